@@ -12,7 +12,8 @@ enum { NAME_SLOTS = 2 * GRAMMAR_RULES_MOST }; /* a power of two */
 struct parser {
     struct grammar_tree *tree;
     uint16_t *
-        names; /* (NAME_SLOTS) a rule's number + 1 at the slot of its name's hash, or at the next free one; 0: free */
+        names; /* (NAME_SLOTS) hash table: a rule's number + 1 at its name's hash, or in the next free slot; 0:
+                  free */
     const char *at;
     uint32_t line;
     uint32_t nest;
@@ -92,7 +93,7 @@ static size_t name_bytes(const char *s)
     return n;
 }
 
-/* True if a rule begins here. */
+/* True if a rule begins at the current position. */
 static bool at_rule(const struct parser *p)
 {
     size_t n = name_bytes(p->at);
@@ -103,7 +104,7 @@ static bool at_rule(const struct parser *p)
     return n != 0 && strncmp(ahead.at, "::=", 3) == 0;
 }
 
-/* The slot of a name, or the free one in which it would be. */
+/* The slot of a name, or the free slot for it. */
 static uint16_t *slot_of(const struct parser *p, const char *name, size_t n)
 {
     uint32_t at = 2166136261u;
@@ -121,7 +122,7 @@ static uint16_t *slot_of(const struct parser *p, const char *name, size_t n)
     }
 }
 
-/* The rule of a name, added if it is new. */
+/* Find the rule of a name, or add it. */
 static uint32_t rule_named(struct parser *p, size_t n)
 {
     struct grammar_tree *t = p->tree;
@@ -185,7 +186,7 @@ static uint32_t read_escape(struct parser *p)
     return (uint8_t)c;
 }
 
-/* A character of a text or a class. */
+/* Read a character of a text or a class. */
 static uint32_t read_character(struct parser *p)
 {
     uint32_t code;
@@ -242,7 +243,7 @@ static uint32_t either_range(struct grammar_tree *t, uint32_t node, bool first, 
     return first ? range : grammar_node(t, NODE_EITHER, node, range, 0, 0);
 }
 
-/* All characters that are in none of the ranges. */
+/* Make a node for all characters that are in none of the ranges. */
 static uint32_t invert(struct parser *p, uint32_t (*ranges)[2], unsigned n)
 {
     uint32_t next = 0, node = 0;
@@ -370,7 +371,7 @@ static void read_times(struct parser *p, uint32_t *low, uint32_t *high)
     p->at++;
 }
 
-/* The text after an item. */
+/* Read the repetition after an item. */
 static uint32_t read_repeats(struct parser *p, uint32_t node)
 {
     static const char marks[] = "?*+{";

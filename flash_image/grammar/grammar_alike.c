@@ -1,14 +1,14 @@
-/* Finds states that are equivalent. Sets of states are split while a transition distinguishes two of their states, and sets of
- * transitions while their ends are in different sets; each time the smaller half is examined again, so w transitions take w log w
- * steps (after A. Valmari, Fast brief practical DFA minimization, Information Processing Letters 112, 2012; J. Hopcroft's
+/* Finds states that are equivalent. A set of states is split while a transition distinguishes two of its states; a set of
+ * transitions is split while their ends are in different sets. Only the smaller half is examined again, so w transitions take w
+ * log w steps (after A. Valmari, Fast brief practical DFA minimization, Information Processing Letters 112, 2012; J. Hopcroft's
  * idea). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "flash_image/grammar/grammar_private.h"
 
-/* Items 0 .. n - 1 in sets: those of set s are items[first[s]] .. items[end[s] - 1], the marked
- * ones first. */
+/* Items 0 .. n - 1 in sets: set s has items[first[s]] .. items[end[s] - 1], with marked items
+ * first. */
 struct partition {
     uint32_t *items, *place, *set_of; /* (n); items[place[i]] is i */
     uint32_t *first, *end, *marked;   /* (n) the number of marked items in each set */
@@ -16,7 +16,7 @@ struct partition {
     uint32_t n_sets, n_touched;
 };
 
-/* A transition from state to state with a label: a kind of bytes, or a call. */
+/* A transition between two states, with a label: a kind of bytes, or a call. */
 struct way {
     uint32_t from, to;
 };
@@ -27,7 +27,8 @@ struct alike {
     struct grammar_budget *budget;
     struct way *ways; /* (n_ways) label after label */
     uint32_t *into,
-        *ways_into; /* those into state i are ways_into[into[i]] .. ways_into[into[i + 1] - 1] */
+        *ways_into; /* transitions into state i are ways_into[into[i]] .. ways_into[into[i + 1] -
+                       1] */
     struct partition blocks; /* of states */
     struct partition labels; /* sets of transitions with the same label and end */
 };
@@ -49,7 +50,7 @@ static bool open_partition(struct partition *p, uint32_t n)
     return memory != NULL;
 }
 
-/* Items first .. end - 1, in their order, become a new set. */
+/* Make a new set of items first .. end - 1, in their order. */
 static void add_set(struct partition *p, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
@@ -75,7 +76,7 @@ static void mark(struct partition *p, uint32_t item)
     }
 }
 
-/* The smaller part of a set that has both marked items and others becomes a separate set. */
+/* Split a set that has both marked and unmarked items: the smaller part becomes a new set. */
 static void split_set(struct partition *p, uint32_t s)
 {
     uint32_t middle = p->first[s] + p->marked[s], z = p->n_sets;
@@ -108,8 +109,8 @@ static void split(struct partition *p)
 
 /* ---- ways ----------------------------------------------------------------------------------- */
 
-/* Bytes at which the transitions of any state change: between two of them all bytes behave
- * alike. */
+/* Find the bytes at which the transitions of any state change; all bytes between two of these are
+ * one kind. */
 static uint32_t find_kinds(const struct alike *a, uint8_t kinds[256])
 {
     uint32_t n = 1;
@@ -234,7 +235,7 @@ static bool find_ways(struct alike *a)
 
 /* ---- apart ---------------------------------------------------------------------------------- */
 
-/* States with transitions of one label and end differ from states with none of these. */
+/* States with transitions of this label and end differ from states without: split sets by that. */
 static bool tell_apart(struct alike *a, uint32_t label)
 {
     const struct partition *p = &a->labels;
@@ -246,7 +247,7 @@ static bool tell_apart(struct alike *a, uint32_t label)
     return grammar_spend(a->budget, 4 * (size_t)(p->end[label] - p->first[label]) + 1);
 }
 
-/* Split blocks further: transitions into one block differ from those into others. */
+/* Split sets of transitions: those into this block differ from those into other blocks. */
 static bool tell_ways_apart(struct alike *a, uint32_t block)
 {
     const struct partition *p = &a->blocks;
@@ -288,7 +289,7 @@ static bool refine(struct alike *a)
 static void number_groups(const struct alike *a, uint16_t *group, uint16_t *first,
                           uint32_t *n_groups)
 {
-    uint32_t *number = a->blocks.marked; /* a block + 1; afterwards nothing is marked */
+    uint32_t *number = a->blocks.marked; /* number of a block + 1; the marks are no longer needed */
 
     *n_groups = 0;
     for (uint32_t i = 0; i < a->n_states; i++) {

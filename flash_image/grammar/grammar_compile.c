@@ -14,15 +14,16 @@ struct made {
     struct ingot_grammar_state *states;
     struct ingot_grammar_edge *edges;
     struct ingot_grammar_call *calls;
-    uint16_t *
-        slots; /* (SLOTS) a call's number + 1 at the slot of its hash, or at the next free one; 0: free */
+    uint16_t
+        *slots; /* (SLOTS) hash table: a call's number + 1 at its hash, or in the next free slot; 0:
+                  free */
     uint32_t n_states, n_edges, n_calls;
     bool full;
 };
 
 enum { ENTRIES_MOST = INGOT_GRAMMAR_BYTES / 4, SLOTS = 2 * ENTRIES_MOST /* a power of two */ };
 
-/* A call's start is the number of its part until all parts are complete. */
+/* Until all parts are complete, a call's start is the number of its part. */
 static uint16_t call_of(struct made *m, const struct edge *e, uint32_t first)
 {
     struct ingot_grammar_call c = { (uint16_t)e->part, (uint16_t)(first + e->to), (uint16_t)e->low,
@@ -176,9 +177,9 @@ static enum err try_once(const char *text, uint32_t inline_most, void **grammar,
     return e;
 }
 
-/* An automaton without calls needs no stack, so rules that are not large are laid out where they
- * are used. If the result is too large, compiling is tried again with calls for all rules except
- * the smallest. */
+/* An automaton without calls needs no stack, so rules that are not large are inlined where they are
+ * used. If the result is too large, compiling is tried again with calls for all rules except the
+ * smallest. */
 enum err grammar_compile_gbnf(const char *text, void **grammar, size_t *bytes,
                               char error_message[GRAMMAR_ERROR_MESSAGE_BYTES])
 {

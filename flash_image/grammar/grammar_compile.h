@@ -1,5 +1,5 @@
-/* Grammars as people and programs write them, GBNF and JSON Schema, into the automaton that a board runs
- * (flash_image/format/grammar.h). Host only.
+/* Compiles grammars (GBNF and JSON Schema) to the automaton that a board runs (flash_image/format/grammar.h). Host
+ * only.
  *
  * GBNF is llama.cpp's: rules `name ::= ...` of "texts", [classes], ., groups, names, |, and ? * + {m,n} after an item; a reply
  * has the form of `root`. A rule may call itself, but not as its first item.
@@ -20,7 +20,8 @@
 enum {
     GRAMMAR_ERROR_MESSAGE_BYTES = 256,
     GRAMMAR_STEPS_MOST =
-        20000000, /* budget of a compile: a tenth of a second, half a second under ASan */
+        20000000, /* budget for compiling a grammar: a tenth of a second, half a second under
+                     ASan */
 };
 
 /* Limits for the parts that a schema leaves open. */
@@ -29,16 +30,16 @@ enum {
     GRAMMAR_ITEMS_MOST = 64,   /* of an array */
     GRAMMAR_DIGITS_MOST = 15,
     GRAMMAR_TIMES_LIMIT = 60000, /* of a repetition */
-    GRAMMAR_ANY_DEPTH = 4        /* depth of a value of any type */
+    GRAMMAR_ANY_DEPTH = 4        /* nesting depth of a value of any type */
 };
 
-/* text: GBNF, NUL-terminated. *grammar (*bytes): the caller frees it. ERR_BAD_ARGUMENT: error_message says what is wrong and
- * in which line; ERR_TOO_LONG: it needs more than INGOT_GRAMMAR_BYTES, or more than GRAMMAR_STEPS_MOST, which bounds the time
- * for any text. Uses at most about 100 MB of memory. */
+/* Compile `text` (GBNF, NUL-terminated) to *grammar (*bytes), which the caller frees. ERR_BAD_ARGUMENT: error_message says
+ * what is wrong and in which line. ERR_TOO_LONG: the grammar needs more than INGOT_GRAMMAR_BYTES, or more than
+ * GRAMMAR_STEPS_MOST, which bounds the time for any text. Uses at most about 100 MB of memory. */
 enum err grammar_compile_gbnf(const char *text, void **grammar, size_t *bytes,
                               char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
 
-/* A schema; arguments: it is for a function, whose arguments are an object whatever the schema
+/* A schema. arguments: it describes a function's arguments, which are an object whatever the schema
  * says. */
 struct grammar_schema {
     const char *text;
@@ -47,8 +48,8 @@ struct grammar_schema {
 
 enum { GRAMMAR_NOTES_MOST = 64, GRAMMAR_WHERE_BYTES = 160 };
 
-/* A keyword that the grammar does not enforce: the number of the schema, and the place in it (a
- * JSON Pointer). checked: grammar_check_value() checks it; otherwise nothing does. */
+/* A keyword that the grammar does not enforce, with the number of its schema and its place there (a
+ * JSON Pointer). checked: grammar_check_value() checks the keyword; otherwise nothing does. */
 struct grammar_note {
     unsigned schema;
     bool checked;
@@ -57,17 +58,17 @@ struct grammar_note {
 
 struct grammar_notes {
     struct grammar_note list[GRAMMAR_NOTES_MOST];
-    unsigned n, more; /* more: the number of notes that did not fit */
+    unsigned n, more; /* more: number of notes that did not fit */
 };
 
-/* The GBNF of a JSON Schema, NUL-terminated, which the caller frees. ERR_BAD_ARGUMENT:
+/* Convert a JSON Schema to GBNF (NUL-terminated), which the caller frees. ERR_BAD_ARGUMENT:
  * error_message names the first keyword that a grammar cannot enforce. */
 enum err grammar_gbnf_of_schema(const char *schema, char **gbnf,
                                 char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
 
-/* The rules of n schemas after `first`, which is any GBNF or "": in r, and rules[i] is the name of the rule of schemas[i]
- * (GRAMMAR_NO_RULE: no value satisfies that schema); the caller writes root. Keywords that are not enforced are in *notes, and
- * are not an error. Otherwise the same. */
+/* Convert n schemas to rules, which follow `first` (any GBNF, or "") in r. rules[i] is the name of the rule of schemas[i]
+ * (GRAMMAR_NO_RULE: no value satisfies that schema); the caller writes root. A keyword that is not enforced is allowed: it
+ * goes to *notes. Otherwise as above. */
 #define GRAMMAR_NO_RULE UINT32_MAX
 enum err grammar_gbnf_of_schemas(const char *first, const struct grammar_schema *schemas,
                                  unsigned n, unsigned *rules, struct grammar_notes *notes,

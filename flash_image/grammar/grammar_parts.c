@@ -1,6 +1,6 @@
-/* Trees to automata. A rule that calls itself becomes a separate part; one that does not is laid out
- * where it is used, as long as that stays small, because text within one automaton needs no stack.
- * The same holds for a repetition of many times. */
+/* Makes automata from trees. A rule that calls itself becomes a separate part. Other rules are
+ * inlined where they are used if the result stays small, because text within one automaton needs no
+ * stack. Long repetitions are treated the same way. */
 #include <stdlib.h>
 
 #include "flash_image/grammar/grammar_private.h"
@@ -42,7 +42,8 @@ uint32_t automaton_state(struct automaton *a)
     return a->n_states++;
 }
 
-/* A state's edges are contiguous; when they outgrow their space they move to the end. */
+/* Add an edge. A state's edges are contiguous; when they outgrow their space, they move to the
+ * end. */
 void automaton_edge(struct automaton *a, uint32_t from, struct edge e)
 {
     struct state *s = &a->states[from];
@@ -110,12 +111,12 @@ static uint32_t part_of(struct part_list *parts, uint32_t node, uint32_t rule)
     return parts->n++;
 }
 
-/* The part after the first item of a sequence, or of several alternatives. */
+/* The rest after the first item of a sequence, or of several alternatives. */
 struct rest {
     uint32_t node, from, to;
 };
 
-/* A rule that joins: the state at which it was laid out, and the state at which it continues. */
+/* A rule that joins: the state where its copy starts, and the state at which it continues. */
 struct join {
     uint32_t rule, start, to;
 };
@@ -149,8 +150,8 @@ static uint64_t times_of(uint32_t low, uint32_t high)
     return high == GRAMMAR_NO_END ? low : high;
 }
 
-/* Up to h times, repeated up to n times, equals up to h * n times: then it can be called. Small
- * ones stay unchanged. */
+/* An item up to h times, repeated up to n times, is the item up to h * n times, which can be
+ * called. Small repetitions stay unchanged. */
 static struct node flat_times(const struct grammar_tree *t, const struct node *times)
 {
     struct node n = *times;
@@ -171,7 +172,8 @@ static struct node flat_times(const struct grammar_tree *t, const struct node *t
     return n;
 }
 
-/* An empty text stays empty when it is repeated, so a call may treat an empty body as no call. */
+/* Make a repetition. An empty text stays empty when it is repeated, so a call may treat an empty
+ * body as no call. */
 static void make_times(struct maker *m, const struct node *as_written, uint32_t from, uint32_t to)
 {
     const struct node flat = flat_times(m->t, as_written), *n = &flat;
@@ -225,8 +227,8 @@ static void add_join(struct maker *m, uint32_t rule, uint32_t start, uint32_t to
     m->joins[m->n_joins++] = (struct join){ rule, start, to };
 }
 
-/* Laid out once for all uses that continue at the same state; a large one that continues elsewhere,
- * too, is called there. */
+/* Make one copy of the rule for all uses that continue at the same state. A large rule that also
+ * continues elsewhere is called there. */
 static void make_joined(struct maker *m, uint32_t rule, uint32_t from, uint32_t to)
 {
     bool elsewhere = false;
@@ -288,8 +290,8 @@ static void make_item(struct maker *m, const struct node *n, uint32_t from, uint
     }
 }
 
-/* A sequence leans to the left and may be as long as the grammar, so a loop walks it instead of
- * recursion. */
+/* Make a node. A sequence is nested to the left and may be as long as the grammar, so a loop walks
+ * it instead of recursion. */
 static void make(struct maker *m, uint32_t node, uint32_t from, uint32_t to)
 {
     const struct node *n = &m->t->nodes[node];
@@ -339,8 +341,8 @@ static void byte_edge(struct automaton *a, uint32_t from, uint32_t to, uint32_t 
     automaton_edge(a, from, (struct edge){ to, -1, low, high });
 }
 
-/* n bytes of which the first k are equal, and the later ones go from all-lowest to all-highest, or
- * one of them differs: the pieces into which a range is cut. */
+/* Add one piece of a range of n bytes: the first bytes are equal, the next may differ, and later
+ * ones go from lowest to highest. */
 static void bytes_between(struct automaton *a, uint32_t from, uint32_t to, const uint8_t *low,
                           const uint8_t *high, unsigned n)
 {
@@ -357,8 +359,8 @@ static unsigned encode(uint32_t code, uint8_t out[4])
     return (unsigned)utf8_encode((char *)out, code);
 }
 
-/* low and high have the same number of bytes. If a byte differs, all later ones must be free;
- * otherwise the range is cut there. */
+/* low and high have the same number of bytes. If all bytes after the first different one are free,
+ * the range is one piece; otherwise it is cut there. */
 static void same_length(struct automaton *a, uint32_t from, uint32_t to, uint32_t low,
                         uint32_t high)
 {

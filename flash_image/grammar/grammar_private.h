@@ -1,5 +1,5 @@
-/* Between the parser of GBNF and the code that makes an automaton of it: rules as trees of
- * nodes. */
+/* Rules as trees of nodes, which the parser of GBNF makes and the compiler turns into an
+ * automaton. */
 #ifndef INGOT_FLASH_IMAGE_GRAMMAR_PRIVATE_H
 #define INGOT_FLASH_IMAGE_GRAMMAR_PRIVATE_H
 
@@ -8,14 +8,14 @@
 
 #include "flash_image/grammar/grammar_compile.h"
 
-/* Steps that a compile has taken. A grammar of a few bytes can need any number of them, so each
- * loop whose length the grammar decides counts its rounds here. */
+/* Steps that compiling has taken. A grammar of a few bytes can need any number of steps, so each
+ * loop whose length depends on the grammar counts its rounds here. */
 struct grammar_budget {
     uint32_t steps;
-    bool spent; /* there were more than GRAMMAR_STEPS_MOST */
+    bool spent; /* more than GRAMMAR_STEPS_MOST steps were taken */
 };
 
-/* Add so many steps. False: there are too many, and the compile ends. */
+/* Count this many steps. False: there are too many, and compiling ends. */
 bool grammar_spend(struct grammar_budget *b, size_t steps);
 
 enum {
@@ -33,7 +33,7 @@ enum node_kind {
     NODE_RANGE,  /* a code point of low .. high */
     NODE_PAIR,   /* left, then right */
     NODE_EITHER, /* left or right */
-    NODE_TIMES,  /* left, low to high times; high GRAMMAR_NO_END: any number */
+    NODE_TIMES,  /* `left`, low to high times; high GRAMMAR_NO_END: no upper limit */
     NODE_RULE,   /* rule `low` */
 };
 
@@ -45,14 +45,14 @@ struct node {
 
 struct rule {
     char name[GRAMMAR_NAME_MOST];
-    uint32_t body; /* node; NO_BODY: it was named, but not defined */
-    uint32_t line; /* the first place that names it */
+    uint32_t body; /* its node; NO_BODY: the rule is named, but not defined */
+    uint32_t line; /* the first line that names it */
     uint32_t first,
-        end; /* nodes first .. end - 1 are those of the body, and some that are in no tree */
+        end; /* nodes first .. end - 1 are the body's nodes, and some that are in no tree */
     uint32_t uses;
     bool calls_itself;
-    bool joins; /* it ends the rules that name it, so it is laid out there once (grammar_tails.c) */
-    uint32_t size; /* size of its body, as in sizes; 0: it calls itself */
+    bool joins; /* it ends the rules that name it, so they share one copy of it (grammar_tails.c) */
+    uint32_t size; /* size of its body, as in `sizes`; 0: the rule calls itself */
 };
 #define GRAMMAR_NO_BODY UINT32_MAX
 
@@ -61,41 +61,40 @@ struct grammar_tree {
     struct rule *rules;
     uint32_t n_nodes, room, n_rules, root;
     bool full;   /* a node did not fit */
-    bool *empty; /* (n_nodes) after grammar_look_at_rules: true if it may be empty */
+    bool *empty; /* (n_nodes) set by grammar_look_at_rules: true if the node may be empty */
     uint32_t
-        *sizes; /* (n_nodes) after it: the number of nodes, with those of rules laid out in it */
-    uint32_t
-        inline_most; /* largest number of nodes of a rule that is laid out in each of several places */
+        *sizes; /* (n_nodes) set by it too: number of nodes, including those of inlined rules */
+    uint32_t inline_most; /* largest number of nodes of a rule that is inlined in several places */
 };
 
 /* A node's parts are created before it, and each is part of only one node: a loop over ascending
- * nodes sees parts first. ERR_OK: every named rule is defined; the caller calls grammar_tree_free
- * in any case. */
+ * nodes sees parts first. ERR_OK: every named rule is defined. Call grammar_tree_free after errors
+ * as well. */
 enum err grammar_parse(struct grammar_tree *t, const char *text,
                        char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
 void grammar_tree_free(struct grammar_tree *t);
 uint32_t grammar_node(struct grammar_tree *t, enum node_kind kind, uint32_t left, uint32_t right,
                       uint32_t low, uint32_t high);
 
-/* After inline_most is set: find uses, calls_itself and size of all rules, empty and sizes of all
- * nodes, in time linear in the nodes. ERR_BAD_ARGUMENT: a rule's first item is the rule itself. */
+/* Set uses, calls_itself and size of all rules, and empty and sizes of all nodes, in time linear in
+ * the nodes. inline_most must be set. ERR_BAD_ARGUMENT: a rule's first item is the rule itself. */
 enum err grammar_look_at_rules(struct grammar_tree *t,
                                char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
-/* True if a rule is laid out where it is used, instead of being called; nodes: those of a tree. */
+/* True if a rule of t is inlined where it is used, instead of being called. */
 bool grammar_goes_inline(const struct grammar_tree *t, uint32_t rule);
 uint32_t grammar_size(const struct grammar_tree *t, uint32_t node);
 bool grammar_is_small(const struct grammar_tree *t, uint32_t rule);
-/* After calls_itself and uses of all rules are known: set joins; a rule that only calls itself as a
+/* Set `joins`; calls_itself and uses of all rules must be known. A rule that calls itself only as a
  * loop no longer counts as calling itself. False: out of memory. */
 bool grammar_find_tails(struct grammar_tree *t);
 bool grammar_may_be_empty(const struct grammar_tree *t, uint32_t node);
 
 /* ---- automata ------------------------------------------------------------------------------- */
 
-/* Parts of a grammar that are called: rules, and long repetitions. */
+/* A part of a grammar that is called: a rule, or a long repetition. */
 struct part {
     uint32_t node, rule; /* rule: UINT32_MAX for a repetition */
-    uint32_t start;      /* its first state in the result, once it is made */
+    uint32_t start;      /* the part's first state in the result, once it is made */
 };
 
 /* A transition of a state: bytes low .. high to `to`, or a call of a part, then `to`. */
@@ -122,8 +121,8 @@ uint32_t automaton_state(struct automaton *a);
 void automaton_edge(struct automaton *a, uint32_t from, struct edge e);
 void automaton_free(struct automaton *a);
 
-/* Make the part of a node as an automaton with empty transitions, from state 0 to state 1. parts
- * (*n_parts) grows by the parts that it calls. */
+/* Make the automaton of a node, with empty transitions, from state 0 to state 1. The parts that it
+ * calls are added to the list. */
 struct part_list {
     struct part *parts;
     uint32_t n, room;
@@ -131,9 +130,9 @@ struct part_list {
 void grammar_make_part(const struct grammar_tree *t, uint32_t node, struct automaton *a,
                        struct part_list *parts);
 
-/* The same language, in which each byte and each call leads to one state, with as few states as
- * possible; state 0 is the start. False: it is too large, or the budget is spent; then there is
- * nothing in *out to free. */
+/* Make a deterministic automaton of the same language: each byte and each call leads to one state,
+ * with as few states as possible; state 0 is the start. False: it is too large, or the budget is
+ * spent; then *out has nothing to free. */
 bool automaton_determinize(const struct automaton *a, struct automaton *out);
 
 /* ---- deterministic automata ----------------------------------------------------------------- */
@@ -145,19 +144,19 @@ struct call_out {
     uint32_t low, high, to;
 };
 
-/* One of its states: the target of each byte (NOWHERE: none), and its calls. */
+/* A state of a deterministic automaton: the target of each byte (NOWHERE: none), and its calls. */
 struct wide_state {
     uint16_t next[256];
     struct call_out calls[48];
     uint32_t n_calls;
     bool accepts;
-    uint32_t set, n_set; /* set of the states that it stands for */
+    uint32_t set, n_set; /* the set of states for which it stands */
 };
 #define NOWHERE UINT16_MAX
 
-/* group[i]: the number of the group of state i, whose states are equivalent; first[g]: the first
- * state of group g. Groups are numbered in the order of those. *n_groups. False: the budget is
- * spent, or memory has run out. */
+/* Find groups of equivalent states: group[i] is the number of state i's group, first[g] the first
+ * state of group g, and *n_groups their number. Groups are numbered in the order of their first
+ * states. False: the budget is spent, or memory has run out. */
 bool grammar_find_alike(const struct wide_state *states, uint32_t n, struct grammar_budget *budget,
                         uint16_t *group, uint16_t *first, uint32_t *n_groups);
 

@@ -18,14 +18,15 @@ uint32_t grammar_size(const struct grammar_tree *t, uint32_t node)
 
 #define NONE UINT32_MAX
 
-/* Rules and the rules that each names: those of rule a are to[first[a]] .. to[first[a + 1] - 1]. */
+/* Which rules each rule names: rule a names to[first[a]] .. to[first[a + 1] - 1]. */
 struct graph {
     uint32_t *first, *to; /* (n_rules + 1), (n_nodes) */
     uint32_t *seen,
-        *low; /* (n_rules) when a rule was reached, 0: not yet; and the earliest that is reached from it */
+        *low; /* (n_rules) when a rule was reached (0: not yet), and the earliest rule reached from it */
     uint32_t *stack; /* (n_rules) rules whose cycle is not complete */
     uint32_t n_stack, n_seen;
-    uint32_t *order; /* (n_rules) in an order in which named rules come first, except for cycles */
+    uint32_t *order; /* (n_rules) rules in an order in which named rules come first, except in
+                        cycles */
     uint32_t n_order;
     bool *circles; /* (n_rules) true if it names itself, directly or through other rules */
 };
@@ -33,10 +34,10 @@ struct graph {
 struct look {
     struct grammar_tree *t;
     uint8_t *marks;     /* (n_nodes) of enum below */
-    uint32_t *parent;   /* (n_nodes) the node of which it is a part, NONE: none */
-    uint32_t *next_use; /* (n_nodes) for a NODE_RULE: another one that names the same rule */
-    uint32_t *uses;     /* (n_rules) the first of them */
-    uint32_t *body_of;  /* (n_nodes) the rule whose body it is, NONE: none */
+    uint32_t *parent;   /* (n_nodes) the node that contains it; NONE: none */
+    uint32_t *next_use; /* (n_nodes) for a NODE_RULE: the next node that names the same rule */
+    uint32_t *uses;     /* (n_rules) the first node that names the rule */
+    uint32_t *body_of;  /* (n_nodes) the rule whose body it is; NONE: none */
     uint32_t *stack;    /* (n_nodes) */
     uint32_t n_stack;
     struct graph names, begins;
@@ -78,7 +79,8 @@ static void note_empty(struct look *l, uint32_t node)
     }
 }
 
-/* Mark nodes that are empty by themselves, then those that are empty because their parts are. */
+/* Mark nodes that may be empty by themselves, then nodes that may be empty because their parts
+ * may. */
 static void find_empty(struct look *l)
 {
     const struct grammar_tree *t = l->t;
@@ -107,7 +109,7 @@ static void find_empty(struct look *l)
 
 /* ---- what names what ------------------------------------------------------------------------ */
 
-/* From a rule's body down. */
+/* Mark the nodes below a rule's body. */
 static void mark_rule(struct look *l, const struct rule *r)
 {
     const struct grammar_tree *t = l->t;
@@ -128,7 +130,7 @@ static void mark_rule(struct look *l, const struct rule *r)
     }
 }
 
-/* Nodes with a mark are the arcs of a graph. */
+/* Make the graph whose arcs are the marked nodes. */
 static void draw(const struct look *l, struct graph *g, uint8_t mark)
 {
     const struct grammar_tree *t = l->t;
@@ -145,8 +147,9 @@ static void draw(const struct look *l, struct graph *g, uint8_t mark)
     g->first[t->n_rules] = n;
 }
 
-/* A rule and all that it names, with R. E. Tarjan's algorithm for strongly connected components
- * (SIAM Journal on Computing 1, 1972). There are at most 2,048 rules, which bounds the depth. */
+/* Visit a rule and all rules that it names, with R. E. Tarjan's algorithm for strongly connected
+ * components (SIAM Journal on Computing 1, 1972). There are at most 2,048 rules, which bounds the
+ * depth. */
 static void walk(struct graph *g, uint32_t a)
 {
     uint32_t b;
@@ -216,7 +219,8 @@ static uint32_t size_of(const struct grammar_tree *t, const struct node *n)
     return size < SIZE_MOST ? size : SIZE_MOST;
 }
 
-/* Named rules come first: rules that do not call themselves have no cycles. */
+/* Count sizes in an order in which named rules come first; only rules that call themselves are in
+ * cycles. */
 static void count_sizes(struct grammar_tree *t, const struct graph *names)
 {
     for (uint32_t i = 0; i < names->n_order; i++) {
@@ -283,7 +287,7 @@ static void close_look(struct look *l)
     free(l->uses);
 }
 
-/* False: the rule begins with itself. */
+/* Check all rules. False: a rule begins with itself. */
 static bool all_begin(const struct grammar_tree *t, const struct graph *begins, char *error_message)
 {
     for (uint32_t i = 0; i < t->n_rules; i++) {

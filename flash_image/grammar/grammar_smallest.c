@@ -1,4 +1,4 @@
-/* A deterministic automaton (subset construction), then one with the fewest states
+/* Makes an automaton deterministic (subset construction), then gives it the fewest states
  * (grammar_alike.c). */
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 enum {
     CALLS_MOST = 48,
-    SETS_MOST = 1 << 23, /* states of all sets together: 32 MB */
+    SETS_MOST = 1 << 23, /* sum of the sizes of all sets: 32 MB */
     SLOTS = 2 * GRAMMAR_WIDE_MOST,
 };
 
@@ -21,7 +21,8 @@ struct work {
     uint32_t n_marked;
     uint8_t *in; /* (from->n_states) whether it is */
     uint16_t *
-        slots; /* (SLOTS) a state's number + 1 at the slot of its set's hash, or at the next free one; 0: free */
+        slots; /* (SLOTS) hash table: a state's number + 1 at its set's hash, or in the next free slot; 0:
+                  free */
     bool full;
 };
 
@@ -56,7 +57,7 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Also mark all states that the marked ones reach without a byte. */
+/* Also mark all states that marked states reach without a byte. */
 static void close_marks(struct work *w)
 {
     const struct automaton *a = w->from;
@@ -75,7 +76,7 @@ static void close_marks(struct work *w)
     w->full = w->full || !grammar_spend(a->budget, steps);
 }
 
-/* Append the marked states in their order to the sets, and clear the marks. */
+/* Append the marked states, in their order, to the sets, and clear the marks. */
 static uint32_t *take_marks(struct work *w, uint32_t n)
 {
     uint32_t *set = &w->sets[w->n_sets], most = w->from->n_states;
@@ -138,8 +139,8 @@ static bool room_for_state(struct work *w)
     return !w->full;
 }
 
-/* The state of the result that stands for the marked states and all that they reach without a byte;
- * NOWHERE if none is marked. Clears the marks. */
+/* The result's state for the marked states and all states that they reach without a byte; NOWHERE
+ * if none is marked. Clears the marks. */
 static uint32_t state_of_marks(struct work *w)
 {
     uint32_t n, *set;
@@ -213,8 +214,8 @@ static void add_call(struct work *w, uint32_t at, const struct edge *e)
     s->calls[s->n_calls++] = (struct call_out){ e->part, e->low, e->high, 0 };
 }
 
-/* The bytes at which an edge of the set begins or ends: between two of them all bytes lead to the
- * same state. */
+/* Collect the bytes at which an edge of the set begins or ends; all bytes between two of these lead
+ * to the same state. */
 static void collect(struct work *w, uint32_t at, bool cuts[257])
 {
     const struct automaton *a = w->from;

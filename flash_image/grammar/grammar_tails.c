@@ -1,6 +1,6 @@
-/* Rules at the end of rules. The last item of a rule continues where that rule continues, so it needs
- * no call: a rule that calls itself only in that place is a loop, and a rule that ends several
- * alternatives is laid out once for all of them. */
+/* Handles rules that end with rules. A rule's last item continues where the rule continues, so it
+ * needs no call: a rule that calls itself only there is a loop, and all alternatives that end with
+ * the same rule share one copy of it. */
 #include <stdlib.h>
 
 #include "flash_image/grammar/grammar_private.h"
@@ -12,12 +12,13 @@ struct use {
 
 struct tails {
     struct grammar_tree *t;
-    struct use *uses; /* (n) those of rule a are first[a] .. first[a + 1] - 1 */
+    struct use *uses; /* (n) uses of rule a are first[a] .. first[a + 1] - 1 */
     uint32_t n, room, *first;
     uint32_t *seen, *low, *stack,
         *circle; /* (n_rules) R. E. Tarjan's strongly connected components */
     uint32_t n_seen, n_stack;
-    bool *elsewhere; /* (n_rules) it does not end every alternative that names it */
+    bool *elsewhere; /* (n_rules) true if some alternative names the rule and does not end with
+                        it */
     bool failed;
 };
 
@@ -43,7 +44,7 @@ static void walk_node(struct tails *s, uint32_t rule, uint32_t node, bool last, 
 {
     const struct node *n = &s->t->nodes[node];
 
-    for (;;) { /* sequences and bars lean to the left */
+    for (;;) { /* sequences and alternatives are nested to the left */
         if (n->kind == NODE_PAIR) {
             walk_node(s, rule, n->right, last, ends);
             last = ends = false;
@@ -103,7 +104,7 @@ static void find(struct tails *s)
         t->rules[i].joins = t->rules[i].calls_itself;
     }
     for (uint32_t i = 0; i < s->n && !s->failed;
-         i++) { /* a call in the middle, so its cycle is not a loop */
+         i++) { /* a call that is not at the end, so its cycle is not a loop */
         const struct use *u = &s->uses[i];
 
         if (s->circle[u->from] == s->circle[u->to] && !u->last) {

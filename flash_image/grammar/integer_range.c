@@ -1,5 +1,5 @@
-/* Whole numbers of a range, digit by digit: numbers as long as both bounds begin with the lower
- * bound's digit, with one between the two, or with the upper bound's. */
+/* Writes whole numbers of a range digit by digit. If both bounds have n digits, a number begins
+ * with the lower bound's digit, a digit between the two, or the upper bound's digit. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* JSON Schema to GBNF: a rule for each set of schemas that apply together at a place. White space as models write it, or nothing,
- * may stand between any two tokens of an object or an array (rule `gap` of json_values.c), but not before and after the whole
- * value. */
+/* Converts JSON Schema to GBNF, with a rule for each set of schemas that apply together at a place. Between any two tokens of an
+ * object or an array there may be white space as models write it (rule `gap` of json_values.c), but not before and after the
+ * whole value. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static struct schema_memo *find_memo(struct schema_maker *m, const struct conj *
     return NULL;
 }
 
-/* The index of a new one; UINT_MAX: an error has occurred. */
+/* Add a memo and return its index; UINT_MAX: an error has occurred. */
 static unsigned add_memo(struct schema_maker *m, const struct conj *key)
 {
     if (m->n_memos == m->memos_room) {
@@ -52,7 +52,7 @@ static void put_rule(struct schema_maker *m, const struct schema_memo *memo, con
     text_put(&m->out, "\n");
 }
 
-/* The name of a shared rule stands for itself. */
+/* True if the body is only the name of a shared rule, which then stands for it. */
 static bool is_brief(const struct text *body)
 {
     return body->n < sizeof((struct schema_memo *)NULL)->brief &&
@@ -111,7 +111,7 @@ static bool put_set(struct schema_maker *m, struct text *t, const struct conj *c
         schema_fail(m, "the schema is too deep, or too long");
         return false;
     }
-    if (!schema_spend(m, 1 + schema_width(c) / 2)) { /* some hundred keywords are asked for */
+    if (!schema_spend(m, 1 + schema_width(c) / 2)) { /* about a hundred keywords are looked up */
         return false;
     }
     at = add_memo(m, &key);
@@ -139,8 +139,8 @@ static bool put_value(struct schema_maker *m, struct text *t, const struct conj 
 
 /* ---- whole schemas ----------------------------------------------------------------------------- */
 
-/* A schema that is too large for a grammar, or is not a schema, is checked when the value is
- * finished. */
+/* Allow any value for a schema that is too large for a grammar, or is not a schema; it is checked
+ * when the value is finished. */
 static void make_free(struct schema_maker *m, size_t before, unsigned rule, bool arguments)
 {
     m->error_message[0] = '\0';

@@ -1,4 +1,4 @@
-/* A text that grows, and whole numbers of a range as GBNF. */
+/* A text that grows; texts, JSON and whole numbers of a range as GBNF. */
 #ifndef INGOT_FLASH_IMAGE_JSON_SCHEMA_PRIVATE_H
 #define INGOT_FLASH_IMAGE_JSON_SCHEMA_PRIVATE_H
 
@@ -16,13 +16,16 @@ void text_add(struct text *t, const char *s, size_t n);
 void text_put(struct text *t, const char *s);
 __attribute__((format(printf, 2, 3))) void text_format(struct text *t, const char *format, ...);
 
-/* The whole numbers low .. high in decimal, as items of a rule; low <= high, at most 15 digits. */
+/* Append the whole numbers low .. high in decimal, as items of a rule; low <= high, at most 15
+ * digits. */
 void text_integers(struct text *t, int64_t low, int64_t high);
 
-/* A value as compact JSON writes it, as items of a rule; white space may stand between its tokens. */
+/* Append a value, given as compact JSON, as items of a rule; white space may stand between its
+ * tokens. */
 void text_json(struct text *t, const char *json);
 
-/* gap, comma, colon, char, integer, number, string; any: any0 and object0 as well. */
+/* Append the rules gap, comma, colon, char, integer, number and string; any: any0 and object0 as
+ * well. */
 void text_shared(struct text *t, bool any);
 
 #endif

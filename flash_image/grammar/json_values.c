@@ -6,7 +6,7 @@
 #include "flash_image/grammar/grammar_compile.h"
 #include "flash_image/grammar/json_schema_private.h"
 
-/* The bytes of a token, as a text of GBNF. */
+/* Write the bytes of a token as a text of GBNF. */
 static void put_quoted(struct text *t, const char *s, size_t n)
 {
     text_put(t, "\"");
@@ -67,9 +67,9 @@ void text_json(struct text *t, const char *json)
     }
 }
 
-/* A gap is nothing, a blank, or the end of a line with an indentation. Lines end where programs and models end them: after an
- * opening bracket and a comma, and before a closing bracket. A gap is bounded, because a small model that may write empty lines
- * continues to write them; the indentation is a call of the automaton, so a gap takes few states. */
+/* A gap is nothing, a blank, or a line end with an indentation. Lines end where programs and models end them: after an opening
+ * bracket or a comma, and before a closing bracket. Gaps are bounded, because a small model that may write empty lines never
+ * stops writing them. The indentation is a call of the automaton, so a gap takes few states. */
 void text_shared(struct text *t, bool any)
 {
     text_put(

@@ -1,7 +1,7 @@
 /* Shared by the files that make GBNF from a JSON Schema, and that check finished JSON against one. Host only.
  *
- * A value has to satisfy a set of schemas at the same time: that of its place and all that it refers to, or that allOf
- * names. struct conj is such a set. Each set becomes one rule. */
+ * A value has to satisfy a set of schemas at the same time: the schema of its place, and all schemas that this one
+ * refers to or lists in allOf. struct conj is such a set. Each set becomes one rule. */
 #ifndef INGOT_FLASH_IMAGE_SCHEMA_H
 #define INGOT_FLASH_IMAGE_SCHEMA_H
 
@@ -15,11 +15,13 @@
 enum {
     SCHEMA_PARTS_MOST = 32,  /* schemas that hold together */
     SCHEMA_NEST_MOST = 64,   /* values in values */
-    SCHEMA_LEAVES_MOST = 96, /* alternatives of one place, after all anyOf and oneOf are expanded */
+    SCHEMA_LEAVES_MOST = 96, /* alternatives of a single place, after all anyOf and oneOf are
+                                expanded */
     SCHEMA_STEPS_MOST = 20000,
     SCHEMA_LOOKS_MOST =
-        300000, /* steps of about a microsecond: if each of n schemas names the next twice, there are 2^n */
-    SCHEMA_NODES_A_LOOK = 50,  /* nodes that one search of a document visits */
+        300000, /* steps of about a microsecond; if each of n schemas names the next twice, 2^n are
+                   needed */
+    SCHEMA_NODES_A_LOOK = 50,  /* nodes that a search of the document visits in one step */
     SCHEMA_NAMES_A_LOOK = 200, /* texts that are compared */
     SCHEMA_RULES_MOST = 1200,
 };
@@ -28,7 +30,7 @@ enum {
 enum {
     TYPE_NULL = 1,
     TYPE_BOOLEAN = 2,
-    TYPE_FRACTION = 4, /* decimals of numbers that are not whole */
+    TYPE_FRACTION = 4, /* numbers that are not whole */
     TYPE_INTEGER = 8,
     TYPE_STRING = 16,
     TYPE_ARRAY = 32,
@@ -43,27 +45,28 @@ struct conj {
 
 struct schema_memo {
     struct conj c;  /* sorted by address */
-    unsigned rule;  /* SCHEMA_NEVER: no value satisfies it */
-    char brief[24]; /* instead of the rule; "": the rule */
+    unsigned rule;  /* SCHEMA_NEVER: no value satisfies the set */
+    char brief[24]; /* short expression to use instead of the rule; "": use the rule */
     bool used;      /* while it is made */
 };
 
 struct schema_maker {
     const cJSON *root;
     const struct grammar_schema *schema;
-    unsigned index;                         /* index of that schema among the caller's */
+    unsigned index;                         /* index of the schema among the caller's */
     struct text out;                        /* rules that are finished */
-    unsigned n_rules, n_extra, nest, steps; /* n_extra: rules that are parts of others */
+    unsigned n_rules, n_extra, nest, steps; /* n_extra: rules that are parts of other rules */
     unsigned looks;                         /* of SCHEMA_LOOKS_MOST */
     unsigned string_steps;                  /* of STRING_STEPS_MOST */
-    unsigned n_nodes;                       /* size of root's document; 0: not counted yet */
+    unsigned n_nodes;                       /* number of values in root's document; 0: not counted
+                                               yet */
     struct schema_memo *memos;              /* of this root */
     unsigned n_memos, memos_room;
     bool any;
     char *error_message;
     struct grammar_notes *notes;
-    /* Write the form of a value that satisfies all of c to t: a rule's name, or a short expression.
-     * False: no value does; t does not change. */
+    /* Write to t the form of a value that satisfies all of c: a rule's name, or a short expression.
+     * False: no value satisfies c; t does not change. */
     bool (*put_value)(struct schema_maker *m, struct text *t, const struct conj *c);
 };
 
@@ -77,32 +80,34 @@ static inline const cJSON *schema_get(const cJSON *schema, const char *name)
 bool schema_failed(const struct schema_maker *m);
 __attribute__((format(printf, 2, 3))) void schema_fail(struct schema_maker *m, const char *format,
                                                        ...);
-/* Use so many of SCHEMA_LOOKS_MOST. False: too few remain, and m has failed. Loops whose length a
- * schema decides, and that no other limit ends, count their rounds so. */
+/* Use up this many of SCHEMA_LOOKS_MOST. False: too few remain, and m has failed. A loop whose
+ * length depends on a schema, without another limit, counts its rounds this way. */
 bool schema_spend(struct schema_maker *m, size_t looks);
-/* Members of all parts: the time it takes to find that a keyword is absent. */
+/* The number of members of all parts: the time to find that a keyword is absent. */
 size_t schema_width(const struct conj *c);
-/* Values of a document, itself included. */
+/* The number of values of a document, itself included. */
 unsigned schema_count_nodes(const cJSON *at);
-/* The grammar does not enforce a keyword of a schema. checked: schema_accepts() checks it. */
+/* Note a keyword of a schema that the grammar does not enforce. checked: schema_accepts() checks
+ * it. */
 void schema_note(struct schema_maker *m, const cJSON *schema, const char *keyword, bool checked);
 
 /* Add checked notes for all schemas of a set that have the keyword. */
 void schema_note_each(struct schema_maker *m, const struct conj *c, const char *keyword);
 
-/* A keyword with a wrong value: one of the notes if notes are wanted, else an error. */
+/* Report a keyword with a wrong value: as a note if notes are wanted, else as an error. */
 void schema_note_wrong(struct schema_maker *m, const cJSON *schema, const char *keyword,
                        const char *error_message);
-/* unevaluatedProperties and unevaluatedItems are enforced if all other schemas of the set are those
- * that theirs refers to, or are inside it; else a note is added. */
+/* Add a note about unevaluatedProperties or unevaluatedItems, unless it is enforced: all other
+ * schemas of the set must be inside its schema, or be referred to by it. */
 void schema_note_unevaluated(struct schema_maker *m, const struct conj *c, const char *keyword);
-/* True if a keyword restricts by itself, and is not a choice among schemas. */
+/* True if a keyword restricts values by itself, and is not a choice among schemas. */
 bool schema_restricts(const char *keyword);
 
-/* Add a schema, and those that it refers to; true and {} add nothing. False: it allows no
+/* Add a schema and those that it refers to; true and {} add nothing. False: the schema allows no
  * value, or the set is full. */
 bool schema_add(struct schema_maker *m, struct conj *c, const cJSON *schema);
-/* Add only the schema itself, once. False: the set is full. */
+/* Add only the schema itself, without those that it refers to, unless it is there already. False:
+ * the set is full. */
 bool schema_add_part(struct schema_maker *m, struct conj *c, const cJSON *schema);
 
 /* The types that all of c allow. */
@@ -110,16 +115,16 @@ unsigned schema_types(struct schema_maker *m, const struct conj *c);
 
 /* ---- schema_choices.c, schema_shape.c, schema_strings.c, schema_numbers.c, schema_arrays.c, schema_objects.c ---- */
 
-/* The alternatives of a set. False: there are none. */
+/* Write the alternatives of a set. False: there are none. */
 bool schema_put_alternatives(struct schema_maker *m, struct text *t, const struct conj *c);
-/* The same without its anyOf, oneOf and if. */
+/* Write the form of a set without its anyOf, oneOf and if. */
 bool schema_put_plain(struct schema_maker *m, struct text *t, const struct conj *c);
 /* True if no value that the grammar writes satisfies both. */
 bool schema_are_disjoint(struct schema_maker *m, const struct conj *a, const struct conj *b);
 
 bool schema_put_string(struct schema_maker *m, struct text *t, const struct conj *c);
-/* A member's name in quotes that is none of `names` (n), and satisfies c. patterns (n_patterns):
- * the name matches each, or does not if absent[i]. */
+/* A member's name, in quotes, that satisfies c and is none of the n `names`. For each of the
+ * n_patterns patterns, the name matches it, or does not if absent[i]. */
 struct schema_names {
     const char *const *names;
     unsigned n;
@@ -136,17 +141,18 @@ bool schema_put_number(struct schema_maker *m, struct text *t, const struct conj
 enum { DECIMAL_DIGITS = 15 /* after the point */ };
 #define DECIMAL_WHOLE_MOST 999999999999999.0 /* of GRAMMAR_DIGITS_MOST digits */
 
-/* A bound from 0 on: digits before and after the point. */
+/* A bound that is at least 0: digits before and after the point. */
 struct decimal {
     double whole;
-    char digits[DECIMAL_DIGITS + 1]; /* without zeros at the end */
+    char digits[DECIMAL_DIGITS + 1]; /* digits, without zeros at the end */
 };
 
-/* False: the value, from 0 on, has more digits than are supported, or is too large. */
+/* Convert a value that is at least 0. False: it has more digits than are supported, or is too
+ * large. */
 bool decimal_of(double value, struct decimal *d);
 
-/* The numbers low .. high (low <= high) without a sign, with up to `most` digits after the point;
- * above and below: the bounds themselves are excluded. False: there are none. */
+/* Write the numbers low .. high (low <= high), without a sign, with up to `most` digits after the
+ * point. above, below: low or high itself is excluded. False: there are no such numbers. */
 bool decimal_put(struct text *t, const struct decimal *low, bool above, const struct decimal *high,
                  bool below, unsigned most);
 
@@ -154,13 +160,14 @@ bool decimal_put(struct text *t, const struct decimal *low, bool above, const st
 
 bool schema_put_array(struct schema_maker *m, struct text *t, const struct conj *c);
 bool schema_put_object(struct schema_maker *m, struct text *t, const struct conj *c);
-/* Collect the schemas that a member of that name has to satisfy. False: it is not allowed. */
+/* Collect the schemas that a member of this name has to satisfy. False: the member is not
+ * allowed. */
 bool schema_member(struct schema_maker *m, const struct conj *c, const char *name,
                    struct conj *value);
-/* True if an object of the grammar may have the member; and if it always has it. */
+/* True if an object of the grammar may have the member; *always: it always has it. */
 bool schema_writes_member(const struct conj *c, const char *name);
 bool schema_requires_member(const struct conj *c, const char *name);
-/* The values of enum and const; NULL: any. *one: it is a const, not a list. */
+/* The values that enum or const allows; NULL: any. *one: const's single value, not a list. */
 const cJSON *schema_values(const struct conj *c, bool *one);
 
 /* ---- schema_others.c ---- */
@@ -170,23 +177,23 @@ const cJSON *schema_others(const cJSON *schema);
 /* propertyNames and the name. */
 bool schema_may_be_named(struct schema_maker *m, const struct conj *c, const char *name);
 struct schema_others {
-    struct text members; /* "name" colon value, with bars; empty: there are none */
+    struct text members; /* alternatives of "name" colon value, with bars; empty: there are none */
     bool some;
 };
-/* Those of c that are not in taken (n_taken); o->members: the caller frees it. */
+/* Write the members that c allows besides taken (n_taken); the caller frees o->members. */
 void schema_put_others(struct schema_maker *m, struct schema_others *o, const struct conj *c,
                        const char *const *taken, unsigned n_taken);
 
 /* ---- schema_strings.c ---- */
 
-/* The largest of a lower count (minLength and similar) or the smallest of an upper one (maxLength);
- * `otherwise` if no part has it. */
+/* The strictest value of a count among the parts: the largest minLength (and similar), or the
+ * smallest maxLength; `otherwise` if no part has it. */
 unsigned schema_most(struct schema_maker *m, const struct conj *c, const char *name,
                      unsigned otherwise);
 unsigned schema_least(struct schema_maker *m, const struct conj *c, const char *name,
                       unsigned otherwise);
 
-/* A value, or a text, in JSON, as a text of GBNF. */
+/* Write a value or a text as JSON, in the form of a text of GBNF. */
 void schema_put_literal(struct schema_maker *m, struct text *t, const cJSON *value);
 void schema_put_text(struct schema_maker *m, struct text *t, const char *s);
 
@@ -201,26 +208,27 @@ void schema_put_path(const cJSON *root, const cJSON *at, struct text *out);
 
 struct pattern;
 
-/* NULL: it uses unsupported syntax (back references, look-behind, properties of characters), or is
- * too large. */
+/* Compile an expression. NULL: it uses unsupported syntax (back references, look-behind, properties
+ * of characters), or is too large. */
 struct pattern *pattern_new(const char *text);
 void pattern_free(struct pattern *p);
 /* True if a match is found in a text of UTF-8. */
 bool pattern_matches(const struct pattern *p, const char *text);
-/* The estimated time in microseconds. */
+/* The estimated time of pattern_matches in microseconds. */
 size_t pattern_steps(const struct pattern *p, const char *text);
 
-/* Strings with several limits at the same time, as rules; the first one is the expression in t. */
+/* Strings with several limits at the same time, as rules. */
 enum { STRING_LIMITS_MOST = 12 };
 struct string_limits {
     const struct pattern *patterns[STRING_LIMITS_MOST];
     bool absent[STRING_LIMITS_MOST]; /* it is not found */
     unsigned n, least, most;         /* characters; most UINT_MAX: any number */
-    unsigned *steps;                 /* states that the strings of a compile have used */
+    unsigned *steps;                 /* states that all strings of this schema have used */
 };
 enum { STRING_STEPS_MOST = 1500000 }; /* of half a microsecond */
 enum string_result { STRING_PUT, STRING_NEVER, STRING_TOO_LARGE };
-/* rules: receives rules, named "s" and a number from *n_extra on. */
+/* Write the strings as an expression to t and as rules to `rules`, which are named "s" and a number
+ * from *n_extra on. */
 enum string_result string_put(struct text *t, struct text *rules, unsigned *n_extra,
                               const struct string_limits *l);
 
@@ -230,24 +238,26 @@ struct schema_check {
     const cJSON *root;
     unsigned n_nodes; /* size of root's document; 0: not counted yet */
     unsigned steps, depth;
-    bool gave_up;        /* after so many steps the answer is not valid */
-    const cJSON *failed; /* the schema whose keyword refused first; NULL: a false schema */
+    bool gave_up;        /* too many steps were taken, so the answer is not valid */
+    const cJSON *failed; /* the schema with the first keyword that refused; NULL: a schema
+                            `false` */
     const char *keyword;
 };
 bool schema_accepts(struct schema_check *k, const cJSON *schema, const cJSON *value);
-/* The same for a trial: if the schema refuses, k->failed does not change. */
+/* The same, but if the schema refuses, k->failed does not change. */
 bool schema_accepts_quietly(struct schema_check *k, const cJSON *schema, const cJSON *value);
 bool schema_check_array(struct schema_check *k, const cJSON *schema, const cJSON *value);
 bool schema_check_object(struct schema_check *k, const cJSON *schema, const cJSON *value);
 bool schema_check_refuse(struct schema_check *k, const cJSON *schema, const char *keyword);
-/* Use so many steps of about a microsecond. False: there are too many, and the check gives up. */
+/* Count this many steps of about a microsecond. False: there are too many, and the check gives
+ * up. */
 bool schema_check_spend(struct schema_check *k, size_t steps);
-/* True if a text matches; an unsupported pattern matches everything. */
+/* True if a text matches the pattern; an unsupported pattern matches every text. */
 bool schema_check_pattern(struct schema_check *k, const char *pattern, const char *text);
 bool schema_values_equal(const cJSON *a, const cJSON *b);
 /* The number of steps needed to compare a value with n others. */
 size_t schema_equal_steps(const cJSON *value, size_t n);
-/* Bits of TYPE_ that a keyword `type` allows; 0: it is invalid. */
+/* The TYPE_ bits that a keyword `type` allows; 0: the keyword is invalid. */
 unsigned schema_types_of(const cJSON *type);
 unsigned schema_type_of_value(const cJSON *value);
 

@@ -1,4 +1,5 @@
-/* Arrays: a schema for each of the first items (prefixItems; items as a list in draft 7), and one for those after them. */
+/* Arrays have a schema for each of the first items (prefixItems; in draft 7 a list `items`), and one for all later
+ * items. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,8 +42,8 @@ static unsigned prefix_length(const struct conj *c)
     return most;
 }
 
-/* Collect the schemas that item i has to satisfy; i equal to the prefixes' length: the later items.
- * False: no such item is allowed. */
+/* Collect the schemas that item i has to satisfy; i equal to the number of first items: the later
+ * items. False: no such item is allowed. */
 static bool item_of(struct schema_maker *m, const struct conj *c, unsigned i, bool rest,
                     struct conj *item)
 {
@@ -78,7 +79,8 @@ static void note_items(struct schema_maker *m, const struct conj *c, unsigned mo
     }
 }
 
-/* Item after item, each in the group of the one before, at whose end the array may also end. */
+/* Write the items one by one, each in the previous item's group: the array may also end where a
+ * group ends. */
 static void put_items(struct text *t, struct text *items, unsigned n, unsigned least,
                       const char *rest, unsigned most)
 {

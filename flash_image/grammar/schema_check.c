@@ -101,7 +101,7 @@ bool schema_values_equal(const cJSON *a, const cJSON *b)
     return equal(a, b, 0);
 }
 
-/* Each member of one object is looked up in the other. */
+/* An object's members are each looked up in the other object. */
 size_t schema_equal_steps(const cJSON *value, size_t n)
 {
     size_t width = (size_t)cJSON_GetArraySize(value);
@@ -131,7 +131,7 @@ static bool is_multiple(double value, double of)
     return is_nearly_whole(value * scale) && fmod(round(value * scale), round(of * scale)) == 0;
 }
 
-/* limit (NULL: none): true if the value is on the wrong side of it. */
+/* True if the value is on the wrong side of limit (NULL: there is none). */
 static bool is_beyond(const cJSON *limit, double value, int side, bool out)
 {
     if (!cJSON_IsNumber(limit)) {

@@ -147,7 +147,7 @@ static bool check_name(struct schema_check *k, const cJSON *s, const cJSON *memb
     return good;
 }
 
-/* dependentRequired, dependentSchemas, and both as dependencies of draft 7. */
+/* Check dependentRequired and dependentSchemas, and draft 7's dependencies, which means both. */
 static bool check_dependent(struct schema_check *k, const cJSON *s, const cJSON *value)
 {
     static const char *const names[] = { "dependentRequired", "dependentSchemas", "dependencies" };
@@ -169,7 +169,7 @@ static bool check_dependent(struct schema_check *k, const cJSON *s, const cJSON 
     return true;
 }
 
-/* Compare names: each member of the value with the schema's properties. */
+/* The steps to compare the name of each member of the value with the schema's properties. */
 static size_t lookups(const cJSON *s, const cJSON *value)
 {
     static const char *const names[] = { "properties", "dependentRequired", "dependentSchemas",

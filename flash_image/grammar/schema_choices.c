@@ -1,5 +1,5 @@
-/* Alternatives of a set: each way to choose one of every anyOf and oneOf, and of if with then and
- * else, is a separate set. */
+/* Makes the alternatives of a set: a separate set for each way to choose one schema of every anyOf
+ * and oneOf, and one branch of every if with then and else. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static bool is_chosen(const struct chosen *d, const cJSON *schema, const char *n
     return false;
 }
 
-/* The next keyword that is a choice; NULL: none remains. */
+/* Find the next keyword that is a choice; NULL: none remains. */
 static const char *next_choice(const struct conj *c, const struct chosen *d, const cJSON **schema)
 {
     for (unsigned i = 0; i < c->n; i++) {
@@ -56,7 +56,7 @@ static bool has_choice(const struct conj *c)
     return next_choice(c, &none, &schema) != NULL;
 }
 
-/* Without parts that consist only of a choice. */
+/* The set without parts that consist only of a choice. */
 static struct conj without_choosers(const struct conj *c)
 {
     struct conj out = { .n = 0 };
@@ -85,7 +85,7 @@ static void put_leaf(struct choosing *a, const struct conj *c)
 
     if (some && t.s != NULL &&
         (a->t->s == NULL || strstr(a->t->s, t.s) != a->t->s ||
-         a->t->n != t.n)) { /* not the only one so far again */
+         a->t->n != t.n)) { /* it differs from the only alternative so far */
         text_put(a->t, a->some ? " | " : "");
         text_put(a->t, t.s);
         a->some = true;
@@ -95,7 +95,7 @@ static void put_leaf(struct choosing *a, const struct conj *c)
 
 static void choose(struct choosing *a, const struct conj *c, const struct chosen *d);
 
-/* c with more schemas (NULL: none), as one alternative. False: no value satisfies it. */
+/* Write c with more schemas (NULL: none) as one alternative. False: no value satisfies it. */
 static bool with_more(struct choosing *a, const struct conj *c, const cJSON *one,
                       const cJSON *other, struct conj *out)
 {
@@ -104,7 +104,8 @@ static bool with_more(struct choosing *a, const struct conj *c, const cJSON *one
            (other == NULL || schema_add(a->m, out, other));
 }
 
-/* oneOf requires exactly one: values that two of them allow are checked afterwards. */
+/* oneOf requires exactly one schema to match: if two allow the same value, it is checked
+ * afterwards. */
 static void check_one_of(struct choosing *a, const struct conj *c, const cJSON *schema)
 {
     const cJSON *list = schema_get(schema, "oneOf"), *one, *other;
@@ -123,7 +124,7 @@ static void check_one_of(struct choosing *a, const struct conj *c, const cJSON *
     }
 }
 
-/* The keyword if with then or else. Alone it gives a grammar nothing to enforce. */
+/* Choose between the branches of `if`. Without then and else, a grammar has nothing to enforce. */
 static void choose_if(struct choosing *a, const struct conj *c, const struct chosen *d,
                       const cJSON *schema)
 {

@@ -1,5 +1,5 @@
-/* Numbers with a point between two bounds. The digits before the point come first, then those after
- * it; a bound limits these only while all earlier digits equal its own. */
+/* Writes numbers with a decimal point between two bounds: the digits before the point, then those
+ * after it. A bound limits a digit only while all earlier digits equal the bound's. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ bool decimal_of(double value, struct decimal *d)
     return true;
 }
 
-/* Digits after the point. NULL: that bound no longer applies. */
+/* Digits after the point. A bound that is NULL no longer applies. */
 struct tail {
     const char *low, *high;
     bool above, below;
@@ -63,7 +63,7 @@ static void put_digits(struct text *t, char low, char high, unsigned more)
     }
 }
 
-/* Neither bound applies from this digit on. */
+/* Write the rest if neither bound applies from this digit on. */
 static bool put_end(struct text *t, const struct tail *f)
 {
     if (f->low == NULL && f->high == NULL) {
@@ -82,7 +82,7 @@ static bool put_end(struct text *t, const struct tail *f)
 
 static bool put_tail(struct text *t, const struct tail *f);
 
-/* A digit, and its continuation; bar: another alternative precedes it. */
+/* Write a digit and what follows it; bar: another alternative precedes it. */
 static void put_step(struct text *t, char digit, const struct tail *after, bool *bar)
 {
     struct text rest = { 0 };
@@ -150,8 +150,8 @@ static bool put_tail(struct text *t, const struct tail *f)
     return bar;
 }
 
-/* The whole number is already written: what may follow it. False: nothing can follow, not even the
- * end. */
+/* Write what may follow the whole number `whole`, which is already written. False: nothing can
+ * follow, not even the end. */
 static bool put_fraction(struct text *t, const char *whole, const struct tail *f, bool *bar)
 {
     struct text digits = { 0 };

@@ -1,6 +1,6 @@
-/* Numbers: bounds, and multiples. integer_range.c makes whole numbers of a range from digits; for a number with a point the
- * digits before it come first, then those after it, which the bounds limit while all earlier digits equal a bound's own. Numbers
- * with bounds are written without an exponent. */
+/* Numbers with bounds, and multiples. integer_range.c writes whole numbers of a range, schema_decimals.c numbers with a decimal
+ * point: first the digits before it, then those after it, which a bound limits while all earlier digits equal the bound's.
+ * Numbers with bounds have no exponent. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ enum {
 
 struct bounds {
     double low, high;  /* -INFINITY, INFINITY: none */
-    bool above, below; /* low, high themselves are excluded */
+    bool above, below; /* low or high itself is excluded */
 };
 
 static void raise_low(struct bounds *b, double value, bool out)
@@ -38,7 +38,7 @@ static void lower_high(struct bounds *b, double value, bool out)
     }
 }
 
-/* A number of a keyword; in draft 4 exclusiveMinimum is a boolean that modifies minimum. */
+/* Get the number of a keyword. In draft 4, exclusiveMinimum is a boolean that modifies minimum. */
 static bool get(struct schema_maker *m, const cJSON *schema, const char *name, double *value)
 {
     const cJSON *item = schema_get(schema, name);
@@ -97,7 +97,7 @@ static double multiple_of(struct schema_maker *m, const struct conj *c)
             continue;
         }
         if (value < 1 && fabs(1 / value - round(1 / value)) < 1e-12 / value) {
-            continue; /* every whole number is one */
+            continue; /* every whole number is a multiple */
         }
         if (value != floor(value) || value > 1e9 || all == 0) {
             schema_note(m, c->parts[i], "multipleOf", true);
@@ -137,7 +137,7 @@ static void find_useful(struct residues *r, unsigned digits)
     }
 }
 
-/* One of the digits from `digit` on, after which `left` may follow. */
+/* Write the choice of digits from `digit` on, after which `left` digits may follow. */
 static void put_digits(struct text *t, const struct residues *r, unsigned rest, unsigned digit,
                        unsigned left, const char *bar)
 {
@@ -151,7 +151,7 @@ static void put_digits(struct text *t, const struct residues *r, unsigned rest, 
     }
 }
 
-/* Digits whose number leaves no remainder: a rule for each remainder and each number of digits
+/* Write numbers that leave no remainder: a rule for each remainder so far and each number of digits
  * still allowed. */
 static void put_residues(struct schema_maker *m, struct text *t, unsigned of)
 {
@@ -176,7 +176,7 @@ static void put_residues(struct schema_maker *m, struct text *t, unsigned of)
     put_digits(t, &r, 0, 1, digits - 1, "");
 }
 
-/* How many last digits decide whether a number is a multiple; 0: all of them do, or those digits
+/* The number of last digits that decide whether a number is a multiple; 0: all digits do, or they
  * have too many values. */
 static unsigned tail_digits(unsigned of)
 {
@@ -207,7 +207,7 @@ static void put_tails(struct text *t, unsigned of, unsigned digits)
     text_put(t, ")");
 }
 
-/* Multiples of at most GRAMMAR_DIGITS_MOST digits. */
+/* Write the multiples of at most GRAMMAR_DIGITS_MOST digits. */
 static void put_any_multiple(struct schema_maker *m, struct text *t, unsigned of, bool negative)
 {
     unsigned digits = tail_digits(of);
@@ -229,14 +229,14 @@ static int64_t to_int64(double value)
     return (int64_t)(value < -INTEGER_MOST ? -INTEGER_MOST : value);
 }
 
-/* A whole number; 0 has no sign. */
+/* Write a whole number; 0 has no sign. */
 static void put_one(struct text *t, double value)
 {
     text_format(t, fabs(value) <= INTEGER_MOST ? "\"%.0f\"" : "\"%.17g\"", value + 0.0);
 }
 
-/* Whole numbers low .. high. The number beyond 64 bits that is nearest to 0 stands for all beyond
- * 64 bits. */
+/* Write the whole numbers low .. high. If all are beyond 64 bits, only the number nearest to 0 is
+ * written. */
 static void put_integers(struct text *t, double low, double high)
 {
     if (low > INTEGER_MOST || high < -INTEGER_MOST) {
@@ -278,8 +278,8 @@ static bool put_multiples(struct schema_maker *m, struct text *t, const struct c
     return true;
 }
 
-/* Bounds beyond the supported number of digits limit nothing, but a range that lies beyond them has
- * all of those digits. */
+/* A bound with more digits than are supported limits nothing, unless the whole range lies beyond
+ * it. */
 static bool put_whole(struct schema_maker *m, struct text *t, const struct conj *c, struct bounds b)
 {
     double low = ceil(b.low) + (b.above && ceil(b.low) == b.low ? 1 : 0);
@@ -311,8 +311,8 @@ static double within(double value)
     return value > WHOLE_MOST ? WHOLE_MOST : (value < -WHOLE_MOST ? -WHOLE_MOST : value);
 }
 
-/* Without a sign, and with one; 0 is written without. False: there is none. *known: the bounds have
- * digits. */
+/* Write the numbers without a sign, and those with one; 0 has none. False: there are no numbers.
+ * *known: the bounds can be written in digits. */
 static bool put_bounded(struct text *t, struct bounds b, unsigned most, bool *known)
 {
     struct text minus = { 0 }, plus = { 0 };
@@ -349,8 +349,8 @@ static bool put_bounded(struct text *t, struct bounds b, unsigned most, bool *kn
     return some;
 }
 
-/* Digits after the point that multipleOf allows; a step that is not a power of 10 is checked
- * afterwards. */
+/* The number of digits after the point that multipleOf allows; a step that is not a power of 10 is
+ * checked afterwards. */
 static unsigned places_of(struct schema_maker *m, const struct conj *c)
 {
     unsigned places = DECIMAL_DIGITS;

@@ -1,5 +1,5 @@
-/* Objects: members that a schema describes, in its order, then others if it allows them with their
- * own schema (additionalProperties, patternProperties). Without one, an object has no other
+/* Objects have the members that a schema describes, in its order, then others if the schema has a
+ * schema for them (additionalProperties, patternProperties). Otherwise they have no other
  * members. */
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,8 @@ static void add_name(struct schema_maker *m, struct members *all, const struct c
     all->list[all->n++] = (struct member){ .name = name, .required = is_required(c, name) };
 }
 
-/* In the order of the schemas; members that are required and not described come last. */
+/* List the names in the order of the schemas; members that are required but not described come
+ * last. */
 static void find_names(struct schema_maker *m, struct members *all, const struct conj *c)
 {
     const cJSON *item;
@@ -100,7 +101,7 @@ static bool name_matches(struct schema_maker *m, const cJSON *schema, const char
     return matches;
 }
 
-/* Add the schemas that one schema has for a member. False: it is not allowed. */
+/* Add the schemas that one schema has for a member. False: the member is not allowed. */
 static bool add_described(struct schema_maker *m, const cJSON *schema, const char *name,
                           struct conj *value)
 {
@@ -151,7 +152,7 @@ bool schema_writes_member(const struct conj *c, const char *name)
     return is_required(c, name);
 }
 
-/* False: a required one is not allowed. Others that are not allowed are omitted. */
+/* Write the members' values. A member that is not allowed is omitted; false: it is required. */
 static bool make_values(struct schema_maker *m, struct members *all, const struct conj *c)
 {
     unsigned n = 0;
@@ -188,7 +189,7 @@ static void put_member(struct schema_maker *m, struct text *t, const struct memb
     text_put(t, one->value.s);
 }
 
-/* Members from i on, each after a comma. */
+/* Write the members from i on, each after a comma. */
 static void put_rest(struct schema_maker *m, struct text *t, const struct members *all, unsigned i,
                      const char *others, unsigned most)
 {
@@ -204,8 +205,8 @@ static void put_rest(struct schema_maker *m, struct text *t, const struct member
     }
 }
 
-/* The first member is one of those up to the first required one. The rest after each is a rule that
- * ends as the others do, so that the compiler lays all of them out once. */
+/* The object's first member is one of those up to the first required member. After each there is a
+ * rule for the rest; these rules end alike, so the compiler makes that end only once. */
 static void put_first(struct schema_maker *m, struct text *t, const struct members *all,
                       const char *others, unsigned most)
 {
@@ -290,7 +291,8 @@ static void note_rest(struct schema_maker *m, const struct conj *c)
     schema_note_unevaluated(m, c, "unevaluatedProperties");
 }
 
-/* Counts of members that the expression does not enforce by itself. False: there can be none. */
+/* Check the limits on the number of members that the expression does not enforce. False: no object
+ * can satisfy them. */
 static bool check_counts(struct schema_maker *m, const struct conj *c, const struct members *all,
                          bool others, unsigned least, unsigned most)
 {
@@ -317,7 +319,7 @@ static void find_others(struct schema_maker *m, struct schema_others *o, const s
         taken[i] = all->list[i].name;
     }
     schema_put_others(m, o, c, taken, all->n);
-    if (o->some) { /* its bars must not include its neighbours */
+    if (o->some) { /* parentheses keep its alternatives apart from what is next to it */
         struct text group = { 0 };
 
         text_put(&group, "(");
@@ -371,8 +373,8 @@ static bool is_free(const struct conj *c)
     return true;
 }
 
-/* Without properties, and with limits on names or on their number, an object is a map of
- * anything. */
+/* True for an object without properties, but with limits on names or on the number of members: a
+ * map of anything. */
 static bool is_map_of_any(const struct conj *c)
 {
     static const char *const names[] = { "properties", "required", "additionalProperties",

@@ -79,7 +79,7 @@ static unsigned find_patterns(struct schema_maker *m, const struct conj *c,
     return n;
 }
 
-/* The value of a member whose name matches the patterns whose bit in `which` is set. */
+/* Write the value of a member whose name matches the patterns with a bit in `which`. */
 static bool value_of_others(struct schema_maker *m, const struct conj *c,
                             const char *const *patterns, unsigned n, unsigned which,
                             struct conj *value)
@@ -106,7 +106,7 @@ static bool value_of_others(struct schema_maker *m, const struct conj *c,
     return true;
 }
 
-/* The set of propertyNames of all parts. */
+/* Collect the propertyNames of all parts as a set. */
 static bool names_of(struct schema_maker *m, const struct conj *c, struct conj *names)
 {
     for (unsigned i = 0; i < c->n; i++) {
@@ -124,7 +124,7 @@ static bool names_of(struct schema_maker *m, const struct conj *c, struct conj *
     return true;
 }
 
-/* Names that propertyNames lists: members like described ones, with any value. */
+/* Names that propertyNames lists: such members are written like described ones, with any value. */
 static const cJSON *listed_names(const struct conj *names)
 {
     for (unsigned i = 0; i < names->n; i++) {
@@ -198,7 +198,7 @@ void schema_put_others(struct schema_maker *m, struct schema_others *o, const st
         for (unsigned i = 0; i < n; i++) {
             absent[i] = (which >> i & 1) == 0;
         }
-        /* Names that match nothing are written only if a schema asks for them. */
+        /* Names that match no pattern are written only if a schema asks for them. */
         for (unsigned i = 0; i < c->n; i++) {
             goes_on = goes_on || schema_others(c->parts[i]) != NULL;
         }

@@ -1,4 +1,5 @@
-/* Patterns as machines: a state reads a character, splits, or tests for the text's start or end. */
+/* Builds machines from patterns: a state reads a character, splits, or tests for the text's start
+ * or end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +52,7 @@ static uint32_t build_times(struct pattern_parser *r, const struct pattern_node 
     return next;
 }
 
-/* The state at which a node starts, which continues at `next`. */
+/* Build a node that continues at state `next`; returns its first state. */
 static uint32_t build(struct pattern_parser *r, uint32_t at, uint32_t next)
 {
     const struct pattern_node *n = &r->nodes[at];
@@ -130,7 +131,7 @@ static const char *group_end(const char *at)
     return NULL;
 }
 
-/* A bar outside any group: the part before it is not the whole pattern. */
+/* True if a bar is outside all groups: then the part before it is not the whole pattern. */
 static bool has_bar(const char *at)
 {
     for (; *at != '\0'; at++) {
@@ -150,7 +151,7 @@ static bool has_bar(const char *at)
     return false;
 }
 
-/* ^(?=A)(?!B)C is ^C where ^A is found and ^B is not. */
+/* Read ^(?=A)(?!B)C as ^C, together with ^A, which must be found, and ^B, which must not. */
 struct pattern *pattern_new(const char *text)
 {
     struct pattern *all = NULL, *p;

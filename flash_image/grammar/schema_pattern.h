@@ -9,7 +9,8 @@ enum {
     PATTERN_STATES_MOST = 3000,
     PATTERN_NODES_MOST = 4000,
     PATTERN_RANGES_MOST = 4000,
-    PATTERN_BUILDS_MOST = 200000, /* limit of nodes: nested repetitions of parts without states */
+    PATTERN_BUILDS_MOST = 200000, /* limit of nodes, for nested repetitions of parts without
+                                     states */
     PATTERN_NEST_MOST = 40,
     PATTERN_WORDS_MOST = (PATTERN_STATES_MOST + 63) / 64
 };
@@ -21,9 +22,9 @@ struct pattern_range {
 
 enum pattern_kind { PATTERN_CLASS, PATTERN_SPLIT, PATTERN_BEGIN, PATTERN_END, PATTERN_FOUND };
 
-/* PATTERN_CLASS reads a character in ranges first .. first + n, which are ascending and disjoint,
- * and goes to next; PATTERN_SPLIT goes to next and other; PATTERN_BEGIN and PATTERN_END go to next
- * at the text's start and end. */
+/* PATTERN_CLASS reads a character of the n ascending, disjoint ranges from `first` on, and goes to
+ * next; PATTERN_SPLIT goes to next and other; PATTERN_BEGIN and PATTERN_END go to next at the
+ * text's start and end. */
 struct pattern_state {
     enum pattern_kind kind;
     uint32_t next, other;
@@ -36,8 +37,9 @@ struct pattern {
     struct pattern_state *states;
     uint32_t n_states, states_room, start, found;
     unsigned words; /* words of a set of states */
-    struct pattern *
-        also; /* another pattern that has to be found as well, or must not (absent): a look-ahead */
+    struct pattern
+        *also;   /* a look-ahead: another pattern that must be found too, or must not be found
+                 (absent) */
     bool absent; /* the number of patterns whose `also` is this one */
 };
 
@@ -48,7 +50,8 @@ enum pattern_node_kind { EMPTY, CLASS, THEN, EITHER, TIMES, BEGIN, END };
 struct pattern_node {
     enum pattern_node_kind kind;
     uint32_t left, right; /* nodes */
-    uint32_t low, high;   /* TIMES: how often; CLASS: first range, and how many */
+    uint32_t low, high;   /* TIMES: least and most repetitions; CLASS: first range, and number of
+                             ranges */
 };
 
 struct pattern_parser {
@@ -60,15 +63,15 @@ struct pattern_parser {
     bool failed;
 };
 
-/* Parse an expression up to its end; r->failed: it is not supported. Returns its node. */
+/* Parse an expression up to its end and return its node; r->failed: it is not supported. */
 uint32_t pattern_parse(struct pattern_parser *r);
 
 /* ---- running ---- */
 
-/* Sets of states (words each). */
+/* Functions on sets of states (p->words words each). */
 void pattern_begin(const struct pattern *p, uint64_t *set);
 void pattern_step(const struct pattern *p, const uint64_t *from, uint32_t c, uint64_t *to);
-/* True if the text up to here contains the pattern. */
+/* True if the text read so far contains the pattern. */
 bool pattern_ends(const struct pattern *p, const uint64_t *set);
 
 #endif

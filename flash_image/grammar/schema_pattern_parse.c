@@ -1,6 +1,6 @@
-/* Regular expressions of ECMA-262 to machines. Character classes, and the places where a pattern may begin, follow the
- * standard with its flag u; a few constructs that only some programs accept (escapes of characters that need none)
- * stand for themselves. */
+/* Parses regular expressions of ECMA-262. Character classes, and the places where a pattern may begin, follow the
+ * standard with its flag u. An escaped character that needs no escape, which only some programs accept, stands for
+ * itself. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,7 +167,7 @@ static uint32_t unicode(struct pattern_parser *r)
     return code;
 }
 
-/* The character of an escape that is one; r->at is after the backslash. */
+/* Read an escape that stands for one character; r->at is after the backslash. */
 static uint32_t escaped(struct pattern_parser *r)
 {
     static const char names[] = "fnrtv", values[] = "\f\n\r\t\v";
@@ -221,7 +221,7 @@ static bool is_named(const char *at)
     return at[0] == '\\' && at[1] != '\0' && strchr("dDwWsS", at[1]) != NULL;
 }
 
-/* A character of a class. */
+/* Read a character of a class. */
 static uint32_t member(struct pattern_parser *r)
 {
     if (*r->at != '\\') {
@@ -284,7 +284,7 @@ static uint32_t one_character(struct pattern_parser *r, uint32_t code)
     return node(r, CLASS, 0, 0, first, 1);
 }
 
-/* All characters except line ends. */
+/* Make a node for all characters except line ends. */
 static uint32_t any_character(struct pattern_parser *r)
 {
     uint32_t first = r->p->n_ranges;
@@ -359,7 +359,8 @@ static uint32_t read_atom(struct pattern_parser *r)
     }
 }
 
-/* No string is longer than GRAMMAR_STRING_MOST characters, so more repetitions are not needed. */
+/* Limit a count: no string is longer than GRAMMAR_STRING_MOST characters, so no more repetitions
+ * are needed. */
 static uint32_t times_within(uint32_t low, uint32_t high)
 {
     uint32_t most = low > GRAMMAR_STRING_MOST ? low : GRAMMAR_STRING_MOST;
@@ -367,7 +368,7 @@ static uint32_t times_within(uint32_t low, uint32_t high)
     return high != PATTERN_NO_END && high > most ? most : high;
 }
 
-/* {m}, {m,}, {m,n}; false: the brace stands for itself. */
+/* Read {m}, {m,} or {m,n}; false: the brace stands for itself. */
 static bool read_times(struct pattern_parser *r, uint32_t *low, uint32_t *high)
 {
     const char *at = r->at + 1;

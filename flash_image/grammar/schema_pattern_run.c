@@ -1,5 +1,5 @@
-/* Runs a pattern over characters. A set of states has one bit each; after the pattern is found,
- * nothing else matters. */
+/* Runs a pattern over characters. A set of states has one bit for each; once the pattern is found,
+ * later characters do not matter. */
 #include <string.h>
 
 #include "flash_image/grammar/schema_pattern.h"
@@ -10,7 +10,7 @@ static bool has(const uint64_t *set, uint32_t i)
     return (set[i / 64] >> i % 64 & 1) != 0;
 }
 
-/* A state and all states that it reaches without a character. */
+/* Add a state and all states that it reaches without a character. */
 static void add(const struct pattern *p, uint64_t *set, uint32_t at, bool begins, bool ends)
 {
     uint32_t stack[2 * PATTERN_STATES_MOST], n = 0;
@@ -48,7 +48,7 @@ void pattern_begin(const struct pattern *p, uint64_t *set)
     settle(p, set);
 }
 
-/* The ranges of a class are ascending. */
+/* True if the class contains the character; its ranges are ascending. */
 static bool reads(const struct pattern *p, const struct pattern_state *s, uint32_t c)
 {
     uint32_t first = s->first, end = s->first + s->n;

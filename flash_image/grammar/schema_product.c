@@ -1,6 +1,6 @@
-/* Strings that several patterns and a length limit at the same time: the machine that runs all of them
- * together, as rules of GBNF, one for each state. A rule ends with the name of the next one, so the
- * compiler makes a loop of it and no call. */
+/* Makes strings that satisfy several patterns and a length at the same time. One machine runs all of
+ * them together, and each of its states becomes a rule of GBNF. A rule ends with the name of the next
+ * rule, so the compiler makes a loop of it and no call. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,12 +33,12 @@ struct product {
     struct product_state *states; /* (STATES_MOST) */
     uint16_t *next;               /* (STATES_MOST, n_cuts) */
     unsigned n;
-    uint32_t cuts[CUTS_MOST]; /* all characters from one to below the next behave alike */
+    uint32_t cuts[CUTS_MOST]; /* all characters from one cut to below the next behave alike */
     unsigned n_cuts;
     bool full;
     struct text *rules;
     unsigned *n_extra;
-    unsigned *names; /* (STATES_MOST) number of the rule; UINT_MAX: none yet */
+    unsigned *names; /* (STATES_MOST) number of the state's rule; UINT_MAX: none yet */
 };
 
 /* ---- equivalent characters ------------------------------------------------------------------ */
@@ -90,7 +90,7 @@ static void find_cuts(struct product *m)
     qsort(m->cuts, m->n_cuts, sizeof m->cuts[0], compare);
 }
 
-/* True if c cannot stand in a string unescaped and has no short escape, or is not a character. */
+/* True if c is not a character, or must be escaped in a string and has no short escape. */
 static bool is_left_out(uint32_t c)
 {
     return (c < 0x20 && c != '\b' && c != '\t' && c != '\n' && c != '\f' && c != '\r') ||
@@ -99,7 +99,7 @@ static bool is_left_out(uint32_t c)
 
 /* ---- states ---------------------------------------------------------------------------------- */
 
-/* The number of a set, which is added if it is new. */
+/* Find the number of a set, or add the set. */
 static uint16_t intern(struct product *m, struct sets *s, const uint64_t *set)
 {
     size_t words = s->p->words;
@@ -187,7 +187,7 @@ static void explore(struct product *m)
     }
 }
 
-/* A state is useful if the end can be reached from it. */
+/* Mark useful states: those from which the end can be reached. */
 static void find_useful(struct product *m)
 {
     bool changed = true;
@@ -219,7 +219,7 @@ static void put_code(struct text *t, uint32_t c)
     }
 }
 
-/* A character that must be written as an escape. */
+/* The escape of a character that must be escaped. */
 static const char *escape_of(uint32_t c)
 {
     switch (c) {
@@ -234,7 +234,7 @@ static const char *escape_of(uint32_t c)
     }
 }
 
-/* The characters that lead from one state to another. */
+/* Write the characters that lead from one state to another. */
 static void put_characters(const struct product *m, struct text *t, unsigned from, unsigned to)
 {
     const uint16_t *next = &m->next[from * m->n_cuts];
@@ -320,7 +320,7 @@ static void put_state(struct product *m, struct text *t, unsigned at, unsigned d
     }
 }
 
-/* The number of states that lead to each state. */
+/* Count the states that lead to each state. */
 static void count_ways(struct product *m)
 {
     m->states[0].ways_in = 2; /* a loop back to the start needs a rule */

@@ -72,11 +72,11 @@ static const char *id_of(const cJSON *schema)
     return id != NULL && id[0] != '#' ? id : NULL;
 }
 
-/* A walk through the document that knows the URI of the schema around each value. Found: *result
- * (its own resource, or itself). */
+/* A walk through the document that knows the URI of the schema around each value. The search sets
+ * *result (the resource of `node`, or the resource `uri`). */
 struct search {
-    const cJSON *node;  /* the value whose resource is searched for, or NULL */
-    const char *uri;    /* the resource that is searched for, or NULL */
+    const cJSON *node;  /* search for the resource of this value; or NULL */
+    const char *uri;    /* search for the resource with this URI; or NULL */
     const char *anchor; /* in `inside`, or NULL */
     const cJSON *result;
     char base[URI_BYTES]; /* of the result */

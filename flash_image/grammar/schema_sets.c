@@ -60,7 +60,8 @@ static int whole_characters(const char *s, int most)
     return n;
 }
 
-/* "/properties/a/not" for the schema and its keyword; "": the place of the schema itself. */
+/* Write the place of a schema's keyword, such as "/properties/a/not"; keyword "": of the schema
+ * itself. */
 static void put_where(const struct schema_maker *m, const cJSON *schema, const char *keyword,
                       char where[GRAMMAR_WHERE_BYTES])
 {
@@ -168,8 +169,8 @@ void schema_put_text(struct schema_maker *m, struct text *t, const char *s)
 
 /* ---- sets ------------------------------------------------------------------------------------ */
 
-/* Keywords that describe, or that are handled while a set is combined: a schema with only these
- * adds nothing else. */
+/* True for keywords that only describe, or are handled while a set is combined: a schema with only
+ * these adds nothing. */
 static bool says_nothing(const char *keyword)
 {
     static const char *const names[] = { "$ref",
@@ -234,8 +235,8 @@ static bool has_part(const struct conj *c, const cJSON *schema)
 
 static bool add(struct schema_maker *m, struct conj *c, const cJSON *schema, unsigned depth);
 
-/* The number of schemas with this name for references whose target depends on the path to them:
- * with one, it is a plain reference. */
+/* The number of schemas that have this name for dynamic references, whose target depends on the
+ * path to them. If there is one, the reference is a plain one. */
 static unsigned count_dynamic(const cJSON *at, const char *name, unsigned depth)
 {
     const char *own = cJSON_GetStringValue(schema_get(at, "$dynamicAnchor"));
@@ -447,7 +448,7 @@ static unsigned types_ruled_out(const cJSON * not )
     return types;
 }
 
-/* If properties are described and no type is given, an object is meant. */
+/* True if properties are described and no type is given: then an object is meant. */
 static bool means_object(const struct conj *c)
 {
     for (unsigned i = 0; i < c->n; i++) {

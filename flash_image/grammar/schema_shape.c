@@ -42,8 +42,8 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The number of bytes, in whole characters from `from` on, that the first text has in common with
- * the last one, and therefore with all between. */
+/* The number of bytes from `from` on, in whole characters, that the first text shares with the last
+ * and therefore with all between. */
 static size_t common(char *const *list, unsigned n, size_t from)
 {
     const char *first = list[0], *last = list[n - 1];
@@ -78,8 +78,8 @@ static void put_piece(struct text *t, const char *s, size_t n)
     text_put(t, "\"");
 }
 
-/* Sorted texts from byte `from` on, none of which is a prefix of another: their common start, then
- * each of the characters that follow. */
+/* Write sorted texts from byte `from` on: their common start, then each character that may follow.
+ * No text is a prefix of another. */
 static void put_trie(struct text *t, char *const *list, unsigned n, size_t from, unsigned depth)
 {
     size_t at = n == 1 ? strlen(list[0]) : common(list, n, from);
@@ -121,7 +121,7 @@ static unsigned without_doubles(char **list, unsigned n)
     return kept;
 }
 
-/* The texts among many values; they share their beginnings, so hundreds of them fit. */
+/* Write the texts among many values. They share their beginnings, so hundreds of texts fit. */
 static bool put_texts(struct schema_maker *m, struct text *t, const struct conj *c,
                       const cJSON *values)
 {
@@ -198,7 +198,7 @@ static bool put_type(struct schema_maker *m, struct text *t, const struct conj *
     }
 }
 
-/* True if a keyword restricts in addition to those that schema_types() handles. */
+/* True if the set has a restricting keyword that schema_types() does not handle. */
 static bool restricts(const struct conj *c)
 {
     static const char *const names[] = { "minLength",        "maxLength",
@@ -226,8 +226,8 @@ static bool restricts(const struct conj *c)
     return false;
 }
 
-/* The order in which a schema lists types does not matter: the first character of a JSON value
- * shows its type. */
+/* Write the form of each type. The order in which a schema lists types does not matter: the first
+ * character of a JSON value shows its type. */
 static bool put_shape(struct schema_maker *m, struct text *t, const struct conj *c)
 {
     static const unsigned order[] = { TYPE_OBJECT,  TYPE_ARRAY, TYPE_STRING,
@@ -357,7 +357,8 @@ static unsigned types_of_set(struct schema_maker *m, const struct conj *c)
     return types & all;
 }
 
-/* Two sets are different if one always has a member that the other has not. */
+/* True if the member tells a from b: a requires it, and b never writes it, or always with other
+ * values. */
 static bool is_told_by(struct schema_maker *m, const struct conj *a, const struct conj *b,
                        const char *name)
 {
@@ -405,7 +406,7 @@ static bool is_told(struct schema_maker *m, const struct conj *a, const struct c
     return false;
 }
 
-/* An object of a that lacks a member that b requires is not one of b, and the reverse. */
+/* Objects are told apart if some member tells a from b, and some member tells b from a. */
 bool schema_are_disjoint(struct schema_maker *m, const struct conj *a, const struct conj *b)
 {
     unsigned types = types_of_set(m, a) & types_of_set(m, b);

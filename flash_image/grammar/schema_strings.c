@@ -1,4 +1,4 @@
-/* Strings: lengths, patterns, the forms that `format` names, and the names of members. */
+/* Strings with lengths, patterns, and forms that `format` names; and the names of members. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,7 +85,7 @@ unsigned schema_least(struct schema_maker *m, const struct conj *c, const char *
     return some ? least : otherwise;
 }
 
-/* Patterns that are made for one string. */
+/* Patterns that are allocated for one string. */
 struct own {
     struct pattern *made[STRING_LIMITS_MOST];
     unsigned n;
@@ -98,7 +98,7 @@ static void free_own(struct own *o)
     }
 }
 
-/* A pattern, and all that has to be found in addition. False: it is not supported, or there are too
+/* Add a pattern, and its look-aheads. False: a pattern is not supported, or there are too
  * many. */
 static bool add_pattern(struct string_limits *l, struct own *o, const char *text, bool absent)
 {
@@ -135,7 +135,7 @@ static void add_patterns(struct schema_maker *m, const struct conj *c, struct st
     }
 }
 
-/* The limits come before the formats; the formats are dropped if both together are too large or
+/* Add formats after the other limits, because formats are dropped if both together are too large or
  * leave no string. */
 static void add_formats(const struct conj *c, struct string_limits *l, struct own *o)
 {
@@ -150,9 +150,9 @@ static void add_formats(const struct conj *c, struct string_limits *l, struct ow
     }
 }
 
-/* Any characters, at most GRAMMAR_STRING_MOST, or `least` if the schema sets no maximum (most
- * UINT_MAX). A repetition counts to GRAMMAR_TIMES_LIMIT: a text that has to be longer is checked
- * when it is finished. */
+/* Write any characters: at most GRAMMAR_STRING_MOST, or at most `least` if that is more and the
+ * schema sets no maximum (most UINT_MAX). A repetition counts to GRAMMAR_TIMES_LIMIT; a text that
+ * has to be longer is checked when it is finished. */
 static void put_any_text(struct schema_maker *m, struct text *t, const struct conj *c,
                          unsigned least, unsigned most)
 {
@@ -169,9 +169,9 @@ static void put_any_text(struct schema_maker *m, struct text *t, const struct co
     text_format(t, "\"\\\"\" char{%u,%u} \"\\\"\"", least, most);
 }
 
-/* A string that is too large with its length is tried without the length, and then without its patterns. The limits
- * from n_patterns on are formats: generators add them to patterns that do not always mean the same, and then the
- * patterns win. */
+/* If a string is too large with its length, try it without the length, then without its patterns. The limits from
+ * n_patterns on are formats, which generators add to patterns; if they contradict each other, the patterns
+ * win. */
 static bool put_limited(struct schema_maker *m, struct text *t, const struct conj *c,
                         struct string_limits *l, unsigned n_patterns)
 {

@@ -99,7 +99,7 @@ static bool is_called_model(const char *name)
     return strncmp(name, "model", 5) == 0 && (name[5] == '.' || name[5] == '-');
 }
 
-/* A folder is named like its model; a file in it is mostly just "model". */
+/* Name the model after its folder, because a file in it is usually called "model". */
 static void set_name(struct hf_model *m)
 {
     const char *folder = m->folder, *name;
@@ -160,7 +160,7 @@ static enum err read_config(struct hf_model *m)
 
 /* ---- tokenizer ------------------------------------------------------------------------------- */
 
-/* The readers of the tokenizer's files. */
+/* A reader of one of the tokenizer's files. */
 typedef enum err tokenizer_reader(struct source *s, const uint8_t *data, size_t bytes,
                                   struct hf_tokenizer *t);
 
@@ -178,7 +178,7 @@ static enum err read_sampling(struct source *s, const uint8_t *data, size_t byte
     return hf_sampling_read(s, data, bytes);
 }
 
-/* Open an existing file; *map keeps it. */
+/* Read an existing file, which *map keeps open. */
 static enum err read_file(struct hf_model *m, const char *name, enum file_place place,
                           tokenizer_reader *read, struct mapping *map)
 {
@@ -204,7 +204,7 @@ static enum err read_optional(struct hf_model *m, const char *name, tokenizer_re
     return e;
 }
 
-/* Newer folders store the template in a separate file. */
+/* Read the chat template from a separate file, as newer folders have it. */
 static enum err read_template_file(struct hf_model *m)
 {
     struct mapping *map = &m->chat_template;
@@ -222,7 +222,7 @@ static enum err read_template_file(struct hf_model *m)
     return e;
 }
 
-/* Without a tokenizer the model accepts ids only, not text. */
+/* Without a tokenizer the model accepts only ids, not text. */
 static enum err leave_vocab_empty(struct hf_model *m, bool vocab_only)
 {
     hf_work_on_input(m);
@@ -251,7 +251,7 @@ static enum err read_vocab(struct hf_model *m)
     return read_file(m, "tokenizer.model", PLACE_PIECES, hf_sentencepiece_read, &m->pieces);
 }
 
-/* Facts about the vocabulary from other files. */
+/* Read facts about the vocabulary from other files. */
 static enum err read_vocab_configs(struct hf_model *m)
 {
     static const struct {

@@ -13,12 +13,12 @@
 #include "flash_image/hf/hf_text_part.h"
 #include "flash_image/hf/hf_window.h"
 
-/* Fields of models that compute something that the families here do not. Null, false, zero and
- * empty are allowed; so is 1 for a factor. */
+/* Fields of models with a computation that no family here has. Null, false, zero and empty are
+ * allowed; so is 1 for a factor. */
 static const struct foreign {
     const char *field;
     bool is_factor;
-    uint32_t unless_feature, unless_trait; /* unless the family supports it */
+    uint32_t unless_feature, unless_trait; /* the field is allowed if the family supports it */
 } foreign[] = {
     { .field = "num_local_experts", .unless_trait = FAMILY_EXPERTS },
     { .field = "num_experts", .unless_trait = FAMILY_EXPERTS },
@@ -69,7 +69,7 @@ static bool is_set(const cJSON *v, bool is_factor)
     return true;
 }
 
-/* Gemma 4 may attend to later tokens within a picture, and Ingot takes no pictures. */
+/* Gemma 4 attends to later tokens only within a picture, and Ingot takes no pictures. */
 static bool sees_ahead(const struct hf_json *j)
 {
     return !hf_json_is(j->object, "use_bidirectional_attention", "vision");
@@ -103,7 +103,7 @@ static enum err refuse_family(struct source *s, const char *name, const char *ty
     }
     if (type == NULL || (name != NULL && family_of_config(NULL, type) != NULL)) {
         return family_refuse(s, name, strlen(name),
-                             false); /* also a classifier of a known family */
+                             false); /* this also finds a classifier of a known family */
     }
     return family_refuse(s, type, strlen(type), false);
 }
@@ -119,7 +119,7 @@ static const char *first_architecture(struct hf_json *j)
     return hf_json_string(list->child);
 }
 
-/* A nested text part is not a separate architecture: its model_type tells. */
+/* A nested text part has no architecture of its own: its model_type gives the family. */
 static const struct family *find_family(struct hf_json *j, const struct hf_text_part *part)
 {
     const char *type = hf_json_text(j, "model_type");
@@ -150,7 +150,7 @@ static uint32_t or_needed(uint32_t usual)
     return usual;
 }
 
-/* Transformers knows GPT-2's fields under both names. */
+/* Read a size under either name: Transformers accepts both of GPT-2's names. */
 static uint32_t size_of(struct hf_json *j, const char *field, const char *gpt2, uint32_t otherwise)
 {
     if (gpt2 != NULL && hf_json_get(j->object, field) == NULL &&
@@ -160,7 +160,7 @@ static uint32_t size_of(struct hf_json *j, const char *field, const char *gpt2, 
     return hf_json_u32(j, field, otherwise);
 }
 
-/* config.json may omit the width of a head. */
+/* The width of a head if config.json omits it. */
 static uint32_t usual_head_dim(const struct family *f, const struct source_params *p)
 {
     if (f->head_dim != 0 || p->n_heads == 0) {
@@ -200,7 +200,8 @@ static void read_sizes(struct hf_json *j, const struct family *f,
         hidden = hf_json_u32(j, "moe_intermediate_size", hidden);
     }
     if (f->family == INGOT_LFM2 && hf_json_get(j->object, "block_ff_dim") != NULL) {
-        hidden = hf_json_u32(j, "block_ff_dim", hidden); /* its first models have only this one */
+        hidden = hf_json_u32(j, "block_ff_dim", hidden); /* the family's first models have only this
+                                                            field */
     }
     p->hidden = hf_layers_hidden(j, f, size_of(j, "intermediate_size", "n_inner", hidden));
     head_dim = usual_head_dim(f, p);
@@ -219,7 +220,7 @@ static void read_sizes(struct hf_json *j, const struct family *f,
 
 /* ---- the rest -------------------------------------------------------------------------------- */
 
-/* GELU is the tanh form; Transformers itself ignores Gemma's hidden_act, which says "gelu". */
+/* GELU means the tanh form. Like Transformers, ignore Gemma's hidden_act, which says "gelu". */
 static bool is_activation(const struct family *f, const char *name)
 {
     if ((f->features & SOURCE_RELU2) != 0) {
@@ -277,7 +278,7 @@ static float read_eps(struct hf_json *j, float otherwise)
     return otherwise;
 }
 
-/* Gemma 2 has caps unless its config.json sets them to null. */
+/* Read a cap: Gemma 2 has one unless its config.json sets it to null. */
 static float read_cap(struct hf_json *j, const struct family *f, const char *field, float usual)
 {
     bool named = cJSON_GetObjectItemCaseSensitive(j->object, field) != NULL;
@@ -297,7 +298,8 @@ static void read_scales(struct hf_json *j, const struct family *f)
         p->features |= SOURCE_QKV_BIAS | SOURCE_OUT_BIAS;
     }
     if (family_has(f, FAMILY_QUERY_SCALE)) {
-        p->attn_scale = 1.0f / sqrtf(scalar); /* a bad one puts no scale within bounds */
+        p->attn_scale = 1.0f / sqrtf(scalar); /* a bad scalar gives a scale out of bounds, which is
+                                                 refused */
     }
     if (!hf_json_bool(j, "scale_attn_weights", true) && j->e == ERR_OK) {
         j->e = source_refuse(j->s, ERR_UNSUPPORTED,
@@ -308,7 +310,7 @@ static void read_scales(struct hf_json *j, const struct family *f)
 
 /* ---- together -------------------------------------------------------------------------------- */
 
-/* The text part has the field, or the whole model. */
+/* The field may be in the text part or in the whole model. */
 static void read_tied(struct hf_json *j, const cJSON *root, struct hf_config *c)
 {
     struct hf_json at = *j;
@@ -326,7 +328,7 @@ static void read_all(struct hf_json *j, struct hf_config *c)
 {
     const struct hf_usual_sizes *usual;
     const cJSON *root = j->object;
-    struct hf_json quantized = *j; /* a fact about the whole model */
+    struct hf_json quantized = *j; /* the field is outside of the text part */
     struct source *s = j->s;
     struct hf_text_part part;
 

@@ -6,13 +6,13 @@
 
 struct hf_memory;
 
-/* How weight_scale of ternary matrices is used (multiply or divide), floats that become ternary,
- * and F8. */
+/* How weights are quantized: ternary with a weight_scale that multiplies or divides, floats that
+ * become ternary, or F8. */
 enum hf_quantized { HF_NOT_QUANTIZED, HF_TERNARY_TIMES, HF_TERNARY_OVER, HF_ROUNDED, HF_F8 };
 
 enum { HF_SSM_PARTS = 5 };
 
-/* For Falcon-H1: the factors of a block's input or result. */
+/* Falcon-H1's factors of a block's input or result. */
 struct hf_multipliers {
     float attention_in, key, attention_out;
     float ssm_in, ssm[HF_SSM_PARTS], ssm_out; /* factors of z, x, B, C and dt */
@@ -22,20 +22,19 @@ struct hf_multipliers {
 struct hf_config {
     const struct family *family;
     bool tied_known;          /* config.json says that the output matrix is the embedding */
-    uint32_t n_more_layers;   /* layers in the files for parts beyond the model, which are
+    uint32_t n_more_layers;   /* layers in the files beyond the model's, which are
                                * ignored */
-    bool vision;              /* a model of several parts: the tensors for pictures are ignored */
+    bool vision;              /* the model also handles pictures: their tensors are ignored */
     struct hf_memory *memory; /* memory for tensors that no file stores in their packed form */
     enum hf_quantized quantized;
-    bool activation_scales; /* the files have some, which are ignored */
+    bool activation_scales; /* the files have scales of activations, which are ignored */
     struct hf_multipliers multipliers;
     uint32_t tile_height,
-        tile_width; /* HF_F8: columns or rows of weights with one scale; 0: the whole matrix */
+        tile_width; /* HF_F8: columns or rows that share a scale; 0: the whole matrix does */
     bool
-        has_whole_scales; /* HF_F8: there are also matrices with one scale, or one per row, in addition to tiles */
-    float
-        *weight_scales; /* scales of ternary matrices, by slots; 0: it has none; NULL: no matrix has
-                         * one */
+        has_whole_scales; /* HF_F8: besides matrices in tiles, some have one scale, or one per row */
+    float *weight_scales; /* scales of ternary matrices by slots; 0: the matrix has none; NULL: no
+                         * matrix has one */
 };
 
 /* Fill s->params and s->rope. A value that the parameters cannot express is refused by the name of

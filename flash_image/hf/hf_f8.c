@@ -28,8 +28,8 @@ static bool read_tile(struct hf_config *c, const cJSON *size)
     return true;
 }
 
-/* Transformers ("fp8", "fbgemm_fp8"): tiles of two sizes; without them a scale covers a whole
- * matrix or a row. */
+/* Transformers ("fp8", "fbgemm_fp8") gives the height and width of tiles; without them a scale
+ * covers a whole matrix or a row. */
 static void read_transformers(struct hf_json *j, struct hf_config *c, const cJSON *config)
 {
     const cJSON *size = hf_json_list(hf_json_get(config, "weight_block_size"));
@@ -40,7 +40,7 @@ static void read_transformers(struct hf_json *j, struct hf_config *c, const cJSO
     }
 }
 
-/* ModelOpt: the shapes of the scales decide the rest. FP8_PB_WO has blocks of 128 by 128. */
+/* ModelOpt's FP8_PB_WO has blocks of 128 by 128; for others the shapes of the scales decide. */
 static void read_modelopt(struct hf_json *j, struct hf_config *c, const cJSON *config)
 {
     const char *algo = hf_json_string(hf_json_get(config, "quant_algo"));
@@ -58,7 +58,7 @@ static void read_modelopt(struct hf_json *j, struct hf_config *c, const cJSON *c
     }
 }
 
-/* A group of blocks, in addition to groups that were read before. */
+/* Read a group whose matrices are in blocks; other groups may have been read before. */
 static void read_block(struct hf_json *j, struct hf_config *c, const cJSON *block)
 {
     uint32_t height = c->tile_height, width = c->tile_width;
@@ -71,8 +71,8 @@ static void read_block(struct hf_json *j, struct hf_config *c, const cJSON *bloc
     }
 }
 
-/* One group of compressed-tensors: 8-bit floats with one scale per matrix, row or block. Shapes
- * distinguish the first two; all groups share one size of a block. */
+/* Read a group of compressed-tensors: 8-bit floats with one scale per matrix, row or block. The
+ * scales' shapes distinguish matrix and row; all groups have the same size of blocks. */
 static void read_group(struct hf_json *j, struct hf_config *c, const cJSON *weights)
 {
     const cJSON *bits = hf_json_get(weights, "num_bits");
@@ -144,7 +144,7 @@ static bool ends_with(const char *name, const char *end)
     return n >= m && strcmp(name + n - m, end) == 0;
 }
 
-/* A folder whose config.json does not mention it may still have matrices of F8 (older ModelOpt). */
+/* True if matrices of F8 are possible: an older ModelOpt does not mention them in config.json. */
 static bool may_have_f8(const struct hf_config *c)
 {
     return c->quantized == HF_F8 || c->quantized == HF_NOT_QUANTIZED;
@@ -194,7 +194,7 @@ bool hf_is_activation_scale(const struct hf_config *c, const struct safetensors_
 
 /* ---- scales -------------------------------------------------------------------------------------- */
 
-/* The place of a tensor's tiles until all is read: its slot, or in the first of its
+/* The tensor that keeps the tiles until all tensors are read: the slot, or the first of its
  * parts. */
 static struct source_tensor *keeper_of(struct source *s, struct hf_config *c,
                                        const struct hf_placed *t, enum ingot_role role)
@@ -233,8 +233,8 @@ static uint32_t tiles_along(uint32_t size, uint32_t tile)
     return (size + tile - 1) / tile;
 }
 
-/* If there are both groups of blocks and groups of whole matrices or rows, the shape of the scales
- * distinguishes them. */
+/* True if the matrix is in blocks. If other groups have a scale per matrix or row, the shape of the
+ * scales decides. */
 static bool is_in_blocks(const struct hf_config *c, const struct source_tiles *t)
 {
     return c->tile_height != 0 &&
@@ -242,8 +242,8 @@ static bool is_in_blocks(const struct hf_config *c, const struct source_tiles *t
                                      t->scale_cols == tiles_along(t->cols, c->tile_width)));
 }
 
-/* Runs when both the matrix and its scales are known: config.json gives the size of a tile. Without
- * it there is one scale for all, or one per row. */
+/* Set the size of tiles once the matrix and its scales are known. config.json gives it; otherwise
+ * there is one scale for the matrix, or one per row. */
 static void set_tile_size(const struct hf_config *c, struct source_tiles *t)
 {
     bool in_blocks;

@@ -1,6 +1,6 @@
 /* Matrices of F8 (E4M3), as DeepSeek, Transformers, compressed-tensors and ModelOpt publish them. A weight
- * is its F8 value times a scale: that of the whole matrix, of its row, or of its tile. Scales are a
- * separate tensor, "weight_scale_inv" or "weight_scale"; both multiply. */
+ * is its F8 value times the scale of the whole matrix, of its row, or of its tile. Scales are a separate
+ * tensor, "weight_scale_inv" or "weight_scale"; despite the names, both multiply. */
 #ifndef INGOT_FLASH_IMAGE_HF_F8_H
 #define INGOT_FLASH_IMAGE_HF_F8_H
 
@@ -8,11 +8,12 @@
 #include "flash_image/hf/hf_json.h"
 #include "flash_image/hf/hf_stacks.h"
 
-/* Read "quantization_config" of a model in F8 into c, or j->e. False: it is another method. */
+/* Read "quantization_config" of a model in F8 into c, or j->e. False: the model uses another
+ * method. */
 bool hf_f8_read_config(struct hf_json *j, struct hf_config *c, const cJSON *config);
 
-/* "NAME.weight_scale_inv" or "NAME.weight_scale" to "NAME.weight" in bare (bytes long); false: the
- * name has another form. */
+/* Turn "NAME.weight_scale_inv" or "NAME.weight_scale" into "NAME.weight" in bare (bytes long);
+ * false: the name has another form. */
 bool hf_is_tile_scale(const struct hf_config *c, const char *name, char *bare, size_t bytes);
 
 /* True for scales of activations, keys or values, and for zero points that are all 0: they change
@@ -25,12 +26,13 @@ bool hf_is_activation_scale(const struct hf_config *c, const struct safetensors_
 enum err hf_place_tile_scale(struct source *s, struct hf_config *c, const struct hf_placed *t,
                              enum ingot_role role);
 
-/* The matrix's tiles, found again or new; NULL: it cannot be packed, and s->error_message says
- * why. */
+/* Find the matrix's tiles, or add them; NULL: the matrix cannot be packed, and s->error_message
+ * says why. */
 const struct source_tiles *hf_tiles_of(struct source *s, struct hf_config *c,
                                        const struct hf_placed *t, enum ingot_role role);
 
-/* When all tensors are read: check that each matrix of F8 has its scales. Errors: ERR_BAD_MODEL. */
+/* After all tensors are read: check that each matrix of F8 has its scales. Errors:
+ * ERR_BAD_MODEL. */
 enum err hf_check_tiles(struct source *s, const struct hf_config *c);
 
 #endif

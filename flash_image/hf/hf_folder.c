@@ -12,7 +12,7 @@ enum { PATH_BYTES = 1280 };
 
 #define AS_SAFETENSORS "fetch the weights as safetensors, or convert them"
 
-/* Names of files, or their endings if they begin with a star. The first one that exists decides. */
+/* Names of files, or after a star their endings. The first row that finds a file decides. */
 static const struct {
     const char *name, *what, *cure;
 } others[] = {

@@ -13,7 +13,8 @@
 /* Refuse a folder of an adapter without its base model (ERR_UNSUPPORTED), naming the base model. */
 enum err hf_folder_check_adapter(struct source *s, const char *folder);
 
-/* Refuse by the contents: weights of another format, a GGUF. ERR_OK: nothing known was found. */
+/* Refuse a folder with known other contents, such as weights of another format or a GGUF. ERR_OK:
+ * it has no such contents. */
 enum err hf_folder_check_weights(struct source *s, const char *folder);
 
 #endif

@@ -20,7 +20,7 @@ static void refuse(struct hf_json *j, enum err e, const char *field, const char 
     }
 }
 
-/* The last layers use keys of earlier ones, and may have a feed-forward twice as wide. */
+/* Let the last layers use keys of earlier layers; their feed-forward may be twice as wide. */
 static void share_keys(struct hf_json *j)
 {
     struct source_params *p = &j->s->params;
@@ -40,7 +40,8 @@ static void share_keys(struct hf_json *j)
     }
 }
 
-/* Global layers may have their own number of key heads, and their keys are the values too. */
+/* Read global layers, which may have their own number of key heads, and whose keys may be the
+ * values too. */
 static void read_global_layers(struct hf_json *j)
 {
     struct source_params *p = &j->s->params;

@@ -4,12 +4,12 @@
 
 #include "flash_image/hf/hf_json.h"
 
-/* Set both widths of a head, before the family fills params. Errors of this and the next function
- * go to j->e. */
+/* Read both widths of a head, before family_set_params. Errors of this and the next function go to
+ * j->e. */
 void hf_gemma4_read_widths(struct hf_json *j);
 
-/* Set the embedding of each layer, shared keys, and widths and heads of single layers, after it is
- * known which layers are local. */
+/* Read the embedding of each layer, shared keys, and the widths and heads of single layers. It must
+ * be known which layers are local. */
 void hf_gemma4_read_layers(struct hf_json *j);
 
 #endif

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BYTES = 256 << 20 }; /* the longest known tokenizer.json is a seventh of this */
+enum { MOST_BYTES = 256 << 20 }; /* the longest known tokenizer.json has a seventh of this size */
 
 static int by_text(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* A reader could choose either of two equal names, so both are refused. */
+/* Refuse an object with two equal names, because readers differ in which one they use. */
 static enum err check_keys(struct source *s, const cJSON *root)
 {
     size_t n = (size_t)cJSON_GetArraySize(root), i = 0;
@@ -80,7 +80,7 @@ static cJSON *parse_copy(struct source *s, const uint8_t *text, size_t bytes, ch
     return root;
 }
 
-/* cJSON reads up to a NUL: the text is copied, and a NUL is appended. */
+/* cJSON reads up to a NUL, so the text is copied and a NUL appended. */
 cJSON *hf_json_parse(struct source *s, const uint8_t *text, size_t bytes, enum err *e)
 {
     char *copy;

@@ -6,36 +6,36 @@
 
 #include "flash_image/source/source.h"
 
-/* The object that is read. The first error stays in e, and later calls return their `otherwise`. */
+/* The object that is read. The first error stays in e; later calls return `otherwise`. */
 struct hf_json {
     struct source *s;
     const cJSON *object;
     enum err e;
 };
 
-#define HF_NEEDED UINT32_MAX /* as otherwise: the field is required */
+#define HF_NEEDED UINT32_MAX /* as `otherwise`: the field is required */
 
 /* Parse bytes bytes. NULL: s->error_message says why. The caller deletes it. cJSON bounds the
  * depth. Errors: ERR_BAD_MODEL (not JSON, or not an object), ERR_NO_SPACE. */
 cJSON *hf_json_parse(struct source *s, const uint8_t *text, size_t bytes, enum err *e);
 
-/* The field, or NULL if it is absent or null. */
+/* Find a field; NULL: it is absent or null. */
 const cJSON *hf_json_get(const cJSON *object, const char *key);
 
-/* A whole number up to 2^32 - 2, a number, true or false, a text. */
+/* Read a field: a whole number up to 2^32 - 2; below: a number, true or false, a text. */
 uint32_t hf_json_u32(struct hf_json *j, const char *key, uint32_t otherwise);
 float hf_json_float(struct hf_json *j, const char *key, float otherwise);
 bool hf_json_bool(struct hf_json *j, const char *key, bool otherwise);
 const char *hf_json_text(struct hf_json *j, const char *key);
 
-/* True if the field is this text; true, false or, if it is neither, `otherwise`. */
+/* True if the field is this text. Below: true or false; `otherwise` if the field is neither. */
 bool hf_json_is(const cJSON *object, const char *key, const char *text);
 bool hf_json_is_true(const cJSON *object, const char *key, bool otherwise);
 
 /* The text of a value; NULL: it is not a text. */
 const char *hf_json_string(const cJSON *value);
 
-/* The value if it is an array; NULL: it is not, and has no elements. */
+/* The value if it is an array; NULL: it is not one, which counts as no elements. */
 const cJSON *hf_json_list(const cJSON *value);
 
 /* True if n is a whole number from 0 to most. */

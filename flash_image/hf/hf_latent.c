@@ -11,7 +11,7 @@ static void refuse(struct hf_json *j, const char *field, const char *what)
     }
 }
 
-/* Layers at the end that guess further tokens are in the files, and not part of the model. */
+/* Count the layers that guess further tokens: they are in the files, after the model's layers. */
 static void read_more_layers(struct hf_json *j, struct hf_config *c)
 {
     c->n_more_layers = hf_json_u32(j, "num_nextn_predict_layers", 0);
@@ -46,8 +46,8 @@ void hf_latent_read(struct hf_json *j, struct hf_config *c)
     read_more_layers(j, c);
 }
 
-/* The best groups of experts come first: rated by their best expert with softmax, by their best two
- * with sigmoid. */
+/* Read the groups of experts, of which the best are used. Softmax rates a group by its best expert,
+ * sigmoid by its best two. */
 static void read_groups(struct hf_json *j, const char *method)
 {
     struct source_params *p = &j->s->params;

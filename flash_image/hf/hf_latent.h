@@ -12,10 +12,10 @@ void hf_latent_read(struct hf_json *j, struct hf_config *c);
 /* Set how experts are chosen, if the family leaves it to config.json. */
 void hf_latent_read_router(struct hf_json *j);
 
-/* The width of all shared experts of a layer together. */
+/* The sum of the widths of a layer's shared experts. */
 uint32_t hf_latent_shared_width(struct hf_json *j);
 
-/* Split the rows of each head into those of its key and those of its value. */
+/* Split a matrix for keys and values: each head's rows for its key, then its rows for its value. */
 enum err hf_latent_place(struct source *s, const char *name, const struct source_tensor *t,
                          unsigned layer);
 

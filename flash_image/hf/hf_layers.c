@@ -79,7 +79,7 @@ static void set_layer(struct hf_json *j, const struct family *f, uint32_t layer,
     }
 }
 
-/* A layer that consists of a feed-forward only. */
+/* Make the layer consist only of a feed-forward. */
 static void set_feed_forward(struct hf_json *j, uint32_t layer)
 {
     struct source_layer_params *l = &j->s->params.layers[layer];
@@ -88,7 +88,7 @@ static void set_feed_forward(struct hf_json *j, uint32_t layer)
     l->n_kv_heads = 0;
 }
 
-/* Nemotron-H: a letter for each layer. */
+/* Read Nemotron-H's pattern: a letter for each layer. */
 static void read_pattern(struct hf_json *j, const struct family *f, const char *pattern)
 {
     if (strlen(pattern) != j->s->params.n_layers) {
@@ -106,7 +106,7 @@ static void read_pattern(struct hf_json *j, const struct family *f, const char *
     }
 }
 
-/* Today's name of Transformers for both recurrences. */
+/* True for a name of a recurrence; today Transformers has one name for both kinds. */
 static bool is_recurrent(const struct family *f, const char *type)
 {
     return f->mixer == INGOT_MIXER_MAMBA2 && strcmp(type, "linear_attention") == 0;
@@ -196,7 +196,7 @@ static void read_kinds(struct hf_json *j, const struct family *f)
     }
 }
 
-/* SmolLM3: a 1 for each layer that rotates, a 0 for one that does not. */
+/* Read SmolLM3's list: 1 for each layer that rotates, 0 for each that does not. */
 static void read_rotations(struct hf_json *j)
 {
     const cJSON *list = hf_json_list(hf_json_get(j->object, "no_rope_layers")), *rotates;
@@ -219,7 +219,7 @@ static void read_rotations(struct hf_json *j)
     }
 }
 
-/* In every layer, on the input of attention. */
+/* Give every layer a second mixer, with the input of attention. */
 static void set_parallel(struct source_params *p, const struct family *f)
 {
     for (uint32_t i = 0; i < p->n_layers; i++) {
@@ -332,7 +332,7 @@ void hf_layers_read_experts(struct hf_json *j, const struct family *f)
     }
     n = hf_json_u32(j, "n_routed_experts", 0);
     n = hf_json_u32(j, "num_experts", hf_json_u32(j, "num_local_experts", n));
-    if (n == 0) { /* Granite 4: the dense part that experts would share is the whole feed-forward */
+    if (n == 0) { /* Granite 4 without experts: the shared dense part is the whole feed-forward */
         for (uint32_t i = 0; i < min_u32(p->n_layers, INGOT_MAX_LAYERS); i++) {
             p->layers[i].hidden = shared_width(j) != 0 ? shared_width(j) : p->layers[i].hidden;
         }

@@ -5,7 +5,7 @@
 #include "flash_image/hf/hf_json.h"
 #include "flash_image/source/families.h"
 
-/* The number of layers in a text or list, if config.json gives no number; 0: nothing gives it. */
+/* Count layers from a text or list, for a config.json that gives no number; 0: there is none. */
 uint32_t hf_layers_count(const struct hf_json *j);
 
 /* The width of the dense feed-forward as config.json means it: LFM2 scales and rounds it. */

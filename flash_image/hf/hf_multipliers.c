@@ -79,7 +79,7 @@ void hf_multipliers_read(struct hf_json *j, struct hf_config *c)
 
 /* ---- weights ------------------------------------------------------------------------------------- */
 
-/* The rows of Mamba2's first matrix: z, x, B, C and dt, each with its own multiplier. */
+/* Multiply the rows of Mamba2's first matrix: z, x, B, C and dt, each with its own multiplier. */
 static enum err fold_parts(struct source *s, struct hf_config *c, unsigned layer)
 {
     const struct source_params *p = &s->params;

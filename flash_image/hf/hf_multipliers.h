@@ -1,4 +1,4 @@
-/* Multipliers of config.json: those that an image stores, and those that are multiplied into
+/* Multipliers of config.json: an image stores some; the others are multiplied into
  * weights. */
 #ifndef INGOT_FLASH_IMAGE_HF_MULTIPLIERS_H
 #define INGOT_FLASH_IMAGE_HF_MULTIPLIERS_H
@@ -9,8 +9,8 @@
 /* Fill params and c->multipliers. Errors go to j->e. */
 void hf_multipliers_read(struct hf_json *j, struct hf_config *c);
 
-/* Multiply the matrices by c->multipliers, after all are read and have their shapes. Errors:
- * ERR_NO_SPACE. */
+/* Multiply the matrices by c->multipliers, after all matrices are read and have their shapes.
+ * Errors: ERR_NO_SPACE. */
 enum err hf_multipliers_fold(struct source *s, struct hf_config *c);
 
 #endif

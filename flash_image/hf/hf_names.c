@@ -21,7 +21,7 @@ static const struct hf_name_rule outside[] = {
     { "per_layer_projection_norm.weight", INGOT_PER_LAYER_NORM, 1, 0 },
 };
 
-/* Blocks of a layer: the names of some families, and the names in the rules. */
+/* Names of a layer's blocks in some families, and in the rules. */
 static const struct {
     const char *theirs, *ours;
 } blocks[] = {
@@ -30,7 +30,7 @@ static const struct {
     { "conv.", "mixer." },
     { "feed_forward.", "mlp." },
     { "block_sparse_moe.", "mlp." },
-    { "mlp.shared_expert.", "mlp." }, /* the only dense part beside the experts */
+    { "mlp.shared_expert.", "mlp." }, /* the dense part beside experts */
     { "mlp.shared_experts.", "mlp." },
 };
 
@@ -118,7 +118,7 @@ static const struct hf_name_rule inside[] = {
     { "mixer.dt_bias", INGOT_SSM_DT, 1, 0 },
     { "mixer.norm.weight", INGOT_SSM_NORM, 1, 0 },
     { "mixer.out_proj.weight", INGOT_SSM_OUT, 1, 0 },
-    /* Experts: in one tensor, or one tensor each, whose name has the expert's number for "#". */
+    /* Experts are in one tensor, or in one tensor each, with the expert's number for "#". */
     { "mlp.gate.weight", INGOT_ROUTER, 1, 0 },
     { "mlp.gate.e_score_correction_bias", INGOT_ROUTER_CHOICE_BIAS, 1, 0 },
     { "mlp.router.weight", INGOT_ROUTER, 1, 0 },
@@ -162,7 +162,7 @@ static const char *skip(const char *text, const char *prefix)
     return text + n;
 }
 
-/* "layers.12.mlp.up_proj.weight" to 12 and the rest; false: it belongs to no layer. */
+/* Split "layers.12.mlp.up_proj.weight" into 12 and the rest; false: it belongs to no layer. */
 static bool split_layer(const char *name, unsigned *layer, const char **rest)
 {
     const char *digits = skip(name, "layers.");
@@ -222,7 +222,7 @@ static const char *split_block(const char **name)
     return "";
 }
 
-/* True if a name of a block matches the rule's. */
+/* True if a name in a block matches the rule's. */
 static bool is_block_rule(const char *block, const char *name, const char *rule, uint32_t *number)
 {
     return strncmp(rule, block, strlen(block)) == 0 && is_named(name, skip(rule, block), number);

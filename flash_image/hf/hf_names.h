@@ -6,10 +6,10 @@
 
 enum hf_tensor_kind {
     HF_TRANSPOSED = 1 << 0,  /* in GPT-2 */
-    HF_NORM = 1 << 1,        /* 1 + w in families that store w */
+    HF_NORM = 1 << 1,        /* the image has 1 + w in families that store w */
     HF_CONVOLUTION = 1 << 2, /* (channels, 1, taps) */
-    HF_MINUS_EXP = 1 << 3,   /* the negated logarithm of the value in the image */
-    HF_STACK = 1 << 4,       /* one tensor of all experts, next to each other */
+    HF_MINUS_EXP = 1 << 3,   /* the file has log(-v) of the image's value v */
+    HF_STACK = 1 << 4,       /* one tensor with the matrices of all experts */
     HF_EACH = 1 << 5,        /* of one expert */
     HF_ONE_ROW = 1 << 6,     /* a vector that is stored as a matrix of one row */
     HF_BLOCKS = 1 << 7,      /* all experts in MXFP4 */
@@ -18,8 +18,8 @@ enum hf_tensor_kind {
     HF_LATENT = 1 << 10,      /* keys and values of all heads */
 };
 
-/* A name without "model.layers.N." or "transformer.h.N.", the role, and for a tensor that holds
- * several, the number of roles from there on. */
+/* A name without "model.layers.N." or "transformer.h.N.", its role, and the number of consecutive
+ * roles that the tensor holds. */
 struct hf_name_rule {
     const char *name;
     enum ingot_role role;
@@ -31,7 +31,7 @@ struct hf_name_rule {
  * INGOT_NO_LAYER outside layers; *expert is set with HF_EACH, and may be out of bounds. */
 const struct hf_name_rule *hf_find_rule(const char *name, unsigned *layer, uint32_t *expert);
 
-/* True for a constant that is not needed. */
+/* True for the name of a constant that no computation needs. */
 bool hf_is_needless(const char *name);
 
 #endif

@@ -1,5 +1,5 @@
-/* Pre-tokenizers of tokenizer.json, written as one line of steps, which is looked up in the table
- * of all kinds. */
+/* Writes a pre-tokenizer of tokenizer.json as one line of steps, and looks it up in the table of
+ * all kinds. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ struct line {
     bool removes; /* some split keeps only its matches */
 };
 
-/* A line that is too long equals no known one. */
+/* Append text. A line that gets too long equals no known line. */
 static void add(struct line *l, const char *text)
 {
     size_t room = sizeof l->text - l->used;
@@ -24,7 +24,8 @@ static void add(struct line *l, const char *text)
     l->used += min_size((size_t)n, room - 1);
 }
 
-/* Spelled as in the table: a character of the text means the same as its escape sequence. */
+/* Append a split, spelled as in the table: escape sequences replace the characters that they
+ * mean. */
 static void add_split(struct line *l, const char *regex)
 {
     add(l, "split ");
@@ -62,7 +63,8 @@ static void add_digits(struct line *l, const cJSON *step)
     }
 }
 
-/* Isolated: matches and the text between them. Removed and inverted: only the matches. */
+/* True if the split keeps matches and the text between them (Isolated), or only the matches
+ * (Removed and inverted). */
 static bool is_known_split(const cJSON *step, bool *removes)
 {
     bool inverted = hf_json_is_true(step, "invert", false);
@@ -79,8 +81,8 @@ static void add_unknown(struct line *l, const char *type)
     add(l, "\n");
 }
 
-/* One step that is not a sequence. A regular expression that is not in the table is copied as it
- * is. */
+/* Append a step that is not a sequence. A regular expression that the table lacks is copied
+ * unchanged. */
 static void add_step(struct line *l, const cJSON *step)
 {
     const char *regex = hf_json_string(hf_json_get(hf_json_get(step, "pattern"), "Regex"));

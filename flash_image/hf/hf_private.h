@@ -12,7 +12,7 @@ enum { HF_MOST_FILES = 1024, HF_PATH_BYTES = 1024 };
 struct hf_model {
     struct source *s;
     char folder[HF_PATH_BYTES]; /* with a slash after it, or empty */
-    char path[HF_PATH_BYTES];   /* the current file, for error messages */
+    char path[HF_PATH_BYTES];   /* path of the current file, for error messages */
     const char *input;          /* as spelled by the caller */
     struct hf_config config;
     struct mapping files[HF_MOST_FILES]; /* of weights */
@@ -22,21 +22,21 @@ struct hf_model {
     char *whole_path; /* path of the folder, allocated: its last part is the model's name */
 };
 
-/* Error messages are about the current file; this makes them about the input again. */
+/* Make error messages name the input again, instead of the current file. */
 void hf_work_on_input(struct hf_model *m);
 
-/* Set the current file: NAME in the folder; later error messages begin with it. */
+/* Set the current file to NAME in the folder; later error messages name it. */
 enum err hf_work_on(struct hf_model *m, const char *name);
 
-/* The same; returns true if the file exists. */
+/* The same; true if the file exists. */
 bool hf_has_file(struct hf_model *m, const char *name);
 
 bool hf_is_folder(const char *path);
 
-/* The last part of a path, after its last slash. */
+/* The part of a path after its last slash. */
 const char *hf_last_part(const char *path);
 
-/* Say what the folder contains instead of weights. */
+/* Refuse a folder without weights, and say what it contains instead. */
 enum err hf_refuse_weights(struct hf_model *m);
 
 /* Read the model's weights into m->s. Errors: as hf_open(). */

@@ -21,7 +21,8 @@ static void refuse_config(struct hf_json *j, const char *what)
                          "the field \"quantization_config\" %s, which cannot be packed", what);
 }
 
-/* Layers that stay floats while others are rounded. The output matrix always does. */
+/* True if some layers stay floats while others are rounded. The output matrix always stays
+ * floats. */
 static bool leaves_layers_out(const cJSON *config)
 {
     const cJSON *entry;
@@ -36,7 +37,7 @@ static bool leaves_layers_out(const cJSON *config)
 }
 
 /* Transformers has two classes of layers: one multiplies by weight_scale, the older one divides.
- * The first may also have only floats, and rounds them to three values while it runs. */
+ * The newer class may also have only floats, which it rounds to three values while it runs. */
 static void read_bitnet(struct hf_json *j, struct hf_config *c, const cJSON *config)
 {
     bool newer = hf_json_is(config, "linear_class", "autobitlinear");
@@ -52,8 +53,8 @@ static void read_bitnet(struct hf_json *j, struct hf_config *c, const cJSON *con
     }
 }
 
-/* The first BitNet models: their own code rounds floats, and config.json only gives the number of
- * bits. */
+/* Read the first BitNet models: their own code rounds floats, and config.json only gives the number
+ * of bits. */
 static void read_weight_bits(struct hf_json *j, struct hf_config *c)
 {
     if (strcmp(c->family->architecture, "BitnetForCausalLM") != 0) {
@@ -113,8 +114,8 @@ static enum err refuse_shape(struct source *s, const struct hf_placed *t)
         t->from->name);
 }
 
-/* (experts, rows, blocks), and 16 bytes of each block. Shapes are checked before anything is read
- * with them. */
+/* True for the shape (experts, rows, blocks), and 16 bytes per block. Shapes are checked before
+ * they are used. */
 static bool is_mxfp4(const struct source *s, const struct hf_placed *t, uint32_t rows,
                      uint32_t cols)
 {
@@ -127,11 +128,11 @@ static bool is_mxfp4(const struct source *s, const struct hf_placed *t, uint32_t
            from->dims[2] == cols / MXFP4_ELEMENTS && (!blocks || from->dims[3] == MXFP4_BYTES);
 }
 
-/* Rows alternate; the first of two belongs to the gate. */
+/* Place blocks whose rows alternate: the first of each two belongs to the gate. */
 static void place_blocks(struct source *s, const struct hf_placed *t, uint32_t rows, uint32_t cols,
                          uint32_t part, struct source_tensor *slot)
 {
-    const uint8_t *scales = slot->scales; /* they may have been read before */
+    const uint8_t *scales = slot->scales; /* the scales may have been read before */
     uint32_t parts = t->rule->parts;
 
     *slot = (struct source_tensor){
@@ -278,7 +279,7 @@ static enum source_type rounded_type(enum source_type floats)
     return floats == SOURCE_BF16 ? SOURCE_ROUNDED_BF16 : SOURCE_ROUNDED_F32;
 }
 
-/* Three values around 0, whose step is the mean magnitude of all weights. */
+/* Round floats to three values around 0; the step is the mean magnitude of all weights. */
 static enum err round_floats(struct source *s, struct hf_config *c, struct source_slot at,
                              struct source_tensor *t)
 {

@@ -1,5 +1,5 @@
 /* Weights that a folder has quantized: experts in MXFP4 (gpt-oss), ternary matrices (BitNet), and
- * what config.json says about them. F8 is in hf_f8.h. */
+ * their fields in config.json. F8 is in hf_f8.h. */
 #ifndef INGOT_FLASH_IMAGE_HF_QUANTIZED_H
 #define INGOT_FLASH_IMAGE_HF_QUANTIZED_H
 
@@ -11,16 +11,17 @@
  * support. */
 void hf_quantized_read(struct hf_json *j, struct hf_config *c);
 
-/* For HF_BLOCKS and HF_BLOCK_SCALES: the elements of all experts, or their scales. Errors:
+/* For HF_BLOCKS and HF_BLOCK_SCALES: place the elements of all experts, or their scales. Errors:
  * ERR_BAD_MODEL. */
 enum err hf_place_mxfp4(struct source *s, const struct hf_placed *t);
 
-/* A matrix of bytes, each with four rows. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED (the model does
- * not have such matrices). */
+/* Place a ternary matrix: each byte has elements of four rows. Errors: ERR_BAD_MODEL,
+ * ERR_UNSUPPORTED (the model does not have such matrices). */
 enum err hf_place_ternary(struct source *s, const struct hf_config *c, const struct hf_placed *t,
                           enum ingot_role role);
 
-/* "NAME.weight_scale" to "NAME.weight" in bare (bytes long); false: the name has another form. */
+/* Turn "NAME.weight_scale" into "NAME.weight" in bare (bytes long); false: the name has another
+ * form. */
 bool hf_is_weight_scale(const struct hf_config *c, const char *name, char *bare, size_t bytes);
 
 /* Add the scale of a ternary matrix, before or after the matrix itself. Errors: ERR_BAD_MODEL,
@@ -28,7 +29,7 @@ bool hf_is_weight_scale(const struct hf_config *c, const char *name, char *bare,
 enum err hf_place_weight_scale(struct source *s, struct hf_config *c, const struct hf_placed *t,
                                enum ingot_role role);
 
-/* When all tensors are read and have their shapes: check that each has its scales. Errors:
+/* After all tensors are read and have their shapes: check that each has its scales. Errors:
  * ERR_BAD_MODEL, ERR_NO_SPACE. */
 enum err hf_finish_quantized(struct source *s, struct hf_config *c);
 

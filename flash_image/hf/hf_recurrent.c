@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Names of a family's fields for the sizes. `heads` are those of the values or of the states;
- * `width` is that of one head; NULL: the width of all heads together is given. */
+/* Names of a family's fields for the sizes. `heads` is the number of heads of the values or of the
+ * states; `width` is one head's width. NULL: the field gives the width of all heads together. */
 static const struct field_names {
     enum ingot_family family;
     const char *taps, *groups, *heads, *state, *width;
@@ -30,7 +30,8 @@ static const struct field_names *names_of(enum ingot_family family)
     return NULL;
 }
 
-/* A number in a list; Transformers 5 writes an infinite one as {"__float__": "Infinity"}. */
+/* Read a number in a list; Transformers 5 writes an infinite number as {"__float__":
+ * "Infinity"}. */
 static double number_of(const cJSON *value)
 {
     if (cJSON_IsNumber(value)) {
@@ -39,7 +40,8 @@ static double number_of(const cJSON *value)
     return hf_json_is(value, "__float__", "Infinity") ? (double)INFINITY : (double)NAN;
 }
 
-/* Mamba2 clamps its time step between two numbers; only 0 and infinity change nothing. */
+/* Mamba2 clamps its time step between two numbers; refuse others than 0 and infinity, which change
+ * nothing. */
 static void check_time_steps(struct hf_json *j)
 {
     const cJSON *limits = hf_json_get(j->object, "time_step_limit");
@@ -56,7 +58,8 @@ static void check_time_steps(struct hf_json *j)
     }
 }
 
-/* Falcon-H1 has a norm before or after the gate, or none; here it is after. */
+/* Falcon-H1 has a norm before or after the gate, or none; only the one after the gate is
+ * supported. */
 static void check_norm(struct hf_json *j)
 {
     if (hf_json_bool(j, "mamba_rms_norm", false) &&
@@ -68,7 +71,7 @@ static void check_norm(struct hf_json *j)
     }
 }
 
-/* For the input of Mamba2's convolution. */
+/* Check the activation of Mamba2's convolution. */
 static void check_activation(struct hf_json *j)
 {
     const char *name = hf_json_text(j, "mamba_hidden_act");

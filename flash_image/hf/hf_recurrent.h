@@ -5,7 +5,7 @@
 #include "flash_image/hf/hf_json.h"
 #include "flash_image/source/families.h"
 
-/* Read sizes into params.recurrent, for a family with such a mixer. Errors go to j->e. */
+/* Read the sizes of the family's recurrent mixer into params.recurrent. Errors go to j->e. */
 void hf_recurrent_read(struct hf_json *j, const struct family *f);
 
 #endif

@@ -1,5 +1,6 @@
-/* Two spellings: "rope_theta" and "rope_scaling", and since Transformers 5 "rope_parameters", which
- * may contain an object for full_attention and one for sliding_attention. */
+/* config.json describes rotation with "rope_theta" and "rope_scaling" or, since Transformers 5,
+ * with "rope_parameters", which may contain one object for full_attention and one for
+ * sliding_attention. */
 #include "flash_image/hf/hf_rope.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@
 #include "flash_image/source/rope_factors.h"
 
 #define TWO_PI 6.28318530717958647692
-#define NO_TURN 1e30f /* a divisor of a frequency */
+#define NO_TURN 1e30f /* a divisor so large that the pair does not rotate */
 
 enum { GLOBAL_LAYERS, LOCAL_LAYERS };
 
@@ -27,7 +28,7 @@ static const cJSON *parameters(const struct hf_json *config, int layers)
     return full;
 }
 
-/* A number of the layers' object, or of config.json itself. */
+/* Read a number from the layers' object, or from config.json itself. */
 static float number(struct hf_json *config, int layers, const char *key, const char *outside,
                     float otherwise)
 {
@@ -47,7 +48,7 @@ static void read_partial(struct hf_json *config, const struct family *f)
                            family_has(f, FAMILY_GATED_QUERY) ? 0.25f : 1.0f);
 
     if (config->e != ERR_OK || partial == 1.0f || f->family == INGOT_GEMMA4) {
-        return; /* Gemma 4's kind changes frequencies: scale_proportional() */
+        return; /* Gemma 4's kind changes frequencies in scale_proportional() */
     }
     if (!family_has(f, FAMILY_PARTIAL_ROPE) || !(partial > 0.0f && partial < 1.0f)) {
         config->e = source_refuse(config->s, ERR_UNSUPPORTED,
@@ -72,8 +73,8 @@ void hf_rope_read_base(struct hf_json *config, const struct family *f)
 
 /* ---- factors ------------------------------------------------------------------------------- */
 
-/* A scaling object while it is read: its fields, those of the model, and the sets that it is
- * for. */
+/* A scaling object while it is read: its fields, the model's fields, and the sets that it
+ * scales. */
 struct scaling {
     struct hf_json in;
     struct hf_json *config;
@@ -114,8 +115,8 @@ static void scale_linear(struct scaling *k)
     }
 }
 
-/* Llama 3.1: slow rotations are slowed further, fast ones do not change, and a ramp connects
- * them. */
+/* Llama 3.1's scaling: slow rotations become slower, fast rotations do not change, and a ramp
+ * connects them. */
 static void scale_llama3(struct scaling *k)
 {
     float factors[SOURCE_MAX_FACTORS];
@@ -140,7 +141,7 @@ static void scale_llama3(struct scaling *k)
     k->in.e = rope_factors_multiply_all(k->in.s, factors);
 }
 
-/* A value that is not a number counts as 0, which the bounds of a factor refuse. */
+/* The number in a value; 0 if it is not one, which the bounds of a factor refuse. */
 static float number_of(const cJSON *value)
 {
     if (!cJSON_IsNumber(value)) {
@@ -176,8 +177,8 @@ static void multiply_listed(struct scaling *k, const char *key, enum source_rope
     k->in.e = rope_factors_multiply(k->in.s, set, factors);
 }
 
-/* Phi-3: other factors beyond the context with which the model was first trained, and longer
- * queries and keys throughout. */
+/* Phi-3's scaling: other factors beyond the context of the first training, and longer queries and
+ * keys everywhere. */
 static void scale_long(struct scaling *k)
 {
     uint32_t trained = trained_context(k, HF_NEEDED);
@@ -202,8 +203,8 @@ static void scale_long(struct scaling *k)
     k->p->rope_magnitude = hf_json_float(&k->in, "attention_factor", (float)magnitude);
 }
 
-/* Cosines and sines are scaled by the value for mscale over that for mscale_all_dim, if both are
- * given. DeepSeek: the scores by the square of the latter. */
+/* If both are given, cosines and sines are scaled by the value for mscale divided by the value for
+ * mscale_all_dim. DeepSeek also scales the scores by the square of the latter. */
 static double yarn_magnitude(struct scaling *k, double factor)
 {
     double growth = log(fmax(factor, 1.0)) / 10;
@@ -241,7 +242,7 @@ static void scale_yarn(struct scaling *k)
     k->p->rope_magnitude = hf_json_float(&k->in, "attention_factor", (float)usual);
 }
 
-/* Hunyuan: another base, derived from alpha. */
+/* Hunyuan's scaling: another base, derived from alpha. */
 static void scale_dynamic(struct scaling *k)
 {
     struct source_params *p = k->p;
@@ -254,7 +255,8 @@ static void scale_dynamic(struct scaling *k)
     p->rope_base = (float)((double)p->rope_base * pow(alpha, dims / (dims - 2.0)));
 }
 
-/* Gemma 4: frequencies of whole heads, of which only the first part rotates. */
+/* Gemma 4's scaling: frequencies are those of whole heads, but only the first part of a head
+ * rotates. */
 static void scale_proportional(struct scaling *k)
 {
     float factors[SOURCE_MAX_FACTORS];

@@ -89,7 +89,7 @@ static void take_value(struct message *m, struct field *f)
     m->bad = true;
 }
 
-/* The next field; false at the end, or if the message is damaged. */
+/* Read the next field; false at the end, or if the message is damaged. */
 static bool next_field(struct message *m, struct field *f)
 {
     uint64_t key;
@@ -156,7 +156,7 @@ static uint32_t token_or_none(const struct source_vocab *v, uint64_t id)
     return (uint32_t)id;
 }
 
-/* The ids that the trainer fixed, and the kind. */
+/* Read the ids that the trainer fixed, and the kind of tokenizer. */
 static enum err read_trainer(struct source *s, struct message m)
 {
     struct source_vocab *v = &s->vocab;

@@ -1,10 +1,10 @@
-/* Which tokens begin and end a text, the chat template, and the sampling defaults. */
+/* Reads which tokens begin and end a text, the chat template, and the sampling defaults. */
 #include <string.h>
 
 #include "flash_image/hf/hf_json.h"
 #include "flash_image/hf/hf_tokenizer.h"
 
-/* A special token by name: a text, or an object with "content". */
+/* Read the name of a special token: a text, or an object with "content". */
 static void read_name(struct source *s, const cJSON *config, const char *field, uint32_t *id)
 {
     const cJSON *value = hf_json_get(config, field);
@@ -24,7 +24,7 @@ static void read_name(struct source *s, const cJSON *config, const char *field, 
     }
 }
 
-/* add_bos_token and similar flags, if the configuration has them; a flag needs its token. */
+/* Read add_bos_token or a similar flag, if the configuration has it; a flag needs its token. */
 static void read_flag(struct source *s, const cJSON *config, const char *field, uint32_t flag,
                       uint32_t id)
 {
@@ -37,7 +37,7 @@ static void read_flag(struct source *s, const cJSON *config, const char *field, 
     }
 }
 
-/* One template, or a list of named ones, of which the "default" is used. */
+/* Read the chat template: a text, or the one named "default" in a list. */
 static void read_chat_template(struct source *s, const cJSON *config)
 {
     const cJSON *value = hf_json_get(config, "chat_template");
@@ -66,8 +66,8 @@ static uint32_t id_of_name(const char *c)
     return id;
 }
 
-/* Tokens in addition to SentencePiece's own: an object by ids. tokenizer.json contains them
- * itself. */
+/* Read the tokens that are added to SentencePiece's own: an object with ids as keys. tokenizer.json
+ * contains them itself. */
 static enum err read_added(struct source *s, struct hf_tokenizer *t)
 {
     const cJSON *token;
@@ -156,7 +156,7 @@ enum err hf_sampling_read(struct source *s, const uint8_t *text, size_t bytes)
     static const struct {
         const char *name;
         enum ingot_sampling_field field;
-        bool of_samples; /* has no effect if do_sample is false */
+        bool of_samples; /* has no effect if do_sample is false  */
     } names[] = {
         { "temperature", INGOT_SAMPLES_TEMP, true },
         { "top_p", INGOT_SAMPLES_TOP_P, true },

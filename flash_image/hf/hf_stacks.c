@@ -59,7 +59,7 @@ static bool is_bias(enum ingot_role role)
     return !image_role_is_matrix(role);
 }
 
-/* The stack's first expert: a matrix, or a row of a bias. */
+/* Read the stack's first expert: a matrix, or a row of a bias. */
 static enum err read_first(struct source *s, const struct hf_placed *t, struct source_tensor *first)
 {
     struct safetensors_tensor one = *t->from;
@@ -75,7 +75,7 @@ static enum err read_first(struct source *s, const struct hf_placed *t, struct s
     return safetensors_as_source(s, &one, first);
 }
 
-/* The gate and the matrix that it multiplies: one half after the other, or (gpt-oss) alternating
+/* Place the gate and the matrix that it multiplies: two halves, or (gpt-oss) alternating
  * rows. */
 static enum err place_halves(struct source *s, const struct hf_placed *t,
                              const struct source_tensor *all, bool in_turn)
@@ -93,7 +93,7 @@ static enum err place_halves(struct source *s, const struct hf_placed *t,
     if (*size % 2 != 0) {
         return refuse_shape(s, t);
     }
-    half.stack_step = is_bias(role) ? 2 : *size; /* a bias: two rows of half the columns */
+    half.stack_step = is_bias(role) ? 2 : *size; /* a bias becomes two rows of half the columns */
     *size /= 2;
     if (!in_turn) {
         between = (uint64_t)half.rows * half.cols;
@@ -136,7 +136,7 @@ enum err hf_place_stack(struct source *s, const struct hf_placed *t)
     return ERR_OK;
 }
 
-/* The slot's parts, one for each expert; its first tensor allocates them. */
+/* The slot's parts, one for each expert; the slot's first tensor allocates them. */
 static struct source_tensor *parts_of(struct source *s, struct hf_memory **memory,
                                       struct source_tensor *slot)
 {
@@ -183,7 +183,7 @@ enum err hf_place_expert(struct source *s, struct hf_memory **memory, const stru
     }
     one.tiles = part->tiles;
     *part = one;
-    if (slot->data == NULL) { /* the slot has what all of them share */
+    if (slot->data == NULL) { /* the slot has the shape and the type that all experts share */
         slot->data = one.data;
         slot->rows = one.rows;
         slot->cols = one.cols;

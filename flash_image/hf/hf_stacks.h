@@ -6,7 +6,7 @@
 #include "flash_image/hf/hf_names.h"
 #include "flash_image/hf/safetensors.h"
 
-/* A tensor of the file while it is put into the slots of its rule. */
+/* A tensor of the file while it is put into the slots that its rule names. */
 struct hf_placed {
     const struct safetensors_tensor *from;
     const struct hf_name_rule *rule;
@@ -14,32 +14,34 @@ struct hf_placed {
     uint32_t expert; /* HF_EACH */
 };
 
-/* Zeroed bytes that live as long as the model; NULL: out of memory, and s->error_message says
- * so. */
+/* Allocate zeroed bytes that live as long as the model; NULL: out of memory, and s->error_message
+ * says so. */
 void *hf_take_memory(struct source *s, struct hf_memory **memory, size_t bytes);
 
-/* The slot of a role, still empty; NULL: the tensor appears twice, and s->error_message says so. */
+/* Get the empty slot of a role; NULL: the tensor appears twice, and s->error_message says so. */
 struct source_tensor *hf_take_slot(struct source *s, const char *name, enum ingot_role role,
                                    unsigned layer);
 
-/* Multiply n rows from `first` on, of a matrix of floats or a ternary one. Errors: ERR_NO_SPACE. */
+/* Multiply n rows of a float or ternary matrix, from row `first` on. Errors: ERR_NO_SPACE. */
 enum err hf_scale_rows(struct source *s, struct hf_config *c, struct source_tensor *t,
                        uint32_t first, uint32_t n, float scale);
 
-/* For HF_STACK: all experts in one tensor. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
+/* For HF_STACK: place a tensor of all experts. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err hf_place_stack(struct source *s, const struct hf_placed *t);
 
-/* For HF_EACH: one expert's matrix. Errors: as before, ERR_NO_SPACE. */
+/* For HF_EACH: place one expert's matrix. Errors: as before, ERR_NO_SPACE. */
 enum err hf_place_expert(struct source *s, struct hf_memory **memory, const struct hf_placed *t);
 
-/* The part of an expert, which may have no matrix yet; NULL: s->error_message says why. */
+/* The part of one expert in a slot, which may have no matrix yet; NULL: s->error_message says
+ * why. */
 struct source_tensor *hf_expert_part(struct source *s, struct hf_memory **memory,
                                      const struct hf_placed *t);
 
-/* Check that every expert has its matrix, and that all are alike. Errors: ERR_BAD_MODEL. */
+/* Check that every expert has its matrix, and that all have the same shape and type. Errors:
+ * ERR_BAD_MODEL. */
 enum err hf_check_experts(struct source *s);
 
-/* For HF_MINUS_EXP: replace *t, a vector, by -exp of itself. Errors: ERR_BAD_MODEL,
+/* For HF_MINUS_EXP: replace each element x of the vector *t by -exp(x). Errors: ERR_BAD_MODEL,
  * ERR_NO_SPACE. */
 enum err hf_minus_exp(struct source *s, struct hf_memory **memory, const char *name,
                       struct source_tensor *t);

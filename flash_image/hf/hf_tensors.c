@@ -16,7 +16,8 @@
 #include "runtime/image/image.h"
 #include "runtime/text/plural.h"
 
-/* If a block's result is normed too, the norm named after attention is really that one. */
+/* The role of a rule's tensor. If a block's result is normed too, "post_attention_layernorm" is the
+ * norm of attention's result. */
 static enum ingot_role role_of(const struct source *s, const struct hf_name_rule *rule,
                                unsigned layer)
 {
@@ -31,7 +32,7 @@ static enum ingot_role role_of(const struct source *s, const struct hf_name_rule
     return rule->role;
 }
 
-/* Rows of a part of a matrix, elements of a part of a vector. */
+/* The number of rows of a part of a matrix, or of elements of a part of a vector. */
 static uint32_t part_size(const struct source *s, enum ingot_role role, unsigned layer)
 {
     uint32_t rows, cols;
@@ -81,7 +82,7 @@ static enum err place(struct source *s, const char *name, const struct source_te
     return ERR_OK;
 }
 
-/* A transposed matrix in the order in which it is multiplied. */
+/* Describe a transposed matrix in the order in which it is multiplied. */
 static void transpose(struct source_tensor *t)
 {
     uint32_t cols = t->cols;
@@ -108,7 +109,7 @@ static enum err check_dimensions(struct source *s, const struct safetensors_tens
                          t->name, t->n_dims, plural(t->n_dims, "dimension", "dimensions"), wanted);
 }
 
-/* The parts of a fused tensor, slot by slot. */
+/* Place the parts of a fused tensor, slot by slot. */
 static enum err place_parts(struct source *s, const char *name, const struct source_tensor *t,
                             enum ingot_role first_role, uint32_t n, unsigned layer)
 {
@@ -125,7 +126,7 @@ static enum err place_parts(struct source *s, const char *name, const struct sou
     return e;
 }
 
-/* (channels, 1, taps) as taps of all channels. */
+/* Read (channels, 1, taps) as rows of taps, each with all channels. */
 static enum err read_convolution(struct source *s, const struct safetensors_tensor *from,
                                  struct source_tensor *t)
 {
@@ -145,7 +146,7 @@ static enum err read_convolution(struct source *s, const struct safetensors_tens
     return e;
 }
 
-/* Rows of a head's query and rows of its gate alternate. */
+/* Place a matrix in which rows of a head's query and rows of its gate alternate. */
 static enum err place_query_gate(struct source *s, const char *name, const struct source_tensor *t,
                                  unsigned layer)
 {
@@ -171,7 +172,7 @@ static enum err place_query_gate(struct source *s, const char *name, const struc
     return ERR_OK;
 }
 
-/* The tensor as its rule stores it. */
+/* Read the tensor in the form that its rule describes. */
 static enum err read_tensor(struct source *s, struct hf_config *c, const struct hf_placed *t,
                             enum ingot_role role, struct source_tensor *out)
 {
@@ -217,7 +218,7 @@ static enum err take_output_scale(struct source *s, const struct hf_config *c,
     return ERR_OK;
 }
 
-/* Files may have keys and values for layers that use another layer's. */
+/* True for keys and values of a layer that uses another layer's; files may have them. */
 static bool is_unused(const struct source *s, enum ingot_role role, unsigned layer)
 {
     return (role == INGOT_ATTN_K || role == INGOT_ATTN_V || role == INGOT_ATTN_K_NORM) &&
@@ -365,8 +366,8 @@ static enum err refuse_tied(struct source *s, bool known)
                          how);
 }
 
-/* A file may store either tensor of a tied pair, or both, which must then be equal, because one of
- * them is dropped. */
+/* A file may store either tensor of a tied pair, or both. Both must be equal, because one of them
+ * is dropped. */
 enum err hf_finish_tensors(struct source *s, struct hf_config *c)
 {
     struct source_tensor *embedding = source_tensor(s, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);

@@ -5,14 +5,14 @@
 #include "flash_image/hf/hf_config.h"
 #include "flash_image/hf/safetensors.h"
 
-/* Put every tensor of the file into its slot of s, whose params are known; other files of the same
- * model may have filled slots before. A tensor that no computation needs is ignored, and any other
+/* Put every tensor of the file into its slot of s, whose params are known. Other files of the model
+ * may have filled slots already. A tensor that no computation needs is ignored, and any other
  * unknown name is refused. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED; s->error_message names the
  * tensor. */
 enum err hf_place_tensors(struct source *s, struct hf_config *c, const struct safetensors *file);
 
-/* When all are placed: find the output matrix, and check that everything is there; a tied pair that
- * differs is refused. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
+/* After all tensors are placed: find the output matrix, check that no tensor is missing, and refuse
+ * a tied pair that differs. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err hf_finish_tensors(struct source *s, struct hf_config *c);
 
 #endif

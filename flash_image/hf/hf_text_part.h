@@ -20,14 +20,14 @@ struct hf_text_part {
  * j->object becomes it. A note says what kind of model it is. */
 void hf_text_part_find(struct hf_json *j, struct hf_text_part *part);
 
-/* For a part of this family; all 0 if it is not nested, or unknown. */
+/* The defaults for a text part of this family; all 0 if it is not nested, or unknown. */
 const struct hf_usual_sizes *hf_text_part_usual(const struct hf_text_part *part,
                                                 const struct family *f);
 
-/* ERR_UNSUPPORTED, naming the part's architecture. */
+/* Refuse a text part (ERR_UNSUPPORTED), naming its architecture. */
 enum err hf_text_part_refuse(struct hf_json *j);
 
-/* The tensor's name without the prefix of the text part; NULL: it belongs to the pictures. */
+/* The tensor's name without the prefix of the text part; NULL: the tensor is for pictures. */
 const char *hf_text_part_tensor(const char *name);
 
 #endif

@@ -130,7 +130,7 @@ bool hf_tokenizer_is_byte(const char *text)
            strspn(text + 3, "0123456789abcdefABCDEF") == 2;
 }
 
-/* An entry of the vocabulary: its text and its id. bytes: <0xXX> stand for bytes. */
+/* Read an entry of the vocabulary: its text and its id. bytes: tokens <0xXX> stand for bytes. */
 static enum err read_token(struct source *s, struct hf_tokenizer *t, const cJSON *entry, bool bytes)
 {
     struct source_token *token;
@@ -212,7 +212,7 @@ static bool read_pair(const cJSON *left, struct source_merge *m)
     return true;
 }
 
-/* A pair, or "left right", in which the first byte is a part of left. */
+/* Read a merge: a pair of texts, or "left right", whose first byte belongs to left. */
 static bool read_merge(const cJSON *entry, struct source_merge *m)
 {
     const char *text = hf_json_string(entry);
@@ -260,8 +260,8 @@ static enum err read_merges(struct source *s, struct hf_tokenizer *t, const cJSO
 
 /* ---- byte-level BPE -------------------------------------------------------------------------- */
 
-/* The type of the first step other than NFC, in one step, a sequence, or perhaps none at all
- * (DeepSeek); NULL: there is none. */
+/* The type of the first step that is not NFC; NULL: there is none. The normalizer is a step, a
+ * sequence, or missing (DeepSeek). */
 static const char *other_step(const cJSON *normalizer, bool *nfc)
 {
     const cJSON *steps = hf_json_get(normalizer, "normalizers"), *step;
@@ -319,7 +319,8 @@ static uint32_t special_of(const struct source *s, const cJSON *item)
     return hf_tokenizer_find(s, text);
 }
 
-/* A template such as "<s> $A </s>": its first and last token are put around every text. */
+/* Read a template such as "<s> $A </s>": every text begins with its first token and ends with its
+ * last. */
 static void read_template(struct source *s, const cJSON *processor)
 {
     const cJSON *single = hf_json_get(processor, "single");
@@ -357,7 +358,7 @@ static void read_post_processor(struct source *s, const cJSON *processor)
 
 /* ---- together -------------------------------------------------------------------------------- */
 
-/* Anywhere in the sequence, or the whole. */
+/* True if the pre-tokenizer is ByteLevel, or a sequence that contains it. */
 static bool is_byte_level(const cJSON *pre_tokenizer)
 {
     const cJSON *step;
@@ -389,7 +390,7 @@ static enum err check_kind(struct source *s, const cJSON *type)
                          name);
 }
 
-/* Tokens that are spelled differently inside a word or at its end. */
+/* Refuse tokens that are spelled differently inside a word or at its end. */
 static enum err check_affixes(struct source *s, const cJSON *model)
 {
     static const char *const affixes[] = { "continuing_subword_prefix", "end_of_word_suffix" };

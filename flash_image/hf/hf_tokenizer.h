@@ -11,14 +11,14 @@
 struct hf_tokenizer {
     cJSON *root;                 /* of tokenizer.json */
     cJSON *config;               /* of tokenizer_config.json */
-    struct source_token *tokens; /* (room); those without text are unused */
+    struct source_token *tokens; /* (room); tokens without text are unused */
     struct source_merge *merges;
     uint32_t room;
 };
 
 /* Fill s->vocab. If s->params are known (params_known), the vocabulary gets the model's number of
- * tokens: missing ones are unused, and added ones beyond it are dropped. Errors of all:
- * ERR_BAD_TOKENIZER, ERR_BAD_MODEL (not JSON), ERR_UNSUPPORTED, ERR_NO_SPACE. */
+ * tokens: missing tokens are unused, and added tokens beyond that number are dropped. Errors of all
+ * these functions: ERR_BAD_TOKENIZER, ERR_BAD_MODEL (not JSON), ERR_UNSUPPORTED, ERR_NO_SPACE. */
 enum err hf_tokenizer_read(struct source *s, const uint8_t *text, size_t bytes,
                            struct hf_tokenizer *t);
 
@@ -26,12 +26,13 @@ enum err hf_tokenizer_read(struct source *s, const uint8_t *text, size_t bytes,
 enum err hf_sentencepiece_read(struct source *s, const uint8_t *data, size_t bytes,
                                struct hf_tokenizer *t);
 
-/* Read tokenizer_config.json, after one of these: names of special tokens, chat template. */
+/* Read names of special tokens and the chat template from tokenizer_config.json, after one of the
+ * functions above. */
 enum err hf_tokenizer_config_read(struct source *s, const uint8_t *text, size_t bytes,
                                   struct hf_tokenizer *t);
 
-/* Read generation_config.json or config.json, after these: ids of special tokens that are not known
- * yet, and of those that end a reply. */
+/* Read generation_config.json or config.json, after the functions above: ids of special tokens that
+ * are not known yet, and of tokens that end a reply. */
 enum err hf_special_ids_read(struct source *s, const uint8_t *text, size_t bytes);
 
 /* Read generation_config.json: sampling defaults. */
@@ -41,31 +42,31 @@ void hf_tokenizer_free(struct hf_tokenizer *t);
 
 /* ---- for the readers themselves -------------------------------------------------------------- */
 
-/* Allocate n_tokens tokens, or the model's number of them. */
+/* Allocate n_tokens tokens, or the model's number of tokens. */
 enum err hf_tokenizer_take(struct source *s, struct hf_tokenizer *t, uint32_t n_tokens);
 
 /* Store an entry of added_tokens under its id. Does nothing beyond the model's vocabulary. */
 enum err hf_tokenizer_add(struct source *s, struct hf_tokenizer *t, const cJSON *token,
                           uint32_t id);
 
-/* The id of the token with this text, including special ones; INGOT_NO_TOKEN: none. */
+/* The id of the token, special or not, with this text; INGOT_NO_TOKEN: none. */
 uint32_t hf_tokenizer_find(const struct source *s, const char *text);
 
 /* All of them. */
 enum err hf_tokenizer_add_all(struct source *s, struct hf_tokenizer *t);
 
-/* The number of tokens of the vocabulary, whose largest id is `most` (-1: none), together with the
- * added ones; 0: none, UINT32_MAX: more than allowed. */
+/* The number of tokens: the vocabulary's (largest id `most`; -1: none) and the added ones; 0: none,
+ * UINT32_MAX: more than allowed. */
 uint32_t hf_tokenizer_count(const struct hf_tokenizer *t, double most);
 
 /* "<0x0A>" */
 bool hf_tokenizer_is_byte(const char *text);
 
-/* Read the model of type Unigram: its pieces and scores. */
+/* Read a tokenizer model of type Unigram: its pieces and scores. */
 enum err hf_unigram_read(struct source *s, struct hf_tokenizer *t, const cJSON *model);
 
-/* The rules of tokenizer.json for spaces before characters are joined, as flags. Other changes of
- * the text are refused by name: ERR_UNSUPPORTED. */
+/* Read as flags how tokenizer.json treats spaces before it joins characters. Other changes of the
+ * text are refused by name: ERR_UNSUPPORTED. */
 enum err hf_spaces_read(struct source *s, const cJSON *root);
 
 /* Read the pre_tokenizer of tokenizer.json for byte-level BPE. Errors: ERR_UNSUPPORTED. */

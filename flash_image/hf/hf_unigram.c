@@ -1,5 +1,5 @@
-/* The vocabulary of a tokenizer.json of type Unigram: a list of pieces with scores, whose index is
- * the id. */
+/* Reads the vocabulary of a tokenizer.json of type Unigram: a list of pieces with scores. A piece's
+ * index is its id. */
 #include <float.h>
 #include <math.h>
 #include <string.h>

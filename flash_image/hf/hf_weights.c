@@ -1,4 +1,4 @@
-/* The weights of a folder: one file, or several that are listed in an index or numbered. */
+/* Reads the weights of a folder: one file, or several that are numbered or listed in an index. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static enum err refuse_too_many(struct hf_model *m)
                          (unsigned)HF_MOST_FILES);
 }
 
-/* The weights of one file, whose path is set. */
+/* Read the weights of the current file. */
 static enum err read_weights(struct hf_model *m)
 {
     struct safetensors file = { NULL, NULL, 0 };
@@ -55,8 +55,8 @@ static enum err read_weights_named(struct hf_model *m, const char *name)
     return read_weights(m);
 }
 
-/* A file that occurred before in the map. Files are few, and the map is long, so the last ones are
- * compared first. */
+/* False for a file that occurred before in the map. The map is long, but its files are few, so
+ * recent entries are compared first. */
 static bool is_new(const cJSON *entry)
 {
     for (const cJSON *before = entry->prev; before->next != NULL; before = before->prev) {
@@ -67,7 +67,7 @@ static bool is_new(const cJSON *entry)
     return true;
 }
 
-/* Every file that the index names, once. */
+/* Read every file that the index names, once. */
 static enum err read_mapped(struct hf_model *m, const cJSON *map)
 {
     const cJSON *entry;
@@ -92,7 +92,7 @@ static enum err read_mapped(struct hf_model *m, const cJSON *map)
     return ERR_OK;
 }
 
-/* A file that is not listed in the index of its folder belongs to another model. */
+/* Refuse a file that its folder's index does not list: it belongs to another model. */
 static enum err check_named(struct hf_model *m, const cJSON *map, const char *name)
 {
     const cJSON *entry;
@@ -109,7 +109,7 @@ static enum err check_named(struct hf_model *m, const cJSON *map, const char *na
                          name);
 }
 
-/* Read the index, whose path is set. given: a file that it must list, or NULL. */
+/* Read the index, which is the current file. given: a file that it must list, or NULL. */
 static enum err read_index(struct hf_model *m, const char *given)
 {
     struct mapping file = { NULL, 0 };
@@ -133,8 +133,8 @@ static enum err read_index(struct hf_model *m, const char *given)
     return e;
 }
 
-/* "model-00002-of-00003.safetensors": where the number begins, and how many there are; NULL: a
- * single file. */
+/* Find where the number in "model-00002-of-00003.safetensors" begins, and the number of files;
+ * NULL: the name has no number. */
 static const char *find_number(const char *name, unsigned long *n)
 {
     static const char form[] = "-00000-of-00000" ENDING;
@@ -179,7 +179,7 @@ static enum err read_numbered(struct hf_model *m, const char *name, int stem, un
     return e;
 }
 
-/* The file or its index, for all files of the model. */
+/* Read all files of the model from the given file or index. */
 static enum err read_input(struct hf_model *m)
 {
     const char *name = hf_last_part(m->input), *number;

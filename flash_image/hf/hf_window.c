@@ -4,7 +4,7 @@
 
 #include "runtime/text/plural.h"
 
-/* True if config.json does not have the field at all; null means no window. */
+/* The usual window if config.json lacks the field; null means no window. */
 static uint32_t usual_window(const struct hf_json *j, const struct family *f, uint32_t usual)
 {
     static const struct {
@@ -31,7 +31,8 @@ static bool is_type(const cJSON *entry, const char *type)
     return cJSON_IsString(entry) && strcmp(entry->valuestring, type) == 0;
 }
 
-/* How many layers the list makes local. Names that are not a kind of attention are refused. */
+/* Count the layers that the list makes local. Names that are not a kind of attention are
+ * refused. */
 static uint32_t count_local(struct hf_json *j, const cJSON *types)
 {
     const struct source_params *p = &j->s->params;
@@ -60,7 +61,7 @@ static uint32_t count_local(struct hf_json *j, const cJSON *types)
     return n;
 }
 
-/* Set each layer as in the list, whatever the pattern is. */
+/* Set each layer as the list says, in any pattern. */
 static void set_types(struct hf_json *j, const struct family *f, const cJSON *types)
 {
     struct source_params *p = &j->s->params;
@@ -92,7 +93,7 @@ static void read_types(struct hf_json *j, const struct family *f, const cJSON *t
     }
 }
 
-/* Qwen: layers from max_window_layers on are local. With experts all are. */
+/* Qwen: layers from max_window_layers on are local; with experts, all layers. */
 static void read_qwen(struct hf_json *j, const struct family *f, uint32_t window)
 {
     uint32_t first = f->family == INGOT_QWEN3_MOE ? 0 : hf_json_u32(j, "max_window_layers", 28);
@@ -107,7 +108,7 @@ static void read_qwen(struct hf_json *j, const struct family *f, uint32_t window
     }
 }
 
-/* A number, or a text ("LLLG") whose last letter is the global layer. */
+/* Read a period: a number, or a text ("LLLG") whose last letter is the global layer. */
 static uint32_t read_period(struct hf_json *j, const struct family *f)
 {
     const char *text = hf_json_string(hf_json_get(j->object, "sliding_window_pattern"));

@@ -34,7 +34,7 @@ static enum err refuse(struct source *s, const char *name, const char *what)
     return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s %s", name, what);
 }
 
-/* Read the dimensions, and *bytes, the size that they and the type require. */
+/* Read the dimensions, and set *bytes to the size that they and the type require. */
 static enum err read_shape(struct source *s, const cJSON *entry, uint32_t width,
                            struct safetensors_tensor *t, uint64_t *bytes)
 {

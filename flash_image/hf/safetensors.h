@@ -24,16 +24,16 @@ struct safetensors {
     size_t n_tensors;
 };
 
-/* Parse the file's bytes bytes at data. Every tensor is inside it, has exactly the bytes that its
- * type and shape require, and none overlaps another. Must be freed after errors as well. Errors:
- * ERR_BAD_MODEL, ERR_UNSUPPORTED (an unknown type), ERR_NO_SPACE. */
+/* Parse a file of `bytes` bytes at data. Checked: every tensor is inside the file and has exactly
+ * the bytes that its type and shape require, and no tensors overlap. Must be freed after errors as
+ * well. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED (an unknown type), ERR_NO_SPACE. */
 enum err safetensors_parse(struct source *s, const uint8_t *data, size_t bytes,
                            struct safetensors *out);
 void safetensors_free(struct safetensors *f);
 
-/* Return the tensor as a matrix, as a vector of one row, or, without dimensions, as one number;
- * otherwise *t does not change. Errors: ERR_UNSUPPORTED (neither F32, F16 nor BF16), ERR_BAD_MODEL
- * (more than two dimensions, or too large ones). */
+/* Store the tensor in *t as a matrix, as a vector of one row or, if it has no dimensions, as one
+ * number. On an error *t does not change. Errors: ERR_UNSUPPORTED (neither F32, F16 nor BF16),
+ * ERR_BAD_MODEL (more than two dimensions, or too large ones). */
 enum err safetensors_as_source(struct source *s, const struct safetensors_tensor *from,
                                struct source_tensor *t);
 
