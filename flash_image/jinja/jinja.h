@@ -1,5 +1,5 @@
-/* A chat template run as Transformers runs it: the subset of Jinja that published chat templates
- * use, over values that the caller makes. Host only. Any input is safe: time, memory and depth are
+/* Runs chat templates as Transformers does: the subset of Jinja that published chat templates use,
+ * with values that the caller makes. Host only. Any input is safe: time, memory and depth are
  * bounded (jinja_memory.h). */
 #ifndef INGOT_FLASH_IMAGE_JINJA_H
 #define INGOT_FLASH_IMAGE_JINJA_H
@@ -10,7 +10,7 @@
 
 struct jinja_node;
 
-/* Zero it, then read a template into it once and run that as often as wanted. */
+/* A template. Zero it, read a text into it once, then run it as often as wanted. */
 struct jinja_template {
     struct jinja memory; /* of the tree */
     struct jinja_node *body;
@@ -18,19 +18,20 @@ struct jinja_template {
     struct jinja run; /* memory of the last run: values and output */
 };
 
-/* False: memory.error_message says what is wrong, and in which line. */
+/* Read a template. False: memory.error_message says what is wrong, and in which line. */
 bool jinja_read(struct jinja_template *t, const void *text, size_t bytes);
 
-/* Forget the last run. Make values for the next one with &t->run afterwards. If memory runs out,
- * t->run.escape is taken, which jinja_execute() sets; so `fill` makes the values. */
+/* A run of a template. `fill` makes its values with &t->run: if memory runs out, they leave through
+ * t->run.escape, which only jinja_execute() sets. */
 struct jinja_request {
     /* Add the variables that the template can use. */
     void (*fill)(struct jinja *j, struct jinja_dict *names, const void *context);
     const void *context;
-    const struct tm *now; /* date for strftime_now; NULL: the template does not find the function */
+    const struct tm *now; /* date for strftime_now; NULL: that function is undefined */
 };
 
-/* False: run.error_message says what is wrong, and in which line. *out lives until the next run. */
+/* Run the template, after forgetting its last run. False: run.error_message says what is wrong, and
+ * in which line. *out is valid until the next run. */
 bool jinja_execute(struct jinja_template *t, const struct jinja_request *r, struct jinja_text *out);
 
 void jinja_close(struct jinja_template *t);

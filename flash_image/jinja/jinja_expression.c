@@ -26,7 +26,7 @@ struct level {
     int ops[4];
 };
 
-/* From the level that binds most. */
+/* The levels, beginning with the one that binds most tightly. */
 static const struct level levels[] = {
     { { "**" }, { JINJA_POWER } },
     { { "*", "/", "//", "%" }, { '*', '/', JINJA_FLOOR, '%' } },

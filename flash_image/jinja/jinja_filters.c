@@ -1,4 +1,5 @@
-/* `value | filter`: those for texts and single values; those for lists are in a separate file. */
+/* Filters (`value | filter`) of texts and single values; jinja_filters_list.c has those of
+ * lists. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,7 +175,7 @@ static struct jinja_value filter_wordcount(struct jinja *j, struct jinja_value v
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* A text's number, or false. */
+/* Read the number in a text; false: there is none. */
 static bool read_number(struct jinja *j, struct jinja_value v, double *real, int64_t *integer)
 {
     struct jinja_text t;

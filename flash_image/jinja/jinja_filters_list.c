@@ -3,7 +3,7 @@
 
 #include "flash_image/jinja/jinja_library.h"
 
-/* a.b.0 of an entry; an empty path: the entry itself. */
+/* Look up a path such as a.b.0 in an entry; an empty path gives the entry itself. */
 static struct jinja_value look(struct jinja *j, struct jinja_value v, struct jinja_text path)
 {
     while (path.bytes != 0) {
@@ -37,7 +37,7 @@ static struct jinja_value sort_key(struct jinja *j, struct jinja_value v, struct
     return v;
 }
 
-/* Equal entries keep their order. */
+/* Sort; equal entries keep their order. */
 void jinja_sort(struct jinja *j, struct jinja_list *list, struct jinja_text by, bool folds,
                 bool reverse)
 {
@@ -159,7 +159,7 @@ static bool holds(struct jinja *j, struct jinja_value v, const struct jinja_args
     return jinja_test(j, jinja_words_of(j, args, from, "", ""), v, &rest);
 }
 
-/* select, reject and the filters that test an attribute: by_attribute. */
+/* select and reject; by_attribute: selectattr and rejectattr, which test an attribute. */
 static struct jinja_value choose(struct jinja *j, struct jinja_value v,
                                  const struct jinja_args *args, bool by_attribute, bool wanted)
 {

@@ -14,7 +14,7 @@ static struct jinja_value next_of(struct jinja *j, const struct jinja_list *valu
     return values->item[(*i)++];
 }
 
-/* A number with `places` digits after its point or, if below 0, unchanged. */
+/* Write a number with `places` digits after its point; places below 0: unchanged. */
 static void write_number(struct jinja *j, struct jinja_buffer *out, struct jinja_value v, char kind,
                          int places)
 {

@@ -65,8 +65,8 @@ static void skip_space(struct lexer *l)
 
 /* ---- text between tags ------------------------------------------------------------------------ */
 
-/* Add the text from start to end that precedes a tag: sign '-' removes white space from its end,
- * and before a block or a comment that begins its line, the indentation is removed. */
+/* Add the text from start to end, which precedes a tag. The sign '-' removes white space from its
+ * end; before a block or a comment that begins its line, the indentation is removed. */
 static void add_data(struct lexer *l, size_t start, size_t end, char sign, bool strips_line,
                      bool line_began)
 {
@@ -91,8 +91,8 @@ static void add_data(struct lexer *l, size_t start, size_t end, char sign, bool 
     }
 }
 
-/* After a block or a comment: remove its white space if '-' closes it, else one line feed unless
- * '+' does. */
+/* After a block or a comment: remove white space if '-' closes it; otherwise remove one line feed,
+ * unless '+' closes it. */
 static void after_block(struct lexer *l, char sign)
 {
     if (sign == '-') {
@@ -115,7 +115,7 @@ static void skip_comment(struct lexer *l)
     after_block(l, sign);
 }
 
-/* The sign of a tag's closing marks, which are `bytes` long including it; 0 bytes: there are none
+/* The sign in a tag's closing marks, which have *bytes with it; 0 bytes: there are none
  * here. */
 static size_t closing(const struct lexer *l, const char *marks, char *sign)
 {
@@ -128,8 +128,8 @@ static size_t closing(const struct lexer *l, const char *marks, char *sign)
     return 0;
 }
 
-/* A word of a raw tag: {% raw %} or {% endraw %}; returns its whole length, 0: it is something
- * else. */
+/* Match {% raw %} or {% endraw %}, whichever has the word; returns the tag's length, 0: it is
+ * something else. */
 static size_t raw_tag(struct lexer *l, const char *word, char *open, char *close)
 {
     struct lexer at = *l;
@@ -259,7 +259,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* After a dot a number is an index: a.0.1 has two. */
+/* Take a number; after a dot it is an index: a.0.1 has two. */
 static void take_number(struct lexer *l, bool after_dot)
 {
     char text[MOST_NUMBER + 1];
@@ -365,7 +365,7 @@ static void take_word(struct lexer *l)
     }
 }
 
-/* From after the opening marks to after the closing ones. */
+/* Take a tag from after its opening marks to after its closing marks. */
 static void take_tag(struct lexer *l, bool block)
 {
     char sign;
@@ -412,7 +412,7 @@ static void take_opening(struct lexer *l, size_t start, bool line_began)
     }
 }
 
-/* Line ends of any kind become line feeds, and one at the very end is removed. */
+/* Make line feeds of line ends of any kind, and remove one at the very end. */
 static struct jinja_text normalize(struct jinja *j, struct jinja_text source)
 {
     char *out = jinja_alloc(j, source.bytes + 1);

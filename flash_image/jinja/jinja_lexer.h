@@ -1,5 +1,5 @@
-/* Cuts a template into text and the words of its tags, with white space control as in Transformers:
- * trim_blocks and lstrip_blocks on, and one line feed at the end removed. */
+/* Cuts a template into text and the tokens of its tags. White space is treated as in Transformers:
+ * trim_blocks and lstrip_blocks are on, and one line feed at the end is removed. */
 #ifndef INGOT_FLASH_IMAGE_JINJA_LEXER_H
 #define INGOT_FLASH_IMAGE_JINJA_LEXER_H
 
@@ -30,7 +30,7 @@ struct jinja_tokens {
     size_t n, room;
 };
 
-/* Accepts any bytes; errors leave through j. */
+/* Cut the text, which may be any bytes; errors leave through j->escape. */
 struct jinja_tokens jinja_cut(struct jinja *j, struct jinja_text source);
 
 #endif

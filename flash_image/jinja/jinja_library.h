@@ -4,7 +4,7 @@
 
 #include "flash_image/jinja/jinja_text.h"
 
-/* The value after a filter, and whether a test holds; unknown names fail. */
+/* Apply a filter to a value; below: true if a test holds. Unknown names fail. */
 struct jinja_value jinja_filter(struct jinja *j, struct jinja_text name, struct jinja_value v,
                                 const struct jinja_args *args);
 bool jinja_test(struct jinja *j, struct jinja_text name, struct jinja_value v,
@@ -14,7 +14,7 @@ bool jinja_test(struct jinja *j, struct jinja_text name, struct jinja_value v,
 struct jinja_value jinja_attribute(struct jinja *j, struct jinja_value of, struct jinja_text name);
 struct jinja_value jinja_index(struct jinja *j, struct jinja_value of, struct jinja_value key);
 
-/* True if values of this kind have a method of that name; and its result. */
+/* True if values of this kind have a method of that name. Below: call it. */
 bool jinja_has_method(struct jinja_value of, struct jinja_text name);
 struct jinja_value jinja_call_method(struct jinja *j, const struct jinja_method *m,
                                      const struct jinja_args *args);
@@ -23,7 +23,7 @@ bool jinja_is_text_method(struct jinja_text name);
 struct jinja_value jinja_call_text_method(struct jinja *j, struct jinja_text t,
                                           struct jinja_text name, const struct jinja_args *args);
 
-/* Argument i, or the one with the name; NULL: there is neither. */
+/* Argument number i, or the argument with the name; NULL: there is neither. */
 const struct jinja_value *jinja_argument(const struct jinja_args *args, size_t i, const char *name);
 bool jinja_flag(const struct jinja_args *args, size_t i, const char *name, bool otherwise);
 int64_t jinja_number(struct jinja *j, const struct jinja_args *args, size_t i, const char *name,
@@ -31,7 +31,7 @@ int64_t jinja_number(struct jinja *j, const struct jinja_args *args, size_t i, c
 struct jinja_text jinja_words_of(struct jinja *j, const struct jinja_args *args, size_t i,
                                  const char *name, const char *otherwise);
 
-/* A text with the characters of `set`, or white space if that is empty, removed from its ends. */
+/* Remove the characters of `set` (if empty: white space) from the ends of a text. */
 struct jinja_text jinja_strip(struct jinja_text t, struct jinja_text set, bool left, bool right);
 struct jinja_text jinja_replace(struct jinja *j, struct jinja_text t, struct jinja_text old,
                                 struct jinja_text new_text, int64_t most);
@@ -46,11 +46,11 @@ struct jinja_value jinja_format(struct jinja *j, struct jinja_text format,
 struct jinja_value jinja_to_json(struct jinja *j, struct jinja_value v,
                                  const struct jinja_args *args);
 
-/* The entries in order; by: an attribute's name, or empty. */
+/* Sort the entries; by: the attribute to sort by, or empty. */
 void jinja_sort(struct jinja *j, struct jinja_list *list, struct jinja_text by, bool folds,
                 bool reverse);
 
-/* Filters of lists: found is set if the name is one. */
+/* Apply a filter of lists; *found: the name is such a filter. */
 struct jinja_value jinja_list_filter(struct jinja *j, struct jinja_text name, struct jinja_value v,
                                      const struct jinja_args *args, bool *found);
 

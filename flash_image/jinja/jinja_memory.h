@@ -1,5 +1,5 @@
-/* The resources of one template while it is read and run: memory, steps and depth, all bounded, and
- * the exit that errors take. */
+/* The bounded resources of a template while it is read and run (memory, steps and depth), and the
+ * way out that errors take. */
 #ifndef INGOT_FLASH_IMAGE_JINJA_MEMORY_H
 #define INGOT_FLASH_IMAGE_JINJA_MEMORY_H
 
@@ -13,7 +13,7 @@ enum {
     JINJA_MOST_DEPTH = 500, /* depth of nested expressions, blocks and macros */
     JINJA_MOST_TEXT = 1 << 20,
     JINJA_MOST_LOOKED =
-        64 << 20, /* bytes that are searched: a single step may search a long text */
+        64 << 20, /* bytes that may be searched, because a single step may search a long text */
     JINJA_ERROR_MESSAGE_BYTES = 200,
 };
 
@@ -30,22 +30,22 @@ struct jinja {
     char error_message[JINJA_ERROR_MESSAGE_BYTES];
 };
 
-/* Free all that was allocated; j can be used again. */
+/* Free all memory; j can be used again. */
 void jinja_free(struct jinja *j);
 
-/* Zeroed and aligned for anything; it lives until jinja_free(). */
+/* Allocate zeroed memory, aligned for any type; it lives until jinja_free(). */
 void *jinja_alloc(struct jinja *j, size_t bytes);
 
-/* A larger copy of a buffer of `bytes`. */
+/* Make a larger copy of a buffer of `bytes` bytes. */
 void *jinja_grow(struct jinja *j, const void *old, size_t bytes, size_t more);
 
 /* Count a step, so that every template ends. */
 void jinja_step(struct jinja *j);
 
-/* Count bytes that are searched. */
+/* Count bytes that are searched, so that every template ends. */
 void jinja_look_through(struct jinja *j, size_t bytes);
 
-/* Enter a level, and leave it. */
+/* Enter a level of nesting; below: leave it. */
 void jinja_enter(struct jinja *j);
 void jinja_leave(struct jinja *j);
 

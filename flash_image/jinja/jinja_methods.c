@@ -128,7 +128,7 @@ static bool is_one_of(struct jinja_text name, const char *const words[])
     return false;
 }
 
-/* Methods that change a value are Python's, and Transformers forbids them. */
+/* True for Python's methods that change a value, which Transformers forbids. */
 static bool changes(struct jinja_value of, struct jinja_text name)
 {
     static const char *const dict[] = { "pop", "update", "setdefault", "clear", "popitem", NULL };

@@ -56,7 +56,7 @@ static struct jinja_value operate_ints(struct jinja *j, int op, int64_t a, int64
     if ((op == '/' || op == '%' || op == JINJA_FLOOR) && b == 0) {
         jinja_fail(j, "a division by zero");
     }
-    if (b == -1 && (op == '%' || op == JINJA_FLOOR)) { /* the smallest integer has no opposite */
+    if (b == -1 && (op == '%' || op == JINJA_FLOOR)) { /* the smallest integer cannot be negated */
         return op == '%' ? jinja_int(0) : operate_ints(j, '-', 0, a);
     }
     switch (op) {

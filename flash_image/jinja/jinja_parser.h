@@ -10,7 +10,7 @@ struct jinja_parser {
     const struct jinja_token *token; /* the next one */
 };
 
-/* A chain under construction: where its next node goes. */
+/* A chain under construction, with the place for its next node. */
 struct jinja_chain {
     struct jinja_node *first, **end;
 };
@@ -23,7 +23,8 @@ struct jinja_node *jinja_parse(struct jinja *j, struct jinja_text source);
 struct jinja_node *jinja_node(struct jinja_parser *p, enum jinja_node_kind kind);
 void jinja_chain_add(struct jinja_chain *c, struct jinja_node *n);
 
-/* True if the next token is this; skip: if it is, consume it; expect: consume it, or fail. */
+/* True if the next token is this operator or word. skip: also consume it; expect: consume it, or
+ * fail. */
 bool jinja_is_operator(const struct jinja_parser *p, const char *op);
 bool jinja_is_name(const struct jinja_parser *p, const char *name);
 bool jinja_skip_operator(struct jinja_parser *p, const char *op);
@@ -33,20 +34,21 @@ void jinja_expect_name(struct jinja_parser *p, const char *name);
 struct jinja_text jinja_take_name(struct jinja_parser *p);
 _Noreturn void jinja_unexpected(struct jinja_parser *p);
 
-/* A name, a constant or an expression in brackets; and .name, [index] and (arguments) after it. */
+/* Parse a name, a constant or an expression in brackets, with .name, [index] and (arguments) after
+ * it. */
 struct jinja_node *jinja_parse_primary(struct jinja_parser *p);
 struct jinja_node *jinja_parse_postfix(struct jinja_parser *p, struct jinja_node *of);
 
 struct jinja_node *jinja_parse_expression(struct jinja_parser *p);
 
-/* Without `if` at its outermost level, as after `in` of a loop. */
+/* Parse an expression without `if` at its outermost level, as after `in` of a loop. */
 struct jinja_node *jinja_parse_unconditional(struct jinja_parser *p);
 
-/* One, or several separated by commas: a tuple. */
+/* Parse an expression, or several with commas, which make a tuple. */
 struct jinja_node *jinja_parse_tuple(struct jinja_parser *p);
 
-/* name(...) of a filter, and | name(...) with the rest; applied to `of`, which is NULL for a
- * block. */
+/* Parse a filter's name(...) and further filters after it, each with a bar; they apply to `of`,
+ * which is NULL for a block. */
 struct jinja_node *jinja_parse_filter(struct jinja_parser *p, struct jinja_node *of);
 struct jinja_node *jinja_parse_filters(struct jinja_parser *p, struct jinja_node *of);
 

@@ -307,7 +307,7 @@ struct jinja_node *jinja_parse_postfix(struct jinja_parser *p, struct jinja_node
     }
 }
 
-/* After `is`. A word after a test's name without brackets is its only argument. */
+/* Parse a test after `is`. Without brackets, a word after the test's name is its only argument. */
 static struct jinja_node *parse_test(struct jinja_parser *p, struct jinja_node *of)
 {
     struct jinja_node *n, *negated = NULL;

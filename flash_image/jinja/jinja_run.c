@@ -54,7 +54,7 @@ static void set_items(struct jinja_run *r, const struct jinja_node *list, struct
     }
 }
 
-/* The text that a body writes, in a new scope. */
+/* Run a body in a new scope, and return the text that it writes. */
 static struct jinja_text capture(struct jinja_run *r, const struct jinja_node *body)
 {
     struct jinja_buffer own = { 0 }, *out = r->out;
@@ -70,7 +70,7 @@ static struct jinja_text capture(struct jinja_run *r, const struct jinja_node *b
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
-/* The entries for which the loop's condition holds. */
+/* Select the entries for which the loop's condition holds. */
 static struct jinja_list *choose(struct jinja_run *r, const struct jinja_node *n,
                                  struct jinja_list *items, struct jinja_scope *outer)
 {
@@ -157,7 +157,7 @@ static const struct jinja_node *parameter(const struct jinja_node *list, struct 
     return list;
 }
 
-/* The remaining arguments, and the caller, under the names that a macro uses for them. */
+/* Set the remaining arguments, and the caller, under the names that a macro uses for them. */
 static void set_rest(struct jinja_run *r, const struct jinja_macro *m, struct jinja_args *args,
                      size_t taken)
 {
@@ -227,7 +227,7 @@ static struct jinja_value new_macro(struct jinja_run *r, const struct jinja_node
     return v;
 }
 
-/* {% call macro(...) %}: the body is a macro that the called one knows as caller. */
+/* Run {% call macro(...) %}: its body is a macro that the called macro knows as `caller`. */
 static void run_call_block(struct jinja_run *r, const struct jinja_node *n)
 {
     struct jinja_args args = jinja_evaluate_args(r, n->a->list);

@@ -16,12 +16,12 @@ struct jinja_run {
     struct jinja *j;
     struct jinja_scope *scope;
     struct jinja_buffer *out;
-    const struct tm *now; /* date for strftime_now; NULL: the template does not have the function */
+    const struct tm *now; /* date for strftime_now; NULL: that function is undefined */
     bool asked_date;      /* strftime_now was looked for */
 };
 
 struct jinja_macro {
-    const struct jinja_node *node; /* its list has the parameters */
+    const struct jinja_node *node; /* the macro; the node's list has the parameters */
     struct jinja_scope *scope;     /* where it was defined */
 };
 
@@ -40,7 +40,7 @@ enum jinja_after { JINJA_GO_ON, JINJA_LEAVE_LOOP, JINJA_NEXT_ROUND };
 /* A chain of statements. */
 enum jinja_after jinja_run_body(struct jinja_run *r, const struct jinja_node *body);
 
-/* The text that a macro, or a recursive loop, writes. */
+/* Call a macro or a recursive loop; returns the text that it writes. */
 struct jinja_value jinja_call_macro(struct jinja_run *r, const struct jinja_macro *m,
                                     struct jinja_args *args);
 struct jinja_value jinja_call_loop(struct jinja_run *r, const struct jinja_loop *loop,
@@ -51,7 +51,7 @@ struct jinja_args jinja_evaluate_args(struct jinja_run *r, const struct jinja_no
 struct jinja_value jinja_apply_filters(struct jinja_run *r, const struct jinja_node *n,
                                        struct jinja_value to);
 
-/* The functions that every template has: value, and call by value.function. */
+/* Find a function that every template has, as a value; below: call it by value.function. */
 bool jinja_find_function(struct jinja_run *r, struct jinja_text name, struct jinja_value *v);
 struct jinja_value jinja_call_function(struct jinja_run *r, unsigned function,
                                        struct jinja_args *args);

@@ -12,7 +12,7 @@ static void end_block(struct jinja_parser *p)
     p->token++;
 }
 
-/* The body up to {% end %}, which is consumed. */
+/* Parse the body up to {% end %}, which is consumed. */
 static struct jinja_node *body_until(struct jinja_parser *p, const char *end)
 {
     const char *const ends[] = { end, NULL };
@@ -25,7 +25,7 @@ static struct jinja_node *body_until(struct jinja_parser *p, const char *end)
     return body;
 }
 
-/* Targets of set: a name, a name's attribute, or several separated by commas. */
+/* Parse the target of `set`: a name, a name's attribute, or several separated by commas. */
 static struct jinja_node *parse_target(struct jinja_parser *p)
 {
     struct jinja_chain list = { 0 };
@@ -286,8 +286,8 @@ static struct jinja_node *parse_print(struct jinja_parser *p)
     return n;
 }
 
-/* Up to a tag that begins with one of these; its name is then the next token. None: up to the
- * end. */
+/* Parse up to a tag that begins with one of these names, which is then the next token. Without
+ * names: up to the end. */
 static struct jinja_node *parse_body(struct jinja_parser *p, const char *const ends[])
 {
     struct jinja_chain list = { 0 };

@@ -15,7 +15,7 @@ void jinja_write_words(struct jinja *j, struct jinja_buffer *b, const char *s);
 void jinja_write_char(struct jinja *j, struct jinja_buffer *b, char c);
 struct jinja_text jinja_written(const struct jinja_buffer *b);
 
-/* As Python's str(), and as its repr(). */
+/* Write a value as Python's str() does; below: as its repr() does. */
 void jinja_write_value(struct jinja *j, struct jinja_buffer *b, struct jinja_value v);
 void jinja_write_repr(struct jinja *j, struct jinja_buffer *b, struct jinja_value v);
 void jinja_write_float(struct jinja *j, struct jinja_buffer *b, double real);
@@ -23,11 +23,11 @@ void jinja_write_code_point(struct jinja *j, struct jinja_buffer *b, uint32_t c)
 struct jinja_text jinja_to_text(struct jinja *j, struct jinja_value v);
 struct jinja_text jinja_join(struct jinja *j, struct jinja_text a, struct jinja_text b);
 
-/* The start of `what` in t from byte `from` on, or SIZE_MAX. */
+/* Find `what` in t from byte `from` on; SIZE_MAX: it is not there. */
 size_t jinja_find(struct jinja_text t, struct jinja_text what, size_t from);
 
-/* The number of characters, and the bytes of the one at `at`; a byte that is not UTF-8 counts as
- * one. */
+/* The number of characters; below: the bytes of the character at `at`. A byte that is not UTF-8
+ * counts as a character. */
 size_t jinja_characters(struct jinja_text t);
 size_t jinja_character(struct jinja_text t, size_t at);
 

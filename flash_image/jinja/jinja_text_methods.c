@@ -93,7 +93,7 @@ static void append_text(struct jinja *j, struct jinja_list *to, const char *data
     jinja_append(j, to, jinja_string((struct jinja_text){ data, bytes }));
 }
 
-/* Split at white space; several characters of it count as one. */
+/* Split at white space; several such characters count as one. */
 static struct jinja_value split_words(struct jinja *j, struct jinja_text t, int64_t most)
 {
     struct jinja_value out = jinja_new_list(j, JINJA_LIST);
@@ -225,7 +225,7 @@ static bool begins_with(struct jinja_text t, struct jinja_text with, bool at_end
                             with);
 }
 
-/* True for any text of a tuple. */
+/* True if the text begins (or ends) with the argument, or with any text of a tuple. */
 static struct jinja_value begins(struct jinja *j, struct jinja_text t,
                                  const struct jinja_args *args, bool at_end)
 {
@@ -300,7 +300,7 @@ static struct jinja_value count_in(struct jinja_text t, struct jinja_text what)
     return jinja_int(n);
 }
 
-/* isdigit() and similar, over ASCII. */
+/* isdigit() and similar, for ASCII only. */
 static bool all_are(struct jinja_text t, char what)
 {
     for (size_t i = 0; i < t.bytes; i++) {

@@ -7,9 +7,9 @@
 enum jinja_node_kind {
     /* expressions */
     JINJA_CONST,     /* value */
-    JINJA_NAME,      /* text; for a parameter: a is its default, or NULL */
-    JINJA_ITEMS,     /* list: a list's, or with flag a tuple's */
-    JINJA_PAIRS,     /* list of JINJA_PAIR: a dict's */
+    JINJA_NAME,      /* text; a: the default of a parameter, or NULL */
+    JINJA_ITEMS,     /* list: entries of a list, or with `flag` of a tuple */
+    JINJA_PAIRS,     /* list of JINJA_PAIR: entries of a dict */
     JINJA_PAIR,      /* a: b */
     JINJA_BINARY,    /* a op b */
     JINJA_UNARY,     /* op a; op 'n' is `not` */
@@ -22,7 +22,7 @@ enum jinja_node_kind {
     JINJA_INDEX,     /* a[b] */
     JINJA_SLICE,     /* a:b:c, each may be NULL */
     JINJA_CALL,      /* a(list) */
-    JINJA_FILTER,    /* a | text(list); a NULL: for a block */
+    JINJA_FILTER,    /* a | text(list); a NULL: the filter of a block */
     JINJA_TEST,      /* a is text(list) */
     JINJA_KEYWORD,   /* of a call: text=a */
     JINJA_STAR,      /* of a call: *a */
@@ -43,7 +43,7 @@ enum jinja_node_kind {
     JINJA_SCOPE, /* body */
 };
 
-/* Operators: the character itself, or for two characters the letter given here. */
+/* Operators of two characters have a letter here; others are their own character. */
 enum jinja_operator {
     JINJA_EQUAL = 'e',
     JINJA_UNEQUAL = 'u',

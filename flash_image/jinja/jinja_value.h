@@ -1,4 +1,4 @@
-/* The values of a template: those of Python that chat templates use. */
+/* The values of a template: the kinds of Python's values that chat templates use. */
 #ifndef INGOT_FLASH_IMAGE_JINJA_VALUE_H
 #define INGOT_FLASH_IMAGE_JINJA_VALUE_H
 
@@ -50,7 +50,7 @@ struct jinja_list {
     size_t n, room;
 };
 
-/* In the order of insertion. */
+/* A dict, whose entries are in the order of insertion. */
 struct jinja_dict {
     struct jinja_value *key, *value;
     size_t n, room;
@@ -61,7 +61,7 @@ struct jinja_method {
     struct jinja_text name;
 };
 
-/* For a call: positional ones, and those with names. */
+/* The arguments of a call: positional ones, and those with names. */
 struct jinja_args {
     struct jinja_list list;
     struct jinja_dict named;
@@ -87,7 +87,7 @@ void jinja_append(struct jinja *j, struct jinja_list *to, struct jinja_value v);
 void jinja_put(struct jinja *j, struct jinja_dict *d, struct jinja_value key, struct jinja_value v);
 void jinja_put_name(struct jinja *j, struct jinja_dict *d, const char *name, struct jinja_value v);
 
-/* NULL: there is no such key. */
+/* Find a key's value; NULL: there is no such key. */
 const struct jinja_value *jinja_get(struct jinja *j, const struct jinja_dict *d,
                                     struct jinja_value key);
 const struct jinja_value *jinja_get_name(const struct jinja_dict *d, struct jinja_text name);
@@ -97,10 +97,10 @@ bool jinja_is_number(struct jinja_value v, double *real);
 bool jinja_truth(struct jinja_value v);
 bool jinja_equal(struct jinja *j, struct jinja_value a, struct jinja_value b);
 
-/* Below, equal to or above 0; values that cannot be ordered fail. */
+/* Compare two values: below 0, 0 or above 0; values that cannot be ordered fail. */
 int jinja_compare(struct jinja *j, struct jinja_value a, struct jinja_value b);
 
-/* True if a container has it. */
+/* True if the container `in` has the value. */
 bool jinja_contains(struct jinja *j, struct jinja_value in, struct jinja_value v);
 
 /* The number of characters or entries; other values fail. */
@@ -112,9 +112,9 @@ struct jinja_list *jinja_items(struct jinja *j, struct jinja_value v);
 /* Python's name of the kind. */
 const char *jinja_kind_name(struct jinja_value v);
 
-/* An undefined value fails, naming itself. */
-/* Count the steps of a walk through it (jinja_look_through): a text by its bytes, a list or a dict
- * by its entries. */
+/* Fail if the value is undefined; the error message has its name. */
+/* Count the steps of a walk through a value with jinja_look_through(): the bytes of a text, the
+ * entries of a list or a dict. */
 void jinja_walk_through(struct jinja *j, struct jinja_value v);
 
 void jinja_must_be_defined(struct jinja *j, struct jinja_value v);

@@ -1,7 +1,7 @@
-/* llama2.c checkpoints (karpathy/llama2.c, export.py): version 0 is seven int32 and floats, with a
- * negative vocabulary if the classifier is a separate matrix; versions 1 (float) and 2 (int8 in
- * groups) have a magic and a header of 256 bytes, norms first. Sizes must match exactly, because
- * nothing else distinguishes version 0 from other files. */
+/* Reads llama2.c checkpoints (karpathy/llama2.c, export.py). Version 0 has seven int32, then
+ * floats; the vocabulary is negative if the classifier is a separate matrix. Versions 1 (float) and
+ * 2 (int8 in groups) have a magic, a header of 256 bytes, and the norms first. Sizes must match
+ * exactly, because only that distinguishes version 0 from other files. */
 #include "flash_image/llama2c/llama2c.h"
 
 #include "runtime/text/plural.h"
@@ -17,7 +17,7 @@ struct reader {
     struct source *s;
     const uint8_t *data;
     size_t bytes;
-    uint64_t at;    /* may run past the end; the end is compared once */
+    uint64_t at;    /* may run past the end, which is checked once */
     uint32_t group; /* 0: floats */
 };
 
@@ -94,7 +94,8 @@ static void take_version_0(struct reader *r)
     take_layers(r, INGOT_FFN_NORM, 1, p->dim, false);
     take_feed_forward(r, false);
     take(r, INGOT_OUTPUT_NORM, INGOT_NO_LAYER, 1, p->dim, false);
-    r->at += (uint64_t)p->context * p->head_dim * 4; /* cosines, then sines, of half a head */
+    r->at += (uint64_t)p->context * p->head_dim * 4; /* skip the cosines, then the sines, of half a
+                                                        head */
     take_output(r, false);
 }
 
@@ -111,7 +112,8 @@ static void take_version_1(struct reader *r, bool grouped)
     take_output(r, grouped);
 }
 
-/* The seven numbers; head_dim follows from them. They are checked before anything is multiplied. */
+/* Read the seven numbers, from which head_dim follows. They are checked before they are
+ * multiplied. */
 static enum err read_params(struct source *s, const uint8_t *p, bool version_0)
 {
     int32_t n[7];
@@ -152,7 +154,8 @@ static enum err read_params(struct source *s, const uint8_t *p, bool version_0)
     return source_check_params(s);
 }
 
-/* Versions 1 and 2: magic, version, the seven numbers, "shared classifier", group size. */
+/* Read the header of versions 1 and 2: magic, version, the seven numbers, "shared classifier",
+ * group size. */
 static enum err read_header(struct reader *r)
 {
     struct source *s = r->s;

@@ -12,7 +12,7 @@ extern const uint16_t codebook_iq1[2048], codebook_iq2_xxs[256], codebook_iq2_xs
 /* Entries of four coordinates of 3 bits. */
 extern const uint16_t codebook_iq3_xxs[256], codebook_iq3_s[512];
 
-/* One block of 256 elements each, for dequantize_of(). */
+/* Convert one block of 256 elements to floats, for dequantize_of(). */
 void dequantize_iq1_s(const uint8_t *block, float *out);
 void dequantize_iq1_m(const uint8_t *block, float *out);
 void dequantize_iq2_xxs(const uint8_t *block, float *out);

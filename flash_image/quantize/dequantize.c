@@ -9,7 +9,7 @@ const int8_t dequantize_iq4[16] = {
     -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113,
 };
 
-/* Bit i of the 32 that extend Q5_0 and Q5_1 to five. */
+/* The fifth bit of element i of Q5_0 or Q5_1: bit i of 32. */
 static int fifth(const uint8_t *high, unsigned i)
 {
     return (high[i / 8] >> i % 8 & 1) << 4;
@@ -69,7 +69,7 @@ static void read_iq4_nl(const uint8_t *block, float *out)
     }
 }
 
-/* Parts of 32 with scales of 6 bits: 4 in the low bytes, 2 in the 16 bits before them. */
+/* Parts of 32 elements have scales of 6 bits: 4 in the low bytes, 2 in the 16 bits before these. */
 static void read_iq4_xs(const uint8_t *block, float *out)
 {
     for (unsigned j = 0; j < 8; j++) {
@@ -95,7 +95,8 @@ static void read_mxfp4(const uint8_t *block, float *out)
     }
 }
 
-/* Half of an unsigned float of 4 bits of exponent and 3 of mantissa; 0x7f is 0 as in GGML. */
+/* Half the value of an unsigned float with 4 bits of exponent and 3 of mantissa; 0x7f is 0, as in
+ * GGML. */
 static float half_ue4m3(uint8_t x)
 {
     int exponent = x >> 3 & 15;
@@ -107,7 +108,8 @@ static float half_ue4m3(uint8_t x)
     return exponent == 0 ? ldexpf(mantissa, -10) : ldexpf(8.0f + mantissa, exponent - 11);
 }
 
-/* Four parts of 16 with a scale each: first the low nibbles of its 8 bytes, then the high ones. */
+/* Four parts of 16, each with a scale and 8 bytes: first come the low nibbles, then the high
+ * ones. */
 static void read_nvfp4(const uint8_t *block, float *out)
 {
     for (unsigned i = 0; i < 64; i++) {
@@ -127,13 +129,13 @@ static void read_q8_1(const uint8_t *block, float *out)
     }
 }
 
-/* 16 parts of 16; two bits per element, and 32 bytes hold four rows of 32 elements. */
+/* 16 parts of 16 elements with two bits; 32 bytes hold four rows of 32 elements. */
 static void read_q2_k(const uint8_t *block, float *out)
 {
     float d = load_f16(block + 80), dmin = load_f16(block + 82);
 
     for (unsigned c = 0; c < 256; c++) {
-        /* Low nibble: scale, high nibble: min, of the part of 16. */
+        /* The low nibble is the scale of the part of 16, the high nibble its min. */
         uint8_t s = block[c / 16];
         int q = block[16 + c / 128 * 32 + c % 32] >> c % 128 / 32 * 2 & 3;
 
@@ -143,13 +145,14 @@ static void read_q2_k(const uint8_t *block, float *out)
 
 int dequantize_scale_q3k(const uint8_t *s, unsigned j)
 {
-    /* Four low bits are in the first 8 bytes, two high ones in the last 4; 32 means zero. */
+    /* Four low bits are in the first 8 bytes, two high bits in the last 4; 32 stands for 0. */
     int low = s[j % 8] >> j / 8 * 4 & 15;
 
     return (low | (s[8 + j % 4] >> 2 * (j / 4) & 3) << 4) - 32;
 }
 
-/* Two bits as in Q2_K; the third, in the mask of 32 bytes before them, means "not 4 less". */
+/* Two bits as in Q2_K. The third is in the mask of 32 bytes before them; if it is 0, the value is 4
+ * less. */
 int dequantize_value_q3k(const uint8_t *block, unsigned c)
 {
     int q = block[32 + c / 128 * 32 + c % 32] >> c % 128 / 32 * 2 & 3;
@@ -170,8 +173,8 @@ static void read_q3_k(const uint8_t *block, float *out)
 
 void dequantize_scale_min(const uint8_t *s, unsigned j, int *scale, int *min)
 {
-    /* The first four have their 6 bits together; the others have 4 bits here and 2 at the top of
-     * those. */
+    /* The first four parts have their 6 bits together; the others have 4 bits here and 2 at the top
+     * of the first four's bytes. */
     if (j < 4) {
         *scale = s[j] & 63;
         *min = s[j + 4] & 63;
@@ -181,7 +184,8 @@ void dequantize_scale_min(const uint8_t *s, unsigned j, int *scale, int *min)
     *min = s[j + 4] >> 4 | s[j] >> 6 << 4;
 }
 
-/* Part j of Q4_K and Q5_K, which start alike with d, dmin and scales, from its q (32). */
+/* Scale part j of Q4_K or Q5_K, which both start with d, dmin and scales; q (32) are its
+ * integers. */
 static void scale_part(const uint8_t *block, unsigned j, const int *q, float *out)
 {
     float d = load_f16(block), dmin = load_f16(block + 2);
@@ -268,18 +272,18 @@ static void read_tq2_0(const uint8_t *block, float *out)
     }
 }
 
-/* A byte b is the fraction b / 256 in base 3: multiplied by 3^n, the whole part mod 3 is digit
- * n. */
+/* A byte b is the fraction b / 256 in base 3: digit n is the whole part of 3^(n + 1) b / 256, mod
+ * 3. */
 static int trit(uint8_t b, unsigned n)
 {
     static const uint8_t power[] = { 1, 3, 9, 27, 81 };
 
-    /* The product mod 256 drops the digits before n; the multiplication by 3 moves digit n above
+    /* The first product, mod 256, drops the digits before n; multiplying by 3 moves digit n above
      * the byte. */
     return (uint8_t)(b * power[n]) * 3 >> 8;
 }
 
-/* Five digits each in 32 bytes and in 16, then four in 4. */
+/* 32 bytes and 16 bytes have five digits each, then 4 bytes have four digits each. */
 int dequantize_trit(const uint8_t *q, unsigned i)
 {
     if (i < 160) {

@@ -7,8 +7,8 @@
 
 #include "flash_image/source/source.h"
 
-/* The function that converts one block (source_type_block() elements) of the type; NULL: not a type
- * of blocks. */
+/* Find the function that converts one block (source_type_block() elements) of the type; NULL: it
+ * has no blocks. */
 typedef void dequantize_block_fn(const uint8_t *block, float *out); /* a function, for the table */
 dequantize_block_fn *dequantize_of(enum source_type type);
 
@@ -18,8 +18,8 @@ static inline int dequantize_nibble(const uint8_t *q, unsigned i)
     return q[i % 16] >> i / 16 * 4 & 15;
 }
 
-/* Scale and min of part j of 32 columns of a K format, from the 12 bytes that store them in 6 bits
- * each. */
+/* Read scale and min of part j (32 columns) of a K format from the 12 bytes that store them, in 6
+ * bits each. */
 void dequantize_scale_min(const uint8_t *s, unsigned j, int *scale, int *min);
 
 /* Scale of part j of Q3_K, -32 .. 31, from its 12 bytes. */
@@ -31,7 +31,7 @@ int dequantize_value_q3k(const uint8_t *block, unsigned c);
 /* The 16 values of IQ4_NL and IQ4_XS. */
 extern const int8_t dequantize_iq4[16];
 
-/* The two bits of element i of TQ2_0, whose quants are q; and the digit, 0 .. 2, of element i of
+/* The two bits of element i of TQ2_0, whose quants are q. Below: the digit, 0 .. 2, of element i of
  * TQ1_0. */
 int dequantize_two(const uint8_t *q, unsigned i);
 int dequantize_trit(const uint8_t *q, unsigned i);

@@ -8,7 +8,7 @@
 
 enum { PARTS = 8 /* of 32 elements */, HIGH_COUNT = 256 /* points that an 8-bit number selects */ };
 
-/* Seven signs, and an eighth that makes their number even; bit i belongs to element i. */
+/* Add to seven signs an eighth that makes the number of ones even; bit i belongs to element i. */
 static unsigned all_signs(uint32_t seven)
 {
     unsigned signs = seven & 127;
@@ -32,7 +32,7 @@ static void put_eight(float *out, uint16_t point, unsigned signs, float step)
     }
 }
 
-/* The part's scale counts in steps of half of d, from a quarter of d on. */
+/* The step of a part: its scale counts in halves of d, starting at a quarter of d. */
 static float step_of(float d, unsigned scale)
 {
     return d * (0.5f + (float)scale) * 0.25f;
@@ -54,7 +54,7 @@ void dequantize_iq2_xxs(const uint8_t *block, float *out)
     }
 }
 
-/* 16 bits have 9 bits of a point's number and seven signs; two points share a scale, one nibble. */
+/* 16 bits have 9 bits of a point's number, and seven signs; two points share a nibble of scale. */
 void dequantize_iq2_xs(const uint8_t *block, float *out)
 {
     float d = load_f16(block);
@@ -68,7 +68,8 @@ void dequantize_iq2_xs(const uint8_t *block, float *out)
     }
 }
 
-/* 8 bits of a point's number, and 2 more further on; all eight signs; scales as above. */
+/* A byte has 8 bits of a point's number; 2 more follow later. All eight signs are stored; scales as
+ * above. */
 void dequantize_iq2_s(const uint8_t *block, float *out)
 {
     float d = load_f16(block);
@@ -92,7 +93,8 @@ static void put_four(float *out, uint16_t point, const uint8_t values[8], unsign
     }
 }
 
-/* The numbers of all points, then for each part four groups of seven signs and a scale. */
+/* First come the numbers of all points, then for each part four groups of seven signs, and a
+ * scale. */
 void dequantize_iq3_xxs(const uint8_t *block, float *out)
 {
     static const uint8_t values[8] = { 4, 12, 20, 28, 36, 44, 52, 62 };
@@ -107,7 +109,7 @@ void dequantize_iq3_xxs(const uint8_t *block, float *out)
     }
 }
 
-/* A ninth bit of each point's number, a sign for each element, a nibble of scale for each part. */
+/* Each point's number has a ninth bit, each element a sign, and each part a nibble of scale. */
 void dequantize_iq3_s(const uint8_t *block, float *out)
 {
     static const uint8_t values[8] = { 1, 3, 5, 7, 9, 11, 13, 15 };
@@ -133,8 +135,8 @@ static void put_moved(float *out, uint16_t point, bool down, float step)
     }
 }
 
-/* 8 bits of a point's number; 16 bits per part have three more bits for each point, a scale, and
- * the direction of the shift. */
+/* A byte has 8 bits of a point's number. A part's 16 bits have three more bits for each point, a
+ * scale, and the direction of the shift. */
 void dequantize_iq1_s(const uint8_t *block, float *out)
 {
     float d = load_f16(block);

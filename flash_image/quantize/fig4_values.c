@@ -1,5 +1,5 @@
-/* The table of a FIG4 tensor. One pass over the weights makes a histogram, so that the steps of
- * k-means cost nothing: its bins are 1 / 8192 wide, while two centres are about .08 apart. */
+/* The table of a FIG4 tensor. One pass over the weights makes a histogram, on which the steps of
+ * k-means take almost no time. Its bins are 1 / 8192 wide; two centres are about .08 apart. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 enum { BINS = 16384, STEPS = 8, UNITS = 200, LARGE_BYTES = 1 << 20 };
 
-/* The weight below each bin's end, and its sum. */
+/* The importance below the end of each bin, and the sum of values below it. */
 struct histogram {
     double weight[BINS + 1], sum[BINS + 1];
 };
@@ -44,14 +44,14 @@ static void add_group(struct histogram *hist, const float *w, const float *h)
     for (size_t i = 0; i < FIG4_COLS; i++) {
         double x = (double)w[i] / scale, weight = scale * scale * (h != NULL ? (double)h[i] : 1);
 
-        if (isfinite(w[i])) { /* others are refused later, by name */
+        if (isfinite(w[i])) { /* other weights are refused later, with the tensor's name */
             hist->weight[bin_of(x) + 1] += weight;
             hist->sum[bin_of(x) + 1] += weight * x;
         }
     }
 }
 
-/* Releases a file's pages as it reads. */
+/* Add the rows of a tensor; releases a file's pages after reading them. */
 static void add_rows(struct histogram *hist, const struct source_tensor *t, const float *h,
                      float *row)
 {
@@ -69,7 +69,7 @@ static void add_rows(struct histogram *hist, const struct source_tensor *t, cons
     }
 }
 
-/* From the contents of each bin to the sums below its end. */
+/* Turn the contents of each bin into the sums below its end. */
 static void add_up(struct histogram *hist)
 {
     for (size_t i = 0; i < BINS; i++) {
@@ -78,8 +78,8 @@ static void add_up(struct histogram *hist)
     }
 }
 
-/* Move each centre, in ascending order, to the mean of the weights nearest to it; one without
- * weights does not move. */
+/* Move each centre, in ascending order, to the mean of the weights nearest to it; a centre without
+ * weights stays. */
 static void step(const struct histogram *hist, double centres[NIBBLES])
 {
     size_t first = 0;
@@ -95,7 +95,7 @@ static void step(const struct histogram *hist, double centres[NIBBLES])
     }
 }
 
-/* The squared error that is added by rounding the centres at `unit` to steps of the table. */
+/* The squared error that rounding the centres to integers of `unit` adds. */
 static double rounding_error(const struct histogram *hist, const double centres[NIBBLES],
                              double unit)
 {
@@ -112,9 +112,9 @@ static double rounding_error(const struct histogram *hist, const double centres[
     return error;
 }
 
-/* The value nearest to 0 becomes 0, the others become integers of the unit with the least error: a
- * table that ends below TABLE_NARROW may fit the centres better. Kernels without a dot product are
- * faster within TABLE_NARROW; it costs 1 % more squared error than 127 does
+/* The value nearest to 0 becomes 0; the others become integers of the unit with the least error,
+ * because a table that ends below TABLE_NARROW may fit the centres better. Kernels without a dot
+ * product are faster within TABLE_NARROW; it costs 1 % more squared error than 127 does
  * (docs/experiments/table-types.md). */
 static void round_centres(const struct histogram *hist, double centres[NIBBLES],
                           int8_t values[NIBBLES])

@@ -1,4 +1,4 @@
-/* GGML blocks to groups of eight rows: the same numbers in another order. */
+/* Puts GGML blocks into groups of eight rows: the same numbers in another order. */
 #include <string.h>
 
 #include "flash_image/quantize/dequantize.h"
@@ -32,8 +32,8 @@ void interleave_q4(const uint8_t *const blocks[8], void *group)
     for (size_t r = 0; r < 8; r++) {
         g->d[r] = block_scale(blocks[r]);
         for (size_t c = 0; c < 16; c++) {
-            /* A padding row's nibbles are 8: its value is 0 because of both the nibble and the
-             * scale. */
+            /* A padding row has nibbles of 8 and a scale of 0; either makes its values
+             * 0. */
             g->q[block_place(r, c)] = blocks[r] != NULL ? blocks[r][2 + c] : 0x88;
         }
     }
@@ -44,7 +44,8 @@ void interleave_t4(const uint8_t *const blocks[8], void *group)
     interleave_q4(blocks, group);
 }
 
-/* The 16 bytes of nibbles of a row, low ones first, as in Q4_0 and the types after it. */
+/* Interleave the 16 bytes of nibbles of a row, with the low nibbles first, as in Q4_0 and the types
+ * after it. */
 static void interleave_nibbles(const uint8_t *from, size_t r, uint8_t *q)
 {
     for (size_t c = 0; c < 16; c++) {
@@ -52,8 +53,8 @@ static void interleave_nibbles(const uint8_t *from, size_t r, uint8_t *q)
     }
 }
 
-/* GGML stores the fifth bits of 32 columns in order; a byte of the group has those of every fourth
- * column. */
+/* GGML stores the fifth bits of 32 columns in order; a byte of the group has the bits of every
+ * fourth column. */
 static void interleave_fifths(const uint8_t *from, size_t r, uint8_t *high)
 {
     for (size_t c = 0; c < 32; c++) {
@@ -115,8 +116,8 @@ void interleave_q51(const uint8_t *const blocks[8], void *group)
     }
 }
 
-/* Scales and mins of Q4_K and Q5_K from GGML's 12 bytes (the group stores the bits of the min
- * separately). */
+/* Interleave scales and mins of Q4_K and Q5_K from GGML's 12 bytes; the group stores the bits of
+ * the mins separately. */
 static void interleave_scales(const uint8_t *s, size_t r, uint8_t scales[8][8], uint8_t mins[4][8])
 {
     for (size_t j = 0; j < 4; j++) {
@@ -129,7 +130,8 @@ static void interleave_scales(const uint8_t *s, size_t r, uint8_t scales[8][8], 
     }
 }
 
-/* n bytes, 32 at a time, if the group has the columns of GGML's bytes in the same bits. */
+/* Interleave n bytes, 32 at a time, if a byte of the group has the same columns in the same bits as
+ * GGML's. */
 static void interleave_bytes(const uint8_t *from, size_t n, size_t r, uint8_t *to)
 {
     for (size_t i = 0; i < n; i++) {
@@ -155,7 +157,7 @@ void interleave_q4k(const uint8_t *const blocks[8], void *group)
     }
 }
 
-/* GGML has columns c and c + 64 in a byte, the group c and c + 32. */
+/* A byte of GGML has columns c and c + 64, a byte of the group c and c + 32. */
 static void interleave_low(const uint8_t *low, size_t r, uint8_t *q)
 {
     for (size_t i = 0; i < 64; i++) {

@@ -1,4 +1,4 @@
-/* GGML blocks to groups of eight rows in as many bytes: the types of TYPE_PACKED. */
+/* Puts GGML blocks into groups of eight rows of the same size: the types of TYPE_PACKED. */
 #include <string.h>
 
 #include "flash_image/quantize/dequantize.h"
@@ -7,7 +7,7 @@
 #include "kernels/blocks.h"
 #include "kernels/ref/scalar.h"
 
-/* The 6 bits of sub-block j of n, as kernels/ref/unpack.c takes them out again. */
+/* Put the 6 bits of sub-block j of n where kernels/ref/unpack.c reads them. */
 static void put_six_bits(unsigned bits, unsigned n, unsigned j, size_t r,
                          uint8_t (*low)[GROUP_ROWS], uint8_t (*high)[GROUP_ROWS])
 {
@@ -17,7 +17,7 @@ static void put_six_bits(unsigned bits, unsigned n, unsigned j, size_t r,
     *two = (uint8_t)(*two | bits >> 4 << 2 * (j / (n / 4)));
 }
 
-/* The bytes of Q3_K, but for the scales. A padding row's scales are -32: its d is 0. */
+/* All bytes are as in Q3_K, except the scales. A padding row has scales of -32, but its d is 0. */
 void interleave_q3kp(const uint8_t *const blocks[8], void *group)
 {
     struct block_q3kpx8 *g = group;
@@ -36,7 +36,8 @@ void interleave_q3kp(const uint8_t *const blocks[8], void *group)
     }
 }
 
-/* 2^(byte - 128) within fp16, as pack_table_type checked; 0 for a block of zeros, whose power does not matter. */
+/* The code of the power 2^(byte - 128), which is within fp16, as was checked; 0 for a block of zeros, whose power
+ * does not matter. */
 static uint8_t power_code(const uint8_t *block)
 {
     for (size_t i = 1; i < 17; i++) {
@@ -87,7 +88,7 @@ void interleave_iq4xs(const uint8_t *const blocks[8], void *group)
     }
 }
 
-/* Adds what a digit counts for two bits `pair` of byte `at` of block_tq2x8. */
+/* Add the value of the digit in bits `pair` of byte `at` of block_tq2x8. */
 static void put_digit(uint8_t *sums, size_t at, size_t pair, int digit)
 {
     static const uint8_t counts[5] = { 81, 27, 9, 3, 1 };
@@ -113,13 +114,13 @@ void interleave_tq1(const uint8_t *const blocks[8], void *group)
                       dequantize_trit(blocks[r], (unsigned)c));
         }
     }
-    /* As a fraction of 256, rounded up: 3^5 is 243. */
+    /* The digits become a fraction of 256, rounded up; 3^5 is 243. */
     for (size_t i = 0; i < TQ1_DIGITS; i++) {
         g->digits[i] = (uint8_t)((sums[i] * 256 + 242) / 243);
     }
 }
 
-/* Two blocks of 128 columns become four of Q2_0, of which each pair has one scale. */
+/* Two blocks of 128 columns become four blocks of Q2_0; each pair has one scale. */
 void interleave_q2p(const uint8_t *const blocks[8], void *group)
 {
     requantize_block_fn *halve = requantize_of(SOURCE_Q2_0_128, INGOT_Q2_0);

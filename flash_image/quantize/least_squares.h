@@ -1,6 +1,6 @@
-/* Shared by the quantizers: rounding to a few bits and the sums of a least-squares fit, without
- * branches and in FIT_LANES partial sums of a fixed order: the compiler can use vectors, and every
- * machine gets the same bits. */
+/* Shared by the quantizers: rounding to a few bits, and the sums of a least-squares fit. They have
+ * no branches, and FIT_LANES partial sums in a fixed order, so the compiler can use vectors and
+ * every machine gets the same bits. */
 #ifndef INGOT_FLASH_IMAGE_LEAST_SQUARES_H
 #define INGOT_FLASH_IMAGE_LEAST_SQUARES_H
 
@@ -36,9 +36,9 @@ static inline float fit_at_least(float x, float limit)
     return limit;
 }
 
-/* The nearest even integer in low .. high. The bits of the sum count integers up from those of
- * magic, and the bits of larger or smaller sums still compare correctly; without a branch it is one
- * vector. */
+/* Round to the nearest integer (ties to even) within low .. high. The bits of the sum count
+ * integers up from those of the magic number, and the bits of larger or smaller sums still compare
+ * correctly. There is no branch, so vectors can be used. */
 static inline int32_t fit_nearest(float x, int32_t low, int32_t high)
 {
     const int32_t magic = 0x4b400000;               /* 1.5 * 2^23 */
@@ -74,13 +74,13 @@ static const float fit_ones[256] = {
 #undef FIT_1
 };
 
-/* The sums of a choice of q for the least squares of a part; the square of each element has the
- * weight h. */
+/* Sums over a part for a choice of q, from which least squares follow; the squared error of each
+ * element has the weight h. */
 struct fit_sums {
     float q, qq, xq; /* sums of h q, h q^2, h x q */
 };
 
-/* n is a constant where this is inlined, a multiple of FIT_LANES. */
+/* Compute the sums; n is a multiple of FIT_LANES, and a constant after inlining. */
 static inline struct fit_sums fit_sum(const float *restrict x, const float *restrict h,
                                       const int32_t *restrict q, size_t n)
 {

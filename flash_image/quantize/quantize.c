@@ -5,7 +5,7 @@
 
 #include "flash_image/quantize/least_squares.h"
 
-/* The two types of 32 elements and one scale: the range of q. */
+/* The range of q of a type with 32 elements and one scale. */
 struct range {
     int32_t low, high;
 };
@@ -21,7 +21,7 @@ static struct fit_sums assign(int32_t q[32], const float *restrict w, const floa
     return fit_sum(w, h, q, 32);
 }
 
-/* The error without sum h w^2, which all choices share. */
+/* The squared error without sum h w^2, which is the same for all choices. */
 static double relative_error(const struct fit_sums *s, uint16_t half)
 {
     double d = (double)f32_from_f16(half);
@@ -29,7 +29,7 @@ static double relative_error(const struct fit_sums *s, uint16_t half)
     return d * (d * (double)s->qq - 2 * (double)s->xq);
 }
 
-/* A way to write a block: its scale as stored and its q. */
+/* A candidate for a block: its stored scale and its q. */
 struct candidate {
     uint16_t half;
     int32_t q[32];
@@ -48,8 +48,8 @@ static void measure(struct candidate *c, const float *w, const float *h)
     }
 }
 
-/* Divisors of the largest element that put it near an end of the range, each followed by a step of
- * least squares. Keeps the best of these and *plain, in *plain. */
+/* Try divisors that put the largest element near an end of the range, each followed by a step of
+ * least squares. *plain receives the best of these and itself. */
 static void search(struct candidate *plain, const float *w, const float *h, float extreme,
                    const float *divisors, size_t n, struct range r)
 {
@@ -101,7 +101,8 @@ bool quantize_block_q8(const float *w, const float *h, uint8_t *block)
     if (extreme / 121.0f > FIT_F16_MOST) { /* the widest scale that the search tries */
         return false;
     }
-    if (extreme == 0) { /* the result of the search, for zeros; there are whole matrices of them */
+    if (extreme == 0) { /* a search would give the same for zeros, and some matrices are all
+                           zeros */
         memset(block, 0, 34);
         return true;
     }
@@ -116,7 +117,8 @@ bool quantize_block_q8(const float *w, const float *h, uint8_t *block)
     return true;
 }
 
-/* As in GGML: nibbles from the exact scale, rounded half up, then the scale to fp16. */
+/* As in GGML: nibbles follow from the exact scale, rounded half up; then the scale is rounded to
+ * fp16. */
 static void plain_q4(struct candidate *c, const float *w, const float *h, float d)
 {
     float inverse = 0.0f;
@@ -133,9 +135,9 @@ static void plain_q4(struct candidate *c, const float *w, const float *h, float 
     measure(c, w, h);
 }
 
-/* Inverse scales from those that put the largest element Q4_LEAST steps from 0 to those that put it
- * Q4_MOST steps from 0, in equal parts; and the amount that a part adds to the sums of h q^2 and h
- * x q when elements step to their next q in it. */
+/* Inverse scales, in equal parts, from the one that puts the largest element Q4_LEAST steps from 0
+ * to the one that puts it Q4_MOST steps from 0. For each part: what is added to the sums of h q^2
+ * and h x q because elements step to their next q there. */
 enum { Q4_LEAST = 4, Q4_MOST = 10, Q4_PARTS = 64 };
 
 struct sweep {
@@ -165,7 +167,8 @@ static void open_sweep(struct sweep *s, const float *w, const float *h, float si
     }
 }
 
-/* The scale with the least squared error: the best scale for a q lowers the error by xq^2 / qq. */
+/* Find the scale with the least squared error. The best scale for given q lowers the error by xq^2
+ * / qq. */
 static uint16_t sweep_q4(const struct sweep *s, float sign)
 {
     double qq = s->qq, xq = s->xq, best_qq = qq, best_xq = xq;

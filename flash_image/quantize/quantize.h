@@ -1,4 +1,5 @@
-/* From rows to the groups that the kernels read (flash_image/format/format.h). */
+/* Quantizes rows, and puts blocks into the groups that the kernels read
+ * (flash_image/format/format.h). */
 #ifndef INGOT_FLASH_IMAGE_QUANTIZE_H
 #define INGOT_FLASH_IMAGE_QUANTIZE_H
 
@@ -9,18 +10,18 @@
 #include "flash_image/format/format.h"
 
 /* Convert finite floats to one GGML block, whose members are listed above each function; types.def has the numbers of
- * floats and bytes. False: a scale exceeds fp16. The result has the least squared error of a search around the plain
- * rule (GGML's own for Q4_0, the largest element / 127 for Q8_0) or around the minimum and the maximum, and is never
- * worse than these. With few values, sign and size of the scale are free. h: the weight of each element's squared
- * error, above 0 (the mean square of the activations that multiply it); fit_ones: all equal. */
+ * floats and bytes. False: a scale exceeds fp16. A search around the plain rule (GGML's rule for Q4_0, the largest
+ * element / 127 for Q8_0), or around minimum and maximum, finds the least squared error, which is never worse than
+ * theirs. Types with few values search all scales of either sign. h: the weight of each element's squared error,
+ * above 0 (the mean square of the activations that multiply it); fit_ones: all are equal. */
 typedef bool quantize_block_fn(const float *w, const float *h, uint8_t *block);
 #define TYPE_WEIGHTS(NAME, id, name, layout, ...) quantize_block_fn quantize_block_##layout;
 #define TYPE_TABLED(...)
 #include "flash_image/format/types.def"
 
-/* Put GGML blocks into the group of eight rows: blocks[r] is the block of row r at this column
- * block, NULL for a row of padding. Values do not change. group is a struct block_q8x8, q4x8 and so
- * on; for Q2_0 four blocks of a row are side by side, for Q1_0 two. */
+/* Put GGML blocks into a group of eight rows, without changing values. blocks[r] is row r's block;
+ * NULL: a row of padding. group is a struct block_q8x8, q4x8 and so on; for Q2_0 it takes four
+ * consecutive blocks of each row, for Q1_0 two. */
 #define TYPE_WEIGHTS(NAME, id, name, layout, ...) \
     void interleave_##layout(const uint8_t *const blocks[8], void *group);
 #define TYPE_TABLED_AGAIN(...)

@@ -1,7 +1,7 @@
-/* Floats to Q4_1, Q5_0 and Q5_1: 32 elements with one scale, and a minimum if the type has one.
- * Scales around the plain rule of GGML are tried, each followed by steps of least squares; every
- * attempt is measured with its scale and minimum as fp16, and the best is kept, so the result is
- * never worse than the plain rule. */
+/* Quantizes to Q4_1, Q5_0 and Q5_1: 32 elements with one scale, and in some types a minimum. Scales
+ * around GGML's plain rule are tried, each followed by steps of least squares. Each attempt is
+ * measured with scale and minimum rounded to fp16, and the best is kept, so the result is never
+ * worse than the plain rule. */
 #include "flash_image/quantize/quantize.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ static const struct block_format format_q50 = { -16, 15, false };
 struct choice {
     uint16_t d, m;
     int32_t q[COLS];
-    double error; /* weighted by h, squared, summed */
+    double error; /* sum of squared errors, weighted by h */
 };
 
 static void measure(struct choice *c, const struct block_format *f, const float *w, const float *h)
@@ -41,8 +41,8 @@ static void measure(struct choice *c, const struct block_format *f, const float 
     }
 }
 
-/* The scale and minimum with the least squared error for the q of c; neither changes if q does not
- * determine it. */
+/* Find the scale and minimum with the least squared error for the q of c. A value that q does not
+ * determine does not change. */
 static void solve(const struct choice *c, const struct block_format *f, const float *w,
                   const float *h, float *d, float *m)
 {
@@ -77,12 +77,12 @@ static void try_scale(struct choice *best, const struct block_format *f, const f
         if (c.error < best->error) {
             *best = c;
         }
-        /* The next round starts with the fit of these q. */
+        /* The next round starts with the best scale and minimum for these q. */
         solve(&c, f, w, h, &d, &m);
     }
 }
 
-/* Ranges around the extremes, from cutting off both ends to leaving a margin. */
+/* Try ranges around the extremes: from some that cut off both ends to some that leave a margin. */
 static bool fit_with_min(struct choice *best, const struct block_format *f, const float *w,
                          const float *h)
 {
@@ -99,13 +99,13 @@ static bool fit_with_min(struct choice *best, const struct block_format *f, cons
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         float d = (most - least) / (levels * parts[i]);
 
-        /* Cut or added evenly at both ends. */
+        /* The same amount is cut off, or added, at both ends. */
         try_scale(best, f, w, h, d, least + 0.5f * (most - least - levels * d));
     }
     return true;
 }
 
-/* The largest element near an end of the range, with the scale of either sign. */
+/* Put the largest element near an end of the range, with a scale of either sign. */
 static bool fit_without_min(struct choice *best, const struct block_format *f, const float *w,
                             const float *h)
 {
@@ -117,7 +117,7 @@ static bool fit_without_min(struct choice *best, const struct block_format *f, c
             extreme = w[i];
         }
     }
-    /* Beyond fp16 at either end. */
+    /* The scale is beyond fp16 at either end. */
     if (fabsf(extreme) / 16.0f > FIT_F16_MOST) {
         return false;
     }

@@ -21,7 +21,7 @@ static struct fit_sums assign(int32_t *q, const float *w, const float *h, uint16
     return fit_sum(w, h, q, n);
 }
 
-/* The error without sum h w^2, which all choices share. */
+/* The squared error without sum h w^2, which is the same for all choices. */
 static double relative_error(const struct fit_sums *s, uint16_t half)
 {
     double d = (double)f32_from_f16(half);
@@ -39,15 +39,15 @@ static float largest(const float *w, size_t n)
     return most;
 }
 
-/* Steps of least squares from scales of both signs and all sizes that leave a weight above 0;
- * returns the scale with the least error. */
+/* Try scales of both signs and of all sizes that leave a weight above 0, each followed by steps of
+ * least squares; returns the scale with the least error. */
 static uint16_t search(const float *w, const float *h, float most, size_t n)
 {
     uint16_t found = 0;
     double best = 0;
 
     for (int i = 0; i < 2 * SIZES; i++) {
-        /* From a small fraction of the largest weight to all of it. */
+        /* The step goes from a small fraction of the largest weight to the whole. */
         float step = most * (float)(i / 2 + 4) / (float)(SIZES + 4);
         uint16_t half = f16_from_f32(i % 2 == 0 ? step : -step);
 
@@ -75,7 +75,7 @@ static bool fit_two(int32_t *q, const float *w, const float *h, size_t n, uint8_
     if (most > FIT_F16_MOST) {
         return false;
     }
-    /* Measured with the scale in its stored form. */
+    /* The error is measured with the scale as it is stored. */
     half = search(w, h, most, n);
     assign(q, w, h, half, n);
     fit_store_f16(scale, half);
@@ -124,7 +124,7 @@ bool quantize_block_q1(const float *w, const float *h, uint8_t *block)
 
     memset(block + 2, 0, 16);
     for (size_t i = 0; i < 128; i++) {
-        /* The weighted mean of the magnitudes is the scale of least squares. */
+        /* The scale with the least squared error is the weighted mean of the magnitudes. */
         sum += (double)h[i] * fabs((double)w[i]);
         all += (double)h[i];
         block[2 + i / 8] = (uint8_t)(block[2 + i / 8] | (w[i] >= 0) << i % 8);

@@ -1,8 +1,8 @@
-/* Floats to the K formats with minima, Q5_K, Q4_K and Q2_K: x ~ scale * q - min, with q from 0 on,
- * and scale and min not negative. A super-block's parts are fitted one by one; then their scales
- * and minima are rounded to the few bits in which they are stored, neighbours of the rounded values
- * are tried, and the two fp16 scales of all parts are fitted last. Every choice minimizes the
- * squared error, weighted by h. */
+/* Quantizes to the K formats with minima, Q5_K, Q4_K and Q2_K: x ~ scale * q - min, where q, scale
+ * and min are not negative. First each part of a super-block is fitted. Then scales and minima are
+ * rounded to the few bits in which they are stored, and values next to the rounded ones are tried.
+ * Last, the two fp16 scales of all parts are fitted. Every choice minimizes the squared error,
+ * weighted by h. */
 #include "flash_image/quantize/quantize.h"
 
 #include <math.h>
@@ -11,13 +11,13 @@
 #include "flash_image/quantize/super_block.h"
 
 struct mins_format {
-    size_t parts, part; /* number of parts, elements of each */
+    size_t parts, part; /* number of parts, and elements in a part */
     int32_t most_q;     /* of an element */
     int32_t most;       /* largest stored scale or min */
     const float
-        *steps;     /* ranges of a part in steps, that are tried: most_q and values around it, */
+        *steps;     /* ranges of a part, in steps, that are tried: most_q and values around it */
     size_t n_steps; /* ... so many */
-    int rounds;     /* rounds of rounding and of fitting d and dmin again */
+    int rounds;     /* number of rounds of rounding and of fitting d and dmin again */
 };
 
 static struct fit_sums assign_part(const struct mins_format *f, const float *restrict x,
@@ -31,7 +31,8 @@ static struct fit_sums assign_part(const struct mins_format *f, const float *res
     return fit_sum(x, h, q, f->part);
 }
 
-/* A part, and its least squared error so far without sum h x^2, which all choices share. */
+/* A part, and its least squared error so far without sum h x^2, which is the same for all
+ * choices. */
 struct part {
     const float *x, *h;
     float sum_h, sum_x, least, most; /* sums of h, h x */
@@ -39,7 +40,7 @@ struct part {
     float scale, min;
 };
 
-/* The error, without sum h x^2, of scale and min with the q of s. */
+/* The squared error of scale and min with the q of s, without sum h x^2. */
 static double error_part(const struct part *p, const struct fit_sums *s, float scale, float min)
 {
     double a = (double)scale, m = (double)min;
@@ -55,12 +56,12 @@ static void solve_part(const struct part *p, const struct fit_sums *s, float *sc
     double x = (double)p->sum_x, det = n * qq - q * q;
 
     *scale = 0.0f;
-    *min = (float)(-x / n);    /* if every q is the same */
-    if (det > 1e-6 * n * qq) { /* otherwise only rounding makes it more than 0 */
+    *min = (float)(-x / n);    /* the solution if every q is the same */
+    if (det > 1e-6 * n * qq) { /* below this, only rounding makes it more than 0 */
         *scale = (float)((n * xq - q * x) / det);
         *min = (float)((q * xq - qq * x) / det);
     }
-    /* Only the scale, for a min of 0. */
+    /* Solve only for the scale, with a min of 0. */
     if (!(*min >= 0.0f)) {
         *min = 0.0f;
         *scale = (float)super_ratio_or_0(xq, qq);
@@ -77,10 +78,11 @@ static void open_part(const struct mins_format *f, struct part *p, const float *
         p->least = fit_at_most(p->least, x[i]);
         p->most = fit_at_least(p->most, x[i]);
     }
-    p->least = fit_at_most(p->least, 0.0f); /* -min, and a min is not negative */
+    p->least = fit_at_most(p->least, 0.0f); /* this is -min, and a min is not negative */
 }
 
-/* Ranges around the extremes, from cutting off both to leaving a margin: the best fit of each. */
+/* Try ranges around the extremes: from some that cut off both ends to some that leave a margin,
+ * each with its best fit. */
 static void fit_part(const struct mins_format *f, struct part *p)
 {
     float range = p->most - p->least;
@@ -91,7 +93,7 @@ static void fit_part(const struct mins_format *f, struct part *p)
     }
     for (size_t i = 0; i < f->n_steps; i++) {
         float scale = range / f->steps[i];
-        /* cut the same amount at both ends */
+        /* the same amount is cut off at both ends */
         float min = -p->least - 0.5f * (range - (float)f->most_q * scale);
 
         min = fit_at_least(min, 0.0f);
@@ -99,7 +101,7 @@ static void fit_part(const struct mins_format *f, struct part *p)
             struct fit_sums s = assign_part(f, p->x, p->h, fit_inverse(scale), min);
             double error;
 
-            /* q from the scale, then the best scale for these q, twice. */
+            /* Twice: compute q from the scale, then the best scale for these q. */
             solve_part(p, &s, &scale, &min);
             error = error_part(p, &s, scale, min);
             if (error < p->error) {
@@ -111,7 +113,7 @@ static void fit_part(const struct mins_format *f, struct part *p)
     }
 }
 
-/* The stored numbers of a part, the resulting q, and the error. */
+/* The stored numbers of a part, the q that result, and the error. */
 struct choice {
     int scale, min;
     struct fit_sums sums;
@@ -135,7 +137,7 @@ static struct choice measure_part(const struct mins_format *f, const struct bloc
     return c;
 }
 
-/* The best of a part near its rounded scale and min. */
+/* Find the best choice near a part's rounded scale and min. */
 static struct choice round_part(const struct mins_format *f, const struct block *b,
                                 const struct part *p)
 {
@@ -145,7 +147,7 @@ static struct choice round_part(const struct mins_format *f, const struct block 
     struct choice best = measure_part(f, b, p, scale, min);
 
     for (int i = 0; i < 9; i++) {
-        /* The eight neighbours in the two stored numbers. */
+        /* Try the eight pairs of stored numbers next to this one. */
         int a = scale + i / 3 - 1, m = min + i % 3 - 1;
 
         if (i != 4 && a >= 0 && a <= f->most && m >= 0 && m <= f->most) {
@@ -168,7 +170,7 @@ static void round_block(const struct mins_format *f, struct block *b, const stru
     }
 }
 
-/* Fit d and dmin to the parts, then compute q again: kept if better. */
+/* Fit d and dmin to the parts, then compute q again. The result is kept if it is better. */
 static bool refit_block(const struct mins_format *f, struct block *b, const struct part *parts)
 {
     double qq = 0, mq = 0, mm = 0, xq = 0, xm = 0, det, d, dmin;
@@ -184,7 +186,8 @@ static bool refit_block(const struct mins_format *f, struct block *b, const stru
         xq += scale * (double)c->sums.xq;
         xm += min * (double)parts[j].sum_x;
     }
-    /* Two linear equations for d and dmin; if they depend on each other, each is solved alone. */
+    /* d and dmin solve two linear equations; if these depend on each other, each is solved
+     * separately. */
     det = qq * mm - mq * mq;
     d = super_ratio_or_0(xq, qq);
     dmin = super_ratio_or_0(-xm, mm);
@@ -208,7 +211,7 @@ static bool refit_block(const struct mins_format *f, struct block *b, const stru
     return true;
 }
 
-/* Scales of few bits change with d: try values around the new one while that lowers the error. */
+/* Scales of few bits change with d, so try values around the new d while that lowers the error. */
 static void settle_block(const struct mins_format *f, struct block *b, const struct part *parts)
 {
     round_block(f, b, parts);
@@ -222,7 +225,7 @@ static void settle_block(const struct mins_format *f, struct block *b, const str
     }
 }
 
-/* False: a scale exceeds fp16. */
+/* Fit all parts of a block. False: a scale exceeds fp16. */
 static bool fit_block(const struct mins_format *f, const float *w, const float *h,
                       struct part *parts, struct block *b)
 {
@@ -239,7 +242,8 @@ static bool fit_block(const struct mins_format *f, const float *w, const float *
         scale = fit_at_least(parts[j].scale, scale);
         min = fit_at_least(parts[j].min, min);
     }
-    scale = fit_at_most(scale, FIT_F16_MOST * steps); /* the search may step just past the edge */
+    scale = fit_at_most(scale, FIT_F16_MOST * steps); /* the search may step just beyond the
+                                                         limit */
     min = fit_at_most(min, FIT_F16_MOST * steps);
     b->d = super_scale_for(scale, steps);
     b->dmin = super_scale_for(min, steps);
@@ -267,7 +271,7 @@ static const float steps_5[] = { 29.0f, 30.0f, 31.0f, 31.5f, 32.0f, 33.0f, 34.6f
 static const struct mins_format format_4 = { 8, 32, 15, 63, steps_4, 5, 1 };
 static const struct mins_format format_5 = { 8, 32, 31, 63, steps_5, 7, 2 };
 
-/* The 12 bytes of 6-bit scales and mins in GGML's packing. */
+/* Store scales and mins of 6 bits in 12 bytes, packed as in GGML. */
 static void store_scales(const struct block *b, uint8_t *s)
 {
     for (size_t j = 0; j < 4; j++) {
@@ -279,7 +283,7 @@ static void store_scales(const struct block *b, uint8_t *s)
     }
 }
 
-/* high: where the fifth bits are stored, NULL: there are none. */
+/* high: the place of the fifth bits; NULL: there are none. */
 static bool quantize_6_bits(const struct mins_format *f, const float *w, const float *h,
                             uint8_t *block, uint8_t *high, uint8_t *low)
 {

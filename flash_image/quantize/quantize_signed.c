@@ -1,6 +1,6 @@
-/* Floats to the K formats without minima, Q6_K and Q3_K: x ~ scale * q, both of either sign, in
- * parts of 16. The steps are those of quantize_mins.c: parts one by one, rounded scales, then the
- * fp16 scale. */
+/* Quantizes to the K formats without minima, Q6_K and Q3_K: x ~ scale * q, both of either sign, in
+ * parts of 16. The steps are those of quantize_mins.c: each part is fitted, then scales are
+ * rounded, then the fp16 scale is fitted. */
 #include "flash_image/quantize/quantize.h"
 
 #include <math.h>
@@ -13,11 +13,11 @@ enum { PARTS = 16, PART = 16 };
 struct signed_format {
     int32_t low, high;   /* of q */
     int32_t least, most; /* of a stored scale */
-    const float *
-        steps; /* positions that are tried for the element farthest from 0: at either end, or near it */
+    const float
+        *steps; /* steps on which the element farthest from 0 is tried: at either end, or near it */
     size_t n_steps;
-    int fits;   /* from a part's scale to its q, for each of the steps */
-    int rounds; /* rounds of rounding the scales and fitting d again */
+    int fits;   /* how often q is computed from a part's scale, for each of the steps */
+    int rounds; /* number of rounds of rounding the scales and fitting d again */
 };
 
 static struct fit_sums assign(const struct signed_format *f, const float *restrict x,
@@ -31,7 +31,7 @@ static struct fit_sums assign(const struct signed_format *f, const float *restri
     return fit_sum(x, h, q, PART);
 }
 
-/* The error, without sum h x^2, of scale with the q of s. */
+/* The squared error of scale with the q of s, without sum h x^2. */
 static double error_of(const struct fit_sums *s, double scale)
 {
     return scale * (scale * (double)s->qq - 2 * (double)s->xq);
@@ -50,7 +50,7 @@ static float fit_part(const struct signed_format *f, const float *x, const float
         }
     }
     for (size_t i = 0; extreme != 0.0f && i < f->n_steps; i++) {
-        /* The extreme is put at this step; the scale is fitted again to the resulting q. */
+        /* Put the extreme at this step, then fit the scale to the q that result. */
         float inverse = f->steps[i] * fit_inverse(extreme);
 
         for (int j = 0; j < f->fits; j++) {
@@ -97,7 +97,7 @@ static struct choice round_part(const struct signed_format *f, uint16_t d, const
     int scale = super_in_units(wanted, f32_from_f16(d), f->least, f->most);
     struct choice best = measure(f, d, x, h, scale);
 
-    /* Rounded to few bits, a neighbour may fit better. */
+    /* A number next to the rounded one may fit better. */
     for (int a = scale - 1; a <= scale + 1; a += 2) {
         if (a >= f->least && a <= f->most) {
             struct choice c = measure(f, d, x, h, a);
@@ -120,7 +120,7 @@ static void round_block(const struct signed_format *f, struct block *b, const fl
     }
 }
 
-/* Fit d to the parts, then compute q again: kept if better. */
+/* Fit d to the parts, then compute q again. The result is kept if it is better. */
 static bool refit(const struct signed_format *f, struct block *b, const float *w, const float *h)
 {
     double qq = 0, xq = 0;
@@ -129,11 +129,11 @@ static bool refit(const struct signed_format *f, struct block *b, const float *w
     for (size_t j = 0; j < PARTS; j++) {
         const struct choice *c = &b->part[j];
 
-        /* One linear equation: d over all parts with their current scales. */
+        /* d solves one linear equation over all parts with their current scales. */
         qq += (double)c->scale * c->scale * (double)c->sums.qq;
         xq += (double)c->scale * (double)c->sums.xq;
     }
-    /* Only zeros, or beyond fp16. */
+    /* All elements are zeros, or d is beyond fp16. */
     if (!(qq > 0 && xq >= 0 && xq / qq <= (double)FIT_F16_MOST)) {
         return false;
     }
@@ -149,7 +149,7 @@ static bool refit(const struct signed_format *f, struct block *b, const float *w
     return true;
 }
 
-/* False: a scale exceeds fp16. */
+/* Fit all parts of a block. False: a scale exceeds fp16. */
 static bool fit_block(const struct signed_format *f, const float *w, const float *h,
                       struct block *b)
 {
@@ -181,7 +181,7 @@ static bool fit_block(const struct signed_format *f, const float *w, const float
     return true;
 }
 
-/* q - low of part j, which is not negative. */
+/* Take q - low of part j, which is not negative. */
 static void take_part(const struct signed_format *f, const struct block *b, const float *w,
                       size_t j, unsigned q[PART])
 {
@@ -197,8 +197,8 @@ static void take_part(const struct signed_format *f, const struct block *b, cons
 static const float steps_6[] = { -30.0f, -31.0f, -32.0f, -33.0f, 30.0f, 31.0f, 32.0f, 33.0f };
 static const struct signed_format format_6 = { -32, 31, -127, 127, steps_6, 8, 1, 1 };
 
-/* Element c of the 256 is in half c / 128, quarter c % 128 / 32, at l = c % 32: low nibbles of
- * quarters 0 and 1, high nibbles of 2 and 3, and two bits each of the 32 high bytes. */
+/* Element c of 256 is in half c / 128, quarter c % 128 / 32, at l = c % 32. Quarters 0 and 1 are in
+ * low nibbles, 2 and 3 in high nibbles; each quarter has two bits of the 32 high bytes. */
 static void store_q6(uint8_t *block, size_t c, unsigned value)
 {
     size_t half = c / 128, quarter = c % 128 / 32, l = c % 32;
@@ -239,8 +239,8 @@ static const float steps_3[] = { -2.6f, -3.0f, -3.4f, -3.8f, -4.2f, -4.6f, -5.0f
 static const struct signed_format format_3 = { -4, 3, -32, 31, steps_3, 14, 3, 3 };
 
 /* u8 high[32], u8 low[64], u8 scales[12], fp16 d. Two bits are stored as in Q2_K, the third in the mask
- * before them, and the scale plus 32: its low 4 bits in 8 bytes, two parts per byte, the high 2 bits in 4
- * bytes, four parts per byte. */
+ * before them. 32 is added to a scale; its low 4 bits are in 8 bytes, two parts per byte, its high 2 bits
+ * in 4 bytes, four parts per byte. */
 bool quantize_block_q3k(const float *w, const float *h, uint8_t *block)
 {
     struct block b = { .error = 0 };
@@ -256,14 +256,14 @@ bool quantize_block_q3k(const float *w, const float *h, uint8_t *block)
         take_part(&format_3, &b, w, j, q);
         for (size_t i = 0; i < PART; i++) {
             size_t c = j * PART + i;
-            /* Two bits share a byte with those of three other quarters; the third is in the
+            /* Two bits share a byte with the bits of three other quarters; the third bit is in the
              * mask. */
             uint8_t *low = block + 32 + c / 128 * 32 + c % 32;
 
             *low = (uint8_t)(*low | (q[i] & 3) << c % 128 / 32 * 2);
             block[c % 32] = (uint8_t)(block[c % 32] | q[i] >> 2 << c / 32);
         }
-        /* Four bits of a scale here, two there, in GGML's packing. */
+        /* A scale's low four bits and its high two bits are packed as in GGML. */
         scales[j % 8] = (uint8_t)(scales[j % 8] | (scale & 15) << j / 8 * 4);
         scales[8 + j % 4] = (uint8_t)(scales[8 + j % 4] | scale >> 4 << 2 * (j / 4));
     }

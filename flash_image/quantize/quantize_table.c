@@ -24,11 +24,11 @@ void table_codec_make(struct table_codec *codec, const int8_t values[NIBBLES])
     }
 }
 
-/* A way to write a block: its scale as stored and its nibbles. */
+/* A candidate for a block: its stored scale and its nibbles. */
 struct candidate {
     uint16_t half;
     uint8_t nibbles[LARGEST];
-    double error; /* squared and summed, without sum h w^2, which all choices share */
+    double error; /* squared error without sum h w^2, which is the same for all choices */
     float step;   /* the best scale for these nibbles */
 };
 
@@ -50,7 +50,8 @@ static void assign(struct candidate *c, const float *restrict w, const float *re
     c->step = fit_step(&s);
 }
 
-/* The better of *best and the result of `half`; returns the scale that fits its nibbles. */
+/* Replace *best if the scale `half` is better; returns the scale that fits the nibbles of
+ * `half`. */
 static float try_scale(struct candidate *best, uint16_t half, const float *w, const float *h,
                        size_t n, const struct table_codec *codec)
 {
@@ -88,7 +89,7 @@ static float extreme_of(const float *w, size_t n)
     return extreme;
 }
 
-/* The value farthest from 0, which is the first or the last. */
+/* The table's value farthest from 0, which is the first or the last. */
 static float end_of(const struct table_codec *codec)
 {
     int first = abs(codec->values[0]), last = abs(codec->values[NIBBLES - 1]);
@@ -96,7 +97,7 @@ static float end_of(const struct table_codec *codec)
     return (float)(first > last ? first : last);
 }
 
-/* The range for the largest element, for a table that ends at 127, in its units: from beyond its
+/* Search positions of the largest element, in units of a table that ends at 127: from beyond its
  * end to where only this element uses the outermost values. */
 static bool search(const float *w, const float *h, const struct table_codec *codec, size_t n,
                    uint8_t *block)
@@ -108,7 +109,7 @@ static bool search(const float *w, const float *h, const struct table_codec *cod
     if (extreme / 90.0f > FIT_F16_MOST) {
         return false;
     }
-    assign(&best, w, h, n, codec); /* zeros, if no scale does better */
+    assign(&best, w, h, n, codec); /* zeros, if no scale is better */
     best.error = 0;
     for (size_t i = 0; i < 2 * sizeof targets / sizeof targets[0]; i++) {
         float d = extreme / targets[i / 2];
@@ -133,7 +134,7 @@ bool quantize_block_fig4(const float *w, const float *h, const struct table_code
     return search(w, h, codec, FIG4_COLS, block);
 }
 
-/* The values end at 12; the largest element lies between 6 and 24 units. */
+/* The values end at 12; the largest element is tried between 6 and 24 units. */
 bool quantize_block_mxfp4(const float *w, const float *h, const struct table_codec *codec,
                           uint8_t *block)
 {

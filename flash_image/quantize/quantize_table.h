@@ -6,8 +6,8 @@
 
 #include "flash_image/source/source.h"
 
-/* The nibble of the nearest value for each half of a unit from TABLE_LEAST on: the middle between
- * two values is at the start of a half. */
+/* The nibble of the nearest value for each half of a unit from TABLE_LEAST on; the middle between
+ * two values is always at the start of a half. */
 enum { TABLE_LEAST = -320, TABLE_MOST = 319 };
 struct table_codec {
     int8_t values[NIBBLES];
@@ -15,21 +15,22 @@ struct table_codec {
 };
 void table_codec_make(struct table_codec *codec, const int8_t values[NIBBLES]);
 
-/* Floats to a block of fp16 scale and nibbles, those of each 32 as in Q4_0; h as in quantize.h. 32
- * floats are a block of 18 bytes; 128 of FIG4 are 66. False: the scale exceeds fp16. iq4_nl and
- * fig4 try scales around the one that puts the largest element at the table's end, and take the one
- * with the least squared error; mxfp4 takes the best power of 2 that fits fp16. */
+/* Convert floats to a block of an fp16 scale and nibbles, which are ordered as in Q4_0 within each
+ * 32; h as in quantize.h. 32 floats make a block of 18 bytes; FIG4's 128 floats make 66 bytes.
+ * False: the scale exceeds fp16. iq4_nl and fig4 try scales around the one that puts the largest
+ * element at the table's end, and take the one with the least squared error; mxfp4 takes the best
+ * power of 2 that fits fp16. */
 typedef bool quantize_table_fn(const float *w, const float *h, const struct table_codec *codec,
                                uint8_t *block);
 quantize_table_fn quantize_block_iq4_nl, quantize_block_mxfp4, quantize_block_fig4;
 
-/* The reverse: n floats, 32 or 128. */
+/* Convert a block back to n floats, 32 or 128. */
 void table_read_block(const uint8_t *block, const struct table_codec *codec, size_t n, float *out);
 
-/* Find the values of FIG4 for a tensor: 16 centres of the weights divided by the largest of each
- * 128, by 8 steps of k-means from the values of NF4; the nearest to 0 becomes 0, and all are within
- * +-TABLE_NARROW. h: importance of the columns, NULL: all equal; row: space for a row. A stack of
- * experts has one table. t->cols % 128 == 0, weights finite. */
+/* Find FIG4's 16 values for a tensor. Weights are divided by the largest of their 128; 8 steps of
+ * k-means move NF4's values to centres of these; the centre nearest to 0 becomes 0, and all are
+ * within +-TABLE_NARROW. h: importance of the columns (NULL: all equal); row: space for a row. A
+ * stack of experts has one table. t->cols % 128 == 0, weights finite. */
 void fig4_find_values(const struct source_tensor *t, const float *h, float *row,
                       int8_t values[NIBBLES]);
 

@@ -1,13 +1,13 @@
-/* Rewrites blocks of types that no kernel multiplies as blocks of a type that represents them
- * without loss: the same integers and scales, in more bits. */
+/* Rewrites blocks of types without kernels as blocks of a type that represents them without loss:
+ * the same integers and scales, in more bits. */
 #ifndef INGOT_FLASH_IMAGE_REQUANTIZE_H
 #define INGOT_FLASH_IMAGE_REQUANTIZE_H
 
 #include "flash_image/source/source.h"
 
-/* One block of `from` (source_type_block() elements) as blocks of `to`; NULL: there is no way
- * without loss. Q5_0 to Q8_0, IQ4_XS to IQ4_NL (its scales are rounded to fp16), MXFP4 to ours (its
- * scales become fp16), TQ1_0 to TQ2_0, Q2_0 and Q1_0 to Q4_0. */
+/* Find the function that rewrites one block of `from` (source_type_block() elements) as blocks of
+ * `to`; NULL: none does so without loss. Q5_0 becomes Q8_0, IQ4_XS IQ4_NL (scales are rounded to
+ * fp16), MXFP4 our MXFP4 (scales become fp16), TQ1_0 TQ2_0, Q2_0 and Q1_0 Q4_0. */
 typedef void requantize_block_fn(const uint8_t *in, uint8_t *out);
 requantize_block_fn *requantize_of(enum source_type from, enum ingot_type to);
 

@@ -19,15 +19,16 @@ static const char *const too_large = "has weights too large for the 16-bit scale
                                      "pack it with --type f32";
 static const char *const beyond_f16 = "has weights too large for 16 bits; pack it with --type f32";
 
-/* A type; for a quantized type its GGML blocks and the group of eight rows of blocks. */
+/* How a type is packed; for a quantized type: its GGML blocks, and its group of eight rows of
+ * blocks. */
 struct packing {
     enum source_type source;               /* stores weights unchanged */
-    size_t cols, block_bytes, group_bytes; /* size of a group, and of its blocks of a row */
+    size_t cols, block_bytes, group_bytes; /* columns and bytes of a block, bytes of a group */
     size_t scales[2];                      /* offsets of a block's fp16 scales */
     bool no_scales;                        /* none is fp16 */
     quantize_block_fn *quantize;           /* one block */
     void (*interleave)(const uint8_t *const blocks[8], void *group);
-    size_t several; /* blocks of a row that lie in one group */
+    size_t several; /* number of blocks of a row in one group */
     quantize_table_fn
         *quantize_table; /* used instead of quantize, if nibbles are indices into a table */
 };
@@ -77,7 +78,7 @@ enum rows_way rows_way(enum source_type from, enum ingot_type to)
     const struct packing *p = packing_of(to);
     enum source_type ggml = source_ggml_type(from);
 
-    /* The blocks of the file are those of the type. */
+    /* The blocks of the file already have the type. */
     if (p->source == from) {
         return ROWS_COPIED;
     }
@@ -91,7 +92,8 @@ enum rows_way rows_way(enum source_type from, enum ingot_type to)
     return ROWS_QUANTIZED;
 }
 
-/* A part of a row may not begin at a block, and a column has no blocks. */
+/* How the tensor becomes the type. A part of a row may not begin at a block, and a column has no
+ * blocks; these are read as floats. */
 static enum rows_way way_of(const struct source_tensor *t, enum ingot_type to)
 {
     if (t->stride != 0 || t->cols % source_type_block(source_ggml_type(t->type)) != 0) {
@@ -118,7 +120,7 @@ static uint32_t pad_cols(uint32_t cols, enum ingot_type type)
     return (cols + padding - 1) / padding * padding;
 }
 
-/* A row as floats, padded; false: not finite. */
+/* Read a row as floats, with padding; false: a weight is not finite. */
 static bool read_row(const struct source_tensor *t, uint32_t row, uint32_t cols_padded, float *out)
 {
     source_read_row(t, row, out);
@@ -127,7 +129,7 @@ static bool read_row(const struct source_tensor *t, uint32_t row, uint32_t cols_
             return false;
         }
     }
-    /* Zeros fill up the row: they add nothing to a product. */
+    /* Fill up the row with zeros, which add nothing to a product. */
     memset(out + t->cols, 0, (cols_padded - t->cols) * sizeof(float));
     return true;
 }
@@ -150,7 +152,7 @@ static void add_loss(struct rows_loss *loss, const float *w, const float *stored
     }
 }
 
-/* F32 and F16: a row is a group. */
+/* Pack F32 or F16, whose groups are single rows. */
 static size_t pack_plain(const struct source_tensor *t, enum ingot_type type, uint32_t row,
                          const struct rows_buffers *b, const char **error_message)
 {
@@ -165,7 +167,7 @@ static size_t pack_plain(const struct source_tensor *t, enum ingot_type type, ui
         return cols * sizeof(float);
     }
     for (uint32_t c = 0; c < cols; c++) {
-        uint16_t half = f16_from_f32(b->row[c]); /* exact for values that were fp16 before */
+        uint16_t half = f16_from_f32(b->row[c]); /* exact if the values were fp16 before */
 
         if ((half & 0x7c00) == 0x7c00) {
             *error_message = beyond_f16;
@@ -199,7 +201,7 @@ static bool scales_are_finite(const uint8_t *blocks, size_t n, const struct pack
     return true;
 }
 
-/* The row's blocks as other blocks of equal values; requantize is NULL if only their order
+/* Rewrite the row's blocks as other blocks of equal values; requantize is NULL if only the order
  * differs. */
 static void requantize_row(const struct source_tensor *t, requantize_block_fn *requantize,
                            const struct packing *p, uint32_t row, uint8_t *blocks)
@@ -220,7 +222,7 @@ static void requantize_row(const struct source_tensor *t, requantize_block_fn *r
     }
 }
 
-/* A block of floats; false: a value is too large for it. */
+/* Quantize a block of floats; false: a value is too large for it. */
 static bool quantize_block(const struct packing *p, const float *w, const float *importance,
                            const struct rows_buffers *b, uint8_t *block)
 {
@@ -230,7 +232,7 @@ static bool quantize_block(const struct packing *p, const float *w, const float 
         if (!p->quantize_table(w, importance, b->codec, block)) {
             return false;
         }
-        /* A type with a table has no function that reads a block by the type alone. */
+        /* A type with a table needs the codec to read a block back. */
         table_read_block(block, b->codec, p->cols, stored);
     } else {
         if (!p->quantize(w, importance, block)) {
@@ -280,7 +282,7 @@ static const uint8_t *quantize_row_of(const struct source_tensor *t, const struc
     return space;
 }
 
-/* The blocks of a row, in the file or in `space`; NULL: *error_message says why. */
+/* Make the blocks of a row, in the file or in `space`; NULL: *error_message says why. */
 static const uint8_t *pack_row(const struct source_tensor *t, enum ingot_type type, uint32_t row,
                                const struct rows_buffers *b, uint8_t *space,
                                const char **error_message)
@@ -297,7 +299,7 @@ static const uint8_t *pack_row(const struct source_tensor *t, enum ingot_type ty
     } else {
         return quantize_row_of(t, p, row, pad_cols(t->cols, type), b, space, error_message);
     }
-    /* Nothing has checked the blocks of a file before. */
+    /* The blocks of a file have not been checked before. */
     if (!p->no_scales && !scales_are_finite(blocks, t->cols / ggml_cols(p), p)) {
         return NULL;
     }
@@ -307,7 +309,7 @@ static const uint8_t *pack_row(const struct source_tensor *t, enum ingot_type ty
 void rows_begin(const struct source_tensor *t, struct ingot_tensor *entry,
                 const struct rows_buffers *b)
 {
-    /* The values are not given: find those that fit this matrix. */
+    /* The table is not given: find values that fit this matrix. */
     if (entry->type == INGOT_FIG4 && entry->values[0] == 0 && entry->values[NIBBLES - 1] == 0) {
         fig4_find_values(t, b->importance, b->row, entry->values);
     }

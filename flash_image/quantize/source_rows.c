@@ -54,7 +54,7 @@ static unsigned ternary_at(const struct source_tensor *t, uint32_t row, uint32_t
 {
     uint32_t quarter = t->rows / 4;
 
-    /* A byte holds the same column of four rows, a quarter of the matrix apart. */
+    /* A byte holds the same column of four rows, which are a quarter of the matrix apart. */
     return t->data[(size_t)(row % quarter) * t->cols + col] >> row / quarter * 2 & 3;
 }
 
@@ -74,8 +74,8 @@ static float load_float(enum source_type type, const uint8_t *at)
     }
 }
 
-/* A weight that is not a number becomes 0 here. None reaches this point, because its matrix has no
- * mean. */
+/* A weight that is not a number would become 0 here, but its matrix is refused before, because it
+ * has no mean. */
 static int rounded_at(const struct source_tensor *t, uint32_t row, uint32_t col)
 {
     const uint8_t *at = source_row_data(t, row) + source_type_bytes(t->type, col);
@@ -175,14 +175,15 @@ static void read_floats(const struct source_tensor *t, uint32_t row, float *out)
     }
 }
 
-/* E4M3 without infinities: a sign, four bits of exponent above 7, three of mantissa. */
+/* Read E4M3 without infinities: a sign, four bits of exponent with a bias of 7, three bits of
+ * mantissa. */
 static float load_f8(uint8_t byte)
 {
     int exponent = byte >> 3 & 15, mantissa = byte & 7;
     float x = exponent == 0 ? ldexpf((float)mantissa, -9)
                             : ldexpf((float)(8 + mantissa), exponent - 10);
 
-    /* The only pattern that is not a number. */
+    /* This is the only pattern that is not a number. */
     if ((byte & 0x7f) == 0x7f) {
         return NAN;
     }
@@ -203,14 +204,14 @@ static void read_f8(const struct source_tensor *t, uint32_t row, float *out)
     uint64_t at = (uint64_t)(source_row_data(t, row) - tiles->base);
 
     for (uint32_t c = 0; c < t->cols; c++) {
-        /* Tiles are those of the matrix in the file, transposed or not. */
+        /* Tiles belong to the matrix as it is in the file, transposed or not. */
         out[c] = load_f8(tiles->base[at]) * tile_scale(tiles, at / tiles->cols, at % tiles->cols) *
                  row_scale(t, row);
         at += max_u32(t->stride, 1);
     }
 }
 
-/* A part of a row of the file may begin inside a block, at `in`, and end inside one. */
+/* Read a part of a row, which may begin inside a block, at `in`, and end inside a block. */
 static void read_part(const struct source_tensor *t, uint32_t row, const uint8_t *in, float *out)
 {
     dequantize_block_fn *read = dequantize_of(t->type);
@@ -220,7 +221,7 @@ static void read_part(const struct source_tensor *t, uint32_t row, const uint8_t
     for (uint32_t c = 0; c < t->cols;) {
         uint32_t part = min_u32(n - first, t->cols - c);
 
-        /* The whole block is read, and only the part that belongs to the row is kept. */
+        /* Read the whole block, and keep only the part that belongs to the row. */
         read(in, block);
         memcpy(out + c, block + first, part * sizeof *out);
         in += source_type_bytes(t->type, n);

@@ -1,4 +1,4 @@
-/* Shared by the quantizers of the K formats: the scales of a super-block's parts in units of its
+/* Shared by the quantizers of the K formats: scales of a super-block's parts are multiples of its
  * fp16 scale. */
 #ifndef INGOT_FLASH_IMAGE_SUPER_BLOCK_H
 #define INGOT_FLASH_IMAGE_SUPER_BLOCK_H
@@ -9,10 +9,10 @@ enum {
     SUPER = 256,
     SUPER_PARTS = 16,
     SUPER_PART = 32
-}; /* elements, most parts, most elements of a part */
+}; /* elements, most parts, and most elements in a part */
 
-/* The fp16 scale of which `steps` steps reach `most`: rounded up if rounding to the nearest would
- * put the largest part beyond the end. */
+/* The fp16 scale that reaches `most` in `steps` steps; it is rounded up if the nearest one would
+ * not reach the largest part. */
 static inline uint16_t super_scale_for(float most, float steps)
 {
     uint16_t half = f16_from_f32(most / steps);
@@ -23,7 +23,7 @@ static inline uint16_t super_scale_for(float most, float steps)
     return half;
 }
 
-/* wanted in units, within least .. most; 0 if there is no unit. */
+/* `wanted` as a number of units within least .. most; 0 if the unit is 0. */
 static inline int super_in_units(float wanted, float unit, int32_t least, int32_t most)
 {
     if (unit > 0.0f) {

@@ -29,7 +29,8 @@ bool synthetic_rows_end(const struct source_tensor *t, uint32_t row)
 void synthetic_row_read(const struct source_tensor *t, uint32_t row, float *out)
 {
     bool norm = t->rows == 1;
-    /* Uniform on (-s, s), s = sqrt(3 / cols): products with a unit vector have unit variance. */
+    /* Values are uniform on (-s, s) with s = sqrt(3 / cols), so products with inputs of unit
+     * variance have unit variance. */
     float inverse = 3.0f / (float)t->cols;
     float scale = 1.0f;
 
@@ -38,7 +39,7 @@ void synthetic_row_read(const struct source_tensor *t, uint32_t row, float *out)
         return;
     }
     for (int i = 0; i < 40;
-         i++) { /* Newton's square root: without libm, and the same bits everywhere */
+         i++) { /* Newton's square root needs no libm and gives the same bits everywhere */
         scale = 0.5f * (scale + inverse / scale);
     }
     for (uint32_t c = 0; c < t->cols; c++) {

@@ -4,17 +4,18 @@
 
 #include "flash_image/source/source.h"
 
-/* splitmix64: a good random number from any counter, so rows need no common state. */
+/* Make a good random number from any counter (splitmix64), so rows need no shared state. */
 uint64_t synthetic_mix(uint64_t x);
 
 /* The value of source_tensor.data for a made-up tensor. sparse: all rows except the first group are
  * 0. */
 const uint8_t *synthetic_data(bool sparse);
 
-/* True if the rows of the made-up tensor t from `row` on are 0. */
+/* True if all rows of the made-up tensor t from `row` on are 0. */
 bool synthetic_rows_end(const struct source_tensor *t, uint32_t row);
 
-/* Row `row` of a SOURCE_SYNTH tensor to out (t->cols): equal seeds and shapes give equal rows. */
+/* Write row `row` of a SOURCE_SYNTH tensor to out (t->cols); equal seeds and shapes give equal
+ * rows. */
 void synthetic_row_read(const struct source_tensor *t, uint32_t row, float *out);
 
 #endif

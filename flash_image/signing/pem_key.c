@@ -23,7 +23,7 @@ static enum err refuse(const char **error_message, const char *why)
 enum label { SEC1, PKCS8, SPKI, N_LABELS };
 static const char *const labels[N_LABELS] = { "EC PRIVATE KEY", "PRIVATE KEY", "PUBLIC KEY" };
 
-/* The text after the first `what`; NULL: it does not occur. */
+/* Find the text after the first `what`; NULL: `what` does not occur. */
 static const char *find(const char *text, const char *end, const char *what)
 {
     size_t n = strlen(what);
@@ -49,7 +49,7 @@ static bool has_label(const char *text, const char *end, const char *label, cons
     return true;
 }
 
-/* The base64 before the next line of dashes, as bytes. */
+/* Decode the base64 before the next line of dashes. */
 static enum err decode(const char *text, const char *end, uint8_t der[MOST_DER], size_t *n,
                        const char **error_message)
 {
@@ -89,7 +89,7 @@ struct der {
     const uint8_t *at, *end;
 };
 
-/* The value of the next element, which has this tag. */
+/* Take the value of the next element; false: it does not have this tag. */
 static bool take(struct der *d, uint8_t tag, struct der *value)
 {
     size_t left = (size_t)(d->end - d->at), bytes, head = 2;
@@ -113,7 +113,7 @@ static bool take(struct der *d, uint8_t tag, struct der *value)
     return true;
 }
 
-/* The same for an element that has this value. */
+/* The same; false also if the element does not have this value. */
 static bool take_known(struct der *d, uint8_t tag, const void *value, size_t bytes)
 {
     struct der v;
@@ -147,7 +147,7 @@ static bool take_algorithm(struct der *d)
            take_curve(&v) && v.at == v.end;
 }
 
-/* A bit string that is an uncompressed point. */
+/* Take a bit string that is an uncompressed point. */
 static bool take_point(struct der *d, struct pem_key *key)
 {
     struct der v;
@@ -161,7 +161,7 @@ static bool take_point(struct der *d, struct pem_key *key)
     return true;
 }
 
-/* RFC 5915. named: the curve is given outside, and is optional here. */
+/* Read a key as in RFC 5915. named: the curve is known from outside, so it is optional here. */
 static bool read_sec1(struct der d, bool named, struct pem_key *key)
 {
     static const uint8_t one = 1;

@@ -64,7 +64,7 @@ static enum err open_model(struct parts *p, const char *path, char *error_messag
     for (uint32_t i = 0; i < f.image.header->segments.count; i++) {
         add_part(p, f.image.segments[i].bytes);
     }
-    return ERR_OK; /* p owns the mapping of f */
+    return ERR_OK; /* p now owns the mapping of f */
 }
 
 static enum err open_adapter(struct parts *p, const char *path, char *error_message,
@@ -110,7 +110,7 @@ static void close_parts(struct parts *p)
     unmap_file(&m);
 }
 
-/* Hash part i; a model may be larger than memory. */
+/* Hash part i; pages are released, because a model may be larger than memory. */
 static void digest_part(const struct parts *p, uint32_t i, uint8_t *digest)
 {
     const uint8_t *at = p->data + p->part[i].offset, *end = at + p->part[i].bytes, *kept = at;
@@ -203,7 +203,7 @@ static enum err write_copy(const struct parts *p, const struct signature_block *
     return output_keep(&o, error_message, error_message_bytes);
 }
 
-/* The bytes that fd had from file_bytes on, if any. */
+/* The bytes of fd from file_bytes on, before they are overwritten, if any. */
 struct tail {
     uint8_t *bytes;
     size_t n;
@@ -273,8 +273,8 @@ static enum err write_behind(const struct parts *p, const struct signature_block
     return ERR_IO;
 }
 
-/* True if both are one file: then it is signed in place, because replacing it would invalidate its
- * mapping. */
+/* True if both paths are the same file, which is then signed in place, because replacing it would
+ * invalidate its mapping. */
 static bool is_same(const char *a, const char *b)
 {
     struct stat x, y;
@@ -336,7 +336,7 @@ static void name_part(const struct parts *p, uint32_t i, const char *path, char 
     }
 }
 
-/* Compare the digests of the block with the bytes. */
+/* Compare the digests in the block with the file's bytes. */
 static enum err check_parts(const struct parts *p, const struct signature_block *b,
                             const char *path, char *error_message, size_t error_message_bytes)
 {

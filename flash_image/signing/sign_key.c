@@ -14,7 +14,7 @@
 
 void sign_key_sign(const struct sign_key *k, const uint8_t *digest, uint8_t signature[64])
 {
-    struct pem_key pem = k->pem; /* the type in the library is not const */
+    struct pem_key pem = k->pem; /* the library's type is not const */
     const br_ec_private_key key = { .curve = BR_EC_secp256r1,
                                     .x = pem.private,
                                     .xlen = sizeof pem.private };
@@ -22,7 +22,8 @@ void sign_key_sign(const struct sign_key *k, const uint8_t *digest, uint8_t sign
     (void)br_ecdsa_i31_sign_raw(&br_ec_p256_m31, &br_sha256_vtable, digest, &key, signature);
 }
 
-/* The public half of a private key. False: it is 0, or not below the order. */
+/* Compute the public half of a private key. False: the private key is 0, or not below the curve's
+ * order. */
 static bool derive(const struct pem_key *pem, uint8_t public[PEM_PUBLIC_BYTES])
 {
     static const uint8_t zeros[PEM_PRIVATE_BYTES];
@@ -37,7 +38,7 @@ static bool derive(const struct pem_key *pem, uint8_t public[PEM_PUBLIC_BYTES])
            PEM_PUBLIC_BYTES;
 }
 
-/* True if it is a point of the curve; BearSSL must not multiply any other. */
+/* True if the public key is a point of the curve; BearSSL must not multiply other points. */
 static bool is_point(const struct pem_key *pem)
 {
     static const uint8_t one = 1;

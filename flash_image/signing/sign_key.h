@@ -1,5 +1,5 @@
-/* Keys of files, and signatures with them: the code that needs BearSSL of the distribution
- * (libbearssl-dev). Without it every function refuses with an error message that says what to
+/* Reads keys from files and signs with them. This needs the distribution's BearSSL
+ * (libbearssl-dev); without it every function fails with an error message that says what to
  * install. */
 #ifndef INGOT_FLASH_IMAGE_SIGN_KEY_H
 #define INGOT_FLASH_IMAGE_SIGN_KEY_H
@@ -13,13 +13,13 @@ struct sign_key {
     struct signing signing;          /* checks its signatures */
 };
 
-/* Read a key: a private one if it is to sign. Errors: ERR_NOT_FOUND, ERR_IO, ERR_BAD_ARGUMENT,
+/* Read a key, which must be private for signing. Errors: ERR_NOT_FOUND, ERR_IO, ERR_BAD_ARGUMENT,
  * ERR_UNSUPPORTED without the library; error_message is an error message with the path. k must not
  * move. */
 enum err sign_key_open(struct sign_key *k, const char *path, bool to_sign, char *error_message,
                        size_t error_message_bytes);
 
-/* Sign a digest (32): RFC 6979, equal digests get equal signatures. */
+/* Sign a digest (32) by RFC 6979: equal digests get equal signatures. */
 void sign_key_sign(const struct sign_key *k, const uint8_t *digest, uint8_t signature[64]);
 
 #endif

@@ -1,5 +1,5 @@
-/* Merges "left right" by rank, as rows by the left token's id. There are two passes over the list,
- * one that counts and one that places, so nothing is allocated. */
+/* Sorts merges "left right", which come by rank, into rows by the left token's id. One pass over
+ * the list counts and a second one places them, so nothing is allocated. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,7 +93,8 @@ static void place_merges(const struct source *s, const struct tokenizer_build *b
     struct merge found;
 
     while (source_next_merge(&s->vocab, &c, &m)) {
-        if (find_merge(b, &m, &found) == MERGE_FOUND) { /* the others are already checked */
+        if (find_merge(b, &m, &found) == MERGE_FOUND) { /* merges that are not found have been
+                                                           checked already */
             entries[rows[found.left]++] = (struct ingot_merge){ found.right, c.id - 1, found.id };
         }
     }
@@ -111,8 +112,8 @@ static int by_right(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Sort the rows; of a pair that appears twice the lower rank is kept. Returns the number of
- * remaining merges. */
+/* Sort the rows; if a pair appears twice, the lower rank is kept. Returns the number of remaining
+ * merges. */
 static uint32_t sort_rows(uint32_t n_tokens, uint32_t *rows, struct ingot_merge *entries)
 {
     uint32_t kept = 0;

@@ -14,7 +14,7 @@ static uint64_t round_up4(uint64_t n)
     return (n + 3) & ~(uint64_t)3;
 }
 
-/* 0 comes from readers that know only SentencePiece. */
+/* The kind of a vocabulary; 0, from readers that know only SentencePiece, means that. */
 static enum ingot_tokenizer_kind kind_of(const struct source_vocab *v)
 {
     if (v->kind == 0) {
@@ -25,8 +25,8 @@ static enum ingot_tokenizer_kind kind_of(const struct source_vocab *v)
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* Copy a token's text as it is printed; those of byte and control tokens are names, and BPE's added
- * tokens are literal. */
+/* True if a token's text is spelled for printing; texts of byte and control tokens are names, and
+ * BPE's added tokens are literal. */
 static bool is_spelled(enum ingot_tokenizer_kind kind, uint32_t type)
 {
     if (kind == INGOT_TOKENIZER_BPE) {
@@ -64,8 +64,8 @@ static int byte_of(const uint8_t *text, uint32_t bytes)
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
-/* A token that ends a reply by its number, and is written like a marker: not a line feed or a
- * word. */
+/* True if the file names the token as the end of a reply and it is written like a marker, not a
+ * line feed or a word. */
 static bool is_stop(const struct source_vocab *v, uint32_t id, const struct source_token *t)
 {
     uint8_t first = t->bytes >= 3 ? t->text[0] : 0;
@@ -78,8 +78,8 @@ static bool is_stop(const struct source_vocab *v, uint32_t id, const struct sour
     return false;
 }
 
-/* Converters have typed markers as user-defined or as normal tokens, which any text may form. They
- * become control tokens, and so do the ends of a turn and of a text. */
+/* The type of a token. Some converters mark markers as user-defined or normal tokens, which any
+ * text may form. These become control tokens, and so do the ends of a turn and of a text. */
 static uint32_t token_type(const struct source_vocab *v, uint32_t id, const struct source_token *t)
 {
     bool plain = t->type == 0 || t->type == INGOT_TOKEN_NORMAL || t->type == INGOT_TOKEN_USER;
@@ -165,7 +165,7 @@ enum err tokenizer_section_measure(struct source *s, struct tokenizer_size *size
 
 /* ---- building -------------------------------------------------------------------------------- */
 
-/* The byte for which token id stands; its text was printed to `printed`; -1: none. */
+/* The byte for which token id stands, from its printed text `printed`; -1: none. */
 static int byte_of_token(const struct tokenizer_build *b, uint32_t id, const struct source_token *t,
                          const uint8_t *printed, uint32_t bytes)
 {
@@ -223,7 +223,7 @@ static void fill_tokens(const struct source *s, struct tokenizer_build *b)
     b->sorted = (void *)(b->section + b->head->sorted);
 }
 
-/* The offsets of the arrays of known size; sorted follows the text, then the merges. */
+/* Set the offsets of the arrays of known size; `sorted` follows the text, then come the merges. */
 static void lay_out(const struct source_vocab *v, const struct tokenizer_size *size,
                     struct tokenizer_build *b)
 {

@@ -4,7 +4,7 @@
 
 #include "flash_image/tokenizer/tokenizer_build.h"
 
-/* By bytes; a prefix comes first. */
+/* Compare by bytes; a prefix comes first. */
 static int compare_bytes(const uint8_t *a, uint32_t na, const uint8_t *b, uint32_t nb)
 {
     int order = memcmp(a, b, min_u32(na, nb));
@@ -23,8 +23,8 @@ static int compare_texts(const struct tokenizer_build *b, uint32_t a_id, uint32_
                          b->text_offsets[b_id + 1] - b->text_offsets[b_id]);
 }
 
-/* Among equal texts the one that is matched anywhere comes first, then the lowest id, so the order
- * is unique. */
+/* Among equal texts, the token that is matched anywhere comes first, then the lowest id, so the
+ * order is unique. */
 static int compare_ids(const void *a, const void *b, void *context)
 {
     const struct tokenizer_build *build = context;
