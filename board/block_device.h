@@ -9,98 +9,98 @@
 
 #include "board/err.h"
 
-/* The unit of requests and files, on every device. A device's own blocks may be larger (block_bytes); its
- * driver makes what covers them in part fit. */
+/* The unit of requests and files, on every device. If a device's own blocks are larger (block_bytes), its
+ * driver serves requests that cover parts of them. */
 enum { SECTOR_BYTES = 512 };
 
 struct block_request {
     uint64_t sector;    /* first sector */
     uint32_t n_sectors; /* 1 .. device max_sectors */
     void *buffer;       /* n_sectors * 512 bytes, 16-byte aligned; the device writes it by DMA */
-    bool write;         /* the buffer goes to the device, which must be `writable` */
+    bool write;         /* true: write the buffer to the device, which must be `writable` */
     enum err status;    /* valid once done: ERR_OK, ERR_IO, ERR_TIMEOUT, ERR_RANGE */
-    bool done;          /* set by poll, or by submit where a device completes at once */
+    bool done;          /* set by poll, or by submit if the device completes at once */
     uint16_t slot;      /* the driver's own */
 };
 
 struct facts;
 
-/* How it is attached; flash is known by other fields. */
+/* How a device is attached; flash is recognized by other fields. */
 enum block_kind { BLOCK_CARD, BLOCK_NVME, BLOCK_USB };
 
 struct block_device {
-    const char *name; /* for messages: "virtio-blk at 0xa003e00" */
+    const char *name; /* name for messages, such as "virtio-blk at 0xa003e00" */
     /* NULL, or the reason why nothing can be read: "there is no card in the slot". Then the fields
      * below are zero, except for a drive that was unplugged. */
     const char *error_message;
     const char *
-        reason; /* why the last request failed, in the words of a system below it; NULL: err_text() says it */
+        reason; /* why the last request failed, as a system below reports it; NULL: err_text() says it */
     /* Written by the file's owner: files on it are open, so the slot must not become another device
      * (usb.h). */
     bool in_use;
     enum block_kind kind;
     uint64_t n_sectors;
-    uint64_t
-        dma_end; /* the end of the addresses, as cores see them, that its DMA reaches; beyond it a
-                  * core must move the data, or the request is refused with ERR_RANGE. 0: all are
-                  * alike */
-    uint32_t block_bytes;  /* its own sector size, which partition tables use: a power of two; 0:
-                            * 512 */
+    uint64_t dma_end;      /* end of the addresses, as cores see them, that its DMA reaches; beyond
+                  * it a core must move the data, or a request gives ERR_RANGE. 0: no
+                  * limit */
+    uint32_t block_bytes;  /* the device's sector size, a power of two, which partition tables use;
+                            * 0: 512 */
     uint32_t max_sectors;  /* the largest request */
-    uint32_t queue_depth;  /* requests that may be in flight */
+    uint32_t queue_depth;  /* most requests in flight */
     const char *mode;      /* mode of a card's bus, "SDR104" for example; NULL: none */
     unsigned bus_bits;     /* its data lines */
     uint32_t bus_hz;       /* its clock */
-    bool writable;         /* takes writes; after `done` the power may fail */
-    bool flash;            /* no file system: one .ingot from the first byte on */
-    const uint8_t *memory; /* not NULL: the whole device is addressable here and used in place */
+    bool writable;         /* takes writes; once `done`, a write survives a power cut */
+    bool flash;            /* no file system, but one .ingot from the first byte on */
+    const uint8_t *memory; /* not NULL: the whole device is memory at this address, and is used in
+                              place */
 
     /* Start a transfer. ERR_UNSUPPORTED: the device cannot be written. ERR_BUSY: queue full, poll
      * first. ERR_RANGE: beyond the device. ERR_IO, ERR_TIMEOUT: dead. Otherwise ERR_OK, and `done`
      * follows by poll. */
     enum err (*submit)(struct block_device *dev, struct block_request *req);
 
-    /* Collect finished requests, marking each `done`; never blocks.
-     * ERR_OK, or ERR_TIMEOUT / ERR_IO when the device itself is dead. */
+    /* Collect finished requests and mark each `done`; never blocks. ERR_TIMEOUT or ERR_IO if the
+     * device itself is dead. */
     enum err (*poll)(struct block_device *dev);
 
-    /* Sleep until a request is done that poll has not collected, at most this many microseconds;
-     * returns at once if none is in flight. NULL: nothing here wakes whoever polls. */
+    /* Sleep until a request is finished that poll has not collected, at most this many
+     * microseconds; return at once if none is in flight. NULL: nothing would end the sleep. */
     void (*wait)(struct block_device *dev, uint32_t micros);
 
-    /* Stop every transfer and start afresh: each request in flight is marked `done` with
-     * ERR_TIMEOUT and its buffer is the caller's again. ERR_TIMEOUT: the device stays dead, the
-     * transfers have stopped all the same. NULL where transfers cannot be stopped. */
+    /* Stop every transfer and start again: each request in flight is marked `done` with
+     * ERR_TIMEOUT, and its buffer is the caller's again. ERR_TIMEOUT: the device stays dead, but
+     * its transfers have stopped. NULL: transfers cannot be stopped. */
     enum err (*reset)(struct block_device *dev);
 
-    /* How often the device was polled so far, modulo 2^32, if another core than the caller's does
-     * that (runtime/storage/io_core.h): time-outs of the calling core count these polls. Any core.
-     * NULL: each poll is a look. */
+    /* How often the device was polled so far, modulo 2^32, if another core polls it
+     * (runtime/storage/io_core.h): the caller's time-outs count these polls. Any core. NULL: the
+     * caller's own polls count. */
     uint32_t (*looks)(const struct block_device *dev);
 
-    /* Tell what the device and its controller say of themselves. `of` is facts_of, even if another
-     * device wraps this one. May be NULL. */
+    /* Report facts about the device and its controller. `of` is facts_of, even if another device
+     * wraps this one. May be NULL. */
     void (*facts)(const void *of, const struct facts *f);
     const void *facts_of;
 
-    /* Preferred sectors of a request, if each request costs so much that small ones are slow. 0:
-     * any will do. */
+    /* Preferred size of a request in sectors, if small requests are slow. 0: any size is
+     * good. */
     uint32_t wanted_sectors;
 
-    /* Requests that one read keeps in flight, if the device works on them without being polled. 0:
-     * it begins one when it is looked at, so that two are enough, the current one and the next. */
+    /* Requests that a read keeps in flight, if the device works on them without being polled. 0:
+     * the device begins a request only when polled, so two suffice: the current and the next. */
     uint32_t wanted_requests;
 
     void *driver; /* the driver's own state */
 };
 
-/* The error message for a request that failed. */
+/* The error message for a failed request. */
 static inline const char *block_device_reason(const struct block_device *dev, enum err e)
 {
     return (e == ERR_IO || e == ERR_TIMEOUT) && dev->reason != NULL ? dev->reason : err_text(e);
 }
 
-/* The part of a queue that one read may take: a quarter is left to reads beside it. */
+/* The part of a queue that one read may take: a quarter is left for simultaneous reads. */
 static inline uint32_t block_device_wanted(uint32_t queue_depth)
 {
     return queue_depth - queue_depth / 4;
@@ -112,7 +112,7 @@ static inline uint32_t block_device_block_sectors(const struct block_device *dev
     return dev->block_bytes > SECTOR_BYTES ? dev->block_bytes / SECTOR_BYTES : 1;
 }
 
-/* Whether submit takes the request: not empty, not too large, within the device. */
+/* True if submit takes the request: it is not empty, not too large, and within the device. */
 static inline bool block_request_fits(const struct block_device *dev,
                                       const struct block_request *req)
 {
@@ -120,7 +120,7 @@ static inline bool block_request_fits(const struct block_device *dev,
            req->sector < dev->n_sectors && req->n_sectors <= dev->n_sectors - req->sector;
 }
 
-/* Whether the device's DMA reaches the whole buffer. */
+/* True if the device's DMA reaches the whole buffer. */
 static inline bool block_request_in_reach(const struct block_device *dev,
                                           const struct block_request *req)
 {

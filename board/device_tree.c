@@ -69,7 +69,7 @@ static bool property_read(const struct device_tree *tree, uint32_t at, struct to
     return token->name != NULL;
 }
 
-/* Read the token at `at`; false: it does not lie within the structure block. Offsets stay under
+/* Read the token at `at`; false: it is not within the structure block. Offsets stay under
  * DEVICE_TREE_MAX_BYTES, so the sums here cannot wrap. */
 static bool token_read(const struct device_tree *tree, uint32_t at, struct token *token)
 {
@@ -92,7 +92,8 @@ static bool token_read(const struct device_tree *tree, uint32_t at, struct token
     }
 }
 
-/* Are nodes balanced, properties before children inside a node only, and one root? */
+/* Check that nodes are balanced, that properties are only inside nodes and before children, and
+ * that there is one root. */
 static enum err structure_check(const struct device_tree *tree)
 {
     uint32_t at = tree->structure;
@@ -126,7 +127,7 @@ static enum err structure_check(const struct device_tree *tree)
     return ERR_BAD_HEADER;
 }
 
-/* The list ends with a pair of zeros, which must lie inside the blob. */
+/* Check that the list ends with a pair of zeros inside the blob. */
 static bool reservations_check(const struct device_tree *tree)
 {
     uint32_t at = tree->reservations;
@@ -303,7 +304,7 @@ bool device_tree_next_type(const struct device_tree *tree, struct device_tree_no
     return false;
 }
 
-/* Does the path component of `length` bytes name the node, with or without its unit address? */
+/* True if the path component of `length` bytes names the node, with or without its unit address. */
 static bool component_matches(const char *name, const char *component, size_t length)
 {
     if (strlen(name) < length || memcmp(name, component, length) != 0)
@@ -405,7 +406,7 @@ bool device_tree_available(const struct device_tree *tree, const struct device_t
     return status != NULL && (strcmp(status, "okay") == 0 || strcmp(status, "ok") == 0);
 }
 
-/* `cells` big-endian cells; false where the number has more than 64 bits. */
+/* Read `cells` big-endian cells; false: the number has more than 64 bits. */
 static bool cells_read(const uint8_t *p, uint32_t cells, uint64_t *value)
 {
     *value = 0;
@@ -417,8 +418,8 @@ static bool cells_read(const uint8_t *p, uint32_t cells, uint64_t *value)
     return true;
 }
 
-/* Carry an address on the bus of level `bus` to the bus of its parent: no `ranges` means that
- * children are not memory mapped, an empty one that both buses are the same (section 2.3.8). */
+/* Translate an address on the bus of level `bus` to its parent's bus. Without `ranges`, children
+ * are not memory mapped; if it is empty, both buses are the same (section 2.3.8). */
 static bool address_translate(const struct device_tree *tree, const struct device_tree_node *node,
                               int bus, uint64_t *address, uint64_t bytes)
 {
@@ -486,7 +487,7 @@ bool device_tree_reservation(const struct device_tree *tree, unsigned index, uin
 {
     uint64_t at = tree->reservations;
 
-    /* Opening made sure of the closing pair of zeros. */
+    /* Opening has checked that a pair of zeros ends the list. */
     for (;; at += 16) {
         *base = read_u64(tree->blob + at);
         *size = read_u64(tree->blob + at + 8);

@@ -71,7 +71,8 @@ bool device_tree_console(const struct device_tree *tree, struct device_tree_node
     return path != NULL && device_tree_find(tree, node, path);
 }
 
-/* "rv64imafdc_zba": single letters before the first longer extension (RISC-V, chapter on naming). The image is rv64gc. */
+/* True if a hart with an ISA such as "rv64imafdc_zba" can run the image, which is rv64gc. Single letters come before the
+ * first longer extension (RISC-V, chapter on naming). */
 static bool isa_can_work(const char *isa)
 {
     size_t letters = strcspn(isa, "_");
@@ -88,9 +89,9 @@ static bool isa_can_work(const char *isa)
     return true;
 }
 
-/* A RISC-V hart without mmu-type is a monitor core, and so is one without FPU whatever its mmu-type says (StarFive's
- * 2021.10 gives its S7 sv39). Binding riscv/cpus: isa-base and isa-extensions, or isa if they are
- * missing. */
+/* True if a cpu can run the image. A RISC-V hart without mmu-type is a monitor core; so is a hart without FPU, even
+ * with a mmu-type (StarFive's 2021.10 gives its S7 sv39). Binding riscv/cpus: isa-base and isa-extensions, or isa if
+ * they are missing. */
 static bool cpu_can_work(const struct device_tree *tree, const struct device_tree_node *node)
 {
     const char *mmu = device_tree_string(tree, node, "mmu-type");
@@ -127,7 +128,7 @@ unsigned device_tree_cpus(const struct device_tree *tree, uint64_t first, uint64
         if (!device_tree_reg(tree, &node, 0, &id, NULL))
             continue;
         if (id == first)
-            front = n < max ? n : max - 1; /* the booting core is never the one left out */
+            front = n < max ? n : max - 1; /* the booting core is never left out */
         if (n < max || id == first)
             ids[n < max ? n++ : front] = id;
     }
@@ -151,7 +152,7 @@ unsigned device_tree_n_cpus(const struct device_tree *tree)
     return n;
 }
 
-/* The tree's facts about the core with that id: dmips for each MHz, and MHz; 0: nothing. */
+/* Read the tree's facts about the core with that id: dmips per MHz, and MHz; 0: not given. */
 static void read_capacity(const struct device_tree *tree, uint64_t id, uint64_t *dmips,
                           uint64_t *mhz)
 {

@@ -1,5 +1,5 @@
-/* Every error that Ingot can answer with. 0 is fine, negative is a named error.
- * Each has one error message in err.c that tells a user what to do about it. */
+/* All errors of Ingot. 0 is success, a negative number is a named error. err.c has one message for
+ * each, which tells a user what to do. */
 #ifndef INGOT_BOARD_ERR_H
 #define INGOT_BOARD_ERR_H
 
@@ -7,8 +7,8 @@
 
 enum err {
     ERR_OK = 0,
-    ERR_BUSY = -1,           /* queue full, or not finished yet: poll and try again */
-    ERR_NO_DEVICE = -2,      /* no card, no flash, no such device */
+    ERR_BUSY = -1,           /* queue full, or not finished: poll and try again */
+    ERR_NO_DEVICE = -2,      /* no card, no flash, or no such device */
     ERR_IO = -3,             /* the device reported a failed transfer */
     ERR_TIMEOUT = -4,        /* the device did not answer in time */
     ERR_RANGE = -5,          /* a read beyond the end of the device or file */
@@ -29,11 +29,11 @@ enum err {
     ERR_BAD_TOKENIZER = -20, /* tokenizer section malformed, or without a token for a text */
     ERR_BAD_MODEL = -21,     /* model file of another format malformed (GGUF, llama2.c) */
     ERR_REMOVED = -22,       /* the card was taken out, or another one is in its place */
-    ERR_NOT_SIGNED = -23,    /* a key is there, and the file has no signature of it that holds */
+    ERR_NOT_SIGNED = -23,    /* there is a key, but the file has no valid signature by it */
     ERR_COUNT = 24
 };
 
-/* ERR_OK where it is well, else e. */
+/* ERR_OK if all is well, else e. */
 static inline enum err err_unless(bool well, enum err e)
 {
     if (well)

@@ -1,5 +1,5 @@
 /* Facts about a machine, for a report that somebody sends back: the option `diag`. The code that knows a fact
- * tells it under a name, and the code that asked prints it; nothing is written to the machine for it. */
+ * reports it under a name, and the code that asked prints it. Reporting never writes to the machine. */
 #ifndef INGOT_BOARD_FACTS_H
 #define INGOT_BOARD_FACTS_H
 
@@ -12,15 +12,15 @@ struct facts {
     /* name: lower case, "uart clock". It and text live until the call returns. */
     void (*number)(void *context, const char *name, enum fact_kind kind, uint64_t value);
     void (*text)(void *context, const char *name, const char *text);
-    /* n words of a register or a property, the first one first. */
+    /* n words of a register or a property, in order. */
     void (*words)(void *context, const char *name, const uint32_t *words, unsigned n);
 };
 
-/* An opened driver reports about itself under `diag`, even if it failed; the same pair counts once.
- * More than FACTS_SOURCES are left out. `of` lives as long as the image. Core 0. */
+/* Add an opened driver, even one that failed, whose function reports under `diag`. The same pair
+ * counts once; more than FACTS_SOURCES are left out. `of` must always exist. Core 0. */
 enum { FACTS_SOURCES = 16 };
 void facts_add(void (*tell)(const void *of, const struct facts *f), const void *of);
-/* Have all of them tell, in the order in which they were added. */
+/* Let all added drivers report, in the order in which they were added. */
 void facts_tell(const struct facts *f);
 
 static inline void fact_number(const struct facts *f, const char *name, enum fact_kind kind,

@@ -1,7 +1,7 @@
 #include "board/led_code.h"
 
-/* A poll takes about 20 ns, because it reads a counter after a barrier: this many are a
- * millisecond, or the flash is a little short. */
+/* A poll takes about 20 ns, because it reads a counter after a barrier. So this many polls take a
+ * millisecond or a little less. */
 enum { LOOKS_PER_MILLI = 50000, GUESSED_LOOKS_PER_MILLI = 20000 };
 
 static void wait(const struct led *led, uint32_t millis)

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Boards whose machines have more say so in their board.mk. */
+/* Boards whose machines have more cores say so in their board.mk. */
 #ifndef BOARD_MOST_CORES
 #define BOARD_MOST_CORES 8
 #endif
@@ -28,7 +28,7 @@ struct memory_range {
 enum board_limit {
     BOARD_LIMIT_VOLTAGE = 1 << 0,   /* the supply voltage is too low */
     BOARD_LIMIT_CLOCK = 1 << 1,     /* the firmware has capped the clock */
-    BOARD_LIMIT_THROTTLED = 1 << 2, /* too hot, or too little voltage: the lowest clock */
+    BOARD_LIMIT_THROTTLED = 1 << 2, /* lowest clock, because of heat or low voltage */
     BOARD_LIMIT_HOT = 1 << 3,       /* the soft limit of temperature is reached */
 };
 
@@ -43,17 +43,19 @@ struct board_health {
 
 enum { BOARD_DOING_BYTES = 32 };
 
-/* How the run before this one ended. */
+/* How the previous run ended. */
 struct board_last_run {
     enum board_run_end {
-        BOARD_RUN_UNKNOWN,   /* power was off since, or it was switched off as it should */
+        BOARD_RUN_UNKNOWN,   /* power was off since, or the machine was switched off properly */
         BOARD_RUN_RESTARTED, /* by restart() */
         BOARD_RUN_RESET,     /* from outside */
         BOARD_RUN_HUNG,      /* by the watchdog */
     } end;
-    bool armed;                    /* a watchdog was: what seems a reset may have been it */
-    uint32_t alive_millis;         /* after its start: the last alive(); 0: not known */
-    char doing[BOARD_DOING_BYTES]; /* its work at that time; "": not known */
+    bool armed;                    /* a watchdog was armed: it may have caused the
+                                      reset */
+    uint32_t alive_millis;         /* time of the last alive() since that start; 0: not
+                                      known */
+    char doing[BOARD_DOING_BYTES]; /* what it was doing then; "": not known */
 };
 
 #endif

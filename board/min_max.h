@@ -36,7 +36,8 @@ static inline size_t max_size(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* b where a is not a number. Not fminf and fmaxf: a program with the library needs no -lm. */
+/* b if a is not a number. fminf and fmaxf are not used, because they need
+ * -lm. */
 static inline float min_float(float a, float b)
 {
     return a < b ? a : b;
@@ -47,7 +48,7 @@ static inline float max_float(float a, float b)
     return a > b ? a : b;
 }
 
-/* One or several flags if the condition holds, else 0: to put words of flags together. */
+/* `bits` if the condition holds, else 0: to combine flags. */
 static inline uint32_t bits_if(bool condition, uint32_t bits)
 {
     return bits & -(uint32_t)condition;

@@ -1,4 +1,4 @@
-/* The functions of struct board have no context, since a machine has one board; the ones here
+/* Functions of struct board have no context, because a machine has one board; the functions here
  * take a context and ignore it. */
 #include "board/platform_from_board.h"
 

@@ -5,19 +5,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Constant once the board has filled it. */
+/* A screen; constant after the board has filled it. */
 struct board_screen {
     uint8_t *pixels; /* mapped, cached; aligned to 8 bytes */
     uint32_t width, height;
-    uint32_t pitch; /* bytes from a row to the next, a multiple of 8 */
+    uint32_t pitch; /* bytes from one row to the next, a multiple of 8 */
     uint32_t bits;  /* bits per pixel, little-endian: 16 (from the top: 5 red, 6 green, 5 blue) or
                      * 32 (from the top: 8 unused, 8 red, 8 green, 8 blue) */
-    /* Pixels (bytes) were written: the display is to see them. NULL: it sees what the cores see. */
+    /* Make written pixels (bytes) visible to the display. NULL: it sees what the cores see. */
     void (*flush)(const void *pixels, size_t bytes);
+    const char *error_message; /* error message if there is a display but no picture; else NULL */
     const char
-        *error_message; /* an error message if there is a display but no picture; NULL: none */
-    const char *
-        none; /* an error message where no display is found and one may be expected; NULL: nothing to say */
+        *none; /* error message if no display is found where a user may expect one; else NULL */
 };
 
 #endif

@@ -24,14 +24,14 @@ static volatile uint32_t *cfi_word(const struct cfi_flash *flash, unsigned word)
     return (volatile uint32_t *)(flash->base + (uintptr_t)word * BANK_BYTES);
 }
 
-/* Both chips take every command, and must give the same answer. */
+/* Send a command to both chips, which must give the same answer. */
 static void cfi_command(const struct cfi_flash *flash, unsigned word, uint32_t command)
 {
     *cfi_word(flash, word) = command | command << 16;
     dma_barrier();
 }
 
-/* The low byte of both answers, or -1 if they differ. */
+/* The low byte of the chips' answers, or -1 if they differ. */
 static int cfi_answer(const struct cfi_flash *flash, unsigned word)
 {
     uint32_t value = *cfi_word(flash, word);
@@ -70,7 +70,7 @@ enum err cfi_flash_probe(struct cfi_flash *state, uintptr_t base, size_t bytes,
     cfi_command(state, 0, COMMAND_READ_ARRAY);
     cfi_command(state, WORD_COMMAND, COMMAND_QUERY);
     e = cfi_query_size(state, &state->bytes);
-    cfi_command(state, 0, COMMAND_READ_ARRAY); /* contents again, not status or query */
+    cfi_command(state, 0, COMMAND_READ_ARRAY); /* read the contents again, not status or query */
     if (e != ERR_OK)
         return e;
     if (state->bytes > bytes)

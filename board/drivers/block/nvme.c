@@ -18,11 +18,11 @@ enum {
     WHOLE_BYTES = 32 << 10,
 };
 
-/* A request in the drive's blocks: a part of one, whole ones, a part of one. */
+/* A request in blocks of the drive: part of a block, whole blocks, part of a block. */
 struct cut {
     uint64_t block;      /* the first */
-    uint32_t skip;       /* sectors of the head's block before the request */
-    uint32_t head, tail; /* sectors of the edges; 0: none */
+    uint32_t skip;       /* sectors of the head's block that precede the request */
+    uint32_t head, tail; /* sectors of the request in the edges; 0: none */
     uint32_t middle;     /* whole blocks */
 };
 
@@ -55,8 +55,8 @@ static uint8_t *at_sector(const struct block_request *r, uint32_t sector)
 
 /* ---- commands ---- */
 
-/* 4.4: one data block, whose type is 0; from where on Linux's driver takes it. A drive whose SGLS
- * is 2 requires whole dwords. */
+/* Describe the buffer as one data block of type 0 (4.4), if it is large enough by the rule of
+ * Linux's driver. A drive whose SGLS is 2 requires whole dwords. */
 static bool point_at_whole(const struct nvme *n, struct nvme_command *c, uint64_t address,
                            uint32_t bytes)
 {
@@ -68,7 +68,8 @@ static bool point_at_whole(const struct nvme *n, struct nvme_command *c, uint64_
     return true;
 }
 
-/* 4.3: the first page from where the buffer begins; then one page, or the address of a list. */
+/* Describe the buffer by pages (4.3): PRP1 is the buffer's start, PRP2 the second page or the
+ * address of a list. */
 static void point_at(struct nvme *n, uint32_t slot, struct nvme_command *c, const void *data,
                      uint32_t bytes)
 {
@@ -83,7 +84,7 @@ static void point_at(struct nvme *n, uint32_t slot, struct nvme_command *c, cons
     /* Within one page. */
     if (end <= next)
         return;
-    /* Two pages: PRP2 is the second. */
+    /* Two pages: PRP2 is the second page. */
     if (end - next <= NVME_PAGE) {
         c->prp2 = next;
         return;
@@ -113,7 +114,7 @@ static void transfer(struct nvme *n, uint32_t slot, unsigned part, uint64_t bloc
                               .dword12 = blocks - 1 }; /* 6.9, 6.15: zero is one block */
     uint32_t bytes = blocks * n->facts.block_bytes;
 
-    /* For a write the data leave the caches; for a read no dirty line may be written over them
+    /* For a write, the data must leave the caches; for a read, no dirty line may overwrite them
      * later. */
     dma_sync(&n->setup.window, data, bytes);
     point_at(n, slot, &c, data, bytes);
@@ -158,7 +159,7 @@ static void copy_edge(const struct block_request *r, uint32_t at, uint8_t *edge,
         memcpy(at_sector(r, at), edge, (size_t)sectors * SECTOR_BYTES);
 }
 
-/* Between the request's buffer and the edges' blocks, which hold what the drive has. */
+/* Copy between the request's buffer and the blocks of the edges, which hold the drive's data. */
 static void copy_edges(struct nvme *n, uint32_t slot, const struct cut *c)
 {
     const struct block_request *r = n->slots[slot].request;
@@ -188,24 +189,24 @@ static void finish(struct nvme *n, uint32_t slot, enum err status)
     r->done = true;
 }
 
-/* All commands of a step have answered. */
+/* Go to the next step, because all commands of this one have answered. */
 static void advance(struct nvme *n, uint32_t slot)
 {
     struct nvme_slot *s = &n->slots[slot];
     struct cut c = cut_request(n, s->request);
 
-    /* Edges are read: put the caller's sectors into them, then write all. */
+    /* The edges have been read: put the caller's sectors into them, then write everything. */
     if (s->status == ERR_OK && s->step == NVME_EDGES) {
         copy_edges(n, slot, &c);
         send_data(n, slot, &c);
         return;
     }
-    /* A volatile cache: a write is done when it is flushed. */
+    /* With a volatile cache, a write is done when it is flushed. */
     if (s->status == ERR_OK && s->step == NVME_DATA && s->request->write && n->facts.cached) {
         send_flush(n, slot);
         return;
     }
-    /* A read: the sectors of the edges, and the middle past the caches. */
+    /* A read: copy the sectors of the edges, and make the cores see the middle. */
     if (s->status == ERR_OK && !s->request->write) {
         copy_edges(n, slot, &c);
         dma_sync(&n->setup.window, at_sector(s->request, c.head),
@@ -214,13 +215,13 @@ static void advance(struct nvme *n, uint32_t slot)
     finish(n, slot, s->status);
 }
 
-/* One completion. false: the controller broke the protocol. */
+/* Take one completion. False: the controller violated the protocol. */
 static bool take(struct nvme *n, const struct nvme_completion *done)
 {
     uint32_t slot = done->id / PARTS, bit = 1u << done->id % PARTS;
     struct nvme_slot *s = &n->slots[slot % NVME_DEPTH];
 
-    /* An id that is not in flight: nothing more can be believed. */
+    /* The id is not in flight, so the controller cannot be trusted any more. */
     if (slot >= n->depth || s->request == NULL || !(s->pending & bit) ||
         done->sq_id != NVME_IO_QUEUE)
         return false;
@@ -243,8 +244,8 @@ static void fail_all(struct nvme *n, enum err status)
             finish(n, slot, status);
 }
 
-/* Nothing lands in a buffer that is handed back; whoever asks again starts the controller
- * afresh. */
+/* Stop all transfers, so that nothing arrives in buffers that are returned. The next request starts
+ * the controller again. */
 static enum err stop_all(struct nvme *n)
 {
     n->dead = nvme_stop(n) != ERR_OK;
@@ -253,7 +254,8 @@ static enum err stop_all(struct nvme *n)
     return ERR_IO;
 }
 
-/* Nothing is in flight. A drive that was pulled and put back is set up before. */
+/* Start the controller again; nothing is in flight. A drive that was pulled and put back is set up
+ * first. */
 static enum err restart(struct nvme *n)
 {
     if (n->gone && (n->setup.put_back == NULL || !n->setup.put_back(n->setup.slot)))
@@ -262,12 +264,12 @@ static enum err restart(struct nvme *n)
     return err_unless(!n->dead, ERR_IO);
 }
 
-/* 3.1.6, CFS; all ones: it is gone. */
+/* Read the status (3.1.6, CFS); all ones: the drive is gone. */
 static enum err check_health(struct nvme *n)
 {
     if (n->in_flight == 0 || ++n->idle_polls < HEALTH_PERIOD)
         return ERR_OK;
-    /* A controller that failed completes nothing: only its status register tells. */
+    /* A failed controller completes nothing; only its status register shows that. */
     n->idle_polls = 0;
     uint32_t status = nvme_read(n, NVME_CSTS);
     if ((status & (CSTS_READY | CSTS_FATAL)) == CSTS_READY)
@@ -277,7 +279,8 @@ static enum err check_health(struct nvme *n)
 
 /* ---- the block device ---- */
 
-/* Two writes may have a block in common: one with edges reads it first, and goes alone. */
+/* Two writes may share a block. A write with edges reads the block first, so no other write may be
+ * in flight with it. */
 static bool must_wait(const struct nvme *n, const struct block_request *r, const struct cut *c)
 {
     return n->in_flight == n->depth ||

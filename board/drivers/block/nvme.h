@@ -1,6 +1,6 @@
 /* An NVMe controller's first namespace as a block device (NVM Express Base Specification 1.4): an
  * admin queue and one pair of queues for transfers, polled, DMA straight into the caller's buffer.
- * Blocks of 512 or 4096 bytes; of the latter a request may cover parts. */
+ * Blocks have 512 or 4096 bytes; a request may cover parts of blocks of 4096. */
 #ifndef INGOT_BOARD_DRIVERS_BLOCK_NVME_H
 #define INGOT_BOARD_DRIVERS_BLOCK_NVME_H
 
@@ -12,11 +12,11 @@
 #include "board/err.h"
 
 enum {
-    NVME_DEPTH = 16,   /* requests in flight at most */
+    NVME_DEPTH = 16,   /* most requests in flight */
     NVME_ENTRIES = 64, /* entries of a queue for transfers */
     NVME_ADMIN = 16,   /* entries of an admin queue: one command at a time */
     NVME_PAGE = 4096,  /* CC.MPS = 0 */
-    NVME_LIST = 256,   /* pages of a list: 1 MiB a request */
+    NVME_LIST = 256,   /* pages of a list: 1 MiB per request */
     NVME_NAME_BYTES = 40,
     NVME_WHO_BYTES = 60,
 };
@@ -35,7 +35,7 @@ struct nvme_completion { /* section 4.6 */
     uint32_t result, reserved;
     uint16_t sq_head, sq_id;
     uint16_t id;
-    uint16_t status; /* bit 0: the phase; the others 0: success */
+    uint16_t status; /* bit 0: the phase; other bits 0: success */
 };
 _Static_assert(sizeof(struct nvme_completion) == 16, "section 4.6");
 
@@ -43,27 +43,28 @@ struct nvme_queue {
     struct nvme_command *commands;
     struct nvme_completion *completions;
     uint16_t id, entries;
-    uint16_t tail, head; /* the next command's place; the next completion's */
+    uint16_t tail, head; /* index of the next command, and of the next completion */
     bool phase;          /* of a new completion */
 };
 
 /* The facts from Identify. */
 struct nvme_facts {
     uint32_t max_bytes;   /* largest transfer; 0: no limit */
-    bool cached;          /* a cache that forgets: writes are followed by a flush */
-    bool may_have_others; /* namespaces beyond the first, which are not used */
-    bool whole;           /* it takes a buffer by address and length (SGL, section 4.4) */
+    bool cached;          /* a volatile cache: a flush follows each write */
+    bool may_have_others; /* there may be namespaces beyond the first, which are not used */
+    bool whole;           /* accepts a buffer as address and length (SGL, section 4.4) */
     uint64_t n_blocks;
     uint32_t block_bytes;
     bool read_only;
     uint8_t who[NVME_WHO_BYTES]; /* serial number and model */
 };
 
-/* A request is at most three commands at a time: blocks that it covers in part are its edges. */
+/* A request has at most three commands at a time. Blocks that it covers only in part are its
+ * edges. */
 struct nvme_slot {
     struct block_request *request; /* NULL: free */
     enum nvme_step { NVME_EDGES, NVME_DATA, NVME_FLUSH } step;
-    uint8_t pending; /* bit n: command n of the step is under way */
+    uint8_t pending; /* bit n: command n of the step is in flight */
     enum err status;
 };
 
@@ -73,12 +74,14 @@ struct nvme_setup {
     uint64_t (*ticks)(void);
     uint64_t ticks_hz;
     bool (*put_back)(
-        const void *
-            slot); /* a drive that was pulled: whether it is there again, and set up; NULL: never */
+        const void
+            *slot); /* true if a drive that was pulled is there again, and set up; NULL: it never
+                      is */
     const void *slot;
 };
 
-/* All state of one controller; zeroed by nvme_open. May lie in any RAM that its DMA reaches. */
+/* All state of one controller; zeroed by nvme_open. It may be in any RAM that the controller's DMA
+ * reaches. */
 struct nvme {
     _Alignas(NVME_PAGE) struct nvme_command commands[NVME_ENTRIES];
     _Alignas(NVME_PAGE) struct nvme_completion completions[NVME_ENTRIES];
@@ -95,19 +98,20 @@ struct nvme {
     uint32_t limit_ms; /* CAP.TO */
     uint32_t depth;    /* slots in use, <= NVME_DEPTH */
     uint32_t in_flight, most_in_flight;
-    uint32_t writes;     /* how many of those in flight write ... */
-    uint32_t edged;      /* ... and how many of those have edges */
+    uint32_t writes;     /* writes in flight ... */
+    uint32_t edged;      /* ... and how many of them have edges */
     uint32_t idle_polls; /* since the last answer */
-    bool stopped;        /* after a fatal error: the next submit starts it afresh */
-    bool by_pages;       /* a transfer by address and length failed: lists of pages from then on */
+    bool stopped;        /* after a fatal error: the next submit starts the controller again */
+    bool by_pages;       /* a transfer by address and length failed: use lists of pages from now
+                            on */
     bool dead;
-    bool gone;       /* dead, as it was pulled: a later request looks whether it is there again */
-    const char *why; /* an error message when it is there and cannot be used, else NULL */
+    bool gone;       /* the drive was pulled; a later request looks whether it is there again */
+    const char *why; /* error message if the drive is there but cannot be used, else NULL */
     char name[NVME_NAME_BYTES];
 };
 
-/* Start the controller and fill out. If it cannot be used, out->error_message says why and nothing can
- * be read. ERR_NO_DEVICE: nothing answers at the address. */
+/* Start the controller and fill *out. If it cannot be used, out->error_message says why and nothing
+ * can be read. ERR_NO_DEVICE: nothing answers at the address. */
 enum err nvme_open(struct nvme *n, const struct nvme_setup *setup, struct block_device *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* Identify data (NVM Express Base Specification 1.4, figures 245, 247 and 251): bytes of a stranger's, of
- * which each is checked before it is used. */
+/* Identify data (NVM Express Base Specification 1.4, figures 245, 247 and 251): bytes of an unknown
+ * device, each checked before it is used. */
 #include <string.h>
 
 #include "board/drivers/block/nvme_registers.h"
@@ -9,7 +9,7 @@ enum {                /* the controller's page */
        AT_MDTS = 77,
        AT_SQES = 512,
        AT_CQES = 513,
-       AT_NN = 516, /* the highest number that a namespace may have */
+       AT_NN = 516, /* highest possible number of a namespace */
        AT_VWC = 525,
        AT_SGLS = 536,
 };
@@ -23,7 +23,8 @@ enum { /* the namespace's page */
 };
 enum { MDTS_MOST = 12, SQES = 6, CQES = 4, SHIFT_512 = 9, SHIFT_4096 = 12 };
 
-/* Low four bits: the least size of an entry, as a power of two; high: the largest. */
+/* True if entries may have this size, a power of two: the low four bits of `sizes` are the least
+ * size, the high four the largest. */
 static bool takes(uint8_t sizes, unsigned size)
 {
     return (sizes & 15u) <= size && size <= sizes >> 4;
@@ -33,7 +34,7 @@ const char *nvme_read_controller(const uint8_t data[NVME_PAGE], struct nvme_fact
 {
     if (!takes(data[AT_SQES], SQES) || !takes(data[AT_CQES], CQES))
         return "the NVMe controller needs queue entries of an unsupported size: use another drive";
-    facts->max_bytes = 0; /* no limit, or more than a request has */
+    facts->max_bytes = 0; /* no limit, or one above the largest request */
     if (data[AT_MDTS] != 0 && data[AT_MDTS] < MDTS_MOST)
         facts->max_bytes = (uint32_t)NVME_PAGE << data[AT_MDTS];
     facts->cached = data[AT_VWC] & 1;

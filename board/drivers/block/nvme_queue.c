@@ -14,7 +14,7 @@ void nvme_push(struct nvme *n, struct nvme_queue *q, const struct nvme_command *
     nvme_write(n, doorbell(n, q, false), q->tail);
 }
 
-/* 4.6: the controller flips the phase with each round of the queue, and writes it last. */
+/* The controller flips the phase with each round of the queue, and writes it last (4.6). */
 bool nvme_pop(struct nvme *n, struct nvme_queue *q, struct nvme_completion *out)
 {
     const volatile uint16_t *status = &q->completions[q->head].status;
@@ -22,8 +22,8 @@ bool nvme_pop(struct nvme *n, struct nvme_queue *q, struct nvme_completion *out)
     dma_sync(&n->setup.window, &q->completions[q->head], sizeof *out);
     if ((*status & 1) != q->phase)
         return false;
-    dma_sync(&n->setup.window, &q->completions[q->head], sizeof *out); /* then the other words, and
-                                                                        * data */
+    dma_sync(&n->setup.window, &q->completions[q->head], sizeof *out); /* then read the other words,
+                                                                        * and data */
     *out = q->completions[q->head];
     if (++q->head == q->entries) {
         q->head = 0;

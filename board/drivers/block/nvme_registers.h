@@ -23,32 +23,35 @@ enum { /* section 5 */
        ADMIN_IDENTIFY = 0x06,
        ADMIN_SET_FEATURES = 0x09,
 };
-enum { FLAG_SGL = 1 << 6 }; /* 4.2, PSDT: where the data are is an SGL's first entry */
+enum { FLAG_SGL = 1 << 6 }; /* 4.2, PSDT: an SGL's first entry gives the place of the data */
 enum { IO_FLUSH = 0, IO_WRITE = 1, IO_READ = 2 };                              /* section 6 */
 enum { IDENTIFY_NAMESPACE = 0, IDENTIFY_CONTROLLER = 1, IDENTIFY_ACTIVE = 2 }; /* 5.15.1, CNS */
 enum { FEATURE_QUEUES = 7 };                                                   /* 5.21.1.7 */
 enum { NVME_NAMESPACE = 1, NVME_IO_QUEUE = 1 };
 
-/* nvme_mmio.c, in whose place a unit test has a controller. */
+/* In nvme_mmio.c, which a unit test replaces by a controller. */
 uint32_t nvme_read(const struct nvme *n, unsigned reg);
 void nvme_write(const struct nvme *n, unsigned reg, uint32_t value);
 
-/* nvme_queue.c. Put a command into the queue and ring its doorbell; the caller knows of room. */
+/* In nvme_queue.c. Put a command into the queue and ring its doorbell; the caller ensures that
+ * there is room. */
 void nvme_push(struct nvme *n, struct nvme_queue *q, const struct nvme_command *c);
 
-/* Take the next completion; false: there is none yet. nvme_popped rings the doorbell for those
- * taken. */
+/* Take the next completion; false: there is none yet. nvme_popped rings the doorbell for all that
+ * were taken. */
 bool nvme_pop(struct nvme *n, struct nvme_queue *q, struct nvme_completion *out);
 void nvme_popped(struct nvme *n, const struct nvme_queue *q);
 
-/* nvme_start.c. From reset to two queues for transfers; n->why has an error message on failure. A
- * controller must tell the same for its namespace at each later start as at the first. */
+/* In nvme_start.c. Start the controller, from reset to two queues for transfers; n->why has an
+ * error message on failure. At each later start, the controller must report the same namespace as
+ * at the first. */
 enum err nvme_start(struct nvme *n);
 
 /* Disable the controller; afterwards it moves no data. ERR_TIMEOUT. */
 enum err nvme_stop(struct nvme *n);
 
-/* nvme_identify.c: read a page of the device's into *facts. NULL: well, or an error message why it cannot be used. */
+/* In nvme_identify.c: read a page of the device into *facts. NULL: success; else the reason why the device cannot be
+ * used. */
 const char *nvme_read_controller(const uint8_t data[NVME_PAGE], struct nvme_facts *facts);
 const char *nvme_read_namespace(const uint8_t data[NVME_PAGE], struct nvme_facts *facts);
 

@@ -1,5 +1,5 @@
 /* From reset to queues for transfers, in the order of section 7.6.1 of the NVM Express Base
- * Specification 1.4, whose sections these are. */
+ * Specification 1.4. All section numbers are its. */
 #include <stddef.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static enum err fail(struct nvme *n, enum err e, const char *why)
     return e;
 }
 
-/* 3.1.5, 3.1.6: RDY follows EN. A controller that is gone reads as all ones. */
+/* Wait until RDY follows EN (3.1.5, 3.1.6). A controller that is gone reads as all ones. */
 static enum err wait_ready(struct nvme *n, uint32_t ready)
 {
     struct deadline d = deadline_in(n, n->limit_ms);
@@ -63,7 +63,7 @@ enum err nvme_stop(struct nvme *n)
     dma_barrier();
     nvme_write(n, NVME_CC, nvme_read(n, NVME_CC) & ~(uint32_t)CC_ENABLE);
     e = wait_ready(n, 0);
-    dma_barrier(); /* nothing arrives in memory after this */
+    dma_barrier(); /* after this nothing arrives in memory */
     return e;
 }
 
@@ -112,7 +112,7 @@ static enum err enable(struct nvme *n)
     set_queue(&n->admin, 0, NVME_ADMIN);
     set_queue(&n->io, NVME_IO_QUEUE, n->io.entries);
     dma_sync(&n->setup.window, n,
-             offsetof(struct nvme, setup)); /* zeroed queues, and no dirty line */
+             offsetof(struct nvme, setup)); /* the queues are zeroed, without dirty lines */
     nvme_write(n, NVME_AQA, (NVME_ADMIN - 1) << 16 | (NVME_ADMIN - 1));
     write_address(n, NVME_ASQ, n->admin_commands);
     write_address(n, NVME_ACQ, n->admin_completions);
@@ -121,7 +121,7 @@ static enum err enable(struct nvme *n)
     return wait_ready(n, CSTS_READY);
 }
 
-/* One admin command, waited for. */
+/* Send one admin command, and wait for its completion. */
 static enum err obey(struct nvme *n, const struct nvme_command *c)
 {
     struct deadline d = deadline_in(n, ADMIN_LIMIT_MS);
@@ -133,7 +133,7 @@ static enum err obey(struct nvme *n, const struct nvme_command *c)
         if (over)
             return fail(n, ERR_TIMEOUT,
                         "the NVMe controller does not answer: switch the power off and on");
-        over = is_over(n, &d); /* one more look after the limit */
+        over = is_over(n, &d); /* look once more after the limit */
     }
     nvme_popped(n, &n->admin);
     if (done.id != c->id || done.status >> 1 != 0)
@@ -154,7 +154,8 @@ static enum err identify(struct nvme *n, uint32_t what, uint32_t namespace_id)
     return e;
 }
 
-/* 5.15.2.3: a list of the active ones above the number that is given, until a 0. A drive that does not know the list has one. */
+/* Count further active namespaces: a list of those above the given number, ended by 0 (5.15.2.3). A drive that does not know the
+ * list has only one. */
 static enum err count_others(struct nvme *n)
 {
     uint32_t others = 0;
@@ -186,7 +187,7 @@ static enum err identify_both(struct nvme *n)
     if (e == ERR_OK && before.n_blocks != 0 &&
         (before.n_blocks != n->facts.n_blocks || before.block_bytes != n->facts.block_bytes ||
          memcmp(before.who, n->facts.who, sizeof before.who) != 0)) {
-        n->facts = before; /* it stays another one at the next request */
+        n->facts = before; /* the next request must also see another drive */
         n->gone = true;    /* the first drive may come back */
         return fail(n, ERR_IO, "another NVMe drive is in its place: restart");
     }
@@ -195,7 +196,7 @@ static enum err identify_both(struct nvme *n)
     return e;
 }
 
-/* 5.3, 5.4: the completions' queue first. No interrupts. */
+/* Create the queues, first the one for completions (5.3, 5.4), without interrupts. */
 static enum err create_queues(struct nvme *n)
 {
     uint32_t size = (n->io.entries - 1u) << 16 | NVME_IO_QUEUE;

@@ -11,8 +11,9 @@ enum {
     CLASS_XHCI = 0x0c0330,
     ID_VL805 = 0x34831106,
     VL805_PROGRAM =
-        0x50, /* version of what it runs; 0: nothing (Linux, raspberrypi.c of its firmware drivers) */
-    MIN_PROGRAM_MS = 1, /* five times as long as U-Boot waits for it to start */
+        0x50, /* version of the VL805's program; 0: it has none (Linux, raspberrypi.c of its firmware
+                 drivers) */
+    MIN_PROGRAM_MS = 1, /* five times as long as U-Boot waits for the start */
 };
 
 static bool map_port(const struct brcm_pcie_place *p)
@@ -22,7 +23,7 @@ static bool map_port(const struct brcm_pcie_place *p)
                                mmu_map(p->resets, BRCM_PCIE_RESETS_BYTES, MAP_DEVICE) == ERR_OK));
 }
 
-/* Before BAR 0 is set, which the new program may forget. */
+/* Give the VL805 its program, before BAR 0 is set, because the new program may forget BAR 0. */
 static void give_program(const struct brcm_pcie *port, void (*reload)(void))
 {
     uint64_t start = port->place.ticks();

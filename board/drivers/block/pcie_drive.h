@@ -16,9 +16,9 @@ struct pcie_drive {
     struct block_device device; /* the port, or the NVMe drive */
 };
 
-/* Bring up the port. Returns how many devices were put into out, at most USB_DRIVES; one may say
- * in its `error_message` why it cannot be used. `reload` makes the firmware load a VL805's program
- * again, which a reset lost; NULL: not possible. The port's registers are mapped here. */
+/* Bring up the port. Returns the number of devices in out, at most USB_DRIVES; a device that cannot
+ * be used says why in its `error_message`. `reload` makes the firmware load a VL805's program again
+ * after a reset; NULL: it cannot. This maps the port's registers. */
 unsigned pcie_drive_open(struct pcie_drive *drive, const struct brcm_pcie_place *place,
                          struct dma_window window, void (*reload)(void), struct block_device **out);
 

@@ -49,7 +49,7 @@ static enum err spi_nor_submit(struct block_device *dev, struct block_request *r
     return ERR_OK;
 }
 
-/* One sector for each call. The bus reports no errors: checksums find damaged data. */
+/* Read one sector in each call. The bus reports no errors; checksums find damaged data. */
 static enum err spi_nor_poll(struct block_device *dev)
 {
     struct spi_nor *nor = dev->driver;
@@ -79,7 +79,7 @@ static enum err spi_nor_reset(struct block_device *dev)
     return ERR_OK;
 }
 
-/* log2 of the chip's bytes, or 0: there is no chip, or one of another kind. */
+/* log2 of the chip's size in bytes; 0: there is no chip, or another kind of chip. */
 static unsigned spi_nor_ask_size(struct spi_bus *bus)
 {
     static const uint8_t wake = COMMAND_WAKE, ask = COMMAND_ID;

@@ -18,7 +18,7 @@ struct spi_nor {
     char name[40];
 };
 
-/* Ask for the id at the bus rate hz, which is kept, and fill out; address names the device.
+/* Ask for the id at the bus rate hz, which stays set, and fill *out; `address` names the device.
  * ERR_NO_DEVICE: nothing answers, or the answer gives no size. */
 enum err spi_nor_probe(struct spi_nor *nor, struct spi_bus *bus, uint32_t hz, uintptr_t address,
                        struct block_device *out);

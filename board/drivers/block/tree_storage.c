@@ -19,8 +19,8 @@ static void add_card(struct tree_storage *s, uintptr_t mmio)
     }
 }
 
-/* QEMU fills the slots from the highest address down, in the order of its command line, while the
- * tree may list them either way: so the next one is always the highest below the last. */
+/* QEMU fills the slots from the highest address down, in the order of its command line, but the
+ * tree may list them in either order. So the next card is always the highest one below the last. */
 static void find_cards(struct tree_storage *s, const struct device_tree *tree)
 {
     uint64_t last = UINT64_MAX;
@@ -44,8 +44,8 @@ static void find_cards(struct tree_storage *s, const struct device_tree *tree)
     }
 }
 
-/* The machines with a tree and PCI Express are emulated ones: the bus is coherent, and reaches all
- * of memory, unless the caller wants otherwise. */
+/* Machines with a tree and PCI Express are emulated: their bus is coherent and reaches all memory,
+ * unless the caller sets a limit. */
 static struct dma_window pci_window(const struct tree_storage *s)
 {
     return (struct dma_window){ .offset = 0,
@@ -69,7 +69,8 @@ static void add_slot(struct tree_storage *s, struct tree_sd_slot *slot, uintptr_
     }
 }
 
-/* Note this function and all later ones of its class: the table has no room for them. */
+/* Note that this function and all later ones of its class are left out, because the table is
+ * full. */
 static void leave_out(const struct pci_ecam *pci, unsigned function, unsigned class,
                       enum left_out kind)
 {

@@ -20,7 +20,7 @@ struct tree_sd_slot {
     struct sd_card card;
 };
 
-/* Device n is devices[n]; a virtio card or a bank lives in cards[n] or banks[n]. */
+/* devices[n] is device n; its state is in cards[n] for a virtio card, in banks[n] for a bank. */
 struct tree_storage {
     struct nvme drives[TREE_STORAGE_DRIVES];
     struct pci_kept drive_slots[TREE_STORAGE_DRIVES];
@@ -29,16 +29,17 @@ struct tree_storage {
     struct tree_sd_slot slots[TREE_STORAGE_SLOTS];
     struct cfi_flash banks[BOARD_MAX_BLOCK];
     struct block_device devices[BOARD_MAX_BLOCK];
-    struct block_device *found[BOARD_MAX_BLOCK]; /* devices[], except those of usb */
+    struct block_device *found[BOARD_MAX_BLOCK]; /* the devices in devices[], except those of
+                                                    `usb` */
     unsigned n_devices;
-    uint64_t dma_end; /* board.limit_dma's, for the cards' devices; 0: DMA reaches all memory */
+    uint64_t dma_end; /* limit from board.limit_dma for cards; 0: DMA reaches all memory */
 };
 
-/* Map and probe what the tree lists, fill devices[], return how many: board.find_storage for a
- * machine that describes itself. Virtio cards come in descending order of their addresses. A
- * bank that is erased is a device, too: a model is looked for in each. A device that does not
- * answer is left out, except the SD slot, whose device then says why it has no card, and an NVMe
- * controller, which reports its error. */
+/* Map and probe the storage that the tree lists, fill devices[] and return how many:
+ * board.find_storage for a machine with a device tree. Virtio cards come in descending order of
+ * their addresses. An erased bank is a device too, because a model is searched for in each. A
+ * device that does not answer is left out, except the SD slot, whose device then says why it has no
+ * card, and an NVMe controller, which reports its error. */
 unsigned tree_storage_find(struct tree_storage *storage, const struct device_tree *tree,
                            struct block_device *devices[BOARD_MAX_BLOCK]);
 

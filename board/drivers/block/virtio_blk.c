@@ -22,7 +22,8 @@ static struct virtq queue_of(struct virtio_blk *v)
     };
 }
 
-/* Section 4.2.2.1: a 64-bit field is consistent if the generation did not change meanwhile. */
+/* Read a 64-bit field, which is consistent if the generation did not change meanwhile (section
+ * 4.2.2.1). */
 static uint64_t virtio_read_capacity(const struct virtio_blk *v)
 {
     uint64_t capacity = 0;
@@ -37,8 +38,8 @@ static uint64_t virtio_read_capacity(const struct virtio_blk *v)
     return capacity;
 }
 
-/* Returns in *limits which of SIZE_MAX, SEG_MAX apply. Without VIRTIO_BLK_F_FLUSH the device
- * writes through (5.2.6.2): a finished write is durable. */
+/* Negotiate features; *limits: which of SIZE_MAX and SEG_MAX apply. Without VIRTIO_BLK_F_FLUSH the
+ * device writes through (5.2.6.2): a finished write is durable. */
 static enum err virtio_blk_negotiate(struct virtio_blk *v, uint32_t *limits)
 {
     enum virtio_refusal refusal =
@@ -56,7 +57,7 @@ static enum err virtio_blk_negotiate(struct virtio_blk *v, uint32_t *limits)
 }
 
 /* Divide the descriptors into equal slots: header, data segments, status. A device without
- * limits takes one segment a request, so that every slot has more than enough. */
+ * limits needs one segment per request, so every slot has enough. */
 static void virtio_blk_plan(struct virtio_blk *v, uint32_t limits)
 {
     const uint32_t request_bytes = VIRTIO_BLK_MAX_SECTORS * SECTOR_BYTES;
@@ -95,7 +96,7 @@ static enum err virtio_blk_start_queue(struct virtio_blk *v)
     return ERR_OK;
 }
 
-/* Section 3.1.1, from reset to DRIVER_OK. */
+/* Start the device, from reset to DRIVER_OK (section 3.1.1). */
 static enum err virtio_blk_start(struct virtio_blk *v)
 {
     uint32_t limits = 0;
@@ -134,7 +135,7 @@ static void virtio_blk_fail_all(struct virtio_blk *v, enum err status)
 static enum err virtio_blk_die(struct virtio_blk *v)
 {
     v->dead = true;
-    (void)virtio_stop(v->mmio); /* so that no transfer writes to a returned buffer */
+    (void)virtio_stop(v->mmio); /* after this no transfer writes to a returned buffer */
     virtio_blk_fail_all(v, ERR_IO);
     return ERR_IO;
 }
@@ -144,7 +145,7 @@ static enum err virtio_blk_reset(struct block_device *dev)
     struct virtio_blk *v = dev->driver;
     bool stopped = virtio_stop(v->mmio);
 
-    /* After the stop, so that nothing is written to a buffer that its owner has back. */
+    /* This comes after the stop, so that nothing is written to a returned buffer. */
     virtio_blk_fail_all(v, ERR_TIMEOUT);
     v->dead = !stopped || virtio_blk_start(v) != ERR_OK;
     return err_unless(!v->dead, ERR_TIMEOUT);
@@ -159,7 +160,7 @@ static void virtio_set_desc(struct virtio_blk *v, uint32_t index, const void *ad
     v->desc[index].next = (uint16_t)(index + 1);
 }
 
-/* Section 5.2.6: header, data, status byte. Returns the head of the chain. */
+/* Make the chain of header, data and status byte (section 5.2.6). Returns its head. */
 static uint32_t virtio_blk_chain(struct virtio_blk *v, uint32_t slot, struct block_request *req)
 {
     uint32_t head = slot * v->slot_descs, at = head;
@@ -169,7 +170,7 @@ static uint32_t virtio_blk_chain(struct virtio_blk *v, uint32_t slot, struct blo
     v->headers[slot].type = req->write ? REQUEST_OUT : REQUEST_IN;
     v->headers[slot].reserved = 0;
     v->headers[slot].sector = req->sector;
-    v->status[slot] = 0xff; /* a value that section 5.2.6 does not define: the device must overwrite
+    v->status[slot] = 0xff; /* undefined in section 5.2.6: the device must overwrite
                              * it */
     virtio_set_desc(v, at++, &v->headers[slot], sizeof v->headers[slot], DESC_NEXT);
     while (left > 0) {
@@ -210,7 +211,7 @@ static enum err virtio_blk_submit(struct block_device *dev, struct block_request
     return ERR_OK;
 }
 
-/* One element of the used ring. False: the device broke the protocol. */
+/* Collect one element of the used ring. False: the device violated the protocol. */
 static bool virtio_blk_collect(struct virtio_blk *v)
 {
     uint32_t id = v->used.ring[v->used_seen & (v->queue_size - 1)].id;
@@ -229,8 +230,8 @@ static bool virtio_blk_collect(struct virtio_blk *v)
     return true;
 }
 
-/* A device that stops answering before the caller's timeout still reports it (2.1.2). The
- * register is slow to read under a hypervisor, hence the period. */
+/* A device that stops answering reports it in its status (2.1.2) before the caller's time-out.
+ * Under a hypervisor the register is slow to read, so it is read only once per period. */
 static enum err virtio_blk_check_health(struct virtio_blk *v)
 {
     if (v->in_flight == 0 || ++v->idle_polls < HEALTH_PERIOD)
@@ -252,7 +253,7 @@ static enum err virtio_blk_poll(struct block_device *dev)
     index = *(volatile uint16_t *)&v->used.index;
     if (index == v->used_seen)
         return virtio_blk_check_health(v);
-    dma_barrier(); /* 2.7.14: the index before the entries, status bytes and data */
+    dma_barrier(); /* read the index before entries, status bytes and data (2.7.14) */
     v->idle_polls = 0;
     while (v->used_seen != index) {
         if (!virtio_blk_collect(v))

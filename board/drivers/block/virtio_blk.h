@@ -11,7 +11,7 @@
 #include "board/err.h"
 
 enum {
-    VIRTIO_BLK_DEPTH = 32,         /* requests in flight at most */
+    VIRTIO_BLK_DEPTH = 32,         /* most requests in flight */
     VIRTIO_BLK_QUEUE = VIRTQ_MOST, /* descriptors */
     VIRTIO_BLK_MAX_SECTORS = 2048, /* 1 MiB a request */
 };
@@ -22,8 +22,8 @@ struct virtio_blk_header { /* section 5.2.6 */
     uint64_t sector;
 };
 
-/* All state of one device; zeroed by probe. The machine's addresses are its bus addresses
- * (identity map), so it may lie in any RAM. */
+/* All state of one device; zeroed by probe. Addresses of the machine are bus addresses (identity
+ * map), so the state may be in any RAM. */
 struct virtio_blk {
     _Alignas(64) struct virtq_desc desc[VIRTIO_BLK_QUEUE];
     _Alignas(64) struct virtq_avail avail;
@@ -33,25 +33,25 @@ struct virtio_blk {
     _Alignas(64) struct block_request *requests[VIRTIO_BLK_DEPTH]; /* NULL: the slot is free */
     uintptr_t mmio;
     uint32_t depth;         /* slots in use by this device, <= VIRTIO_BLK_DEPTH */
-    uint32_t slot_descs;    /* descriptors that each slot owns */
+    uint32_t slot_descs;    /* number of descriptors in each slot */
     uint32_t segment_bytes; /* largest data descriptor */
     uint32_t queue_size;
     uint32_t in_flight;
-    uint32_t most_in_flight; /* high-water mark, for figures and tests */
+    uint32_t most_in_flight; /* most requests so far, for figures and tests */
     uint32_t idle_polls;     /* since the last answer */
     uint16_t used_seen;
     bool dead;
     bool read_only;
-    const char *why; /* an error message when probe refused a device that is there, else NULL */
+    const char *why; /* error message if probe refused an existing device, else NULL */
     char name[40];
 };
 
-/* True if registers that start at mmio (mapped, 0x200 bytes) are those of such a device. */
+/* True if the registers at mmio (mapped, 0x200 bytes) are those of such a device. */
 bool virtio_blk_is_there(uintptr_t mmio);
 
-/* Set up the device whose registers start at mmio (mapped, 0x200 bytes) and fill out.
- * ERR_NO_DEVICE: the slot is empty or holds another kind of device. ERR_UNSUPPORTED: a legacy
- * or big-sector device, state->why names the cure. ERR_IO, ERR_TIMEOUT: it refused the set-up. */
+/* Set up the device with registers at mmio (mapped, 0x200 bytes) and fill *out. ERR_NO_DEVICE: the
+ * slot is empty or has another kind of device. ERR_UNSUPPORTED: a legacy device, or one with large
+ * sectors; state->why says what to do. ERR_IO, ERR_TIMEOUT: it refused the set-up. */
 enum err virtio_blk_probe(struct virtio_blk *state, uintptr_t mmio, struct block_device *out);
 
 #endif

@@ -58,7 +58,7 @@ enum {
     MISC_SIZE_AT = 27
 };
 enum { UBUS_NO_ERRORS = 1 << 13 | 1 << 19, UBUS_ACCESS = 1 };
-enum { SIZE_MASK = 31, SIZE_BASE = 15 }; /* windows: log2 of their size minus 15 */
+enum { SIZE_MASK = 31, SIZE_BASE = 15 }; /* windows: log2 of the size, minus 15 */
 enum { ASPM = 3 << 10, BAR2_ENDIAN = 3 << 2 };
 enum { COMMAND_MEMORY = 1 << 1, COMMAND_MASTER = 1 << 2 };
 enum { CLASS_PORT = 0x060400, INDEX_DEVICE = 1 << 20 /* bus 1, device 0, function 0 */ };
@@ -72,7 +72,7 @@ enum {
     PLL_US = 200,
     PERST_US = 100000, /* Express 6.6.1 */
     LINK_US = 100000,
-    ANSWER_US = 1000000, /* Express 6.6.1: if it does not answer after a second, it is broken */
+    ANSWER_US = 1000000, /* Express 6.6.1: a device that does not answer after a second is broken */
     MIB_BITS = 20,
 };
 #define MDIO_DONE (1u << 31)
@@ -98,7 +98,7 @@ static enum err fail(struct brcm_pcie *p, enum err e, const char *why)
     return e;
 }
 
-/* Wait until all `bits` of the register are `value`; reads once more after the timeout. */
+/* Wait until `bits` of the register equal `value`; read once more after the time-out. */
 static bool wait_for(const struct brcm_pcie *p, uintptr_t at, uint32_t bits, uint32_t value,
                      uint32_t us)
 {
@@ -129,8 +129,8 @@ static bool is_2712(const struct brcm_pcie *p)
 
 /* ---- resets ---- */
 
-/* The result applies to all ports, which share one block (bcm2712.dtsi, pcie_rescal). A port whose link is up (RP1's, as the firmware left it) is
- * not calibrated again. */
+/* Calibrate the block that all ports share (bcm2712.dtsi, pcie_rescal). A port whose link is up (RP1's, as the firmware left it) is not
+ * calibrated again. */
 static enum err calibrate(struct brcm_pcie *p)
 {
     uintptr_t at = p->place.rescal, neighbour = p->place.neighbour;
@@ -164,7 +164,7 @@ static void hold_device(const struct brcm_pcie *p, bool hold)
         change(p, RESET_2711, RESET_PERST, hold ? RESET_PERST : 0);
 }
 
-/* BCM2712's PERST is behind the bridge's reset, BCM2711's next to it. */
+/* Reset the bridge; PERST is behind this reset on BCM2712, next to it on BCM2711. */
 static void reset(const struct brcm_pcie *p)
 {
     hold_bridge(p, true);
@@ -174,8 +174,8 @@ static void reset(const struct brcm_pcie *p)
     hold_bridge(p, false);
     if (is_2712(p))
         hold_device(p, true);
-    /* The lane's power; and its clock, even if the device does not ask for it, because not every
-     * device has that line. */
+    /* Switch on the lane's power and its clock, even without the device's request, because not
+     * every device has that line. */
     change(p, is_2712(p) ? DEBUG_2712 : DEBUG_2711, DEBUG_IDDQ | DEBUG_CLKREQ, 0);
     pause(p, SETTLE_US);
 }
@@ -190,7 +190,7 @@ static bool mdio_write(const struct brcm_pcie *p, uint32_t reg, uint32_t value)
     return wait_for(p, p->place.mmio + MDIO_WRITE_DATA, MDIO_DONE, 0, MDIO_US);
 }
 
-/* The PLL expects 100 MHz and gets the board's 54; without this no link comes up. */
+/* Set the PLL, which expects 100 MHz, for the board's 54 MHz; otherwise no link comes up. */
 static enum err set_pll(struct brcm_pcie *p)
 {
     static const struct {
@@ -204,11 +204,11 @@ static enum err set_pll(struct brcm_pcie *p)
                 p, ERR_TIMEOUT,
                 "the PCIe port's lane does not accept settings: switch the power off and on");
     pause(p, PLL_US);
-    change(p, PHY_CONTROL_15, 0xff, 0x12); /* a period of the clock for power management, in ns */
+    change(p, PHY_CONTROL_15, 0xff, 0x12); /* period of the power management's clock, in ns */
     return ERR_OK;
 }
 
-/* A read without an answer returns ones instead of an abort; and waits end in time. */
+/* Let a read without an answer return ones instead of aborting, and limit waits. */
 static void set_ubus(const struct brcm_pcie *p)
 {
     put(p, UBUS_BAR2_LOW, UBUS_ACCESS); /* memory from 0 on */
@@ -225,7 +225,8 @@ static void set_inbound(const struct brcm_pcie *p)
 {
     uint32_t size = p->place.inbound_bits - SIZE_BASE;
 
-    /* Bursts: on a BCM2711, 0 means 128 bytes. On a BCM2712 U-Boot and Circle write 1, Linux 2. */
+    /* Bursts: on a BCM2711, 0 means 128 bytes. On a BCM2712, U-Boot and Circle write 1, Linux
+     * writes 2. */
     change(p, MISC_CONTROL, MISC_BURST, MISC_ACCESS | (is_2712(p) ? MISC_BURST_2712 : 0));
     put(p, BAR2_LOW, (uint32_t)p->place.inbound_bus | size);
     put(p, BAR2_HIGH, (uint32_t)(p->place.inbound_bus >> 32));
@@ -348,12 +349,12 @@ enum err brcm_pcie_open(struct brcm_pcie *p, const struct brcm_pcie_place *place
     set_port(p);
     e = link(p);
     if (e != ERR_OK)
-        hold_device(p, true); /* none of its transfers run */
+        hold_device(p, true); /* the device's transfers end */
     return e;
 }
 
-/* PCI 6.2.5.1: the bits that a BAR keeps when ones are written give its size. 0: no memory BAR
- * below 4 GiB. */
+/* The size of BAR 0: the bits that a BAR keeps when ones are written (PCI 6.2.5.1). 0: it is not a
+ * memory BAR below 4 GiB. */
 static uint32_t bar_bytes(const struct brcm_pcie *p, bool *wide)
 {
     uint32_t bar = brcm_pcie_config(p, REG_BAR), kept;

@@ -1,5 +1,5 @@
-/* The PCI Express root port of BCM2711 (Pi 4, CM4) and the external one of BCM2712 (Pi 5), and
- * the one device at its lane: reset, link, windows, BAR 0. No manual of the blocks is public:
+/* The PCI Express root port of BCM2711 (Pi 4, CM4) and the external port of BCM2712 (Pi 5), with
+ * the one device behind it: reset, link, windows, BAR 0. No manual of the blocks is public:
  * registers, order and waits are those of Linux's and U-Boot's drivers (board/drivers/STEPS.md).
  * Not yet run on hardware, and no emulator has it. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_BRCM_PCIE_H
@@ -17,16 +17,17 @@ enum { BRCM_PCIE_BYTES = 0x9310, BRCM_PCIE_RESCAL_BYTES = 16, BRCM_PCIE_RESETS_B
 struct brcm_pcie_place {
     enum brcm_pcie_chip chip;
     uintptr_t mmio;
-    uintptr_t rescal, resets; /* BCM2712: the calibration that its ports share, and the resets */
+    uintptr_t rescal, resets; /* BCM2712: registers of the calibration that its ports share, and of
+                                 the resets */
     uintptr_t
         neighbour;  /* BCM2712: another port that shares the calibration and may be running, mapped;
                     * 0: none */
-    unsigned reset; /* BCM2712: the bridge's number among the resets */
-    unsigned generation; /* 1 to 3, the link's highest */
-    /* The location of the device's registers for the cores, and for the bus. Below 4 GiB there;
-     * whole MiB. */
+    unsigned reset; /* BCM2712: number of the bridge's reset */
+    unsigned generation; /* highest generation of the link, 1 to 3 */
+    /* Addresses of the device's registers for the cores, and for the bus (below 4 GiB); whole
+     * MiB. */
     uint64_t outbound, outbound_bus, outbound_bytes;
-    /* The location of memory from 0 on for the device, a multiple of its size of 2^inbound_bits
+    /* The device's address for memory from 0 on, a multiple of its size of 2^inbound_bits
      * bytes. */
     uint64_t inbound_bus;
     unsigned inbound_bits;
@@ -41,24 +42,24 @@ struct brcm_pcie {
     const char *why; /* an error message after an error */
 };
 
-/* From reset to a device that answers: less than half a second if nothing is plugged in, and 1.5 if
- * the device does not answer. Registers are mapped. ERR_NO_DEVICE: no link; ERR_TIMEOUT, ERR_IO:
- * p->why. */
+/* Bring up the port, from reset to a device that answers: less than half a second if nothing is
+ * plugged in, 1.5 s if the device does not answer. Registers are mapped. ERR_NO_DEVICE: no link;
+ * ERR_TIMEOUT, ERR_IO: p->why. */
 enum err brcm_pcie_open(struct brcm_pcie *p, const struct brcm_pcie_place *place);
 
 /* A word of the device's configuration space; all ones if the link is down. */
 uint32_t brcm_pcie_config(const struct brcm_pcie *p, unsigned reg);
 
 /* Give BAR 0 its address, open the port's window, switch memory and bus mastering on. Returns the
- * address of the registers for the cores, to be mapped, and their size; 0: p->why. */
+ * registers' address for the cores, which the caller maps, and their size; 0: p->why. */
 uintptr_t brcm_pcie_enable(struct brcm_pcie *p, size_t *bytes);
 
-/* The port, its link and what is at it, for the option `diag`. of: a struct brcm_pcie that was
- * opened, with an error, too. */
+/* Report the port, its link and its device, for the option `diag`. of: a struct brcm_pcie that was
+ * opened, even with an error. */
 struct facts;
 void brcm_pcie_facts(const void *of, const struct facts *f);
 
-/* brcm_pcie_mmio.c, in whose place a test has the port. */
+/* In brcm_pcie_mmio.c, which a test replaces by a port. */
 uint32_t brcm_pcie_read(uintptr_t at);
 void brcm_pcie_write(uintptr_t at, uint32_t value);
 

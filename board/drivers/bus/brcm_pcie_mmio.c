@@ -1,4 +1,4 @@
-/* The registers themselves; everything else of the driver goes through these two. */
+/* Accesses to the registers; the rest of the driver uses only these two functions. */
 #include "board/drivers/bus/brcm_pcie.h"
 
 uint32_t brcm_pcie_read(uintptr_t at)

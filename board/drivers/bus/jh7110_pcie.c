@@ -6,8 +6,8 @@ enum { PORTS = 2, CLOCKS = 3, RESETS = 6 };
 enum {
     FIRST_CLOCK = 8, /* of port 0: AXI_MST0, APB, TL; those of port 1 follow */
     FIRST_RESET = 11,
-    RESET_STATUS = 0x78, /* a bit of 1 means that the reset is off */
-    PORT_AT = 0x48,      /* STG_SYSCON_PCIE0_BASE, and that of port 1 */
+    RESET_STATUS = 0x78, /* 1: the reset is off */
+    PORT_AT = 0x48,      /* STG_SYSCON_PCIE0_BASE, and port 1's base */
     PORT_BYTES = 0x1f8 - 0x48,
     LINK = 0x170,
     LINK_ACTIVE = 1 << 5,

@@ -66,7 +66,7 @@ static void find_windows(struct pci_ecam *pci, const struct device_tree *tree,
         uint64_t end = at + (cell(row + 20) << 32 | cell(row + 24));
         struct pci_window window = { at, end, bus - at };
 
-        /* The first window of each kind; more of them would gain nothing. */
+        /* Only the first window of each kind is used; more would not help. */
         if ((cell(row) & SPACE_MASK) == SPACE_MEMORY_32 && pci->low.end == 0)
             pci->low = window;
         if ((cell(row) & SPACE_MASK) == SPACE_MEMORY_64 && pci->high.end == 0)
@@ -83,7 +83,7 @@ static void find_buses(struct pci_ecam *pci, const struct device_tree *tree,
 
     if (most > PCI_FUNCTIONS)
         most = PCI_FUNCTIONS;
-    /* A range that the window cannot hold is not believed. */
+    /* A range that does not fit the window is ignored. */
     if (range != NULL && bytes == 8 && cell(range) <= cell(range + 4) && cell(range + 4) < most) {
         pci->first_bus = (unsigned)cell(range);
         most = cell(range + 4) - cell(range) + 1;
@@ -93,8 +93,8 @@ static void find_buses(struct pci_ecam *pci, const struct device_tree *tree,
 
 /* ---- BARs ---- */
 
-/* 6.2.5.1: the bits that a BAR keeps when ones are written give its size. 0: none, or 4 GiB and
- * more. */
+/* A BAR's size follows from the bits that it keeps when ones are written (6.2.5.1). 0: no BAR, or 4
+ * GiB and more. */
 static uint32_t bar_size(volatile uint32_t *bar)
 {
     uint32_t before = *bar, kept;
@@ -105,7 +105,7 @@ static uint32_t bar_size(volatile uint32_t *bar)
     return (uint32_t)(~kept + 1);
 }
 
-/* An address must be a multiple of the size. 0: there is no room. */
+/* Take an address that is a multiple of the size. 0: there is no room. */
 static uint64_t take_room(struct pci_window *w, uint64_t size)
 {
     uint64_t at = (w->next + size - 1) & ~(size - 1);
@@ -126,7 +126,7 @@ static void assign_bar(struct pci_ecam *pci, unsigned function, unsigned reg)
     if (size == 0 || (*bar & ~(uint32_t)BAR_FLAGS) != 0 ||
         (wide && *config(pci, function, reg + 4) != 0)) /* firmware's */
         return;
-    /* Low addresses first: a bridge's window holds no others. */
+    /* Try low addresses first, because a bridge's window holds no others. */
     at = take_room(&pci->low, size);
     if (at == 0 && wide && function < PCI_FUNCTIONS) /* no bridge forwards it */
         at = take_room(&pci->high, size);
@@ -137,7 +137,8 @@ static void assign_bar(struct pci_ecam *pci, unsigned function, unsigned reg)
 
 static void assign_bars(struct pci_ecam *pci, unsigned function, unsigned n)
 {
-    /* 6.2.5.1: decoding is off while the size is asked for, or all ones would be an address for a moment. */
+    /* Decoding is off while the size is read (6.2.5.1); otherwise all ones would be an address for a
+     * moment. */
     *config(pci, function, REG_COMMAND) &= ~(uint32_t)COMMAND_MEMORY;
     for (unsigned i = 0; i < n; i++) {
         uint32_t bar = *config(pci, function, REG_BAR + 4 * i);
@@ -170,8 +171,8 @@ static bool align_low(struct pci_ecam *pci)
     return pci->low.next <= pci->low.end;
 }
 
-/* Bridge 3.2.5.3: configuration cycles reach the buses between secondary and subordinate; the
- * latter stays at its maximum until all buses below are numbered. */
+/* Configuration cycles reach the buses from secondary to subordinate (bridge 3.2.5.3); subordinate
+ * stays at its maximum until all buses below are numbered. */
 static void enter_bridge(struct pci_ecam *pci, struct path *path, unsigned function)
 {
     uint32_t buses = *config(pci, function, REG_BUSES);
@@ -184,7 +185,8 @@ static void enter_bridge(struct pci_ecam *pci, struct path *path, unsigned funct
         bus = pci->n_buses;
         assign_bars(pci, function, BRIDGE_BARS);
     }
-    /* No number, no address space or no map: what is below stays unseen, and is reported. */
+    /* Without a number, address space or a mapping, what is below the bridge stays unseen, and is
+     * reported. */
     if (path->depth == MOST_DEEP || bus == 0 || bus >= pci->most_buses || !align_low(pci) ||
         mmu_map(pci->config + (uintptr_t)bus * BUS_BYTES, BUS_BYTES, MAP_DEVICE) != ERR_OK) {
         left_out_note(LEFT_OUT_BRIDGES, 1, 0);
@@ -201,7 +203,8 @@ static void enter_bridge(struct pci_ecam *pci, struct path *path, unsigned funct
                              pci->low.next, ours };
 }
 
-/* Bridge 3.2.5.8: the window covers the addresses assigned since; base above limit closes it. */
+/* Set the bridge's window to the addresses assigned since it was entered; base above limit closes
+ * it (bridge 3.2.5.8). */
 static void leave_bridge(struct pci_ecam *pci, struct path *path)
 {
     const struct level *level = &path->levels[path->depth--];
@@ -209,7 +212,7 @@ static void leave_bridge(struct pci_ecam *pci, struct path *path)
 
     if (!level->ours)
         return;
-    /* The window ends at a MiB, as its register has no finer bits. */
+    /* The window ends at a whole MiB, because its register has no finer bits. */
     (void)align_low(pci);
     limit = (uint32_t)(pci->low.next + pci->low.to_bus) - 1;
     *config(pci, level->bridge, REG_BUSES) = (*config(pci, level->bridge, REG_BUSES) & 0xff00ffff) |
@@ -219,7 +222,8 @@ static void leave_bridge(struct pci_ecam *pci, struct path *path)
     *config(pci, level->bridge, REG_COMMAND) |= COMMAND_MEMORY | COMMAND_MASTER;
 }
 
-/* Express 7.5.1: absent functions read as ones; a device without HEADER_MANY has only its first. */
+/* Absent functions read as ones; a device without HEADER_MANY has only its first function (Express
+ * 7.5.1). */
 static bool is_there(const struct pci_ecam *pci, unsigned function)
 {
     unsigned first = function & ~(DEVICE_FUNCTIONS - 1u);
@@ -313,17 +317,17 @@ uintptr_t pci_ecam_enable(struct pci_ecam *pci, unsigned function)
         at |= (uint64_t)*config(pci, function, REG_BAR + 4) << 32;
     if ((*bar & BAR_IO) || size == 0 || at == 0)
         return 0;
-    /* From the bus's address to the one that the cores use. */
+    /* Convert the bus's address to the cores' address. */
     at = at >> 32 != 0 ? at - pci->high.to_bus : at - pci->low.to_bus;
     if (mmu_map((uintptr_t)at, size, MAP_DEVICE) != ERR_OK)
         return 0;
-    /* Last: from here on the device answers, and may reach memory. */
+    /* Do this last: from now on the device answers, and may access memory. */
     *config(pci, function, REG_COMMAND) |= COMMAND_MEMORY | COMMAND_MASTER;
     return (uintptr_t)at;
 }
 
-/* 6.7; Express 7.8: link status, in the upper half of the word at 0x10 of its capability. 0: it
- * has no link. */
+/* The link status, in the upper half of the word at 0x10 of its capability (6.7; Express 7.8). 0:
+ * there is no link. */
 static uint32_t link_status(const struct pci_ecam *pci, unsigned function)
 {
     unsigned at = *config(pci, function, REG_CAPABILITIES) & 0xfc;
@@ -338,8 +342,8 @@ static uint32_t link_status(const struct pci_ecam *pci, unsigned function)
     return 0;
 }
 
-/* Bus, device and function; device and vendor; class; link: the lowest four bits are the
- * generation, followed by the lanes. */
+/* Reports bus, device and function; device and vendor; class; and link: the generation in the
+ * lowest four bits, then the lanes. */
 void pci_ecam_facts(const void *of, const struct facts *f)
 {
     const struct pci_ecam *pci = of;
@@ -375,7 +379,7 @@ void pci_ecam_keep(const struct pci_ecam *pci, unsigned function, struct pci_kep
 
 bool pci_ecam_put_back(const struct pci_kept *kept)
 {
-    /* All ones, or another device: the one that was here is gone. */
+    /* All ones, or another device: the device that was here is gone. */
     if (*kept_register(kept, REG_ID) != kept->id)
         return false;
     *kept_register(kept, REG_BAR) = kept->bar[0];

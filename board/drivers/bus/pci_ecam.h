@@ -1,6 +1,6 @@
 /* PCI Express behind a host bridge with a generic configuration window ("pci-host-ecam-generic"):
- * buses numbered, memory BARs and bridges' windows set, functions found and switched on. Firmware's
- * settings stay. */
+ * numbers buses, sets memory BARs and bridges' windows, finds functions and switches them on.
+ * Firmware's settings stay. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_PCI_ECAM_H
 #define INGOT_BOARD_DRIVERS_BUS_PCI_ECAM_H
 
@@ -12,57 +12,57 @@
 
 enum { PCI_FUNCTIONS = 256 }; /* functions of a bus: device * 8 + function */
 
-/* Addresses for BARs, as the CPU sees them; one of them plus to_bus is the bus's. */
+/* Addresses for BARs as the CPU sees them; adding to_bus gives the bus's address. */
 struct pci_window {
     uint64_t next, end; /* the free part */
     uint64_t to_bus;
 };
 
-/* A function's number is its bus * PCI_FUNCTIONS + device * 8 + function. Buses count from the
- * first one of the host bridge, as 0. */
+/* A function's number is its bus * PCI_FUNCTIONS + device * 8 + function. Buses count from 0, the
+ * host bridge's first bus. */
 struct pci_ecam {
     uintptr_t config; /* configuration space of bus 0 */
     unsigned first_bus, most_buses, n_buses;
-    bool is_port;           /* each bus has only device 0, whatever other numbers answer */
-    struct pci_window low;  /* below 4 GiB of the bus */
+    bool is_port;           /* only device 0 of each bus exists, even if other numbers answer */
+    struct pci_window low;  /* below 4 GiB on the bus */
     struct pci_window high; /* for 64-bit BARs of the root bus that do not fit below 4 GiB */
 };
 
 /* Find and map the host bridge; number the buses, at most eight bridges deep, and give each
- * memory BAR an address. ERR_NO_DEVICE: the tree has none with a 32-bit memory window. */
+ * memory BAR an address. ERR_NO_DEVICE: the tree has no host bridge with a 32-bit memory window. */
 enum err pci_ecam_find(struct pci_ecam *pci, const struct device_tree *tree);
 
 /* The same for a bridge that is not in a tree: config, first_bus, most_buses, is_port, low and
  * high must be set. */
 enum err pci_ecam_open(struct pci_ecam *pci);
 
-/* The next function at or after *function of this class (base class and subclass, 0x0805 for an SD
- * controller). False: no more. */
+/* Find the next function of this class (base class and subclass; 0x0805: an SD controller) from
+ * *function on. False: there are no more. */
 bool pci_ecam_next(const struct pci_ecam *pci, unsigned *function, unsigned class);
 
-/* Its programming interface, 0x30 for an xHCI among USB controllers. */
+/* The function's programming interface; 0x30: the xHCI among USB controllers. */
 unsigned pci_ecam_interface(const struct pci_ecam *pci, unsigned function);
 
-/* Returns the address of the function's memory BAR 0, mapped. Memory and bus mastering are on
- * afterwards. 0: it has no BAR 0, or there was no room. */
+/* Switch on the function's memory and bus mastering; returns the address of its memory BAR 0,
+ * mapped. 0: it has no BAR 0, or there was no room for it. */
 uintptr_t pci_ecam_enable(struct pci_ecam *pci, unsigned function);
 
-/* The functions with their classes and links, for the option `diag`. of: a struct pci_ecam that
- * was opened. */
+/* Report the functions with their classes and links, for the option `diag`. of: a struct pci_ecam
+ * that was opened. */
 struct facts;
 void pci_ecam_facts(const void *of, const struct facts *f);
 
-/* The resources that a function got, for when it is pulled and plugged in again. */
+/* A function's resources, kept in case it is pulled and plugged in again. */
 struct pci_kept {
     uintptr_t config;
     uint32_t id, bar[2];
 };
 
-/* For a function that is enabled. */
+/* Store the resources of an enabled function. */
 void pci_ecam_keep(const struct pci_ecam *pci, unsigned function, struct pci_kept *out);
 
-/* Restore them if the function forgot them. False: it is not there, or another kind of device
- * is. */
+/* Restore the resources if the function lost them. False: it is not there, or another kind of
+ * device is. */
 bool pci_ecam_put_back(const struct pci_kept *kept);
 
 #endif

@@ -25,7 +25,7 @@ enum { INDEX_DEVICE = 1 << 20 }; /* bus 1, device 0, function 0 */
 enum { ID_RP1 = 0x00011de4 };
 enum { BAR_FLAGS = 15, PERIPHERAL_BYTES = 4 << 20, MIB_BITS = 20 };
 
-/* Inbound windows of the port: the bus addresses of memory, and the memory that they show. */
+/* Inbound windows of the port: bus addresses, and the memory that they show. */
 enum {
     WINDOWS = 3,
     SIZE_MASK = 31,
@@ -33,7 +33,7 @@ enum {
     SIZE_SMALL = 28 /* sizes from here on are 4 KiB and more */
 };
 static const struct {
-    uint16_t bus, memory; /* registers of the low halves; the high ones are behind them */
+    uint16_t bus, memory; /* registers of the low halves; the high halves follow them */
 } inbound[WINDOWS] = { { 0x402c, 0x40ac }, { 0x4034, 0x40b4 }, { 0x403c, 0x40bc } };
 
 static enum err fail(struct rp1_link *r, enum err e, const char *why)
@@ -47,7 +47,8 @@ static uint64_t pair(uintptr_t port, unsigned low)
     return brcm_pcie_read(port + low) | (uint64_t)brcm_pcie_read(port + low + 4) << 32;
 }
 
-/* Bits 20 to 31 of the window's begin and end are in one register, those from 32 on in two. */
+/* Read the window's start. Bits 20 to 31 of start and end are in one register, higher bits in
+ * two. */
 static uint64_t window_begin(uintptr_t port)
 {
     return (uint64_t)(brcm_pcie_read(port + OUT_BASE_HIGH) & 255) << 32 |
@@ -63,13 +64,14 @@ static uint64_t window_end(uintptr_t port)
 
 static void let_memory(uintptr_t command)
 {
-    uint32_t bits = brcm_pcie_read(command) & COMMAND_BITS; /* above them: cleared by ones */
+    uint32_t bits = brcm_pcie_read(command) & COMMAND_BITS; /* the bits above these are cleared by
+                                                               writing ones */
 
     if ((bits & (COMMAND_MEMORY | COMMAND_MASTER)) != (COMMAND_MEMORY | COMMAND_MASTER))
         brcm_pcie_write(command, bits | COMMAND_MEMORY | COMMAND_MASTER);
 }
 
-/* The largest window that begins at the first byte of memory. */
+/* Find the largest window that begins at the first byte of memory. */
 static enum err find_memory(struct rp1_link *r, uintptr_t port)
 {
     unsigned most = 0;
@@ -123,7 +125,7 @@ enum err rp1_link_open(struct rp1_link *r, uintptr_t port)
                     "the device at the second PCIe port is not an RP1: its USB ports are not used");
     begin = window_begin(port);
     bus = pair(port, OUT_BUS_LOW) & ~(uint64_t)0xfff;
-    /* BAR 1 is the bus's address of the registers; the outbound window shows it to the cores. */
+    /* BAR 1 is the registers' bus address; the outbound window maps it for the cores. */
     r->peripherals = begin + ((brcm_pcie_read(port + DEVICE_BAR_1) & ~(uint32_t)BAR_FLAGS) - bus);
     if (r->peripherals < begin || r->peripherals + PERIPHERAL_BYTES > window_end(port))
         return fail(

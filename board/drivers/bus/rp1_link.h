@@ -1,8 +1,8 @@
 /* RP1, the Pi 5's chip of ports, behind BCM2712's second PCIe port. The firmware brings the link up
  * and resets it again before it starts an image, unless config.txt says `pciex4_reset=0`; this
  * driver uses what the firmware left and brings nothing up, because RP1's UARTs may be running.
- * Peripherals: RP1 Peripherals, Raspberry Pi 2023, 2.3.1 and 5; registers of the port as
- * brcm_pcie.c has them. Not yet run on hardware, and no emulator has it. */
+ * Peripherals: RP1 Peripherals, Raspberry Pi 2023, 2.3.1 and 5; the port's registers are those of
+ * brcm_pcie.c. Not yet run on hardware, and no emulator has it. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_RP1_LINK_H
 #define INGOT_BOARD_DRIVERS_BUS_RP1_LINK_H
 
@@ -22,18 +22,18 @@ enum {
 
 struct rp1_link {
     uintptr_t port;           /* the registers of the PCIe port */
-    uint64_t peripherals;     /* where BAR 1 lies for the cores, not yet mapped */
+    uint64_t peripherals;     /* the cores' address of BAR 1, not yet mapped */
     struct dma_window window; /* how RP1 sees memory */
     const char *why;          /* an error message after an error */
 };
 
-/* Whether the link is there, and where it leads; the port's registers are mapped. Writes nothing
- * but the bits that let memory be seen. ERR_NO_DEVICE: held, with an error message that names
- * the cure; ERR_UNSUPPORTED: not as it is known. */
+/* Check the link and find where it leads; the port's registers are mapped. Writes only the bits
+ * that make memory visible. ERR_NO_DEVICE: RP1 is held in reset, and the error message says what to
+ * do; ERR_UNSUPPORTED: the link is not set up in the known way. */
 enum err rp1_link_open(struct rp1_link *r, uintptr_t port);
 
-/* The link as it was found, for the option `diag`. of: a struct rp1_link that was opened, with an
- * error, too. */
+/* Report the link as it was found, for the option `diag`. of: a struct rp1_link that was opened,
+ * even with an error. */
 struct facts;
 void rp1_link_facts(const void *of, const struct facts *f);
 

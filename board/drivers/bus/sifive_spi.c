@@ -14,10 +14,10 @@ enum {
     REG_IE = 0x70,
     SCKDIV_MAX = 0xfff,
     CSMODE_AUTO = 0,        /* low for each separate frame */
-    CSMODE_HOLD = 2,        /* chip select goes low for the next frame and stays, until the mode
+    CSMODE_HOLD = 2,        /* chip select goes low with the next frame and stays low until the mode
                              * changes */
     CSMODE_OFF = 3,         /* high whatever is sent */
-    FMT_SINGLE_8 = 8 << 16, /* 8 bits a frame, one wire each way, received, too */
+    FMT_SINGLE_8 = 8 << 16, /* 8 bits per frame, one wire in each direction, receiving too */
     FIFO_BYTES = 8,
 };
 #define RXDATA_EMPTY (1u << 31)
@@ -85,13 +85,13 @@ void sifive_spi_init(struct sifive_spi *spi, uintptr_t base, uint64_t clock_hz)
     spi->base = base;
     spi->clock_hz = clock_hz;
     *reg(spi, REG_IE) = 0;
-    *reg(spi, REG_FCTRL) = 0; /* driven by registers, not read as memory */
+    *reg(spi, REG_FCTRL) = 0; /* the flash is driven by registers, not read as memory */
     *reg(spi, REG_SCKMODE) = 0;
     *reg(spi, REG_CSID) = 0;
     *reg(spi, REG_CSDEF) = 1;
     *reg(spi, REG_CSMODE) = CSMODE_AUTO;
     *reg(spi, REG_FMT) = FMT_SINGLE_8;
-    /* Bytes that the firmware has not read would count as ours. */
+    /* Drop bytes that the firmware has not read, which would count as ours. */
     while ((*reg(spi, REG_RXDATA) & RXDATA_EMPTY) == 0)
         continue;
 }

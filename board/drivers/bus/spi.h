@@ -8,17 +8,17 @@
 #include <stdint.h>
 
 struct spi_bus {
-    /* Set the clock to at most hz, or to the slowest that the controller has. */
+    /* Set the clock to at most hz, or to the controller's slowest rate. */
     void (*set_hz)(struct spi_bus *bus, uint32_t hz);
 
     /* Pull the device's chip select low, or release it. */
     void (*select)(struct spi_bus *bus, bool on);
 
-    /* Clock `bytes` bytes out and the same number in. send NULL: ones; receive NULL: dropped.
-     * The two may be the same. Blocks for as long as the bus takes. */
+    /* Send `bytes` bytes and receive as many. send NULL: send ones; receive NULL: drop what
+     * arrives. Both may be the same buffer. Blocks for as long as the bus takes. */
     void (*exchange)(struct spi_bus *bus, const uint8_t *send, uint8_t *receive, size_t bytes);
 
-    /* Clock out `bytes` bytes of ones while no device is selected. */
+    /* Send `bytes` bytes of ones while no device is selected. */
     void (*idle)(struct spi_bus *bus, size_t bytes);
 };
 

@@ -81,16 +81,16 @@ uint32_t virtq_start(uintptr_t mmio, const struct virtq *q)
     return size;
 }
 
-/* Entry, barrier, index, barrier, notification unless it is suppressed. */
+/* Write the entry, then the index, then notify unless it is suppressed, with barriers between. */
 void virtq_offer(uintptr_t mmio, const struct virtq *q, uint32_t size, uint32_t head)
 {
     volatile uint16_t *index = &q->avail->index;
     uint16_t at = *index;
 
     q->avail->ring[at & (size - 1)] = (uint16_t)head;
-    dma_barrier(); /* 2.7.13.3.1: buffers, descriptors and ring entry before the index */
+    dma_barrier(); /* buffers, descriptors and ring entry before the index (2.7.13.3.1) */
     *index = (uint16_t)(at + 1);
-    dma_barrier(); /* 2.7.13.4.1: the index before reading used.flags and before the notification */
+    dma_barrier(); /* the index before reading used.flags and notifying (2.7.13.4.1) */
     if (!(*(volatile uint16_t *)&q->used->flags & USED_NO_NOTIFY))
         virtio_write(mmio, VIRTIO_QUEUE_NOTIFY, q->which);
 }

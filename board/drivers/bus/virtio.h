@@ -2,9 +2,9 @@
  * have the same registers under these numbers (virtio_pci.h). Sections are
  * those of the VIRTIO 1.2 specification (OASIS, csd01).
  *
- * No cache is cleaned. If the driver does not take VIRTIO_F_ACCESS_PLATFORM, the device sees memory as the driver's core does
- * (section 6), through coherent caches: it is a program on another core of the emulator's host. It needs order, which dma_barrier
- * gives. */
+ * No cache is cleaned. Without VIRTIO_F_ACCESS_PLATFORM, the device sees memory as the driver's core does (section 6), through
+ * coherent caches, because it is a program on the emulator's host. Only the order of accesses matters, which dma_barrier
+ * ensures. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_VIRTIO_H
 #define INGOT_BOARD_DRIVERS_BUS_VIRTIO_H
 
@@ -76,38 +76,41 @@ struct virtq {
     struct virtq_used *used;
     unsigned which; /* its number at the device */
     uint32_t least,
-        most; /* descriptors that the driver needs, and that it has room for: powers of two up to VIRTQ_MOST */
+        most; /* least and most descriptors for the driver: powers of two up to VIRTQ_MOST */
 };
 
-/* Whether registers that start at mmio (mapped, VIRTIO_BYTES) are those of a device of this kind. */
+/* True if the registers at mmio (mapped, VIRTIO_BYTES) are those of a device of this kind. */
 bool virtio_is_there(uintptr_t mmio, uint32_t device_id);
 
-/* Section 4.2.3.1.1: reset the device. True: it has stopped its transfers. A second or more until false. */
+/* Reset the device (section 4.2.3.1.1). True: its transfers have stopped. False comes after a second or
+ * more. */
 bool virtio_stop(uintptr_t mmio);
 
-/* Section 3.1.1, from the reset to the driver's bit. False: the device does not reset. */
+/* Start, from the reset to the driver's bit (section 3.1.1). False: the device does not reset. */
 bool virtio_begin(uintptr_t mmio);
 
 enum virtio_refusal { VIRTIO_AGREED, VIRTIO_TOO_OLD, VIRTIO_REFUSED };
 
-/* Take VIRTIO_F_VERSION_1 and those of the `wanted` features 0 to 31 that are offered: *taken. VIRTIO_TOO_OLD: it does not offer
- * VERSION_1; VIRTIO_REFUSED: it does not keep what it offered. Sections 3.1.1 (steps 3 to 6) and 2.2. */
+/* Take VIRTIO_F_VERSION_1 and those `wanted` features (0 to 31) that the device offers: *taken. VIRTIO_TOO_OLD: it does not
+ * offer VERSION_1; VIRTIO_REFUSED: it rejects what it offered. Sections 3.1.1 (steps 3 to 6) and 2.2. */
 enum virtio_refusal virtio_negotiate(uintptr_t mmio, uint32_t wanted, uint32_t *taken);
 
-/* Section 4.2.3.2: zero the queue's rings and hand it to the device, without interrupts. How many descriptors it has, a power of
- * two; 0: the device has no such queue, or too small a one. */
+/* Zero the queue's rings and give it to the device, without interrupts (section 4.2.3.2). Returns the number of descriptors, a
+ * power of two; 0: the device has no such queue, or it is too small. */
 uint32_t virtq_start(uintptr_t mmio, const struct virtq *q);
 
-/* Section 2.7.13: the chain that starts at descriptor `head` is the device's now. `size` is virtq_start's. */
+/* Give the device the chain that starts at descriptor `head` (section 2.7.13). `size` is what virtq_start
+ * returned. */
 void virtq_offer(uintptr_t mmio, const struct virtq *q, uint32_t size, uint32_t head);
 
-/* virtio_mmio.c, in whose place a unit test has a device. Fields of the configuration are read in their own width (4.2.2.2). */
+/* In virtio_mmio.c, which a unit test replaces by a device. Fields of the configuration are read in their own width
+ * (4.2.2.2). */
 uint32_t virtio_read(uintptr_t mmio, unsigned reg);
 uint8_t virtio_read_byte(uintptr_t mmio, unsigned reg);
 void virtio_write(uintptr_t mmio, unsigned reg, uint32_t value);
 
-/* From now on these functions access the registers at odd addresses, where no virtio-mmio register
- * can be. */
+/* From now on use these functions for registers at odd addresses, where virtio-mmio has
+ * none. */
 struct virtio_registers {
     uint32_t (*read)(uintptr_t location, unsigned reg);
     uint8_t (*read_byte)(uintptr_t location, unsigned reg);

@@ -1,5 +1,5 @@
-/* The registers themselves; everything else goes through these three. An image without virtio_pci.c never calls virtio_use, and has no
- * other way than the first. */
+/* Accesses to the registers; everything else uses only these three functions. An image without virtio_pci.c never calls virtio_use and
+ * has only registers of virtio-mmio. */
 #include "board/drivers/bus/virtio.h"
 
 #include <stddef.h>
@@ -11,7 +11,7 @@ void virtio_use(const struct virtio_registers *registers)
     others = registers;
 }
 
-/* Section 4.2.2: registers of virtio-mmio are aligned. */
+/* True for registers of PCI: those of virtio-mmio are aligned (section 4.2.2). */
 static bool has_others(uintptr_t location)
 {
     return others != NULL && (location & 1) != 0;

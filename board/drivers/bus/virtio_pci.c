@@ -1,5 +1,5 @@
-/* Sections are those of the VIRTIO 1.2 specification (OASIS, csd01), and where "PCI" stands before them those of the PCI Local Bus
- * Specification 3.0. */
+/* Sections are those of the VIRTIO 1.2 specification (OASIS, csd01), or after "PCI" those of the PCI Local Bus Specification
+ * 3.0. */
 #include "board/drivers/bus/virtio_pci.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { /* section 4.1.2 */
        VENDOR = 0x1af4,
-       DEVICE_MODERN = 0x1040,       /* and the kind of device */
+       DEVICE_MODERN = 0x1040,       /* plus the kind of device */
        DEVICE_TRANSITIONAL = 0x1000, /* its subsystem is the kind of device */
 };
 enum { /* PCI 6.2 and 6.7 */
@@ -38,7 +38,8 @@ enum { /* section 4.1.4 */
        DOORBELL_BYTES = 2,
 };
 
-/* Section 4.1.4.3: where a register of virtio-mmio is, and its width. Halves of an address are written by themselves (4.1.3.1). */
+/* The place and the width of each register of virtio-mmio (section 4.1.4.3). The halves of an address are written separately
+ * (4.1.3.1). */
 static const struct place {
     uint16_t reg;
     uint8_t at, bytes;
@@ -80,7 +81,7 @@ static void write_at(uintptr_t at, unsigned bytes, uint32_t value)
 
 /* ---- in place of virtio_mmio.c ---- */
 
-/* Registers are words, so an odd location is ours. */
+/* The device of an odd location: registers are words, so odd locations are ours. */
 static struct virtio_pci *device_of(uintptr_t location)
 {
     return (struct virtio_pci *)(location - 1);
@@ -116,7 +117,7 @@ static uint8_t read_field(uintptr_t location, unsigned reg)
     return at < v->fields_bytes ? (uint8_t)read_at(v->fields + at, 1) : 0;
 }
 
-/* Section 4.1.4.4: the selected queue has a doorbell of its own, or shares one. */
+/* Find the doorbell of the selected queue, which has its own or shares one (section 4.1.4.4). */
 static void find_doorbell(struct virtio_pci *v)
 {
     uint32_t which = read_at(v->registers + COMMON_QUEUE_SEL, 2);
@@ -151,7 +152,7 @@ static uint32_t config(const struct pci_kept *f, unsigned reg)
     return read_at(f->config + reg, 4);
 }
 
-/* Section 4.1.2: device and subsystem number say what it is. */
+/* True if device and subsystem number are those of this kind of device (section 4.1.2). */
 static bool is_device(const struct pci_kept *f, uint32_t device_id)
 {
     uint32_t device = f->id >> 16;
@@ -163,7 +164,7 @@ static bool is_device(const struct pci_kept *f, uint32_t device_id)
             config(f, REG_SUBSYSTEM) >> 16 == device_id);
 }
 
-/* The CPU's address of a memory BAR; 0: it is not one, or has no address. */
+/* The CPU's address of a memory BAR; 0: it is not a memory BAR, or has no address. */
 static uint64_t bar_address(const struct pci_ecam *pci, const struct pci_kept *f, unsigned number)
 {
     uint32_t bar;
@@ -180,7 +181,7 @@ static uint64_t bar_address(const struct pci_ecam *pci, const struct pci_kept *f
     return at >> 32 != 0 ? at - pci->high.to_bus : at - pci->low.to_bus;
 }
 
-/* Section 4.1.4: the run of registers that a capability at `at` describes, mapped. 0: it cannot be used. */
+/* Map the registers that the capability at `at` describes (section 4.1.4). 0: it cannot be used. */
 static uintptr_t map_capability(const struct pci_ecam *pci, const struct pci_kept *f, unsigned at,
                                 uint32_t *bytes)
 {
@@ -194,7 +195,7 @@ static uintptr_t map_capability(const struct pci_ecam *pci, const struct pci_kep
     return (uintptr_t)(bar + offset);
 }
 
-/* The first capability of a type that can be used counts (section 4.1.4). */
+/* Take a capability; the first usable one of each type counts (section 4.1.4). */
 static void take_capability(struct virtio_pci *v, const struct pci_ecam *pci,
                             const struct pci_kept *f, unsigned at)
 {
@@ -217,7 +218,7 @@ static void take_capability(struct virtio_pci *v, const struct pci_ecam *pci,
     }
 }
 
-/* PCI 6.7: the list of capabilities. */
+/* Find the registers through the list of capabilities (PCI 6.7). */
 static void find_registers(struct virtio_pci *v, const struct pci_ecam *pci,
                            const struct pci_kept *f)
 {

@@ -8,19 +8,19 @@
 
 #include "board/drivers/bus/pci_ecam.h"
 
-enum { VIRTIO_PCI_QUEUES = 4 /* that a driver may use */ };
+enum { VIRTIO_PCI_QUEUES = 4 /* most queues of a driver */ };
 
-/* One device; it stays where it is. */
+/* A device; the struct must not move. */
 struct virtio_pci {
     uint32_t device_id;
-    uintptr_t registers, fields; /* the common ones, and the device's own */
+    uintptr_t registers, fields; /* the common registers, and the device's own fields */
     uint32_t fields_bytes;
     uintptr_t notify; /* of queues */
     uint32_t notify_bytes, notify_step;
     uintptr_t doorbells[VIRTIO_PCI_QUEUES]; /* doorbells of the started queues; 0: none */
 };
 
-/* A function of PCI is set up and switched on. 0: it is not a virtio device of this kind (VIRTIO_DEVICE_ID), or has no registers of
+/* Set up a PCI function and switch it on. 0: it is not a virtio device of this kind (VIRTIO_DEVICE_ID), or has no registers of
  * version 1. */
 uintptr_t virtio_pci_open(struct virtio_pci *v, const struct pci_ecam *pci, unsigned function,
                           uint32_t device_id);

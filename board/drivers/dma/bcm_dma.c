@@ -54,7 +54,7 @@ bool bcm_dma_start(void *state, uintptr_t port, void *to, uint32_t bytes)
 {
     struct bcm_dma *dma = state;
 
-    /* Writes of 128 bits need an aligned buffer. */
+    /* The engine writes 128 bits at a time, so the buffer must be aligned. */
     if (!dma_reaches(&dma->window, to, bytes) || (uintptr_t)to % 16 != 0)
         return false;
     dma->to = to;
@@ -64,7 +64,7 @@ bool bcm_dma_start(void *state, uintptr_t port, void *to, uint32_t bytes)
                     (uint32_t)dma->dreq << INFO_DREQ_SHIFT;
     dma->block[1] = (uint32_t)(port & PERIPHERALS_MASK) | PERIPHERALS;
     dma->block[2] = (uint32_t)dma_address(&dma->window, to);
-    dma->block[3] = bytes; /* the rest is 0: no stride, no next block */
+    dma->block[3] = bytes; /* the other words are 0: no stride, no next block */
     dma_sync(&dma->window, to, bytes);
     dma_sync(&dma->window, dma->block, sizeof dma->block);
     /* Write the block's address first, then ACTIVE: the engine reads the block at once. */
@@ -88,7 +88,7 @@ enum err bcm_dma_poll(void *state)
     return ERR_OK;
 }
 
-/* 4.2.1.2: RESET ends the transfer and clears itself; errors are cleared in DEBUG. */
+/* RESET ends the transfer and clears itself (4.2.1.2); errors are cleared in DEBUG. */
 void bcm_dma_stop(void *state)
 {
     const struct bcm_dma *dma = state;

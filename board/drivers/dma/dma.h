@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Drivers call dma_barrier and dma_flush. A program under Linux has no bus master, so there the
- * test supplies these functions, and records what a driver flushes, and in which order with its
- * registers (tests/unit/board/fakes/dma_log.h). */
+/* Drivers call dma_barrier and dma_flush. A program under Linux has no bus master, so a test
+ * supplies these functions, and records what a driver flushes, in which order with register
+ * accesses (tests/unit/board/fakes/dma_log.h). */
 #if !defined(INGOT_FREESTANDING)
 
 void dma_barrier(void);
@@ -20,7 +20,8 @@ void dma_flush_end(void);
 
 #elif defined(__aarch64__)
 
-/* Every access to memory or a device before the call is seen before every access after it. */
+/* Order accesses: those to memory or devices before the call are seen before those after
+ * it. */
 static inline void dma_barrier(void)
 {
     __asm__ volatile("dmb osh" ::: "memory"); /* DDI 0487, DMB */
@@ -55,8 +56,8 @@ static inline void dma_barrier(void)
 
 /* Write back and invalidate every cache line of [at, at + bytes). Call it before a bus master that
  * is not coherent reads or writes there, and again after it wrote, because a core may have fetched
- * a line meanwhile. Other data in the same lines are not harmed. Does nothing on riscv64, all of
- * whose boards have coherent DMA. */
+ * a line meanwhile. Other data in these lines stay correct. Does nothing on riscv64, all of whose
+ * boards have coherent DMA. */
 #if defined(INGOT_FREESTANDING) && defined(__riscv)
 static inline void dma_flush(const void *at, size_t bytes)
 {
@@ -84,10 +85,10 @@ struct dma_window {
     bool coherent;
 };
 
-enum { DMA_LINE_BYTES = 64 }; /* the line length of every known core divides this */
+enum { DMA_LINE_BYTES = 64 }; /* a multiple of every known core's line length */
 
-/* True if the master can write these bytes without harming neighbouring data: with a master that is
- * not coherent, a cache line must not hold other data, which a core may write meanwhile. */
+/* True if the master can write these bytes without harming data next to them: if it is not
+ * coherent, their cache lines must not hold other data, which a core may write meanwhile. */
 static inline bool dma_reaches(const struct dma_window *w, const void *buffer, size_t bytes)
 {
     uint64_t start = (uintptr_t)buffer;
@@ -101,9 +102,10 @@ static inline uint64_t dma_address(const struct dma_window *w, const void *buffe
     return (uintptr_t)buffer + w->offset;
 }
 
-/* dma_flush, if the master needs it, and ordering: call it before the master reads or writes these
- * bytes, and again after it wrote them. It orders first, because a line that is invalidated before
- * the read of the "done" register has ended may be fetched again before the last bytes arrive. */
+/* Order accesses, then call dma_flush if the master needs it. Call this before the master
+ * reads or writes these bytes, and again after it wrote them. Ordering comes first, because
+ * a line that is invalidated before the read of "done" ends may be fetched again too
+ * early. */
 static inline void dma_sync(const struct dma_window *w, const void *buffer, size_t bytes)
 {
     dma_barrier();

@@ -16,7 +16,7 @@ static bool find_bus(const struct device_tree *tree, struct device_tree_node *bu
     return path != NULL && device_tree_find(tree, bus, path);
 }
 
-/* *fits: it stays true as long as numbers have 64 bits. */
+/* Take a number; *fits stays true as long as numbers have at most 64 bits. */
 static uint64_t take_cells(const uint8_t **at, uint32_t cells, bool *fits)
 {
     uint64_t value = 0;
@@ -28,7 +28,7 @@ static uint64_t take_cells(const uint8_t **at, uint32_t cells, bool *fits)
     return value;
 }
 
-/* Rows are the bus address, our address, and the size; if the property is empty, the bus uses our
+/* A row has the bus address, our address, and the size. If the property is empty, the bus uses our
  * addresses. */
 static struct dma_window read_ranges(const struct device_tree_node *bus, const uint8_t *ranges,
                                      uint32_t bytes)

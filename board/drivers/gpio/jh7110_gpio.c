@@ -1,7 +1,7 @@
 #include "board/drivers/gpio/jh7110_gpio.h"
 
-/* For each line, one byte says which signal enables its output (six bits), and one which signal
- * it outputs (seven); two signals are constant. */
+/* Each line has a byte with the signal that enables its output (six bits), and a byte with the
+ * signal that it outputs (seven); two signals are constant. */
 enum { DOEN = 0x000, DOUT = 0x040, GPIOIN = 0x118, PAD = 0x120 };
 enum { DOEN_MASK = 0x3f, DOUT_MASK = 0x7f, SIGNAL_LOW = 0, SIGNAL_HIGH = 1 };
 enum { PAD_INPUT = 1 << 0 };
@@ -29,7 +29,7 @@ bool jh7110_gpio_read(uintptr_t base, unsigned line)
     return (*reg(base, GPIOIN + line / 32 * 4) >> line % 32 & 1) != 0;
 }
 
-/* The enable of an output is active low. The pad's input shows the level of an output as well. */
+/* An output's enable is active low. The pad's input also shows the level of an output. */
 void jh7110_gpio_setup(uintptr_t base, unsigned line, bool output, bool high)
 {
     if (output)

@@ -9,8 +9,8 @@
 
 enum { JH7110_GPIO_BYTES = 0x1000, JH7110_GPIO_LINES = 64 };
 
-/* base: the registers, mapped as device memory; line below JH7110_GPIO_LINES. Pull resistors do
- * not change. */
+/* Make a line an output or an input. base: the registers, mapped as device memory; line <
+ * JH7110_GPIO_LINES. Pull resistors do not change. */
 void jh7110_gpio_setup(uintptr_t base, unsigned line, bool output, bool high);
 void jh7110_gpio_write(uintptr_t base, unsigned line, bool high);
 bool jh7110_gpio_read(uintptr_t base, unsigned line);

@@ -13,7 +13,8 @@ enum { MSS_GPIO_BYTES = 0x1000, MSS_GPIO_LINES = 32, MSS_SYSREG_BYTES = 0x1000 }
  * device memory. */
 void mss_gpio_wake(uintptr_t sysreg, unsigned index);
 
-/* base: the registers, mapped as device memory; line below MSS_GPIO_LINES. */
+/* Make a line an output or an input. base: the registers, mapped as device memory; line <
+ * MSS_GPIO_LINES. */
 void mss_gpio_setup(uintptr_t base, unsigned line, bool output, bool high);
 void mss_gpio_write(uintptr_t base, unsigned line, bool high);
 bool mss_gpio_read(uintptr_t base, unsigned line);

@@ -47,7 +47,7 @@ static void soc_write(unsigned line, bool high)
     bcm_gpio_write(registers, line, high);
 }
 
-/* The level before the line drives: GPSET and GPCLR are kept for an input as well. */
+/* Set the level before the line becomes an output; an input keeps GPSET and GPCLR too. */
 static void soc_setup(unsigned line, bool output, bool high)
 {
     if (output)

@@ -1,21 +1,21 @@
-/* The lines of a Raspberry Pi's row of 40 pins: GPIO 0 to 27, on the SoC up to a Pi 4, on RP1
- * from a Pi 5 on. */
+/* The lines of a Raspberry Pi's row of 40 pins: GPIO 0 to 27. Up to a Pi 4 they are on the SoC,
+ * from a Pi 5 on on RP1. */
 #ifndef INGOT_BOARD_DRIVERS_GPIO_PI_LINES_H
 #define INGOT_BOARD_DRIVERS_GPIO_PI_LINES_H
 
 #include "board/board.h"
 
-/* The location of bcm_gpio's registers, mapped. Before the lines are used. */
+/* Set the address of bcm_gpio's registers, mapped. Call it before the lines are used. */
 void pi_lines_open(uintptr_t gpio);
 
-/* Lines 2 and 3 are the I2C bus's from here on. */
+/* Give lines 2 and 3 to the I2C bus. */
 void pi_lines_take_i2c(void);
 
-/* struct board's, on the SoC. Not the serial line's. */
+/* Pins of the SoC for struct board, except those of the serial line. */
 extern const struct board_pins pi_lines;
 
-/* Why nobody may touch a line that is not on the row, or that a board on top is known by; NULL:
- * it may. */
+/* The reason why a line must not be touched: it is not on the row, or identifies a board on top;
+ * NULL: it is free. */
 const char *pi_lines_error_message(unsigned line);
 
 #endif

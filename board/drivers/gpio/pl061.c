@@ -1,6 +1,6 @@
 #include "board/drivers/gpio/pl061.h"
 
-/* Bits 2 to 9 of an address of GPIODATA are the mask of lines that an access concerns. */
+/* Bits 2 to 9 of an address in GPIODATA select the lines that an access affects. */
 enum { GPIODATA = 0x000, GPIODIR = 0x400, GPIOAFSEL = 0x420 };
 
 static volatile uint8_t *reg(uintptr_t base, unsigned offset)
@@ -23,8 +23,8 @@ bool pl061_read(uintptr_t base, unsigned line)
     return *data_of(base, line) != 0;
 }
 
-/* The level is written before the line becomes an output and, for models that keep it only for
- * outputs, again after. */
+/* Write the level before the line becomes an output, and again afterwards, because some models keep
+ * it only for outputs. */
 void pl061_setup(uintptr_t base, unsigned line, bool output, bool high)
 {
     volatile uint8_t *direction = reg(base, GPIODIR), *select = reg(base, GPIOAFSEL);

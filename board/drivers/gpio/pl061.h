@@ -8,8 +8,8 @@
 
 enum { PL061_BYTES = 0x1000, PL061_LINES = 8 };
 
-/* base: the registers, mapped as device memory; line below PL061_LINES. The other lines do not
- * change. */
+/* Make a line an output or an input. base: the registers, mapped as device memory; line <
+ * PL061_LINES. The other lines do not change. */
 void pl061_setup(uintptr_t base, unsigned line, bool output, bool high);
 void pl061_write(uintptr_t base, unsigned line, bool high);
 bool pl061_read(uintptr_t base, unsigned line);

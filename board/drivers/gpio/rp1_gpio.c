@@ -1,15 +1,14 @@
 #include "board/drivers/gpio/rp1_gpio.h"
 
-/* IO_BANK0 has STATUS and CTRL of each line, SYS_RIO0 the levels, at addresses that only set or
- * clear bits (2.4), PADS_BANK0 a register for each line after one for all. */
+/* IO_BANK0 has STATUS and CTRL of each line; SYS_RIO0 has the levels, with addresses that only set
+ * or clear bits (2.4); PADS_BANK0 has one register for all lines, then one for each. */
 enum { CTRL = 0x4, CTRL_STEP = 8, RIO = 0x10000, PADS = 0x20000, PAD = 0x4, PAD_STEP = 4 };
 enum { RIO_OUT = RIO, RIO_OE = RIO + 4, RIO_IN = RIO + 8, SET = 0x2000, CLEAR = 0x3000 };
 enum {
     CTRL_FUNCTION = 0x1f,
     CTRL_FUNCTION_RIO = 5,
     CTRL_FUNCTION_NONE = 0x1f,
-    CTRL_OVER = 3 << 12 | 3 << 14 |
-                3 << 16, /* output, its enable and input are as the function has them */
+    CTRL_OVER = 3 << 12 | 3 << 14 | 3 << 16, /* the function sets output, output enable and input */
     PAD_INPUT = 1 << 6,
     PAD_NO_OUTPUT = 1 << 7,
 };
@@ -29,8 +28,8 @@ bool rp1_gpio_read(uintptr_t base, unsigned line)
     return (*reg(base, RIO_IN) >> line & 1) != 0;
 }
 
-/* Level and direction are set while the line may still have another function, and take effect
- * once it is RIO's. */
+/* Set level and direction while the line may still have another function; they take effect when RIO
+ * gets the line. */
 void rp1_gpio_setup(uintptr_t base, unsigned line, bool output, bool high)
 {
     volatile uint32_t *control = reg(base, CTRL + line * CTRL_STEP);

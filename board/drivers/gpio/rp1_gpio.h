@@ -7,16 +7,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* For RP1's peripherals: functions, levels, pads. */
+/* Offset and size in RP1's peripherals: functions, levels, pads. */
 enum { RP1_GPIO_PLACE = 0xd0000, RP1_GPIO_BYTES = 0x30000, RP1_GPIO_LINES = 28 };
 
-/* base: RP1_GPIO_BYTES from RP1_GPIO_PLACE on, mapped as device memory; line below
- * RP1_GPIO_LINES. Pull resistors do not change. */
+/* Make a line an output or an input. base: RP1_GPIO_BYTES from RP1_GPIO_PLACE on, mapped as device
+ * memory; line < RP1_GPIO_LINES. Pull resistors do not change. */
 void rp1_gpio_setup(uintptr_t base, unsigned line, bool output, bool high);
 void rp1_gpio_write(uintptr_t base, unsigned line, bool high);
 bool rp1_gpio_read(uintptr_t base, unsigned line);
 
-/* Give a line without a function this one. */
+/* Give this function to a line that has none. */
 void rp1_gpio_lend(uintptr_t base, unsigned line, unsigned function);
 
 #endif

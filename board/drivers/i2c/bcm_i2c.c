@@ -40,7 +40,7 @@ enum {
     FALL_SHIFT = 16
 };
 
-/* Cycles of SMBus's 35 ms. A whole transfer, 17 bytes of nine bits, takes 1.6 ms. */
+/* SMBus's 35 ms in cycles. A whole transfer, 17 bytes of nine bits, takes 1.6 ms. */
 enum { STRETCH_CYCLES = BUS_HZ / 1000 * 35, MOST_MILLIS = 100 };
 
 static volatile uint32_t *reg(const struct bcm_i2c *b, unsigned offset)
@@ -52,7 +52,7 @@ void bcm_i2c_open(struct bcm_i2c *b, uint32_t core_hz)
 {
     uint32_t hz = core_hz != 0 ? core_hz : CORE_MOST_HZ, div = (hz + BUS_HZ - 1) / BUS_HZ;
 
-    /* Rounded up to an even divisor: the bus may be slower than its rate, never faster. */
+    /* Round up to an even divisor: the bus may be slower than its rate, but never faster. */
     div = min_u32(max_u32(div + (div & 1), 2), DIV_MOST);
     *reg(b, CONTROL) = 0;
     *reg(b, DIV) = div;
@@ -80,7 +80,8 @@ static enum err end(struct bcm_i2c *b, enum err e)
     return e;
 }
 
-/* ERR_BUSY: it continues. An error overrides the end, which is reported with it. */
+/* Interpret the status; ERR_BUSY: the transfer continues. An error takes precedence over the end,
+ * which is reported with it. */
 static enum err look(uint32_t status)
 {
     if (status & STATUS_ERROR)

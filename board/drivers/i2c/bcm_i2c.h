@@ -8,7 +8,10 @@
 
 #include "board/err.h"
 
-enum { BCM_I2C_BYTES = 0x20, BCM_I2C_MOST = 16 /* bytes of a transfer: the size of the FIFO */ };
+enum {
+    BCM_I2C_BYTES = 0x20,
+    BCM_I2C_MOST = 16 /* most bytes of a transfer: the size of the FIFO */
+};
 
 struct bcm_i2c {
     uintptr_t base; /* mapped as device memory */
@@ -16,14 +19,14 @@ struct bcm_i2c {
     uint64_t ticks_hz;
 };
 
-/* Set the clock to at most 100 kHz, derived from the core's; 0: unknown, so the highest possible
- * core clock is assumed. */
+/* Set the bus clock to at most 100 kHz. core_hz: the core clock that it divides; 0: unknown, so the
+ * highest possible one is assumed. */
 void bcm_i2c_open(struct bcm_i2c *b, uint32_t core_hz);
 
-/* One transfer with a start and a stop, of 1 .. BCM_I2C_MOST bytes, to or from a device with a
- * 7-bit address. ERR_NO_DEVICE: no device answers there, or the device refuses a byte;
- * ERR_TIMEOUT: the clock was held low too long, or the bus does not become idle; ERR_IO: fewer
- * bytes than requested. */
+/* Do one transfer of 1 .. BCM_I2C_MOST bytes, with a start and a stop, to or from a device with
+ * a 7-bit address. ERR_NO_DEVICE: no device answers, or it refuses a byte; ERR_TIMEOUT: the
+ * clock was held low too long, or the bus does not become idle; ERR_IO: fewer bytes than
+ * requested. */
 enum err bcm_i2c_write(struct bcm_i2c *b, unsigned address, const uint8_t *bytes, unsigned n);
 enum err bcm_i2c_read(struct bcm_i2c *b, unsigned address, uint8_t *bytes, unsigned n);
 

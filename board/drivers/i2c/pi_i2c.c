@@ -6,8 +6,8 @@
 #include "board/drivers/soc/generic_timer.h"
 #include "board/isa.h"
 
-/* BCM2835 section 6.2: ALT0 of both is I2C1's. The board has resistors of 1.8 kOhm to 3.3 V
- * there. */
+/* Function ALT0 of both pins is I2C1 (BCM2835, section 6.2). The board has resistors of 1.8 kOhm to
+ * 3.3 V there. */
 enum { BUS = 1, PIN_DATA = 2, PIN_CLOCK = 3 };
 
 static struct {
@@ -32,8 +32,8 @@ static const char *i2c1_claim(unsigned bus)
     return NULL;
 }
 
-/* The highest rate of the core's clock: it changes with the load, and the bus must never exceed
- * its limit. */
+/* Set up the bus for the highest core clock, because that clock changes with the load and the bus
+ * must never exceed its limit. */
 static bool set_up(void)
 {
     if (!pi.is_set && mmu_map(pi.bus.base, BCM_I2C_BYTES, MAP_DEVICE) == ERR_OK) {

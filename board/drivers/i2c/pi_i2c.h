@@ -6,8 +6,8 @@
 #include "board/board.h"
 #include "board/drivers/soc/bcm_mailbox.h"
 
-/* The registers of BSC1 and bcm_gpio, and the function that returns the core's clock. Call it
- * before the bus is used; BSC1 is mapped and set up when a sensor is asked for. */
+/* Set the registers of BSC1 and bcm_gpio, and the mailbox for the core's clock. Call it before the
+ * bus is used; BSC1 is mapped and set up at the first request for a sensor. */
 void pi_i2c_open(uintptr_t bsc1, uintptr_t gpio, struct bcm_mailbox *mailbox);
 
 /* struct board's. */

@@ -4,23 +4,23 @@
 #include "board/interrupt.h"
 #include "board/isa.h"
 
-/* Sections 4.7 (control) and 4.8, core mailboxes: the first of four for each core, 16 bytes from
- * core to core; the control words 4 bytes. */
+/* Core mailboxes, sections 4.7 (control) and 4.8: the first of each core's four; cores are 16 bytes
+ * apart, control words 4 bytes. */
 enum { MAILBOX_CONTROL = 0x50, MAILBOX_SET = 0x80, MAILBOX_CLEAR = 0xc0 };
 /* Section 4.4, GPU interrupts routing: 0 is core 0's IRQ. Sections 4.3, 4.6, 4.9 to 4.11: other
  * sources of a core's interrupts, which firmware may have left on. */
 enum { GPU_ROUTING = 0x0c, GPU_TO_CORE0_IRQ = 0 };
 enum {
-    COUNTERS_OFF = 0x14, /* performance counters' interrupts, a bit each */
+    COUNTERS_OFF = 0x14, /* one bit for each performance counter's interrupt */
     BUS_CONTROL = 0x30,  /* of the AXI bus */
     TIMER_CONTROL = 0x34,
     TIMER_CLEAR = 0x38,
-    CORE_TIMERS_CONTROL = 0x40, /* four timers' IRQ, then their FIQ */
+    CORE_TIMERS_CONTROL = 0x40, /* IRQs of four timers, then their FIQs */
     IRQ_SOURCE = 0x60,          /* of core 0 */
     FIQ_SHIFT = 4,
 };
 #define TIMER_FLAG (1u << 31)
-/* Bits of IRQ_SOURCE, and our numbers for them: from N_INTERRUPTS on. */
+/* Bits of IRQ_SOURCE; our numbers for them start at N_INTERRUPTS. */
 enum {
     SOURCE_CORE_TIMERS = 0xf,
     SOURCE_VIRTUAL_TIMER = 3,
@@ -29,8 +29,8 @@ enum {
     SOURCE_TIMER = 11,
     SOURCES = SOURCE_CORE_TIMERS | 1 << SOURCE_COUNTERS | 1 << SOURCE_BUS | 1 << SOURCE_TIMER,
 };
-/* BCM2835 ARM Peripherals, section 7.5: a bit an interrupt, 32 of the 64 in each register; and 8
- * basic ones, from BASIC on in our numbers. */
+/* BCM2835 ARM Peripherals, section 7.5: one bit for each of 64 interrupts, 32 per register, and 8
+ * basic interrupts, which our numbers count from BASIC on. */
 enum {
     PENDING_BASIC = 0x00,
     PENDING_1 = 0x04,
@@ -51,7 +51,7 @@ static volatile uint32_t *reg(uintptr_t base, unsigned offset)
 }
 
 /* Bits that firmware left in the mailbox would interrupt forever. The caller looks at its word
- * after this, and so after the bits are taken. */
+ * afterwards, so no wake-up is lost. */
 void bcm_local_listen(uintptr_t base, unsigned core)
 {
     *reg(base, MAILBOX_CLEAR + 16 * core) = (uint32_t)MAILBOX_ALL;
@@ -75,8 +75,8 @@ void bcm_local_sleep(uintptr_t base, unsigned core)
 
     core_idle();
     *clear = WAKE_UP;
-    /* The write may be acknowledged on its way (nGnRE), and could then clear a wake-up that is
-     * sent after the caller's next look: the read returns once the write has arrived. */
+    /* The write may be acknowledged before it arrives (nGnRE), and could then clear a wake-up that
+     * is sent after the caller's next look. The read returns only after the write has arrived. */
     (void)*clear;
     CORE_BARRIER("dsb sy"); /* the caller's next look comes after the wake-up is taken */
 }
@@ -92,8 +92,8 @@ static void deliver_all(uint32_t first, uint32_t pending)
         irq_deliver(first + (uint32_t)__builtin_ctz(pending));
 }
 
-/* Wake-ups of core 0 arrive by the same interrupt, and need nothing more once it is awake. Each
- * pending line is served once. */
+/* Serve each pending line once. Core 0's wake-ups arrive by the same interrupt and need nothing
+ * else, because it is awake. */
 static void serve(void *state)
 {
     const struct bcm_interrupts *both = state;

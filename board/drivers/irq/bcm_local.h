@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 enum { BCM_LOCAL_BYTES = 0x100, BCM_LOCAL_CORES = 4, BCM_INTERRUPTS_BYTES = 0x28 };
-enum { BCM_LOCAL_TIMER_LINE = 64 + 3 }; /* the virtual timer's: above BCM2835's numbers */
+enum { BCM_LOCAL_TIMER_LINE = 64 + 3 }; /* the virtual timer's line, above BCM2835's numbers */
 
 /* Let wake-ups reach the calling core, number `core`: call it before others wake it and before
  * it sleeps. The registers at `base` are mapped as device memory. */

@@ -1,5 +1,5 @@
 /* A core's part of its interrupt controller: system registers and barriers. A program under
- * Linux may use none of them: there the functions belong to the test, which simulates a core
+ * Linux may not use them, so a test supplies these functions and simulates a core
  * (tests/unit/board/fake_gic_v3.h). */
 #ifndef INGOT_BOARD_DRIVERS_IRQ_CORE_REGISTERS_H
 #define INGOT_BOARD_DRIVERS_IRQ_CORE_REGISTERS_H

@@ -16,7 +16,7 @@ enum err gic_find(struct gic *gic, const struct device_tree *tree)
     enum err e = ERR_NO_DEVICE;
 
     gic->version = NULL;
-    /* A tree describes one of them. */
+    /* A tree describes only one version. */
     for (unsigned i = 0; i < sizeof versions / sizeof versions[0]; i++) {
         e = versions[i]->find(gic, tree);
         if (e != ERR_OK)
@@ -102,8 +102,8 @@ void gic_wait(const _Atomic uint32_t *word, uint32_t old)
     core_interrupts_restore(on);
 }
 
-/* Send both: a core may have entered WFI before another one turned out to get no wake-ups, which
- * waits by WFE. */
+/* Wake by both means: after a core turns out to get no wake-ups, all cores wait by WFE, but some
+ * may already be in WFI. */
 void gic_wake(const _Atomic uint32_t *word)
 {
     core_wake(word);

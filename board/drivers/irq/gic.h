@@ -23,7 +23,7 @@ struct gic {
         size_t bytes;
     } ranges[GIC_MAX_RANGES];
     unsigned n_ranges;
-    size_t stride; /* version 3: between redistributors; 0: as each one says */
+    size_t stride; /* version 3: distance between redistributors; 0: each gives its own */
 };
 
 /* Version 2, for a board that knows the addresses: initializes a struct gic. */
@@ -33,28 +33,28 @@ struct gic {
         .n_ranges = 2 \
     }
 
-/* Find the controller; touches no register of it. version is NULL unless ERR_OK. ERR_NO_DEVICE:
- * there is none; ERR_UNSUPPORTED: its description is incomplete, or the cores have no registers
- * for it. */
+/* Find the controller without touching its registers. gic->version is NULL unless ERR_OK.
+ * ERR_NO_DEVICE: there is none; ERR_UNSUPPORTED: its description is incomplete, or the cores have
+ * no registers for it. */
 enum err gic_find(struct gic *gic, const struct device_tree *tree);
 
-/* Map the registers, turn off what firmware left on, and forward interrupts at all: once, on
- * core 0. From now on irq_take uses it; `gic` must stay. ERR_NO_DEVICE: version is NULL;
- * ERR_TIMEOUT: it does not answer; or an error of mmu_map. */
+/* Map the registers, turn off what firmware left on, and start forwarding interrupts. Call once, on
+ * core 0. From now on irq_take uses the controller; `gic` must stay. ERR_NO_DEVICE: version is
+ * NULL; ERR_TIMEOUT: the controller does not answer; or an error of mmu_map. */
 enum err gic_init(struct gic *gic);
 
-/* Let wake-ups reach the calling core: call once on each, before it waits or wakes others. If
- * one core cannot receive them (no controller, or firmware keeps it for itself), all wait by WFE
- * from then on. */
+/* Let wake-ups reach the calling core. Call it once on each core, before the core waits or wakes
+ * others. If one core cannot receive them (no controller, or firmware keeps it for itself), all
+ * wait by WFE from then on. */
 void gic_listen(void);
 
-/* board.wait: sleeps in WFI, with interrupts served. A wake-up since the look at the word ends
- * it at once, so that none is lost. board.wake: the cores that wake see all stores made before
- * the call. */
+/* Functions for board.wait and board.wake. gic_wait sleeps in WFI and serves interrupts; a wake-up
+ * since the look at the word ends it at once, so none is lost. After gic_wake, the cores that wake
+ * see all stores made before the call. */
 void gic_wait(const _Atomic uint32_t *word, uint32_t old);
 void gic_wake(const _Atomic uint32_t *word);
 
-/* The line of a device's first interrupt, its INTID; 0 if its node has none that cores share
+/* The line (INTID) of a device's first interrupt; 0 if its node has none that cores share
  * (devicetree bindings, interrupt-controller/arm,gic.yaml: type, number, flags). */
 uint32_t gic_device_line(const struct device_tree *tree, const struct device_tree_node *node);
 
@@ -63,17 +63,18 @@ uint32_t gic_device_line(const struct device_tree *tree, const struct device_tre
 struct gic_version {
     enum err (*find)(struct gic *gic, const struct device_tree *tree);
     enum err (*init)(const struct gic *gic);
-    /* For the calling core, with that MPIDR affinity (Aff3 in bits 39 to 32). ERR_NO_DEVICE: it has
-     * no redistributor; ERR_TIMEOUT: the redistributor does not answer, or a wake-up that the core
-     * sent itself does not arrive; ERR_UNSUPPORTED: firmware keeps the controller for itself. */
+    /* Set up the calling core, which has that MPIDR affinity (Aff3 in bits 39 to 32).
+     * ERR_NO_DEVICE: it has no redistributor; ERR_TIMEOUT: the redistributor does not answer, or a
+     * wake-up that the core sent itself does not arrive; ERR_UNSUPPORTED: firmware keeps the
+     * controller for itself. */
     enum err (*listen)(const struct gic *gic, uint64_t affinity);
     void (*wake_others)(const struct gic *gic);
     enum err (*enable)(const struct gic *gic, uint32_t line, uint64_t affinity);
     void (*disable)(const struct gic *gic, uint32_t line, uint64_t affinity);
-    void (*serve)(const struct gic *gic); /* take pending interrupts of the calling core */
+    void (*serve)(const struct gic *gic); /* serve the pending interrupts of the calling core */
 };
 
-/* INTIDs: section 2.2 of both manuals. The timer's is Arm's recommendation, which all our
+/* INTIDs: section 2.2 of both manuals. The timer's number is Arm's recommendation, which all our
  * machines follow (BSA, DEN 0094, "PPI assignments"). */
 enum {
     GIC_WAKE_UP = 0,
@@ -81,7 +82,8 @@ enum {
     GIC_FIRST_SHARED = 32,
     GIC_MAX_SHARED = 988,
     GIC_SPECIAL = 1020,
-    GIC_MOST_CLAIMS = 64, /* one attempt: a line that stays pending interrupts again */
+    GIC_MOST_CLAIMS = 64, /* most lines served at a time: a line that stays pending interrupts
+                             again */
 };
 
 extern const struct gic_version gic_v2, gic_v3;

@@ -27,7 +27,7 @@ enum {
     APR_WORDS = 4,
     SGI_ALL_BUT_SELF = 1 << 24, /* target list filter, section 4.3.15; SGI number 0 */
     IAR_NUMBER = 0x3ff,
-    GICC_CTLR_BYPASS = 0xf << 5, /* 4.4.1: the bypass signals are disabled */
+    GICC_CTLR_BYPASS = 0xf << 5, /* 4.4.1: disables the bypass signals */
 };
 
 static volatile uint32_t *reg(const struct gic *gic, unsigned range, unsigned offset)
@@ -55,8 +55,8 @@ static enum err gic_v2_find(struct gic *gic, const struct device_tree *tree)
     return ERR_NO_DEVICE;
 }
 
-/* The state of 32 lines that firmware may have left: enabled; pending from a device that it
- * used; and active, taken and never ended, which keeps them from coming again (section 3.2.4). */
+/* Clear states that firmware may have left on 32 lines: enabled; pending, from a device that it
+ * used; and active, which means taken but not ended, and blocks new interrupts (section 3.2.4). */
 static void turn_off(const struct gic *gic, uint32_t first)
 {
     *reg(gic, DISTRIBUTOR, GICD_ICENABLER0 + first / 8) = ~0u;
@@ -105,7 +105,7 @@ static void gic_v2_wake_others(const struct gic *gic)
     *reg(gic, DISTRIBUTOR, GICD_SGIR) = SGI_ALL_BUT_SELF;
 }
 
-/* A core reads its own bit in the targets of its private interrupts (4.3.12). On a single core
+/* A core reads its own bit in the targets of its private interrupts (4.3.12). With a single core,
  * they read as 0. */
 static enum err gic_v2_enable(const struct gic *gic, uint32_t line, uint64_t affinity)
 {

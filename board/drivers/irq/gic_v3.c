@@ -9,14 +9,15 @@
 
 enum { DISTRIBUTOR, FIRST_REGION, DISTRIBUTOR_BYTES = 0x10000 }; /* ranges */
 
-/* Byte offsets; section 12.9 describes the distributor's registers. */
+/* Byte offsets of the distributor's registers (section 12.9). */
 enum {
     GICD_CTLR = 0x0000,
     GICD_TYPER = 0x0004,
     GICD_IROUTER0 = 0x6000,
 };
 
-/* Section 12.11, the redistributor; from 0x10000 on its second frame, for SGIs and PPIs. */
+/* Byte offsets in the redistributor (section 12.11); its second frame, for SGIs and PPIs, starts at
+ * 0x10000. */
 enum {
     GICR_CTLR = 0x0000,
     GICR_TYPER = 0x0008,
@@ -24,7 +25,8 @@ enum {
     GICR_LINES = 0x10000,
 };
 
-/* The same in the distributor and, for the first 32 lines, in that second frame. */
+/* Byte offsets that are the same in the distributor and, for the first 32 lines, in the second
+ * frame. */
 enum {
     IGROUPR0 = 0x0080,
     ISENABLER0 = 0x0100,
@@ -40,10 +42,10 @@ enum {
  * accessor's own group 1 is always among them. */
 #define CTLR_GROUP_1 (1u << 1 | 1u << 2)
 #define CTLR_ARE (1u << 4) /* affinity routing for the security state of the access */
-#define CTLR_DS (1u << 6)  /* one security state; 0 for the non-secure state of two */
+#define CTLR_DS (1u << 6)  /* 1: one security state; 0: this is the non-secure state of two */
 #define CTLR_RWP (1u << 31)
 
-#define TYPER_LINES 0x1fu /* in units of 32, less one */
+#define TYPER_LINES 0x1fu /* in units of 32, minus one */
 #define GICR_CTLR_RWP (1u << 3)
 #define TYPER_VLPIS (1u << 1) /* has the two frames of version 4 */
 #define TYPER_LAST (1u << 4)
@@ -99,9 +101,9 @@ static enum err gic_v3_find(struct gic *gic, const struct device_tree *tree)
     return err_unless(i != 0, ERR_UNSUPPORTED);
 }
 
-/* The state of 32 lines that firmware may have left: enabled; pending from a device that it
- * used; and active, taken and never ended, which keeps them from coming again. At `base` of
- * either register file, whose RWP says when the first write has taken effect (12.9,
+/* Clear states that firmware may have left on 32 lines: enabled; pending, from a device that it
+ * used; and active, which means taken but not ended, and blocks new interrupts. base:
+ * distributor or redistributor; its RWP says when the first write has taken effect (12.9,
  * GICD_ICENABLER). */
 static enum err turn_off(uintptr_t base, uint32_t first, volatile uint32_t *ctlr, uint32_t rwp)
 {
@@ -167,8 +169,8 @@ static uintptr_t find_redistributor(const struct gic *gic, uint32_t affinity)
     return 0;
 }
 
-/* Use group 1 of our state. In the secure state that is IGROUPR 0 with IGRPMODR 1; in the
- * non-secure state both ignore our writes and firmware has chosen (12.11). */
+/* Use group 1 of our security state. In the secure state that is IGROUPR 0 with IGRPMODR 1; in the
+ * non-secure state firmware has chosen, and both ignore our writes (12.11). */
 static void choose_group(volatile uint32_t *group, volatile uint32_t *modifier, uint32_t bit,
                          bool single_state)
 {
@@ -194,8 +196,9 @@ static enum err enable_sgi(uintptr_t redistributor, bool single_state)
     return ERR_OK;
 }
 
-/* An interrupt that firmware took and never ended holds back others. A core with 6 or 7 bits of priority has
- * more of these registers (12.2, ICC_AP1R<n>_EL1); PRIbits is one less. */
+/* Clear active priorities: an interrupt that firmware took and never ended would hold back others. A core
+ * with 6 or 7 bits of priority has more of these registers (12.2, ICC_AP1R<n>_EL1); PRIbits is the number of
+ * bits minus one. */
 static void forget_running(void)
 {
     uint64_t bits = (READ_SYSTEM(icc_ctlr_el1) >> CTLR_PRIORITY_SHIFT & 7) + 1;
@@ -209,8 +212,8 @@ static void forget_running(void)
     }
 }
 
-/* Section 12.2: SRE selects registers instead of memory, CTLR bit 1 (EOImode) would split the end
- * of an interrupt in two. */
+/* SRE selects system registers instead of memory; CTLR bit 1 (EOImode) must be 0, or ending an
+ * interrupt would take two steps (section 12.2). */
 static enum err enable_interface(void)
 {
     WRITE_SYSTEM(icc_sre_el1, READ_SYSTEM(icc_sre_el1) | 1);
@@ -225,10 +228,10 @@ static enum err enable_interface(void)
     return ERR_OK;
 }
 
-/* Take a pending one. The barriers: acknowledging takes effect, here and in memory order, before
- * anything after it (12.2, ICC_IAR1_EL1, requires DSB). Numbers beyond the special ones (2.2.1: 1020 to 1023)
- * are LPIs and extended lines that firmware left on: nobody serves them, but they have to be ended, or their
- * priority would hold back all others. */
+/* Take a pending interrupt. The barriers let the acknowledgement take effect, here and in memory order,
+ * before anything after it (12.2, ICC_IAR1_EL1, requires DSB). Numbers above the special ones (1020 to 1023,
+ * see 2.2.1) are LPIs and extended lines that firmware left on. Nobody serves them, but they must be ended,
+ * or their priority would hold back all others. */
 static bool take(void)
 {
     uint64_t taken = READ_SYSTEM(icc_iar1_el1), line = taken & 0xffffff;
@@ -259,7 +262,7 @@ static enum err try_self(uint64_t affinity)
     return ERR_TIMEOUT;
 }
 
-/* In the form of GICR_TYPER: 8 bits each, without the gap of MPIDR. */
+/* Convert an affinity to the form of GICR_TYPER: 8 bits per level, without MPIDR's gap. */
 static uint32_t affinity_name(uint64_t affinity)
 {
     return (uint32_t)((affinity >> 32 & 0xff) << 24 | (affinity & 0xffffff));
@@ -292,7 +295,7 @@ static void gic_v3_wake_others(const struct gic *gic)
     CORE_BARRIER("isb");
 }
 
-/* The location of a line's registers: a core's own lines are in its redistributor. */
+/* The address of a line's registers; a core's own lines are in its redistributor. */
 static uintptr_t lines_of(const struct gic *gic, uint32_t line, uint64_t affinity)
 {
     if (line >= GIC_FIRST_SHARED)
@@ -320,7 +323,7 @@ static enum err gic_v3_enable(const struct gic *gic, uint32_t line, uint64_t aff
     return wait_clear(reg(distributor, GICD_CTLR), CTLR_RWP);
 }
 
-/* RWP of the redistributor is not awaited: the line may be taken once more, and is disabled
+/* Do not wait for RWP of the redistributor: if the line is taken once more, it is disabled
  * again. */
 static void gic_v3_disable(const struct gic *gic, uint32_t line, uint64_t affinity)
 {

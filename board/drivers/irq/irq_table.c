@@ -31,7 +31,7 @@ void irq_attach(const struct irq_controller *controller, void *state)
     irq_table.state = state;
 }
 
-/* Ending it at the controller would not suffice: a level interrupt comes again at once. */
+/* Disable a line. Ending its interrupt would not suffice: a level interrupt comes again at once. */
 static void turn_off(uint32_t line)
 {
     irq_table.controller->disable(irq_table.state, line);
@@ -103,7 +103,7 @@ enum err irq_take(uint32_t line, bool (*fn)(void *context), void *context)
     e = add(line, fn, context);
     if (e != ERR_OK || irq_table.serves)
         return e;
-    /* Interrupts stay off until the first line is taken. */
+    /* Interrupts are off until the first line is taken. */
     irq_table.serves = true;
     core_interrupts_on(serve, NULL);
     return ERR_OK;
@@ -116,8 +116,8 @@ static bool timer_fired(void *context)
     return true;
 }
 
-/* Firmware, a hypervisor or a wrong group in the controller may block it. An interrupt that is
- * already pending would be taken for the test's. */
+/* Test the timer's interrupt, which firmware, a hypervisor or a wrong group in the controller may
+ * block. An interrupt that is already pending would look like the timer's. */
 static enum err try_timer(void)
 {
     bool on = core_interrupts_mask(), before = core_interrupt_pending(), came = before;

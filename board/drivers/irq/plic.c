@@ -32,7 +32,7 @@ static uint32_t cell(const uint8_t *value, uint32_t index)
     return (uint32_t)value[0] << 24 | (uint32_t)value[1] << 16 | (uint32_t)value[2] << 8 | value[3];
 }
 
-/* The phandle of the interrupt controller inside the cpu node of that hart. */
+/* Find the phandle of the interrupt controller in the cpu node of that hart. */
 static bool find_hart(const struct device_tree *tree, uint64_t hart, uint64_t *phandle)
 {
     struct device_tree_node node;
@@ -102,8 +102,8 @@ static enum err plic_enable(void *state, uint32_t line)
     return ERR_OK;
 }
 
-/* Complete it first, while it is enabled: the controller ignores completions of disabled lines
- * (chapter 9), and the line could never be taken again. */
+/* Complete the interrupt first, while the line is enabled: the controller ignores completions of
+ * disabled lines (chapter 9), and the line could never be taken again. */
 static void plic_disable(void *state, uint32_t line)
 {
     (void)state;

@@ -6,12 +6,12 @@
 #include "board/device_tree.h"
 #include "board/err.h"
 
-/* Find the machine's controller, map it and make it irq_take's (board/interrupt.h). The hart's
+/* Find the machine's controller, map it and let irq_take use it (board/interrupt.h). The hart's
  * context is the position of its S-mode in the controller's interrupts-extended. Call on core 0.
  * ERR_NO_DEVICE: no controller, or none that reaches this hart; or an error of mmu_map. */
 enum err plic_init(const struct device_tree *tree);
 
-/* The line of a device's first interrupt, its source number; 0 if its node has none. */
+/* The line (source number) of a device's first interrupt; 0 if its node has none. */
 uint32_t plic_device_line(const struct device_tree *tree, const struct device_tree_node *node);
 
 #endif

@@ -24,19 +24,19 @@ struct fw_cfg_file {
     uint32_t bytes;
 };
 
-/* The registers at mmio are mapped as device memory. ERR_NO_DEVICE: there is no such device, or
- * it has no DMA. */
+/* Open the device; its registers at mmio are mapped as device memory. ERR_NO_DEVICE: there is no
+ * such device, or it has no DMA. */
 enum err fw_cfg_open(struct fw_cfg *f, uintptr_t mmio);
 
-/* ERR_NOT_FOUND; ERR_TIMEOUT: no answer; ERR_IO: it answers with an error; ERR_RANGE: more files
- * than FW_CFG_MAX_FILES. */
+/* Find a file. ERR_NOT_FOUND; ERR_TIMEOUT: no answer; ERR_IO: an error as answer; ERR_RANGE: there
+ * are more than FW_CFG_MAX_FILES files. */
 enum err fw_cfg_find(struct fw_cfg *f, const char *name, struct fw_cfg_file *file);
 
-/* Write a file from its beginning. Errors: as above; ERR_RANGE: it is shorter. */
+/* Write a file from its beginning. Errors: as above; ERR_RANGE: the file is shorter. */
 enum err fw_cfg_write(struct fw_cfg *f, const struct fw_cfg_file *file, const void *data,
                       size_t bytes);
 
-/* ---- fw_cfg_mmio.c, which a test replaces ---- */
+/* ---- fw_cfg_mmio.c, which a test replaces  ---- */
 
 /* The value that the DMA register reads as. */
 uint64_t fw_cfg_mmio_magic(const struct fw_cfg *f);

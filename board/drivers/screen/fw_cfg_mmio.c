@@ -1,4 +1,4 @@
-/* The register itself; the rest of the driver uses only these two functions. */
+/* Accesses to the register; the rest of the driver uses only these two functions. */
 #include "board/drivers/dma/dma.h"
 #include "board/drivers/screen/fw_cfg.h"
 

@@ -5,11 +5,11 @@
 #include "board/isa.h"
 
 enum { WIDTH = 800, HEIGHT = 600, BITS = 32, PITCH = WIDTH * BITS / 8, PAGE = 4096 };
-enum { LEAST_SHARE = 4 }; /* free memory that must remain, in screens */
+enum { LEAST_SHARE = 4 }; /* number of screens that free memory must hold */
 
 #define FORMAT_XRGB8888 0x34325258u /* "XR24" (drm_fourcc.h) */
 
-/* Allocated from the end of the free memory. */
+/* Allocate the pixels from the end of the free memory. */
 static uint8_t *take_pixels(struct memory_range *free)
 {
     size_t bytes = (size_t)HEIGHT * PITCH, end;

@@ -16,11 +16,11 @@ struct ramfb_setup {
     uint32_t format, flags, width, height, pitch;
 } __attribute__((packed));
 
-/* board.open_screen, with the tree that names the device; blob NULL: none. */
+/* A function for board.open_screen; the tree names the device; blob NULL: there is no tree. */
 bool ramfb_open(const struct device_tree *tree, struct board_screen *screen,
                 struct memory_range *free);
 
-/* The same from a known device on. ERR_NO_SPACE: too little memory is free. */
+/* The same for a device that is already open. ERR_NO_SPACE: too little memory is free. */
 enum err ramfb_set_up(struct fw_cfg *f, struct board_screen *screen, struct memory_range *free);
 
 #endif

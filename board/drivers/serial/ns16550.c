@@ -12,16 +12,16 @@ enum {
     REG_IDENTITY = 2, /* read */
     REG_LINE_CONTROL = 3,
     REG_LINE_STATUS = 5,
-    REG_DIVISOR_LOW = 0, /* with LINE_DIVISOR, as the next */
+    REG_DIVISOR_LOW = 0, /* with LINE_DIVISOR, like the next */
     REG_DIVISOR_HIGH = 1,
-    REG_DW_STATUS = 31, /* only on Synopsys's UART: reading it clears its busy complaint */
+    REG_DW_STATUS = 31, /* only on Synopsys's UART; reading it ends its busy interrupt */
     LINE_8N1 = 3,
     LINE_DIVISOR = 1 << 7,
     LINE_TRIES = 1000,
-    INTERRUPT_RECEIVED = 1 << 0, /* at the trigger level, or after a pause of 4 bytes */
+    INTERRUPT_RECEIVED = 1 << 0, /* interrupt at the trigger level, or after a pause of 4 bytes */
     IDENTITY_MASK = 0x3f,
     IDENTITY_TIMEOUT = 0x0c,
-    IDENTITY_BUSY = 0x07, /* Synopsys's, which cannot be masked */
+    IDENTITY_BUSY = 0x07, /* Synopsys's busy interrupt, which cannot be masked */
     FIFO_ON = 1 << 0,
     FIFO_TRIGGER_8 = 2 << 6,
     STATUS_RECEIVED = 1 << 0,
@@ -52,8 +52,8 @@ static void write_register(const struct ns16550 *uart, unsigned index, uint8_t v
         *(volatile uint8_t *)at = value;
 }
 
-/* Reading the status clears an overrun, and sending reads it, too: so it is kept until the next
- * byte reports it. */
+/* Read the status, which clears an overrun. Sending reads the status too, so the overrun is kept
+ * until the next byte reports it. */
 static uint32_t read_status(struct ns16550 *uart)
 {
     uint32_t status = read_register(uart, REG_LINE_STATUS);
@@ -71,9 +71,9 @@ void ns16550_init(struct ns16550 *uart, uintptr_t base, unsigned reg_shift, unsi
         return;
     uart->self = uart;
     facts_add(ns16550_facts, &uart->self);
-    /* The firmware may have left them on, before anything can serve them. */
+    /* The firmware may have left interrupts on, but nothing can serve them yet. */
     write_register(uart, REG_INTERRUPTS, 0);
-    /* Bytes that were typed while the firmware ran are meant for us. Turning FIFOs on clears
+    /* Keep bytes that were typed while the firmware ran, because turning FIFOs on clears
      * them. */
     serial_keep(&ns16550_serial, uart);
     write_register(uart, REG_FIFO, FIFO_ON);
@@ -91,10 +91,10 @@ static bool ns16550_send(void *context, uint8_t byte)
     return true;
 }
 
-/* Interrupts although no byte is there. Synopsys's UART can assert the time-out of its receiver
- * without data, until the data register is read (Linux, 8250_dw.c, dw8250_handle_irq); and
- * complains of a write to the line control while it was busy until that is read. The status
- * again, since a byte that came between the two must not be read away. */
+/* End an interrupt without a byte. Synopsys's UART can assert its receiver's time-out without data
+ * until the data register is read (Linux, 8250_dw.c, dw8250_handle_irq). It also interrupts if the
+ * line control was written while it was busy, until REG_DW_STATUS is read. The status is read
+ * again, so that a byte that has just arrived is not lost. */
 static void end_vain_interrupt(struct ns16550 *uart)
 {
     uint32_t identity = read_register(uart, REG_IDENTITY) & IDENTITY_MASK;
@@ -152,8 +152,8 @@ const struct serial_uart ns16550_serial = {
     .drain = ns16550_drain,
 };
 
-/* Synopsys's UART takes no write to this register while a byte is under way (DW_apb_uart databook,
- * register LCR): received ones are given up until it does. */
+/* Write the line control. Synopsys's UART ignores that while a byte is in progress (DW_apb_uart
+ * databook, register LCR), so received bytes are dropped until the write succeeds. */
 static bool set_line_control(struct ns16550 *uart, uint8_t value)
 {
     for (int i = 0; i < LINE_TRIES; i++) {
@@ -167,13 +167,14 @@ static bool set_line_control(struct ns16550 *uart, uint8_t value)
     return false;
 }
 
-/* The divisor lies behind the data register, which is not to be read meanwhile. */
+/* Read the divisor, which shares its address with the data register; no data may be read
+ * meanwhile. */
 static uint32_t read_divisor(struct ns16550 *uart)
 {
     uint32_t line = read_register(uart, REG_LINE_CONTROL) & 0xff, divisor = 0;
     bool on = core_interrupts_mask();
 
-    /* A byte under way would keep the line control from being written. */
+    /* A byte in progress would prevent writing the line control. */
     ns16550_drain(uart);
     write_register(uart, REG_INTERRUPTS, 0);
     if (set_line_control(uart, (uint8_t)(line | LINE_DIVISOR)))
@@ -204,7 +205,8 @@ void ns16550_set_baud(struct ns16550 *uart, uint64_t clock_hz, uint32_t baud)
     if (uart->base == 0 || divisor == 0 || divisor > 0xffff)
         return;
     ns16550_drain(uart);
-    /* A PLIC keeps a request that the UART takes back, and its handler would read the divisor as data. */
+    /* Mask interrupts: a PLIC keeps a request that the UART has withdrawn, and the handler would read the
+     * divisor as data. */
     on = core_interrupts_mask();
     write_register(uart, REG_INTERRUPTS, 0);
     if (set_line_control(uart, LINE_8N1 | LINE_DIVISOR)) {

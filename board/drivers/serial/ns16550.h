@@ -17,17 +17,17 @@ struct ns16550 {
 };
 
 /* Take over a UART whose rate the firmware has set; base is mapped as device memory, or 0: no UART.
- * reg_shift and reg_io_width as the device tree has them (0 and 1 where it is silent). */
+ * reg_shift and reg_io_width are from the device tree (0 and 1 if it does not give them). */
 void ns16550_init(struct ns16550 *uart, uintptr_t base, unsigned reg_shift, unsigned reg_io_width);
 
-/* For serial_open(), with a struct ns16550. With a base of 0, bytes to send are dropped. */
+/* The driver for serial_open(), with a struct ns16550. If base is 0, bytes to send are dropped. */
 extern const struct serial_uart ns16550_serial;
 
-/* 8N1 at the rate that divides clock_hz best, after the last byte has left. */
+/* Set 8N1 and the rate nearest to `baud` that divides clock_hz, after the last byte has left. */
 void ns16550_set_baud(struct ns16550 *uart, uint64_t clock_hz, uint32_t baud);
 
-/* Rate and state of the line, for the option `diag`. of: the member self, since the rate is behind
- * a switch. */
+/* Report rate and state of the line, for the option `diag`. of: the member self, because reading
+ * the rate switches registers. */
 struct facts;
 void ns16550_facts(const void *of, const struct facts *f);
 

@@ -30,17 +30,17 @@ static volatile uint32_t *reg(const struct pl011 *uart, unsigned offset)
     return (volatile uint32_t *)(uart->base + offset);
 }
 
-/* A quarter of the FIFO, which leaves 80 us at 3 Mbaud until it overflows, or a pause of 32 bits
- * (3.3.9, 3.3.10). */
+/* Interrupt when a quarter of the FIFO is full, 80 us before it overflows at 3 Mbaud, or after a
+ * pause of 32 bits (3.3.9, 3.3.10). */
 static void enable_interrupts(const struct pl011 *uart)
 {
     *reg(uart, PL011_IFLS) = IFLS_RX_QUARTER;
     *reg(uart, PL011_IMSC) = INT_RX | INT_RX_TIMEOUT;
 }
 
-/* Bounded: a FIFO of 32 takes 34 ms at 9600 baud; a UART that firmware has stopped (CR) or that
- * has no clock is busy for ever (section 3.3.3, BUSY: "regardless of whether the UART is
- * enabled"). */
+/* Wait for the last byte, within a limit. A FIFO of 32 bytes takes 34 ms at 9600 baud, but a UART
+ * that firmware has stopped (CR), or that has no clock, is busy for ever (section 3.3.3, BUSY:
+ * "regardless of whether the UART is enabled"). */
 static void pl011_drain(void *context)
 {
     const struct pl011 *uart = context;
@@ -67,12 +67,13 @@ void pl011_init(struct pl011 *uart, uintptr_t base, uint32_t clock_hz, uint32_t 
         *reg(uart, PL011_IBRD) = divisor >> 6;
         *reg(uart, PL011_FBRD) = divisor & 63;
     }
-    serial_keep(&pl011_serial, uart); /* QEMU forgets what came before the FIFOs were on */
-    *reg(uart, PL011_LCR_H) = LCR_FIFO | LCR_8_BITS; /* latches the divisor, so after it */
+    serial_keep(&pl011_serial, uart); /* QEMU forgets bytes that came before the FIFOs were on */
+    *reg(uart, PL011_LCR_H) = LCR_FIFO | LCR_8_BITS; /* latches the divisor, so it comes after the
+                                                        divisor */
     *reg(uart, PL011_CR) = CR_ENABLE | CR_TX | CR_RX;
-    /* A byte that QEMU took in between is no longer in the FIFO, but still at DR, and its
-     * interrupt is set, which a read would have cleared. By that read QEMU goes on with the
-     * input, too. Elsewhere it is a byte of the FIFO. */
+    /* A byte that QEMU received meanwhile is not in the FIFO any more, but DR still has it, and its
+     * interrupt is set. Reading DR clears the interrupt and lets QEMU continue with the input. On
+     * hardware, it is a byte of the FIFO. */
     if (*reg(uart, PL011_RIS) & INT_RX)
         serial_keep_byte((uint8_t)*reg(uart, PL011_DR));
     if (uart->listens)
@@ -87,7 +88,7 @@ void pl011_init_left(struct pl011 *uart, uintptr_t base, uint32_t clock_hz, uint
     pl011_init(uart, base, is_set ? 0 : clock_hz, baud);
 }
 
-/* All ones: nothing answers there. */
+/* True if the UART is on; all ones mean that nothing answers there. */
 bool pl011_is_on(uintptr_t base)
 {
     const struct pl011 left = { .base = base };
@@ -108,7 +109,8 @@ static bool pl011_send(void *context, uint8_t byte)
     return true;
 }
 
-/* An overrun leaves this byte good: the one after the FIFO's last is gone. */
+/* Receive a byte. An overrun does not damage this byte; the byte after the FIFO's last one is
+ * lost. */
 static int pl011_receive(void *context)
 {
     struct pl011 *uart = context;
@@ -118,7 +120,7 @@ static int pl011_receive(void *context)
         return SERIAL_NOTHING;
     data = *reg(uart, PL011_DR);
     if (data & DR_OVERRUN)
-        *reg(uart, PL011_ECR) = 0; /* or the next bytes would report it again (3.3.2) */
+        *reg(uart, PL011_ECR) = 0; /* otherwise the next bytes would report it again (3.3.2) */
     return (int)((data & 0xff) | bits_if(data & DR_FRAMING_PARITY, SERIAL_DAMAGED) |
                  bits_if(data & DR_OVERRUN, SERIAL_OVERRUN) |
                  bits_if(data & DR_BREAK, SERIAL_BREAK));

@@ -3,7 +3,7 @@
 #define LOAD(position) atomic_load_explicit(position, memory_order_acquire)
 #define STORE(position, value) atomic_store_explicit(position, value, memory_order_release)
 
-/* Positions do not change, only the places of the bytes. */
+/* Moving changes the places of bytes, but not their positions. */
 enum err receive_ring_move(struct receive_ring *ring, uint8_t *memory, size_t size)
 {
     uint64_t put = LOAD(&ring->put);
@@ -20,7 +20,8 @@ enum err receive_ring_move(struct receive_ring *ring, uint8_t *memory, size_t si
 
 uint32_t receive_ring_held(const struct receive_ring *ring)
 {
-    uint64_t taken = LOAD(&ring->taken); /* first: the other may only grow meanwhile */
+    uint64_t taken = LOAD(&ring->taken); /* read this first, because the other may only grow
+                                            meanwhile */
 
     return (uint32_t)(LOAD(&ring->put) - taken);
 }

@@ -12,12 +12,12 @@
 
 enum { RECEIVE_RING_CTRL_C = 3 };
 
-/* Empty where all but the memory is zero: RECEIVE_RING(memory) initializes one over an array.
- * Positions count bytes since the start and never wrap. */
+/* A ring whose members other than the memory are zero is empty; RECEIVE_RING(memory) makes one over
+ * an array. Positions count bytes since the start and never wrap. */
 struct receive_ring {
     _Atomic uint64_t put, taken;   /* each is written only by its own side */
     _Atomic uint64_t after_ctrl_c; /* position after the last Ctrl-C that arrived */
-    uint64_t ctrl_c_done;          /* consumer's: those before here were acted upon */
+    uint64_t ctrl_c_done;          /* consumer: every Ctrl-C before this position was handled */
     uint8_t *bytes;                /* the owner's memory */
     uint32_t size;                 /* size of the ring, a power of two */
 };
@@ -27,22 +27,22 @@ struct receive_ring {
         .bytes = (memory), .size = sizeof(memory) \
     }
 
-/* Continue with `size` bytes at `memory`. Waiting bytes move there, and the old memory is free.
- * Neither side may work on the ring during the call. ERR_BAD_ARGUMENT: not a power of two, or more
- * bytes wait than fit; then nothing has changed. */
+/* Use `size` bytes at `memory` from now on. Waiting bytes move there, and the old memory is free.
+ * Neither side may use the ring during the call. ERR_BAD_ARGUMENT: size is not a power of two, or
+ * more bytes wait than fit; nothing changes. */
 enum err receive_ring_move(struct receive_ring *ring, uint8_t *memory, size_t size);
 
-/* Producer. False: full, the byte is not kept; a Ctrl-C is noted all the same. */
+/* Producer: put a byte. False: the ring is full and drops the byte; a Ctrl-C is noted anyway. */
 bool receive_ring_put(struct receive_ring *ring, uint8_t byte);
 
-/* Consumer: the next byte, or -1 when there is none. A Ctrl-C that was acted upon is skipped. */
+/* Consumer: take the next byte; -1: there is none. A Ctrl-C that was handled is skipped. */
 int receive_ring_take(struct receive_ring *ring);
 
-/* Consumer: true if a Ctrl-C is among the bytes not yet taken. From then on every Ctrl-C that has
- * arrived counts as handled; the other bytes stay. */
+/* Consumer: true if a Ctrl-C is among the bytes not yet taken. Every Ctrl-C that has arrived then
+ * counts as handled; the other bytes stay. */
 bool receive_ring_take_ctrl_c(struct receive_ring *ring);
 
-/* Bytes not yet taken, including skipped ones. */
+/* The number of bytes not yet taken, including skipped ones. */
 uint32_t receive_ring_held(const struct receive_ring *ring);
 
 #endif

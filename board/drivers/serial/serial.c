@@ -10,18 +10,18 @@
 
 enum { XON = 0x11, XOFF = 0x13 };
 enum { MOST_JOINED = 4 };
-enum { MOST_TAKEN = 256 }; /* bytes at a time: more than any FIFO has */
+enum { MOST_TAKEN = 256 }; /* most bytes at a time: more than any FIFO holds */
 
-/* Sleeps end by themselves this many times a second to look for input: as long as the interrupt
- * has not brought a byte, often enough for a FIFO of 16 at 115200 baud. */
+/* Sleeps end this many times a second to look for input. Until the interrupt has brought a byte,
+ * that is often enough for a FIFO of 16 bytes at 115200 baud. */
 enum { NAPS_HZ_UNPROVEN = 1000, NAPS_HZ = 50, NAPS_HZ_JOINED = 125 };
 
-/* If there are other ports, they are looked at this many times a second (board.idle). */
+/* board.idle looks this many times a second at other ports, if there are any. */
 enum { LOOKS_HZ = 4 };
 
 enum {
     SECOND_HZ = 10
-}; /* limit for a byte of the second line: 100 ms; a FIFO of 32 at 9600 baud takes 34 */
+}; /* limit for a byte of the second line: 100 ms; a FIFO of 32 at 9600 baud takes 34 ms */
 
 /* Used until the application provides a larger one: 0.3 s of 115200 baud, longer than the start
  * takes. */
@@ -38,7 +38,7 @@ static struct serial_line {
     atomic_flag receiving;
     atomic_bool flow_control;
     atomic_bool held;        /* the peer has sent XOFF */
-    atomic_bool peer_paused; /* we have sent XOFF; written with interrupts masked, read without */
+    atomic_bool peer_paused; /* we have sent XOFF; written only with interrupts masked */
     _Atomic uint32_t lost;   /* since the last serial_lost() */
     struct receive_ring ring;
     struct {
@@ -60,8 +60,8 @@ void serial_also(const struct serial_uart *driver, void *uart)
     serial_line.second = driver;
 }
 
-/* An interrupt without a cause may be the last before the line is disabled (irq_deliver): sleeps
- * no longer rely on it. */
+/* Receive bytes on an interrupt. If it has no cause, sleeps no longer rely on the interrupt,
+ * because irq_deliver may disable the line. */
 static bool receive_on_interrupt(void *context)
 {
     bool came = serial_receive();
@@ -77,7 +77,7 @@ enum err serial_listen(uint32_t interrupt)
 
     if (!serial_line.naps)
         serial_line.naps = irq_take_timer() == ERR_OK;
-    /* The handler is in place before the UART may interrupt. */
+    /* The handler must be in place before the UART may interrupt. */
     e = irq_take(interrupt, receive_on_interrupt, NULL);
     if (e != ERR_OK)
         return e;
@@ -96,12 +96,13 @@ enum err serial_set_input_buffer(uint8_t *memory, size_t bytes)
     return e;
 }
 
-/* Ctrl-C also releases held output, or its effect could not be seen. */
+/* Take a received byte. Ctrl-C also releases held output, because otherwise its effect could not be
+ * seen. */
 static void take_byte(int received)
 {
     uint8_t byte = (uint8_t)received;
 
-    /* An overrun comes with a good byte: the lost ones came before it. */
+    /* An overrun comes with a good byte; the lost bytes came before it. */
     if (received & SERIAL_OVERRUN)
         atomic_fetch_add(&serial_line.lost, 1);
     /* A break is not a byte; a byte with a parity or framing error is worse than none. */
@@ -134,9 +135,9 @@ static bool send_to_both(uint8_t byte)
 }
 
 /* The peer is told to pause at three quarters of the ring, and to continue at one quarter. The
- * bytes that it still sends after XOFF must fit into the rest: a USB adapter empties its buffers
- * of a few KiB. Called with interrupts masked. A full transmitter is tried again at the next
- * byte. */
+ * bytes that it still sends after XOFF must fit into the rest, because a USB adapter empties its
+ * buffers of a few KiB. Called with interrupts masked. A full transmitter is tried again at the
+ * next byte. */
 static void pause_or_resume(void)
 {
     uint32_t held = receive_ring_held(&serial_line.ring), quarter = serial_line.ring.size / 4;
@@ -166,9 +167,9 @@ void serial_keep_byte(uint8_t byte)
     take_byte(byte);
 }
 
-/* One at a time, because the ring has one producer. A core that finds another one there (core
- * 0's handler while core 1 reports a trap) continues; the other takes what has arrived. Bounded:
- * a UART without a clock may always claim to have a byte. */
+/* Receive on one core at a time, because the ring has one producer. A core that finds another core
+ * receiving (core 0's handler while core 1 reports a trap) continues, because the other takes the
+ * bytes. The loop is bounded: a UART without a clock may always claim to have a byte. */
 static int receive_from(const struct serial_uart *driver, void *uart)
 {
     int received, n = 0;
@@ -184,7 +185,7 @@ bool serial_receive(void)
 {
     int n;
 
-    /* Another core is receiving, and takes the bytes. */
+    /* Another core is receiving and takes the bytes. */
     if (atomic_flag_test_and_set(&serial_line.receiving))
         return false;
     n = receive_from(serial_line.driver, serial_line.uart);
@@ -195,9 +196,9 @@ bool serial_receive(void)
     return n != 0;
 }
 
-/* Poll whatever the interrupt does: the tree may name a wrong line, or firmware may keep it.
- * Masked, because the handler takes bytes, too: if it ran after a byte has left the FIFO and
- * before the byte is in the ring, later bytes would go before it. */
+/* Poll, even with an interrupt: the tree may name a wrong line, or firmware may keep it. Interrupts
+ * are masked, because the handler takes bytes too: if it ran while a byte is between FIFO and ring,
+ * later bytes would overtake it. */
 static void poll(void)
 {
     bool on = core_interrupts_mask();
@@ -226,7 +227,7 @@ static int take_joined(void)
     return byte;
 }
 
-/* XON and XOFF have no meaning there. The ring's other producer ends soon. */
+/* Take keys, for which XON and XOFF have no meaning. The ring's other producer ends soon. */
 static void take_keys(void)
 {
     int byte;
@@ -234,7 +235,7 @@ static void take_keys(void)
     while ((byte = take_joined()) >= 0) {
         bool on = core_interrupts_mask();
 
-        /* The other producer holds it at most for the length of a FIFO. */
+        /* The other producer holds the ring only while it takes a FIFO's bytes. */
         while (atomic_flag_test_and_set(&serial_line.receiving))
             ;
         (void)receive_ring_put(&serial_line.ring, (uint8_t)byte);
@@ -243,13 +244,14 @@ static void take_keys(void)
     }
 }
 
-/* The interrupt reports all input: a second line has no interrupt of its own. */
+/* True if the interrupt reports all input; a second line has no interrupt. */
 static bool is_proven(void)
 {
     return atomic_load(&serial_line.proven) && serial_line.second == NULL;
 }
 
-/* With interrupts masked. Sleeps for a limited time; not at all if nothing is known to end it. */
+/* Call with interrupts masked. Sleeps for a limited time; not at all if nothing is known to end the
+ * sleep. */
 static void sleep_a_while(void)
 {
     bool proven = is_proven();
@@ -257,7 +259,7 @@ static void sleep_a_while(void)
     if (serial_line.naps) {
         uint32_t hz = serial_line.n_joined != 0 ? NAPS_HZ_JOINED : NAPS_HZ;
 
-        /* The timer is set before the sleep, so that a lost interrupt costs one period. */
+        /* The timer is set before the sleep, so that a lost interrupt costs only one period. */
         core_timer_start(board.ticks_hz() / (proven ? hz : NAPS_HZ_UNPROVEN));
         core_idle();
         core_timer_stop();
@@ -266,8 +268,8 @@ static void sleep_a_while(void)
     }
 }
 
-/* The second line follows the first to the same rate. If it cannot (no clock, or no link to it),
- * it is left out. */
+/* Send a byte on the second line, which has the first line's rate. If it cannot send (no clock, or
+ * no link to it), it is left out. */
 static void put_second(uint8_t byte)
 {
     uint64_t start = board.ticks();
@@ -277,7 +279,7 @@ static void put_second(uint8_t byte)
             serial_line.second = NULL;
 }
 
-/* Between the check for room and the write, the handler must not send its XOFF. */
+/* The handler must not send XOFF between the check for room and the write. */
 void serial_putc(char c)
 {
     bool on, sent = serial_line.driver == NULL;
@@ -333,7 +335,7 @@ bool serial_has_input(void)
     return receive_ring_held(&serial_line.ring) != 0;
 }
 
-/* Masked, so that a byte that arrives after the check ends the sleep. */
+/* Interrupts are masked, so that a byte that arrives after the check ends the sleep. */
 static bool sleep_without_input(void)
 {
     bool on = core_interrupts_mask(),
@@ -352,21 +354,22 @@ void serial_idle(void)
     while (serial_line.driver != NULL && sleep_without_input()) {
         poll();
         take_keys();
-        /* Let the caller look at drives and at the network in between. */
+        /* Return, so that the caller can look at drives and at the network. */
         if (serial_line.n_joined != 0 && board.ticks() - start > most)
             return;
     }
 }
 
-/* Without an interrupt that brings bytes, a FIFO could fill up before the timer ends the sleep;
- * without a timer nothing else would end it. */
+/* Sleep only if interrupt and timer work: without the interrupt, a FIFO could fill up before the
+ * timer ends the sleep; without the timer, nothing else would end it. */
 void serial_nap(void)
 {
     if (serial_line.driver != NULL && serial_line.naps && is_proven())
         (void)sleep_without_input();
 }
 
-/* While computing, the line is polled less often, so masking loses no more input than that. */
+/* Masking interrupts here loses no more input than computing, which polls the line even less
+ * often. */
 void serial_rest(uint32_t micros)
 {
     bool on;

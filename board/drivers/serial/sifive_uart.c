@@ -12,7 +12,7 @@ enum {
     REG_IP = 0x14,
     REG_DIV = 0x18,
     CTRL_ENABLE = 1 << 0,
-    CTRL_MARK_SHIFT = 16, /* IP_TRANSMIT: fewer bytes than that in the FIFO */
+    CTRL_MARK_SHIFT = 16, /* IP_TRANSMIT: the FIFO has fewer bytes than this mark */
     IP_TRANSMIT = 1 << 0,
     IP_RECEIVE = 1 << 1, /* more bytes than the mark */
     DIV_MAX = 0xffff,
@@ -41,9 +41,9 @@ void sifive_uart_init(struct sifive_uart *uart, uintptr_t base)
     write_register(uart, REG_RXCTRL, CTRL_ENABLE);
 }
 
-/* Wait until the transmit FIFO is empty, within a limit. No register tells about the last byte,
- * in the shifter; and in QEMU the mark is always met, while its FIFO is emptied later, by
- * another thread. */
+/* Wait until the transmit FIFO is empty, within a limit. No register shows the last byte, in
+ * the shifter. In QEMU the FIFO always seems empty, although another thread empties it
+ * later. */
 static void sifive_uart_drain(void *context)
 {
     const struct sifive_uart *uart = context;
@@ -59,7 +59,7 @@ static void sifive_uart_drain(void *context)
     }
 }
 
-/* Register div: f / (div + 1), rounded to the nearest. */
+/* The rate is f / (div + 1), with div rounded to the nearest. */
 void sifive_uart_set_baud(struct sifive_uart *uart, uint64_t clock_hz, uint32_t baud)
 {
     uint64_t divisor = (clock_hz + baud / 2) / baud;
@@ -82,7 +82,7 @@ static bool sifive_uart_send(void *context, uint8_t byte)
     return true;
 }
 
-/* It reports no errors, neither of the line nor of its FIFO of 8. */
+/* Receive a byte. The UART reports no errors, neither of the line nor of its FIFO of 8 bytes. */
 static int sifive_uart_receive(void *context)
 {
     const struct sifive_uart *uart = context;
@@ -96,7 +96,7 @@ static int sifive_uart_receive(void *context)
     return (int)(data & 0xff);
 }
 
-/* The mark in rxctrl is 0, an interrupt for each byte, because there is no timeout. */
+/* The mark in rxctrl is 0, so every byte interrupts, because the UART has no time-out. */
 static void sifive_uart_listen(void *context)
 {
     const struct sifive_uart *uart = context;

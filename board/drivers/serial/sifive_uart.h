@@ -14,10 +14,11 @@ struct sifive_uart {
  * UART. */
 void sifive_uart_init(struct sifive_uart *uart, uintptr_t base);
 
-/* Set the rate that divides clock_hz best; waits for the last byte first. */
+/* Set the rate nearest to `baud` that divides clock_hz; waits for the last byte first. */
 void sifive_uart_set_baud(struct sifive_uart *uart, uint64_t clock_hz, uint32_t baud);
 
-/* For serial_open(), with a struct sifive_uart. With a base of 0, bytes to send are dropped. */
+/* The driver for serial_open(), with a struct sifive_uart. If base is 0, bytes to send are
+ * dropped. */
 extern const struct serial_uart sifive_uart_serial;
 
 #endif
