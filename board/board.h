@@ -62,9 +62,8 @@ struct board_i2c {
      * reason why not, without a full stop. The other functions are called only for usable
      * buses. */
     const char *(*claim)(unsigned bus);
-    /* Write 1 to 16 bytes in one transfer. ERR_NO_DEVICE: no device answers at the
-     * address; ERR_TIMEOUT: a device holds the bus; ERR_IO, ERR_UNSUPPORTED: the bus
-     * fails. */
+    /* Write 1 to 16 bytes in one transfer. ERR_NO_DEVICE: no device answers at the address;
+     * ERR_TIMEOUT: a device holds the bus; ERR_IO, ERR_UNSUPPORTED: the bus fails. */
     enum err (*write)(unsigned bus, unsigned address, const uint8_t *bytes, unsigned n);
     enum err (*read)(unsigned bus, unsigned address, uint8_t *bytes, unsigned n);
 };
@@ -206,8 +205,7 @@ struct board {
     void (*health)(struct board_health *health);
 
     /* Restart the machine unless alive() is called within `millis` milliseconds (at most 15000); 0:
-     * never. doing: a constant text for the next start's log ("loading the model"). May be
-     * NULL. */
+     * never. doing: a constant text for the next start's log ("loading the model"). May be NULL. */
     void (*watchdog)(uint32_t millis, const char *doing);
     /* Report that core 0 is alive. Core 0 calls it again and again while it looks for input, waits
      * for the card, or works on a layer. Cheap. NULL if watchdog is NULL. */

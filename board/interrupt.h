@@ -48,8 +48,7 @@ struct irq_controller {
 void irq_attach(const struct irq_controller *controller, void *state);
 
 /* Deliver an interrupt of that line to the function that has taken it. Without one, firmware has
- * left the line on: it is disabled and counted. Call this before ending the
- * interrupt. */
+ * left the line on: it is disabled and counted. Call this before ending the interrupt. */
 void irq_deliver(uint32_t line);
 
 #endif

@@ -62,9 +62,8 @@ void core_interrupts_restore(bool on);
  * then sleep, so that no interrupt is taken between the check and the sleep. */
 void core_idle(void);
 
-/* Let the calling core's timer interrupt it once, after this many ticks (board.ticks).
- * Mask interrupts first: the timer only ends core_idle, if irq_take_timer has confirmed
- * that. */
+/* Let the calling core's timer interrupt it once, after this many ticks (board.ticks). Mask interrupts
+ * first: the timer only ends core_idle, if irq_take_timer has confirmed that. */
 void core_timer_start(uint64_t ticks);
 void core_timer_stop(void);
 

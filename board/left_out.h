@@ -11,11 +11,9 @@ enum left_out {
     LEFT_OUT_CORES, /* beyond BOARD_MAX_CORES */
     LEFT_OUT_RAM,   /* ranges beyond BOARD_MAX_RAM, or beyond the page tables; with their bytes */
     LEFT_OUT_FIRMWARE_RAM, /* free ranges of UEFI's memory except the largest; with their bytes */
-    LEFT_OUT_CUT_RAM,      /* ranges beyond what boot.c can cut at a time; with their
-                              bytes */
+    LEFT_OUT_CUT_RAM,      /* ranges beyond what boot.c can cut at a time; with their bytes */
     LEFT_OUT_TREE,         /* device tree that is too large or too deep; with its bytes */
-    LEFT_OUT_DEVICES,      /* block devices beyond BOARD_MAX_BLOCK or their driver's
-                              bound */
+    LEFT_OUT_DEVICES,      /* block devices beyond BOARD_MAX_BLOCK or their driver's bound */
     LEFT_OUT_INTERRUPTS,   /* lines beyond IRQ_MAX_TAKEN: their devices are polled */
     LEFT_OUT_CONTROLLERS,  /* USB controllers beyond the bound of a board or of usb.c */
     LEFT_OUT_BRIDGES,      /* PCI bridges, with the devices behind them */

@@ -51,10 +51,8 @@ struct board_last_run {
         BOARD_RUN_RESET,     /* from outside */
         BOARD_RUN_HUNG,      /* by the watchdog */
     } end;
-    bool armed;                    /* a watchdog was armed: it may have caused the
-                                      reset */
-    uint32_t alive_millis;         /* time of the last alive() since that start; 0: not
-                                      known */
+    bool armed;                    /* a watchdog was armed: it may have caused the reset */
+    uint32_t alive_millis;         /* time of the last alive() since that start; 0: not known */
     char doing[BOARD_DOING_BYTES]; /* what it was doing then; "": not known */
 };
 

@@ -36,8 +36,7 @@ static inline size_t max_size(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* b if a is not a number. fminf and fmaxf are not used, because they need
- * -lm. */
+/* b if a is not a number. fminf and fmaxf are not used, because they need -lm. */
 static inline float min_float(float a, float b)
 {
     return a < b ? a : b;

@@ -1,5 +1,4 @@
-/* Implements struct platform with `board`, for the image and for the Linux
- * program. */
+/* Implements struct platform with `board`, for the image and for the Linux program. */
 #ifndef INGOT_BOARD_PLATFORM_FROM_BOARD_H
 #define INGOT_BOARD_PLATFORM_FROM_BOARD_H
 

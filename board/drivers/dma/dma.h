@@ -20,8 +20,7 @@ void dma_flush_end(void);
 
 #elif defined(__aarch64__)
 
-/* Order accesses: those to memory or devices before the call are seen before those after
- * it. */
+/* Order accesses: those to memory or devices before the call are seen before those after it. */
 static inline void dma_barrier(void)
 {
     __asm__ volatile("dmb osh" ::: "memory"); /* DDI 0487, DMB */
@@ -102,10 +101,9 @@ static inline uint64_t dma_address(const struct dma_window *w, const void *buffe
     return (uintptr_t)buffer + w->offset;
 }
 
-/* Order accesses, then call dma_flush if the master needs it. Call this before the master
- * reads or writes these bytes, and again after it wrote them. Ordering comes first, because
- * a line that is invalidated before the read of "done" ends may be fetched again too
- * early. */
+/* Order accesses, then call dma_flush if the master needs it. Call this before the master reads or
+ * writes these bytes, and again after it wrote them. Ordering comes first, because a line that is
+ * invalidated before the read of "done" ends may be fetched again too early. */
 static inline void dma_sync(const struct dma_window *w, const void *buffer, size_t bytes)
 {
     dma_barrier();
