@@ -41,10 +41,10 @@ struct block_device {
     enum block_kind kind;
     uint64_t n_sectors;
     uint64_t dma_end;      /* end of the addresses, as cores see them, that its DMA reaches; beyond
-                  * it a core must move the data, or a request gives ERR_RANGE. 0: no
-                  * limit */
+                    it a core must move the data, or a request gives ERR_RANGE. 0: no
+                    limit */
     uint32_t block_bytes;  /* the device's sector size, a power of two, which partition tables use;
-                            * 0: 512 */
+                              0: 512 */
     uint32_t max_sectors;  /* the largest request */
     uint32_t queue_depth;  /* most requests in flight */
     const char *mode;      /* mode of a card's bus, "SDR104" for example; NULL: none */

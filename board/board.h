@@ -30,9 +30,9 @@ struct machine {
     /* The relative speed of each core from the tree; [0] is 0: the tree does not give it. */
     uint32_t core_capacity[BOARD_MAX_CORES];
     uint32_t cpu_features;              /* features of core 0: bits of enum cpu_feature
-                                         * (kernels/) */
+                                           (kernels/) */
     size_t cache_bytes;                 /* core 0's second-level cache, shared or not; 0: not
-                                         * known */
+                                           known */
     const char *cpu_name;               /* "Cortex-A72", "rv64gcv, VLEN 128" */
     const struct kernel_tuning *tuning; /* of core 0 (kernels/tuning.h); never NULL */
     struct memory_range initrd;         /* bytes == 0: none */

@@ -1,7 +1,7 @@
 ISA := arm64
-# The name under which firmware looks for it on any FAT partition (UEFI 2.10, 3.5.1.1).
+# The file name that firmware searches on any FAT partition (UEFI 2.10, 3.5.1.1).
 EFI := BOOTAA64.EFI
-# x18 is the firmware's: U-Boot keeps its state there.
+# x18 belongs to the firmware: U-Boot keeps its state there.
 MEND_IMAGE := toolchain/make_efi.py
 BOARD_CFLAGS := -Iboard/efi/arm64 -ffixed-x18 -DBOARD_MOST_CORES=128
 HAS_DISPLAY := yes

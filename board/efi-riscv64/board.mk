@@ -1,5 +1,5 @@
 ISA := riscv64
-# The name under which firmware looks for it on any FAT partition (UEFI 2.10, 3.5.1.1).
+# The file name that firmware searches on any FAT partition (UEFI 2.10, 3.5.1.1).
 EFI := BOOTRISCV64.EFI
 CARD_IMAGE := EFI/BOOT/BOOTRISCV64.EFI
 MEND_IMAGE := toolchain/make_efi.py

@@ -1,9 +1,9 @@
 ISA := x86_64
-# The name under which firmware looks for it on any FAT partition (UEFI 2.10, 3.5.1.1).
+# The file name that firmware searches on any FAT partition (UEFI 2.10, 3.5.1.1).
 EFI := BOOTX64.EFI
 MEND_IMAGE := toolchain/make_efi.py
 CARD_IMAGE := EFI/BOOT/BOOTX64.EFI
-# A program that moves has no absolute addresses of 32 bits.
+# The program can be loaded anywhere, so it has no absolute addresses of 32 bits.
 BOARD_CFLAGS := -Iboard/efi/x86_64 -fpie -DBOARD_MOST_CORES=128
 HAS_DISPLAY := yes
 QEMU ?= qemu-system-x86_64

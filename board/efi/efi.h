@@ -1,6 +1,6 @@
-/* The part of UEFI that we use, in our own words. Sections are those of the UEFI Specification
- * 2.10; every table has its functions in the specification's order, and unused ones are counted,
- * not named. */
+/* The part of UEFI that we use, with our own names. Sections are those of the UEFI Specification
+ * 2.10. Tables have their functions in the specification's order; unused functions are only
+ * counted. */
 #ifndef INGOT_BOARD_EFI_EFI_H
 #define INGOT_BOARD_EFI_EFI_H
 
@@ -10,7 +10,7 @@
 
 #include "efi_abi.h" /* from the ISA's folder: EFI_API */
 
-/* Appendix D: the highest bit says that it is an error. */
+/* Appendix D: the highest bit marks an error. */
 typedef uint64_t efi_status;
 #define EFI_ERROR_BIT ((efi_status)1 << 63)
 #define EFI_SUCCESS ((efi_status)0)
@@ -26,7 +26,7 @@ typedef uint64_t efi_status;
 typedef void *efi_handle;
 typedef void *efi_event;
 
-/* 2.3.1: the first three parts are numbers. */
+/* 2.3.1: the first three parts are little-endian numbers. */
 struct efi_guid {
     uint32_t a;
     uint16_t b, c;
@@ -60,7 +60,7 @@ enum { EFI_OPEN_GET = 2, EFI_OPEN_EXCLUSIVE = 0x20 }; /* 7.3, OpenProtocol */
 
 #define EFI_MEMORY_SPECIFIC ((uint64_t)0x40000) /* 7.2, EFI_MEMORY_SP */
 
-struct efi_memory_descriptor { /* 7.2, GetMemoryMap; steps by the size that it says */
+struct efi_memory_descriptor { /* 7.2, GetMemoryMap; the call gives the distance between entries */
     uint32_t type, pad;
     uint64_t start, virtual_start, n_pages, attributes;
 };
@@ -144,7 +144,7 @@ struct efi_text_output { /* 12.4 */
 
 struct efi_key_data { /* 12.2 */
     struct efi_key key;
-    uint32_t shifts; /* EFI_SHIFTS_VALID, and what is held */
+    uint32_t shifts; /* EFI_SHIFTS_VALID, and the shift keys that are held */
     uint8_t toggles;
 };
 enum { EFI_SHIFTS_VALID = (int)0x80000000u, EFI_RIGHT_CTRL = 4, EFI_LEFT_CTRL = 8 };
@@ -235,7 +235,7 @@ EFI_GUID(efi_loaded_image_guid, 0x5b1b31a1, 0x9562, 0x11d2, 0x8e, 0x3f, 0x00, 0x
 
 struct efi_device_path {             /* 10.2 */
     uint8_t type, subtype, bytes[2]; /* header of this node, little-endian; type 0x7f ends the
-                                      * path */
+                                        path */
 };
 EFI_GUID(efi_device_path_guid, 0x09576e91, 0x6d3f, 0x11d2, 0x8e, 0x39, 0x00, 0xa0, 0xc9, 0x69, 0x72,
          0x3b);
@@ -244,7 +244,7 @@ struct efi_block_media { /* 13.9 */
     uint32_t id;
     bool removable, present, partition, read_only, caching;
     uint32_t block_bytes;
-    uint32_t io_align; /* alignment of buffers; 0 and 1: none */
+    uint32_t io_align; /* alignment of buffers; 0 or 1: none */
     uint64_t last_block;
 };
 

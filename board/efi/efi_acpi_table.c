@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum {
-    MOST_BYTES = 1024 * 1024, /* a table that claims more is broken */
+    MOST_BYTES = 1024 * 1024, /* a table that claims more is damaged */
     RSDP_REVISION = 15,       /* 5.2.5.3: byte; 2 and later have an XSDT */
     RSDP_XSDT = 24,
     RSDP_BYTES = 36,
@@ -29,7 +29,7 @@ static bool sums_to_zero(const uint8_t *table, size_t bytes)
     return sum == 0;
 }
 
-/* The length of a table with this signature; 0: it is another one, or broken. */
+/* The length of a table with this signature; 0: it is another table, or damaged. */
 static size_t table_bytes(const uint8_t *table, const char *signature)
 {
     size_t bytes;

@@ -6,16 +6,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EFI_ACPI_HEADER_BYTES = 36 }; /* header of every table but the first, 5.2.6 */
+enum { EFI_ACPI_HEADER_BYTES = 36 }; /* header of every table except the first, 5.2.6 */
 
-/* The list of the other tables, from the table that EFI provides. NULL: rsdp is NULL, broken, or of
- * ACPI 1.0. */
+/* Find the list of the other tables from the table that EFI provides. NULL: rsdp is NULL, damaged,
+ * or of ACPI 1.0. */
 const uint8_t *efi_acpi_list(const void *rsdp);
 
-/* The table with this signature, whose sum is right, and its length. NULL: `list` is NULL, or there is none. */
+/* Find the table with this signature and a right checksum, and its length. NULL: `list` is NULL, or there is
+ * none. */
 const uint8_t *efi_acpi_find(const uint8_t *list, const char *signature, size_t *bytes);
 
-/* A field: little-endian, not aligned, 8 bytes at most. */
+/* Read a field: little-endian, unaligned, at most 8 bytes. */
 uint64_t efi_acpi_field(const uint8_t *at, unsigned bytes);
 
 #endif

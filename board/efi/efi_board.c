@@ -1,4 +1,4 @@
-/* A machine whose firmware is EFI, as a board: its devices are the firmware's. */
+/* A machine with EFI firmware as a board, which uses the firmware's devices. */
 #include "board/board.h"
 
 #include "board/drivers/serial/serial.h"

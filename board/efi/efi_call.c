@@ -7,7 +7,7 @@
 static struct efi_state {
     efi_handle image;
     struct efi_system_table *system;
-    bool interrupts; /* the firmware had them on when it started us */
+    bool interrupts; /* the firmware had interrupts on when it started us */
 } efi_state;
 
 void efi_call_open(efi_handle image, struct efi_system_table *system)
@@ -15,7 +15,7 @@ void efi_call_open(efi_handle image, struct efi_system_table *system)
     efi_state.image = image;
     efi_state.system = system;
     efi_state.interrupts = core_interrupts_mask();
-    /* It would restart the machine after five minutes (UEFI 2.10, 7.5). */
+    /* The watchdog would restart the machine after five minutes (UEFI 2.10, 7.5). */
     (void)EFI_CALL(system->boot->set_watchdog(0, 0, 0, NULL));
 }
 

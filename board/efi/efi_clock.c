@@ -10,7 +10,8 @@ static bool is_date(const struct efi_time *t)
            t->day >= 1 && t->day <= 31 && t->hour < 24 && t->minute < 60 && t->second < 60;
 }
 
-/* Days since 1 March of year 0: years begin in March, so that the leap day is the last of one. */
+/* Days since 1 March of year 0. Years begin in March here, so that the leap day is a year's last
+ * day. */
 static uint64_t days_of(unsigned year, unsigned month, unsigned day)
 {
     unsigned y = month < 3 ? year - 1 : year, m = month < 3 ? month + 9 : month - 3;
@@ -18,7 +19,8 @@ static uint64_t days_of(unsigned year, unsigned month, unsigned day)
     return 365ull * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1;
 }
 
-/* Wall-clock time in the firmware's zone: nothing here uses another zone. */
+/* The firmware's local time in seconds since 1970; it is not converted, because nothing here needs
+ * another zone. */
 uint64_t efi_clock_date(void)
 {
     struct efi_time t = { 0 };

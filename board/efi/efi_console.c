@@ -1,6 +1,6 @@
-/* The line to a person or a program. In this order: a UART that the device tree names and that we drive ourselves, the
- * firmware's serial protocol, which gets every byte through as it is, too, and the firmware's console, which eats escape
- * sequences. UEFI 2.10, 12.8 and 12.3 to 12.4. */
+/* The console for a person or a program: first choice is a UART that the device tree names, with our own driver; then
+ * the firmware's serial protocol, which also passes every byte unchanged; then the firmware's console, which drops
+ * escape sequences. UEFI 2.10, 12.8 and 12.3 to 12.4. */
 #include <stdatomic.h>
 
 #include "board/drivers/serial/serial.h"
@@ -14,11 +14,11 @@ static struct efi_console {
     struct efi_serial *serial;
     struct efi_text_output *out;
     efi_event timer; /* NULL: the firmware provides none, so we poll */
-    bool ours;       /* the driver below is our own, which any core may call */
-    /* The text of another core, which may not call the firmware: core 0 sends it. */
+    bool ours;       /* the UART's driver is our own, which any core may call */
+    /* The report of another core, which may not call the firmware; core 0 sends it. */
     char report[REPORT_BYTES];
     _Atomic unsigned reported;
-    atomic_bool ends; /* and the machine is to be switched off */
+    atomic_bool ends; /* then switch the machine off */
     unsigned sent;
 } efi_console;
 
@@ -31,7 +31,7 @@ static int serial_protocol_receive(void *uart)
     uint32_t bits;
     uint8_t byte;
 
-    /* A read waits for its time-out where there is nothing. */
+    /* A read without waiting bytes would last until its time-out. */
     if (efi_failed(EFI_CALL(serial->get_control(serial, &bits))) ||
         (bits & EFI_SERIAL_INPUT_EMPTY) != 0)
         return SERIAL_NOTHING;
@@ -46,7 +46,7 @@ static bool serial_protocol_send(void *uart, uint8_t byte)
     uint64_t n = 1;
 
     (void)EFI_CALL(serial->write(serial, &n, &byte));
-    return true; /* even if it failed: nobody can be told */
+    return true; /* even after an error, which cannot be reported */
 }
 
 static void serial_protocol_listen(void *uart)
@@ -66,8 +66,8 @@ static const struct serial_uart serial_protocol = {
     .drain = serial_protocol_drain,
 };
 
-/* True if the port says whether a byte has come. Ingot does not read from other ports: a read would wait for a byte, up to a second each
- * time. The firmware's console reads from the same port and is used instead. */
+/* True if the port reports whether a byte has arrived. Other ports are not read, because a read would wait for a byte, up to a second
+ * each time; the firmware's console, which reads from the same port, is used instead. */
 static bool tells_input(efi_handle handle)
 {
     struct efi_serial *serial = efi_protocol_of(handle, &efi_serial_guid);
@@ -76,8 +76,8 @@ static bool tells_input(efi_handle handle)
     return serial != NULL && !efi_failed(EFI_CALL(serial->get_control(serial, &bits)));
 }
 
-/* The firmware's own terminal reads from the same line in the background: it releases a handle that
- * is opened exclusively. */
+/* Open the port exclusively, so that the firmware's own terminal, which reads from it in the
+ * background, releases it. */
 static bool open_serial_protocol(void)
 {
     efi_handle *handles;
@@ -99,7 +99,8 @@ static bool open_serial_protocol(void)
 
 /* ---- the firmware's console as a UART ------------------------------------------------------- */
 
-/* UTF-16 has no bytes: a character of ours goes out when it is complete. Escape sequences are dropped. */
+/* The firmware takes UTF-16, so a UTF-8 character is sent when it is complete. Escape sequences are
+ * dropped. */
 static struct efi_text {
     uint32_t character;
     unsigned left; /* bytes that it wants */
@@ -117,7 +118,7 @@ static void out_character(uint32_t c)
     (void)EFI_CALL(efi_console.out->output_string(efi_console.out, units));
 }
 
-/* False: the byte is of an escape sequence. */
+/* False: the byte belongs to an escape sequence. */
 static bool is_text(uint8_t byte)
 {
     if (text.state == TEXT_PLAIN && byte == '\33') {
@@ -170,7 +171,8 @@ static const struct serial_uart console_protocol = {
 
 /* ---- the line ------------------------------------------------------------------------------- */
 
-/* U-Boot's console polls keys whenever one of its timers may run, and would keep a byte of ours. */
+/* Keep U-Boot's console from the UART: it polls keys whenever one of its timers runs, and would
+ * take our bytes. */
 static void keep_firmware_from_uart(void)
 {
     efi_enter();
@@ -234,7 +236,8 @@ void efi_console_putc(char c)
     }
 }
 
-/* Another core has reported a trap or a failed assertion: its text, then what it would have done. */
+/* Send another core's report of a trap or a failed assertion, then switch off as that core would
+ * have done. */
 static void send_report(void)
 {
     while (efi_console.sent < atomic_load(&efi_console.reported))
@@ -269,7 +272,8 @@ static void spin(uint32_t micros)
         ;
 }
 
-/* If the firmware gives no timer, or may not run one, we look all the time. */
+/* Sleep by a timer of the firmware; without a timer, poll until the time is
+ * over. */
 void efi_console_rest(uint32_t micros)
 {
     uint64_t which;
@@ -282,7 +286,7 @@ void efi_console_rest(uint32_t micros)
         (void)EFI_CALL(efi_boot()->wait_for_event(1, &efi_console.timer, &which));
 }
 
-/* serial_idle sleeps by interrupts, of which we have none. */
+/* serial_idle sleeps until an interrupt, but we have no interrupts. */
 void efi_console_idle(void)
 {
     for (unsigned i = 0; i < LOOKS && !serial_has_input(); i++)

@@ -6,7 +6,8 @@
 #include "board/facts.h"
 #include "board/min_max.h"
 
-/* One for all disks: core 0 moves one piece at a time. Its own alignment is the most that firmware asks for. */
+/* One buffer for all disks: core 0 moves one piece at a time. Its alignment is the largest that firmware
+ * requires. */
 static _Alignas(4096) uint8_t bounce[EFI_DISK_PIECE];
 
 enum { EFI_GROUNDED = 2 * EFI_DISK_DEPTH, EFI_FLIGHT_LEAST = 64 /* sectors */ };
@@ -36,8 +37,8 @@ static enum err move_blocks(struct efi_disk *disk, bool write, uint64_t block, s
     return efi_failed(status) ? transfer_failed(disk, status) : ERR_OK;
 }
 
-/* Sectors that do not fill blocks of the disk, or a buffer that the firmware refuses, go through
- * our own buffer; for a write the surrounding bytes are read first. */
+/* Move a piece through our own buffer, if its sectors do not fill blocks of the disk, or the
+ * firmware refuses the request's buffer. For a write, the surrounding bytes are read first. */
 static enum err move_bounced(struct efi_disk *disk, bool write, uint64_t sector, size_t bytes,
                              uint8_t *buffer)
 {
@@ -97,8 +98,8 @@ static uint64_t hash_add(uint64_t hash, const uint8_t *bytes, size_t n)
     return hash;
 }
 
-/* A hash that tells this medium from others: of the first block, which has the signature of an MBR or the serial number
- * of a file system, and of a GPT's header, which has the disk's GUID. Fills the bounce buffer. 0: it cannot be read. */
+/* A hash that identifies the medium, over the first block (an MBR's signature, or a file system's serial number) and a
+ * GPT's header (the disk's GUID). Uses the bounce buffer. 0: the medium cannot be read. */
 static uint64_t mark_of(struct efi_block *block)
 {
     static const char gpt[] = "EFI PART";
@@ -116,7 +117,8 @@ static uint64_t mark_of(struct efi_block *block)
     return hash;
 }
 
-/* Firmware that has no BlockIO2 for the disk, or that does not answer it, reads while core 0 waits. */
+/* Attach the disk. If the firmware has no BlockIO2 for it, or does not answer, core 0 waits during
+ * reads. */
 static void attach(struct efi_disk *disk, efi_handle handle, struct efi_block *block)
 {
     disk->handle = handle;
@@ -137,8 +139,8 @@ static bool take_back(struct efi_disk *disk, efi_handle handle)
     return true;
 }
 
-/* Firmware gives a drive that was unplugged a new handle when it is back. A call through the
- * interface of a removed handle would run freed memory, so the handle is checked first. */
+/* Find the medium again. A drive that was unplugged and is back has a new handle. A call through a
+ * removed handle's interface would use freed memory, so the handle is checked first. */
 static enum err find_medium(struct efi_disk *disk)
 {
     efi_handle *handles;
@@ -164,7 +166,7 @@ static void end(struct block_request *req, enum err e)
     req->done = true;
 }
 
-/* The oldest one of the ring. */
+/* Finish the oldest request of the ring. */
 static void finish(struct efi_disk *disk, struct block_request *req, enum err e)
 {
     end(req, e);
@@ -177,7 +179,8 @@ static bool is_idle(const struct efi_disk *disk)
     return disk->submitted == disk->finished;
 }
 
-/* A small read takes less time by BlockIO than the firmware needs to report its end. */
+/* True if BlockIO2 may be used: a small read takes less time with BlockIO than the firmware needs
+ * to report the end. */
 static bool may_fly(const struct efi_disk *disk, const struct block_request *req)
 {
     return disk->flights.block != NULL && !req->write && is_idle(disk) && disk->n_grounded == 0 &&
@@ -185,14 +188,14 @@ static bool may_fly(const struct efi_disk *disk, const struct block_request *req
            goes_directly(disk, req->sector, (size_t)req->n_sectors * SECTOR_BYTES, req->buffer);
 }
 
-/* The next reads use BlockIO, which reports errors more clearly, and may work if BlockIO2 does
+/* Let the next reads use BlockIO, which reports errors more clearly, and may work if BlockIO2 does
  * not. */
 static void ground(struct efi_disk *disk)
 {
     disk->n_grounded = EFI_GROUNDED;
 }
 
-/* ERR_BUSY: nothing was started; ERR_UNSUPPORTED: it is to go by the ring. */
+/* Start a read with BlockIO2. ERR_BUSY: nothing was started; ERR_UNSUPPORTED: use the ring. */
 static enum err fly(struct efi_disk *disk, struct block_request *req)
 {
     enum err e = disk->flights.n == 0 ? find_medium(disk) : ERR_OK;
@@ -235,7 +238,7 @@ static enum err efi_disk_submit(struct block_device *dev, struct block_request *
     return ERR_OK;
 }
 
-/* Reads in flight that have ended. A drive that was unplugged has taken them with it. */
+/* Take reads that have ended. If the drive was unplugged, all reads in flight are lost. */
 static void land(struct efi_disk *disk)
 {
     struct block_request *req;
@@ -255,7 +258,7 @@ static void land(struct efi_disk *disk)
     }
 }
 
-/* A piece of the ring's oldest request. */
+/* Move a piece of the ring's oldest request. */
 static void move(struct efi_disk *disk)
 {
     struct block_request *req = disk->queue[disk->finished % EFI_DISK_DEPTH];
@@ -312,7 +315,7 @@ static void efi_disk_facts(const void *of, const struct facts *f)
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-/* For what kind the disk is, by the last node of its path that says it: 10.3.4. */
+/* The kind of the disk, from the last node of its path that shows it (10.3.4). */
 static enum block_kind kind_of(efi_handle handle)
 {
     enum { USB = 5, NVME = 0x17 };

@@ -1,4 +1,4 @@
-/* One disk of the firmware's. */
+/* A disk of the firmware. */
 #ifndef INGOT_BOARD_EFI_EFI_DISK_H
 #define INGOT_BOARD_EFI_EFI_DISK_H
 
@@ -13,28 +13,28 @@ struct efi_disk {
     efi_handle handle;
     struct efi_block *block;
     uint32_t media_id;
-    uint64_t mark;                               /* mark of the medium: see mark_of */
-    bool lost;                                   /* the medium, or the drive, was taken out */
+    uint64_t mark;                               /* identifies the medium: see mark_of */
+    bool lost;                                   /* the medium or the drive was taken out */
     uint32_t block_bytes, align;                 /* alignment of addresses on the disk, and of
-                                                  * buffers */
+                                                    buffers */
     struct block_request *queue[EFI_DISK_DEPTH]; /* a ring */
     uint32_t submitted, finished;
-    uint32_t at; /* sectors of the first one that are done */
-    /* Reads go this way if the firmware has BlockIO2. The ring has the rest, and nothing is in
-     * flight while one of it moves. */
+    uint32_t at; /* sectors of the ring's first request that are done */
+    /* Reads go this way if the firmware has BlockIO2. Other requests are in the ring, and while one
+     * of them moves, nothing is in flight. */
     struct efi_flights flights;
-    bool silent; /* BlockIO2 did not answer: it is not used again */
-    uint32_t
-        n_grounded; /* reads that go by the ring before the next one flies: one in flight failed */
+    bool silent;         /* BlockIO2 did not answer and is not used again */
+    uint32_t n_grounded; /* number of reads that still go through the ring, because one in flight
+                       failed */
     char name[EFI_DISK_NAME];
     struct block_device device;
 };
 
-/* Whether it is a whole disk with a medium in it. */
+/* True if the handle is a whole disk with a medium in it. */
 bool efi_disk_is_one(efi_handle handle);
 
-/* A whole disk with a medium in it: fill disk->device, whose name has the number. False: the handle is a partition, or
- * nothing is to be read from it. */
+/* Open a whole disk with a medium in it: fill disk->device, whose name has the number. False: the handle is a
+ * partition, or cannot be read. */
 bool efi_disk_open(struct efi_disk *disk, efi_handle handle, unsigned number);
 
 #endif

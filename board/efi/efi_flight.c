@@ -6,7 +6,7 @@
 enum {
     LOOKS = 2000, /* of a millisecond each */
     LOOK_MICROS = 1000,
-    WATCHDOG_SECONDS = 30, /* for a reset that never returns */
+    WATCHDOG_SECONDS = 30, /* watchdog time for a reset that never returns */
 };
 
 static struct efi_flight *free_place(struct efi_flights *f)
@@ -17,7 +17,7 @@ static struct efi_flight *free_place(struct efi_flights *f)
     return NULL;
 }
 
-/* The event may come after all: the next read gets another one, which says nothing of this one. */
+/* Close the event, which may still come, so that the next read gets a new one. */
 static void drop_event(struct efi_flight *flight)
 {
     if (flight->token.event != NULL)
@@ -68,7 +68,7 @@ struct block_request *efi_flights_land(struct efi_flights *f, efi_status *status
     return NULL;
 }
 
-/* Finished reads belong to the caller again, whatever their result. */
+/* Give finished reads back to the caller, whatever their result. */
 static void take_landed(struct efi_flights *f)
 {
     struct block_request *request;
@@ -95,8 +95,8 @@ void efi_flights_abandon(struct efi_flights *f, enum err e)
     f->n = 0;
 }
 
-/* A firmware that waits in its reset for a drive that never answers would hold the machine for ever: its own watchdog
- * restarts it then (UEFI 2.10, 7.5). */
+/* Reset the disk under the firmware's watchdog, which restarts the machine if the reset waits forever for a drive
+ * that never answers (UEFI 2.10, 7.5). */
 static void reset_disk(struct efi_flights *f)
 {
     (void)EFI_CALL(efi_boot()->set_watchdog(WATCHDOG_SECONDS, 0, 0, NULL));

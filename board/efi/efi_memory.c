@@ -1,4 +1,4 @@
-/* The arena: pages of the firmware's, the largest free range that it has. UEFI 2.10, 7.2. */
+/* Takes the arena from the firmware: its largest free range of pages. UEFI 2.10, 7.2. */
 #include "board/efi/efi_call.h"
 #include "board/efi/efi_parts.h"
 #include "board/left_out.h"
@@ -13,7 +13,7 @@ enum {
     EFI_TRIED = 0
 };
 
-/* The map from the last call. Any allocation makes a new one, so that it is a list of
+/* The memory map from the last call. Any allocation changes the map, so this is only a list of
  * candidates. */
 struct memory_map {
     uint8_t *entries;
@@ -33,7 +33,7 @@ static bool map_read(struct memory_map *map)
 
     *map = (struct memory_map){ .step = sizeof(struct efi_memory_descriptor) };
     (void)EFI_CALL(efi_boot()->get_memory_map(&room, NULL, &key, &map->step, &version));
-    room += MAP_SLACK; /* the pool's own pages split a range */
+    room += MAP_SLACK; /* allocating the buffer may split a range */
     if (efi_failed(EFI_CALL(efi_boot()->allocate_pool(EFI_LOADER_DATA, room, &pool))))
         return false;
     map->entries = pool;
@@ -45,13 +45,13 @@ static bool map_read(struct memory_map *map)
     return false;
 }
 
-/* For the memory of the machine as a person sees it: without devices and what firmware hides. */
+/* True for memory that counts as the machine's RAM: not devices, and not what firmware hides. */
 static bool is_ram(uint32_t type)
 {
     return (type >= 1 && type <= EFI_CONVENTIONAL) || type == EFI_ACPI_RECLAIM;
 }
 
-/* Memory that is there for devices or for programs that ask for it by name, such as memory on a card, is slow: not ours. */
+/* True for free memory, except memory for devices or special purposes, such as memory on a card, which is slow. */
 static bool is_free(const struct efi_memory_descriptor *e)
 {
     return e->type == EFI_CONVENTIONAL && (e->attributes & EFI_MEMORY_SPECIFIC) == 0;
@@ -70,7 +70,7 @@ static uint64_t bytes_of(const struct memory_map *map, bool free_alone)
     return sum;
 }
 
-/* The largest free range that was not tried yet; NULL: there are none. */
+/* Find the largest free range that was not tried yet; NULL: there is none. */
 static struct efi_memory_descriptor *largest(const struct memory_map *map)
 {
     struct efi_memory_descriptor *best = NULL;
@@ -84,7 +84,7 @@ static struct efi_memory_descriptor *largest(const struct memory_map *map)
     return best;
 }
 
-/* Pages at `at`, or anywhere. A firmware that refuses this many pages may give half. */
+/* Allocate pages at `at`, or anywhere. If the firmware refuses this many, try half. */
 static bool take(struct memory_range *range, enum efi_allocate how, uint64_t at, uint64_t bytes)
 {
     for (; bytes >= LEAST_BYTES; bytes = bytes / 2 / EFI_PAGE * EFI_PAGE) {
@@ -99,7 +99,7 @@ static bool take(struct memory_range *range, enum efi_allocate how, uint64_t at,
     return false;
 }
 
-/* The front of the range without page 0, because NULL points there. */
+/* Take the range from its start, but without page 0, because NULL points there. */
 static bool take_range(struct memory_range *range, uint64_t start, uint64_t bytes)
 {
     uint64_t at = max_u64(start, EFI_PAGE);

@@ -1,4 +1,4 @@
-/* The firmware has mapped all memory, and its devices, to the addresses that they have (UEFI 2.10, 2.3). */
+/* The firmware has mapped all memory and its devices one to one (UEFI 2.10, 2.3). */
 #include "board/isa.h"
 #include "boot/mmu.h"
 

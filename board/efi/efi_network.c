@@ -14,7 +14,8 @@ static struct efi_network_state {
     _Alignas(64) uint8_t frames[FRAMES][FRAME_BYTES + 2];
 } net;
 
-/* For boot/network.c, since boot/boot.c is not in a program for EFI: an empty tree, which nothing below looks at. */
+/* For boot/network.c, because a program for EFI does not contain boot/boot.c: an empty tree, which nobody reads
+ * here. */
 const struct device_tree *boot_tree(void)
 {
     static const struct device_tree none;
@@ -28,19 +29,20 @@ static bool is_ethernet(const struct efi_network_mode *mode)
            mode->address_bytes == ADDRESS_BYTES && mode->header_bytes == HEADER_BYTES;
 }
 
-/* Section 24.1: stopped, started, initialized. The firmware's own network may have left it anywhere between. */
+/* Initialize the interface (section 24.1): the firmware's own network may have left it stopped, started or
+ * initialized. */
 static bool initialize(struct efi_network *n)
 {
     if (n->mode->state == EFI_NETWORK_STOPPED && efi_failed(EFI_CALL(n->start(n))))
         return false;
-    /* Frames for the firmware's own network, which it has not fetched, are dropped. */
+    /* Drop frames for the firmware's own network that it has not fetched. */
     if (n->mode->state == EFI_NETWORK_INITIALIZED)
         (void)EFI_CALL(n->shutdown(n));
     return !efi_failed(EFI_CALL(n->initialize(n, 0, 0)));
 }
 
-/* Groups are those of mDNS and of IPv6's neighbours; a device that cannot have all of them takes everything. U-Boot has no filters: its mask
- * is 0, and it answers EFI_UNSUPPORTED (lib/efi_loader/efi_net.c). */
+/* Set the filters. The groups are those of mDNS and of IPv6's neighbour discovery; a device that cannot filter all of them receives
+ * everything. U-Boot has no filters: its mask is 0, and it answers EFI_UNSUPPORTED (lib/efi_loader/efi_net.c). */
 static bool set_filters(struct efi_network *n)
 {
     uint32_t can = n->mode->filters, want = EFI_NETWORK_UNICAST | EFI_NETWORK_BROADCAST;
@@ -56,8 +58,8 @@ static bool set_filters(struct efi_network *n)
     return status == EFI_UNSUPPORTED || !efi_failed(status);
 }
 
-/* The firmware's own network reads the same device in the background: it releases a handle that is
- * opened exclusively. */
+/* Open the device exclusively, so that the firmware's own network, which reads from it in the
+ * background, releases it. */
 static bool open_handle(efi_handle handle, const char **why)
 {
     struct efi_network *n = efi_protocol_of(handle, &efi_network_guid);
@@ -94,8 +96,8 @@ const char *efi_network_open(const struct device_tree *tree, uint8_t address[6])
     return NULL;
 }
 
-/* Section 24.1, GetStatus: the firmware checks the cable, and returns a frame that it has sent.
- * False: it gave none back. */
+/* Get the status (section 24.1, GetStatus): the firmware checks the cable, and returns a frame that
+ * it has sent. False: it returned none. */
 static bool take_back(void)
 {
     void *sent = NULL;
@@ -137,7 +139,7 @@ bool efi_network_send(const uint8_t *frame, size_t bytes)
     return true;
 }
 
-/* A frame with a tag of a virtual network is longer than ours, and is dropped by the firmware's answer. */
+/* A frame with a VLAN tag is longer than our buffer, so the firmware refuses it, and it is dropped. */
 size_t efi_network_receive(uint8_t *to, size_t room)
 {
     struct efi_network *n = net.network;

@@ -1,6 +1,6 @@
-/* Boot arguments. A person writes them into ingot.txt on the volume that the program was started
- * from, in the syntax of cmdline.txt; a boot manager may add load options (UEFI 2.10, 3.1.3 and
- * 9.1), which are appended and therefore win. */
+/* Reads boot arguments. A person writes them into ingot.txt on the volume from which the program
+ * was started, in the syntax of cmdline.txt. A boot manager may add load options (UEFI 2.10, 3.1.3
+ * and 9.1), which are appended and so take precedence. */
 #include <string.h>
 
 #include "board/efi/efi_call.h"
@@ -16,7 +16,7 @@ static void add(struct machine *machine, char c)
     machine->args_bytes++;
 }
 
-/* Words of a file or of the firmware's are on one line. */
+/* Add a byte; words of a file and of the firmware are joined to one line. */
 static void add_byte(struct machine *machine, uint32_t c)
 {
     if (c == '\n' || c == '\r' || c == '\t')
@@ -64,7 +64,8 @@ static void read_volume(struct machine *machine, efi_handle device)
     (void)EFI_CALL(root->close(root));
 }
 
-/* A boot manager may keep binary data of its own there: text is printable UTF-16 up to its NUL. Returns its units. */
+/* The length of the text in load options, in units. Text is printable UTF-16 up to a NUL; a boot manager may keep its
+ * own binary data there. */
 static size_t text_units(const uint16_t *units, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -76,7 +77,7 @@ static size_t text_units(const uint16_t *units, size_t n)
     return n;
 }
 
-/* A shell gives the program's own name as the first word. */
+/* Skip the program's name, which a shell gives as the first word. */
 static size_t after_name(const uint16_t *units, size_t n)
 {
     static const char suffix[] = ".efi";

@@ -15,13 +15,13 @@ static struct efi_screen {
     struct board_screen shown;
     struct efi_text_input *in;
     struct efi_text_input_ex *in_ex; /* NULL: keys come without Ctrl */
-    uint8_t keys[KEY_BYTES];         /* bytes of a key that are still to be given */
+    uint8_t keys[KEY_BYTES];         /* remaining bytes of a key */
     unsigned n_keys, at_key;
 } efi_screen;
 
 /* ---- pixels --------------------------------------------------------------------------------- */
 
-/* Whatever the display's own format is: the firmware takes blue, green, red and a byte of nothing. Whole rows. */
+/* Show whole rows. Whatever the display's format is, the firmware takes blue, green, red and an unused byte. */
 static void flush(const void *pixels, size_t bytes)
 {
     const struct board_screen *s = &efi_screen.shown;
@@ -36,8 +36,8 @@ static void flush(const void *pixels, size_t bytes)
                                             from, 0, from, s->width, to - from, s->pitch));
 }
 
-/* The display that the firmware's console is on, of a machine with several: the first one that has the protocol may be a card
- * without a screen. */
+/* Find the display of the firmware's console, because on a machine with several displays the first one with the protocol may
+ * be a card without a screen. */
 static struct efi_graphics *find_graphics(void)
 {
     struct efi_graphics *graphics = efi_protocol_of(efi_system()->out_handle, &efi_graphics_guid);
@@ -47,7 +47,8 @@ static struct efi_graphics *find_graphics(void)
     return graphics;
 }
 
-/* The pixels are in our own memory: a frame buffer is slow to read, which moving rows up does. */
+/* The pixels are in our own memory, because moving rows up reads them, and a frame buffer is slow
+ * to read. */
 bool efi_screen_open(struct board_screen *screen, struct memory_range *free)
 {
     struct efi_graphics *graphics = find_graphics();
@@ -120,7 +121,7 @@ static void give_character(uint32_t c)
     give(utf8);
 }
 
-/* As a terminal sends them (xterm): the scan codes of appendix B. */
+/* Give the bytes of a key (scan codes of appendix B), as a terminal sends them (xterm). */
 static void give_key(const struct efi_key_data *key)
 {
     static const char *const sequences[] = {

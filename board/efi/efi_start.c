@@ -1,4 +1,5 @@
-/* From the firmware's call to image_main: the firmware's tables become struct machine. */
+/* Starts from the firmware's call, fills struct machine from the firmware's tables, and calls
+ * image_main. */
 #include "board/efi/efi_call.h"
 #include "board/efi/efi_numa.h"
 #include "board/efi/efi_parts.h"
@@ -12,7 +13,7 @@
 static struct efi_boot_state {
     struct machine machine;
     struct device_tree tree;
-    const char *one_core; /* why there are no others; NULL: nothing to say */
+    const char *one_core; /* why there are no other cores; NULL: nothing to report */
 } efi_boot_state;
 
 const struct device_tree *efi_tree(void)
@@ -37,7 +38,7 @@ static void report_line(void)
         panic_print("line: %s\n", instead);
 }
 
-/* Several nodes of memory are used as one. */
+/* Report several nodes of memory, which are used as one. */
 static void report_nodes(const struct device_tree *tree)
 {
     unsigned n = efi_numa_nodes(tree, efi_table(&efi_acpi_guid));

@@ -1,6 +1,6 @@
-/* The firmware's disks as block devices. Reads are in flight while all cores compute if the firmware has BlockIO2; else each
- * look at a request moves one piece, so that a core that computes between two looks never waits for longer than that.
- * UEFI 2.10, 13.9 and 13.10. */
+/* The firmware's disks as block devices. With BlockIO2, reads are in flight while all cores compute. Otherwise each poll
+ * moves one piece, so that a core that computes between polls never waits longer than that. UEFI 2.10, 13.9 and
+ * 13.10. */
 #include <string.h>
 
 #include "board/efi/efi_call.h"
@@ -14,7 +14,7 @@ static struct efi_storage {
     unsigned n;
 } efi_storage;
 
-/* True if `path` begins with `start`: a partition's path begins with its disk's. */
+/* True if `path` begins with `start`, as a partition's path begins with its disk's path. */
 static bool path_begins(const struct efi_device_path *path, const struct efi_device_path *start)
 {
     const uint8_t *a = (const uint8_t *)path, *b = (const uint8_t *)start;
@@ -50,8 +50,8 @@ struct timer {
 };
 EFI_GUID(timer_guid, 0x26baccb3, 0x6f42, 0x11d4, 0xbc, 0xe7, 0x00, 0x80, 0xc7, 0x3c, 0x88, 0x81);
 
-/* EDK2 looks for reads that have ended when its timer ticks, every 10 ms as it comes. A drive brings much more than what is in
- * flight in that time. Firmware without this protocol looks when it likes. */
+/* EDK2 only looks for finished reads when its timer ticks, by default every 10 ms, in which a drive could read much more than
+ * is in flight. So let the timer tick each millisecond. Firmware without this protocol looks at its own times. */
 static void look_each_millisecond(void)
 {
     enum { MILLISECOND = 10000 };

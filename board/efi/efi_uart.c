@@ -1,4 +1,4 @@
-/* The console's UART by our own drivers, at the rate that the firmware has set: raw bytes both ways. */
+/* The console's UART with our own drivers, at the firmware's rate: raw bytes in both directions. */
 #include "board/drivers/serial/ns16550.h"
 #include "board/drivers/serial/pl011.h"
 #include "board/drivers/serial/serial.h"

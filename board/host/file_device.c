@@ -31,7 +31,7 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-/* Sleep until a card of the given rate would have delivered bytes more. */
+/* Sleep until a card of this rate would have delivered `bytes` more bytes. */
 static void file_device_pace(struct file_device *d, uint64_t bytes)
 {
     struct timespec t;
@@ -45,15 +45,15 @@ static void file_device_pace(struct file_device *d, uint64_t bytes)
         ;
 }
 
-/* error: errno, 0: a read came to the end too early. */
+/* Report a failed request. error: errno; 0: a read met the end of the file too early. */
 static enum err file_device_fail(struct file_device *d, int error)
 {
     d->device->reason = error != 0 ? strerrordesc_np(error) : "the file has become shorter";
     return ERR_IO;
 }
 
-/* Read all of the request; bytes beyond the file's last one are zeros. A file that has become
- * shorter since it was opened fails. */
+/* Read the whole request; bytes after the file's end are zeros. Fails if the file has become
+ * shorter since it was opened. */
 static enum err file_device_read(struct file_device *d, const struct block_request *req)
 {
     uint64_t offset = req->sector * SECTOR_BYTES;
@@ -74,8 +74,8 @@ static enum err file_device_read(struct file_device *d, const struct block_reque
     return ERR_OK;
 }
 
-/* Write through to the disk, as block_device.h promises. Bytes beyond the file's last one are
- * dropped: a file does not grow. */
+/* Write through to the disk, as block_device.h promises. Bytes after the file's end are dropped,
+ * because a file does not grow. */
 static enum err file_device_write(struct file_device *d, const struct block_request *req)
 {
     uint64_t offset = req->sector * SECTOR_BYTES;
@@ -112,16 +112,16 @@ static void *file_device_run(void *arg)
             do
                 pthread_cond_wait(&d->work, &d->lock);
             while (d->finished == d->submitted && !d->stop);
-            d->due_ns = now_ns(); /* an idle card saves no time up; a late thread does */
+            d->due_ns = now_ns(); /* an idle card saves no time; a late thread does */
         }
         if (d->finished == d->submitted)
-            break; /* stop, and nothing left to read */
+            break; /* stop: nothing is left to read */
         req = d->queue[d->finished % FILE_DEVICE_DEPTH];
         pthread_mutex_unlock(&d->lock);
         enum err e = req->write ? file_device_write(d, req) : file_device_read(d, req);
         file_device_pace(d, (uint64_t)req->n_sectors * SECTOR_BYTES);
         pthread_mutex_lock(&d->lock);
-        req->status = e; /* `done` is the poller's to set: it may look without the lock */
+        req->status = e; /* only poll sets `done`, because the caller may look without the lock */
         d->finished++;
         pthread_cond_signal(&d->done);
     }
@@ -153,7 +153,8 @@ static enum err file_device_poll(struct block_device *dev)
     struct file_device *d = dev->driver;
 
     if (atomic_load(&d->finished) == d->collected)
-        return ERR_OK; /* without the lock: a caller who polls in a loop would keep it from the thread */
+        return ERR_OK; /* without the lock, which a caller that polls in a loop would keep from the
+                          thread */
     pthread_mutex_lock(&d->lock);
     while (d->collected != d->finished)
         d->queue[d->collected++ % FILE_DEVICE_DEPTH]->done = true;
@@ -231,7 +232,7 @@ static enum err file_device_open_as(struct file_device *state, const char *path,
     state->fd = -1;
     state->writable = writable;
     state->rate_bytes_per_s = rate_bytes_per_s;
-    state->due_ns = now_ns(); /* the first request may be there before the thread looks */
+    state->due_ns = now_ns(); /* set before the first request can arrive */
     if (snprintf(state->name, sizeof state->name, "%s", path) >= (int)sizeof state->name) {
         file_device_explain(state, "%.400s...: the path is too long", path);
         return ERR_NOT_FOUND;

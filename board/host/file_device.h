@@ -17,32 +17,32 @@ struct file_device {
     int fd;
     bool writable;
     bool
-        forgets; /* what was written is read from the disk, not from the system's memory; the owner's
-                   * to set after opening */
-    uint64_t bytes;            /* size of the file; the last sector's rest reads as zeros */
-    uint64_t rate_bytes_per_s; /* pace of a slow card; 0: none */
+        forgets; /* written data are read from the disk, not from the system's memory; the owner sets
+                     it after opening */
+    uint64_t bytes;            /* size of the file; the rest of the last sector reads as zeros */
+    uint64_t rate_bytes_per_s; /* rate of a slow card that is imitated; 0: none */
     pthread_t thread;
     pthread_mutex_t lock; /* guards everything below */
-    pthread_cond_t work;  /* there is a request, or it ends */
+    pthread_cond_t work;  /* signals a new request, or the end */
     pthread_cond_t done;  /* a request is finished */
     bool stop;
     struct block_request *queue[FILE_DEVICE_DEPTH]; /* a ring: read by the thread, then */
     uint32_t submitted;                             /* ... marked done by poll, in order */
     _Atomic uint32_t finished;
     uint32_t collected;
-    struct block_device *device; /* whose reason is set when a request fails */
-    uint64_t due_ns;             /* when the paced card is free again */
+    struct block_device *device; /* the device whose reason is set when a request fails */
+    uint64_t due_ns;             /* time when the imitated card is free again */
     char name[FILE_DEVICE_TEXT]; /* the path */
-    char why[FILE_DEVICE_TEXT];  /* after an error: an error message with the path, else empty */
+    char why[FILE_DEVICE_TEXT];  /* after an error: error message with the path; else empty */
 };
 
-/* Open path and fill out; state stays in place until file_device_close. ERR_NOT_FOUND,
- * ERR_IO (cannot open or read), ERR_UNSUPPORTED (a directory or a pipe); state->why names the
- * file. A file without bytes opens as a device without sectors. */
+/* Open path and fill *out; `state` must not move until file_device_close. ERR_NOT_FOUND, ERR_IO
+ * (cannot open or read), ERR_UNSUPPORTED (a directory or a pipe); state->why names the file. A file
+ * without bytes opens as a device without sectors. */
 enum err file_device_open(struct file_device *state, const char *path, uint64_t rate_bytes_per_s,
                           struct block_device *out);
 
-/* The same with writes, to a file that keeps its size. */
+/* The same for reading and writing; the file keeps its size. */
 enum err file_device_open_writable(struct file_device *state, const char *path,
                                    uint64_t rate_bytes_per_s, struct block_device *out);
 

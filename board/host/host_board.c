@@ -72,7 +72,7 @@ static void write_log(void)
     }
 }
 
-/* After an error its reader prints what is wrong, and nothing else. */
+/* After an error, drop the buffer; the caller of host_console_error() reports the error. */
 void host_console_flush(void)
 {
     if (host.n == 0 || host.error != 0) {
@@ -121,7 +121,7 @@ static void host_putc(char c)
     }
 }
 
-/* Looked at between tokens, which is when what was written should be seen. */
+/* The input is polled between tokens, when written text should become visible. */
 static int host_getc(void)
 {
     struct pollfd in = { .fd = 0, .events = POLLIN };
@@ -143,9 +143,9 @@ static int host_getc(void)
         return HOST_CLOSED;
     }
     if (host.terminal && host_terminal_in_news()) {
-        return host_terminal_news(); /* no key comes within it */
+        return host_terminal_news(); /* no key comes in the middle of such a message */
     }
-    if (poll(&in, 1, 0) <= 0) { /* nor it within a key */
+    if (poll(&in, 1, 0) <= 0) { /* nor such a message in the middle of a key */
         return host.terminal ? host_terminal_news() : HOST_NO_BYTE;
     }
     if (read(0, &c, 1) == 1) {
@@ -165,7 +165,7 @@ static void host_idle(void)
 
 static void on_interrupt(int number)
 {
-    if (host.interrupted) { /* a second Ctrl-C while the first is unanswered */
+    if (host.interrupted) { /* a second Ctrl-C before the first was handled */
         host_terminal_close();
         sigaction(number, &host.before, NULL);
         raise(number);
@@ -229,7 +229,7 @@ static enum err host_start_core(unsigned core, void (*entry)(void *arg), void *a
     return ERR_OK;
 }
 
-/* More threads than processors, or other programs: they get on meanwhile. */
+/* Let other threads or programs run, if there are more threads than processors. */
 static void host_yield(void)
 {
     sched_yield();
@@ -250,7 +250,7 @@ static void host_early_init(const void *dtb)
     (void)dtb;
 }
 
-/* The model's file is opened by name, not found. */
+/* Finds nothing: the model's file is opened by its name. */
 static unsigned host_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 {
     (void)devices;
@@ -302,7 +302,7 @@ bool host_machine(struct machine *m, struct host_memory *memory)
         return false;
     }
     (void)madvise(memory->base, memory->bytes,
-                  MADV_HUGEPAGE); /* pages of 2 MiB: fewer walks; may be refused */
+                  MADV_HUGEPAGE); /* pages of 2 MiB need fewer page walks; the system may refuse */
     m->ram[0].base = memory->base;
     m->ram[0].bytes = memory->bytes;
     m->n_ram = 1;

@@ -1,4 +1,4 @@
-/* The features of the processor under the Linux program; also for the kernel tester. */
+/* Features of the processor that runs the Linux program; also for the kernel tester. */
 #ifndef INGOT_BOARD_HOST_HOST_CPU_H
 #define INGOT_BOARD_HOST_HOST_CPU_H
 
@@ -9,7 +9,7 @@
 /* Bits of enum cpu_feature that the CPU has and the system lets programs use. */
 uint32_t host_cpu_features(void);
 
-/* For the core that the caller runs on; never NULL. */
+/* The tuning for the calling core; never NULL. */
 const struct kernel_tuning *host_cpu_tuning(void);
 
 #endif

@@ -7,13 +7,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Thousandths of a processor, over all processors that this process may use, that were idle since
- * the last call, to about ten milliseconds; -1: not known, as in the first call. Only one thread
+/* Idle time since the last call of all processors that this process may use, in thousandths of a
+ * processor, exact to about ten milliseconds; -1: not known, as in the first call. Only one thread
  * may call it. */
 int host_idle_processors(void);
 
-/* Ticks (sysconf(_SC_CLK_TCK) a second) that the processors of `set` have been idle or have waited for a disk, by
- * /proc/stat. False: one of them is not told of, or not in numbers.
+/* Read from /proc/stat how many ticks (sysconf(_SC_CLK_TCK) per second) the processors of `set` have been idle or
+ * have waited for a disk. False: a processor is missing, or its line has no numbers.
  * Source: proc(5). */
 bool host_idle_ticks(FILE *stat, const cpu_set_t *set, uint64_t *ticks);
 

@@ -9,9 +9,9 @@
 #include "board/min_max.h"
 
 #define OTHERS \
-    ((uint64_t)64 << 20) /* memory for the rest of the program: buffers, tables, libraries */
-#define OTHERS_USED ((uint64_t)24 << 20) /* and the part of it that is ever written */
-#define USUAL_STACK ((uint64_t)8 << 20)  /* stack of a thread where stacks have no limit */
+    ((uint64_t)64 << 20) /* address space for the rest of the program: buffers, tables, libraries */
+#define OTHERS_USED ((uint64_t)24 << 20) /* the part of it that is ever written */
+#define USUAL_STACK ((uint64_t)8 << 20)  /* stack of a thread if stacks have no limit */
 #define LEAST ((uint64_t)1 << 20)        /* bytes; a smaller arena holds no model */
 
 enum { GROUP_BYTES = 4352 }; /* longest line about a group, whose path may have 4096 */
@@ -31,7 +31,7 @@ static void limit_to(struct host_memory *m, uint64_t *bytes, uint64_t limit, con
 
 /* ---- limits of a process --------------------------------------------------------------------- */
 
-/* Pages of /proc/self/statm: 0 the address space, 5 data and stack. */
+/* Bytes used, from a column of /proc/self/statm: 0 the address space, 5 data and stack. */
 static uint64_t used_bytes(unsigned column)
 {
     FILE *in = fopen("/proc/self/statm", "re");
@@ -56,7 +56,7 @@ static uint64_t stack_bytes(void)
     return stack.rlim_cur;
 }
 
-/* Lower *bytes to the room under a limit: without the memory in use, and without the memory that the program takes later. */
+/* Lower *bytes to what a limit leaves after the memory in use and the memory that the program will need. */
 static void obey_limit(struct host_memory *m, uint64_t *bytes, int which, const char *name,
                        uint64_t used, uint64_t later)
 {
@@ -86,7 +86,8 @@ static uint64_t read_number(const char *path)
     return number;
 }
 
-/* A group counts only used pages, not addresses: the rest of the program uses few. */
+/* Obey a group's limit, which counts used pages, not addresses; the rest of the program uses
+ * few. */
 static void obey_group_limit(struct host_memory *m, uint64_t *bytes, uint64_t limit)
 {
     if (limit != UINT64_MAX) {
@@ -94,8 +95,8 @@ static void obey_group_limit(struct host_memory *m, uint64_t *bytes, uint64_t li
     }
 }
 
-/* The group's own and those of the groups around it. folder: where they are mounted. In a container the group may be the
- * mount's own, and the path that the system tells is not there. */
+/* Obey the limits of the group and of the groups that contain it. folder: where groups are mounted. In a container, the
+ * group may be the mount itself, and the path that the system reports is missing. */
 static void obey_folders(struct host_memory *m, uint64_t *bytes, const char *folder, char *group,
                          const char *file)
 {
@@ -115,7 +116,7 @@ static void obey_folders(struct host_memory *m, uint64_t *bytes, const char *fol
     }
 }
 
-/* Whether "cpu,memory" and its like has a name. */
+/* True if a list such as "cpu,memory" has the name. */
 static bool has_name(const char *names, const char *name)
 {
     size_t n = strlen(name);
@@ -171,9 +172,9 @@ static void *map(uint64_t bytes)
     return base == MAP_FAILED ? NULL : base;
 }
 
-/* With vm.overcommit_memory=2 the system counts every page that is reserved, and nothing says how
- * many it has left. So try with an eighth less each time, and leave an eighth of the result to the
- * rest of the program. */
+/* With vm.overcommit_memory=2 the system counts every reserved page, but does not report how many
+ * it has left. So try with an eighth less each time, and leave an eighth of the result for the rest
+ * of the program. */
 static uint64_t find_most(struct host_memory *m, uint64_t bytes)
 {
     void *base = map(bytes);

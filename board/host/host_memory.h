@@ -8,22 +8,23 @@
 
 struct host_memory {
     /* what is asked for */
-    uint64_t most;    /* bytes at most; 0: all there are */
+    uint64_t most;    /* most bytes to reserve; 0: all there are */
     uint64_t mapped;  /* bytes of files that will be mapped in addition */
     unsigned threads; /* that will be started */
-    const char *root; /* in front of /proc and /sys, for tests; NULL: nothing */
+    const char *root; /* prefix of /proc and /sys, for tests; NULL: none */
     /* what it is */
-    void *base; /* only addresses: pages are allocated when they are written */
+    void *base; /* reserved addresses: pages are allocated when they are written */
     size_t bytes;
-    const char *limit; /* the limit: "ulimit -v"; NULL: it is the computer's, or `most` */
+    const char *limit; /* name of the limit, such as "ulimit -v"; NULL: the computer's memory, or
+                          `most` */
 };
 
-/* Reserve as much as there is. False: there is hardly any memory, and m->limit says why. */
+/* Reserve as much memory as there is. False: there is hardly any; m->limit says why. */
 bool host_memory_reserve(struct host_memory *m);
 
 /* Make the system allocate the pages of these bytes now, without changing them, so that the first
- * write does not wait. A system that cannot (before Linux 5.14), or has too few, leaves them as
- * they are. */
+ * write does not wait. A system that cannot do that (before Linux 5.14), or has too few pages,
+ * changes nothing. */
 void host_memory_touch(void *base, size_t bytes);
 
 #endif

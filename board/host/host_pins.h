@@ -1,5 +1,5 @@
-/* Lines that this computer does not have: they keep what was written and print it on standard
- * error, so that a model that acts can be tried here. */
+/* Simulated lines: they keep what is written and print it on standard error, so that a model that
+ * acts can be tried on this computer. */
 #ifndef INGOT_BOARD_HOST_HOST_PINS_H
 #define INGOT_BOARD_HOST_HOST_PINS_H
 

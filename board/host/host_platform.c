@@ -1,4 +1,5 @@
-/* The host's board as a platform; no card is found and nothing watches, so much of it stays NULL. */
+/* The host's board as a platform; it finds no cards and has no watchdog, so many functions stay
+ * NULL. */
 #include "board/host/host_platform.h"
 
 #include "board/host/host_board.h"
@@ -20,7 +21,7 @@ static void to_log(void *context, bool on)
 
 void host_platform(struct platform *p, const struct machine *machine)
 {
-    static struct machine process; /* without memory of its own */
+    static struct machine process; /* a machine without memory */
 
     if (machine == NULL) {
         process.n_cores = BOARD_MAX_CORES;

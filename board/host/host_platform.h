@@ -1,12 +1,12 @@
-/* This Linux process as the runtime sees it. */
+/* struct platform for a Linux process. */
 #ifndef INGOT_BOARD_HOST_HOST_PLATFORM_H
 #define INGOT_BOARD_HOST_HOST_PLATFORM_H
 
 #include "board/board.h"
 #include "runtime/base/platform.h"
 
-/* Fill *p from the host's `board`. machine: as host_machine filled it, and outlives p; NULL: the
- * platform has no memory of its own; the caller has an arena. */
+/* Fill *p from the host's `board`. machine: as host_machine filled it; it must outlive p. NULL: the
+ * platform has no memory, and the caller has an arena. */
 void host_platform(struct platform *p, const struct machine *machine);
 
 #endif

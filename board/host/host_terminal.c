@@ -8,7 +8,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* No bracketed paste, which the line editor asked for, and no colour (xterm; ECMA-48, SGR). */
+/* Switches off bracketed paste, which the line editor requested, and colour (xterm; ECMA-48,
+ * SGR). */
 static const char plain[] = "\33[?2004l\33[0m";
 
 static struct {
@@ -31,12 +32,12 @@ void host_terminal_close(void)
 
     if (terminal.open) {
         written = write(1, plain, sizeof plain - 1);
-        (void)written; /* a terminal that is gone needs none */
+        (void)written; /* errors are ignored: the terminal may be gone */
         set(false);
     }
 }
 
-/* The actions of the signals before this program set its own, by number. */
+/* The signals' previous actions, by number. */
 static struct sigaction before[SIGTERM + 1];
 
 static bool is_fault(int number)
@@ -44,8 +45,8 @@ static bool is_fault(int number)
     return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL;
 }
 
-/* The previous handler does the rest; after a fault it gets the address, because the fault happens
- * again. */
+/* Restore the terminal; the previous handler does the rest. After a fault it gets the address,
+ * because the fault happens again. */
 static void on_end(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -76,7 +77,7 @@ static void catch (int number, void (*handler)(int))
     sigaction(number, &action, NULL);
 }
 
-/* Stop like any other program, and come back. */
+/* Stop like any other program, and set up the terminal again afterwards. */
 static void on_stop(int number)
 {
     sigset_t stop;

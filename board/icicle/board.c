@@ -44,8 +44,8 @@ static uint32_t icicle_best_baud(uint32_t most)
 
 enum { FIRST_U54 = 1, LAST_U54 = 4 };
 
-/* HSS's own tree names only hart 1, and a U-Boot without its own trees (OF_BOARD) passes it on: HSS
- * is asked for the others. */
+/* HSS's own tree names only hart 1, and a U-Boot without its own trees (OF_BOARD) passes it on, so
+ * ask HSS for the other harts. */
 static void icicle_amend(struct machine *machine)
 {
     sbi_machine_add_unnamed(machine, FIRST_U54, LAST_U54);
@@ -53,7 +53,7 @@ static void icicle_amend(struct machine *machine)
 }
 
 /* The controller is coherent (TRM, "L2 cache": masters of the FPGA and of the AXI switch go through
- * it). HSS wakes it where it loads from it; elsewhere it sleeps until here. */
+ * it). HSS wakes it only if it loads from it. */
 static unsigned icicle_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 {
     const struct sdhci_setup setup = {
@@ -71,7 +71,8 @@ static unsigned icicle_find_storage(struct block_device *devices[BOARD_MAX_BLOCK
     return 1;
 }
 
-/* GPIO 2 goes into the FPGA; what its lines lead to is the design's (the kit's: LEDs at 16 to 19). */
+/* GPIO 2 goes into the FPGA, whose design decides where its lines lead (in the kit's design, LEDs at
+ * 16 to 19). */
 enum { GPIO_BLOCK = 2 };
 
 static const char *icicle_line_error_message(unsigned line)
@@ -107,7 +108,7 @@ static const struct board_pins lines = {
     .read = icicle_line_read,
 };
 
-/* HSS has a power-off by SRST; OpenSBI in QEMU has none, and its machine no switch either. */
+/* HSS can switch off by SRST. OpenSBI in QEMU cannot, and QEMU's machine has no power switch. */
 static _Noreturn void icicle_power_off(int status)
 {
     serial_drain();

@@ -8,11 +8,11 @@ QEMU ?= qemu-system-riscv64
 # QEMU makes no device tree for this machine. HSS has MMUART0, the console is MMUART1.
 QEMU_MACHINE ?= -M microchip-icicle-kit -m 1537M -dtb $(B)/icicle.dtb -nographic -nic none \
                 -serial null -serial mon:stdio -semihosting
-# As many as the device tree has; `cores=` takes fewer to work.
+# As many harts as the device tree has; `cores=` uses fewer.
 QEMU_SMP := 5
 QEMU_NEEDS := $(O)/icicle/icicle.dtb
 QEMU_CARD = -drive if=sd,format=raw,file=$(1)
-# The log's words for it: the golden table runs on every board that has them.
+# Text of the log about the card; the golden table runs on every board that has this line.
 QEMU_CARD_SAYS := SD card at 0x20008000
 # make run NETWORK=yes: the board's server is at port 8080 of this computer.
 QEMU_NETWORK ?= -nic user,id=lan,model=cadence_gem,hostfwd=tcp:127.0.0.1:8080-:80

@@ -31,7 +31,7 @@ def uart(address, interrupt):
 
 
 def to_harts(*numbers):
-    """Those interrupts of every hart; the E51 has none for S-mode."""
+    """These interrupts of every hart; the E51 has none for S-mode."""
     return [cell for hart in range(N_HARTS) for n in numbers if hart or n != SUPERVISOR
             for cell in (FIRST_INTC + hart, n)]
 

@@ -40,7 +40,7 @@ static void rpi3_find_led(struct raspberry_pi *of)
     }
 }
 
-/* 3 million baud need 16 times as much. */
+/* The UART's clock must be 16 times 3 million baud. */
 static const struct raspberry_pi_places places = {
     .uart = BOARD_UART,
     .mailbox = BOARD_MAILBOX,
@@ -97,8 +97,9 @@ static void rpi3_wake(const _Atomic uint32_t *word)
     bcm_local_wake_others(BOARD_LOCAL, core_number());
 }
 
-/* The slot's pins can be on either of two controllers, and Arasan's on the slot or on the radio
- * (BCM2835 ARM Peripherals, section 6.2): the slot gets it. All but the clock are pulled up. */
+/* Connect Arasan's controller, which can serve the slot or the radio, to the slot, whose pins can
+ * have either of two controllers (BCM2835 ARM Peripherals, section 6.2). All pins except the clock
+ * are pulled up. */
 static void route_card(void)
 {
     for (unsigned pin = RADIO_FIRST_PIN; pin <= RADIO_LAST_PIN; pin++)
@@ -109,8 +110,8 @@ static void route_card(void)
     }
 }
 
-/* Power first, as Circle and U-Boot have it (wiki, "Set power state"): device 0 is the SD card. A firmware without the tag
- * leaves it on. */
+/* Switch the power on first, as Circle and U-Boot do (wiki, "Set power state"); device 0 is the SD card. A firmware
+ * without this tag leaves it on. */
 static uint32_t start_card_clock(void)
 {
     uint32_t power[2] = { 0, 3 };
@@ -119,8 +120,8 @@ static uint32_t start_card_clock(void)
     return bcm_mailbox_clock(&pi.mailbox, BCM_GET_CLOCK, BCM_CLOCK_EMMC);
 }
 
-/* RAM ends where the peripherals begin; the VideoCore's bus has it, past the caches, at
- * 0xc0000000 (BCM2835 ARM Peripherals, 1.2.3). */
+/* RAM ends where the peripherals begin; on the VideoCore's bus it is at 0xc0000000, without caches
+ * (BCM2835 ARM Peripherals, 1.2.3). */
 static unsigned rpi3_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 {
     const struct bcm_sd_place place = {

@@ -1,10 +1,10 @@
 ISA := arm64
 QEMU ?= qemu-system-aarch64
 QEMU_MACHINE ?= -M raspi3b -nographic -nic none
-# It takes no other; cores= for fewer.
+# QEMU takes no other number; `cores=` uses fewer.
 QEMU_SMP := 4
 QEMU_CARD = -drive if=sd,format=raw,file=$(1)
-# The log's words for it: the golden table runs on every board that has them.
+# Text of the log about the card; the golden table runs on every board that has this line.
 QEMU_CARD_SAYS := SD card at 0x3f300000
 KERNELS_WITHOUT := sha2 dotprod i8mm sve
 CARD_IMAGE := kernel8.img
@@ -14,9 +14,9 @@ CARD_MORE := bcm2710-rpi-*.dtb
 CARD_LICENCE := LICENCE.broadcom
 # The boot ROM reads no GPT.
 CARD_TABLE := mbr
-# Its cores may get a 64-bit multiply-accumulate wrong after a load or store (835769), and an address at the end
-# of a page (843419). Many toolchains take neither into account unless told; the linker mends assembly, too.
+# Its cores may compute a wrong 64-bit multiply-accumulate after a load or store (835769), and a wrong address at the
+# end of a page (843419). Many toolchains avoid them only with these options; the linker corrects assembly too.
 BOARD_CFLAGS := -mfix-cortex-a53-835769 -mfix-cortex-a53-843419
-# The rest of the latter after linking.
+# Corrects what remains of 843419 after linking.
 MEND_IMAGE := toolchain/a53_pages.py
 HAS_DISPLAY := yes

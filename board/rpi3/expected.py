@@ -3,7 +3,7 @@
 from board_trees import at, sdhci
 from raspberry_pi import PI_IMAGE, PI_LEFT, PI_TAKEN, SPIN
 
-CARD_DATA = "BCM's DMA"  # how the bytes of its card move in QEMU
+CARD_DATA = "BCM's DMA"  # how the card's data move in QEMU
 PASTE = "BCM2835", "always"  # the controller of the line's interrupt
 FITS = [("512M", "Zero 2 W"), ("1G", "Pi 3, 1 GiB")]
 NODES = ["/soc/serial@7e201000", "/soc/mmc@7e300000", "/soc/mailbox@7e00b880", "/soc/watchdog@7e100000", "/soc/gpio@7e200000",
@@ -14,10 +14,11 @@ TREES = [("bcm2837-rpi-3-b", 0, NODES, SPIN, "mailbox=3f00b880 revision=a02082",
          ("bcm2837-rpi-zero-2-w", 0, NODES, SPIN, "mailbox=3f00b880 revision=902120", REGISTERS)]
 MEMORY = [("bcm2837-rpi-zero-2-w", "512 MB", [(0, 0x1c000000)], [], [(PI_IMAGE, 0x1c000000), (0x1000, 0x80000)]),
           ("bcm2837-rpi-3-b", "1 GB", [(0, 0x3b400000)], [], [(PI_IMAGE, 0x3b400000), (0x1000, 0x80000)])]
-# The card's and the serial line's pins by the nodes of the trees, and the GPIO's registers. GPFSEL0 has ten pins of three bits.
+# Nodes of the trees with the pins of the card and the serial line, and the GPIO's registers. GPFSEL0 has ten pins of three
+# bits.
 PINS = ["bcm2837-rpi-3-b", "bcm2837-rpi-zero-2-w"], ["emmc-gpio48", "uart0-gpio14"], 0x3f200000
-# start.elf has read the kernel by the same controller, and its channels of the DMA engine work on: ours is in the middle of a transfer, with
-# an error. Interrupts of BCM2835's controller and of the block beside the cores (QA7) are on, as the boot stub's scale of the timers is.
+# start.elf has read the kernel with the same controller, and its DMA channels continue: ours is in the middle of a transfer, with an error.
+# Interrupts of BCM2835's controller and of the block next to the cores (QA7) are on, and the boot stub has set the timers' scale.
 ACTS, LEFT, TAKEN = sdhci(0x3f300000)
 DMA, IRQS, LOCAL = 0x3f007000, 0x3f00b200, 0x40000000
 FIRMWARE = [("bcm2837-rpi-3-b", "start.elf", 0, f"mailbox=3f00b880 revision=a02082 act={DMA + 0x400:x}/80000000/0 {ACTS}", (

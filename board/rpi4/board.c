@@ -16,7 +16,7 @@
 /* GIC-400 (BCM2711 ARM Peripherals, section 6.5.1). */
 static struct gic gic = GIC_400(BOARD_GIC_DISTRIBUTOR, BOARD_GIC_INTERFACE);
 
-/* As the trees have it: of the 4B and CM4 the activity's, of the 400 its only one. */
+/* The trees' pin: of the activity LED on a 4B or CM4, of the only LED on a 400. */
 enum { LED_PIN = 42 };
 
 static void rpi4_find_led(struct raspberry_pi *of)
@@ -25,7 +25,7 @@ static void rpi4_find_led(struct raspberry_pi *of)
     bcm_gpio_function(BOARD_GPIO, LED_PIN, BCM_PIN_OUTPUT);
 }
 
-/* 3 million baud need 16 times as much. */
+/* The UART's clock must be 16 times 3 million baud. */
 static const struct raspberry_pi_places places = {
     .uart = BOARD_UART,
     .mailbox = BOARD_MAILBOX,
@@ -72,8 +72,8 @@ static void rpi4_led(bool lit)
     raspberry_pi_led(&pi, &places, lit);
 }
 
-/* The card's supply and that of its signals hang on the firmware's expander, as the device tree of
- * the 4B has it. */
+/* The firmware's expander switches the supplies of the card and its signals, as in the device tree
+ * of the 4B. */
 static void set_expander(uint32_t pin, bool high)
 {
     uint32_t values[2] = { RASPBERRY_PI_EXPANDER + pin, high };
@@ -103,10 +103,10 @@ static void close_card(void)
     bcm_sd_close(&storage.sd);
 }
 
-/* A Compute Module 4 has an eMMC there on eight lines, which nothing switches (bcm2711-rpi-cm4.dts,
- * bus-width); the slot of one without an eMMC has four, and a card takes no more. How EMMC2 sees
- * memory depends on the chip's stepping, and the firmware writes it into the tree, by the alias;
- * without it a core moves data. */
+/* A Compute Module 4 has an eMMC here on eight lines, which nothing switches (bcm2711-rpi-cm4.dts,
+ * bus-width); one without an eMMC has a slot with four lines, and a card uses no more. EMMC2's view
+ * of memory depends on the chip's stepping; the firmware writes it into the tree, under the alias.
+ * Without it a core moves the data. */
 static bool open_emmc2(void)
 {
     unsigned model = raspberry_pi_model(&pi);
@@ -144,7 +144,7 @@ static bool open_arasan(void)
     return open_card(&place) && storage.device.error_message == NULL;
 }
 
-/* The program of a 4B's USB controller comes from the firmware's flash. */
+/* Let the firmware load the program of a 4B's USB controller from its flash. */
 static void reload_vl805(void)
 {
     uint32_t device = 1 << 20; /* bus 1, device 0, function 0 */
@@ -152,9 +152,9 @@ static void reload_vl805(void)
     (void)bcm_mailbox_ask(&pi.mailbox, BCM_RELOAD_XHCI, &device, 1);
 }
 
-/* The VL805 of a 4B and 400, or what is at a CM4's lane. Chips of the first stepping reach 3 GiB,
- * which is also the size that the window on the bus leaves free (bcm2711.dtsi, pcie0: ranges,
- * dma-ranges): so the same limit applies to all. QEMU has no port, and takes it out of the tree. */
+/* Open the VL805 of a 4B or 400, or the device at a CM4's lane. The first stepping reaches 3 GiB,
+ * and the window on the bus leaves as much free (bcm2711.dtsi, pcie0: ranges, dma-ranges), so all
+ * have this limit. QEMU has no such port and removes it from the tree. */
 static unsigned open_drives(struct block_device **out)
 {
     struct device_tree_node node;
@@ -180,7 +180,7 @@ static unsigned open_drives(struct block_device **out)
     return pcie_drive_open(&storage.drive, &place, raspberry_pi_window(window), reload_vl805, out);
 }
 
-/* The slot is EMMC2's, and Arasan's controller has the radio; QEMU attaches -drive if=sd to
+/* EMMC2 has the slot and Arasan's controller the radio, but QEMU attaches -drive if=sd to
  * Arasan's. */
 static unsigned rpi4_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 {

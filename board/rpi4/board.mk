@@ -1,10 +1,10 @@
 ISA := arm64
 QEMU ?= qemu-system-aarch64
 QEMU_MACHINE ?= -M raspi4b -nographic -nic none
-# It takes no other; cores= for fewer.
+# QEMU takes no other number; `cores=` uses fewer.
 QEMU_SMP := 4
 QEMU_CARD = -drive if=sd,format=raw,file=$(1)
-# The log's words for it: the golden table runs on every board that has them.
+# Text of the log about the card; the golden table runs on every board that has this line.
 QEMU_CARD_SAYS := SD card at 0xfe300000
 KERNELS_WITHOUT := sha2 dotprod i8mm sve
 CARD_IMAGE := kernel8.img

@@ -3,8 +3,8 @@
 from board_trees import GIB, at, sdhci
 from raspberry_pi import PI_IMAGE, PI_LEFT, PI_TAKEN, SPIN
 
-CARD_DATA = "BCM's DMA"  # how the bytes of its card move in QEMU
-PASTE = "GIC-400", "long"  # the controller of the line's interrupt; it is of a kind of the virt machines
+CARD_DATA = "BCM's DMA"  # how the card's data move in QEMU
+PASTE = "GIC-400", "long"  # controller of the line's interrupt, which a virt machine has too
 FITS = [("2G", "Pi 4, 2 GiB"), ("4G", "Pi 4, 4 GiB")]
 NODES = ["/soc/serial@7e201000", "/emmc2bus/mmc@7e340000", "/scb/pcie@7d500000", "/soc/mailbox@7e00b880", "/soc/watchdog@7e100000",
          "/soc/gpio@7e200000", "/soc/interrupt-controller@40041000"]
@@ -20,8 +20,9 @@ MEMORY = [
 ]
 PINS = ["bcm2711-rpi-4-b"], ["uart0-gpio14"], 0xfe200000
 GIC = "bcm2711-rpi-4-b", "/soc/interrupt-controller@40041000", "/soc/serial@7e201000"
-# The windows of its PCIe port: words of memory.h or board.c before the number, the node, and where its ranges have the number.
+# The windows of its PCIe port: the text before the number in memory.h or board.c, the node, and the number's place in the
+# node's ranges.
 PCIE = "bcm2711-rpi-4-b", {"BOARD_PCIE_WINDOW": ("/scb/pcie@7d500000", 3)}
-# start4.elf has read the kernel by the same controller.
+# start4.elf has read the kernel with the same controller.
 ACTS, LEFT, TAKEN = sdhci(0xfe340000)
 FIRMWARE = [("bcm2711-rpi-4-b", "start4.elf", 0, f"mailbox=fe00b880 revision=b03111 {ACTS}", (LEFT, TAKEN), SPIN)]

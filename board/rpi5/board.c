@@ -64,10 +64,10 @@ static void rpi5_set_pcie(unsigned generation)
     storage.pcie = generation;
 }
 
-enum { MODEL_CM5 = 0x18 };  /* model in the revision code; its Lite is 0x1a */
+enum { MODEL_CM5 = 0x18 };  /* model in the revision code; a CM5 Lite is 0x1a */
 enum { SD_HZ = 200000000 }; /* bcm2712.dtsi, clk_emmc2 */
 
-/* On whichever line this stepping has the UART; it is also polled. */
+/* Receive by the line on which this stepping has the UART; it is also polled. */
 static void listen(void)
 {
     uint32_t lines[BCM2712_UART_LINES], id = 0;
@@ -80,9 +80,9 @@ static void listen(void)
         (void)serial_listen(lines[i]);
 }
 
-/* The row of 40 pins has RP1's UART 0 on GPIO 14 and 15. `enable_rp1_uart=1` in config.txt makes
- * the firmware set it to 115200 baud and leave it so (raspberrypi/documentation issue 4240);
- * otherwise it is not touched. */
+/* Open RP1's UART 0 on GPIO 14 and 15 of the row of 40 pins, if `enable_rp1_uart=1` in config.txt
+ * has made the firmware set it to 115200 baud (raspberrypi/documentation issue 4240); otherwise do
+ * not touch it. */
 static void open_second_line(void)
 {
     uintptr_t base;
@@ -120,10 +120,10 @@ static void close_card(void)
 
 enum {
     PCIE_BRIDGE = 43
-}; /* bcm2712.dtsi, resets of pcie1; 44 would be RP1's, which has the other UARTs */
+}; /* bcm2712.dtsi, resets of pcie1; 44 would reset the port of RP1, which has the other UARTs */
 
-/* The external connector. 32 GiB from 0 on are 64 GiB further on the bus (bcm2712.dtsi, dma-ranges of pcie1): more
- * than any board has. Whether its DMA looks into the cores' caches is nowhere said. */
+/* Open the external connector. 32 GiB from 0 on, more than any board has, are 64 GiB higher on the bus
+ * (bcm2712.dtsi, dma-ranges of pcie1). No source says whether its DMA sees the cores' caches. */
 static unsigned open_drives(struct block_device **out)
 {
     const struct brcm_pcie_place place = {
@@ -150,10 +150,10 @@ static unsigned open_drives(struct block_device **out)
     return pcie_drive_open(&storage.drive, &place, window, NULL, out);
 }
 
-/* Pulls and functions of the pins are as the firmware has set them to read us. The controller sees
- * memory as the cores do (bcm2712.dtsi, dma-ranges of its bus). A Compute Module 5 has an eMMC on
- * eight lines, at 1.8 V for good (bcm2712-rpi-cm5.dtsi, sd_io_1v8_reg); its Lite has a slot, as the
- * others. */
+/* Pulls and functions of the pins stay as the firmware set them to read this program. The
+ * controller sees memory as the cores do (bcm2712.dtsi, dma-ranges of its bus). A Compute Module 5
+ * has an eMMC on eight lines, at 1.8 V for good (bcm2712-rpi-cm5.dtsi, sd_io_1v8_reg); its Lite has
+ * a slot, as the others. */
 static bool open_card(void)
 {
     bool soldered = raspberry_pi_model(&pi) == MODEL_CM5;
@@ -192,7 +192,8 @@ static unsigned rpi5_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 
 /* ---- the row of 40 pins ---- */
 
-/* RP1's block, or 0: it is not reached. The link is looked at with the USB ports, which share it. */
+/* The address of RP1's block; 0: it cannot be reached. The USB ports share its link and have checked
+ * it. */
 static uintptr_t lines_base(void)
 {
     const struct rp1_link *link = &storage.rp1.link;

@@ -23,6 +23,6 @@ TREES = [(name, 0, NODES, PSCI, f"mailbox=107c013880 revision=c04170 {stepping}"
 MEMORY = [("bcm2712-rpi-5-b", f"{n} GB", [(0, 0x3fc00000), (GIB, (n - 1) * GIB)], [],
            sorted([(PI_IMAGE, 0x3fc00000), (GIB, n * GIB)], key=lambda r: r[0] - r[1])) for n in (2, 4, 8, 16)]
 GIC = [(name, "/soc@107c000000/interrupt-controller@7fff9000", "/soc@107c000000/serial@7d001000") for name, _ in STEPPINGS]
-# The firmware in the board's flash has read the kernel by the same controller.
+# The firmware in the board's flash has read the kernel with the same controller.
 ACTS, LEFT, TAKEN = sdhci(0x1000fff000)
 FIRMWARE = [("bcm2712-rpi-5-b", "the firmware", 0, f"mailbox=107c013880 revision=c04170 {ACTS}", (LEFT, TAKEN), PSCI)]

@@ -1,5 +1,5 @@
-/* Addresses of BCM2712 as its cores see them. No manual of the chip is public: they are those of
- * the maker's device tree, bcm2712.dtsi. */
+/* Addresses of BCM2712 as its cores see them. No manual of the chip is public; the addresses are
+ * from the maker's device tree, bcm2712.dtsi. */
 #ifndef INGOT_BOARD_RPI5_MEMORY_H
 #define INGOT_BOARD_RPI5_MEMORY_H
 
@@ -8,7 +8,7 @@
 #define BOARD_DEVICE_TREE_ADDRESS 0
 
 #define BOARD_PCIE 0x1000110000        /* the external connector */
-#define BOARD_RP1_PCIE 0x1000120000    /* never reset: RP1's UARTs are behind it */
+#define BOARD_RP1_PCIE 0x1000120000    /* never reset this port: RP1's UARTs are behind it */
 #define BOARD_PCIE_RESCAL 0x1000119500 /* of all ports */
 #define BOARD_PCIE_WINDOW 0x1b80000000
 #define BOARD_RESETS 0x1001504318

@@ -52,7 +52,7 @@ static uint32_t sifive_u_best_baud(uint32_t most)
     return serial_best_baud(sifive_prci_peripheral_hz(BOARD_PRCI_ADDRESS), 16, most);
 }
 
-/* The SPI controller above the first device of that kind, and how fast the device may be. */
+/* Open the SPI controller of the first device of that kind, with the device's highest rate. */
 static bool open_spi(struct sifive_spi *spi, const char *device, uint64_t *hz)
 {
     struct device_tree_node node;
@@ -96,7 +96,7 @@ static unsigned sifive_u_find_storage(struct block_device *devices[BOARD_MAX_BLO
     return n;
 }
 
-/* OpenSBI knows no power switch here, but a reset: QEMU ends on it with -no-reboot. */
+/* OpenSBI has no power switch here, but a reset, on which QEMU with -no-reboot ends. */
 static _Noreturn void sifive_u_power_off(int status)
 {
     serial_drain();

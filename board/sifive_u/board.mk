@@ -3,10 +3,10 @@ ISA := riscv64
 KERNELS_WITHOUT := rvv zvfh zvknha zbb zbc
 QEMU ?= qemu-system-riscv64
 QEMU_MACHINE ?= -M sifive_u -m 512M -nographic -nic none
-# The E51, which does not work for us, is one more.
+# One more for the E51, which we do not use.
 QEMU_SMP = $(shell expr $(CORES) + 1)
 QEMU_CARD = -drive if=sd,format=raw,file=$(1)
-# The log's words for it: the golden table runs on every board that has them.
+# Text of the log about the card; the golden table runs on every board that has this line.
 QEMU_CARD_SAYS := SD over SPI at 0x10050000
 # make run NETWORK=yes: the board's server is at port 8080 of this computer.
 QEMU_NETWORK ?= -nic user,id=lan,model=cadence_gem,hostfwd=tcp:127.0.0.1:8080-:80

@@ -12,19 +12,19 @@
 
 static const struct sbi_machine_ns16550 console = { "ns16550a", BOARD_UART_ADDRESS, 0x100, 0, 1 };
 
-/* The board's state: the structs of drivers of which a machine may have several. */
+/* The board's state: structs of drivers that a machine may have several times. */
 static struct board_state {
     struct ns16550 uart;
 } board_state;
 
-/* Step 2. Firmware, UART, its interrupt. Without an interrupt the line is polled. */
+/* Step 2. Set up firmware, UART and its interrupt. Without an interrupt the line is polled. */
 static void template_early_init(const void *dtb)
 {
     (void)sbi_machine_init(dtb, BOARD_TIMEBASE_HZ);
     sbi_machine_open_ns16550(&board_state.uart, &console);
 }
 
-/* Step 4. Nothing yet: models come as an initrd. */
+/* Step 4. It finds no storage yet: models come as an initrd. */
 static unsigned template_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 {
     (void)devices;

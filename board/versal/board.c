@@ -24,14 +24,15 @@ static struct board_state {
     } slots[SLOTS];
 } board_state;
 
-/* The firmware's rate is kept: its clock comes through a controller that the firmware owns. */
+/* Keep the firmware's rate, because the UART's clock comes from a controller that the firmware
+ * owns. */
 static void versal_early_init(const void *dtb)
 {
     board_state.tree = psci_machine_init(dtb, BOARD_UART_ADDRESS);
 }
 
-/* AM011, "SD/eMMC Controller": of the standard, version 3. We treat it as not coherent, which is
- * right either way. Clock and delay lines are the firmware's; so the card stays at 3.3 V. */
+/* A standard controller, version 3 (AM011, "SD/eMMC Controller"). We treat it as not coherent,
+ * which is always right. The firmware owns clock and delay lines, so the card stays at 3.3 V. */
 static bool open_slot(struct slot *slot, const struct device_tree_node *node)
 {
     struct sdhci_setup setup = {

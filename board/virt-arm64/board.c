@@ -17,7 +17,7 @@
 static struct board_state {
     const struct device_tree *tree; /* NULL before early_init; blob NULL: none */
     struct tree_storage storage;
-    uintptr_t lines; /* the PL061's registers; 0: not looked for, or none */
+    uintptr_t lines; /* the PL061's registers; 0: not searched yet, or there is none */
 } board_state;
 
 static void virt_early_init(const void *dtb)
@@ -42,8 +42,8 @@ static void virt_limit_dma(uint64_t end)
 
 enum secure_pin { SECURE_PIN_OFF, SECURE_PIN_RESET }; /* QEMU, hw/arm/virt.c */
 
-/* A tree without PSCI means that we were entered at EL3 and are in the secure world, which owns
- * these pins: direction out, then data through the address mask of the pin (PL061, DDI 0190,
+/* Raise a pin of the secure world: a tree without PSCI means that we were started at EL3 and are in
+ * it. First make the pin an output, then write data through its address mask (PL061, DDI 0190,
  * section 3.3). */
 static void raise_secure_pin(enum secure_pin pin)
 {

@@ -5,10 +5,10 @@
 
 #define BOARD_RAM_BASE 0x40000000
 #define BOARD_LOAD_ADDRESS 0x40200000
-/* An ELF file starts with x0 = 0: the tree then lies at the base of RAM. */
+/* An ELF file is started with x0 = 0; then the tree is at the base of RAM. */
 #define BOARD_DEVICE_TREE_ADDRESS 0x40000000
 
-/* For the message that there is no device tree. */
+/* For the error message that there is no device tree. */
 #define BOARD_UART_ADDRESS 0x09000000
 
 /* The secure world's PL061, whose pin 0 switches the machine off (-M virt,secure=on). */

@@ -88,7 +88,7 @@ static const struct {
     { "lora_dropout", HARMLESS, NULL },
     { "megatron_core", HARMLESS, NULL },
     { "loftq_config", HARMLESS, NULL }, /* used only with init_lora_weights, like the next
-                                         * two */
+                                           two */
     { "eva_config", HARMLESS, NULL },
     { "corda_config", HARMLESS, NULL },
     { "lora_ga_config", HARMLESS, NULL },

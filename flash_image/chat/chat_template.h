@@ -17,7 +17,7 @@ struct chat_request {
     struct source_text jinja; /* may be absent; without it and without a name there is no
                                  template */
     const uint32_t *stops;    /* (n_stops) besides eos, eot and tokens whose names in the vocabulary
-                               * mark an end */
+                                 mark an end */
     uint32_t n_stops;
     const uint8_t *tokenizer; /* a tokenizer section as in FORMAT.md, checked or just built */
 };

@@ -35,7 +35,7 @@ struct adapter_header {
     uint64_t file_bytes;    /* a multiple of 4096 */
     char name[64];          /* NUL-terminated, UTF-8 */
     char base[64];   /* name of the model it was made for; another model with the same sizes is
-                    * allowed */
+                      allowed */
     uint32_t family; /* that model's enum ingot_family; then its sizes */
     uint32_t dim;
     uint32_t n_layers;

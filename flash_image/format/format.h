@@ -386,7 +386,7 @@ struct ingot_layer {
     uint64_t
         expert_offset; /* offset of expert 0's extent from the segment's start, a multiple of 4096 */
     uint64_t expert_bytes; /* size of an extent, a multiple of 4096; expert e begins at
-                            * expert_offset + e * expert_bytes */
+                              expert_offset + e * expert_bytes */
 
     uint32_t kv_rank;            /* INGOT_LATENT_KV: how many numbers of a key do not rotate */
     uint32_t q_rank;             /* rank of ATTN_Q_A; 0: there is none */

@@ -23,7 +23,7 @@ struct hf_config {
     const struct family *family;
     bool tied_known;          /* config.json says that the output matrix is the embedding */
     uint32_t n_more_layers;   /* layers in the files beyond the model's, which are
-                               * ignored */
+                                 ignored */
     bool vision;              /* the model also handles pictures: their tensors are ignored */
     struct hf_memory *memory; /* memory for tensors that no file stores in their packed form */
     enum hf_quantized quantized;
@@ -34,7 +34,7 @@ struct hf_config {
     bool
         has_whole_scales; /* HF_F8: besides matrices in tiles, some have one scale, or one per row */
     float *weight_scales; /* scales of ternary matrices by slots; 0: the matrix has none; NULL: no
-                         * matrix has one */
+                           matrix has one */
 };
 
 /* Fill s->params and s->rope. A value that the parameters cannot express is refused by the name of

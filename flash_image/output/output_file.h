@@ -16,10 +16,10 @@
 struct output_wish {
     const char *path;
     const char *input, *other; /* input files: neither may be the output. NULL: no such file, or a
-                                * mapped one (map_file.h) */
+                                  mapped one (map_file.h) */
     const char *instead; /* for outputs whose bytes are not written in order: the end of the error
-                          * message that refuses a pipe or a device, such as "name a new one". NULL:
-                          * both are allowed */
+                            message that refuses a pipe or a device, such as "name a new one". NULL:
+                            both are allowed */
 };
 
 struct output_file {

@@ -156,7 +156,7 @@ static const struct reader {
     bool (*is)(const struct job *j);
     enum err (*read)(struct job *j, bool vocab_only);
     const char *with_tokenizer; /* for an error: the format, which has its own tokenizer; NULL:
-                                 * --tokenizer is used */
+                                   --tokenizer is used */
 } readers[] = {
     { true, is_hf, read_hf, "a Hugging Face folder" }, { true, is_json, refuse_json, NULL },
     { false, is_ingot, refuse_ingot, NULL },           { false, is_gguf, read_gguf, "a GGUF" },

@@ -36,7 +36,7 @@ enum file_kind {
 /* The purpose of a file. */
 enum file_place {
     PLACE_MODEL,       /* the argument of a command; llama2.c's files have no magic and are
-                        * FILE_UNKNOWN */
+                          FILE_UNKNOWN */
     PLACE_GGUF_PART,   /* of a split model */
     PLACE_SAFETENSORS, /* weights of a Hugging Face folder */
     PLACE_JSON,        /* config.json, tokenizer.json, an index */

@@ -74,7 +74,7 @@ struct source_tensor {
                               alternate */
     uint32_t run_step;   /* counted in elements if it is transposed */
     uint32_t stack;      /* not 0: number of matrices of this shape, one per expert, next to each
-                     * other */
+                       other */
     uint32_t stack_step; /* rows from one to the next if other matrices are between; else 0 */
     const struct source_tensor *parts; /* (stack) if the experts' tensors are separate; else NULL */
 };

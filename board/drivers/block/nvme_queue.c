@@ -23,7 +23,7 @@ bool nvme_pop(struct nvme *n, struct nvme_queue *q, struct nvme_completion *out)
     if ((*status & 1) != q->phase)
         return false;
     dma_sync(&n->setup.window, &q->completions[q->head], sizeof *out); /* then read the other words,
-                                                                        * and data */
+                                                                          and data */
     *out = q->completions[q->head];
     if (++q->head == q->entries) {
         q->head = 0;

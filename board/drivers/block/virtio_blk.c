@@ -12,7 +12,7 @@
 enum {
     WANTED_BYTES = 128 * 1024, /* size of a request, where the device limits its segments */
     HEALTH_PERIOD = 1 << 16,   /* polls without an answer between two reads of the status
-                                * register */
+                                  register */
 };
 
 static struct virtq queue_of(struct virtio_blk *v)
@@ -171,7 +171,7 @@ static uint32_t virtio_blk_chain(struct virtio_blk *v, uint32_t slot, struct blo
     v->headers[slot].reserved = 0;
     v->headers[slot].sector = req->sector;
     v->status[slot] = 0xff; /* undefined in section 5.2.6: the device must overwrite
-                             * it */
+                               it */
     virtio_set_desc(v, at++, &v->headers[slot], sizeof v->headers[slot], DESC_NEXT);
     while (left > 0) {
         uint32_t bytes = min_u32(left, v->segment_bytes);

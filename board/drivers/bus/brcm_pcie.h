@@ -21,7 +21,7 @@ struct brcm_pcie_place {
                                  the resets */
     uintptr_t
         neighbour;  /* BCM2712: another port that shares the calibration and may be running, mapped;
-                    * 0: none */
+                      0: none */
     unsigned reset; /* BCM2712: number of the bridge's reset */
     unsigned generation; /* highest generation of the link, 1 to 3 */
     /* Addresses of the device's registers for the cores, and for the bus (below 4 GiB); whole

@@ -15,7 +15,7 @@ enum {
     SCKDIV_MAX = 0xfff,
     CSMODE_AUTO = 0,        /* low for each separate frame */
     CSMODE_HOLD = 2,        /* chip select goes low with the next frame and stays low until the mode
-                             * changes */
+                               changes */
     CSMODE_OFF = 3,         /* high whatever is sent */
     FMT_SINGLE_8 = 8 << 16, /* 8 bits per frame, one wire in each direction, receiving too */
     FIFO_BYTES = 8,

@@ -19,7 +19,7 @@ bool virtio_stop(uintptr_t mmio)
     for (long poll = 0; poll < RESET_POLLS; poll++) {
         if (virtio_read(mmio, VIRTIO_STATUS) == 0) {
             dma_barrier(); /* no later access to the rings may happen before the device has
-                            * stopped */
+                              stopped */
             return true;
         }
     }

@@ -22,7 +22,7 @@ static struct irq_table {
     unsigned n_taken;
     bool serves;                         /* core 0 takes interrupts */
     _Atomic uint32_t strays, stray_line; /* a core that wakes takes pending interrupts there as
-                                          * well */
+                                            well */
 } irq_table;
 
 void irq_attach(const struct irq_controller *controller, void *state)

@@ -127,7 +127,7 @@ enum err plic_init(const struct device_tree *tree)
     if (e != ERR_OK)
         return e;
     for (uint32_t line = 0; line < MAX_LINES; line += 32) /* disable interrupts that firmware
-                                                           * left on */
+                                                             left on */
         *reg(ENABLE(plic.context, line)) = 0;
     *reg(THRESHOLD(plic.context)) = 0;
     irq_attach(&plic_controller, NULL);

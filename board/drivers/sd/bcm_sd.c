@@ -4,28 +4,28 @@
 #include "board/min_max.h"
 
 /* A channel that the firmware's device trees leave to the operating system on every model
- * (brcm,dma-channel-mask), and not one of the "lite" ones, which stop at 64 KiB. */
+ * (brcm,dma-channel-mask). It is not one of the "lite" channels, which move at most 64 KiB. */
 enum { DMA_CHANNEL = 4 };
 
-/* Linux keeps EMMC2's clock above this (sdhci-iproc): with a slower one it hangs if the core clock
- * is 500 MHz. */
+/* Linux keeps EMMC2's clock above this (sdhci-iproc): at a core clock of 500 MHz it hangs with a
+ * slower clock. */
 enum { EMMC2_MIN_HZ = 200000 };
 
 /* BCM2712's registers before the pins, as in Linux (sdhci-brcmstb). */
 enum {
     CONFIG_CONTROL = 0x00,
-    CONTROL_DETECT_OUT = 1 << 30, /* value of the override: no card */
+    CONTROL_DETECT_OUT = 1 << 30, /* value of the override "no card" */
     CONTROL_DETECT_OVERRIDE = 1u << 31,
     CONFIG_PINS = 0x44,
     PINS_EMMC = 1,
     PINS_SD = 2,
     PINS = 3,
-    CONFIG_50_MHZ = 0x1ac, /* set: sampling without the delay line, which tuning moves */
+    CONFIG_50_MHZ = 0x1ac, /* set: sample without the delay line, which tuning moves */
     LIMIT_ON = 1 << 0,
     LIMIT_OVERRIDE = 1u << 31,
 };
 
-/* For the always-on GPIO, by the names in the device tree: SD_IOVDD_SEL, SD_PWR_ON. */
+/* Pins of the always-on GPIO, called SD_IOVDD_SEL and SD_PWR_ON in the device tree. */
 enum { PIN_1V8 = 3, PIN_POWER = 4 };
 
 static void bcm_sd_configure(const struct bcm_sd *sd, unsigned offset, uint32_t mask,
@@ -70,7 +70,7 @@ static bool bcm_sd_switches_1v8(const struct bcm_sd_place *place)
     return place->gpio != 0 || place->switch_1v8 != NULL;
 }
 
-/* No slot's switch is connected to its controller; on the Pi 5 it is, through a GPIO. Arasan's
+/* No slot's switch is connected to its controller; on the Pi 5 it is connected to a GPIO. Arasan's
  * registers are those of version 3 without capabilities, and it does not report when a card stops
  * being busy. */
 static uint32_t bcm_sd_quirks(const struct bcm_sd_place *place)

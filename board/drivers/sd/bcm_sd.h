@@ -16,23 +16,24 @@ enum bcm_sd_kind {
     BCM_SD_2712,   /* BCM2712: ADMA2, pin select, supplies by pins of the always-on GPIO */
 };
 
-/* The board's facts; registers are mapped. */
+/* A board's facts about its controller; registers are mapped. */
 struct bcm_sd_place {
     enum bcm_sd_kind kind;
     uintptr_t mmio;
-    uintptr_t dma;     /* BCM_SD_ARASAN: registers of the DMA engine; 0: a core moves data */
+    uintptr_t dma;     /* BCM_SD_ARASAN: registers of the DMA engine; 0: a core moves the data */
     uintptr_t config;  /* BCM_SD_2712: registers before the pins, BCM_SD_CONFIG_BYTES */
     uintptr_t gpio;    /* BCM_SD_2712: the always-on GPIO, which switches the slot's
-                               * supplies; 0: they are fixed */
+                                 supplies; 0: they are fixed */
     bool pio;          /* a core moves data, even if there is DMA */
     bool is_soldered;  /* an eMMC on eight lines, which is always present */
-    bool only_1v8;     /* its signals always have 1.8 V */
-    uint32_t clock_hz; /* clock of the controller, from the firmware; 0: as in its registers */
-    struct dma_window window; /* window of the controller, or of the DMA engine for BCM_SD_ARASAN */
+    bool only_1v8;     /* its signals are always at 1.8 V */
+    uint32_t clock_hz; /* the controller's clock from the firmware; 0: use that of its registers */
+    struct dma_window window; /* DMA window of the controller; for BCM_SD_ARASAN, of the DMA
+                                 engine */
     void (*switch_power)(
         bool on); /* switches the card's supply, if not by `gpio`; NULL: it is always on */
     enum err (*switch_1v8)(
-        bool on); /* switches the supply of its signals, likewise; NULL: always 3.3 V */
+        bool on); /* switches the supply of its signals, if not by `gpio`; NULL: always 3.3 V */
     uint64_t (*ticks)(void);
     uint64_t ticks_hz;
 };
@@ -49,7 +50,8 @@ struct bcm_sd {
  * ERR_NO_DEVICE, ERR_TIMEOUT: no controller answers there, and out is not touched. */
 enum err bcm_sd_open(struct bcm_sd *sd, const struct bcm_sd_place *place, struct block_device *out);
 
-/* Before a restart, as sdhci_close; does nothing if the controller was never opened. */
+/* Call it before a restart; does what sdhci_close does, or nothing if the controller was never
+ * opened. */
 void bcm_sd_close(struct bcm_sd *sd);
 
 #endif

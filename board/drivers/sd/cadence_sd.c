@@ -1,5 +1,5 @@
-/* Registers of the host's own block (HRS) are those of the PolarFire SoC register map, "MMC", as
- * SYSREG's are of "PFSOC_MSS_TOP_SYSREG". The firmware that loaded us has set the delays of the
+/* The PolarFire SoC register map has the registers of the host's own block (HRS) under "MMC", those
+ * of SYSREG under "PFSOC_MSS_TOP_SYSREG". The firmware that loaded us has set the delays of the
  * PHY; up to 50 MHz they need no tuning. HRS00, which resets the whole block, is not used, as in
  * Linux: the delays would be lost, and a card would not be seen until its switch is debounced
  * again. */
@@ -10,7 +10,7 @@
 enum {
     HRS_MODE = 0x18, /* HRS06 */
     MODE_KIND =
-        7, /* mode of the card; 0: SD, 2: eMMC at high speed, one edge. The other values are for tuning */
+        7, /* mode of the card; 0: SD, 2: eMMC at high speed, one edge; other values need tuning */
     KIND_EMMC = 2,
     SRS = 0x200, /* the standard registers */
     DEBOUNCE_MICROS = 1000000,
@@ -27,8 +27,8 @@ static volatile uint32_t *reg_at(uintptr_t base, unsigned offset)
     return (volatile uint32_t *)(base + offset);
 }
 
-/* An access to a block without a clock may end in a bus error. The order is that of HSS: the clock,
- * then a pulse of the reset. A card that HSS or U-Boot has woken does not change. */
+/* An access to a block without a clock may end in a bus error. As in HSS, the clock comes first,
+ * then a pulse of the reset. A controller that HSS or U-Boot has woken is left unchanged. */
 static void wake(uintptr_t sysreg)
 {
     volatile uint32_t *clock = reg_at(sysreg, SUBBLK_CLOCK_CR);
@@ -48,8 +48,8 @@ static void set_kind(uintptr_t mmio, uint32_t kind)
     *mode = (*mode & ~(uint32_t)MODE_KIND) | kind;
 }
 
-/* Linux (sdhci-cadence.c) and U-Boot use an eMMC's mode from high speed on, and that of an SD card
- * up to 26 MHz, for any card. */
+/* For any card, Linux (sdhci-cadence.c) and U-Boot use the mode of an SD card up to 26 MHz, and an
+ * eMMC's mode from high speed on. */
 static void prepare_timing(void *context, enum sd_timing timing)
 {
     const struct cadence_sd *sd = context;
@@ -70,7 +70,8 @@ static enum err identify_emmc(struct sd_host *host, struct sd_card *card)
     return e;
 }
 
-/* Host 2.2.9: while the switch of the slot bounces, an inserted card is not seen. */
+/* Wait until the slot's switch no longer bounces: until then an inserted card is not seen (host
+ * 2.2.9). */
 static void wait_for_switch(const struct sdhci *s)
 {
     (void)sdhci_wait(s, SDHCI_PRESENT, PRESENT_STABLE, PRESENT_STABLE, DEBOUNCE_MICROS);

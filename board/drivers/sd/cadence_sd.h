@@ -15,11 +15,11 @@ struct cadence_sd {
     bool is_emmc;
 };
 
-/* Wake the controller if the firmware has not, start it and the card and fill out. setup->mmio is
- * the start of all registers, mapped, CADENCE_SD_BYTES, and sysreg that of the PolarFire SoC's
- * SYSREG, mapped, CADENCE_SYSREG_BYTES; 3.3 V only. Waits up to a second for the slot's switch. If
- * no card can be used, out->error_message says why. ERR_NO_DEVICE, ERR_TIMEOUT: no controller
- * answers there, and out is not touched. */
+/* Wake the controller if the firmware has not, start it and the card, and fill *out. setup->mmio:
+ * all registers, mapped, CADENCE_SD_BYTES; sysreg: the PolarFire SoC's SYSREG, mapped,
+ * CADENCE_SYSREG_BYTES. 3.3 V only. Waits up to a second for the slot's switch. If no card can be
+ * used, out->error_message says why. ERR_NO_DEVICE, ERR_TIMEOUT: no controller answers there, and
+ * out is not touched. */
 enum err cadence_sd_open(struct cadence_sd *sd, const struct sdhci_setup *setup, uintptr_t sysreg,
                          struct block_device *out);
 

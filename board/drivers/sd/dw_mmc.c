@@ -31,7 +31,7 @@ enum {
     DBADDR = 0x88,
     IDSTS = 0x8c,
     IDINTEN = 0x90,
-    DBADDR_UPPER = 0x8c, /* with 64-bit addresses, which shift the registers after it */
+    DBADDR_UPPER = 0x8c, /* only with 64-bit addresses, which shift the registers after it */
     IDSTS_64 = 0x90,
     IDINTEN_64 = 0x94,
     DATA = 0x200,
@@ -46,7 +46,8 @@ enum {
     STATUS_BUSY = 1 << 9, /* the card holds DAT0 */
     STATUS_COUNT_SHIFT = 17,
     STATUS_COUNT_MASK = 0x1fff, /* words in the FIFO */
-    HCON_DMA = 3 << 16,         /* 0: the internal controller; 3: none; else an external one */
+    HCON_DMA = 3 << 16,         /* 0: internal DMA controller; 3: none; other values: an external
+                                   one */
     HCON_64_BITS = 1 << 27,     /* of addresses */
     BMOD_RESET = 1 << 0,
     BMOD_FIXED_BURST = 1 << 1,
@@ -63,7 +64,7 @@ enum {
 };
 
 #define CMD_START (1u << 31)
-#define CMD_HOLD (1u << 29) /* outputs go through the hold register, which is right below 100 MHz */
+#define CMD_HOLD (1u << 29) /* outputs go through the hold register, as is right below 100 MHz */
 #define CMD_CLOCK_ONLY (1u << 21)
 #define CMD_WAKE (1u << 15)
 #define CMD_STOP (1u << 14)
@@ -129,21 +130,22 @@ static enum err wait_clear(const struct dw_mmc *d, unsigned offset, uint32_t mas
 
 /* ---- clock, width, reset --------------------------------------------------------------------- */
 
-/* The part at the card has copies of CLKENA, CLKSRC and CLKDIV, and loads them with a command that
- * sends nothing. */
+/* Load the copies of CLKENA, CLKSRC and CLKDIV that the card's side of the controller has, by a
+ * command that sends nothing. */
 static enum err update_clock(const struct dw_mmc *d, uint32_t wait)
 {
     *reg(d, CMD) = CMD_START | CMD_CLOCK_ONLY | wait;
     return wait_clear(d, CMD, CMD_START);
 }
 
-/* CLKDIV n divides by 2n, 0 by 1; it may change only while the clock is stopped. */
+/* CLKDIV n divides by 2n (0: by 1); it may change only while the clock is stopped. */
 static enum err set_clock(const struct dw_mmc *d, uint32_t hz)
 {
     uint32_t divider = d->setup.clock_hz <= hz ? 0 : (d->setup.clock_hz + 2 * hz - 1) / (2 * hz);
     enum err e;
 
-    /* Stop the clock, load that, change the divider, load that, start it, load that. */
+    /* Stop the clock, change the divider, start the clock; after each step the copies are
+     * loaded. */
     *reg(d, CLKENA) = 0;
     e = update_clock(d, CMD_WAIT_DATA);
     *reg(d, CLKSRC) = 0;
@@ -192,7 +194,7 @@ static enum err dw_mmc_reset(struct sd_host *host)
     *reg(d, TMOUT) = 0xffffffff;
     *reg(d, FIFOTH) = fifo_marks(d);
     *reg(d, CTYPE) = 0;
-    *reg(d, UHS_REG) &= ~(uint32_t)UHS_DDR; /* set by firmware that reads an eMMC this way */
+    *reg(d, UHS_REG) &= ~(uint32_t)UHS_DDR; /* firmware that reads an eMMC this way sets it */
     /* The first command is preceded by 80 clocks, which a card needs after power-on. */
     d->wakes = true;
     return set_clock(d, START_HZ);
@@ -234,7 +236,7 @@ static void fill_table(struct dw_mmc *d, const struct sd_command *c)
     uint32_t left = c->block_bytes * c->n_blocks;
     uint64_t address = dma_address(&d->setup.window, c->data);
 
-    /* One descriptor for each piece of the buffer; only the last sets its status bit. */
+    /* Each piece of the buffer has a descriptor; only the last one sets its status bit. */
     for (unsigned i = 0; left > 0; i++) {
         uint32_t bytes = min_u32(left, DW_MMC_BUFFER_BYTES);
 
@@ -279,8 +281,8 @@ static enum err start_dma(struct dw_mmc *d, const struct sd_command *c)
     if (d->has_64_bits)
         *reg(d, DBADDR_UPPER) = (uint32_t)(table >> 32);
     *reg(d, CTRL) = CTRL_DMA | CTRL_INTERNAL_DMA;
-    /* Last: from here on it may fetch, and is told to look, as in Linux (dw_mci_idmac_start_dma): one that has
-     * looked before is suspended. */
+    /* Do this last: from now on the engine may fetch. Tell it to look, as Linux does (dw_mci_idmac_start_dma),
+     * because an engine that has looked before is suspended. */
     *reg(d, BMOD) = BMOD_FIXED_BURST | BMOD_ENABLE;
     *reg(d, PLDMND) = 1;
     return e;
@@ -294,7 +296,7 @@ static enum err prepare_data(struct dw_mmc *d, struct sd_command *c)
     e = wait_clear(d, CTRL, CTRL_FIFO_RESET | CTRL_DMA_RESET);
     if (e != ERR_OK)
         return e;
-    /* The FIFO is empty. Program how much data arrives, and what moves it. */
+    /* The FIFO is empty. Program how many data arrive, and whether DMA or a core moves them. */
     *reg(d, BLKSIZ) = c->block_bytes;
     *reg(d, BYTCNT) = c->block_bytes * c->n_blocks;
     d->dma = dma_can(d, c);
@@ -428,15 +430,16 @@ static void dw_mmc_stop(struct sd_host *host)
 
     d->command = NULL;
     *reg(d, BMOD) = BMOD_RESET;
-    *reg(d, CTRL) = CTRL_RESETS; /* FIFO and DMA first: nothing reaches memory any more */
+    *reg(d, CTRL) = CTRL_RESETS; /* reset FIFO and DMA first, so that nothing reaches memory any
+                                    more */
     (void)wait_clear(d, CTRL, CTRL_RESETS);
     *reg(d, RINTSTS) = INT_ALL;
-    /* The reset stops the card's clock, even if another part of it fails; CLKENA and CLKDIV keep
-     * their values. Nothing waits for the card, which may hold its data lines. */
+    /* The reset stops the card's clock, so load CLKENA and CLKDIV, which keep their values, again.
+     * Nothing waits for the card, which may hold its data lines. */
     (void)update_clock(d, 0);
 }
 
-/* The end of what its DMA reaches; memory above it needs the bounce buffer. A core reaches all. */
+/* The end of the addresses that DMA reaches; above it a core moves the data, which reaches all. */
 static uint64_t dma_end(const struct dw_mmc *d)
 {
     const struct dma_window *window = &d->setup.window;

@@ -19,7 +19,7 @@ enum {
     DW_MMC_BUFFERS = DW_MMC_MAX_BLOCKS * 512 / DW_MMC_BUFFER_BYTES
 };
 
-struct dw_mmc_descriptor { /* with addresses of 32 bits */
+struct dw_mmc_descriptor { /* a descriptor with addresses of 32 bits */
     uint32_t control, bytes, buffer, next;
 };
 
@@ -30,10 +30,10 @@ struct dw_mmc_descriptor_64 {
 
 struct dw_mmc_setup {
     uintptr_t mmio;           /* mapped, DW_MMC_BYTES */
-    uint32_t clock_hz;        /* clock of the controller (ciu), which firmware has set */
+    uint32_t clock_hz;        /* the controller's clock (ciu), as firmware has set it */
     uint32_t fifo_words;      /* a power of two */
-    struct dma_window window; /* memory beyond its end is moved by a core; with 32-bit addresses
-                               * also memory beyond 4 GiB of the bus */
+    struct dma_window window; /* beyond its end a core moves the data; with 32-bit addresses also
+                                 beyond 4 GiB on the bus */
     uint64_t (*ticks)(void);
     uint64_t ticks_hz;
 };
@@ -44,7 +44,8 @@ struct dw_mmc {
     struct sd_command *command; /* in progress, or NULL */
     uint32_t waits_for;         /* bits of RINTSTS that are still expected */
     uint32_t words_left;        /* bytes that a core still has to move; 0: DMA, or no data */
-    bool has_dma, has_64_bits;  /* HCON: an internal DMA controller, and its addresses */
+    bool has_dma, has_64_bits;  /* HCON: there is an internal DMA controller; its addresses have 64
+                                   bits */
     bool dma;                   /* moves the current data */
     bool wakes;                 /* the next command sends 80 clocks first */
     _Alignas(64) union {

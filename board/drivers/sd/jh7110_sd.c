@@ -9,7 +9,7 @@ enum {
     CLOCK_BUS_ROOT = 5,    /* the oscillator or PLL 2 */
     CLOCK_AXI_CFG0 = 7,    /* divides it */
     CLOCK_SDIO0_AHB = 91,  /* clock of the registers: SDIO0, SDIO1 */
-    CLOCK_SDIO0_CARD = 93, /* clock of the controller, which divides AXI_CFG0: SDIO0, SDIO1 */
+    CLOCK_SDIO0_CARD = 93, /* clock of the controller, divided from AXI_CFG0: SDIO0, SDIO1 */
     CLOCK_SOURCE_SHIFT = 24,
     CLOCK_SOURCE_MASK = 63,
     CLOCK_DIVISOR_MASK = 0xffffff,
@@ -22,8 +22,8 @@ enum { OSCILLATOR_HZ = 24000000 };
 
 /* SYS_SYSCON: PLL 2. */
 enum {
-    PLL2_FEEDBACK = 0x2c, /* 28:17 multiplier; 16, 15: both set, without a fraction */
-    PLL2_FRACTION = 0x30, /* 23:0 in 2^24ths, 29:28 the last divider's power of two */
+    PLL2_FEEDBACK = 0x2c, /* 28:17 multiplier; 16 and 15 both set: no fraction */
+    PLL2_FRACTION = 0x30, /* 23:0 fraction in 2^24ths; 29:28 power of two of the last divider */
     PLL2_DIVIDER = 0x34,  /* 5:0 the first divider */
 };
 
@@ -37,7 +37,7 @@ static uint32_t clock_reg(const struct jh7110_clocks *clocks, unsigned clock)
     return read_reg(clocks->crg, 4 * clock);
 }
 
-/* 0: no such PLL runs. */
+/* The rate of PLL 2; 0: it does not run. */
 static uint64_t pll2_hz(const struct jh7110_clocks *clocks)
 {
     uint32_t feedback = read_reg(clocks->syscon, PLL2_FEEDBACK);
@@ -70,7 +70,8 @@ uint32_t jh7110_sd_hz(const struct jh7110_clocks *clocks, unsigned slot)
     return (uint32_t)divided(hz, clock_reg(clocks, CLOCK_SDIO0_CARD + slot));
 }
 
-/* NULL: awake, else the reason. A read of a block without a clock may never end. */
+/* The reason why the block is not awake, or NULL. A read of a block without a clock may never
+ * end. */
 static const char *why_asleep(const struct jh7110_clocks *clocks, unsigned slot)
 {
     unsigned reset = RESET_SDIO0 + slot;
@@ -90,7 +91,7 @@ enum err jh7110_sd_open(struct jh7110_sd *sd, const struct jh7110_clocks *clocks
     const char *why = why_asleep(clocks, slot);
     enum err e;
 
-    /* The firmware has set the clocks; they are only read. */
+    /* The firmware has set the clocks, which are only read. */
     awake.clock_hz = jh7110_sd_hz(clocks, slot);
     if (why == NULL && awake.clock_hz == 0)
         why = "its clock has impossible dividers";

@@ -1,5 +1,5 @@
-/* dw_mmc in the JH7110, whose clocks and resets decide whether it may be touched. They are only
- * read: a block that the firmware has not woken stays asleep. Registers and their numbers are from
+/* dw_mmc in the JH7110. Its clocks and resets decide whether it may be touched; they are only read,
+ * so a block that the firmware has not woken stays asleep. Registers and their numbers are from
  * Linux's and U-Boot's drivers (clk-starfive-jh7110-sys.c, clk-starfive-jh7110-pll.c,
  * starfive,jh7110-crg.h), because the public part of the TRM only names the blocks. */
 #ifndef INGOT_BOARD_DRIVERS_SD_JH7110_SD_H
@@ -11,7 +11,7 @@
 
 enum { JH7110_CRG_BYTES = 0x1000, JH7110_SYSCON_BYTES = 0x1000 };
 
-/* Blocks of the SoC, mapped. */
+/* Registers of the SoC's blocks, mapped. */
 struct jh7110_clocks {
     uintptr_t crg;    /* SYSCRG: clocks and resets, JH7110_CRG_BYTES */
     uintptr_t syscon; /* SYS_SYSCON: the PLLs, JH7110_SYSCON_BYTES */
@@ -26,8 +26,8 @@ struct jh7110_sd {
  * not run. */
 uint32_t jh7110_sd_hz(const struct jh7110_clocks *clocks, unsigned slot);
 
-/* Start SDIO `slot` (0: with an eMMC, 1: the card) and fill out. If its clock is off or its reset
- * on, out->error_message says so, and its registers are not touched. setup: as for dw_mmc_open,
+/* Start SDIO `slot` (0: eMMC, 1: card) and fill *out. If its clock is off or its reset on,
+ * out->error_message says so, and its registers are not touched. setup: as for dw_mmc_open,
  * except clock_hz. ERR_NO_DEVICE, ERR_TIMEOUT: no controller answers there, and out is not
  * touched. */
 enum err jh7110_sd_open(struct jh7110_sd *sd, const struct jh7110_clocks *clocks, unsigned slot,

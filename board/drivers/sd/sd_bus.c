@@ -1,5 +1,5 @@
-/* From power to the transfer state on an SD bus (figures 4-1, 4-2 and 4-3), then to the best
- * speed. Sections are those of the Physical Layer Simplified Specification 6.00. */
+/* Brings an SD card from power-on to the transfer state (figures 4-1, 4-2 and 4-3), then to the
+ * best speed. Sections are those of the Physical Layer Simplified Specification 6.00. */
 #include "board/drivers/sd/sd_bus.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ enum {
     ASK_MICROS = 10000,
 };
 
-/* The ladder's access modes of CMD6 (table 4-11). */
+/* Access modes of CMD6 for the speeds (table 4-11). */
 static const struct access_mode {
     uint8_t number;
     uint8_t timing;
@@ -88,7 +88,7 @@ static enum err app_command(struct sd_host *host, const struct sd_card *card, un
     return sd_bus_command(host, index, argument, response, reply);
 }
 
-/* 4.2.3.1: repeat our offer until the card is ready. */
+/* Repeat our offer until the card is ready (4.2.3.1). */
 static enum err bring_up(struct sd_host *host, struct sd_card *card, bool version_2, bool want_1v8,
                          uint32_t *ocr)
 {
@@ -111,7 +111,7 @@ static enum err bring_up(struct sd_host *host, struct sd_card *card, bool versio
     return ERR_TIMEOUT;
 }
 
-/* CMD0, CMD8, ACMD41. ERR_NO_DEVICE: no SD card answers. */
+/* Send CMD0, CMD8, ACMD41. ERR_NO_DEVICE: no SD card answers. */
 static enum err wake(struct sd_host *host, struct sd_card *card, bool want_1v8, uint32_t *ocr)
 {
     uint32_t reply = 0;
@@ -122,7 +122,7 @@ static enum err wake(struct sd_host *host, struct sd_card *card, bool want_1v8, 
     e = sd_bus_command(host, CMD_IDLE, 0, SD_RESPONSE_NONE, NULL);
     if (e != ERR_OK)
         return e;
-    /* 4.3.13: a card of version 1 does not answer CMD8, which is not an error. */
+    /* A card of version 1 does not answer CMD8, which is not an error (4.3.13). */
     version_2 = sd_bus_command(host, CMD_IF_COND, IF_COND, SD_RESPONSE_SHORT, &reply) == ERR_OK;
     if (version_2 && (reply & 0xfff) != IF_COND) {
         card->why = "the card does not accept 3.3 V";
@@ -143,7 +143,7 @@ static enum err switch_1v8(struct sd_host *host)
     return host->ops->set_1v8(host);
 }
 
-/* 4.2.2, 4.3.1: identity, address, registers, selection. */
+/* Get identity, address and registers, and select the card (4.2.2, 4.3.1). */
 static enum err select_card(struct sd_host *host, struct sd_card *card)
 {
     uint32_t csd[4], rca, status;
@@ -183,7 +183,7 @@ enum err sd_bus_set(struct sd_host *host, struct sd_card *card, uint32_t hz, uns
     return e;
 }
 
-/* 5.6, 5.7.1: SCR at the card's default speed, then four data lines. */
+/* Read the SCR at the card's default speed, then use four data lines (5.6, 5.7.1). */
 static enum err widen(struct sd_host *host, struct sd_card *card)
 {
     uint32_t hz = min_u32(card->facts.max_hz, DEFAULT_HZ);
@@ -204,7 +204,7 @@ static enum err widen(struct sd_host *host, struct sd_card *card)
     return sd_bus_set(host, card, hz, 4, SD_TIMING_DEFAULT);
 }
 
-/* 4.3.10: mode 0 asks, mode 1 switches; the other groups stay as they are. */
+/* Mode 0 only asks, mode 1 switches; other groups do not change (4.3.10). */
 static enum err switch_function(struct sd_host *host, struct sd_card *card, bool do_it,
                                 unsigned function)
 {
@@ -222,7 +222,7 @@ static bool may_take(const struct sd_host *host, const struct sd_card *card,
     return sd_switch_offers(card->scratch, GROUP_ACCESS, mode->number);
 }
 
-/* card->rung tells if the card has accepted it. */
+/* Try a speed; card->rung shows whether the card has accepted it. */
 static enum err take(struct sd_host *host, struct sd_card *card, enum sd_rung rung)
 {
     const struct access_mode *mode = &modes[rung];
@@ -234,7 +234,7 @@ static enum err take(struct sd_host *host, struct sd_card *card, enum sd_rung ru
     e = switch_function(host, card, true, mode->number);
     if (e != ERR_OK)
         return e;
-    /* A card may refuse, for example because of its current: it then keeps its speed. */
+    /* A card may refuse, for example because of its current; then it keeps its speed. */
     if (!sd_switch_chose(card->scratch, GROUP_ACCESS, mode->number)) {
         card->rung = SD_RUNG_DEFAULT;
         return ERR_OK;
@@ -255,7 +255,7 @@ static enum err speed_up(struct sd_host *host, struct sd_card *card, bool at_1v8
 
     if (!card->facts.has_switch || card->best == SD_RUNG_DEFAULT)
         return ERR_OK;
-    /* Function 15 changes nothing: the answer lists what the card offers. */
+    /* Function 15 changes nothing; the answer lists what the card offers. */
     e = switch_function(host, card, false, 15);
     for (enum sd_rung i = card->best; e == ERR_OK && i < SD_RUNG_DEFAULT; i++) {
         if (may_take(host, card, &modes[i], at_1v8))
@@ -266,7 +266,7 @@ static enum err speed_up(struct sd_host *host, struct sd_card *card, bool at_1v8
     return e;
 }
 
-/* The whole start, with or without the attempt at 1.8 V. */
+/* Do the whole start, with or without trying 1.8 V. */
 static enum err identify(struct sd_host *host, struct sd_card *card, bool want_1v8)
 {
     uint32_t ocr = 0;
@@ -275,7 +275,7 @@ static enum err identify(struct sd_host *host, struct sd_card *card, bool want_1
 
     if (e != ERR_OK)
         return e;
-    /* S18A: the card agrees to 1.8 V, which only high-capacity cards do. */
+    /* S18A: the card accepts 1.8 V, which only high-capacity cards do. */
     at_1v8 = want_1v8 && (ocr & OCR_1V8) && (ocr & OCR_HIGH_CAPACITY);
     if (at_1v8)
         e = switch_1v8(host);
@@ -307,8 +307,8 @@ static enum err identify_any(struct sd_host *host, struct sd_card *card)
     return e;
 }
 
-/* The speed may be the cause of a failure: go down step by step, to the slowest at 3.3 V, each time
- * from the start. */
+/* The speed may have caused a failure, so go down step by step, to the slowest one at 3.3 V, each
+ * time with a whole start. */
 enum err sd_bus_identify(struct sd_host *host, struct sd_card *card)
 {
     enum err e = identify_any(host, card);

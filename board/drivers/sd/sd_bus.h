@@ -4,11 +4,11 @@
 
 #include "board/drivers/sd/sd_card.h"
 
-/* A command without data; reply: one word, four for SD_RESPONSE_LONG, NULL if not needed. */
+/* Run a command without data; reply: one word, four for SD_RESPONSE_LONG, NULL if not needed. */
 enum err sd_bus_command(struct sd_host *host, unsigned index, uint32_t argument,
                         enum sd_response response, uint32_t *reply);
 
-/* A command that answers with one block of `bytes` bytes. */
+/* Run a command that answers with one block of `bytes` bytes. */
 enum err sd_bus_read(struct sd_host *host, unsigned index, uint32_t argument, uint8_t *data,
                      uint32_t bytes);
 

@@ -22,8 +22,8 @@ enum { /* card status, table 4-42 */
        STATUS_TRANSFER = 4 << 9,
        STATUS_READY = 1 << 8,
        STATUS_OUT_OF_RANGE = 3u << 30,                                       /* and ADDRESS_ERROR */
-       STATUS_FAILED = 1u << 29 | 1u << 26 | 1u << 21 | 1u << 20 | 1u << 19, /* length, write
-                              * protection, ECC, controller, general */
+       STATUS_FAILED = 1u << 29 | 1u << 26 | 1u << 21 | 1u << 20 | 1u << 19, /* errors: length,
+                                write protection, ECC, controller, general */
        STATUS_UNSTORED = STATUS_OUT_OF_RANGE | STATUS_FAILED, /* after the data of a write */
 };
 
@@ -32,7 +32,7 @@ enum {
     WAIT_MICROS = 1000,      /* pause before the first retry, doubled for each further one */
     SILENT_MICROS = 1000000, /* ten times the limit of 4.6.2.1 for a read */
     PAUSE_MICROS = 2000000,  /* between two checks for a lost card */
-    GAPS = 8,                /* the time between two polls counts at most as this much */
+    GAPS = 8,                /* a gap between two polls counts as at most this time */
 };
 
 static struct block_request *sd_card_request(const struct sd_card *card)
@@ -86,14 +86,14 @@ static enum err sd_card_identify(struct sd_card *card)
     return host->ops->identify(host, card);
 }
 
-/* After an error: start the same card again. */
+/* Start the same card again after an error. */
 static enum err sd_card_restart(struct sd_card *card)
 {
     struct sd_facts before = card->facts;
     enum err e = sd_card_identify(card);
 
-    /* The CID is unique. With a different one, cached sectors would be those of a card that is
-     * gone. */
+    /* The CID is unique. If it differs, this is another card, and cached sectors are
+     * wrong. */
     if (e == ERR_OK && (memcmp(before.cid, card->facts.cid, sizeof before.cid) != 0 ||
                         before.n_sectors != card->facts.n_sectors)) {
         card->facts = before;
@@ -115,8 +115,8 @@ static enum err sd_card_send(struct sd_card *card, unsigned index, uint32_t argu
     return card->host->ops->start(card->host, &card->command);
 }
 
-/* Choose how a transfer of several blocks ends, and send CMD23 before it if the host does not stop
- * it. The response to CMD23 takes microseconds. */
+/* Choose how a transfer of several blocks ends; send CMD23 before it if the host cannot stop it.
+ * The response to CMD23 takes microseconds. */
 static enum sd_closing sd_card_closing(struct sd_card *card, uint32_t n_blocks, bool write)
 {
     struct sd_command count = { .index = CMD_COUNT,
@@ -125,7 +125,8 @@ static enum sd_closing sd_card_closing(struct sd_card *card, uint32_t n_blocks, 
 
     if (n_blocks == 1)
         return SD_CLOSE_ITSELF;
-    /* A write's answer to CMD12 says what was not stored (4.10.1); a controller keeps it elsewhere. */
+    /* A write's answer to CMD12 reports blocks that were not stored (4.10.1); some controllers keep it
+     * elsewhere. */
     if ((card->host->abilities & SD_STOPS) && (!write || (card->host->abilities & SD_IS_SPI)))
         return SD_CLOSE_STOP;
     if (card->facts.has_count && sd_host_run(card->host, &count) == ERR_OK)
@@ -134,7 +135,7 @@ static enum sd_closing sd_card_closing(struct sd_card *card, uint32_t n_blocks, 
     return SD_CLOSE_ITSELF;
 }
 
-/* Temperature moves the sampling point (host 2.2.25, re-tuning). */
+/* Tune again in time, because temperature moves the sampling point (host 2.2.25, re-tuning). */
 static enum err sd_card_keep_tuned(struct sd_card *card)
 {
     struct sd_host *host = card->host;
@@ -145,7 +146,7 @@ static enum err sd_card_keep_tuned(struct sd_card *card)
         return ERR_OK;
     card->n_retunes++;
     card->tuned_at = host->ticks();
-    /* If tuning fails, the cure is the one for damaged data. */
+    /* If tuning fails, do what is done after damaged data. */
     card->command.fault = SD_FAULT_DATA;
     return host->ops->tune(host, card->tune_index);
 }
@@ -198,7 +199,7 @@ static bool sd_card_settle(struct sd_card *card)
            (status.reply[0] & STATUS_STATE) == STATUS_TRANSFER;
 }
 
-/* If no mode was chosen yet, the change to 1.8 V has failed, or the card itself. */
+/* If no mode was chosen yet, the change to 1.8 V has failed, or the card has. */
 void sd_card_step_down(struct sd_card *card)
 {
     bool at_1v8 = (card->host->abilities & SD_CAN_1V8) && card->best < SD_RUNG_HIGH;
@@ -209,16 +210,16 @@ void sd_card_step_down(struct sd_card *card)
         card->best = at_1v8 ? SD_RUNG_HIGH : SD_RUNG_DEFAULT;
 }
 
-/* The cure before the next try: a better sampling point, then a slower and simpler bus, and a fresh
- * start for a silent card. */
+/* Prepare the next try: first with a better sampling point, then with a slower and simpler bus; a
+ * silent card is started again. */
 static enum err sd_card_cure(struct sd_card *card, enum sd_fault fault)
 {
     bool garbled = fault == SD_FAULT_DATA || fault == SD_FAULT_COMMAND;
 
     if (card->host->abilities & SD_IS_SPI)
         return sd_card_restart(card);
-    /* Not back in the transfer state, or failed again: a fresh start, one step slower after damaged
-     * data. */
+    /* The card is not back in the transfer state, or failed again: start it again, one step slower
+     * after damaged data. */
     if (!sd_card_settle(card) || card->tries > 1) {
         if (garbled && card->tries > 1)
             sd_card_step_down(card);
@@ -226,7 +227,7 @@ static enum err sd_card_cure(struct sd_card *card, enum sd_fault fault)
     }
     if (!garbled || card->tune_index == 0)
         return ERR_OK;
-    /* Damaged once: look for a better sampling point before giving up speed. */
+    /* Data were damaged once: look for a better sampling point before reducing speed. */
     card->n_retunes++;
     card->tuned_at = card->host->ticks();
     if (card->host->ops->tune(card->host, card->tune_index) == ERR_OK)
@@ -240,7 +241,7 @@ static void sd_card_fail(struct sd_card *card, enum err e)
     enum sd_fault fault = card->command.fault;
     enum err cured;
 
-    /* Quiet the controller first: no data may arrive while the card is repaired. */
+    /* Stop the controller first: no data may arrive while the card is restored. */
     card->host->ops->stop(card->host);
     card->n_errors++;
     card->tries++;
@@ -262,7 +263,7 @@ static void sd_card_fail(struct sd_card *card, enum err e)
     card->wait_ticks = sd_host_ticks(card->host, (uint64_t)WAIT_MICROS << card->tries);
 }
 
-/* The errors in the response to a transfer; SPI's short answers have them in the tokens. */
+/* Check the errors in the response to a transfer; with SPI, they are in the tokens. */
 static enum err sd_card_check_status(const struct sd_card *card)
 {
     uint32_t status = card->command.reply[0];
@@ -274,8 +275,8 @@ static enum err sd_card_check_status(const struct sd_card *card)
     return err_unless((status & STATUS_FAILED) == 0, ERR_IO);
 }
 
-/* A read is complete with its data, a write only when the card has stored it, because a power cut
- * before would lose the data (4.3.4). */
+/* A read is complete with its data, a write only when the card has stored them, because a power cut
+ * before that would lose them (4.3.4). */
 static enum err sd_card_conclude(struct sd_card *card)
 {
     if (!sd_card_request(card)->write) {
@@ -308,7 +309,7 @@ static enum err sd_card_stored(struct sd_card *card)
 {
     const uint32_t done = STATUS_TRANSFER | STATUS_READY;
     uint32_t status = card->command.reply[0];
-    bool spi = (card->host->abilities & SD_IS_SPI) != 0; /* R2: it is 0, or an error (7.3.2.3) */
+    bool spi = (card->host->abilities & SD_IS_SPI) != 0; /* R2 is 0 or an error (7.3.2.3) */
     enum err e;
 
     if (spi ? status != 0 : (status & STATUS_UNSTORED) != 0)
@@ -324,9 +325,9 @@ static enum err sd_card_stored(struct sd_card *card)
     return ERR_BUSY; /* so that the caller can go on */
 }
 
-/* The answer to CMD12 reports errors from the time when the card stored the blocks of a write, and
- * clears them (4.10.1): CMD13 would not report them again. After a read they may concern blocks
- * after the last requested one. */
+/* Check the answer to CMD12. It reports errors from storing the blocks of a write and clears them
+ * (4.10.1), so CMD13 would not report them again. After a read, they may be about blocks after the
+ * last requested one. */
 static enum err sd_card_stopped(struct sd_card *card)
 {
     bool spi = (card->host->abilities & SD_IS_SPI) != 0;
@@ -336,7 +337,7 @@ static enum err sd_card_stopped(struct sd_card *card)
     return sd_card_conclude(card);
 }
 
-/* The command in progress ended well. */
+/* Continue after the current command has succeeded. */
 static enum err sd_card_advance(struct sd_card *card)
 {
     if (card->state == SD_CARD_MOVE)
@@ -346,7 +347,8 @@ static enum err sd_card_advance(struct sd_card *card)
     return sd_card_stored(card);
 }
 
-/* Time without progress. A caller may compute between two polls, so a single gap is limited. */
+/* Count time without progress. A caller may compute between two polls, so a single gap is
+ * limited. */
 static bool sd_card_is_silent(struct sd_card *card)
 {
     uint64_t limit = sd_host_ticks(card->host, SILENT_MICROS), now = card->host->ticks();
@@ -362,7 +364,7 @@ static bool sd_card_is_silent(struct sd_card *card)
     return card->silent_ticks > limit;
 }
 
-/* One step. ERR_BUSY: there is nothing to do but wait. */
+/* Do one step. ERR_BUSY: wait. */
 static enum err sd_card_step(struct sd_card *card)
 {
     enum err e;
@@ -403,8 +405,8 @@ static enum err sd_card_poll(struct block_device *dev)
     return ERR_OK;
 }
 
-/* The card may be back. A card that is there and does not start takes seconds to fail, which the
- * retries of one read must not multiply. */
+/* Look whether the card is back. A card that does not start takes seconds to fail, which the
+ * retries of a read must not multiply. */
 static enum err sd_card_find_again(struct sd_card *card)
 {
     uint64_t pause = sd_host_ticks(card->host, PAUSE_MICROS);

@@ -17,15 +17,16 @@ enum sd_card_state {
     SD_CARD_IDLE,
     SD_CARD_MOVE,  /* CMD17, 18, 24 or 25 in progress */
     SD_CARD_STOP,  /* CMD12 after it */
-    SD_CARD_STORE, /* CMD13 after a write, until the card has it */
+    SD_CARD_STORE, /* CMD13 after a write, until the card has stored it */
     SD_CARD_WAIT,  /* between two tries */
-    SD_CARD_LOST,  /* removed, or silent: the next submit looks for it again */
+    SD_CARD_LOST,  /* the card is removed or silent: the next submit looks for it again */
 };
 
 /* Speeds, from the fastest (Physical Layer 3.9). After failures the next slower one is used. */
 enum sd_rung {
     SD_RUNG_SDR104,
-    SD_RUNG_DDR50, /* 50 MB/s like SDR50, at half the clock and without tuning: Linux's order */
+    SD_RUNG_DDR50, /* 50 MB/s like SDR50, at half the clock and without tuning; Linux has the same
+                      order */
     SD_RUNG_SDR50,
     SD_RUNG_HIGH,
     SD_RUNG_DEFAULT,
@@ -52,25 +53,26 @@ struct sd_card {
     enum err lost;     /* why */
     bool needs_stop;   /* CMD12 follows the current transfer */
     enum sd_rung rung; /* in use */
-    enum sd_rung best; /* mode to try first: at faster ones errors occurred */
+    enum sd_rung best; /* mode to try first, because errors occurred at faster ones */
     const char *why;   /* an error message if the card is there but cannot be used */
     char name[40];
     uint8_t scratch[SD_EXT_CSD_BYTES] __attribute__((aligned(64))); /* SCR, switch, EXT_CSD */
 };
 
-/* Start the card on an open host and fill out. kind and address make its name, as in
+/* Start the card on an open host and fill *out. kind and address make its name, as in
  * device_name_set. If no card can be used, out->error_message says why. Blocks for up to two
  * seconds, the start of a card. */
 void sd_card_open(struct sd_card *card, struct sd_host *host, const char *kind, uintptr_t address,
                   struct block_device *out);
 
-/* block_device.facts: the registers of controller and card, and the current state of the bus. */
+/* For block_device.facts: report the registers of controller and card, and the current state of the
+ * bus. */
 void sd_card_facts(const void *card, const struct facts *f);
-/* Errors occurred at the current speed: the next start uses the one below. */
+/* Let the next start use the next slower speed, because errors occurred at the current one. */
 void sd_card_step_down(struct sd_card *card);
 
-/* host->ops->identify for a controller with an SD bus: SD cards of any size; sets the bus to the
- * best speed that both sides support. ERR_NO_DEVICE: no card answers. */
+/* For host->ops->identify of a controller with an SD bus: start an SD card of any size, and set the
+ * bus to the best speed that both sides support. ERR_NO_DEVICE: no card answers. */
 enum err sd_bus_identify(struct sd_host *host, struct sd_card *card);
 
 /* host->identify_emmc, likewise. */

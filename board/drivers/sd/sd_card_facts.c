@@ -1,7 +1,7 @@
 #include "board/drivers/sd/sd_card.h"
 #include "board/facts.h"
 
-/* A register of 128 bits as the specifications write it: bit 127 first. */
+/* Report a register of 128 bits as the specifications write it: bit 127 first. */
 static void tell_register(const struct facts *f, const char *name, const uint32_t reg[4])
 {
     const uint32_t words[4] = { reg[3], reg[2], reg[1], reg[0] };
@@ -9,7 +9,7 @@ static void tell_register(const struct facts *f, const char *name, const uint32_
     fact_words(f, name, words, 4);
 }
 
-/* The list of bus modes: those at which errors occurred, and the current one. */
+/* Report the bus modes: those with errors, and the current one. */
 static void tell_steps(const struct facts *f, const struct sd_card *card)
 {
     static const char *const names[] = { [SD_RUNG_SDR104] = "SDR104 was left",

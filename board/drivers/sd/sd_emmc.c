@@ -1,4 +1,4 @@
-/* eMMC: from power to the transfer state, then to the best speed. Sections are those of
+/* Brings an eMMC from power-on to the transfer state, then to the best speed. Sections are those of
  * JESD84-B51. */
 #include <string.h>
 
@@ -63,7 +63,7 @@ static enum err select_emmc(struct sd_host *host, struct sd_card *card)
     return e;
 }
 
-/* 6.6.1: write one byte of EXT_CSD, then ask whether it was accepted. */
+/* Write one byte of EXT_CSD, then ask whether it was accepted (6.6.1). */
 static enum err switch_byte(struct sd_host *host, unsigned index, unsigned value)
 {
     enum { WRITE_BYTE = 3 };
@@ -73,14 +73,14 @@ static enum err switch_byte(struct sd_host *host, unsigned index, unsigned value
 
     if (e == ERR_OK)
         e = sd_bus_command(host, CMD_STATUS, RCA << 16, SD_RESPONSE_SHORT, &status);
-    /* SWITCH_ERROR is reported by the command after the switch. */
+    /* The command after the switch reports SWITCH_ERROR. */
     if (e == ERR_OK && (!(status & STATUS_READY) || (status & STATUS_SWITCH_ERROR)))
         e = ERR_IO;
     return e;
 }
 
-/* 6.6.4: set the width on both sides, and check that data arrives over all of its lines: EXT_CSD is
- * read again, which contains the same size. */
+/* Set the width on both sides (6.6.4), and check that data arrive over all lines: EXT_CSD, read
+ * again, must contain the same size. */
 static enum err try_width(struct sd_host *host, struct sd_card *card, unsigned bits)
 {
     enum { WIDTH_1 = 0, WIDTH_4 = 1, WIDTH_8 = 2 };
@@ -98,7 +98,7 @@ static enum err try_width(struct sd_host *host, struct sd_card *card, unsigned b
     return err_unless(again.n_sectors == card->facts.n_sectors, ERR_IO);
 }
 
-/* As wide as the wires allow: a controller knows its own lines, but not those of the board. */
+/* Use as many lines as the board has; a controller knows only its own lines. */
 static enum err widen(struct sd_host *host, struct sd_card *card)
 {
     static const struct {
@@ -114,8 +114,8 @@ static enum err widen(struct sd_host *host, struct sd_card *card)
     return card->bits == 1 ? ERR_OK : try_width(host, card, 1);
 }
 
-/* 6.6.2, 6.6.4: the timing, then the width. HS200 and DDR52 need 1.8 V, which the boards with an
- * eMMC would have to switch; at 8 bits high speed moves 52 MB/s. */
+/* Set the timing, then the width (6.6.2, 6.6.4). HS200 and DDR52 need 1.8 V, which the boards with
+ * an eMMC would have to switch; at 8 bits high speed moves 52 MB/s. */
 static enum err speed_up(struct sd_host *host, struct sd_card *card)
 {
     enum { TIMING_HIGH = 1 };

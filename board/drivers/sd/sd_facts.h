@@ -11,16 +11,16 @@ enum { SD_SWITCH_BYTES = 64, SD_SCR_BYTES = 8, SD_EXT_CSD_BYTES = 512 };
 
 struct sd_facts {
     uint64_t n_sectors; /* of 512 bytes */
-    uint32_t max_hz;    /* at default timing, by TRAN_SPEED */
+    uint32_t max_hz;    /* clock limit at default timing, from TRAN_SPEED */
     uint32_t csd[4];    /* as the CID */
     uint32_t scr[2];    /* bits 63 to 32 first; eMMC: none */
-    uint32_t cid[4];    /* which card this is; word n has bits 32 n to 32 n + 31 */
+    uint32_t cid[4];    /* identity of the card; word n has bits 32 n to 32 n + 31 */
     bool is_emmc;
     bool by_sector;  /* addresses count sectors, not bytes: SDHC, SDXC, eMMC over 2 GB */
     bool has_4_bits; /* SCR; eMMC: always */
     bool has_count;  /* CMD23; eMMC: always */
     bool has_switch; /* CMD6 */
-    bool is_locked;  /* the card itself refuses writes, for now or forever */
+    bool is_locked;  /* the card refuses writes, temporarily or permanently */
 };
 
 /* Read n_bits (1 to 32) from bit `low` of a 128-bit register in four words. */

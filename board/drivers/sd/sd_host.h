@@ -1,5 +1,5 @@
-/* An SD controller as the card's protocol sees it: one command at a time, and its data moves to
- * memory while the caller does something else. sdhci, dw_mmc and SD over SPI fill a struct sd_host.
+/* An SD controller as the card's protocol uses it: one command at a time, whose data move while the
+ * caller does something else. sdhci, dw_mmc and SD over SPI fill a struct sd_host.
  *
  * "Physical Layer" is the SD Physical Layer Simplified Specification 6.00, "host" the SD Host
  * Controller Simplified Specification 4.20, in every SD driver. */
@@ -18,22 +18,23 @@ enum sd_response { /* Physical Layer 4.9 */
                    SD_RESPONSE_NONE,
                    SD_RESPONSE_SHORT,      /* R1, R6, R7: 48 bits with CRC and index */
                    SD_RESPONSE_SHORT_BUSY, /* R1b: ends when the card releases DAT0 */
-                   SD_RESPONSE_OCR,        /* R3, R4: 48 bits, without CRC and index to check */
+                   SD_RESPONSE_OCR,        /* R3, R4: 48 bits, whose CRC and index are not
+                                              checked */
                    SD_RESPONSE_LONG,       /* R2: CID or CSD */
 };
 
 enum sd_closing {                  /* how a transfer of several blocks ends */
-                  SD_CLOSE_ITSELF, /* one block, or CMD23 told the card the number before */
+                  SD_CLOSE_ITSELF, /* one block, or CMD23 has told the card the number */
                   SD_CLOSE_STOP,   /* the controller sends CMD12 after the last block */
 };
 
-/* The fault on the wires, which decides the cure before a retry. */
+/* The fault on the wires, which decides what is done before a retry. */
 enum sd_fault {
     SD_FAULT_NONE,
-    SD_FAULT_COMMAND_TIMEOUT, /* no response: no card, or one that does not know the command */
-    SD_FAULT_COMMAND,         /* the response's CRC, index or end bit */
+    SD_FAULT_COMMAND_TIMEOUT, /* no response: there is no card, or it does not know the command */
+    SD_FAULT_COMMAND,         /* wrong CRC, index or end bit of a response */
     SD_FAULT_DATA_TIMEOUT,
-    SD_FAULT_DATA, /* a block's CRC or end bit */
+    SD_FAULT_DATA, /* wrong CRC or end bit of a block */
     SD_FAULT_DMA,  /* the controller could not write memory */
     SD_FAULT_REMOVED,
 };
@@ -44,19 +45,20 @@ struct sd_command {
     uint8_t index;
     enum sd_response response;
     enum sd_closing closing; /* with data */
-    bool write;              /* data goes to the card */
-    uint8_t *data;           /* read to or written from here; NULL: no data. Aligned to 4 bytes */
+    bool write;              /* true: the data go to the card */
+    uint8_t *data;           /* buffer to read into or to write from, aligned to 4 bytes; NULL: no
+                                data */
     uint32_t block_bytes;    /* 8, 64, 512 */
     uint32_t n_blocks;
-    uint32_t reply[4];   /* filled. Short: [0]. Long: bit n of the register is bit n % 32 of
-                               * [n / 32]; bits 0 to 7, CRC and end bit, are 0 */
+    uint32_t reply[4];   /* the response. Short: [0]. Long: bit n of the register is bit n % 32 of
+                                 [n / 32]; bits 0 to 7 (CRC and end bit) are 0 */
     enum sd_fault fault; /* filled where it failed */
 };
 
 enum sd_timing {                    /* Physical Layer 3.9; eMMC: JESD84-B51 5.3 */
                  SD_TIMING_DEFAULT, /* up to 25 MHz (eMMC 26), 3.3 V */
                  SD_TIMING_HIGH,    /* high speed: up to 50 MHz (eMMC 52), 3.3 V */
-                 SD_TIMING_SDR50,   /* up to 100 MHz, 1.8 V, as the next */
+                 SD_TIMING_SDR50,   /* up to 100 MHz, 1.8 V, like the next */
                  SD_TIMING_SDR104,  /* up to 208 MHz; eMMC: HS200 */
                  SD_TIMING_DDR50,   /* 50 MHz on both edges; eMMC: DDR52 */
 };
@@ -72,45 +74,47 @@ enum sd_ability {
     SD_TUNES_SDR50 = 1 << 7, /* SDR50 needs tuning, too */
     SD_STOPS = 1 << 8,       /* SD_CLOSE_STOP */
     SD_IS_SPI = 1 << 9,      /* commands and data follow the rules of SPI mode */
-    SD_CAN_WRITE = 1 << 10,  /* commands with `write` are allowed, and the card's slide is open */
+    SD_CAN_WRITE = 1 << 10,  /* commands with `write` are allowed, and the card's slide is not at
+                                "lock" */
 };
 
 struct sd_host;
 
 struct sd_host_ops {
-    /* Start a command. The last one has ended, or was stopped. ERR_IO, ERR_TIMEOUT: not started,
-     * command->fault says why. */
+    /* Start a command, after the last one has ended or was stopped. ERR_IO, ERR_TIMEOUT: it did not
+     * start, and command->fault says why. */
     enum err (*start)(struct sd_host *host, struct sd_command *command);
 
-    /* Continue the current command; never blocks. ERR_BUSY: in progress, ERR_OK: ended, reply and
-     * data are valid. ERR_IO, ERR_TIMEOUT: command->fault; call stop next. A host that moves data
-     * by its core does so here, some blocks per call, and counts them in host->moved. */
+    /* Continue the current command; never blocks. ERR_BUSY: it is in progress; ERR_OK: it has
+     * ended, reply and data are valid; ERR_IO, ERR_TIMEOUT: command->fault says why, call stop
+     * next. If a core moves the data, it does so here, some blocks per call, and counts them in
+     * host->moved. */
     enum err (*poll)(struct sd_host *host);
 
-    /* Stop the current command: afterwards nothing is written to its data, and a next one may
+    /* Stop the current command: afterwards nothing is written to its data, and another command may
      * start. Takes milliseconds at most. */
     void (*stop)(struct sd_host *host);
 
-    /* Power the card off and on, if possible, and start again with 400 kHz, one bit, 3.3 V. Blocks
+    /* Power the card off and on if possible, and start again with 400 kHz, one bit, 3.3 V. Blocks
      * for up to 100 ms. ERR_TIMEOUT: the controller does not answer. */
     enum err (*reset)(struct sd_host *host);
 
     /* Clock (at most hz), width (1, 4, 8), timing. Blocks for microseconds. */
     enum err (*set_bus)(struct sd_host *host, uint32_t hz, unsigned bits, enum sd_timing timing);
 
-    /* The host's half of the change to 1.8 V, after CMD11 was accepted (Physical Layer 4.2.4.2).
-     * NULL if SD_CAN_1V8 is not set. */
+    /* Change the host to 1.8 V, after the card has accepted CMD11 (Physical Layer 4.2.4.2). NULL if
+     * SD_CAN_1V8 is not set. */
     enum err (*set_1v8)(struct sd_host *host);
 
     /* Find the sampling point with tuning blocks by command `index` (19; eMMC: 21). May be
      * NULL: nothing to tune. */
     enum err (*tune)(struct sd_host *host, unsigned index);
 
-    /* false: certainly no card in the slot. NULL: the slot cannot tell. */
+    /* False: there is certainly no card in the slot. NULL: the slot cannot tell. */
     bool (*is_present)(struct sd_host *host);
 
-    /* From reset to the transfer state: sd_bus_identify, or the function for SPI. Fills card->facts
-     * and, if the card cannot be used, card->why. */
+    /* Bring the card from reset to the transfer state: sd_bus_identify, or the function for SPI.
+     * Fills card->facts and, if the card cannot be used, card->why. */
     enum err (*identify)(struct sd_host *host, struct sd_card *card);
 };
 
@@ -124,11 +128,11 @@ struct sd_host {
     uint32_t max_blocks;      /* largest number of blocks in one command, at least 128 */
     uint64_t dma_end;         /* as in struct block_device */
     uint32_t moved;           /* grows with the data that a core has moved */
-    uint64_t retune_ticks;    /* tune again after this time; 0: only after errors */
+    uint64_t retune_ticks;    /* ticks after which the bus is tuned again; 0: only after errors */
     uint32_t clock_hz; /* current clock of the card, from set_bus; 0: the host does not report it */
     /* sd_emmc_identify, tried if no SD card answers; NULL: it cannot be an eMMC */
     enum err (*identify_emmc)(struct sd_host *host, struct sd_card *card);
-    bool wants_tuning; /* the controller asks for it; tune clears it */
+    bool wants_tuning; /* the controller asks for tuning; tune clears it */
 };
 
 /* Wait, for the microseconds that protocols ask for. */
@@ -137,7 +141,7 @@ void sd_host_delay(const struct sd_host *host, uint32_t micros);
 /* Microseconds in ticks, rounded up. */
 uint64_t sd_host_ticks(const struct sd_host *host, uint64_t micros);
 
-/* start and poll until the command ends, at most a second; stopped if it fails. */
+/* Start a command and poll until it ends, at most a second; stop it if it fails. */
 enum err sd_host_run(struct sd_host *host, struct sd_command *command);
 
 #endif

@@ -30,7 +30,7 @@ enum {
         0xfe, /* 7.3.3.2, like the next two: token before each of several written blocks, */
     TOKEN_MANY = 0xfc, /* and after them */
     TOKEN_STOP = 0xfd,
-    RESPONSE_MASK = 0x1f, /* 7.3.3.1: data response, three bits of it between 0 and 1 */
+    RESPONSE_MASK = 0x1f, /* 7.3.3.1: data response, three bits between a 0 and a 1 */
     RESPONSE_SHAPE_MASK = 0x11,
     RESPONSE_SHAPE = 0x01,
     RESPONSE_TAKEN = 0x05,
@@ -55,10 +55,10 @@ static struct sd_spi *sd_spi_of(struct sd_host *host)
     return (struct sd_spi *)host;
 }
 
-/* x^7 + x^3 + 1, bit by bit: a command has five bytes. */
+/* The polynomial is x^7 + x^3 + 1; bit by bit suffices, because a command has five bytes. */
 uint8_t sd_spi_crc7(const uint8_t *data, size_t bytes)
 {
-    unsigned crc = 0; /* kept shifted left by one bit, where the end bit is added */
+    unsigned crc = 0; /* shifted left by one bit, to make room for the end bit */
 
     for (size_t i = 0; i < bytes; i++) {
         crc ^= data[i];
@@ -68,8 +68,8 @@ uint8_t sd_spi_crc7(const uint8_t *data, size_t bytes)
     return (uint8_t)((crc & 0xfe) | 1);
 }
 
-/* x^16 + x^12 + x^5 + 1, one byte at a time: the effect of the polynomial on eight bits
- * together. */
+/* The polynomial is x^16 + x^12 + x^5 + 1; each step applies it to eight
+ * bits. */
 uint16_t sd_spi_crc16(const uint8_t *data, size_t bytes)
 {
     uint32_t crc = 0;
@@ -108,17 +108,17 @@ static uint8_t sd_spi_send(const struct sd_spi *spi, unsigned index, uint32_t ar
                          (uint8_t)(argument >> 16), (uint8_t)(argument >> 8), (uint8_t)argument };
     uint8_t answer = 0xff;
 
-    /* The CRC is checked from CMD59 on; CMD0 and CMD8 need theirs before (7.2.2). */
+    /* The card checks CRCs from CMD59 on; CMD0 and CMD8 need theirs even before (7.2.2). */
     frame[5] = sd_spi_crc7(frame, 5);
     spi->bus->exchange(spi->bus, frame, NULL, sizeof frame);
     if (index == CMD_STOP)
-        (void)sd_spi_byte(spi); /* 7.2.3: a byte of data that was on its way */
+        (void)sd_spi_byte(spi); /* skip a byte of data that was on its way (7.2.3) */
     for (int i = 0; i < ANSWER_BYTES && (answer & R1_NONE) != 0; i++)
         answer = sd_spi_byte(spi);
     return answer;
 }
 
-/* Eight more clocks, after which a card releases its wire. */
+/* Send eight more clocks, after which a card releases its wire. */
 static void sd_spi_release(struct sd_spi *spi)
 {
     spi->bus->select(spi->bus, false);
@@ -126,13 +126,14 @@ static void sd_spi_release(struct sd_spi *spi)
     spi->state = SD_SPI_IDLE;
 }
 
-/* A command without data: R1, and the 4 bytes after it to *reply if that is not NULL (R3, R7). */
+/* Run a command without data; returns R1, and puts the 4 bytes after it (R3, R7) into *reply,
+ * unless that is NULL. */
 static uint8_t sd_spi_short(struct sd_spi *spi, unsigned index, uint32_t argument, uint32_t *reply)
 {
     uint8_t answer, bytes[4];
 
     spi->bus->select(spi->bus, true);
-    /* A card that stays busy is sent the command all the same: its answer says what is wrong. */
+    /* Send the command even if the card stays busy: its answer shows what is wrong. */
     (void)sd_spi_wait_ready(spi, READY_BYTES);
     answer = sd_spi_send(spi, index, argument);
     /* R3 and R7 are R1 with four more bytes, which an illegal command does not return. */
@@ -153,9 +154,9 @@ static enum err sd_spi_fail(struct sd_spi *spi, enum sd_fault fault, enum err e)
     return e;
 }
 
-/* R2: R1 and one more byte, in which every bit is an error (7.3.2.3). QEMU 10.0 calls CMD13 illegal
- * in SPI mode and complains, so it is asked once; after that only the data responses report about a
- * write. */
+/* Ask for R2: R1 and one more byte, in which every bit is an error (7.3.2.3). QEMU 10.0 treats
+ * CMD13 as illegal in SPI mode and logs that, so it is asked only once; then only the data
+ * responses report about a write. */
 static uint8_t sd_spi_ask_status(struct sd_spi *spi, uint32_t *reply)
 {
     uint8_t answer = spi->no_status ? 0 : sd_spi_send(spi, CMD_STATUS, 0);
@@ -180,14 +181,14 @@ static enum err sd_spi_start(struct sd_host *host, struct sd_command *command)
         answer = sd_spi_ask_status(spi, &command->reply[0]);
     else
         command->reply[0] = answer = sd_spi_send(spi, command->index, command->argument);
-    /* No answer, or an unknown command: both look like a missing card. */
+    /* No answer, or an unknown command: treat both as a missing card. */
     if ((answer & (R1_NONE | R1_ILLEGAL)) != 0)
         return sd_spi_fail(spi, SD_FAULT_COMMAND_TIMEOUT, ERR_TIMEOUT);
     if ((answer & R1_CRC) != 0)
         return sd_spi_fail(spi, SD_FAULT_COMMAND, ERR_IO);
     if ((answer & R1_ERRORS) != 0)
         return sd_spi_fail(spi, SD_FAULT_DATA, ERR_IO);
-    /* After R1 follows a block from the card, nothing but busy, or a block to the card. */
+    /* R1 is followed by a block from the card, by busy, or by a block to the card. */
     spi->state = SD_SPI_TOKEN;
     if (command->data == NULL)
         spi->state = SD_SPI_BUSY;
@@ -196,7 +197,7 @@ static enum err sd_spi_start(struct sd_host *host, struct sd_command *command)
     return ERR_OK;
 }
 
-/* After the token: the block and its CRC. */
+/* Read the block and its CRC, which follow the token. */
 static enum err sd_spi_take_block(struct sd_spi *spi)
 {
     struct sd_command *command = spi->command;
@@ -233,7 +234,7 @@ static enum err sd_spi_poll_token(struct sd_spi *spi)
     return ERR_BUSY;
 }
 
-/* Token, block, CRC; the card answers whether it took them. */
+/* Send token, block and CRC; the card answers whether it took them. */
 static enum err sd_spi_give_block(struct sd_spi *spi)
 {
     struct sd_command *command = spi->command;
@@ -242,14 +243,14 @@ static enum err sd_spi_give_block(struct sd_spi *spi)
     uint8_t token = command->closing == SD_CLOSE_ITSELF ? TOKEN_DATA : TOKEN_MANY;
     uint8_t tail[2] = { (uint8_t)(crc >> 8), (uint8_t)crc }, response = 0xff;
 
-    /* 7.3.3: start token, data, CRC16. */
+    /* Start token, data, CRC16 (7.3.3). */
     spi->bus->exchange(spi->bus, &token, NULL, 1);
     spi->bus->exchange(spi->bus, block, NULL, command->block_bytes);
     spi->bus->exchange(spi->bus, tail, NULL, sizeof tail);
-    /* The data response differs from the ones around it. */
+    /* Skip bytes of ones before the data response. */
     for (int i = 0; i < ANSWER_BYTES && (response & RESPONSE_SHAPE_MASK) != RESPONSE_SHAPE; i++)
         response = sd_spi_byte(spi);
-    /* CRC error or write error: the block is not stored, and no further one is taken. */
+    /* CRC error or write error: the card has not stored the block, and takes no further one. */
     if ((response & RESPONSE_MASK) != RESPONSE_TAKEN)
         return sd_spi_fail(spi, SD_FAULT_DATA, ERR_IO);
     spi->host.moved++;
@@ -258,8 +259,8 @@ static enum err sd_spi_give_block(struct sd_spi *spi)
     return ERR_BUSY;
 }
 
-/* The card is busy while it stores a block; then it takes the next one, or the stop token: one byte
- * after that token it is busy again (7.2.4). */
+/* The card is busy while it stores a block; then it takes the next block or the stop token. One
+ * byte after that token it is busy again (7.2.4). */
 static enum err sd_spi_poll_give(struct sd_spi *spi)
 {
     static const uint8_t stop = TOKEN_STOP;
@@ -268,7 +269,7 @@ static enum err sd_spi_poll_give(struct sd_spi *spi)
         return ERR_BUSY;
     if (spi->blocks_done < spi->command->n_blocks)
         return sd_spi_give_block(spi);
-    /* All blocks are stored: Stop Tran instead of CMD12 (7.2.4). */
+    /* All blocks are stored: send the stop token instead of CMD12 (7.2.4). */
     spi->bus->exchange(spi->bus, &stop, NULL, 1);
     (void)sd_spi_byte(spi);
     spi->state = SD_SPI_BUSY;
@@ -289,7 +290,7 @@ static enum err sd_spi_poll(struct sd_host *host)
     return ERR_OK;
 }
 
-/* A card that sends blocks, or waits for them, continues until it is told to stop. */
+/* Stop a card, which otherwise continues to send blocks or to wait for them. */
 static void sd_spi_stop(struct sd_host *host)
 {
     struct sd_spi *spi = sd_spi_of(host);
@@ -308,8 +309,8 @@ static enum err sd_spi_reset(struct sd_host *host)
 
     spi->bus->select(spi->bus, false);
     spi->bus->set_hz(spi->bus, START_HZ);
-    /* At most 400 kHz, not selected, the data line high: only then a card listens to CMD0
-     * (6.4.1). */
+    /* A card only listens to CMD0 at 400 kHz or less, after clocks with no card selected and the
+     * data line high (6.4.1). */
     spi->bus->idle(spi->bus, WAKE_BYTES);
     spi->state = SD_SPI_IDLE;
     return ERR_OK;
@@ -375,20 +376,20 @@ static bool sd_spi_read_block(struct sd_spi *spi, struct sd_card *card, unsigned
 
     if (sd_host_run(&spi->host, &command) == ERR_OK)
         return true;
-    /* QEMU repeats the error in the next answer, so a command that changes nothing is sent. */
+    /* QEMU repeats the error in the next answer, so send a command that changes nothing. */
     (void)sd_spi_short(spi, CMD_BLOCK_LENGTH, SECTOR_BYTES, NULL);
     return false;
 }
 
-/* The CSD gives the capacity; QEMU 9.1 to 10.0 calls its command illegal in SPI mode. Then every
- * bit of the number is found by asking for a last sector. */
+/* Measure the capacity if the CSD cannot be read, because QEMU 9.1 to 10.0 treats its command as
+ * illegal in SPI mode: find each bit of the number by reading sectors. */
 static void sd_spi_measure(struct sd_spi *spi, struct sd_card *card)
 {
     unsigned shift = card->facts.by_sector ? 0 : 9;
     uint64_t n = 0;
 
     for (int bit = 31 - (int)shift; bit >= 0; bit--) {
-        /* Does a sector with this bit set exist, too? Then the card has that many. */
+        /* If a sector with this bit set exists, the number has this bit. */
         uint64_t more = n + ((uint64_t)1 << bit);
 
         if (sd_spi_read_block(spi, card, CMD_READ_ONE, (uint32_t)((more - 1) << shift),
@@ -407,7 +408,7 @@ static enum err sd_spi_read_facts(struct sd_spi *spi, struct sd_card *card, uint
     card->facts.by_sector = (ocr & OCR_HIGH_CAPACITY) != 0;
     if (!card->facts.by_sector) /* the block length of other cards is fixed */
         (void)sd_spi_short(spi, CMD_BLOCK_LENGTH, SECTOR_BYTES, NULL);
-    /* Capacity and speed (5.3), then the name of the card (5.2); the name may be missing. */
+    /* Read capacity and speed (5.3), then the card's name (5.2), which may be missing. */
     if (sd_spi_read_block(spi, card, CMD_CSD, 0, REGISTER_BYTES)) {
         sd_facts_words(csd, card->scratch);
         e = sd_facts_csd(&card->facts, csd);
@@ -451,7 +452,7 @@ static enum err sd_spi_identify(struct sd_host *host, struct sd_card *card)
                                      : "the device in the slot is not an SD card for 3.3 V";
         return e;
     }
-    /* CRCs are off after the start. Without them a loose wire would damage files unnoticed. */
+    /* Switch CRCs on: without them a loose wire would damage files unnoticed. */
     if (((sd_spi_short(spi, CMD_CRC, 1, NULL) | sd_spi_short(spi, CMD_OCR, 0, &ocr)) &
          (R1_NONE | R1_ERRORS)) != 0) {
         card->why = "the card does not support checksums: use another one";

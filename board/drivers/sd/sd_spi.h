@@ -12,8 +12,9 @@
 
 enum sd_spi_state {
     SD_SPI_IDLE,
-    SD_SPI_TOKEN, /* a block of data is awaited */
-    SD_SPI_GIVE,  /* the card must be ready for a block of data, or for the token that ends them */
+    SD_SPI_TOKEN, /* the card has to send a block of data */
+    SD_SPI_GIVE,  /* the card must become ready for a block of data, or for the token that ends
+                     them */
     SD_SPI_BUSY,  /* the card is not ready yet */
 };
 
@@ -31,7 +32,7 @@ struct sd_spi {
 void sd_spi_init(struct sd_spi *spi, struct spi_bus *bus, uint32_t max_hz, uint64_t (*ticks)(void),
                  uint64_t ticks_hz);
 
-/* CRC7 as the last byte of a command, end bit included, and CRC16 of a block (4.5). */
+/* The last byte of a command: its CRC7 with the end bit. Below: the CRC16 of a block (4.5). */
 uint8_t sd_spi_crc7(const uint8_t *data, size_t bytes);
 uint16_t sd_spi_crc16(const uint8_t *data, size_t bytes);
 

@@ -9,13 +9,13 @@
 #include "board/min_max.h"
 
 enum {
-    POWER_MICROS = 10000, /* for the supply to fall, and to rise (Physical Layer 6.4.1) */
+    POWER_MICROS = 10000, /* time for the supply to fall, and to rise (Physical Layer 6.4.1) */
     CLOCKS_74_MICROS = 1000,
     START_HZ = 400000,
     MEGA = 1000000,
 };
 
-/* 3.3; the highest voltage that the controller supports, 3.3 V if it does not say. */
+/* Switch on the highest voltage that the controller supports; 3.3 V if it reports none (3.3). */
 static void sdhci_power(struct sdhci *s)
 {
     uint32_t caps = sdhci_read(s, SDHCI_CAPABILITIES);
@@ -36,7 +36,7 @@ static void sdhci_power(struct sdhci *s)
     sd_host_delay(&s->host, POWER_MICROS);
 }
 
-/* 2.2.25: descriptors of 128 bits need version 4 mode; those of 96 bits do not. */
+/* Descriptors of 128 bits need version 4 mode, descriptors of 96 bits do not (2.2.25). */
 static void sdhci_choose_width(struct sdhci *s)
 {
     uint32_t wide = CONTROL2_VERSION_4 | CONTROL2_64_BITS;
@@ -61,7 +61,7 @@ static enum err sdhci_reset(struct sd_host *host)
     enum err e;
 
     s->command = NULL;
-    s->gap_hz = START_HZ; /* whatever the old clock was, it is this or faster */
+    s->gap_hz = START_HZ; /* the old clock is at least this fast */
     e = sdhci_soft_reset(s, CLOCK_RESET_ALL);
     if (e != ERR_OK)
         return e;
@@ -88,7 +88,7 @@ static const struct sd_host_ops ops = {
     .identify = sd_bus_identify,
 };
 
-/* 2.2.26: the modes at 1.8 V exist from version 3 on. */
+/* Modes at 1.8 V exist from version 3 on (2.2.26). */
 static uint32_t sdhci_abilities(const struct sdhci *s, uint32_t caps, uint32_t caps_2)
 {
     uint32_t quirks = s->setup.quirks, abilities = SD_CAN_4_BITS | SD_STOPS;
@@ -108,7 +108,7 @@ static uint32_t sdhci_abilities(const struct sdhci *s, uint32_t caps, uint32_t c
     return abilities;
 }
 
-/* The descriptors that ADMA2 reads: the longer ones only if there is memory beyond 4 GiB
+/* The size of ADMA2's descriptors: the longer ones only if there is memory beyond 4 GiB
  * (1.13.3). */
 static uint32_t sdhci_descriptor_bytes(const struct sdhci *s, uint32_t caps)
 {
@@ -141,14 +141,15 @@ static void sdhci_read_capabilities(struct sdhci *s)
 
     s->host.capabilities[0] = caps;
     s->host.capabilities[1] = caps_2;
-    if (caps == 0) /* the register is missing (BCM2835): what every controller supports */
+    if (caps == 0) /* the register is missing (BCM2835): use what every controller supports */
         caps = CAPABLE_3V3 | CAPABLE_HIGH_SPEED;
     s->base_hz = s->setup.base_hz;
     if (s->base_hz == 0)
         s->base_hz = mhz * MEGA;
     if (s->base_hz == 0)
         s->base_hz = 50 *
-                     MEGA; /* "by another way", and the board does not give it: a cautious guess */
+                     MEGA; /* 0 means "by another way", but the board does not give it: a cautious
+                              guess */
     s->descriptor_bytes = sdhci_descriptor_bytes(s, caps);
     s->has_sdma = (caps & CAPABLE_SDMA) != 0 && !(s->setup.quirks & SDHCI_NO_DMA);
     if (s->descriptor_bytes <= 8 &&
@@ -184,6 +185,7 @@ void sdhci_close(struct sdhci *s)
         return;
     s->host.abilities &= ~(uint32_t)SD_CAN_1V8; /* another core may start the card again */
     s->gap_hz = START_HZ;
-    (void)sdhci_soft_reset(s, CLOCK_RESET_ALL); /* ends transfers; that core keeps its command */
+    (void)sdhci_soft_reset(s, CLOCK_RESET_ALL); /* this ends transfers; that core keeps its
+                                                   command */
     sdhci_power(s);
 }

@@ -1,6 +1,7 @@
-/* SD host controllers as of the SD Host Controller Simplified Specification 4.20 ("host"), back to
- * version 2: ADMA2, SDMA or a polling core; 4 bits (8 for eMMC), high speed, UHS-I with tuning. All
- * registers are read and written as 32 bits, which every controller of the family accepts. */
+/* SD host controllers of the SD Host Controller Simplified Specification 4.20 ("host") and earlier
+ * ones from version 2 on: ADMA2, SDMA or a polling core; 4 bits (8 for eMMC), high speed, UHS-I
+ * with tuning. All registers are read and written as 32 bits, which every controller of the family
+ * accepts. */
 #ifndef INGOT_BOARD_DRIVERS_SD_SDHCI_H
 #define INGOT_BOARD_DRIVERS_SD_SDHCI_H
 
@@ -17,18 +18,20 @@ enum sdhci_quirk {
     SDHCI_NO_DETECT = 1 << 0,   /* the slot's switch is not wired to the controller */
     SDHCI_NO_DMA = 1 << 1,      /* whatever the capabilities say */
     SDHCI_NO_1V8 = 1 << 2,      /* the board cannot switch the card's signals */
-    SDHCI_NO_HIGH_BIT = 1 << 3, /* 50 MHz without the High Speed Enable bit, which does harm here */
+    SDHCI_NO_HIGH_BIT = 1 << 3, /* for 50 MHz do not set the High Speed Enable bit, which does harm
+                                   here */
     SDHCI_NO_BUSY_EVENT = 1 << 6, /* Transfer Complete may come while the card is still busy */
     SDHCI_WRITE_GAP = 1 << 4,     /* two writes must be two clocks of the card apart (BCM2835) */
     SDHCI_8_BITS = 1 << 5,        /* eight data lines are wired, to an eMMC */
-    SDHCI_SLOW_GAP = 1 << 7, /* likewise, while the card's clock is at most 400 kHz (BCM2711) */
-    SDHCI_ONLY_1V8 = 1 << 8, /* the signals always have 1.8 V, as an eMMC allows */
+    SDHCI_SLOW_GAP = 1 << 7,      /* as SDHCI_WRITE_GAP, while the card's clock is at most 400 kHz
+                                (BCM2711) */
+    SDHCI_ONLY_1V8 = 1 << 8,      /* the signals are always at 1.8 V, as an eMMC allows */
 };
 
-/* A DMA engine next to a controller without DMA: moves the data port to memory. */
+/* A DMA engine beside a controller without DMA: it copies the data port to memory. */
 struct sdhci_mover {
     void *state;
-    /* Move `bytes` from the register at `port` to `to`. False: it cannot; a core does it then. */
+    /* Move `bytes` from the register at `port` to `to`. False: it cannot, so a core does. */
     bool (*start)(void *state, uintptr_t port, void *to, uint32_t bytes);
     enum err (*poll)(void *state); /* ERR_BUSY, ERR_OK, ERR_IO */
     void (*stop)(void *state);
@@ -38,7 +41,7 @@ struct sdhci_mover {
 struct sdhci_setup {
     uintptr_t mmio;   /* mapped, SDHCI_REGISTER_BYTES */
     uint32_t quirks;  /* enum sdhci_quirk */
-    uint32_t base_hz; /* clock of the controller; 0: as in the capabilities */
+    uint32_t base_hz; /* the controller's clock; 0: as in its capabilities */
     uint32_t max_hz;  /* highest clock of the card; 0: the board sets no limit */
     uint32_t min_hz;  /* lowest clock of the card; 0: no limit */
     struct dma_window window;
@@ -47,10 +50,10 @@ struct sdhci_setup {
     void (*switch_power)(void *context,
                          bool on); /* switches the card's supply; NULL: the controller does */
     enum err (*switch_1v8)(void *context,
-                           bool on); /* switches the signals' supply; NULL: likewise */
+                           bool on); /* switches the signals' supply; NULL: the controller does */
     void (*prepare_timing)(void *context, enum sd_timing timing); /* called while the card's clock
-                                                                   * is stopped; NULL: nothing to
-                                                                   * do */
+                                                                     is stopped; NULL: nothing to
+                                                                     do */
     enum err (*identify_emmc)(struct sd_host *host,
                               struct sd_card *card); /* sd_emmc_identify, or NULL: never an eMMC */
     uint64_t (*ticks)(void);
@@ -70,8 +73,8 @@ struct sdhci {
     bool has_sdma;
     uint32_t base_hz;
     uint32_t clock_hz;          /* of the card, now */
-    uint32_t gap_hz;            /* the slower of clock_hz and the clock that is being set */
-    uint64_t written_at;        /* for the gap between writes */
+    uint32_t gap_hz;            /* the slower one of clock_hz and the clock that is being set */
+    uint64_t written_at;        /* when the last write was, for the gap */
     struct sd_command *command; /* in progress, or NULL */
     enum sdhci_path path;       /* of its data */
     uint32_t waits_for;         /* bits of Normal Interrupt Status that are still expected */
@@ -85,9 +88,9 @@ struct sdhci {
  * there; ERR_TIMEOUT: it does not leave reset. */
 enum err sdhci_open(struct sdhci *s, const struct sdhci_setup *setup);
 
-/* Before the machine restarts: if the board switches the signals' supply, the card is powered off
- * and on again at 3.3 V, because the firmware cannot start a card at 1.8 V. Current transfers do
- * not end. Blocks for 20 ms, and 100 ms more if the controller does not reset. */
+/* Call it before the machine restarts. If the board switches the signals' supply, power the card
+ * off and on at 3.3 V, because the firmware cannot start a card at 1.8 V. Current transfers never
+ * end. Blocks for 20 ms, and 100 ms more if the controller does not reset. */
 void sdhci_close(struct sdhci *s);
 
 #endif

@@ -1,5 +1,5 @@
-/* Commands and the ways in which their data move: ADMA2 descriptors, SDMA, another DMA engine, or
- * this core. Sections are those of the SD Host Controller Simplified Specification 4.20. */
+/* Runs commands. ADMA2 descriptors, SDMA, another DMA engine, or this core move their data.
+ * Sections are those of the SD Host Controller Simplified Specification 4.20. */
 #include <string.h>
 
 #include "board/drivers/sd/sdhci_registers.h"
@@ -7,9 +7,8 @@
 
 enum {
     INHIBIT_MICROS = 10000,
-    SEGMENT_BYTES = 65536, /* length of a descriptor whose length field is 0 (1.13.3.1) */
-    SDMA_BOUNDARY =
-        524288, /* 2.2.2: the largest buffer, after which SDMA asks for the next address */
+    SEGMENT_BYTES = 65536,  /* length of a descriptor whose length field is 0 (1.13.3.1) */
+    SDMA_BOUNDARY = 524288, /* 2.2.2: largest buffer, after which SDMA asks for the next address */
     SDMA_BOUNDARY_CODE = 7 << 12,
     PIO_BLOCKS = 32, /* a call of poll */
 };
@@ -60,14 +59,14 @@ static void start_sdma(struct sdhci *s, const struct sd_command *c)
 
     s->next_address = (address | (SDMA_BOUNDARY - 1)) + 1;
     sdhci_change(s, SDHCI_CONTROL, CONTROL_DMA, 0);
-    /* A new address means "continue" if blocks remain (2.2.1), and they do after a command whose
-     * blocks were not counted: QEMU 10 then moves them. */
+    /* A new address means "continue" if blocks remain (2.2.1). After a command whose blocks were
+     * not counted they do, and QEMU 10 would move them. */
     sdhci_write(s, SDHCI_BLOCK, 0);
     sdhci_write(s, SDHCI_DMA_ADDRESS, (uint32_t)address);
 }
 
-/* The best way that reaches the buffer. Tables and boundaries pay off for sectors; a core reads the
- * few bytes of registers. */
+/* Choose the best way that reaches the buffer. Tables and boundaries pay off for sectors; a core
+ * reads the few bytes of registers. */
 static enum sdhci_path choose_path(const struct sdhci *s, const struct sd_command *c)
 {
     uint32_t bytes = c->block_bytes * c->n_blocks;
@@ -85,7 +84,7 @@ static enum sdhci_path choose_path(const struct sdhci *s, const struct sd_comman
     return SDHCI_PIO;
 }
 
-/* 3.7.2.1, 3.7.2.3: registers of the transfer. Returns the transfer mode. */
+/* Set the registers of the transfer (3.7.2.1, 3.7.2.3); returns the transfer mode. */
 static uint32_t start_data(struct sdhci *s, const struct sd_command *c)
 {
     uint32_t mode = bits_if(!c->write, TRANSFER_READ);
@@ -101,8 +100,8 @@ static uint32_t start_data(struct sdhci *s, const struct sd_command *c)
         start_adma(s, c);
     if (s->path == SDHCI_SDMA)
         start_sdma(s, c);
-    /* The controller itself asks the mover; bcm2835-mmc also removes this bit from the enabled
-     * ones. */
+    /* The controller asks the mover directly; bcm2835-mmc also disables this
+     * bit. */
     sdhci_write(s, SDHCI_STATUS_ENABLE,
                 STATUS_WANTED & ~bits_if(s->path == SDHCI_MOVER, STATUS_READABLE));
     sdhci_write(s, SDHCI_BLOCK, c->n_blocks << 16 | SDMA_BOUNDARY_CODE | c->block_bytes);
@@ -159,7 +158,7 @@ enum err sdhci_start(struct sd_host *host, struct sd_command *c)
     return ERR_OK;
 }
 
-/* 2.2.19: which of the errors matters. */
+/* Choose the error that matters (2.2.19). */
 static enum err name_fault(struct sd_command *c, uint32_t status)
 {
     if (status & STATUS_COMMAND_WRONG) /* with a timeout it means a conflict on the line */
@@ -176,7 +175,7 @@ static enum err name_fault(struct sd_command *c, uint32_t status)
                                                                                      : ERR_IO;
 }
 
-/* 2.2.7: a long response lacks its last byte. */
+/* Store the response; a long one lacks its last byte (2.2.7). */
 static void take_response(const struct sdhci *s, struct sd_command *c)
 {
     uint32_t words[4];
@@ -201,7 +200,7 @@ static void move_block(const struct sdhci *s, struct sd_command *c)
         sdhci_read_port(s, (uint32_t *)(void *)at, c->block_bytes / 4);
 }
 
-/* 3.7.2.1: a block is in the buffer, or the buffer waits for one. */
+/* Move a block if it is in the buffer, or if the buffer waits for it (3.7.2.1). */
 static void poll_pio(struct sdhci *s)
 {
     uint32_t ready = s->command->write ? PRESENT_WRITABLE : PRESENT_READABLE;
@@ -238,7 +237,7 @@ static void poll_mover(struct sdhci *s)
         c->fault = SD_FAULT_DMA;
 }
 
-/* 2.2.1: writing the address continues after a boundary. */
+/* Writing the address continues the transfer after a boundary (2.2.1). */
 static void poll_sdma(struct sdhci *s, uint32_t status)
 {
     if (!(status & STATUS_DMA) || (status & STATUS_TRANSFER))
@@ -260,7 +259,7 @@ static void poll_data(struct sdhci *s, uint32_t status)
         poll_sdma(s, status);
 }
 
-/* 2.2.9: DAT0 is high again, and the line is idle. */
+/* True if DAT0 is high again and the line is idle (2.2.9). */
 static bool is_free(const struct sdhci *s)
 {
     uint32_t present = sdhci_read(s, SDHCI_PRESENT);
@@ -293,7 +292,7 @@ enum err sdhci_poll(struct sd_host *host)
     if (status & s->waits_for & STATUS_COMMAND)
         take_response(s, c);
     s->waits_for &= ~status;
-    if (!(s->waits_for & STATUS_COMMAND)) { /* before its response a card is not busy yet */
+    if (!(s->waits_for & STATUS_COMMAND)) { /* before its response, a card is not busy yet */
         if (c->data == NULL && (s->setup.quirks & SDHCI_NO_BUSY_EVENT) && is_free(s))
             s->waits_for &= ~(uint32_t)STATUS_TRANSFER;
         poll_data(s, status);
@@ -307,7 +306,7 @@ enum err sdhci_poll(struct sd_host *host)
     return finish(s);
 }
 
-/* 3.10.1: both lines are reset, so that nothing of the command remains. */
+/* Reset both lines, so that nothing of the command remains (3.10.1). */
 void sdhci_stop(struct sd_host *host)
 {
     struct sdhci *s = (struct sdhci *)host;

@@ -1,4 +1,4 @@
-/* The registers themselves; the rest of the driver uses only these four functions. */
+/* Accesses to the registers; the rest of the driver uses only these four functions. */
 #include "board/drivers/sd/sdhci_registers.h"
 
 static volatile uint32_t *reg_at(const struct sdhci *s, unsigned reg)

@@ -4,9 +4,9 @@
 
 enum { RESET_MICROS = 100000, GAP_CLOCKS = 4, SLOW_HZ = 400000 };
 
-/* BCM2835: registers are in the domain of the card's clock, and a write that follows another one to
- * the same register within two of its cycles is lost. Linux waits twice as long (sdhci-iproc), on
- * BCM2711's EMMC2 too, as long as the clock is slow. */
+/* On BCM2835, registers are in the card's clock domain, and a second write to a register within two
+ * of its cycles is lost. Linux waits twice as long (sdhci-iproc), on BCM2711's EMMC2 too while the
+ * clock is slow. */
 void sdhci_wait_gap(const struct sdhci *s)
 {
     uint32_t quirks = s->setup.quirks;
@@ -49,7 +49,7 @@ enum err sdhci_soft_reset(struct sdhci *s, uint32_t which)
     return err_unless(sdhci_wait(s, SDHCI_CLOCK, which, 0, RESET_MICROS), ERR_TIMEOUT);
 }
 
-/* 3.1: the switch has settled and reports it. While it bounces, no card is seen. */
+/* True if the switch has settled and reports a card (3.1). While it bounces, no card is seen. */
 bool sdhci_is_present(struct sd_host *host)
 {
     const struct sdhci *s = (const struct sdhci *)host;

@@ -131,17 +131,17 @@ enum { /* SDHCI_CAPABILITIES, second word */
 uint32_t sdhci_read(const struct sdhci *s, unsigned reg);
 void sdhci_put(const struct sdhci *s, unsigned reg, uint32_t value);
 
-/* Write, after the required gap since the last write. */
+/* Write a register, after the required gap since the last write. */
 void sdhci_write(struct sdhci *s, unsigned reg, uint32_t value);
 
-/* Wait until a write may follow the last one, by gap_hz. */
+/* Wait until gap_hz allows a write after the last one. */
 void sdhci_wait_gap(const struct sdhci *s);
 
-/* Words from and to SDHCI_DATA, which is as fast as memory and needs no gap. */
+/* Read words from SDHCI_DATA, or write them to it; it is as fast as memory and needs no gap. */
 void sdhci_read_port(const struct sdhci *s, uint32_t *to, uint32_t words);
 void sdhci_write_port(const struct sdhci *s, const uint32_t *from, uint32_t words);
 
-/* Set the bits of `mask` to those of value. */
+/* Set the bits of `mask` to those of `value`. */
 void sdhci_change(struct sdhci *s, unsigned reg, uint32_t mask, uint32_t value);
 
 /* Wait until the bits of `mask` read as `value`; false: not within `micros` microseconds. */

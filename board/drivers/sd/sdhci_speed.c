@@ -7,16 +7,16 @@
 
 enum {
     STABLE_MICROS = 150000,
-    LOW_MICROS = 1000,     /* until the card holds its data lines low, as Linux gives it */
-    SWITCH_MICROS = 10000, /* with a stopped clock: twice the time of Physical Layer 4.2.4.2, as in
-                            * Linux and U-Boot, for the supply */
+    LOW_MICROS = 1000,     /* time for the card to pull its data lines low, as in Linux */
+    SWITCH_MICROS = 10000, /* time for the supply, with a stopped clock: twice that of Physical
+                              Layer 4.2.4.2, as in Linux and U-Boot */
     SETTLE_MICROS = 1000,
     TUNE_MICROS = 50000, /* for one tuning block */
     TUNE_BLOCKS = 40,    /* 2.2.25: a controller that needs more has failed */
 };
 
-/* 2.2.15: version 3 divides by 2 n for n up to 1023, version 2 by a power of two up to 256. Returns
- * the field, and the resulting clock. */
+/* Find the divisor: version 3 divides by 2 n for n up to 1023, version 2 by a power of two up to
+ * 256 (2.2.15). Returns the field, and the resulting clock. */
 static uint32_t divisor_field(const struct sdhci *s, uint32_t hz, uint32_t *clock_hz)
 {
     uint32_t n = 0;
@@ -36,8 +36,8 @@ static uint32_t divisor_field(const struct sdhci *s, uint32_t hz, uint32_t *cloc
     return n << 8;
 }
 
-/* 3.2.1, 3.2.2, 3.2.3: never change the divisor of a running clock. Until the new clock is stable
- * and has reached the card, writes keep the gap of the slower of the two. */
+/* Never change the divisor of a running clock (3.2.1, 3.2.2, 3.2.3). Until the new clock is stable
+ * and has reached the card, writes keep the gap of the slower clock. */
 static enum err set_clock(struct sdhci *s, uint32_t hz)
 {
     uint32_t clock_hz, field = divisor_field(s, max_u32(hz, s->setup.min_hz), &clock_hz);
@@ -53,7 +53,7 @@ static enum err set_clock(struct sdhci *s, uint32_t hz)
     return ERR_OK;
 }
 
-/* 2.2.11, 2.2.25: the mode and the edge, set while the clock is stopped, as UHS requires. */
+/* Set the mode and the edge while the clock is stopped, as UHS requires (2.2.11, 2.2.25). */
 static void set_timing(struct sdhci *s, enum sd_timing timing)
 {
     static const uint8_t modes[] = { [SD_TIMING_DEFAULT] = 0,
@@ -82,8 +82,8 @@ enum err sdhci_set_bus(struct sd_host *host, uint32_t hz, unsigned bits, enum sd
     return set_clock(s, hz);
 }
 
-/* Physical Layer 4.2.4.2: after its answer the card pulls the data lines low, for which it needs the
- * clock, and releases them when it sees the clock again at 1.8 V. The order is that of U-Boot
+/* After its answer the card pulls the data lines low, for which it needs the clock, and releases
+ * them when the clock runs again at 1.8 V (Physical Layer 4.2.4.2). The order is that of U-Boot
  * (mmc_switch_voltage) and Linux (mmc_set_uhs_voltage). */
 enum err sdhci_set_1v8(struct sd_host *host)
 {
@@ -105,7 +105,7 @@ enum err sdhci_set_1v8(struct sd_host *host)
                       ERR_IO);
 }
 
-/* One tuning block: the controller compares it, and only its arrival is reported. */
+/* Read one tuning block; the controller compares it, and reports only its arrival. */
 static enum err tune_once(struct sdhci *s, unsigned index)
 {
     uint32_t bytes = sdhci_read(s, SDHCI_CONTROL) & CONTROL_8_BITS ? 128 : 64;

@@ -1,6 +1,6 @@
 #include "board/drivers/soc/bcm_gpio.h"
 
-/* BCM2835 section 6.1, BCM2711 section 5.2: one register for ten pins, or for 32, or for 16. */
+/* Registers (BCM2835 section 6.1, BCM2711 section 5.2); each has ten, 32 or 16 pins. */
 enum {
     GPFSEL0 = 0x00,
     GPSET0 = 0x1c,

@@ -11,16 +11,16 @@ enum { BCM_GPIO_BYTES = 0xf4 };
 /* Values of GPFSEL. */
 enum bcm_pin_function { BCM_PIN_INPUT = 0, BCM_PIN_OUTPUT = 1, BCM_PIN_ALT0 = 4, BCM_PIN_ALT3 = 7 };
 
-/* How pull resistors are set: BCM2835 and BCM2837 by a sequence, BCM2711 by a register. */
+/* How pull resistors are set: by a sequence on BCM2835 and BCM2837, by a register on BCM2711. */
 enum bcm_pull_kind { BCM_PULL_CLOCKED, BCM_PULL_REGISTER };
 
-/* base: the registers, mapped as device memory; pin 0 .. 53. */
+/* Set a pin's function. base: the registers, mapped as device memory; pin 0 .. 53. */
 void bcm_gpio_function(uintptr_t base, unsigned pin, enum bcm_pin_function function);
 void bcm_gpio_write(uintptr_t base, unsigned pin, bool high);
 
 bool bcm_gpio_read(uintptr_t base, unsigned pin);
 
-/* Enable the pull-up, or do not change it. */
+/* Enable a pin's pull-up, or switch its pull resistors off. */
 void bcm_gpio_pull(uintptr_t base, enum bcm_pull_kind kind, unsigned pin, bool up);
 
 #endif

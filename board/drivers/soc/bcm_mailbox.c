@@ -5,7 +5,7 @@
 #include "board/drivers/dma/dma.h"
 #include "board/drivers/soc/generic_timer.h"
 
-/* "Mailboxes": mailbox 0 is read by us, mailbox 1 by the VideoCore. */
+/* We read mailbox 0, the VideoCore reads mailbox 1 ("Mailboxes"). */
 enum { MAILBOX_READ = 0x00, MAILBOX_STATUS = 0x18, MAILBOX_WRITE = 0x20, MAILBOX_1_STATUS = 0x38 };
 
 #define STATUS_FULL (1u << 31)
@@ -13,14 +13,14 @@ enum { MAILBOX_READ = 0x00, MAILBOX_STATUS = 0x18, MAILBOX_WRITE = 0x20, MAILBOX
 
 enum { CHANNEL_PROPERTY = 8, CHANNEL_MASK = 15 };
 
-enum { MOST_WORDS = 64 }; /* before ours: more than a mailbox holds */
+enum { MOST_WORDS = 64 }; /* most words before our answer: more than a mailbox holds */
 
-/* "Mailbox property interface": header, one tag, end. */
+/* Words of a message: header, one tag, end ("Mailbox property interface"). */
 enum { AT_BYTES, AT_CODE, AT_TAG, AT_TAG_BYTES, AT_TAG_CODE, AT_VALUES };
 
 #define CODE_DONE 0x80000000u /* code of an answered message, and the top bit of a tag's code */
 
-/* "Accessing mailboxes": the address at which the VideoCore sees RAM, past its caches. */
+/* The address at which the VideoCore sees RAM without its caches ("Accessing mailboxes"). */
 #define BUS_ALIAS 0xc0000000u
 
 static volatile uint32_t *reg(const struct bcm_mailbox *m, unsigned offset)
@@ -34,7 +34,7 @@ void bcm_mailbox_init(struct bcm_mailbox *m, uintptr_t base)
     atomic_store(&m->taken, false);
 }
 
-/* Wait until none of `bits` is set; false after a second in total since `start`. */
+/* Wait until none of `bits` is set; false: a second has passed since `start`. */
 static bool wait_clear(const struct bcm_mailbox *m, unsigned offset, uint32_t bits, uint64_t start)
 {
     while (*reg(m, offset) & bits)
@@ -43,8 +43,8 @@ static bool wait_clear(const struct bcm_mailbox *m, unsigned offset, uint32_t bi
     return true;
 }
 
-/* Answers to earlier questions are dropped. Bounded: a block that does not exist reads as 0, and
- * so is never empty. */
+/* Send a message and wait for its answer; answers to earlier questions are dropped. The loop is
+ * bounded: a missing block reads as 0 and so is never empty. */
 static bool exchange(const struct bcm_mailbox *m, uint32_t word)
 {
     uint64_t start = generic_timer_ticks();
@@ -63,7 +63,7 @@ static bool exchange(const struct bcm_mailbox *m, uint32_t word)
     return false;
 }
 
-/* The tags are in the message, of `total` bytes with header and end. */
+/* Send the message, which has the tags and `total` bytes with header and end. */
 static enum err send(struct bcm_mailbox *m, uint32_t total)
 {
     if (m->base == 0)
@@ -81,8 +81,8 @@ static enum err send(struct bcm_mailbox *m, uint32_t total)
     return ERR_OK;
 }
 
-/* The message's values hold the question; `bytes` is the room for the answer, in whole words.
- * Returns the answer's length, which may be larger than the room. */
+/* Send one tag, whose values are in the message; `bytes`: room for the answer, in whole words.
+ * *answer: the answer's length, which may exceed the room. */
 static enum err call(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t bytes, uint32_t *answer)
 {
     enum err e;
@@ -100,8 +100,8 @@ static enum err call(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t bytes, ui
                : ERR_UNSUPPORTED;
 }
 
-/* One question at a time, because a core that serves the card may ask, too. False: a core that
- * asked more than a second ago has trapped within its question and will never end. */
+/* Take the mailbox for one question, because a core that serves the card may ask too. False: a core
+ * asked more than a second ago, and has trapped during its question. */
 static bool take(struct bcm_mailbox *m)
 {
     uint64_t start = generic_timer_ticks();
@@ -127,7 +127,7 @@ enum err bcm_mailbox_ask(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t *valu
     memcpy(&m->message[AT_VALUES], values, n * 4);
     e = call(m, tag, n * 4, &answer);
     if (e == ERR_OK && answer == 0)
-        e = ERR_UNSUPPORTED; /* answered, with no data: QEMU does so */
+        e = ERR_UNSUPPORTED; /* answered without data, as QEMU does */
     if (e == ERR_OK)
         memcpy(values, &m->message[AT_VALUES], n * 4);
     give_back(m);
@@ -149,7 +149,7 @@ enum err bcm_mailbox_ask_text(struct bcm_mailbox *m, enum bcm_tag tag, char *tex
     /* A firmware may report an answer that does not fit as a failure, but gives its length. */
     *bytes = e == ERR_OK || answer > BCM_MAILBOX_MAX_ANSWER ? answer : 0;
     if (*bytes > BCM_MAILBOX_MAX_ANSWER || *bytes >= max)
-        answer = 0; /* a cut text would be another text */
+        answer = 0; /* a cut text would have another meaning */
     if (e != ERR_OK)
         answer = 0;
     memcpy(text, &m->message[AT_VALUES], answer);

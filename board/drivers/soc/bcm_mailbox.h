@@ -12,12 +12,12 @@
 
 #include "board/err.h"
 
-/* The longest answer that is requested: others allow this much for the boot arguments, the only
+/* The longest requested answer: other programs allow this size for the boot arguments, the only
  * text. A firmware may limit a message's length. */
 enum { BCM_MAILBOX_BYTES = 0x40, BCM_MAILBOX_MAX_ANSWER = 2048 };
 
 enum bcm_tag {
-    BCM_GET_FIRMWARE = 0x00000001,    /* -> seconds since 1970 of its build */
+    BCM_GET_FIRMWARE = 0x00000001,    /* -> time of its build, in seconds since 1970 */
     BCM_GET_REVISION = 0x00010002,    /* -> revision code of the board */
     BCM_GET_ARM_MEMORY = 0x00010005,  /* -> base, bytes of the cores' part of the first GiB */
     BCM_GET_VC_MEMORY = 0x00010006,   /* the same for the VideoCore's part */
@@ -31,7 +31,7 @@ enum bcm_tag {
     BCM_SET_GPIO = 0x00038041,        /* pin of the expander + 128, level -> 0, level */
     BCM_GET_ARGUMENTS = 0x00050001,   /* -> boot arguments as text, no NUL */
 
-    /* For the display; tags that set values are answered by the values that were set. */
+    /* For the display. The answer to a tag that sets values is the values that were set. */
     BCM_ALLOCATE_BUFFER = 0x00040001,  /* alignment, 0 -> bus address, bytes */
     BCM_GET_DISPLAY_SIZE = 0x00040003, /* -> width, height */
     BCM_GET_PITCH = 0x00040008,        /* -> bytes from a row to the next */
@@ -50,8 +50,8 @@ enum bcm_clock {
     BCM_CLOCK_EMMC2 = 12,
 };
 
-/* The bits of "Documentation of throttling" in the same wiki; the same bits << 16: since
- * power-on. */
+/* Bits from "Documentation of throttling" in the same wiki; the same bits << 16 mean "since
+ * power-on". */
 enum bcm_throttled {
     BCM_UNDER_VOLTAGE = 1 << 0,
     BCM_CLOCK_CAPPED = 1 << 1,
@@ -60,38 +60,38 @@ enum bcm_throttled {
 };
 
 struct bcm_mailbox {
-    uintptr_t base;     /* 0: none, every question fails */
-    _Atomic bool taken; /* taken by the core that asks: a core that serves the card may switch
-                         * its power */
+    uintptr_t base;     /* 0: there is no mailbox, and every question fails */
+    _Atomic bool taken; /* taken by the core that asks, because a core that serves the card may also
+                           ask */
     /* Read and written by the VideoCore, so it has separate cache lines. */
     _Alignas(64) uint32_t message[BCM_MAILBOX_MAX_ANSWER / 4 + 16];
 };
 
 /* The registers are mapped as device memory; *m is in the first GiB. Call it again after a
- * panic, which may have come within a question. */
+ * panic, which may have interrupted a question. */
 void bcm_mailbox_init(struct bcm_mailbox *m, uintptr_t base);
 
-/* Ask with `n` words of `values`, which the answer replaces. ERR_NO_DEVICE: no mailbox;
- * ERR_TIMEOUT: no answer within a second, and the mailbox is not used again; ERR_UNSUPPORTED:
- * the firmware does not know the tag. */
+/* Ask a question with `n` words of `values`, which the answer replaces. ERR_NO_DEVICE: no mailbox;
+ * ERR_TIMEOUT: no answer within a second, and the mailbox is not used again; ERR_UNSUPPORTED: the
+ * firmware does not know the tag. */
 enum err bcm_mailbox_ask(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t *values, unsigned n);
 
-/* Ask for a text. *bytes is its whole length; where it is longer than BCM_MAILBOX_MAX_ANSWER or
- * max - 1 bytes, the text stays empty, as the beginning of words is other words. Errors as
- * above; the text is then empty, too. */
+/* Ask for a text. *bytes is its full length. If that exceeds BCM_MAILBOX_MAX_ANSWER or max - 1
+ * bytes, the text stays empty, because cut arguments would be other arguments. Errors as above;
+ * then the text is empty too. */
 enum err bcm_mailbox_ask_text(struct bcm_mailbox *m, enum bcm_tag tag, char *text, size_t max,
                               size_t *bytes);
 
-/* Ask several questions at once; the firmware acts on them at the message's end: `n` words, for
- * each tag its number, the bytes of its values, 0 and the values, which the answers replace. The
- * status of each tag is not checked. ERR_BAD_ARGUMENT: more than BCM_MAILBOX_MAX_ANSWER; others
- * as above. */
+/* Ask several questions in one message; the firmware acts on them at its end. The `n` words have,
+ * for each tag, its number, the size of its values in bytes, 0, and the values, which the answers
+ * replace. The status of each tag is not checked. ERR_BAD_ARGUMENT: more than
+ * BCM_MAILBOX_MAX_ANSWER; others as above. */
 enum err bcm_mailbox_ask_tags(struct bcm_mailbox *m, uint32_t *tags, unsigned n);
 
 /* A clock's rate now, or the highest that the firmware allows (which); 0: unknown. */
 uint32_t bcm_mailbox_clock(struct bcm_mailbox *m, enum bcm_tag which, enum bcm_clock clock);
 
-/* Set a clock; returns the rate that it has got, 0: refused. */
+/* Set a clock; returns its new rate; 0: the firmware refused. */
 uint32_t bcm_mailbox_set_clock(struct bcm_mailbox *m, enum bcm_clock clock, uint32_t hz);
 
 #endif

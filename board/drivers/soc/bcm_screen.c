@@ -5,10 +5,10 @@
 
 enum { BITS = 16, ORDER_RGB = 1, ALIGN = 4096, MOST_PIXELS = 8192 };
 
-/* "Accessing mailboxes": the VideoCore's addresses of RAM are aliases of the first GiB. */
+/* The VideoCore's addresses of RAM are aliases of the first GiB ("Accessing mailboxes"). */
 #define BUS_ADDRESS 0x3fffffffu
 
-/* All in one message: the firmware sets up the display at its end, and the answers are the
+/* All tags are in one message: the firmware sets up the display at its end, and answers with the
  * values that it set. */
 enum {
     SIZE = 0,    /* number, bytes, 0, then width and height */
@@ -22,8 +22,8 @@ enum {
     VALUES = 3,
 };
 
-/* The firmware's own choice for the attached display. The number of displays (0x00040013) is
- * less reliable: an older firmware may say 0, as in Linux (bcm2708_fb.c). */
+/* Ask for the size that the firmware chose for the attached display. The number of displays
+ * (0x00040013) is less reliable: an older firmware may answer 0 (Linux, bcm2708_fb.c). */
 static bool has_display(struct bcm_mailbox *m, uint32_t size[2])
 {
     size[0] = size[1] = 0;
@@ -31,8 +31,8 @@ static bool has_display(struct bcm_mailbox *m, uint32_t size[2])
            size[1] != 0 && size[0] <= MOST_PIXELS && size[1] <= MOST_PIXELS;
 }
 
-/* A tag without an answer (order of colours is the one that some firmware has not) is a
- * repetition of another. */
+/* Replace a tag without an answer by a repetition of another tag; some firmware lacks the order of
+ * colours. */
 static void leave_order_out(uint32_t tags[WORDS])
 {
     tags[ORDER] = BCM_SET_DEPTH;
@@ -107,15 +107,15 @@ static enum err take(const uint32_t tags[WORDS], struct board_screen *screen)
                                      .pitch = tags[PITCH + VALUES],
                                      .bits = bits_of(tags[VIRTUAL + VALUES], tags[PITCH + VALUES]),
                                      .flush = flush };
-    /* Answers of the firmware are checked before memory is mapped by them. */
+    /* Check the firmware's answers before memory is mapped at their addresses. */
     if (screen->width > MOST_PIXELS || screen->height > MOST_PIXELS || screen->pitch > bytes ||
         (uint64_t)screen->height * screen->pitch > bytes || bytes > BUS_ADDRESS - address)
         return ERR_UNSUPPORTED;
     return mmu_map(address, bytes, MAP_DATA);
 }
 
-/* 4K with the 32 MiB of gpu_mem=32 finds no memory; and if no tag is answered, this firmware may
- * lack one of them. */
+/* Open the display at this size. If no tag is answered, this firmware may lack one. A 4K picture
+ * finds no memory with gpu_mem=32. */
 static enum err open_at(struct bcm_mailbox *m, const uint32_t size[2], uint32_t tags[WORDS])
 {
     enum err e = allocate(m, size, true, tags);

@@ -1,5 +1,5 @@
 /* The display of a Raspberry Pi, through the VideoCore's firmware ("Mailbox property interface",
- * frame buffer): the display's own size, 16 bits a pixel, in memory of the firmware's. */
+ * frame buffer): the display's own size, 16 bits per pixel, in the firmware's memory. */
 #ifndef INGOT_BOARD_DRIVERS_SCREEN_BCM_SCREEN_H
 #define INGOT_BOARD_DRIVERS_SCREEN_BCM_SCREEN_H
 
@@ -8,10 +8,10 @@
 #include "board/drivers/soc/bcm_mailbox.h"
 #include "board/screen.h"
 
-/* Maps the pixels, cached; what is written is flushed, because the VideoCore does not look into
- * the cores' caches. ERR_NO_DEVICE: no display is attached, or there is no mailbox;
- * ERR_NO_SPACE: the firmware has no memory for it; ERR_UNSUPPORTED: its answer is impossible, or
- * it does not know the questions; others of bcm_mailbox_ask and mmu_map. */
+/* Open the display and map its pixels, cached; written pixels must be flushed, because the
+ * VideoCore does not see the cores' caches. ERR_NO_DEVICE: no display is attached, or there is no
+ * mailbox; ERR_NO_SPACE: the firmware has no memory for it; ERR_UNSUPPORTED: its answer is
+ * impossible, or it does not know the questions; others of bcm_mailbox_ask and mmu_map. */
 enum err bcm_screen_open(struct bcm_mailbox *m, struct board_screen *screen);
 
 #endif

@@ -2,11 +2,12 @@
 
 enum { PM_RSTC = 0x1c, PM_RSTS = 0x20, PM_WDOG = 0x24 };
 
-#define PM_PASSWORD 0x5a000000u /* in the top byte of every write */
+#define PM_PASSWORD 0x5a000000u /* must be in the top byte of every write */
 
 enum { RSTC_CONFIG = 3 << 4, RSTC_FULL_RESET = 2 << 4 };
 enum { RSTS_WATCHDOG_FULL = 1 << 5 };
-/* The firmware boots from the partition that the bits 0, 2, 4 .. 10 number, and 63 means halt. */
+/* Bits 0, 2, 4 .. 10 are the number of the partition from which the firmware boots; 63 means
+ * halt. */
 enum { RSTS_PARTITION = 0x555 };
 enum { WDOG_HZ = 65536, WDOG_TICKS = 0xfffff, SHORTLY = 10 };
 

@@ -1,5 +1,5 @@
 /* Reset and watchdog of the BCM2835 family, in the power management block. BCM2835 ARM Peripherals
- * lists no registers of it; names and bits are those of eLinux, "BCM2835 registers", PM. */
+ * does not describe its registers; names and bits are from eLinux, "BCM2835 registers", PM. */
 #ifndef INGOT_BOARD_DRIVERS_SOC_BCM_WATCHDOG_H
 #define INGOT_BOARD_DRIVERS_SOC_BCM_WATCHDOG_H
 
@@ -12,13 +12,13 @@ enum { BCM_WATCHDOG_BYTES = 0x28, BCM_WATCHDOG_MAX_MILLIS = 15999 };
  * off. The registers at `base` are mapped as device memory. */
 void bcm_watchdog_arm(uintptr_t base, uint32_t millis);
 
-/* Whether this block caused the last restart: the watchdog, or bcm_watchdog_restart. */
+/* True if this block caused the last restart, by its watchdog or by bcm_watchdog_restart. */
 bool bcm_watchdog_restarted(uintptr_t base);
 
-/* The whole reset status, for people. */
+/* The whole reset status, for a person to read. */
 uint32_t bcm_watchdog_status(uintptr_t base);
 
-/* Restart now, or stop forever: the firmware finds the mark and goes to sleep. Both return, and
+/* Restart now. Below: stop forever; the firmware finds a mark and goes to sleep. Both return, and
  * the machine is reset within a millisecond. */
 void bcm_watchdog_restart(uintptr_t base);
 void bcm_watchdog_halt(uintptr_t base);

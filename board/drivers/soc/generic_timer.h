@@ -5,10 +5,10 @@
 
 #include <stdint.h>
 
-/* Counts since reset; works from the first instruction on. */
+/* Ticks since reset; works from the first instruction on. */
 uint64_t generic_timer_ticks(void);
 
-/* Counts per second as the firmware set it. */
+/* Ticks per second, as the firmware has set them. */
 uint64_t generic_timer_hz(void);
 
 #endif

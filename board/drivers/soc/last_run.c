@@ -17,7 +17,8 @@ struct record {
     char doing[BOARD_DOING_BYTES];
 };
 
-/* A page of its own, so that it can be mapped uncached: a reset would lose a dirty line. */
+/* The record has its own page, which is mapped uncached, because a reset would lose a dirty
+ * line. */
 static union {
     struct record record;
     uint8_t page[PAGE];
@@ -36,8 +37,8 @@ static uint32_t checksum(const struct record *record)
     return sum;
 }
 
-/* Stores to uncached memory may wait in a buffer of the core: the barrier puts them into memory
- * before the register is written that ends the run, or that arms the watchdog. */
+/* Complete the record. Stores to uncached memory may wait in a buffer of the core; the barrier puts
+ * them into memory before a register ends the run or arms the watchdog. */
 static void seal(void)
 {
     kept.record.check = checksum(&kept.record);
@@ -59,7 +60,7 @@ void last_run_open(struct board_last_run *last, bool fired)
     usable = mmu_map((uintptr_t)&kept, sizeof kept, MAP_UNCACHED) == ERR_OK;
     if (!usable)
         return;
-    /* After a loss of power the memory holds anything: the checksum tells. */
+    /* After a loss of power the memory has arbitrary contents, which the checksum detects. */
     if (record->magic == RECORD_MAGIC && record->check == checksum(record) &&
         record->state != RECORD_ENDED) {
         last->end = end_of(record, fired);

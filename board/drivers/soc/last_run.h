@@ -1,5 +1,5 @@
-/* A record of the run, kept in a page of RAM that is never cleared, for the next start. A reset
- * keeps RAM, a power cycle does not, and a checksum tells the two apart. */
+/* A record of the run, kept in a page of RAM that is never cleared, for the next start. RAM
+ * survives a reset, but not a power cycle; a checksum tells the two apart. */
 #ifndef INGOT_BOARD_DRIVERS_SOC_LAST_RUN_H
 #define INGOT_BOARD_DRIVERS_SOC_LAST_RUN_H
 
@@ -8,20 +8,20 @@
 
 #include "board/board.h"
 
-/* Map the page uncached, tell how the last run ended and begin the record of this one. Call
+/* Map the page uncached, report how the last run ended, and begin the record of this run. Call
  * once, on core 0. fired: a register says that the watchdog's block caused the last reset. It also
- * says so after restart() and power_off(), and after runs of other programs, so it is used only if
- * the record's run had a watchdog and did not end. Such a record without the register gives
- * BOARD_RUN_RESET: a Pi 4 whose card was at 1.8 V forgets the register. */
+ * says so after restart() and power_off(), and after other programs, so it counts only if the
+ * record's run had a watchdog and did not end. Without it such a record gives BOARD_RUN_RESET,
+ * because a Pi 4 whose card was at 1.8 V loses the register. */
 void last_run_open(struct board_last_run *last, bool fired);
 
-/* This run is alive at `millis` after its start. */
+/* Note that this run is alive `millis` after its start. */
 void last_run_alive(uint32_t millis);
 
-/* The run does something else now, with or without a watchdog. doing: a constant. */
+/* Note what the run does from now on, with or without a watchdog. doing: a constant. */
 void last_run_doing(const char *doing, bool armed);
 
-/* The run ends normally. restarting: to begin again, for last_run_open. */
+/* Note that the run ends normally; restarting: the machine restarts. */
 void last_run_close(bool restarting);
 
 #endif

@@ -1,5 +1,5 @@
-/* Until Libero's designs of 2022.10 RAM at 0x1000000000 was not that at 0x80000000; since then it is (SEG0_1), and trees name RAM from
- * 0x1040000000 on: Microchip's mpfs-icicle-kit.dts before and after. With the other version of the
+/* Since Libero's designs of 2022.10, RAM at 0x1000000000 is the RAM at 0x80000000 again (SEG0_1), and trees name RAM from 0x1040000000
+ * on; before, it was other RAM (see both versions of Microchip's mpfs-icicle-kit.dts). With the wrong version of the
  * tree the arena would overlap the image. Views of the same RAM have equal addresses within a
  * GiB. */
 #include "board/drivers/soc/mss_ram.h"
@@ -14,7 +14,7 @@ enum { CACHE_BYTES = 0x1000, FLUSH_64 = 0x200 }; /* FU540-C000 manual, L2 Cache 
 #define LOW ((uint64_t)0x80000000)
 #define FIRST ((uint64_t)0x5a17e7a00817f1a5)
 
-/* A line leaves all caches for memory, where both views of it meet. */
+/* Flush a line from all caches to memory, where both views of it meet. */
 static void flush(uintptr_t cache, uint64_t address)
 {
     dma_barrier();
@@ -39,7 +39,8 @@ static uint64_t end_of(const struct memory_range *r)
     return (uintptr_t)r->base + r->bytes;
 }
 
-/* The first address of `high` that could be the same RAM as one of `low`: *at, with its partner. */
+/* Find the first address of `high` that could be the same RAM as an address of `low`: *at, and
+ * *partner in `low`. */
 static bool find_pair(const struct memory_range *low, const struct memory_range *high, uint64_t *at,
                       uint64_t *partner)
 {
@@ -47,7 +48,7 @@ static bool find_pair(const struct memory_range *low, const struct memory_range 
 
     *partner = max_u64((uintptr_t)low->base, LOW + from % GIB);
     *at = from / GIB * GIB + *partner % GIB;
-    if (*partner >= end_of(low)) { /* the next GiB of `high` begins before `low` does */
+    if (*partner >= end_of(low)) { /* the next GiB of `high` starts before `low` does */
         *partner = (uintptr_t)low->base;
         *at = (from / GIB + 1) * GIB + *partner % GIB;
     }

@@ -83,14 +83,15 @@ enum err psci_start_core(unsigned core, void (*entry)(void *arg), void *arg)
     if (core == 0 || core >= psci.n_cores)
         return ERR_NO_DEVICE;
     psci.cores[core] = (struct psci_core){ entry, arg };
-    /* The entry is in memory before the firmware starts the core there. */
+    /* The entry must be in memory before the firmware starts the core there. */
     start = core_prepare(core, core_main, &psci.cores[core]);
     if (psci.conduit != PSCI_NONE && call(PSCI_CPU_ON_64, psci.ids[core], start, core) != 0)
         return ERR_NO_DEVICE;
     return ERR_OK;
 }
 
-/* Returns if the firmware cannot do it, or if there is none. */
+/* Call a function that ends the machine; returns if the firmware cannot do it, or if there is no
+ * PSCI. */
 static void end(uint64_t function)
 {
     serial_drain();

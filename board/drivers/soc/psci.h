@@ -10,20 +10,20 @@
 #include "board/device_tree.h"
 #include "board/err.h"
 
-/* Read the conduit and the cores from the tree; one without a blob leaves one core. */
+/* Read the conduit and the cores from the tree; without a blob there is one core. */
 void psci_init(const struct device_tree *tree);
 
 enum psci_conduit { PSCI_NONE, PSCI_HVC, PSCI_SMC };
 
-/* The same if another source than a tree names them. ids: MPIDR affinities of n cores, that of
- * core 0 first. */
+/* The same from another source than a tree. ids: MPIDR affinities of n cores, core 0's
+ * first. */
 void psci_open(enum psci_conduit conduit, const uint64_t *ids, unsigned n);
 
-/* Whether the tree has a node for it with the method hvc or smc. */
+/* True if the tree has a node for PSCI with the method hvc or smc. */
 bool psci_is_there(void);
 
-/* board.start_core, for cores that then sleep by gic.h. Without PSCI the cores came in with core
- * 0 and wait in the pen of boot/arm64/start.S. */
+/* For board.start_core; the cores then sleep by gic.h. Without PSCI, all cores have started with
+ * core 0 and wait in the pen of boot/arm64/start.S. */
 enum err psci_start_core(unsigned core, void (*entry)(void *arg), void *arg);
 
 /* board.restart and board.power_off. */

@@ -1,5 +1,5 @@
-/* One call into the firmware of an arm64 machine (PSCI, DEN 0022). Apart from psci.c, which can
- * then be tested on any computer. */
+/* Calls the firmware of an arm64 machine (PSCI, DEN 0022). It is separate from psci.c, so that
+ * psci.c can be tested on any computer. */
 #ifndef INGOT_BOARD_DRIVERS_SOC_PSCI_CALL_H
 #define INGOT_BOARD_DRIVERS_SOC_PSCI_CALL_H
 

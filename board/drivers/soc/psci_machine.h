@@ -1,5 +1,5 @@
-/* An arm64 machine that its tree describes: a GIC, PSCI and a PL011 as its console. There is
- * one, so a board puts psci_, gic_ and serial_ functions directly into its struct board. */
+/* An arm64 machine with a device tree, a GIC, PSCI and a PL011 as its console. There is only one
+ * machine, so a board puts psci_, gic_ and serial_ functions directly into its struct board. */
 #ifndef INGOT_BOARD_DRIVERS_SOC_PSCI_MACHINE_H
 #define INGOT_BOARD_DRIVERS_SOC_PSCI_MACHINE_H
 
@@ -11,9 +11,9 @@
 #include "board/drivers/soc/psci.h"
 
 /* For early_init: read the tree at dtb (NULL: none), find its GIC and PSCI, and open the console
- * that it names, or the one at uart_address; at the rate that the firmware set, by interrupt if
- * the tree has one, otherwise polled. Continues without parts that are missing. Returns the
- * tree, which stays; its blob is NULL if there is none. */
+ * that it names, or the one at uart_address, at the firmware's rate. The console uses the tree's
+ * interrupt, or is polled. Missing parts are skipped. Returns the tree, which stays valid; its blob
+ * is NULL if there is none. */
 const struct device_tree *psci_machine_init(const void *dtb, uintptr_t uart_address);
 
 /* Clock and cores, as members of struct board. */

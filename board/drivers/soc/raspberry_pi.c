@@ -11,13 +11,14 @@
 #include "board/min_max.h"
 
 enum { UART_BYTES = 0x200, UART_TX_PIN = 14, UART_RX_PIN = 15 };
-/* BCM2837's other pair that the UART can be on: on a board with Bluetooth it is wired to that. */
+/* The other pins on which BCM2837 can have the UART; on a board with Bluetooth they are wired to
+ * it. */
 enum { BLUETOOTH_TX_PIN = 32, BLUETOOTH_RX_PIN = 33 };
 
 /* The firmware's start code of arm64 (github.com/raspberrypi/tools): 8 bytes a core. */
 enum { RELEASE_ADDRESS = 0xd8, RELEASE_BYTES = 8 };
 
-/* QEMU gives a fixed number; the firmware its date, of 2012 or later. */
+/* QEMU answers with a fixed number, firmware with its date, which is 2012 or later. */
 enum { FIRST_FIRMWARE = 1325376000 };
 
 enum { GIB = 1 << 30, FEED_MILLIS = 250, EMULATED_LOOKS = 64 };
@@ -42,7 +43,8 @@ static void set_led(struct raspberry_pi *pi, bool lit)
         bcm_gpio_write(pi->places->gpio, (unsigned)pi->led, high);
 }
 
-/* The firmware sets an expander's pin by a slow bus, which a start that works need not wait for. */
+/* Show the start on the LED. The firmware sets an expander's pin over a slow bus, for which a start
+ * should not wait. */
 static void show_start(struct raspberry_pi *pi, bool begins)
 {
     if (pi->led < RASPBERRY_PI_EXPANDER || pi->led >= RASPBERRY_PI_ALWAYS_ON)
@@ -55,7 +57,7 @@ static void find_led(struct raspberry_pi *pi)
         pi->places->find_led(pi);
 }
 
-/* The LED's needs, the LED first: most boards know theirs without the firmware. */
+/* Find what the LED needs. First try the LED itself: most boards know it without the firmware. */
 static void find_board(struct raspberry_pi *pi, const struct raspberry_pi_places *places)
 {
     uint32_t revision = 0;
@@ -81,7 +83,7 @@ void raspberry_pi_led(struct raspberry_pi *pi, const struct raspberry_pi_places 
     if (pi->places == NULL)
         find_board(pi, places);
     if (pi->led >= RASPBERRY_PI_EXPANDER && pi->led < RASPBERRY_PI_ALWAYS_ON)
-        bcm_mailbox_init(&pi->mailbox, places->mailbox); /* a question may have been cut off */
+        bcm_mailbox_init(&pi->mailbox, places->mailbox); /* a question may have been interrupted */
     set_led(pi, lit);
 }
 
@@ -131,7 +133,8 @@ static void route_uart(const struct raspberry_pi_places *places)
     bcm_gpio_function(places->gpio, BLUETOOTH_TX_PIN, BCM_PIN_INPUT);
     bcm_gpio_function(places->gpio, BLUETOOTH_RX_PIN, BCM_PIN_INPUT);
     bcm_gpio_pull(places->gpio, places->pull, UART_TX_PIN, false);
-    bcm_gpio_pull(places->gpio, places->pull, UART_RX_PIN, true); /* no noise without a cable */
+    bcm_gpio_pull(places->gpio, places->pull, UART_RX_PIN, true); /* prevents noise without a
+                                                                     cable */
     bcm_gpio_function(places->gpio, UART_TX_PIN, BCM_PIN_ALT0);
     bcm_gpio_function(places->gpio, UART_RX_PIN, BCM_PIN_ALT0);
 }
@@ -161,7 +164,7 @@ void raspberry_pi_set_baud(uint32_t baud)
     pl011_init(&pi->uart, pi->uart.base, pi->uart_hz, baud < most || most == 0 ? baud : most);
 }
 
-/* A PL011 divides by 16 times a number with six bits behind the point. */
+/* A PL011 divides by 16 times a number with six fractional bits. */
 uint32_t raspberry_pi_best_baud(uint32_t most)
 {
     return serial_best_baud((uint64_t)the_pi->uart_hz * 4, 64, most);
@@ -263,7 +266,7 @@ struct dma_window raspberry_pi_window(struct dma_window window)
     return window;
 }
 
-/* The firmware owns the expander, which is a message away; but reads overlap, so that the LED
+/* An LED at the firmware's expander needs a message for each change; but reads overlap, so the LED
  * seldom changes while a model streams. */
 void raspberry_pi_activity(bool active)
 {
@@ -279,7 +282,7 @@ bool raspberry_pi_open_screen(struct board_screen *screen, struct memory_range *
 {
     enum err e = bcm_screen_open(&the_pi->mailbox, screen);
 
-    (void)free; /* the firmware has its own */
+    (void)free; /* the firmware provides the memory */
     if (e == ERR_NO_SPACE)
         screen->error_message =
             "the firmware has too little memory for a display, even at 1280 x 720: set gpu_mem=64 in config.txt";
@@ -376,7 +379,7 @@ _Noreturn void raspberry_pi_power_off(int status)
 {
     struct raspberry_pi *pi = the_pi;
 
-    (void)status; /* there is no way to tell it */
+    (void)status; /* the firmware does not take a status */
     last_run_close(false);
     serial_drain();
     leave_devices(pi);

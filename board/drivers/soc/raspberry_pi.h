@@ -1,6 +1,6 @@
 /* The common parts of the family's boards: console, mailbox, cores, health, power. A board provides
- * addresses and pins; a machine is one board, so functions that need nothing else are members of
- * struct board directly: .health = raspberry_pi_health. */
+ * addresses and pins. A machine is one board, so functions that need nothing else are direct
+ * members of struct board: .health = raspberry_pi_health. */
 #ifndef INGOT_BOARD_DRIVERS_SOC_RASPBERRY_PI_H
 #define INGOT_BOARD_DRIVERS_SOC_RASPBERRY_PI_H
 
@@ -17,7 +17,7 @@ enum {
     RASPBERRY_PI_BAUD = 115200,
     RASPBERRY_PI_NO_LED = -1,
     RASPBERRY_PI_EXPANDER = 128,  /* + a pin of the firmware's expander */
-    RASPBERRY_PI_ALWAYS_ON = 256, /* + a pin of BCM2712's block that is always on */
+    RASPBERRY_PI_ALWAYS_ON = 256, /* + a pin of BCM2712's always-on block */
 };
 
 struct raspberry_pi;
@@ -25,15 +25,15 @@ struct raspberry_pi;
 struct raspberry_pi_places {
     uintptr_t uart, mailbox, watchdog;
     uintptr_t gpio;     /* BCM2712's always-on pins; 0: none */
-    uintptr_t gpio_aon; /* BCM2712's pins that are always on; 0: none */
-    /* Set pi->led and led_inverted by pi->revision, which may be 0. A pin of `gpio` becomes an
+    uintptr_t gpio_aon; /* BCM2712's always-on pins; 0: none */
+    /* Set pi->led and led_inverted from pi->revision, which may be 0; make a pin of `gpio` an
      * output. NULL: there is no LED. */
     void (*find_led)(struct raspberry_pi *pi);
-    uintptr_t chip_id; /* the register that tells the stepping, for people; 0: none */
+    uintptr_t chip_id; /* register with the stepping, for a person to read; 0: none */
     enum bcm_pull_kind pull;
-    uint32_t uart_hz;      /* wanted of the UART's clock; 0: leave it, and the rate with it */
-    uint32_t uart_left_hz; /* its clock, if the firmware has set no rate */
-    void (*listen)(void);  /* on each core, before it waits or wakes */
+    uint32_t uart_hz;      /* rate to set for the UART's clock; 0: leave clock and baud rate */
+    uint32_t uart_left_hz; /* the UART's clock, if the firmware has set no baud rate */
+    void (*listen)(void);  /* called on each core, before it waits or wakes others */
 };
 
 struct raspberry_pi {
@@ -41,19 +41,21 @@ struct raspberry_pi {
     struct device_tree tree; /* blob NULL: none */
     struct bcm_mailbox mailbox;
     struct pl011 uart;
-    uint32_t uart_hz;  /* 0: unknown, the firmware's rate stays */
+    uint32_t uart_hz;  /* clock of the UART; 0: unknown, and the firmware's rate stays */
     uint32_t revision; /* revision code of the board; 0: unknown */
     int led;           /* pin; RASPBERRY_PI_EXPANDER and _ALWAYS_ON say which block it belongs to */
     bool led_inverted;
-    bool emulated;    /* by QEMU, whose watchdog does not count: it restarts when it is armed */
-    unsigned n_reads; /* reads of the card in progress: the LED is lit */
+    bool emulated;    /* QEMU runs it, whose watchdog does not count, but restarts as soon as it is
+                         armed */
+    unsigned n_reads; /* number of reads of the card in progress, while the LED is on */
     uint32_t watchdog_millis; /* 0: not armed */
     uint64_t start_ticks, fed_ticks;
     uint32_t n_alive;           /* calls */
     bool pio;                   /* a core moves the card's data: raspberry_pi_use_pio */
-    uint64_t dma_end;           /* raspberry_pi_limit_dma; 0: as the hardware has it */
-    uint32_t reset_status;      /* as the firmware left it */
-    void (*before_reset)(void); /* leaves devices as the firmware expects them; NULL: as they are */
+    uint64_t dma_end;           /* limit from raspberry_pi_limit_dma; 0: the hardware's */
+    uint32_t reset_status;      /* reset status as the firmware left it */
+    void (*before_reset)(void); /* puts devices into the state that the firmware expects; NULL:
+                                   nothing to do */
     struct board_last_run last_run;
     struct raspberry_pi_core {
         const struct raspberry_pi *pi;
@@ -63,33 +65,35 @@ struct raspberry_pi {
     } cores[RASPBERRY_PI_CORES];
 };
 
-/* For board.led: light the LED or put it out, at any time, also without raspberry_pi_init or
- * within it. */
+/* For board.led: switch the LED on or off, at any time, even before raspberry_pi_init or in
+ * it. */
 void raspberry_pi_led(struct raspberry_pi *pi, const struct raspberry_pi_places *places, bool lit);
 
 /* Open the tree (dtb may be NULL) and the mailbox, and read what the firmware knows; raise the
- * cores' clock to the allowed maximum. Registers are mapped here. An LED controlled by a register
- * is on from here until there is a console: it stays on if the start hangs in between. */
+ * cores' clock to the allowed maximum. This maps the registers. An LED controlled by a register is
+ * on from now until there is a console, so it stays on if the start hangs in between. */
 void raspberry_pi_init(struct raspberry_pi *pi, const struct raspberry_pi_places *places,
                        const void *dtb);
 
 /* Put the UART on GPIO 14 and 15, at RASPBERRY_PI_BAUD, and make it the line of serial.h. */
 void raspberry_pi_open_console(struct raspberry_pi *pi);
 
-/* board.set_baud. A rate that the UART's clock cannot give becomes the highest that it can. */
+/* For board.set_baud. A rate above what the UART's clock can give becomes the highest possible
+ * rate. */
 void raspberry_pi_set_baud(uint32_t baud);
 uint32_t raspberry_pi_best_baud(uint32_t most);
 
-/* board.describe: RAM below the VideoCore's share and above 1 GiB, four cores, arguments. */
+/* For board.describe: fill RAM below the VideoCore's share and above 1 GiB, four cores, and the
+ * arguments. */
 void raspberry_pi_describe(struct machine *machine);
 
-/* Start the other cores from the word that the firmware makes them poll: the tree's
+/* Fetch the other cores through the word that the firmware makes them poll: the tree's
  * cpu-release-addr, or the words of the firmware's own start code. From then on they sleep in
- * board.wait, also those that we do not start: in QEMU the firmware's loop takes all of a
+ * board.wait, even those that we do not start, because in QEMU the firmware's loop takes a whole
  * processor. */
 void raspberry_pi_fetch_cores(struct raspberry_pi *pi);
 
-/* board.start_core, for cores that were fetched. */
+/* For board.start_core: start a core that was fetched. */
 enum err raspberry_pi_start_core(unsigned core, void (*entry)(void *arg), void *arg);
 
 /* board.facts, of this machine. */
@@ -101,10 +105,10 @@ static inline unsigned raspberry_pi_model(const struct raspberry_pi *pi)
     return pi->revision >> 4 & 0xff;
 }
 
-/* A controller's window, at most what raspberry_pi_limit_dma has set. */
+/* A controller's DMA window, limited by raspberry_pi_limit_dma. */
 struct dma_window raspberry_pi_window(struct dma_window window);
 
-/* The members of struct board of these names. */
+/* For the members of struct board with these names. */
 void raspberry_pi_use_pio(void);
 void raspberry_pi_limit_dma(uint64_t end);
 void raspberry_pi_activity(bool active);

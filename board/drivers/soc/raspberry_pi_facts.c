@@ -1,4 +1,4 @@
-/* The facts that the firmware, its tree and the registers of a Raspberry Pi give: for the word
+/* Reports facts of a Raspberry Pi from its firmware, device tree and registers, for the option
  * `diag`. */
 #include "board/drivers/soc/raspberry_pi.h"
 
@@ -45,7 +45,7 @@ static void tell_clocks(struct bcm_mailbox *m, const struct facts *f)
                 bcm_mailbox_clock(m, BCM_GET_MAX_CLOCK, BCM_CLOCK_ARM));
 }
 
-/* How the buses of the devices see RAM: steppings differ. */
+/* Report how the devices' buses see RAM, which differs between steppings. */
 static void tell_windows(const struct device_tree *tree, const struct facts *f)
 {
     static const char *const buses[] = { "/soc", "/emmc2bus", "/scb", "/axi", "/soc@107c000000" };

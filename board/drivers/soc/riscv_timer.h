@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Its rate is the device tree's timebase-frequency: device_tree_timebase. */
+/* The counter; its rate is the device tree's timebase-frequency (device_tree_timebase). */
 uint64_t riscv_timer_ticks(void);
 
 #endif

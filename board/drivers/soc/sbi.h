@@ -6,7 +6,7 @@
 
 #include "board/err.h"
 
-/* The firmware and its machine (chapter 4). */
+/* Functions that identify the firmware and its machine (chapter 4). */
 enum sbi_base {
     SBI_SPEC_VERSION,   /* major << 24 | minor */
     SBI_IMPLEMENTATION, /* 1: OpenSBI */
@@ -18,17 +18,18 @@ enum sbi_base {
 uint64_t sbi_base(enum sbi_base which);
 
 /* Start hart `id` in S-mode, MMU off, at physical address `start` with a0 = id, a1 = opaque
- * (chapter 9). ERR_NO_DEVICE: the hart does not exist or runs already, or firmware has no HSM. */
+ * (chapter 9). ERR_NO_DEVICE: the hart does not exist or runs already, or the firmware has no
+ * HSM. */
 enum err sbi_hart_start(uint64_t id, uintptr_t start, uint64_t opaque);
 
-/* Whether hart `id` is there, ours to start, and has not been started (9.3, hart_get_status). */
+/* True if hart `id` exists, is ours to start, and has not been started (9.3, hart_get_status). */
 bool sbi_hart_is_stopped(uint64_t id);
 
-/* Make the calling hart's timer interrupt pending when `time` reaches `at`, and not before
- * (chapter 6). Firmware without the extension does nothing. */
+/* Make the calling hart's timer interrupt pending only when `time` reaches `at` (chapter 6).
+ * Firmware without the extension does nothing. */
 void sbi_set_timer(uint64_t at);
 
-/* Make a software interrupt pending on the harts of mask; bit n is hart base + n (chapter 7). */
+/* Make a software interrupt pending on the harts of `mask`; bit n is hart base + n (chapter 7). */
 void sbi_send_ipi(uint64_t mask, uint64_t base);
 
 /* Make those harts drop the TLB entries of [start, start + bytes) (chapter 8). */

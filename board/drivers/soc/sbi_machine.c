@@ -38,7 +38,7 @@ void sbi_machine_leave_out(uint64_t hart)
     sbi_machine.n_harts = n;
 }
 
-/* Also if disabled, because then the user does not want it. */
+/* True even for a disabled hart, because then the user does not want it. */
 static bool is_named(uint64_t hart)
 {
     const struct device_tree *tree = &sbi_machine.tree;
@@ -103,7 +103,7 @@ _Noreturn void sbi_machine_power_off(int status)
 {
     serial_drain();
     sbi_power_off(status != 0);
-    /* Still here: an old firmware has only the legacy call. */
+    /* SRST has returned: an old firmware has only the legacy call. */
     sbi_shutdown_legacy();
     core_halt();
 }

@@ -1,4 +1,4 @@
-/* A RISC-V machine as SBI firmware passes it on: its tree, clock, harts and power. There is one,
+/* A RISC-V machine under SBI firmware: its tree, clock, harts and power. There is only one machine,
  * so a board puts these functions directly into its struct board. */
 #ifndef INGOT_BOARD_DRIVERS_SOC_SBI_MACHINE_H
 #define INGOT_BOARD_DRIVERS_SOC_SBI_MACHINE_H
@@ -12,9 +12,9 @@
 #include "board/err.h"
 #include "board/isa.h"
 
-/* Read the tree at dtb, NULL if there is none: then no other hart can be started, and the `time`
+/* Read the tree at dtb. NULL: there is none; then no other hart can be started, and the `time`
  * counter is assumed to have `timebase_hz`. Harts that cannot work (device_tree_next_cpu) get no
- * number. Returns the tree, which stays; its blob is NULL if there is none. */
+ * number. Returns the tree, which stays valid; its blob is NULL if there is none. */
 const struct device_tree *sbi_machine_init(const void *dtb, uint64_t timebase_hz);
 
 /* A board's 16550, for a tree that names no console of that kind ("ns16550a"). */
@@ -25,19 +25,19 @@ struct sbi_machine_ns16550 {
     unsigned shift, width; /* as ns16550_init takes them */
 };
 
-/* For early_init: open the console, at the rate that the firmware set. By interrupt if tree and
- * controller have one, otherwise polled. */
+/* For early_init: open the console at the firmware's rate. It uses an interrupt if tree and
+ * controller have one; otherwise it is polled. */
 void sbi_machine_open_ns16550(struct ns16550 *uart, const struct sbi_machine_ns16550 *place);
 
-/* Its last part, for consoles that are not a 16550: after serial_open, receive by the interrupt
- * that the UART's node names. */
+/* The last step of that, for consoles that are not a 16550: after serial_open, receive by the
+ * interrupt that the UART's node names. */
 void sbi_machine_listen(const struct device_tree_node *uart);
 
-/* This hart is never started, whatever the tree says about it; if it already runs this, it
+/* Never start this hart, even if the tree lists it; if it runs this code, it
  * stays. */
 void sbi_machine_leave_out(uint64_t hart);
 
-/* For board.amend: harts from `first` to `last` that the tree does not name, and that the firmware has for us, become cores, too. */
+/* For board.amend: harts from `first` to `last` that the tree does not name, but the firmware lets us start, become cores too. */
 struct machine;
 void sbi_machine_add_unnamed(struct machine *machine, uint64_t first, uint64_t last);
 
@@ -45,8 +45,8 @@ void sbi_machine_add_unnamed(struct machine *machine, uint64_t first, uint64_t l
 uint64_t sbi_machine_ticks_hz(void);
 enum err sbi_machine_start_core(unsigned core, void (*entry)(void *arg), void *arg);
 
-/* board.restart: SRST. board.power_off: SRST, otherwise its predecessor, otherwise the hart
- * sleeps. */
+/* For board.restart: uses SRST. Below, for board.power_off: uses SRST, or the legacy call;
+ * otherwise the hart sleeps. */
 void sbi_machine_restart(void);
 void sbi_machine_power_off(int status) __attribute__((noreturn));
 

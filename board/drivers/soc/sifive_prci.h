@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* The rate of tlclk, which UARTs and SPI divide, as the firmware has set it. Maps the registers
- * at base. 0: the core PLL's fields are invalid. */
+/* Map the registers at base and return the rate of tlclk, as the firmware has set it; UARTs and SPI
+ * divide it. 0: the core PLL's fields are invalid. */
 uint64_t sifive_prci_peripheral_hz(uintptr_t base);
 
 #endif

@@ -21,8 +21,8 @@ enum {
     USB2_SLEEP = 1 << 8,
     USB3_SUSPEND = 1 << 17,
     USB3_NO_DETECTION_IN_P3 = 1 << 28, /* snps,dis_rxdet_inp3_quirk */
-    /* snps,parkmode-disable-ss-quirk, -hs- and, of Raspberry Pi's own tree, -fsls-: with it a controller has died under load
-     * (raspberrypi/linux issue 5753, pull request 5892). */
+    /* snps,parkmode-disable-ss-quirk, -hs- and, of Raspberry Pi's own tree, -fsls-: with park mode a controller has died
+     * under load (raspberrypi/linux issue 5753, pull request 5892). */
     NO_PARK_MODES = 7 << 15,
     SENDS_BY_COUNT = 1 << 29, /* snps,tx-thr-num-pkt 2, snps,tx-max-burst 8 */
     SENDS_COUNT = 2 << 24,
@@ -60,7 +60,7 @@ enum err dwc3_make_host(uintptr_t mmio, uint64_t (*ticks)(void), uint64_t ticks_
         pause(ticks, ticks_hz);
         change(mmio + GCTL, GCTL_RESET | GCTL_ROLE, GCTL_HOST);
     }
-    /* A PHY that sleeps while a keyboard has nothing to say does not wake for its answer. */
+    /* A PHY that sleeps while a keyboard is idle does not wake for the keyboard's answer. */
     change(mmio + GUSB2PHYCFG, USB2_SUSPEND | USB2_SLEEP, 0);
     change(mmio + GUSB3PIPECTL, USB3_SUSPEND, USB3_NO_DETECTION_IN_P3);
     change(mmio + GUCTL1, 0, NO_PARK_MODES);

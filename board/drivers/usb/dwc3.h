@@ -6,13 +6,13 @@
 
 #include "board/err.h"
 
-/* Make a host of it, before xhci_start; its registers, from those of xHCI on, are mapped. Takes
- * less than half a second, and nothing if the firmware has already switched it to host mode.
- * ERR_NO_DEVICE: no such controller is there. */
+/* Switch the controller to host mode, before xhci_start; its registers, from those of xHCI on, are
+ * mapped. Takes less than half a second; no time if the firmware has already done it.
+ * ERR_NO_DEVICE: there is no such controller. */
 enum err dwc3_make_host(uintptr_t mmio, uint64_t (*ticks)(void), uint64_t ticks_hz);
 
-/* dwc3_mmio.c, in whose place a test has the controller. Only whole words: narrower accesses read
- * garbage (xhci_mmio.c). */
+/* In dwc3_mmio.c, which a test replaces by a controller. Only whole words are read: narrower
+ * accesses give garbage (xhci_mmio.c). */
 uint32_t dwc3_read(uintptr_t at);
 void dwc3_write(uintptr_t at, uint32_t value);
 

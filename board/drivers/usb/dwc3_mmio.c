@@ -1,4 +1,4 @@
-/* The registers themselves; everything else of the driver goes through these two. */
+/* Accesses to the registers; the rest of the driver uses only these two functions. */
 #include "board/drivers/usb/dwc3.h"
 
 uint32_t dwc3_read(uintptr_t at)

@@ -59,7 +59,7 @@ static const struct plain_key {
     { 0x63, ".", "" },
 };
 
-/* All of it or nothing, because half an escape sequence is another key. */
+/* Put the whole text or nothing, because half an escape sequence is another key. */
 static void put(struct keyboard_keys *k, const char *text, size_t bytes)
 {
     if (bytes > KEYBOARD_OUT - (k->put - k->taken))
@@ -84,7 +84,7 @@ static void put_character(struct keyboard_keys *k, uint16_t c)
     }
 }
 
-/* After an accent: one letter with it, or the accent followed by the character. */
+/* Put a character after an accent: as one letter with it, or the accent, then the character. */
 static void put_after_dead(struct keyboard_keys *k, uint16_t c)
 {
     uint16_t dead = k->dead, both = keyboard_compose(dead, c);
@@ -119,7 +119,7 @@ static void press_plain(struct keyboard_keys *k, uint8_t usage)
             continue;
         if (usage == KEY_SPACE && k->dead != 0) {
             put_after_dead(k, ' ');
-        } else if (k->dead == 0 || text[0] != '\x7f') { /* the single accent is removed again */
+        } else if (k->dead == 0 || text[0] != '\x7f') { /* removes the single accent again */
             put(k, text, strlen(text));
         }
         k->dead = 0;
@@ -135,8 +135,8 @@ static void press_ctrl(struct keyboard_keys *k, uint16_t c)
         put(k, &byte, 1);
 }
 
-/* Caps Lock only affects letters: keys on which Shift gives the capital, which is 32 before it
- * in Latin-1. */
+/* True for letters, which alone Caps Lock affects: keys on which Shift gives the capital, whose
+ * code in Latin-1 is 32 less. */
 static bool is_letter(const struct keyboard_layout *layout, unsigned position)
 {
     uint16_t c = layout->plain[position];
@@ -181,7 +181,8 @@ static bool is_among(const uint8_t *keys, uint8_t usage)
     return memchr(keys, usage, KEYBOARD_HELD) != NULL;
 }
 
-/* B.1: 1 to 3 in place of keys mean that too many are held, or that the keyboard has a fault. */
+/* 1 to 3 in place of keys mean that too many keys are held, or that the keyboard has a fault
+ * (B.1). */
 void keyboard_keys_report(struct keyboard_keys *k, const uint8_t *report, uint32_t bytes,
                           uint32_t now)
 {

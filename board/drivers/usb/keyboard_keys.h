@@ -1,5 +1,5 @@
-/* From the reports of a keyboard in its boot protocol (Device Class Definition for HID 1.11,
- * B.1) to the bytes that a terminal would send. */
+/* Turns reports of a keyboard in its boot protocol (Device Class Definition for HID 1.11, B.1) into
+ * the bytes that a terminal would send. */
 #ifndef INGOT_BOARD_DRIVERS_USB_KEYBOARD_KEYS_H
 #define INGOT_BOARD_DRIVERS_USB_KEYBOARD_KEYS_H
 
@@ -9,13 +9,13 @@
 enum {
     KEYBOARD_REPORT_BYTES = 8, /* modifiers, nothing, six keys */
     KEYBOARD_HELD = 6,
-    KEYBOARD_OUT = 64, /* waiting bytes, a power of two; typed bytes beyond are lost */
+    KEYBOARD_OUT = 64, /* most waiting bytes, a power of two; more typed bytes are lost */
     KEYBOARD_DELAY_MS = 400,
     KEYBOARD_REPEAT_MS = 33,
     KEYBOARD_LED_CAPS = 2,
 };
 
-/* Zeroed by its owner: a US keyboard with nothing pressed. */
+/* State of a keyboard; all zeros: a US keyboard with no key pressed. */
 struct keyboard_keys {
     unsigned layout; /* enum keyboard_layout_name */
     bool caps;
@@ -28,17 +28,17 @@ struct keyboard_keys {
     unsigned put, taken; /* positions in it */
 };
 
-/* A report has come, of `bytes` bytes. Times are milliseconds of a clock that may wrap. */
+/* Process a report of `bytes` bytes. Times are milliseconds of a clock that may wrap. */
 void keyboard_keys_report(struct keyboard_keys *k, const uint8_t *report, uint32_t bytes,
                           uint32_t now);
 
-/* Repeat a held key, at most once, however long nobody looked. */
+/* Repeat a held key, at most once per call. */
 void keyboard_keys_look(struct keyboard_keys *k, uint32_t now);
 
-/* All keys are up, because the keyboard is gone. Typed text stays. */
+/* Release all keys, because the keyboard is gone. Typed text stays. */
 void keyboard_keys_let_go(struct keyboard_keys *k);
 
-/* The next byte, or -1. */
+/* Take the next byte; -1: there is none. */
 int keyboard_keys_take(struct keyboard_keys *k);
 
 #endif

@@ -27,7 +27,7 @@ const struct keyboard_layout keyboard_layouts[KEYBOARD_LAYOUTS] = {
                       .fourth = u"" },
 };
 
-/* Each single accent, and its pairs. */
+/* An accent by itself, and its pairs of letters. */
 static const struct accent {
     uint16_t dead, alone;
     const uint16_t *pairs;
@@ -44,7 +44,7 @@ unsigned keyboard_position(uint8_t usage)
         return usage - 0x04u;
     if (usage >= 0x2d && usage <= 0x31)
         return usage - 0x2du + 36;
-    if (usage == 0x32) /* the same place on keyboards of other shapes */
+    if (usage == 0x32) /* the same key on keyboards of other shapes */
         return 40;
     if (usage >= 0x33 && usage <= 0x38)
         return usage - 0x33u + 41;

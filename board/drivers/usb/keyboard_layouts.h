@@ -1,4 +1,4 @@
-/* The prints on the keys of a keyboard, as tables. */
+/* The characters on the keys of keyboards, as tables. */
 #ifndef INGOT_BOARD_DRIVERS_USB_KEYBOARD_LAYOUTS_H
 #define INGOT_BOARD_DRIVERS_USB_KEYBOARD_LAYOUTS_H
 
@@ -13,22 +13,22 @@ enum { DEAD_GRAVE = 0x300, DEAD_ACUTE = 0x301, DEAD_HAT = 0x302, DEAD_DOTS = 0x3
 
 /* Keys in the order of their usages (HID Usage Tables, 10): a to z, 1 to 0, the five from `-` to
  * the one left of or above Enter, the six from `;` to `/`, and the one next to the left Shift.
- * `third` and `fourth` are pairs: the key's character on a US keyboard (`<` for the one next to
- * Shift), and what it gives with AltGr, and with AltGr and Shift. NULL: there is no AltGr, and
- * the key is an Alt. */
+ * `third` (with AltGr) and `fourth` (with AltGr and Shift) are pairs: the key's character on a US
+ * keyboard (`<` for the key next to Shift), then the character that it gives. NULL: there is no
+ * AltGr; that key is an Alt. */
 struct keyboard_layout {
     uint16_t plain[KEYBOARD_KEYS + 1], shift[KEYBOARD_KEYS + 1];
     const uint16_t *third, *fourth;
 };
 extern const struct keyboard_layout keyboard_layouts[KEYBOARD_LAYOUTS];
 
-/* The place of a usage's character in the rows; KEYBOARD_KEYS: it has none. */
+/* The index of a usage's character in the rows; KEYBOARD_KEYS: it has none. */
 unsigned keyboard_position(uint8_t usage);
 
 /* 0: nothing. `with`: bit 0 Shift, bit 1 AltGr. */
 uint16_t keyboard_character(const struct keyboard_layout *layout, unsigned position, unsigned with);
 
-/* The letter with the accent, or 0; and the accent by itself. */
+/* The letter with the accent, or 0. Below: the accent by itself. */
 uint16_t keyboard_compose(uint16_t dead, uint16_t letter);
 uint16_t keyboard_accent(uint16_t dead);
 

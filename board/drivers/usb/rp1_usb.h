@@ -15,8 +15,8 @@ struct rp1_usb {
     struct block_device error_message;
 };
 
-/* Find drives and keyboards at both. port: registers of RP1's PCIe port. Returns how many drives
- * were put into out, at most `most`; one of them may be a `error_message` alone. */
+/* Find drives and keyboards at both controllers. port: registers of RP1's PCIe port. Returns the
+ * number of drives in out, at most `most`; one that cannot be used has only an `error_message`. */
 unsigned rp1_usb_open(struct rp1_usb *r, uintptr_t port, uint64_t (*ticks)(void), uint64_t ticks_hz,
                       struct block_device **out, unsigned most);
 

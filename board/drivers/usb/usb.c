@@ -5,9 +5,13 @@
 #include "board/facts.h"
 #include "board/left_out.h"
 
-enum { LOOK_MS = 250, REST_MS = 5 }; /* between two looks at the ports; for what is under way */
+enum {
+    LOOK_MS = 250,
+    REST_MS = 5
+}; /* time between two looks at the ports; time limit for current
+                                        transfers */
 
-/* A machine has one person at it. */
+/* The machine has one user, so all keyboards share this. */
 static struct usb_machine {
     unsigned layout;
     struct usb *controllers[USB_CONTROLLERS];
@@ -42,13 +46,14 @@ static void find_keyboard_at(struct usb *u, uint32_t place, bool all)
         (void)xhci_hub_open(&u->host, place); /* a keyboard may be behind it */
 }
 
-/* One that came since its port was reset last, or all since the controller was started. */
+/* Look at devices that came since the last reset of their port; after a start of the controller,
+ * look at all. */
 static void find_keyboard(struct usb *u)
 {
     bool all = u->starts != u->host.starts;
 
     u->starts = u->host.starts;
-    /* Hubs that are gone first, and with them what was behind them. */
+    /* First release hubs that are gone, with the devices behind them. */
     xhci_hub_look(&u->host);
     for (uint32_t place = 1; place <= xhci_n_places(&u->host) && u->keyboard.device.slot == 0;
          place++)
@@ -80,8 +85,8 @@ static void stop(struct usb *u)
         (void)usb_storage_stop(&u->drives[i]);
 }
 
-/* A drive that waits for its data must not wait for a port: it takes a keyboard in when all
- * rest, as they do at a prompt, once layers that were asked for ahead are there. */
+/* A drive that waits for data must not wait for a port, so keyboards are only searched when all
+ * drives rest, as at a prompt, after read-ahead layers have arrived. */
 static void look(struct usb *u)
 {
     bool works = u->keyboard.device.slot == 0 || usb_keyboard_look(&u->keyboard, &u->host);
@@ -107,7 +112,7 @@ int usb_take(void *usb)
     return keyboard_keys_take(&u->keyboard.keys);
 }
 
-/* ---- drives that come and go ---- */
+/* ---- drives that come and go ----  */
 
 static bool is_attached(const struct usb *u, unsigned drive)
 {
@@ -118,7 +123,7 @@ static bool is_attached(const struct usb *u, unsigned drive)
  * USB_DRIVES: none is free. */
 static unsigned free_drive(const struct usb *u)
 {
-    /* A slot whose drive never worked has no files. */
+    /* No files are open on a slot whose drive never worked. */
     for (unsigned i = 0; i < u->n_drives; i++)
         if (!is_attached(u, i) && u->devices[i].n_sectors == 0 && !u->drives[i].dead)
             return i;
@@ -130,7 +135,7 @@ static unsigned free_drive(const struct usb *u)
     return USB_DRIVES;
 }
 
-/* ERR_NO_DEVICE: it is not a drive that was here. */
+/* Take back a drive that was here before. ERR_NO_DEVICE: it is another device. */
 static enum err take_back(struct usb *u, uint32_t place)
 {
     for (unsigned i = 0; i < u->n_drives; i++)
@@ -140,8 +145,8 @@ static enum err take_back(struct usb *u, uint32_t place)
     return ERR_NO_DEVICE;
 }
 
-/* A drive that is new here, and *out it, also where it cannot be used. ERR_NO_DEVICE: it is
- * none. */
+/* Take a new drive: *out is set even if it cannot be used. ERR_NO_DEVICE: it is not a
+ * drive. */
 static enum err take_new(struct usb *u, uint32_t place, struct block_device **out)
 {
     unsigned at = free_drive(u);
@@ -159,7 +164,7 @@ static enum err take_new(struct usb *u, uint32_t place, struct block_device **ou
     }
     e = usb_storage_open(&u->drives[at], &u->host, place, place, &u->devices[at]);
     if (e != ERR_OK) {
-        u->devices[at].n_sectors = 0; /* whoever was there is forgotten */
+        u->devices[at].n_sectors = 0; /* the slot's previous drive is forgotten */
         return e;
     }
     if (at == u->n_drives)
@@ -172,7 +177,8 @@ static enum err take_new(struct usb *u, uint32_t place, struct block_device **ou
     return ERR_OK;
 }
 
-/* The device that came to the port before the previous poll, so that its contacts have settled. */
+/* Take the drive that came to the port before the previous poll, so that its contacts have
+ * settled. */
 static void take_drive(struct usb *u, uint32_t place, struct block_device **out)
 {
     uint8_t *news = &u->host.news[place];
@@ -180,7 +186,7 @@ static void take_drive(struct usb *u, uint32_t place, struct block_device **out)
 
     if (!xhci_is_unused(&u->host, place, &fresh) || !is_new)
         return;
-    /* A drive that was here before, then a keyboard, then a new drive, then a hub. */
+    /* Try a drive that was here before, then a keyboard, then a new drive, then a hub. */
     if (take_back(u, place) != ERR_OK && u->keyboard.device.slot == 0)
         find_keyboard_at(u, place, true);
     if (xhci_is_unused(&u->host, place, &fresh) && take_new(u, place, out) == ERR_NO_DEVICE)
@@ -188,8 +194,8 @@ static void take_drive(struct usb *u, uint32_t place, struct block_device **out)
     *news &= (uint8_t)~XHCI_NEW_TO_DRIVES; /* whatever it is */
 }
 
-/* One that was let go of, and that is still at its port, is taken again by whoever reads it
- * next: what failed was a transfer. */
+/* True for a released drive that is still at its port: only a transfer failed, and the next read
+ * takes the drive again. */
 static bool waits(struct usb *u, unsigned drive)
 {
     const struct usb_storage *s = &u->drives[drive];
@@ -214,7 +220,7 @@ static struct block_device *next_change(struct usb *u)
     return NULL;
 }
 
-/* One hub too many, which is reported once. */
+/* Report one hub too many, once. */
 static struct block_device *tell_left_out(struct usb *u)
 {
     const char *why = u->host.left_out;
@@ -232,7 +238,7 @@ static struct block_device *look_for_drives(struct usb *u)
 
     if (!is_due(u, &u->looked_for_drives))
         return NULL;
-    /* Opening a drive takes control transfers, which must not come between those of a read. */
+    /* Opening a drive needs control transfers, which must not come between those of a read. */
     if (!u->host.running || !all_rest(u))
         return next_change(u);
     xhci_hub_look(&u->host);
@@ -263,7 +269,7 @@ static unsigned complain(struct usb *u, struct block_device **out, const char *w
     return 1;
 }
 
-/* The ports up to the last were looked at. */
+/* Note that the ports up to `last` were looked at. */
 static void note_looked(struct usb *u, uint32_t last)
 {
     for (uint32_t place = 1; place <= last; place++)
@@ -316,7 +322,7 @@ unsigned usb_open(struct usb *u, const struct xhci_setup *setup, struct block_de
             u, out,
             "the USB controller's DMA ends before the driver's memory: make `dmaend` larger");
     e = xhci_start(&u->host);
-    /* There is no controller, so nothing is to be reported. */
+    /* There is no controller, so there is nothing to report. */
     if (e == ERR_NO_DEVICE)
         return 0;
     facts_add(xhci_facts, &u->host);
@@ -325,7 +331,7 @@ unsigned usb_open(struct usb *u, const struct xhci_setup *setup, struct block_de
         return complain(u, out, u->host.why);
     }
     keep_controller(u);
-    /* Drives first: a keyboard is looked for among what is left. */
+    /* Drives come first; a keyboard is searched among the remaining devices. */
     n = find_drives(u, out, most);
     if (u->host.running)
         find_keyboard(u);

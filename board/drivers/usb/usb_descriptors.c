@@ -120,8 +120,8 @@ unsigned usb_read_sense(const uint8_t data[18], unsigned *code)
     unsigned form = data[0] & 0x7f;
 
     *code = 0;
-    if (form == 0x70 || form == 0x71) { /* the sense data are about this command, or an earlier
-                                         * one */
+    if (form == 0x70 || form == 0x71) { /* these forms are about this command, or about an earlier
+                                           one */
         *code = (unsigned)(data[12] << 8 | data[13]);
         return data[2] & 15;
     }
@@ -138,7 +138,7 @@ uint64_t usb_read_capacity_10(const uint8_t data[8], uint32_t *block_bytes)
     return (uint64_t)big(data) + 1;
 }
 
-/* 0: more than can be. */
+/* The capacity in blocks; 0: it is impossibly large. */
 uint64_t usb_read_capacity_16(const uint8_t data[32], uint32_t *block_bytes)
 {
     uint64_t last = (uint64_t)big(data) << 32 | big(data + 4);

@@ -27,8 +27,8 @@ static void ask(struct usb_keyboard *k, struct xhci *x)
     xhci_ring(x, &k->device, &k->device.in, k->device.in_id);
 }
 
-/* Reports come when a key changes; repetition is our job. A keyboard may not support any other
- * way. */
+/* Ask for reports only when a key changes, because a keyboard need not support another way;
+ * repetition is our job. */
 static enum err prepare(struct usb_keyboard *k, struct xhci *x)
 {
     uint8_t interface = k->ends.interface;
@@ -83,8 +83,8 @@ enum err usb_keyboard_open(struct usb_keyboard *k, struct xhci *host, uint32_t p
     return ERR_OK;
 }
 
-/* After a fault the endpoint is halted in the controller, and after a stall in the keyboard,
- * too. */
+/* After a fault the endpoint is halted in the controller; after a stall also in the
+ * keyboard. */
 static enum err recover(struct usb_keyboard *k, struct xhci *x)
 {
     enum err e = xhci_unhalt(x, &k->device, &k->device.in, k->device.in_id);

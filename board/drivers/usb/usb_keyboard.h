@@ -12,11 +12,11 @@ struct usb_keyboard {
     _Alignas(64) uint8_t report[64];
     _Alignas(64) struct usb_ends ends;
     struct keyboard_keys keys;
-    unsigned faults; /* reports, one after the other */
-    bool lit;        /* the LED of Caps Lock */
+    unsigned faults; /* number of consecutive failed reports */
+    bool lit;        /* the LED of Caps Lock is on */
 };
 
-/* Take the device at this place if it is a keyboard. */
+/* Open the device at this place if it is a keyboard. */
 enum err usb_keyboard_open(struct usb_keyboard *k, struct xhci *host, uint32_t place);
 
 /* Turn received reports into bytes in k->keys. False: the keyboard no longer works, and was

@@ -1,15 +1,15 @@
-/* The questions to a USB drive at its start, and how long they may take. SCSI by SPC-4 and
- * SBC-3; 3.2: Bulk-Only Transport 1.0. */
+/* Questions to a USB drive at its start, with time limits. SCSI by SPC-4 and SBC-3; 3.2: Bulk-Only
+ * Transport 1.0. */
 #include "board/drivers/usb/usb_storage_private.h"
 
 enum {
     READY_MS = 5000,
-    SPIN_UP_MS = 20000, /* for a disk that says that it is becoming ready */
+    SPIN_UP_MS = 20000, /* time for a disk that reports that it is becoming ready */
     ASK_MS = 100,
     INQUIRY_TRIES = 5, /* as U-Boot */
     INQUIRY_BYTES = 36,
-    MODE_BYTES = 192, /* as Windows requests: many drives support no other length, according to
-                       * Linux's use_192_bytes_for_3f */
+    MODE_BYTES = 192, /* as Windows requests; many drives support no other length (Linux,
+                         use_192_bytes_for_3f) */
     KEY_NOT_READY = 2,
     NO_MEDIUM = 0x3a,
     NOT_READY = 0x0400, /* with a qualifier: SPC-4, table 44 */
@@ -29,8 +29,8 @@ static bool spins_up(unsigned key, unsigned code)
            (code == NOT_READY || code == BECOMING_READY || code == WANTS_START);
 }
 
-/* SBC-3, 5.20, answered at once: a disk that sleeps, or that waits for a command, starts to
- * spin. */
+/* Start the motor (SBC-3, 5.20): a disk that sleeps, or waits for a command, answers at once and
+ * starts to spin. */
 static bool start_motor(struct usb_storage *s)
 {
     static const uint8_t start_unit[6] = { 0x1b, 1, 0, 0, 1, 0 };
@@ -59,7 +59,7 @@ static enum err wait_ready(struct usb_storage *s)
             return refuse(s, "the USB reader is empty: put a card in and plug the reader in again");
         if (xhci_is_over(s->host, spins_up(key, code) ? &late : &soon))
             return refuse(s, "the USB drive does not become ready: plug it in again");
-        /* A disk that is on its way by itself is only waited for. */
+        /* Only wait for a disk that starts by itself. */
         if (!started && spins_up(key, code) && code != BECOMING_READY && !start_motor(s))
             return refuse(s, "the USB drive does not answer as it should: use another");
         started = started || spins_up(key, code);
@@ -69,8 +69,8 @@ static enum err wait_ready(struct usb_storage *s)
                          : refuse(s, "the USB drive does not answer as it should: use another");
 }
 
-/* A drive that has just been connected may fail its first commands; a complete answer shows what
- * its residue means (Linux's rule in usb-storage). */
+/* Run a command again, because a drive that has just been connected may fail its first commands. A
+ * complete answer shows whether its residue is right (Linux's rule in usb-storage). */
 static enum usb_outcome run_again(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes,
                                   uint32_t bytes)
 {
@@ -98,7 +98,7 @@ static enum err read_size(struct usb_storage *s)
     s->block_sectors = 1;
     if (run_again(s, short_one, sizeof short_one, 8) == USB_GOOD)
         n = usb_read_capacity_10(s->answer, &block);
-    /* FFFFFFFFh as the last block: the number does not fit into the short answer. */
+    /* The last block is FFFFFFFFh: the number does not fit into the short answer. */
     if (n == 1ull << 32 && usb_storage_run(s, long_one, sizeof long_one, 32) == USB_GOOD)
         n = usb_read_capacity_16(s->answer, &block);
     if (n == 0)
@@ -122,8 +122,8 @@ static enum err learn_unit(struct usb_storage *s)
     return e == ERR_OK ? read_size(s) : e;
 }
 
-/* SPC-4, 6.11: the header's third byte. ERR_IO: the drive no longer answers, and is started
- * again without this question. */
+/* Read the write lock from the header's third byte (SPC-4, 6.11). ERR_IO: the drive no longer
+ * answers, and is started again without this question. */
 static enum err learn_lock(struct usb_storage *s)
 {
     static const uint8_t mode[6] = { 0x1a, 0, 0x3f, 0, MODE_BYTES, 0 };
@@ -134,19 +134,19 @@ static enum err learn_lock(struct usb_storage *s)
     if (usb_storage_run(s, mode, sizeof mode, MODE_BYTES) == USB_GOOD)
         s->read_only = s->answer[2] & 0x80;
     else if (s->outcome == USB_FAILED)
-        (void)usb_storage_sense(s, &code); /* it has no such pages: it can be written */
+        (void)usb_storage_sense(s, &code); /* the drive has no such pages, so it can be written */
     s->no_modes = s->outcome == USB_BROKEN;
     return err_unless(!s->no_modes, ERR_IO);
 }
 
-/* 3.2: the first unit that has a disk, for readers with several card slots. */
+/* Find the first unit with a disk (3.2), for readers with several card slots. */
 enum err usb_storage_learn(struct usb_storage *s)
 {
     uint64_t before = s->n_sectors;
     enum err e = xhci_control(s->host, &s->device, 0xa1, 0xfe, 0, s->ends.interface, 1);
     uint8_t last = e == ERR_OK ? s->device.data[0] & 15 : 0;
 
-    /* 3.2: a drive with one unit may stall the question. */
+    /* A drive with one unit may stall the question (3.2). */
     if (e != ERR_OK && e != ERR_UNSUPPORTED)
         return e;
     s->wrong_residue = false;

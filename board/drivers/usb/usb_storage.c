@@ -18,8 +18,8 @@ struct identity {
     uint32_t product, serial; /* 0: it has none */
 };
 
-/* Identity of a drive, and a substitute for its serial number (USB 2.0, 9.6.1, 9.6.7); 4.1.1 of the
- * transport requires one, but cheap drives have none. */
+/* Read a drive's identity (USB 2.0, 9.6.1, 9.6.7). A hash replaces a missing serial number: 4.1.1
+ * of the transport requires one, but cheap drives have none. */
 static enum err identify(struct usb_storage *s, struct identity *out)
 {
     const uint8_t *d = s->device.data;
@@ -43,7 +43,7 @@ static bool is_mine(const struct usb_storage *s, const struct identity *i, uint3
                                 (!s->has_twin || s->place == place));
 }
 
-/* A drive at this place, addressed and configured. ERR_NO_DEVICE: something else. */
+/* Address and configure a drive at this place. ERR_NO_DEVICE: it is something else. */
 static enum err try_once(struct usb_storage *s, uint32_t place)
 {
     struct xhci *x = s->host;
@@ -95,8 +95,8 @@ static char *put_number(char *at, uint32_t number) /* below 1000 */
     return at;
 }
 
-/* "USB drive at 0xfd500000, port 2", or "port 2.1.4" behind two hubs: a drive that moves has
- * another name. */
+/* Name the drive "USB drive at 0xfd500000, port 2", or "port 2.1.4" behind two hubs. A drive that
+ * moves gets another name. */
 static void set_name(struct usb_storage *s)
 {
     const struct xhci_device *d = &s->device;
@@ -113,7 +113,7 @@ static void set_name(struct usb_storage *s)
     *at = '\0';
 }
 
-/* At the places from `first` to `last`. */
+/* Start a drive at the places from `first` to `last`. */
 static enum err start(struct usb_storage *s, uint32_t first, uint32_t last)
 {
     struct xhci *x = s->host;
@@ -135,14 +135,14 @@ static enum err start(struct usb_storage *s, uint32_t first, uint32_t last)
             continue;
         e = try_place(s, place);
         if (e == ERR_NO_DEVICE && fresh)
-            (void)xhci_hub_open(x, place); /* it may be behind that */
+            (void)xhci_hub_open(x, place); /* a drive may be behind this hub */
     }
     if (e != ERR_OK)
         return ERR_NO_DEVICE;
     s->stopped = false;
     set_name(s);
     e = usb_storage_learn(s);
-    /* It has hung up on MODE SENSE: attach it again, and do not ask that again. */
+    /* MODE SENSE has silenced it: attach it again, and do not send MODE SENSE again. */
     if (e == ERR_IO && s->no_modes && xhci_detach(x, &s->device) == ERR_OK &&
         (e = try_place(s, s->place)) == ERR_OK) {
         s->phase = USB_IDLE;
@@ -153,8 +153,8 @@ static enum err start(struct usb_storage *s, uint32_t first, uint32_t last)
     return e;
 }
 
-/* So that nothing lands in a buffer that is handed back. The whole controller where the drive's
- * part of it does not obey. */
+/* Release the drive, so that nothing arrives in a buffer that is returned. If the drive's endpoints
+ * do not stop, stop the whole controller. */
 static void let_go(struct usb_storage *s)
 {
     s->dead = xhci_detach(s->host, &s->device) != ERR_OK && xhci_stop(s->host) != ERR_OK;
@@ -198,7 +198,7 @@ static void move_blocks(struct usb_storage *s, uint64_t block, uint32_t n, void 
                      write);
 }
 
-/* If the command at work is in the first request's buffer, and in the block at its edge. */
+/* The current command's data: in the first request's buffer, or in the block at its edge. */
 static uint8_t *part_data(const struct usb_storage *s)
 {
     return (uint8_t *)s->row[0]->buffer + (size_t)s->moved * SECTOR_BYTES;
@@ -209,20 +209,22 @@ static uint8_t *part_edge(struct usb_storage *s)
     return s->edge + (s->row[0]->sector + s->moved) % s->block_sectors * SECTOR_BYTES;
 }
 
-/* For a command. Each costs three turns of the bus, which at SuperSpeed are as long as 256 KiB. */
+/* The largest command. Each command needs three turns of the bus, which at SuperSpeed take as long
+ * as 256 KiB. */
 static uint32_t most_sectors(const struct usb_storage *s)
 {
     return s->few || s->device.speed < XHCI_SPEED_SUPER ? USB_STORAGE_FEW : USB_STORAGE_SECTORS;
 }
 
-/* Whole blocks of the request as one command, or a block that it covers only partly. */
+/* Send whole blocks of the request as one command, or a block that it covers only in part. */
 static void next_part(struct usb_storage *s)
 {
     const struct block_request *r = s->row[0];
     uint64_t at = r->sector + s->moved;
     uint32_t left = r->n_sectors - s->moved, skip = (uint32_t)(at % s->block_sectors);
 
-    /* A drive with large blocks moves whole ones: at the edges a block is read, and for a write changed. */
+    /* A drive with large blocks moves whole blocks: at an edge the block is read, and for a write
+     * changed. */
     s->at_edge = skip != 0 || left < s->block_sectors;
     s->has_read_edge = false;
     if (s->at_edge) {
@@ -234,13 +236,14 @@ static void next_part(struct usb_storage *s)
     }
 }
 
-/* The command has ended well. True: another one of the same request is on its way. */
+/* Continue after a successful command. True: the request's next command was sent. */
 static bool go_to_next_part(struct usb_storage *s)
 {
     const struct block_request *r = s->row[0];
     size_t bytes = (size_t)s->part * SECTOR_BYTES;
 
-    /* The block at the edge has come: give its part to the reader, or change it and write it back. */
+    /* The block at the edge has arrived: give its part to the reader, or change it and write it
+     * back. */
     if (s->at_edge && !s->has_read_edge) {
         dma_sync(&s->host->setup.window, s->edge, sizeof s->edge);
         s->has_read_edge = true;
@@ -284,10 +287,10 @@ static enum err stop_all(struct usb_storage *s, enum err status)
     return err_unless(!s->dead, ERR_IO);
 }
 
-/* The command of the first in the row has ended. */
+/* Continue after the end of the first request's command. */
 static enum err advance(struct usb_storage *s)
 {
-    static const uint8_t flush[10] = { 0x35 }; /* SBC-3, 5.22: all of it */
+    static const uint8_t flush[10] = { 0x35 }; /* SBC-3, 5.22: the whole cache */
     struct block_request *r = s->row[0];
     enum err status = err_unless(s->outcome == USB_GOOD && (s->left == 0 || s->flushing), ERR_IO);
     unsigned code;
@@ -301,7 +304,7 @@ static enum err advance(struct usb_storage *s)
         return stop_all(s, ERR_IO);
     if (status == ERR_OK && !s->flushing && go_to_next_part(s))
         return ERR_OK;
-    /* A write is done when the drive's cache is on its medium. */
+    /* A write is done when the drive's cache has been written to its medium. */
     if (status == ERR_OK && r->write && !s->flushing) {
         s->flushing = true;
         usb_storage_send(s, flush, sizeof flush, NULL, 0, false);
@@ -314,7 +317,7 @@ static enum err advance(struct usb_storage *s)
     return ERR_OK;
 }
 
-/* Another device at the controller had to stop it, or restarts it. */
+/* True if another device at the controller has stopped or restarted it. */
 static bool is_lost(const struct usb_storage *s)
 {
     return !s->stopped && s->device.slot == 0;
@@ -334,7 +337,7 @@ static enum err usb_storage_submit(struct block_device *dev, struct block_reques
     if (!block_request_in_reach(dev, r) ||
         !dma_reaches(&s->host->setup.window, r->buffer, (size_t)r->n_sectors * SECTOR_BYTES))
         return ERR_RANGE;
-    /* It was let go of: look for the same drive at all places. */
+    /* The drive was released: look for it at all places. */
     if (s->stopped && usb_storage_take(s, 1, xhci_n_places(s->host)) != ERR_OK)
         return ERR_IO; /* it may come back later */
     if (s->n_row == USB_STORAGE_DEPTH)
@@ -362,7 +365,7 @@ static enum err go_on(struct usb_storage *s)
         usb_storage_take_event(s, &event);
         return s->phase == USB_IDLE ? advance(s) : ERR_OK;
     }
-    /* A drive that was pulled answers nothing more, so its port is looked at from time to time. */
+    /* A pulled drive does not answer any more, so look at its port from time to time. */
     if (++s->idle_polls < HEALTH_PERIOD)
         return ERR_OK;
     s->idle_polls = 0;
@@ -387,7 +390,7 @@ static enum err usb_storage_reset(struct block_device *dev)
 {
     struct usb_storage *s = dev->driver;
 
-    s->few = true; /* it may be the large command that it does not answer */
+    s->few = true; /* perhaps it does not answer because the command is large */
     return err_unless(stop_all(s, ERR_TIMEOUT) == ERR_OK, ERR_TIMEOUT);
 }
 

@@ -5,22 +5,22 @@
 
 #include "board/drivers/usb/usb_storage.h"
 
-/* Begin a command and its data; the phase is USB_IDLE again when it has ended. */
+/* Begin a command and its data; when it has ended, the phase is USB_IDLE again. */
 void usb_storage_send(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes, void *data,
                       uint32_t bytes, bool write);
 
-/* An event of the drive, of any kind. */
+/* Process an event of the drive, of any kind. */
 void usb_storage_take_event(struct usb_storage *s, const struct xhci_trb *event);
 
-/* One command to or from s->answer, waited for. */
+/* Run one command with data to or from s->answer, and wait for its end. */
 enum usb_outcome usb_storage_run(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes,
                                  uint32_t bytes);
 
-/* Why the last command failed, the sense key and *code; which also clears it. */
+/* Ask why the last command failed, which also clears the reason: the sense key and *code. */
 unsigned usb_storage_sense(struct usb_storage *s, unsigned *code);
 
-/* Find the unit, the size and the lock of a drive that is addressed and configured. Errors set
- * s->why mostly. ERR_IO with s->no_modes: start it again, without the question at which it fell
+/* Find the unit, the size and the lock of a drive that is addressed and configured. Most errors set
+ * s->why. ERR_IO with s->no_modes: start the drive again, without the question after which it fell
  * silent. */
 enum err usb_storage_learn(struct usb_storage *s);
 

@@ -26,8 +26,8 @@ static void put_u32(uint8_t *p, uint32_t v)
         p[i] = (uint8_t)(v >> 8 * i);
 }
 
-/* 5.1. The status is requested after the data have been moved: a drive may rely on this order,
- * and QEMU's loses a status that was requested while its data are in flight. */
+/* Send a command (5.1). The status is requested only after the data have been moved: a drive may
+ * rely on this order, and QEMU's loses a status that is requested while data are in flight. */
 void usb_storage_send(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes, void *data,
                       uint32_t bytes, bool write)
 {
@@ -66,7 +66,7 @@ static void end(struct usb_storage *s, enum usb_outcome outcome)
     s->outcome = outcome;
 }
 
-/* 6.7.2, and figure 2: after a stall the halt is cleared on both sides, and the status follows. The status may stall once, too, also
+/* After a stall, clear the halt on both sides; then the status follows (6.7.2 and figure 2). The status may also stall once, even
  * after the data have. */
 static void clear_stall(struct usb_storage *s, bool in)
 {
@@ -75,7 +75,7 @@ static void clear_stall(struct usb_storage *s, bool in)
     bool again = s->stalled;
 
     s->stalled = s->phase == USB_STATUS;
-    /* The status stalls again: the drive is given up. */
+    /* The status stalls again: give up the drive. */
     if (again ||
         xhci_unhalt(s->host, d, in ? &d->in : &d->out, in ? d->in_id : d->out_id) != ERR_OK ||
         xhci_control(s->host, d, 0x02, 1, 0, endpoint, 0) != ERR_OK)
@@ -84,7 +84,7 @@ static void clear_stall(struct usb_storage *s, bool in)
         ask_status(s);
 }
 
-/* Whether the phase waits for this endpoint. */
+/* True if the phase waits for this endpoint. */
 static bool is_due(const struct usb_storage *s, uint32_t id)
 {
     if (s->phase == USB_SENDING)
@@ -106,19 +106,19 @@ void usb_storage_take_event(struct usb_storage *s, const struct xhci_trb *event)
         end(s, USB_BROKEN);
     } else if (s->phase != USB_STATUS) {
         s->came_whole = code == CODE_SUCCESS && left == 0;
-        ask_status(s); /* it also says how much of the data is missing */
+        ask_status(s); /* the status also says how many bytes of data are missing */
     } else if (left != 0) {
         end(s, USB_BROKEN);
     } else {
         dma_sync(&s->host->setup.window, s->status, sizeof s->status);
         end(s, usb_read_status(s->status, s->tag, &s->left));
-        /* This drive's residues are known to be wrong: the number of bytes on the bus counts. */
+        /* This drive's residues are wrong, so the number of bytes on the bus counts. */
         if (s->wrong_residue)
             s->left = s->came_whole ? 0 : 1;
     }
 }
 
-/* One command to or from s->answer; waits for it. */
+/* Run one command with data to or from s->answer, and wait for its end. */
 enum usb_outcome usb_storage_run(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes,
                                  uint32_t bytes)
 {
@@ -137,7 +137,7 @@ enum usb_outcome usb_storage_run(struct usb_storage *s, const uint8_t *cdb, uint
     return s->outcome;
 }
 
-/* SPC-4, 6.37: ask why the last command failed, which also clears it. */
+/* Ask why the last command failed, which also clears the reason (SPC-4, 6.37). */
 unsigned usb_storage_sense(struct usb_storage *s, unsigned *code)
 {
     static const uint8_t request[6] = { 0x03, 0, 0, 0, 18, 0 };

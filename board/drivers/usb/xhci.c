@@ -68,7 +68,7 @@ static void put_trb(struct xhci *x, struct xhci_trb *t, uint64_t data, uint32_t 
     dma_sync(&x->setup.window, t, sizeof *t);
 }
 
-/* 4.9.2: the first one of a hand-over keeps the wrong cycle until all are there. */
+/* The first TRB that is handed over keeps the wrong cycle bit until all are there (4.9.2). */
 void xhci_push(struct xhci *x, struct xhci_ring *ring, uint64_t data, uint32_t status,
                uint32_t control)
 {
@@ -79,7 +79,7 @@ void xhci_push(struct xhci *x, struct xhci_ring *ring, uint64_t data, uint32_t s
         ring->first = t;
     if (++ring->next < XHCI_RING - 1)
         return;
-    /* 4.11.5.1: the last entry links back to the first one, and from there on the cycle is the other one. */
+    /* The last entry links back to the first one, and from there on the cycle bit is inverted (4.11.5.1). */
     put_trb(x, &ring->trbs[ring->next], xhci_address(x, ring->trbs), 0,
             TRB_LINK << 10 | TRB_TOGGLE | (control & TRB_CHAIN) | ring->cycle);
     ring->next = 0;
@@ -88,15 +88,15 @@ void xhci_push(struct xhci *x, struct xhci_ring *ring, uint64_t data, uint32_t s
 
 static void hand_over(struct xhci *x, struct xhci_ring *ring, uint32_t slot, uint32_t id)
 {
-    dma_barrier(); /* the rest is there before the first one changes hands */
+    dma_barrier(); /* all others must be there before the first one is handed over */
     ring->first->control ^= TRB_CYCLE;
     dma_sync(&x->setup.window, ring->first, sizeof *ring->first); /* before the doorbell */
     ring->first = NULL;
     xhci_write(x, x->doorbells + 4 * slot, id);
 }
 
-/* The hub in a VL805 sends too late in a frame for a device of full speed if it is asked in the frame's first microframe, and the port
- * babbles (Linux's quirk VLI_HUB_TT_QUIRK, raspberrypi/linux pull request 5262): wait for the next one. 5.5.1 */
+/* If the hub in a VL805 is asked in a frame's first microframe, it sends too late for a full-speed device, and the port babbles
+ * (Linux's quirk VLI_HUB_TT_QUIRK, raspberrypi/linux pull request 5262). So wait for the next microframe (5.5.1). */
 static void avoid_first_microframe(const struct xhci *x, const struct xhci_device *d, uint32_t id)
 {
     struct xhci_deadline limit = xhci_deadline_in(x, 1);
@@ -115,8 +115,8 @@ void xhci_ring(struct xhci *x, struct xhci_device *d, struct xhci_ring *ring, ui
     hand_over(x, ring, d->slot, id);
 }
 
-/* 6.4.1.1: the data of a TRB stays within 64 KiB of the bus. A VL805 garbles what it sends at SuperSpeed from a TRB that is longer than
- * a packet and not a multiple of it (Linux's quirk VLI_SS_BULK_OUT_BUG; raspberrypi/linux issue 4844). */
+/* The bytes for the next TRB: its data must not cross 64 KiB on the bus (6.4.1.1). At SuperSpeed a VL805 garbles data from a TRB that
+ * is longer than a packet and not a multiple of it (Linux's quirk VLI_SS_BULK_OUT_BUG; raspberrypi/linux issue 4844). */
 static uint32_t piece_bytes(uint64_t at, uint32_t bytes, uint32_t packet)
 {
     uint32_t n = min_u32(bytes, (uint32_t)(TRB_MOST - at % TRB_MOST));
@@ -124,7 +124,8 @@ static uint32_t piece_bytes(uint64_t at, uint32_t bytes, uint32_t packet)
     return n > packet ? n - n % packet : n;
 }
 
-/* 4.11.2.4: packets of the whole transfer that follow the TRB, 0 for its last. */
+/* A TRB gives the number of packets that follow it in the transfer; 0 for the last TRB
+ * (4.11.2.4). */
 void xhci_put(struct xhci *x, struct xhci_ring *ring, const void *data, uint32_t bytes,
               uint32_t packet, bool tell)
 {
@@ -143,7 +144,7 @@ void xhci_put(struct xhci *x, struct xhci_ring *ring, const void *data, uint32_t
     }
 }
 
-/* 4.9.4: the controller flips the cycle with each round, and writes it last. */
+/* The controller flips the cycle bit with each round, and writes it last (4.9.4). */
 static bool pull(struct xhci *x, struct xhci_trb *event)
 {
     const struct xhci_trb *t = &x->events[x->next_event];
@@ -151,13 +152,13 @@ static bool pull(struct xhci *x, struct xhci_trb *event)
     dma_sync(&x->setup.window, t, sizeof *t);
     if ((*(const volatile uint32_t *)&t->control & TRB_CYCLE) != x->event_cycle)
         return false;
-    dma_sync(&x->setup.window, t, sizeof *t); /* then the rest, and data */
+    dma_sync(&x->setup.window, t, sizeof *t); /* then read the rest, and the data */
     *event = *t;
     if (++x->next_event == XHCI_EVENTS) {
         x->next_event = 0;
         x->event_cycle ^= TRB_CYCLE;
     }
-    if (x->next_event % TELL_EVENTS != 0) /* 4.9.4.1: report the position from time to time */
+    if (x->next_event % TELL_EVENTS != 0) /* report the position from time to time (4.9.4.1) */
         return true;
     dma_barrier(); /* the entries are read before the controller may write them again */
     write_address(x, x->runtime + RUN_DEQUEUE,
@@ -170,8 +171,8 @@ static bool is_of(const struct xhci_device *d, const struct xhci_trb *event)
     return (event->control >> 10 & 63) == EVENT_TRANSFER && event->control >> 24 == d->slot;
 }
 
-/* Events of commands and ports are late, or registers report them. A device with so many is
- * broken. */
+/* Keep an event for its device. Events of commands and ports are dropped: they are late, or
+ * registers report them. A device with too many events is broken. */
 static void keep(struct xhci *x, const struct xhci_trb *event)
 {
     for (uint32_t slot = 1; slot <= XHCI_SLOTS; slot++) {
@@ -200,7 +201,8 @@ bool xhci_next(struct xhci *x, struct xhci_device *d, struct xhci_trb *event)
     return false;
 }
 
-/* A command that was given up may still answer: its event names its own TRB (6.4.2.2). */
+/* True for the awaited event. An abandoned command may still answer, but its event names its own
+ * TRB (6.4.2.2). */
 static bool is_awaited(const struct xhci_device *d, uint64_t command, const struct xhci_trb *event)
 {
     if (d != NULL)
@@ -222,12 +224,12 @@ enum err xhci_wait(struct xhci *x, const struct xhci_device *d, uint64_t command
         } else if (over) {
             return ERR_TIMEOUT;
         } else {
-            over = xhci_is_over(x, &limit); /* one more look after the limit */
+            over = xhci_is_over(x, &limit); /* look once more after the limit */
         }
     }
 }
 
-/* 4.6: one command, waited for. */
+/* Run one command and wait for its end (4.6). */
 enum err xhci_obey(struct xhci *x, uint32_t type, uint64_t data, uint32_t control,
                    struct xhci_trb *event)
 {
@@ -237,7 +239,8 @@ enum err xhci_obey(struct xhci *x, uint32_t type, uint64_t data, uint32_t contro
         return ERR_TIMEOUT;
     xhci_push(x, &x->commands, data, 0, type << 10 | control);
     hand_over(x, &x->commands, 0, 0);
-    /* A controller that does not answer one command answers no later one: ask no more until a restart. */
+    /* A controller that does not answer a command answers no later one, so ask no more until a
+     * restart. */
     x->deaf = xhci_wait(x, NULL, command, event) != ERR_OK;
     if (x->deaf)
         return ERR_TIMEOUT;
@@ -299,19 +302,20 @@ enum err xhci_stop(struct xhci *x)
     enum err e;
 
     x->running = x->deaf = false;
-    /* A reset forgets all devices; their drivers see that they have no slot any more. */
+    /* A reset forgets all devices; drivers notice that their devices have no slot any more. */
     for (uint32_t slot = 1; slot <= XHCI_SLOTS; slot++) {
         if (x->devices[slot] != NULL)
             x->devices[slot]->slot = x->devices[slot]->n_kept = 0;
         x->devices[slot] = NULL;
     }
     dma_barrier();
-    /* 5.4.2: no register is written before it is ready, which takes a VL805 a while after its program was loaded. */
+    /* No register may be written before the controller is ready (5.4.2), which takes a VL805 a while after its
+     * program was loaded. */
     e = wait_status(x, STATUS_NOT_READY, 0);
     if (e != ERR_OK)
         return e;
     xhci_write(x, x->operational + OP_COMMAND, 0);
-    /* 5.4.1: a reset while it runs is undefined, so it halts first. */
+    /* Halt the controller first, because a reset while it runs is undefined (5.4.1). */
     e = wait_status(x, STATUS_HALTED, STATUS_HALTED);
     if (e != ERR_OK)
         return e;
@@ -321,9 +325,9 @@ enum err xhci_stop(struct xhci *x)
         if (xhci_is_over(x, &d))
             return fail(x, ERR_TIMEOUT,
                         "the USB controller does not reset: switch the power off and on");
-    /* 5.4.2: until then registers must not be written. */
+    /* Until it is ready, registers must not be written (5.4.2). */
     e = wait_status(x, STATUS_NOT_READY, 0);
-    dma_barrier(); /* nothing arrives in memory after this */
+    dma_barrier(); /* after this nothing arrives in memory */
     return e;
 }
 
@@ -341,13 +345,13 @@ static enum err read_capabilities(struct xhci *x)
     x->parameters = parameters;
     x->n_ports = x->structure_1 >> 24;
     x->context_words = parameters & 1u << 2 ? 16 : 8;
-    /* 5.3.6, AC64: without it all addresses have 32 bits. */
+    /* Without AC64 all addresses have 32 bits (5.3.6). */
     if (!(parameters & 1) && x->setup.window.end > UINT32_MAX)
         return fail(x, ERR_UNSUPPORTED, "the USB controller reaches 4 GiB only: give dmaend=4g");
     return ERR_OK;
 }
 
-/* 4.20: pages that are the controller's own */
+/* Give the controller its scratchpad pages (4.20). */
 static enum err set_scratch(struct xhci *x)
 {
     uint32_t s = x->structure_2, n = (s >> 21 & 31) << 5 | s >> 27;
@@ -357,7 +361,7 @@ static enum err set_scratch(struct xhci *x)
             x, ERR_UNSUPPORTED,
             "the USB controller needs more than 64 pages of memory for itself: use another one, and report "
             "the lines of `diag` that begin with USB");
-    /* They are zeros for each start; what a run before has written there is not (set_rings makes them visible). */
+    /* Zero them for each start, because an earlier run has written there (set_rings makes the zeros visible). */
     memset(x->scratch, 0, n * sizeof x->scratch[0]);
     for (uint32_t i = 0; i < n; i++)
         x->scratch_list[i] = xhci_address(x, x->scratch[i]);
@@ -373,16 +377,17 @@ static void set_rings(struct xhci *x)
     xhci_set_ring(&x->commands, x->trbs);
     x->table[0].at = xhci_address(x, x->events);
     x->table[0].size = XHCI_EVENTS;
-    dma_sync(&x->setup.window, x, offsetof(struct xhci, setup)); /* zeroed, and no dirty line */
+    dma_sync(&x->setup.window, x, offsetof(struct xhci, setup)); /* zeroed, without dirty lines */
     write_address(x, x->operational + OP_CONTEXTS, xhci_address(x, x->contexts));
     write_address(x, x->operational + OP_COMMAND_RING, xhci_address(x, x->trbs) | TRB_CYCLE);
     xhci_write(x, x->runtime + RUN_TABLE_SIZE, 1);
     write_address(x, x->runtime + RUN_DEQUEUE, xhci_address(x, x->events) | DEQUEUE_BUSY);
     write_address(x, x->runtime + RUN_TABLE,
-                  xhci_address(x, x->table)); /* last: it begins the ring */
+                  xhci_address(x, x->table)); /* last, because it starts the ring */
 }
 
-/* 5.4.8: a controller with switches for the power of its ports may leave them off after a reset. */
+/* Switch the ports' power on, which may be off after a reset if the controller has switches for it
+ * (5.4.8). */
 static void power_ports(struct xhci *x)
 {
     bool any = false;
@@ -399,7 +404,8 @@ static void power_ports(struct xhci *x)
     xhci_pause(x, CONNECT_MS + (any ? POWER_MS : 0)); /* USB 2.0, 7.1.7.3: a connection settles */
 }
 
-/* Devices at the controller first; then those behind a hub, which has a lower number. */
+/* Look at the controller's ports first, then at those of hubs; a hub has a lower number than the
+ * hubs behind it. */
 static void find_hubs(struct xhci *x)
 {
     bool fresh;
@@ -423,7 +429,7 @@ enum err xhci_start(struct xhci *x)
         e = set_scratch(x);
     if (e != ERR_OK)
         return e;
-    /* 4.2: the number of slots, the tables and rings, then Run. */
+    /* Set the number of slots, the tables and the rings, then Run (4.2). */
     xhci_write(x, x->operational + OP_CONFIG, min_u32(XHCI_SLOTS, x->structure_1 & 0xff));
     set_rings(x);
     xhci_write(x, x->operational + OP_COMMAND, COMMAND_RUN);

@@ -1,6 +1,6 @@
-/* A USB host controller (eXtensible Host Controller Interface 1.2) with devices at its own ports and behind hubs, which
- * may be behind hubs themselves: command ring, event ring, and for each device the rings of its control endpoint and of
- * two more. Polled; one core. */
+/* A USB host controller (eXtensible Host Controller Interface 1.2) with devices at its own ports and behind hubs (also
+ * behind other hubs): a command ring, an event ring, and for each device the rings of its control endpoint and of two
+ * more. Polled; one core. */
 #ifndef INGOT_BOARD_DRIVERS_USB_XHCI_H
 #define INGOT_BOARD_DRIVERS_USB_XHCI_H
 
@@ -15,21 +15,23 @@ enum {
     XHCI_PAGE = 4096,
     XHCI_RING = 64, /* TRBs, the last one links back */
     XHCI_GAP =
-        16, /* TRBs' room after a ring: a VL805 reads 64 bytes ahead, keeps them, and would take them for another ring's */
-    XHCI_EVENTS = 256, /* more than commands and transfers under way can cause */
+        16, /* space after a ring, in TRBs: a VL805 reads 64 bytes ahead, keeps them, and would take them for another
+               ring's */
+    XHCI_EVENTS = 256, /* more than current commands and transfers can cause */
     XHCI_SLOTS = 12,
     XHCI_KEPT = 8, /* unrequested events of a device */
     XHCI_SCRATCH =
-        64, /* pages that the controller may need for itself: a VL805 needs 31, the maximum is 1023
-             * (5.3.4) */
+        64, /* pages that a controller may need for itself: a VL805 needs 31, the maximum is 1023
+               (5.3.4) */
     XHCI_CONTROL = 1, /* the control endpoint's number in contexts (4.5.1) */
     XHCI_HUBS = 8,
-    XHCI_TIERS = 5,      /* hubs between a device and the controller, at most (USB 2.0, 4.1.1) */
-    XHCI_HUB_PORTS = 15, /* a route has four bits for each (8.9 of USB 3.2) */
+    XHCI_TIERS = 5,      /* most hubs between a device and the controller (USB 2.0, 4.1.1) */
+    XHCI_HUB_PORTS = 15, /* most ports of a hub: a route has four bits for each hub (8.9 of USB
+                            3.2) */
     XHCI_PLACES = 255 + XHCI_HUBS * XHCI_HUB_PORTS,
 };
 
-/* A device that came to a port was not looked at by ... */
+/* A device came to a port and was not yet looked at by ... */
 enum { XHCI_NEW_TO_KEYBOARDS = 1, XHCI_NEW_TO_DRIVES = 2, XHCI_LEFT_ALONE = 4 /* for good */ };
 
 enum {
@@ -47,7 +49,8 @@ _Static_assert(sizeof(struct xhci_trb) == 16, "4.11.1");
 
 struct xhci_ring {
     struct xhci_trb *trbs;
-    struct xhci_trb *first; /* first TRB that is pushed and not yet the controller's; NULL: none */
+    struct xhci_trb *first; /* first TRB that is pushed but not yet given to the controller; NULL:
+                               none */
     uint32_t next;
     uint32_t cycle;
 };
@@ -59,25 +62,26 @@ struct xhci_setup {
     uint64_t ticks_hz;
 };
 
-/* A device, and what the controller knows of it; zeroed by its owner. */
+/* A device, and the controller's data about it; zeroed by its owner. */
 struct xhci_device {
     _Alignas(XHCI_PAGE) struct xhci_trb trbs[3][XHCI_RING + XHCI_GAP];
     _Alignas(XHCI_PAGE) uint32_t output[XHCI_PAGE / 4];
     _Alignas(XHCI_PAGE) uint8_t data[XHCI_PAGE]; /* of control transfers */
     struct xhci_ring control, in, out;
-    uint32_t in_id, out_id;     /* their context numbers; 0: it has none */
+    uint32_t in_id, out_id;     /* context numbers of its endpoints; 0: it has none */
     uint32_t place;             /* its place, below xhci_n_places */
     uint32_t port, slot, speed; /* port: the controller's own. slot 0: not attached */
     uint32_t
-        route; /* 8.9 of USB 3.2: a hub's port in each four bits, the nearest to the controller lowest */
-    uint32_t tier;     /* hubs between it and the controller */
-    uint32_t hub_port; /* port of the hub that it is at; 0: it is at the controller */
+        route; /* four bits for each hub's port, the hub nearest to the controller lowest (8.9 of USB
+                  3.2) */
+    uint32_t tier;     /* number of hubs between it and the controller */
+    uint32_t hub_port; /* its port at the hub; 0: it is at the controller */
     struct xhci_hub *hub;
     struct xhci_trb kept[XHCI_KEPT];
     uint32_t n_kept;
 };
 
-/* A hub, while its slot is not 0. */
+/* A hub; the entry is used while its slot is not 0. */
 struct xhci_hub {
     struct xhci_device device;
     struct usb_hub_facts facts;
@@ -102,48 +106,52 @@ struct xhci {
     uint32_t operational, doorbells, runtime; /* where their registers begin */
     uint32_t context_words, n_ports;
     struct xhci_hub hubs[XHCI_HUBS];
-    uint32_t starts; /* how often it was started */
-    uint8_t news
-        [XHCI_PLACES +
-         1]; /* by place: bits XHCI_NEW_TO; xhci_is_unused sets them, their readers clear them */
+    uint32_t starts; /* number of starts */
+    uint8_t
+        news[XHCI_PLACES +
+             1]; /* by place: bits XHCI_NEW_TO, which xhci_is_unused sets and their readers clear */
     bool running;
-    bool deaf; /* a command had no answer: only a start helps */
+    bool deaf; /* a command had no answer: only a new start helps */
     uint32_t structure_1, structure_2,
         parameters;       /* HCSPARAMS1, 2 and HCCPARAMS1 as the controller said (5.3) */
-    const char *left_out; /* an error message about an ignored hub, until it is reported */
-    const char *why;      /* an error message when the controller cannot be used, else NULL */
+    const char *left_out; /* error message about an ignored hub, until it is reported */
+    const char *why;      /* error message if the controller cannot be used, else NULL */
 };
 
-/* From reset to running, hubs found. ERR_NO_DEVICE: nothing answers; otherwise x->why has an error message. */
+/* Start the controller and find its hubs. ERR_NO_DEVICE: nothing answers; other errors set x->why. */
 enum err xhci_start(struct xhci *x);
 
 /* Stop and reset the controller; afterwards it moves no data and has no devices. ERR_TIMEOUT. */
 enum err xhci_stop(struct xhci *x);
 
-/* Places are numbered from 1: the controller's own ports, then those of hubs, whether there are any. */
+/* The number of places, which count from 1: the controller's own ports, then those of hubs, even of
+ * absent ones. */
 uint32_t xhci_n_places(const struct xhci *x);
 
-/* Reset what is at the place and give it an address. ERR_NO_DEVICE: nothing is there. */
+/* Reset the device at the place and give it an address. ERR_NO_DEVICE: nothing is there. */
 enum err xhci_attach(struct xhci *x, struct xhci_device *d, uint32_t place);
-/* Afterwards no data of the device move; otherwise an error, and the controller must be stopped. */
+/* Release a device: afterwards none of its data move. On an error the controller must be
+ * stopped. */
 enum err xhci_detach(struct xhci *x, struct xhci_device *d);
 bool xhci_is_connected(struct xhci *x, const struct xhci_device *d);
 
-/* Something is at the place that no device here is. *fresh: it came since the place was reset last, which x->news keeps. */
+/* True if there is something at the place that no struct xhci_device here has. *fresh: it came since the last reset of the
+ * place; x->news stores that. */
 bool xhci_is_unused(struct xhci *x, uint32_t place, bool *fresh);
 
-/* Take what is at the place if it is a hub, and switch its ports on. ERR_NO_DEVICE: it is not a hub. ERR_NO_SPACE: there
- * are too many, and x->left_out says so. */
+/* Open the device at the place if it is a hub, and switch its ports on. ERR_NO_DEVICE: it is not a hub. ERR_NO_SPACE:
+ * there are too many, and x->left_out says so. */
 enum err xhci_hub_open(struct xhci *x, uint32_t place);
-/* Let go of hubs that were pulled. */
+/* Release hubs that were pulled. */
 void xhci_hub_look(struct xhci *x);
 
-/* A control transfer of the device, with its data in d->data, zeroed before input. ERR_UNSUPPORTED:
- * the device refused (a stall). */
+/* Run a control transfer of the device, with its data in d->data, which is zeroed before input.
+ * ERR_UNSUPPORTED: the device refused (a stall). */
 enum err xhci_control(struct xhci *x, struct xhci_device *d, uint8_t type, uint8_t request,
                       uint16_t value, uint16_t index, uint16_t bytes);
 
-/* The configuration's descriptor and those after it, into d->data; *bytes: how many arrived. */
+/* Read the configuration's descriptor, and those after it, into d->data; *bytes: how many
+ * arrived. */
 enum err xhci_get_configuration(struct xhci *x, struct xhci_device *d, uint32_t *bytes);
 enum err xhci_set_configuration(struct xhci *x, struct xhci_device *d, uint8_t configuration);
 
@@ -154,19 +162,22 @@ bool xhci_asks_again(struct xhci *x, uint32_t place, enum err e, unsigned *tries
 /* Make the endpoints ready. */
 enum err xhci_configure(struct xhci *x, struct xhci_device *d, const struct usb_ends *ends);
 
-/* Put a transfer into a ring; xhci_ring hands over what was put, in one. tell: an event follows. */
+/* Put a transfer into a ring; xhci_ring hands over all that was put at once. tell: its end causes
+ * an event. */
 void xhci_put(struct xhci *x, struct xhci_ring *ring, const void *data, uint32_t bytes,
               uint32_t packet, bool tell);
 void xhci_ring(struct xhci *x, struct xhci_device *d, struct xhci_ring *ring, uint32_t id);
 
-/* Clear a halt of an endpoint in the controller and drop what its ring had. */
+/* Clear an endpoint's halt in the controller, and drop the transfers in its ring. */
 enum err xhci_unhalt(struct xhci *x, struct xhci_device *d, const struct xhci_ring *ring,
                      uint32_t id);
 
-/* The next event of the device's transfers; those of others are kept for them. False: there is none yet. */
+/* Get the next event of the device's transfers; events of other devices are kept for them. False: there is
+ * none yet. */
 bool xhci_next(struct xhci *x, struct xhci_device *d, struct xhci_trb *event);
 
-/* HCSPARAMS1 and 2, HCCPARAMS1, its registers, ports and devices, for the word `diag`. of: a struct xhci. */
+/* Report HCSPARAMS1 and 2, HCCPARAMS1, registers, ports and devices, for the option `diag`. of: a struct
+ * xhci. */
 struct facts;
 void xhci_facts(const void *of, const struct facts *f);
 

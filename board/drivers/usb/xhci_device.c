@@ -9,8 +9,8 @@
 enum {
     RESET_MS = 1000,
     RECOVERY_MS = 10,   /* USB 2.0, 7.1.7.5 */
-    ADDRESS_MS = 10,    /* 9.2.6.3 gives a device 2 ms; U-Boot waits 10, too */
-    CONFIGURED_MS = 10, /* U-Boot waits so long, for sticks of SanDisk and Kingston */
+    ADDRESS_MS = 10,    /* 9.2.6.3 gives a device 2 ms; U-Boot waits 10 ms too */
+    CONFIGURED_MS = 10, /* U-Boot waits this long, for sticks of SanDisk and Kingston */
     TRY_MS = 250,
     MOST_TRIES = 3,
     HEAD_BYTES = 9, /* length of the configuration descriptor itself */
@@ -33,15 +33,16 @@ static bool is_ready(uint32_t status)
     return status != UINT32_MAX && (status & PORT_ENABLED) && (status >> 10 & 15) != 0;
 }
 
-/* 4.3.1: a USB 3 port enables itself. It was not used since it came, so it needs no reset. */
+/* True for a device that was not used since it came to a USB 3 port: such a port enables itself
+ * (4.3.1), so it needs no reset. */
 static bool is_new_and_super(uint32_t status)
 {
     return is_ready(status) && (status & PORT_CONNECT_CHANGE) &&
            (status >> 10 & 15) >= XHCI_SPEED_SUPER;
 }
 
-/* A reset, so that the device starts again. A VL805 tells that the reset has ended (PRC) while a
- * USB 3 port still trains its link: speed 0, not enabled, and both within a second. */
+/* Reset the port, so that the device starts again. A VL805 reports the end of the reset (PRC) while
+ * a USB 3 port still trains its link (speed 0, not enabled), which takes up to a second. */
 static enum err reset_port(struct xhci *x, uint32_t port, uint32_t *speed)
 {
     unsigned reg = xhci_port_register(x, port);
@@ -69,7 +70,8 @@ static enum err reset_port(struct xhci *x, uint32_t port, uint32_t *speed)
     return ERR_OK;
 }
 
-static uint32_t *context(struct xhci *x, uint32_t id) /* 6.2.5: behind the input's own */
+static uint32_t *context(struct xhci *x, uint32_t id) /* contexts follow the input control context
+                                                         (6.2.5) */
 {
     return x->input + x->context_words * (id + 1);
 }
@@ -81,7 +83,7 @@ static void set_slot_context(struct xhci *x, const struct xhci_device *d, uint32
     const struct xhci_hub *translator = xhci_translator(d, &port);
 
     memset(x->input, 0, sizeof x->input);
-    /* 6.2.5.1: the contexts to take; bit 0 is the slot's. */
+    /* Bits of the contexts to take; bit 0 is the slot context (6.2.5.1). */
     x->input[1] = add;
     context(x, 0)[0] = d->route | d->speed << 20 | last << 27;
     context(x, 0)[1] = d->port << 16;
@@ -95,11 +97,11 @@ static void set_endpoint(struct xhci *x, uint32_t id, uint32_t type, const struc
     uint32_t *c = context(x, id);
     uint64_t at = xhci_address(x, ring->trbs) | TRB_CYCLE;
 
-    /* 6.2.3: three tries of the bus, then an error event. */
+    /* Three tries on the bus, then an error event (6.2.3). */
     c[1] = ERRORS_3 | type << 3 | burst << 8 | packet << 16;
     c[2] = (uint32_t)at;
     c[3] = (uint32_t)(at >> 32);
-    c[4] = type == TYPE_CONTROL ? 8 : 0x4000; /* approximate limit of a TRB */
+    c[4] = type == TYPE_CONTROL ? 8 : 0x4000; /* average length of a TRB, approximately */
 }
 
 /* A VL805 loses data in bursts to a drive of SuperSpeed behind a hub (raspberrypi/linux pull request 5173). */
@@ -126,17 +128,18 @@ static enum err give_address(struct xhci *x, struct xhci_device *d)
     xhci_set_ring(&d->control, d->trbs[0]);
     memset(d->output, 0, sizeof d->output);
     x->contexts[d->slot] = xhci_address(x, d->output);
-    /* 4.3.3: the slot and the control endpoint. */
+    /* The contexts of the slot and the control endpoint (4.3.3). */
     set_slot_context(x, d, 3, 1);
     set_endpoint(x, XHCI_CONTROL, TYPE_CONTROL, &d->control, first_packet(d), 0);
-    /* All that the controller reads has to be in memory before the command. */
+    /* All that the controller reads must be in memory before the command. */
     dma_sync(&x->setup.window, d->trbs[0], sizeof d->trbs[0]);
     dma_sync(&x->setup.window, d->output, sizeof d->output);
     dma_sync(&x->setup.window, x->contexts, sizeof x->contexts);
     return obey_input(x, d, TRB_ADDRESS);
 }
 
-/* A device of full speed tells its packets' size in the eighth byte, which the first packet has. */
+/* Learn the packet size of a full-speed device from its descriptor's eighth byte, which is in the
+ * first packet. */
 static enum err learn_packet(struct xhci *x, struct xhci_device *d)
 {
     enum err e = ERR_OK;
@@ -145,11 +148,11 @@ static enum err learn_packet(struct xhci *x, struct xhci_device *d)
         e = xhci_control(x, d, 0x80, 6, 1 << 8, 0, 8);
     if (e != ERR_OK || d->speed != XHCI_SPEED_FULL || d->data[7] == 8)
         return e;
-    /* USB 2.0, table 9-8: no other sizes exist. */
+    /* Other sizes do not exist (USB 2.0, table 9-8). */
     if (d->data[7] != 16 && d->data[7] != 32 && d->data[7] != 64)
         return ERR_IO;
     memset(x->input, 0, sizeof x->input);
-    /* 4.6.7: of the control endpoint only the size of its packets changes. */
+    /* For the control endpoint, only the packet size changes (4.6.7). */
     x->input[1] = 2;
     set_endpoint(x, XHCI_CONTROL, TYPE_CONTROL, &d->control, d->data[7], 0);
     return obey_input(x, d, TRB_EVALUATE);
@@ -158,7 +161,7 @@ static enum err learn_packet(struct xhci *x, struct xhci_device *d)
 enum err xhci_tell_hub(struct xhci *x, struct xhci_hub *h)
 {
     set_slot_context(x, &h->device, 1, 1);
-    /* 6.2.2: bit 26 says that the device is a hub. */
+    /* Bit 26 means that the device is a hub (6.2.2). */
     context(x, 0)[0] |= 1u << 26;
     context(x, 0)[1] |= h->facts.n_ports << 24;
     if (h->device.speed == XHCI_SPEED_HIGH)
@@ -180,7 +183,7 @@ static enum err reset_place(struct xhci *x, struct xhci_device *d, uint32_t plac
     if (hub->slot == 0)
         return ERR_NO_DEVICE;
     d->port = hub->port;
-    /* USB 3.2, 8.9: four bits of the route for each hub on the way. */
+    /* The route has four bits for each hub on the way (USB 3.2, 8.9). */
     d->route = hub->route | d->hub_port << 4 * hub->tier;
     d->tier = hub->tier + 1;
     return xhci_hub_reset(x, d->hub, d->hub_port, &d->speed);
@@ -192,7 +195,7 @@ bool xhci_asks_again(struct xhci *x, uint32_t place, enum err e, unsigned *tries
 
     if (e == ERR_OK || e == ERR_NO_DEVICE || e == ERR_NO_SPACE || x->deaf || ++*tries == MOST_TRIES)
         return false;
-    /* Contacts may still bounce: wait, and try while the device is there. */
+    /* Contacts may still bounce, so wait, and try as long as the device is there. */
     xhci_pause(x, TRY_MS);
     return xhci_is_unused(x, place, &fresh);
 }
@@ -215,7 +218,7 @@ enum err xhci_attach(struct xhci *x, struct xhci_device *d, uint32_t place)
     d->slot = event.control >> 24;
     d->in_id = d->out_id = d->n_kept = 0;
     x->devices[d->slot] = d;
-    /* USB 2.0, 9.1.1.4: from the default state to the addressed one. */
+    /* From the default state to the address state (USB 2.0, 9.1.1.4). */
     e = give_address(x, d);
     if (e == ERR_OK)
         xhci_pause(x, ADDRESS_MS);
@@ -226,7 +229,8 @@ enum err xhci_attach(struct xhci *x, struct xhci_device *d, uint32_t place)
     return e;
 }
 
-/* 4.6.4: endpoints are stopped before. One that is halted, or stopped, refuses, and rests anyway. */
+/* Endpoints must be stopped first (4.6.4). An endpoint that is halted or stopped refuses, but rests
+ * anyway. */
 enum err xhci_detach(struct xhci *x, struct xhci_device *d)
 {
     enum err e = ERR_OK;
@@ -245,13 +249,14 @@ enum err xhci_detach(struct xhci *x, struct xhci_device *d)
     return e;
 }
 
-/* A device that was pulled and put back counts as another one, also at a USB 3 port, which enables itself. */
+/* A device that was pulled and put back counts as another device, even at a USB 3 port, which enables
+ * itself. */
 bool xhci_port_works(const struct xhci *x, uint32_t port)
 {
     const uint32_t mask = PORT_CONNECTED | PORT_ENABLED | PORT_CONNECT_CHANGE;
     uint32_t controller = xhci_read(x, x->operational + OP_STATUS);
 
-    /* All ones: the controller is not on its bus any more. */
+    /* All ones mean that the controller is not on its bus any more. */
     return controller != UINT32_MAX && !(controller & STATUS_FATAL) &&
            (xhci_read(x, xhci_port_register(x, port)) & mask) == (PORT_CONNECTED | PORT_ENABLED);
 }
@@ -285,7 +290,7 @@ bool xhci_is_unused(struct xhci *x, uint32_t place, bool *fresh)
     for (uint32_t slot = 1; slot <= XHCI_SLOTS; slot++)
         if (x->devices[slot] != NULL && x->devices[slot]->place == place)
             return false;
-    /* The note belonged to a device that has gone. */
+    /* The note was about a device that is gone. */
     if (!has_something(x, place, fresh)) {
         x->news[place] = 0;
         return false;
@@ -295,7 +300,8 @@ bool xhci_is_unused(struct xhci *x, uint32_t place, bool *fresh)
     return true;
 }
 
-/* 6.2.3.6: a power of two of 125 us. Fast devices tell its exponent, one more; others milliseconds. */
+/* The interval is 125 us times a power of two (6.2.3.6). Fast devices report the exponent plus one,
+ * others milliseconds. */
 static uint32_t interval_of(const struct xhci_device *d, uint32_t interval)
 {
     uint32_t exponent = 3;
@@ -314,7 +320,7 @@ enum err xhci_configure(struct xhci *x, struct xhci_device *d, const struct usb_
     xhci_set_ring(&d->in, d->trbs[1]);
     xhci_set_ring(&d->out, d->trbs[2]);
     dma_sync(&x->setup.window, d->trbs[1], 2 * sizeof d->trbs[1]);
-    /* 4.6.6: the slot's context, which counts the endpoints, and both of them. */
+    /* Take the slot context, which counts the endpoints, and both endpoints (4.6.6). */
     set_slot_context(x, d, 1u | 1u << in_id | (out_id != 0 ? 1u << out_id : 0),
                      max_u32(in_id, out_id));
     if (ends->interval == 0) {
@@ -361,7 +367,7 @@ enum err xhci_control(struct xhci *x, struct xhci_device *d, uint8_t type, uint8
     if (bytes != 0)
         xhci_push(x, &d->control, xhci_address(x, d->data), bytes,
                   TRB_DATA << 10 | (in ? TRB_IN : 0));
-    /* The status goes in the opposite direction of the data, and in if there are none (USB 2.0,
+    /* The status goes in the opposite direction of the data; without data it goes in (USB 2.0,
      * 8.5.3). */
     xhci_push(x, &d->control, 0, 0, TRB_STATUS << 10 | TRB_TELL | (in && bytes != 0 ? 0 : TRB_IN));
     xhci_ring(x, d, &d->control, XHCI_CONTROL);
@@ -370,7 +376,7 @@ enum err xhci_control(struct xhci *x, struct xhci_device *d, uint8_t type, uint8
     code = event.status >> 24;
     if (e != ERR_OK || code == CODE_SUCCESS)
         return e;
-    /* 4.8.3: a halted endpoint takes nothing until it is reset. */
+    /* A halted endpoint takes nothing until it is reset (4.8.3). */
     if (is_halting(code))
         e = xhci_reset_end(x, d, &d->control, XHCI_CONTROL);
     if (e != ERR_OK)
@@ -378,8 +384,8 @@ enum err xhci_control(struct xhci *x, struct xhci_device *d, uint8_t type, uint8
     return code == CODE_STALL ? ERR_UNSUPPORTED : ERR_IO;
 }
 
-/* First only the descriptor itself, which says how long the rest is: some devices fail if more is
- * requested. */
+/* Read first only the descriptor itself, which gives the full length, because some devices fail if
+ * more is requested. */
 enum err xhci_get_configuration(struct xhci *x, struct xhci_device *d, uint32_t *bytes)
 {
     enum err e = xhci_control(x, d, 0x80, 6, 2 << 8, 0, HEAD_BYTES);

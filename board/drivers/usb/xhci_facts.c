@@ -1,5 +1,5 @@
-/* The state of a controller, even one that could not be started: for the option `diag`. Sections
- * are those of the eXtensible Host Controller Interface specification 1.2. */
+/* Reports the state of a controller, even one that could not be started, for the option `diag`.
+ * Sections are those of the eXtensible Host Controller Interface specification 1.2. */
 #include "board/drivers/usb/xhci_private.h"
 #include "board/drivers/usb/xhci_registers.h"
 #include "board/facts.h"

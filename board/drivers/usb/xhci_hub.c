@@ -109,8 +109,8 @@ enum err xhci_hub_reset(struct xhci *x, struct xhci_hub *h, uint32_t port, uint3
     return ERR_OK;
 }
 
-/* 11.11.1, 11.12.5: a hub switches off a port that took too much current, and only the host
- * switches it on again. */
+/* Switch a port on again: a hub switches it off after too much current, and only the host switches
+ * it on (11.11.1, 11.12.5). */
 static void power_again(struct xhci *x, struct xhci_hub *h, uint32_t port, uint32_t status)
 {
     if (!(status & HUB_PORT_OVER_CURRENT_CHANGE))
@@ -132,7 +132,7 @@ bool xhci_hub_has(struct xhci *x, struct xhci_hub *h, uint32_t port, bool enable
     return (status & want) == want;
 }
 
-/* ---- translators, 11.14: a hub of high speed talks to slower devices for the controller ---- */
+/* ---- translators, 11.14: a high-speed hub talks to slower devices for the controller ---- */
 
 struct xhci_hub *xhci_translator(const struct xhci_device *d, uint32_t *port)
 {
@@ -144,9 +144,9 @@ struct xhci_hub *xhci_translator(const struct xhci_device *d, uint32_t *port)
     return d->hub;
 }
 
-/* 11.17.5: its record of a failed transfer would be taken for the next one's. As in Linux, only
- * for bulk endpoints: a setup packet begins a control transfer anew, and an interrupt's record
- * expires by itself. */
+/* Clear the translator's record of a failed transfer, which it would use for the next one
+ * (11.17.5). As in Linux, only bulk endpoints need this: a setup packet starts a control transfer
+ * anew, and an interrupt's record expires by itself. */
 enum err xhci_clear_translator(struct xhci *x, struct xhci_device *d, uint32_t id)
 {
     struct xhci_hub *h;
@@ -157,7 +157,7 @@ enum err xhci_clear_translator(struct xhci *x, struct xhci_device *d, uint32_t i
     if (h == NULL || id == XHCI_CONTROL || d->out_id == 0)
         return ERR_OK;
     dma_sync(&x->setup.window, d->output, sizeof d->output);
-    address = d->output[3] & 0x7f; /* xHCI 6.2.2: as the controller gave it */
+    address = d->output[3] & 0x7f; /* the address that the controller gave it (xHCI 6.2.2) */
     e = xhci_control(x, &h->device, TO_PORT, CLEAR_TT_BUFFER,
                      (uint16_t)(id >> 1 | address << 4 | TT_BULK | (id & 1 ? (uint32_t)TT_IN : 0)),
                      TT_SINGLE, 0);
@@ -176,14 +176,14 @@ static enum err describe(struct xhci *x, struct xhci_hub *h)
         return e;
     if (!usb_read_hub(h->device.data, type, &h->facts))
         return ERR_NO_DEVICE;
-    /* A route has four bits for each hub: fifteen ports at the most. */
+    /* A route has four bits for each hub, so a hub can have fifteen ports. */
     if (h->facts.n_ports > XHCI_HUB_PORTS)
         x->left_out = "a hub has more than fifteen ports: devices at the others are ignored";
     h->facts.n_ports = min_u32(h->facts.n_ports, XHCI_HUB_PORTS);
     return ERR_OK;
 }
 
-/* Ports without a switch of their own take the request, too (11.11). */
+/* Ports without their own switch accept the request too (11.11). */
 static enum err power_ports(struct xhci *x, struct xhci_hub *h)
 {
     enum err e = ERR_OK;
@@ -206,18 +206,19 @@ static enum err set_up(struct xhci *x, struct xhci_hub *h)
     configuration = h->device.data[5];
     if (e == ERR_OK)
         e = xhci_set_configuration(x, &h->device, configuration);
-    /* USB 3, 10.16.2.9: a hub reads its port from the route, for which it needs its own tier. */
+    /* A hub reads the port from the route, for which it must know its own tier (USB 3,
+     * 10.16.2.9). */
     if (e == ERR_OK && is_super(h))
         e = xhci_control(x, &h->device, TO_HUB, SET_HUB_DEPTH, (uint16_t)h->device.tier, 0, 0);
     if (e == ERR_OK)
         e = describe(x, h);
     if (e == ERR_OK)
-        /* The controller has to know it as a hub before a device behind it gets an address. */
+        /* The controller must know that it is a hub before a device behind it gets an address. */
         e = xhci_tell_hub(x, h);
     return e == ERR_OK ? power_ports(x, h) : e;
 }
 
-/* The first unused one: a hub has a lower number than those that are found behind it. */
+/* The first unused entry, so that a hub has a lower number than hubs that are found behind it. */
 static struct xhci_hub *unused_hub(struct xhci *x)
 {
     for (unsigned i = 0; i < XHCI_HUBS; i++)
@@ -247,7 +248,7 @@ enum err xhci_hub_open(struct xhci *x, uint32_t place)
 
     parent = xhci_hub_of(x, place, &port);
     if (parent != NULL && parent->device.tier + 1 >= XHCI_TIERS)
-        return ERR_NO_DEVICE; /* there cannot be a hub */
+        return ERR_NO_DEVICE; /* a hub is impossible here */
     if (h == NULL) {
         x->left_out =
             "a USB device is ignored: eight hubs are known, which is the maximum, and it may be another hub";

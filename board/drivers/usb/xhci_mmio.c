@@ -1,4 +1,4 @@
-/* The registers themselves; everything else of the driver goes through these two. */
+/* Accesses to the registers; the rest of the driver uses only these two functions. */
 #include "board/drivers/usb/xhci_registers.h"
 
 uint32_t xhci_read(const struct xhci *x, unsigned reg)

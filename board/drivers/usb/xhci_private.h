@@ -6,41 +6,42 @@
 
 uint64_t xhci_address(const struct xhci *x, const void *at);
 
-/* An empty ring in XHCI_RING TRBs. */
+/* Make an empty ring of XHCI_RING TRBs. */
 void xhci_set_ring(struct xhci_ring *ring, struct xhci_trb *trbs);
 
-/* 4.9.2: the first TRB of a hand-over keeps the wrong cycle bit until all are there. */
+/* Push a TRB. The first TRB that is handed over keeps the wrong cycle bit until all are there
+ * (4.9.2). */
 void xhci_push(struct xhci *x, struct xhci_ring *ring, uint64_t data, uint32_t status,
                uint32_t control);
 
-/* Wait for the event of the command whose TRB is there on the bus (d NULL), or of the device's
+/* Wait for the event of the command whose TRB is at this bus address (d NULL), or of the device's
  * control transfer. */
 enum err xhci_wait(struct xhci *x, const struct xhci_device *d, uint64_t command,
                    struct xhci_trb *event);
 
-/* 4.6: one command, waited for; and one for the device's slot. ERR_IO: the controller refused
- * it. */
+/* Run a command and wait for its end (4.6). Below: a command for the device's slot. ERR_IO: the
+ * controller refused it. */
 enum err xhci_obey(struct xhci *x, uint32_t type, uint64_t data, uint32_t control,
                    struct xhci_trb *event);
 enum err xhci_obey_slot(struct xhci *x, const struct xhci_device *d, uint32_t type, uint64_t data,
                         uint32_t id);
 
-/* xhci_hub.c: the hub to whose port a place belongs, NULL for a port of the controller; the
- * port's reset; whether a device is there, and enabled. */
+/* In xhci_hub.c: the hub with the port of a place (NULL: it is the controller's port); then reset
+ * the port; then true if a device is there, or enabled. */
 struct xhci_hub *xhci_hub_of(struct xhci *x, uint32_t place, uint32_t *port);
 enum err xhci_hub_reset(struct xhci *x, struct xhci_hub *h, uint32_t port, uint32_t *speed);
 bool xhci_hub_has(struct xhci *x, struct xhci_hub *h, uint32_t port, bool enabled, bool *fresh);
 
-/* Whether the controller's own port has an enabled device, the same one as when it was attached. */
+/* True if the controller's own port still has the enabled device that was attached. */
 bool xhci_port_works(const struct xhci *x, uint32_t port);
 
-/* The high-speed hub that talks to a slow device for the controller, and its port on that path;
- * NULL: there is none. */
+/* The high-speed hub that talks to a slow device for the controller, and the hub's port; NULL:
+ * there is none. */
 struct xhci_hub *xhci_translator(const struct xhci_device *d, uint32_t *port);
-/* Make it forget its transfer for this endpoint of the device. */
+/* Let the translator forget its transfer for this endpoint of the device. */
 enum err xhci_clear_translator(struct xhci *x, struct xhci_device *d, uint32_t id);
 
-/* xhci_unhalt without the translator, which a control endpoint does not need. */
+/* As xhci_unhalt, but without clearing the translator, which a control endpoint does not need. */
 enum err xhci_reset_end(struct xhci *x, const struct xhci_device *d, const struct xhci_ring *ring,
                         uint32_t id);
 

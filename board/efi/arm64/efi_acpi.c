@@ -16,24 +16,24 @@ enum {
     GICC_BYTES = 76,
     GICC_CLASS = 76, /* since ACPI 6.0: a higher class is faster, and uses more power */
     GICC_CLASS_BYTES = 80,
-    PPTT_NODE = 0, /* 5.2.29.1: a core, or what several cores have in common */
+    PPTT_NODE = 0, /* 5.2.29.1: a core, or a group of cores with common parts */
     PPTT_FLAGS = 4,
     PPTT_HAS_UID = 1 << 1,
     PPTT_IS_LEAF = 1 << 3,
-    PPTT_PARENT = 8, /* the table's byte that it begins at; 0: there is none */
+    PPTT_PARENT = 8, /* offset of the parent in the table; 0: there is none */
     PPTT_UID = 12,
-    PPTT_N_OWNED = 16, /* caches of its own, by the table's bytes that they begin at */
+    PPTT_N_OWNED = 16, /* the node's own caches, by their offsets in the table */
     PPTT_OWNED = 20,
     PPTT_CACHE = 1, /* 5.2.29.2 */
-    PPTT_NEXT = 8,  /* the cache of the next level; 0: there is none, or a node owns it */
+    PPTT_NEXT = 8,  /* offset of the next level's cache; 0: there is none, or a node owns it */
     PPTT_SIZE = 12,
     PPTT_HAS_SIZE = 1, /* of its flags */
     PPTT_CACHE_BYTES = 24,
-    PPTT_MOST_LEVELS = 8, /* a longer way is a ring */
+    PPTT_MOST_LEVELS = 8, /* a longer path is a loop */
     KIB = 1024
 };
 
-/* The core that asks is the first, wherever it stands in the table. */
+/* Add a core; the calling core becomes the first, wherever it is in the table. */
 static void add_core(struct efi_acpi_cores *cores, const uint8_t *gicc)
 {
     uint64_t id = efi_acpi_field(gicc + GICC_MPIDR, 8);
@@ -77,7 +77,7 @@ struct pptt {
     size_t bytes;
 };
 
-/* The structure of this type at that byte of the table; NULL: there is none. */
+/* Find the structure of this type at that offset in the table; NULL: there is none. */
 static const uint8_t *pptt_at(const struct pptt *p, uint64_t at, uint8_t type, uint8_t least)
 {
     const uint8_t *s = p->table + at;
@@ -104,7 +104,7 @@ static const uint8_t *find_leaf(const struct pptt *p, uint32_t uid)
     return NULL;
 }
 
-/* KiB of the cache there and of those of the next levels that it leads to. */
+/* KiB of the cache at that offset and of the next levels' caches to which it leads. */
 static uint32_t cache_kib(const struct pptt *p, uint64_t at)
 {
     uint32_t kib = 0;
@@ -121,7 +121,8 @@ static uint32_t cache_kib(const struct pptt *p, uint64_t at)
     return kib;
 }
 
-/* KiB of the caches that the node owns: of its first levels, each with the next ones behind it. */
+/* KiB of the caches that the node owns: its first-level caches, each with the caches of the next
+ * levels. */
 static uint32_t owned_kib(const struct pptt *p, const uint8_t *node)
 {
     uint64_t n = min_u64(efi_acpi_field(node + PPTT_N_OWNED, 4), (node[1] - PPTT_OWNED) / 4u);
@@ -132,8 +133,8 @@ static uint32_t owned_kib(const struct pptt *p, const uint8_t *node)
     return kib;
 }
 
-/* A core's caches, and the caches of its cluster and above. Fast cores have larger ones than cores
- * that save power. */
+/* KiB of a core's caches, with those of its cluster and above. Fast cores have larger caches than
+ * cores that save power. */
 static uint32_t core_kib(const struct pptt *p, uint32_t uid)
 {
     const uint8_t *node = find_leaf(p, uid);
@@ -146,7 +147,7 @@ static uint32_t core_kib(const struct pptt *p, uint32_t uid)
     return kib;
 }
 
-/* A table that leaves a core out says nothing of the others either. */
+/* Read strengths from the PPTT. If it leaves a core out, it is not used for the others either. */
 static void read_pptt(struct efi_acpi_cores *cores, const uint8_t *list)
 {
     struct pptt p = { .bytes = 0 };

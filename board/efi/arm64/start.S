@@ -1,5 +1,5 @@
 /* From the firmware to C, and from PSCI to C for the other cores. The firmware has entered us at EL1 or EL2 with its own
- * page tables, caches on: we stay at its level and on its tables. Section numbers are of the Arm ARM, DDI 0487.
+ * page tables, caches on: we stay at its level and use its tables. Section numbers are those of the Arm ARM, DDI 0487.
  * x18 belongs to the firmware: U-Boot keeps its state there, and nothing of ours writes it. */
 #include "boot/asm.h"
 #include "boot/arm64/sve_longest.h"
@@ -21,7 +21,7 @@
 #define ENV_HCR         48
 #define ENV_BYTES       64
 
-/* x0: our image's handle, x1: the system table; the firmware's stack. */
+/* x0: our image's handle, x1: the system table; we are on the firmware's stack. */
 func efi_entry
     mov     x20, x0
     mov     x21, x1
@@ -44,7 +44,7 @@ func efi_entry
     b       efi_start
 endfunc efi_entry
 
-/* FP, SIMD and SVE on at the level that we run at. Clobbers x9, x10. */
+/* Switch on FP, SIMD and SVE at our exception level. Clobbers x9, x10. */
 func vectors_enable
     mrs     x9, CurrentEL
     cmp     x9, #EL2
@@ -61,14 +61,15 @@ func vectors_enable
     bic     x9, x9, #(1 << 10)
     bic     x9, x9, #(1 << 8)
     b       3f
-2:  orr     x9, x9, #(3 << 20)          // with E2H it has the form of CPACR (D17.2.30)
+2:  orr     x9, x9, #(3 << 20)          // with E2H, the register has the form of CPACR (D17.2.30)
     orr     x9, x9, #(3 << 16)
 3:  msr     cptr_el2, x9
     sve_longest el2
     ret
 endfunc vectors_enable
 
-/* Keep what other cores take over from core 0, in memory: they look with the MMU off. Clobbers x9 to x12. */
+/* Store the settings that other cores take from core 0 in memory, because they read them with the MMU off. Clobbers x9
+ * to x12. */
 func core_env_save
     adrp    x10, core_env
     add     x10, x10, :lo12:core_env
@@ -96,7 +97,7 @@ func core_env_save
     stp     x9, x11, [x10, #ENV_VBAR]
 2:  dc      cvac, x10
     dsb     sy
-    adrp    x9, text_start              // code that cores fetch before their caches are on
+    adrp    x9, text_start              // the code that cores fetch before their caches are on
     adrp    x11, text_end
     mrs     x12, ctr_el0
     ubfx    x12, x12, #16, #4           // DminLine, log2 of words (D17.2.34)
@@ -120,7 +121,7 @@ func start_secondary
     mrs     x10, CurrentEL
     cmp     x9, x10
     b.eq    1f
-0:  wfi                                 // another level than core 0's: its registers do not fit
+0:  wfi                                 // the core is at another level than core 0, so core 0's settings do not fit
     b       0b
 1:  cmp     x9, #EL2
     ldp     x9, x11, [x22, #ENV_TTBR0]
@@ -170,8 +171,8 @@ endfunc start_secondary
     .balign 64
 core_env:
     .fill   ENV_BYTES / 8, 8, 0
-    .globl core_pen                     // used in boot/arm64/core.c; here cores are started only by
-                                        // PSCI
+    .globl core_pen                     // boot/arm64/core.c refers to it; here only PSCI starts
+                                        // cores
     .balign 64
 core_pen:
     .fill   STACK_CORES, 8, 0

@@ -1,4 +1,4 @@
-/* How firmware of this ISA is called: as C is (UEFI 2.10, 2.3.6). */
+/* Firmware of this ISA is called like a C function (UEFI 2.10, 2.3.6). */
 #ifndef INGOT_BOARD_EFI_RISCV64_EFI_ABI_H
 #define INGOT_BOARD_EFI_RISCV64_EFI_ABI_H
 

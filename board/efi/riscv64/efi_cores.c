@@ -6,7 +6,7 @@
 #include "board/efi/efi_parts.h"
 #include "board/isa.h"
 
-/* RISCV_EFI_BOOT_PROTOCOL (RISC-V UEFI Protocol Specification 1.0): firmware alone knows the hart that runs us. */
+/* RISCV_EFI_BOOT_PROTOCOL (RISC-V UEFI Protocol Specification 1.0): only firmware knows the hart that runs us. */
 struct boot_protocol {
     uint64_t revision;
     efi_status (*get_boot_hart)(struct boot_protocol *protocol, uint64_t *hart);
@@ -71,7 +71,7 @@ enum err efi_isa_start_core(unsigned core, void (*entry)(void *arg), void *arg)
     return sbi_hart_start(cores.harts[core], core_prepare(core, entry, arg), core);
 }
 
-/* The clock's rate comes from the tree, else from a measurement while the firmware waits 50 ms. */
+/* Take the clock's rate from the tree, or measure it while the firmware waits 50 ms. */
 void efi_isa_open(void)
 {
     enum { WAIT_MICROS = 50000 };

@@ -1,14 +1,15 @@
 /* From the firmware to C, and from SBI to C for the other harts. The firmware has entered us in S-mode, with its page
- * tables or without any (UEFI 2.10, 2.3.7): we stay on them. Sections are of the RISC-V privileged architecture 20211203.
- * gp belongs to the firmware: U-Boot keeps its state there, and nothing of ours writes it. tp is the core's number. */
+ * tables or without any (UEFI 2.10, 2.3.7), and we keep them. Sections are those of the RISC-V privileged architecture
+ * 20211203. gp belongs to the firmware: U-Boot keeps its state there, and nothing of ours writes it. tp is the core's
+ * number. */
 #include "boot/asm.h"
 #include "boot/stacks.h"
 
 #define SSTATUS_SIE  (1 << 1)
 #define SSTATUS_UNIT (3 << 13 | 3 << 9)
-#define SSTATUS_ON   (1 << 13 | 1 << 9)   /* FS and VS: initial; without V the bits stay 0 */
+#define SSTATUS_ON   (1 << 13 | 1 << 9)   /* FS and VS initial; without V, the bits of VS stay 0 */
 
-/* a0: our image's handle, a1: the system table; the firmware's stack. */
+/* a0: our image's handle, a1: the system table; we are on the firmware's stack. */
 func efi_entry
     mv      s1, a0
     mv      s2, a1

@@ -1,4 +1,5 @@
-/* The functions of a core that board/isa.h and boot/boot.h ask for, on x86-64. Volumes are of Intel's Software Developer's Manual. */
+/* The functions of a core that board/isa.h and boot/boot.h declare, for x86-64. Volumes are those of Intel's Software Developer's
+ * Manual. */
 #include <cpuid.h>
 #include <string.h>
 
@@ -21,7 +22,8 @@ static struct core_state {
     _Alignas(4) char name[49];
 } core_state;
 
-/* The stack tells which core runs: the firmware uses every register that could hold the number. */
+/* The stack shows which core runs, because the firmware uses every register that could hold the
+ * number. */
 unsigned core_number(void)
 {
     uintptr_t at = (uintptr_t)__builtin_frame_address(0) - (uintptr_t)stacks_start;
@@ -49,7 +51,8 @@ void core_facts(const struct facts *f)
     fact_number(f, "apic id", FACT_COUNT, core_hardware_id());
 }
 
-/* MXCSR as it is after a reset: nearest even, subnormals kept, no traps (volume 1, 10.2.3). */
+/* Set MXCSR as after a reset: round to nearest even, keep subnormals, no traps (volume 1,
+ * 10.2.3). */
 void core_fp_init(void)
 {
     uint32_t mxcsr = MXCSR_RESET;
@@ -135,7 +138,8 @@ static const char *read_name(void)
     return n != 0 ? name : "x86-64";
 }
 
-/* Bytes of the second level. Intel and AMD have leaf 0x80000006 (volume 2, CPUID), which counts in KiB. */
+/* Bytes of the second-level cache. Intel and AMD have leaf 0x80000006 (volume 2, CPUID), which counts in
+ * KiB. */
 static size_t read_cache(void)
 {
     enum { SECOND_LEVEL = 0x80000006u };
@@ -178,8 +182,8 @@ void core_halt(void)
         __asm__ volatile("cli\n\thlt");
 }
 
-/* MONITOR arms the core before the last look, so that a write after it ends MWAIT (volume 2). A core without them
- * looks again and again. */
+/* MONITOR comes before the last look at the word, so that a later write ends MWAIT (volume 2). A core without
+ * these instructions looks again and again. */
 void core_wait(const _Atomic uint32_t *word, uint32_t old)
 {
     for (unsigned i = 0; i < LOOKS && atomic_load(word) == old; i++)
@@ -235,7 +239,7 @@ bool core_interrupt_pending(void)
     return false;
 }
 
-/* The caller's frame pointer, then the return address (System V ABI, 3.2.2). */
+/* A frame has the caller's frame pointer, then the return address (System V ABI, 3.2.2). */
 void backtrace_step(uintptr_t *frame, uintptr_t *call)
 {
     const uintptr_t *record = (const uintptr_t *)*frame;

@@ -45,7 +45,7 @@ uint64_t efi_isa_ticks_hz(void)
     return cores.ticks_hz;
 }
 
-/* The rate of the TSC: from leaf 0x15 if it has the crystal and the ratio, else measured while the firmware waits. */
+/* Get the rate of the TSC from leaf 0x15 if it has crystal and ratio, or measure it while the firmware waits. */
 void efi_isa_open(void)
 {
     enum { WAIT_MICROS = 20000, CRYSTAL = 0x15 };
@@ -62,7 +62,7 @@ void efi_isa_open(void)
     cores.ticks_hz = (efi_isa_ticks() - start) * (1000000 / WAIT_MICROS);
 }
 
-/* A processor that StartupThisAP can start: add it as the next core. */
+/* Add a processor that StartupThisAP can start as the next core. */
 static void add_core(struct machine *machine, uint64_t number)
 {
     struct processor_info info = { 0 };
@@ -95,7 +95,7 @@ const char *efi_isa_find_cores(const struct device_tree *tree, struct machine *m
     return NULL;
 }
 
-/* The procedure never returns; because of the event, the firmware does not wait for it. */
+/* The procedure never returns; the firmware does not wait for it, because it gets an event. */
 enum err efi_isa_start_core(unsigned core, void (*entry)(void *arg), void *arg)
 {
     efi_event event;

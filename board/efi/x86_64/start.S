@@ -7,7 +7,7 @@
 #define CR0_MP          (1 << 1)
 #define CR4_WANTED      (1 << 9 | 1 << 10 | 1 << 18) /* OSFXSR, OSXMMEXCPT, OSXSAVE */
 #define XCR0_AVX        7               /* x87, SSE, AVX: volume 1, 13.3 */
-#define XCR0_AVX512     0xe0            /* and masks, upper halves, upper registers */
+#define XCR0_AVX512     0xe0            /* also masks, upper halves, upper registers */
 #define LEAF1_WANTED    (1 << 12 | 1 << 26 | 1 << 28 | 1 << 29) /* FMA, XSAVE, AVX, F16C: volume 2, CPUID */
 #define LEAF7_WANTED    (1 << 3 | 1 << 5 | 1 << 8)              /* BMI1, AVX2, BMI2 */
 #define LEAF81_WANTED   (1 << 5)                                /* LZCNT */
@@ -50,7 +50,7 @@ efi_entry:
     xor     ebp, ebp                    // a backtrace ends here
     push    rbp
     jmp     efi_start
-1:  mov     rcx, [r13 + TABLE_OUT]      // print it, and return to the firmware
+1:  mov     rcx, [r13 + TABLE_OUT]      // print the error message, and return to the firmware
     sub     rsp, 32
     test    rcx, rcx
     jz      2f
@@ -84,7 +84,7 @@ vectors_enable:
     jz      1f
     mov     eax, 13
     xor     ecx, ecx
-    cpuid                               // eax: the bits that XCR0 may have
+    cpuid                               // eax: bits that XCR0 supports
     and     eax, XCR0_AVX512
     cmp     eax, XCR0_AVX512
     jne     1f
@@ -99,7 +99,7 @@ vectors_enable:
     .section .text.core_begin, "ax"
     .globl  core_begin
     .type   core_begin, @function
-/* rcx: the core's number. A procedure of MP services, on a stack of the firmware's. It never returns. */
+/* rcx: the core's number. MP services call this procedure on a stack of the firmware. It never returns. */
 core_begin:
     cli
     mov     r12, rcx

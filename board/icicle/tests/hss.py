@@ -1,4 +1,4 @@
-"""HSS, the kit's first loader, as far as a card and a payload are concerned: what it checks, and the resulting memory. By the sources that Microchip
+"""A model of HSS, the kit's first loader, for card and payload: its checks, and the resulting memory. It follows the sources that Microchip
 publishes (hart-software-services at c8e60a91): services/boot/gpt.c, services/boot/hss_boot_service.c, init/hss_boot_init.c, include/hss_types.h; a
 payload as its generator writes one (tools/hss-payload-generator/generate_payload.c, test/uboot.yaml)."""
 
@@ -10,21 +10,22 @@ MAGIC, COMPRESSED = 0xb007c0de, 0xc08b8355
 BOOT_TYPE = "21686148-6449-6E6F-744E-656564454649"
 MOST_BYTES = 2 << 20  # mHSS_MAX_BOOT_IMAGE_SIZE
 U54 = range(1, 5)
-ENTRY = 0x80200000  # of all four in uboot.yaml
+ENTRY = 0x80200000  # entry of all four harts in uboot.yaml
 PRV_S = 1
 ANCILLARY = 0x80  # BOOT_FLAG_ANCILLIARY_DATA, in a chunk's owner: a1 points to it
 
-# struct HSS_BootImage as a compiler for 64 bits lays it out: 40 bytes, four harts of 296, a name of 256, a length, a signature of 144.
+# The layout of struct HSS_BootImage with a 64-bit compiler: 40 bytes, four harts of 296 bytes, a name of 256, a length, a signature of
+# 144.
 HEAD, HART, CHUNK, ZERO_CHUNK = "<IIQI4xQQ", "<QBB6xQQQ256s", "<I4xQQQI4x", "<I4xQQ"
 AT_CRC, AT_HARTS, AT_LENGTH, AT_SIGNATURE, HEAD_BYTES, HEAD_BYTES_0 = 16, 40, 1480, 1488, 1632, 1552
 
 
 class Refused(Exception):
-    """HSS starts nothing; the text is about what its log says."""
+    """HSS starts nothing; the text is similar to its log's."""
 
 
 def guid(raw):
-    """As text: the first three parts are little-endian (UEFI 5.3.3)."""
+    """A GUID as text; its first three parts are little-endian (UEFI 5.3.3)."""
     parts = [raw[3::-1], raw[5:3:-1], raw[7:5:-1], raw[8:10], raw[10:16]]
     return "-".join(p.hex() for p in parts).upper()
 
@@ -47,13 +48,13 @@ def partition(card):
 
 
 def image_of(card):
-    """The payload as HSS copies it into memory: as many bytes as its header says."""
+    """The payload as HSS copies it into memory: its header gives the size."""
     at = partition(card) * SECTOR
     head = card[at:at + HEAD_BYTES]
     if len(head) < HEAD_BYTES or int.from_bytes(head[:4], "little") not in (MAGIC, COMPRESSED):
         raise Refused(f"magic is {head[3::-1].hex()} vs expected b007c0de or c08b8355")
     length = struct.unpack_from("<Q", head, AT_LENGTH)[0]
-    if length > MOST_BYTES:  # also the fate of a compressed one, which has packed bytes there
+    if length > MOST_BYTES:  # a compressed payload ends here too, because it has packed bytes there
         raise Refused(f"bootImageLength {length:#x} exceeds maximum {MOST_BYTES:#x}")
     return card[at:at + length]
 
@@ -68,7 +69,7 @@ def header_crc(image, version):
 
 
 def rows(image, at, form):
-    """A table that ends with a row of size 0."""
+    """The rows of a table, which ends with a row of size 0."""
     while True:
         row = struct.unpack_from(form, image, at)
         if row[3 if form == CHUNK else 2] == 0:
@@ -80,11 +81,12 @@ def rows(image, at, form):
 def load(card):
     """The start that HSS makes: {hart: (entry, mode)}, {address: bytes}, and a1 of each hart that owns data for it."""
     image = image_of(card)
-    if len(image) < HEAD_BYTES:  # and what was in memory before is looked at
+    if len(image) < HEAD_BYTES:  # HSS would look at old contents of memory
         raise Refused("Boot Image magic invalid, ignoring")
     magic, version, _, crc, chunks, zero_chunks = struct.unpack_from(HEAD, image, 0)
     if magic != MAGIC:
-        raise Refused("Boot Image magic invalid, ignoring")  # packed over the place where it would be unpacked
+        raise Refused("Boot Image magic invalid, ignoring")  # the packed bytes overlap the place where they would be
+                                                             # unpacked
     if header_crc(image, version) != crc:
         raise Refused("Boot image failed CRC")
     starts, memory, second = {}, {}, {}
@@ -108,7 +110,7 @@ def load(card):
 
 
 def make_payload(program, tree=b"", version=1, name=b"PolarFire-SoC-HSS::U-Boot"):
-    """As the generator makes one of a binary at ENTRY for all four harts, owned by the first, with a tree behind it."""
+    """Make a payload as the generator does: a binary at ENTRY for all four harts, owned by the first, then a tree."""
     pieces = [(1, ENTRY, program)] + ([(1 | ANCILLARY, ENTRY + len(program), tree)] if tree else [])
     chunks_at = HEAD_BYTES
     zero_at = chunks_at + (len(pieces) + 1) * struct.calcsize(CHUNK)
