@@ -98,7 +98,7 @@ SOURCES = [
     ("flash_image/jinja/jinja_memory.h", "JINJA_MOST_DEPTH", 1, [("docs/MODELS.md", "{} levels or 32 MB")]),
     ("flash_image/jinja/jinja_memory.h", "JINJA_MOST_MEMORY", M, [("docs/MODELS.md", "500 levels or {} MB")]),
     ("runtime/features/grammar/grammar_machine.h", r"GRAMMAR_\w+ =\s*(1 << 27)", rounded(1000000), [("docs/GRAMMARS.md", "takes {} million steps at most")]),
-    ("flash_image/format/grammar.h", "INGOT_GRAMMAR_BYTES", K, [("docs/GRAMMARS.md", "a stack, of at most {} KiB")]),
+    ("flash_image/format/grammar.h", "INGOT_GRAMMAR_BYTES", K, [("docs/GRAMMARS.md", "A grammar has at most {} KiB")]),
     ("flash_image/grammar/schema_check.c", "STEPS_MOST", 1, [("docs/GRAMMARS.md", "check of a finished value takes {} steps")]),
     # ---- acting ----
     ("runtime/options/pin_list.h", "PINS_MOST", 1, [("docs/ACTING.md", "up to {} lines, ")]),
