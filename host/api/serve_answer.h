@@ -1,5 +1,5 @@
-/* The answers of `ingot serve`: OpenAI's objects as JSON. All functions add to *out; if memory
- * runs out, out->failed is set. */
+/* The answers of `ingot serve`: OpenAI's objects as JSON. All functions append to *out; if memory
+ * runs out, they set out->failed. */
 #ifndef INGOT_HOST_SERVE_ANSWER_H
 #define INGOT_HOST_SERVE_ANSWER_H
 
@@ -7,7 +7,7 @@
 #include "runtime/api/api_chat.h"
 #include "host/api/serve_scores.h"
 
-/* The API in which a request came, and in which its answer goes (serve_dialect.h). */
+/* The API of a request and its answer (serve_dialect.h). */
 enum serve_dialect {
     SERVE_COMPLETIONS, /* OpenAI's chat completions, completions and embeddings */
     SERVE_RESPONSES,   /* OpenAI's responses */
@@ -30,7 +30,7 @@ void serve_answer_model(struct api_text *out, const char *model, int64_t created
 void serve_answer_whole(struct api_text *out, const struct api_answer *a,
                         const struct api_job *const *jobs, uint32_t n);
 
-/* The answer to a finished request for embeddings as cJSON. */
+/* Makes the answer to a finished request for embeddings as cJSON. */
 struct cJSON *serve_answer_vectors(const char *model, const struct api_job *j);
 
 #endif

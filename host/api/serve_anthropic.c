@@ -13,8 +13,8 @@ static cJSON *typed(const char *type)
     return one;
 }
 
-/* A block of an item with its bytes (n), or as it begins (n 0). A call's input is an object once
- * it is complete. */
+/* Makes a block of an item with n bytes, or, if n is 0, as it begins. The input of a complete call
+ * is an object. */
 static cJSON *block_of(const struct api_stream *s, const struct api_piece *p, size_t n)
 {
     cJSON *block, *input = NULL;
@@ -46,7 +46,7 @@ static cJSON *block_of(const struct api_stream *s, const struct api_piece *p, si
     return block;
 }
 
-/* A call that was cut has no valid input. */
+/* Collects the blocks; a call that was cut is left out, because it has no valid input. */
 static void collect(const struct api_stream *s, const struct api_piece *p)
 {
     if (p->step == API_CLOSES && (p->item != API_CALL_ITEM || p->call->whole)) {
@@ -56,7 +56,7 @@ static void collect(const struct api_stream *s, const struct api_piece *p)
 
 /* ---- the message ------------------------------------------------------------------------------- */
 
-/* Tokens that an earlier request had computed are counted separately. */
+/* Makes the usage; tokens that an earlier request had computed are counted separately. */
 static cJSON *usage_of(const struct api_job *j)
 {
     cJSON *usage = cJSON_CreateObject();
@@ -69,7 +69,8 @@ static cJSON *usage_of(const struct api_job *j)
     return usage;
 }
 
-/* With several stop strings, it is not known which one ended a reply. */
+/* Adds the reason of the end. With several stop strings, it is not known which one ended a
+ * reply. */
 static void add_stop(cJSON *to, const struct api_job *j)
 {
     enum api_reason reason = api_stream_reason(j);
@@ -87,7 +88,7 @@ static void add_stop(cJSON *to, const struct api_job *j)
     }
 }
 
-/* Without content, as it begins. */
+/* Makes the message as it begins, without content. */
 static cJSON *message_of(const struct api_answer *a)
 {
     cJSON *root = cJSON_CreateObject();
@@ -152,7 +153,7 @@ static void say_error(struct api_text *out, const struct api_error *e)
 
 /* ---- events ------------------------------------------------------------------------------------ */
 
-/* The object, whose type is the event's, is deleted. */
+/* Writes an event and deletes its object, which has the event's type. */
 static void say_event(const struct api_stream *s, cJSON *body)
 {
     const char *type = cJSON_GetStringValue(cJSON_GetObjectItem(body, "type"));

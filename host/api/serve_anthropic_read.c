@@ -26,8 +26,8 @@ static cJSON *copy(const cJSON *value)
 
 /* ---- what is said ------------------------------------------------------------------------------ */
 
-/* A message being converted: its blocks become a reply with its calls, or results of tools
- * followed by what the user says. */
+/* A message that is being converted: its blocks become a reply with its calls, or results of tools,
+ * then the user's text. */
 struct blocks {
     struct serve_translation *t;
     unsigned at; /* which message */
@@ -160,7 +160,7 @@ static bool read_messages(struct serve_translation *t)
     return true;
 }
 
-/* The system prompt goes first, wherever it is in the body. */
+/* Puts the system prompt first, wherever it is in the body. */
 static bool end(struct serve_translation *t)
 {
     const cJSON *system = get(t->from, "system");

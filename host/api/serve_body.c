@@ -10,7 +10,7 @@
 
 static cJSON *tree_of(const struct api_json *v);
 
-/* Members or entries; at most API_JSON_DEEPEST are in each other. */
+/* Adds members or entries; values are nested at most API_JSON_DEEPEST deep. */
 static void add_children(cJSON *to, const struct api_json *v)
 {
     const struct api_json *one;
@@ -44,7 +44,7 @@ static cJSON *tree_of(const struct api_json *v)
     return to;
 }
 
-/* A number of more digits than a double has. */
+/* Keeps the digits of a seed, which may be more than a double has. */
 static void keep_seed(char seed[SERVE_SEED_BYTES], const struct api_json *root)
 {
     const struct api_json *v = api_json_get(root, "seed");

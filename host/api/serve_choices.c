@@ -22,8 +22,8 @@ static bool submit(struct serve_choices *c, struct serve_job *j, uint32_t i, str
     return true;
 }
 
-/* Makes reply i of the request. Each n replies belong to one prompt, and those after the first have
- * seeds of their own. */
+/* Makes the job for reply i. Each n consecutive replies belong to one prompt; all except the first
+ * have different seeds. */
 static bool add_job(struct serve_choices *c, const struct api_request *q, struct api_error *e)
 {
     struct serve_job *j = serve_job_new();
@@ -61,7 +61,7 @@ static bool add_jobs(struct serve_choices *c, const struct api_request *q, struc
     return true;
 }
 
-/* There is nothing to reply to, so the empty reply is done at once. */
+/* Adds an empty reply, which is done at once, because there is nothing to reply to. */
 static bool add_empty_job(struct serve_choices *c, struct api_request *q, struct api_error *e)
 {
     struct serve_job *j = serve_job_new();
@@ -118,7 +118,8 @@ void serve_choices_leave(struct serve_choices *c, const struct serve_backend *b)
 
 /* ---- said ------------------------------------------------------------------------------------ */
 
-/* Gives the job's place to another try, which must not begin where the likeliest token led. */
+/* Replaces the job by another try, which must differ even if the likeliest token is always
+ * taken. */
 static bool ask_again(struct serve_choices *c, uint32_t i, struct api_error *e)
 {
     struct serve_job *j = serve_job_new(), *old = c->jobs[i];
@@ -131,7 +132,8 @@ static bool ask_again(struct serve_choices *c, uint32_t i, struct api_error *e)
     if (j->of.request.sampler.temp < AGAIN_TEMPERATURE) {
         j->of.request.sampler.temp = AGAIN_TEMPERATURE;
     }
-    j->of.request.chosen |= INGOT_SAMPLES_TEMP; /* a board's model may have a lower one */
+    j->of.request.chosen |= INGOT_SAMPLES_TEMP; /* a board's model may recommend a lower
+                                                   temperature */
     j->of.spent_tokens = old->of.spent_tokens + old->of.reply_tokens;
     if (!submit(c, j, i, e)) {
         return false;
@@ -140,13 +142,13 @@ static bool ask_again(struct serve_choices *c, uint32_t i, struct api_error *e)
     return true;
 }
 
-/* Whether the grammar of a reply does not hold all of its schemas, however the reply has ended. */
+/* True if the grammar of a reply did not enforce all of its schemas. */
 static bool needs_check(const struct serve_job *j)
 {
     return j->of.request.n_checked != 0 && j->of.error.status == 0;
 }
 
-/* Takes the result of the check of reply i. False: the check goes on. */
+/* Takes the result of the check of reply i. False: the check is not finished. */
 static bool take_check(struct serve_choices *c, uint32_t i, bool *good,
                        char error_message[SERVE_ERROR_MESSAGE_BYTES])
 {
@@ -167,8 +169,8 @@ static bool take_check(struct serve_choices *c, uint32_t i, bool *good,
     return true;
 }
 
-/* Reply i is done: checks it, and makes it again if it is refused. *e: another try found no
- * place. */
+/* Checks reply i, which is done, and makes it again if the check refuses it. *e: there was no room
+ * for another try. */
 static void check_job(struct serve_choices *c, uint32_t i, struct api_error *e)
 {
     struct serve_job *j = c->jobs[i];
@@ -190,7 +192,7 @@ static void check_job(struct serve_choices *c, uint32_t i, struct api_error *e)
     c->checked[i] = true;
 }
 
-/* Cuts vectors to the wanted dimensions, if they have so many. */
+/* Cuts vectors to the requested number of dimensions; it must not exceed theirs. */
 static void check_dimensions(struct serve_job *j)
 {
     size_t width = j->of.vectors.n / sizeof(float) /
@@ -201,7 +203,7 @@ static void check_dimensions(struct serve_job *j)
     }
 }
 
-/* Only the server's thread changes a finished job. */
+/* Checks finished jobs; only the server's thread changes them. */
 static void check_done(struct serve_choices *c, struct api_error *e)
 {
     for (uint32_t i = 0; i < c->n; i++) {
@@ -220,8 +222,8 @@ static void check_done(struct serve_choices *c, struct api_error *e)
     }
 }
 
-/* All jobs are done. Returns whether their answer is written, or has to be written here because
- * there is no memory for a task. */
+/* True if the answer of all jobs, which are done, is written, or must be written here because there
+ * is no memory for a task. */
 static bool is_written(struct serve_choices *c)
 {
     if (c->whole == NULL) {
@@ -262,7 +264,7 @@ static void say_events(struct serve_choices *c, struct api_text *out)
     bool failed = false;
 
     check_done(c, &e);
-    if (e.status != 0) { /* another try found no place */
+    if (e.status != 0) { /* there was no room for another try */
         pthread_mutex_lock(&c->jobs[0]->lock);
         c->jobs[0]->of.error = e;
         pthread_mutex_unlock(&c->jobs[0]->lock);
@@ -282,7 +284,7 @@ static void say_events(struct serve_choices *c, struct api_text *out)
         n_ended += c->at[i].ended;
     }
     c->ended = n_ended == c->n || failed;
-    if (c->ended && w->end != NULL) { /* one that failed ends them all */
+    if (c->ended && w->end != NULL) { /* one failed reply ends all */
         serve_job_list(jobs, c->jobs, c->n);
         w->end(out, &c->answer, jobs, failed ? 0 : c->n);
     }

@@ -1,7 +1,7 @@
-/* The replies to one request of an HTTP connection: a job for each of `n` replies to each
- * prompt; together their choices are one answer. If a finished reply does not satisfy its
- * schema, because the grammar could not enforce it, it is made again; if no try succeeds, that
- * is an error. */
+/* The replies to one request of an HTTP connection: each of `n` replies to each prompt is a job,
+ * and their choices together are one answer. If a finished reply does not satisfy its schema,
+ * because the grammar cannot enforce all of it, the reply is made again; if no try succeeds, the
+ * request fails. */
 #ifndef INGOT_HOST_SERVE_CHOICES_H
 #define INGOT_HOST_SERVE_CHOICES_H
 
@@ -15,26 +15,26 @@ struct serve_choices {
     struct api_events at[API_REPLIES_MOST];
     uint8_t tries[API_REPLIES_MOST]; /* replies that were refused */
     bool checked[API_REPLIES_MOST];
-    struct serve_check *checks[API_REPLIES_MOST]; /* checks of the replies being checked; NULL:
-                                                   * none */
+    struct serve_check *checks[API_REPLIES_MOST]; /* the current check of each reply; NULL:
+                                                     none */
     uint32_t n;
     const struct serve_backend *backend;
-    bool streams, ended; /* sent as events; all events were sent */
+    bool streams, ended; /* the answer is a stream of events; all events were sent */
     struct api_answer answer;
     struct api_text echo;      /* answer.echo */
     struct serve_whole *whole; /* the answer being written; NULL: none */
 };
 
-/* Reads a body of this kind, and submits its jobs. False: *e says why not. */
+/* Reads a body of this kind, and submits its jobs. False: *e gives the reason. */
 bool serve_choices_ask(struct serve_choices *c, const struct serve_backend *b,
                        const struct api_answer *answer, const struct api_text *body,
                        const struct api_defaults *d, struct api_error *e);
 
-/* Returns whether there is something to send: the first piece of a stream, or else the whole
- * answer. If it failed before, only e is sent. */
+/* True if there is something to send: the first piece of a stream, or the whole answer. If the
+ * request failed before that, only *e is sent. */
 bool serve_choices_begun(struct serve_choices *c, struct api_error *e);
 
-/* Sends what was not sent yet: events, or the whole answer. */
+/* Sends the events that were not sent yet, or the whole answer. */
 void serve_choices_say(struct serve_choices *c, struct api_text *out);
 
 /* Cancel the replies that still run, and free everything. */

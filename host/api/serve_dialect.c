@@ -48,7 +48,8 @@ void serve_translate_put(struct serve_translation *t, cJSON *object, const char 
     }
 }
 
-/* Which entry of the input a message came from; all readers ignore a member that begins with x_. */
+/* Name of a member with the entry of the input from which a message came; all readers ignore
+ * members that begin with x_. */
 #define ENTRY "x_entry"
 
 cJSON *serve_translate_message(struct serve_translation *t, unsigned at, const char *role,
@@ -187,7 +188,7 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Which entry message i came from. */
+/* The entry from which message i came. */
 static unsigned entry_of(const cJSON *messages, unsigned long i)
 {
     const cJSON *one = cJSON_GetArrayItem(messages, i < 1 << 20 ? (int)i : -1);
@@ -251,7 +252,7 @@ static bool translate(struct serve_translation *t, const struct serve_dialect_fi
     return !t->failed || api_refuse(t->e, 500, NULL, NULL, "out of memory");
 }
 
-/* The fields of chat completions as a body, in which a seed has all of its digits. */
+/* Reads the fields of chat completions as a body, in which the seed keeps all of its digits. */
 static bool read_fields(struct api_request *q, struct serve_translation *t,
                         const struct api_defaults *d)
 {

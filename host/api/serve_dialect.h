@@ -14,17 +14,17 @@ struct serve_translation {
     enum serve_dialect dialect;
     const cJSON *from;           /* the body: an object */
     char seed[SERVE_SEED_BYTES]; /* its digits; "": none */
-    cJSON *to;                   /* its fields in the names of chat completions */
+    cJSON *to;                   /* its fields under the names of chat completions */
     cJSON *messages;             /* a list in `to`, once it has entries */
-    cJSON *echo;                 /* for the answer, which repeats it; NULL: nothing */
+    cJSON *echo;                 /* fields that the answer repeats; NULL: none */
     enum api_kind kind;
     bool loads;  /* there is nothing to reply to */
     bool failed; /* no memory */
     struct api_error *e;
 };
 
-/* A field of a dialect. to: its name in chat completions, if the value is the same. read:
- * translates it. Neither: it does not change a reply. */
+/* A field of a dialect. to: its name in chat completions, if the value is the same there; read:
+ * translates the field. A field with neither does not change a reply. */
 struct serve_dialect_field {
     const char *name, *to;
     bool (*read)(struct serve_translation *t, const char *name, const cJSON *value);
@@ -33,7 +33,7 @@ struct serve_dialect_field {
 /* How a dialect is read. */
 struct serve_dialect_fields {
     const struct serve_dialect_field *list; /* to a name NULL */
-    /* A field that is not in the list. NULL: it is refused. */
+    /* Handles a field that is not in the list. NULL: such fields are refused. */
     bool (*other)(struct serve_translation *t, const cJSON *member);
     /* Called once all fields are read. NULL: nothing to do. */
     bool (*end)(struct serve_translation *t);
@@ -45,7 +45,7 @@ struct serve_dialect_fields {
 struct serve_writer {
     const char *stream_type; /* of media */
     void (*say)(const struct api_stream *s, const struct api_piece *p);
-    /* Called after the last piece of all replies; n 0: for a failed one. NULL: nothing. */
+    /* Called after the last piece of all replies; n 0: the request failed. NULL: writes nothing. */
     void (*end)(struct api_text *out, const struct api_answer *a, const struct api_job *const *jobs,
                 uint32_t n);
     void (*whole)(struct api_text *out, const struct api_answer *a,
@@ -55,7 +55,7 @@ struct serve_writer {
 
 const struct serve_writer *serve_writer_of(enum serve_dialect dialect);
 
-/* Reads a body (bytes, followed by a NUL) of a->dialect into *q, which was zeroed. Sets a->kind,
+/* Reads a body (`bytes` bytes, then a NUL) of a->dialect into *q, which was zeroed. Sets a->kind,
  * a->loads and *echo. False: *e names the dialect's field. Call serve_request_free in any case. */
 bool serve_dialect_read(struct api_request *q, struct api_answer *a, struct api_text *echo,
                         const char *body, size_t bytes, const struct api_defaults *d,
@@ -63,42 +63,44 @@ bool serve_dialect_read(struct api_request *q, struct api_answer *a, struct api_
 
 /* ---- for readers ------------------------------------------------------------------------------- */
 
-/* The fields of an object; prefix: "options." for fields inside, "" for those of the body. */
+/* Translates the fields of an object; prefix: "options." for the fields of an inner object, "" for
+ * those of the body. */
 bool serve_translate(struct serve_translation *t, const cJSON *object, const char *prefix,
                      const struct serve_dialect_fields *fields);
 
-/* Adds a member to t->to, or to another object, and takes the value over. */
+/* Adds a member to t->to or another object, which then owns the value. */
 void serve_translate_put(struct serve_translation *t, cJSON *object, const char *name,
                          cJSON *value);
 
-/* Adds a message that came from entry `at` of the input. content is taken over; NULL: null. */
+/* Adds a message that came from entry `at` of the input. The message owns `content`; NULL: null. */
 cJSON *serve_translate_message(struct serve_translation *t, unsigned at, const char *role,
                                cJSON *content);
 
-/* Adds a call to an assistant's message. arguments: a text or an object, which is taken over. */
+/* Adds a call to an assistant's message. arguments: a text or an object, which the message then
+ * owns. */
 void serve_translate_call(struct serve_translation *t, cJSON *message, const char *id,
                           const char *name, cJSON *arguments);
 
-/* Fills t->e with status 400 and returns false. field: the dialect's own name. */
+/* Fills t->e with status 400 and returns false. field: its name in the dialect. */
 bool serve_translate_refuse(struct serve_translation *t, const char *field, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Readers of struct serve_dialect_field: a value that asks for nothing (null, false, "", [],
- * {}); any other is refused; a list of functions and its choice. */
+/* A reader for struct serve_dialect_field that accepts only values that ask for nothing: null,
+ * false, "", [], {}. */
 bool serve_translate_nothing(struct serve_translation *t, const char *name, const cJSON *value);
 
 /* Sets a schema as the field response_format. name and strict: NULL if there are none. */
 void serve_translate_schema(struct serve_translation *t, const cJSON *schema, const cJSON *name,
                             const cJSON *strict);
 
-/* The dialects; NAME is read in serve_NAME_read.c and written in serve_NAME.c. */
+/* The dialects. serve_NAME_read.c reads dialect NAME, serve_NAME.c writes it. */
 extern const struct serve_dialect_fields serve_responses_fields, serve_ollama_chat_fields,
     serve_ollama_generate_fields, serve_ollama_embed_fields, serve_ollama_embeddings_fields,
     serve_anthropic_fields;
 extern const struct serve_writer serve_responses_writer, serve_chat_writer, serve_ollama_writer,
     serve_anthropic_writer;
 
-/* "2026-11-28T10:00:00Z" of seconds since 1970. */
+/* Writes seconds since 1970 as "2026-11-28T10:00:00Z". */
 enum { SERVE_TIME_BYTES = 40 };
 void serve_ollama_time(char text[SERVE_TIME_BYTES], int64_t seconds);
 

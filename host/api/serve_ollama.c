@@ -31,8 +31,8 @@ static cJSON *object_of(const struct api_answer *a)
     return root;
 }
 
-/* Writes the members text and thinking of a chat's message, or of the object itself. Both are taken
- * over; thinking may be NULL. Returns the object to which a chat's calls are added. */
+/* Writes the members text and thinking of a chat's message, or of the object itself. Takes over
+ * both; thinking may be NULL. Returns the object to which a chat's calls are added. */
 static cJSON *add_message(cJSON *root, const struct api_answer *a, cJSON *text, cJSON *thinking)
 {
     bool chat = a->dialect == SERVE_OLLAMA_CHAT;
@@ -80,7 +80,8 @@ static double add_time(cJSON *root, const char *name, double ms)
     return ns;
 }
 
-/* Writes why it ended, and how long it took. The first token of a reply comes with the prompt. */
+/* Writes why the reply ended, and how long it took. The first token of a reply counts to the
+ * prompt. */
 static void add_end(cJSON *root, const struct api_answer *a, const struct api_job *j)
 {
     double rate = j->figures.list[API_DECODE_TOKENS_PER_S], tokens = j->reply_tokens;
@@ -174,7 +175,7 @@ static void collect(const struct api_stream *s, const struct api_piece *p)
     }
 }
 
-/* Writes the vectors of OpenAI's answer: all of them, or the one of the one text. */
+/* Writes the vectors of OpenAI's answer: all of them, or the only text's vector. */
 static void add_vectors(cJSON *root, const struct api_answer *a, const struct api_job *j)
 {
     cJSON *theirs = serve_answer_vectors(a->model, j), *one;

@@ -5,11 +5,11 @@
 #include "host/api/serve_dialect.h"
 #include "host/serve/serve_pages.h"
 
-/* The version of Ollama's API that these pages implement: clients refuse older ones. */
+/* The version of Ollama's API that these pages implement; clients refuse older versions. */
 #define API_VERSION "0.12.6"
 
-/* Zeros stand for the digest of the model's file, which is not computed: clients cut pieces out of
- * the field, so it has to have its full length. */
+/* Zeros replace the digest of the model's file, which is not computed. Clients use parts of the
+ * field, so it must have its full length. */
 #define NO_DIGEST "0000000000000000000000000000000000000000000000000000000000000000"
 
 /* Returns a number that the model, or the first board, reports about itself. 0: it has not reported
@@ -84,7 +84,7 @@ void serve_ollama_page(struct api_text *out, enum serve_page_kind page,
     }
 }
 
-/* Any name means the loaded model, as everywhere. */
+/* Describes the loaded model, which any name means. */
 void serve_ollama_show(struct api_text *out, const struct serve_backend *b, int64_t now)
 {
     cJSON *root = cJSON_CreateObject(), *info, *list;

@@ -1,6 +1,6 @@
-/* Bodies of Ollama's /api/chat, /api/generate, /api/embed and /api/embeddings in the fields of
- * chat completions, completions and embeddings. Replies are streams unless the request says
- * otherwise. */
+/* Bodies of Ollama's /api/chat, /api/generate, /api/embed and /api/embeddings are translated into
+ * fields of chat completions, completions and embeddings. Replies are streams unless the request
+ * says otherwise. */
 #include <string.h>
 
 #include "host/api/serve_dialect.h"
@@ -41,7 +41,7 @@ static bool read_options(struct serve_translation *t, const char *name, const cJ
     return t->kind == API_EMBED || serve_translate(t, v, "options.", &options_fields);
 }
 
-/* -2, until the context is full, means the same here as -1. */
+/* Reads the number of tokens; -2 (until the context is full) means the same here as -1. */
 static bool read_most(struct serve_translation *t, const char *name, const cJSON *v)
 {
     bool full = cJSON_IsNumber(v) && v->valuedouble <= -2 && v->valuedouble >= -2;
@@ -51,7 +51,8 @@ static bool read_most(struct serve_translation *t, const char *name, const cJSON
     return true;
 }
 
-/* Ways to choose tokens that are not here: values with which they are off. */
+/* Reads ways to choose tokens that do not exist here: only values that switch them off are
+ * accepted. */
 static bool read_off(struct serve_translation *t, const char *name, const cJSON *v)
 {
     double off = strcmp(name, "options.mirostat") == 0 ? 0 : 1;
@@ -80,7 +81,7 @@ static const struct serve_dialect_field options_list[] = {
     { .name = "options.mirostat", .read = read_off },
     { .name = "options.mirostat_tau" },
     { .name = "options.mirostat_eta" },
-    /* How a model is loaded: here the command line decides that. */
+    /* These say how a model is loaded, which the command line decides here. */
     { .name = "options.num_ctx" },
     { .name = "options.num_batch" },
     { .name = "options.num_gpu" },
@@ -125,7 +126,7 @@ static bool read_format(struct serve_translation *t, const char *name, const cJS
     return true;
 }
 
-/* true, false, or how much: here it means thoughts or no thoughts. */
+/* Reads true, false, or an amount of thinking: any amount means thoughts. */
 static bool read_think(struct serve_translation *t, const char *name, const cJSON *v)
 {
     if (!cJSON_IsBool(v) && !cJSON_IsString(v)) {
@@ -161,7 +162,7 @@ static bool end_stream(struct serve_translation *t)
 
 /* ---- /api/chat --------------------------------------------------------------------------------- */
 
-/* A tool's message has no call number: it answers the calls before it. */
+/* Reads a message. A tool's message has no call number: it answers the calls before it. */
 static bool read_message(struct serve_translation *t, unsigned at, const cJSON *m)
 {
     const char *role = cJSON_GetStringValue(get(m, "role"));
@@ -204,7 +205,7 @@ static bool read_messages(struct serve_translation *t, const char *name, const c
     return true;
 }
 
-/* Without messages a client only wants the model to be loaded, which it is. */
+/* Without messages, the client only wants the model to be loaded, which it already is. */
 static bool end_chat(struct serve_translation *t)
 {
     t->loads = t->messages == NULL;
@@ -231,7 +232,7 @@ static bool read_text(struct serve_translation *t, const char *name, const cJSON
     return cJSON_IsString(v) || serve_translate_refuse(t, name, "%s has to be a text", name);
 }
 
-/* The prompt as a person's message, or, if raw, unchanged. */
+/* Makes the prompt a user's message; a raw prompt stays unchanged. */
 static bool end_generate(struct serve_translation *t)
 {
     const cJSON *prompt = get(t->from, "prompt"), *system = get(t->from, "system");

@@ -29,7 +29,8 @@ static struct chat_turn turn_of(const struct ingot_chat *chat, const struct api_
     return turn;
 }
 
-/* Needs room for CHAT_TURN_PARTS + 1 parts a turn. Returns how many there are. */
+/* Makes the parts of a prompt, and returns their number; needs room for CHAT_TURN_PARTS + 1 parts
+ * per turn. */
 static size_t parts_of(const struct ingot_chat *chat, const struct api_request *q,
                        struct tokenizer_part *parts)
 {
@@ -56,8 +57,8 @@ static size_t parts_of(const struct ingot_chat *chat, const struct api_request *
     return n;
 }
 
-/* Refuses a request. what: the prompt or the input; n: its tokens, 0 if they could not be counted.
- * The reply needs one place. */
+/* Refuses a request. what: the prompt or the input; n: its number of tokens, 0: not known. The
+ * reply needs at least one token. */
 static bool refuse_long(struct api_error *e, const char *what, size_t n, uint32_t context)
 {
     unsigned room = (unsigned)context - 1;
@@ -93,7 +94,7 @@ static bool encode_parts(const struct model *m, const struct tokenizer_part *par
     error = tokenizer_encode_parts(&m->tokenizer, parts, n_parts, TOKENIZER_BOS, ids, context, n,
                                    scratch, bytes);
     if (error == ERR_TOO_LONG) {
-        /* *n is 0 also when it fails */
+        /* on a failure *n is 0 too */
         (void)tokenizer_count_parts(&m->tokenizer, parts, n_parts, TOKENIZER_BOS, n, scratch,
                                     bytes);
     }

@@ -12,7 +12,7 @@ struct block {
 };
 
 struct memory {
-    struct api_memory memory; /* first, so that its address is the whole's */
+    struct api_memory memory; /* must be first, so that its address is that of the struct */
     struct block *blocks;
     atomic_uint holders;
 };

@@ -7,31 +7,33 @@
 
 enum { SERVE_BODY_BYTES = 1 << 20 /* longest body of a request */ };
 
-/* A body (bytes); *q was zero. False: *e says why. serve_request_free in any case. */
+/* Reads a body (`bytes` bytes); *q was zero. False: *e gives the reason. Call serve_request_free in
+ * any case. */
 bool serve_request_read(struct api_request *q, enum api_kind kind, const char *body, size_t bytes,
                         const struct api_defaults *d, struct api_error *e);
 
 void serve_request_free(struct api_request *q);
 
-/* The same once more; *to was zero. Both have the same texts, which never change, in memory that
- * the last of them frees: each may be freed by another thread. */
+/* Copies a request; *to was zero. Both share texts, which never change, in memory that the last of
+ * them frees; different threads may free them. */
 void serve_request_copy(struct api_request *to, const struct api_request *from);
 
-/* A compiled grammar (bytes) from malloc becomes the request's. False: *e. */
+/* Gives the request a compiled grammar (`bytes` bytes from malloc). False: *e gives the reason. */
 bool serve_request_hold(struct api_request *q, void *grammar, size_t bytes, struct api_error *e);
 
-/* The body (bytes) as JSON, which the caller deletes. NULL: *e says what is wrong. seed: the digits of its field `seed`; "": it has
- * none. */
+/* Parses the body (`bytes` bytes) as JSON, which the caller deletes. NULL: *e says what is wrong. seed: the digits of its field
+ * `seed`; "": it has none. */
 enum { SERVE_SEED_BYTES = 24 };
 struct cJSON *serve_body_parse(const char *body, size_t bytes, char seed[SERVE_SEED_BYTES],
                                struct api_error *e);
 
-/* Memory that grows, of one holder; NULL: there is none. A copy in it, with a NUL; NULL likewise. m NULL: nothing. */
+/* Makes memory that grows and has one holder; NULL: out of memory. Below: copies a text into it, with a NUL (NULL:
+ * out of memory); then: gives up its hold (m NULL: does nothing). */
 struct api_memory *serve_memory_new(void);
 char *serve_memory_copy(struct api_memory *m, const char *bytes, size_t n);
 void serve_memory_drop(struct api_memory *m);
 
-/* How `ingot serve` holds replies. */
+/* How `ingot serve` stores replies. */
 extern const struct api_holder serve_holder;
 
 #endif

@@ -22,7 +22,7 @@ static void item_id(char id[API_ID_BYTES], const struct api_stream *s, const str
     api_stream_id(id, words[p->item], s->a, s->at->index, p->number);
 }
 
-/* Returns the scores of tokens that were not sent; those of a text's item. */
+/* Returns the scores of a text item's tokens that were not sent yet. */
 static cJSON *scores_of(const struct api_stream *s)
 {
     cJSON *scores, *list;
@@ -36,7 +36,7 @@ static cJSON *scores_of(const struct api_stream *s)
     return list != NULL ? list : cJSON_CreateArray();
 }
 
-/* Writes a part of a text's or of thoughts' item. scores is taken over. */
+/* Writes a part of a text's or of thoughts' item. Takes over `scores`. */
 static cJSON *part_of(const struct api_piece *p, const char *bytes, size_t n, cJSON *scores)
 {
     cJSON *part = cJSON_CreateObject();
@@ -65,8 +65,8 @@ static void add_call(cJSON *item, const struct api_stream *s, const struct api_p
     cJSON_AddItemToObject(item, "arguments", serve_stream_text(p->bytes, whole ? p->n : 0));
 }
 
-/* Writes the item of a piece. part: its content, which is taken over; NULL: it is empty. status: of
- * a closed item, whether it was cut. */
+/* Writes the item of a piece. part: its content, which is taken over; NULL: it is empty. status:
+ * that of a closed item says whether it was cut. */
 static cJSON *item_of(const struct api_stream *s, const struct api_piece *p, const char *status,
                       cJSON *part)
 {
@@ -94,8 +94,8 @@ static cJSON *item_of(const struct api_stream *s, const struct api_piece *p, con
     return item;
 }
 
-/* Thoughts and calls that were cut say so themselves; a text is cut if it is the last item of a
- * reply. */
+/* Returns the status of an item. Thoughts and calls know whether they were cut; a text was cut if
+ * it is the last item of a cut reply. */
 static const char *status_of_item(const struct api_stream *s, const struct api_piece *p)
 {
     if (p->item == API_CALL_ITEM) {
@@ -125,7 +125,8 @@ static cJSON *usage_of(const struct api_job *j)
     cJSON_AddNumberToObject(details, "cached_tokens", j->cached_tokens);
     cJSON_AddNumberToObject(usage, "output_tokens", reply);
     details = cJSON_AddObjectToObject(usage, "output_tokens_details");
-    cJSON_AddNumberToObject(details, "reasoning_tokens", 0); /* they are not counted separately */
+    cJSON_AddNumberToObject(details, "reasoning_tokens", 0); /* thoughts are not counted
+                                                                separately */
     cJSON_AddNumberToObject(usage, "total_tokens", prompt + reply);
     return usage;
 }
@@ -150,7 +151,7 @@ static void add_reasons(cJSON *root, const struct api_job *j, const char *status
     }
 }
 
-/* Writes output, usage and figures of a reply that is done. */
+/* Writes output, usage and figures of a finished reply. */
 static void add_result(cJSON *root, const struct api_answer *a, const struct api_job *j)
 {
     cJSON *output = cJSON_CreateArray();
@@ -202,7 +203,7 @@ static void whole(struct api_text *out, const struct api_answer *a,
 
 /* ---- events ------------------------------------------------------------------------------------ */
 
-/* Writes one event. body: its members beside type and number; it is taken over. */
+/* Writes one event. body: its members except type and number; it is taken over. */
 static void say_event(const struct api_stream *s, const char *type, cJSON *body)
 {
     cJSON_AddStringToObject(body, "type", type);

@@ -21,7 +21,7 @@ static bool is(const char *text, const char *word)
 
 /* ---- what is said ------------------------------------------------------------------------------ */
 
-/* Returns the assistant's message at the end. NULL: there is none, or another's comes last. */
+/* Returns the last message if it is the assistant's. NULL: there is none, or it is another's. */
 static cJSON *last_reply(const struct serve_translation *t)
 {
     cJSON *last = t->messages != NULL && t->messages->child != NULL ? t->messages->child->prev
@@ -35,7 +35,7 @@ static cJSON *copy(const cJSON *value)
     return value != NULL ? cJSON_Duplicate(value, true) : NULL;
 }
 
-/* A text that comes after the calls of the same reply belongs to them. */
+/* Reads a message. A text after calls of the same reply belongs to their message. */
 static bool read_message(struct serve_translation *t, unsigned at, const cJSON *item)
 {
     const char *role = text_of(item, "role");
@@ -57,7 +57,8 @@ static bool read_message(struct serve_translation *t, unsigned at, const cJSON *
     return true;
 }
 
-/* A call belongs to the assistant's text before it, as other calls of the same reply do. */
+/* Reads a call, which belongs to the assistant's message before it, like other calls of the same
+ * reply. */
 static bool read_call(struct serve_translation *t, unsigned at, const cJSON *item)
 {
     const char *id = text_of(item, "call_id"), *name = text_of(item, "name");
@@ -191,8 +192,8 @@ static bool read_format(struct serve_translation *t, const char *name, const cJS
     return true;
 }
 
-/* `include`: scores of the reply's tokens are accepted; the rest belongs to tools that do not
- * exist here. */
+/* Reads `include`: scores of the reply's tokens are accepted; other values belong to tools that do
+ * not exist here. */
 static bool read_include(struct serve_translation *t, const char *name, const cJSON *v)
 {
     const cJSON *one;

@@ -13,7 +13,7 @@ cJSON *serve_stream_text(const char *bytes, size_t n)
     if (copy == NULL) {
         return NULL;
     }
-    if (n != 0) { /* bytes may be NULL then */
+    if (n != 0) { /* bytes may be NULL if n is 0 */
         memcpy(copy, bytes, n);
     }
     copy[n] = '\0';

@@ -1,4 +1,5 @@
-/* Helpers of the writers of all APIs, beside the pieces of a reply (runtime/api/api_stream.h). */
+/* Helpers for the writers of all APIs, in addition to runtime/api/api_stream.h, which has the
+ * pieces of a reply. */
 #ifndef INGOT_HOST_SERVE_STREAM_H
 #define INGOT_HOST_SERVE_STREAM_H
 
@@ -7,17 +8,17 @@
 #include "host/serve/serve_figures.h"
 #include "runtime/api/api_stream.h"
 
-/* The pieces of a whole reply from the beginning, to the end. */
+/* Writes all pieces of a whole reply. */
 void serve_stream_all(const struct api_answer *a, const struct api_job *j, api_say *say,
                       void *context);
 
-/* Some of a text as JSON. */
+/* Makes a JSON string of n bytes of a text. */
 struct cJSON *serve_stream_text(const char *bytes, size_t n);
 
-/* Add the list `warnings` of a request to the object, if there are any. */
+/* Adds the list `warnings` of a request to the object, if it has any. */
 void serve_stream_warnings(struct cJSON *object, const struct api_request *q);
 
-/* How the reply was made, and where (docs/SERVE.md, figures). */
+/* Tells how the reply was made, and where (docs/SERVE.md, figures). */
 struct cJSON *serve_stream_figures(const struct api_job *j);
 
 #endif

@@ -6,19 +6,19 @@
 
 struct cJSON;
 
-/* Functions of api_text.h add to it, too. */
+/* Makes a text grow by realloc; functions of api_text.h append to it too. */
 void serve_text_grows(struct api_text *t);
 
 /* Adds bytes. False: out of memory. */
 bool serve_text_add(struct api_text *t, const char *bytes, size_t n);
 
-/* Adds a text by a format; more than 511 bytes are cut. */
+/* Appends a formatted text, cut after 511 bytes. */
 bool serve_text_say(struct api_text *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Adds the object as JSON without spaces, and deletes it. If it is NULL or memory runs out,
- * t->failed is set. U+007F is escaped: it is a key on a line, but not a control character in
- * JSON. */
+ * t->failed is set. U+007F is escaped, because it is a key on a line, although JSON does not count
+ * it as a control character. */
 void serve_text_add_json(struct api_text *t, struct cJSON *object);
 
 /* Zero again. */

@@ -15,7 +15,7 @@ struct serve_whole {
     bool written; /* a worker has taken the task */
 };
 
-/* Nobody writes to finished jobs. */
+/* Writes the answer in a worker; nobody else changes finished jobs. */
 static void write_answer(struct serve_task *t)
 {
     struct serve_whole *w = (struct serve_whole *)t;

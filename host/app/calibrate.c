@@ -15,7 +15,7 @@
 #include "host/app/host_app.h"
 #include "host/app/perplexity.h"
 
-/* The four inputs that matrices of a layer share, and the head's. */
+/* The four inputs that a layer's matrices share; the head's input is separate. */
 enum input { INPUT_QKV, INPUT_OUT, INPUT_GATE_UP, INPUT_DOWN, INPUTS };
 
 /* Results of the process that runs the model, in shared memory. */
@@ -27,7 +27,7 @@ struct result {
 
 static struct run {
     struct host_app host;
-    struct kernels plain; /* as chosen for this model; they call the model's own count first */
+    struct kernels plain; /* kernels chosen for this model; the counting kernels call them */
     struct result *result;
 } run;
 
@@ -51,7 +51,7 @@ static size_t columns_before(const struct ingot_params *p, enum input input)
     return columns;
 }
 
-/* Returns where an input starts; layer n_layers: the head's. */
+/* Returns the offset of an input's sums; layer n_layers: the head's. */
 static size_t input_offset(const struct ingot_params *p, unsigned layer, enum input input)
 {
     size_t at = layer * columns_before(p, INPUTS);
@@ -72,7 +72,7 @@ static size_t all_columns(const struct ingot_params *p)
 static const enum ingot_role roles[INPUTS] = { INGOT_ATTN_Q, INGOT_ATTN_OUT, INGOT_FFN_UP,
                                                INGOT_FFN_DOWN };
 
-/* Whether every layer has these inputs; inputs of its other matrices are not counted. */
+/* True if every layer has these inputs; inputs of other matrices are not counted. */
 static bool has_inputs(const struct image *img)
 {
     for (uint32_t i = 0; i < img->header->params.n_layers; i++) {
@@ -92,8 +92,8 @@ static bool has_inputs(const struct image *img)
     return true;
 }
 
-/* Returns the sums for the input that a matrix at w reads. Only the core whose rows begin at the
- * matrix's first row counts: the others see the same input. NULL: another core's, or another
+/* Returns the sums for the input that a matrix at w reads. Only the core with the matrix's first
+ * row counts, because the others see the same input. NULL: this is another core, or another
  * matrix. */
 static double *sums_of(const void *w, size_t *columns)
 {
@@ -170,7 +170,7 @@ static bool run_model(const char *path, const char *text, bool counts)
     return true;
 }
 
-/* Runs in a process of its own, because a process has room for one model. */
+/* Runs the model in a separate process, because a process has room for only one model. */
 static bool run_apart(const char *path, const char *text, bool counts)
 {
     int status = 0;
@@ -216,8 +216,8 @@ bool calibrate_perplexity(const char *path, const char *text, double *perplexity
 
 /* ---- in the packer's process ----------------------------------------------------------------- */
 
-/* Root mean squares relative to the mean over all columns: mean squares themselves overfit one
- * text, and do not improve logits. A column that was always 0 still counts a little. */
+/* Computes root mean squares relative to the mean over all columns, because mean squares overfit
+ * the text and do not improve logits. A column that was always 0 still counts a little. */
 static void norm_columns(float *out, const double *sums, size_t n)
 {
     double mean = 0;
@@ -254,7 +254,7 @@ static bool keep_columns(struct calibration *c)
             norm_input(c, layer, (enum input)i);
         }
     }
-    norm_input(c, p->n_layers, INPUT_QKV); /* the head's, which has as many columns */
+    norm_input(c, p->n_layers, INPUT_QKV); /* for the head, whose input has as many columns */
     return true;
 }
 

@@ -1,5 +1,5 @@
-/* How large the inputs of a model's columns are: their mean squares over a text, which tell the
- * quantizer where an error costs most. The model runs in a separate process. */
+/* Measures the inputs of matrices' columns: their mean squares over a text tell the quantizer where
+ * an error costs most. The model runs in a separate process. */
 #ifndef INGOT_HOST_CALIBRATE_H
 #define INGOT_HOST_CALIBRATE_H
 
@@ -10,10 +10,10 @@ enum { CALIBRATE_WINDOW = 256 };
 struct calibration {
     struct ingot_params params;
     float *columns;    /* all inputs, normed to a mean of 1 (see calibrate.c); allocated */
-    double perplexity; /* perplexity of the weights as 16-bit floats, on the same text */
+    double perplexity; /* perplexity on the same text with weights as 16-bit floats */
 };
 
-/* Runs the model of o->input over the file `text`. False: an error was printed to standard
+/* Runs the model o->input over the file `text`. False: an error was printed to standard
  * error. */
 bool calibrate_run(struct calibration *c, const struct pack_options *o, const char *text);
 void calibrate_free(struct calibration *c);

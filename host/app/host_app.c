@@ -51,7 +51,7 @@ static bool check_args(const struct host_args *args, const struct machine *machi
     return true;
 }
 
-/* Starts the cores that the arguments ask for, which are threads; there may be more of them than
+/* Starts the cores that the arguments ask for: threads, which may be more than
  * processors. */
 static void make_platform(struct host_app *h, const struct host_args *args)
 {
@@ -83,8 +83,8 @@ static void open_console(struct host_app *h, const struct host_args *args, bool 
     }
 }
 
-/* Refuses a model without a valid signature, as a board with this key does. False after an error
- * message. */
+/* Opens the public key, with which models without a valid signature are refused, as on a board.
+ * False: an error was printed. */
 static bool open_key(struct host_app *h, const char *path, const struct signing **signing)
 {
     char error_message[HOST_ERROR_MESSAGE_BYTES];
@@ -100,7 +100,8 @@ static bool open_key(struct host_app *h, const char *path, const struct signing 
     return true;
 }
 
-/* Maps a file, or packs it on the way and maps the result. */
+/* The bytes of the file that will be mapped: with --mmap, or while another format is packed; else
+ * 0. */
 static uint64_t mapped_bytes(const struct host_args *args)
 {
     struct stat st;
@@ -113,7 +114,7 @@ static uint64_t mapped_bytes(const struct host_args *args)
     return (uint64_t)st.st_size;
 }
 
-enum { PRESET_MOST = 8192 /* the file as the application reads it */ };
+enum { PRESET_MOST = 8192 /* most bytes of the file that the application reads */ };
 
 /* A board starts without a missing preset; here the command fails. */
 static bool check_preset(struct host_app *h, const struct host_args *args)
@@ -129,8 +130,8 @@ static bool check_preset(struct host_app *h, const struct host_args *args)
     return false;
 }
 
-/* Likewise there is no reply without the grammar that was named on the command line, or in a
- * preset. */
+/* The command also fails without the grammar that the command line or a preset
+ * names. */
 static bool check_grammar(struct host_app *h, const struct host_args *args)
 {
     const char *name = args->options.load.grammar;
@@ -212,10 +213,11 @@ bool host_app_load(struct host_app *h)
     return said_fine(h, app_load(&h->app));
 }
 
-enum { KV_TOUCHED = 256 << 20 /* in bytes: a large context is rarely filled */ };
+enum { KV_TOUCHED = 256 << 20 /* limit in bytes, because a large context is rarely filled */ };
 
-/* The first prompt writes to every layer's keys and values, and would wait until as many pages
- * of 2 MiB are cleared (docs/experiments/first-prefill.md). */
+/* Touches memory for keys and values. Otherwise the first prompt, which writes to every layer's
+ * keys and values, would wait until as many pages of 2 MiB are cleared
+ * (docs/experiments/first-prefill.md). */
 static bool touch_kv(struct host_app *h)
 {
     const struct arena_region *kv = &h->app.target.model.arena.regions[ARENA_KV];

@@ -13,7 +13,7 @@
 
 struct host_app {
     struct machine machine;
-    struct host_memory memory; /* rates of the machine, and its limits */
+    struct host_memory memory; /* the machine's rates and limits */
     struct platform platform;
     struct console console;
     struct host_files files;
@@ -22,10 +22,10 @@ struct host_app {
 };
 
 /* The functions below return false after an error message on standard error. args outlive h,
- * which must not move. args->model is an .ingot, or another format that `ingot pack` accepts:
- * that is packed to a temporary file first. */
+ * which must not move. args->model is an .ingot, or a file of another format that `ingot pack`
+ * accepts; it is packed to a temporary file first. */
 
-/* The application alone, without a model: its log lines are the result. */
+/* Starts only the application, without a model: its log lines are the result. */
 bool host_app_start(struct host_app *h, struct host_args *args);
 
 /* Find args->model and plan it. */

@@ -9,7 +9,7 @@
 #include "flash_image/source/map_file.h"
 #include "host/args/command_line.h"
 
-/* Everything here may be called from a signal handler. */
+/* All functions here may be called from a signal handler. */
 
 static void say(const char *text)
 {
@@ -18,7 +18,7 @@ static void say(const char *text)
     (void)written; /* there is nobody left to report to */
 }
 
-/* A file's name may have any byte: bytes that a terminal obeys are shown as '?'. */
+/* A file's name may have any byte; bytes that control a terminal are shown as '?'. */
 static void say_path(const char *path)
 {
     for (; *path != '\0'; path++) {

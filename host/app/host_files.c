@@ -37,7 +37,7 @@ struct file_timeout host_files_timeout(const struct host_files *h)
     return (struct file_timeout){ h->platform, 30 * h->platform->clock.hz };
 }
 
-/* --mmap: the file as flash would be, addressable. */
+/* For --mmap: maps the file, which is then addressable like flash. */
 static enum err map_model(struct host_files *h, struct host_file *f, const char *path)
 {
     char error_message[128];
@@ -118,7 +118,7 @@ static enum err open_packed(struct host_files *h, struct host_file *f, const cha
     return e;
 }
 
-/* only `chat` chooses one of them */
+/* refuses a folder of models: only `chat` chooses one of them */
 static enum err refuse_folder(struct host_files *h, const char *name)
 {
     char first[HOST_PATH_BYTES], why[HOST_ERROR_MESSAGE_BYTES];
@@ -161,7 +161,7 @@ static const char *error_message(void *context)
     return h->error_message;
 }
 
-/* The model and the previous one swap places. */
+/* Swaps the paths of the model and the previous model. */
 static void swap_paths(struct host_files *h)
 {
     char path[HOST_PATH_BYTES];
@@ -189,7 +189,7 @@ static enum err check_model(void *context, const char *name)
     return ERR_OK;
 }
 
-/* Names have passed check_model; "" is the command line's. */
+/* Finds a model. Names have passed check_model; "" is the command line's model. */
 static enum err find_model(void *context, enum app_file which, const char *name,
                            const struct file **file)
 {
@@ -294,7 +294,7 @@ static enum err read_grammar(void *context, const char *name, void *memory, size
     return e;
 }
 
-/* FOLDER/NAME.txt, or a file of that name, to text (room). */
+/* Reads FOLDER/NAME.txt, or a file of that name, into text (room). */
 static enum err read_text(struct host_files *h, const char *folder, const char *what,
                           const char *name, char *text, size_t room)
 {

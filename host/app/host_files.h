@@ -1,5 +1,5 @@
-/* The application's files on this computer: paths and names of /models, other formats packed on
- * the way, files that are mapped or read at a card's pace. */
+/* The application's files on this computer: finds models by path or by a name of /models, packs
+ * other formats, and maps files or reads them at a card's rate. */
 #ifndef INGOT_HOST_HOST_FILES_H
 #define INGOT_HOST_HOST_FILES_H
 
@@ -25,16 +25,16 @@ struct host_file {
 };
 
 struct host_files {
-    struct app_files files; /* the application whose context this is */
+    struct app_files files; /* functions for the application; this struct is their context */
     const struct host_args *args;
     const struct platform *platform; /* that waits for them */
     struct host_file model, draft, kv, save, adapter, log, use;
-    struct output_file made;      /* a file for `save` or `use` that is not there yet ... */
+    struct output_file made;      /* a new file for `save` or `use` ... */
     bool makes;                   /* ... where this says so */
-    bool made_blank;              /* the file that it replaces has no contents to keep */
+    bool made_blank;              /* ... and the file that it replaces has no contents to keep */
     char path[HOST_PATH_BYTES];   /* of the model ... */
-    char before[HOST_PATH_BYTES]; /* ... and of the one before it */
-    uint8_t *vocabulary;          /* a copy, where --template changes it */
+    char before[HOST_PATH_BYTES]; /* ... and the path of the model before it */
+    uint8_t *vocabulary;          /* a copy of the vocabulary, if --template changes it */
     char error_message[HOST_ERROR_MESSAGE_BYTES];
 };
 
@@ -42,7 +42,8 @@ struct host_files {
 void host_files_open(struct host_files *h, const struct host_args *args,
                      const struct platform *platform);
 
-/* Reads from the file next to `model` how its experts were used. False: nothing is known. */
+/* Reads from a file next to `model` how often its experts were used. False: there is no such
+ * file. */
 bool host_files_read_use(const char *model, const struct image *image, struct plan_use *use);
 
 /* ---- for host_saves.c ---- */
@@ -51,7 +52,7 @@ __attribute__((format(printf, 3, 4))) enum err host_files_fail(struct host_files
                                                                const char *format, ...);
 struct file_timeout host_files_timeout(const struct host_files *h);
 
-/* The device of a file was opened, or the error: makes the file on it, with its path for
+/* Makes the file on a device that was opened, or reports the error; the path is for
  * messages. */
 enum err host_files_begin(struct host_files *h, struct host_file *f, const char *path,
                           enum err opened);

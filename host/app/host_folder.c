@@ -68,7 +68,7 @@ bool host_folder_find_model(const char *beside, const char *name, char *path)
     return false;
 }
 
-/* As on a card, independent of the locale. */
+/* Compares names as on a card, independent of the locale. */
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
     return fat32_compare_names((*a)->d_name, (*b)->d_name);
@@ -88,7 +88,7 @@ static int scan(const char *beside, char *path, struct dirent ***names)
     return scandir(path, names, is_model, by_name);
 }
 
-/* Returns all files with a model's name, or those that are not adapters. */
+/* Lists all files with a model's ending; adapters false: except adapters. */
 static enum err list_files(const char *beside, bool adapters, storage_visit_fn *visit,
                            void *context, char *error_message, size_t bytes)
 {

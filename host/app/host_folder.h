@@ -1,5 +1,5 @@
-/* The folder of a model: the other files there by name. `beside` is the path of a file; its folder
- * is used. Paths have HOST_PATH_BYTES. */
+/* Finds files by name in the folder of a model. `beside` is the path of a file in the folder. Paths
+ * have HOST_PATH_BYTES. */
 #ifndef INGOT_HOST_HOST_FOLDER_H
 #define INGOT_HOST_HOST_FOLDER_H
 
@@ -10,7 +10,7 @@
 #include "board/err.h"
 #include "runtime/storage/storage.h"
 
-/* Returns the bytes of the folder in beside, with the slash; 0: the current folder. */
+/* The length of the folder in `beside`, with the slash; 0: the current folder. */
 int host_folder_bytes(const char *beside);
 
 /* Joins the folder, name and end. False: too long. */
@@ -39,7 +39,7 @@ bool host_folder_find_grammar(const char *beside, const char *name, char *path);
 /* Does the same for a text in a folder, such as presets/NAME.txt. */
 bool host_folder_find_text(const char *beside, const char *folder, const char *name, char *path);
 
-/* Returns whether path is a folder of models, and not a model itself (Hugging Face's). */
+/* True if path is a folder of models, and not a model itself (in Hugging Face's format). */
 bool host_folder_is_of_models(const char *path);
 
 /* Copies the first model of such a folder by name to path; *count: how many there are. False: as

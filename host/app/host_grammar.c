@@ -21,7 +21,7 @@ static size_t skip_mark(char *text, size_t bytes)
     return mark;
 }
 
-/* Returns it NUL-terminated; NULL: errno. */
+/* Reads the file, NUL-terminated; NULL: errno. */
 static char *read_file(const char *path, size_t *bytes)
 {
     FILE *f = fopen(path, "rb");
@@ -64,7 +64,7 @@ static enum err compile(const char *text, void **grammar, size_t *grammar_bytes,
     return e;
 }
 
-/* A compiled grammar is checked as on a board. */
+/* Takes a compiled grammar, after the same checks as on a board. */
 static enum err take_compiled(char *text, size_t bytes, void **grammar, size_t *grammar_bytes,
                               char *why)
 {

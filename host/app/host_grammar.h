@@ -1,4 +1,4 @@
-/* Grammars from files of a computer: compiled ones, GBNF and JSON Schema, told apart by their
+/* Reads grammars from files: compiled ones, GBNF and JSON Schema, which it distinguishes by their
  * contents. */
 #ifndef INGOT_HOST_HOST_GRAMMAR_H
 #define INGOT_HOST_HOST_GRAMMAR_H
@@ -7,9 +7,9 @@
 
 #include "board/err.h"
 
-/* Makes the compiled grammar of a file; the caller frees *grammar. *gbnf: its text if it was GBNF,
- * which the caller frees, or NULL; gbnf may be NULL. Errors: those of grammar_compile.h, ERR_IO; an
- * error message in error_message (bytes). */
+/* Makes the compiled grammar of a file; the caller frees *grammar. *gbnf: the text if the file was
+ * GBNF, which the caller frees; else NULL. gbnf may be NULL. Errors: those of grammar_compile.h,
+ * ERR_IO; an error message in error_message (bytes). */
 enum err host_grammar_read(const char *path, void **grammar, size_t *grammar_bytes, char **gbnf,
                            char *error_message, size_t bytes);
 

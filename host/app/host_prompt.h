@@ -8,8 +8,8 @@
 #include "host/app/host_text.h"
 
 /* Fill *t, which was zero, with args->prompt, with the file at args->file, or with standard
- * input ("-" for either, or if neither is given). False: an error was printed, *status is the
- * exit status: two texts, a terminal where a text should come from, or a file that cannot be
+ * input (if one of them is "-", or neither is given). False: an error was printed, and *status
+ * is the exit status. Errors: two texts, standard input is a terminal, or a file cannot be
  * read. */
 bool host_prompt_read(struct text *t, const struct command *c, const struct host_args *args,
                       int *status);
@@ -17,7 +17,7 @@ bool host_prompt_read(struct text *t, const struct command *c, const struct host
 /* Does the same for a prompt, and drops the line end that editors and echo append. */
 void host_prompt_cut_newline(struct text *t);
 
-/* Whether the text was read from a file or standard input, and not given on the command line. */
+/* True if the text was read from a file or standard input, not from the command line. */
 bool host_prompt_is_read(const struct host_args *args);
 
 #endif

@@ -14,14 +14,14 @@
 
 enum { LOG_BYTES = 1 << 20, OLD_NAMES = 1000 };
 
-/* Whether the file at path may be overwritten; otherwise h->error_message says why not. */
+/* Checks that the file at path may be overwritten; otherwise h->error_message gives the reason. */
 static enum err check_own(struct host_files *h, const char *path, enum host_own kind,
                           bool *is_blank)
 {
     return host_own_check(path, kind, is_blank, h->error_message, sizeof h->error_message);
 }
 
-/* --kv-file, which must exist and keeps its size. */
+/* Finds the file of --kv-file, which must exist and keeps its size. */
 enum err host_saves_find_kv(void *context, const struct file **file)
 {
     struct host_files *h = context;
@@ -57,7 +57,8 @@ enum err host_saves_find_kv(void *context, const struct file **file)
     return ERR_OK;
 }
 
-/* ---- what is made when it is saved ----------------------------------------------------------- */
+/* ---- files that are made when they are saved
+ * ----------------------------------------------------------- */
 
 static bool is_model(const struct host_files *h, const struct stat *st)
 {
@@ -73,8 +74,8 @@ static enum err refuse_model(struct host_files *h, const char *path)
 }
 
 /* An older save that is large enough is written in place, because its newer half is overwritten
- * last. Any other file is written to a temporary one and gets its name in host_saves_end. A file
- * that Ingot did not write is refused. *at: the path to open (HOST_PATH_BYTES). */
+ * last. Otherwise a temporary file is written, which gets the name in host_saves_end. A file that
+ * Ingot did not write is refused. *at: the path to open (HOST_PATH_BYTES). */
 static enum err make_room(struct host_files *h, const char *path, uint64_t bytes,
                           enum host_own kind, char *at)
 {
@@ -121,8 +122,8 @@ void host_saves_drop(struct host_files *h)
 
 enum { OLD_BYTES = PATH_MAX + 8 };
 
-/* Never over another file. Some file systems lack such a rename: there, a name that was free a
- * moment before must suffice. */
+/* Renames a file, but never over another file. Some file systems lack such a rename; there, the
+ * name must have been unused a moment before. */
 static bool rename_to_new(const char *from, const char *to)
 {
     struct stat st;
@@ -140,8 +141,8 @@ static bool rename_to_new(const char *from, const char *to)
     return rename(from, to) == 0;
 }
 
-/* Keep the contents of a save that is too small under another name, to old: PATH~, or PATH~2 and
- * so on if a file has that name. "": no contents had to be kept. False: errno. */
+/* Keep the contents of a save that is too small under another name: PATH~, or PATH~2 and so on if a
+ * file has that name. The name goes to `old`; "": there was nothing to keep. False: errno. */
 static bool keep_old(const struct host_files *h, const char *path, char old[OLD_BYTES])
 {
     struct stat st;
@@ -182,7 +183,7 @@ enum err host_saves_end(void *context, bool good)
     return e;
 }
 
-/* path: for messages; bytes: to write so many, 0 to read. */
+/* Opens a save. path: for messages; bytes: how many will be written; 0: read only. */
 static enum err open_save(struct host_files *h, struct host_file *f, const char *path,
                           uint64_t bytes, enum host_own kind)
 {
@@ -200,7 +201,7 @@ static enum err open_save(struct host_files *h, struct host_file *f, const char 
     }
     e = host_files_begin(h, f, path,
                          file_device_open_writable(&f->device_state, at, 0, &f->device));
-    f->device_state.forgets = true; /* what /save reads back is on the disk */
+    f->device_state.forgets = true; /* so that /save reads back what is on the disk */
     f->device.name = f->file.name;
     if (e != ERR_OK) {
         host_saves_drop(h);
@@ -221,7 +222,7 @@ enum err host_saves_find(void *context, const char *name, uint64_t bytes, const 
     return open_save(h, &h->save, path, bytes, HOST_OWN_SAVE);
 }
 
-/* --prefix, which is made when it is saved. */
+/* Finds the file of --prefix, which is made when it is saved. */
 enum err host_saves_find_prefix(void *context, uint64_t bytes, const struct file **file)
 {
     struct host_files *h = context;
@@ -238,7 +239,7 @@ enum err host_saves_find_prefix(void *context, uint64_t bytes, const struct file
     return open_save(h, &h->save, path, bytes, HOST_OWN_PREFIX);
 }
 
-/* ingot.log next to the model, created if there is none. */
+/* Finds ingot.log next to the model, or creates it. */
 enum err host_saves_find_log(void *context, const struct file **file)
 {
     struct host_files *h = context;
@@ -261,7 +262,7 @@ enum err host_saves_find_log(void *context, const struct file **file)
                             file_device_open_writable(&f->device_state, path, 0, &f->device));
 }
 
-/* NAME.use next to the model NAME.ingot. False: too long. */
+/* Writes the path of NAME.use next to the model NAME.ingot. False: too long. */
 static bool use_path(const char *model, char path[HOST_PATH_BYTES])
 {
     const char *name = model + host_folder_bytes(model);

@@ -4,7 +4,7 @@
 
 #include "host/app/host_files.h"
 
-/* ---- as struct app_files has them; context is a struct host_files ---- */
+/* ---- members of struct app_files; context is a struct host_files ---- */
 
 enum err host_saves_find(void *context, const char *name, uint64_t bytes, const struct file **file);
 enum err host_saves_find_kv(void *context, const struct file **file);

@@ -1,4 +1,4 @@
-/* --template: another chat section than the model's own. */
+/* --template: uses another chat section instead of the model's own. */
 #ifndef INGOT_HOST_HOST_TEMPLATE_H
 #define INGOT_HOST_HOST_TEMPLATE_H
 
@@ -9,9 +9,9 @@
 #include "runtime/model/model.h"
 
 /* Writes the section called `name` to *chat, for an open model. Its vocabulary is copied to
- * *vocabulary (what malloc gave before is freed), because the template turns its markers into
- * control tokens and the file must not change. One model at a time. Errors: an error message in
- * error_message (bytes). */
+ * *vocabulary (an earlier copy is freed), because the template turns markers into control tokens,
+ * and the file must not change. One model at a time. Errors: an error message in error_message
+ * (bytes). */
 enum err host_template_choose(const char *name, struct model *m, uint8_t **vocabulary,
                               const struct ingot_chat **chat, char *error_message, size_t bytes);
 

@@ -10,7 +10,7 @@
 
 enum { PROGRESS_COLUMNS = 60 };
 
-/* The second half of a window is scored, as in llama.cpp. */
+/* Scores a position in the second half of a window, as llama.cpp does. */
 static void score_position(void *context, uint32_t position, const float *logits)
 {
     struct perplexity *p = context;
@@ -61,7 +61,7 @@ static bool measure_windows(struct perplexity *p, struct session *s, struct text
     }
     if (!quiet && isatty(2)) {
         fprintf(stderr, "\r%*s", PROGRESS_COLUMNS, "");
-        fputs("\r", stderr); /* nothing of the window is kept */
+        fputs("\r", stderr); /* moves back to the start of the line */
     }
     return true;
 }

@@ -1,5 +1,5 @@
-/* Perplexity of a model on a text, measured as by llama.cpp: windows that begin with BOS, of
- * each of which the second half is scored. */
+/* Perplexity of a model on a text, measured as by llama.cpp: each window begins with BOS, and its
+ * second half is scored. */
 #ifndef INGOT_HOST_PERPLEXITY_H
 #define INGOT_HOST_PERPLEXITY_H
 

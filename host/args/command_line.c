@@ -13,10 +13,10 @@ enum { NAME_BYTES = 64, MOST_OPTIONS = 128, SHOWN_BYTES = 60 };
 struct reader {
     const struct command *command;
     void *arguments;
-    char **word; /* the one to read next; NULL at the end */
+    char **word; /* the word to read next; NULL at the end */
     bool operands_only;
     bool has_operand;
-    bool given[MOST_OPTIONS]; /* in the order of a walk */
+    bool given[MOST_OPTIONS]; /* by index in a walk */
 };
 
 enum option_result command_take_number(void *arguments, const struct command_option *o,
@@ -78,7 +78,8 @@ const struct command_option *command_next_option(struct command_walk *w)
 
 /* ---- the most similar name ------------------------------------------------------------------- */
 
-/* Compares names without the dashes, which all of them have. NULL: none is similar. */
+/* The option with the most similar name; NULL: none is similar. Names are compared without their
+ * dashes. */
 static const char *nearest_option(const struct command *c, const char *word)
 {
     const char *bare = word + strspn(word, "-");
@@ -146,7 +147,7 @@ static const struct command_option *find_option(const struct command *c, const c
     return NULL;
 }
 
-/* An option of any command, so it is not mistyped. */
+/* True for an option of any command, which is not a typing error. */
 static bool is_known(const char *word)
 {
     for (size_t i = 0; commands[i] != NULL; i++) {
@@ -190,7 +191,7 @@ static enum option_result store(const struct command *c, void *arguments,
     return OPTION_TAKEN;
 }
 
-/* Otherwise the last of two values would count, and the first would be lost silently. False: an
+/* Refuses an option that is given twice, because its first value would be lost silently. False: an
  * error was printed. */
 static bool is_first(struct reader *r, const struct command_option *o, const char *word)
 {
@@ -209,18 +210,18 @@ static bool is_first(struct reader *r, const struct command_option *o, const cha
     return false;
 }
 
-/* How much of a value an error shows: a whole pasted text would bury the error message. */
+/* How many bytes of a value an error shows: a long pasted text would hide the error message. */
 static int shown_bytes(const char *value)
 {
     size_t n = strnlen(value, SHOWN_BYTES);
 
-    while (n != 0 && ((uint8_t)value[n] & 0xc0) == 0x80) { /* not within a character of UTF-8 */
+    while (n != 0 && ((uint8_t)value[n] & 0xc0) == 0x80) { /* not inside a UTF-8 character */
         n--;
     }
     return (int)n;
 }
 
-/* word: as it was typed, without its value. */
+/* Sets an option. word: the option as typed, without its value. */
 static enum option_result set_option(struct reader *r, const struct command_option *o,
                                      const char *word, const char *value)
 {
@@ -247,7 +248,8 @@ static enum option_result set_option(struct reader *r, const struct command_opti
     return result;
 }
 
-/* A word that begins with a dash, "--name=value" among them, and its value. */
+/* Reads a word that begins with a dash, and its value, which may be in the word
+ * ("--name=value"). */
 static enum option_result read_option(struct reader *r)
 {
     const char *word = *r->word++, *value = NULL;

@@ -16,7 +16,7 @@ void host_args_list_templates(void)
     printf("%-18s %s\n", CHAT_NONE, "no template: text is continued as it stands");
 }
 
-/* ---- what rows do with a value --------------------------------------------------------------- */
+/* ---- reading values of options --------------------------------------------------------------- */
 
 static enum option_result taken(bool good)
 {
@@ -30,7 +30,7 @@ enum option_result host_args_set_word(void *args, const struct command_option *o
     return taken(options_set(&a->options, o->word, value, NULL) == ERR_OK);
 }
 
-/* The factor of a letter after a number of *n characters; *n loses the letter. */
+/* The factor of a letter at the end of a number; *n becomes the length without the letter. */
 static double rate_factor(const char *value, size_t *n)
 {
     static const struct {

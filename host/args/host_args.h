@@ -22,36 +22,35 @@ struct host_args {
     const char *kv_file;  /* --kv-file: where keys and values spill to with --kv card */
     const char
         *public_key;    /* --public-key: file with the key of every signature; NULL: not given */
-    const char *prefix; /* --prefix: the file with the beginning of conversations; NULL: none */
-    const char *tokens; /* --tokens: ids in place of a prompt */
-    uint64_t
-        card_rate; /* --card: read the file at this rate in bytes a second; 0: as fast as it comes */
-    uint64_t ram;  /* --ram: bytes of the arena; 0: the computer's memory */
-    uint32_t chunk;          /* --chunk; 0: default */
+    const char *prefix; /* --prefix: file with the beginning of conversations; NULL: none */
+    const char *tokens; /* --tokens: ids instead of a prompt */
+    uint64_t card_rate; /* --card: rate at which the file is read, bytes per second; 0: no limit */
+    uint64_t ram;       /* --ram: bytes of the arena; 0: all memory of the computer */
+    uint32_t chunk;     /* --chunk; 0: default */
     struct plan_rates rates; /* --mem-bw and --macs of another machine, for `ingot plan` */
-    uint64_t memory_rate;    /* --mem-bw as it was typed; 0: not given */
+    uint64_t memory_rate;    /* --mem-bw as typed; 0: not given */
     bool macs;               /* --macs was given */
-    const char
-        *board;    /* --board of `ingot plan`; NULL: this computer, or a board given by its rates */
-    bool predict;  /* one of the rates was given, so this computer is not measured */
-    bool fit;      /* --fit */
-    bool in_place; /* --mmap: map the file and use it in place */
+    const char *board; /* --board of `ingot plan`; NULL: this computer, or a board described by its
+                      rates */
+    bool predict;      /* a rate was given, so this computer is not measured */
+    bool fit;          /* --fit */
+    bool in_place;     /* --mmap: map the file and use it in place */
     bool no_bos;
-    bool quiet; /* no log lines, no figures */
+    bool quiet; /* print no log lines and no figures */
     struct options options;
 };
 
-/* Sets the arguments of a command line that gives none. */
+/* Sets the arguments to their defaults. */
 void host_args_init(struct host_args *args, const char *command);
 
 /* Calls host_args_init, and then command_line_read for a command that has these arguments. */
 bool host_args_read(const struct command *c, struct host_args *args, int argc, char **argv,
                     int *status);
 
-/* ---- rows only for this computer, for commands' lists; host_flags.h has those of boards, too ---- */
+/* ---- rows for commands' lists that only this computer has; host_flags.h has those of boards ---- */
 
 enum host_option {
-    /* the prompt and the reply */
+    /* the prompt and the reply  */
     HOST_PROMPT,
     HOST_TEMPLATE,
     /* the model and its memory */
@@ -83,17 +82,17 @@ extern const struct command_option host_options[HOST_OPTIONS];
 
 #define HOST_ROW(option) &host_options[HOST_##option]
 
-/* Rows for every command that loads a model, in the order of the help; more about the model may
- * come between the two. HOST_FLAGS are the options that boards have, too, as far as the command has
- * them. */
+/* Rows for every command that loads a model, in the order of the help; rows about the model
+ * may come between the two macros. HOST_FLAGS are the command's options that boards have
+ * too. */
 #define HOST_ROWS_LOAD \
     HOST_ROW(TITLE_MODEL), HOST_ROW(MODEL), HOST_ROW(PUBLIC_KEY), HOST_ROW(TOKENIZER), \
         HOST_FLAGS(MODEL), HOST_ROW(KV_FILE), HOST_ROW(RAM), HOST_ROW(MMAP), HOST_ROW(CARD), \
         HOST_ROW(CHUNK)
 #define HOST_ROWS_COMPUTER HOST_ROW(TITLE_COMPUTER), HOST_FLAGS(MACHINE)
 
-/* For more rows: a set that gives o->word, a boot argument's name, and value to args->options;
- * one for rates such as 2.4G; the chat templates for --template list. */
+/* For `set` of further rows: one passes o->word (a boot argument's name) and value to
+ * args->options; one reads rates such as 2.4G; one lists the chat templates for --template list. */
 enum option_result host_args_set_word(void *args, const struct command_option *o,
                                       const char *value);
 bool host_args_read_rate(const char *value, uint64_t *out);

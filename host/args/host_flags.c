@@ -57,7 +57,7 @@ static const struct {
 #include "runtime/options/options.def"
 };
 
-/* A cell of a table: a bar would end it. */
+/* Prints a cell of a table, with bars escaped, because a bar would end it. */
 static void put_cell(const char *text, FILE *to)
 {
     for (; *text != '\0'; text++) {
@@ -68,7 +68,7 @@ static void put_cell(const char *text, FILE *to)
     }
 }
 
-/* Other things that set an option, with commas between. */
+/* Prints what else sets an option, separated by commas. */
 static void put_places(enum option which, FILE *to)
 {
     static const struct {

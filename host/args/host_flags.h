@@ -1,4 +1,4 @@
-/* The options of the Linux program that boards also have: a row for each of options.def, which
+/* Options of the Linux program that boards also have: one row for each row of options.def, which
  * names the commands. */
 #ifndef INGOT_HOST_HOST_FLAGS_H
 #define INGOT_HOST_HOST_FLAGS_H
@@ -19,7 +19,7 @@ enum {
     FOR_SELFTEST = 256,
     FOR_SERIAL = 512,
     FOR_MODELS = FOR_RUN | FOR_CHAT | FOR_BATCH | FOR_SERVE | FOR_BENCH | FOR_PLAN |
-                 FOR_PERPLEXITY | FOR_LOGITS, /* all that load a model */
+                 FOR_PERPLEXITY | FOR_LOGITS, /* all commands that load a model */
     FOR_SAMPLING = FOR_RUN | FOR_CHAT | FOR_BATCH | FOR_SERVE | FOR_SERIAL,
 };
 
@@ -31,14 +31,15 @@ enum host_heading {
     HEADINGS
 };
 
-/* By number; a row without a flag has no name and no command. Their `set` is host_args_set_word. */
+/* Rows by option number; an option without a flag has a row without name and command. Their `set`
+ * is host_args_set_word. */
 extern const struct command_option host_flags[OPTION_COUNT];
 
-/* For a command's list: the rows below a heading that are the command's. */
+/* For a command's list: the rows below a heading that the command has. */
 extern const struct command_option host_flags_below[HEADINGS];
 #define HOST_FLAGS(heading) &host_flags_below[HEADING_##heading]
 
-/* The page of boot options, docs/OPTIONS.md: Markdown with a table for each heading. */
+/* Print the page of boot options, docs/OPTIONS.md: Markdown with a table for each heading. */
 void host_flags_print_page(FILE *to);
 
 #endif

@@ -22,7 +22,7 @@ static void put(struct writer *w, const char *text, size_t bytes)
     w->n += bytes;
 }
 
-/* Copies a word, or a path. */
+/* True for a character of a word or a path. */
 static bool is_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '/';
@@ -42,7 +42,7 @@ static const struct command_option *row_at(const char *text, size_t n)
     return NULL;
 }
 
-/* Returns how much of the text that was. */
+/* Writes an option for a boot argument; returns how many bytes of the text that was. */
 static size_t put_option(struct writer *w, const struct command_option *row, const char *text,
                          size_t n)
 {

@@ -1,4 +1,4 @@
-/* The runtime's messages name boot arguments; a person at a command line uses options. */
+/* The runtime's messages name boot arguments, but a person at a command line uses options. */
 #ifndef INGOT_HOST_HOST_OPTION_NAMES_H
 #define INGOT_HOST_HOST_OPTION_NAMES_H
 

@@ -58,14 +58,15 @@ static void put_shown(void *stream, const char *text, size_t bytes)
     word_wrap_put(&s->wrap, text, bytes);
 }
 
-/* 0: nothing is wrapped. The window may change its width at any time. */
+/* The columns at which text is wrapped; 0: not at all. The window may change its width at any
+ * time. */
 static uint32_t columns_of(const struct stream *s)
 {
     return s->wraps ? host_terminal_columns() : 0;
 }
 
-/* A character before the last byte that breaks a name does not come from a format. bytes has no
- * NUL at its end. */
+/* Writes a line. A line-breaking character before the last byte comes from a name, not from a
+ * format. `bytes` has no NUL at its end. */
 static void put_line(struct stream *s, const char *bytes, size_t n)
 {
     size_t from = 0;
@@ -84,8 +85,8 @@ static void put_line(struct stream *s, const char *bytes, size_t n)
     shown_text_put(&s->text, bytes + from, n - from);
 }
 
-/* One call of fprintf where the stream has no buffer (standard error), else a full buffer or a
- * line. */
+/* Writes the text of one call of fprintf, if the stream has no buffer (standard error); otherwise a
+ * full buffer or a line. */
 static ssize_t write_shown(void *stream, const char *bytes, size_t n)
 {
     struct stream *s = stream;

@@ -19,11 +19,11 @@ struct card_args {
     const char *system; /* NULL: no prefix is computed */
     const char *words, *firmware, *boards, *sign;
     struct pack_options pack;
-    unsigned format, table; /* values of enum card_format and enum card_table */
+    unsigned format, table; /* enum card_format and enum card_table */
     bool power_of_two;
 };
 
-/* Read the board, then models. False: there are too many. */
+/* Read an operand: the board, then models. False: there are too many. */
 bool card_args_operand(void *arguments, const char *word);
 
 /* Ended by NULL. */

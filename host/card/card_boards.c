@@ -28,7 +28,7 @@ bool card_boards_find(char *path, size_t bytes)
     if (folder == NULL) {
         return false;
     }
-    *folder++ = '\0'; /* and the one around it */
+    *folder++ = '\0'; /* the folder around it */
     snprintf(path, bytes, "%s/share/ingot/boards", program);
     if (is_folder(path)) {
         return true;

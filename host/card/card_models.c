@@ -22,7 +22,7 @@ enum { NAME_BYTES = 512 };
 
 /* ---- a model that is too long ---------------------------------------------------------------- */
 
-/* The plan for the board, with the boot arguments of the card. */
+/* Plan the model for the board, with the card's boot arguments. */
 static enum err plan_for_board(struct plan *plan, const struct card_models *m,
                                const struct image *img)
 {
@@ -34,8 +34,8 @@ static enum err plan_for_board(struct plan *plan, const struct card_models *m,
     return board_plan(plan, &r);
 }
 
-/* The best type with which the file is short enough and the board can run the model, whose file now
- * has `bytes`; NULL: none. */
+/* The best type with which the file is short enough and the board can run the model; NULL: none.
+ * The file has `bytes` now. */
 static const char *type_that_fits(const struct card_models *m, const struct image *img,
                                   uint64_t bytes)
 {
@@ -97,7 +97,7 @@ static void say_slow(const struct card_models *m, const char *name, const char *
         m->board->name);
 }
 
-/* From the board's published rates; an emulator has none. */
+/* Print the expected rate from the board's published rates; an emulator has none. */
 static void say_rate(const struct card_models *m, const struct image *img, const char *name)
 {
     struct plan *plan = calloc(1, sizeof *plan);
@@ -124,7 +124,7 @@ static void say_rate(const struct card_models *m, const struct image *img, const
 
 /* ---- what a conversation takes ---------------------------------------------------------------- */
 
-/* The context that the board will have. */
+/* The context length on the board. */
 static uint32_t context_on_board(const struct card_models *m, const struct image *img)
 {
     struct plan *plan = calloc(1, sizeof *plan);
@@ -139,7 +139,8 @@ static uint32_t context_on_board(const struct card_models *m, const struct image
     return context;
 }
 
-/* Two halves, each with tokens, turns and all states (runtime/saved/saved_chat.h). */
+/* Count the bytes of a save: two halves, each with tokens, turns and all states
+ * (runtime/saved/saved_chat.h). */
 static void count_save(struct card_models *m, const struct image *img)
 {
     const struct kv_layers layers = { img->layers, img->header->params.n_layers };
@@ -156,8 +157,8 @@ static void count_save(struct card_models *m, const struct image *img)
 
 /* ---- one model ------------------------------------------------------------------------------- */
 
-/* "models/NAME.ingot" for a path: without .gguf or .bin, or with the folder's name. False: there is
- * no such path. */
+/* Make the name "models/NAME.ingot" of a path: NAME is the file's name without .gguf or .bin, or
+ * the folder's name. False: the path does not exist. */
 static bool card_name(const char *path, char *name, size_t bytes)
 {
     static const char *const known[] = { ".gguf", ".bin", ".ingot" };
@@ -183,8 +184,8 @@ static bool card_name(const char *path, char *name, size_t bytes)
     return true;
 }
 
-/* A new file in the folder of out, which exists until card_models_close; the list owns its path.
- * NULL: error_message says why. */
+/* Make a new file in the folder of out, which exists until card_models_close; the list owns its
+ * path. NULL: error_message says why. */
 static const char *file_beside(char **list, size_t *n, const char *out, char *error_message,
                                size_t error_message_bytes)
 {
@@ -238,7 +239,8 @@ static bool check_file(struct card_models *m, const struct card_image *c, const 
     return good;
 }
 
-/* The .ingot file of the model at path; other formats are packed. NULL: error_message says why. */
+/* Get the .ingot file of the model at path; other formats are packed. NULL: error_message says
+ * why. */
 static const char *ready_file(struct card_models *m, const struct pack_options *pack,
                               const char *path, const char *out, bool *packed, char *error_message,
                               size_t error_message_bytes)
@@ -266,8 +268,8 @@ static const char *ready_file(struct card_models *m, const struct pack_options *
     return path;
 }
 
-/* A signed copy of the file in the folder of out, which exists until card_models_close; the file
- * itself if no signature is asked for. NULL: error_message says why. */
+/* Make a signed copy of the file in the folder of out, which exists until card_models_close;
+ * without a key, the file itself. NULL: error_message says why. */
 static const char *signed_file(struct card_models *m, const char *file, const char *out,
                                char *error_message, size_t error_message_bytes)
 {
@@ -282,7 +284,7 @@ static const char *signed_file(struct card_models *m, const char *file, const ch
                : NULL;
 }
 
-/* An adapter that is already packed goes to adapters/. */
+/* Add a packed adapter to adapters/. */
 static bool add_adapter(struct card_models *m, struct card_image *c, const char *path,
                         const char *out, char *error_message, size_t error_message_bytes)
 {
@@ -314,7 +316,7 @@ static bool is_in(const char *path, const char *folder)
            (before == n || slash[-(ptrdiff_t)n - 1] == '/');
 }
 
-/* Each other kind of file has its own folder. NULL: it is none of these. */
+/* The folder for another kind of file; NULL: it is none of these. */
 static const char *folder_of(const char *path)
 {
     static const struct {

@@ -11,7 +11,7 @@
 enum { CARD_MOST_MODELS = 32 };
 
 struct card_models {
-    char *packed[CARD_MOST_MODELS]; /* files that are removed at the end */
+    char *packed[CARD_MOST_MODELS]; /* files that card_models_close removes */
     size_t n_packed;
     char names[4096];                     /* "a.ingot, b.ingot" */
     char *signed_files[CARD_MOST_MODELS]; /* the same */
@@ -19,15 +19,15 @@ struct card_models {
     const struct sign_key *sign; /* key that signs models and adapters; NULL: they are not signed */
     const struct board_facts *board; /* the board whose speed is printed; NULL: unknown */
     struct plan_limits limits;       /* by the boot arguments */
-    uint64_t
-        save_bytes; /* the most that /save writes for one of the models, with a whole context ... */
+    uint64_t save_bytes; /* most bytes that /save writes for one of the models, with a whole context
+                       ... */
     uint32_t save_tokens; /* ... of so many tokens */
     const char *first;    /* the .ingot file of the first model; NULL: there is none yet */
 };
 
-/* Put the model at path into models/ of the card, or an adapter that is an .ingot into adapters/. A file
- * of another format is packed by *pack into a file in the folder of out, which exists until
- * card_models_close. False: error_message is one error message. */
+/* Put the model at path into models/ of the card, or an .ingot adapter into adapters/. A file of another
+ * format is packed by *pack into a file in the folder of out, which exists until card_models_close.
+ * False: error_message is one error message. */
 bool card_models_add(struct card_models *m, struct card_image *c, const struct pack_options *pack,
                      const char *path, const char *out, char *error_message,
                      size_t error_message_bytes);

@@ -37,7 +37,7 @@ struct error_message {
     size_t bytes;
 };
 
-/* The first model counts; unknown arguments are not an error of the card. */
+/* Keep the first message about a refused option; unknown options are not an error of the card. */
 static void keep_error_message(void *context, bool refused, const char *error_message)
 {
     struct error_message *p = context;
@@ -47,8 +47,8 @@ static void keep_error_message(void *context, bool refused, const char *error_me
     }
 }
 
-/* The options that determine the bits of the state; the board's memory, cores and cards are not
- * among them. */
+/* Read the options that determine the bits of the state; those of memory, cores and cards do
+ * not. */
 static bool read_words(struct host_args *args, const char *words, const char *system,
                        struct error_message *p)
 {

@@ -1,11 +1,12 @@
-/* The state of a system prompt for a card, computed here with the same bits as on every board. */
+/* Computes the state of a system prompt for a card; the bits are the same as on every board. */
 #ifndef INGOT_HOST_CARD_PREFIX_H
 #define INGOT_HOST_CARD_PREFIX_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The boot argument system="...", quoted for options_parse(), allocated; NULL: out of memory. */
+/* Make the boot argument system="...", quoted for options_parse(), allocated; NULL: out of
+ * memory. */
 char *card_prefix_word(const char *system);
 
 /* Compute the state with the .ingot file at `model` and write it to the new file `out`. words: the
@@ -13,7 +14,7 @@ char *card_prefix_word(const char *system);
 bool card_prefix_make(const char *model, const char *words, const char *system, const char *out,
                       char *error_message, size_t bytes);
 
-/* A new file in the folder of `out`, for that state: temporary_remove() removes it, the caller
+/* Make a new file for that state in the folder of `out`. temporary_remove() removes it; the caller
  * frees its path. NULL: error_message says why. */
 char *card_prefix_file(const char *out, char *error_message, size_t bytes);
 

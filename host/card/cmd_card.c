@@ -23,7 +23,7 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    SAVE_LEAST_MIB = 8,   /* without --save: room for a whole context, but at least this, */
+    SAVE_LEAST_MIB = 8,   /* without --save: space for a whole context, but at least this, */
     SAVE_MOST_MIB = 1024, /* and at most this; /load computes the rest again */
     ERROR_MESSAGE_BYTES = 2048,
     PAYLOAD_WHY_BYTES = 128
@@ -36,17 +36,17 @@ struct job {
     const struct card_args *a;
     const char *name; /* name of the board's folder */
     const char
-        *for_board; /* the board that the card is for, if its image starts others too; NULL: all */
+        *for_board; /* the card's board, if the image starts other boards too; NULL: all boards */
     struct card_board board;
     struct card_image card; /* the partition with the models */
-    struct card_image boot; /* the one before it, if has_boot */
+    struct card_image boot; /* the partition before it, if has_boot */
     bool has_boot;
     bool is_efi; /* its firmware reads a GPT, and needs one on disks */
     enum card_table table;
     struct card_models models;
     struct sign_key key;
     char *system_word;           /* NULL: none */
-    char *prefix;                /* the path of a file in the image's folder; NULL: none */
+    char *prefix;                /* path of the prefix's file, in the image's folder; NULL: none */
     struct card_missing missing; /* firmware */
     struct card_payload payload; /* path NULL: there is none */
     char error_message[ERROR_MESSAGE_BYTES];
@@ -65,7 +65,8 @@ static bool fine(struct job *j, enum err e)
     return fine_on(j, &j->card, e);
 }
 
-/* For an unknown board, a list of all names helps more than a place to look for it. */
+/* Report an unknown board with a list of all names, which helps more than a place to look for
+ * it. */
 static void say_no_board(struct job *j)
 {
     size_t n;
@@ -88,7 +89,7 @@ static bool open_board(struct job *j)
 
     j->name = j->a->board;
     if (known != NULL && strcmp(known->name, j->name) != 0) {
-        j->for_board = j->a->board; /* "zero2w", which the image of rpi3 starts */
+        j->for_board = j->a->board; /* for example "zero2w", which rpi3's image starts */
         j->name = known->name;
     }
     if (folder == NULL && !card_boards_find(found, sizeof found)) {
@@ -102,7 +103,8 @@ static bool open_board(struct job *j)
     if (e == ERR_NOT_FOUND && folder == NULL && known == NULL) {
         say_no_board(j);
     }
-    /* Firmware and U-Boot read FAT32; a board that starts from no file has one partition. */
+    /* Firmware and U-Boot read FAT32, so exFAT needs a second partition, unless the board starts
+     * without files. */
     j->has_boot = j->a->format == CARD_EXFAT && j->board.image[0] != '\0';
     j->is_efi = strncmp(j->board.image, "EFI/", 4) == 0;
     j->table = j->is_efi ? CARD_GPT : (enum card_table)j->a->table;
@@ -114,7 +116,8 @@ static bool open_board(struct job *j)
     return e == ERR_OK;
 }
 
-/* The payload of the board's first loader, from --firmware, which is a file here, not a folder. */
+/* Open the payload of the board's first loader from --firmware, which is a file here, not a
+ * folder. */
 static bool open_payload(struct job *j)
 {
     const char *path = j->a->firmware;
@@ -215,7 +218,7 @@ static bool add_models(struct job *j)
     return true;
 }
 
-/* Size of each saved conversation in MiB. */
+/* The size of each saved conversation in MiB. */
 static uint64_t save_mib(const struct job *j)
 {
     uint64_t mib = (j->models.save_bytes + (1u << 20) - 1) >> 20;
@@ -246,7 +249,7 @@ static void say_saves(const struct job *j)
     }
 }
 
-/* saves/NAME.sav for each name of the list. */
+/* Add saves/NAME.sav for each name of the list. */
 static bool add_saves(struct job *j)
 {
     char path[NAME_MAX + 16];
@@ -273,7 +276,7 @@ static bool add_saves(struct job *j)
     return true;
 }
 
-/* --system: the boot argument, and the file of the state. */
+/* For --system: add the boot argument, and the file with the state. */
 static bool add_prefix(struct job *j)
 {
     const struct card_args *a = j->a;
@@ -310,7 +313,8 @@ static bool add_all(struct job *j)
            (j->a->kept == 0 || fine(j, card_add_room(&j->card, "ingot.kept", j->a->kept << 20)));
 }
 
-/* Report files without which no board starts, and those that single boards need. */
+/* Report missing files: those without which no board starts, and those that only some boards
+ * need. */
 static void say_missing(const struct job *j)
 {
     const struct card_missing *m = &j->missing;

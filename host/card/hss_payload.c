@@ -21,7 +21,7 @@ enum {
 };
 #define MAGIC_COMPRESSED 0xc08b8355u
 
-/* The checksum covers the header without itself and the signature. */
+/* True if the checksum is right; it covers the header without the checksum and the signature. */
 static bool has_its_sum(const uint8_t head[HEAD_BYTES])
 {
     uint8_t copy[HEAD_BYTES] = { 0 };
@@ -37,8 +37,8 @@ static bool check(const uint8_t head[HEAD_BYTES], size_t n, uint64_t file_bytes,
 {
     uint64_t length = load_u64(head + AT_LENGTH);
 
-    /* HSS reads a length from the offset where a plain payload has it, and would unpack a packed
-     * one over itself. */
+    /* Refuse a compressed payload: HSS reads the length at the offset of a plain payload, and would
+     * unpack over the packed bytes. */
     if (load_u32(head) == MAGIC_COMPRESSED)
         snprintf(error_message, bytes, "it is compressed, which HSS does not take from a card");
     else if (n < HEAD_BYTES)

@@ -1,4 +1,4 @@
-/* The payload of HSS, PolarFire SoC's first loader, checked like HSS checks it before the start:
+/* Checks a payload of HSS, PolarFire SoC's first loader, as HSS checks it before the start:
  * Microchip's hart-software-services, include/hss_types.h, services/boot/hss_boot_service.c and
  * init/hss_boot_init.c. */
 #ifndef INGOT_HOST_CARD_HSS_PAYLOAD_H
@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* True if HSS starts the payload at the beginning of the file. False: error_message (bytes) has the
- * reason, after the file's name. */
+/* True if HSS would start the payload at the beginning of the file. False: error_message (bytes)
+ * has the reason, after the file's name. */
 bool hss_payload_check(const char *path, char *error_message, size_t bytes);
 
 #endif

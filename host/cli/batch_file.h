@@ -12,11 +12,11 @@
 enum { BATCH_ERROR_MESSAGE_BYTES = 400 };
 
 struct batch_request {
-    char id[72];        /* as JSON; "": none was given */
+    char id[72];        /* the id as JSON; "": none was given */
     const char *prompt; /* (prompt_bytes) */
     size_t prompt_bytes;
     const char *system;  /* NUL-terminated; NULL: the model's own */
-    const char *adapter; /* "": those of the command */
+    const char *adapter; /* adapters; "": those of the command */
     uint32_t think;      /* enum option_think */
     uint32_t n;          /* most new tokens; 0: until the model ends, or repeats itself */
     char stops[OPTIONS_STOPS][OPTIONS_STOP_BYTES];
@@ -28,14 +28,15 @@ struct batch_file {
     struct text text; /* text to which the requests point */
     struct batch_request *list;
     uint32_t n;
-    char error_message[BATCH_ERROR_MESSAGE_BYTES]; /* after an error: what is wrong in which line */
+    char error_message[BATCH_ERROR_MESSAGE_BYTES]; /* after an error: what is wrong, with the
+                                                      line */
 };
 
 /* Read path ("-": standard input). False: the error was printed with the line's number. Call
  * batch_file_free in any case; *b was zero. */
 bool batch_file_read(struct batch_file *b, const char *path, const struct options *defaults);
 
-/* Parse the requests of b->text, which ends with a NUL and has that name in error messages. False:
+/* Parse the requests of b->text, which ends with a NUL; `name` is for error messages. False:
  * b->error_message. */
 bool batch_file_parse(struct batch_file *b, const char *name, const struct options *defaults);
 

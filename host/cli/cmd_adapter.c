@@ -35,7 +35,7 @@ static void print_made(const struct adapter_options *o, const struct adapter_res
            ranks, image_type_name(o->type), format_bytes(size, r->bytes));
 }
 
-/* Use the base's tables; path: that of its .ingot. */
+/* Make the adapter with the base's tables; path: the base's .ingot. */
 static int make(struct adapter_options *o, const char *path)
 {
     struct adapter_result result;
@@ -62,7 +62,7 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* A base that is not packed yet is packed into a temporary file. */
+/* Make the adapter for any base; a base that is not packed yet is packed into a temporary file. */
 static int make_for_any(struct arguments *a)
 {
     struct pack_options pack = { .input = a->base, .quiet = true };

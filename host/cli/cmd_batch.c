@@ -60,7 +60,7 @@ static const char *adapter_of(const struct batch *b, uint32_t number)
     return own[0] != '\0' ? own : b->args->options.load.adapter;
 }
 
-/* Sets of adapters are numbered by the first request that uses them. */
+/* The number of a set of adapters: that of the first request that uses it. */
 static uint32_t set_of(const struct batch *b, uint32_t number)
 {
     uint32_t i = 0;
@@ -255,7 +255,7 @@ static bool begin(struct batch *b, uint32_t slot, const struct request *r)
     return true;
 }
 
-/* Free slots take the next requests. False: the error was printed. */
+/* Give the next requests to free slots. False: the error was printed. */
 static bool fill_slots(struct batch *b)
 {
     bool changed = false;

@@ -1,4 +1,5 @@
-/* `ingot help`: the list of commands, one command, or all of it for man and for the shell. */
+/* `ingot help`: prints the list of commands, one command, or everything for man and for the
+ * shell. */
 #include "host/args/host_flags.h"
 #include "host/cli/commands.h"
 #include "host/cli/manual.h"

@@ -64,7 +64,7 @@ static enum option_result set_template(void *arguments, const struct command_opt
     return OPTION_TAKEN;
 }
 
-/* Elsewhere an unknown option only prints a message; here it is an error. */
+/* Note an unknown option, which is an error here; elsewhere it only prints a message. */
 static void note_unknown(void *context, bool refused, const char *error_message)
 {
     (void)refused;
@@ -93,7 +93,7 @@ static enum option_result set_defaults(void *arguments, const struct command_opt
     return option_set_is_empty(&others) ? OPTION_TAKEN : OPTION_REFUSED;
 }
 
-/* The result, on one line. */
+/* Print the result on one line. */
 static void print_packed(const struct pack_options *o)
 {
     char error_message[512], size[FORMAT_NUMBER_BYTES];
@@ -124,7 +124,7 @@ static int pack(const struct pack_options *o)
     return EXIT_FINE;
 }
 
-/* Errors that can be found before minutes of work are found here. */
+/* Find errors of the output here, before minutes of work. */
 static bool check_output(const struct pack_options *o)
 {
     const struct output_wish wish = { .path = o->output,

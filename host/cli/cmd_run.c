@@ -123,7 +123,7 @@ static bool run_without_output(struct host_app *h, struct host_args *args,
     return host_app_open(h, args, false) && reply_to(h, args, prompt, &stopped);
 }
 
-/* -o: an old file does not change until the whole reply is there. */
+/* Run the prompt. -o: an old file does not change until the whole reply is there. */
 static bool run_prompt(struct host_app *h, struct host_args *args, const struct text *prompt)
 {
     static struct output_file out;
@@ -141,7 +141,7 @@ static bool run_prompt(struct host_app *h, struct host_args *args, const struct 
     host_console_flush();
     out.error = host_console_error();
     host_console_replies_to(1);
-    stopped = stopped && out.error == 0; /* a failed write stops a reply too */
+    stopped = stopped && out.error == 0; /* a failed write also stops a reply */
     good = end_output(&out, good && !stopped);
     if (stopped) {
         end_by_interrupt();
@@ -150,7 +150,7 @@ static bool run_prompt(struct host_app *h, struct host_args *args, const struct 
 }
 
 /* Get the prompt; false: the error was printed, and *status is the exit status. It is read only
- * after the model was found, so that nobody types one in vain. */
+ * after the model was found, so that nobody types in vain. */
 static bool read_prompt(struct text *prompt, const struct host_args *args, int *status)
 {
     if (access(args->model, F_OK) != 0) {

@@ -1,5 +1,5 @@
-/* `ingot tokenize`, `perplexity` and `logits`: tokens, scores and logits of a text, position by
- * position. */
+/* `ingot tokenize`, `perplexity` and `logits`: print tokens, scores and logits of a text, position
+ * by position. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +26,12 @@ static bool begin(const struct command *c, struct host_args *args, int argc, cha
         return false;
     }
     args->predict =
-        true; /* no plan is shown; and the head stays in memory, because every position needs it */
+        true; /* shows no plan, and keeps the head in memory, because every position needs it */
     *status = EXIT_FAILED;
     return true;
 }
 
-/* Which of BOS and EOS a text gets: none with --no-bos. */
+/* Whether a text gets BOS and EOS; neither with --no-bos. */
 static unsigned edge_flags(const struct host_args *args, unsigned flags)
 {
     if (args->no_bos) {
@@ -42,7 +42,8 @@ static unsigned edge_flags(const struct host_args *args, unsigned flags)
 
 /* ---- tokenize ------------------------------------------------------------------------------ */
 
-/* Only the tokenizer, of a model file that may contain nothing else: the caller owns *section. */
+/* Open only the tokenizer of a model file, which may contain nothing else; the caller owns
+ * *section. */
 static bool open_tokenizer(struct host_args *args, struct tokenizer *t, uint8_t **section)
 {
     struct pack_options pack = { .input = args->model, .tokenizer = args->tokenizer };
@@ -276,7 +277,7 @@ static bool dump_all(const struct host_args *args, const struct text *t, struct 
     return error == ERR_OK && d->out.error == 0;
 }
 
-/* Ids of --tokens, separated by spaces or commas. */
+/* Read the ids of --tokens, separated by spaces or commas. */
 static bool text_read_ids(struct text *t, const char *ids, uint32_t vocab)
 {
     t->ids = malloc((strlen(ids) + 1) * sizeof *t->ids);
@@ -346,7 +347,7 @@ static bool logits_of(const struct host_args *args, const struct text *prompt)
     return good;
 }
 
-/* Either may be the prompt; without both the prompt is empty. */
+/* Read the prompt from either option; without both it is empty. */
 static bool logits_prompt(const struct host_args *args, struct text *t, int *status)
 {
     if (args->prompt != NULL && args->tokens != NULL) {

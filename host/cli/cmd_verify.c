@@ -14,7 +14,7 @@ struct arguments {
     const char *file, *public_key;
 };
 
-/* The checksums of a model. */
+/* Check the checksums of a model. */
 static bool check_sums(const char *path)
 {
     struct ingot_file f;
@@ -45,7 +45,7 @@ static bool check_sums(const char *path)
     return damaged == 0;
 }
 
-/* Check the signature, if there is one or one is asked for. */
+/* Check the signature, if the file has one or the user asks for it. */
 static bool check_signature(const struct arguments *a)
 {
     char error_message[512];
@@ -75,7 +75,7 @@ static bool check_signature(const struct arguments *a)
     return true;
 }
 
-/* Loading an adapter checks its checksums. */
+/* Verify the file; loading an adapter checks its checksums. */
 static bool verify(const struct arguments *a)
 {
     return (adapter_is(a->file) || check_sums(a->file)) && check_signature(a);

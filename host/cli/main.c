@@ -45,7 +45,8 @@ static int run(int argc, char **argv)
     return command->run(argc - 1, argv + 1);
 }
 
-/* A mapped file that changed meanwhile has spoilt the result of any command that read it. */
+/* Fail if a mapped file changed meanwhile, because the result of any command that read it is
+ * wrong. */
 static int check_inputs(int status)
 {
     char error_message[640];
@@ -57,7 +58,7 @@ static int check_inputs(int status)
     return EXIT_FAILED;
 }
 
-/* Output that was not written, because of a full disk or a reader that is gone, is a failure. */
+/* Fail if output was not written, because the disk is full or the reader is gone. */
 static int close_output(int status)
 {
     int error;
@@ -88,7 +89,7 @@ int main(int argc, char **argv)
     kernels_select(&kernels, host_cpu_features());
     crc32c_use(&kernels); /* for every file that a command reads or writes */
     sha256_use(&kernels);
-    signal(SIGPIPE, SIG_IGN); /* a failed write says so */
+    signal(SIGPIPE, SIG_IGN); /* a failed write reports the error instead */
     signal(SIGXFSZ, SIG_IGN);
     return close_output(check_inputs(run(argc, argv)));
 }

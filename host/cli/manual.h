@@ -4,11 +4,11 @@
 
 #include <stdio.h>
 
-/* ingot(1) in troff's man macros: the same bytes for the same table. */
+/* Print ingot(1) in troff's man macros; the same table gives the same bytes. */
 void manual_print_page(FILE *to);
 
-/* For bash, in the form of bash_completion.d: commands, options, and the words or files that
- * options take. */
+/* Print the completion for bash, in the form of bash_completion.d: commands, options, and the words
+ * or files that options take. */
 void manual_print_completion(FILE *to);
 
 #endif

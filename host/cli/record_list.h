@@ -1,4 +1,4 @@
-/* The records of a ring (runtime/storage/record_ring.h), which a computer has read as a whole. */
+/* Lists the records of a ring (runtime/storage/record_ring.h) that was read as a whole. */
 #ifndef INGOT_HOST_RECORD_LIST_H
 #define INGOT_HOST_RECORD_LIST_H
 
@@ -17,10 +17,11 @@ struct record_list {
     struct record *list; /* by sequence; malloc()ed */
     size_t n;
     size_t
-        damaged; /* a header without its bytes: the power failed, or newer records overwrote them */
+        damaged; /* a header without its bytes, because the power failed or newer records overwrote
+                    them */
 };
 
-/* For a file of so many bytes, which must outlive the list. False: out of memory. */
+/* List the records of a file (`bytes` bytes), which must outlive the list. False: out of memory. */
 bool record_list_read(struct record_list *l, const uint8_t *file, size_t bytes);
 void record_list_free(struct record_list *l);
 

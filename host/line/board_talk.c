@@ -7,13 +7,14 @@
 
 enum {
     STEP_MS = 100,
-    ASK_MS = 1500,   /* between two questions that check whether the board is there ... */
-    FIRST_MS = 1500, /* ... also before the first: it may be starting, and has sent nothing yet */
+    ASK_MS = 1500,   /* time between two questions whether the board is there ... */
+    FIRST_MS = 1500, /* ... and before the first: the board may be starting, and has sent nothing
+                        yet */
     QUIET_MS = 700,  /* before one */
     WAIT_MS = 60000,
     REPLY_MS = 300000, /* without a sign */
     LEAVE_MS = 5000,
-    LEAVE_ID = 1, /* id of the last request: no other has it */
+    LEAVE_ID = 1, /* id of the last request, which no other request has */
     REQUEST_BYTES = 16384,
 };
 
@@ -44,8 +45,8 @@ static void take_line(void *context, char *line, size_t bytes)
     board_event_free(&e);
 }
 
-/* Nothing has arrived for a while: ask whether it is ready. A board at a prompt is switched to
- * programs. */
+/* Ask whether the board is ready, if nothing has arrived for a while. A board at a prompt is
+ * switched to programs. */
 static void ask_whether_there(struct board_talk *t)
 {
     char mode[32];
@@ -58,7 +59,7 @@ static void ask_whether_there(struct board_talk *t)
     }
 }
 
-/* Wait for one of the flags, or until nothing arrives for so long. */
+/* Wait for one of the flags, or until nothing arrives for this time. */
 static bool wait_for(struct board_talk *t, const bool *flag, const bool *other, uint64_t most_ms,
                      bool asks)
 {

@@ -1,5 +1,5 @@
-/* `ingot log`: the turns that a board has logged (runtime/features/turn_log/turn_log.h), as lines
- * of JSON. */
+/* `ingot log`: prints the turns that a board has logged (runtime/features/turn_log/turn_log.h) as
+ * lines of JSON. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static bool fail(const struct job *j, const char *why)
     return false;
 }
 
-/* ingot.log of a card, or the file itself. */
+/* Find the log: ingot.log of a card, or the file itself. */
 static bool find_file(struct job *j)
 {
     const struct file_table table = { j->extents, FILE_MAX_EXTENTS };

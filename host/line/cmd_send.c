@@ -1,4 +1,4 @@
-/* `ingot send`: a file over the serial line onto the card of a running board. */
+/* `ingot send`: sends a file over the serial line or the network to the card of a running board. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ enum {
     USUAL_BAUD = 115200,
     FAST_BAUD = 921600,
     SILENCE_S = 20,
-    ANSWER_S = 3 /* silence between two requests after which it is gone */
+    ANSWER_S = 3 /* silence between two requests after which the board is gone */
 };
 
 struct arguments {
@@ -154,7 +154,8 @@ static bool deliver(struct sending *s)
     }
     if (!transfer(s)) {
         if (stopped !=
-            0) { /* the board still answers, and the next caller would take that for his answer */
+            0) { /* the board still answers, and the next program would take that answer for its
+                    own */
             s->talk.stopped = NULL;
             s->talk.silence_s = ANSWER_S;
         }
@@ -178,7 +179,7 @@ static bool load(struct sending *s)
     return true;
 }
 
-/* To a board on the network. */
+/* Deliver the file to a board on the network. */
 static int deliver_by_http(struct sending *s)
 {
     static struct send_http h;

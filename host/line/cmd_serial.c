@@ -100,7 +100,7 @@ static void send_settings(void)
     serial.phase = WAITING;
 }
 
-/* -p: asked once; ends after its reply, or after its system prompt was refused. */
+/* Ask the prompt of -p; the program ends after its reply, or if the system prompt was refused. */
 static void ask_prompt(void)
 {
     const char *prompt = serial.args.prompt, *key = "prompt";
@@ -120,7 +120,7 @@ static void ask_prompt(void)
     serial.args.prompt = "";
 }
 
-/* The next request; the first ones come from the command line. */
+/* Send the next request; the first ones come from the command line. */
 static void go_on(void)
 {
     serial.phase = IDLE;
@@ -138,7 +138,7 @@ static void go_on(void)
     }
 }
 
-/* "[ 0.123] " begins a log line for people. */
+/* True for a log line for people, which begins with "[ 0.123] ". */
 static bool is_log_line(const char *line)
 {
     size_t n = 1 + strspn(line + (line[0] != '\0'), " 0123456789");
@@ -198,13 +198,13 @@ static void look_for_board(void)
     serial.n_mode = 0;
 }
 
-/* A line that is not an event: of firmware, of a trap's report, or of a board that talks to people,
- * also after a restart. */
+/* Take a line that is not an event: it comes from firmware, from a trap's report, or from a board
+ * that talks to people, perhaps after a restart. */
 static void take_text(char *line)
 {
     strip(line);
     if (serial.phase == CONNECTING && serial.n_mode != 0) {
-        return; /* what a person would see of /mode json */
+        return; /* the echo of /mode json */
     }
     if (is_log_line(line) && serial.phase != CONNECTING) {
         look_for_board();
@@ -233,7 +233,7 @@ static void take_line(void *context, char *line, size_t bytes)
     } else if (kind == SERIAL_RESTART) {
         look_for_board();
     } else if (kind == SERIAL_TOKEN && serial.phase == CONNECTING && is_time_to_ask()) {
-        stop_reply(); /* nobody reads it any longer */
+        stop_reply(); /* nobody reads the reply any longer */
     } else if ((kind == SERIAL_READY && serial.phase == CONNECTING) ||
                (kind == SERIAL_DONE && serial.phase == WAITING)) {
         go_on();
@@ -250,7 +250,7 @@ static bool is_at_prompt(void)
     return serial_millis() - serial.line.heard_ms > SILENCE_MS && strcmp(waiting, "> ") == 0;
 }
 
-/* Nothing has been asked yet, and the board may be starting, or in the middle of a reply. */
+/* Wait for the board before the first request: it may be starting, or in the middle of a reply. */
 static void wait_for_board(void)
 {
     uint64_t now = serial_millis(), silent = now - serial.line.heard_ms;
@@ -332,7 +332,7 @@ static void obey_interrupt(void)
     }
 }
 
-/* The board must know that the program is there; it may have given up after a silence. */
+/* Tell the board that the program is there; after a silence, it may have switched to people. */
 static void stay(void)
 {
     if (serial.phase == IDLE && is_at_prompt()) {
@@ -372,7 +372,7 @@ static void take_last(void *context, char *line, size_t bytes)
                                   strstr(line, "\"done\""));
 }
 
-/* A board that was switched to programs talks to people again. */
+/* Let a board that was switched to programs talk to people again. */
 static void leave(void)
 {
     static const char chat[] = "{\"id\":\"left\",\"command\":\"/mode chat\"}\n";

@@ -15,12 +15,12 @@
 #include <cjson/cJSON.h>
 
 enum {
-    LINES_BYTES = 65536, /* lines that wait for the running one */
-    ANSWER_BYTES = 4096, /* a head, or a part of the events */
+    LINES_BYTES = 65536, /* bytes of lines that wait for the running line */
+    ANSWER_BYTES = 4096, /* bytes of a head, or of a part of the events */
     CTRL_C = 3,
     ENQUIRY = 5,
     STEP_MS = 1000,
-    BUSY_MS = 500, /* pause before a board that was full is asked again */
+    BUSY_MS = 500, /* pause before a busy board is asked again */
     CONNECT_MS = 5000,
     ASK_MS = 20000, /* for the first answer */
 };
@@ -29,7 +29,7 @@ struct http_line {
     char host[256], port[8], token[208];
     int pair; /* our end */
     char lines
-        [LINES_BYTES]; /* (n) bytes that arrived; the first `at_work` bytes are the line that is being answered */
+        [LINES_BYTES]; /* (n) received bytes; the first `at_work` bytes are the line that is being answered */
     size_t n, at_work;
     int http;                /* its connection; -1: none */
     char head[ANSWER_BYTES]; /* (n_head) until it is complete */
@@ -67,7 +67,7 @@ static bool read_name(struct http_line *h, const char *name)
     return true;
 }
 
-/* Connected within CONNECT_MS; otherwise fd is closed. */
+/* True if fd connects within CONNECT_MS; otherwise it is closed. */
 static bool connects(int fd, const struct addrinfo *to)
 {
     struct pollfd p = { .fd = fd, .events = POLLOUT };
@@ -120,7 +120,7 @@ static bool put_all(int fd, const char *bytes, size_t n)
     return true;
 }
 
-/* HTTP/1.0: events are not chunked, and the connection ends after them. */
+/* Post a line with HTTP/1.0: events are then not chunked, and the connection ends after them. */
 static bool post(struct http_line *h, const char *line, size_t n)
 {
     bool v6 = strchr(h->host, ':') != NULL;
@@ -164,7 +164,7 @@ static void note(struct http_line *h, const char *bytes, size_t n)
     }
 }
 
-/* Answer instead of the board: the running request ends, for a reason, after an error with a text
+/* Answer instead of the board: end the running request with a reason, after an error with a text
  * (NULL: none). */
 static bool end_request(struct http_line *h, const char *name, const char *text, const char *reason)
 {
@@ -191,7 +191,7 @@ static bool end_request(struct http_line *h, const char *name, const char *text,
     return put_all(h->pair, out, (size_t)n);
 }
 
-/* The running line is answered. */
+/* Drop the running line, which is answered. */
 static void drop_line(struct http_line *h)
 {
     if (h->http >= 0) {
@@ -203,7 +203,7 @@ static void drop_line(struct http_line *h)
     h->at_work = 0;
 }
 
-/* The error message of OpenAI's error object in a body. */
+/* End the request with the error message of OpenAI's error object in a body. */
 static bool end_refused(struct http_line *h, const char *body)
 {
     cJSON *root = cJSON_Parse(body);
@@ -217,12 +217,12 @@ static bool end_refused(struct http_line *h, const char *body)
     return good;
 }
 
-/* The connection has ended. False: the board is gone. */
+/* End the answer, because the connection has ended. False: the board is gone. */
 static bool end_answer(struct http_line *h)
 {
     bool good = true;
 
-    if (h->status == 429 || h->status == 503) { /* others come first: try again */
+    if (h->status == 429 || h->status == 503) { /* other requests come first: try again */
         close(h->http);
         h->http = -1;
         h->at_work = 0;
@@ -242,7 +242,7 @@ static bool end_answer(struct http_line *h)
     return good;
 }
 
-/* The head is complete: after it come events, or the body of an error, which is kept. */
+/* Take the head, which is complete: events follow, or the body of an error, which is kept. */
 static bool take_head(struct http_line *h)
 {
     char *body;
@@ -267,7 +267,7 @@ static bool take_head(struct http_line *h)
     return true;
 }
 
-/* Bytes of the answer arrive. False: the board, or the caller, is gone. */
+/* Take arriving bytes of the answer. False: the board or the caller is gone. */
 static bool take_answer(struct http_line *h)
 {
     char events[ANSWER_BYTES];
@@ -299,13 +299,13 @@ static bool stop_request(struct http_line *h)
     return good;
 }
 
-/* {"cancel":ID}: only the running one can be cancelled; the few others finish. */
+/* True for {"cancel":ID}. Only the running request can be cancelled; the few others finish. */
 static bool is_cancel(const char *line, size_t n)
 {
     return n > 10 && memcmp(line, "{\"cancel\":", 10) == 0;
 }
 
-/* A byte arrives from the caller. */
+/* Take a byte from the caller. */
 static bool take_byte(struct http_line *h, char byte)
 {
     size_t start = h->n;
@@ -346,7 +346,7 @@ static bool take_lines(struct http_line *h)
     return n > 0;
 }
 
-/* The next non-empty line goes to the board. */
+/* Send the next non-empty line to the board. */
 static bool begin_line(struct http_line *h)
 {
     const char *end = memchr(h->lines, '\n', h->n);
@@ -387,7 +387,7 @@ static void *carry(void *context)
     return NULL;
 }
 
-/* Ask whether a board is there that accepts us: the status of the answer to a first question. */
+/* Ask a first question; the status of the answer shows whether there is a board that accepts us. */
 static bool is_board(struct http_line *h)
 {
     static const char enquiry[] = { ENQUIRY };

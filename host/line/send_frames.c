@@ -11,13 +11,13 @@ enum {
     CTRL_C = 3,
     STEP_MS = 50,
     PING_MS = 200,
-    MEET_MS = 3000, /* at the new rate, and then at the old one */
-    LOST_MS = 1500, /* without an answer to sent bytes, at least ... */
+    MEET_MS = 3000, /* time to meet at the new rate, and then at the old one */
+    LOST_MS = 1500, /* least time without an answer after which bytes count as lost ... */
     LOST_MOST_MS = 15000,
-    ASK_MS = 3000, /* until something is sent again */
+    ASK_MS = 3000, /* time until something is sent again */
     STOP_MS = 5000,
     SILENCE_MS = 40000,
-    SHOW_MS = 500,  /* progress on a terminal ... */
+    SHOW_MS = 500,  /* time between two reports of progress on a terminal ... */
     TELL_MS = 5000, /* ... and elsewhere */
 };
 
@@ -27,7 +27,7 @@ static bool fail(struct send_frames *s, const char *why)
     return false;
 }
 
-/* Everything before that has arrived. */
+/* Everything before `at` has arrived. */
 static void move_to(struct send_frames *s, uint64_t at)
 {
     uint64_t now = serial_millis(), waited = now - s->moved_ms;
@@ -79,7 +79,7 @@ static void take(void *context, char *bytes, size_t n)
     }
 }
 
-/* False: the line is gone, the user has cancelled, or the board has given up. */
+/* Do one step. False: the line is gone, the user has cancelled, or the board has given up. */
 static bool step(struct send_frames *s)
 {
     if (*s->stopped != 0) {
@@ -168,8 +168,8 @@ static bool compare(struct send_frames *s, uint64_t at, uint64_t bytes, bool *sa
     return true;
 }
 
-/* How much of the file an earlier attempt has left, found with ever larger pieces and then with
- * ever smaller ones. */
+/* Find how much of the file an earlier attempt has sent, with larger and larger pieces, then
+ * smaller and smaller ones. */
 static bool find_start(struct send_frames *s, uint64_t *start)
 {
     uint64_t piece = TRANSFER_STEP_BYTES;
@@ -289,7 +289,7 @@ static bool start_at(struct send_frames *s, uint64_t at)
     return true;
 }
 
-/* The board reads all of it back before it confirms. */
+/* Finish: the board reads the whole file back before it confirms. */
 static bool finish(struct send_frames *s)
 {
     uint64_t asked = 0;
@@ -309,7 +309,7 @@ static bool finish(struct send_frames *s)
         if (!step(s) && !s->has_result) {
             return false;
         }
-        if (s->again) { /* the board misses something after all */
+        if (s->again) { /* the board lacks some bytes after all */
             s->again = false;
             if (!send_bytes(s)) {
                 return false;
@@ -320,7 +320,7 @@ static bool finish(struct send_frames *s)
     return s->good;
 }
 
-/* The user cancels: the board is told too, and confirms. */
+/* Cancel: tell the board, which confirms. */
 static void stop(struct send_frames *s)
 {
     static const char ctrl_c = CTRL_C;

@@ -15,14 +15,14 @@
 #include "runtime/base/crc32c.h"
 
 enum {
-    RANGE_BYTES =
-        4 << 20, /* size of a request: whole blocks of a card, and about a second of the line's
-                  * time */
+    RANGE_BYTES = 4 << 20, /* size of a request: whole blocks of a card, sent in about a
+                    second */
     ANSWER_BYTES = 16384,
     STEP_MS = 200,
     SILENCE_MS = 60000, /* time for the answer to a range */
     LAST_SILENCE_MS =
-        900000, /* time for the answer to the last one: the whole file is read again */
+        900000, /* time for the answer to the last range, after which the board reads the whole file
+                   back */
     SHOW_MS = 500,
     TRIES = 10, /* without progress */
     PAUSE_MS = 1000,
@@ -45,7 +45,7 @@ static bool fail(struct send_http *s, const char *why)
     return false;
 }
 
-/* http://HOST[:PORT][/], where an IPv6 host has brackets. */
+/* Read http://HOST[:PORT][/]; an IPv6 host has brackets. */
 static bool read_url(struct send_http *s)
 {
     const char *host = s->to + strlen("http://");
@@ -102,7 +102,7 @@ static void show(struct send_http *s, uint64_t at, bool ends)
             (double)(at - s->resumed_at) / (double)ms, terminal && !ends ? "  " : "\n");
 }
 
-/* Wait until the socket can be written or read. False: it was silent for so long, or the user
+/* Wait until the socket can be written or read. False: it was silent for too long, or the user
  * cancels. */
 static bool await(const struct send_http *s, int fd, short events, int ms)
 {
@@ -116,7 +116,7 @@ static bool await(const struct send_http *s, int fd, short events, int ms)
     return false;
 }
 
-/* Bytes are sent as long as nothing comes back: an early answer means that they are refused. */
+/* Send bytes while nothing comes back: an early answer means that the board refuses them. */
 static bool put(struct send_http *s, int fd, const void *bytes, size_t n, bool shows)
 {
     const uint8_t *from = bytes;
@@ -172,8 +172,8 @@ static bool read_reply(struct send_http *s, int fd, int silence_ms, struct reply
     return true;
 }
 
-/* A request over its own connection. what: method and path; fields: additional ones, each with its
- * line end. */
+/* Make a request over its own connection. what: method and path; fields: additional header lines,
+ * each with its line end. */
 static bool request(struct send_http *s, const char *what, const char *fields, const void *body,
                     size_t n, int silence_ms, struct reply *r)
 {
@@ -216,7 +216,7 @@ static bool ask(struct send_http *s, uint64_t n, struct reply *r)
                    s->have + n == s->n ? LAST_SILENCE_MS : SILENCE_MS, r);
 }
 
-/* The error message of OpenAI's error object. */
+/* Take the error message from OpenAI's error object. */
 static bool refused(struct send_http *s, const struct reply *r)
 {
     cJSON *root = cJSON_Parse(r->body);
@@ -234,7 +234,7 @@ static bool refused(struct send_http *s, const struct reply *r)
     return false;
 }
 
-/* A status after which the same request is repeated. */
+/* True for a status after which the same request is repeated. */
 static bool is_passing(int status)
 {
     return status == 0 || status == 408 || status == 409 || status == 429;
@@ -247,7 +247,7 @@ static void rest(const struct send_http *s)
     }
 }
 
-/* One range, or a question after an error. *done: the board has everything. False: it is given
+/* Send one range, or a question after an error. *done: the board has everything. False: give
  * up. */
 static bool send_range(struct send_http *s, bool *asks, unsigned *tries, bool *done)
 {
@@ -311,7 +311,7 @@ bool send_http_load(struct send_http *s, const char *name)
         free(body);
         return false;
     }
-    s->quiet = true; /* the bytes sent now are no longer the file */
+    s->quiet = true; /* the bytes sent from now on are not the file's */
     asked = request(s, "POST /v1/models/load", "Content-Type: application/json\r\n", body,
                     strlen(body), LAST_SILENCE_MS, &r);
     free(body);

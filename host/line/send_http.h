@@ -1,4 +1,5 @@
-/* The sender's side of PUT to a board on the network (docs/LAN.md, "Files onto the card"). */
+/* The sender's side of a file transfer by PUT to a board on the network (docs/LAN.md, "Files onto
+ * the card"). */
 #ifndef INGOT_HOST_SEND_HTTP_H
 #define INGOT_HOST_SEND_HTTP_H
 
@@ -22,7 +23,7 @@ struct send_http {
     uint32_t crc; /* CRC-32C of the file */
 };
 
-/* True if a word of the command line names a board on the network. */
+/* True if a word on the command line names a board on the network. */
 bool send_http_is(const char *to);
 
 /* Send the file, from the point where an earlier attempt stopped; an interruption is retried.

@@ -7,7 +7,7 @@
 
 enum { DEFAULT_WAIT_S = 30 };
 
-/* A number is sent to the board unchanged, because the board checks it; but it must be a single
+/* A number is sent unchanged, because the board checks it; but it must be a single
  * value. */
 enum option_result serial_args_add_setting(void *arguments, const struct command_option *o,
                                            const char *value)

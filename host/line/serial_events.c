@@ -8,7 +8,7 @@
 #include "runtime/text/json.h"
 #include "runtime/text/utf8.h"
 
-/* The fields that are used here; those of a reply are columns of the CSV, under the same names. */
+/* Fields that are used here; the fields of a reply are columns of the CSV, with the same names. */
 enum field {
     EVENT,
     TEXT,
@@ -204,7 +204,7 @@ enum { PROGRESS_LABEL_BYTES = 50 };
 
 /* ---- on the terminal ----------------------------------------------------------------------- */
 
-/* Overwrite it with spaces, so that nothing of a wait remains. */
+/* Overwrite the progress with spaces, so that nothing of it remains. */
 static void erase_progress(struct serial_events *e)
 {
     if (e->progress_width != 0) {
@@ -365,7 +365,7 @@ static void put(struct output *o, const char *bytes, size_t n)
     o->n += n;
 }
 
-/* One whole character, from the UTF-8 writer. */
+/* Write one whole character, which comes from the UTF-8 writer. */
 static void put_escaped(void *context, const char *text, size_t bytes)
 {
     char out[JSON_ESCAPE_BYTES];

@@ -1,4 +1,4 @@
-/* Events of a board in mode=json (docs/SERIAL.md), as `ingot serial` shows and stores them. */
+/* Shows and stores events of a board in mode=json (docs/SERIAL.md), for `ingot serial`. */
 #ifndef INGOT_HOST_SERIAL_EVENTS_H
 #define INGOT_HOST_SERIAL_EVENTS_H
 
@@ -12,7 +12,7 @@
 enum serial_kind {
     SERIAL_NOT_JSON, /* not an event: firmware, or a board that talks to people */
     SERIAL_OTHER,    /* an event that is only shown */
-    SERIAL_RESTART,  /* the same, the first since the board's clock restarted */
+    SERIAL_RESTART,  /* the same, but the first since the board's clock restarted */
     SERIAL_READY,
     SERIAL_TOKEN,
     SERIAL_ERROR,
@@ -22,29 +22,29 @@ enum serial_kind {
 enum { SERIAL_NAME_BYTES = 128 };
 
 struct serial_events {
-    bool quiet;              /* no log, no progress, no figures */
+    bool quiet;              /* show no log, no progress and no figures */
     FILE *csv;               /* one row per reply; NULL: none */
     struct output_file file; /* its */
-    bool in_line;            /* a reply has begun, and no newline has ended it */
+    bool in_line;            /* a reply has begun, and no newline has ended its line */
     int progress_width;      /* bytes of its line on the terminal; 0: there is none */
     uint64_t ms;             /* the board's clock in the latest log line */
-    unsigned errors;         /* since it was set to 0 */
+    unsigned errors;         /* number of errors since the caller set this to 0 */
     char board[SERIAL_NAME_BYTES], model[SERIAL_NAME_BYTES]; /* of the latest ready */
 };
 
 /* Open path to append rows; an empty file gets the header. False: the error was printed. */
 bool serial_csv_open(struct serial_events *e, const char *path);
 
-/* Does nothing if none is open. False: a row could not be written, and the error was printed;
- * earlier rows remain. */
+/* Close the CSV file; does nothing if none is open. False: a row could not be written, and the
+ * error was printed; earlier rows remain. */
 bool serial_csv_close(struct serial_events *e);
 
 /* Show a line: replies and texts on standard output, the rest on standard error. The line is
  * overwritten. */
 enum serial_kind serial_events_take(struct serial_events *e, char *line, size_t bytes);
 
-/* Write a request of one text to out, NUL-terminated, ended by LF: {"key":"text"}. Bytes that are
- * not UTF-8 become U+FFFD. Returns its length; 0: more than `most` bytes. */
+/* Write a request with one text, {"key":"text"} and LF, NUL-terminated, to out. Bytes that are not
+ * UTF-8 become U+FFFD. Returns its length; 0: more than `most` bytes. */
 size_t serial_request(char *out, size_t most, const char *key, const char *text, size_t bytes);
 
 #endif

@@ -101,7 +101,7 @@ static bool open_socket(struct serial_line *s)
     return true;
 }
 
-/* As refuse_device, for the result of open(). */
+/* As refuse_device, for an error of open(). */
 static bool close_refused(struct serial_line *s, int error)
 {
     close(s->fd);
@@ -150,7 +150,7 @@ bool serial_send(struct serial_line *s, const char *bytes, size_t n)
 static void take_byte(struct serial_line *s, char byte,
                       void (*take)(void *context, char *line, size_t bytes), void *context)
 {
-    if (byte == XOFF || byte == XON) { /* no byte of an event is one of these */
+    if (byte == XOFF || byte == XON) { /* events do not contain these bytes */
         s->paused = byte == XOFF;
     } else if (byte == '\n') {
         take(context, s->in, s->n_in);

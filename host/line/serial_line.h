@@ -1,4 +1,4 @@
-/* A serial device, or a socket in its place, as lines in and bytes out: for `ingot serial` and
+/* A serial device, or a socket instead, that gives lines and takes bytes; for `ingot serial` and
  * `ingot serve`. */
 #ifndef INGOT_HOST_SERIAL_LINE_H
 #define INGOT_HOST_SERIAL_LINE_H
@@ -13,15 +13,16 @@ struct serial_line {
     const char *path;
     int fd;
     char in
-        [SERIAL_LINE_BYTES]; /* the line that is arriving, with a NUL; if it is too long, its start */
+        [SERIAL_LINE_BYTES]; /* the arriving line, with a NUL; only its start, if it is too long */
     size_t n_in;
     char out[SERIAL_QUEUE_BYTES]; /* not sent yet */
     size_t n_out;
-    bool raw;    /* bytes are taken unchanged, without XON and XOFF, and not as lines */
-    bool paused; /* by XOFF, if no terminal driver handles it: a socket */
-    int watched; /* watched together with the line: a file descriptor, standard input when it was opened */
+    bool raw;    /* bytes are received unchanged, not as lines, and without XON and XOFF */
+    bool paused; /* paused by XOFF; only for a socket, which has no terminal driver */
+    int watched; /* file descriptor that is watched together with the line; after opening, standard
+                    input */
     uint64_t heard_ms; /* when the latest byte arrived, on serial_millis()'s clock */
-    char error_message[SERIAL_ERROR_MESSAGE_BYTES]; /* why something failed, with the cure */
+    char error_message[SERIAL_ERROR_MESSAGE_BYTES]; /* reason of a failure, with advice */
 };
 
 /* Open 8N1, raw, XON/XOFF in both directions, for this process only. baud 0: 115200. path may also
@@ -31,26 +32,26 @@ bool serial_open(struct serial_line *s, const char *path, uint32_t baud);
 /* Queue bytes for the device. False: more than the queue holds. */
 bool serial_send(struct serial_line *s, const char *bytes, size_t n);
 
-/* Ask whether a board is there. It answers when it is idle, by `ready` or, if it talks to people, by a new prompt; its current
- * work, such as loading, continues. After SERIAL_DEAF_MS without a byte the question is a Ctrl-C, which ends that work: a board
- * reports its progress more often. */
+/* Ask whether a board is there. An idle board answers with `ready` or, if it talks to people, with a new prompt; current work,
+ * such as loading, continues. After SERIAL_DEAF_MS without a byte, the question is a Ctrl-C, which ends current work: a working
+ * board would have reported progress by then. */
 enum { SERIAL_DEAF_MS = 10000 };
 void serial_ask(struct serial_line *s);
 
 /* Write to out (at least 32 bytes) the line that switches a board from people to programs; returns its length. The board
- * talks to programs until nothing arrives for silence_s (0: for good); a program without a request sends an empty line
- * every SERIAL_STAY_MS. tried: how often it was switched before; an older board has no time limit. */
+ * talks to programs until nothing arrives for silence_s (0: forever), so a program without a request sends an empty line
+ * every SERIAL_STAY_MS. tried: how often the board was switched before; an older board has no time limit. */
 enum { SERIAL_SILENCE_S = 60, SERIAL_STAY_MS = 15000 };
 size_t serial_mode_line(char *out, uint32_t silence_s, unsigned tried);
 
-/* Send and receive for up to timeout_ms, or until s->watched is readable if typed is not NULL
- * (*typed is then set). take gets each whole line, without CR and LF, and may overwrite it. False:
- * the device is gone: s->error_message. */
+/* Send and receive for up to timeout_ms. If typed is not NULL, return earlier when s->watched is
+ * readable, and set *typed. `take` gets each whole line, without CR and LF, and may overwrite it.
+ * False: the device is gone; s->error_message says more. */
 bool serial_step(struct serial_line *s, int timeout_ms, bool *typed,
                  void (*take)(void *context, char *line, size_t bytes), void *context);
 
-/* Change the rate from the next byte on, after everything queued has been sent. False:
- * s->error_message. A socket has no rate. */
+/* Change the rate, after everything queued has been sent. False: s->error_message. A socket has no
+ * rate. */
 bool serial_set_baud(struct serial_line *s, uint32_t baud);
 
 uint64_t serial_millis(void);

@@ -17,7 +17,7 @@ bool serial_socket_is(const char *name)
     return strncmp(name, "unix:", 5) == 0 || strncmp(name, "tcp:", 4) == 0 || http_line_is(name);
 }
 
-/* fd connected, or -1 and errno. */
+/* Connect fd; returns fd, or -1 and errno. */
 static int connected(int fd, const struct sockaddr *to, socklen_t bytes)
 {
     int error;

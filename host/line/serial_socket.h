@@ -1,11 +1,11 @@
-/* A board's line as a socket, as QEMU provides it (-serial unix:PATH,server=on): for tests, and for
- * boards behind a program such as ser2net. */
+/* A socket instead of a board's line, as QEMU provides it (-serial unix:PATH,server=on), for tests
+ * and for boards behind a program such as ser2net. */
 #ifndef INGOT_HOST_SERIAL_SOCKET_H
 #define INGOT_HOST_SERIAL_SOCKET_H
 
 #include <stdbool.h>
 
-/* True if a name is one: unix:PATH or tcp:HOST:PORT. */
+/* True if a name is that of a socket: unix:PATH or tcp:HOST:PORT. */
 bool serial_socket_is(const char *name);
 
 /* Connect. Returns a file descriptor; -1: errno, or EINVAL if the name is malformed. */

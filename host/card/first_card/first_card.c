@@ -18,7 +18,7 @@ struct job {
     char error_message[1024];
 };
 
-/* The model and the board's own files, in the order of `ingot card`. */
+/* Add the model and the board's own files, in the order of `ingot card`. */
 static enum err add_all(struct job *j, const char *model, uint64_t save, const char *boot_words)
 {
     const char *slash = strrchr(model, '/');
