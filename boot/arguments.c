@@ -4,8 +4,8 @@
 
 #include "runtime/console/console.h"
 
-/* Ask for nothing before the line has its rate (baud=), and ask for nothing when somebody waits
- * for one reply (prompt=). */
+/* Whether the terminal may be asked: not before the line has its rate (baud=), and not if
+ * somebody waits for one reply (prompt=). */
 static bool may_ask(const struct options *o)
 {
     return o->line.term != CONSOLE_AUTO ||
@@ -23,8 +23,8 @@ void arguments_find_terminal(struct options *o, struct console *c, const struct 
     }
 }
 
-/* The board's options may come from a card that nobody can edit soon: a bad option loses only
- * its own effect. */
+/* Report a bad option, which loses only its own effect, because options may come from a card
+ * that cannot be edited soon. */
 static void say_option(void *context, bool refused, const char *error_message)
 {
     const char *instead = "";

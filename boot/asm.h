@@ -15,8 +15,8 @@
 .endm
 
 /* 64 bytes after the entry, at the end of both ISAs' Image headers. toolchain/pack_image.py
- * packs what follows the first image_head_bytes, notes this in the first word, and refuses
- * images larger than image_pack_room. A freshly linked image is not packed. */
+ * packs the bytes after the first image_head_bytes, stores their packed size in the first
+ * word, and refuses images larger than image_pack_room. A freshly linked image is not packed. */
 .macro packing
     .globl image_packed
 image_packed:

@@ -13,7 +13,7 @@
 
 enum { PAGE = 4096, MAX_FREE = 128, TREE_BYTES = 96 * 1024 };
 
-/* Free RAM while parts are taken out; ends are exclusive and cannot wrap: see range_add. */
+/* Free RAM, from which parts are taken out; ends are exclusive and cannot wrap (see free_add). */
 struct span {
     uint64_t start, end;
 };
@@ -106,7 +106,7 @@ static const void *copy_tree(void)
     return boot_state.blob;
 }
 
-/* Loaded, not computed: a PC-relative address may not reach that far. */
+/* The address is loaded, because a PC-relative address may not reach that far. */
 static const volatile uintptr_t default_tree = (uintptr_t)image_device_tree_address;
 
 static const void *open_tree(const void *dtb)
@@ -116,8 +116,8 @@ static const void *open_tree(const void *dtb)
 
     if (base < PAGE || base % 4 != 0) /* page 0 stays unmapped; only ATAGs could be there */
         return NULL;
-    /* Map the header first, because it has the size. The tree is mapped as RAM, which it becomes
-     * later. */
+    /* Map the header first, because it has the size. The tree is mapped as RAM, because its memory
+     * becomes RAM later. */
     if (mmu_map(base, DEVICE_TREE_HEADER_BYTES, MAP_DATA) != ERR_OK)
         return NULL;
     bytes = device_tree_bytes((const void *)base);
@@ -146,7 +146,8 @@ static void read_memory(const struct device_tree *tree)
     }
 }
 
-/* The reservation block. A loader that passes an initrd lists it there (U-Boot, fdt_initrd). */
+/* Remove the ranges of the reservation block. A loader that passes an initrd lists it there, too
+ * (U-Boot, fdt_initrd). */
 static void remove_reservations(const struct device_tree *tree)
 {
     uint64_t base, bytes;
@@ -155,7 +156,7 @@ static void remove_reservations(const struct device_tree *tree)
         free_remove(base, bytes);
 }
 
-/* /reserved-memory: what the firmware keeps. */
+/* Remove /reserved-memory, which the firmware keeps. */
 static void remove_reserved(const struct device_tree *tree)
 {
     struct device_tree_node node;
@@ -264,7 +265,7 @@ static void read_tree(const struct device_tree *tree)
     remove_own();
     free_remove((uintptr_t)tree->blob, tree->total_bytes); /* no effect for a copy */
     remove_reserved(tree);
-    read_initrd(tree); /* before the reservation block, which lists the initrd, too */
+    read_initrd(tree); /* read before the reservation block, which also lists the initrd */
     remove_reservations(tree);
     read_arguments(tree);
     read_cores(tree);

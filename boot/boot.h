@@ -22,14 +22,14 @@ _Static_assert(STACK_CORES == BOARD_MAX_CORES, "a stack for every core");
 extern uint8_t image_start[], text_start[], text_end[], rodata_start[], rodata_end[];
 extern uint8_t data_start[], data_end[]; /* data, then BSS */
 extern uint8_t stacks_start[]; /* STACKS_BYTES of stacks, then free RAM, which C does not address */
-/* Its address is where the firmware leaves the device tree if it passes none; 0: nowhere. */
+/* Its address is the device tree's place if the firmware passes no address; 0: no such place. */
 extern uint8_t image_device_tree_address[];
 
 struct device_tree;
 
 /* Called by start.S on core 0: the stack is set, BSS cleared, traps are reported, the FPU is on
- * in core_init's reset state, MMU and caches are on, and only the image is mapped. dtb is what
- * the firmware passed. */
+ * in core_init's reset state, MMU and caches are on, and only the image is mapped. dtb is the
+ * address that the firmware passed. */
 void boot_start(const void *dtb) __attribute__((noreturn));
 
 /* The machine's device tree, once boot_start has read it; blob is NULL without one. */
@@ -54,7 +54,7 @@ void core_fp_init(void);
 uint64_t core_random(void);
 
 /* Fill machine->cpu_features, cpu_name ("Cortex-A72") and tuning for this core, which is core 0.
- * Needs board.early_init and the machine's tree, which may be NULL. The text lives as long as
+ * Call after board.early_init; tree may be NULL. The text lives as long as
  * the image. */
 void cpu_detect(const struct device_tree *tree, struct machine *machine);
 

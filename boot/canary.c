@@ -13,7 +13,9 @@ uintptr_t __stack_chk_guard;
 
 enum { MOST_SEED_BYTES = 64 };
 
-#define STRING_END 0xff /* the lowest byte is 0: a string that overruns it cannot restore it */
+#define STRING_END \
+    0xff /* the lowest byte is 0, so that a string that overruns the canary cannot
+                         * restore it */
 
 /* A step of splitmix64: every bit of the seed reaches every bit of the result. */
 static uint64_t mix(uint64_t seed, uint64_t value)

@@ -1,5 +1,5 @@
 /* The option `diag`: what the machine says about itself, in log lines "diag NAME: VALUE". A user
- * sends them back from a board that nobody has tried yet (docs/BRINGUP.md). */
+ * reports them from a board that nobody has tried yet (docs/BRINGUP.md). */
 #ifndef INGOT_BOOT_DIAG_H
 #define INGOT_BOOT_DIAG_H
 

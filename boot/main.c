@@ -1,5 +1,5 @@
-/* The image from the first log line to power-off. Only this file hands what was found to the
- * application. All state is in one struct. */
+/* The image from the first log line to power-off. Only this file passes the machine's parts to
+ * the application. All state is in one struct. */
 #include "boot/boot.h"
 
 #include <string.h>
@@ -85,7 +85,7 @@ static void *take_memory(size_t bytes)
     return memset(taken, 0, bytes);
 }
 
-/* The board's own buffer holds what arrives earlier. */
+/* Give the board a larger input buffer; its own buffer holds bytes that arrived earlier. */
 static void give_input_buffer(void)
 {
     void *buffer;
@@ -126,7 +126,7 @@ static void report_last_run(void)
                 what, format_milli(seconds, last.alive_millis, 1), doing);
 }
 
-/* The line is off; whatever depends on it may not work. */
+/* Report interrupt lines that were turned off; devices that depend on them may not work. */
 static void report_strays(void)
 {
     uint32_t line, n = irq_strays(&line);
@@ -214,7 +214,7 @@ static void open_app(const struct machine *machine)
     }
 }
 
-/* A script with prompt= gets its reply, and is told that an option was invalid. */
+/* A script with prompt= gets its reply; the status says if an option was invalid. */
 static int exit_status(enum err e)
 {
     bool disobeyed = !option_set_is_empty(&state.options.refused) || state.app->gave_up;

@@ -36,7 +36,7 @@ static enum err block_map(uint64_t *at, uint64_t end, enum mapping mapping)
         uint64_t *entry = &table[*at >> bits & (MMU_ENTRIES - 1)];
         uint64_t block = mmu_entry_block(start, bits, mapping);
 
-        /* Mapped already: the same mapping is fine, another one is a mistake of the caller. */
+        /* The block is mapped already: the same mapping is fine, another one is a caller's bug. */
         if (*entry != 0 && mmu_entry_is_block(*entry, bits)) {
             if (*entry != block)
                 return ERR_BAD_ARGUMENT;

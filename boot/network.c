@@ -13,11 +13,11 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    REST_MICROS = 1000, /* between two looks at the device while waiting for a line */
+    REST_MICROS = 1000, /* time between two polls of the device while waiting for a line */
     BUSY_MS = 50,       /* how long to poll without sleep after the last frame */
     LINES_MOST = 4,     /* log lines about addresses at once; after them, one a minute */
     MINUTE = 60,        /* seconds */
-    CORRECTION = 10,    /* seconds: a smaller one of the date is not logged */
+    CORRECTION = 10,    /* seconds: smaller corrections of the date are not logged */
 };
 
 static struct network {
@@ -33,12 +33,12 @@ static struct network {
     struct platform_console before; /* the board's own console */
     uint64_t polled;                /* ticks at the last turn */
     uint64_t period;
-    char four[NET_ADDRESS_BYTES], six[NET_ADDRESS_BYTES]; /* that the log names */
+    char four[NET_ADDRESS_BYTES], six[NET_ADDRESS_BYTES]; /* addresses that the log names */
     unsigned lines;                                       /* log lines that may still come now */
     uint64_t counted;                                     /* ticks when `lines` last grew */
     struct platform_clock *clock;                         /* the platform's, whose date is set */
     const char *time;                                     /* time=; NULL: no server is asked */
-    bool troubled;      /* the log says why the link does not count */
+    bool troubled;      /* the log says why the link is not used */
     bool dated, failed; /* the log already has the server's date, or says that there is none */
 } network;
 
@@ -96,7 +96,7 @@ static void read_time(const struct options *options)
     }
 }
 
-/* One turn a millisecond, however often the console looks for input. */
+/* Poll at most once a millisecond, however often the console looks for input. */
 static void poll(void *context)
 {
     struct network *n = context;
@@ -243,7 +243,7 @@ static void put_figures(void *context, struct api_text *to)
 
 /* ---- files of a store ---- */
 
-/* The files that are open keep their devices. */
+/* Open a file of a store; files that are open keep their devices. */
 static struct block_device *fetch(void *context, const char *address,
                                   const struct file *const *open, unsigned n_open, const char **why)
 {
@@ -344,7 +344,7 @@ void boot_network_open(struct platform *platform, const struct options *options,
     network.name = options_given(options, OPTION_NAME) ? options->machine.name : "ingot";
     network.token = options_given(options, OPTION_TOKEN) ? options->machine.token : NULL;
     read_how(options->machine.net);
-    /* One turn a millisecond, rounded up: not every time the console looks. */
+    /* A turn takes a millisecond, rounded up. */
     network.period = platform->clock.hz / 1000 + 1;
     network.api = take(sizeof *network.api);
     memory = take(net_bytes());
@@ -364,7 +364,8 @@ void boot_network_open(struct platform *platform, const struct options *options,
     say_open();
 }
 
-/* A network whose addresses keep changing must not fill the log. */
+/* Whether a line may be logged now, so that a network whose addresses keep changing does not fill
+ * the log. */
 static bool may_log(struct network *n)
 {
     const struct platform_clock *clock = &n->console->platform->clock;
@@ -378,7 +379,8 @@ static bool may_log(struct network *n)
     return n->lines != 0;
 }
 
-/* A text to be typed into a browser. False: nothing has changed, or the log line has to wait. */
+/* Log the address to type into a browser. False: nothing has changed, or the log line has to
+ * wait. */
 static bool say_address(void)
 {
     struct network *n = &network;
@@ -407,7 +409,7 @@ static bool say_address(void)
     return true;
 }
 
-/* The log says once why a link does not count. */
+/* Log once why a link is not used. */
 static bool say_trouble(void)
 {
     const char *why = board_network.trouble != NULL ? board_network.trouble() : NULL;
@@ -420,7 +422,7 @@ static bool say_trouble(void)
     return true;
 }
 
-/* The clock on the wall, and that of the memories. */
+/* Set the wall-clock time, and the clock of memories. */
 static void set_date(struct app *app, uint64_t date)
 {
     network.clock->date = date;
@@ -429,7 +431,7 @@ static void set_date(struct app *app, uint64_t date)
     }
 }
 
-/* Take the date of time=. False: nothing was said. */
+/* Take the date from the server of time=. False: nothing was logged. */
 static bool take_date(struct app *app)
 {
     struct network *n = &network;
@@ -475,7 +477,7 @@ bool boot_network_turn(struct app *app, bool *told)
         (void)memcpy(conversation, branches->current, sizeof conversation);
         api_serve(network.api, &app->chat, branches->n != 0 ? conversation : NULL);
     } else if (p->cores.rest != NULL && !net_is_busy(network.net, BUSY_MS)) {
-        /* Nothing happens: sleep briefly, then look at the device. */
+        /* Nothing happens: sleep briefly, then poll the device. */
         p->cores.rest(p->cores.context, REST_MICROS);
     }
     *told = network.told;

@@ -17,7 +17,7 @@ enum { NO_CORE = 0, MAX_FRAMES = 32 };
 
 static struct panic_state {
     _Atomic unsigned owner; /* the reporting core's number + 1 */
-    unsigned nested;        /* reports that the owner began within its own report */
+    unsigned nested;        /* traps of the owner within its own report */
 } panic_state;
 
 static void put(char c)
@@ -125,7 +125,8 @@ void panic_begin(void)
     unsigned owner = NO_CORE, self = core_number() + 1;
 
     (void)core_interrupts_mask();
-    /* The first core reports. Another one that fails meanwhile stops, so that two reports do not mix. */
+    /* The first core reports. Another core that fails meanwhile stops, so that two reports do not
+     * mix. */
     if (!atomic_compare_exchange_strong(&panic_state.owner, &owner, self)) {
         if (owner != self || panic_state.nested++ > 0)
             core_halt();
@@ -158,8 +159,8 @@ static bool on_stack(uintptr_t frame, const uint8_t *bottom, size_t bytes)
     return frame >= (uintptr_t)bottom && frame < (uintptr_t)bottom + bytes;
 }
 
-/* Frames must ascend within this core's stack, so a broken chain ends the loop and not the
- * report. */
+/* Print a backtrace. Frames must ascend within this core's stack, so that a broken chain
+ * ends the loop, not the report. */
 static void print_backtrace(uintptr_t frame)
 {
     unsigned core = core_number();
@@ -183,7 +184,7 @@ void panic_end(uintptr_t pc, uintptr_t frame)
                 core_number(), (unsigned long)pc);
     print_backtrace(frame);
     panic_print("power off\n");
-    /* A screen shows the report for a while, since the power goes off after it. */
+    /* A screen shows the report for a while, because the power goes off afterwards. */
     boot_screen_hold();
     boot_stage_show();
     board.power_off(1);

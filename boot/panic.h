@@ -12,8 +12,8 @@ void panic(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2
 
 /* ---- for the trap handlers ---------------------------------------------------------------- */
 
-/* Take the console for a report, once per machine. Any other core that calls it stops here. A
- * trap inside a report (same core) powers off at once. */
+/* Take the console for a report, once per machine. Any other core that calls this function stops in
+ * it. A trap inside a report (same core) powers off at once. */
 void panic_begin(void);
 
 /* Print to the console; only between panic_begin and panic_end. */

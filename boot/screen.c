@@ -21,12 +21,13 @@ static bool is_open(void)
     return atomic_load(&boot_screen.open);
 }
 
-/* Core 0. False: there is no screen for core 0, or no longer. */
+/* Begin to use the screen. Core 0. False: there is no screen, or a panic has taken it. */
 static bool begin(void)
 {
     if (!is_open())
         return false;
-    /* First busy, then a look at taken: a reporting core sets taken and then waits for busy. */
+    /* Set busy before reading taken, because a reporting core sets taken and then waits for
+     * busy. */
     atomic_store(&boot_screen.busy, true);
     if (!atomic_load(&boot_screen.taken))
         return true;
@@ -52,7 +53,8 @@ static void refresh(void *context, bool now)
     atomic_store(&boot_screen.busy, false);
 }
 
-/* If the firmware lends memory that the device tree gives to us, both would write to it. */
+/* Whether the pixels are in memory that the device tree gives to Ingot: then both would write to
+ * it. */
 static bool is_ours(const struct machine *machine, const struct board_screen *s)
 {
     uintptr_t start = (uintptr_t)s->pixels, end = start + (size_t)s->height * s->pitch;
@@ -93,7 +95,7 @@ void boot_screen_open(struct platform *platform, const struct machine *machine)
         boot_screen.none = found.none;
         return;
     }
-    /* Pixels from the arena are ours by right; those of the firmware have to lie elsewhere. */
+    /* Pixels from the arena may be used; pixels from the firmware must be elsewhere. */
     if (arena->bytes == before && is_ours(machine, &found)) {
         boot_screen.error_message = "the firmware's picture lies in memory that the cores use";
         return;
@@ -114,7 +116,7 @@ void boot_screen_open(struct platform *platform, const struct machine *machine)
         .show = show,
         .refresh = refresh,
     };
-    /* Last, because a report may use the screen from here on. */
+    /* Set this last, because a report may use the screen from now on. */
     atomic_store(&boot_screen.open, true);
 }
 
@@ -138,7 +140,7 @@ static void wait_millis(uint64_t millis, const _Atomic bool *until_clear)
             board.alive();
 }
 
-/* Wait until core 0 ends what it has begun, unless core 0 is the one that reports. */
+/* Wait until core 0 has finished drawing, unless core 0 itself reports. */
 void boot_screen_take(void)
 {
     struct text_screen *t = &boot_screen.screen.text;

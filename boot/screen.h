@@ -17,13 +17,13 @@ const char *boot_screen_none(void);
 
 /* ---- for a panic, on any core, at any time ---- */
 
-/* From now on only the report writes to the screen: others that write to it have ended, or never
- * will. */
+/* From now on only the report writes to the screen: other writers have finished, or will not write
+ * any more. */
 void boot_screen_take(void);
 void boot_screen_put(char c);
 /* Show the report, and wait for a while on a machine whose display goes off with it. */
 void boot_screen_hold(void);
-/* The report itself failed, perhaps in this file. */
+/* Stop using the screen, because the report itself failed, perhaps in this file. */
 void boot_screen_drop(void);
 
 #endif

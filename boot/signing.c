@@ -1,5 +1,5 @@
-/* boot/signing.h for an image with a key, and the place where the functions that check
- * signatures are linked in. */
+/* boot/signing.h for an image with a key; this file links in the functions that check
+ * signatures. */
 #include "boot/signing.h"
 
 #include "runtime/compute/tree_digest.h"

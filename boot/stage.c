@@ -5,9 +5,10 @@
 
 #include <stddef.h>
 
-enum { ROUNDS = 2 }; /* nobody resets the watchdog of 15 s meanwhile: 9 s at stage 5 */
+enum { ROUNDS = 2 }; /* the watchdog of 15 s is not fed meanwhile; stage 5 takes 9 s */
 
-static enum boot_stage stage; /* 0 is BOOT_STAGE_PAGES: the first thing that runs cannot set it */
+static enum boot_stage stage; /* 0 counts as BOOT_STAGE_PAGES, because the first code that runs
+                               * cannot set it */
 
 void boot_stage_enter(enum boot_stage entered)
 {

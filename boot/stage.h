@@ -4,7 +4,8 @@
 
 /* Each value is the number of short flashes after a long one. */
 enum boot_stage {
-    BOOT_STAGE_PAGES = 1, /* tables for the image itself, MMU off; before any other is set */
+    BOOT_STAGE_PAGES = 1, /* page tables for the image, MMU off; the value before any other is
+                           * set */
     BOOT_STAGE_TREE,      /* finding and copying the device tree */
     BOOT_STAGE_BOARD,     /* board.early_init: interrupts, firmware, console */
     BOOT_STAGE_MEMORY,    /* the console works: finding RAM and cores */

@@ -1,4 +1,5 @@
-/* newlib's versions are unrolled for long texts and take 1 KiB more. Our texts are short. */
+/* Short versions of newlib's functions, which are unrolled for long texts and take 1 KiB more.
+ * Texts here are short. */
 #include <stdint.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* The functions that newlib expects from an operating system. They give no memory and no files:
- * an accidental allocation fails at its call, and the runtime does its input and output through
- * struct platform. */
+/* The functions that newlib expects from an operating system. They provide no memory and no
+ * files: an accidental allocation fails when it is called, and the runtime uses struct platform
+ * for input and output. */
 #include <errno.h>
 #include <stddef.h>
 #include <sys/stat.h>

@@ -32,8 +32,8 @@ static void normalize(struct reader *r)
     }
 }
 
-/* Nine tenths of the unpacking are spent here. Loops copy the reader first, so that the compiler
- * keeps the copy in registers. */
+/* Read a bit. Nine tenths of the time are spent here. Loops work on a copy of the reader, so that
+ * the compiler keeps it in registers. */
 static inline __attribute__((always_inline)) unsigned next_bit(struct reader *r,
                                                                uint16_t *probability)
 {
@@ -61,7 +61,7 @@ static __attribute__((noinline)) unsigned read_bit(struct reader *r, uint16_t *p
     return next_bit(r, probability);
 }
 
-/* The most significant bit first. */
+/* Read a value, the most significant bit first. */
 static unsigned read_tree(struct reader *reader, uint16_t *tree, unsigned bits)
 {
     struct reader r = *reader;
@@ -74,7 +74,7 @@ static unsigned read_tree(struct reader *reader, uint16_t *tree, unsigned bits)
     return at - end;
 }
 
-/* The least significant bit first. */
+/* Read a value, the least significant bit first. */
 static unsigned read_reverse_tree(struct reader *reader, uint16_t *tree, unsigned bits)
 {
     struct reader r = *reader;
@@ -119,7 +119,7 @@ static unsigned read_length(struct reader *r, struct unpack_lengths *l, unsigned
     return MATCH_LEAST + 16 + read_tree(r, l->high, 8);
 }
 
-/* How far back the copy begins, less 1; 0xffffffff marks the end. */
+/* Read how far back the copy begins, less 1; 0xffffffff marks the end. */
 static uint32_t read_distance(struct reader *r, struct unpack_lzma *u, unsigned length)
 {
     unsigned group = length - MATCH_LEAST < 3 ? length - MATCH_LEAST : 3;
@@ -142,7 +142,8 @@ static uint32_t read_distance(struct reader *r, struct unpack_lzma *u, unsigned 
     return distance + read_reverse_tree(r, u->align, ALIGN_BITS);
 }
 
-/* behind: the byte that would continue the last match; it helps if a match has just ended. */
+/* Read a literal byte. behind: the byte that would continue the last match; it helps if a match has
+ * just ended. */
 static uint8_t read_literal(struct reader *reader, uint16_t *tree, bool matched, unsigned behind)
 {
     struct reader r = *reader;
@@ -175,8 +176,8 @@ static unsigned after_literal(unsigned state)
     return state < 10 ? state - 3 : state - 6;
 }
 
-/* One of the last four distances, which moves to the front. 0: a single byte at the first
- * distance. */
+/* Choose one of the last four distances, which moves to the front. 0: a single byte at the
+ * first distance. */
 static unsigned read_repeat(struct reader *r, struct unpack_lzma *u, uint32_t last[4],
                             unsigned state, unsigned place)
 {
@@ -251,7 +252,7 @@ uint8_t *unpack_block(struct unpack_lzma *u, const uint8_t *in, uint8_t *out)
     for (size_t at = 0;;) {
         unsigned place = (uintptr_t)at & (UNPACK_PLACES - 1), length;
 
-        /* One literal byte, ... */
+        /* Read one literal byte, */
         if (read_bit(&r, &u->is_match[state][place]) == 0) {
             unsigned behind = state >= 7 ? out[at - last[0] - 1] : 0;
 
@@ -259,7 +260,7 @@ uint8_t *unpack_block(struct unpack_lzma *u, const uint8_t *in, uint8_t *out)
             state = after_literal(state);
             continue;
         }
-        /* ... or a copy of bytes that were written before; the greatest distance marks the end. */
+        /* or a copy of bytes that were written before; the greatest distance marks the end. */
         length = read_match(&r, u, last, &state, place);
         if (last[0] == 0xffffffff) {
             return out + at;

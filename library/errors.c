@@ -31,7 +31,8 @@ const char *ingot_version(void)
     return INGOT_VERSION_TEXT;
 }
 
-/* An error that no file and no caller can cause counts as a wrong argument. */
+/* The caller's name of an error. An error that no file and no caller can cause counts as a wrong
+ * argument. */
 static enum ingot_error public_error(enum err e)
 {
     static const signed char codes[ERR_COUNT] = {
@@ -88,7 +89,7 @@ enum ingot_error library_failed(struct ingot_model *m, enum err e, const char *e
     if (e == ERR_OK) {
         return INGOT_OK;
     }
-    if (e == ERR_ABORTED) { /* the runtime's sentence is for a person with a keyboard */
+    if (e == ERR_ABORTED) { /* the runtime's message is for a person with a keyboard */
         error_message = ingot_error_text(INGOT_STOPPED);
     }
     if (error_message[0] == '\0') {

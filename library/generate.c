@@ -1,4 +1,4 @@
-/* A reply to a callback: a sink of generate(). */
+/* Pass a reply to a callback, as a sink of generate(). */
 #include "library/library.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ struct call {
     const struct ingot_generate_params *params;
     ingot_text_fn *text;
     void *context;
-    bool stopped; /* a callback said so */
+    bool stopped; /* a callback asked to stop */
 };
 
 void ingot_generate_default(struct ingot_generate_params *params)
@@ -54,10 +54,10 @@ enum ingot_error ingot_model_defaults(const struct ingot_model *m,
     params->min_p = (s->given & INGOT_SAMPLES_MIN_P) != 0 ? s->min_p : params->min_p;
     params->repeat = (s->given & INGOT_SAMPLES_REPEAT) != 0 ? s->repeat : params->repeat;
     params->top_k = (s->given & INGOT_SAMPLES_TOP_K) != 0 ? s->top_k : params->top_k;
-    if ((s->given & INGOT_SAMPLES_TOP_P) != 0) { /* a file's 0 is the likeliest token alone */
+    if ((s->given & INGOT_SAMPLES_TOP_P) != 0) { /* 0 in a file means only the likeliest token */
         params->top_p = s->top_p > SMALLEST_TOP_P ? s->top_p : SMALLEST_TOP_P;
     }
-    if ((s->given & INGOT_SAMPLES_REPEAT_LAST) != 0) { /* its 0: no penalty */
+    if ((s->given & INGOT_SAMPLES_REPEAT_LAST) != 0) { /* 0 means no penalty */
         params->repeat_last = s->repeat_last;
         params->repeat = s->repeat_last != 0 ? params->repeat : 1;
     }
@@ -66,7 +66,7 @@ enum ingot_error ingot_model_defaults(const struct ingot_model *m,
 
 /* ---- arguments ------------------------------------------------------------------------------ */
 
-/* False for NaN, too. */
+/* Whether a value is within bounds; false for NaN, too. */
 static bool within(float value, float least, float most)
 {
     return value >= least && value <= most;
@@ -145,7 +145,7 @@ struct sampler_params library_sampler(const struct ingot_generate_params *p)
                                                                        : SAMPLER_REPEAT_LAST };
 }
 
-/* Guesses are for one session at a time. */
+/* The guessing state for a session; only one session at a time has it. */
 static struct speculative *speculative_of(struct ingot_session *s)
 {
     static const struct speculative_params guessing = { SPECULATIVE_AUTO, false };

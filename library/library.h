@@ -17,19 +17,19 @@
 
 enum { LIBRARY_ERROR_MESSAGE_BYTES = 400, LIBRARY_PARTS = 9 };
 
-/* How far a model is; each includes those before it. */
+/* How far a model is; each stage includes the earlier ones. */
 enum library_stage { LIBRARY_CLOSED, LIBRARY_FAILED, LIBRARY_OPEN, LIBRARY_LOADED };
 
 struct ingot_session {
     struct ingot_model *model; /* NULL: not begun, or closed */
     struct session session;
-    bool has_logits; /* session.logits are those after its last token, as the model gave them */
+    bool has_logits; /* session.logits are the model's unchanged logits after the last token */
 };
 
 /* At the beginning of the caller's memory; the arena is the rest. */
 struct ingot_model {
     enum library_stage stage;
-    bool busy; /* within a call: a callback may not begin another */
+    bool busy; /* a call is running, so callbacks must not begin another one */
     struct ingot_setup setup;
     struct platform platform;
     struct kernels kernels;
@@ -40,35 +40,35 @@ struct ingot_model {
     struct model_setup model_setup;
     struct model model;
     struct ingot_session sessions[INGOT_MOST_SESSIONS];
-    struct speculative speculative; /* state of the session that it names */
+    struct speculative speculative; /* guessing state of the session that it names */
     struct replies replies;
-    char error_message[LIBRARY_ERROR_MESSAGE_BYTES]; /* of the latest error */
+    char error_message[LIBRARY_ERROR_MESSAGE_BYTES]; /* message of the latest error */
 };
 
 /* ---- errors.c -------------------------------------------------------------------------------- */
 
-/* INGOT_OK where the model is as far as `least` and no call of it is at work. */
+/* INGOT_OK if the model has reached stage `least` and no call of it is running. */
 enum ingot_error library_check(const struct ingot_model *m, enum library_stage least);
 
-/* The same for a session that has begun. */
+/* As library_check, for a session that has begun. */
 enum ingot_error library_check_session(const struct ingot_session *s);
 
-/* Note the error message, and return the error; m may be NULL, for which nothing is noted. */
+/* Store the error message, and return the error; if m is NULL nothing is stored. */
 enum ingot_error library_refuse(struct ingot_model *m, enum ingot_error error,
                                 const char *error_message);
 
-/* The same for an error of the runtime; sentence "": that of the error. */
+/* As library_refuse, for an error of the runtime; sentence "": use the error's own text. */
 enum ingot_error library_failed(struct ingot_model *m, enum err e, const char *error_message);
 
 /* ---- machine.c: the caller's clock, cores and file as the runtime sees them ------------------ */
 
-/* m->platform and m->device from m->setup. */
+/* Fill m->platform and m->device from m->setup. */
 void library_open_machine(struct ingot_model *m);
 
-/* m->kernels from m->setup.cpu. */
+/* Choose m->kernels from m->setup.cpu. */
 void library_choose_kernels(struct ingot_model *m);
 
-/* One line of what printf would write, to the caller's log. */
+/* Write one line, formatted as by printf, to the caller's log. */
 void library_log(const struct ingot_model *m, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -77,12 +77,12 @@ void library_log(const struct ingot_model *m, const char *format, ...)
 /* Whether every number is within its bounds. */
 bool library_good_params(const struct ingot_generate_params *p);
 
-/* The same for the runtime; stop may be NULL. */
+/* Convert the parameters for the runtime; stop may be NULL. */
 void library_set_params(const struct ingot_session *s, const struct ingot_generate_params *p,
                         const struct stop *stop, struct generate_params *out);
 struct sampler_params library_sampler(const struct ingot_generate_params *p);
 
-/* And back; stopped: by a callback. */
+/* Convert the runtime's result for the caller; stopped: a callback stopped the reply. */
 void library_report(const struct generate_result *r, bool stopped,
                     struct ingot_generate_result *out);
 
@@ -94,11 +94,11 @@ enum ingot_error library_leave_pending(struct ingot_session *s);
 
 /* ---- host/, arm64/, riscv64/ ----------------------------------------------------------------- */
 
-/* Bits of enum cpu_feature that may be used without looking; and, if `privileged`, those in
- * registers that a program under an operating system cannot read. */
+/* Bits of enum cpu_feature that may always be used; if `privileged`, also those that are in
+ * registers which a program under an operating system cannot read. */
 uint32_t library_cpu_features(bool privileged);
 
-/* The tuning of an unknown core, or of this one. Never NULL. */
+/* The tuning of this core, or of an unknown core. Never NULL. */
 const struct kernel_tuning *library_cpu_tuning(void);
 
 #endif

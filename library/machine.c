@@ -70,13 +70,13 @@ static uint32_t chosen_features(const struct ingot_setup *setup)
 
 static uint32_t features(void *context, unsigned n)
 {
-    (void)n; /* the caller speaks for all of them */
+    (void)n; /* the caller's features are those of all cores */
     return chosen_features(&((struct ingot_model *)context)->setup);
 }
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
-/* The caller's read returns when it is done. */
+/* Submit a request; the caller's read returns when it is done. */
 static enum err submit(struct block_device *device, struct block_request *r)
 {
     const struct ingot_source *source = device->driver;

@@ -1,4 +1,4 @@
-/* A model in the caller's memory: the handle first, the arena after it. */
+/* A model in the caller's memory: first the handle, then the arena. */
 #include "library/library.h"
 
 #include <string.h>
@@ -68,7 +68,7 @@ static bool good_setup(const struct ingot_setup *s)
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-/* Bytes before the handle, and with it before the arena. */
+/* Bytes before the handle; and bytes before the arena, with the handle. */
 static size_t handle_skip(const struct ingot_setup *s)
 {
     return (size_t)(-(uintptr_t)s->memory & (HANDLE_ALIGN - 1));
@@ -111,7 +111,7 @@ static enum ingot_error open_file(struct ingot_model *m)
     return library_failed(m, e, "");
 }
 
-/* Everything up to model_open, whose error is *e. */
+/* Do everything up to model_open, whose error is *e. */
 static enum ingot_error begin(const struct ingot_setup *setup, struct ingot_model **model,
                               enum err *e)
 {
@@ -167,7 +167,7 @@ static size_t planned_bytes(const struct plan *p)
            round_up(p->memory.learn, ARENA_ALIGN);
 }
 
-/* The smallest arena that is enough, by halves; `enough` is. */
+/* Find the smallest arena that is enough, by bisection; `enough` bytes are. */
 static size_t least_arena(struct model *m, size_t enough)
 {
     size_t too_little = 0;
@@ -218,7 +218,8 @@ enum ingot_error ingot_memory_needed(const struct ingot_setup *setup, struct ing
     }
     if (error == INGOT_OK || (e == ERR_NO_SPACE && m->model.request.image != NULL)) {
         error = measure(
-            m, needed); /* the tables are there: too little for the rest is not an error here */
+            m, needed); /* the tables are there, so too little memory for the rest is not an error
+                         * here */
     }
     m->stage = LIBRARY_CLOSED;
     return error;

@@ -3,13 +3,13 @@
 
 _Static_assert((int)INGOT_MOST_SESSIONS == (int)GROUP_MOST, "both limits of sessions are the same");
 
-/* One of them, as its sink knows it. */
+/* One reply, as its sink knows it. */
 struct job {
     const struct ingot_reply *reply;
     const struct ingot_generate_params *params;
     struct generate_params inner;
     struct generate_sink sink;
-    bool stopped; /* a callback said so */
+    bool stopped; /* a callback asked to stop */
 };
 
 struct jobs {
@@ -104,7 +104,7 @@ static enum ingot_error begin(struct jobs *j, uint32_t i, const struct ingot_rep
     return INGOT_OK;
 }
 
-/* Those whose callbacks want no more are over. */
+/* End the replies whose callbacks asked to stop. */
 static void leave_stopped(struct jobs *j)
 {
     for (uint32_t i = 0; i < j->n; i++) {

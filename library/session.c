@@ -1,4 +1,4 @@
-/* The sequence: texts and tokens in, logits out. */
+/* Sequences: take texts and tokens, and give logits. */
 #include "library/library.h"
 
 #include <string.h>
@@ -55,7 +55,7 @@ enum ingot_error ingot_session_clear(struct ingot_session *s)
 struct text {
     struct tokenizer_part parts[LIBRARY_PARTS];
     size_t n;
-    bool begins; /* a sequence: BOS first */
+    bool begins; /* the text begins a sequence, so BOS comes first */
 };
 
 static enum ingot_error encode(struct ingot_session *s, const struct text *t, uint32_t *ids,
@@ -240,7 +240,7 @@ enum ingot_error library_leave_pending(struct ingot_session *s)
         return library_refuse(s->model, INGOT_WRONG_ORDER, "the session is empty");
     }
     if (session->n_cached == n) {
-        (void)session_cut(session, n - 1); /* the id stays where it is */
+        (void)session_cut(session, n - 1); /* the id stays in memory */
         return library_failed(s->model, session_put(session, session->ids + n - 1, 1), "");
     }
     return INGOT_OK;

@@ -242,7 +242,7 @@ static void name_append(const char *text)
         core_state.name[at++] = *text;
 }
 
-/* A core that is not in the table of tuning.c is named by its MIDR. */
+/* Make the CPU's name. A core that is not in the table of tuning.c is named by its MIDR. */
 static void name_make(const char *core, uint64_t midr, unsigned vector_bits)
 {
     char digits[] = "00000000", bits[] = "0000";

@@ -111,7 +111,7 @@ static void print_pstate(uint64_t pstate)
     panic_print("\n");
 }
 
-/* Four columns, in aligned rows. */
+/* Print the registers in four aligned columns. */
 static void print_registers(const struct trap_frame *frame)
 {
     for (unsigned i = 0; i < 31; i++) {
@@ -126,9 +126,9 @@ static void print_registers(const struct trap_frame *frame)
     print_pstate(frame->spsr);
 }
 
-/* The start of the backtrace: at the frame pointer. A jump to an invalid address has no frame of
- * its own; it gets the record that a call would have left, below the stack pointer, where no
- * data lies. */
+/* The start of the backtrace: the frame pointer. A jump to an invalid address has no frame; it
+ * gets the record that a call would have left, below the stack pointer, where there are no
+ * data. */
 static uintptr_t first_frame(const struct trap_frame *frame)
 {
     uint64_t bottom = (uintptr_t)stack_bottom(core_number()), class = frame->esr >> 26 & 0x3f;

@@ -51,7 +51,7 @@ uint64_t core_hardware_id(void)
     return core_hart[core_number()];
 }
 
-/* We run in S-mode, so ask the firmware for registers of M-mode. */
+/* The image runs in S-mode, so it asks the firmware for registers of M-mode. */
 void core_facts(const struct facts *f)
 {
     fact_text(f, "entered in mode", "S");
@@ -108,7 +108,7 @@ void core_halt(void)
 
 void core_flush_tlbs(uintptr_t start, uint64_t bytes)
 {
-    /* A core that starts later flushes its own, in core_start(). */
+    /* A core that starts later flushes its own TLB, in core_start(). */
     for (unsigned word = 0; word < CORE_SET_WORDS; word++) {
         uint64_t cores = core_set_others(&core_state.started, word, core_number());
         uint64_t base, mask;
@@ -124,9 +124,9 @@ void core_flush_tlbs(uintptr_t start, uint64_t bytes)
  * it from being taken (3.3.3).
  *
  * No wake-up is lost. The waker changes *word, then looks for sleepers, then interrupts them.
- * Here we mark ourselves as sleeping, clear the interrupt, then read *word. However these
- * interleave, either we see the change, or the interrupt comes after it was cleared and ends the
- * WFI at once. */
+ * This core marks itself as sleeping, clears the interrupt, then reads *word. In any order
+ * of these steps, either this core sees the change, or the interrupt comes after the clear and
+ * ends the WFI at once. */
 void core_wait(const _Atomic uint32_t *word, uint32_t old)
 {
     unsigned self = core_number();
@@ -217,8 +217,8 @@ bool core_interrupt_pending(void)
 
 /* ---- backtrace and features ---------------------------------------------------------------- */
 
-/* The frame pointer points above both: the return address is at -8, the caller's frame pointer
- * at -16 (RISC-V ELF psABI, frame pointer convention). */
+/* The return address is at -8 from the frame pointer, the caller's frame pointer at -16 (RISC-V ELF
+ * psABI, frame pointer convention). */
 void backtrace_step(uintptr_t *frame, uintptr_t *call)
 {
     const uintptr_t *record = (const uintptr_t *)*frame;
@@ -295,7 +295,7 @@ static void read_tree(const struct device_tree *tree, struct machine *machine)
         if (device_tree_reg(tree, &node, 0, &id, NULL) && id == core_hardware_id())
             machine->tuning = node_tuning(tree, &node);
     }
-    /* A tree without a CPU says nothing: the basic set stays. */
+    /* A tree without CPUs does not change the basic set. */
     if (common != UINT32_MAX)
         core_state.features = common;
     machine->cache_bytes = device_tree_cache(tree);
@@ -331,7 +331,7 @@ void cpu_detect(const struct device_tree *tree, struct machine *machine)
         read_tree(tree, machine);
     if (core_state.features & CPU_RV64_V)
         __asm__ volatile("csrr %0, 0xc22" : "=r"(vlen_bytes)); /* vlenb (V 1.0, 3.8) */
-    /* The application profile has VLEN 128 and more; kernels count on it. */
+    /* The application profile has a VLEN of at least 128; kernels rely on it. */
     if (vlen_bytes < MIN_VLEN_BYTES) {
         core_state.features &= CPU_RV64_GC | CPU_RV64_ZBC | CPU_RV64_ZBB;
         vlen_bytes = 0;
@@ -343,7 +343,7 @@ void cpu_detect(const struct device_tree *tree, struct machine *machine)
     machine->cpu_name = core_name(core, (unsigned)(8 * vlen_bytes));
 }
 
-/* The tree has described all harts. */
+/* The device tree has described all harts already. */
 uint32_t cpu_features_common(unsigned n_cores)
 {
     (void)n_cores;

@@ -9,7 +9,7 @@
 
 enum { CORE_SET_BITS = 64, CORE_SET_WORDS = (BOARD_MAX_CORES + CORE_SET_BITS - 1) / CORE_SET_BITS };
 
-/* Bit n % 64 of word n / 64: core n is in it. */
+/* Bit n % 64 of word n / 64 is set if core n is in the set. */
 struct core_set {
     _Atomic uint64_t words[CORE_SET_WORDS];
 };
@@ -24,7 +24,7 @@ static inline void core_set_remove(struct core_set *set, unsigned core)
     atomic_fetch_and(&set->words[core / CORE_SET_BITS], ~((uint64_t)1 << core % CORE_SET_BITS));
 }
 
-/* The cores of a word but `self`, as core_set_take_window takes them. */
+/* The cores of a word except `self`, for core_set_take_window. */
 static inline uint64_t core_set_others(const struct core_set *set, unsigned word, unsigned self)
 {
     uint64_t cores = atomic_load(&set->words[word]);
@@ -32,8 +32,8 @@ static inline uint64_t core_set_others(const struct core_set *set, unsigned word
     return self / CORE_SET_BITS == word ? cores & ~((uint64_t)1 << self % CORE_SET_BITS) : cores;
 }
 
-/* SBI takes windows of 64 hart ids, and ids may lie far apart: takes the lowest hart of *cores, which are of that word and at least one, and
- * all within its window out of it. harts: the id of each core. Returns the window's mask, from *base on. */
+/* SBI takes windows of 64 hart ids, and ids may be far apart. Removes the lowest hart, and all others within its window, from *cores, which
+ * are cores of one word, at least one. harts: the id of each core. Returns the mask of the window that begins at *base. */
 static inline uint64_t core_set_take_window(const uint64_t *harts, unsigned word, uint64_t *cores,
                                             uint64_t *base)
 {

@@ -23,11 +23,12 @@ enum {
 
 const uint64_t mmu_end = (uint64_t)1 << 38;
 
-/* start.S: dtb as the firmware passed it, or NULL on a core that another one started. */
+/* Called by start.S; dtb as the firmware passed it, or NULL on a core that another core started. */
 void mmu_refused(const void *dtb) __attribute__((noreturn));
 
-/* With the MMU off, addresses are the same as in the identity map, so the console can be opened
- * for the last message. On other cores than the first it is open already. */
+/* Report that the MMU cannot be turned on. Without the MMU, addresses are the same as in the
+ * identity map, so core 0 can open the console for this message. On other cores it is open
+ * already. */
 void mmu_refused(const void *dtb)
 {
     if (core_number() == 0)
@@ -73,7 +74,7 @@ uint64_t *mmu_entry_to_table(uint64_t entry)
     return (uint64_t *)(uintptr_t)(entry >> ENTRY_PAGE_SHIFT << MMU_PAGE_BITS);
 }
 
-/* A hart may cache an invalid entry, too (4.2.1), and flash, which all cores read in place, is
+/* Invalid entries may be cached, too (4.2.1), and flash, which all cores read in place, is
  * mapped after they started. */
 void mmu_entries_added(uint64_t base, uint64_t bytes)
 {

@@ -1,8 +1,8 @@
 /* Without an operating system: the function that newlib's assert() calls, so that the library
- * does not ask its caller for one. An assertion that fails is a bug of the library. */
+ * does not ask its caller for one. A failed assertion is a bug of the library. */
 #include <assert.h>
 
-/* Declared by newlib's assert.h only where assertions are on. */
+/* newlib's assert.h declares this only if assertions are on. */
 void __assert_func(const char *file, int line, const char *function, const char *expression)
     __attribute__((noreturn));
 

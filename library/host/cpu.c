@@ -1,4 +1,4 @@
-/* With an operating system, which tells the CPU's features. */
+/* CPU features under an operating system, which tells them. */
 #include "library/library.h"
 
 #include "board/host/host_cpu.h"

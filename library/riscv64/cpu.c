@@ -1,5 +1,5 @@
-/* Without an operating system: no register that S-mode may read names extensions, so that the
- * caller, who has the device tree, says more. */
+/* CPU features without an operating system. No register that S-mode may read names extensions,
+ * so the caller, who has the device tree, must name more features. */
 #include "library/library.h"
 
 uint32_t library_cpu_features(bool privileged)
