@@ -13,9 +13,7 @@ uintptr_t __stack_chk_guard;
 
 enum { MOST_SEED_BYTES = 64 };
 
-#define STRING_END \
-    0xff /* the lowest byte is 0, so that a string that overruns the canary cannot
-                         * restore it */
+#define STRING_END 0xff /* the lowest byte is 0, which no string can restore by an overrun */
 
 /* A step of splitmix64: every bit of the seed reaches every bit of the result. */
 static uint64_t mix(uint64_t seed, uint64_t value)
