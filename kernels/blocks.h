@@ -25,7 +25,7 @@
 /* Weights: struct block_q8x8, block_q4x8, block_q4kx8 and so on. The fp16 scales come first. */
 #define Q8X8_BYTES 272
 #define Q4X8_BYTES 144
-#define QUANTS 16 /* quants of both, and of FIG4 */
+#define QUANTS 16 /* place of the quants in all of these */
 #define FIG4_BYTES 528
 #define Q41_BYTES 160
 #define Q41_MINS 16
@@ -63,15 +63,16 @@
 #define Q1_BYTES 288
 #define Q1_QUANTS 32
 
-/* The same values in fewer bytes, which a product unpacks (struct block_q3kpx8 and so on). */
+/* Packed types: the same values in fewer bytes, which a product unpacks (struct block_q3kpx8 and so
+ * on). */
 #define Q3KP_BYTES 880
 #define MX4P_BYTES 136
 #define IQ4XS_BYTES 1088
 #define TQ1_BYTES 432
 #define Q2P_BYTES 544
 #define TQ1_DIGITS 416 /* bytes of five digits: 13 times 32 */
-#define TQ1_FIFTHS 96  /* bytes of four fifth digits, whose bytes are so far apart */
-/* Wide blocks that come of one. */
+#define TQ1_FIFTHS 96  /* bytes with four fifth digits; their bytes are this far apart */
+/* Wide blocks that one packed block becomes. */
 #define UNPACKED_BLOCKS_q3kp 1
 #define UNPACKED_BLOCKS_mx4p 1
 #define UNPACKED_BLOCKS_iq4xs (BLOCK_K_COLS / BLOCK_COLS)
@@ -95,7 +96,7 @@
 /* struct nibble_table */
 #define TABLE_BYTES 24
 #define TABLE_AHEAD 16
-#define TABLE_NARROW 31 /* within it an int16 can hold 8 products with an int8 */
+#define TABLE_NARROW 31 /* an int16 can hold 8 products of such a value with an int8 */
 
 /* struct gemm_shape */
 #define SHAPE_BYTES 40
@@ -147,14 +148,14 @@
 /* Q8_0, 32 columns. value (r, c) = d[r] * q[block_place(r, c)].
  * isum = sum q x.q. */
 struct block_q8x8 {
-    uint16_t d[GROUP_ROWS]; /* fp16, finite, as every scale of weights */
+    uint16_t d[GROUP_ROWS]; /* fp16, finite, like every scale of weights */
     int8_t q[GROUP_ROWS * BLOCK_COLS];
 };
 LAYOUT_BYTES(block_q8x8, Q8X8_BYTES);
 LAYOUT_AT(block_q8x8, q, QUANTS);
 
-/* Q4_0, 32 columns. value (r, c) = d[r] * (nibble - 8). The nibble of column c < 16 is the low one
- * of q[block_place(r, c)], that of column c + 16 the high one of the same byte.
+/* Q4_0, 32 columns. value (r, c) = d[r] * (nibble - 8). The nibble of column c < 16 is the low
+ * nibble of q[block_place(r, c)], the nibble of column c + 16 the high nibble of the same byte.
  * isum = sum nibble x.q - 8 * x.sum. */
 struct block_q4x8 {
     uint16_t d[GROUP_ROWS];
@@ -200,8 +201,8 @@ LAYOUT_AT(block_q51x8, high, Q51_HIGH);
 LAYOUT_AT(block_q51x8, q, Q51_QUANTS);
 
 /* IQ4_NL and MXFP4 use block_q4x8, too: value (r, c) = d[r] * values[nibble], with the table of the type. FIG4, 128 columns:
- * the same with one scale for four runs of 32 columns, and a table of the tensor. The nibble of column c is in q[c / 32], at
- * the position of column c % 32 in block_q4x8. FIG4 has one isum for 128 columns. Block i is multiplied by half i % 2 of
+ * the same, with one scale for four runs of 32 columns, and a table for each tensor. The nibble of column c is in q[c / 32],
+ * at the position of column c % 32 in block_q4x8. FIG4 has one isum for 128 columns. Block i is multiplied by half i % 2 of
  * block i / 2 of x; the last half is not read if cols does not include it. */
 #define block_t4x8 block_q4x8
 struct block_fig4x8 {
@@ -261,8 +262,8 @@ LAYOUT_AT(block_q5kx8, q, K45_QUANTS);
 LAYOUT_AT(block_q5kx8, high, Q5K_HIGH);
 
 /* Q3_K, 256 columns in 16 sub-blocks of 16. value = d * scales[c / 16][r] * q, scales of -32 to 31,
- * q of 3 bits in two's complement, -4 to 3. Its low 2 bits are in low[] as the high ones of
- * block_q6kx8, its sign is in high[] as the fifth bit of block_q5kx8. isum = sum_j scale_j dot_j
+ * q of 3 bits in two's complement, -4 to 3. Its low 2 bits are in low[] like the high bits of
+ * block_q6kx8; its sign is in high[] like the fifth bit of block_q5kx8. isum = sum_j scale_j dot_j
  * over 16 sub-blocks. */
 struct block_q3kx8 {
     uint16_t d[GROUP_ROWS];
@@ -276,8 +277,8 @@ LAYOUT_AT(block_q3kx8, low, Q3K_LOW);
 LAYOUT_AT(block_q3kx8, high, Q3K_HIGH);
 
 /* Q2_K, 256 columns in 16 sub-blocks of 16. value = d * scale * q - dmin * min, where scale is the
- * low and min the high nibble of scales[c / 16][r]. q of 2 bits is in q[] as in low[] of Q3_K. Sums
- * as in block_q4kx8, over 16 sub-blocks. */
+ * low nibble and min the high nibble of scales[c / 16][r]. q of 2 bits is in q[] as in low[] of
+ * Q3_K. Sums as in block_q4kx8, over 16 sub-blocks. */
 struct block_q2kx8 {
     uint16_t d[GROUP_ROWS];
     uint16_t dmin[GROUP_ROWS];
@@ -339,7 +340,7 @@ LAYOUT_BYTES(block_mx4px8, MX4P_BYTES);
 
 /* IQ4_XS, 256 columns in 8 sub-blocks of 32: value (r, c) = d[r] * s * values[nibble], with the nibbles q[c / 32] as in block_q4x8 and s of
  * 6 bits, (scales_low[j % 4][r] >> 4 * (j / 4) & 15 | (scales_high[j % 2][r] >> 2 * (j / 2) & 3) << 4) - 32. Unpacked, a sub-block
- * is a block_q4x8 whose scale is s. For each 256 columns p is the gemv of these, then acc = acc + d p. */
+ * is a block_q4x8 whose scale is s. p is the gemv of the sub-block; then acc = acc + d p. */
 struct block_iq4xsx8 {
     uint16_t d[GROUP_ROWS];
     uint8_t scales_low[4][GROUP_ROWS];
@@ -373,7 +374,7 @@ static inline size_t block_place(size_t r, size_t c)
 /* ---- activations
  * ------------------------------------------------------------------------------ */
 
-/* 32 columns of one token ... */
+/* 32 columns of one token. */
 struct block_q8 {
     int8_t q[BLOCK_COLS];
     float d;     /* x ~ d * q */
@@ -394,10 +395,10 @@ LAYOUT_BYTES(block_q8x4, Q8X4_BYTES);
 LAYOUT_AT(block_q8x4, d, Q8X4_SCALE);
 LAYOUT_AT(block_q8x4, sum, Q8X4_SUM);
 
-/* 256 columns of one token, for the K formats ... */
+/* 256 columns of one token, for the K formats. */
 struct block_q8k {
     int8_t q[BLOCK_K_COLS];
-    int16_t sum[16]; /* sum of each 16 of q[] */
+    int16_t sum[16]; /* sums of 16 numbers of q[] each */
     float d;         /* x ~ d * q */
     float reserved[3];
 };

@@ -35,9 +35,9 @@ void kernels_use_reference(struct kernels *k, enum kernel_op op)
     }
 }
 
-/* In ascending order within each ISA: forcing one allows it and all before it. A CPU may lack one
- * in the middle (the A64FX has SVE without the dot product), so `allows` does not mean that the CPU
- * has it. */
+/* Names are in ascending order within each ISA: forcing a name allows its feature and all before
+ * it. A CPU may lack a feature in the middle (the A64FX has SVE without the dot product), so
+ * `allows` does not mean that the CPU has all of them. */
 enum {
     ARM64_NEON = CPU_ARM64_NEON | CPU_ARM64_CRC,
     ARM64_DOTPROD = ARM64_NEON | CPU_ARM64_SHA2 | CPU_ARM64_DOTPROD,

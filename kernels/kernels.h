@@ -1,12 +1,12 @@
 /* The kernels: every inner loop of the model, as a table of functions chosen once at boot.
  *
- * ref/ is the definition of correct: an assembly kernel equals its reference bit for bit
+ * ref/ defines the correct results: an assembly kernel equals its reference bit for bit
  * (docs/DESIGN.md, "Numerical contract"). kernels.inc lists every kernel of every ISA.
  *
  * No kernel allocates, keeps state, starts threads or returns errors; only the references assert
  * the caller's preconditions. Pointers are aligned as stated and may not overlap unless stated. "16
  * lanes" below is the reduction order of the contract: lane i adds elements i, i+16, ... by fma
- * from +0, a tail is filled up with zeros, then lanes fold 16 to 8 to 4 to 2 to 1 by adding the
+ * from +0; a tail is filled with zeros; then lanes fold from 16 to 8, 4, 2 and 1 by adding the
  * upper half to the lower. */
 #ifndef INGOT_KERNELS_KERNELS_H
 #define INGOT_KERNELS_KERNELS_H
@@ -47,8 +47,8 @@ enum cpu_feature {
  *   values  float scale[KV_TILE][d/32]; int8_t v[KV_TILE][d];
  * Both 16-byte aligned, KV_TILE * (d + d/8) bytes. */
 
-/* The same with values in four bits, and the layout for int8 weights. A byte holds two numbers -8 ..
- * 7, the first in its low half. B is 64 where d % 64 == 0, else 32: kv_values_block.
+/* Keys and values in four bits, and values in eight bits for int8 weights. A byte holds two numbers
+ * -8 .. 7, the first in its low half. B is 64 where d % 64 == 0, else 32: kv_values_block.
  *   keys    bf16 scale[d/32][KV_TILE]; uint8_t k[d/4][KV_TILE][2];   (dimensions 4g + c and 4g + 2 +
  *           c of position j are the halves of k[g][j][c])
  *   values  uint8_t v[d/B][KV_TILE/4][B][2];   (positions 4g + c and 4g + 2 + c of dimension i are
@@ -92,7 +92,7 @@ struct kernels {
 /* A row of kernels.inc as data, for the tests, the benchmark and the boot log. */
 struct kernel_row {
     enum kernel_op op;
-    uint32_t features; /* bits of enum cpu_feature that all must be present */
+    uint32_t features; /* bits of enum cpu_feature, all of which must be present */
     const char *symbol;
     void (*function)(void); /* cast it to the op's type before calling */
 };
@@ -116,7 +116,7 @@ const char *kernels_features_text(char text[KERNELS_TEXT_BYTES], uint32_t featur
 
 /* Restrict `present` to the features that `isa=name` allows: "ref" none; "neon", "dotprod",
  * "i8mm", "sve", "rv64gc", "rvv", "zvfh", "zvknha", "avx2", "avxvnni", "avx512", "vnni" that and
- * below. Returns 0 and leaves *out alone for an unknown or absent one. */
+ * below. Returns 0 and leaves *out unchanged if the name is unknown or the feature is absent. */
 int kernels_force(uint32_t present, const char *name, uint32_t *out);
 
 #endif

@@ -9,9 +9,10 @@
 
 #include "kernels/blocks.h"
 
-// func name ... endfunc name: a global function in its own section, with CFI. Baseline ARMv8.0-A; a
-// kernel that needs an extension passes it, and it is enabled up to endfunc. place=.early places it
-// in the gap before the image's exception vectors (linker/image.ld.S).
+// func name ... endfunc name: a global function in its own section, with CFI. The baseline is
+// ARMv8.0-A; a kernel names the extension that it needs, which is enabled up to endfunc.
+// place=.early puts the function in the gap before the image's exception vectors
+// (linker/image.ld.S).
 .macro func name, extension, place
     .section .text\place\().\name, "ax", %progbits
     .balign 16
@@ -20,7 +21,7 @@
 .ifb \extension
     .arch   armv8-a
 .else
-    .arch   armv8.2-a                   // which assemblers want beneath dotprod, i8mm and SVE
+    .arch   armv8.2-a                   // the base that assemblers need for dotprod, i8mm and SVE
     .arch_extension \extension
 .endif
 \name:
@@ -46,7 +47,7 @@
     .cfi_restore \second
 .endm
 
-// The same for the first pair, which also allocates and frees the whole frame of `bytes`.
+// As save_pair for the first pair, which also allocates and frees the whole frame of `bytes`.
 .macro push_pair first, second, bytes
     stp     \first, \second, [sp, #-(\bytes)]!
     .cfi_adjust_cfa_offset \bytes
@@ -81,7 +82,7 @@
 .endr
 .endm
 
-// The lower halves of v8-v15, which belong to the caller.
+// Save the lower halves of v8-v15, which belong to the caller.
 .macro save_vectors
     sub     sp, sp, #64
     .cfi_adjust_cfa_offset 64
@@ -108,8 +109,8 @@
 #define F32_40 0x42200000
 
 // A fast conversion of integer sums below 2^22 to floats. A sum starts, as an integer, at the bits
-// of the float 3 * 2^22, whose last bit weighs 1. It therefore ends as the bits of 3 * 2^22 + sum,
-// and one subtraction leaves the sum as a float, exactly; a conversion takes two operations.
+// of the float 3 * 2^22, whose last bit weighs 1. So it ends as the bits of 3 * 2^22 + sum, and one
+// subtraction gives the exact sum as a float; a conversion would take two operations.
 #define MAGIC 0x4b400000
 #define MAGIC_16 0x49400000     /* 3 * 2^18, for sums that are 16 times too large */
 

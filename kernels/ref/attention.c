@@ -80,8 +80,8 @@ void online_softmax_f32_ref(struct score_row *s, size_t n_q, size_t n)
 }
 
 /* o[i] = o[i] factor, then o[i] = fma(p_j, v_j[i], o[i]), j ascending: one accumulator per
- * dimension. A lane is a dimension here, so nothing is folded. The division by the sum follows the
- * last tile. */
+ * dimension. A lane is a dimension here, so no vector is folded. The division by the sum follows
+ * the last tile. */
 void accumulate_f32_f16_ref(float *restrict o, const struct score_row *restrict s,
                             const uint16_t *restrict v, size_t n_q, size_t n, size_t d)
 {

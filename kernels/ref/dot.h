@@ -14,8 +14,8 @@ static inline int32_t nibble_k(const uint8_t *q, size_t r, size_t c)
     return c % 64 < 32 ? byte & 15 : byte >> 4;
 }
 
-/* The same for 2-bit values, of which a byte has four, for columns 32 apart, and for single bits,
- * of which a byte has eight. */
+/* 2-bit values, of which a byte has four for columns 32 apart, and single bits, of which a byte has
+ * eight. */
 static inline int32_t two_bits_k(const uint8_t *q, size_t r, size_t c)
 {
     return q[c / 128 * 256 + block_place(r, c % 32)] >> (c / 32 % 4 * 2) & 3;
@@ -32,8 +32,8 @@ static inline int32_t scale_q4k(const struct block_q4kx8 *w, size_t r, size_t j)
     return w->scales[j][r] & 63;
 }
 
-/* Its 6-bit min: 2 bits next to the scale, 4 in a nibble of a byte that sub-blocks j and j + 4
- * share. */
+/* The 6-bit min of sub-block j: 2 bits next to the scale, 4 bits in a nibble of a byte that
+ * sub-blocks j and j + 4 share. */
 static inline int32_t min_q4k(const struct block_q4kx8 *w, size_t r, size_t j)
 {
     int32_t high = j < 4 ? w->mins[j % 4][r] & 15 : w->mins[j % 4][r] >> 4;
@@ -86,7 +86,7 @@ static inline float add_q8(float acc, const struct block_q8x8 *w, const struct b
 }
 
 /* Q4_0: w = d (n - 8) with nibbles n of 0 .. 15, and sum_c (n - 8) x = sum_c n x - 8 sum_c x. So
- * the nibbles stay unsigned, and the bias is subtracted once, with the sum of x that quantize
+ * nibbles stay unsigned, and the bias is subtracted once, with the sum of x that quantize
  * stored. */
 static inline float add_q4(float acc, const struct block_q4x8 *w, const struct block_q8 *x,
                            size_t r)

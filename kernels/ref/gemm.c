@@ -1,7 +1,7 @@
 /* References of the matrix-matrix kernels: y = x W', that is, y[t][r] = sum_c x[t][c] W[r][c].
  *
- * Each token gets the same bits as from the gemv. A prompt may therefore be cut into chunks of any
- * size, and guesses may be checked together: the logits stay the same. */
+ * Each token gets the same bits as from the gemv. So a prompt may be cut into chunks of any size,
+ * and guesses may be checked together, without changing the logits. */
 #include "kernels/kernels.h"
 #include "kernels/ref/dot.h"
 
@@ -26,9 +26,10 @@ void gemm_f32_f16_f32_ref(float *restrict y, const void *restrict w, const float
     }
 }
 
-/* The sums of GEMV_BLOCKS (kernels/ref/gemv.c) in another order of loops: a block of x is extracted
- * from its group once for all rows. Each y[t][r] still adds its blocks in ascending order, and only
- * that order decides its bits. Lanes of the last group beyond n_tokens are never read. */
+/* Compute the sums of GEMV_BLOCKS (kernels/ref/gemv.c) in another order of loops: a block of x is
+ * extracted from its group once for all rows. Each y[t][r] still adds its blocks in ascending
+ * order, and only that order decides its bits. Lanes of the last group beyond n_tokens are never
+ * read. */
 #define GEMM_BLOCKS(name, layout, group, activations, token_of, add, block_cols) \
     void name(float *restrict y, const void *restrict w, const struct group *restrict x, \
               const struct gemm_shape *restrict shape) \

@@ -27,8 +27,8 @@ void conv_f32_ref(float *restrict y, const float *restrict x, const float *restr
 /* The gated delta rule. The state maps keys to values; it fades by `decay`, and its answer for the
  * key k moves towards v by the fraction beta:
  *     S = decay S;  S += k (beta (v - S'k))';  o = S'q.
- * m is computed before the state fades, (decay S)'k = decay (S'k), which saves one operation per
- * element and one rounding. */
+ * m is computed before the state fades, because (decay S)'k = decay (S'k), which saves one
+ * operation and one rounding per element. */
 void delta_f32_ref(float *restrict s, float *o, const float *q, const float *k, const float *v,
                    const struct state_shape *restrict shape, float decay, float beta)
 {

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Q8_0: y = d q. Block c / 32 of the row's group, row r = row % 8 in it. One rounding, that of the
- * product, as d and q are exact in f32. */
+/* Q8_0: y = d q. Block c / 32 of the row's group, row r = row % 8 in it. Only the product is
+ * rounded, because d and q are exact in f32. */
 void dequantize_f32_q8x8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
 {
     const struct block_q8x8 *block = (const struct block_q8x8 *)w + row / 8 * (cols / 32);
@@ -21,8 +21,8 @@ void dequantize_f32_q8x8_ref(float *restrict y, const void *restrict w, size_t r
     }
 }
 
-/* Q4_0: y = d (n - 8). Columns 0 to 15 of a block are low nibbles, 16 to 31 the high ones of the
- * same bytes. */
+/* Q4_0: y = d (n - 8). Columns 0 to 15 of a block are low nibbles, columns 16 to 31 the high
+ * nibbles of the same bytes. */
 void dequantize_f32_q4x8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
 {
     const struct block_q4x8 *block = (const struct block_q4x8 *)w + row / 8 * (cols / 32);
@@ -84,7 +84,7 @@ void dequantize_f32_q51x8_ref(float *restrict y, const void *restrict w, size_t 
 }
 
 /* Q4_K: y = d (scale n) - dmin min. scale n is an integer of at most 63 * 15, and exact. dmin min
- * is rounded, then the fma rounds again. The contract fixes this order, because the other order
+ * is rounded, then the fma rounds again. The contract fixes this order, because another order
  * gives other bits. */
 void dequantize_f32_q4kx8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
 {
@@ -207,7 +207,7 @@ void dequantize_f32_q1x8_ref(float *restrict y, const void *restrict w, size_t r
     }
 }
 
-/* x (n) to q (n) by the block's own scale d = max|x| / 127, which is returned: x ~ d q.
+/* Quantize x (n) to q (n) with the block's own scale d = max|x| / 127, which is returned: x ~ d q.
  *
  * q = x * (127 / max|x|) to the nearest even integer, one division a block. Adding 1.5 2^23 leaves
  * the integer in the low bits of the float, in the rounding mode of the core, and subtracting it is
@@ -221,7 +221,7 @@ static float quantize_block(int8_t *restrict q, const float *restrict x, size_t 
     float max = 0.0f;
     float inverse = 0.0f;
 
-    /* The largest magnitude; NaN is never larger. */
+    /* The largest magnitude; a NaN is never larger. */
     for (size_t i = 0; i < n; i++) {
         if (fabsf(x[i]) > max) {
             max = fabsf(x[i]);
@@ -232,8 +232,8 @@ static float quantize_block(int8_t *restrict q, const float *restrict x, size_t 
     } else {
         inverse = 127.0f / max;
     }
-    /* Two roundings: of the product to a float, of the sum to an integer. An fma would round once,
-     * and give other bits at ties. */
+    /* Two roundings: the product to a float, the sum to an integer. An fma would round only
+     * once, and give other bits at ties. */
     for (size_t i = 0; i < n; i++) {
         q[i] = (int8_t)((x[i] * inverse + magic) - magic);
     }
@@ -267,7 +267,7 @@ void quantize_q8k_f32_ref(struct block_q8k *restrict y, const float *restrict x,
 {
     assert(n % 256 == 0);
     for (size_t b = 0; b < n / 256; b++) {
-        memset(&y[b], 0, sizeof y[b]); /* reserved[] too, so that equal x give equal bytes */
+        memset(&y[b], 0, sizeof y[b]); /* also clear reserved[], so that equal x give equal bytes */
         y[b].d = quantize_block(y[b].q, x + 256 * b, 256);
         for (size_t j = 0; j < 16; j++) {
             y[b].sum[j] = (int16_t)sum_of(y[b].q + 16 * j, 16);
@@ -300,7 +300,7 @@ void interleave_q8x4_q8_ref(struct block_q8x4 *restrict y, const struct block_q8
     }
 }
 
-/* The same for blocks of 256; their sums are interleaved as well: [j][t % 4]. */
+/* As above for blocks of 256, whose sums are interleaved, too: [j][t % 4]. */
 void interleave_q8kx4_q8k_ref(struct block_q8kx4 *restrict y, const struct block_q8k *restrict x,
                               size_t n_tokens, size_t cols)
 {
@@ -317,7 +317,7 @@ void interleave_q8kx4_q8k_ref(struct block_q8kx4 *restrict y, const struct block
             for (size_t c = 0; c < 256; c++) {
                 to->q[c / 4][t % 4][c % 4] = from->q[c];
             }
-            /* The four sums of 16 columns side by side. */
+            /* Store the four tokens' sums of 16 columns next to each other. */
             for (size_t j = 0; j < 16; j++) {
                 to->sum[j][t % 4] = from->sum[j];
             }

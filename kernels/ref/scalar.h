@@ -1,6 +1,6 @@
 /* Scalar functions that several references share: the sum of 16 lanes, fp16, exp and functions made
  * from it. The polynomials are the project's own. Every ISA does the same operations in the same
- * order, so exp has the same bits everywhere. C libraries do not promise that. */
+ * order, so exp has the same bits everywhere, which C libraries do not promise. */
 #ifndef INGOT_KERNELS_REF_SCALAR_H
 #define INGOT_KERNELS_REF_SCALAR_H
 
@@ -35,8 +35,8 @@ static inline float fold16(float lane[16])
     return lane[0];
 }
 
-/* Exact. fp16 has 5 bits of exponent with bias 15, f32 has 8 with bias 127. Shifted into place the
- * exponent is 112 too small, and the multiplication by 2^112 makes up for it. It also normalizes
+/* Exact. fp16 has 5 bits of exponent with bias 15, f32 has 8 with bias 127. After the shift the
+ * exponent is 112 too small, which the multiplication by 2^112 corrects. It also normalizes
  * subnormals, which f32 can hold as ordinary numbers. */
 static inline float f32_from_f16(uint16_t h)
 {
@@ -65,9 +65,9 @@ static inline uint16_t bf16_from_f32(float x)
 
 /* Rounds to nearest even; a number that is too large becomes infinity; NaN stays a quiet NaN.
  *
- * Ordinary numbers lose 13 bits of the fraction. 0xfff plus the last kept bit is added first: it
- * carries into that bit above one half, and at one half if the bit is odd. 0x38000000 is 112 << 23,
- * the difference of the biases. */
+ * Ordinary numbers lose 13 bits of the fraction. First 0xfff plus the last kept bit is added: this
+ * carries into the last kept bit above one half, and at one half if that bit is odd. 0x38000000 is
+ * 112 << 23, the difference of the biases. */
 static inline uint16_t f16_from_f32(float f)
 {
     uint32_t bits = f32_bits(f);
@@ -93,13 +93,13 @@ static inline uint16_t f16_from_f32(float f)
  * x = n ln 2 + r with n the integer nearest to x / ln 2, so |r| <= ln 2 / 2, and e^x = 2^n e^r.
  * Adding 1.5 2^23 rounds to n and leaves n in the low bits. ln 2 is subtracted in two parts: n
  * times the first, 0x1.62e430p-1, is subtracted by an fma without a relevant error, and the second
- * adds what the first lacks.
+ * adds the part that the first lacks.
  *
  * e^r = 1 + r + r^2 q(r), q of degree 4 through the Chebyshev nodes of [-ln 2 / 2, ln 2 / 2], by
- * Horner's rule. The terms 1 and r come last, where they are exact or nearly so.
+ * Horner's rule. The terms 1 and r are added last, exactly or nearly so.
  *
- * 2^n is multiplied in as 2^(n/2) twice: n reaches from -150 to 128, beyond one float's exponents,
- * and a subnormal result rounds once, in the second product. */
+ * 2^n is multiplied in as 2^(n/2) twice: n is from -150 to 128, more than the exponents of one
+ * float, and a subnormal result rounds once, in the second product. */
 static inline float exp_sum2_f32(float x, float low)
 {
     const float magic = 12582912.0f; /* 1.5 * 2^23: leaves the nearest integer in the low bits */
@@ -133,12 +133,12 @@ static inline float exp_f32(float x)
 }
 
 /* The tanh form of GELU, x / (1 + exp(-u)), u = x (c1 + c3 x^2), c1 = 2 sqrt(2 / pi), c3 =
- * 0.044715 c1. exp turns an absolute error of u into a relative one of the result, and u reaches
+ * 0.044715 c1. exp turns an absolute error of u into a relative error of the result, and u can be
  * some hundreds. So u is carried as a sum u + low of two floats: at most 3 ulp (tests/unit measures
  * it) wherever the result is above 2^-124.
  *
  * fma(a, b, -(a b)) is the rounding error of the product a b. For the sum c1 + cubic both errors are
- * computed (two-sum), because either term may be the larger. c1_low and c3_low are the rounding
+ * computed (two-sum), because either term may be larger. c1_low and c3_low are the rounding
  * errors of the constants. */
 static inline float gelu_tanh_f32(float x)
 {
@@ -163,8 +163,8 @@ static inline float gelu_tanh_f32(float x)
     return x / (1.0f + e);
 }
 
-/* tanh x = (1 - e) / (1 + e), e = exp(-2 |x|), with the sign of x: e <= 1 never overflows. Off by
- * 2^-23 at most. NaN stays NaN. */
+/* tanh x = (1 - e) / (1 + e), e = exp(-2 |x|), with the sign of x: e <= 1 never overflows. The
+ * error is at most 2^-23. NaN stays NaN. */
 static inline float tanh_f32(float x)
 {
     float e = exp_f32(-2.0f * fabsf(x));
@@ -178,8 +178,8 @@ static inline float sigmoid_f32(float x)
     return 1.0f / (1.0f + exp_f32(-x));
 }
 
-/* ln(1 + e^x), at most 3 ulp where it is above 2^-126; x itself above 20, where nothing else
- * remains of it, and of NaN.
+/* ln(1 + e^x), at most 3 ulp where it is above 2^-126; above 20, and for NaN, the result is x
+ * itself.
  *
  * For t = e^-|x| <= 1, ln(1 + t) = 2 artanh(f), f = t / (2 + t) <= 1 / 3, which is
  * 2 f (1 + f^2 p(f^2)); p of degree 3 through the Chebyshev nodes of [0, 1 / 9]. A positive x is

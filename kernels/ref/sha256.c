@@ -24,7 +24,7 @@ static inline uint32_t load_big(const uint8_t *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* The message schedule in place: word i - 16 becomes word i. */
+/* Update the message schedule in place: word i - 16 becomes word i. */
 static inline uint32_t next_word(uint32_t w[16], unsigned i)
 {
     uint32_t a = w[(i + 1) & 15], b = w[(i + 14) & 15];
@@ -34,8 +34,8 @@ static inline uint32_t next_word(uint32_t w[16], unsigned i)
     return w[i & 15];
 }
 
-/* Round i of a block; word: that of the schedule plus the round constant. Instead of moving a to h
- * along, each round names them anew: v[-i & 7] is a. */
+/* Do round i of a block; word: the schedule's word plus the round constant. Instead of moving a to
+ * h, each round renames them: v[-i & 7] is a. */
 static inline void take_word(uint32_t v[8], unsigned i, uint32_t word)
 {
     uint32_t a = v[-i & 7], b = v[(1 - i) & 7], c = v[(2 - i) & 7];

@@ -2,8 +2,8 @@
  *
  * W of IQ4_NL and MXFP4 in blocks of 32 columns: the nibbles of block_q4x8 and a scale for each row.
  *     acc = fma((float)isum, d * x.d, acc), isum = sum_c values[nibble] x.q, blocks ascending.
- * FIG4: the same for 128 columns; their x is one half of a block of the K formats, with its scale. The
- * nibbles of each 32 columns are stored as those of a block above.
+ * FIG4: the same for 128 columns, whose x is half of a block of the K formats, with its scale. The
+ * nibbles of each 32 columns are stored like a block of these.
  *
  * Every isum is exact in any order, and so is (float)isum: at most 128 * 127 * 128 < 2^21, where f32
  * has all integers up to 2^24. */
@@ -98,7 +98,7 @@ void gemm_f32_t4x8_q8x4_ref(float *restrict y, const void *restrict w,
 
         clear(out, shape->rows);
         for (size_t i = 0; i < n_blocks; i++) {
-            /* As its gemv would get it, so that the bits are the same. */
+            /* The token is extracted as its gemv would get it, so that the bits are the same. */
             struct block_q8 token = token_q8(&x[t / 4 * n_blocks + i], t % 4);
 
             for (size_t r = 0; r < shape->rows; r++) {

@@ -1,5 +1,5 @@
-/* Packed layouts of weights to those that gemvs read. Eight rows' bytes lie side by side, so that a word of 64 bits has all of them, and
- * every step works on such words: no core needs vectors to be fast here. */
+/* Unpack packed layouts of weights to layouts that gemvs read. The bytes of eight rows are adjacent, so a word of 64 bits has all of
+ * them, and every step works on such words. So this is fast even on cores without vectors. */
 #include <string.h>
 
 #include "kernels/kernels.h"
@@ -8,7 +8,7 @@ enum { WORD = 8 };
 
 #define BYTES(x) (UINT64_C(0x0101010101010101) * (x))
 
-/* All members that words are loaded from and stored to lie at multiples of 8. */
+/* All members from and to which words are loaded and stored are at multiples of 8. */
 static inline uint64_t load_word(const uint8_t *from)
 {
     uint64_t word;
@@ -22,8 +22,8 @@ static inline void store_word(void *to, uint64_t word)
     memcpy(__builtin_assume_aligned(to, WORD), &word, WORD);
 }
 
-/* The 6 bits of sub-block j of n, for eight rows: four in a nibble that it shares with sub-block j + n / 2, two in a byte that it
- * shares with three others. */
+/* The 6 bits of sub-block j of n, for eight rows: four bits in a nibble whose byte also serves sub-block j + n / 2, two bits in a
+ * byte that also serves three other sub-blocks. */
 static inline uint64_t six_bits(const uint8_t (*low)[GROUP_ROWS], const uint8_t (*high)[GROUP_ROWS],
                                 unsigned n, unsigned j)
 {
@@ -33,8 +33,8 @@ static inline uint64_t six_bits(const uint8_t (*low)[GROUP_ROWS], const uint8_t 
     return four | two << 4;
 }
 
-/* Q3_K: everything but the scales is copied. Bytes of 0 to 63 minus 32: bit 7 is set first, so that no byte borrows from the next
- * one; 128 + x - 32 with bit 7 inverted is x - 32. */
+/* Q3_K: everything but the scales is copied. Subtract 32 from bytes of 0 to 63: bit 7 is set first, so that no byte borrows from
+ * the next one; 128 + x - 32 with bit 7 inverted is x - 32. */
 void unpack_q3kx8_q3kpx8_ref(void *restrict y, const void *restrict w, size_t n)
 {
     const struct block_q3kpx8 *from = w;
@@ -52,7 +52,7 @@ void unpack_q3kx8_q3kpx8_ref(void *restrict y, const void *restrict w, size_t n)
     }
 }
 
-/* 2^(e - 25) as fp16, subnormal up to e = 10: indexed by e, and 0 for those that no block has. */
+/* 2^(e - 25) as fp16, subnormal up to e = 10: indexed by e; 0 for values of e that no block has. */
 static const uint16_t powers[64] = {
     0,      0x0001, 0x0002, 0x0004, 0x0008, 0x0010, 0x0020, 0x0040, 0x0080, 0x0100, 0x0200,
     0x0400, 0x0800, 0x0c00, 0x1000, 0x1400, 0x1800, 0x1c00, 0x2000, 0x2400, 0x2800, 0x2c00,
@@ -100,10 +100,10 @@ void unpack_t4x8_iq4xsx8_ref(void *restrict y, const void *restrict w, size_t n)
     }
 }
 
-/* Bytes in lanes of 16 bits, every second one of a word, so that a product has room. */
+/* Bytes in lanes of 16 bits, every second byte of a word, so that a product has room. */
 #define LANES (UINT64_C(0x00ff00ff00ff00ff))
 
-/* The digits before the point of b * times / 256, a number of as many digits as `times` has powers of 3. */
+/* The integer part of b * times / 256, a number with as many digits as `times` has powers of 3. */
 static inline uint64_t whole(uint64_t lanes, unsigned times)
 {
     return lanes * times >> 8 & LANES;

@@ -18,7 +18,7 @@ void rmsnorm_f32_ref(float *y, const float *x, const float *restrict w, size_t n
     for (size_t i = 0; i < n; i++) {
         lane[i % 16] = fmaf(x[i], x[i], lane[i % 16]);
     }
-    /* One division and one root for the vector, not one for each element. */
+    /* One division and one root for the whole vector, not for each element. */
     scale = 1.0f / sqrtf(fold16(lane) / (float)n + eps);
     for (size_t i = 0; i < n; i++) {
         y[i] = (x[i] * scale) * (offset + w[i]);
@@ -39,7 +39,7 @@ void layernorm_f32_ref(float *y, const float *x, const float *restrict w, const 
     for (size_t i = 0; i < n; i++) {
         lane[i % 16] += x[i];
     }
-    /* First pass: the mean. Second pass: the variance around it. */
+    /* First pass: the mean. Second pass: the variance around the mean. */
     mean = fold16(lane) / (float)n;
     for (size_t i = 0; i < n; i++) {
         float centred = x[i] - mean;
@@ -52,14 +52,14 @@ void layernorm_f32_ref(float *y, const float *x, const float *restrict w, const 
     }
 }
 
-/* The Sylvester matrix times x. The matrix is its own inverse except for the factor block. */
+/* Multiply x by the Sylvester matrix. The matrix is its own inverse except for the factor block. */
 void hadamard_f32_ref(float *x, size_t n, size_t block)
 {
     for (size_t s = 1; s < block; s *= 2) {
         for (size_t i = 0; i < n; i++) {
             float a = x[i], b;
 
-            /* A butterfly: the pair (i, i + s) becomes its sum and its difference. */
+            /* A butterfly step: the pair (i, i + s) becomes its sum and its difference. */
             if ((i & s) == 0) {
                 b = x[i + s];
                 x[i] = a + b;
@@ -99,7 +99,7 @@ void expand_f32_f16_ref(float *restrict y, const uint16_t *restrict b, const flo
 }
 
 /* y = x / max(|x|, eps): queries and keys of the delta rule. eps keeps a vector of zeros zero; the
- * comparison lets a NaN through. */
+ * comparison keeps a NaN. */
 void l2norm_f32_ref(float *y, const float *x, size_t n, float eps)
 {
     float lane[16] = { 0 };
@@ -116,8 +116,8 @@ void l2norm_f32_ref(float *y, const float *x, size_t n, float eps)
 }
 
 /* (x0, x1) turned by an angle: (x0 cos - x1 sin, x0 sin + x1 cos). The first product is rounded,
- * the other is inside the fma. The contract fixes this, because the two ways give different
- * bits. */
+ * the other is inside the fma. The contract fixes this order, because the two orders give
+ * different bits. */
 static void rotate(float *x0, float *x1, const float *cos_sin)
 {
     float a = *x0;
@@ -155,7 +155,7 @@ float max_f32_ref(const float *x, size_t n)
 
     assert(n >= 1);
     for (size_t i = 0; i < n; i++) {
-        /* Not fmaxf: a NaN on either side must leave max as it is. */
+        /* This is not fmaxf, because a NaN on either side must leave max unchanged. */
         if (x[i] > max) {
             max = x[i];
         }
@@ -201,7 +201,7 @@ void gelu_f32_ref(float *y, const float *x, size_t n)
     }
 }
 
-/* The same times the other half of a gated feed-forward (Gemma). */
+/* GELU times the other half of a gated feed-forward (Gemma). */
 void gelu_mul_f32_ref(float *y, const float *gate, const float *up, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -225,8 +225,8 @@ void sigmoid_mul_f32_ref(float *y, const float *x, const float *gate, size_t n)
     }
 }
 
-/* The gate of gpt-oss: SiLU with a slope alpha, times 1 + up, both halves clamped before it. The
- * comparisons let a NaN through. */
+/* The gate of gpt-oss: SiLU with a slope alpha, times 1 + up; both halves are clamped before. The
+ * comparisons keep a NaN. */
 void swiglu_oai_f32_ref(float *y, const float *gate, const float *up, size_t n, float limit,
                         float alpha)
 {
@@ -235,7 +235,7 @@ void swiglu_oai_f32_ref(float *y, const float *gate, const float *up, size_t n, 
         float g = gate[i] > limit ? limit : gate[i];
         float u = up[i] > limit ? limit : up[i];
 
-        /* The gate has an upper bound only: SiLU itself bounds it from below. */
+        /* The gate has only an upper bound, because SiLU itself bounds it from below. */
         u = u < -limit ? -limit : u;
         y[i] = (g / (1.0f + exp_f32(-(alpha * g)))) * (u + 1.0f);
     }
@@ -258,7 +258,7 @@ void relu2_f32_ref(float *y, const float *x, size_t n)
     }
 }
 
-/* The same for a gate, times the other half (BitNet). */
+/* The squared ReLU of a gate, times the other half (BitNet). */
 void relu2_mul_f32_ref(float *y, const float *gate, const float *up, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -308,7 +308,7 @@ void softcap_f32_ref(float *x, size_t n, float cap)
     }
 }
 
-/* Rounds to nearest even; above 65504 the result is infinity. The way back is exact. */
+/* Rounds to nearest even; above 65504 the result is infinity. Conversion to f32 is exact. */
 void convert_f16_f32_ref(uint16_t *restrict y, const float *restrict x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

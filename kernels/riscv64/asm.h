@@ -1,6 +1,6 @@
 /* Macros of the riscv64 kernels: func and endfunc frame a function. LP64D: arguments in a0-a7 and
  * fa0-fa7, t0-t6 and ft0-ft11 are free, and so are every vector register, vl and vtype (a call
- * preserves none of them); gp and tp stay untouched. frm is nearest even from the start of the core
+ * preserves none of them); gp and tp are not used. frm is nearest even from the start of the core
  * on. */
 #ifndef INGOT_KERNELS_RISCV64_ASM_H
 #define INGOT_KERNELS_RISCV64_ASM_H
@@ -32,8 +32,8 @@
 \name:
 .endm
 
-/* Allocate \bytes of stack (a multiple of 16) and save these registers there, from \offset on; and
- * restore them. */
+/* Allocate \bytes of stack (a multiple of 16) and save these registers there, from \offset on; the
+ * second macro restores them. */
 .macro push_at offset, bytes, registers:vararg
     addi sp, sp, -(\bytes)
     .cfi_adjust_cfa_offset \bytes
@@ -81,8 +81,8 @@
 #define F32_2P112 0x77800000     /* 2^112: rebiases an fp16 exponent that was shifted into place */
 #define F32_MINUS_2P112 0xf7800000 /* as F32_2P112, and negates */
 #define F32_MAGIC 0x4b400000     /* 1.5 * 2^23: adding it rounds to the nearest even integer */
-#define F16_SIGN_MAGNITUDE 0x8fffe000 /* the bits of a sign-extended fp16 shifted left by 13 that are kept */
-#define F16_LARGEST 0xf7ffffff   /* the largest finite one, shifted left by 17, with all lower bits set */
+#define F16_SIGN_MAGNITUDE 0x8fffe000 /* the kept bits of a sign-extended fp16 that was shifted left by 13 */
+#define F16_LARGEST 0xf7ffffff   /* the largest finite fp16, shifted left by 17, with all lower bits set */
 #define FLAG_OVERFLOW 4          /* of fflags */
 
 #endif

@@ -6,7 +6,7 @@
 // Clobbers x0-x17, v0-v7, v16-v31; 4.1 KiB of stack.
 //
 // Works in strips of 16 dimensions, whose accumulators stay in registers for the whole tile, then
-// on the remaining dimensions one by one. It costs as much as score_f32_f16.
+// on the remaining dimensions one by one. It takes as long as score_f32_f16.
 #include "kernels/arm64/attention/panel_neon.h"
 
 #define outputs x0

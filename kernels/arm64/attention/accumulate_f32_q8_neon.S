@@ -15,7 +15,7 @@
 #define outputs x0
 #define weights x1
 #define scales x2
-#define positions x4            /* n, until it holds the address of values */
+#define positions x4            /* first n, then the address of values */
 #define values x4
 #define dimensions_left x5
 #define blocks x20

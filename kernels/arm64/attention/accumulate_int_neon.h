@@ -37,7 +37,7 @@
     ld1     {v4.4s, v5.4s, v6.4s, v7.4s}, [place]
 .endm
 
-// o = fma(sum, w.d, o); in the first half, and if the flags say equal, it starts from o * factor.
+// o = fma(sum, w.d, o); in the first half, if the flags say equal, the sum starts from o * factor.
 .macro add_row row, block, a, b, c, e
     load_out \row
     b.ne    .Lsecond\@

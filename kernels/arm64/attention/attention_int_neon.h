@@ -2,9 +2,9 @@
 // product; otherwise as in attention_int_neon_dotprod.h.
 //
 // Four bits: two 16-bit sums in each lane hold the 16 products of a block, because no product is
-// larger than 8 * 127. A group costs 7 instructions for all rows and 10 more for each. Eight bits: the
-// sum of two products is at most 2 * 127 * 127, so two groups of a lane are added before they are
-// widened: 2 instructions for all rows and 26 more for each.
+// larger than 8 * 127. A group takes 7 instructions for all rows and 10 more for each row. Eight bits:
+// the sum of two products is at most 2 * 127 * 127, so two groups of a lane are added before they are
+// widened: 2 instructions for all rows and 26 more for each row.
 #ifndef INGOT_KERNELS_ARM64_ATTENTION_INT_NEON_H
 #define INGOT_KERNELS_ARM64_ATTENTION_INT_NEON_H
 
@@ -21,7 +21,7 @@
 #define block3 x13
 #define groups_left x23 /* fours of them */
 
-// Add the lane pairs in v2, v3 and v0, v1 times those of a block.
+// Add the lane pairs in v2, v3 and v0, v1, multiplied by a block's.
 .macro row_q4 low, high, block, a, b, c, e
     dup     v4.8h, \block\().h[\low]
     dup     v5.8h, \block\().h[\high]
@@ -118,8 +118,8 @@
     saddlp  \e\().4s, \e\().8h
 .endm
 
-// Compute the sums of 1, 2 or 4 rows, in four registers each; afterwards their blocks point to the
-// scale.
+// Compute the sums of 1, 2 or 4 rows, in four registers each; afterwards the rows' block pointers
+// point to the scale.
 .macro sum_groups bits, rows
     clear_sums v16, v17, v18, v19
 .if \rows > 1 || \bits == 8

@@ -3,8 +3,8 @@
 // a key, or four positions of a value. Eight groups are multiplied by a block_q8 of each row.
 //
 // Sums start at the bits of a float whose last bit weighs 1 (16 with four bits, whose products are
-// 16 times too large), so that a subtraction turns them into floats. A group of four bits costs 9
-// instructions for all rows, one of eight bits 1, and both cost 4 more for each row.
+// 16 times too large), so that a subtraction turns them into floats. A group of four bits takes 9
+// instructions for all rows, a group of eight bits 1, and both take 4 more for each row.
 #ifndef INGOT_KERNELS_ARM64_ATTENTION_INT_NEON_DOTPROD_H
 #define INGOT_KERNELS_ARM64_ATTENTION_INT_NEON_DOTPROD_H
 
@@ -75,7 +75,7 @@
     mov     \e\().16b, magic.16b
 .endm
 
-// Compute the sums of 1, 2 or 4 rows; afterwards their blocks point to the scale.
+// Compute the sums of 1, 2 or 4 rows; afterwards the rows' block pointers point to the scale.
 .macro sum_groups bits, rows
     begin_sums v16, v17, v18, v19
 .if \rows > 1

@@ -6,10 +6,11 @@
 // v8-v11 lanes of the sum, v12-v15 ones from lane n on, v29 old max, then factor, v30 max
 // Clobbers x0-x8, x9-x15, v0-v7, v16-v30; d8-d15 are saved; 64 bytes of stack.
 //
-// Lanes from n on become NaNs: maxima ignore them and their e^x is 0, as the contract requires. The
-// maximum starts from the row's own, so that a NaN there is kept as well. 64 scores take 44
-// instructions for the maximum, 292 for e^x and its sum, and 60 others; the 292 are 616 cycles in
-// the model of Cortex-A53, 480 in that of Cortex-A72, 212 in that of Neoverse N1 (llvm-mca 19).
+// Lanes from n on become NaNs, which maxima ignore and whose e^x is 0, as the contract requires.
+// The maximum starts from the row's maximum so far, so that a NaN there is kept, too. 64 scores
+// take 44 instructions for the maximum, 292 for e^x and its sum, and 60 others; the 292 are 616
+// cycles in the model of Cortex-A53, 480 in that of Cortex-A72, 212 in that of Neoverse N1
+// (llvm-mca 19).
 #include "kernels/arm64/asm.h"
 #include "kernels/arm64/vector/exp_neon.h"
 

@@ -2,8 +2,8 @@
 // of rows r. Score and accumulate use it for one strip of 16 columns, up to 64 deep, at a time.
 //
 // Four rows at a time share each row of the source, with 16 accumulators and multipliers by
-// element. If there are more than four rows, the first group saves the source as f32 on the stack,
-// 4 KiB from sp on, and later groups read it there: 74 instructions instead of 90 for 64 fma.
+// element. If there are more than four rows, the first group saves the source as f32 in 4 KiB of
+// stack from sp on, and later groups read it there: 74 instructions instead of 90 for 64 fma.
 //
 // A kernel that includes this defines
 //     load_source                 v0-v3 = the next 16 columns as f32
@@ -28,7 +28,7 @@
 #define count x16
 #define depth x17
 #define start x19        /* start values of the first row's accumulators */
-#define start_stride x20 /* only for panel_f16_neon, as is start_factor */
+#define start_stride x20 /* only for panel_f16_neon, like start_factor */
 #define out_stride x21
 #define rows_left x24
 #define start_factor x25
@@ -77,7 +77,7 @@
     fmla    \e\().4s, v3.4s, \mult
 .endm
 
-// One step of k; the multipliers are element i of v4-v7.
+// Do one step of k; the multipliers are element i of v4-v7.
 .macro panel_step rows, how, i
     panel_source \how
     panel_fma v16, v17, v18, v19, v4.s[\i]
@@ -169,7 +169,7 @@
     panel_store \rows
 .endm
 
-// All n_rows >= 1 rows of a strip.
+// Compute all n_rows >= 1 rows of a strip.
 .macro panel_rows
     subs    rows_left, n_rows, #4
     b.hi    .Lmany\@

@@ -6,10 +6,10 @@
 // v16-v19, v20-v23 sums of 16 positions, v24-v27, v28-v31 their scores; v6 MAGIC
 // Clobbers x0-x17, v0-v7, v16-v31; d8-d15 are saved.
 //
-// Two queries share the keys of 16 positions; for an odd last query, both are that query. The keys
+// Two queries share the keys of 16 positions; if one query is left, both are that query. The keys
 // store four dimensions of a position together, as sdot needs them. Sums start at the bits of 3 *
-// 2^22, so that a subtraction turns them into floats. Per query, 32 dimensions of 16 positions take
-// 53 instructions, 44 of them in the vector pipes.
+// 2^22, so that a subtraction turns them into floats. For each query, 32 dimensions of 16 positions
+// take 53 instructions, 44 of them in the vector pipes.
 #include "kernels/arm64/asm.h"
 
 #define score x0                // of the first query
@@ -27,7 +27,8 @@
 #define first x12
 #define second x13
 #define blocks_left x14
-#define step x15                // distance from 4 dimensions, or from 32 dimensions' scales, to the next, in bytes
+#define step x15                // bytes from 4 dimensions to the next 4, and from the scales of 32 dimensions to the
+                                // next
 #define other_score x16
 #define seed_word w16
 #define seeds x17               // 64 bytes: the start values of the sums
@@ -54,7 +55,7 @@
     dimensions v12, v13, v14, v15, \of_first, \of_second, \column + 1
 .endm
 
-// Scores of a query += sums times v8-v11, the scales of the keys, and its own scale.
+// Scores of a query += sums times v8-v11, the scales of the keys, times the query's scale.
 .macro add_scaled sum0, sum1, sum2, sum3, acc0, acc1, acc2, acc3, own
     fmul    v12.4s, v8.4s, \own\().s[0]
     fmul    v13.4s, v9.4s, \own\().s[0]

@@ -5,10 +5,10 @@
 //
 // Single bytes come first, up to a multiple of 8, because alignment may be checked; then each
 // instruction takes 8 bytes and waits for the one before: 3 cycles on Cortex-A53 and 2 on Cortex-A72
-// (their optimization guides). Long data is therefore split into four pieces, which do not wait for
-// each other. To carry the result of a piece over the next one, it is multiplied by x^(8 * PIECE)
+// (their optimization guides). So long data are split into four pieces, which do not wait for each
+// other. To carry the result of a piece over the next one, it is multiplied by x^(8 * PIECE)
 // modulo the polynomial: 32 steps, from the highest power, which is the lowest bit. PIECE is an odd
-// number of cache lines, so that the four pieces do not fall into one set of a cache.
+// number of cache lines, so that the four pieces are not in one set of a cache.
 #include "kernels/arm64/asm.h"
 
 #define pointer x0
@@ -27,7 +27,7 @@
 #define data3 x13
 #define end x14
 
-// Stands in place of data between two blocks.
+// Shares a register with data, between two blocks.
 #define product w10
 #define other w11
 #define steps w12
@@ -36,7 +36,7 @@
 #define poly w15
 
 #define PIECE 8128
-#define POWER 0xa3c88bd4                // x^(8 * PIECE), reflected as the polynomial is
+#define POWER 0xa3c88bd4                // x^(8 * PIECE), reflected like the polynomial
 #define POLY 0x82f63b78
 
 func crc32c_u8_neon_crc, crc

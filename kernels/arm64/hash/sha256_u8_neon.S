@@ -4,8 +4,8 @@
 // Clobbers x0-x17. 128 bytes of stack.
 //
 // For cores without SHA-2 instructions. The state and the 16 words of the schedule stay in general registers, because
-// those instructions can rotate an operand at no cost. In the majority b ^ ((a ^ b) & (b ^ c)) the first difference
-// of a round is the second one of the next. Each load reads two round constants. A round takes 19.5 instructions, a
+// those instructions can rotate an operand at no cost. In the majority b ^ ((a ^ b) & (b ^ c)) the term a ^ b of a
+// round is the term b ^ c of the next. Each load reads two round constants. A round takes 19.5 instructions, a
 // word of the schedule 9 more, a block 1,738: 27.2 per byte.
 #include "kernels/arm64/asm.h"
 #include "kernels/sha256_words.inc"
@@ -75,7 +75,7 @@
     add     w\h, w\h, \bc
 .endm
 
-// The word 16 after `s`, which replaces it.
+// Compute the word 16 after `s`, which replaces `s`.
 .macro next_word s, after1, after9, after14
     ror     temp, \after1, #7
     ror     other, \after14, #17

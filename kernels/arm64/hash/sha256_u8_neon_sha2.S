@@ -4,8 +4,8 @@
 // Clobbers x1-x3, v0-v7, v16-v31.
 //
 // sha256h and sha256h2 compute four rounds, sha256su0 and sha256su1 four words of the schedule. The
-// round constants stay in v16-v31. A block takes 102 instructions; each pair of sha256h and h2 waits for
-// the one before: 4 and 4 cycles on Cortex-A76 (its optimization guide).
+// round constants stay in v16-v31. A block takes 102 instructions; each pair of sha256h and sha256h2
+// waits for the previous pair: 4 and 4 cycles on Cortex-A76 (its optimization guide).
 #include "kernels/arm64/asm.h"
 #include "kernels/sha256_words.inc"
 
@@ -14,7 +14,7 @@
 #define left x2
 #define words_at x3
 
-// Four rounds with the words `now`, which become those of 16 rounds later if there are any.
+// Do four rounds with the words `now`, which become the words of 16 rounds later, if there are any.
 .macro four_rounds words, now, second, third, fourth
     add     v3.4s, \now\().4s, \words\().4s
     mov     v2.16b, v0.16b

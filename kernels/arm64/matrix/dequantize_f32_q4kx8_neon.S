@@ -4,9 +4,9 @@
 // bytes of two sub-blocks, v19, v20 their nibbles, v21-v24 minus the min
 // Clobbers x0-x9, x12-x15, v0-v7, v16-v24.
 //
-// Runs once per token, for its embedding: it reads one row of eight, 4 of every 32 bytes. A scale
-// times a nibble is at most 63 * 15. A sub-block of 32 takes 62 instructions: 135 cycles in the
-// model of Cortex-A53, 47 in that of Cortex-A72 (llvm-mca 19).
+// This runs once for each token, for its embedding, and reads one row of eight, 4 of every 32
+// bytes. A scale times a nibble is at most 63 * 15. A sub-block of 32 takes 62 instructions: 135
+// cycles in the model of Cortex-A53, 47 in that of Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/matrix/dequantize_neon.h"
 
 #define out x0
@@ -85,7 +85,7 @@ func dequantize_f32_q4kx8_neon
     sub     count, count, #1
     tst     count, #1
     b.ne    2b
-    mov     shift, #4               // after four mins the same bytes are used again, now their high nibbles
+    mov     shift, #4               // after four mins the high nibbles of the same bytes are used
     sub     mins, mins, #32
     cbnz    count, 2b
     add     weights, weights, #Q4K_BYTES

@@ -4,9 +4,9 @@
 // x4 scale of the row, x5 its current chunk, x6 bytes from chunk to chunk; v6 eight, v7 scale
 // Clobbers x0-x6, v0-v7.
 //
-// As dequantize_f32_q8x8: 16 bytes hold columns 0-15 in their low nibbles and 16-31 in the high
-// ones. A block of 32 takes 46 instructions: 111 cycles in the model of Cortex-A53, 50 in that of
-// Cortex-A72 (llvm-mca 19).
+// As dequantize_f32_q8x8: 16 bytes hold columns 0-15 in their low nibbles and columns 16-31 in
+// their high nibbles. A block of 32 takes 46 instructions: 111 cycles in the model of Cortex-A53,
+// 50 in that of Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/matrix/dequantize_neon.h"
 
 #define out x0
@@ -30,7 +30,7 @@ func dequantize_f32_q4x8_neon
     ld1     {v5.s}[3], [quants], chunk_bytes
     fcvt    s7, h7
     add     scale, scale, #Q4X8_BYTES
-    add     quants, quants, #QUANTS     // over the next group's scales
+    add     quants, quants, #QUANTS     // skip the next group's scales
     subs    blocks_left, blocks_left, #1
     movi    v0.16b, #15
     and     v0.16b, v0.16b, v5.16b

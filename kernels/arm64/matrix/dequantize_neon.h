@@ -17,7 +17,7 @@
 
 // ---- Q8_0, Q4_0 ------------------------------------------------------
 
-// The same; scales, quants = those of the row in the first group.
+// As find_row; also sets scales and quants to the row's in the first group.
 .macro find_row_32 weights, row, blocks_left, scales, quants, group_bytes
     find_row \weights, \row, \blocks_left, COLS_LOG2, \group_bytes, \scales, \quants
     add     \scales, \weights, \row, lsl #1
@@ -25,7 +25,7 @@
     add     \quants, \quants, #QUANTS
 .endm
 
-// Sixteen int8 in v0 times v7.s[0] to 16 floats at out. Destroys v0-v4.
+// Write sixteen int8 in v0, times v7.s[0], as 16 floats to out. Destroys v0-v4.
 .macro scale_sixteen out
     sxtl2   v2.8h, v0.16b
     sxtl    v0.8h, v0.8b

@@ -3,7 +3,7 @@
 // void (float *y, const void *b, const float *u, size_t rows, size_t rank)
 //
 // x0 y  x1 b, of the first of two groups  x2 u  x3 rows left  x4 rank
-// x5 b of the second group  x6 u as it is read  x7 columns left, scratch  x8 bytes of a group
+// x5 b of the second group  x6 next numbers of u  x7 columns left, scratch  x8 bytes of a group
 // v0 four of u  v4-v7, v20-v23 B of both groups  v24-v31 the same as f32  v16-v19 y
 // Clobbers x0, x1, x3, x5-x8, v0, v4-v7, v16-v31.
 //

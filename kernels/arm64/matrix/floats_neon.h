@@ -41,9 +41,9 @@
 // v16-v31 sixteen lanes of four rows, v0-v3 x, v4-v7 weights
 // Clobbers x0, x1, x3, x6-x11, v0-v7, v16-v31.
 //
-// In a ragged last group the missing rows are computed as copies of the first row and are not
-// stored. Cache lines are prefetched row by row, for 32 columns two per row of f32 and one per row
-// of fp16.
+// If the last group has fewer rows, copies of the first row are computed in place of missing
+// rows, and not stored. Cache lines are prefetched row by row: for 32 columns two lines of a row
+// of f32, or one line of a row of fp16.
 #define gemv_out x0
 #define gemv_row0 x1
 #define gemv_vector x2
@@ -105,13 +105,13 @@
     gemv_columns
 .Lfold\@:
     fold_four_rows
-    mov     gemv_row0, gemv_row3    // the end of the fourth row is the start of the next group
+    mov     gemv_row0, gemv_row3    // the next group starts at the end of the fourth row
     subs    gemv_rows, gemv_rows, #4
     b.lo    .Llast_rows\@
     st1     {v16.4s}, [gemv_out], #16
     b.ne    .Lfour_rows\@
 .Llast_rows\@:
-    and     gemv_rows, gemv_rows, #3              // rows mod 4; 0: done after whole groups
+    and     gemv_rows, gemv_rows, #3              // rows mod 4; 0: all rows were in whole groups
     store_ragged v16, v16, gemv_out, gemv_rows
 .Ldone\@:
     ret
@@ -123,9 +123,10 @@
 // v16-v31 sixteen lanes of four tokens, v0-v3 x, v4-v7 weights
 // Clobbers x0-x17, v0-v7, v16-v31; 32 bytes of stack.
 //
-// The loops run over blocks of 16 rows, then groups of four tokens, then rows: four tokens stay in
-// the first level of cache, a block of W in the second, and W is read from memory once. In a ragged
-// last group the missing tokens are computed as copies of the first token and are not stored.
+// The loops run over blocks of 16 rows, then groups of four tokens, then rows. So four tokens stay
+// in the first-level cache, a block of W in the second-level cache, and W is read from memory once.
+// If the last group has fewer tokens, copies of the first token are computed in place of missing
+// tokens, and not stored.
 #define gemm_out x0
 #define gemm_block x1
 #define gemm_vectors x2
@@ -188,7 +189,7 @@
     lsl     gemm_vector_stride, gemm_vector_stride, #2
 .endm
 
-// The next block of rows, starting again with the first token.
+// Take the next block of rows, starting again with the first token.
 .macro take_block
     cmp     gemm_rows, #BLOCK_ROWS
     mov     gemm_block_rows, #BLOCK_ROWS
@@ -198,7 +199,7 @@
     mov     gemm_tokens_left, gemm_n_tokens
 .endm
 
-// The next group of tokens; tokens beyond the last are copies of its first one.
+// Take the next group of tokens; the group's first token takes the place of missing ones.
 .macro take_tokens
     add     gemm_token1, gemm_group, gemm_vector_stride
     add     gemm_token2, gemm_token1, gemm_vector_stride

@@ -1,9 +1,9 @@
 // gemv and gemm over rows of f32 or fp16 for SVE of any vector length.
 //
 // The sixteen lanes of a dot product are one predicated vector at 512 bits and above and two
-// vectors below. At 128 bits they are four, as in NEON, and floats_neon.h computes them with four
-// registers per load. A length between powers of two leaves the rest of a vector idle. Columns are
-// addressed by index, so that the pointers to rows and tokens do not change.
+// vectors below. At 128 bits they are four vectors, as in NEON, and floats_neon.h computes them
+// with four registers per load. A length between powers of two leaves the rest of a vector idle.
+// Columns are addressed by index, so that the pointers to rows and tokens do not change.
 //
 // In addition to what floats_neon.h requires, a kernel defines
 //     load_weight z, row, index   z.s = the weights there as f32, under p0
@@ -44,7 +44,7 @@
     fadd    v\a\().4s, v\a\().4s, v4.4s
 .endm
 
-// The same for a dot product in two vectors.
+// Fold a dot product in two vectors.
 .macro fold_two a, b
     fadd    z\a\().s, p0/m, z\a\().s, z\b\().s
     mov     z4.d, z\a\().d
@@ -63,7 +63,7 @@
     faddp   v16.4s, v4.4s, v6.4s
 .endm
 
-// Four dot products in one or two vectors each.
+// Fold four dot products in one or two vectors each.
 .macro fold_four_one a, b, c, e
     fold_one \a
     fold_one \b
@@ -85,7 +85,7 @@
 // Clobbers x0, x1, x3, x6-x16, p0, z0, z4-z7, z16-z31.
 
 #define gemv_index0 x6          /* index in the column, lanes from 0 */
-#define gemv_index1 x7          /* lanes 8 to 15, if they are in a vector of their own */
+#define gemv_index1 x7          /* index of lanes 8 to 15, if they are in another vector */
 #define gemv_ahead0 x12
 #define gemv_ahead1 x13
 #define gemv_ahead2 x14
@@ -151,7 +151,7 @@
 .else
     fold_four_two 16, 17, 18, 19, 20, 21, 22, 23
 .endif
-    add     gemv_row0, gemv_row3, gemv_row_bytes    // after whole groups it is the next one
+    add     gemv_row0, gemv_row3, gemv_row_bytes    // after a whole group this is the next row
     subs    gemv_rows, gemv_rows, #4
     b.lo    .Llast_rows\@
     st1     {v16.4s}, [gemv_out], #16

@@ -17,8 +17,8 @@
 #define fourth x6
 #define blocks_left x7
 #define token_bytes x8
-#define step x9                 // 16: in y, from a token's word to its next one
-#define sum_step x10            // 8: from its last word to its sums
+#define step x9                 // 16: in y, bytes from a token's word to its next one
+#define sum_step x10            // 8: bytes from its last word to its sums
 #define target x11
 #define sum_offset x12          // from the word to the sum of the token in y: 2 bytes per token
 #define count x13

@@ -4,8 +4,8 @@
 // x0-x10 as named below; v0-v3 16 columns of 4 tokens, v4, v5 their d and sum
 // Clobbers x0-x10, v0-v7.
 //
-// One st4, with one register per token, interleaves. Tokens that do not fill a group of 4 are
-// stored word by word over zeros. 4 blocks take 19 instructions: 66 cycles in the model of
+// One st4, with one register per token, interleaves the words. Tokens that do not fill a group of 4
+// are stored word by word over zeros. 4 blocks take 19 instructions: 66 cycles in the model of
 // Cortex-A53, 25 in that of Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/asm.h"
 
@@ -18,7 +18,7 @@
 #define fourth x6
 #define blocks_left x7
 #define token_bytes x8
-#define step x9                 // 16: in y, from a token's word to its next one
+#define step x9                 // 16: in y, bytes from a token's word to its next one
 #define target x10
 
 func interleave_q8x4_q8_neon

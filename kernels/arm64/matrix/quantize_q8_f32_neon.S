@@ -46,7 +46,7 @@ func quantize_q8_f32_neon
     fmax    v20.4s, v20.4s, v22.4s
     fmax    v16.4s, v16.4s, v20.4s
     fmaxv   max, v16.4s
-    fcmge   s18, max, smallest           // all ones if the block is not zero
+    fcmge   s18, max, smallest           // all bits 1 if the block is not zero
     fdiv    inverse, limit, max
     and     v24.8b, v24.8b, v18.8b
     and     v25.8b, v25.8b, v18.8b
@@ -67,7 +67,7 @@ func quantize_q8_f32_neon
     fcvtns  v5.4s, v5.4s
     fcvtns  v6.4s, v6.4s
     fcvtns  v7.4s, v7.4s
-    uzp1    v0.8h, v0.8h, v1.8h     // the low halves of both
+    uzp1    v0.8h, v0.8h, v1.8h     // the low halves of both registers
     uzp1    v2.8h, v2.8h, v3.8h
     uzp1    v4.8h, v4.8h, v5.8h
     uzp1    v6.8h, v6.8h, v7.8h

@@ -92,7 +92,7 @@ func quantize_q8k_f32_neon
     b.ne    2b
     fmax    v28.4s, v28.4s, v29.4s
     fmaxv   max, v28.4s
-    fcmge   s18, max, smallest           // all ones if the block is not zero
+    fcmge   s18, max, smallest           // all bits 1 if the block is not zero
     fdiv    inverse, limit, max
     and     v24.8b, v24.8b, v18.8b
     and     v25.8b, v25.8b, v18.8b

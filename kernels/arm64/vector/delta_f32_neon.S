@@ -4,12 +4,12 @@
 // x0 s  x1 o  x2 q  x3 k  x4 v  x5 shape  s0 decay  s1 beta; the rest as in state_neon.h
 // Clobbers x0, x1, x4, x6-x14, v0-v7, v16-v31; d8-d11 are saved; 32 bytes of stack.
 //
-// There are two passes over a strip of columns, which stays in the first level of cache: the first
+// There are two passes over a strip of columns, which stays in the first-level cache: the first
 // computes the state's answer for k, the second decays the state, writes it and computes the
-// output. The second decays again instead of loading what the first could have stored, because a
-// store costs more than a product. A head of 128 by 128 takes 1.26 instructions per element: 2.7
-// cycles in the model of Cortex-A53, 1.0 in that of Cortex-A72, .64 in that of Neoverse N1
-// (llvm-mca 19); the compiler's C takes 19.2 instructions.
+// output. The second pass decays the state again. Loading decayed numbers from the first pass
+// would need stores, and a store costs more than a product. A head of 128 by 128 takes 1.26
+// instructions per element: 2.7 cycles in the model of Cortex-A53, 1.0 in that of Cortex-A72, .64
+// in that of Neoverse N1 (llvm-mca 19); the compiler's C takes 19.2 instructions.
 #include "kernels/arm64/vector/state_neon.h"
 
 #define queries x2

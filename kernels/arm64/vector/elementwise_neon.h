@@ -4,8 +4,8 @@
 
 #include "kernels/arm64/asm.h"
 
-// Thirty-two elements per step, then sixteen, then single ones, by the macros \sixteen and \one,
-// which move the pointers on. Destroys left.
+// Do thirty-two elements per step, then sixteen, then single ones, with the macros \sixteen and
+// \one, which advance the pointers. Destroys left.
 .macro for_elements left, sixteen, one
     subs    \left, \left, #32
     b.lo    .Lsixteen\@
@@ -27,7 +27,7 @@
 .Ldone\@:
 .endm
 
-// One operation on four registers each: on d, a, b; or on d, a and one register.
+// Do one operation on four registers: on d, a, b; or on d, a and one register.
 .macro each op, d0, d1, d2, d3, a0, a1, a2, a3, b0, b1, b2, b3
     \op     v\d0\().4s, v\a0\().4s, v\b0\().4s
     \op     v\d1\().4s, v\a1\().4s, v\b1\().4s

@@ -1,10 +1,10 @@
 // e^x of sixteen floats: the operations of exp_f32 in kernels/ref/scalar.h in the same order,
-// except those whose omission changes no bit.
+// without those that cannot change a bit.
 //
 // A vector fma overwrites its addend, here mostly a constant: one ld1 of four registers from a
 // table replaces four moves, and uses ports that arithmetic leaves idle. z = x log2 e + magic has
 // the integer n + k in its low bits, so that mla by 2^23 scales a float by 2^(n + k) in one step,
-// whatever the bits above them are; a kernel's k keeps that a normal number, and a last
+// whatever the bits above them are; the kernel's k keeps this a normal number, and a last
 // multiplication by 2^-k rounds once.
 #ifndef INGOT_KERNELS_ARM64_EXP_NEON_H
 #define INGOT_KERNELS_ARM64_EXP_NEON_H
@@ -89,8 +89,8 @@ exp_table:
     ld1r    {exp_magic.4s}, [exp_magics]
 .endm
 
-// One operation on four registers: on groups d, a, b; on d, a and a constant; on d, a constant and
-// a.
+// Do one operation on four registers: on groups d, a, b; on d, a and a constant; or on d, a
+// constant and a.
 .macro four op, d, a, b
     \op     \d\()0.4s, \a\()0.4s, \b\()0.4s
     \op     \d\()1.4s, \a\()1.4s, \b\()1.4s
@@ -112,7 +112,7 @@ exp_table:
     \op     \d\()3.4s, \constant, \a\()3.4s
 .endm
 
-// v0-v3 = r of x, and v4-v7 = z. With fma = fmls, of -x and -r. Four registers are computed
+// v0-v3 = r of x, and v4-v7 = z. With fma = fmls, for -x and -r. Four registers are computed
 // together, because each step waits for the one before.
 .macro exp_reduce fma
     ld1     {v4.4s, v5.4s, v6.4s, v7.4s}, [exp_magics]
@@ -137,8 +137,7 @@ exp_table:
     four_from \add, exp_x, exp_one.4s, exp_x
 .endm
 
-// v0-v3 = e^x for x <= 0 or NaN, with EXP_K_64. NaN is treated as -104, for which it has to be
-// quiet.
+// v0-v3 = e^x for x <= 0 or NaN, with EXP_K_64. A NaN, which must be quiet, is treated as -104.
 .macro exp_sixteen_falling
     four_by fmaxnm, exp_x, exp_x, exp_least.4s
     exp_reduce fmla
@@ -147,8 +146,8 @@ exp_table:
     four_by fmul, exp_x, exp_x, exp_numbers.s[1]
 .endm
 
-// The same for any x, with EXP_K_ZERO and 89 in exp_greatest: 2^n is applied in two factors, 2^(n /
-// 2) first.
+// As exp_sixteen_falling for any x, with EXP_K_ZERO and 89 in exp_greatest: 2^n is applied in two
+// factors, first 2^(n / 2).
 .macro exp_sixteen
     four_by fmaxnm, exp_x, exp_x, exp_least.4s
     four_by fmin, exp_x, exp_x, exp_greatest.4s

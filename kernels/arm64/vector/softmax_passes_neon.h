@@ -6,7 +6,7 @@
 #include "kernels/arm64/vector/exp_neon.h"
 
 // s0 = max of `left` >= 1 floats from cursor on; destroys both, v0-v7 and v16-v19. Comparisons skip
-// NaNs, because fmaxnm would let a signalling one through.
+// NaNs, because fmaxnm would let a signalling NaN through.
 .macro max_pass cursor, left
     mvni    v0.4s, #0x7f, msl #16   // 0xff800000: minus infinity
     mov     v1.16b, v0.16b
@@ -49,7 +49,7 @@
 
 // x = e^(x - max) for `left` floats from cursor on, by the macro `exp`; s8 = the sum. Needs max in
 // all lanes of v30, and exp_constants. Destroys cursor, left, tail, x8, x15-x17, v0-v11, v16-v23;
-// 64 bytes of stack. A tail is copied to the stack, filled up with NaNs, and computed there: NaNs
+// 64 bytes of stack. A tail is copied to the stack, filled with NaNs, and computed there: NaNs
 // become 0 and do not change the sum.
 .macro exp_sum_pass exp, cursor, left, tail
     sub     sp, sp, #64

@@ -130,7 +130,7 @@ sum7 .req v31
 .endm
 
 // Run \of_row for all rows: in a wide strip in groups of four, for which \take_four loads four
-// elements of the vectors at once, else one by one with \take_one. \of_row leaves the flags
+// elements of the vectors at once; otherwise one by one with \take_one. \of_row leaves the flags
 // unchanged.
 .macro for_rows width, take_four, take_one, of_row
     mov     reader, strip

@@ -8,7 +8,7 @@
  *
  * A lane is a dimension: 8 registers of values are widened once for three queries, whose sums stay
  * in 24 registers over all n positions. With more queries, the first three save the widened values
- * on the stack, for as many positions at a time as fit, and the others read them there. */
+ * on the stack, for as many positions at a time as fit, and other queries read them there. */
 #ifndef INGOT_KERNELS_RISCV64_ACCUMULATE_F16_RVV_H
 #define INGOT_KERNELS_RISCV64_ACCUMULATE_F16_RVV_H
 
@@ -29,7 +29,7 @@
 #define out0 t4
 #define row t5
 #define queries_left t6
-#define kept_at s0     /* with more than three queries: widened values, */
+#define kept_at s0     /* with more than three queries: the widened values on the stack, */
 #define kept_step s1   /* bytes of a position, */
 #define chunk_bytes s2 /* weights of a row, for as many positions as are saved at a time, */
 #define chunk_row s3   /* and the weights and */
@@ -83,14 +83,14 @@
     add \at, \at, value_bytes
 .endm
 
-/* The same times the factor of query \index after \first. */
+/* As load_sum, times the factor of query \index after \first. */
 .macro start_sum sum, index, at, first
     flw ft1, \index*SCORE_ROW_BYTES + SCORE_ROW_FACTOR(\first)
     load_sum \sum, \at
     vfmul.vf \sum, \sum, ft1
 .endm
 
-/* Sums of \count queries from row on; \at is o. */
+/* Compute the sums of \count queries from row on; \at is o. */
 .macro start_sums count, at
     start_sum sum0, 0, \at, row
     .if \count > 1
@@ -117,8 +117,8 @@
     add out0, out0, value_bytes
 .endm
 
-/* \count queries from row and out0 on; both move past them. Unless how is load, row points to the
- * first weight of the chunk; keep ends before the sums are stored. */
+/* Compute \count queries from row and out0 on; both move past them. Unless how is load, row points
+ * to the first weight of the chunk; keep ends before the sums are stored. */
 .macro accumulate_queries count, zvfh, how
     mv temp, out0
     .ifnc \how, load
@@ -185,11 +185,11 @@
     addi queries_left, queries_left, -\count
 .endm
 
-/* sum2 of the query at row and out0 from memory, correct for all values: \bytes of its weights, and
- * the values from \values on. Both move on by one query. */
+/* Compute sum2 of the query at row and out0 from memory, correct for all values: \bytes of its
+ * weights, and the values from \values on. row and out0 move on by one query. */
 .macro one_slowly bytes, values
     mv weight, row
-    add row, row, \bytes               /* as the end, for a while */
+    add row, row, \bytes               /* holds the end for a while */
     mv value, \values
     beq weight, row, .Lslow_store\@
 .Lslow_position\@:
@@ -205,7 +205,7 @@
     store_sum sum2
 .endm
 
-/* The same queries again, one at a time. */
+/* Compute the same queries again, one at a time. */
 .macro accumulate_slowly count
     li taken, \count
 .Lslow_query_\count:
@@ -238,7 +238,7 @@
     j .Ldone
 .endm
 
-/* All queries of a chunk, one at a time. */
+/* Compute all queries of a chunk, one at a time. */
 .macro chunk_slowly
 .Lmany_slow_query:
     mv temp, out0
@@ -253,7 +253,7 @@
     bnez queries_left, .Lmany_slow_query
 .endm
 
-/* More than three queries, and at least one position. */
+/* Compute more than three queries, over at least one position. */
 .macro accumulate_many zvfh
     push 48, s0, s1, s2, s3, s4
     push_kept temp
@@ -271,7 +271,7 @@
     kept_depth chunk_bytes, kept_step
     slli chunk_bytes, chunk_bytes, 2
     add temp, rows_at, weight_bytes
-    sub temp, temp, chunk_row          /* bytes of weights that are left */
+    sub temp, temp, chunk_row          /* remaining bytes of weights */
     bleu chunk_bytes, temp, .Lchunk_fits
     mv chunk_bytes, temp
 .Lchunk_fits:

@@ -44,7 +44,7 @@
     start_row_of_factor \row, \factor, \sums
 .endm
 
-/* One dimension, at out and source, for all rows. */
+/* Compute one dimension, at out and source, for all rows. */
 .macro lone_dimension
     mv rows_left, n_rows
     mv out_row, out

@@ -28,7 +28,7 @@
 #define scale_bytes s1 /* of a position */
 #define out_bytes s2
 
-#define wide v0        /* m8; the int8 are loaded into its upper quarter */
+#define wide v0        /* m8; int8 are loaded into its upper quarter */
 #define packed v6
 #define sum0 v8
 #define sum1 v16
@@ -52,7 +52,7 @@
     add out0, out0, out_bytes
 .endm
 
-/* \count queries from row and out0 on; both move past them. */
+/* Compute \count queries from row and out0 on; both move past them. */
 .macro accumulate_queries count
     mv temp, out0
     start_sum sum0, 0, temp

@@ -22,7 +22,7 @@
 #define factor ft9
 #define one ft10
 
-/* The frame, below the registers. */
+/* The frame, below the saved registers. */
 #define OUTS 0
 #define WEIGHTS 8
 #define VALUES 16
@@ -47,7 +47,7 @@
     add out_row, out_row, out_bytes
 .endm
 
-/* All dimensions of \count rows. */
+/* Compute all dimensions of \count rows. */
 .macro accumulate_rows count, bits
     sd rows_left, ROWS_LEFT(sp)
     sd out_at, OUTS(sp)
@@ -78,7 +78,7 @@
     addi strip_left, strip_left, -16
     bnez strip_left, .Lstrip\@
     add group_at, group_at, temp
-    sub group_at, group_at, group_stride /* past the block's other groups */
+    sub group_at, group_at, group_stride /* skip the block's other groups */
     addi weight_at, weight_at, 2*Q8_BYTES
     ld temp, OUTS(sp)
     add temp, temp, out_bytes

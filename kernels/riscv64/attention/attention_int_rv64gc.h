@@ -1,13 +1,13 @@
 /* Sums of 32 products of int8 without vectors, for the lanes in two words of 64 bits and up to three rows:
  * the core of score and accumulate over integers. A lane is a position of keys or a dimension of values. A
- * group is four numbers of each lane: 16 bits of a word with four bits, 32 with eight.
+ * group is four numbers of each lane: 16 bits of a word for numbers of four bits, 32 for eight.
  *
  * One multiplication multiplies a number of every lane of a word, made unsigned, by a number of a row. The
  * fields of a sum carry into each other, but can be separated exactly at the end, because each is then at
  * most 32 * 127 * 127 (with four bits 32 * 8 * 127). A sum starts at -8 or -128 times the sum of the
  * block, which removes the bias of the unsigned numbers, plus half a field, so that no field is negative.
  * A group has 32 numbers of four bits (16 of eight) and takes 20 instructions for all rows, and 21 more
- * for each. */
+ * for each row. */
 #ifndef INGOT_KERNELS_RISCV64_ATTENTION_INT_RV64GC_H
 #define INGOT_KERNELS_RISCV64_ATTENTION_INT_RV64GC_H
 
@@ -20,7 +20,7 @@
 #define element t4
 #define product t5
 #define mask t6         /* a number in each field */
-#define temp t0         /* between sums, as the next three */
+#define temp t0         /* used between sums, like the next three */
 #define half_fields t1
 #define lane t2
 #define out_row t3
@@ -106,8 +106,8 @@
     .endif
 .endm
 
-/* Eight groups. Afterwards blocks point to their scale, half_fields is loaded, and the fields of a
- * sum are its lanes. */
+/* Eight groups. Afterwards the block pointers point to the scales, half_fields is loaded, and the
+ * fields of a sum are its lanes. */
 .macro sum_groups bits, count
     make_fields \bits
     begin_row \bits, block0, s0, s1

@@ -2,10 +2,10 @@
  * of score and accumulate over integers.
  *
  * A segment load splits a group, four numbers of each lane, into two registers of lanes; the lower
- * halves are the first two numbers, and the upper halves, which a second load fills, the others.
- * Sums of 16 bits hold 32 products, because no product is larger than 8 * 127. Registers of 128 bits
- * take m4 for 64 lanes and two rows at a time; longer ones m2 and four. A group costs 9 instructions
- * for all rows and 8 more for each. */
+ * halves are the first two numbers, and the upper halves, which a second load fills, are the other
+ * two. Sums of 16 bits hold 32 products, because no product is larger than 8 * 127. Registers of 128
+ * bits need m4 for 64 lanes and take two rows at a time; longer ones need m2 and take four. A group
+ * takes 9 instructions for all rows and 8 more for each row. */
 #ifndef INGOT_KERNELS_RISCV64_ATTENTION_INT_RVV_H
 #define INGOT_KERNELS_RISCV64_ATTENTION_INT_RVV_H
 
@@ -25,7 +25,7 @@
 #define piece_bytes s5  /* floats of m8 */
 #define lanes_left s6
 #define piece_at s7
-#define first_lanes s11 /* the largest number of lanes in a piece; if more than vl remain, any half may be taken */
+#define first_lanes s11 /* most lanes in a piece; if more than vl remain, a piece may be as small as half of them */
 
 #define field0 v0
 #define floats v0       /* m8, when the sums are done */
@@ -94,7 +94,8 @@
     .endif
 .endm
 
-/* For 1 row, for 2 if \wide, else for 4. Afterwards their blocks point to the scale. */
+/* Compute the sums of 1 row, of 2 if \wide, else of 4. Afterwards the rows' block pointers
+ * point to the scale. */
 .macro sum_groups wide, count
     .if \wide
     vsetvli zero, lanes, e16, m8, ta, ma
@@ -154,7 +155,7 @@
 .Lbegun\@:
 .endm
 
-/* Call \macro count, \wide for all rows; it lowers \left. */
+/* Call \macro count, \wide for all rows; the macro lowers \left. */
 .macro for_rows wide, macro, left, done
 .Lmany\@:
     .if \wide

@@ -3,8 +3,8 @@
  * a0 s, a1 n_q, a2 n (1 .. 64). Clobbers a0-a1, a3-a5, t0-t1, ft0-ft8, fa0-fa6, v0-v31.
  *
  * For each row: the maximum, exp in groups of 8 registers, the factor as a group of one lane, and
- * the sum in 16 lanes over all 64, because lanes beyond n are zero by then. It takes 110
- * instructions per row, and 29 per 8 registers of it. */
+ * the sum in 16 lanes over all 64, because lanes after n are zero then. A row takes
+ * 110 instructions, and 29 for each 8 registers. */
 #include "kernels/riscv64/vector/exp_rvv.h"
 
 #define row a0
@@ -15,8 +15,8 @@
 #define vtype_16 a5
 #define taken t0
 #define temp t1
-#define tile_max fa0   /* then the sum of this tile */
-#define old_max fa1    /* then its distance to the new one, then the factor */
+#define tile_max fa0   /* later the sum of this tile */
+#define old_max fa1    /* later its distance to the new maximum, then the factor */
 #define new_max fa2
 #define sum ft8
 

@@ -2,7 +2,7 @@
  * r, without vectors. Score and accumulate use it for one strip of 8 columns, up to 64 deep, at a time.
  *
  * Three rows at a time share the loaded and converted numbers, with 24 sums in registers. With more rows,
- * the first three save the floats on the stack, 2 KiB from sp on, and the others read them there: 38
+ * the first three save the floats on the stack, 2 KiB from sp on, and other rows read them there: 38
  * instructions for 24 products, plus the loads of the source. If the source has numbers that need the
  * slow conversion (fp16 that is not finite), all of them are converted that way to the stack, and all
  * rows read them there.
@@ -14,7 +14,7 @@
  *     keep_slowly             all numbers of the strip to the stack, the other way
  *     load_mults count        factor0 to factor2, and on to the next; before them steps_begin
  *     start_row row, factor, and 8 sums    what they start from; row is 0 to 2 after out_row
- * and sets the registers below up to mult_stride. s10 and s11 are its own, as is ft7.
+ * and sets the registers below up to mult_stride. The kernel owns s10, s11 and ft7.
  * Clobbers t0-t6, ft0-ft11, fa0-fa7, and of what push_panel keeps all. */
 #ifndef INGOT_KERNELS_RISCV64_PANEL_RV64GC_H
 #define INGOT_KERNELS_RISCV64_PANEL_RV64GC_H
@@ -26,7 +26,7 @@
 #define mult a1        /* the first row's multipliers */
 #define source a2      /* the strip's first numbers */
 #define n_rows a3
-#define out_stride a6  /* distance from one row to the next, in bytes */
+#define out_stride a6  /* bytes from one row to the next */
 #define source_stride a7
 #define depth_bytes s0 /* depth of the current multipliers */
 #define mult_stride s9
@@ -72,7 +72,7 @@
     pop_at 0, PANEL_SAVED, ALL_SAVED
 .endm
 
-/* \macro of a row: its number among the three, its multiplier and its eight sums. */
+/* Call \macro for a row, with its number among the three, its multiplier and its eight sums. */
 .macro with_row macro, index
     .if \index == 0
     \macro 0, factor0, fa0, fa1, fa2, fa3, fa4, fa5, fa6, fa7
@@ -182,8 +182,8 @@
     addi mult0, mult0, 4
 .endm
 
-/* \count rows from out_row and mult_row on, which move past them. If \how is load or keep and the
- * slow path is needed, branches to .Lslowly before anything is stored. */
+/* Compute \count rows from out_row and mult_row on; both move past them. If \how is load or keep
+ * and the slow path is needed, branches to .Lslowly before anything is stored. */
 .macro panel count, how
     mv temp, out_row
     with_rows start_row, \count
@@ -221,7 +221,7 @@
     addi rows_left, rows_left, -\count
 .endm
 
-/* All rows of a strip, at least one. */
+/* Compute all rows of a strip, at least one. */
 .macro panel_rows
     mv rows_left, n_rows
     mv out_row, out
@@ -249,7 +249,7 @@
 .Lrows_done:
 .endm
 
-/* For accumulate: sums that start from out times the row's factor. */
+/* For accumulate: start the sums from out times the row's factor. */
 .macro start_row_of_factor row, factor, sums:vararg
     flw \factor, \row*SCORE_ROW_BYTES + SCORE_ROW_FACTOR(mult_row)
     load_row \row, \factor, \sums

@@ -8,7 +8,7 @@
  *
  * A lane is a position: 8 registers of keys are widened once for three queries, whose scores stay in
  * 24 registers over all d dimensions. With more queries, the first three save the widened keys on the
- * stack, for as many dimensions at a time as fit, and the others read them there. */
+ * stack, for as many dimensions at a time as fit, and other queries read them there. */
 #ifndef INGOT_KERNELS_RISCV64_SCORE_F16_RVV_H
 #define INGOT_KERNELS_RISCV64_SCORE_F16_RVV_H
 
@@ -29,10 +29,10 @@
 #define query1 t4
 #define query2 t5
 #define row t6
-#define kept_at s0     /* with more than three queries: widened keys, */
+#define kept_at s0     /* with more than three queries: the widened keys on the stack, */
 #define kept_step s1   /* bytes of a dimension, */
 #define chunk_bytes s2 /* numbers of a query, for as many dimensions as are saved at a time, */
-#define query_skip s3  /* from there to its end and, */
+#define query_skip s3  /* bytes from there to its end and, */
 #define chunk_key s4   /* the first key of the current dimensions */
 #define chunk_query s5 /* and number */
 
@@ -40,7 +40,7 @@
 #define score1 v16
 #define score2 v24
 
-#define KEY_BYTES (2 * KV_TILE)  /* from a dimension to the next */
+#define KEY_BYTES (2 * KV_TILE)  /* bytes from a dimension to the next */
 
 /* how: load (from the keys), keep (load and save), kept (from the saved ones). */
 .macro score_dimension count, offset, zvfh, how
@@ -89,7 +89,7 @@
     .endif
 .endm
 
-/* Zero, or the sums over earlier dimensions. */
+/* Start from zero, or from the sums over earlier dimensions. */
 .macro start_scores count, how
     vmv.v.i score0, 0
     .if \count > 1
@@ -114,7 +114,7 @@
     .endif
 .endm
 
-/* \count queries from query0 on; query0 and row move past them. */
+/* Compute \count queries from query0 on; query0 and row move past them. */
 .macro score_queries count, zvfh, how
     start_scores \count, \how
     .if \count > 1
@@ -165,7 +165,7 @@
     addi queries_left, queries_left, -\count
 .endm
 
-/* All queries again, one at a time, over the same positions. */
+/* Compute all queries again, one at a time, over the same positions. */
 .macro score_slowly
     mv row, rows_at
     mv query0, queries
@@ -242,7 +242,7 @@
     kept_depth chunk_bytes, kept_step
     slli chunk_bytes, chunk_bytes, 2
     add temp, queries, query_bytes
-    sub temp, temp, chunk_query        /* bytes of a query that remain */
+    sub temp, temp, chunk_query        /* remaining bytes of a query */
     bleu chunk_bytes, temp, .Lchunk_fits
     mv chunk_bytes, temp
 .Lchunk_fits:

@@ -44,7 +44,7 @@
 .macro steps_begin
 .endm
 
-/* Zero, or the sums over earlier dimensions. */
+/* Start from zero, or from the sums over earlier dimensions. */
 .macro start_row row, factor, sums:vararg
     beq mult, queries, .Lfirst\@
     load_row \row, \factor, \sums

@@ -46,7 +46,7 @@
 #define both_scales v4
 #define sums v8
 
-#define KEY_BYTES (4 * KV_TILE) /* 4 dimensions of all positions */
+#define KEY_BYTES (4 * KV_TILE) /* Multiply 4 dimensions of all positions */
 
 .macro dimension count, index, field
     lb element0, \index(query0)
@@ -91,7 +91,7 @@
     vse32.v sums, (temp)
 .endm
 
-/* \count queries from query0 and row on; both move past them. */
+/* Compute \count queries from query0 and row on; both move past them. */
 .macro score_queries count
     vmv.v.i sums, 0
     clear_sums 0

@@ -20,7 +20,7 @@
 #define scale_at s7
 #define query_scale ft8
 
-/* The frame, below the registers. */
+/* The frame, below the saved registers. */
 #define SCALE_BYTES 0
 #define QUERIES_LEFT 8
 #define FRAME 16
@@ -73,7 +73,7 @@
     .endif
 .endm
 
-/* All positions of \count queries. */
+/* Compute all positions of \count queries. */
 .macro score_queries count, bits
     sd queries_left, QUERIES_LEFT(sp)
     mv score_at, rows_at

@@ -2,18 +2,18 @@
  *
  * a0 crc, a1 data, a2 n. Clobbers a1-a7, t0-t6. 9.7 KiB of stack.
  *
- * There is no CRC instruction, so long data is eliminated word by word, and only the rest goes
+ * There is no CRC instruction, so long data are eliminated word by word, and only the rest goes
  * through a table. The words of a message are the coefficients of a polynomial in z = x^64. Over
  * GF(2) P(z) = P(x)^64, so a multiple of P in x is one in z with the same exponents, and
  *     x^209 + x^144 + x^54 + x^39 + x^14 + 1
  * is such a multiple, the shortest with six terms (tests/bench/crc_terms.py searches for them; with
  * four terms the degree is above 5,000). Adding a word times this multiple does not change the
  * remainder and eliminates the word: it is added to the words 65, 155, 170, 195 and 209 after it.
- * In other words, each word becomes the sum of itself and of five earlier words, which are kept on
- * the stack. The last 209 words have the CRC of the whole.
+ * So each word becomes the sum of itself and of five earlier words, which are kept on the stack.
+ * The last 209 words have the CRC of all data.
  *
  * Four words take 51 instructions, 28 of them loads and stores; each load comes three instructions
- * before its use. In the models of llvm-mca that takes 32 cycles on a U74, 51 on a U54. Bytes up to
+ * before its use. In the models of llvm-mca these take 32 cycles on a U74, 51 on a U54. Bytes up to
  * a multiple of 8 come first, because unaligned loads may trap. */
 #include "kernels/riscv64/asm.h"
 
@@ -21,14 +21,14 @@
 #define CHUNK 1024                    /* words between two moves of the window */
 #define MOVED (WINDOW + 3)            /* words of a move, four at a time */
 #define FRAME (8 * (MOVED + CHUNK))
-#define LEAST 3600                    /* bytes: for shorter data single bytes are as fast */
+#define LEAST 3600                    /* bytes: shorter data are as fast byte by byte */
 
 #define pointer a0
 #define data a1
 #define left a2
 #define crc a3
 #define table a4
-#define words a5                      /* to eliminate after the chunk */
+#define words a5                      /* words to eliminate after the chunk */
 #define place a6                      /* place of the word after the window */
 #define end a7
 #define sum0 t0
@@ -102,7 +102,7 @@ func crc32c_u8_rv64gc
     srli    words, left, 3            /* the other words, a multiple of four */
     addi    words, words, -(WINDOW + 1)
     andi    words, words, -4
-    slli    words, words, 3           /* in bytes from here on */
+    slli    words, words, 3           /* counted in bytes from here on */
     sub     left, left, words
     addi    left, left, -8*(WINDOW + 1)
 
@@ -132,7 +132,7 @@ func crc32c_u8_rv64gc
     addi    place, place, 32
     bne     place, end, 6b
 
-    mv      end, sp                   /* the window to the front */
+    mv      end, sp                   /* move the window to the front */
     addi    place, place, -8*MOVED
     addi    table, sp, 8*MOVED
 7:  ld      sum0, 0(place)
@@ -186,7 +186,7 @@ func crc32c_u8_rv64gc
     ret
 endfunc
 
-/* The register after one byte, computed with shifts. */
+/* Compute the register after one byte, with shifts. */
     .section .rodata.crc_table, "a", @progbits
     .balign 4
 crc_table:

@@ -1,6 +1,6 @@
 /* Instructions of Zvknha by their names: the assembler of Debian 12 (binutils 2.40) does not know
- * them. Encodings of "RISC-V Cryptography Extensions Volume II", 1.0; comments at their uses say
- * what they do. */
+ * them. Encodings are from "RISC-V Cryptography Extensions Volume II", 1.0; comments at their uses
+ * explain them. */
 #ifndef INGOT_KERNELS_RISCV64_CRYPTO_RVV_H
 #define INGOT_KERNELS_RISCV64_CRYPTO_RVV_H
 

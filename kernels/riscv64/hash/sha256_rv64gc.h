@@ -11,10 +11,10 @@
  *   load_constant3               if there is one, once the block is loaded
  * The upper halves of words are undefined.
  *
- * The state is in s0-s7. In the majority b ^ ((a ^ b) & (b ^ c)) the first difference is the second one of the
- * next round. In the schedule w[i] = w[i - 16] + sigma0(w[i - 15]) + w[i - 7] + sigma1(w[i - 2]) the first two
- * are added when w[i - 15] is known, and wait on the stack for the others, so that both sigmas of a word share
- * their first steps. The last eight words are in registers. */
+ * The state is in s0-s7. In the majority b ^ ((a ^ b) & (b ^ c)) the term a ^ b is the term b ^ c of the next
+ * round. In the schedule w[i] = w[i - 16] + sigma0(w[i - 15]) + w[i - 7] + sigma1(w[i - 2]) the first two
+ * terms are added when w[i - 15] is known, and wait on the stack for the others, so that both sigmas of a word
+ * share their first steps. The last eight words are in registers. */
 #ifndef INGOT_KERNELS_RISCV64_SHA256_RV64GC_H
 #define INGOT_KERNELS_RISCV64_SHA256_RV64GC_H
 
@@ -67,7 +67,7 @@
     add     \h, \h, half
 .endm
 
-/* For the word 15 later: sigma0 of this word plus the one before it, to `at` of the stack. */
+/* For the word 15 later, store sigma0 of this word plus the word before it at `at` of the stack. */
 .macro begin_word word, before, at
     small_begin \word
     small_first

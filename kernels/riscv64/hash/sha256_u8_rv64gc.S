@@ -7,12 +7,12 @@
  * rotation, one shift for each larger one. So three rotations and their sum take six instructions. */
 #include "kernels/riscv64/hash/sha256_rv64gc.h"
 
-/* While the block is loaded. */
+/* These are used while the block is loaded. */
 #define bytes_mask constant3          /* 0x00ff00ff00ff00ff */
 #define high_mask spare
 #define rotate_16 w0                  /* 2^48 + 2^16: multiplier for mulhu with a word */
 
-/* Two words, big-endian, at `at` of the block. */
+/* Load two words, big-endian, from `at` of the block. */
 .macro load_pair first, second, at
     ld      temp, \at(blocks)
     and     half, temp, bytes_mask

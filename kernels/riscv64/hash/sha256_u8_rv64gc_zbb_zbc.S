@@ -3,7 +3,7 @@
  * a0 h, a1 blocks, a2 n. Clobbers a0-a7, t0-t6. 192 bytes of stack.
  *
  * A carry-less multiplication by powers of two is a sum of shifts: clmulh of x << 32 and 2^(64 - n) + 2^(32 - n)
- * is x rotated by n, and with 2^(32 - n) it is x shifted. One constant therefore computes all three terms of a
+ * is x rotated by n, and with 2^(32 - n) it is x shifted. So one constant computes all three terms of a
  * sigma. */
 #include "kernels/riscv64/hash/sha256_rv64gc.h"
 

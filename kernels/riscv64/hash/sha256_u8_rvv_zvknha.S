@@ -3,9 +3,9 @@
  * a0 h, a1 blocks, a2 n. Clobbers a1-a2, t0-t1, v0-v11, v16-v31.
  *
  * vsha2cl and vsha2ch compute two rounds each, with the lower and the upper two of four sums of words. After two
- * rounds a, b, e, f are c, d, g, h, so each writes the other's operand. vsha2ms computes four words of the schedule.
- * The round constants stay in v16-v31. vrgather swaps the bytes of a word, so Zvkb is not needed; its vrev8 would
- * save the two vsetivli. A block takes 92 instructions. */
+ * rounds a, b, e, f become c, d, g, h, so each instruction writes the other's operand. vsha2ms computes four words
+ * of the schedule. The round constants stay in v16-v31. vrgather swaps the bytes of a word, so Zvkb is not needed;
+ * its vrev8 would save the two vsetivli. A block takes 92 instructions. */
 #include "kernels/riscv64/asm.h"
 #include "kernels/riscv64/hash/crypto_rvv.h"
 #include "kernels/sha256_words.inc"
@@ -29,7 +29,8 @@
 #define swapped v10    /* places of bytes: 3, 2, 1, 0, 7 ... */
 #define lanes v11      /* byte offsets of f, e, b, a from h, and of h, g, d, c from c */
 
-/* Four rounds with the words `now`, which become those of 16 rounds later if there are any. */
+/* Do four rounds with the words `now`, which become the words of 16 rounds later, if there are
+ * any. */
 .macro four_rounds words, now, second, third, fourth
     vadd.vv sums, \words, \now
     vsha2cl.vv cdgh, abef, sums

@@ -3,7 +3,7 @@
  * a0 y, a1 w, a2 row, a3 cols. Clobbers a0-a7, t0-t6, ft0-ft4, v0-v23.
  *
  * A strided load gathers the row's 8 words of 64 columns: 32 columns in the low nibbles, then 32 in
- * the high ones. It takes 32 instructions for 32 columns. */
+ * the high nibbles. It takes 32 instructions for 32 columns. */
 
 #define dst a0
 #define group a1       /* a block of the row */
@@ -80,7 +80,7 @@ func dequantize_f32_q4kx8_rvv, v
     vsetvli zero, lanes, e8, m2, ta, ma
     vand.vi nibbles, packed, 15
     vsrl.vi packed, packed, 4
-    andi temp, part, 1                 /* parts 0 and 2, and 1 and 3, share their rows of mins ... */
+    andi temp, part, 1                 /* parts 0 and 2, and 1 and 3, share their rows of mins, */
     slli temp, temp, 4
     add temp, temp, mins_at
     lbu min, 0(temp)

@@ -4,7 +4,7 @@
 
 #include "kernels/riscv64/asm.h"
 
-#define ROW_STRIDE 32  /* from a row's 4 columns of one chunk to those of the next */
+#define ROW_STRIDE 32  /* bytes from a row's 4 columns of one chunk to those of the next */
 
 /* \group = the first block of the row's group, \row = its index in the group, \blocks_left = blocks
  * in a row; branches to \none if there are none. */

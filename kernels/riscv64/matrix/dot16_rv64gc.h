@@ -1,8 +1,8 @@
 /* Products of f32 or fp16 rows with f32 in 16 lanes, without vectors: a weight is loaded, and
- * widened, once for three tokens, with four lanes of each at a time, so a row is read four times.
- * a0 y, a1 w, a2 x, a3 struct gemm_shape. Clobbers a0-a1, a3-a7, t0-t6, ft0-ft11, fa0-fa7, fflags;
- * saves s0-s8 on the stack, with the lanes below them. \type is f32 or f16. Infinities and NaN take
- * the slow path, as in f16_rv64gc.h. */
+ * widened, once for three tokens, with four lanes of each token at a time, so a row is read four
+ * times. a0 y, a1 w, a2 x, a3 struct gemm_shape. Clobbers a0-a1, a3-a7, t0-t6, ft0-ft11, fa0-fa7,
+ * fflags; saves s0-s8 on the stack, with the lanes below them. \type is f32 or f16. Infinities and
+ * NaN take the slow path, as in f16_rv64gc.h. */
 #ifndef INGOT_KERNELS_RISCV64_DOT16_RV64GC_H
 #define INGOT_KERNELS_RISCV64_DOT16_RV64GC_H
 
@@ -14,7 +14,7 @@
 #define rows_left a3
 #define row_bytes a4
 #define n_tokens a5
-#define y_bytes a6     /* from a token to the next */
+#define y_bytes a6     /* bytes from a token to the next */
 #define x_bytes a7
 #define weight t0
 #define temp t0        /* between tokens */
@@ -98,7 +98,7 @@
     .endif
 .endm
 
-/* Compute all lanes of \count tokens again, one at a time: lane counts bytes of the frame. */
+/* Compute all lanes of \count tokens again, one at a time; `lane` counts bytes of the frame. */
 .macro slow_lanes count
     li lane, 0
 .Lslow_\count:
@@ -125,7 +125,7 @@
     bne lane, weight, .Lslow_\count
 .endm
 
-/* Lanes of a token to y. */
+/* Fold the lanes of a token to y. */
 .macro fold_token index
     .irp n, 0, 1, 2, 3, 4, 5, 6, 7
     flw fa\n, 64*\index + 4*\n(sp)

@@ -6,7 +6,7 @@
  * slice.
  *
  * fp16 without Zvfhmin: as in f16_rvv.h. An infinity or NaN raises the overflow flag when the
- * step's weights are multiplied by 2^112 once more, which the next step does before it loads. */
+ * step's weights are multiplied by 2^112 again, which the next step does before it loads. */
 #ifndef INGOT_KERNELS_RISCV64_DOT16_RVV_H
 #define INGOT_KERNELS_RISCV64_DOT16_RVV_H
 
@@ -65,7 +65,7 @@
     .endif
     .ifc \type, f16
     set_slices \slices
-    vfmul.vf weight_lanes, weight_lanes, scale_up /* flags what the step before widened */
+    vfmul.vf weight_lanes, weight_lanes, scale_up /* flags numbers that the previous step widened */
     vle16.v weights_f16, (\at)
     widen_finite weight_lanes, weights_f16
     set_lanes \slices
@@ -176,8 +176,8 @@
     .endif
 .endm
 
-/* Run the kernel's `all_rows type, slices` for the CPU's VLEN; each ends at .Ldone, which
- * follows. */
+/* Run the kernel's `all_rows type, slices` for the CPU's VLEN; all variants end at .Ldone,
+ * which follows. */
 .macro all_rows_by_vlen type
     csrr temp, vlenb
     addi temp, temp, -16

@@ -3,10 +3,11 @@
  *
  * a0 y, a1 b, a2 u, a3 rows, a4 rank. Clobbers a0, a1, a3-a7, t0-t6, ft0-ft9, fa0-fa7, fflags.
  *
- * Eight rows at a time, whose sums stay in registers: 43 instructions for 8 weights. A half shifted
- * into place is the float 2^-112 times its value, exactly; u times 2^112 is exact as well for u
- * below 2^16. So one product replaces those of 8 halves, and the fma rounds as before. If u is
- * larger or NaN, each half is multiplied, row by row; the last rows are computed that way too. */
+ * Eight rows at a time, whose sums stay in registers: 43 instructions for 8 weights. A half that is
+ * shifted into place is exactly the float 2^-112 times its value, and u times 2^112 is exact for
+ * u below 2^16. So one product replaces those of 8 halves, and the fma rounds as before. If u is
+ * larger or NaN, each half is multiplied, row by row; the last rows are also computed in this
+ * way. */
 #include "kernels/riscv64/matrix/f16_rv64gc.h"
 
 #define out a0
@@ -26,13 +27,13 @@
 #define raw6 ft6
 #define raw7 ft9
 
-/* Four values of the halves at \offset, times 2^-112. */
+/* Load four halves at \offset, times 2^-112. */
 .macro load_four offset, raw0, raw1, raw2, raw3
     ld bits3, \offset(column)
     lh bits0, \offset(column)
     slli bits2, bits3, 16
     sraiw bits1, bits3, 3              /* the half in bits 16 to 31, as widen_shift leaves it */
-    srai bits2, bits2, 35              /* that in bits 48 to 63 */
+    srai bits2, bits2, 35              /* the half in bits 48 to 63 */
     srai bits3, bits3, 35
     slli bits0, bits0, 13
     and bits1, bits1, sign_bits
@@ -58,7 +59,7 @@ func expand_f32_f16_rv64gc
     slli vector_end, vector_end, 2
     add vector_end, vector_end, vector
     li eight, 8
-    li limit, 0x8f                     /* 2^16, its sign shifted away */
+    li limit, 0x8f                     /* 2^16, without its sign */
     slli limit, limit, 56
     mv vector_at, vector
 .Llook:

@@ -7,11 +7,11 @@
  *
  * B is stored in groups of 8 rows as [rank][8]. Four columns of a group are 32 elements, loaded and
  * widened as one vector: 8 registers at VLEN 128, 4 at 256, so that each column starts a register
- * (fills two at 128) and is added by itself. Four registers of sums are 2 groups side by side at VLEN
+ * (fills two at 128) and is added separately. Four registers of sums are 2 groups side by side at VLEN
  * 128 and 4 at 256. If a column is less than half a register, groups and columns are taken one by one.
  *
- * \kind is f16, f16_zvfh or f32. The fp16 is widened as in f16_rvv.h, its first two instructions in
- * one: the product with 2^13 has 32 bits and its sign. Overflow is not checked, because B is
+ * \kind is f16, f16_zvfh or f32. fp16 is widened as in f16_rvv.h, but with one instruction for the
+ * first two: the product with 2^13 has 32 bits and the sign. Overflow is not checked, because B is
  * finite. */
 #ifndef INGOT_KERNELS_RISCV64_EXPAND_RVV_H
 #define INGOT_KERNELS_RISCV64_EXPAND_RVV_H
@@ -35,7 +35,7 @@
 
 #define sums v16       /* m4: one group takes m2 at VLEN 128, else m1 */
 
-/* vl = 32 elements of B, and then of their floats. */
+/* Set vl to 32 elements of B, and later of their floats. */
 .macro set_32_elements kind, lmul
     .ifc \kind, f32
     .if \lmul == 2
@@ -56,7 +56,7 @@
     vsetivli zero, 8, e32, m\lmul, ta, ma
 .endm
 
-/* \wide = the vl halves in \half; vtype is for halves, and then for floats. */
+/* \wide = the vl halves in \half; vtype is for halves before and for floats after. */
 .macro widen_one kind, lmul, wide, half
     .ifc \kind, f16
     vwmul.vx \wide, \half, shift13
@@ -93,7 +93,7 @@
     addi vector_at, vector_at, 16
 .endm
 
-/* One column of the groups whose sums fill four registers. */
+/* Add one column of the groups whose sums fill four registers. */
 .macro add_to_128 factor, b0, b1
     vfmacc.vf v16, \factor, \b0
     vfmacc.vf v18, \factor, \b1
@@ -106,7 +106,7 @@
     vfmacc.vf v19, \factor, \b3
 .endm
 
-/* Four columns of two groups, VLEN 128. */
+/* Add four columns of two groups, VLEN 128. */
 .macro add_fours_128 kind
     set_32_elements \kind, 2
     .ifc \kind, f32
@@ -129,7 +129,7 @@
     add_to_128 ft4, v6, v14
 .endm
 
-/* Four columns of four groups, VLEN 256. */
+/* Add four columns of four groups, VLEN 256. */
 .macro add_fours_256 kind
     set_32_elements \kind, 1
     .ifc \kind, f32
@@ -162,7 +162,7 @@
     add_to_256 ft4, v3, v7, v11, v15
 .endm
 
-/* Four columns of one group. */
+/* Add four columns of one group. */
 .macro add_fours_alone kind, lmul
     set_32_elements \kind, \lmul
     .ifc \kind, f32
@@ -211,8 +211,8 @@
     vfmacc.vf \sum, ft1, v0
 .endm
 
-/* The remaining columns of the rank, beyond a multiple of four, for \groups; vl is 8, vtype is for
- * floats. */
+/* Add the remaining columns of the rank, after a multiple of four, for \groups; vl is 8, vtype is
+ * for floats. */
 .macro add_ones kind, lmul, groups
     beq vector_at, vector_end, .Ladded\@
 .Lone\@:
@@ -230,7 +230,7 @@
 .Ladded\@:
 .endm
 
-/* All columns of the groups that fill four registers. */
+/* Add all columns of the groups that fill four registers. */
 .macro add_many kind, lmul
     vsetvli temp, zero, e32, m4, ta, ma
     vle32.v sums, (out)
@@ -261,7 +261,7 @@
     vse32.v sums, (out)
 .endm
 
-/* All columns of a group of which temp rows, up to 8, exist. */
+/* Add all columns of a group, of which temp rows, up to 8, exist. */
 .macro add_alone kind, lmul
     vsetvli zero, temp, e32, m\lmul, ta, ma
     vle32.v sums, (out)

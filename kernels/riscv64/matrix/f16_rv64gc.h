@@ -61,7 +61,7 @@
     .endif
 .endm
 
-/* One step of \count queries, whose factors are in ft4-ft6. */
+/* Do one step of \count queries, whose factors are in ft4-ft6. */
 .macro add_queries count, lanes
     add_products \lanes, ft4, fa0, fa1, fa2, fa3
     .if \count > 1
@@ -87,7 +87,7 @@
     addi bits1, bits1, -31
     bnez bits1, .Lfinite\@
     lui bits1, 0x7f800
-    or bits0, bits0, bits1             /* an infinity times 2^112 stays one */
+    or bits0, bits0, bits1             /* an infinity times 2^112 stays an infinity */
 .Lfinite\@:
     fmv.w.x ft0, bits0
     fmul.s ft0, ft0, scale_up

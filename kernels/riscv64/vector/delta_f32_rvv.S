@@ -6,8 +6,8 @@
  *
  * Two passes over a strip of columns, which stays in the first level of cache: the first computes
  * the state's answer for k, the second decays the state, writes it and computes the output. The
- * second decays again instead of loading what the first could have stored, because a store costs
- * more than a product. */
+ * second pass decays the state again. Loading decayed numbers from the first pass would need
+ * stores, and a store costs more than a product. */
 #include "kernels/riscv64/vector/state_rvv.h"
 
 #define queries a2

@@ -24,7 +24,7 @@
 #define blocks_end r14
 
 #define FRAME 64
-#define GROUP_BYTES (2 * KV_TILE)   /* 4 dimensions of all positions, and scales of 32 */
+#define GROUP_BYTES (2 * KV_TILE)   /* Multiply 4 dimensions of all positions, and scales of 32 */
 
 .macro zero_pair a, low, high
     vxorps  xmm\low, xmm\low, xmm\low

@@ -22,7 +22,7 @@
 #define scale_bytes r13
 #define blocks_end r14
 
-#define CHUNK_BYTES (4 * KV_TILE)   /* 4 dimensions of all positions */
+#define CHUNK_BYTES (4 * KV_TILE)   /* Multiply 4 dimensions of all positions */
 
 .macro prepare_score_q8
     lea     scale_bytes, [8*stride] // KV_TILE floats for 32 dimensions

@@ -100,7 +100,7 @@
     add     tile_weights, sp, #SCRATCH_WEIGHTS
 .endm
 
-// v0, v1 = scales of a part, v2 = those of x, which are `left` bytes further
+// v0, v1 = scales of a part, v2 = scales of x, which are `left` bytes further
 .macro take_scales part, left
     add     tile_scales, sp, #SCRATCH_D + 32 * \part
     ld1     {v0.4s, v1.4s}, [tile_scales]

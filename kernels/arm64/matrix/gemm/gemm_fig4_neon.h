@@ -52,8 +52,8 @@
     b.ne    .Lblock\@
 .endm
 
-// A tile: `half` adds 128 columns of x_block to the sums; `add` adds the sums to y, with the scales
-// of the rows at w_scale and of the tokens at temp.
+// Multiply a tile: `half` adds 128 columns of x_block to the sums; `add` adds the sums to y, with
+// the scales of the rows at w_scale and of the tokens at temp.
 .macro multiply_halves half, add
     ldr     blocks_left, [sp, #FRAME_HALVES]
 .Lblock\@:

@@ -1,6 +1,7 @@
-// Shared by the gemms of Q4_0 and Q8_0 with the dot product: the case of three or four tokens, as when two or
-// three guessed tokens are checked. Weights are unpacked in registers, once for all tokens, because a scratch
-// buffer would be written for a single tile; the loops of gemm_neon_dotprod.h pay for it over many tiles.
+// Shared by the gemms of Q4_0 and Q8_0 with the dot product: the case of three or four tokens, for example
+// when two or three guessed tokens are checked. Weights are unpacked in registers, once for all tokens. A
+// scratch buffer pays off only over many tiles, as in the loops of gemm_neon_dotprod.h; here it would serve
+// a single tile.
 //
 // v8-v15 x of the 8 chunks of a block, 4 columns of 4 tokens each; v0-v3 weights. Sums and y of token t are in
 // two registers of 4 rows: v(16 + 2t) and v(24 + 2t) on. v7 is the kernel's.
@@ -13,7 +14,7 @@
 // group's.
 #define y_token x12             // y of a token and group
 
-// Continue after it unless there are \tokens, 3 or 4; `blocks` adds to y the products of
+// Do the case of \tokens, 3 or 4, or skip it; `blocks` adds to y the products of
 // blocks_left >= 1 blocks, starting at first and x_block.
 .macro gemm_of_few tokens, blocks, block_bytes
     ldp     n_tokens, stride, [shape, #SHAPE_TOKENS]
@@ -63,14 +64,14 @@
 .Lmany\@:
 .endm
 
-// Store the rows mod 8 of a token, and move to the next.
+// Store the remaining rows (rows mod 8) of a token, and move to the next token.
 .macro store_few low, high
     mov     first, y_token
     store_ragged \low, \high, first, pair_rows
     add     y_token, y_token, stride
 .endm
 
-// x of a block without its scales and sums, and the start values of the sums.
+// Load x of a block without its scales and sums, and the start values of the sums.
 .macro begin_few_block tokens
     ld1     {v8.16b, v9.16b, v10.16b, v11.16b}, [x_block], #64
     ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [magics]
@@ -82,7 +83,7 @@
 .endif
 .endm
 
-// 4 columns of 8 rows by the tokens.
+// Multiply 4 columns of 8 rows by the tokens.
 .macro few_dots tokens, low, high, x_chunk
     sdot    v16.4s, \low\().16b, \x_chunk\().4b[0]
     sdot    v17.4s, \high\().16b, \x_chunk\().4b[0]
@@ -96,7 +97,7 @@
 .endif
 .endm
 
-// Scales of x in v0, its sums in v1, scales of the rows in v8 and v9.
+// Load the scales of x to v0, its sums to v1, the scales of the rows to v8 and v9.
 .macro take_few_scales
     ld1     {v0.4s, v1.4s}, [x_block], #32
     ld1     {v2.8h}, [first_scale], block_step

@@ -15,7 +15,7 @@
     \pairwise   \rows67\().4s, v15.8h
 .endm
 
-// The sums of a token (+)= 8 columns
+// The sums of a token (+)= the products of 8 columns
 .macro token_pair pairwise, rows01, rows23, rows45, rows67, x_first, x_second
     token_products v12, v13, v14, v15, \x_first, v8, v9, smull
     token_products v12, v13, v14, v15, \x_second, v10, v11, smlal
@@ -32,7 +32,7 @@
     token_pair \pairwise, v28, v29, v30, v31, v3, v7
 .endm
 
-// The same for one chunk, without additions in 16 bits
+// As token_pair for one chunk, without additions in 16 bits
 .macro token_single rows01, rows23, rows45, rows67, x_chunk
     token_products v12, v13, v14, v15, \x_chunk, v8, v9, smull
     widen sadalp, \rows01, \rows23, \rows45, \rows67
@@ -62,7 +62,7 @@
     b.ne    .Lchunk\@
 .endm
 
-// y of the tile += the sums by the scales of the tokens, v0, and of the rows, v2 as fp16.
+// y of the tile += the sums * the scales of the tokens, v0, * the scales of the rows, v2 as fp16.
 .macro add_block_sums
     addp    v16.4s, v16.4s, v17.4s
     addp    v18.4s, v18.4s, v19.4s
@@ -85,7 +85,7 @@
     sub     tile_out, tile_out, #64
 .endm
 
-// The blocks of block_q8x8 at tile_weights.
+// Multiply the blocks of block_q8x8 at tile_weights.
 .macro tile sums
     mov     count, slice
 .Lblock\@:

@@ -117,7 +117,7 @@
     add_products
     eight_mins smull
     eight_mins smlal
-    add     tile_acts, tile_acts, #16   // over the scales
+    add     tile_acts, tile_acts, #16   // skip the scales
     ld1     {v5.4s, v6.4s}, [tile_scales]
     totals_to_f32
     scale_totals v5, v6, v4

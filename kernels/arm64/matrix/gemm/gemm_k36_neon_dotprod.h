@@ -5,7 +5,7 @@
 
 #include "kernels/arm64/matrix/gemm/gemm_prepare_neon.h"
 
-// 16 columns with x in four registers; the first two then hold the scales.
+// Multiply 16 columns, with x in four registers; the first two registers then hold the scales.
 .macro dot_16_columns x0, x1, x2, x3, multiply
     begin_sums zeros
     ld1     {\x0\().16b, \x1\().16b, \x2\().16b, \x3\().16b}, [x_block], #64
@@ -19,7 +19,7 @@
     scale_sums \multiply, \x0, \x1
 .endm
 
-// y of a token += sums * d, of 4 rows each.
+// y of a token += sums * d, in two halves of 4 rows.
 .macro add_token y_low, y_high, sum_low, sum_high, token
     scvtf   \sum_low\().4s, \sum_low\().4s, #2
     scvtf   \sum_high\().4s, \sum_high\().4s, #2
@@ -39,7 +39,7 @@
     dot_16_columns v8, v9, v10, v11, mla
     dot_16_columns v12, v13, v14, v15, mla
 .endr
-    add     x_block, x_block, #Q8KX4_SCALE - Q8KX4_SUM // over the sums
+    add     x_block, x_block, #Q8KX4_SCALE - Q8KX4_SUM // skip the sums
     ld1     {v10.8h}, [w_scale], #16
     ld1     {v12.4s}, [x_block], #16
     fcvtl   v8.4s, v10.4h

@@ -40,7 +40,7 @@
 .endr
     subs    last_step, last_step, #1
     b.ne    .Lsub_blocks\@
-    add     x_block, x_block, #Q8KX4_SCALE - Q8KX4_SUM // over the sums
+    add     x_block, x_block, #Q8KX4_SCALE - Q8KX4_SUM // skip the sums
     ld1     {v10.8h}, [w_scale], #16
     ld1     {v12.4s}, [x_block], #16
     fcvtl   v8.4s, v10.4h

@@ -37,7 +37,7 @@
     minima  v15, v6, 4, smlal
 .endm
 
-// y of a token += sums * d - minima * dmin, of 4 rows each.
+// y of a token += sums * d - minima * dmin, in two halves of 4 rows.
 .macro add_token y_low, y_high, sum_low, sum_high, min_low, min_high, token
     scvtf   \sum_low\().4s, \sum_low\().4s
     scvtf   \sum_high\().4s, \sum_high\().4s

@@ -4,8 +4,8 @@
 // In a tile: v0-v3 columns of 4 tokens, each chunk of 4 four times over; v4-v7 weights; v16-v31 sums in
 // int16, of a token rows 01, 23, 45, 67; then v8-v15 y.
 //
-// q stays unsigned; its product with x is at most 31 * 128 = 3968, and an int16 lane collects 8 of them in a
-// block: 31744, so that smlal runs through the whole block. For Q5_0, 16 sum(x) is subtracted afterwards.
+// q stays unsigned. Its product with x is at most 31 * 128 = 3968, and an int16 lane adds 8 of them in a
+// block: 31744 fits, so smlal works through the whole block. For Q5_0, 16 sum(x) is subtracted afterwards.
 #ifndef INGOT_KERNELS_ARM64_GEMM_MINS_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_MINS_NEON_H
 
@@ -33,7 +33,7 @@
 .endif
 .endm
 
-// Split four columns of 8 rows: the low nibbles go to two registers, the high ones stay.
+// Split four columns of 8 rows: the low nibbles go to two registers, the high nibbles stay.
 .macro part_chunk rows0123, rows4567, low0123, low4567, column, fifths
     and     \low0123\().16b, \rows0123\().16b, v31.16b
     and     \low4567\().16b, \rows4567\().16b, v31.16b

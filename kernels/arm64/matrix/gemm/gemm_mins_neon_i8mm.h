@@ -14,7 +14,7 @@
     ld1     {v5.4s}, [x_block], step
     add_pairs
     ld1     {v11.4s, v12.4s}, [temp]
-    ld4r    {v0.2d, v1.2d, v2.2d, v3.2d}, [w_scale], #PREPARED_MINS // minima of a pair of rows, twice
+    ld4r    {v0.2d, v1.2d, v2.2d, v3.2d}, [w_scale], #PREPARED_MINS // minima of a pair of rows, each twice
     scale_token_sums
     zip1    v6.4s, v12.4s, v12.4s
     zip2    v7.4s, v12.4s, v12.4s

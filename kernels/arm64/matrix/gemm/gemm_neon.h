@@ -25,12 +25,12 @@
 #define tokens_left x8
 #define slice_acts x9   // x for the slice and the first tokens of the pass
 #define groups_left x10
-#define tile_acts x11   // pointers that a tile advances: x,
+#define tile_acts x11   // pointers that a tile advances: to x,
 #define tile_weights x12 // decoded weights,
 #define tile_scales x13 // and their scales
 #define count x14
 #define tile_out x15    // y of the tile: 4 times 8 floats
-#define x_group_bytes x16 // distance in x from 4 tokens to the next 4
+#define x_group_bytes x16 // bytes in x from 4 tokens to the next 4
 #define group_out x17   // y of the group of rows
 
 #define PASS_TOKENS 64
@@ -168,7 +168,8 @@
     token_products v28, v29, v30, v31, v3, \w_low, \w_high, \multiply
 .endm
 
-// Two chunks of 4 columns from tile_weights and tile_acts: v16-v31 as above. Destroys v0-v7.
+// Multiply two chunks of 4 columns from tile_weights and tile_acts; v16-v31 as in chunk_products.
+// Destroys v0-v7.
 .macro two_chunk_products multiply
     ld4r    {v0.4s, v1.4s, v2.4s, v3.4s}, [tile_acts], #16
     ld1     {v4.16b, v5.16b, v6.16b, v7.16b}, [tile_weights], #64
@@ -177,7 +178,7 @@
     chunk_products v6, v7, smlal
 .endm
 
-// One operation on rows 0-3 and 4-7 of 4 tokens: v16, v18 .. v30. The tokens alternate within each
+// One operation on rows 0-3 and 4-7 of 4 tokens: v16, v18 .. v30. Tokens alternate within each
 // step, because a core that issues in order would otherwise wait for each result.
 .macro each_sum operation, bits
     \operation v16.4s, v16.\bits
@@ -190,7 +191,7 @@
     \operation v30.4s, v30.\bits
 .endm
 
-// v16, v18 .. v30 = the sums as int32; two int16 lanes must fit one before.
+// v16, v18 .. v30 = the sums as int32; before, the sum of two int16 lanes must fit in an int16.
 .macro fold_sums
     addp    v16.8h, v16.8h, v17.8h
     addp    v18.8h, v18.8h, v19.8h

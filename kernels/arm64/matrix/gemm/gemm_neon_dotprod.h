@@ -2,9 +2,9 @@
 // tokens, and the pieces of a tile.
 //
 // Eight rows of W are prepared for a slice of several blocks: they are decoded to int8 and to f32
-// or int32 scales in scratch memory on the stack, which stays in the first level of cache. Then the
+// or int32 scales in scratch memory on the stack, which stays in the first-level cache. Then the
 // slice is multiplied by four tokens at a time, with y of the tile in registers. Between slices y
-// is in memory. If rows or tokens are ragged, y of the tile is a copy on the stack. Frame and
+// is in memory. If a tile lacks rows or tokens, its y is a copy on the stack. Frame and
 // scratch stay within 8 KiB.
 #ifndef INGOT_KERNELS_ARM64_GEMM_NEON_DOTPROD_H
 #define INGOT_KERNELS_ARM64_GEMM_NEON_DOTPROD_H
@@ -12,8 +12,8 @@
 #include "kernels/arm64/asm.h"
 
 // Arguments, and registers of the loops. For the tile, y of token t is in v(24 + 2t) (rows 0 to 3)
-// and v(25 + 2t). Preparing may use x10-x16, a tile x11-x14 and x16, and all other vectors; step
-// holds from one to the other.
+// and v(25 + 2t). Preparing may use x10-x16, a tile x11-x14 and x16, and both all other vectors;
+// step keeps its value from preparing to the tile.
 #define out x0                  // y of the group of rows
 #define weights x1              // the next block to prepare
 #define tokens x2               // x
@@ -38,7 +38,7 @@
 #define y_tile x20              // y of a ragged tile, if y_at points to its copy; else 0
 #define tokens_left x21
 #define y_at x22                // y of the tile
-#define y_step x23              // bytes to its next token
+#define y_step x23              // bytes from a token's y to the next token's
 #define quants x24              // prepared weights
 #define factors x25             // prepared scales
 #define seeds x26               // 64 bytes: the start values of the sums if they are not zero
@@ -144,7 +144,7 @@
     mov     y_tile, #0
 .Ltile\@:
     cmp     tokens_left, #4
-    ccmp    rows_left, #8, #0, hs       // lower if either is ragged
+    ccmp    rows_left, #8, #0, hs       // lower if rows or tokens are missing
     b.lo    .Lragged\@
 .Lbegin_sums\@:
     cbz     done, .Lfirst_slice\@
@@ -193,7 +193,7 @@
     b       .Ldone\@
 
 .Lragged\@:
-    .cfi_restore_state                  // the frame is still there
+    .cfi_restore_state                  // the frame still exists here
     mov     y_tile, y_at
     cbz     done, .Lcopied\@
     copy_tile y_row, tile_row
@@ -209,8 +209,8 @@
     b       .Lnext_tile\@
 .endm
 
-// v16-v23 = four vectors at `from`, loaded because the load unit is less busy than the vector
-// pipes.
+// v16-v23 = four vectors at `from`. They are loaded, because the load unit is less busy than
+// the vector pipes.
 .macro begin_sums from
     ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [\from]
     ld1     {v20.4s, v21.4s, v22.4s, v23.4s}, [\from]
@@ -269,7 +269,8 @@
     sdot    v23.4s, \high\().16b, \x_chunk\().4b[3]
 .endm
 
-// 32 columns; the sums start at the 64 bytes at `from`; the last load moves w_block on by w_last.
+// Multiply 32 columns; the sums start from the 64 bytes at `from`; the last load moves w_block on
+// by w_last.
 .macro dot_32_columns from, w_last
     begin_sums \from
     add_32_columns \w_last

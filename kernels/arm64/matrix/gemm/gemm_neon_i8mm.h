@@ -1,5 +1,5 @@
-// Shared by the quantized gemms with int8 matrix multiplication. The loops and the preparation are
-// those of gemm_neon_dotprod.h; smmla multiplies 2 rows of 8 columns by 2 tokens of 8 columns, so
+// Shared by the quantized gemms with int8 matrix multiplication. Loops and preparation are as in
+// gemm_neon_dotprod.h; smmla multiplies 2 rows of 8 columns by 2 tokens of 8 columns, so
 // prepared weights are rearranged to pairs of rows, and x to pairs of tokens in the tile.
 //
 // y and sums of a tile are pairs too: [token 2p, row 2r], [2p, 2r + 1], [2p + 1, 2r], [2p + 1, 2r
@@ -30,8 +30,8 @@
     b.ne    .Lchunks\@
 .endm
 
-// Rearrange y from rows to pairs, or back: the exchange is its own inverse except for the order of
-// registers.
+// Rearrange y from rows to pairs, or back: except for the order of registers, the exchange is its
+// own inverse.
 .macro rows_to_pairs
     zip1    v0.2d, v24.2d, v26.2d
     zip2    v1.2d, v24.2d, v26.2d
@@ -62,7 +62,7 @@
     mov     v30.16b, v3.16b
 .endm
 
-// Sums += 8 columns of 8 rows * two pairs of tokens.
+// Sums += products of 8 columns of 8 rows and two pairs of tokens.
 .macro multiply_pairs w0, w1, w2, w3, x_low, x_high
     smmla   v16.4s, \x_low\().16b, \w0\().16b
     smmla   v17.4s, \x_low\().16b, \w1\().16b
@@ -87,10 +87,10 @@
     multiply_pairs v4, v5, v6, v7, v14, v15
 .endm
 
-// y += sums (floats that start at MAGIC) * the scales of the rows, which the magic follows, * those
+// y += sums (floats that start at MAGIC) * the scales of the rows (before the magic) * the scales
 // of the tokens, v5.
 .macro add_pairs
-    ld4r    {v0.2d, v1.2d, v2.2d, v3.2d}, [w_scale], #32    // scales of a pair of rows, twice
+    ld4r    {v0.2d, v1.2d, v2.2d, v3.2d}, [w_scale], #32    // scales of a pair of rows, each twice
     ld1     {v4.4s}, [w_scale], #16
     zip1    v6.4s, v5.4s, v5.4s
     zip2    v7.4s, v5.4s, v5.4s
@@ -120,7 +120,7 @@
     fmla    v31.4s, v23.4s, v15.4s
 .endm
 
-// A block of 32 columns; its sums start from the values at seeds.
+// Multiply a block of 32 columns; its sums start from the values at seeds.
 .macro pairs_block
     begin_sums seeds
     pairs_16_columns
@@ -129,7 +129,7 @@
     add_pairs
 .endm
 
-// Two blocks at a time; for an odd count the loop is entered in the middle.
+// The loop takes two blocks at a time; for an odd count it is entered in the middle.
 .macro multiply_pairs_32
     rows_to_pairs
     tbz     blocks_left, #0, .Ltwo_blocks\@

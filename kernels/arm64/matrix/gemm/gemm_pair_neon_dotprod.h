@@ -1,6 +1,6 @@
-// Shared by the gemms of Q4_0 and Q8_0 with the dot product: the case of two tokens, as when one guessed
-// token is checked. Weights are unpacked in registers as in the gemv, once for both tokens, and 16 rows
-// share x as in the gemv: in a last odd group both halves of the pair compute the same rows.
+// Shared by the gemms of Q4_0 and Q8_0 with the dot product: the case of two tokens, for example when one
+// guessed token is checked. Weights are unpacked in registers as in the gemv, once for both tokens, and 16
+// rows share x as in the gemv: for an odd last group both halves of the pair compute the same rows.
 //
 // v0-v7 x of the 8 chunks of a block, 4 columns of 4 tokens each; v8-v11 weights, v12, v13 low nibbles; v14
 // mask; v15 eight. Sums and y of a token are in four registers of 4 rows: v16-v19 and v24-v27 of the first,
@@ -39,7 +39,7 @@
     lsr     n_blocks, n_blocks, #COLS_LOG2
     mov     block_step, #\block_bytes
     mul     group_bytes, n_blocks, block_step
-    mov     last_step_of_two, #64 + QUANTS  // past the scales of the next block
+    mov     last_step_of_two, #64 + QUANTS  // skip the scales of the next block
 .endm
 
 .macro close_pair
@@ -48,7 +48,7 @@
     restore_vectors
 .endm
 
-// Continue after it unless there are two tokens; `blocks` adds blocks_left >= 1 blocks from first,
+// Do the case of two tokens, or skip it; `blocks` adds blocks_left >= 1 blocks from first,
 // second and x_block on to y.
 .macro gemm_of_two blocks, block_bytes
     ldp     n_tokens, second_out, [shape, #SHAPE_TOKENS]
@@ -81,7 +81,7 @@
     st1     {v28.4s, v29.4s, v30.4s, v31.4s}, [second_out], #64
     b.ne    .Lgroups\@
 .Llast_rows\@:
-    tbz     pair_rows, #3, .Lbelow_eight\@ // rows mod 16: nothing after whole pairs
+    tbz     pair_rows, #3, .Lbelow_eight\@ // rows mod 16; 0: all rows were in whole pairs
     st1     {v24.4s, v25.4s}, [out], #32
     st1     {v28.4s, v29.4s}, [second_out], #32
     mov     v24.16b, v26.16b
@@ -98,7 +98,7 @@
 .Lmany\@:
 .endm
 
-// x of a block without its scales and sums, and the start values of the sums.
+// Load x of a block without its scales and sums, and the start values of the sums.
 .macro begin_pair_block
     ld1     {v0.16b, v1.16b, v2.16b, v3.16b}, [x_block], #64
     ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [magics]
@@ -137,7 +137,7 @@
     fmla    \y3\().4s, \s3\().4s, \d\().4s
 .endm
 
-// Scales of x and of 16 rows in v0, its sums in v1, v4-v7.
+// Load the scales of x to v0, its sums to v1, and the scales of 16 rows to v4-v7.
 .macro take_pair_scales
     ld1     {v0.4s, v1.4s}, [x_block], #32
     ld1     {v2.8h}, [first_scale], block_step
@@ -148,8 +148,8 @@
     fcvtl2  v7.4s, v3.8h
 .endm
 
-// y of both tokens += the sums; first_offset and second_offset are the start values of those plus
-// the amounts by which they are too large.
+// y of both tokens += the sums; first_offset and second_offset are the sums' start values plus the
+// amounts by which sums are too large.
 .macro add_both first_offset, second_offset
     add_token v16, v17, v18, v19, v24, v25, v26, v27, v10, v11, v12, v13, v0.s[0], \first_offset
     add_token v20, v21, v22, v23, v28, v29, v30, v31, v1, v2, v3, v10, v0.s[1], \second_offset

@@ -1,6 +1,6 @@
 // Prepares the weights of Q4_1, Q5_0 and Q5_1 for the tiles of a gemm, together with
-// gemm_prepare_neon.h: q as int8, for Q5_0 minus 16; per block 8 scales and the magic, and 8 minima
-// if the type has them.
+// gemm_prepare_neon.h: q as int8, for Q5_0 minus 16; for each block 8 scales and the magic, and 8
+// minima if the type has them.
 #ifndef INGOT_KERNELS_ARM64_GEMM_PREPARE_MINS_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_PREPARE_MINS_NEON_H
 
@@ -29,8 +29,8 @@
 .endif
 .endm
 
-// Split four columns of 8 rows: the low nibbles go to two registers, the high ones stay; for Q5_0,
-// minus 16.
+// Split four columns of 8 rows: the low nibbles go to two registers, the high nibbles stay; for
+// Q5_0, minus 16.
 .macro part_chunk rows0123, rows4567, low0123, low4567, column, fifths, mins
     and     \low0123\().16b, \rows0123\().16b, v7.16b
     and     \low4567\().16b, \rows4567\().16b, v7.16b
@@ -91,16 +91,16 @@
     st1     {v16.16b, v17.16b, v18.16b, v19.16b}, [w_block], #64
     st1     {v20.16b, v21.16b, v22.16b, v23.16b}, [w_block], #64
     b.ne    .Lblock\@
-    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: past d and sum
+    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: skip d and sum
 .endm
 
-// v12 = the sums of x of four tokens, which it holds as integers, * their scales in v11.
+// v12 = the sums of x of four tokens, first integers in v12, * their scales in v11.
 .macro scale_token_sums
     scvtf   v12.4s, v12.4s
     fmul    v12.4s, v12.4s, v11.4s
 .endm
 
-// A tile of a type with minima.
+// Multiply a tile of a type with minima.
 .macro block_with_mins
     dot_32_columns seeds, #64
     ld1     {v8.4s, v9.4s, v10.4s}, [w_scale], #PREPARED_SCALES

@@ -9,7 +9,7 @@
 // ---- Q4_0 ------------------------------------------------------------
 
 #define Q4_SLICE 24
-#define PREPARED_SCALES 48              // per block: 8 scales and the magic, f32
+#define PREPARED_SCALES 48              // for each block: 8 scales and the magic, f32
 #define Q4_SCRATCH (Q4_SLICE * (256 + PREPARED_SCALES))
 
 // v16-v23 with a constant
@@ -24,7 +24,7 @@
     \operation v23.16b, v23.16b, \constant\().16b
 .endm
 
-// First the scales and the magic of all blocks, then for each block 8 rows x 32 columns in chunks
+// Prepare the scales and the magic of all blocks, then for each block 8 rows x 32 columns in chunks
 // of 4 columns.
 .macro prepare_q4
     add     w_scale, sp, #FRAME_SCRATCH
@@ -58,7 +58,7 @@
     st1     {v16.16b, v17.16b, v18.16b, v19.16b}, [w_block], #64
     st1     {v20.16b, v21.16b, v22.16b, v23.16b}, [w_block], #64
     b.ne    .Lblock\@
-    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: past d and sum
+    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: skip d and sum
 .endm
 
 // Tiles over it.
@@ -69,7 +69,7 @@
     add_scaled
 .endm
 
-// Two blocks at a time; for an odd count the loop is entered in the middle.
+// The loop takes two blocks at a time; for an odd count it is entered in the middle.
 .macro multiply_q4
     tbz     blocks_left, #0, .Ltwo_blocks\@
     add     blocks_left, blocks_left, #1
@@ -84,7 +84,7 @@
 
 // ---- nibbles through a table: as Q4_0, except for the values and the magic ----
 
-#define table_arg x16                   // loaded before gemm_tiles; then it is in `other`
+#define table_arg x16                   // loaded before gemm_tiles; afterwards the argument is in `other`
 
 .macro keep_table
     mov     other, table_arg
@@ -149,7 +149,7 @@
     prepare_run
     subs    blocks_left, blocks_left, #1
     b.ne    .Lblock\@
-    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: past d and sum
+    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: skip d and sum
 .endm
 
 // ---- Q8_0 ------------------------------------------------------------
@@ -171,17 +171,17 @@
     fcvtl2  v2.4s, v0.8h
     st1     {v1.4s, v2.4s, v3.4s}, [w_scale], #PREPARED_SCALES
     b.ne    .Lblock\@
-    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: past d and sum
+    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: skip d and sum
 .endm
 
 // ---- the K45 types ---------------------------------------------------
 
 #define K45_SLICE 3
 #define K45_PREPARED 448                // scales 256, minima 128, d and dmin 64, of a block
-#define K45_PREPARED_QUADS 384          // with the minima of four sub-blocks as bytes, row by row
+#define K45_PREPARED_QUADS 384          // if the minima of four sub-blocks are bytes, row by row
 #define K45_SCRATCH (K45_SLICE * (2048 + K45_PREPARED))
 
-// Two sub-blocks' 6-bit scales, from the low bits of `packed`, as int32.
+// Write two sub-blocks' 6-bit scales, from the low bits of `packed`, as int32.
 .macro widen_k45 packed
     and     v16.16b, \packed\().16b, v31.16b
     ushll   v17.8h, v16.8b, #0
@@ -268,7 +268,7 @@
 #define K36_PREPARED (512 + 16)         // scales, and d as in the weights
 #define K36_SCRATCH (K36_SLICE * (2048 + K36_PREPARED))
 
-// Four sub-blocks' scales as int32.
+// Write four sub-blocks' scales as int32.
 .macro widen_k36 first, second
     sshll   v16.8h, \first\().8b, #0
     sshll2  v17.8h, \first\().16b, #0

@@ -8,7 +8,7 @@
 #define Q2K_PREPARED (512 + 256 + 64)   // scales, minima as int16, d and dmin
 #define Q2K_SCRATCH (Q2K_SLICE * (2048 + Q2K_PREPARED))
 
-// Two sub-blocks' scales, from the low nibbles, as int32; `scales` keeps the high ones.
+// Write two sub-blocks' scales, from the low nibbles, as int32; `scales` keeps the high nibbles.
 .macro widen_q2k scales
     and     v16.16b, \scales\().16b, v31.16b
     ushr    \scales\().16b, \scales\().16b, #4
@@ -29,7 +29,7 @@
     st1     {v16.8h, v17.8h, v18.8h, v19.8h}, [w_scale], #64
 .endm
 
-// Eight columns of each of four sub-blocks.
+// Prepare eight columns of each of four sub-blocks.
 .macro prepare_columns_q2k
     ld1     {v20.16b, v21.16b, v22.16b, v23.16b}, [weights], #64
 .irp shifted, 0, 2, 4, 6
@@ -56,7 +56,7 @@
 .endr
 .endm
 
-// First the scales and minima of all blocks, then their weights.
+// Prepare the scales and minima of all blocks, then their weights.
 .macro prepare_q2k
     add     factors, sp, #FRAME_SCRATCH
     add     quants, factors, #Q2K_SLICE * Q2K_PREPARED

@@ -10,8 +10,8 @@
     sshr    \weight\().16b, \weight\().16b, #3
 .endm
 
-// One register of columns of four sub-blocks, as 4 times the weights; the fourth result replaces
-// `sign`. v28 shifts the signs of these 128 columns to bits 4 to 7.
+// Make one register of columns of four sub-blocks, as 4 times the weights; the fourth result
+// replaces `sign`. v28 shifts the signs of these 128 columns to bits 4 to 7.
 .macro place_q3k two, sign, to0, to1, to2
     ushl    \sign\().16b, \sign\().16b, v28.16b
     shl     v24.16b, \two\().16b, #6
@@ -30,7 +30,7 @@
     finish_q3k \sign
 .endm
 
-// Eight columns of each of four sub-blocks.
+// Prepare eight columns of each of four sub-blocks.
 .macro prepare_columns_q3k
     ld1     {v0.16b, v1.16b, v2.16b, v3.16b}, [weights], #64
     ld1     {v20.16b, v21.16b, v22.16b, v23.16b}, [x_block], #64
@@ -44,7 +44,7 @@
     st1     {v20.16b, v21.16b, v22.16b, v23.16b}, [w_block], last_step
 .endm
 
-// First the scales of all blocks, then their weights.
+// Prepare the scales of all blocks, then their weights.
 .macro prepare_q3k
     add     factors, sp, #FRAME_SCRATCH
     add     quants, factors, #K36_SLICE * K36_PREPARED

@@ -4,13 +4,13 @@
 
 #include "kernels/arm64/matrix/gemm/gemm_prepare_neon.h"
 
-// Copy the low nibbles of a register to `low`; the register keeps the high ones.
+// Copy the low nibbles of a register to `low`; the register keeps the high nibbles.
 .macro part low, quad
     and     \low\().16b, \quad\().16b, v15.16b
     ushr    \quad\().16b, \quad\().16b, #4
 .endm
 
-// One half of 64 columns; its low nibbles are the first 32.
+// Prepare one half of 64 columns; its low nibbles are the first 32 columns.
 .macro prepare_nibbles
     ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [weights], #64
     ld1     {v20.16b, v21.16b, v22.16b, v23.16b}, [weights], #64
@@ -28,7 +28,7 @@
     st1     {v20.16b, v21.16b, v22.16b, v23.16b}, [x_block], #64
 .endm
 
-// First the scales of all blocks, then their nibbles.
+// Prepare the scales of all blocks, then their nibbles.
 .macro prepare_q4k quads=0
     add     factors, sp, #FRAME_SCRATCH
     add     quants, factors, #K45_SLICE * K45_PREPARED

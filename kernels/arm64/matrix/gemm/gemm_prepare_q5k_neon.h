@@ -4,7 +4,7 @@
 
 #include "kernels/arm64/matrix/gemm/gemm_prepare_neon.h"
 
-// The low nibbles with fifth bits go to `low`, the others replace `bits`.
+// Low nibbles with their fifth bits go to `low`; high nibbles with theirs replace `bits`.
 .macro join_fifth low, quad, bits
     ushl    \low\().16b, \bits\().16b, v13.16b
     ushl    \bits\().16b, \bits\().16b, v14.16b
@@ -34,7 +34,7 @@
     st1     {v28.16b, v29.16b, v30.16b, v31.16b}, [x_block], #64
 .endm
 
-// First the scales of all blocks, then their weights.
+// Prepare the scales of all blocks, then their weights.
 .macro prepare_q5k quads=0
     add     factors, sp, #FRAME_SCRATCH
     add     quants, factors, #K45_SLICE * K45_PREPARED

@@ -5,7 +5,7 @@
 #include "kernels/arm64/matrix/gemm/gemm_prepare_neon.h"
 
 // Eight columns of each of the four sub-blocks that share the high bits. v0-v3: low bits of the
-// first two; v4-v7: of the others; v20-v23: high bits of all.
+// first two sub-blocks; v4-v7: of the others; v20-v23: high bits of all four.
 .macro prepare_columns
     ld1     {v20.16b, v21.16b, v22.16b, v23.16b}, [x_block], #64
     ld1     {v0.16b, v1.16b, v2.16b, v3.16b}, [weights], #64
@@ -20,7 +20,7 @@
     st1     {v20.16b, v21.16b, v22.16b, v23.16b}, [w_block], last_step
 .endm
 
-// One register of those; the fourth result replaces `high`.
+// Make one register of each of these; the fourth result replaces `high`.
 .macro place high, low01, low23, to0, to1, to2
     eor     \high\().16b, \high\().16b, v30.16b
     shl     \to0\().16b, \high\().16b, #6
@@ -36,7 +36,7 @@
     sri     \high\().16b, v27.16b, #2
 .endm
 
-// First the scales of all blocks, then their weights.
+// Prepare the scales of all blocks, then their weights.
 .macro prepare_q6k
     add     factors, sp, #FRAME_SCRATCH
     add     quants, factors, #K36_SLICE * K36_PREPARED

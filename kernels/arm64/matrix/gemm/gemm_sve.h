@@ -1,8 +1,8 @@
 // Shared by the quantized gemms with SVE: the loops around a tile of 8 rows and 8 tokens. Weights
 // are prepared as for gemm_neon_dotprod.h, in which 4 columns of 8 rows are 32 bytes: one vector at
-// 256 bits, the low part of a longer one. At 128 bits a Z register is a V register, and these
-// kernels call the NEON kernel; their rows in kernels.inc therefore require the dot product of
-// both.
+// 256 bits, or the low part of a longer one. At 128 bits a Z register is a V register, and these
+// kernels call the NEON kernel; so their rows in kernels.inc require the dot product of both
+// ISAs.
 #ifndef INGOT_KERNELS_ARM64_GEMM_SVE_H
 #define INGOT_KERNELS_ARM64_GEMM_SVE_H
 
@@ -22,12 +22,12 @@
 #define FRAME_Y 64
 #define Y_BYTES 32
 
-// p0 32 bytes, p1 8 words, p2 those of the 8 words that are rows of W.
+// p0: 32 bytes; p1: 8 words; p2: the words of these 8 that are rows of W.
 #define all_bytes p0
 #define all_words p1
 #define row_words p2
 
-// Load or store y of the tokens that exist, by ld1w or st1w with row_words (/z).
+// Load or store y of the existing tokens, by ld1w or st1w with row_words (/z).
 .macro move_y move, predicate:vararg
     mov     temp, y_tile
     \move   {z24.s}, \predicate, [temp]
@@ -139,7 +139,7 @@
     mov     z23.d, \vector\().d
 .endm
 
-// Sums of 4 tokens += 4 columns of 8 rows * their x.
+// Sums of 4 tokens += products of 4 columns of 8 rows and x.
 .macro dot_four weight, x_chunk, a, b, c, d
     sdot    \a\().s, \weight\().b, \x_chunk\().b[0]
     sdot    \b\().s, \weight\().b, \x_chunk\().b[1]
@@ -172,7 +172,7 @@
 .endm
 
 // A block of block_q8x4; x_block already points to its end. y += (sums as floats - z14) * the
-// scales of the rows z8 * those of the tokens. Destroys z0, z1, z9-z13.
+// scales of the rows z8 * the scales of the tokens. Destroys z0, z1, z9-z13.
 .macro add_scaled_sve
     ld1rqw  {z0.s}, all_words/z, [x_block, #Q8X4_SCALE - Q8X4_BYTES]
     ld1rqw  {z1.s}, all_words/z, [x_second, #Q8X4_SCALE - Q8X4_BYTES]
@@ -196,7 +196,8 @@
 .endm
 
 // blocks_left blocks of 32 columns of block_q8x4; w_step is the distance from the 17th column of a
-// block to the next block, in bytes. For prepared scales, the magic follows the 8 of the rows.
+// block to the next block, in bytes. In prepared scales, the magic follows the scales of the 8
+// rows.
 .macro multiply_32
     ld1rqw  {z14.s}, all_words/z, [w_scale, #32]
 .Lblock\@:
@@ -225,7 +226,8 @@
     mla     z31.s, all_words/m, z23.s, z12.s
 .endm
 
-// Save z24-z31 to y_room, and restore them. In bytes, because the offsets are in bytes.
+// Save z24-z31 to y_room, and restore them. They are saved as bytes, because the offsets are in
+// bytes.
 .macro keep_y
     move_four st1b, all_bytes, z24, z25, z26, z27
     add     y_room, y_room, #4 * Y_BYTES

@@ -1,6 +1,6 @@
-// Shared by the gemms of Q4_0 and Q8_0 without the dot product: the case of three tokens, like that
-// of two in gemm_pair_neon.h. Four tokens need more registers than exist, so they use the scratch
-// buffer.
+// Shared by the gemms of Q4_0 and Q8_0 without the dot product: the case of three tokens, as
+// gemm_pair_neon.h for two tokens. Four tokens need more registers than exist, so they use the
+// scratch buffer.
 //
 // v16-v27 sums, four registers per token; v10-v15 y of 8 rows, two a token
 #ifndef INGOT_KERNELS_ARM64_GEMM_THREE_NEON_H
@@ -12,11 +12,11 @@
 #define later_acts x12          // Q4_0: x of the high nibbles
 #define scale_at x12            // Q8_0: scales of the block
 #define block_step x13
-#define last_step x15           // from the last weights of a block past the next one's scales
+#define last_step x15           // bytes from the last weights of a block over the next block's scales
 
-// Continue after it unless there are three tokens; `blocks` adds blocks_left >= 1 blocks from
-// weights and tile_acts on to y. `refuse` may go to the label that it is given, before anything is
-// done.
+// Do the case of three tokens, or skip it; `blocks` adds blocks_left >= 1 blocks from
+// weights and tile_acts on to y. `refuse` may jump to the label that it is given, before anything
+// is done.
 .macro gemm_of_three blocks, refuse
     ldr     count, [shape, #SHAPE_TOKENS]
     cmp     count, #3
@@ -61,7 +61,7 @@
 .Lmany\@:
 .endm
 
-// One operation on rows 0-3 and 4-7 of the tokens.
+// Do one operation on rows 0-3 and 4-7 of the tokens.
 .macro each_of_three operation, bits
     \operation v16.4s, v16.\bits
     \operation v18.4s, v18.\bits

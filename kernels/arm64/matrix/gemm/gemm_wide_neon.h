@@ -7,9 +7,9 @@
 //
 // Here a chunk of 4 columns is two pairs, each with 8 rows side by side. The sums of a pair's columns are
 // in neighbouring lanes of int16, so one widening addition folds them; whole chunks would need another
-// addition before it. Each pair of x is broadcast by itself, twice as often as a chunk would be, so two
-// groups of 8 rows share it. Their sums leave no registers for y, which costs one load and one store per
-// token.
+// addition before it. Each pair of x is broadcast separately, which is twice as many broadcasts as with
+// chunks, so two groups of 8 rows share it. The sums of two groups leave no registers for y, so each
+// token needs one load and one store of y.
 //
 // Missing tokens write to a row of the frame. If rows are missing, y of the tile is in the frame. If the
 // second group is missing, the first one takes its place.
@@ -29,8 +29,8 @@
 #define y_fourth x22
 #define y_stride x23    // bytes
 #define done x24        // blocks of the slices before
-#define group_bytes x25 // distance in weights from 8 rows to the next 8
-#define step x26        // decode: from one chunk of a group to the group's next one
+#define group_bytes x25 // bytes in weights from 8 rows to the next 8
+#define step x26        // decode: bytes from one chunk of a group to the group's next chunk
 #define row_at x9       // copying a ragged tile
 #define tile_row x10
 #define words x12
@@ -197,8 +197,8 @@
     token_products \e, \f, \g, \h, \x_second, \first, \second, \multiply
 .endm
 
-// A chunk of 4 columns, the weights in a to d; `next`, x of the following chunk, is loaded
-// meanwhile.
+// Multiply a chunk of 4 columns, with the weights in a to d; meanwhile `next`, x of the
+// following chunk, is loaded.
 .macro wide_chunk a, b, c, d, multiply, next:vararg
     ld4r    {v4.8h, v5.8h, v6.8h, v7.8h}, [tile_acts], #8
     pair_products v16, v17, v18, v19, v20, v21, v22, v23, v0, v2, \a, \c, \multiply
@@ -213,7 +213,7 @@
     ld4r    {v0.8h, v1.8h, v2.8h, v3.8h}, [tile_acts], #8
 .endm
 
-// v0 = d, and sum, which centred nibbles do not need; scales of 16 rows.
+// v0 = d (and sum, which centred nibbles do not need); also load the scales of 16 rows.
 .macro load_wide_scales
     ld1     {v0.4s, v1.4s}, [tile_acts], #32
     ld1     {v8.4s, v9.4s, v10.4s, v11.4s}, [tile_scales], #64
@@ -240,7 +240,7 @@
     st1     {v12.4s, v13.4s, v14.4s, v15.4s}, [\y]
 .endm
 
-// The last chunk. The sums of the first two tokens become floats while those of the others are
+// The last chunk. The sums of the first two tokens become floats while the other two are
 // multiplied, because a core like Cortex-A72 multiplies in only one of its two pipes.
 .macro last_chunk a, b, c, d
     ld4r    {v4.8h, v5.8h, v6.8h, v7.8h}, [tile_acts], #8

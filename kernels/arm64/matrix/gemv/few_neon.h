@@ -8,7 +8,7 @@
 
 #include "kernels/arm64/matrix/gemv/gemv_neon.h"
 
-#define later x8                // weights to fetch now
+#define later x8                // weights to prefetch now
 #define quants_at x9
 #define scales_at x10
 #define count x11
@@ -134,7 +134,8 @@
     addp    \third\().4s, \third\().4s, \fourth\().4s
 .endm
 
-// The same for a field at the lowest bits, of which two lanes fit an int16: 32 * 3 * 128 = 12288.
+// As fold_rows for a field at the lowest bits, of which the sum of two lanes fits in an int16: 32 *
+// 3 * 128 = 12288.
 .macro fold_low_rows first, second, third, fourth
     addp    \first\().8h, \first\().8h, \second\().8h
     addp    \third\().8h, \third\().8h, \fourth\().8h
@@ -234,7 +235,7 @@
     sadalp  v25.8h, v5.16b
 .endm
 
-// 128 columns; an int16 lane adds 64 of them.
+// Multiply 128 columns; an int16 lane adds 64 products.
 .macro part_q1 part
     movi    v24.4s, #0
     movi    v25.4s, #0
@@ -294,8 +295,8 @@ func \name
     \begin
     gemv_groups \blocks, acc_low, acc_high, .Lragged\@
 .Lragged\@:
-    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left; 0: done after whole
-                                                   // groups
+    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left; 0: all rows were in
+                                                   // whole groups
     add     sp, sp, #FRAME_BYTES
     .cfi_adjust_cfa_offset -FRAME_BYTES
     restore_vectors

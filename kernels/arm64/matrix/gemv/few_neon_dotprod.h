@@ -194,7 +194,7 @@
 
 // ---- one bit ---------------------------------------------------------------------------------
 
-// Multiply a bit, as 0 or -1, by x of its 4 columns; the sums are therefore negative.
+// Multiply a bit, as 0 or -1, by x of its 4 columns; so the sums are negative.
 .macro bit_q1 low, high, x_16, column
     cmtst   v18.16b, v16.16b, v8.16b
     cmtst   v19.16b, v17.16b, v8.16b
@@ -274,8 +274,8 @@ func \name, dotprod
     \begin
     gemv_groups \blocks, acc_low, acc_high, .Lragged\@
 .Lragged\@:
-    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left; 0: done after whole
-                                                   // groups
+    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left; 0: all rows were in
+                                                   // whole groups
     add     sp, sp, #FRAME_BYTES
     .cfi_adjust_cfa_offset -FRAME_BYTES
     restore_vectors

@@ -10,20 +10,20 @@
 //
 // Eight rows at a time. With the upper of its two high bits inverted, q - 32 is a signed number of
 // 6 bits: shifts left and right extend the sign and make room for the low nibble, which bit or sri
-// inserts. Its product with x is at most 32 * 128, and an int16 lane collects 4: 16384. 16 columns
-// take 16 multiplications, 22 operations to join the bits and about 17 others: 1652 cycles for 256
-// columns in the model of Cortex-A53, 1.0 bytes per cycle, and 498 in that of Cortex-A72, 3.4
-// (llvm-mca 19).
+// inserts. Its product with x is at most 32 * 128, and an int16 lane adds 4 of them: 16384 fits. 16
+// columns take 16 multiplications, 22 operations to join the bits and about 17 others: 1652 cycles
+// for 256 columns in the model of Cortex-A53, 1.0 bytes per cycle, and 498 in that of Cortex-A72,
+// 3.4 (llvm-mca 19).
 #include "kernels/arm64/matrix/gemv/gemv_neon.h"
 
 #define scales x8
 #define low x9
 #define high x10
-#define later x11               // weights to fetch now
-#define again x12               // -64: from the second half of low bits back to the first
-#define beyond x13              // 192: from the second half of 128 bytes to the next 256
-#define x_step x14              // 32: from one sub-block of x to the one after the next
-#define scale_step x15          // 16: the same for their scales
+#define later x11               // weights to prefetch now
+#define again x12               // -64: bytes from the second half of low bits back to the first half
+#define beyond x13              // 192: bytes from the second half of 128 to the next 256
+#define x_step x14              // 32: bytes from one sub-block of x to the next but one
+#define scale_step x15          // 16: bytes from one sub-block's scales to the next but one
 #define half x16                // of 32 columns: 0, 1
 #define part x17                // of 256 columns: 0, 1
 
@@ -35,7 +35,7 @@
 #define acc_high v13
 
 // v4-v7 = two chunks of 8 rows, from the high bits at bit 2 * s and the nibbles of v24-v27. First
-// bits 4 and 5 and copies of the sign above them ...
+// set bits 4 and 5, with copies of the sign above them,
 .macro signed_bits first, second, third, fourth, up
 .if \up
     shl     v4.16b, \first\().16b, #\up
@@ -112,7 +112,7 @@
     prfm    pldl1strm, [later]
     prfm    pldl1strm, [later, #64]
     prfm    pldl1strm, [later, #128]
-    add     later, later, #192          // 1488 bytes remain: 4 times 6 lines reach 48 beyond them
+    add     later, later, #192          // 1488 bytes remain; 4 times 6 cache lines reach 48 bytes further
     movi    sums0123.4s, #0
     movi    sums4567.4s, #0
     mov     half, #2
@@ -173,8 +173,8 @@ func gemv_f32_q6kx8_q8k_neon
     movi    invert.16b, #0xaa
     gemv_groups blocks_q6k, acc_low, acc_high, 1f
 1:
-    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left; 0: done after whole
-                                                   // groups
+    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left; 0: all rows were in
+                                                   // whole groups
     restore_vectors
 2:
     ret

@@ -16,11 +16,11 @@
 #define scales x8
 #define low x9
 #define high x10
-#define later x11               // weights to fetch now
-#define again x12               // -64: from the second half of signs back to the first
-#define beyond x13              // 192: from the second half of 128 bytes to the next 256
-#define x_step x14              // 32: from one sub-block of x to the one after the next
-#define scale_step x15          // 16: the same for their scales
+#define later x11               // weights to prefetch now
+#define again x12               // -64: bytes from the second half of signs back to the first half
+#define beyond x13              // 192: bytes from the second half of 128 to the next 256
+#define x_step x14              // 32: bytes from one sub-block of x to the next but one
+#define scale_step x15          // 16: bytes from one sub-block's scales to the next but one
 #define half x16                // of 32 columns: 0, 1
 
 #define sums0123 v8
@@ -68,8 +68,8 @@
     sub_block \type, 3, \j + 3
 .endm
 
-// The integers of a block, from `scales_at`, `low_at` and `high_at` on. Moves block 32 bytes on,
-// and scales and low past what it has read.
+// Add the integers of a block, from `scales_at`, `low_at` and `high_at` on. Moves block on by 32
+// bytes, and scales and low past the bytes read.
 .macro sum_block type, scales_at, low_at, high_at
     add     later, weights, ahead
     add     scales, weights, #\scales_at
@@ -100,8 +100,8 @@
     mov     scale_step, #16
     gemv_groups \blocks, acc_low, acc_high, .Llast_rows\@
 .Llast_rows\@:
-    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left; 0: done after whole
-                                                   // groups
+    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left; 0: all rows were in
+                                                   // whole groups
     restore_vectors
 .Ldone\@:
     ret

@@ -33,8 +33,8 @@
     columns_\type v7, v11, v17, v19, v21, v23, \column + 1
 .endm
 
-// Load the scales of four sub-blocks as int16 into v8-v11: of the even ones (8b) or of the odd
-// ones.
+// Load the scales of four sub-blocks as int16 into v8-v11: of the even sub-blocks (8b) or of the
+// odd ones.
 .macro widen_scales odd
 .if \odd
     sshll2  v8.8h, v4.16b, #0
@@ -57,7 +57,7 @@
     mla     \total4567\().4s, \sum4567\().4s, v13.4s
 .endm
 
-// Four sub-blocks of a group.
+// Add four sub-blocks of a group.
 .macro group_part type, group, scale, total0123, total4567, odd
     ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [seeds]
     ld1     {v20.4s, v21.4s, v22.4s, v23.4s}, [seeds]
@@ -71,7 +71,7 @@
     add_sub_block v11, \total0123, \total4567, v22, v23
 .endm
 
-// 16 columns of each of four sub-blocks, of both groups.
+// Multiply 16 columns of each of four sub-blocks, of both groups.
 .macro pair_part type, x_at, odd
     ld1     {v0.16b}, [\x_at], x_step
     ld1     {v1.16b}, [\x_at], x_step
@@ -81,7 +81,7 @@
     group_part \type, second, second_scale, v26, v27, \odd
 .endm
 
-// 256 columns of both groups, from `scales_at` and `low_at` of their blocks on.
+// Multiply 256 columns of both groups, from `scales_at` and `low_at` of their blocks on.
 .macro sum_block type, scales_at, low_at
     add     first_scale, first, #\scales_at
     add     second_scale, second, #\scales_at

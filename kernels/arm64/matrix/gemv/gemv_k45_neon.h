@@ -7,9 +7,9 @@
 #define scales x8
 #define quants x9
 #define count x10
-#define forth x11               // in x, from an even sub-block's 16 columns to the odd one's
-#define back x12                // and from there to the even one's other 16 columns
-#define later x13               // weights to fetch now
+#define forth x11               // bytes in x from an even sub-block's 16 columns to the odd sub-block's
+#define back x12                // bytes from there to the even sub-block's other 16 columns
+#define later x13               // weights to prefetch now
 
 #define sums01 v8
 #define sums23 v9

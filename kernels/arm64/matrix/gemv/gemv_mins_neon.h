@@ -4,8 +4,8 @@
 // nibbles and scratch; v24-v27 sums in int16 of rows 01, 23, 45, 67; v28, v29 y of 8 rows; v30 the place
 // of a fifth bit, v31 mask
 //
-// q stays unsigned; its product with x is at most 31 * 128 = 3968, and an int16 lane collects 8 of them in
-// a block: 31744, so that smlal runs through the whole block.
+// q stays unsigned. Its product with x is at most 31 * 128 = 3968, and an int16 lane adds 8 of them in a
+// block: 31744 fits, so smlal works through the whole block.
 #ifndef INGOT_KERNELS_ARM64_GEMV_MINS_NEON_H
 #define INGOT_KERNELS_ARM64_GEMV_MINS_NEON_H
 
@@ -47,7 +47,7 @@
     \multiply\()2 sums67.8h, \rows4567\().16b, \x_chunk\().16b
 .endm
 
-// Four columns of 8 rows and the four that are 16 columns further on.
+// Multiply four columns of 8 rows, and the four columns that are 16 further on.
 .macro chunk rows0123, rows4567, x_low, x_high, column, fifths, multiply
     and     v10.16b, \rows0123\().16b, mask.16b
     and     v11.16b, \rows4567\().16b, mask.16b
@@ -142,8 +142,8 @@
     movi    place.16b, #16
     gemv_groups \blocks, acc_low, acc_high, .Lragged\@
 .Lragged\@:
-    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left; 0: done after whole
-                                                   // groups
+    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left; 0: all rows were in
+                                                   // whole groups
     restore_vectors
 .Ldone\@:
     ret

@@ -31,7 +31,7 @@
 .endif
 .endm
 
-// Four columns of 8 rows and the four that are 16 columns further on.
+// Multiply four columns of 8 rows, and the four columns that are 16 further on.
 .macro chunk rows0123, rows4567, sum0123, sum4567, bits0123, bits4567, column, fifths
     and     v3.16b, \rows0123\().16b, mask.16b
     and     v4.16b, \rows4567\().16b, mask.16b

@@ -1,5 +1,5 @@
 // Shared by the quantized gemvs with the dot product: the loop over pairs of groups of 8 rows, so
-// that 16 rows share x. In a last odd group, both halves of the pair compute the same rows.
+// that 16 rows share x. For an odd last group both halves of the pair compute the same rows.
 #ifndef INGOT_KERNELS_ARM64_GEMV_NEON_DOTPROD_H
 #define INGOT_KERNELS_ARM64_GEMV_NEON_DOTPROD_H
 
@@ -24,7 +24,7 @@
 #define FRAME_SAVED 128         // x19, x20, after the start values and y
 #define FRAME_BYTES 144
 
-// The next pair of groups; in a last odd pair the second group is the first again.
+// Take the next pair of groups; for an odd last group the second group is the first again.
 .macro take_pair
     cmp     rows_left, #8
     mov     first, weights
@@ -35,8 +35,8 @@
 .endm
 
 // Body of a gemv. A block has 1 << block_bits columns and block_bytes for 8 rows; `blocks` adds
-// `left` >= 1 of them to y, from first, second and block on, and may use x19 and x20. `seed` is the
-// start value of the sums.
+// `left` >= 1 such blocks to y, from first, second and block on, and may use x19 and x20. `seed` is
+// the start value of the sums.
 .macro gemv_pairs blocks, block_bits, block_bytes, seed
     cbz     rows_left, .Ldone\@
     save_vectors
@@ -68,7 +68,7 @@
     st1     {v28.4s, v29.4s, v30.4s, v31.4s}, [out], #64
     b.ne    .Lpair\@
 .Llast_rows\@:
-    tbz     rows_left, #3, .Lbelow_eight\@ // rows mod 16: nothing after whole pairs
+    tbz     rows_left, #3, .Lbelow_eight\@ // rows mod 16; 0: all rows were in whole pairs
     st1     {v28.4s, v29.4s}, [out], #32
     mov     v28.16b, v30.16b
     mov     v29.16b, v31.16b

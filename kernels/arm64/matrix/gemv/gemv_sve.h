@@ -1,22 +1,22 @@
 // Shared by the quantized gemvs with SVE: the loop over pairs of groups of 8 rows, as in
-// gemv_neon_dotprod.h. 4 columns of 8 rows are 32 bytes: one vector at 256 bits and the low part of
-// one beyond that. At 128 bits a Z register is a V register, and these kernels call the NEON kernel;
-// for some formats they also do so at 256 bits, where it is faster. Their rows in kernels.inc
-// therefore require the dot product of both.
+// gemv_neon_dotprod.h. 4 columns of 8 rows are 32 bytes: one vector at 256 bits, or the low part of
+// a longer vector. At 128 bits a Z register is a V register, and these kernels call the NEON kernel;
+// for some formats they also do so at 256 bits, where it is faster. So their rows in kernels.inc
+// require the dot product of both.
 #ifndef INGOT_KERNELS_ARM64_GEMV_SVE_H
 #define INGOT_KERNELS_ARM64_GEMV_SVE_H
 
 #include "kernels/arm64/matrix/gemv/gemv_neon_dotprod.h"
 
 // Registers are as in gemv_neon_dotprod.h, except that z28 and z29 are y of the two groups. The
-// blocks of a pair may use x11-x17, x19-x22 and all other vectors. p0 32 bytes, p1 8 words, p2
-// those of the 8 words that are rows of W.
+// blocks of a pair may use x11-x17, x19-x22 and all other vectors. p0: 32 bytes; p1: 8 words;
+// p2: the words of these 8 that are rows of W.
 #define vector_bytes x16
 #define all_bytes p0
 #define all_words p1
 #define row_words p2
 
-// Body of a gemv, as gemv_pairs. least: the shortest vectors, in bytes, with which it is faster
+// Body of a gemv, as gemv_pairs. least: the shortest vectors, in bytes, with which this is faster
 // than the NEON kernel.
 .macro gemv_sve_pairs neon_kernel, blocks, block_bits, block_bytes, least=32
     cntb    vector_bytes
@@ -51,7 +51,7 @@
     ret
 .endm
 
-// The next rows of y, up to 8; higher if there are more.
+// Store the next rows of y, up to 8; the flags say higher if there are more.
 .macro store_rows vector
     whilelo row_words.s, xzr, rows_left
     and     row_words.b, all_words/z, row_words.b, row_words.b

@@ -10,16 +10,16 @@
 // value is -128, so two products always fit an int16: smull and smlal of a byte's two nibbles, then
 // sadalp.
 //
-// If no value of the table lies beyond +-TABLE_NARROW, as in MXFP4 and the packer's FIG4, an int16
-// holds all eight products of a lane, 8 * 31 * 128 = 31744: smlal then runs through 32 columns, and
-// v8-v11 hold the values of every other chunk until the sums are needed. The integers are the same.
+// If all values of the table are within +-TABLE_NARROW, as in MXFP4 and the packer's FIG4, an int16
+// holds all eight products of a lane, 8 * 31 * 128 = 31744. Then smlal works through 32 columns, and
+// v8-v11 hold the values of every second chunk until the sums are needed. The integers are the same.
 // FIG4 keeps the sums of its four runs in v12, v13, v30 and v31.
 #ifndef INGOT_KERNELS_ARM64_GEMV_TABLE_NEON_H
 #define INGOT_KERNELS_ARM64_GEMV_TABLE_NEON_H
 
 #include "kernels/arm64/matrix/gemv/gemv_neon.h"
 
-#define later x8                // weights to fetch now
+#define later x8                // weights to prefetch now
 #define later_word w8
 #define half x9                 // FIG4: half 0 or 1 of x's block
 #define x_scale_at x10
@@ -42,7 +42,7 @@
 #define scales_low v30
 #define scales_high v31
 
-// Products of one chunk of 8 rows.
+// Compute the products of one chunk of 8 rows.
 .macro products rows0123, rows4567, x_chunk, multiply
     \multiply   v24.8h, \rows0123\().8b, \x_chunk\().8b
     \multiply\()2 v25.8h, \rows0123\().16b, \x_chunk\().16b
@@ -68,7 +68,7 @@
     \pairwise \rows67\().4s, v27.8h
 .endm
 
-// Four columns of 8 rows and the four that are 16 columns further on.
+// Multiply four columns of 8 rows, and the four columns that are 16 further on.
 .macro two_chunks rows0123, rows4567, x_low, x_high, pairwise, to:vararg
     values  \rows0123, \rows4567
     products v20, v21, \x_low, smull
@@ -76,7 +76,7 @@
     widen_products \pairwise, \to
 .endm
 
-// y += the sums of 8 rows by their scales.
+// y += the sums of 8 rows * their scales.
 .macro add_dots
     fmul    v16.4s, scales_low.4s, x_scale.4s
     fmul    v17.4s, scales_high.4s, x_scale.4s
@@ -88,7 +88,7 @@
     fmla    acc_high.4s, dots45.4s, v17.4s
 .endm
 
-// The scales of 8 rows as floats.
+// Load the scales of 8 rows as floats.
 .macro load_scales
     ld1     {scales_high.8h}, [weights], #16
     fcvtl   scales_low.4s, scales_high.4h
@@ -117,7 +117,7 @@
     add_dots
 .endm
 
-// Look up the values of two chunks of nibbles while the four registers before them are multiplied.
+// Look up the values of two chunks of nibbles while the previous four registers are multiplied.
 .macro narrow_chunk rows0123, rows4567, low0123, low4567, high0123, high4567, b0, b1, b2, b3, \
                     x_low, x_high, multiply
     and     \low0123\().16b, \rows0123\().16b, mask.16b
@@ -173,7 +173,7 @@
     widen_products \pairwise, total01, total23, total45, total67
 .endm
 
-// y += the totals; block points past the half of x's block that they belong to.
+// y += the totals; block points past the half of x's block to which they belong.
 .macro add_totals
     sub     half, n_blocks, blocks_left
     and     half, half, #1
@@ -252,8 +252,8 @@
 .Lnarrow\@:
     gemv_groups \narrow_blocks, acc_low, acc_high, .Lragged\@
 .Lragged\@:
-    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left; 0: done after whole
-                                                   // groups
+    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left; 0: all rows were in
+                                                   // whole groups
     restore_vectors
 .Ldone\@:
     ret

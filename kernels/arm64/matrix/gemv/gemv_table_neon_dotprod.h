@@ -15,13 +15,13 @@
 #define table v6
 #define magic v7
 
-// Runs before gemv_pairs, which does not change the register.
+// Load the table before gemv_pairs, which does not change the register.
 .macro load_table
     ld1     {table.16b}, [ahead], #16
     ldr     ahead, [ahead]
 .endm
 
-// Four columns of 8 rows and the four that are 16 columns further on.
+// Multiply four columns of 8 rows, and the four columns that are 16 further on.
 .macro chunk rows0123, rows4567, sum0123, sum4567, column
     and     v3.16b, \rows0123\().16b, mask.16b
     and     v4.16b, \rows4567\().16b, mask.16b
@@ -37,7 +37,7 @@
     sdot    \sum4567\().4s, \rows4567\().16b, v1.4b[\column]
 .endm
 
-// The scales of 16 rows as floats.
+// Load the scales of 16 rows as floats.
 .macro load_scales
     ld1     {v21.8h}, [first], #16
     ld1     {v23.8h}, [second], #16
@@ -72,7 +72,7 @@
     ld1     {v24.4s, v25.4s, v26.4s, v27.4s}, [seeds]
 .endm
 
-// y += the sums * the scales of 16 rows * the scale of x, the first word of v2.
+// y += the sums * the scales of 16 rows * the scale of x in the first word of v2.
 .macro add_sums
     fmul    v8.4s, v20.4s, v2.s[0]
     fmul    v9.4s, v21.4s, v2.s[0]

@@ -9,7 +9,7 @@
 #define weights x1
 #define blocks_left x2
 
-// A multiple of 64 bytes; clobbers v16-v19.
+// Copy a multiple of 64 bytes; clobbers v16-v19.
 .macro copy_bytes bytes
     .rept   (\bytes) / 64
     ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [weights], #64

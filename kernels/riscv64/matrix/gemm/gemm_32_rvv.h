@@ -14,7 +14,7 @@
     .endr
 .endm
 
-/* x's scale of the first token, or with 4 of the second. */
+/* The scale of x of the first token, or with 4 of the second. */
 .macro scale_32 at
     flw act_scale, Q8X4_SCALE + \at(act)
 .endm
@@ -32,7 +32,7 @@
     addi act_block, act_block, Q8X4_BYTES
 .endm
 
-/* All pairs of tokens; \eight and \at_once as in four_columns. */
+/* Multiply all pairs of tokens; \eight and \at_once as in four_columns. */
 .macro multiply_pairs element, multiply, load_scale, eight, at_once
 .Lpair\@:
     mv column_at, scratch

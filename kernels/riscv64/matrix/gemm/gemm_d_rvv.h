@@ -6,7 +6,7 @@
 #include "kernels/riscv64/matrix/gemm/gemm_k_rvv.h"
 #include "kernels/riscv64/matrix/gemm/gemm_sums_rvv.h"
 
-#define scale_up ft0   /* 2^112, negative for weights that are stored so */
+#define scale_up ft0   /* 2^112, negative for weights that are stored negated */
 
 /* Convert the scales d of 8 rows at act to floats at step, and advance step. */
 .macro decode_d

@@ -1,6 +1,6 @@
 /* gemm of TQ2_0, Q2_0 and Q1_0 for RVV, by the loops of gemm_k_rvv.h: 32 columns of a tile are decoded to
- * two - 1, or 2 * bit - 1, for 12 tokens. 32 products of -1 .. 2 and -128 .. 127 sum in int16, and
- * those sums in int32 over the columns of a scale.
+ * two - 1, or 2 * bit - 1, for 12 tokens. 32 products of -1 .. 2 and -128 .. 127 are added in int16,
+ * and these sums in int32 over the columns of a scale.
  *
  * A kernel that includes this defines BLOCK_BYTES, BITS and PARTS (of a block, with a scale of
  * their own). */
@@ -8,10 +8,10 @@
 #define INGOT_KERNELS_RISCV64_GEMM_FEW_RVV_H
 
 #define TILE 128          /* rows */
-#define TOKENS 12         /* as many as fit 12 KiB of stack */
+#define TOKENS 12         /* as many tokens as fit in 12 KiB of stack */
 #define COLUMN_BYTES TILE
 #define load_column vle8.v
-#define SUM_COLUMNS 32   /* that are summed before they are folded */
+#define SUM_COLUMNS 32   /* columns that are summed before they are folded */
 #define SUMS_UNSCALED
 #define D_AT SCALE_AT    /* float [TILE] */
 #define LOCALS (D_AT + 4 * TILE)

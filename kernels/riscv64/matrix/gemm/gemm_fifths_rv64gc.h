@@ -1,12 +1,12 @@
 /* Shared by the gemms of Q5_0 and Q5_1 without vectors. A kernel that includes this defines BLOCK_BYTES,
- * QUANTS_AT and HIGH_AT, of a group's block, and MINS_AT where there are minima.
+ * QUANTS_AT and HIGH_AT, of a group's block, and MINS_AT if there are minima.
  *
  * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft11, fa0-fa5, fa7; saves s0-s11 and ra in a frame
  * of 304 bytes.
  *
  * One multiplication computes two products, as in the gemm of Q8_0: a + b 2^32, q of one column of two rows,
  * times x, into one register per pair of rows and token, which starts with 2^31 and, of Q5_0, with -16 x.sum
- * in both halves. q is put together once for four tokens. */
+ * in both halves. q is assembled once for four tokens. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_FIFTHS_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMM_FIFTHS_RV64GC_H
 
@@ -31,7 +31,7 @@
 #endif
 .endm
 
-/* Column \index of chunk \chunk; with \half of 4, the column 16 further on. */
+/* Multiply column \index of chunk \chunk; with \half of 4, the column 16 further on. */
 .macro column chunk, index, half
     lb act0, 16*(\chunk + \half) + \index(act)
     lb act1, 16*(\chunk + \half) + \index + 4(act)

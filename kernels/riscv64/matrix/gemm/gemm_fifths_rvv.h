@@ -1,11 +1,11 @@
-/* Shared by the RVV gemms of Q5_0 and Q5_1: as that of Q8_0 (gemm_int16_rvv.h) except for the decoding and
- * the minima. A kernel that includes this defines BLOCK_BYTES, QUANTS_AT and HIGH_AT, of a group's block,
- * and MINS_AT where there are minima.
+/* Shared by the RVV gemms of Q5_0 and Q5_1: as the gemm of Q8_0 (gemm_int16_rvv.h) except for the decoding
+ * and the minima. A kernel that includes this defines BLOCK_BYTES, QUANTS_AT and HIGH_AT, of a group's
+ * block, and MINS_AT if there are minima.
  *
  * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft2, every vector register; 5.2 KiB of stack.
  *
- * The scratch holds q, of Q5_0 q - 16. A gathered word of quants is four columns of a row and the four that
- * lie 16 columns on; a gathered word of fifth bits has, k bits up in each byte, those of chunk k. */
+ * The scratch holds q, of Q5_0 q - 16. A gathered word of quants is four columns of a row and the four
+ * columns 16 further on; a gathered word of fifth bits has the bits of chunk k at bit k of each byte. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_FIFTHS_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_FIFTHS_RVV_H
 
@@ -76,7 +76,7 @@
     fifth_column 24, 24, column_at
     fifth_column 28, 28, later_at
     vsetvli zero, zero, e32, m8, ta, ma
-    vsrl.vi v24, v24, 1                /* to the bits of the next chunk */
+    vsrl.vi v24, v24, 1                /* shift to the bits of the next chunk */
     addi temp, temp, 32
     addi tokens_left, tokens_left, -1
     bnez tokens_left, .Lchunk\@

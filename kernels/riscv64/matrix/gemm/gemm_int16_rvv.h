@@ -1,10 +1,10 @@
 /* Shared by the RVV gemms of int8 weights, of Q8_0 and of nibbles through a table: the scratch holds
- * int16 and a block sums in int32, in tiles of 32 rows at VLEN 128 and 64 above. A kernel has
- * decode_tile, and finish_mins where it has named FINISH_MINS. */
+ * int16 and a block is summed in int32, in tiles of 32 rows at VLEN 128 and 64 above. A kernel
+ * defines decode_tile, and finish_mins if it defines FINISH_MINS. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_INT16_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_INT16_RVV_H
 
-#ifndef SUM_COLUMNS       /* else it has named all four */
+#ifndef SUM_COLUMNS       /* otherwise the kernel names all four */
 #define TILE 64           /* rows */
 #define SUM_COLUMNS 32
 #define COLUMN_BYTES (2 * TILE)
@@ -94,7 +94,7 @@
     li sign_bits, F16_SIGN_MAGNITUDE
 .endm
 
-/* After enter_frame: where things lie. */
+/* Set the addresses, after enter_frame. */
 .macro place_locals
     mv scratch, sp
     li temp, SCALES_AT

@@ -90,7 +90,8 @@
     mv temp, rows_low
 .endm
 
-/* Write one row of scales of the tile, number temp_1, as int16 to \to in those of the columns. */
+/* Write one row of the tile's scales, number temp_1, as int16 to \to in the scales of the
+ * columns. */
 .macro take_scales to
     slli temp_1, temp_1, 6             /* TILE */
     scratch temp, SCALES_AT

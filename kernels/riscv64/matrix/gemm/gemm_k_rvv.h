@@ -7,19 +7,19 @@
 #include "kernels/riscv64/matrix/gemm/gemm_rvv.h"
 
 #define scale_at s0    /* SCALE_AT in the scratch */
-#define first_part s0  /* instead of that, if a block has several d */
-#define chunk_left s6  /* tokens from this chunk on */
+#define first_part s0  /* used instead if a block has several d */
+#define chunk_left s6  /* tokens left, from this chunk on */
 #define chunk_act s7   /* its first tokens' block */
 #define chunk_out s8   /* its first token's y */
-#define part s9        /* 32 columns of the block */
+#define part s9        /* bytes of 32 columns of the block */
 #define chunk_tokens s10
 #define acc s11        /* int32 sums of a token */
 
 #ifndef TOKENS
-#define TOKENS 16      /* tokens of a chunk, in fours */
+#define TOKENS 16      /* tokens of a chunk, rounded up to fours */
 #endif
 #define ACC_AT (32 * TILE)                    /* int32 [TOKENS][TILE] */
-#define SCALE_AT (ACC_AT + 4 * TILE * TOKENS) /* int16: of the columns at hand */
+#define SCALE_AT (ACC_AT + 4 * TILE * TOKENS) /* int16: scales of the current columns */
 
 .macro scratch reg, offset
     li \reg, \offset
@@ -28,7 +28,7 @@
 
 /* The largest number of tokens in a chunk, the distance from one token's sums to the next's, and
  * the step of acc to the next token. */
-#ifndef SUMS_BY_VLEN /* else the kernel has these three */
+#ifndef SUMS_BY_VLEN /* otherwise the kernel defines these three */
 .macro most_tokens to
     li \to, TOKENS
 .endm
@@ -42,7 +42,7 @@
 .endm
 #endif
 
-/* Zeros to the chunk's int32 sums. */
+/* Clear the chunk's int32 sums. */
 .macro clear_sums
     li temp, TILE
     vsetvli temp, temp, e32, m8, ta, ma /* divides TILE */
@@ -58,7 +58,7 @@
     bnez tokens_left, .Lvector\@
 .endm
 
-/* The next tile's rows; clear its y of every token. */
+/* Take the next tile's rows; clear its y of every token. */
 .macro take_tile
     take_tile_rows
     mv out, dst
@@ -89,7 +89,7 @@
     .endif
 .endm
 
-/* One part of the chunk; \eight and \at_once as in four_columns. */
+/* Multiply one part of the chunk; \eight and \at_once as in four_columns. */
 .macro multiply_pairs sums_at, eight, at_once
 .Lpair\@:
     mv column_at, sp
@@ -184,7 +184,7 @@
     finish 1
     next_pair \sums_at
     bnez tokens_left, .Lfinish_pair
-    srli temp, chunk_tokens, 2         /* size of a whole chunk; a shorter chunk is the last one */
+    srli temp, chunk_tokens, 2         /* size of a whole chunk; only the last chunk may be shorter */
     mul temp, temp, group_bytes
     add chunk_act, chunk_act, temp
     sub chunk_left, chunk_left, chunk_tokens

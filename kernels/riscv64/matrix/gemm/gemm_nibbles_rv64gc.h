@@ -1,5 +1,5 @@
 /* Shared by the gemms of Q4_0 and Q4_1 without vectors. A kernel that includes this defines BLOCK_BYTES and
- * QUANTS_AT, of a group's block, and MINS_AT where there are minima.
+ * QUANTS_AT, of a group's block, and MINS_AT if there are minima.
  *
  * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft11, fa0-fa5, fa7; saves s0-s11 in a frame of
  * 9328 bytes, with minima 9840.
@@ -10,7 +10,7 @@
  * (nibble - 8) x, at most 8 * 127 * 32 = 32512 and at least -32768, an int16. 2^15 keeps the part below B
  * positive (15 * 128 * 16 = 30720), 2^47 + 2^32 the part below B^3. Nibbles are masked once for four
  * tokens. The pairs x2 + x0 B are prepared for 512 columns (gemm_packed_rv64gc.h), because making them
- * each time would be a fifth of the work. For Q4_1, 8 x.sum minus the int16 is the dot of the nibbles. */
+ * each time would take a fifth of the time. For Q4_1, 8 x.sum minus the int16 is the dot of the nibbles. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_NIBBLES_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMM_NIBBLES_RV64GC_H
 

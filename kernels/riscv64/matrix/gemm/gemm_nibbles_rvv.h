@@ -1,20 +1,20 @@
 /* Shared by the RVV gemms of Q4_0 and Q4_1. A kernel that includes this defines BLOCK_BYTES and
- * QUANTS_AT, of a group's block, and MINS_AT where there are minima.
+ * QUANTS_AT, of a group's block, and MINS_AT if there are minima.
  *
  * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft3, every vector register; 4.9 KiB of
  * stack, 5.4 with minima.
  *
  * As in gemm_rvv.h, with tiles of 64 rows at VLEN 128 and 128 above. The scratch holds 8 - nibble, not
  * nibble - 8: 32 products of -7 .. 8 and -128 .. 127 are in -32768 .. 32512, so a block is summed in
- * int16, and the bias of Q4_0 needs no separate term. Its scales are negated in return; this changes
- * no bit, because acc is never -0. */
+ * int16, and the bias of Q4_0 needs no separate term. So its scales are negated, which changes no bit,
+ * because acc is never -0. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_NIBBLES_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_NIBBLES_RVV_H
 
 #define TILE 128           /* rows */
 #define COLUMN_BYTES TILE
 #define load_column vle8.v
-#define SUM_COLUMNS 32    /* that are summed before they are folded */
+#define SUM_COLUMNS 32    /* columns that are summed before they are folded */
 #include "kernels/riscv64/matrix/gemm/gemm_32_rvv.h"
 
 #define low_bytes s6   /* of rows_low floats */
@@ -90,7 +90,7 @@
 .endm
 
 /* y += (float)dots * (scales * act_scale) for half of the tile's rows, y at \y. With minima the
- * dots are turned back into those of nibbles: 8 x.sum minus the dots. */
+ * dots become dots of nibbles again: 8 x.sum minus the dots. */
 .macro finish_half dots, half_rows, y, scales_at
     vsetvli zero, \half_rows, e16, m4, ta, ma
     vfwcvt.f.x.v floats, \dots
@@ -110,7 +110,7 @@
     vse32.v sums, (\y)
 .endm
 
-/* The token whose dots are in dots_a, its y at out. */
+/* Finish the token whose dots are in dots_a and whose y is at out. */
 .macro finish
     finish_half dots_a, rows_low, out, tile_scales
     beqz rows_high, .Lfinished\@

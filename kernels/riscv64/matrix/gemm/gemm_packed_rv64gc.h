@@ -8,7 +8,7 @@
 #define INGOT_KERNELS_RISCV64_GEMM_PACKED_RV64GC_H
 
 #define FRAME_ALL_BLOCKS 304
-#define FRAME_BLOCKS 312    /* left from this segment on */
+#define FRAME_BLOCKS 312    /* columns left, from this segment on */
 #define FRAME_NOW 320       /* in it */
 #define FRAME_ROW_BYTES 328 /* bytes of a group of rows */
 #define FRAME_SEGMENT_W 336 /* first rows of W in this segment */
@@ -22,7 +22,7 @@
 
 #define RECORDS_BYTES (SEGMENT * RECORD_BYTES)
 #ifndef RECORD_STEP
-#define RECORD_STEP RECORD_BYTES /* from the end of a block in act to the next one */
+#define RECORD_STEP RECORD_BYTES /* bytes from the end of a block in act to the next block */
 #endif
 
 #define from a4
@@ -82,8 +82,8 @@
     bnez tokens_now, .Ltoken\@
 .endm
 
-/* All tokens in fours, segments of columns, and rows in eights; \block_macro adds one block to the
- * sums, from block and the record at act. */
+/* Compute all tokens in fours, segments of columns, and rows in eights; \block_macro adds one block
+ * to the sums, from block and the record at act. */
 .macro packed_loops block_macro, block_bytes, act_bytes, cols_shift
     sd shape, FRAME_SHAPE(sp)
     ld temp, SHAPE_ROWS(shape)

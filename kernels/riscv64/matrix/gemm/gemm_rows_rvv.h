@@ -12,7 +12,7 @@
 #define rows_left a3   /* first the argument shape */
 #define row_bytes a4
 #define n_tokens a5
-#define y_bytes a6     /* from a token to the next */
+#define y_bytes a6     /* bytes from a token to the next */
 #define x_bytes a7
 #define act0 t0
 #define act1 t1
@@ -81,7 +81,7 @@
 .Lcheck_\count\()_\slices:
     branch_if_finite \type, .Lfold_\count\()_\slices
     .ifc \type, f16
-    li slow_left, \count               /* these tokens again, one at a time */
+    li slow_left, \count               /* compute these tokens again, one at a time */
 .Lslow_\count\()_\slices:
     mv weight, row
     mv act0, first_act
@@ -116,7 +116,7 @@
     addi tokens_left, tokens_left, -\count
 .endm
 
-/* steps_end goes along with row. */
+/* steps_end advances together with row. */
 .macro all_rows type, slices
     li temp, 16*\slices*WEIGHT_BYTES
     remu steps_end, row_bytes, temp

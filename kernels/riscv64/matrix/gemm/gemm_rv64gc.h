@@ -21,7 +21,7 @@
 #define product0 t1
 #define product1 t2
 #define product2 a0
-/* Packed dots of pair of rows p and token t. */
+/* The packed dots of row pair p and token t. */
 #define dots00 s0
 #define dots01 s1
 #define dots02 s2
@@ -52,7 +52,7 @@
 #define FRAME_X_END 184
 #define FRAME_SAVED 192
 #define FRAME_RA 288       /* for a kernel that needs one more register */
-#define FRAME_CHUNKS 296   /* turns left in a block */
+#define FRAME_CHUNKS 296   /* iterations left in a block */
 #ifndef FRAME_BYTES
 #define FRAME_BYTES 304
 #endif
@@ -133,7 +133,7 @@
     .endr
 .endm
 
-/* \macro for the four tokens of a pair of rows from \row on. */
+/* Call \macro for the four tokens of a pair of rows from \row on. */
 .macro finish_tokens dots0, dots1, dots2, dots3, macro, row, scale0, scale1
     \macro \dots0, \row, \scale0, \scale1, 0
     \macro \dots1, \row, \scale0, \scale1, 1
@@ -183,9 +183,9 @@
     fsw ft11, 32*\token + 4*\row + 4(sp)
 .endm
 
-/* All rows in eights and tokens in fours; \block_macro adds one block of each to the sums. a0-a3:
- * the arguments of a gemm; \block_macro gets block and act, and may clobber all registers except sp
- * and mask. */
+/* Compute all rows in eights and tokens in fours; \block_macro adds one block of each to the sums.
+ * a0-a3: the arguments of a gemm; \block_macro gets block and act, and may clobber all registers
+ * except sp and mask. */
 .macro gemm_loops block_macro, block_bytes, act_bytes, cols_shift
     sd shape, FRAME_SHAPE(sp)
     ld temp, SHAPE_ROWS(shape)
@@ -240,7 +240,7 @@
 .endm
 
 #define out s0
-#define tokens_now s1  /* to store now, of those left */
+#define tokens_now s1  /* rows to store now */
 #define y_bytes s2
 #define rows_now s3
 #define sums_at s4

@@ -2,8 +2,8 @@
  *
  * A lane is a row. The weights of a tile of rows and 32 columns are decoded once for all tokens
  * into a scratch on the stack, column by column, and each column is multiplied by one scalar
- * activation: nothing is ever folded across lanes, at any vector length, and a tile of y is read
- * and written once for each block. Tokens are taken in pairs, which share the load of a column. The
+ * activation: nothing is folded across lanes at any vector length, and a tile of y is read and
+ * written once for each block. Tokens are taken in pairs, which share the load of a column. The
  * second token of the last pair may not exist: then its activations are zeros, and its y is not
  * written. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_RVV_H
@@ -17,7 +17,7 @@
 
 /* A kernel that includes this defines TILE (rows), COLUMN_BYTES (of a tile's column in the scratch),
  * load_column (the instruction) and SUM_COLUMNS (how many are summed up in dots_a and dots_b before
- * they are folded). s0 and s6-s11 are its own. If columns fill whole registers, two or four are
+ * they are folded). The kernel owns s0 and s6-s11. If columns fill whole registers, two or four are
  * loaded by one instruction (loaded_columns). */
 #define dst a0         /* the tile's first row, token 0 */
 #define weights a1     /* the tile's first group, block 0 */
@@ -31,12 +31,12 @@
 #define group_at s1    /* the block of the tile's first group */
 #define act_block s2   /* the block of the first tokens */
 #define rows s3        /* of the tile */
-#define rows_low s4    /* those rows, as many as fit 8 registers as 32 bits ... */
+#define rows_low s4    /* these rows, as many as fit 8 registers as 32 bits */
 #define rows_high s5   /* ... and the rest */
 #define act t0
 #define out t1
 #define tokens_left t2
-#define step t3        /* from this pair of tokens to the next */
+#define step t3        /* bytes from this pair of tokens to the next */
 #define column_at t4
 #define temp t5
 #define temp_1 t6
@@ -83,8 +83,8 @@
 .endm
 
 /* Split 128 bytes in v16, four chunks, by column: lane 8k + r of v0, v2, v4, v6 (m2) is row r of
- * column 4k, 4k + 1, 4k + 2, 4k + 3. Leaves e8, m2, vl = 32. Clobbers v8-v15. One vlseg4e8 would do
- * the same, but takes 140 cycles on the sifive-p670, against 8. */
+ * column 4k, 4k + 1, 4k + 2, 4k + 3. Leaves e8, m2, vl = 32. Clobbers v8-v15. One vlseg4e8 would
+ * also do this, but takes 140 cycles on the sifive-p670 instead of 8. */
 .macro part_columns temp
     li \temp, 32
     vsetvli zero, \temp, e16, m4, ta, ma
@@ -128,7 +128,7 @@
     multiply_column \c, \reg
 .endm
 
-/* Eight registers: two columns of m4 or four of m2. */
+/* Load eight registers: two columns of m4 or four of m2. */
 .macro load_columns eight
     vl8re8.v column_0, (column_at)
     add column_at, column_at, \eight
@@ -179,7 +179,7 @@
 .Lcleared\@:
 .endm
 
-/* The rows of the next tile. */
+/* Take the rows of the next tile. */
 .macro take_tile_rows
     csrr rows_low, vlenb
     slli rows, rows_low, ROWS_LOG2

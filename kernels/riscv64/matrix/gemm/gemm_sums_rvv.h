@@ -4,8 +4,8 @@
 #ifndef INGOT_KERNELS_RISCV64_GEMM_SUMS_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_SUMS_RVV_H
 
-/* acc += scale * dots, or dots with SUMS_UNSCALED, acc at temp and scales at temp_1, for half of the
- * tile's rows. */
+/* acc += scale * dots, or acc += dots with SUMS_UNSCALED, with acc at temp and scales at temp_1, for
+ * half of the tile's rows. */
 .macro combine_half dots, half_rows
     vsetvli zero, \half_rows, e16, m4, ta, ma
     vle32.v v16, (temp)
@@ -32,8 +32,8 @@
 .Lcombined\@:
 .endm
 
-/* Weights of 32 columns: for each group 16 from act on, with other bits at act + step, then the
- * next 16. */
+/* Decode weights of 32 columns: for each group 16 columns from act on, with other bits at act +
+ * step, then the next 16. */
 .macro decode_weights
     mv out, sp
     mv tokens_left, rows

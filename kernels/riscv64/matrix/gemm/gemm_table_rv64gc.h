@@ -9,7 +9,7 @@
 #define FRAME_ACT 312
 #define FRAME_HALF 320     /* offset in x's block, in bytes: 0 or HALF_BYTES */
 #define FRAME_BYTES 336
-#define FRAME_TABLE FRAME_BYTES /* above the frame, and then */
+#define FRAME_TABLE FRAME_BYTES /* bytes above the frame, and then */
 #define X_PAIRS_BYTES (512 * RUNS) /* of a block: doubleword[16 RUNS columns][4 tokens] */
 #define HALF_BYTES (4 * FIG4_COLS)
 
@@ -85,7 +85,7 @@
     .endif
 .endm
 
-/* Column \column of row \index, and the one 16 further on. */
+/* Multiply column \column of row \index, and the column 16 further on. */
 .macro row dots0, dots1, dots2, dots3, index, column
     lbu word, 4*\index + \column(block)
     slli word, word, 3
@@ -94,7 +94,7 @@
     four_tokens \dots0, \dots1, \dots2, \dots3, add
 .endm
 
-/* Dots of four rows, 0 to 3 of block, and all tokens; block moves to the next run. */
+/* Compute the dots of four rows, 0 to 3 of block, and all tokens; block moves to the next run. */
 .macro four_rows label
     li word, 1 << 31
     of_pairs set_dots, word, word, word, word
@@ -123,7 +123,7 @@
     finish_pair fmadd.s, \first, \second, \row0, \scale0, \scale1, \token
 .endm
 
-/* Rows \row0 to \row0 + 3, whose scales these are. */
+/* Finish rows \row0 to \row0 + 3, which have these scales. */
 .macro finish_four row0, scale0, scale1, scale2, scale3
     finish \row0, \scale0, \scale1, 0, dots00, dots10
     finish \row0, \scale0, \scale1, 1, dots01, dots11
@@ -135,7 +135,7 @@
     finish (\row0 + 2), \scale2, \scale3, 3, dots23, dots33
 .endm
 
-/* The block of weights at block, which moves on. */
+/* Multiply the block of weights at block, which moves on. */
 .macro multiply_block block_bytes
     sd block, FRAME_BLOCK(sp)
     addi block, block, QUANTS
@@ -157,7 +157,7 @@
     .endr
 .endm
 
-/* For gemm_loops, which moves act. */
+/* The block macro of gemm_loops, which moves act. */
 .macro block_t4
     load_row_scales 0, act0
     make_pairs
@@ -166,7 +166,7 @@
     addi act, act, -128
 .endm
 
-/* One or two blocks of weights for a block of x. */
+/* Multiply one or two blocks of weights by a block of x. */
 .macro block_fig4
     sd zero, FRAME_HALF(sp)
 .Lhalf:

@@ -1,5 +1,5 @@
 /* The RVV gemm of block_q4x8 whose nibbles are indices into a table. The table is stored as int16
- * after the scratch, and vrgather looks up a column of the scratch in it. */
+ * after the scratch; vrgather looks up a column of the scratch in the table. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_TABLE_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_TABLE_RVV_H
 

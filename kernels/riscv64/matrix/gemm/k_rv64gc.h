@@ -6,7 +6,7 @@
 #define INGOT_KERNELS_RISCV64_K_RV64GC_H
 
 #define FRAME_ISUM 368      /* int32[4 tokens][8 rows] */
-#define FRAME_HIGH_AT 496   /* the next high bits, of weights with two planes */
+#define FRAME_HIGH_AT 496   /* next high bits, for weights with two planes */
 #define FRAME_SCALES_AT 504
 #define FRAME_LEFT 512
 #define FRAME_UNITS 520     /* units of weights with two planes */
@@ -15,7 +15,7 @@
 #include "kernels/riscv64/matrix/gemm/gemm_packed_rv64gc.h"
 
 #define CHUNK 16 /* bytes of 4 columns of x */
-#define PAIRS 32 /* the same for a record */
+#define PAIRS 32 /* bytes of 4 columns in a record */
 #define spare ra
 
 /* Call \macro for every token, with its activation register. */
@@ -87,7 +87,7 @@
     finish_pair fmadd.s, word, product0, \row, \scale0, \scale1, \token
 .endm
 
-/* \macro for two rows from \row on and all tokens. */
+/* Call \macro for two rows from \row on and all tokens. */
 .macro of_rows macro, row, scale0, scale1
     \macro \row, \scale0, \scale1, 0
     \macro \row, \scale0, \scale1, 1

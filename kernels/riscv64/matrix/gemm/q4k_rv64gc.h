@@ -1,9 +1,10 @@
 /* gemm of Q4_K without vectors.
  *
- * A sub-block of 32 columns gives what a block of Q4_0 gives in gemm_f32_q4x8_q8x4_rv64gc.S: the negated dots of nibble
- * - 8, int16, two rows in one register. From 8 times the sum of the activations they are subtracted, which leaves the
- * dots of the nibbles; these times their scales add up in the frame over the 8 sub-blocks. The mins follow at the end
- * of a block. A record has four starts, 256 bytes of pairs and four sums of x for each sub-block. */
+ * A sub-block of 32 columns gives the same as a block of Q4_0 in gemm_f32_q4x8_q8x4_rv64gc.S: the negated dots of
+ * nibble - 8, int16, two rows in one register. Subtracted from 8 times the sum of the activations, they give the
+ * dots of the nibbles, which are multiplied by their scales and added in the frame over the 8 sub-blocks. The mins
+ * follow at the end of a block. A record has four starts, 256 bytes of pairs and four sums of x for each
+ * sub-block. */
 #ifndef INGOT_KERNELS_RISCV64_Q4K_RV64GC_H
 #define INGOT_KERNELS_RISCV64_Q4K_RV64GC_H
 
@@ -17,8 +18,8 @@
 
 #include "kernels/riscv64/matrix/gemm/mins_rv64gc.h"
 
-/* Chunks per iteration: so many that the loop costs only about 3 %, so few that the code stays
- * small. */
+/* Chunks per iteration: enough that the loop costs only about 3 %, but few enough to keep the
+ * code small. */
 #define CHUNKS 2
 
 .macro start
@@ -102,7 +103,7 @@
     scale_token \dots3, \row, 3, act3
 .endm
 
-/* The low (\high = 0) or high nibbles of 64 columns; block and act advance by 8 chunks. */
+/* Multiply the low (\high = 0) or high nibbles of 64 columns; block and act advance by 8 chunks. */
 .macro sub_block high
     of_tokens load_start, 0
     addi act, act, 32

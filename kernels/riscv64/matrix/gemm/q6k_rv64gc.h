@@ -7,7 +7,7 @@
 #define INGOT_KERNELS_RISCV64_Q6K_RV64GC_H
 
 #define UNIT_BYTES 96
-#define RECORD_D 0             /* from the last unit, where act points after a block, to the next */
+#define RECORD_D 0             /* bytes from the last unit, where act points after a block, to the next unit */
 #define RECORD_BYTES (32 * UNIT_BYTES + 16)
 #define RECORD_STEP 16
 #define SEGMENT 3
@@ -53,7 +53,7 @@
     sub \dots3, \dots3, word
 .endm
 
-/* Shift right by \by, or left if it is negative. */
+/* Shift right by \by, or left if \by is negative. */
 .macro shift register, by
     .if \by > 0
     srli \register, \register, \by
@@ -100,7 +100,8 @@
     scale_token \dots3, \row, 3
 .endm
 
-/* 8 columns: two chunks at block, their high bits at FRAME_HIGH_AT; both advance, and act too. */
+/* Multiply 8 columns: two chunks at block, their high bits at FRAME_HIGH_AT; both and act
+ * advance. */
 .macro unit low_shift, high_shift
     of_tokens load_start, 64
     of_pairs set_dots, act0, act1, act2, act3
@@ -123,7 +124,7 @@
     addi act, act, UNIT_BYTES
 .endm
 
-/* 32 columns; then block advances by \low_next and the high bits by \high_next. */
+/* Multiply 32 columns; then block advances by \low_next and the high bits by \high_next. */
 .macro group low_shift, high_shift, low_next, high_next
     li temp, 4
 .Lunit_\high_shift:

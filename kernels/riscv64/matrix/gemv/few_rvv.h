@@ -4,9 +4,9 @@
  * on the stack in the same order, once for up to 128 rows, and each load of it serves two groups of 8
  * rows. Fields are masked and not shifted, so their int16 sums are multiples of the field's weight; a
  * shift divides by it before the field of the next lower weight is added. A part with its own scale
- * has at most 64 products in a lane, 64 * 3 * 128 = 24576. Lanes are folded to 32, the 4 columns of 8
- * rows; the lanes of all groups are kept on the stack and finished together, as many rows at a time
- * as a vector has.
+ * adds at most 64 products in a lane, 64 * 3 * 128 = 24576. Lanes are folded to 32, the 4 columns of
+ * 8 rows; the lanes of all groups are kept on the stack and finished together, as many rows at a time
+ * as a vector has lanes.
  *
  * A kernel that includes this defines BLOCK_BYTES, PARTS and RUN_BYTES (one field of all), of
  * weights. */
@@ -25,7 +25,7 @@
 #define sign_bits a7   /* F16_SIGN_MAGNITUDE, at the end of a block */
 #define group t0       /* two of them are multiplied at once */
 #define at_a t1
-#define n_rows t1      /* at the end of a block: rows that are finished together, ... */
+#define n_rows t1      /* at the end of a block: rows that are finished together */
 #define x_at t2
 #define n_pairs t2     /* ... twice as many */
 #define at_b t3
@@ -40,8 +40,8 @@
 #define weights_end s4
 #define max_rows s5    /* of n_rows */
 #define shift_up s6    /* 2^13 */
-#define group_b s7     /* the second of the two */
-#define wide s8        /* 2 lanes: bytes that are loaded together; 0: lanes are */
+#define group_b s7     /* the second of the two groups */
+#define wide s8        /* bytes of lanes that are loaded together; 0: lanes are */
 #define longer s9      /* vlenb - 32 */
 #define slot s11       /* 1536 beyond the lanes of group, part 0 */
 #define scale_up ft0   /* 2^112 */
@@ -107,7 +107,7 @@
     bnez temp, .Lspread
 .endm
 
-/* Store the sums of x of the parts after it. */
+/* Store the sums of x of the parts after x. */
 .macro sum_parts
     flw act_scale, Q8K_SCALE(act)
     .irp part, 0, 1, 2, 3
@@ -149,8 +149,8 @@
 .endm
 
 /* acc_a, acc_b += x * one field of the weights of both groups, from x_at, at_a, at_b on to
- * weights_end. As long as enough remains, twice as much is loaded at a time (vle16.v, in registers
- * of m8). */
+ * weights_end. While enough remains, twice as much is loaded at a time (vle16.v, in registers of
+ * m8). */
 .macro pass op, with, then
     bnez wide, .Lstep\@
     vle8.v v24, (x_at)
@@ -188,7 +188,7 @@
     pass \op, \with
 .endm
 
-/* Fields 0, 2 and 3 of TQ2_0, which share one load of weights. */
+/* Multiply fields 0, 2 and 3 of TQ2_0, which share one load of weights. */
 .macro pass_tq2
     from_start 0
 .Lstep\@:
@@ -265,7 +265,8 @@
 .endm
 
 /* y = fma((float)isum, scale * x.d, y) for n rows from group on, part \part, with lanes from slot
- * on. \bits of Q1_0 count double. The sums of one of several parts stay in int16: 64 * 3 * 128. */
+ * on. Bits of Q1_0 (\bits) count twice. The sums of one of several parts stay in int16: 64 * 3 *
+ * 128. */
 .macro finish part, bits
     addi temp, slot, (\part) * SLOTS_BYTES - 1536
     vsetvli zero, n_pairs, e32, m8, ta, ma
@@ -419,7 +420,7 @@
     store_sums 1
 .endm
 
-/* y of all rows; \groups_macro processes two groups of a block. */
+/* Compute y of all rows; \groups_macro processes two groups of a block. */
 .macro token_rows groups_macro, bits
     measure_lanes
     measure_finish
@@ -451,7 +452,7 @@
     add slot, slot, sp
     mv left, tile_rows
 .Lpair:
-    mv group_b, group                  /* the last one may be alone */
+    mv group_b, group                  /* the last group may be alone */
     li temp, 8
     bleu left, temp, .Lalone
     add group_b, group, row_bytes

@@ -18,7 +18,7 @@
 #define SPREAD_BYTES (8 * FIG4_COLS)
 #define STACK_BYTES (SPREAD_BYTES + 128)
 
-/* act_end: if the number of blocks is odd, after the first half of x's last block. */
+/* act_end: if the number of blocks is odd, it is after the first half of x's last block. */
 .macro measure_fig4
     srli temp, cols, FIG4_COLS_LOG2
     li row_bytes, FIG4_BYTES

@@ -75,7 +75,7 @@
 .Lcheck_\count\()_\slices:
     branch_if_finite \type, .Lfold_\count\()_\slices
     .ifc \type, f16
-    sub row0, row0, row_bytes          /* these rows again, one at a time */
+    sub row0, row0, row_bytes          /* compute these rows again, one at a time */
     li slow_left, \count
 .Lslow_\count\()_\slices:
     mv act, act_start

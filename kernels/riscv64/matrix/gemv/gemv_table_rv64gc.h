@@ -26,7 +26,7 @@
 #define sum6 s6
 #define sum7 s7
 
-/* Column \column of four rows and the one 16 further on. */
+/* Multiply column \column of four rows, and the column 16 further on. */
 .macro four_rows row, column, to0, to1, to2, to3
     lbu part0, 4*(\row) + \column(quants)
     lbu part1, 4*(\row) + \column + 4(quants)
@@ -67,7 +67,7 @@
     bne quants, quants_end, .Lchunk
 .endm
 
-/* act_end of FIG4: if the number of blocks is odd, after the first half of x's last block. */
+/* act_end of FIG4: if the number of blocks is odd, it is after the first half of x's last block. */
 .macro find_end temp, bytes
     srli \temp, act_end, FIG4_COLS_LOG2
     srli act_end, \temp, 1

@@ -104,7 +104,7 @@
     vfmacc.vv sums, folded, scaled
 .endm
 
-/* The scales of 8 rows as floats. */
+/* Load the scales of 8 rows as floats. */
 .macro load_scales
     vsetivli zero, 8, e16, m1, ta, ma
     vle16.v scales_f16, (group)
@@ -145,7 +145,7 @@
     bne x_at, quants_end, .Lwords\@
 .endm
 
-/* The part of a run that fits four registers, \at bytes into it. */
+/* The part of a run that fits four registers, from byte \at on. */
 .macro step at, first
     .if (\at) == 0
     vle8.v v16, (quants)
