@@ -37,8 +37,8 @@
 #define Q51_MINS 16
 #define Q51_HIGH 32
 #define Q51_QUANTS 64
-/* Common starts of blocks: fp16 d and dmin of the types with minima; K45, scales, minima and low
- * bits of Q4_K and Q5_K; K36, scales of Q3_K and Q6_K. */
+/* Offsets that several types share: dmin of the types with minima; K45: scales,
+ * minima and low bits of Q4_K and Q5_K; K36: scales of Q3_K and Q6_K. */
 #define K_DMIN 16
 #define K45_SCALES 32
 #define K45_MINS 96
@@ -48,7 +48,7 @@
 #define Q6K_BYTES 1680
 #define Q6K_LOW 144
 #define Q6K_HIGH 1168
-#define Q5K_BYTES 1408 /* as Q4_K, and then */
+#define Q5K_BYTES 1408 /* as Q4_K, then */
 #define Q5K_HIGH 1152
 #define Q3K_BYTES 912
 #define Q3K_LOW 144
@@ -70,7 +70,7 @@
 #define IQ4XS_BYTES 1088
 #define TQ1_BYTES 432
 #define Q2P_BYTES 544
-#define TQ1_DIGITS 416 /* bytes of five digits: 13 times 32 */
+#define TQ1_DIGITS 416 /* number of bytes with five digits: 13 times 32 */
 #define TQ1_FIFTHS 96  /* bytes with four fifth digits; their bytes are this far apart */
 /* Wide blocks that one packed block becomes. */
 #define UNPACKED_BLOCKS_q3kp 1
@@ -143,7 +143,7 @@
 
 /* ---- weights: one block of eight rows -------------------------------------------------------- */
 
-/* After each layout: isum, the integer sum of one row that a gemv uses (kernels/ops.inc). */
+/* Each layout also defines isum, the integer sum of one row that a gemv uses (kernels/ops.inc). */
 
 /* Q8_0, 32 columns. value (r, c) = d[r] * q[block_place(r, c)].
  * isum = sum q x.q. */
@@ -202,8 +202,8 @@ LAYOUT_AT(block_q51x8, q, Q51_QUANTS);
 
 /* IQ4_NL and MXFP4 use block_q4x8, too: value (r, c) = d[r] * values[nibble], with the table of the type. FIG4, 128 columns:
  * the same, with one scale for four runs of 32 columns, and a table for each tensor. The nibble of column c is in q[c / 32],
- * at the position of column c % 32 in block_q4x8. FIG4 has one isum for 128 columns. Block i is multiplied by half i % 2 of
- * block i / 2 of x; the last half is not read if cols does not include it. */
+ * at the position of column c % 32 in block_q4x8. FIG4 has one isum for 128 columns. Block i is
+ * multiplied by half i % 2 of block i / 2 of x; the last half of x is not read if it is beyond cols. */
 #define block_t4x8 block_q4x8
 struct block_fig4x8 {
     uint16_t d[GROUP_ROWS];
@@ -230,10 +230,10 @@ LAYOUT_AT(block_q4kx8, scales, K45_SCALES);
 LAYOUT_AT(block_q4kx8, mins, K45_MINS);
 LAYOUT_AT(block_q4kx8, q, K45_QUANTS);
 
-/* Q6_K, 256 columns in 16 sub-blocks of 16. value = d * scales[c / 16][r] * (q - 32). The low 4 bits of q
- * are in low[], as the nibbles are in block_q4kx8. The high 2 are high[c / 128 * 256 + block_place(r, c %
- * 32)] >> 2 * (c / 32 % 4) & 3. isum = sum_j scale_j dot_j over 16 sub-blocks of (q - 32). Dequantized:
- * (float)(scale * (q - 32)) * d. */
+/* Q6_K, 256 columns in 16 sub-blocks of 16. value = d * scales[c / 16][r] * (q - 32). The
+ * low 4 bits of q are in low[], arranged like the nibbles of block_q4kx8. The high 2 are
+ * high[c / 128 * 256 + block_place(r, c % 32)] >> 2 * (c / 32 % 4) & 3. isum = sum_j scale_j
+ * dot_j over 16 sub-blocks of (q - 32). Dequantized: (float)(scale * (q - 32)) * d. */
 struct block_q6kx8 {
     uint16_t d[GROUP_ROWS];
     int8_t scales[16][GROUP_ROWS];
@@ -245,8 +245,8 @@ LAYOUT_AT(block_q6kx8, scales, K36_SCALES);
 LAYOUT_AT(block_q6kx8, low, Q6K_LOW);
 LAYOUT_AT(block_q6kx8, high, Q6K_HIGH);
 
-/* Q5_K, as Q4_K with q of 5 bits: the low 4 are in q[] as the nibbles of Q4_K, the fifth is
- * high[block_place(r, c % 32)] >> c / 32 & 1. Sums as in block_q4kx8. */
+/* Q5_K is Q4_K with q of 5 bits: the low 4 are in q[] like the nibbles of Q4_K, the
+ * fifth is high[block_place(r, c % 32)] >> c / 32 & 1. Sums as in block_q4kx8. */
 struct block_q5kx8 {
     uint16_t d[GROUP_ROWS];
     uint16_t dmin[GROUP_ROWS];
@@ -320,8 +320,8 @@ LAYOUT_AT(block_q1x8, q, Q1_QUANTS);
 
 /* ---- the same values as in a layout above, in the bytes of a GGUF file: kernels/ref/unpack.c makes that layout of them ---- */
 
-/* Q3_K, with scales of 6 bits. scales[j][r] of block_q3kx8 is (scales_low[j % 8][r] >> 4 * (j / 8) & 15 | (scales_high[j % 4][r] >> 2 *
- * (j / 4) & 3) << 4) - 32. */
+/* Packed Q3_K: scales have 6 bits. scales[j][r] of block_q3kx8 is (scales_low[j % 8][r]
+ * >> 4 * (j / 8) & 15 | (scales_high[j % 4][r] >> 2 * (j / 4) & 3) << 4) - 32. */
 struct block_q3kpx8 {
     uint16_t d[GROUP_ROWS];
     uint8_t scales_low[8][GROUP_ROWS];
@@ -331,7 +331,7 @@ struct block_q3kpx8 {
 };
 LAYOUT_BYTES(block_q3kpx8, Q3KP_BYTES);
 
-/* MXFP4, 32 columns, with powers of two as a byte: d[r] of block_q4x8 is 2^(e[r] - 25), and 0 where e[r] is 0. At most 40. */
+/* MXFP4, 32 columns, with powers of two as a byte: d[r] of block_q4x8 is 2^(e[r] - 25), or 0 if e[r] is 0; e[r] <= 40. */
 struct block_mx4px8 {
     uint8_t e[GROUP_ROWS];
     uint8_t q[GROUP_ROWS * BLOCK_COLS / 2];
@@ -349,16 +349,16 @@ struct block_iq4xsx8 {
 };
 LAYOUT_BYTES(block_iq4xsx8, IQ4XS_BYTES);
 
-/* TQ1_0, 256 columns, five digits 0 .. 2 in a byte, the first one the most significant of a fraction of 256 in base 3, rounded up (as in
- * GGML): b * 3^n / 256 mod 3 is digit n - 1. The first four of digits[i] are bits 6, 4, 2 and 0 of q[i] of block_tq2x8, and the fifth
- * is the two bits 2 * (i / TQ1_FIFTHS) of q[TQ1_DIGITS + i % TQ1_FIFTHS]; the last 32 have no fifth. */
+/* TQ1_0, 256 columns. A byte b has five digits 0 .. 2 of the fraction b / 256 in base 3, rounded up (as in GGML):
+ * digit n - 1 is b * 3^n / 256 mod 3. The first four of digits[i] are bits 6, 4, 2 and 0 of q[i] of block_tq2x8, and
+ * the fifth is the two bits 2 * (i / TQ1_FIFTHS) of q[TQ1_DIGITS + i % TQ1_FIFTHS]; the last 32 have no fifth. */
 struct block_tq1x8 {
     uint16_t d[GROUP_ROWS];
     uint8_t digits[TQ1_DIGITS];
 };
 LAYOUT_BYTES(block_tq1x8, TQ1_BYTES);
 
-/* Q2_0 of files that have a scale for 128 columns: d[j][r] of block_q2x8 is d[j / 2][r]. */
+/* Q2_0 from files with one scale for 128 columns: d[j][r] of block_q2x8 is d[j / 2][r]. */
 struct block_q2px8 {
     uint16_t d[2][GROUP_ROWS];
     uint8_t q[GROUP_ROWS * BLOCK_K_COLS / 4];
@@ -442,18 +442,18 @@ LAYOUT_AT(gemm_shape, n_tokens, SHAPE_TOKENS);
 LAYOUT_AT(gemm_shape, y_stride, SHAPE_Y_STRIDE);
 LAYOUT_AT(gemm_shape, x_stride, SHAPE_X_STRIDE);
 
-/* Columns of the state of a recurrent mixer's head. */
+/* Sizes of the columns that a call takes, in the state of one head of a recurrent mixer. */
 struct state_shape {
     size_t rows;    /* length of the keys, or of Mamba's inner state */
     size_t columns; /* any number of the head's columns, because columns are independent */
-    size_t stride;  /* floats from a row to the next, >= columns */
+    size_t stride;  /* distance in floats from a row to the next, >= columns */
 };
 LAYOUT_BYTES(state_shape, STATE_SHAPE_BYTES);
 LAYOUT_AT(state_shape, rows, STATE_ROWS);
 LAYOUT_AT(state_shape, columns, STATE_COLUMNS);
 LAYOUT_AT(state_shape, stride, STATE_STRIDE);
 
-/* Channels of a causal convolution. Row j of x starts at x + j * x_stride, of w at w + j * w_stride. */
+/* The sizes of a causal convolution. Rows j start at x + j * x_stride and w + j * w_stride. */
 struct conv_shape {
     size_t n_taps; /* 1 to CONV_MOST_TAPS: rows of x and w */
     size_t channels;

@@ -32,7 +32,7 @@ enum cpu_feature {
     CPU_X86_VNNI = 1 << 9,      /* AVX-512 VNNI */
     CPU_ARM64_CRC =
         1 << 10, /* crc32cb and related instructions; allowed with every name of kernels_force */
-    CPU_RV64_ZBC = 1 << 11, /* carry-less multiplication; allowed likewise */
+    CPU_RV64_ZBC = 1 << 11, /* carry-less multiplication; allowed like CRC */
     CPU_RV64_ZBB = 1 << 13, /* rotations; as ZBC */
     CPU_ARM64_SHA2 =
         1 << 12, /* sha256h and related instructions; allowed with every name above "neon" */
@@ -54,7 +54,7 @@ enum cpu_feature {
  *   values  uint8_t v[d/B][KV_TILE/4][B][2];   (positions 4g + c and 4g + 2 + c of dimension i are
  *           the halves of v[i/B][g][i%B][c])
  *   int8 values  int8_t v[d/B][KV_TILE/4][B][4];   (position j is v[i/B][j/4][i%B][j%4])
- * So the two or four numbers that one multiplication takes are stored together. */
+ * Thus the two or four numbers that one multiplication takes are stored together. */
 static inline size_t kv_values_block(size_t d)
 {
     return d % 64 == 0 ? 64 : 32;
@@ -72,9 +72,9 @@ enum kernel_op {
     KERNEL_N_OPS
 };
 
-/* One function per op; how far a gemv prefetches on this core, in bytes; and how many tokens a gemm computes
- * together, because fewer cost as much. gemm_pairs: with Q4_0 or Q8_0 weights two or three tokens cost less;
- * with other quantized types two gemvs cost less than a gemm of four. */
+/* The function of each op. ahead: how far a gemv prefetches on this core, in bytes. gemm_tokens: a gemm
+ * computes so many tokens together; fewer cost as much. gemm_pairs: with Q4_0 or Q8_0 weights, two or
+ * three tokens cost less; with other quantized types, two gemvs cost less than a gemm of four. */
 struct kernels {
     size_t ahead;
     size_t gemm_tokens;
@@ -103,14 +103,14 @@ extern const size_t kernel_n_rows;
 #include "kernels/kernels.inc"
 #undef KERNEL
 
-/* Fill *k with the last row of each op whose features are all in `features`; ahead = 0. */
+/* For each op, put the last row whose features are all in `features` into *k; ahead = 0. */
 void kernels_select(struct kernels *k, uint32_t features);
 
 /* Put the reference of op into *k. */
 void kernels_use_reference(struct kernels *k, enum kernel_op op);
 
-/* Write the names of all `features` as isa= takes them, in ascending order ("neon dotprod"), or
- * "ref" for none, to text; returns text. */
+/* Write the names of all `features` to text, as isa= takes them, in ascending
+ * order ("neon dotprod"); "ref" if there are none. Returns text. */
 enum { KERNELS_TEXT_BYTES = 80 };
 const char *kernels_features_text(char text[KERNELS_TEXT_BYTES], uint32_t features);
 

@@ -5,9 +5,9 @@
 #include "kernels/kernels.h"
 
 /* `ahead` is latency times bandwidth, that is, the bytes of weights that the core reads while one
- * line is being fetched, rounded up to whole lines. If the core has a hardware prefetcher it is
- * twice that, because the prefetcher then follows the stream, and a hint only helps it past the end
- * of a page. It is computed from published figures and was not measured on hardware.
+ * line is being fetched, rounded up to whole lines. With a hardware prefetcher it is
+ * twice that, because the prefetcher then follows the stream, and a hint only helps
+ * it past the end of a page. It is computed from published figures, not measured.
  *
  *   core     ns to DRAM  GHz  cycles  bytes per cycle             product
  *   A53      140         1.2  170     0.9 the kernel's, in order     150   3 lines in flight
@@ -17,9 +17,9 @@
  *   N1, V1   100         2.6  260     4                             1040   has a prefetcher
  *   X60      200         1.6  320     1                              320   in order
  *
- * An A53 does not drop hints: it waits when its three line fills are busy, so more than 256 only
- * moves the wait. A line that is fetched too early may also be evicted again from a small L1; 1 KiB
- * is a thirtieth of it. */
+ * An A53 does not drop hints: if its three line fills are busy, it waits;
+ * more than 256 would only move that wait. A line that is fetched too early
+ * may also be evicted again from a small L1; 1 KiB is a thirtieth of it. */
 static const struct midr_row {
     uint8_t implementer;
     uint16_t part;
@@ -35,9 +35,9 @@ static const struct midr_row {
     { 0x00, 0x051, { "QEMU max CPU", 512, 0 } },
 };
 
-/* A prefetch is a hint of Zicbop; cores without it, U54, U74 and T-Head's, waste an issue slot on
- * it. T-Head's V is draft 0.7.1, whose encodings have other meanings, although some device trees
- * claim V. */
+/* A prefetch is a hint of Zicbop. Cores without Zicbop (U54, U74,
+ * T-Head's) waste an issue slot on it. T-Head's V is draft 0.7.1, whose
+ * encodings have other meanings, although some device trees claim V. */
 static const struct name_row {
     const char *compatible;
     struct kernel_tuning tuning;
@@ -66,7 +66,7 @@ const struct kernel_tuning *kernel_tuning_arm64(uint64_t midr)
     return &other;
 }
 
-/* Others may lack Zicbop. */
+/* Other cores may lack Zicbop. */
 const struct kernel_tuning *kernel_tuning_riscv64(const char *compatible)
 {
     static const struct kernel_tuning other = { NULL, 0, 0 };
@@ -79,9 +79,9 @@ const struct kernel_tuning *kernel_tuning_riscv64(const char *compatible)
     return &other;
 }
 
-/* For Intel a Xeon (model 207) was measured: its gemvs do 24 to 60 % more when lines are prefetched
- * 8 KiB ahead into the second cache. The prefetchers of Zen 4 need no hint: gemv lost 5 to 30 %
- * with one at any distance. */
+/* Measured on a Xeon (Intel, model 207): gemvs are 24 to 60 % faster if
+ * lines are prefetched 8 KiB ahead into the second cache. The prefetchers
+ * of Zen 4 need no hint: hints slowed gemv by 5 to 30 % at any distance. */
 const struct kernel_tuning *kernel_tuning_x86_64(const char *vendor)
 {
     static const struct kernel_tuning intel = { NULL, 8192, 0 }, any = { NULL, 0, 0 };
@@ -121,8 +121,8 @@ uint32_t kernel_features_arm64(uint64_t pfr0, uint64_t isar0, uint64_t isar1)
     return features;
 }
 
-/* A level's kind has three bits, 2 to 4 if it holds data. Sets and ways are stored minus one, the
- * bytes of a line as log2 minus four; with CCIDX both counts have more bits. */
+/* A level's kind has three bits, 2 to 4 if it holds data. Sets and ways are stored minus
+ * one, the bytes of a line as log2 minus four. With CCIDX, sets and ways have more bits. */
 size_t kernel_cache_arm64(uint64_t clidr, uint64_t mmfr2, uint64_t ccsidr)
 {
     uint64_t kind = clidr >> 3 & 7;

@@ -11,9 +11,9 @@ struct kernel_tuning {
     uint32_t without; /* bits of enum cpu_feature that the core's firmware claims wrongly */
 };
 
-/* Find the core by MIDR_EL1 (implementer and part number), by the first string of `compatible` of the core's node in the
- * device tree ("spacemit,x60"; may be NULL), or by the vendor that CPUID reports for an x86-64 core. Never returns
- * NULL. */
+/* Find the core by MIDR_EL1 (implementer and part number); by the first string
+ * of `compatible` in the core's device tree node ("spacemit,x60"; may be NULL);
+ * or, for an x86-64 core, by the vendor from CPUID. Never returns NULL. */
 const struct kernel_tuning *kernel_tuning_arm64(uint64_t midr);
 const struct kernel_tuning *kernel_tuning_riscv64(const char *compatible);
 const struct kernel_tuning *kernel_tuning_x86_64(const char *vendor);

@@ -34,7 +34,7 @@
     .arch   armv8-a
 .endm
 
-// Save two of the caller's registers at `offset` of the stack, and restore them.
+// Save two of the caller's registers at `offset` from sp, and restore them.
 .macro save_pair first, second, offset
     stp     \first, \second, [sp, #\offset]
     .cfi_rel_offset \first, \offset
@@ -101,7 +101,7 @@
     .cfi_adjust_cfa_offset -64
 .endm
 
-// Floats given by their bits.
+// Floats, written as their bits.
 #define F32_127 0x42fe0000
 #define F32_2M100 0x0d800000    /* 2^-100: a quantized block whose largest value is smaller counts as zero */
 #define F32_89 0x42b20000
@@ -155,7 +155,7 @@
     faddp   \a\().2s, \a\().2s, \a\().2s
 .endm
 
-// Fold four times 16 lanes, v16-v31 in order of rows, to the four sums in v16.4s. Destroys v16-v31.
+// Fold 16 lanes for each of four rows, v16-v31, to the four sums in v16.4s. Destroys v16-v31.
 .macro fold_four_rows
     fadd    v16.4s, v16.4s, v18.4s
     fadd    v17.4s, v17.4s, v19.4s

@@ -3,9 +3,9 @@
  *
  *     o = sum_j p_j v_j / sum_j p_j,  p_j = exp(s_j - max s),  s_j = q k_j
  *
- * The maximum over all tiles is not known at the first one, so each tile uses the maximum so far
- * and corrects the results of earlier tiles by `factor`. Tiles of 64 positions start at position 0
- * for every query, so decode and prefill compute the same sums in the same order. */
+ * The maximum over all tiles is not known at the first tile, so each tile uses the maximum so
+ * far and corrects the results of earlier tiles by `factor`. Tiles of 64 positions start at
+ * position 0 for every query, so decode and prefill compute the same sums in the same order. */
 #include "kernels/kernels.h"
 #include "kernels/ref/scalar.h"
 
@@ -61,7 +61,7 @@ void score_f32_q8_ref(struct score_row *restrict s, const struct block_q8 *restr
  *
  *     factor = exp(m - m'),  p_j = exp(s_j - m'),  sum' = fma(factor, sum, sum_j p_j)
  *
- * sum_j p_j in 16 lanes. In the first tile m is -infinity and factor 0. Positions from n on get
+ * sum_j p_j in 16 lanes. In the first tile, m is -infinity and factor is 0. Positions from n on get
  * p = 0. */
 void online_softmax_f32_ref(struct score_row *s, size_t n_q, size_t n)
 {
@@ -80,8 +80,8 @@ void online_softmax_f32_ref(struct score_row *s, size_t n_q, size_t n)
 }
 
 /* o[i] = o[i] factor, then o[i] = fma(p_j, v_j[i], o[i]), j ascending: one accumulator per
- * dimension. A lane is a dimension here, so no vector is folded. The division by the sum follows
- * the last tile. */
+ * dimension. A lane is a dimension here, so no vector is
+ * folded. The division by the sum comes after the last tile. */
 void accumulate_f32_f16_ref(float *restrict o, const struct score_row *restrict s,
                             const uint16_t *restrict v, size_t n_q, size_t n, size_t d)
 {
@@ -96,8 +96,8 @@ void accumulate_f32_f16_ref(float *restrict o, const struct score_row *restrict 
     }
 }
 
-/* The same with v_j[i] = scale[j][i / 32] times an int8. p_j times the scale is rounded once and
- * used for 32 dimensions. */
+/* The same with v_j[i] = scale[j][i / 32] times an int8. The product
+ * of p_j and the scale is rounded once and used for 32 dimensions. */
 void accumulate_f32_q8_ref(float *restrict o, const struct score_row *restrict s,
                            const void *restrict v, size_t n_q, size_t n, size_t d)
 {

@@ -1,7 +1,7 @@
-/* References of attention by integers over one tile: keys of four bits against queries of int8, and
- * values of four or eight bits against weights of int8. quantize_q8_f32 rounds the weights of the
- * softmax times the scales of the values to int8, 32 positions at a time, so no value is ever
- * converted. */
+/* References of integer attention over one tile: keys of four bits times
+ * queries of int8, and values of four or eight bits times weights of int8.
+ * quantize_q8_f32 rounds (softmax weight * scale of the value) to int8,
+ * 32 positions at a time, so values are never converted to floats. */
 #include <string.h>
 
 #include "kernels/kernels.h"

@@ -72,8 +72,8 @@ static inline int32_t value_q3k(const struct block_q3kx8 *w, size_t r, size_t c)
     return two_bits_k(w->low, r, c) - 4 * bit_k(w->high, r, c);
 }
 
-/* Q8_0: isum = sum_c w.q x.q, at most 32 * 128 * 128 = 2^19, so that (float)isum is exact. Returns
- * the accumulator of row r after this block, and so do the following functions. */
+/* Q8_0: isum = sum_c w.q x.q, at most 32 * 128 * 128 = 2^19, so that (float)isum is exact.
+ * This function and the following ones return the accumulator of row r after this block. */
 static inline float add_q8(float acc, const struct block_q8x8 *w, const struct block_q8 *x,
                            size_t r)
 {
@@ -101,7 +101,7 @@ static inline float add_q4(float acc, const struct block_q4x8 *w, const struct b
     return fmaf((float)sum, f32_from_f16(w->d[r]) * x->d, acc);
 }
 
-/* Column c (< 32) of row r: nibbles laid out as in Q4_0, and the fifth bit of Q5_0 and Q5_1. */
+/* Column c (< 32) of row r: a nibble laid out as in Q4_0, and the fifth bit of Q5_0 and Q5_1. */
 static inline int32_t nibble_32(const uint8_t *q, size_t r, size_t c)
 {
     uint8_t byte = q[block_place(r, c % 16)];
@@ -114,10 +114,10 @@ static inline int32_t fifth_32(const uint8_t *high, size_t r, size_t c)
     return (high[block_place(r, c % 4)] >> (c / 4) & 1) << 4;
 }
 
-/* Q4_1: w = d n + m, so sum_c w x = d sx sum_c n x + m sx sum_c x. The first sum is at most 32 * 15
- * * 128 < 2^16, the second 2^12: both are exact as floats. The products are added to the
- * accumulator first, then the minimum times (the sum of x as a float times the scale of x, rounded
- * once). */
+/* Q4_1: w = d n + m, so sum_c w x = d sx sum_c n x + m sx sum_c x. The first
+ * sum is at most 32 * 15 * 128 < 2^16, the second at most 2^12: both are exact
+ * as floats. The products are added to the accumulator first, then the minimum
+ * times (the sum of x as a float times the scale of x, rounded once). */
 static inline float add_with_min(float acc, int32_t sum, uint16_t d, uint16_t m,
                                  const struct block_q8 *x)
 {
@@ -162,9 +162,9 @@ static inline float add_q51(float acc, const struct block_q51x8 *w, const struct
 
 /* Q4_K: w = d scale_j n - dmin min_j in sub-block j of 32 columns, so
  *     sum_c w x = d sx sum_j scale_j (sum_c n x) - dmin sx sum_j min_j (sum_c x).
- * Both sums over j are integers, at most 8 * 63 * 32 * 15 * 128 < 2^25 and 2^21. (float)sum may
- * round, to nearest even on every ISA. First the products are added to the accumulator, then the
- * mins; each x->sum covers 16 columns, so a sub-block has two. */
+ * Both sums over j are integers: the first is at most 8 * 63 * 32 * 15 * 128 < 2^25, the second
+ * at most 2^21. (float)sum may round, to nearest even on every ISA. First the products are added
+ * to the accumulator, then the mins; each x->sum covers 16 columns, so a sub-block has two. */
 static inline float add_q4k(float acc, const struct block_q4kx8 *w, const struct block_q8k *x,
                             size_t r)
 {
@@ -184,8 +184,8 @@ static inline float add_q4k(float acc, const struct block_q4kx8 *w, const struct
     return fmaf(-(float)min, f32_from_f16(w->dmin[r]) * x->d, acc);
 }
 
-/* Q6_K: w = d scale_j (q - 32) in sub-block j of 16 columns, scale_j of -128 .. 127. The bias is in
- * value_q6k. isum is at most 16 * 128 * 16 * 32 * 128 = 2^27. */
+/* Q6_K: w = d scale_j (q - 32) in sub-block j of 16 columns, scale_j of -128 .. 127.
+ * value_q6k subtracts the bias. isum is at most 16 * 128 * 16 * 32 * 128 = 2^27. */
 static inline float add_q6k(float acc, const struct block_q6kx8 *w, const struct block_q8k *x,
                             size_t r)
 {
@@ -239,7 +239,7 @@ static inline float add_q3k(float acc, const struct block_q3kx8 *w, const struct
     return fmaf((float)sum, f32_from_f16(w->d[r]) * x->d, acc);
 }
 
-/* Q2_K: as Q4_K, in sub-blocks of 16 with nibbles for scale and min. */
+/* Q2_K: as Q4_K, with sub-blocks of 16 columns, and with nibbles for scale and min. */
 static inline float add_q2k(float acc, const struct block_q2kx8 *w, const struct block_q8k *x,
                             size_t r)
 {
@@ -270,8 +270,8 @@ static inline int32_t value_one(const uint8_t *q, size_t r, size_t c)
     return (q[block_place(r, c % 32)] >> (c / 32) & 1) * 2 - 1;
 }
 
-/* TQ2_0: isum = sum_c (two - 1) x.q, at most 256 * 2 * 128 = 2^16. A kernel may subtract the offset
- * at the end, with the sums in x. */
+/* TQ2_0: isum = sum_c (two - 1) x.q, at most 256 * 2 * 128 = 2^16. A
+ * kernel may subtract the offset 1 at the end, by the sums in x. */
 static inline float add_tq2(float acc, const struct block_tq2x8 *w, const struct block_q8k *x,
                             size_t r)
 {
@@ -283,7 +283,7 @@ static inline float add_tq2(float acc, const struct block_tq2x8 *w, const struct
     return fmaf((float)sum, f32_from_f16(w->d[r]) * x->d, acc);
 }
 
-/* Q2_0: the same for each 64 columns, which have their own scale, in ascending order. */
+/* Q2_0: the same for each 64 columns in ascending order; each 64 have their own scale. */
 static inline float add_q2(float acc, const struct block_q2x8 *w, const struct block_q8k *x,
                            size_t r)
 {
@@ -313,8 +313,8 @@ static inline float add_q1(float acc, const struct block_q1x8 *w, const struct b
     return acc;
 }
 
-/* Token t (0 .. 3) of a group of four, as its gemv would get it. The group has 4 columns of each
- * token in turn, because one load then feeds four products. */
+/* Extract token t (0 .. 3) from a group of four, in the form that a gemv takes. The group
+ * has 4 columns of each token in turn, because one load then feeds four products. */
 static inline struct block_q8 token_q8(const struct block_q8x4 *x, size_t t)
 {
     struct block_q8 token = { .d = x->d[t], .sum = x->sum[t] };
@@ -325,8 +325,8 @@ static inline struct block_q8 token_q8(const struct block_q8x4 *x, size_t t)
     return token;
 }
 
-/* Token t of a group of four K blocks, as token_q8: [column / 4][token][column % 4], and of the
- * sums [16 columns][token]. */
+/* Extract token t from a group of four K blocks, like token_q8; the group has
+ * columns as [column / 4][token][column % 4], sums as [column / 16][token]. */
 static inline struct block_q8k token_q8k(const struct block_q8kx4 *x, size_t t)
 {
     struct block_q8k token = { .d = x->d[t] };

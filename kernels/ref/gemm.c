@@ -5,8 +5,8 @@
 #include "kernels/kernels.h"
 #include "kernels/ref/dot.h"
 
-/* Row t of x begins at x + t x_stride, row t of y at y + t y_stride: both may be parts of larger
- * matrices. Bytes between rows of y are not changed. */
+/* Row t of x begins at x + t x_stride, row t of y at y + t y_stride: x and y
+ * may be parts of larger matrices. Bytes between rows of y are not changed. */
 void gemm_f32_f32_f32_ref(float *restrict y, const void *restrict w, const float *restrict x,
                           const struct gemm_shape *restrict shape)
 {

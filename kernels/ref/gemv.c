@@ -32,7 +32,7 @@ void gemv_f32_f16_f32_ref(float *restrict y, const void *restrict w, const float
 
     (void)ahead;
     assert(cols % 16 ==
-           0); /* if there is more than one row, the contract's 32 keeps the rows aligned */
+           0); /* if there are several rows, cols % 32 == 0 (contract) keeps them aligned */
     for (size_t r = 0; r < rows; r++, row += cols) {
         float lane[16] = { 0 };
 
@@ -48,7 +48,7 @@ void gemv_f32_f16_f32_ref(float *restrict y, const void *restrict w, const float
  * The integer sum is exact in any order, so a kernel may use its widest multiplication. Floats are
  * added once per block:
  *     acc = fma((float)isum, sw * sx, acc), blocks ascending, from +0,
- * one accumulator per row (kernels/ref/dot.h). Block b of row r: row r % 8 of group r / 8. */
+ * one accumulator per row (kernels/ref/dot.h). Row r is row r % 8 of group r / 8. */
 #define GEMV_BLOCKS(name, layout, activations, add, block_cols) \
     void name(float *restrict y, const void *restrict w, const struct activations *restrict x, \
               size_t rows, size_t cols, size_t ahead) \

@@ -1,9 +1,9 @@
 /* References of the mixers that carry a state instead of a cache: short convolution, gated delta
- * rule, Mamba2. One call computes one position; a prompt takes one call per position, so its bits
- * are those of single steps.
+ * rule, Mamba2. One call computes one position. A prompt takes one
+ * call per position, so it gets the same bits as single steps.
  *
- * The columns of a state are independent: the sums run over rows, in one order, and a lane of a
- * vector is a column, so no vector is ever folded. */
+ * The columns of a state are independent: sums run over the rows, in one
+ * order. A lane of a vector is a column, so no vector is ever folded. */
 #include "kernels/kernels.h"
 #include "kernels/ref/scalar.h"
 
@@ -24,8 +24,8 @@ void conv_f32_ref(float *restrict y, const float *restrict x, const float *restr
     }
 }
 
-/* The gated delta rule. The state maps keys to values; it fades by `decay`, and its answer for the
- * key k moves towards v by the fraction beta:
+/* The gated delta rule. The state maps keys to values. A step fades it by
+ * `decay`, and moves its answer for the key k towards v by the fraction beta:
  *     S = decay S;  S += k (beta (v - S'k))';  o = S'q.
  * m is computed before the state fades, because (decay S)'k = decay (S'k), which saves one
  * operation and one rounding per element. */

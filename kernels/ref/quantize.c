@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Q8_0: y = d q. Block c / 32 of the row's group, row r = row % 8 in it. Only the product is
- * rounded, because d and q are exact in f32. */
+/* Q8_0: y = d q. Column c is in block c / 32 of the row's group; the row is row r = row
+ * % 8 of the group. Only the product is rounded, because d and q are exact in f32. */
 void dequantize_f32_q8x8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
 {
     const struct block_q8x8 *block = (const struct block_q8x8 *)w + row / 8 * (cols / 32);
@@ -83,9 +83,9 @@ void dequantize_f32_q51x8_ref(float *restrict y, const void *restrict w, size_t 
     }
 }
 
-/* Q4_K: y = d (scale n) - dmin min. scale n is an integer of at most 63 * 15, and exact. dmin min
- * is rounded, then the fma rounds again. The contract fixes this order, because another order
- * gives other bits. */
+/* Q4_K: y = d (scale n) - dmin min. The product scale n is an integer of at most
+ * 63 * 15, so it is exact. The product dmin min is rounded, then the fma rounds
+ * again. The contract fixes this order, because another order gives other bits. */
 void dequantize_f32_q4kx8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
 {
     const struct block_q4kx8 *block = (const struct block_q4kx8 *)w + row / 8 * (cols / 256);
@@ -102,8 +102,8 @@ void dequantize_f32_q4kx8_ref(float *restrict y, const void *restrict w, size_t 
     }
 }
 
-/* Q6_K: y = d (scale (q - 32)). The product in parentheses is an integer of at most 2^12, and
- * exact. */
+/* Q6_K: y = d (scale (q - 32)). The product in parentheses
+ * is an integer of at most 2^12, so it is exact. */
 void dequantize_f32_q6kx8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
 {
     const struct block_q6kx8 *block = (const struct block_q6kx8 *)w + row / 8 * (cols / 256);
@@ -118,7 +118,7 @@ void dequantize_f32_q6kx8_ref(float *restrict y, const void *restrict w, size_t 
     }
 }
 
-/* Q5_K: as Q4_K. scale q is at most 63 * 31. */
+/* Q5_K: as Q4_K. The product scale q is at most 63 * 31. */
 void dequantize_f32_q5kx8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
 {
     const struct block_q5kx8 *block = (const struct block_q5kx8 *)w + row / 8 * (cols / 256);
@@ -213,8 +213,8 @@ void dequantize_f32_q1x8_ref(float *restrict y, const void *restrict w, size_t r
  * the integer in the low bits of the float, in the rounding mode of the core, and subtracting it is
  * exact. No q is -128, so -q exists.
  *
- * Below 2^-100 the quotient 127 / max|x| would grow towards overflow, and products lose bits as
- * subnormals: a block that small counts as zero, with d = 0. */
+ * If max|x| is below 2^-100, the block counts as zero, with d = 0: otherwise
+ * 127 / max|x| could overflow, and products would lose bits as subnormals. */
 static float quantize_block(int8_t *restrict q, const float *restrict x, size_t n)
 {
     const float magic = 12582912.0f;
@@ -240,7 +240,7 @@ static float quantize_block(int8_t *restrict q, const float *restrict x, size_t 
     return max / 127.0f;
 }
 
-/* A format with a bias or a min also needs the sum of x's quants: sum_c q (kernels/ref/dot.h). */
+/* A format with a bias or a min also needs the sum of the quants, sum_c q (kernels/ref/dot.h). */
 static int32_t sum_of(const int8_t *q, size_t n)
 {
     int32_t sum = 0;
@@ -251,7 +251,7 @@ static int32_t sum_of(const int8_t *q, size_t n)
     return sum;
 }
 
-/* x (n) to n / 32 blocks, each with the sum of all its q. */
+/* Quantize x (n) to n / 32 blocks, each with the sum of its q. */
 void quantize_q8_f32_ref(struct block_q8 *restrict y, const float *restrict x, size_t n)
 {
     assert(n % 32 == 0);
@@ -261,8 +261,8 @@ void quantize_q8_f32_ref(struct block_q8 *restrict y, const float *restrict x, s
     }
 }
 
-/* x (n) to n / 256 blocks, each with 16 sums of 16 q: Q4_K has a min for every 32 columns, Q6_K a
- * scale for every 16. A sum is at most 16 * 127, an int16. */
+/* Quantize x (n) to n / 256 blocks, each with 16 sums of 16 q: Q4_K has a min for every 32
+ * columns, Q6_K a scale for every 16. A sum is at most 16 * 127, so it fits an int16. */
 void quantize_q8k_f32_ref(struct block_q8k *restrict y, const float *restrict x, size_t n)
 {
     assert(n % 256 == 0);
@@ -275,8 +275,8 @@ void quantize_q8k_f32_ref(struct block_q8k *restrict y, const float *restrict x,
     }
 }
 
-/* Token t goes to lane t % 4 of group t / 4: column c of it to [c / 4][t % 4][c % 4]. Lanes of the
- * last group without a token become zeros, whose products add nothing and never trap. */
+/* Token t goes to lane t % 4 of group t / 4: column c of it to [c / 4][t % 4][c % 4]. Lanes of
+ * the last group that have no token become zeros, whose products add nothing and never trap. */
 void interleave_q8x4_q8_ref(struct block_q8x4 *restrict y, const struct block_q8 *restrict x,
                             size_t n_tokens, size_t cols)
 {
@@ -289,8 +289,8 @@ void interleave_q8x4_q8_ref(struct block_q8x4 *restrict y, const struct block_q8
             struct block_q8x4 *to = &y[t / 4 * n_blocks + b];
             const struct block_q8 *from = t < n_tokens ? &x[t * n_blocks + b] : &zero;
 
-            /* Four columns of a token are the operand of one lane of a dot product (sdot,
-             * vpdpbusd). */
+            /* Four columns of a token are one lane's
+             * operand of a dot product (sdot, vpdpbusd). */
             for (size_t c = 0; c < 32; c++) {
                 to->q[c / 4][t % 4][c % 4] = from->q[c];
             }

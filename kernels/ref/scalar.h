@@ -24,7 +24,7 @@ static inline float f32_from_bits(uint32_t u)
     return f;
 }
 
-/* Fold 16 lanes to one: add the upper half to the lower, 16, 8, 4, 2, 1. Destroys lane[]. */
+/* Fold 16 lanes to 8, 4, 2 and 1: each time, add the upper half to the lower. Destroys lane[]. */
 static inline float fold16(float lane[16])
 {
     for (int half = 8; half >= 1; half /= 2) {
@@ -49,7 +49,7 @@ static inline float f32_from_f16(uint16_t h)
     return f32_from_bits(sign | f32_bits(f32_from_bits(magnitude) * 0x1p112f));
 }
 
-/* The upper half of a float's bits is a float of 8 bits of precision: bf16. */
+/* bf16 is the upper half of a float's bits: a float of 8 bits of precision. */
 static inline float f32_from_bf16(uint16_t h)
 {
     return f32_from_bits((uint32_t)h << 16);
@@ -66,8 +66,8 @@ static inline uint16_t bf16_from_f32(float x)
 /* Rounds to nearest even; a number that is too large becomes infinity; NaN stays a quiet NaN.
  *
  * Ordinary numbers lose 13 bits of the fraction. First 0xfff plus the last kept bit is added: this
- * carries into the last kept bit above one half, and at one half if that bit is odd. 0x38000000 is
- * 112 << 23, the difference of the biases. */
+ * carries into the last kept bit above one half, and at one half if that
+ * bit is odd. 0x38000000 is 112 << 23, for the difference of the biases. */
 static inline uint16_t f16_from_f32(float f)
 {
     uint32_t bits = f32_bits(f);
@@ -144,7 +144,7 @@ static inline float gelu_tanh_f32(float x)
 {
     const float c1 = 0x1.988454p+0f, c1_low = -0x1.857936p-25f;
     const float c3 = 0x1.2444f2p-4f, c3_low = 0x1.49b16ap-29f;
-    float v = x > -16.0f ? x : -16.0f; /* beyond this e is 0 or infinity, and nothing overflows */
+    float v = x > -16.0f ? x : -16.0f; /* beyond these bounds e is 0 or infinity */
     float square, cubic, factor, rest, low, u, e;
 
     v = v < 16.0f ? v : 16.0f;

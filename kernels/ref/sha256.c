@@ -46,7 +46,7 @@ static inline void take_word(uint32_t v[8], unsigned i, uint32_t word)
     *h += (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) | (c & (a | b)));
 }
 
-/* Indices that the compiler knows keep both arrays in registers. */
+/* With constant indices, the compiler keeps both arrays in registers. */
 #define EIGHT(DO, i) DO(i) DO(i + 1) DO(i + 2) DO(i + 3) DO(i + 4) DO(i + 5) DO(i + 6) DO(i + 7)
 #define SIXTEEN(DO) EIGHT(DO, 0) EIGHT(DO, 8)
 

@@ -5,8 +5,8 @@
  * FIG4: the same for 128 columns, whose x is half of a block of the K formats, with its scale. The
  * nibbles of each 32 columns are stored like a block of these.
  *
- * Every isum is exact in any order, and so is (float)isum: at most 128 * 127 * 128 < 2^21, where f32
- * has all integers up to 2^24. */
+ * Every isum is exact in any order. It is at most 128 * 127 * 128 < 2^21,
+ * so (float)isum is exact as well: f32 has all integers up to 2^24. */
 #include "kernels/kernels.h"
 #include "kernels/ref/dot.h"
 
@@ -115,7 +115,7 @@ void gemm_f32_fig4x8_q8kx4_ref(float *restrict y, const void *restrict w,
                                const struct gemm_shape *restrict shape,
                                const struct nibble_table *restrict table)
 {
-    /* Two blocks of weights for each block of x. */
+    /* Each block of x takes two blocks of weights. */
     size_t n_blocks = shape->cols / FIG4_COLS;
     size_t n_x = (n_blocks + 1) / 2;
 
@@ -160,7 +160,7 @@ static struct run run_of_fig4(const void *w, size_t n_runs, size_t group, size_t
     return (struct run){ block->d, block->q[i % 4] };
 }
 
-/* y = d value, one rounding. */
+/* y = d * value, with one rounding. */
 static void dequantize(float *restrict y, const void *w, size_t row, size_t cols,
                        const struct nibble_table *table, run_of_fn *run_of)
 {

@@ -6,8 +6,8 @@
 #include "kernels/ref/scalar.h"
 
 /* y = x / rms(x) (offset + w), rms(x) = sqrt(sum x^2 / n + eps). eps keeps a vector of zeros from
- * dividing by zero. x s is rounded before the weight: Llama's order. Gemma stores w - 1, hence
- * offset 1. */
+ * dividing by zero. x s is rounded before it is multiplied by the
+ * weight: Llama's order. Gemma stores w - 1, so it has offset 1. */
 void rmsnorm_f32_ref(float *y, const float *x, const float *restrict w, size_t n, float eps,
                      float offset)
 {
@@ -26,8 +26,8 @@ void rmsnorm_f32_ref(float *y, const float *x, const float *restrict w, size_t n
 }
 
 /* y = (x - m) / sqrt(var + eps) w + b with the mean m = sum x / n and var = sum (x - m)^2 / n.
- * There are two passes over x, because sum x^2 / n - m^2 would cancel if the mean is large. One fma
- * applies weight and bias. */
+ * There are two passes over x, because sum x^2 / n - m^2 would cancel
+ * if the mean is large. One fma applies both weight and bias. */
 void layernorm_f32_ref(float *y, const float *x, const float *restrict w, const float *restrict b,
                        size_t n, float eps)
 {
@@ -217,7 +217,7 @@ void silu_f32_ref(float *y, const float *x, size_t n)
     }
 }
 
-/* The output gate of attention: x sigmoid(gate), with one division. */
+/* The output gate of attention: x * sigmoid(gate), with one division. */
 void sigmoid_mul_f32_ref(float *y, const float *x, const float *gate, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -282,7 +282,7 @@ void add_scaled_f32_ref(float *restrict y, const float *restrict x, size_t n, fl
     }
 }
 
-/* The result of a block is added to its input: the residual stream. */
+/* The residual stream: the result of a block is added to the block's input. */
 void add_f32_ref(float *restrict y, const float *restrict x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -1,9 +1,9 @@
 // void kernel_call_checked(struct kernel_call *call): AAPCS64.
 //
-// x0  call; kept in a static variable over the call, as nothing else can be trusted
+// x0 call; a static variable keeps it over the call, because nothing else can be trusted
 //
 // Fills x19-x29, x18 and the low halves of v8-v15 with known values and every other register with
-// garbage (those of SVE too if call->features has it), calls the kernel, and compares. Its own
+// garbage (with SVE's registers if call->features has SVE), calls the kernel, and compares. Its own
 // registers are saved in call->saved, not on the stack, so that a kernel that moves sp does no
 // harm; the kernel gets the stack at call->stack.
 #include "kernels/arm64/asm.h"
@@ -83,8 +83,8 @@ func kernel_call_checked
     ins     v1.s[0], w10
     ldr     w11, [x0, #CALL_FEATURES]
     tbz     w11, #FEATURE_SVE, 1f
-    // The same again for vectors longer than V, whose upper part a write to V clears: garbage above
-    // the low 64 bits of all Z; in the first three bytes of every P, a pattern that no kernel uses.
+    // The same for SVE vectors, because a write to V clears their upper part: garbage above the
+    // low 64 bits of every Z; in the first three bytes of every P, a pattern that no kernel uses.
     .arch_extension sve
 .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
     dup     z\n\().b, #-1
@@ -139,7 +139,7 @@ func kernel_call_checked
     expect_equal x13, SAVED_FLOATS + 64, FAULT_CONTROL
     str     w9, [x12, #CALL_DAMAGE]
 
-    msr     fpcr, x10               // the saved one: expect_equal loaded it last
+    msr     fpcr, x10               // the saved sp: expect_equal loaded it last
     ldp     d8, d9, [x12, #SAVED_FLOATS]
     ldp     d10, d11, [x12, #SAVED_FLOATS + 16]
     ldp     d12, d13, [x12, #SAVED_FLOATS + 32]

@@ -8,16 +8,16 @@
 enum fill {
     FILL_UNIFORM, /* +-1 */
     FILL_WIDE,    /* exponents from -40 to 40 */
-    FILL_FINITE,  /* zeros, subnormals, extremes between ordinary values */
+    FILL_FINITE,  /* zeros, subnormals and extremes among ordinary values */
     FILL_SPECIAL, /* the same with infinities and NaNs */
-    FILL_EQUAL,   /* a single value, so that maxima tie and sums round alike */
+    FILL_EQUAL,   /* one value everywhere, so that maxima tie */
     FILL_KINDS
 };
 
 /* How integer blocks are filled. */
 enum block_fill {
     BLOCK_RANDOM,
-    BLOCK_LEAST,    /* -128 everywhere, nibbles 15, scales and mins 63: the largest sums */
+    BLOCK_LEAST,    /* -128 everywhere, nibbles 15, scales and mins 63: largest sums */
     BLOCK_GREATEST, /* 127 against -128 */
     BLOCK_MIXED,    /* random picks of -128, 127, 0 */
     BLOCK_PAIR,     /* two products -128 * -128, one chunk apart, whose sum does not fit an int16 */
@@ -25,7 +25,7 @@ enum block_fill {
     BLOCK_KINDS
 };
 
-/* Layouts of weights, as in the rows of the types. */
+/* The layouts of weights, one for each row of the types. */
 enum weights {
 #define TYPE_FLOATS(NAME, id, name, ...) WEIGHTS_##name,
 #define TYPE_WEIGHTS(NAME, id, name, layout, ...) WEIGHTS_##layout,
@@ -55,10 +55,10 @@ size_t weights_bytes(enum weights type, size_t rows, size_t cols);
 /* +-1 */
 float fill_uniform(struct tester *t);
 
-/* `fill` if it is wanted, else FILL_UNIFORM. */
+/* Returns `fill` if it is wanted, else FILL_UNIFORM. */
 unsigned fill_if(bool wanted, unsigned fill);
 
-/* The factor for the values of a fill that makes uniform ones span +-range. */
+/* Returns the factor for the values of `fill` with which uniform values span +-range. */
 float fill_factor(unsigned fill, float range);
 
 /* Fill a slot: n values; n blocks; rows x cols; a tile of the cache with d dimensions. */
@@ -75,7 +75,7 @@ void fill_table(struct tester *t, size_t slot, unsigned fill, size_t ahead);
  * the last block in its row. */
 void fill_block_q8(struct tester *t, struct block_q8 *out, enum block_fill fill, bool last);
 void fill_block_q8k(struct tester *t, struct block_q8k *out, enum block_fill fill, bool last);
-/* The first alone: no -128. */
+/* Like fill_block_q8, but without -128. */
 void fill_quantized_q8(struct tester *t, struct block_q8 *out, enum block_fill fill);
 
 /* Lengths of the vector ops: 0 to 70, then those of models, then lengths next to them. */

@@ -1,14 +1,14 @@
-/* Attention over one tile of the cache: every number of positions, a few of queries, dimensions
- * with every ragged edge if the contract allows any, else those of a model. */
+/* Attention over one tile of the cache: every number of positions and a few numbers of queries.
+ * Dimensions have every ragged edge that the contract allows, or else are those of a model. */
 #include <string.h>
 
 #include "kernels/ref/scalar.h"
 #include "kernels/selftest/cases.h"
 
-/* The differences between tiles of fp16 and of int8. */
+/* How tiles of fp16 and of int8 differ. */
 static const struct tile_format {
     bool is_q8;
-    size_t dimensions; /* come in multiples of this */
+    size_t dimensions; /* dimensions are multiples of this */
     size_t query_align, value_align;
 } tile_f16 = { false, 1, 4, 2 }, tile_q8 = { true, BLOCK_COLS, 8, 16 };
 
@@ -143,7 +143,7 @@ static void end_score_row(struct tester *t, struct score_row *s, size_t n, float
     }
 }
 
-/* Positions beyond n are stale: scores of another tile, and values that may be NaN. */
+/* Positions beyond n hold stale data: scores of another tile, and values that may be NaN. */
 static void run_accumulate(struct tester *t, const struct tile_format *tile, size_t n_q, size_t n,
                            size_t d, unsigned fill)
 {
@@ -214,7 +214,7 @@ static void begin_softmax_row(struct tester *t, struct score_row *s, bool first)
         s->sum = 0.0f;
     }
     for (size_t i = 0; i < sizeof s->reserved / sizeof s->reserved[0]; i++) {
-        s->reserved[i] = fill_uniform(t); /* no NaN: all of it must be kept */
+        s->reserved[i] = fill_uniform(t); /* no NaN: all bytes must be kept */
     }
 }
 
@@ -231,7 +231,7 @@ static void fill_softmax_rows(struct tester *t, size_t n_values, size_t n, unsig
         if (values[i] == 0.0f) {
             values[i] = 0.0f;
         }
-        if (n % 4 == 1) { /* so that a lane of zeros would win the maximum */
+        if (n % 4 == 1) { /* with these, a wrong lane of zeros would win the maximum */
             values[i] = -1.0f - fabsf(values[i]);
         }
     }

@@ -1,5 +1,5 @@
-/* Attention by integers: keys of four bits, values of four and eight against weights of int8. The
- * contents include products of the largest numbers, all of one sign, which just fit 16-bit sums. */
+/* Integer attention: keys of four bits; values of four and eight bits times weights of int8.
+ * The contents include the largest products, all of one sign, which just fit 16-bit sums. */
 #include <math.h>
 #include <string.h>
 

@@ -34,7 +34,7 @@ static bool is_long(enum weights type)
     return weights_format(type)->cols > BLOCK_COLS;
 }
 
-/* One or two bits: there is less to test than in a K format. */
+/* True for one or two bits: there is less to test than in a K format. */
 static bool is_few(enum weights type)
 {
     const struct weights_format *f = weights_format(type);
@@ -42,7 +42,7 @@ static bool is_few(enum weights type)
     return f->float_bytes == 0 && 2 * f->bytes < 5 * f->cols; /* below 2.5 bits */
 }
 
-/* More than a kernel takes in one iteration, with a remainder; columns in blocks. */
+/* Sizes above what a kernel takes in one iteration, with a remainder; columns count blocks. */
 static const struct {
     size_t rows, blocks, n_tokens;
 } large[] = {
@@ -56,7 +56,7 @@ static unsigned n_fills(enum weights type)
     return weights_format(type)->fills;
 }
 
-/* Float activations contain no NaN: together with NaN weights they would show nothing. */
+/* Float activations contain no NaN: together with NaN weights, they would test nothing. */
 static unsigned fill_of_x(unsigned fill)
 {
     return fill_if(fill != FILL_SPECIAL, fill);
@@ -149,7 +149,7 @@ static void test_gemv(struct tester *t, enum weights type)
     for (size_t i = 0; i < N_LARGE; i++) {
         run_gemv(t, type, large[i].rows, large[i].blocks * step, (unsigned)i % n_fills(type));
     }
-    if (type == WEIGHTS_f16) { /* in steps of one row, 16 columns more keep the rows aligned */
+    if (type == WEIGHTS_f16) { /* with a step of one row, 16 more columns keep rows aligned */
         for (size_t cols = 16; cols <= 80; cols += 32) {
             run_gemv(t, type, 1, cols, FILL_WIDE);
         }
@@ -176,8 +176,8 @@ static void put_token_q8k(struct block_q8kx4 *out, size_t lane, const struct blo
     out->d[lane] = token->d;
 }
 
-/* Fill a lane: with a token or, if there is none, with zeros as interleave writes them, or with
- * garbage. */
+/* Fill a lane with a token. If there is none, fill it
+ * with zeros, as interleave does, or with garbage. */
 enum lane { LANE_TOKEN, LANE_ZERO, LANE_GARBAGE };
 
 static enum lane lane_of(const struct gemm_shape *shape, size_t i, unsigned fill)
@@ -235,8 +235,8 @@ static void fill_lane(struct tester *t, enum weights type, const struct gemm_sha
     }
 }
 
-/* The number of values from the first value of the first of n rows to the last value of the last
- * one. */
+/* The number of values from the first value of
+ * n rows to the last value of the last row. */
 static size_t span(size_t n, size_t stride, size_t width)
 {
     if (n == 0) {
@@ -260,7 +260,7 @@ static size_t fill_float_matrix(struct tester *t, const struct gemm_shape *shape
     return 4 * n;
 }
 
-/* Fills slot 2; returns its bytes. */
+/* Fills slot 2; returns its size in bytes. */
 static size_t fill_matrix(struct tester *t, enum weights type, const struct gemm_shape *shape,
                           unsigned fill)
 {
@@ -278,7 +278,7 @@ static size_t fill_matrix(struct tester *t, enum weights type, const struct gemm
     return groups * n_blocks * weights_format(type)->x4_bytes;
 }
 
-/* The distance between two rows of x in floats, in turn larger than cols; blocks have no gaps. */
+/* The distance between two rows of x in floats, at times larger than cols; blocks have no gaps. */
 static size_t x_stride_of(const struct tester *t, enum weights type, size_t cols)
 {
     if (!is_float(type)) {
@@ -323,8 +323,8 @@ static void run_gemm(struct tester *t, enum weights type, size_t rows, size_t co
     tester_run(t, &c);
 }
 
-/* True if a pair of sizes is to be run: for long blocks every second or fourth pair, and a third of
- * the larger pairs of those. Three is coprime to the periods of rows, tokens and blocks. */
+/* True if a pair of sizes is to be run. For long blocks that is every second or fourth pair, and
+ * of larger pairs only a third. Three is coprime to the periods of rows, tokens and blocks. */
 static bool is_drawn(enum weights type, size_t pair, size_t values)
 {
     size_t of = is_few(type) ? 4 : 2;
@@ -335,9 +335,9 @@ static bool is_drawn(enum weights type, size_t pair, size_t values)
     return pair % (values > 96 ? 3 * of : of) == 0;
 }
 
-/* Run the numbers of rows against the numbers of tokens, up to two tiles of each, in the pairs that
- * is_drawn() selects. Blocks from 0 to 3 and contents alternate. The seed selects the start,
- * because all combinations would take an emulator minutes. */
+/* Run pairs of numbers of rows and of tokens, up to two tiles of each, which
+ * is_drawn() selects. Blocks from 0 to 3 and contents alternate. The seed
+ * selects the start; all combinations would take an emulator minutes. */
 static void test_gemm(struct tester *t, enum weights type)
 {
     static const size_t rows[] = { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,

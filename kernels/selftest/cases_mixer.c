@@ -1,11 +1,11 @@
-/* Convolution and recurrent states: every number of columns up to 70, which the kernels cut into
- * blocks, with a few rows, then the heads of models. */
+/* Convolution and recurrent states: every number of columns up to 70 (kernels
+ * cut them into blocks) with a few rows, then the heads of models. */
 #include "kernels/selftest/cases.h"
 
 #include <string.h>
 
-/* The sizes of case i of a state: short ones, then the heads of models, whole and as one core's
- * share. */
+/* The sizes of case i of a state: short ones, then heads
+ * of models, both whole and as one core's share. */
 enum { N_SHORT = 71, N_STATES = N_SHORT + 4 };
 
 static struct state_shape state_of(size_t i)
@@ -51,7 +51,7 @@ static struct tester_case step_case(const struct state_shape *shape, bool in_pla
     };
 
     c.slot[result].use = in_place ? TESTER_INOUT : TESTER_OUT;
-    if (delta) { /* s, o, q, k, v; where mamba2 has s, y, x, b, c */
+    if (delta) { /* s, o, q, k, v; mamba2 has s, y, x, b, c */
         c.pointer[2] = FIRST;
         c.pointer[3] = SECOND;
         c.pointer[4] = INPUT;
@@ -76,7 +76,7 @@ static void run_step(struct tester *t, const struct state_shape *shape, bool in_
     tester_run(t, &c);
 }
 
-/* Run every size once, alternately in place and not; the heads of models run both ways. */
+/* Run every size once, by turns in place and not in place; heads of models run both ways. */
 static void test_step(struct tester *t, bool delta)
 {
     for (size_t i = 0; i < N_STATES; i++) {
@@ -89,7 +89,7 @@ static void test_step(struct tester *t, bool delta)
     }
 }
 
-/* Row j of x, and of w, with a gap of (i % 4) after it. */
+/* Each row of x and of w, with a gap of (i % 4) after it. */
 static void run_conv(struct tester *t, size_t i, size_t n, unsigned fill)
 {
     struct conv_shape shape = { .n_taps = 1 + i % CONV_MOST_TAPS,

@@ -56,7 +56,7 @@ static const struct activations {
       BLOCK_K_COLS, sizeof(struct block_q8k), sizeof(struct block_q8kx4), 16, 100, 4
   };
 
-/* 2^-101 is below the bound under which a block is zero. */
+/* 2^-101 is below 2^-100, under which a block counts as zero. */
 static float quantize_scale(size_t i)
 {
     if (i % 3 == 2) {
@@ -68,8 +68,8 @@ static float quantize_scale(size_t i)
     return 1.0f;
 }
 
-/* Blocks whose step is exactly 1: each of the first 32 values is halfway between two integers, and
- * 127 sets the step. */
+/* Blocks whose step is exactly 1, set by a value of 127: each
+ * of the first 32 values is halfway between two integers. */
 static void make_ties(float *x, size_t n)
 {
     for (size_t j = 0; j < 32; j++) {
@@ -130,7 +130,7 @@ static void test_quantize(struct tester *t, const struct activations *a)
     }
 }
 
-/* A kernel only moves bytes, so any bytes will do. */
+/* The kernels only move bytes, so any bytes will do. */
 static void test_interleave(struct tester *t, const struct activations *a)
 {
     static const size_t blocks[] = { 0, 1, 2, 3, 6 };
@@ -200,7 +200,7 @@ static void test_convert_to_f32(struct tester *t)
     }
 }
 
-/* Every byte is a part of a packed block: a scale is copied or taken apart, not computed with. */
+/* Any bytes make a valid packed block: scales are copied or taken apart, never computed with. */
 static void test_unpack(struct tester *t, size_t bytes, size_t wide_bytes)
 {
     uint8_t *packed = tester_source(1);
@@ -220,7 +220,7 @@ static void test_unpack(struct tester *t, size_t bytes, size_t wide_bytes)
 
         fill_random_bytes(t, 1, n * bytes);
         for (size_t j = 0; bytes == MX4P_BYTES && j < n * bytes; j++) {
-            packed[j] = (uint8_t)(packed[j] % 41); /* MXFP4's powers of two, at most 40 */
+            packed[j] = (uint8_t)(packed[j] % 41); /* MXFP4's powers of two: at most 40 */
         }
         tester_run(t, &c);
     }

@@ -21,8 +21,8 @@ static size_t first_case(struct tester *t, size_t step)
     return step == EVERY ? 0 : tester_random(t) % step;
 }
 
-/* y (n) of n_inputs vectors of n floats: pointers are y, then the inputs. y is input number
- * `alias`, or its own buffer if alias is n_inputs. */
+/* An op that makes y (n) from n_inputs vectors of n floats: pointers are y, then the
+ * inputs. y is input number `alias`, or a buffer of its own if alias is n_inputs. */
 static struct tester_case map_case(size_t n, size_t n_inputs, size_t alias, unsigned fill)
 {
     struct tester_case c = { .n_slots = n_inputs,
@@ -109,7 +109,7 @@ static void test_rope(struct tester *t)
     }
 }
 
-/* Replaces the values x[i] by -1 - |x[i]|, so that a lane of zeros would win the maximum. */
+/* Replaces each value x[i] by -1 - |x[i]|: a wrong lane of zeros would then win the maximum. */
 static void make_negative(float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -117,14 +117,14 @@ static void make_negative(float *x, size_t n)
     }
 }
 
-/* max, exp_sum and softmax: one vector, which all except max change. */
+/* max, exp_sum and softmax take one vector; all except max change it. */
 static void test_softmax_parts(struct tester *t, enum kernel_op op)
 {
     static const float scalars[FILL_KINDS] = { 0.25f, 3.5f, 0.25f, 20.0f, 0.25f };
     size_t first = FILL_KINDS;
 
     if (op == KERNEL_exp_sum_f32) {
-        first = 0; /* which takes no elements as well */
+        first = 0; /* exp_sum also takes n = 0 */
     }
     for (size_t i = first; i < N_LENGTHS * FILL_KINDS; i++) {
         size_t n = length_of(i);
@@ -153,8 +153,8 @@ static void test_softmax_parts(struct tester *t, enum kernel_op op)
     }
 }
 
-/* Gates of two inputs and mul: y is one of them, or neither. `range` is the span of input
- * `gate`. */
+/* Gates of two inputs, and mul: y is one of the inputs,
+ * or neither. `range` is the span of input `gate`. */
 static void test_gate(struct tester *t, size_t step, size_t gate, float range)
 {
     for (size_t i = first_case(t, step); i < N_LENGTHS * FILL_KINDS; i += step) {
@@ -171,7 +171,7 @@ static void test_gate(struct tester *t, size_t step, size_t gate, float range)
     }
 }
 
-/* y = f(x), or in place; `range` is the span of x; scale and add_scaled have a factor. */
+/* y = f(x), maybe in place; `range` is the span of x; scale and add_scaled have a factor. */
 static void test_unary(struct tester *t, size_t step, float range)
 {
     static const float factors[] = { 0.125f, -3.0f, 0.0f, 0x1p-126f, 1e30f, INFINITY, NAN };
@@ -247,7 +247,7 @@ static void test_add(struct tester *t, size_t step)
     }
 }
 
-/* Every number of rows up to 70 with ranks of another period, then ranks and rows of models. */
+/* Every number of rows up to 70, with ranks of another period; then ranks and rows of models. */
 static void test_expand(struct tester *t, bool halves)
 {
     static const size_t ranks[] = { 1, 4, 8, 3, 16, 5, 32, 7, 2, 13, 64 };
@@ -276,7 +276,7 @@ static void test_expand(struct tester *t, bool halves)
             fill_floats(t, 1, n, fill_if(fill == FILL_FINITE, fill));
         }
         fill_floats(t, 2, rank, fill_if(i % 4 == 3, fill));
-        if (i % 4 == 1) { /* near the u with which a factor of 2^112 overflows */
+        if (i % 4 == 1) { /* near the u that overflows when multiplied by 2^112 */
             ((float *)tester_source(2))[rank / 2] = i % 8 == 1 ? 0x1p16f : -0x1.fffffep15f;
         }
         tester_run(t, &c);
@@ -285,8 +285,8 @@ static void test_expand(struct tester *t, bool halves)
 
 enum { CRC_EACH = 12, CRC_SHORT = N_LENGTHS + 2 * CRC_EACH, CRC_LENGTHS = CRC_SHORT + 4 };
 
-/* Lengths of the vector ops; those just long enough for a window of words, and for a chunk after
- * it; those that a kernel may cut into several parts. */
+/* Lengths of the vector ops; lengths just above a window of words, and just
+ * above a further chunk; lengths that a kernel may cut into several parts. */
 static size_t crc_length(size_t i)
 {
     static const uint16_t from[] = { 3596, 8 * (210 + 1024) - 4 };

@@ -1,4 +1,4 @@
-/* The contents of the buffers: ordinary values, and values at which kernels tend to fail. */
+/* Fills the buffers with ordinary values, and with values at which kernels tend to fail. */
 #include <string.h>
 
 #include "kernels/ref/dot.h"
@@ -29,7 +29,7 @@ static const uint32_t odd_floats[] = {
     0x7f7fffff,
     0xff7fffff,
     0x5f000000,
-    /* from here on not finite */
+    /* not finite from here on */
     0x7f800000,
     0xff800000,
     0x7fc00000,
@@ -110,7 +110,7 @@ float fill_uniform(struct tester *t)
     return (float)(int32_t)(tester_random(t) >> 32) * 0x1p-31f;
 }
 
-/* Up to 8 in magnitude or, one time in four, one of the first n odd floats. */
+/* A float up to 8 in magnitude or, one time in four, one of the first n odd floats. */
 static float pick_odd(struct tester *t, uint64_t r, size_t n)
 {
     if (r & 3) {
@@ -227,7 +227,7 @@ static void fill_q6k(struct tester *t, struct block_q6kx8 *out, enum block_fill 
     fill_signed(t, &out->scales[0][0], sizeof out->scales, fill);
     fill_packed(t, out->low, sizeof out->low, fill);
     fill_packed(t, out->high, sizeof out->high, fill);
-    if (fill == BLOCK_LEAST) { /* -32, whose sums are larger than those of 31 */
+    if (fill == BLOCK_LEAST) { /* -32: its sums are larger than those of 31 */
         memset(out->low, 0, sizeof out->low);
         memset(out->high, 0, sizeof out->high);
     }
@@ -244,7 +244,7 @@ static void fill_q3k(struct tester *t, struct block_q3kx8 *out, enum block_fill 
     }
 }
 
-/* The fp16 numbers at its start, then packed fields. */
+/* Fill the fp16 numbers at a block's start, then packed fields. */
 static void fill_plain(struct tester *t, void *out, enum weights type, enum block_fill fill)
 {
     static const size_t n_halves[] = {
@@ -296,7 +296,7 @@ void fill_weights(struct tester *t, size_t slot, enum weights type, size_t rows,
     }
 }
 
-/* With extreme activations, both ends of int8 except -128: a nibble of 15 and one of 0. */
+/* With extreme activations, the two ends of int8 except -128, for nibbles 15 and 0. */
 void fill_table(struct tester *t, size_t slot, unsigned fill, size_t ahead)
 {
     static const int mosts[] = { 127, TABLE_NARROW, TABLE_NARROW + 1 };
@@ -316,7 +316,7 @@ void fill_table(struct tester *t, size_t slot, unsigned fill, size_t ahead)
     table->ahead = ahead;
 }
 
-/* All 127, except two -128, one chunk apart, in the last block of a row. */
+/* All values are 127, except two -128, one chunk apart, in the last block of a row. */
 static void fill_pair(struct tester *t, int8_t *q, size_t n, bool last)
 {
     size_t at;

@@ -7,8 +7,8 @@ struct room {
     uint8_t fence[TESTER_PAGE];
 };
 
-/* A source holds the inputs of a call, `expected` the reference's results. Both calls work in the
- * rooms. */
+/* A source holds the inputs of a call, `expected` the results of the
+ * reference. The reference and the kernel both work in the rooms. */
 struct bench {
     struct room room[TESTER_SLOTS];
     _Alignas(64) uint8_t source[TESTER_SLOTS][TESTER_ROOM];
@@ -84,8 +84,8 @@ uint64_t tester_random(struct tester *t)
     return z ^ z >> 31;
 }
 
-/* Guards differ from byte to byte, so that a copied guard is detected. As floats they are huge, of
- * both signs, or NaNs: one lane too many changes a sum, a maximum and a minimum. */
+/* Guards differ from byte to byte, so that a copied guard is detected. As floats they are
+ * huge, of both signs, or NaNs: a lane too many would change any sum, maximum or minimum. */
 static uint8_t guard_byte(uintptr_t address)
 {
     return (uint8_t)((address & 4 ? 0x70u : 0xf0u) | (address * 7u & 15u));
@@ -196,7 +196,7 @@ static void report_value(struct tester *t, size_t at, uint32_t got, uint32_t wan
     t->report(t->report_context, line);
 }
 
-/* The start of slot s. Inputs may touch the fence; outputs have a guard before it. */
+/* Returns the start of slot s. Inputs may touch the fence; outputs have a guard before it. */
 static uint8_t *place(const struct tester_case *c, size_t s, unsigned placement)
 {
     const struct tester_slot *slot = &c->slot[s];
@@ -393,7 +393,7 @@ static void place_slots(const struct tester_case *c, unsigned placement, uint8_t
     }
 }
 
-/* The result that the kernel must return at either placement. */
+/* The result that the kernel must return, at both placements. */
 static float run_reference(struct tester *t, const struct tester_case *c)
 {
     uint8_t *start[TESTER_SLOTS];
@@ -439,7 +439,7 @@ void tester_run(struct tester *t, const struct tester_case *c)
     }
     t->n_drawn += 2;
     if (t->function == t->reference && t->n_drawn / 2 % 5 != t->first) {
-        return; /* it is slow, and each kernel of its op runs it in every case */
+        return; /* the reference is slow, and each kernel of its op runs it anyway */
     }
     result = run_reference(t, c);
     run_placed(t, c, 0, result);

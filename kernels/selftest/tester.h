@@ -15,7 +15,7 @@ enum {
     TESTER_ROOM = 20 * 4096,       /* bytes for one buffer and its guards */
     TESTER_GUARD = 128,            /* bytes watched on either side of an output */
     TESTER_STACK_BYTES = 3 * 4096, /* bytes of stack that a kernel may use */
-    TESTER_STACK_GUARD = 2048,     /* bytes watched on either side of it */
+    TESTER_STACK_GUARD = 2048,     /* bytes watched on both sides of that stack */
     /* of tester_open() */
     TESTER_WORK_BYTES = TESTER_SLOTS * (3 * TESTER_ROOM + TESTER_PAGE) + TESTER_STACK_BYTES +
                         2 * TESTER_STACK_GUARD + TESTER_PAGE,
@@ -24,7 +24,7 @@ enum {
 /* The fault of a kernel. */
 enum tester_fault {
     TESTER_VALUE = 1 << 0,     /* an output differs from the reference's */
-    TESTER_GUARD_HIT = 1 << 1, /* bytes beside an output changed */
+    TESTER_GUARD_HIT = 1 << 1, /* bytes next to an output changed */
     TESTER_INPUT = 1 << 2,     /* an input changed */
     TESTER_SAVED = 1 << 3,     /* a callee-saved integer register changed */
     TESTER_SAVED_FLOAT = 1 << 4,
@@ -42,9 +42,9 @@ enum tester_fault {
 struct kernel_call {
     void (*function)(void);
     uint64_t integer[6]; /* pointers, then sizes */
-    float scalar[2];     /* the floating-point arguments, passed in any case */
+    float scalar[2];     /* floating-point arguments, always passed */
     float result;
-    uint32_t features; /* features of the CPU: say which further registers to poison */
+    uint32_t features; /* of the CPU: which further registers to poison */
     uint32_t damage;   /* out: bits of enum tester_fault, SAVED and above */
     uint32_t reserved;
     uint8_t *stack;     /* where the kernel's stack pointer starts, 16-byte aligned */
@@ -71,10 +71,10 @@ struct tester_slot {
     enum tester_use use;
     enum tester_type type;
     size_t bytes;
-    size_t align; /* the least that the contract promises */
+    size_t align; /* the smallest that the contract promises */
 };
 
-/* One call: pointers come first, then sizes, then the pointer of a table and at most two floats. */
+/* One call. Its arguments: pointers, sizes, perhaps the pointer of a table, at most two floats. */
 struct tester_case {
     struct tester_slot slot[TESTER_SLOTS];
     size_t n_slots;
@@ -85,7 +85,7 @@ struct tester_case {
     size_t n_sizes;
     bool sizes_in_slot; /* size[] is only for the report: a slot holds it as struct gemm_shape */
     float scalar[2];
-    bool returns_float; /* compared too, where zeros of different sign are equal */
+    bool returns_float; /* compared too; zeros of both signs are equal */
     unsigned data;      /* the fill of the sources, for the report */
 };
 
@@ -97,7 +97,7 @@ struct tester {
     const char *symbol;
     uint64_t random;
     uint64_t first;    /* run only every fifth case, for a reference */
-    uint64_t digest;   /* digest of everything the reference answered */
+    uint64_t digest;   /* digest of all results of the reference */
     uint32_t features; /* of the CPU */
     uint32_t ignored;  /* faults that are ignored, because a compiler may use x18 */
     uint32_t faults;   /* bits of enum tester_fault */
@@ -117,12 +117,12 @@ void tester_visit_fences(void (*protect)(void *page, size_t bytes));
  * bytes. */
 void *tester_source(size_t slot);
 
-/* Run the case at both placements: with ends at the fence, and with the least alignment. */
+/* Run the case at both placements: with buffers up to the fence, and with the least alignment. */
 void tester_run(struct tester *t, const struct tester_case *c);
 
 uint64_t tester_random(struct tester *t);
 
-/* Run all cases of an op; cases.c, as the next function. */
+/* Run all cases of an op. Defined in cases.c, like the next function. */
 void tester_run_op(struct tester *t, enum kernel_op op);
 
 /* Write the faults of a mask as text to out[bytes]. */
@@ -130,9 +130,9 @@ void tester_faults_text(uint32_t faults, char *out, size_t bytes);
 
 /* Run all cases of a row, which the CPU's features must allow, against the reference of its op. *t
  * gets faults, n_cases and digest. A reference is compared with itself, which tests its registers
- * and edges, and only in every fifth case, because the other rows of its op run it too. Equal
- * digests of an op's kernels show that every ISA and compiler reads the contract in the same
- * way. */
+ * and edges, and only in every fifth case, because the other rows of
+ * its op run it too. If the digests of an op's kernels are equal,
+ * every ISA and compiler reads the contract in the same way. */
 void tester_run_row(struct tester *t, const struct kernel_row *row, uint32_t features,
                     uint64_t seed, void (*report)(void *context, const char *line), void *context);
 

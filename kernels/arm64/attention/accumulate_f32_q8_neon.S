@@ -23,7 +23,7 @@
 #define weight_at x23
 #define row_at x25
 #define SCALES_BYTES (4 * KV_TILE)
-#define ROOM (5 * SCALES_BYTES) /* the block's scales, and the multipliers of four rows */
+#define ROOM (5 * SCALES_BYTES) /* scales of the block, multipliers of four rows */
 
 .macro load_source
     ld1     {v0.16b}, [source], source_stride
@@ -39,7 +39,7 @@
     scvtf   v0.4s, v0.4s
 .endm
 
-// Also compute the row's multipliers and point `mult` to them.
+// In addition, compute the row's multipliers and point `mult` to them.
 .macro start_row mult, a, b, c, e
     ldr     s7, [\mult, #SCORE_ROW_FACTOR]
     ld1     {\a\().4s, \b\().4s, \c\().4s, \e\().4s}, [start], out_stride
@@ -55,7 +55,7 @@
     sub     \mult, weight_at, blocks, lsl #6
 .endm
 
-// Store s[j] * scale[j] of the row at mult_row to weight_at and on. Clobbers x16, x25, v0-v7.
+// For the row at mult_row, store all s[j] * scale[j] from weight_at on. Clobbers x16, x25, v0-v7.
 .macro make_row_multipliers
     mov     row_at, mult_row
     add     scale_at, sp, #PANEL_KEPT
@@ -74,8 +74,8 @@
 .Lmade\@:
 .endm
 
-// Copy the block's scale of each position to the stack, in whole blocks of 16, which the tile
-// holds.
+// Copy the block's scale of each position to the stack,
+// 16 at a time; the tile always holds whole groups of 16.
 .macro gather_scales
     mov     source, scales
     add     scale_at, sp, #PANEL_KEPT

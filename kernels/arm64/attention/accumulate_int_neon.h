@@ -1,6 +1,6 @@
-// accumulate_f32_q8_q8 and accumulate_f32_q4_q8: strips of 16 dimensions for four rows (or two at
-// most), then two, then one, a half of the tile after the other in one loop. The file before it,
-// attention_int_neon_dotprod.h or attention_int_neon.h, says how sums are made.
+// accumulate_f32_q8_q8 and accumulate_f32_q4_q8: strips of 16 dimensions for four rows (or
+// two at most), then two, then one; one loop takes both halves of the tile. The file included
+// before this one, attention_int_neon_dotprod.h or attention_int_neon.h, computes the sums.
 //
 // x0 o, from a block's first dimension on  x1 s  x2 w, of a block  x3 v, of a block  x4 rows left
 // x5 d, then bytes of a row of o  x6 bytes of a row of w  x7 output of a strip, x14 place

@@ -45,7 +45,7 @@ more1 .req v17
 more2 .req v18
 more3 .req v19
 
-// d = s in the lanes for which the comparison a is true
+// d = s in each lane whose comparison a is true
 .macro four_bit d, s, a
     bit     \d\()0.16b, \s\()0.16b, \a\()0.16b
     bit     \d\()1.16b, \s\()1.16b, \a\()1.16b

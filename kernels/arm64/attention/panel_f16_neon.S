@@ -1,6 +1,6 @@
 // The rows of panel_neon.h over a source of fp16, for score_f32_f16_neon and
-// accumulate_f32_f16_neon. Not a kernel: it is called with the registers of panel_neon.h set and 4
-// KiB from sp on for the strip, and follows no calling convention.
+// accumulate_f32_f16_neon. This is not a kernel and follows no calling convention: the
+// caller sets the registers of panel_neon.h and leaves 4 KiB from sp on for the strip.
 //
 // x25 start_factor: where each row at mult_row has the factor of what it starts from, 0: 1 Clobbers
 // what panel_neon.h says.

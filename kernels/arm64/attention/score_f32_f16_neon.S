@@ -6,11 +6,11 @@
 // x22 dimensions left, x23 q from the chunk's first dimension on; the rest as in panel_neon.h
 // Clobbers x0-x17, v0-v7, v16-v31; 4.2 KiB of stack.
 //
-// Works in strips of 16 positions, and in each strip in chunks of 64 dimensions; most models have
-// one chunk. A lane is a position, and its accumulators stay in registers for the chunk. 4 queries,
+// Works in strips of 16 positions. Each strip has chunks of 64 dimensions; most models have one
+// chunk. A lane is a position. Accumulators stay in registers for a whole chunk. 4 queries,
 // 16 positions and 4 dimensions take 64 fma and 90 instructions in all, 74 after the first 4
-// queries. The 74 take 144 cycles in the model of Cortex-A53, 64 in that of Cortex-A72, 32 in that
-// of Neoverse N1 (llvm-mca 19), the rate of its fma; the 90 take 172, 88 and 56.
+// queries. The 74 take 144 cycles in the model of Cortex-A53, 64 in that of Cortex-A72, 32 in
+// that of Neoverse N1 (llvm-mca 19); the 32 are the least for 64 fma. The 90 take 172, 88 and 56.
 #include "kernels/arm64/attention/panel_neon.h"
 
 #define scores x0
@@ -37,7 +37,7 @@ func score_f32_f16_neon
     lsl     mult_stride, dim, #2
     mov     source_stride, #2 * KV_TILE
     mov     out_stride, #SCORE_ROW_BYTES
-    mov     start_factor, #0        // scores start as they are
+    mov     start_factor, #0        // continue from the stored scores
 1:
     mov     mult_chunk, queries
     mov     source, keys

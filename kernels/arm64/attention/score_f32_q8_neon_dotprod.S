@@ -36,7 +36,7 @@
 
 #define magic v6
 
-// Multiply four dimensions; dimension 4 * `column` of the registers of the first and second query.
+// Multiply four dimensions, from 4 * `column` on in the registers of both queries.
 .macro dimensions k0, k1, k2, k3, of_first, of_second, column
     sdot    v16.4s, \k0\().16b, \of_first\().4b[\column]
     sdot    v17.4s, \k1\().16b, \of_first\().4b[\column]

@@ -6,9 +6,9 @@
 // Single bytes come first, up to a multiple of 8, because alignment may be checked; then each
 // instruction takes 8 bytes and waits for the one before: 3 cycles on Cortex-A53 and 2 on Cortex-A72
 // (their optimization guides). So long data are split into four pieces, which do not wait for each
-// other. To carry the result of a piece over the next one, it is multiplied by x^(8 * PIECE)
-// modulo the polynomial: 32 steps, from the highest power, which is the lowest bit. PIECE is an odd
-// number of cache lines, so that the four pieces are not in one set of a cache.
+// other. To move the result of a piece past the next piece, multiply it by x^(8 * PIECE)
+// modulo the polynomial: 32 steps, from the highest power, which is the lowest bit. PIECE
+// is an odd number of cache lines, so that the four pieces are not in one set of a cache.
 #include "kernels/arm64/asm.h"
 
 #define pointer x0

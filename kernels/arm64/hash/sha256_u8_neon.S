@@ -5,8 +5,8 @@
 //
 // For cores without SHA-2 instructions. The state and the 16 words of the schedule stay in general registers, because
 // those instructions can rotate an operand at no cost. In the majority b ^ ((a ^ b) & (b ^ c)) the term a ^ b of a
-// round is the term b ^ c of the next. Each load reads two round constants. A round takes 19.5 instructions, a
-// word of the schedule 9 more, a block 1,738: 27.2 per byte.
+// round is the term b ^ c of the next. Each load reads two round constants. A round takes
+// 19.5 instructions, a word of the schedule 9 more, and a block 1,738: 27.2 per byte.
 #include "kernels/arm64/asm.h"
 #include "kernels/sha256_words.inc"
 
@@ -50,7 +50,7 @@
     ror     temp, w\e, #6
     eor     other, w\e, w\e, ror #14
 .if \odd
-    add     x\h, x\h, pair, lsr #32     // and unused bits in the upper half
+    add     x\h, x\h, pair, lsr #32     // the upper half is not used
 .else
     ldr     pair, [words_at], #8
 .endif

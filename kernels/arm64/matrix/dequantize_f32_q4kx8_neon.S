@@ -17,7 +17,7 @@
 #define step x5                 // 32
 #define scales x6
 #define mins x7
-#define shift x8                // shift to the high bits of a min: first 0, then 4
+#define shift x8                // shift of a min's high bits: first 0, then 4
 #define count x9
 #define scale_bits w12
 #define min_bits w13

@@ -7,8 +7,8 @@
 // v0 four of u  v4-v7, v20-v23 B of both groups  v24-v31 the same as f32  v16-v19 y
 // Clobbers x0, x1, x3, x5-x8, v0, v4-v7, v16-v31.
 //
-// Each step takes four columns of two groups, so that four sums wait for their fma at the same
-// time. A last group of fewer rows is computed whole, and only its valid rows are stored.
+// A step takes four columns of two groups, so that four fma are in progress at the same
+// time. If the last group has fewer rows, all 8 are computed and only the valid rows are stored.
 //
 // A kernel that includes this sets COLUMN_SHIFT, log2 of the bytes of 8 rows, and defines
 //     add_four groups     v16-v19 (of one group: v16, v17) += four columns by v0; moves b on

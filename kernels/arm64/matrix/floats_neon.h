@@ -1,5 +1,5 @@
-// gemv and gemm over rows of f32 or fp16. A dot product has sixteen lanes; four dot products run at
-// a time.
+// gemv and gemm over rows of f32 or fp16. A dot product has
+// sixteen lanes. Four dot products are computed at a time.
 //
 // A kernel that includes this sets WEIGHT_SHIFT, log2 of a weight's bytes, and defines
 //     load_weights pointer    v4-v7 = the next 16 weights as f32, destroys no other vector
@@ -165,7 +165,7 @@
     dot_sixteen v28, v29, v30, v31
 .endm
 
-// Store lane t of v16 for token t, for as many tokens as remain.
+// For each token t that remains, store lane t of v16.
 .macro gemm_store
     mov     gemm_out_token, gemm_out_row
     add     gemm_out_row, gemm_out_row, #4

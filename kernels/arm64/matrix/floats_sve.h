@@ -52,7 +52,7 @@
     fadd    v\a\().4s, v\a\().4s, v4.4s
 .endm
 
-// v16 = the four sums of four lanes each; destroys v4 to v7.
+// v16 = four sums, each of four lanes; destroys v4 to v7.
 .macro fold_quads a, b, c, e
     zip1    v4.2d, v\a\().2d, v\b\().2d
     zip2    v5.2d, v\a\().2d, v\b\().2d
@@ -179,8 +179,8 @@
 
 // ---- gemm -------------------------------------------------------------------------------------
 //
-// A tile is four tokens by four rows of one vector each, or by two rows of two vectors. Blocks are
-// as in floats_neon.h.
+// A tile is four tokens by four rows if a row takes one vector,
+// or by two rows if it takes two. Blocks are as in floats_neon.h.
 // Clobbers x0-x17, p0, z0-z7, z16-z31; 80 bytes of stack.
 
 #define gemm_row0 x5

@@ -4,8 +4,8 @@
 // x0-x13 as named below; v0-v3 16 columns, or 8 sums, of 4 tokens; v4 their d
 // Clobbers x0-x13, v0-v4.
 //
-// As interleave_q8x4_q8, in blocks of 256 columns. 4 blocks take 110 instructions: 427 cycles in
-// the model of Cortex-A53, 157 in that of Cortex-A72 (llvm-mca 19).
+// Works like interleave_q8x4_q8, with blocks of 256 columns. 4 blocks take 110 instructions:
+// 427 cycles in the model of Cortex-A53, 157 in that of Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/asm.h"
 
 #define out x0
@@ -20,7 +20,7 @@
 #define step x9                 // 16: in y, bytes from a token's word to its next one
 #define sum_step x10            // 8: bytes from its last word to its sums
 #define target x11
-#define sum_offset x12          // from the word to the sum of the token in y: 2 bytes per token
+#define sum_offset x12          // in y, from a token's word to its sum: 2 bytes per token
 #define count x13
 
 .macro four_tokens arrangement

@@ -4,10 +4,10 @@
 // v0-v7, v16-v23 64 elements, v24 max, v25 inverse, v26 127, v27 2^-100, v28-v31 sums
 // Clobbers x0-x4, x9, v0-v7, v16-v31.
 //
-// As quantize_q8_f32, in two passes over a block, which stays in L1: the first for the maximum.
-// Sums of 16 come from pairwise adds of the bytes until a lane is a sum. A block of 256 takes 64
-// magnitudes, maxima, products and conversions each, 48 narrowings and 36 others: 1015 cycles in
-// the model of Cortex-A53, 382 in that of Cortex-A72 (llvm-mca 19).
+// Works like quantize_q8_f32, in two passes over a block, which stays in L1. The first pass
+// finds the maximum. Sums of 16 come from pairwise adds of the bytes until a lane is a sum. A
+// block of 256 takes 64 magnitudes, maxima, products and conversions each, 48 narrowings and
+// 36 others: 1015 cycles in the model of Cortex-A53, 382 in that of Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/asm.h"
 
 #define out x0
@@ -21,7 +21,7 @@
 #define smallest s27
 #define word w9
 
-// v28, v29: maxima of these and of 16 magnitudes
+// v28, v29 = maxima of v28, v29 and 16 magnitudes
 .macro magnitudes a, b, c, d
     fabs    \a\().4s, \a\().4s
     fabs    \b\().4s, \b\().4s
@@ -48,7 +48,7 @@
     uzp1    \a\().16b, \a\().16b, \c\().16b
 .endm
 
-// 64 elements, and two lanes of `sums` for each 16 of them
+// Convert 64 elements; each 16 of them add to two lanes of `sums`
 .macro sixty_four sums
     ld1     {v0.4s, v1.4s, v2.4s, v3.4s}, [again], #64
     ld1     {v4.4s, v5.4s, v6.4s, v7.4s}, [again], #64

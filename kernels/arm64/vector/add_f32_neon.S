@@ -3,7 +3,7 @@
 // x0 y  x1 x  x2 n
 // Clobbers x0-x2, v0-v7.
 //
-// Thirty-two elements per step, 8 additions against 24 vectors moved: bound by loads and stores.
+// A step of 32 elements has 8 additions and moves 24 vectors: loads and stores are the limit.
 #include "kernels/arm64/asm.h"
 
 #define out x0

@@ -6,9 +6,9 @@
 // v0-v3 x, v4-v7 w, v16-v19 sums
 // Clobbers x0-x3, x5-x11, v0-v7, v16-v19.
 //
-// Sixteen channels at a time, then single ones; all taps of a channel follow each other. The 16
-// products of a tap take 8 instructions: 33 cycles in the model of Cortex-A53, 9 in that of
-// Cortex-A72, 5 in that of Neoverse N1 (llvm-mca 19).
+// Takes sixteen channels at a time, then single channels; a channel's taps are all added
+// before the next channel. The 16 products of a tap take 8 instructions: 33 cycles in the
+// model of Cortex-A53, 9 in that of Cortex-A72, 5 in that of Neoverse N1 (llvm-mca 19).
 #include "kernels/arm64/asm.h"
 
 #define out x0

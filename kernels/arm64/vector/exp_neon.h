@@ -33,7 +33,7 @@ exp_q3 .req v23
 #define exp_magic v28
 #define exp_greatest v29
 
-// If the rows of the table stay in registers, x9-x14 are reserved for it after exp_constants.
+// If the rows of the table stay in registers, these are x9-x14, from exp_constants on.
 #define exp_ones x9
 #define exp_second x10          /* coefficient */
 #define exp_third x11

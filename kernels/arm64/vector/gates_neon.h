@@ -1,8 +1,8 @@
 // The gates that end in x / (1 + e^-gate).
 //
-// Sixteen elements per step, each read before y is written, so that y may be an input. A tail is
-// copied to the stack and computed there. A kernel that includes this names its registers left and
-// out; its step reads from pointers, advances them and leaves y in v0-v3.
+// A step takes sixteen elements and reads them before it writes y, so that y may be an input.
+// A tail is copied to the stack and computed there. A kernel that includes this names its
+// registers left and out; its step reads from pointers, advances them and leaves y in v0-v3.
 #ifndef INGOT_KERNELS_ARM64_GATES_NEON_H
 #define INGOT_KERNELS_ARM64_GATES_NEON_H
 

@@ -4,9 +4,9 @@
 // x4-x8 as in tail_neon.h, x9-x15 and v24-v31 constants
 // Clobbers x0-x2, x4-x15, v0-v31; d8-d15 are saved; 128 bytes of stack.
 //
-// Sixteen elements per step, each read before y is written, so that y may be x. 16 elements take
-// about 165 instructions, 4 divisions among them: 371 cycles in the model of Cortex-A53, 293 in
-// that of Cortex-A72 (llvm-mca 19).
+// A step takes sixteen elements and reads them before it writes y, so that y may
+// be x. 16 elements take about 165 instructions, 4 divisions among them: 371
+// cycles in the model of Cortex-A53, 293 in that of Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/vector/gelu_neon.h"
 #include "kernels/arm64/vector/tail_neon.h"
 

@@ -4,7 +4,7 @@
 // x4-x8 as in tail_neon.h, x9-x15 and v24-v31 constants
 // Clobbers x0-x15, v0-v31; d8-d15 are saved; 192 bytes of stack.
 //
-// Sixteen elements per step, each read before y is written, so that y may be gate or up. 16
+// A step takes sixteen elements and reads them before it writes y, so that y may be gate or up. 16
 // elements take about 170 instructions, 4 divisions among them: 387 cycles in the model of
 // Cortex-A53, 298 in that of Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/vector/gelu_neon.h"

@@ -5,7 +5,7 @@
 #include "kernels/arm64/asm.h"
 #include "kernels/arm64/vector/exp_neon.h"
 
-// In addition to the constants of e^x: v29-v31; v8-v15 are scratch.
+// Uses v29-v31 in addition to the constants of e^x; v8-v15 are scratch.
 #define gelu_bounds x15         /* where -16, 16, -89, 40 are */
 #define gelu_c1_low v29
 #define gelu_c1 v30

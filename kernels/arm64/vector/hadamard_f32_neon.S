@@ -1,7 +1,7 @@
 // void hadamard_f32_neon(float *x, size_t n, size_t block)
 //
 // x0 x, block after block  x1 n, floats left  x2 block, also bytes of a quarter  x3 from  x4 to
-// x5-x7 the other quarters of `to`  x8 floats left of a pass  x9 what of the strides is left
+// x5-x7 the other quarters of `to`  x8 floats left of a pass  x9 the remaining strides
 // x10, x11 scratch  Clobbers x0, x1, x3-x11, v0-v7, v16-v19; 2 KiB of stack.
 //
 // A pass works on the two lowest bits of an index (on one bit in the last pass of 128 or 512): ld4
@@ -29,7 +29,7 @@
     fsub    \difference\().4s, \a\().4s, \b\().4s
 .endm
 
-// from = the buffer that the last pass wrote, to = the other one.
+// from = the buffer that the last pass wrote, to = the other buffer.
 .macro next_pass
     mov     from, temp
     cmp     temp, vector

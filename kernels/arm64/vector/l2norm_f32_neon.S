@@ -4,8 +4,8 @@
 // x3 cursor, x4 count, x5 sixteen lanes on the stack, v16-v19 the lanes, v0.s[0] the scale
 // Clobbers x0-x5, v0, v1, v4-v7, v16-v19; 64 bytes of stack.
 //
-// Thirty-two elements per step in either pass; the second reads before it writes, so that y may be
-// x. The elements of a tail are added to their lanes in memory, one by one.
+// Both passes take thirty-two elements per step; the second reads before it writes, so
+// that y may be x. The elements of a tail are added to their lanes in memory, one by one.
 #include "kernels/arm64/vector/elementwise_neon.h"
 
 #define out x0

@@ -48,7 +48,7 @@
     fmadd   s5, s4, s4, s5
 .endm
 
-// s16 = the sum over all of x of the terms that the macros `step` and `one` add to the lanes
+// s16 = the sum over x of the terms that the macros `step` and `one` add to the lanes
 .macro sum_pass step, one
     movi    v16.4s, #0
     movi    v17.4s, #0

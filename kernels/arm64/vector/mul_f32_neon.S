@@ -3,7 +3,7 @@
 // x0 y  x1 a  x2 b  x3 n
 // Clobbers x0-x3, v0-v7.
 //
-// Thirty-two elements per step, each sixteen read before they are written, so that y may be a or b.
+// A step takes twice sixteen elements, each read before y is written, so that y may be a or b.
 // Bound by loads and stores.
 #include "kernels/arm64/vector/elementwise_neon.h"
 

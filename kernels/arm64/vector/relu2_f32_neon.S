@@ -3,7 +3,7 @@
 // x0 y  x1 x  x2 n
 // Clobbers x0-x2, v0-v4.
 //
-// Thirty-two elements per step, each sixteen read before they are written, so that y may be x. fmax
+// A step takes twice sixteen elements, each read before y is written, so that y may be x. fmax
 // keeps NaNs.
 #include "kernels/arm64/vector/elementwise_neon.h"
 

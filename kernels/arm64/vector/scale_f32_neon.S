@@ -3,7 +3,7 @@
 // x0 y  x1 x  x2 n  s0 factor
 // Clobbers x0-x2, v1, v4-v7, v16-v19.
 //
-// Thirty-two elements per step, each sixteen read before they are written, so that y may be x.
+// A step takes twice sixteen elements, each read before y is written, so that y may be x.
 // Bound by loads and stores.
 #include "kernels/arm64/asm.h"
 

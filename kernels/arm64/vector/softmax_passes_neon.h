@@ -47,10 +47,10 @@
 #define tail_from x16
 #define tail_end x17            /* of x */
 
-// x = e^(x - max) for `left` floats from cursor on, by the macro `exp`; s8 = the sum. Needs max in
-// all lanes of v30, and exp_constants. Destroys cursor, left, tail, x8, x15-x17, v0-v11, v16-v23;
-// 64 bytes of stack. A tail is copied to the stack, filled with NaNs, and computed there: NaNs
-// become 0 and do not change the sum.
+// x = e^(x - max) for `left` floats from cursor on, by the macro `exp`; s8 = the sum.
+// Requires max in all lanes of v30, and exp_constants. Destroys cursor, left, tail,
+// x8, x15-x17, v0-v11, v16-v23; 64 bytes of stack. A tail is copied to the stack,
+// filled with NaNs, and computed there: NaNs become 0 and do not change the sum.
 .macro exp_sum_pass exp, cursor, left, tail
     sub     sp, sp, #64
     .cfi_adjust_cfa_offset 64

@@ -12,7 +12,7 @@
 #define out x1
 #define shape x5
 #define stride x6               /* bytes */
-#define rest x7                 /* from the second half of a row's strip of 32 to the next row */
+#define rest x7                 /* step from the second half of a strip of 32 to the next row */
 #define columns_left x8
 #define n_rows x9
 #define reader x10
@@ -66,8 +66,8 @@ sum7 .req v31
     .cfi_adjust_cfa_offset -32
 .endm
 
-// Run \step for each register of a strip of \width columns; some steps also use which of four rows
-// it is.
+// Run \step for each register of a strip of \width columns;
+// some steps also use the number of the row among four.
 .macro for_strip width, step, row=0
 .if \width == 32
 .irp n, 0, 1, 2, 3, 4, 5, 6, 7
@@ -205,7 +205,7 @@ sum7 .req v31
     for_rows \width, take_four_both, take_one_each, step_row
 .endm
 
-// All columns in strips of \columns; strip does not change.
+// Compute all columns in strips of \columns; `strip` does not change.
 .macro for_columns columns
     subs    columns_left, columns_left, #32
     b.lo    .Lfours\@

@@ -4,7 +4,7 @@
  * a0 s, a1 q, a2 scales, a3 n_q, a4 n, which lanes takes, a5 blocks of 32 dimensions left, a6 keys.
  * Clobbers a0, a1, a3-a7, t0-t6, ft0, v0-v31; saves s0-s11.
  *
- * A lane is a position; s carries the sums from one block to the next. */
+ * A lane is a position; between blocks, the sums are kept in s. */
 #include "kernels/riscv64/attention/attention_int_rvv.h"
 
 #define rows_at a0

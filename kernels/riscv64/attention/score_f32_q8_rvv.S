@@ -5,9 +5,9 @@
  * the stack.
  *
  * A lane is a position: a segment load splits 4 dimensions of 4 registers of positions, widened to
- * int16 once for three queries, whose products go to 12 registers of int32. s carries the sums from
- * one block of 32 dimensions to the next. 4 dimensions of 4 registers of positions take 33
- * instructions for three queries. */
+ * int16 once for three queries, whose products go to 12 registers of int32.
+ * Between blocks of 32 dimensions, the sums are kept in s. 4 dimensions of
+ * 4 registers of positions take 33 instructions for three queries. */
 #include "kernels/riscv64/asm.h"
 #include "kernels/riscv64/attention/queries.h"
 

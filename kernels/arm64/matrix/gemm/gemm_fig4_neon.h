@@ -1,5 +1,5 @@
-// As gemm_prepare_neon.h, for FIG4, whose blocks of 128 columns are halves of a block of x: all
-// counts are in blocks of x, and the last block of a row may have one half.
+// As gemm_prepare_neon.h, for FIG4, whose blocks of 128 columns are halves of a block of
+// x: all counts are in blocks of x, and the last block of a row may have only one half.
 #ifndef INGOT_KERNELS_ARM64_GEMM_FIG4_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_FIG4_NEON_H
 
@@ -8,8 +8,8 @@
 #define FIG4_SLICE 3                    // blocks of x
 #define FIG4_SCALES (2 * FIG4_SLICE * PREPARED_SCALES)
 #define FIG4_SCRATCH (FIG4_SLICE * 2048 + FIG4_SCALES)
-#define FRAME_HALVES (FRAME_TILE + 64)  // halves of the slice, after the start values
-#define FRAME_ODD (FRAME_TILE + 72)     // 1: a row has an odd number of halves
+#define FRAME_HALVES (FRAME_TILE + 64)  // number of halves in the slice, after the start values
+#define FRAME_ODD (FRAME_TILE + 72)     // 1: rows have an odd number of halves
 #define HALF_BYTES (4 * FIG4_COLS)      // of x
 #define cols_arg x15                    // before gemm_tiles
 

@@ -10,8 +10,8 @@
 
 #include "kernels/arm64/matrix/gemm/gemm_pair_neon_dotprod.h"
 
-// In addition to the names of gemm_pair_neon_dotprod.h, of which `first` and first_scale are the
-// group's.
+// These add to the names of gemm_pair_neon_dotprod.h,
+// in which `first` and first_scale belong to the group.
 #define y_token x12             // y of a token and group
 
 // Do the case of \tokens, 3 or 4, or skip it; `blocks` adds to y the products of
@@ -71,7 +71,7 @@
     add     y_token, y_token, stride
 .endm
 
-// Load x of a block without its scales and sums, and the start values of the sums.
+// Load Load x of a block without its scales and sums, and the start values of the sums.
 .macro begin_few_block tokens
     ld1     {v8.16b, v9.16b, v10.16b, v11.16b}, [x_block], #64
     ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [magics]

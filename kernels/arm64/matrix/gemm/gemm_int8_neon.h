@@ -1,5 +1,5 @@
-// The tile that the gemms without the dot product share if their weights are int8: Q8_0, and
-// nibbles through a table, which become blocks like those of Q8_0. The loops are in gemm_neon.h.
+// A tile for gemms of int8 weights without the dot product: Q8_0, and nibbles through a
+// table, which are converted to blocks like those of Q8_0. The loops are in gemm_neon.h.
 //
 // v0-v7 8 columns of 4 tokens, each chunk of 4 four times over; v8-v11 weights; v12-v15 products in
 // int16; v16-v31 their sums in int32, of a token rows 01, 23, 45, 67.

@@ -1,4 +1,4 @@
-// Gemms of the K formats whose weights are joined from planes of bits. A tile has 16 sub-blocks of
+// Gemms of the K formats that store a weight's bits in separate planes. A tile has 16 sub-blocks of
 // 16 columns; a sub-block of 32 counts as two with the same scale.
 //
 // x0-x17 as named in gemm_neon.h. In a sub-block: v0-v3 4 columns of 4 tokens, each four times
@@ -54,7 +54,7 @@
     zero_totals
 .endm
 
-// y of the tile += the totals; v4 has the scales of x.
+// Add the totals to y of the tile; v4 has the scales of x.
 .macro add_products
     ld1     {v5.4s, v6.4s}, [tile_scales], #32
     totals_to_f32

@@ -1,11 +1,11 @@
-// The tiles of the K45 gemms with matrix instructions. The types differ only in how nibbles become
-// weights. The kernels name the registers.
+// The tiles of the K45 gemms with matrix instructions. The types differ
+// only in how their nibbles are unpacked. The kernels name the registers.
 #ifndef INGOT_KERNELS_ARM64_GEMM_K45_NEON_I8MM_H
 #define INGOT_KERNELS_ARM64_GEMM_K45_NEON_I8MM_H
 
 #include "kernels/arm64/matrix/gemm/gemm_neon_i8mm.h"
 
-// Rearrange the minima that `prepare` wrote: from quads, rows of 4 bytes, to pairs of rows of 8.
+// Rearrange the minima that `prepare` wrote, from 4 bytes a row to pairs of rows of 8 bytes.
 .macro prepare_pairs prepare
     \prepare 1
     pair_quants 5

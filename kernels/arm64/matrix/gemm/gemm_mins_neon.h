@@ -75,8 +75,8 @@
     b.ne    .Lblock\@
 .endm
 
-// v16, v18 .. v30 = the sums as int32, for q of 5 bits, whose lanes would overflow if added as
-// int16.
+// v16, v18 .. v30 = the sums as int32; with q of 5
+// bits, adding the lanes as int16 would overflow.
 .macro fold_wide
     saddlp  v16.4s, v16.8h
     saddlp  v17.4s, v17.8h
@@ -104,7 +104,7 @@
     addp    v30.4s, v30.4s, v31.4s
 .endm
 
-// Subtract 16 times the sums of the tokens, v1.
+// Subtract 16 times v1, the sums of the tokens' x.
 .macro take_bias
     movi    v7.4s, #16
     mls     v16.4s, v7.4s, v1.s[0]
@@ -173,7 +173,7 @@
     add     tile_out, tile_out, #128
 .endm
 
-// The body of a gemm. The `decode` and `tile` of the type follow it.
+// The body of a gemm; the arguments `decode` and `tile` are macros of the type.
 .macro gemm_mins decode, tile
     gemm_begin SCRATCH_BYTES, COLS_LOG2, Q8X4_BYTES
     gemm_loops \decode, \tile, Q8X4_BYTES, SLICE_BLOCKS

@@ -15,7 +15,7 @@
 #include "kernels/arm64/asm.h"
 
 #define out x0          // y of the pass
-#define weights x1      // for the group of rows, from the slice on
+#define weights x1      // of the group of rows, from the slice on
 #define acts x2         // x of the pass
 #define shape x3
 #define rows_left x4
@@ -23,7 +23,7 @@
 #define blocks_left x6
 #define slice x7        // blocks in it
 #define tokens_left x8
-#define slice_acts x9   // x for the slice and the first tokens of the pass
+#define slice_acts x9   // x of the slice, from the first tokens of the pass on
 #define groups_left x10
 #define tile_acts x11   // pointers that a tile advances: to x,
 #define tile_weights x12 // decoded weights,
@@ -39,7 +39,7 @@
 #define FRAME_OUT 16    // y of the pass, then the decoded weights
 #define FRAME_SCRATCH (FRAME_OUT + PASS_TOKENS * 32)
 
-// Set up the frame, or go to .Lgemm_done of gemm_end if there is nothing to do. A block has 1 <<
+// Set up the frame; if there is nothing to do, go to .Lgemm_done in gemm_end. A block has 1 <<
 // cols_log2 columns (the last one of FIG4 may have fewer) and x_bytes for 4 tokens.
 .macro gemm_begin scratch_bytes, cols_log2, x_bytes
     ldp     rows_left, n_blocks, [shape, #SHAPE_ROWS]
@@ -57,7 +57,7 @@
     str     weights, [sp, #FRAME_W]
 .endm
 
-// `after` undoes what the kernel did before gemm_begin.
+// `after` is code that undoes what the kernel did before gemm_begin.
 .macro gemm_end scratch_bytes, after
     add     sp, sp, #(FRAME_SCRATCH + \scratch_bytes) >> 12 << 12
     add     sp, sp, #(FRAME_SCRATCH + \scratch_bytes) & 0xfff
@@ -77,7 +77,7 @@
 
 // decode: unpack `slice` blocks from weights to sp + FRAME_SCRATCH. tile: multiply the same blocks
 // by x at tile_acts and add to the y of tile_out; moves tile_acts past the slice and tile_out to
-// the next tile. decode, or slice_end, moves weights past the slice. All may use count,
+// the next tile. decode or slice_end moves weights past the slice. All three may use count,
 // tile_weights, tile_scales and all vectors; decode may also use the pointers of the tiles.
 .macro gemm_loops decode, tile, x_bytes, slice_blocks, slice_end
 .Lpass\@:
@@ -160,7 +160,7 @@
     \multiply\()2 \rows67\().8h, \w_high\().16b, \x_chunk\().16b
 .endm
 
-// The sums of 4 tokens, v16-v31 in order, (+)= 4 columns of them in v0-v3
+// The sums of 4 tokens, v16-v31 in order, (+)= 4 columns of each token, v0-v3
 .macro chunk_products w_low, w_high, multiply
     token_products v16, v17, v18, v19, v0, \w_low, \w_high, \multiply
     token_products v20, v21, v22, v23, v1, \w_low, \w_high, \multiply

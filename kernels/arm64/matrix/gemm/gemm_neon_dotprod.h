@@ -34,7 +34,7 @@
 #define last_step x16           // tile: a constant
 #define word w16
 #define zeros x17               // 64 bytes of zero
-#define other x19               // preparing: a second pointer to weights
+#define other x19               // while preparing: a second pointer to weights
 #define y_tile x20              // y of a ragged tile, if y_at points to its copy; else 0
 #define tokens_left x21
 #define y_at x22                // y of the tile
@@ -78,8 +78,8 @@
     pop_pair x19, x20, FRAME_SAVED
 .endm
 
-// Copy the valid part of a ragged tile from y to its copy, or back: `from` and `into` are y_row and
-// tile_row.
+// Copy the valid part of a ragged tile from y to its copy
+// or back: `from` and `into` are y_row and tile_row.
 #define tile_row x11
 #define tile_tokens x12
 #define tile_words x13
@@ -106,7 +106,7 @@
     b.ne    .Ltoken\@
 .endm
 
-// Clear y of the tile, or the totals that are in its registers.
+// Clear y of the tile, or the totals that use the registers of y.
 .macro clear_tile
     ld1     {v24.4s, v25.4s, v26.4s, v27.4s}, [zeros]
     ld1     {v28.4s, v29.4s, v30.4s, v31.4s}, [zeros]
@@ -228,8 +228,8 @@
     st1     {v3.4s}, [temp], #16
 .endm
 
-// For the K formats, whose totals use the registers of y: temp and step = the address of y of the
-// tile in the frame, 64 bytes each.
+// For the K formats, whose totals use the registers of y: temp and step = the
+// addresses of the two halves, 64 bytes each, of y of the tile in the frame.
 .macro locate_tile
     add     temp, sp, #FRAME_TILE
     add     step, sp, #FRAME_TILE + 64

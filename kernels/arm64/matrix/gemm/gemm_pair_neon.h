@@ -11,7 +11,7 @@
 
 #define second_out x7           // y of the second token
 #define x_step x16              // bytes from one chunk to the next
-#define PAIR_AHEAD 512          // bytes to prefetch before their use
+#define PAIR_AHEAD 512          // prefetch distance in bytes
 
 // Do the case of two tokens, or skip it; `blocks` adds blocks_left >= 1 blocks from
 // weights and tile_acts on to y. `refuse` may jump to the label that it is given, before anything
@@ -58,7 +58,7 @@
 .Lmany\@:
 .endm
 
-// Load x of four chunks; then x of the next one into v12, v13.
+// Load x of four chunks; the second macro loads x of the next chunk to v12, v13.
 .macro first_chunks
     ld2r    {v0.4s, v1.4s}, [tile_acts], x_step
     ld2r    {v2.4s, v3.4s}, [tile_acts], x_step

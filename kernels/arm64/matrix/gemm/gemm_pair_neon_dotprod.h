@@ -10,7 +10,7 @@
 
 #include "kernels/arm64/matrix/gemm/gemm_neon_dotprod.h"
 
-// In addition to out, weights, tokens, n_blocks and x_block of gemm_neon_dotprod.h.
+// These add to out, weights, tokens, n_blocks and x_block of gemm_neon_dotprod.h.
 #define pair_rows x7            // rows left
 #define second_out x6           // y of the second token
 #define magics x17              // 64 bytes of MAGIC
@@ -22,7 +22,7 @@
 #define last_step_of_two x15
 #define group_bytes x16
 
-#define PAIR_AHEAD 768          // bytes to prefetch before their use
+#define PAIR_AHEAD 768          // prefetch distance in bytes
 
 // Set up a frame with the magics, n_blocks, block_step and other values that the loops keep.
 .macro open_pair block_bytes
@@ -121,7 +121,7 @@
 .endif
 .endm
 
-// y of a token += (its sums as floats - offset) * the scales v4-v7 of 16 rows * x_scale, in a to d.
+// a to d, y of a token, += (its sums as floats - offset) * the scales v4-v7 of 16 rows * x_scale.
 .macro add_token s0, s1, s2, s3, y0, y1, y2, y3, a, b, c, d, x_scale, offset
     fmul    \a\().4s, v4.4s, \x_scale
     fmul    \b\().4s, v5.4s, \x_scale

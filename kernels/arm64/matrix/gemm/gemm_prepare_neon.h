@@ -225,7 +225,7 @@
     widen_k45 v3
     widen_k45 v4
     widen_k45 v5
-    ushr    v2.16b, v2.16b, #6          // low bits of the minima, two sub-blocks in each
+    ushr    v2.16b, v2.16b, #6          // low bits of the minima; each register has two sub-blocks
     ushr    v3.16b, v3.16b, #6
     ushr    v4.16b, v4.16b, #6
     ushr    v5.16b, v5.16b, #6
@@ -265,7 +265,7 @@
 // ---- the K36 types ---------------------------------------------------
 
 #define K36_SLICE 3
-#define K36_PREPARED (512 + 16)         // scales, and d as in the weights
+#define K36_PREPARED (512 + 16)         // scales; d as in the weights
 #define K36_SCRATCH (K36_SLICE * (2048 + K36_PREPARED))
 
 // Write four sub-blocks' scales as int32.

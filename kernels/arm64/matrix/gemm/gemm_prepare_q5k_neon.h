@@ -45,7 +45,7 @@
     mov     blocks_left, slice
 .Lblock\@:
     prepare_scales_k45 \quads
-    movi    v13.16b, #4                 // moves a sub-block's fifth bits to bit 4, for low nibbles
+    movi    v13.16b, #4                 // shift of low nibbles' fifth bits to bit 4
     movi    v14.16b, #3                 // and of high ones
     movi    v11.16b, #2
     mov     temp, #4

@@ -8,8 +8,8 @@
 
 #include "kernels/arm64/matrix/gemm/gemm_prepare_neon.h"
 
-// Registers are as in gemm_neon_dotprod.h, except that y_tile is y of the tile's first token, and
-// that y of the tile's token t is z(24 + t), its sums z(16 + t).
+// Registers are as in gemm_neon_dotprod.h, with two exceptions: y_tile is y of the
+// tile's first token; token t of the tile has y in z(24 + t) and sums in z(16 + t).
 #define x_stride x9             // bytes from 4 tokens of x to the next 4
 #define x_tile x19              // x of the tile's tokens at this slice
 #define at_32 x14               // offsets from w_block
@@ -17,7 +17,7 @@
 #define at_96 x16
 #define x_second x17            // x of tokens 4 to 7
 #define w_step x22
-#define y_room x23              // y of the tile while its registers have another use, 32 bytes per token
+#define y_room x23              // saves y of the tile, 32 bytes per token, at times
 
 #define FRAME_Y 64
 #define Y_BYTES 32
@@ -48,8 +48,8 @@
     \move   {\vector\().s}, \predicate, [temp]
 .endm
 
-// Body of a gemm, as gemm_tiles. If 4 tokens or fewer remain, the other 4 are copies of them and
-// are not stored.
+// Body of a gemm, like gemm_tiles. If at most 4 tokens
+// remain, the other 4 are copies of them and are not stored.
 .macro gemm_sve_tiles neon_kernel, prepare, multiply, block_bits, x_bytes, slice_blocks, scratch
     cntb    temp
     cmp     temp, #32

@@ -1,6 +1,6 @@
 // Shared by the gemms of Q4_0 and Q8_0 without the dot product: the case of three tokens, as
-// gemm_pair_neon.h for two tokens. Four tokens need more registers than exist, so they use the
-// scratch buffer.
+// gemm_pair_neon.h for two tokens. Four tokens would need more
+// registers than there are, so they use the scratch buffer.
 //
 // v16-v27 sums, four registers per token; v10-v15 y of 8 rows, two a token
 #ifndef INGOT_KERNELS_ARM64_GEMM_THREE_NEON_H

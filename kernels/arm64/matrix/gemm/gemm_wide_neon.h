@@ -20,7 +20,7 @@
 
 // As in gemm_neon.h, except for
 #define x_skip x3       // bytes of x from the end of a slice to its start for the next 4 tokens
-#define first_group x9  // weights that are decoded next
+#define first_group x9  // weights to decode next
 #define second_group x10
 #define n_tokens x17
 #define y_first x19     // y of the tile, a pointer for each token
@@ -68,8 +68,8 @@
 
 // ---- weights ---------------------------------------------------------
 
-// Unpack nibbles of 8 rows in v16-v19 and v20-v23, the chunks of one half of a block in pairs of
-// columns, to tile_weights.
+// Unpack nibbles of 8 rows in v16-v19 and v20-v23, one half
+// of a block's chunks, to pairs of columns at tile_weights.
 .macro store_centred first, second, third, fourth
     sub     \first\().16b, \first\().16b, v31.16b
     sub     \second\().16b, \second\().16b, v31.16b
@@ -136,7 +136,7 @@
 
 // ---- a tile ----------------------------------------------------------
 
-// y_first to y_fourth = y of the tile for the tokens that exist.
+// Point y_first to y_fourth to y of the tile, for the existing tokens.
 .macro place_tile
     mov     y_first, tile_out
     add     y_second, y_first, y_stride
@@ -170,8 +170,8 @@
 .endr
 .endm
 
-// Copy the valid rows of a ragged tile from y to the frame or back: `from` and `into` are row_at
-// and tile_row. Destroys blocks_left.
+// Copy the valid rows of a ragged tile from y to the frame or back;
+// `from` and `into` are row_at and tile_row. Destroys blocks_left.
 .macro copy_tile from, into
     mov     row_at, tile_out
     add     tile_row, sp, #WIDE_TILE

@@ -1,6 +1,6 @@
 // The gemvs of TQ2_0, Q2_0 and Q1_0 without the dot product; the loop over rows is in gemv_neon.h.
 //
-// For one bit: v0-v3 x of 4 chunks, each 4 columns four times over; v4, v5 x where the bit is set;
+// With one bit: v0-v3 x of 4 chunks, each 4 columns four times over; v4, v5 x where the bit is set;
 // v16-v23 bytes of 4 chunks; v24, v25 sums in int16; v28, v29 y of 8 rows; v8 scale of x, v9-v12
 // scratch, v13 sums of x by part of 256 columns; v30 mask
 #ifndef INGOT_KERNELS_ARM64_FEW_NEON_H
@@ -23,7 +23,7 @@
 #define acc_high v29
 #define mask v30
 
-// v13 = the sums of x over each 64 columns, or 128, or 256 of one bit; v8 = its scale.
+// v13 = the sums of x over each 64, 128 or (with one bit) 256 columns; v8 = the scale of x.
 .macro take_sums parts
     add     x_end, block, #Q8K_SUM
     ld1     {v9.8h, v10.8h}, [x_end], #32
@@ -40,7 +40,7 @@
 .endif
 .endm
 
-// acc += the sums v24 and v26 as floats * the next scales
+// acc += (the sums v24 and v26 as floats) * the next scales
 .macro add_part
     ld1     {v9.8h}, [scales_at], #16
     scvtf   v24.4s, v24.4s
@@ -97,7 +97,7 @@
     smlal2  v11.8h, \high\().16b, v15.16b
 .endm
 
-// Add the sums of 256 columns, from quants_at on.
+// Add up 256 columns, from quants_at on.
 .macro fields_two
     ld1     {v16.8h, v17.8h, v18.8h, v19.8h}, [zeros]
     ld1     {v20.8h, v21.8h, v22.8h, v23.8h}, [zeros]
@@ -143,7 +143,7 @@
     saddlp  \third\().4s, \third\().8h
 .endm
 
-// acc += (low and high, shifted right by `bits`, - part `part` of the sums of x) * the next scales
+// acc += ((low and high, shifted right by `bits`) - part `part` of the sums of x) * the next scales
 .macro add_two low, high, part, bits
     dup     v14.4s, v13.s[\part]
     ld1     {v4.8h}, [scales_at], #16
@@ -254,7 +254,7 @@
     add     mask.16b, mask.16b, mask.16b
     mov     quants_at, weights
     prfm    pldl1strm, [later]
-    add     later, later, #40           // 8 times: the 288 bytes
+    add     later, later, #40           // 8 times: all 288 bytes
     cbnz    count, .Lbits\@
     dup     v12.4s, v13.s[\part]
     saddlp  v24.4s, v24.8h

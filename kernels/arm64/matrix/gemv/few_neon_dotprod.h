@@ -22,14 +22,14 @@
 #define magics v11
 #define places v16
 
-// A sum starts at the bits of a float whose last digit weighs 1 (or 1/4 and 1/16, for fields that
-// are not shifted down), so that it equals MAGIC plus the sum without a conversion.
+// A sum starts at the bits of a float whose last digit weighs 1 (1/4 or 1/16 for fields that
+// are not shifted down). As a float, it is then MAGIC plus the sum, without a conversion.
 #define MAGIC_4 0x4a400000      // 1.5 * 2^21
 
 #define acc_low v28
 #define acc_high v29
 
-// v13 = the sums of x over each 64 columns, or 128, or 256 of one bit; v12 = its scale.
+// v13 = the sums of x over each 64, 128 or (with one bit) 256 columns; v12 = the scale of x.
 .macro take_sums parts
     add     x_end, block, #Q8K_SUM
     ld1     {v14.8h, v15.8h}, [x_end], #32
@@ -103,7 +103,7 @@
     b.ne    .Lchunks\@
 .endm
 
-// Masks, and start values in the order of the sums of fields 0, 1, 2.
+// Load masks, and start values in the order of the sums of fields 0, 1, 2.
 .macro begin_two magic_4, magic_16
     movi    v8.16b, #0x03
     movi    v9.16b, #0x0c

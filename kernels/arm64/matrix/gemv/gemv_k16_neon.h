@@ -6,8 +6,8 @@
 // of 8 rows in int32; v11, v14, v15 masks; v12, v13 y of 8 rows; v16-v23 two bits of 16
 // columns; v24-v27 signs of 8; v28-v31 sums in int16 of rows 01, 23, 45, 67
 //
-// 16 products fit an int16, so a sub-block is folded to one vector and then multiplied by its scales. A kernel
-// that includes this defines weights_TYPE, v4-v7 of two chunks of 8 rows, and scale_TYPE.
+// The sum of 16 products fits an int16, so a sub-block is folded to one vector, then multiplied by its
+// scales. A kernel that includes this defines weights_TYPE, v4-v7 of two chunks of 8 rows, and scale_TYPE.
 #ifndef INGOT_KERNELS_ARM64_GEMV_K16_NEON_H
 #define INGOT_KERNELS_ARM64_GEMV_K16_NEON_H
 

@@ -14,7 +14,7 @@
 
 #define first_scale x11
 #define second_scale x12
-#define from_low x13            // to the signs of the same columns; negative in the second half
+#define from_low x13            // step to these columns' signs; negative in the second half
 #define x_even x14              // columns 0-15 of 32
 #define x_odd x15               // columns 16-31
 #define x_step x16
@@ -49,7 +49,7 @@
 .endif
 .endm
 
-// Totals of a group += sums of a sub-block * its int16 scales.
+// Add (sums of a sub-block * its int16 scales) to the totals of a group.
 .macro add_sub_block scale, total0123, total4567, sum0123, sum4567
     sshll   v12.4s, \scale\().4h, #0
     sshll2  v13.4s, \scale\().8h, #0
@@ -71,7 +71,7 @@
     add_sub_block v11, \total0123, \total4567, v22, v23
 .endm
 
-// Multiply 16 columns of each of four sub-blocks, of both groups.
+// Multiply Multiply 16 columns of each of four sub-blocks, for both groups.
 .macro pair_part type, x_at, odd
     ld1     {v0.16b}, [\x_at], x_step
     ld1     {v1.16b}, [\x_at], x_step
@@ -81,7 +81,7 @@
     group_part \type, second, second_scale, v26, v27, \odd
 .endm
 
-// Multiply 256 columns of both groups, from `scales_at` and `low_at` of their blocks on.
+// Multiply Multiply 256 columns of both groups, from `scales_at` and `low_at` in their blocks on.
 .macro sum_block type, scales_at, low_at
     add     first_scale, first, #\scales_at
     add     second_scale, second, #\scales_at

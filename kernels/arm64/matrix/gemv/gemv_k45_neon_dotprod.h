@@ -18,7 +18,7 @@
 
 // v16-v19 = table indices that spread four bytes each to words.
 .macro place_spread
-    mov_word spread, 0xffffff00            // words made of byte 0; index 0xff gives zero
+    mov_word spread, 0xffffff00            // four words, each of one byte; index 0xff gives zero
     dup     v16.4s, spread
     add     spread, spread, #1
     ins     v16.s[1], spread
@@ -56,7 +56,7 @@
     smlal2  v21.4s, v15.8h, v0.h[\sum + 1]
 .endm
 
-// y of a group += its integers and minima; v1 is the scale of x.
+// Add the integers and minima of a group to its y; v1 is the scale of x.
 .macro finish_group meta, total0123, total4567, y0123, y4567
     ld1     {v2.8h, v3.8h}, [\meta], #32
     ld1     {v8.16b, v9.16b, v10.16b, v11.16b}, [\meta], #64

@@ -61,7 +61,7 @@
     products \rows0123, \rows4567, \x_high, smlal
 .endm
 
-// y of 8 rows += their sums * the scales + the minima * the sum of x; x at block.
+// y of 8 rows += their sums * the scales + the minima * the sum of x; block points to x.
 .macro add_block fifths, mins
     ld2r    {v0.4s, v1.4s}, [block], #8
 .if \mins

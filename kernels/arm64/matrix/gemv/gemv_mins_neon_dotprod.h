@@ -5,8 +5,8 @@
 // v5 mask, v6 the place of a fifth bit, v7 sixteen; v24-v27 sums of 16 rows; then v8-v11 scales, v12-v15
 // minima
 //
-// q stays unsigned. For Q5_0, 16 sum(x) is subtracted together with MAGIC, in one subtraction of exact
-// floats; a minimum is multiplied by sum(x) times the scale of x.
+// q stays unsigned. For Q5_0, 16 sum(x) is subtracted together with MAGIC, in one
+// subtraction of exact floats. A minimum is multiplied by (sum(x) times the scale of x).
 #ifndef INGOT_KERNELS_ARM64_GEMV_MINS_NEON_DOTPROD_H
 #define INGOT_KERNELS_ARM64_GEMV_MINS_NEON_DOTPROD_H
 

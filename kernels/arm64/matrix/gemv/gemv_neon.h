@@ -9,7 +9,7 @@
 #define vector x2               // x
 #define rows_left x3
 #define n_blocks x4             // of a row
-#define ahead x5                // bytes to prefetch before their use
+#define ahead x5                // prefetch distance in bytes
 #define block x6                // x
 #define blocks_left x7
 

@@ -12,7 +12,7 @@
 #define vector x2               // x
 #define rows_left x3
 #define n_blocks x4             // of a row
-#define ahead x5                // bytes to prefetch before their use
+#define ahead x5                // prefetch distance in bytes
 #define group_bytes x6
 #define first x7                // weights of the pair's groups
 #define second x8
@@ -21,7 +21,7 @@
 #define seed_word w16
 #define seeds x17               // 64 bytes of start values of the sums, then 64 for y of the pair
 
-#define FRAME_SAVED 128         // x19, x20, after the start values and y
+#define FRAME_SAVED 128         // x19 and x20; start values and y come before them
 #define FRAME_BYTES 144
 
 // Take the next pair of groups; for an odd last group the second group is the first again.

@@ -1,5 +1,5 @@
-// Shared by the gemvs whose nibbles go through a table, without the dot product. The loop is in
-// gemv_neon.h, whose `ahead` comes as a struct nibble_table.
+// Shared by the gemvs whose nibbles go through a table, without the dot product.
+// The loop is in gemv_neon.h; here its `ahead` is in a struct nibble_table.
 //
 // v0-v3 x of columns 0-15, v4-v7 x of columns 16-31, each 4 columns four times over
 // v16-v19 nibbles of 8 rows and 8 columns twice, v20-v23 their values, v24-v27 products in int16 of
@@ -21,7 +21,7 @@
 
 #define later x8                // weights to prefetch now
 #define later_word w8
-#define half x9                 // FIG4: half 0 or 1 of x's block
+#define half x9                 // FIG4: half 0 or 1 of the block of x
 #define x_scale_at x10
 #define scales_at x11
 
@@ -33,7 +33,7 @@
 #define x_sum v13
 #define table v14
 #define mask v15
-#define total01 v12             // FIG4, which does not keep x_scale, x_sum and scales
+#define total01 v12             // for FIG4, which does not keep x_scale, x_sum and scales
 #define total23 v13
 #define total45 v30
 #define total67 v31
