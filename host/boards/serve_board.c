@@ -1,4 +1,5 @@
-/* A board at its line: found, greeted, given jobs, and found again after it was gone. */
+/* Works with the board at a line: finds it, greets it, gives it jobs, and finds it again after it
+ * was gone. */
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,16 +11,17 @@
 
 enum {
     STEP_MS = 200,
-    ASK_MS = 1500, /* between two questions that check whether the board is there */
+    ASK_MS = 1500, /* time between two questions whether the board is there */
     QUIET_MS =
-        700, /* before the first question: a board that is starting would take it as a request not to load its model */
+        700, /* before the first question, which a starting board would take as a request not to load its model */
     START_MS = 8000,    /* the same while it starts, when it reports progress every 5 s */
-    REFUSED_MS = 5000,  /* after it reported that it cannot */
-    RETRY_MS = 500,     /* between two attempts to open its line */
-    SILENT_MS = 300000, /* without an event during a reply: then the board is given up */
+    REFUSED_MS = 5000,  /* time after a board reported that it cannot answer */
+    RETRY_MS = 500,     /* time between two attempts to open its line */
+    SILENT_MS = 300000, /* time without an event during a reply, after which the board is given
+                           up */
     LEAVE_MS = 2000,
     TRIES = 3,         /* attempts of a request on boards that go away */
-    LINE_LIMIT = 8191, /* limit for a board that does not report it */
+    LINE_LIMIT = 8191, /* limit for a board that does not report its own */
 };
 
 /* ---- a board --------------------------------------------------------------------------------- */
@@ -29,7 +31,8 @@ static void stop_reply(struct board *b)
     (void)serial_send(&b->line, "\3", 1);
 }
 
-/* Its request, if there is one, moves to another board if nobody has seen any of the reply. */
+/* Give up the board's request, if any; it moves to another board if nobody has seen any of the
+ * reply. */
 static void leave_work(struct board *b)
 {
     struct waiting *w = b->work;
@@ -68,12 +71,12 @@ static void greet(struct board *b)
     (void)serial_send(&b->line, hello, sizeof hello - 1);
     b->knows_said = false;
     b->knows_penalties = false;
-    b->held = true; /* by an earlier caller: it is set again */
+    b->held = true; /* an earlier caller may have set a grammar, so set it again */
     b->asked_ms = serial_millis();
     serve_pool_set_phase(b, GREETING);
 }
 
-/* Its facts belonged to another start or model. */
+/* Forget the board's facts, which belong to another start or model. */
 static void begin_news(struct board *b, const struct board_event *e)
 {
     struct api_figures now;
@@ -91,7 +94,7 @@ static void take_ready(struct board *b, const struct board_event *e)
     serve_board_be_patient(b, 0);
     b->line_limit = e->line_limit != 0 ? e->line_limit : LINE_LIMIT;
     begin_news(b, e);
-    if (b->phase == AT_WORK) { /* it restarted, or dropped a request that a Ctrl-C met on its way */
+    if (b->phase == AT_WORK) { /* it restarted, or a Ctrl-C has dropped a request on its way */
         leave_work(b);
     }
     if (b->phase == GREETING) {
@@ -159,7 +162,7 @@ static void cancel(struct board *b)
     (void)serial_send(&b->line, line, (size_t)n);
 }
 
-/* An event of the reply. */
+/* Take an event of the reply. */
 static void take_reply(struct board *b, const struct board_event *e)
 {
     struct serve_job *j = b->work->job;
@@ -199,7 +202,7 @@ static void take_reply(struct board *b, const struct board_event *e)
     serve_pool.wake.call(serve_pool.wake.context);
 }
 
-/* Events about the board itself, at any time. */
+/* Take events about the board itself, which may come at any time. */
 static void take_news(struct board *b, const struct board_event *e)
 {
     struct api_figures now;
@@ -217,8 +220,8 @@ static void take_news(struct board *b, const struct board_event *e)
     pthread_mutex_unlock(&serve_pool.lock);
 }
 
-/* It takes requests. The warning that its check of actions trusts too many messages is given once,
- * not each time it returns. */
+/* The board takes requests now. The warning that its check of actions trusts too many messages is
+ * printed only once. */
 static void end_greeting(struct board *b)
 {
     if (b->was_there) {
@@ -240,7 +243,7 @@ static void take_line(void *context, char *line, size_t bytes)
     struct board_event e;
 
     if (!board_event_read(&e, line, bytes)) {
-        b->starts = true; /* the firmware's, or from a board that talks to people */
+        b->starts = true; /* a line of the firmware, or of a board that talks to people */
         return;
     }
     b->starts = e.kind == BOARD_OTHER;
@@ -344,7 +347,7 @@ static void begin_work(struct board *b)
     serve_pool_end(w, e.status != 0 ? &e : NULL);
 }
 
-/* An idle board reports its state; a request that comes meanwhile waits for it. */
+/* Let an idle board report its state; a request that comes meanwhile waits. */
 static void ask_news(struct board *b)
 {
     struct api_text line = { .n = 0 };
@@ -384,8 +387,8 @@ static bool may_ask(const struct board *b, uint64_t now)
            now - b->line.heard_ms > (starts ? START_MS : QUIET_MS);
 }
 
-/* A board that was switched to a program is told now and then that the program is still there. If
- * it took a silence, for example of a computer that slept, for the end, it is switched again. */
+/* Tell a board that was switched to programs from time to time that the program is still there. If
+ * it has switched back after a silence, for example because the computer slept, switch it again. */
 static void stay(struct board *b)
 {
     uint64_t now = serial_millis();
@@ -401,7 +404,7 @@ static void stay(struct board *b)
     }
 }
 
-/* The server ends: stop the board's work, and switch it back to people if needed. */
+/* Stop the board's work because the server ends, and switch it back to people if needed. */
 static void leave(struct board *b)
 {
     static const char chat[] = "{\"command\":\"/mode chat\"}\n";
@@ -419,7 +422,7 @@ static void leave(struct board *b)
     (void)serial_step(&b->line, STEP_MS, NULL, take_line, b);
 }
 
-/* Work that is due without an event. */
+/* Do work that is due without an event. */
 static void look_after(struct board *b)
 {
     uint64_t now = serial_millis();

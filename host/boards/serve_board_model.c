@@ -1,11 +1,11 @@
-/* Which model a board has, and how it loads the model of the others. */
+/* Finds out which model a board has, and lets it load the model of the others. */
 #include <stdio.h>
 #include <string.h>
 
 #include "host/boards/serve_board_wire.h"
 #include "host/boards/serve_boards_private.h"
 
-enum { LOAD_MS = 120000 }; /* time for a model that a board is told to load */
+enum { LOAD_MS = 120000 }; /* time limit for loading a model on request */
 
 void serve_board_say(const struct board *b, const char *what)
 {
@@ -19,7 +19,7 @@ void serve_board_be_patient(struct board *b, uint64_t until_ms)
     pthread_mutex_unlock(&serve_pool.lock);
 }
 
-/* It loads the others' model. */
+/* Tell the board to load the others' model. */
 static void load(struct board *b)
 {
     struct api_text line = { .n = 0 };
@@ -48,9 +48,9 @@ void serve_board_load_chosen(struct board *b)
     }
 }
 
-/* A board without a model, because somebody pressed a key at its start, loads the model of the
- * others, and so does every board after somebody chose one: once, because it may not be on its
- * card. */
+/* True if the board should load the model of the others: it has none because somebody pressed a key
+ * at its start, or somebody has chosen another model. It is told only once, because the model may
+ * not be on its card. */
 static bool should_load(struct board *b, const struct board_event *e)
 {
     bool untried;

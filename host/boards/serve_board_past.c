@@ -28,7 +28,7 @@ static void add(struct board_past *p, const struct api_text *t)
 
 void board_past_of(struct board_past *p, const struct api_request *q)
 {
-    /* The text before the first turn counts as one text: alone it hardly decides the choice of a
+    /* The text before the first turn counts as one text, which alone hardly decides the choice of a
      * board. */
     const char *kind = q->kind != API_CHAT ? "t" : q->has_system ? "s" : "c";
 

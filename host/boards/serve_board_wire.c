@@ -38,8 +38,8 @@ static bool is_true(const struct api_json *event, const char *name)
     return api_json_is(api_json_get(event, name), JSON_TRUE);
 }
 
-/* A copy of the line, and its values, each of which takes at least two of its bytes. NULL: it is
- * not JSON. */
+/* Copy the line and read its values, each of which takes at least two of its bytes. NULL: it is not
+ * JSON. */
 static const struct api_json *read_line(struct board_event *e, const char *line, size_t bytes)
 {
     size_t values = (bytes / 2 + 2) * sizeof(struct api_json), at;
@@ -265,7 +265,7 @@ void board_news_write(struct api_text *out, uint64_t id, bool anew)
 
 uint32_t board_grammar_write(struct api_text *out, const struct api_request *q, uint64_t id)
 {
-    enum { PIECE_BYTES = 4500 }; /* as text 6000 of a line's 8191 bytes */
+    enum { PIECE_BYTES = 4500 }; /* as text, 6000 of a line's 8191 bytes */
     size_t longest = 0;
     uint32_t n = 0;
 

@@ -1,4 +1,5 @@
-/* The messages between `ingot serve` and a board (docs/SERIAL.md, protocol 2): requests as lines, lines as events. */
+/* Messages between `ingot serve` and a board (docs/SERIAL.md, protocol 2): writes requests as lines, and reads lines
+ * as events. */
 #ifndef INGOT_HOST_SERVE_BOARD_WIRE_H
 #define INGOT_HOST_SERVE_BOARD_WIRE_H
 
@@ -25,61 +26,61 @@ struct board_event {
     const struct api_json *root;
     void *memory; /* of root */
     enum board_event_kind kind;
-    uint64_t id; /* id of the request that it answers; 0: none */
+    uint64_t id; /* id of the request that the event answers; 0: none */
     const char *text, *name, *model, *board, *reason;
     uint32_t prompt_tokens, cached_tokens, completion_tokens; /* of BOARD_USAGE */
     uint32_t passes;                                          /* of BOARD_DONE */
     uint32_t line_limit;                                      /* of BOARD_READY; 0: unknown */
     uint32_t tokens;                                          /* of BOARD_EMBEDDING */
-    bool knows_penalties; /* likewise: requests may have penalties and biases */
+    bool knows_penalties; /* in BOARD_HELLO: requests may have penalties and biases */
     bool knows_said;      /* in BOARD_HELLO: messages may be marked as a person's words
-                     * (docs/SERIAL.md) */
+                       (docs/SERIAL.md) */
 };
 
-/* False: the line is not an event, and nothing has to be freed. */
+/* Read an event. False: the line is not an event, and nothing has to be freed. */
 bool board_event_read(struct board_event *e, const char *line, size_t bytes);
 void board_event_free(struct board_event *e);
 
-/* Append the line of a request, or one line for each text to embed, to out: every setting, whatever
- * was set before. All have the id. longest: the length of the longest line. Out of memory:
- * out->failed. */
+/* Append a request's line to out, or one line for each text to embed. Every line has all settings,
+ * because the board may have others, and the id. longest: the length of the longest line. Out of
+ * memory: out->failed. */
 void board_request_write(struct api_text *out, const struct api_request *q, uint64_t id,
                          size_t *longest);
 
-/* The sampling defaults of its model in an event `ready`; values out of bounds are ignored. */
+/* Read the model's sampling defaults from an event `ready`; values out of bounds are ignored. */
 void board_defaults_read(struct ingot_sampling *s, const struct board_event *event);
 
-/* Replace parameters of the request's sampler that nobody has chosen by the model's own. */
+/* Set sampling parameters that the request leaves open to the model's own. */
 void board_defaults_put(struct api_request *q, const struct ingot_sampling *s);
 
 /* The field of a request that requires a board with penalties and biases; NULL: none. */
 const char *board_penalty_of(const struct api_request *q);
 
-/* A line that has the board load a model. */
+/* Write a line that makes the board load a model. */
 void board_load_write(struct api_text *out, uint64_t id, const char *model);
 
-/* Lines before it that set the request's grammar, or none, on the board; returns their number. The
- * board was started with grammar=on, or reports that it was not. */
+/* Write the lines before a request that set its grammar, or none, on the board; returns their
+ * number. A board that was not started with grammar=on reports that. */
 uint32_t board_grammar_write(struct api_text *out, const struct api_request *q, uint64_t id);
 
-/* Lines that ask for the board's plan and, after a restart, for its memory and its models. */
+/* Write lines that ask for the board's plan and, after a restart, for its memory and its models. */
 void board_news_write(struct api_text *out, uint64_t id, bool anew);
 
 /* Append an event of BOARD_MODEL to a JSON list of objects with name and bytes; "": the list is
  * empty. Entries that do not fit are dropped. */
 void board_model_add(char list[SERVE_EVENT_BYTES], const struct board_event *e);
 
-/* An event as JSON on one line; "": it is too long. */
+/* Write an event as JSON on one line; "": it is too long. */
 void board_event_text(char text[SERVE_EVENT_BYTES], const struct board_event *e);
 
-/* Append the numbers of an event of BOARD_EMBEDDING, f32, to out. False: there are none, or a wrong
- * number of them. */
+/* Append the numbers of an event of BOARD_EMBEDDING, f32, to out. False: there are no numbers, or a
+ * wrong number of them. */
 bool board_vector_read(struct api_text *out, const struct board_event *event);
 
 /* Append the token's score in an event of BOARD_TOKEN to out, if it has one. */
 void board_scores_read(struct api_text *out, const struct board_event *event);
 
-/* The reason why an event of BOARD_ERROR ends a request. */
+/* Read why an event of BOARD_ERROR ends a request. */
 void board_error_read(struct api_error *e, const struct board_event *event);
 
 #endif

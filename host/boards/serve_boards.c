@@ -12,9 +12,9 @@
 #include "host/line/serial_socket.h"
 
 enum {
-    FIRST_MS = 60000,  /* to wait for the first board to answer */
-    NOBODY_MS = 20000, /* that a request waits while there is no board */
-    NEWS_MS = 4000,    /* for which a board's report counts as new */
+    FIRST_MS = 60000,  /* time to wait for the first board's answer */
+    NOBODY_MS = 20000, /* time that a request waits while there is no board */
+    NEWS_MS = 4000,    /* time for which a board's report counts as new */
 };
 
 struct serve_pool serve_pool;
@@ -55,7 +55,7 @@ void serve_pool_set_phase(struct board *b, enum phase phase)
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
-/* The job ends, and belongs only to the server; w is freed. */
+/* End a job, which then belongs only to the server; frees w. */
 void serve_pool_end(struct waiting *w, const struct api_error *e)
 {
     struct serve_job *j = w->job;
@@ -89,8 +89,8 @@ void serve_pool_end_with(struct waiting *w, int status, const char *text)
     serve_pool_end(w, &e);
 }
 
-/* True if no other idle board has more of it, or as much and has been idle for longer. The lock is
- * held. */
+/* True if no other idle board has more of the request, or has as much and has been idle for longer.
+ * The lock is held. */
 static bool is_best(const struct board *b, const struct board_past *wanted)
 {
     uint32_t mine = board_past_shared(&b->past, wanted);
@@ -112,7 +112,8 @@ bool serve_pool_differs(const struct board *b)
     return strncmp(serve_pool.model, b->state.model, sizeof serve_pool.model) != 0;
 }
 
-/* The first job in the queue that this board should do; it is then running. NULL: none. */
+/* Take the first job in the queue that this board should do, and mark it as running. NULL: there is
+ * none. */
 struct waiting *serve_pool_take(struct board *b)
 {
     struct waiting **at = &serve_pool.first, *w = NULL;
@@ -134,13 +135,13 @@ struct waiting *serve_pool_take(struct board *b)
     return w;
 }
 
-/* It was meant for a model that is no longer loaded. */
+/* End a job that was meant for a model that is no longer loaded. */
 static void end_outdated(struct waiting *w)
 {
     serve_pool_end_with(w, 503, "another model was loaded meanwhile: ask again");
 }
 
-/* The job has no board: it waits again, before the others. */
+/* Put back a job that has lost its board: it waits again, before the others. */
 void serve_pool_put_back(struct waiting *w)
 {
     bool outdated;
@@ -159,7 +160,7 @@ void serve_pool_put_back(struct waiting *w)
     wake_all();
 }
 
-/* End jobs that nobody will do: all of them, or those that have waited too long while there is no
+/* Take out jobs that no board will do: all, or those that have waited too long while there is no
  * board. */
 static struct waiting *take_hopeless(bool all)
 {
@@ -223,7 +224,7 @@ static bool submit(void *context, struct serve_job *j)
     return room;
 }
 
-/* The first job in the queue that was meant for another model. NULL: none. */
+/* Take the first job in the queue that was meant for another model. NULL: there is none. */
 static struct waiting *take_outdated(void)
 {
     struct waiting *w;
@@ -240,7 +241,7 @@ static struct waiting *take_outdated(void)
     return w;
 }
 
-/* Running replies finish; then each board loads it. */
+/* Let each board load a model, after its running reply is finished. */
 static void load(void *context, const char *model)
 {
     struct waiting *w;
@@ -256,7 +257,7 @@ static void load(void *context, const char *model)
     wake_all();
 }
 
-/* Remove it from the queue. NULL: it is not there. */
+/* Take a job out of the queue. NULL: it is not there. */
 static struct waiting *take_job(const struct serve_job *j)
 {
     struct waiting **at = &serve_pool.first, *w;
@@ -274,7 +275,7 @@ static struct waiting *take_job(const struct serve_job *j)
     return w;
 }
 
-/* A waiting request makes room at once; a board stops a running one. */
+/* Cancel a job: a waiting one makes room at once; a running one is stopped by its board. */
 static void cancel(void *context, struct serve_job *j)
 {
     struct waiting *w;
@@ -288,8 +289,8 @@ static void cancel(void *context, struct serve_job *j)
     wake_all();
 }
 
-/* Somebody reads the state: the boards report again, so that it is new at the next look. The lock
- * is held. */
+/* Let the boards report again, because somebody reads the state, so that it is new at the next
+ * look. The lock is held. */
 static void want_news(struct board *b)
 {
     b->curious = b->curious || serial_millis() - b->told_ms > NEWS_MS;
@@ -333,7 +334,7 @@ static bool look(void *context, uint32_t i, struct serve_look *l)
     return true;
 }
 
-/* Until a board has reported its model. */
+/* Wait until a board has reported its model. */
 static bool wait_for_model(char *model)
 {
     uint64_t begin = serial_millis(), said = begin;
@@ -362,7 +363,7 @@ bool serve_boards_open(struct serve_backend *b, const char *const *lines, uint32
 {
     bool good = true, opened = false;
 
-    signal(SIGPIPE, SIG_IGN); /* a socket whose board is gone: the write fails */
+    signal(SIGPIPE, SIG_IGN); /* if a socket's board is gone, the write fails instead */
     pthread_mutex_init(&serve_pool.lock, NULL);
     serve_pool.n = n;
     serve_pool.baud = baud;

@@ -1,5 +1,5 @@
-/* Boards as a backend of `ingot serve`: each at its own line, with its own thread; all take jobs
- * from one queue. */
+/* Boards as a backend of `ingot serve`: each has its own line and thread, and all take jobs from
+ * one queue. */
 #ifndef INGOT_HOST_SERVE_BOARDS_H
 #define INGOT_HOST_SERVE_BOARDS_H
 
@@ -8,13 +8,13 @@
 /* True if a word of the command line names a board's line: a device, unix:PATH or tcp:HOST:PORT. */
 bool serve_boards_is_line(const char *word);
 
-/* Start with the boards at lines (n), devices at baud (0: 115200), and wait until one of them answers: *model is its
- * model (API_MODEL_BYTES), and boards with another model get no jobs. False: the error was printed. One per
+/* Start with the boards at n lines (devices at baud; 0: 115200), and wait until one of them answers. *model
+ * (API_MODEL_BYTES) is its model; boards with another model get no jobs. False: the error was printed. Only one per
  * process. */
 bool serve_boards_open(struct serve_backend *b, const char *const *lines, uint32_t n, uint32_t baud,
                        struct serve_wake wake, char *model);
 
-/* Waiting and running requests end with an error; the threads end. */
+/* End the threads; waiting and running requests end with an error. */
 void serve_boards_close(struct serve_backend *b);
 
 #endif

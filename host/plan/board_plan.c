@@ -52,7 +52,7 @@ static enum err plan_once(struct plan *plan, const struct board_request *r, uint
     return plan_make(plan, &p);
 }
 
-/* With the whole default context, or the longest half, quarter ... of it that fits. */
+/* Plan with the whole default context, or the longest half, quarter ... of it that fits. */
 enum err board_plan(struct plan *plan, const struct board_request *r)
 {
     uint32_t context = r->limits.context;

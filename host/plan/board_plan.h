@@ -1,4 +1,4 @@
-/* The plan of a model on a board of which only the table is known. */
+/* Plans a model on a board, using only the board's row in the table. */
 #ifndef INGOT_HOST_BOARD_PLAN_H
 #define INGOT_HOST_BOARD_PLAN_H
 
@@ -10,28 +10,28 @@ enum { BOARD_RESERVED_MIB = 64 }; /* memory of firmware, program and its stacks 
 struct board_request {
     const struct image *image;
     const struct board_facts *board; /* NULL: only memory, without rates */
-    uint64_t ram;                    /* bytes; all of the board's; 0: no limit */
+    uint64_t ram;                    /* bytes of RAM on the board; 0: no limit */
     struct plan_limits limits;       /* context 0: the planner's default, shortened to fit */
-    const struct plan_use *use;      /* uses of its experts; NULL: unknown */
+    const struct plan_use *use;      /* how often its experts are used; NULL: unknown */
     uint64_t memory_rate, card_rate; /* bytes a second; 0: the board's */
 };
 
-/* The plan, with a decode time if the rates are known: a roofline, because each byte of weights is counted
- * at the bus's peak and nothing else. Errors: those of plan_make; plan->error_message says why. */
+/* Make the plan, with a decode time if the rates are known. The time is a lower bound: it only counts each
+ * byte of weights at the bus's peak rate. Errors: those of plan_make; plan->error_message says why. */
 enum err board_plan(struct plan *plan, const struct board_request *r);
 
 /* Bytes of memory that the plan takes in addition to firmware and program. */
 uint64_t board_plan_memory(const struct plan *plan, const struct image *img);
 
-/* ", and the head", ", and 41 % of the head", or "": none of it is resident. */
+/* Write ", and the head", ", and 41 % of the head", or "" (nothing of it is resident). */
 enum { BOARD_PLAN_HEAD_BYTES = 32 };
 const char *board_plan_head(const struct plan *plan, const struct image *img,
                             char text[BOARD_PLAN_HEAD_BYTES]);
 
-/* Bytes read from the card per token; 0: resident. */
+/* The bytes read from the card per token; 0: all weights are resident. */
 uint64_t board_plan_read(const struct plan *plan, const struct image *img);
 
-/* Decimals of a token rate that are worth printing: 1 from ten per second, 2 from one, else 3. */
+/* The number of decimals to print of a token rate: 1 from ten per second, 2 from one, else 3. */
 unsigned board_rate_decimals(uint64_t decode_ns);
 
 #endif

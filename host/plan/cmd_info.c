@@ -12,7 +12,7 @@
 #include "flash_image/signing/sign_file.h"
 #include "kernels/kernels.h"
 
-/* For this computer: what `run` would use. */
+/* Print the kernels that `run` would use on this computer. */
 static void print_kernels(void)
 {
     char names[KERNELS_TEXT_BYTES];

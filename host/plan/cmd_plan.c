@@ -8,7 +8,7 @@
 #include "host/plan/plan_fit.h"
 #include "runtime/chat/report.h"
 
-/* --mem-bw, bytes of weights a second; the planner counts picoseconds for each byte. */
+/* Set --mem-bw, bytes of weights per second; the planner counts picoseconds per byte. */
 static enum option_result set_decode_rate(void *arguments, const struct command_option *o,
                                           const char *value)
 {
@@ -27,8 +27,8 @@ static enum option_result set_decode_rate(void *arguments, const struct command_
     return OPTION_TAKEN;
 }
 
-/* --macs, multiplications per second, one for each weight: a byte takes as long as the weights it
- * holds. */
+/* Set --macs, multiplications per second, one for each weight: a byte takes as long as the weights
+ * that it holds. */
 static enum option_result set_prefill_rate(void *arguments, const struct command_option *o,
                                            const char *value)
 {

@@ -1,4 +1,4 @@
-/* `ingot info` of an adapter: which model it is for, its matrices, ranks and type. */
+/* `ingot info` of an adapter: prints its base model, matrices, ranks and type. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,11 +10,11 @@
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
 
-/* The table of pairs in a few numbers. */
+/* A summary of the table of pairs. */
 struct summary {
     uint32_t least_rank, most_rank;
     float least_scale, most_scale;
-    uint64_t numbers; /* numbers in A and B of all pairs, without padding */
+    uint64_t numbers; /* count of numbers in A and B of all pairs, without padding */
 };
 
 static struct summary sum_up(const struct adapter_header *h, const struct adapter_pair *pairs)
@@ -84,7 +84,7 @@ static bool print_json(const char *path, const struct adapter_header *h, const s
     return true;
 }
 
-/* A mapped file starts on a page, so it is aligned enough. */
+/* Print a mapped adapter. A mapped file starts on a page, so it is aligned enough. */
 static bool print_mapped(const char *path, const struct mapping *m, bool json)
 {
     const struct adapter_header *h = (const void *)m->data;

@@ -28,7 +28,7 @@ static void collect(void *context, const char *text, size_t bytes)
     }
 }
 
-/* A text from the file: a NUL in it, which cJSON's strings cannot hold, is omitted. */
+/* Make a value of a text from the file; NULs, which cJSON's strings cannot hold, are omitted. */
 static cJSON *text_value(const char *text, size_t bytes)
 {
     struct collected c = { .text = malloc(3 * bytes + 8) };
@@ -126,7 +126,7 @@ static void add_sum(cJSON *to, struct info_sum sum)
     cJSON_AddNumberToObject(to, "bits_each", (double)sum.bytes * 8 / (double)sum.weights);
 }
 
-/* For every role (INGOT_N_ROLES: all together) and existing type. */
+/* Add sums for every role (INGOT_N_ROLES: all together) and every existing type. */
 static void add_sums(cJSON *list, const struct image *img, unsigned role)
 {
     for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
@@ -231,7 +231,7 @@ static void add_token(cJSON *to, const char *key, const struct tokenizer *t, uin
     }
 }
 
-/* The number of tokens of a type, and the first by name, as in the text. */
+/* Add the number of tokens of a type, and the names of the first ones, as in the text. */
 static void add_special(cJSON *to, const char *key, const struct tokenizer *t,
                         enum ingot_token_type type)
 {
@@ -312,7 +312,7 @@ static void add_stops(cJSON *to, const struct image *img)
     }
 }
 
-/* Options for replies, used if a user does not set them. */
+/* Add defaults of options for replies. */
 static void add_sampling(cJSON *to, const struct ingot_sampling *s)
 {
     struct info_sampling fields[INFO_SAMPLING];

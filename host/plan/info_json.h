@@ -10,13 +10,13 @@
 
 void info_json_add_count(cJSON *to, const char *key, uint64_t count);
 
-/* The shortest decimal number that reads back as the same f32. */
+/* Add a float as the shortest decimal number that reads back as the same f32. */
 void info_json_add_float(cJSON *to, const char *key, float value);
 
-/* A text from a file: bytes that are not UTF-8 become U+FFFD. */
+/* Add a text from a file; bytes that are not UTF-8 become U+FFFD. */
 void info_json_add_text(cJSON *to, const char *key, const char *text);
 
-/* Sizes in memory, and a row for each board. False: out of memory. */
+/* Add sizes in memory, and a row for each board. False: out of memory. */
 bool info_json_add_sizes(cJSON *to, const struct image *img);
 
 #endif

@@ -1,4 +1,4 @@
-/* For `ingot info`: the features of some layers, in words. */
+/* For `ingot info`: the features that only some layers have, in words. */
 #include "host/plan/info.h"
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
@@ -13,7 +13,7 @@ struct census {
     const struct ingot_layer *recurrent, *expert, *late, *wide, *v_norm, *local, *latent;
 };
 
-/* Numbers that a recurrent layer keeps: rows before the convolution, and its sums. */
+/* The count of numbers that a recurrent layer keeps: rows before the convolution, and its sums. */
 static uint64_t state_floats(const struct ingot_layer *l, unsigned mixer)
 {
     uint64_t rows = l->conv_taps - 1, channels = 2 * l->n_groups * l->state_dim + l->inner_dim;
@@ -68,7 +68,7 @@ static void count_layer(struct census *c, uint32_t number)
     note_first(&c->v_norm, l, (l->features & INGOT_V_NORM) != 0);
 }
 
-/* "WHAT in n of N layers", if there are any and not all. */
+/* Add "WHAT in n of N layers", if some but not all layers have it. */
 static void add_some(struct info_features *f, const struct census *c, const char *what, uint32_t n)
 {
     if (n != 0 && n != c->n) {

@@ -47,7 +47,8 @@ static const struct ingot_layer *find_layer(const struct image *img, bool window
     return image_layer(img, 0);
 }
 
-/* The period after which one layer without a window follows, if it holds to the end; else 0. */
+/* The period at whose end there is a layer without a window, if the pattern holds for all layers;
+ * else 0. */
 static uint32_t window_period(const struct image *img)
 {
     uint32_t period = (uint32_t)(find_layer(img, false) - img->layers) + 1;
@@ -79,8 +80,8 @@ static void add_window(struct info_features *f, const struct image *img)
     }
 }
 
-/* The first layer with attention, with a window or without one; the first of all if there is none:
- * without attention its values are zero. */
+/* The first layer with attention, with or without a window. If there is none, the first layer,
+ * whose values for attention are zero. */
 static const struct ingot_layer *attending_layer(const struct image *img, bool window)
 {
     for (uint32_t i = 0; i < img->header->params.n_layers; i++) {
@@ -93,7 +94,7 @@ static const struct ingot_layer *attending_layer(const struct image *img, bool w
     return find_layer(img, window);
 }
 
-/* A factor, unless it is 1. */
+/* Add a factor, unless it is 1. */
 static void add_multiplier(struct info_features *f, const char *what, float by)
 {
     if (by < 1.0f || by > 1.0f) {
@@ -131,7 +132,7 @@ bool info_has(const struct image *img, enum ingot_role role)
     return false;
 }
 
-/* The first layer with a feed-forward, which all others have in the same form. */
+/* The first layer with a feed-forward; all layers have the same form of it. */
 static const struct ingot_layer *fed_layer(const struct image *img)
 {
     for (uint32_t i = 0; i < img->header->params.n_layers; i++) {

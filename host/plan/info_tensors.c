@@ -4,7 +4,7 @@
 #include "host/plan/info.h"
 #include "runtime/text/format_text.h"
 
-/* One entry describes all experts of its layer. */
+/* The number of copies of a tensor, because one entry describes all experts of its layer. */
 static uint64_t copies_of(const struct image *img, const struct ingot_tensor *t)
 {
     if (!image_role_is_expert((enum ingot_role)t->role)) {
@@ -55,7 +55,7 @@ void info_print_weights(const struct image *img)
     printf("; %.2f bits each\n", (double)all.bytes * 8 / (double)all.weights);
 }
 
-/* A line for each kind of tensor, and for each of its types if layers differ. */
+/* Print a line for each kind of tensor; if layers differ in its type, a line for each type. */
 void info_print_classes(const struct image *img)
 {
     char size[FORMAT_NUMBER_BYTES];

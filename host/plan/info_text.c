@@ -44,7 +44,7 @@ static void print_token(const struct tokenizer *t, const char *before, uint32_t 
     }
 }
 
-/* Tokens of a type: their number, and the first by name. */
+/* Print the number of tokens of a type, and the names of the first ones. */
 static void print_special(const struct tokenizer *t, const char *label, enum ingot_token_type type)
 {
     uint32_t n = 0;
@@ -154,7 +154,7 @@ static void print_template(const struct image *img)
     }
 }
 
-/* Options for replies, used if a user does not set them. */
+/* Print defaults of options for replies. */
 static void print_sampling(const struct ingot_sampling *s)
 {
     struct info_sampling fields[INFO_SAMPLING];

@@ -33,7 +33,7 @@ static int refuse_board(const struct host_args *args)
     return EXIT_USAGE;
 }
 
-/* Options about this computer, or about things that are not predicted for a board; NULL: none was
+/* An option about this computer, or about things that are not predicted for a board; NULL: none was
  * given. */
 static const char *needless_option(const struct host_args *a)
 {
@@ -93,7 +93,8 @@ static const char *rate_text(char text[FORMAT_NUMBER_BYTES], uint64_t rate)
     return text;
 }
 
-/* Bytes per second; 0: not given; what: as a share of the published rate. */
+/* Print the given rate in bytes per second or, if it is 0, the published rate with its source
+ * `what`. */
 static void print_rate(const char *label, uint64_t given, uint64_t published, const char *what)
 {
     char rate[FORMAT_NUMBER_BYTES];
@@ -196,7 +197,7 @@ static int print_file(const struct host_args *args, const char *path, struct boa
     return status;
 }
 
-/* Other formats are packed into a temporary file first. */
+/* Print the plan of a model; other formats are packed into a temporary file first. */
 static int print_model(const struct host_args *args, struct board_request *r)
 {
     struct pack_options pack = { .input = args->model,

@@ -6,12 +6,13 @@
 #include "host/plan/retyped.h"
 #include "runtime/text/format_text.h"
 
-/* By descending quality, as in docs/QUALITY.md. Some are used only if nothing else is resident. */
+/* Types by descending quality, as in docs/QUALITY.md. Some are used only if no other type is
+ * resident. */
 static const struct offer {
     const char *name; /* as of --type */
     bool few;         /* loses so much that speed is not reason enough */
     bool divided;     /* the same bytes lose less if --type auto divides them among the matrices */
-    uint32_t family;  /* family of the models that it is for; 0: all */
+    uint32_t family;  /* only for models of this family; 0: all */
 } offers[] = {
     { "f16", false, false, 0 },
     { "q8_0", false, false, 0 },
@@ -21,7 +22,7 @@ static const struct offer {
     { "iq4_nl", false, true, 0 },
     { "q4_0", false, true, 0 },
     { "fig4", true, true, 0 }, /* 8 % fewer bytes than IQ4_NL, a quarter more divergence */
-    { "tq2_0", false, false, INGOT_BITNET }, /* its weights have three values */
+    { "tq2_0", false, false, INGOT_BITNET }, /* for weights of three values */
     { "q3_k", true, true, 0 },
     { "q2_k", true, true, 0 },
 };
@@ -42,7 +43,7 @@ static void print_row(const char *name, uint64_t bytes, const struct plan *plan)
     putchar('\n');
 }
 
-/* The best offer so far, and the result of the model as it is. */
+/* The best offer so far, and the result for the unchanged model. */
 struct fit {
     const struct offer *chosen; /* NULL: none fits */
     struct plan best, own;
@@ -65,7 +66,7 @@ static bool is_better(const struct fit *f, const struct offer *offer, const stru
            plan->layers.read + plan->head.read < f->best.layers.read + f->best.head.read;
 }
 
-/* No offer that is worth its loss would gain less. */
+/* True if the model should keep its type, because an offer gains too little for its loss. */
 static bool is_kept(const struct fit *f)
 {
     bool resident = f->own_fits && f->own.residency != PLAN_STREAMED;

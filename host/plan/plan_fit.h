@@ -1,4 +1,4 @@
-/* The same model in other types, planned for the same machine. */
+/* Plans the same model in other types for the same machine. */
 #ifndef INGOT_HOST_PLAN_FIT_H
 #define INGOT_HOST_PLAN_FIT_H
 
@@ -7,12 +7,12 @@
 #include "board/err.h"
 #include "runtime/stream/plan.h"
 
-/* A plan for an image on that machine. ERR_OK: it fits. */
+/* Plans an image on the machine. ERR_OK: it fits. */
 typedef enum err plan_fit_fn(void *context, const struct image *image, struct plan *plan);
 
-/* Print a line for each type, best first, and which one to choose: the first that is resident, else the one that reads
- * the least per token. None that is larger than the file is advised, because it gains nothing. False: out of memory;
- * the error was printed. */
+/* Print a line for each type, best first, and advise one: the first that is resident, else the one that reads the
+ * least per token. A type that is larger than the file is never advised, because it gains nothing. False: out of
+ * memory; the error was printed. */
 bool plan_fit_print(const struct image *image, plan_fit_fn *plan, void *context);
 
 #endif

@@ -46,7 +46,7 @@ static void set_type(struct ingot_tensor *t, const struct pack_options *o,
     t->bytes = image_tensor_bytes(type, t->rows, t->cols);
 }
 
-/* A phase that ended at the tensor at `old` ends at `now`. */
+/* Move the ends of phases: a phase that ended at the tensor at `old` ends at `now`. */
 static void move_phases(struct ingot_segment *to, const struct ingot_segment *from, uint64_t old,
                         uint64_t now)
 {
@@ -74,7 +74,7 @@ static void set_segments(struct retyped *r, const struct ingot_segment *from)
     }
 }
 
-/* After the end of the segment so far: in the extent of each expert, or in the segment itself. */
+/* Place a tensor after the current end: in the extent of each expert, or in the segment. */
 static void place_tensor(struct retyped *r, const struct image *from, uint32_t i)
 {
     struct ingot_tensor *t = &r->tensors[i];
@@ -92,7 +92,7 @@ static void place_tensor(struct retyped *r, const struct image *from, uint32_t i
     x->bytes = t->offset + t->bytes;
 }
 
-/* The extents of a layer's experts end its segment. */
+/* Place the extents of a layer's experts at the end of its segment. */
 static void place_experts(struct retyped *r, const struct image *from)
 {
     for (uint32_t i = 0; i < from->header->params.n_layers; i++) {
@@ -125,7 +125,7 @@ static void clear_sizes(struct retyped *r, const struct image *image)
     }
 }
 
-/* The tables as the packer would write them. */
+/* Make the tables as the packer would write them. */
 void retype(struct retyped *r, const struct image *image, const struct pack_options *o)
 {
     const struct ingot_params *p = &image->header->params;

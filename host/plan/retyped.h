@@ -17,14 +17,14 @@ struct retyped {
     uint64_t bytes; /* of all segments */
 };
 
-/* Allocate memory for the tables of an image. False: there is none. Close it in either case. */
+/* Allocate memory for the tables of an image. False: out of memory. Close it in either case. */
 bool retyped_open(struct retyped *r, const struct image *image);
 void retyped_close(struct retyped *r);
 
 /* Write the tables of image in the types that o asks for to r->image. */
 void retype(struct retyped *r, const struct image *image, const struct pack_options *o);
 
-/* Size of the file after retype(), in bytes. */
+/* The size of the file after retype(), in bytes. */
 uint64_t retyped_file_bytes(const struct retyped *r);
 
 #endif

@@ -16,12 +16,12 @@ struct arguments {
     struct host_args host; /* must be first: the shared rows set it */
     const char *address, *token, *port, *baud, *kept_mib;
     struct serve_kept_setup kept;
-    struct serve_guard guard;             /* the values of --allow-origin and --allow-host */
+    struct serve_guard guard;             /* values of --allow-origin and --allow-host */
     const char *lines[SERVE_BOARDS_MOST]; /* of boards */
     uint32_t n_lines;
 };
 
-/* False: the error is printed, and *status is the exit status. */
+/* Reads the setup. False: the error is printed, and *status is the exit status. */
 static bool read_setup(const struct arguments *a, struct serve_setup *s, int *status)
 {
     char *end = NULL;
@@ -63,7 +63,7 @@ static void set_defaults(struct api_defaults *d, const struct options *o, const 
     d->n = o->reply.n;
 }
 
-/* The value of --baud, or 0 for the usual rate. False: the error is printed. */
+/* Reads --baud; 0: the usual rate. False: the error is printed. */
 static bool read_baud(const struct arguments *a, uint32_t *baud)
 {
     char *end = NULL;
@@ -77,7 +77,7 @@ static bool read_baud(const struct arguments *a, uint32_t *baud)
     return true;
 }
 
-/* Serves a model on this computer, or boards on their lines. */
+/* Takes an operand: a model on this computer, or a board's line. */
 static bool take_operand(void *arguments, const char *word)
 {
     struct arguments *a = arguments;

@@ -1,4 +1,5 @@
-/* The header fields of an answer, beside those of its body, as lines that each end with CRLF. */
+/* Makes the header fields of an answer, except those of its body, as lines that each end with
+ * CRLF. */
 #ifndef INGOT_HOST_SERVE_ANSWER_HEAD_H
 #define INGOT_HOST_SERVE_ANSWER_HEAD_H
 
@@ -9,7 +10,7 @@ enum { SERVE_FIELDS_BYTES = 3072 };
 /* Those of every answer. */
 void serve_head_begin(char fields[SERVE_FIELDS_BYTES]);
 
-/* Adds a line. Text that does not fit is left out. */
+/* Adds a line. A line that does not fit is left out. */
 void serve_head_add(char fields[SERVE_FIELDS_BYTES], const char *name, const char *value);
 
 /* Adds the fields that a status needs. methods: the methods of the page. */
@@ -18,8 +19,8 @@ void serve_head_add_status(char fields[SERVE_FIELDS_BYTES], int status, const ch
 /* Lets a page of that origin read the answer (the Fetch standard, section 3.3). */
 void serve_head_add_origin(char fields[SERVE_FIELDS_BYTES], const char *origin);
 
-/* Also allows it requests with fields of those names ("": none), and from a public network if it
- * asked for that. */
+/* Also allows that page to send requests with fields of these names ("": none), and from a public
+ * network if it asked for that. */
 void serve_head_add_preflight(char fields[SERVE_FIELDS_BYTES], const char *names,
                               bool private_network);
 

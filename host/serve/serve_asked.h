@@ -1,4 +1,4 @@
-/* A request for replies that a worker thread reads. */
+/* Reads a request for replies in a worker thread. */
 #ifndef INGOT_HOST_SERVE_ASKED_H
 #define INGOT_HOST_SERVE_ASKED_H
 
@@ -6,17 +6,17 @@
 
 struct serve_asked;
 
-/* Begins to read a body, which is taken over, and to submit its jobs. The server is woken at the
+/* Begins to read a body, which it takes over, and to submit its jobs. The server is woken at the
  * end. NULL: no memory. */
 struct serve_asked *serve_asked_begin(struct serve_backend *b, const struct api_answer *as,
                                       struct api_text *body, const struct api_defaults *d);
 
-/* Returns whether it is done. If so, its replies are in *choices or the error is in *e, and it is
+/* True if reading is done; then the replies are in *choices, or the error is in *e, and `a` is
  * freed. */
 bool serve_asked_take(struct serve_asked *a, struct serve_choices *choices, struct api_error *e);
 
-/* Nobody waits for it any more: it is freed, and its jobs end. True: it was never read, so no
- * backend knows of it. */
+/* Frees a request for which nobody waits any more, and ends its jobs. True: it was never read, so
+ * no backend knows of it. */
 bool serve_asked_leave(struct serve_asked *a);
 
 #endif

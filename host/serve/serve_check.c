@@ -13,7 +13,7 @@ struct serve_check {
     char error_message[SERVE_ERROR_MESSAGE_BYTES];
 };
 
-/* Nobody writes to the request and the text once the job is done. */
+/* Checks a reply; once the job is done, nobody changes its request and text. */
 static void check_reply(struct serve_task *t)
 {
     struct serve_check *k = (struct serve_check *)t;

@@ -1,5 +1,5 @@
-/* The check of a finished reply against its request's schemas (serve_hold.h), in a worker thread.
- * It can take long, and the server's own thread must answer others meanwhile. */
+/* Checks a finished reply against its request's schemas (serve_hold.h) in a worker thread, because
+ * that can take long and the server's own thread must answer others. */
 #ifndef INGOT_HOST_SERVE_CHECK_H
 #define INGOT_HOST_SERVE_CHECK_H
 
@@ -13,11 +13,11 @@ struct serve_check;
  * NULL: no memory. */
 struct serve_check *serve_check_begin(struct serve_job *j);
 
-/* Returns whether it has ended. If so it is freed, and *good or error_message has the result. */
+/* True if the check has ended; then *good or error_message has the result, and k is freed. */
 bool serve_check_take(struct serve_check *k, bool *good,
                       char error_message[SERVE_ERROR_MESSAGE_BYTES]);
 
-/* Nobody waits for it any more: it is freed now, or when it ends. */
+/* Frees a check for which nobody waits any more, now or when it ends. */
 void serve_check_leave(struct serve_check *k);
 
 #endif

@@ -5,7 +5,7 @@
 
 /* ---- names and origins ----------------------------------------------------------------------- */
 
-/* Splits "name:80", "[::1]:80" or "name" into its parts. */
+/* The parts of "name:80", "[::1]:80" or "name". */
 struct authority {
     const char *name;
     size_t bytes;
@@ -42,7 +42,7 @@ static bool same_name(const struct authority *a, const struct authority *b)
     return a->bytes == b->bytes && strncasecmp(a->name, b->name, a->bytes) == 0;
 }
 
-/* Splits an origin into its scheme (bytes) and its authority. False: it has none, such as
+/* Splits an origin into its scheme (bytes) and its authority. False: it has no authority, such as
  * "null". */
 static bool read_origin(const char *origin, size_t *scheme, struct authority *a)
 {
@@ -64,7 +64,7 @@ static unsigned port_of(const char *scheme, size_t bytes, unsigned port)
     return bytes == 5 && strncasecmp(scheme, "https", 5) == 0 ? 443 : 0;
 }
 
-/* Whether the page is this server's own, over http or over https of a proxy. */
+/* True if the page is this server's own, by http, or by https through a proxy. */
 static bool is_own(const char *origin, const char *host)
 {
     struct authority page, self;
@@ -129,7 +129,7 @@ bool serve_allow_host(struct serve_guard *g, const char *host)
 
 /* ---- who may ask ----------------------------------------------------------------------------- */
 
-/* Whether the name is "127.0.0.1" or another number of 127.0.0.0/8. */
+/* True if the name is "127.0.0.1" or another number of 127.0.0.0/8. */
 static bool is_loopback_number(const struct authority *a)
 {
     unsigned parts = 1;
@@ -170,7 +170,7 @@ static bool is_this_computer(const char *host, const struct serve_guard *g)
     return is_loopback_number(&a);
 }
 
-/* Takes the same time wherever the texts differ. */
+/* True if both texts are equal; takes the same time wherever they differ. */
 static bool is_token(const char *given, const char *token)
 {
     size_t n = strlen(token), n_given = strlen(given);
@@ -182,7 +182,8 @@ static bool is_token(const char *given, const char *token)
     return differs == 0;
 }
 
-/* RFC 9110, section 11: the scheme has no case, and one or more spaces follow. */
+/* True if the field has the token. The case of the scheme does not matter, and one or more spaces
+ * follow it (RFC 9110, section 11). */
 static bool has_token(const char *authorization, const char *token)
 {
     static const char bearer[] = "bearer";

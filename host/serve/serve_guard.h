@@ -9,31 +9,31 @@ enum { SERVE_ALLOWED_MOST = 16 };
 /* The access that the owner allows. */
 struct serve_guard {
     const char *
-        token; /* the token that callers need, except for /health and the page; NULL: callers on this computer need none */
+        token; /* token that callers need, except for /health and the page; NULL: callers on this computer need none */
     const char *origins
         [SERVE_ALLOWED_MOST]; /* allowed pages of other sites; "*": all, if they have the token */
     const char *hosts[SERVE_ALLOWED_MOST]; /* names of this computer, in addition to those of its
-                                     * loopback */
+                                       loopback */
     uint32_t n_origins, n_hosts;
 };
 
 /* Header fields of a request; "": absent, or too long. */
 struct serve_caller {
     const char *path, *host, *authorization;
-    const char *key;    /* the token as Anthropic's clients send it, in x-api-key; NULL: absent */
+    const char *key;    /* token in x-api-key, as Anthropic's clients send it; NULL: absent */
     const char *origin; /* NULL: absent */
-    bool preflight;     /* a browser asks whether it may ask, and sends no token for that */
+    bool preflight;     /* a browser's preflight, which has no token */
 };
 
-/* Returns whether a request may be answered. *e says why not. Pages of other sites may not ask from
- * somebody's browser, and neither may a site whose name was pointed at this computer: an Origin
- * must be this server or an allowed one, and a Host must be a name of this computer. */
+/* True if a request may be answered; else *e says why not. Pages of other sites must not use
+ * somebody's browser for requests, nor may a site whose name was redirected to this computer. So an
+ * Origin must be this server or an allowed one, and a Host must be a name of this computer. */
 bool serve_may_ask(const struct serve_caller *c, const struct serve_guard *g, struct api_error *e);
 
-/* Returns whether the owner allows an origin. */
+/* True if the owner allows an origin. */
 bool serve_is_allowed(const char *origin, const struct serve_guard *g);
 
-/* Adds to the allowed names and pages. False: it is neither an origin ("http://localhost:3000",
+/* Adds a name or page to the allowed ones. False: it is neither an origin ("http://localhost:3000",
  * "null", "*") nor a name ("board.lan", "board.lan:8080"), or there are too many. */
 bool serve_allow_origin(struct serve_guard *g, const char *origin);
 bool serve_allow_host(struct serve_guard *g, const char *host);

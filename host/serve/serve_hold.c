@@ -33,14 +33,14 @@ static void put_literal(struct api_text *out, const char *text)
     (void)serve_text_add(out, "\"", 1);
 }
 
-/* The parts of the grammar that this try has. */
+/* The parts of the grammar in this attempt. */
 struct hold {
     bool must;
     unsigned most;
     bool any_name; /* a call may name any function, and the check looks at the name */
 };
 
-/* The rule of a call with any name; all functions have the same rule of arguments. */
+/* Writes the rule of a call with any name; all functions have the same rule for arguments. */
 static void put_any_call(struct api_text *out, unsigned rule)
 {
     (void)serve_text_say(out, "call ::= ");
@@ -52,7 +52,7 @@ static void put_any_call(struct api_text *out, unsigned rule)
     (void)serve_text_say(out, "\n");
 }
 
-/* Returns how many functions can be called. */
+/* Writes the rule of calls; returns how many functions can be called. */
 static unsigned put_call(struct api_text *out, const struct api_held *list, unsigned n,
                          const unsigned *rules)
 {
@@ -89,7 +89,7 @@ static bool put_root(struct api_reader *r, struct api_text *out, const struct ap
                api_refuse(r->e, 400, "response_format", NULL,
                           "response_format: no value satisfies the schema");
     }
-    if (h->any_name) { /* the check gets all schemas, and the first is a function's */
+    if (h->any_name) { /* the check gets all schemas; the first is a function's */
         put_any_call(out, rules[0]);
     } else if (put_call(out, list, n, rules) == 0) {
         return api_refuse(r->e, 400, "tools", NULL,
@@ -204,7 +204,7 @@ static void warn_impossible(struct api_reader *r, const struct api_held *list, u
 
 /* ---- the grammar ------------------------------------------------------------------------------- */
 
-/* Returns the text of a try. NULL: it failed, see r->e or *too_large. */
+/* Returns the grammar's text for this attempt. NULL: it failed; see r->e or *too_large. */
 static char *write_gbnf(struct api_reader *r, const struct api_held *list, unsigned n,
                         const struct hold *h, struct grammar_notes *notes, unsigned *rules)
 {
@@ -236,8 +236,8 @@ static char *write_gbnf(struct api_reader *r, const struct api_held *list, unsig
     return gbnf.bytes;
 }
 
-/* Makes the grammar smaller: leaves the longest half of the schemas to the check; when none are
- * left, the functions' names. False: nothing is left to drop. */
+/* Makes the grammar smaller: leaves the longer half of the schemas to the check and, when no
+ * schemas are left, the functions' names. False: nothing is left to drop. */
 static bool loosen(struct api_held *list, unsigned n, struct hold *h)
 {
     unsigned held = 0;
@@ -310,7 +310,7 @@ bool serve_hold(struct api_reader *r, struct api_held *list, unsigned n, bool mu
 
 /* ---- afterwards -------------------------------------------------------------------------------- */
 
-/* NULL: it needs no check. */
+/* The schema to check; NULL: it needs no check. */
 static const char *schema_of(const struct api_request *q, const char *name, size_t bytes)
 {
     for (uint32_t i = 0; i < q->n_checked; i++) {

@@ -22,26 +22,26 @@ enum {
     BODIES_BYTES = 256 << 20, /* limit of all bodies together */
 };
 
-/* The state of each connection. Its requests come one after the other. */
+/* The state of a connection, whose requests come one after the other. */
 struct exchange {
     struct http_connection *c;
     bool few; /* the server is full, so only /health is answered */
     const struct serve_page_row *page;
     struct api_text body, out;
-    size_t body_bytes;         /* the part of server.body_bytes that is this body's */
+    size_t body_bytes;         /* this body's part of server.body_bytes */
     size_t said;               /* bytes of out that were sent */
     struct serve_asked *asked; /* being read; NULL: not */
     struct api_error error;
     struct serve_choices choices;
     struct serve_ws *socket;         /* once it is one */
-    char fields[SERVE_FIELDS_BYTES]; /* header fields of the answer, beside those of its body */
+    char fields[SERVE_FIELDS_BYTES]; /* header fields of the answer, except those of its body */
 };
 
 static struct server {
     struct serve_setup *setup;
     uint64_t n_requests;
-    size_t body_bytes; /* bytes of all requests whose answer was not sent yet */
-    uint64_t n_left;   /* requests whose caller was gone before they were read */
+    size_t body_bytes; /* bytes of all requests that were not answered yet */
+    uint64_t n_left;   /* number of requests whose caller was gone before they were read */
 } server;
 
 /* ---- what goes out --------------------------------------------------------------------------- */
@@ -64,7 +64,7 @@ static void forget(void *user)
     x->fields[0] = '\0';
 }
 
-/* x->out is all of the answer. */
+/* Answers with x->out as the whole body. */
 static void answer(struct exchange *x, int status, const char *type)
 {
     const struct http_answer a = {
@@ -110,7 +110,7 @@ static size_t write_more(void *user, char *to, size_t room, bool *last, bool *fa
     return n;
 }
 
-/* The jobs may have more text. */
+/* Sends more text of the jobs, if there is any. */
 static void answer_choices(struct exchange *x)
 {
     const struct serve_writer *w = serve_writer_of(x->choices.answer.dialect);
@@ -132,7 +132,8 @@ static void answer_choices(struct exchange *x)
     }
 }
 
-/* ---- a request is read, and asked ------------------------------------------------------------ */
+/* ---- requests are read and submitted
+ * ------------------------------------------------------------ */
 
 static void submit(struct exchange *x)
 {
@@ -149,7 +150,7 @@ static void submit(struct exchange *x)
     }
 }
 
-/* The request may have been read by now. */
+/* Continues if the request has been read. */
 static void take_asked(struct exchange *x)
 {
     if (!serve_asked_take(x->asked, &x->choices, &x->error)) {
@@ -161,7 +162,8 @@ static void take_asked(struct exchange *x)
     }
 }
 
-/* Answers at once. A model that is loaded here answers all later requests. */
+/* Answers a POST that needs no worker, such as one that loads a model, which answers all later
+ * requests. */
 static void post(struct exchange *x)
 {
     if (serve_page_post(&x->out, x->page->page, server.setup->backend, &x->body,
@@ -174,7 +176,7 @@ static void post(struct exchange *x)
 
 /* ---- what comes in --------------------------------------------------------------------------- */
 
-/* Copies the field's value to text (NAME_BYTES); "": it is absent or too long. False: it is
+/* Copies a field's value to text (NAME_BYTES); "": it is absent or too long. False: it is
  * absent. */
 static bool field(const struct exchange *x, const char *name, char text[NAME_BYTES])
 {
@@ -227,7 +229,8 @@ static void answer_options(struct exchange *x)
     http_connection_answer(x->c, &a);
 }
 
-/* Ollama's clients read / to see whether the server is there; others get the page to chat in. */
+/* Answers a GET. Ollama's clients read / to see whether the server is there; others get the page
+ * with the chat. */
 static void get(struct exchange *x)
 {
     bool home = x->page->page == SERVE_PAGE_HOME;
@@ -255,7 +258,7 @@ static void upgrade(struct exchange *x)
     }
 }
 
-/* Whether a request cannot have an answer of its page; the error is then in x->error. */
+/* True if a request cannot have its page's answer; the error is then in x->error. */
 static bool is_refused(struct exchange *x, const struct http_request *r)
 {
     bool reads = r->method == HTTP_IS_GET || r->method == HTTP_IS_HEAD;
@@ -327,8 +330,7 @@ static void take_wrong(void *user, int status, const char *error_message)
 {
     struct exchange *x = user;
     char headed =
-        x->fields
-            [0]; /* the request's head was right, so an allowed page may read this error, too */
+        x->fields[0]; /* the request's head was right, so an allowed page may read this error too */
 
     forget(x);
     x->fields[0] = headed;

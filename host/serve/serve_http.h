@@ -1,6 +1,6 @@
-/* The HTTP side of `ingot serve`: its pages over runtime/http and serve_socket.c, in one thread that
- * waits for sockets and is woken by the backend. A program that was built without llhttp or wslay says so
- * instead. */
+/* The HTTP side of `ingot serve`: serves its pages with runtime/http and serve_socket.c, in one thread
+ * that waits for sockets and is woken by the backend. A program without llhttp or wslay only reports
+ * that. */
 #ifndef INGOT_HOST_SERVE_HTTP_H
 #define INGOT_HOST_SERVE_HTTP_H
 
@@ -15,11 +15,11 @@ struct serve_setup {
     struct api_defaults defaults;
 };
 
-/* Returns whether the program has the libraries; if not, prints that to standard error. */
+/* True if the program has the libraries; otherwise an error is printed to standard error. */
 bool serve_http_is_built(void);
 
-/* Listens; serve_http_run prints the URL. False: the error is printed to standard error. setup must
- * outlive it. */
+/* Starts to listen; serve_http_run prints the URL. False: the error is printed to standard error.
+ * setup must outlive it. */
 bool serve_http_open(struct serve_setup *setup);
 
 /* Wakes the server for the backend; may be called from any thread. */

@@ -15,7 +15,7 @@
 
 enum { MIB = 1 << 20, ALIGN = 64, SHARE = 16, ERROR_MESSAGE_BYTES = 1024, WAIT_SECONDS = 30 };
 
-/* There is one for each process, as there is one model. */
+/* There is only one for each process, because there is one model. */
 static struct kept_file {
     int lock; /* held while the file is in use; -1: there is none */
     struct file_device state;
@@ -30,7 +30,7 @@ static bool fail(const char *path, const char *why)
     return false;
 }
 
-/* True if the file is there, is new or one of ours, and nobody else uses it. */
+/* Makes or opens the file. True if it is new or one of ours, and nobody else uses it. */
 static bool make_file(const char *path, uint64_t bytes)
 {
     char error_message[ERROR_MESSAGE_BYTES];

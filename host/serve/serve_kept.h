@@ -7,7 +7,7 @@
 #include "runtime/saved/kept.h"
 
 enum {
-    SERVE_KEPT_MIB = 256,      /* the default, or a sixteenth of the memory if that is less */
+    SERVE_KEPT_MIB = 256,      /* the default; or a sixteenth of the memory, if that is less */
     SERVE_KEPT_FILE_TIMES = 4, /* a new file is this many times as large */
     SERVE_KEPT_MOST_MIB = 1 << 20,
 };
@@ -18,12 +18,12 @@ struct serve_kept_setup {
     uint32_t mib;     /* 0: nothing is kept */
 };
 
-/* Opens the kept prompts for the sequences of a loaded model. If something is in the way, it is
- * printed and nothing is kept. False: the file cannot be used; the error is printed to standard
- * error. */
+/* Opens the kept prompts for the sequences of a loaded model. If prompts cannot be kept, the reason
+ * is printed and the server continues without them. False: the file cannot be used; the error is
+ * printed to standard error. */
 bool serve_kept_open(struct kept *k, const struct serve_kept_setup *setup, struct app *app);
 
-/* Writes everything that the file is to have. */
+/* Writes the rest of the file and closes it. */
 void serve_kept_close(struct kept *k);
 
 #endif

@@ -28,7 +28,7 @@ static bool take_id(struct serve_line *l, const cJSON *id, struct api_error *e)
            api_refuse(e, 400, "id", NULL, "id has to be a text of up to 64 bytes, or a number");
 }
 
-/* Returns the name that a body has for the same setting. NULL: a line has no such setting. */
+/* Returns the name of a line's setting in a body. NULL: a line has no such setting. */
 static const char *name_of_body(const char *name)
 {
     static const struct {
@@ -77,8 +77,8 @@ static bool is_passed_over(const char *name)
     return strncmp(name, "x_", 2) == 0;
 }
 
-/* Copies the settings of the request to those of a body. A line's n=0 (until the model ends) is a
- * body without n. */
+/* Copies the settings of the request to those of a body. A line's n=0 (until the model ends) means
+ * a body without n. */
 static bool add_settings(cJSON *body, const cJSON *root, struct api_error *e)
 {
     const cJSON *v;
@@ -98,7 +98,7 @@ static bool add_settings(cJSON *body, const cJSON *root, struct api_error *e)
     return true;
 }
 
-/* Writes the messages of the body: those given, or the history and the new message. */
+/* Writes the messages of the body: the given ones, or the history and the new message. */
 static void add_messages(struct serve_line *l, cJSON *body, const cJSON *given, const char *prompt)
 {
     if (given != NULL) {
@@ -129,7 +129,7 @@ static const char *text_of(const cJSON *root, const char *name)
     return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, name));
 }
 
-/* Takes a message out of the history when its request was refused. */
+/* Removes a message from the history, because its request was refused. */
 static void forget_last(struct serve_line *l)
 {
     cJSON_DeleteItemFromArray(l->history, cJSON_GetArraySize(l->history) - 1);

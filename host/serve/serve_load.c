@@ -25,7 +25,7 @@ static cJSON *find(const cJSON *data, const char *id)
     return NULL;
 }
 
-/* Counts the model for one more board. bytes: NULL if they are not known. */
+/* Counts one more board that has the model. bytes: NULL if not known. */
 static void add(cJSON *data, const char *id, const cJSON *bytes)
 {
     cJSON *one = find(data, id), *boards = cJSON_GetObjectItem(one, "boards");
@@ -46,8 +46,8 @@ static void add(cJSON *data, const char *id, const cJSON *bytes)
     cJSON_AddItemToArray(data, one);
 }
 
-/* Adds the models of a board that is there: those that it listed, and the loaded one if it is not
- * on the list. */
+/* Adds the models of a present board: those that it listed, and the loaded one if it is not in the
+ * list. */
 static void add_board(cJSON *data, const struct serve_look *l)
 {
     cJSON *list = cJSON_Parse(l->models), *one;
@@ -68,7 +68,8 @@ static void add_board(cJSON *data, const struct serve_look *l)
     cJSON_Delete(list);
 }
 
-/* "loaded" if at least one board has it, or "loading". */
+/* Makes the list of models; the current one is "loaded" if at least one board has it, else
+ * "loading". */
 static cJSON *models_of(const struct serve_backend *b, const char *model)
 {
     cJSON *data = cJSON_CreateArray(), *one;
@@ -110,7 +111,7 @@ void serve_load_list(struct api_text *out, const struct serve_backend *b, const 
     put(out, root);
 }
 
-/* Returns the name that a board gives the model, which may be requested with or without its ending.
+/* Finds the name by which a board has the model, which may be requested with or without its ending.
  * False: no board has it. */
 static bool find_model(const struct serve_backend *b, const char *name, char *model)
 {
@@ -152,7 +153,7 @@ bool serve_load(struct api_text *out, const struct serve_backend *b, const struc
     cJSON *root;
     bool good;
 
-    if (body->n > LOAD_BODY_BYTES) { /* the server's own thread reads it */
+    if (body->n > LOAD_BODY_BYTES) { /* limited, because the server's own thread reads it */
         return api_refuse(e, 413, NULL, NULL, "the body is longer than %d bytes", LOAD_BODY_BYTES);
     }
     root = cJSON_ParseWithLength(api_text_shown(body), body->n);

@@ -1,15 +1,15 @@
-/* The models that a backend of `ingot serve` has, and how another one is chosen. */
+/* Lists the models of a backend of `ingot serve`, and chooses another one. */
 #ifndef INGOT_HOST_SERVE_LOAD_H
 #define INGOT_HOST_SERVE_LOAD_H
 
 #include "host/serve/serve_backend.h"
 
-/* Adds the answer to GET /models to out: each model of any board once, with how many boards have
- * it. model: the one that answers. */
+/* Adds the answer to GET /models to out: each model of any board once, with the number of boards
+ * that have it. model: the current model. */
 void serve_load_list(struct api_text *out, const struct serve_backend *b, const char *model);
 
 /* Reads the body of POST /models/load. The name of the model that the backend is to load goes to
- * model (API_MODEL_BYTES), and the answer to out. False: *e says why not. */
+ * model (API_MODEL_BYTES), and the answer to out. False: *e gives the reason. */
 bool serve_load(struct api_text *out, const struct serve_backend *b, const struct api_text *body,
                 char *model, struct api_error *e);
 

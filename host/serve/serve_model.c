@@ -1,4 +1,4 @@
-/* Jobs wait, get slots, and end. */
+/* Runs jobs on a model of this computer: they wait, get slots, and end. */
 #include "host/serve/serve_model.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "runtime/features/grammar/grammar_constraint.h"
 #include "runtime/session/replies.h"
 
-/* A sequence, and the job that it works on. */
+/* A sequence and its current job. */
 struct slot {
     struct session *session;
     struct serve_job *job; /* NULL: it is free */
@@ -38,7 +38,7 @@ static struct serve_model {
     pthread_t thread;
     struct replies replies;
     struct slot slots[GROUP_MOST];
-    void *constraints; /* the memory of all of them */
+    void *constraints; /* memory of all slots' constraints */
     struct prompt prompt;
     struct kept kept;
     struct stop stop;
@@ -71,7 +71,7 @@ static void take_think(void *context, bool begins)
     ((struct slot *)context)->thinks = begins;
 }
 
-/* Thoughts are not part of the answer. */
+/* Takes scores of tokens; thoughts have none, because they are not part of the answer. */
 static void take_scores(void *context, const struct token_scores *scores)
 {
     struct slot *p = context;
@@ -83,7 +83,7 @@ static void take_scores(void *context, const struct token_scores *scores)
     pthread_mutex_unlock(&p->job->lock);
 }
 
-/* The job ends, and only the server still holds it. */
+/* Ends a job, which only the server holds then. */
 static void end_job(struct serve_model *m, struct serve_job *j, const struct api_error *e)
 {
     pthread_mutex_lock(&j->lock);
@@ -224,7 +224,7 @@ static void begin(struct serve_model *m, struct serve_job *j)
         return;
     }
     same = same_tokens(p->session, &m->prompt);
-    same = min_u32(same, (uint32_t)m->prompt.n - 1); /* one has to be computed */
+    same = min_u32(same, (uint32_t)m->prompt.n - 1); /* at least one token must be computed */
     (void)session_cut(p->session, same);
     (void)session_put(p->session, m->prompt.ids + same, m->prompt.n - same); /* there is room */
     same = kept_take(&m->kept, p->session);
@@ -274,7 +274,7 @@ static void leave_cancelled(struct serve_model *m)
     }
 }
 
-/* After a failed pass nobody knows which reply the error belongs to. */
+/* Fails all replies, because after a failed pass nobody knows to which reply the error belongs. */
 static void fail_all(struct serve_model *m, const char *why)
 {
     struct api_error e = { .status = 0 };
@@ -316,8 +316,8 @@ static void run_pass(struct serve_model *m)
     m->wake.call(m->wake.context);
 }
 
-/* Returns the next job for a free slot. Until there is one, or other jobs are at work, prompts are
- * written to the file. NULL: none. *closing. */
+/* Returns the next job for a free slot; NULL: none. Writes prompts to the file while no job waits
+ * and none runs. *closing: the server ends. */
 static struct serve_job *take(struct serve_model *m, bool *closing)
 {
     uint32_t busy = replies_busy(&m->replies);
@@ -389,7 +389,7 @@ static bool submit(void *context, struct serve_job *j)
     return room;
 }
 
-/* A waiting request makes room for others at once; the running one ends with the next pass. */
+/* Cancels a job: a waiting one makes room at once; a running one ends with the next pass. */
 static void cancel(void *context, struct serve_job *j)
 {
     struct serve_model *m = context;
@@ -435,7 +435,7 @@ static bool is_closing(void *context)
     return closing;
 }
 
-/* All requests share the adapters of the command line. */
+/* Opens the slots; all requests share the adapters of the command line. */
 static bool open_slots(struct serve_model *m)
 {
     const char *adapters[] = { m->app->setup.options->load.adapter };

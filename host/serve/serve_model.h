@@ -1,5 +1,5 @@
-/* A model on this computer as a backend of `ingot serve`: one thread computes several replies side
- * by side. */
+/* A model on this computer as a backend of `ingot serve`: one thread computes several replies at
+ * the same time. */
 #ifndef INGOT_HOST_SERVE_MODEL_H
 #define INGOT_HOST_SERVE_MODEL_H
 
@@ -7,12 +7,12 @@
 #include "host/serve/serve_backend.h"
 #include "host/serve/serve_kept.h"
 
-/* Begins with a model that is loaded; app and wake must outlive it. False: the error is printed to
- * standard error. There is one for each process. */
+/* Starts the backend with a loaded model; app and wake must outlive it. False: the error is printed
+ * to standard error. Only one per process. */
 bool serve_model_open(struct serve_backend *b, struct app *app, struct serve_wake wake,
                       const struct serve_kept_setup *kept);
 
-/* Requests that wait or run end with an error; the thread ends. */
+/* Ends the thread; waiting and running requests end with an error. */
 void serve_model_close(struct serve_backend *b);
 
 #endif

@@ -6,7 +6,7 @@
 
 const char *serve_page(size_t *bytes);
 
-/* The Content-Security-Policy of the page. */
+/* Returns the page's Content-Security-Policy. */
 const char *serve_page_policy(void);
 
 #endif

@@ -45,14 +45,14 @@ static const struct serve_page_row one_model = {
 static const struct serve_page_row none = { "",    SERVE_PAGE_NONE, false,
                                             false, API_CHAT,        SERVE_COMPLETIONS };
 
-/* Pages that also have a path with /v1 in front: those of OpenAI's API, and those for
+/* True for pages that also have a path with /v1 in front: those of OpenAI's API, and those for
  * administration. */
 static bool has_v1(const struct serve_page_row *row)
 {
     return row->v1 || row->page == SERVE_PAGE_ASK || row->page == SERVE_PAGE_HEALTH;
 }
 
-/* Whether it is a page of Ollama's API; path (n) has no slash at its end. */
+/* Finds a page of Ollama's API; path (n bytes) has no slash at its end. */
 static const struct serve_page_row *find_ollama(const char *path, size_t n)
 {
     for (size_t i = 0; i < sizeof ollama / sizeof ollama[0]; i++) {
@@ -90,7 +90,7 @@ const char *serve_page_methods(const struct serve_page_row *row)
     return row != NULL && row->posts ? "POST, OPTIONS" : "GET, HEAD, OPTIONS";
 }
 
-/* Returns the name in a path, which is decoded already and has no slash at its end. */
+/* Reads the name in a path, which is already decoded and has no slash at its end. */
 static void read_name(char name[API_MODEL_BYTES], const char *path)
 {
     size_t n = strlen(path);
@@ -103,7 +103,7 @@ static void read_name(char name[API_MODEL_BYTES], const char *path)
     name[n] = '\0';
 }
 
-/* Whether the path (of SERVE_PAGE_MODEL) names the model, with or without .ingot. */
+/* True if the path (of SERVE_PAGE_MODEL) names the model, with or without .ingot. */
 static bool names_model(const char *path, const char *model)
 {
     size_t n = strlen(model), ending = strlen(".ingot");

@@ -1,4 +1,4 @@
-/* Finds the page of `ingot serve` for the path of a request. */
+/* Finds and writes pages of `ingot serve` by the path of a request. */
 #ifndef INGOT_HOST_SERVE_PAGES_H
 #define INGOT_HOST_SERVE_PAGES_H
 
@@ -12,7 +12,7 @@ enum serve_page_kind {
     SERVE_PAGE_HOME,
     SERVE_PAGE_HEALTH,
     SERVE_PAGE_MODELS, /* OpenAI's list */
-    SERVE_PAGE_MODEL,  /* one of the models, by its name */
+    SERVE_PAGE_MODEL,  /* a model, by its name */
     SERVE_PAGE_CARDS,  /* the models on the boards' cards */
     SERVE_PAGE_LOAD,
     SERVE_PAGE_BOARDS,
@@ -28,7 +28,7 @@ enum serve_page_kind {
 };
 
 struct serve_page_row {
-    const char *path; /* without /v1 and without a slash at its end */
+    const char *path; /* the path, without /v1 and without a slash at its end */
     enum serve_page_kind page;
     bool v1;            /* this path has no page without /v1 */
     bool posts;         /* else it is read */
@@ -36,15 +36,15 @@ struct serve_page_row {
     enum serve_dialect dialect;
 };
 
-/* The answer to "/" that Ollama's clients expect. */
+/* The row of "/" as Ollama's clients expect it. */
 extern const struct serve_page_row serve_page_heartbeat;
 
-/* Returns the row of a path. A slash at its end and /v1 in front change nothing, unless both are
- * pages. SERVE_PAGE_NONE has the row of unknown paths. */
+/* Returns the row of a path; unknown paths have the row of SERVE_PAGE_NONE. A slash at the end and
+ * /v1 in front are ignored, unless the path is a different page with them. */
 const struct serve_page_row *serve_page_find(const char *path);
 
-/* Writes the page (one that is read, except SERVE_PAGE_SOCKET) to out and returns its media type.
- * model: its name; n_left: requests that no backend has counted. */
+/* Writes a page for GET (except SERVE_PAGE_SOCKET) to out and returns its media type. model: the
+ * model's name; n_left: requests that no backend has counted. */
 const char *serve_page_write(struct api_text *out, enum serve_page_kind page,
                              struct serve_backend *b, const char *model, uint64_t n_left);
 
@@ -58,11 +58,12 @@ void serve_ollama_page(struct api_text *out, enum serve_page_kind page,
                        const struct serve_backend *b, const char *model, int64_t now);
 void serve_ollama_show(struct api_text *out, const struct serve_backend *b, int64_t now);
 
-/* Returns the methods that a page takes, as the field Allow has them. NULL: there is no page. */
+/* Returns the methods that a page accepts, in the form of the field Allow. NULL: there is no
+ * page. */
 const char *serve_page_methods(const struct serve_page_row *row);
 
-/* Returns whether that path has a page, its model is there, and it takes the method (one that
- * reads, one that posts, or OPTIONS). False: *e says why not. */
+/* True if the path has a page, its model exists, and it accepts the method (GET and HEAD, POST, or
+ * OPTIONS). False: *e gives the reason. */
 bool serve_page_takes(const struct serve_page_row *row, const char *path, const char *model,
                       bool reads, bool posts, bool asks, struct api_error *e);
 

@@ -1,4 +1,4 @@
-/* The settings of a request for its reply, in the runtime's form. */
+/* Converts a request's settings for its reply to the runtime's form. */
 #ifndef INGOT_HOST_SERVE_PARAMS_H
 #define INGOT_HOST_SERVE_PARAMS_H
 

@@ -13,10 +13,10 @@ struct serve_queue {
 /* False: SERVE_WAITING_MOST wait already. */
 bool serve_queue_put(struct serve_queue *q, struct serve_job *j);
 
-/* Takes the first out of the queue. NULL: none waits. */
+/* Takes the first job out of the queue. NULL: no job waits. */
 struct serve_job *serve_queue_take(struct serve_queue *q);
 
-/* Takes a given job out of the queue. False: it does not wait. */
+/* Takes this job out of the queue. False: it does not wait. */
 bool serve_queue_take_out(struct serve_queue *q, const struct serve_job *j);
 
 #endif

@@ -53,9 +53,9 @@ size_t serve_room_group(struct sockets *s, const unsigned char caller[SERVE_CALL
     return group;
 }
 
-/* Which connection is given up first; 0: never. A connection whose request is running stays. One
- * that has sent no request yet is given up before one that has, and within each kind the one that
- * was silent for longest. */
+/* The larger the result, the earlier a connection is given up; 0: never. A connection whose request
+ * is running stays. One without a request so far goes before others; within each kind, the one that
+ * was silent for longest goes first. */
 static int64_t spare(const struct sockets *s, const struct connection *k)
 {
     int64_t quiet = s->now - k->heard + 1;

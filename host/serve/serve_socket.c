@@ -40,8 +40,8 @@ static void close_connection(struct connection *k)
     free(k);
 }
 
-/* Gives the bytes that wait in k->in, and those that were only held back inside, to the request.
- * True: something came of it. */
+/* Gives waiting bytes of k->in, and bytes that were held back inside, to the request. True:
+ * something changed. */
 static bool give(struct connection *k)
 {
     enum http_stage stage = k->http.stage;
@@ -68,9 +68,9 @@ static bool give(struct connection *k)
     return used != 0 || k->http.stage != stage;
 }
 
-/* Returns how many bytes the other side has taken since the last call. The system buffers some
- * megabytes and asks for more only when a third of them is gone, so bytes that were sent would hide
- * a slow reader for minutes. */
+/* Returns how many bytes the other side has taken since the last call. Sent bytes would hide a slow
+ * reader for minutes, because the system buffers some megabytes, and asks for more only when a
+ * third of them is gone. */
 static size_t count_taken(struct connection *k)
 {
     uint64_t before = k->taken;
@@ -82,7 +82,7 @@ static size_t count_taken(struct connection *k)
     return k->taken > before ? (size_t)(k->taken - before) : 0;
 }
 
-/* Receives and sends what it can. True: something was sent. */
+/* Receives and sends as much as possible. True: something was sent. */
 static bool send_some(struct connection *k)
 {
     enum http_stage stage = k->http.stage;
@@ -109,8 +109,8 @@ static bool send_some(struct connection *k)
     return sent != 0;
 }
 
-/* Everything was sent: the other side is told, and what it still sends is read and dropped, because
- * closing a socket with unread bytes discards what was sent. */
+/* Tells the other side that everything was sent. Bytes that it still sends are read and dropped,
+ * because closing a socket with unread bytes discards sent ones. */
 static void begin_lingering(struct connection *k)
 {
     k->lingers = true;
@@ -121,7 +121,7 @@ static void begin_lingering(struct connection *k)
     }
 }
 
-/* An answer was sent. Starts the clock for the rest of its request's body, or stops it. */
+/* Ends a sent answer: starts the clock for the rest of its request's body, or stops it. */
 static void end_answer(struct connection *k)
 {
     k->begun = k->http.stage == HTTP_DROPS;
@@ -197,8 +197,8 @@ static void read_more(struct connection *k)
     }
 }
 
-/* The other side sends nothing more. If it is completely gone, its answer is not needed; an interim
- * answer finds that out. */
+/* Handles the end of the other side's bytes. If it is completely gone, its answer is not needed; an
+ * interim answer tests that. */
 static void meet_end(struct connection *k)
 {
     k->probed = true;
@@ -245,7 +245,7 @@ static bool passed(int64_t since, int64_t limit)
     return sockets.now - since > limit;
 }
 
-/* A request comes too slowly: it gets an answer if that is possible, and the connection ends. */
+/* Ends a request that arrives too slowly: answers it if possible, and ends the connection. */
 static void end_late_request(struct connection *k)
 {
     if (!k->begun) {
@@ -303,7 +303,7 @@ static void drop_broken(void)
     sockets.n = n;
 }
 
-/* Whether a caller may have one more connection. *few: only short answers are given on it. */
+/* True if a caller may have one more connection. *few: give only short answers on it. */
 static bool find_room(const unsigned char caller[SERVE_CALLER_BYTES], bool *few)
 {
     *few = false;
@@ -357,7 +357,7 @@ static void take_callers(void)
             continue;
         }
         if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-            /* the process has no more files: the listener rests for a moment */
+            /* the process has no more files, so the listener pauses for a moment */
             sockets.rests = !serve_room_make(&sockets, NULL);
             drop_broken();
         }
@@ -463,7 +463,7 @@ void serve_sockets_url(char *text, size_t bytes)
     serve_listen_url(sockets.listener, text, bytes);
 }
 
-/* One byte is enough for any number of calls before it is read. */
+/* Wakes the loop; one byte is enough for any number of calls before it is read. */
 void serve_sockets_wake(void)
 {
     int error = errno;
@@ -471,7 +471,7 @@ void serve_sockets_wake(void)
     if (!atomic_exchange(&sockets.woken, true)) {
         ssize_t written = write(sockets.wake[1], "w", 1);
 
-        (void)written; /* a full pipe wakes it as well */
+        (void)written; /* a full pipe wakes the loop too */
     }
     errno = error;
 }

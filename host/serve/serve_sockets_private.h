@@ -12,37 +12,38 @@
 
 enum {
     CONNECTIONS_MOST = 960,
-    FILES_RESERVED = 64,     /* files of the limit that are kept for others */
-    FEW = 16,                /* connections that are kept for /health */
-    ACCEPTS = 64,            /* the most in one turn of the loop */
+    FILES_RESERVED = 64,     /* open files that are reserved for other uses */
+    FEW = 16,                /* connections that are reserved for /health */
+    ACCEPTS = 64,            /* most new connections in a turn of the loop */
     LINGER_BYTES = 64 << 20, /* bytes that are dropped after the answer */
     /* Times in milliseconds. */
     TICK_MS = 500,
-    QUIET_MS = 30000,  /* without a byte; and for a whole head */
-    BODY_MS = 120000,  /* for a whole body, or a message of a WebSocket */
+    QUIET_MS = 30000,  /* limit without a byte, and for a whole head */
+    BODY_MS = 120000,  /* limit for a whole body, or a message of a WebSocket */
     STALL_MS = 60000,  /* delay that an answer may have, see serve_pace.h */
     UNREAD_MS = 10000, /* delay when others need the room */
     LINGER_MS = 5000,
 };
 
-/* Larger than any time, so that one kind of connection goes before another. */
+/* Larger than any time, so that one kind of connection is always given up before another. */
 #define SPARE_STEP ((int64_t)1 << 40)
 
 struct connection {
     int fd;
     unsigned char caller[SERVE_CALLER_BYTES];
-    size_t group; /* the same number for all connections of a caller, below sockets.most */
-    bool begun;   /* a request is coming in since `began` */
+    size_t group; /* number of the caller's group, below sockets.most, the same for all of its
+                     connections */
+    bool begun;   /* a request has been arriving since `began` */
     bool served;  /* an answer was sent */
     bool ended;   /* the other side will send nothing more */
-    bool probed;  /* and it was reached while its request is running */
+    bool probed;  /* it was tested while its request was running */
     bool lingers; /* everything was sent */
-    bool broken;  /* it will be closed in this turn */
+    bool broken;  /* the connection will be closed in this turn */
     bool pinged;
     int64_t heard, began; /* ms */
     struct serve_pace pace;
     uint64_t sent,
-        taken; /* bytes passed to the system; and those that the other side has acknowledged */
+        taken; /* bytes passed to the system, and bytes that the other side has acknowledged */
     size_t wasted;
     char in[4096];   /* bytes in_at to in_bytes are still to be taken */
     char out[16384]; /* bytes out_at to out_bytes are still to be sent */
@@ -59,23 +60,23 @@ struct sockets {
     int64_t now, checked;
     size_t n, most;
     struct connection **all; /* (most), n of them */
-    size_t *counts;          /* (most) counts of serve_room.c: connections of each group */
+    size_t *counts;          /* (most) number of connections of each group, for serve_room.c */
     struct pollfd *polled;   /* (most + 2) */
 };
 
-/* Returns how many connections there may be: the limit of open files, less some in reserve for
- * models, pages and boards. */
+/* Returns the largest number of connections: the limit of open files, minus a reserve for models,
+ * pages and boards. */
 size_t serve_room_most(void);
 
-/* Returns the group of a caller: that of its other connections, or one without connections. There
- * is one while n < most. */
+/* Returns a caller's group: the group of its other connections, or an unused one, which exists
+ * while n < most. */
 size_t serve_room_group(struct sockets *s, const unsigned char caller[SERVE_CALLER_BYTES]);
 
 /* Counts the connections of a caller that are not broken. */
 size_t serve_room_count(const struct sockets *s, const unsigned char caller[SERVE_CALLER_BYTES]);
 
-/* Gives up one connection of a caller (NULL: of the caller that has most), which is broken then.
- * False: none can be spared. */
+/* Gives up a connection of a caller (NULL: of the caller with the most) by marking it broken.
+ * False: none can be given up. */
 bool serve_room_make(struct sockets *s, const unsigned char *caller);
 
 #endif

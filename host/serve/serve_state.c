@@ -22,7 +22,7 @@ static void metric(struct api_text *out, const char *name, const char *type, con
     (void)serve_text_say(out, "ingot_%s %llu\n", name, (unsigned long long)value);
 }
 
-/* Adds name="value"; the value may be anybody's text. */
+/* Adds name="value"; the value may be any text, so it is escaped. */
 static void put_label(struct api_text *out, const char *name, const char *value, const char *end)
 {
     char shown[1024];
@@ -53,8 +53,8 @@ static void put_boards(struct api_text *out, const struct serve_stats *s)
     }
 }
 
-/* Adds boards' facts about their latest replies. A fact that a board does not know, or a board that
- * is gone, has no row. The units are base units, as Prometheus wants them. */
+/* Facts of boards about their latest replies. Unknown facts, and boards that are gone, have no row.
+ * Units are base units, as Prometheus requires. */
 static const struct figure {
     const char *name, *help;
     enum api_figure figure;
@@ -124,7 +124,7 @@ static void add_text(cJSON *root, const char *name, const char *text)
     }
 }
 
-/* Adds an event as it was received; it is JSON already. */
+/* Adds an event as received, because it is JSON already. */
 static void add_event(cJSON *root, const char *name, const char *event)
 {
     if (event[0] != '\0') {

@@ -1,4 +1,4 @@
-/* Events of a model on this computer, in the runtime's own words: `plan` and `stats` of a board's line
+/* Events about a model on this computer, as the runtime writes them: `plan` and `stats` of a board's line
  * (docs/SERIAL.md), and the figures of a reply. Everything runs in the model's thread; `look` takes the lock of its
  * owner. */
 #ifndef INGOT_HOST_SERVE_TOLD_H
@@ -9,7 +9,7 @@
 #include "runtime/session/generate.h"
 
 struct serve_told {
-    struct serve_look look; /* Writes what is known so far. */
+    struct serve_look look; /* Copies what is known so far. */
     /* A console that writes into a text. */
     struct platform platform;
     struct console console;
@@ -21,12 +21,12 @@ struct serve_told {
 /* The model is loaded. */
 void serve_told_open(struct serve_told *t, struct app *app);
 
-/* Called after a reply in the session, or after one that ended without it (f NULL). */
+/* Called after a reply in the session, or after a request that ended without it (f NULL). */
 void serve_told_news(struct serve_told *t, const struct serve_stats *so_far,
                      const struct session *s, const struct api_figures *f);
 
-/* Called when a reply has ended in the session. Replies that run side by side share the figures of
- * the card. */
+/* Called when a reply has ended in the session. Replies that run at the same time share the card's
+ * figures. */
 void serve_told_figures(struct serve_told *t, const struct session *s,
                         const struct generate_result *r, struct api_figures *f);
 

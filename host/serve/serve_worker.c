@@ -2,7 +2,8 @@
 
 #include <stddef.h>
 
-/* A request with a slow grammar keeps one of these until its time limit; the others read on. */
+/* A request with a slow grammar occupies one thread until its time limit; the others continue to
+ * read. */
 enum { THREADS = 4 };
 
 static struct reading {
@@ -108,7 +109,7 @@ bool serve_worker_take(struct serve_task *t)
     return done;
 }
 
-/* Takes it out of the queue. The caller has the lock. */
+/* Takes a task out of the queue. The caller has the lock. */
 static void take_out(struct serve_task *t)
 {
     struct serve_task **at = &reading.first, *before = NULL;

@@ -12,14 +12,14 @@
 
 struct serve_ws {
     struct serve_task
-        task; /* a message is being read, and the worker's thread owns everything below */
+        task; /* while a message is being read, the worker's thread owns everything below */
     bool
-        reads; /* a message is being read; the server keeps this itself so that it need not ask the task */
+        reads; /* a message is being read; the server's own copy, so that it need not ask the task */
     const struct serve_setup *setup;
     struct api_defaults defaults; /* when the message came */
     struct serve_line line;
-    struct api_text in, out; /* a message that comes in, and lines that go out as a message each */
-    size_t in_whole;         /* bytes of `in` that are known to be whole characters */
+    struct api_text in, out; /* the incoming message, and lines that each go out as a message */
+    size_t in_whole;         /* bytes of `in` that are known to be whole UTF-8 characters */
     size_t said;             /* bytes of out that were sent */
     struct serve_job *job;   /* at work; NULL: none */
     struct api_events events;
@@ -97,7 +97,10 @@ static void drop(struct serve_task *t)
 
 /* ---- in the server's ------------------------------------------------------------------------- */
 
-enum { MESSAGES_BYTES = 64 << 20 /* bytes of all sockets that come in or are being read */ };
+enum {
+    MESSAGES_BYTES = 64 << 20 /* most bytes of messages of all sockets that arrive or are being
+                                    read */
+};
 
 static struct {
     size_t bytes; /* of all messages */
@@ -115,7 +118,7 @@ struct serve_ws *serve_ws_open(const struct serve_setup *setup)
     return s;
 }
 
-/* Frees the memory of a message: most sockets are quiet, and others need it. */
+/* Frees the memory of a message, because most sockets are quiet and others need it. */
 static void forget_message(struct serve_ws *s)
 {
     kept.bytes -= s->in.n;
@@ -125,11 +128,12 @@ static void forget_message(struct serve_ws *s)
 
 void serve_ws_leave(struct serve_ws *s)
 {
-    kept.bytes -= s->in.n; /* which a worker may still be reading */
+    kept.bytes -= s->in.n; /* a worker may still be reading these */
     (void)serve_worker_leave(&s->task);
 }
 
-/* True if the text so far is UTF-8. Before the last piece its end may be a part of a character. */
+/* True if the text so far is UTF-8. Before the last piece, it may end in the middle of a
+ * character. */
 static bool is_utf8(struct serve_ws *s, bool last)
 {
     const char *rest = s->in.bytes + s->in_whole;
@@ -139,7 +143,8 @@ static bool is_utf8(struct serve_ws *s, bool last)
     return whole == n || (!last && utf8_check((const uint8_t *)rest + whole, n - whole) == 0);
 }
 
-/* Drops a caller that asks and does not listen before its answers fill the memory. */
+/* The limit at which a caller that asks but does not read is dropped, before its answers fill the
+ * memory. */
 enum { UNHEARD_BYTES = 1 << 18 };
 
 uint16_t serve_ws_take(struct serve_ws *s, const char *bytes, size_t n, bool last, bool text)

@@ -10,24 +10,24 @@ struct serve_ws; /* one socket's */
 /* Makes a new one. NULL: no memory. */
 struct serve_ws *serve_ws_open(const struct serve_setup *setup);
 
-/* Its caller is gone: the running reply ends, and the socket is freed. */
+/* Ends the running reply and frees the socket, because its caller is gone. */
 void serve_ws_leave(struct serve_ws *s);
 
-/* Takes a piece of a message. last: its end; text: it claims to be UTF-8. Returns 0, or why the
- * socket ends as a code of http_frames.h. */
+/* Takes a piece of a message. last: the last piece; text: the message claims to be UTF-8. Returns
+ * 0, or the reason why the socket ends, a code of http_frames.h. */
 uint16_t serve_ws_take(struct serve_ws *s, const char *bytes, size_t n, bool last, bool text);
 
-/* Returns whether a message is being read; no other may come until then. */
+/* True while a message is being read; no other may come meanwhile. */
 bool serve_ws_is_reading(const struct serve_ws *s);
 
 /* Writes the results of the requests so far. False: no memory. */
 bool serve_ws_woken(struct serve_ws *s);
 
-/* Returns the message that is sent next (*n bytes), until serve_ws_said. NULL: none. */
+/* Returns the next message to send (*n bytes), valid until serve_ws_said. NULL: none. */
 const char *serve_ws_say(struct serve_ws *s, size_t *n);
 void serve_ws_said(struct serve_ws *s);
 
-/* Returns whether a message is being read or a reply is at work. */
+/* True if a message is being read or a reply is running. */
 bool serve_ws_is_busy(const struct serve_ws *s);
 
 #endif

@@ -38,7 +38,7 @@ static struct voice {
     const char *hear;   /* the command that recognizes speech, ... */
     const char *hearer; /* ... and its name; NULL: it is given by --stt */
     char hear_text[VOICE_COMMAND_BYTES];
-    pid_t model; /* 0: the other end is a board */
+    pid_t model; /* process with the model; 0: the other end is a board */
     char folder[PATH_BYTES];
 } voice;
 
@@ -52,7 +52,7 @@ static bool fail(const char *what, const char *why)
 
 /* ---- the other end --------------------------------------------------------------------------- */
 
-/* A model on this computer runs in a second process of this program, which speaks like a board. */
+/* Start a model on this computer, in a second process of this program that behaves like a board. */
 static bool start_model(struct voice *v)
 {
     int ends[2];
@@ -138,7 +138,7 @@ static bool answer(struct voice *v)
 {
     struct api_text text = { .n = 0 };
     char path[PATH_BYTES + 16], error_message[ERROR_MESSAGE_BYTES];
-    /* Delays count from the last word: the silence that ends a question is part of the wait. */
+    /* Delays count from the last word, so the silence that ends a question is part of the wait. */
     uint64_t ended = serial_millis() - voice_listen_quiet_ms(&v->listen), understood;
     bool good;
 
@@ -199,7 +199,8 @@ static bool listen_to_file(struct voice *v)
     return good;
 }
 
-/* One utterance from the microphone; sound that arrives while a reply is spoken is ignored. */
+/* Listen for one utterance from the microphone; sound that arrives while a reply is spoken is
+ * ignored. */
 static bool listen_once(struct voice *v, bool *more)
 {
     FILE *in = popen(v->a.record, "r");

@@ -5,7 +5,7 @@
 
 #include "host/voice/voice_speak.h"
 
-/* A test is a shell command that succeeds if the recognizer exists; the best comes first. */
+/* Recognizers, the best first; `test` is a shell command that succeeds if the recognizer exists. */
 struct recognizer {
     const char *name, *test, *command;
 };
@@ -37,7 +37,7 @@ static bool is_address(const char *stt)
     return strncmp(stt, "http://", 7) == 0 || strncmp(stt, "https://", 8) == 0;
 }
 
-/* A form with the file, as in OpenAI's API. */
+/* Write the command that sends a form with the file, as in OpenAI's API. */
 static const char *ask_server(const char *address, char command[VOICE_COMMAND_BYTES],
                               const char **error_message)
 {

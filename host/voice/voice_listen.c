@@ -4,15 +4,15 @@
 
 enum {
     PER_SECOND = VOICE_RATE / VOICE_FRAME,
-    BEFORE = PER_SECOND / 2, /* frames kept before the first loud one: Whisper mishears a first
-                                  * word that begins at once */
+    BEFORE = PER_SECOND / 2, /* frames kept before the first loud one, because Whisper mishears a
+                                    word that begins at once */
     LOUD = 3,                /* consecutive loud frames that begin speech: longer than a click */
-    QUIET = PER_SECOND * 7 / 10, /* quiet frames that end it: longer than a breath */
+    QUIET = PER_SECOND * 7 / 10, /* quiet frames that end speech: longer than a breath */
     MOST = PER_SECOND * 20,      /* of one utterance */
     LEAST = PER_SECOND / 4,      /* a cough is shorter */
 };
 #define ABOVE 9.0             /* ratio of a voice's squared loudness to that of the room */
-#define SILENCE (60.0 * 60.0) /* a room cannot be quieter than the microphone's own noise */
+#define SILENCE (60.0 * 60.0) /* the microphone's own noise, squared: no room is quieter */
 #define FOLLOWS 0.05
 
 void voice_listen_begin(struct voice_listen *v)
@@ -33,7 +33,7 @@ static double loudness(const int16_t *frame)
     return sum / VOICE_FRAME;
 }
 
-/* Only the latest frames are kept before somebody speaks. */
+/* Drop old frames: only the latest are kept before somebody speaks. */
 static void forget_old(struct voice_listen *v)
 {
     size_t most = (size_t)BEFORE * VOICE_FRAME;
@@ -45,7 +45,8 @@ static void forget_old(struct voice_listen *v)
     }
 }
 
-/* The loudness of the room is measured while nobody speaks: it falls quickly and rises slowly. */
+/* Measure the loudness of the room while nobody speaks; the estimate falls quickly and rises
+ * slowly. */
 static void follow_room(struct voice_listen *v, double now)
 {
     if (v->floor <= 0 || now < v->floor) {

@@ -7,14 +7,15 @@
 enum { VOICE_FRAME = VOICE_RATE / 50 /* samples that are processed together */ };
 
 struct voice_listen {
-    struct voice_sound said; /* at VOICE_RATE, from a little before the first word on */
+    struct voice_sound said; /* the utterance at VOICE_RATE, from a little before the first word
+                                on */
     double floor;            /* loudness of the room, squared; 0: not known yet */
-    unsigned loud, quiet;    /* consecutive frames of each kind */
+    unsigned loud, quiet;    /* number of consecutive frames of each kind */
     bool speaks;
     unsigned n_frames; /* since it does */
 };
 
-/* Reset to silence; the loudness of the room stays. */
+/* Reset to silence; keep the loudness of the room. */
 void voice_listen_begin(struct voice_listen *v);
 
 /* Process the next VOICE_FRAME samples. True: an utterance is complete, in v->said. */
@@ -23,7 +24,7 @@ bool voice_listen_take(struct voice_listen *v, const int16_t *frame);
 /* The sound has ended. True: as above. */
 bool voice_listen_end(struct voice_listen *v);
 
-/* Milliseconds of quiet at the end of the utterance, that is, since its last word. */
+/* Milliseconds of quiet at the end of the utterance, since its last word. */
 unsigned voice_listen_quiet_ms(const struct voice_listen *v);
 
 #endif

@@ -1,5 +1,5 @@
-/* Sound at another rate. libsamplerate first removes frequencies that the lower rate cannot carry.
- * Static programs are built without it, and interpolate linearly between samples. */
+/* Converts sound to another rate. libsamplerate first removes frequencies that the lower rate
+ * cannot carry. Static programs are built without it and interpolate linearly between samples. */
 #include <stdlib.h>
 #include <string.h>
 

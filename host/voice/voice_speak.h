@@ -12,10 +12,10 @@ struct voice_sentence;
 
 struct voice_speak {
     const char
-        *tts; /* a shell command: the sentence is its standard input, {} the WAV file to make */
-    const char *play;   /* {} the file; "": none */
+        *tts; /* a shell command; its standard input is the sentence, {} the WAV file to make */
+    const char *play;   /* a shell command; {} is the WAV file to play; "": none */
     const char *folder; /* where files are made */
-    bool keeps;         /* what was spoken is collected in `spoken` */
+    bool keeps;         /* spoken sound is also collected in `spoken` */
     struct voice_sound spoken;
     char text[4096]; /* since the last sentence */
     size_t n;
@@ -31,10 +31,10 @@ struct voice_speak {
 /* The number of bytes of text (n) that are whole sentences; ends: nothing follows. */
 size_t voice_sentences(const char *text, size_t n, bool ends);
 
-/* Start; the first five members are set. False: no thread. */
+/* Start; the caller has set the first five members. False: no thread could start. */
 bool voice_speak_open(struct voice_speak *s);
 
-/* Add more of the reply; and its end. */
+/* Add more of the reply; below: its end. */
 void voice_speak_add(struct voice_speak *s, const char *text, size_t n);
 void voice_speak_end(struct voice_speak *s);
 
@@ -42,7 +42,7 @@ void voice_speak_end(struct voice_speak *s);
 void voice_speak_wait(struct voice_speak *s);
 void voice_speak_close(struct voice_speak *s);
 
-/* Run a shell command in which {} is a path. (bytes) of `input` go to its standard input; its
+/* Run a shell command in which {} is a path. `bytes` bytes of `input` go to its standard input; its
  * output goes to *said, if that is not NULL. False: it failed. */
 bool voice_run(const char *command, const char *path, const char *input, size_t bytes,
                struct api_text *said);

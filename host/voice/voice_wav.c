@@ -9,7 +9,7 @@
 
 enum {
     HEADER = 44, /* header of a file that we write */
-    CHUNK = 8,   /* name and length before a chunk's bytes */
+    CHUNK = 8,   /* size of name and length before a chunk's bytes */
     PCM = 1,     /* formats */
     EXTENSIBLE = 0xfffe,
     FORMAT_BYTES = 16, /* smallest size of the fmt chunk */
@@ -58,8 +58,8 @@ static uint32_t get32(const uint8_t *p)
     return get16(p) | get16(p + 2) << 16;
 }
 
-/* The bytes of the chunk `name`, *n of them; NULL: there is none. A chunk with a larger length than
- * the file, from a program that could not return to its header, has the remaining bytes. */
+/* Find the chunk `name` with its *n bytes; NULL: there is none. If its length exceeds the file,
+ * because the writing program could not return to the header, it has all remaining bytes. */
 static const uint8_t *find(const uint8_t *file, size_t bytes, const char *name, size_t *n)
 {
     for (size_t at = 12; bytes - at >= CHUNK;) {
