@@ -1,9 +1,9 @@
-# Ingot. One entry point; `make help` lists what it does. A board is described by
-# board/<name>/board.mk (ISA, QEMU, ...); sources are found by folder.
+# Ingot. This is the only entry point; `make help` lists the targets. A board is described by board/<name>/board.mk
+# (ISA, QEMU, ...); sources are found by folder.
 
 BOARD ?= virt-arm64
 O ?= build
-# One spelling of the folder, because make knows an object and its dependencies only by name.
+# The folder has one spelling, because make knows an object and its dependencies only by name.
 override O := $(patsubst $(CURDIR)/%,%,$(O))
 ASSETS ?= $(or $(INGOT_ASSETS),../shared/models)
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
@@ -21,7 +21,7 @@ say = @printf '  %-8s%s\n' $(1) '$(2)'
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-# Intermediate files stay. FORCE is phony: nothing else is made anew each time.
+# Intermediate files are kept. FORCE is phony; nothing else is made anew each time.
 .SECONDARY:
 .PHONY: FORCE
 .SUFFIXES:
@@ -41,29 +41,30 @@ endif
 
 comma := ,
 
-# Texts of the user as one word of the shell, whatever they contain.
+# Makes a single word of the shell from a user's text, whatever it contains.
 quote = '$(subst ','\'',$(1))'
 
 # ---- flags -----------------------------------------------------------------------------------
 
 WARNINGS := -Wall -Wextra -Wshadow -Wundef -Wvla -Wmissing-prototypes -Wstrict-prototypes \
             -Wconversion -Werror
-# Variables and types for `make gdb`; sanitized objects have lines alone. The whole of it costs a quarter of the compile time.
+# `make gdb` needs variables and types; sanitized objects have only lines. All debug information takes a quarter of the
+# compile time.
 DEBUG ?= -g
-# No contraction and no fast-math: the numerical contract. Paths stay out of the objects.
+# The numerical contract forbids contraction and fast-math. Objects must not contain paths.
 COMMON := -std=c11 -O2 $(DEBUG) $(WARNINGS) -ffp-contract=off -fno-math-errno -fno-strict-aliasing \
           -fno-omit-frame-pointer -I. -I$(O)/gen -ffile-prefix-map=$(CURDIR)/= \
           -DINGOT_VERSION_TEXT='"$(VERSION)"' -MMD -MP
 
 # ---- kernels ---------------------------------------------------------------------------------
 
-# Kernels that only instantiate a header stand many to a file, *.S.in. Each becomes a separate file: $(1)'s sources are kernels/$(1)/ROOM/NAME.S here,
-# and lie under $(O)/gen.
+# Kernels that only instantiate a header share a file, *.S.in. Each becomes a separate file under $(O)/gen, and is named like other sources of ISA
+# $(1): kernels/$(1)/ROOM/NAME.S.
 KERNEL_ISAS := arm64 riscv64 x86_64
 kernel_parts = $(wildcard kernels/$(1)/*/*.S.in kernels/$(1)/*/*/*.S.in)
 kernel_written = $(wildcard kernels/$(1)/*/*.S kernels/$(1)/*/*/*.S)
 $(foreach i,$(KERNEL_ISAS),$(eval KERNEL_MADE_$(i) := $(shell toolchain/kernel_parts.sh --names $(call kernel_parts,$(i)))))
-# As files that a compiler can be given, and by their names in the tree.
+# The kernels as files for a compiler, and by their names in the tree.
 kernel_files = $(call kernel_written,$(1)) $(addprefix $(O)/gen/,$(KERNEL_MADE_$(1)))
 kernel_names = $(call kernel_written,$(1)) $(KERNEL_MADE_$(1))
 
@@ -77,13 +78,13 @@ $(addprefix $(O)/gen/,$(KERNEL_MADE_$(1))): $(O)/gen/kernels/$(1).made ;
 endef
 $(foreach i,$(KERNEL_ISAS),$(eval $(call kernel_parts_rule,$(i))))
 
-# Objects from before a kernel became a part name the file that it was. They are made again.
+# Old objects may name the file of a kernel that has become a part of a *.S.in; this rule makes them again.
 kernels/%.S: ;
 
 # ---- the image of one board ------------------------------------------------------------------
 
 BOARD_CFLAGS :=
-# Harts or cores of the emulated machine for CORES= of ours; files that QEMU_MACHINE names.
+# The number of harts or cores of the emulated machine for CORES= of ours; below: files that QEMU_MACHINE names.
 QEMU_SMP ?= $(CORES)
 QEMU_NEEDS :=
 KERNELS_WITHOUT :=
@@ -97,9 +98,9 @@ QEMU_CARD ?= -drive if=none,id=card,format=raw,cache=unsafe,file=$(1) -device vi
 ifeq ($(ISA),arm64)
 CROSS_COMPILE ?= aarch64-linux-gnu-
 NEWLIB_CFLAGS := -mno-outline-atomics
-# small: an address is two instructions, and the image may grow. The Cortex-A53 of the Raspberry Pi 3
-# gets some of those pairs wrong at the end of a page, so that the linker moves them. Floating-point
-# constants stand after each function, within reach of one instruction.
+# small: an address is two instructions, and the image may grow. The Raspberry Pi 3's Cortex-A53 executes some of these
+# pairs wrongly at the end of a page, so the linker moves them. Floating-point constants stand after each function,
+# within reach of one instruction.
 ISA_CFLAGS := -march=armv8-a -mno-outline-atomics -mstrict-align -mno-omit-leaf-frame-pointer -mcmodel=small \
               -mpc-relative-literal-loads -mfix-cortex-a53-843419
 SMALL := -Os -fno-shrink-wrap -fno-move-loop-invariants
@@ -110,8 +111,8 @@ ISA_CFLAGS := $(NEWLIB_CFLAGS)
 SMALL := -Os
 else ifeq ($(ISA),x86_64)
 CROSS_COMPILE ?= x86_64-linux-gnu-
-# The firmware's interrupts use our stack, so nothing may lie below its pointer. The canary is a global variable, because nothing
-# sets up storage for threads. newlib's assembly for this ISA does not say that it needs no executable stack.
+# The firmware's interrupts use our stack, so nothing may be stored below the stack pointer. The canary is a global variable,
+# because nothing sets up storage for threads. newlib's assembly for this ISA does not say that it needs no executable stack.
 ISA_CFLAGS := -march=x86-64-v3 -mno-red-zone -fpie -mstack-protector-guard=global
 NEWLIB_CFLAGS := $(ISA_CFLAGS) -Wa,--noexecstack
 SMALL := -Os
@@ -125,7 +126,7 @@ NEWLIB_INCLUDE :=
 NEWLIB_LIBS := -lm -lc
 else
 NEWLIB_READY := $(NEWLIB)/lib/libc.a
-# The compiler's own headers first: newlib's stdatomic.h is for other compilers.
+# The compiler's own headers come first, because newlib's stdatomic.h is for other compilers.
 NEWLIB_INCLUDE := -nostdinc -isystem $(shell $(CROSS_COMPILE)gcc -print-file-name=include 2>/dev/null) \
                   -isystem $(NEWLIB)/include
 NEWLIB_LIBS := $(NEWLIB)/lib/libm.a $(NEWLIB)/lib/libc.a
@@ -136,12 +137,12 @@ endif
 # whose names end in them are not linked.
 KERNEL_FLAGS := $(addprefix -DKERNELS_WITHOUT_,$(shell echo $(KERNELS_WITHOUT) | tr a-z A-Z))
 
-# Never the host's folder: a rule for objects of an image would take those of the Linux program.
+# Never the host's folder, because a rule for an image's objects would match those of the Linux program.
 B := $(O)/$(if $(filter host,$(BOARD)),no-board,$(BOARD))
 # Objects that boards of an ISA share: their flags are the same. A board with special flags compiles all objects separately.
 S := $(if $(strip $(ISA)),$(if $(strip $(BOARD_CFLAGS)),$(B),$(O)/$(ISA)),$(B))
-# Also objects that depend on the board: on its folder's headers, or on the kernels it leaves out (KERNEL(...) rows become a table only in
-# dispatch.c). A file outside of this list that included memory.h would not compile.
+# Objects that depend on the board are also separate: they need its folder's headers, or the kernels that it leaves out (KERNEL(...) rows
+# become a table only in dispatch.c). A file outside of this list that included memory.h would not compile.
 OF_BOARD := board/$(BOARD)/% kernels/dispatch.c boot/signing.c runtime/image/ecdsa_%
 image_obj = $(foreach f,$(1),$(if $(filter $(OF_BOARD),$(f)),$(B),$(S))/obj/$(f).o)
 IMAGE_CFLAGS = $(COMMON) $(ISA_CFLAGS) $(NEWLIB_INCLUDE) -fno-pie -fno-pic \
@@ -149,21 +150,21 @@ IMAGE_CFLAGS = $(COMMON) $(ISA_CFLAGS) $(NEWLIB_INCLUDE) -fno-pie -fno-pic \
                -DINGOT_FREESTANDING=1 $(BOARD_CFLAGS) \
                $(LTO) -ffat-lto-objects
 # The image is optimized as a whole when it is linked: 13 KB less (docs/experiments/bytes-of-the-image.md); the other
-# images of tests/tests.mk link the same objects as they are, in a tenth of the time. Only the compiler warns; the linker's optimizer knows too little
-# of what callers promise.
+# images of tests/tests.mk link the same objects without that, in a tenth of the time. Only the compiler prints warnings, because the linker's
+# optimizer does not know what callers guarantee.
 LTO := -flto=1 -flto-partition=one
-# A program for EFI moves: toolchain/make_efi.py asks the linker what moves with it. Without --no-relax the linker makes
-# absolute addresses of 32 bits on x86-64.
+# A program for EFI can be loaded anywhere: toolchain/make_efi.py needs the linker's list of addresses. Without
+# --no-relax the linker makes absolute addresses of 32 bits on x86-64.
 IMAGE_LDFLAGS := -nostdlib -static -no-pie $(if $(EFI),-Wl$(comma)--emit-relocs) $(if $(filter x86_64,$(ISA)),-Wl$(comma)--no-relax) -Wl,--gc-sections -Wl,--build-id=none \
                  -Wl,--no-warn-rwx-segments -Wl,--fatal-warnings
 
-# The check of signatures, which an image without a key leaves out (docs/SIGNING.md).
+# Sources that check signatures, which an image without a key omits (docs/SIGNING.md).
 OF_KEYS := runtime/image/ecdsa_p256.c runtime/image/ecdsa_selftest.c
 
 include toolchain/bearssl.mk
 include toolchain/lwip.mk
 
-# Firmware of EFI has set up what these set up (board/efi/efi_start.c takes their place).
+# Sources that board/efi/efi_start.c replaces, because EFI firmware does their work.
 NOT_UNDER_EFI := boot/boot.c boot/mmu.c $(addprefix boot/$(ISA)/,mmu.c start.S trap.c unpack.S vectors.S) boot/unpack_lzma.c
 BOARD_SRC = $(filter-out $(if $(NETWORK),,$(NETWORK_OF_BOARD)),$(wildcard board/*.c board/$(BOARD)/*.c $(if $(EFI),board/efi/*.c board/efi/$(ISA)/*.c board/efi/$(ISA)/*.S)))
 
@@ -172,39 +173,40 @@ IMAGE_SRC = $(filter-out $(if $(HAS_DISPLAY),boot/no_screen.c,boot/screen.c) $(i
             $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(ISA).S) \
             $(filter-out $(foreach f,$(KERNELS_WITHOUT),kernels/$(ISA)/%_$(f).S),$(call kernel_names,$(ISA)))
 IMAGE_OBJ = $(call image_obj,$(IMAGE_SRC))
-# Every object that any board of the ISA takes from $(S): what a make of several boards makes first.
+# Every object that any board of the ISA takes from $(S), which `make` of several boards makes first.
 SHARED_OBJ = $(call image_obj,$(filter-out $(OF_BOARD) $(NOT_IN_IMAGE) $(BOOT_NETWORK),$(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S board/*.c runtime/*/*.c runtime/features/*/*.c \
              kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(ISA).S) $(call kernel_names,$(ISA))))
 
-# Every driver that the ISA can have, in an archive: the linker takes those that board.c refers to,
-# directly or through others. These are in the other ISA's assembly.
+# All drivers for the ISA are in an archive, from which the linker takes those that board.c refers to, directly or
+# through others. The listed files contain the other ISA's assembly.
 NOT_FOR_arm64 := $(addprefix board/drivers/soc/,riscv_timer.c sbi_call.c semihosting.c)
 NOT_FOR_riscv64 := $(addprefix board/drivers/,irq/bcm_local.c irq/gic_v2.c irq/gic_v3.c soc/generic_timer.c soc/psci.c soc/psci_call.c)
 # On a PC the firmware drives the devices.
 NOT_FOR_x86_64 := $(filter-out board/drivers/serial/% board/drivers/irq/irq_table.c,$(wildcard board/drivers/*/*.c))
 DRIVER_OBJ = $(patsubst %,$(S)/obj/%.o,$(filter-out $(NOT_FOR_$(ISA)),$(wildcard board/drivers/*/*.c)))
 
-# Code that runs once a boot or once a token is made small, code that runs for every row, byte or logit fast.
+# Code that runs once per boot or once per token is optimized for size; code that runs for every row, byte or logit is
+# optimized for speed.
 IMAGE_FAST := boot/unpack_lzma.c kernels/ref/sha256.c kernels/ref/unpack.c $(addprefix runtime/,$(addprefix compute/,attention.c kv_cache.c kv_format.c linear.c packed.c rope_table.c workers.c) \
               image/image_roles.c features/lessons/ewc.c features/lessons/vector.c model/layer.c screen/screen_draw.c session/sampler.c)
 $(filter-out $(IMAGE_FAST:%=$(S)/obj/%.o),$(sort $(IMAGE_OBJ) $(SHARED_OBJ))) $(DRIVER_OBJ): IMAGE_CFLAGS += $(SMALL)
 
-# A loop of these functions is not to become a call of itself.
+# The compiler must not turn a loop in these functions into a call of the function itself.
 $(S)/obj/boot/strings.c.o: IMAGE_CFLAGS += -fno-builtin -fno-tree-loop-distribute-patterns -fno-lto
 
-# It runs before the rest of the image is there: no call, no constant and no canary elsewhere.
+# It runs before the rest of the image is unpacked, so it has no calls, constants or canary elsewhere.
 $(S)/obj/boot/unpack_lzma.c.o: IMAGE_CFLAGS += -fno-lto -fno-stack-protector -fno-builtin -fno-tree-loop-distribute-patterns -fno-jump-tables \
     -fno-tree-switch-conversion $(if $(filter arm64,$(ISA)),-mgeneral-regs-only)
 
-# Interrupt handlers are among them: a register that they do not save may not be used. The compiler
-# for riscv64 has no such option; tests/boot/paste.t looks.
+# Interrupt handlers are among them, so registers that are not saved must not be used. The compiler for riscv64 has no
+# such option; tests/boot/paste.t checks it.
 $(filter $(B)/obj/board/%.c.o $(S)/obj/board/%.c.o,$(IMAGE_OBJ)) $(DRIVER_OBJ): IMAGE_CFLAGS += $(if $(filter arm64,$(ISA)),-mgeneral-regs-only)
 
-# The optimizer does not see the calls by newlib and the compiler itself; inner loops that it puts into their
-# callers lose registers there.
+# The optimizer does not see calls by newlib and by the compiler; inner loops that it inlines into their callers lose
+# registers there.
 $(S)/obj/boot/syscalls.c.o $(S)/obj/boot/canary.c.o $(IMAGE_FAST:%=$(S)/obj/%.o): IMAGE_CFLAGS += -fno-lto
 
-# $(1): a folder of objects, $(2): additional flags for them.
+# $(1): a folder of objects; $(2): additional flags for them.
 define image_rules
 $(1)/obj/%.c.o: %.c Makefile VERSION | $(NEWLIB_READY)
 	$$(call say,CC,$$<)
@@ -232,7 +234,7 @@ $(S)/drivers.a: $(DRIVER_OBJ)
 	$(Q)rm -f $@
 	$(Q)$(CROSS_COMPILE)gcc-ar rcsD $@ $^
 
-# MEND_IMAGE of a board: a program that is given the linked file. A board with EFI: it makes the PE file, too.
+# MEND_IMAGE of a board is a program that corrects the linked file; with EFI it also makes the PE file.
 $(B)/ingot.elf: $(IMAGE_OBJ) $(S)/drivers.a $(B)/image.ld $(MEND_IMAGE) $(B)/key.made-of $(B)/network.made-of $(if $(KEY),$(SIGNED_PARTS)) $(if $(NETWORK),$(NETWORK_PARTS))
 	$(call say,LD,$@ (optimized as a whole; half a minute))
 	$(Q)$(CROSS_COMPILE)gcc $(filter-out -W%,$(IMAGE_CFLAGS)) $(SMALL) -Werror $(IMAGE_LDFLAGS) -T $(B)/image.ld -Wl,-Map,$(B)/ingot.map \
@@ -273,7 +275,7 @@ shared-objects: $(SHARED_OBJ) $(S)/drivers.a
 # ---- the Linux program -----------------------------------------------------------------------
 
 H := $(O)/host
-# The Linux program has line numbers only (-g1), which is enough for a backtrace; HOST_DEBUG=-g is for gdb.
+# The Linux program has only line numbers (-g1), which are enough for a backtrace; HOST_DEBUG=-g is for gdb.
 HOST_DEBUG ?= -g1
 HOST_ISA := $(shell uname -m | sed 's/aarch64/arm64/')
 HOST_SRC = $(wildcard board/*.c board/host/*.c host/*/*.c flash_image/*.c flash_image/*/*.c runtime/features/*/*.c) \
@@ -297,8 +299,8 @@ HOST_LIBS += -lsamplerate
 endif
 include toolchain/http.mk
 
-# -O1 and lines alone: half the time to compile of -O2 with -g, and nearly its speed under a sanitizer. Warnings that follow
-# values through a function know less there and are the program's build's.
+# -O1 with only line numbers compiles in half the time of -O2 with -g, and is nearly as fast under a sanitizer. Warnings
+# that follow values through a function know less there; the program's own build prints them.
 SANITIZED := -O1 -g1 -Wno-maybe-uninitialized -Wno-format-truncation -Wno-format-overflow -Wno-stringop-overflow \
              -Wno-stringop-overread -Wno-stringop-truncation -Wno-array-bounds -Wno-null-dereference
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all $(SANITIZED)
@@ -307,7 +309,7 @@ SANITIZE_THREADS := -fsanitize=thread $(SANITIZED)
 # For the library (library/library.mk).
 HOST_LIB_OWN := $(wildcard library/*.c library/host/*.c)
 
-# For the rooms, what needs a library that is not there.
+# Sources of these folders that need a missing library.
 ifeq ($(HOST_BEARSSL),)
 HOST_SRC := $(filter-out $(OF_KEYS),$(wildcard $(HOST_SRC)))
 endif
@@ -325,11 +327,11 @@ $(H)/obj/%.o: % Makefile VERSION
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -c $< -o $@
 
-# The references are held by tests/kernels/ under UBSan: in each unit test that a session takes part in it would cost a
-# fifth of the time.
+# tests/kernels/ runs the references under UBSan; in every unit test with a session it would take a fifth of the
+# time.
 $(O)/asan/obj/kernels/ref/%.o: SANITIZE := -fsanitize=address -g1
 
-# $(1): a folder of objects, $(2): flags that they have beside the program's.
+# $(1): a folder of objects; $(2): flags in addition to the program's.
 define host_kernel_rule
 $(1)/obj/kernels/%.S.o: $(O)/gen/kernels/%.S Makefile VERSION
 	$$(call say,HOSTCC,kernels/$$*.S)
@@ -370,7 +372,7 @@ $(O)/tsan/ingot: $(TSAN_OBJ)
 
 # ---- the screen's glyphs ---------------------------------------------------------------------
 
-# For the distribution's package xfonts-terminus, or another font of 8 x 16 pixels in PCF.
+# A font of 8 x 16 pixels in PCF: that of the distribution's package xfonts-terminus, or another one.
 FONT ?= /usr/share/fonts/X11/misc/ter-u16n_unicode.pcf.gz
 GLYPHS := $(O)/gen/font_8x16.inc
 
@@ -382,7 +384,7 @@ $(GLYPHS): toolchain/make_font.py $(FONT)
 	@mkdir -p $(@D)
 	$(Q)$(PYTHON) toolchain/make_font.py $(FONT) >$@
 
-# Whoever compiles the file that includes it: boards, the Linux program, sanitizers, fuzzers.
+# All objects of the file that includes it: for boards, the Linux program, sanitizers and fuzzers.
 $(foreach to,$(sort $(B) $(S)) $(H) $(O)/asan $(O)/tsan $(O)/libfuzzer,$(to)/obj/runtime/screen/glyphs.c.o): $(GLYPHS)
 
 web: $(O)/web/ingot.html ##* the page as one file, to open in a browser: a board over Web Serial without any program
@@ -410,7 +412,7 @@ $(PAGE): toolchain/embed_page.py $(O)/gen/page.html
 
 $(foreach to,$(H) $(O)/asan $(O)/tsan $(O)/libfuzzer,$(to)/obj/host/serve/serve_page.c.o): $(PAGE)
 
-# The boards that the program knows, from a row in each board's folder.
+# The boards that the program knows: one row from each board's folder.
 BOARD_ROWS := $(O)/gen/board_rows.inc
 
 $(BOARD_ROWS): FORCE
@@ -430,11 +432,11 @@ ifeq ($(and $(HTTP),$(NETWORK_TESTS)),)
 FUZZ := $(filter-out $(NET_FUZZ),$(FUZZ))
 UNIT := $(filter-out $(O)/tests/unit/net/%,$(UNIT))
 endif
-# Everything but main() of the program, so that a test can reach any room.
+# The whole program except main(), so that a test can call any part of it.
 ASAN_LIB_OBJ = $(filter-out $(O)/asan/obj/host/cli/main.c.o,$(ASAN_OBJ)) \
                $(patsubst %,$(O)/asan/obj/%.o,$(HOST_LIB_OWN)) \
                $(patsubst %,$(O)/asan/obj/%.o,$(TESTED_DRIVERS))
-# Drivers that need no machine: a test has their registers, or their host, in its hands.
+# Drivers that need no machine, because a test provides their registers, or their host.
 TESTED_DRIVERS = $(wildcard board/drivers/sd/sd_*.c board/drivers/sd/sdhci*.c board/drivers/irq/*.c) \
                  $(addprefix board/drivers/serial/,ns16550.c pl011.c receive_ring.c serial_rates.c) \
                  $(addprefix board/drivers/sd/,bcm_sd.c cadence_sd.c dw_mmc.c jh7110_sd.c) \
@@ -449,14 +451,14 @@ TESTED_DRIVERS = $(wildcard board/drivers/sd/sd_*.c board/drivers/sd/sdhci*.c bo
                  $(addprefix board/efi/efi_,acpi_table.c call.c clock.c console.c disk.c flight.c memory.c network.c numa.c screen.c storage.c uart.c options.c) \
                  board/efi/arm64/efi_acpi.c $(if $(filter x86_64,$(HOST_ISA)),board/efi/x86_64/efi_cores.c)
 
-# How firmware is called (efi_abi.h): a test's functions in its place are those of this computer's ISA.
+# The calling convention of firmware (efi_abi.h): a test's functions in its place have that of this computer's ISA.
 $(O)/asan/obj/board/efi/%.o $(O)/tests/unit/board/efi_%.t $(O)/tests/unit/net_drivers/efi_%.t: private HOST_CFLAGS += -Iboard/efi/$(HOST_ISA)
 
 $(O)/asan/libingot.a: $(ASAN_LIB_OBJ)
 	$(Q)rm -f $@
 	$(Q)ar rcsD $@ $^
 
-# No drivers: their fences order memory for a device, which ThreadSanitizer does not know.
+# Without drivers, because their fences order memory for a device, which ThreadSanitizer does not know.
 TSAN_LIB_OBJ = $(filter-out $(O)/tsan/obj/host/cli/main.c.o,$(TSAN_OBJ)) \
                $(patsubst %,$(O)/tsan/obj/%.o,$(HOST_LIB_OWN))
 
@@ -496,8 +498,8 @@ $(O)/tests/fuzz/%: tests/fuzz/%_fuzz.c tests/fuzz/driver.c tests/alarm.h $(O)/as
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) $< tests/fuzz/driver.c $(O)/asan/libingot.a $(HOST_LIBS) -o $@
 
-# Building an image, a card, the page or a command line does not need the programs of the tests: reading their rules takes half of make's time, and
-# the suites call make a hundred times.
+# Targets that need no test programs. Reading the rules of tests takes half of make's time, and the suites call make a hundred
+# times.
 FOR_TESTS := $(filter-out card qemu-command run web image newlib help help-all setup setup-tests setup-clients setup-voice setup-bench clients voice recall day shared-objects $(B)/% $(S)/%,$(or $(MAKECMDGOALS),all))
 ifneq ($(FOR_TESTS),)
 -include $(ASAN_OBJ:.o=.d) $(ASAN_LIB_OBJ:.o=.d) $(TSAN_LIB_OBJ:.o=.d) \
@@ -515,7 +517,7 @@ include toolchain/develop.mk
 
 .PHONY: help help-all setup setup-tests setup-clients setup-voice setup-bench web newlib image host all size stack layers house structure format check-format disasm clean distclean
 
-# $(1): the mark of the lines to show. `##*` is for the ten that most people call.
+# $(1): the mark of the lines to show. `##*` marks the ten targets that most people call.
 list_targets = sed -n 's/^\([a-z][a-z-]*\):.*$(1) \(.*\)/\1|\2/p' $(filter-out %.d,$(MAKEFILE_LIST)) | \
     awk -F'|' '{ printf "  %-14s %s\n", $$1, $$2 }'
 

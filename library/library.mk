@@ -1,14 +1,14 @@
 # `make lib`: the library of one board, or of the host, and the examples that use it.
 
-# The objects that ld picks from; kernels are named by their table. The rest of runtime prints, or knows a board.
+# The objects from which ld chooses; the kernels' table refers to kernels. The rest of runtime prints, or knows a board.
 LIB_ROOMS := base text storage image tokenizer features/grammar compute features/lessons features/fabric features/policy stream model session
 LIB_SRC := board/err.c board/memory_device.c runtime/chat/chat_turn.c \
            $(filter-out $(OF_KEYS),$(foreach r,$(LIB_ROOMS),$(wildcard runtime/$(r)/*.c))) $(wildcard kernels/*.c kernels/ref/*.c)
 LIB_OWN := $(wildcard library/*.c)
 
-# $(1): the folder; $(2), (3): objects of library/ and others; $(4): prefix of the tools. One object in
-# which every name but ingot_* is local, so that none meets a name of the program. Debug information
-# stays, what -flto added goes.
+# $(1): the folder; $(2), (3): objects of library/ and others; $(4): prefix of the tools. The result is one object in
+# which only ingot_* are global, so that no name conflicts with the program's. Debug information is kept; what -flto
+# added is removed.
 define library_archive
 $(1)/lib/parts.a: $(3)
 	@mkdir -p $$(@D)
@@ -28,7 +28,7 @@ HOST_LIB_SRC := $(LIB_SRC) board/host/host_cpu.c $(call kernel_names,$(HOST_ISA)
 $(eval $(call library_archive,$(H),$(HOST_LIB_OWN:%=$(H)/obj/%.o),$(HOST_LIB_SRC:%=$(H)/obj/%.o),))
 -include $(HOST_LIB_OWN:%=$(H)/obj/%.d)
 
-# The objects are the image's. arm64 and riscv64 have what AUTO means in a folder each.
+# The objects are the image's. On arm64 and riscv64, a separate folder has the sources of AUTO.
 ifneq ($(ISA),)
 BOARD_LIB_OWN := $(LIB_OWN) $(wildcard library/bare/*.c library/$(ISA)/*.c)
 BOARD_LIB_OBJ := $(call image_obj,$(BOARD_LIB_OWN))
@@ -42,7 +42,7 @@ endif
 
 lib: $(if $(filter host,$(BOARD)),$(H),$(B))/libingot.a ## build/<board>/libingot.a of BOARD= (host, too), for programs that include include/ingot.h
 
-# ---- examples: nothing but include/ingot.h and the library ------------------------------------
+# ---- examples, which use only include/ingot.h and the library ------------------------------------
 
 $(H)/examples/%: examples/%.c include/ingot.h $(H)/libingot.a
 	$(call say,EXAMPLE,$@)

@@ -1,6 +1,6 @@
 # The suites. Each is a folder of TAP programs run by prove; `make test` runs them all at once.
 
-# A program that hangs is ended and named, and so is a suite that takes too long.
+# A program that hangs, or a suite that takes too long, is ended and reported.
 PROVE = tests/bounded.py --suite '$@' prove --timer --exec tests/bounded.py
 TEST_ENV = INGOT_BUILD=$(abspath $(O)) INGOT_ASSETS=$(abspath $(ASSETS)) PYTHON=$(PYTHON) \
            FUZZ_SECONDS=$(FUZZ_SECONDS) INGOT_LONG=$(LONG) \
@@ -8,14 +8,14 @@ TEST_ENV = INGOT_BUILD=$(abspath $(O)) INGOT_ASSETS=$(abspath $(ASSETS)) PYTHON=
 FUZZ_SECONDS ?= 0.25
 TEST_SECONDS ?= 600
 SUITE_SECONDS ?= 3600
-# Parallel programs: twice as many as jobs, because tests of lines, keys and slow cards wait for two fifths of their time.
-# On two cores this saves a quarter of the time; three times as many would save no more.
+# The number of parallel programs is twice the number of jobs, because tests of lines, keys and slow cards wait for two
+# fifths of their time. On two cores this saves a quarter of the time; three times would not save more.
 TEST_JOBS ?= $(shell expr 2 '*' $(JOBS))
 
 .PHONY: check clients test test-more more-parts test-long test-without-assets test-tsan test-unit test-kernels test-golden test-boot test-faults test-fuzz test-boards \
         test-parts test-images bench bench-gate bench-stream bench-stream-experts bench-experts experts-picture bench-kernels bench-mixers bench-passes bench-threads compare bench-agent bench-attention bench-pack bench-kv quality bench-images bench-storage fuzz-long
 
-# Every program of a folder; the model of 4 GiB is for test-long.
+# All programs of a folder, except the one with a model of 4 GiB, which test-long runs.
 GOLDEN := $(filter-out tests/golden/large.t,$(wildcard tests/golden/*.t tests/golden/*/*.t))
 BOOT := $(wildcard tests/boot/*.t tests/serve/*.t)
 FAULTS := $(wildcard tests/faults/*.t)
@@ -60,11 +60,12 @@ test-kernels: $(KT_ISAS:%=$(KT)/kernels_test.%) test-images ## every kernel agai
 
 BOX := $(O)/tests/boards
 BOX_BOARDS := $(patsubst board/%/expected.py,%,$(shell grep -l "^TREES" board/*/expected.py))
-# Drivers with instructions of a single ISA: boot_fake.c replaces them.
+# Drivers with instructions of a single ISA, which boot_fake.c replaces.
 BOX_NOT := $(addprefix board/drivers/soc/,generic_timer.c riscv_timer.c sbi_call.c semihosting.c psci_call.c)
 BOX_OBJ := $(patsubst %.c,$(BOX)/obj/%.o,$(filter-out $(BOX_NOT),$(wildcard board/drivers/*/*.c)) $(wildcard board/*.c) boot/boot.c \
              tests/boards/boot_fake.c tests/boards/firmware_fake.c)
-# Registers lie at their own addresses, which AddressSanitizer would use itself; -fPIC, because an image's symbols are far from a program's.
+# Registers have their real addresses, which AddressSanitizer would use itself. -fPIC is needed because an image's symbols are far from a
+# program's.
 BOX_CFLAGS = $(COMMON) -O1 -fPIC -D_GNU_SOURCE
 BOX_PROGRAMS := $(BOX_BOARDS:%=$(BOX)/%)
 
@@ -91,12 +92,12 @@ test-boards: $(BOX_PROGRAMS) ## each board's own code on the device trees publis
 
 # ---- the suites ------------------------------------------------------------------------------
 
-# Programs and images are built in parallel, whether make was told so or not.
+# Programs and images are built in parallel, even without -j.
 side_by_side = $(Q)$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 
-# The virt machines go first: they build each ISA's newlib for the others. Objects that boards share are made before any board, and each board's parts
-# by one make: two makes of the same file would read it half written. card/about is made here for the same reason: several suites make cards of
-# virt-arm64 at a time.
+# The virt machines go first: they build each ISA's newlib for the others. Objects that boards share are made before any board, and one make builds
+# all parts of a board, because with two makes one could read a file that the other has half written. card/about is made here for the same reason:
+# several suites make cards of virt-arm64 at the same time.
 TEST_IMAGES := $(addprefix test-image-,$(BOARDS))
 TEST_KEY := $(O)/tests/signing/key.pem
 # Images with a key need BearSSL's source, which may not be available (make setup-tests).
@@ -120,7 +121,7 @@ $(B)/faults.efi: $(IMAGE_OBJ) $(B)/obj/tests/boot/efi_faults.c.o $(S)/drivers.a 
 	    -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $(@:.efi=.elf)
 	$(Q)$(PYTHON) $(MEND_IMAGE) $(CROSS_COMPILE) $(@:.efi=.elf)
 
-# The image of BOARD= with another image_main: $(1).bin from $(2), one or more sources.
+# The image of BOARD= with another image_main: $(1).bin from the sources $(2).
 define image_with_main
 $(B)/$(1).elf: $(filter-out %/boot/main.c.o,$(IMAGE_OBJ)) $(2:%=$(B)/obj/%.o) $(S)/drivers.a $(B)/image.ld $(MEND_IMAGE)
 	$$(call say,LD,$$@)
@@ -188,7 +189,7 @@ $(B)/net.raw: $(B)/net.elf
 $(B)/net.bin: $(B)/net.raw toolchain/pack_image.py
 	$(Q)$(PYTHON) toolchain/pack_image.py $< $@ 0x80000
 
-# The image optimized as a whole, as `make image NETWORK=yes` makes it, with its stacks: net-whole.bin.
+# net-whole.bin: the image optimized as a whole, as `make image NETWORK=yes` makes it, with its stacks.
 $(B)/net-whole.elf: $(B)/net.elf
 	$(call say,LD,$@ (optimized as a whole; half a minute))
 	$(Q)$(CROSS_COMPILE)gcc $(filter-out -W%,$(IMAGE_CFLAGS)) $(SMALL) -Werror $(IMAGE_LDFLAGS) -T $(B)/image.ld \
@@ -202,7 +203,7 @@ $(B)/net-whole.bin: $(B)/net-whole.elf toolchain/pack_image.py $(STACK_MADE_OF)
 	$(Q)$(PYTHON) toolchain/pack_image.py $(B)/net-whole.raw $@ 0x80000
 
 # The longest suites go first, by wall time, so that the others fill the gaps; suites that mostly wait (for a person's keys, a slow card, noise on a
-# line) run beside suites that compute.
+# line) run in parallel with suites that compute.
 LONGEST := tests/boot/console.t tests/boot/send.t tests/serve/serve_walk.t tests/kernels/kernels.t tests/boot/client.t \
            tests/kernels/selftest.t tests/boot/keyboard.t tests/make/commands.t tests/boot/signing.t tests/boot/net.t tests/boot/efi.t tests/boot/efi_stick.t tests/boot/efi_faults.t \
            tests/make/build.t tests/make/card.t tests/boot/paste.t tests/golden/mixture.t tests/golden/large_disk.t \
@@ -219,8 +220,8 @@ LONGEST := tests/boot/console.t tests/boot/send.t tests/serve/serve_walk.t tests
 ALL_SUITES = $(LONGEST) $(TSAN_TESTS) $(ORDER_TEST) $(filter-out $(LONGEST),$(GOLDEN) $(BOOT) $(FAULTS) $(MAKES) $(KERNELS) $(TREES) $(OF_BOARDS) \
              tests/fuzz/fuzz.t $(sort $(UNIT)))
 
-# `make test` takes less than 15 minutes from an empty clone on two cores: this computer and the two virt machines. The suites that name another
-# board, that need every board's image, ThreadSanitizer, the fuzzers and the longest of the rest are `make test-more`. CI runs both.
+# `make test` takes less than 15 minutes from an empty clone on two cores: it tests this computer and the two virt machines. `make test-more`
+# runs the suites of other boards, those that need every board's image, ThreadSanitizer, the fuzzers, and the longest of the rest. CI runs both.
 OTHER_BOARDS = $(filter-out virt-% template host,$(BOARDS))
 empty :=
 ON_OTHER_BOARDS = $(shell grep -lwE '$(subst $(empty) $(empty),|,$(strip $(OTHER_BOARDS)))|tsan|from boards import' tests/*/*.t) $(OF_BOARDS)
@@ -233,16 +234,16 @@ MORE = $(filter $(ON_OTHER_BOARDS) $(TSAN_TESTS) $(ORDER_TEST) tests/boot/efi.t 
        tests/golden/parallel.t tests/golden/memory/ratings.t tests/golden/memory/reflect.t tests/golden/real_boot.t tests/golden/real_loss.t tests/golden/tokenizers.t tests/golden/hf/hf_tokenizers.t,$(ALL_SUITES))
 SUITES = $(filter-out $(MORE),$(ALL_SUITES))
 
-# Under ThreadSanitizer: everything that starts threads. `make test` runs those that take seconds, which cover workers, lent cores, rings and whole
-# models; test-long and test-tsan run the rest.
+# Tests under ThreadSanitizer: everything that starts threads. `make test` runs those that take seconds; they cover workers, lent cores, rings and
+# whole models. test-long and test-tsan run the rest.
 TSAN_TESTS := $(addprefix $(O)/tests/tsan/,compute/workers.t storage/io_core.t \
               board/receive_ring.t base/crc32c.t app/two_models.t library/library.t)
 TSAN_LONG := $(addprefix $(O)/tests/tsan/,compute/workers_crc32c.t app/change_model.t stream/stream.t stream/stream_long.t stream/kv_pages.t \
              stream/kv_pages_saved.t session/session.t session/speculative.t session/generate.t \
              chat/chat.t model/layer_kinds.t model/calibrate_compute.t library/library_errors.t)
 
-# In every order of C11's memory model (tests/order/explore.h): the real sources, whose accesses the compiler reports to the explorer instead of to
-# ThreadSanitizer.
+# Tests in every order that C11's memory model allows (tests/order/explore.h): the compiler reports the accesses of the real sources to the
+# explorer instead of to ThreadSanitizer.
 ORDER := $(O)/tests/order
 ORDER_TEST := $(ORDER)/protocols.t
 ORDER_SEEN = $(addprefix $(ORDER)/,tests/order/protocols.c.o runtime/compute/workers.c.o runtime/compute/shares.c.o runtime/compute/contention.c.o runtime/storage/io_core.c.o \
@@ -263,18 +264,19 @@ $(ORDER_TEST): $(ORDER_OBJ)
 # The suites' needs.
 test-parts: $(H)/ingot $(H)/examples/hello test-image-virt-arm64 test-image-virt-riscv64 $(O)/first_card $(UNIT) $(KT_ISAS:%=$(KT)/kernels_test.%) \
             $(O)/asan/ingot
-# Every board that QEMU has with a network, but EFI's. `make test-net-whole` makes them; they take minutes.
+# Every board that QEMU has with a network, except EFI boards. `make test-net-whole` makes these images, which takes
+# minutes.
 NET_WHOLE := $(if $(NETWORK_TESTS),$(patsubst board/%/board.mk,net-whole-%,$(filter-out board/efi-%,$(shell grep -l "^QEMU_NETWORK" board/*/board.mk))))
 .PHONY: $(NET_WHOLE) test-net-whole
 test-net-whole: $(NET_WHOLE)
 $(NET_WHOLE): net-whole-%: test-images
 	$(Q)$(MAKE) --no-print-directory $(O)/$*/net-whole.bin BOARD=$*
 
-# One board's, for its stacks and its size: half a minute.
+# The image of one board, for its stacks and its size, takes half a minute.
 more-parts: test-parts test-images $(filter net-whole-virt-arm64,$(NET_WHOLE)) $(FUZZ) $(O)/tsan/ingot $(TSAN_TESTS) $(ORDER_TEST) $(BOX_PROGRAMS)
 
-# For every save: tests that take seconds, with a part of every room. No sanitized program, no board except the virt machines, no console and no
-# faults: the suites test those.
+# Tests for every save: they take seconds and cover a part of every folder. The suites test the rest: sanitized programs, other boards than the
+# virt machines, the console, and faults.
 CHECK := $(addprefix tests/golden/,demo_boot.t families.t gguf_families.t perplexity.t)
 
 CHECK_IMAGES := check-image-virt-arm64 check-image-virt-riscv64
@@ -304,7 +306,7 @@ test-more: setup-tests ## the suites that make test leaves out: other boards, EF
 	$(side_by_side) more-parts
 	$(Q)$(TEST_ENV) $(PROVE) -j$(TEST_JOBS) $(MORE)
 
-# The suites that read published models run once more without them: they pass, and name the tests that they skip. They are found by searching their
+# Suites that read published models also run without these: they pass, and name the tests that they skip. Such suites are found by searching their
 # text; a suite in C reads models through test_assets() or the variable.
 READS_ASSETS = $(shell grep -lsw ASSETS tests/*/*.t board/*/tests/*.t) \
                $(patsubst tests/unit/%_test.c,$(O)/tests/unit/%.t,$(shell grep -lsE 'INGOT_ASSETS|test_assets|listed_vocabulary|vocabulary\.h' tests/unit/*/*_test.c))
@@ -397,10 +399,10 @@ fuzz-long: $(LF_TARGETS:%=$(LF)/%) $(H)/ingot ## libFuzzer over every parser of 
 
 # ---- figures ---------------------------------------------------------------------------------
 
-# One board if BOARD= was given, otherwise all boards for which QEMU's counter is exact.
+# The board of BOARD= if it was given; otherwise all boards for which QEMU's counter is exact.
 BENCH_BOARDS = $(if $(filter file default,$(origin BOARD)),virt-arm64 virt-riscv64 host,$(BOARD))
 
-# This computer's share of its own memory and multipliers, if it is an x86-64.
+# Measures which share of its memory rate and multipliers this computer uses, if it is an x86-64.
 NATIVE := $(O)/tests/bench/native
 NATIVE_OBJ = $(filter-out $(H)/obj/host/cli/main.c.o,$(HOST_OBJ)) \
              $(H)/obj/tests/bench/native_main.c.o $(H)/obj/tests/bench/native_x86_64.S.o
@@ -447,7 +449,7 @@ bench-pack: $(H)/ingot ## memory and time that the packer takes for 13.5 GB of w
 
 KV_COUNT := $(O)/tests/bench/kv_count
 KV_INGOT := $(O)/tests/bench/ingot-kv
-# Types for measurements, and the table with them instead of the program's own.
+# Types that are only measured, and the table with them instead of the program's.
 KV_OBJ := $(patsubst %,$(H)/obj/%.o,$(wildcard tests/bench/kv/*.c))
 KV_HOST_OBJ = $(KV_OBJ) $(filter-out $(H)/obj/runtime/compute/kv_format.c.o,$(HOST_OBJ))
 KV_TESTS := $(addprefix $(O)/tests/unit/,compute/kv_format.t compute/kv_real.t model/kv_drop.t)
@@ -500,7 +502,7 @@ bench-images:
 	$(Q)for b in virt-arm64 virt-riscv64; do \
 	    $(MAKE) --no-print-directory -s $(O)/$$b/kernels-bench.bin BOARD=$$b || exit 1; done
 
-# Every kernel of this computer's ISA, natively.
+# Runs every kernel of this computer's ISA natively.
 NATIVE_KERNELS := $(O)/tests/bench/native_kernels
 NATIVE_KERNELS_OBJ = $(filter $(H)/obj/kernels/% $(H)/obj/board/host/host_cpu.c.o,$(HOST_OBJ)) \
                      $(H)/obj/tests/bench/native_kernels.c.o $(H)/obj/tests/bench/kernel_calls.c.o
@@ -521,7 +523,8 @@ bench-storage: test-images ## what reading a card costs on every way of an SD co
 # ---- mutants ---------------------------------------------------------------------------------
 
 .PHONY: seeds seeds-parts mutate
-# The programs that its rows run. Images and unit tests are built in parallel; a row whose program is missing is skipped by name.
+# Programs that the rows of `make seeds` run. Images and unit tests are built in parallel; a row without its program is skipped,
+# and named.
 seeds-parts: test-images $(UNIT) $(FUZZ) $(KT_ISAS:%=$(KT)/kernels_test.%) $(NATIVE_KERNELS) $(KV_INGOT) $(O)/asan/ingot
 seeds: setup-tests ## what the founding documents ask for: a command and a figure each; docs/SEEDS.md; some minutes
 	$(side_by_side) seeds-parts

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Work around a Cortex-A53's fault at the end of a page (erratum 843419), which ld 2.40 leaves: its veneers for other errata move the code after them
-by 4 bytes after it has looked. An ADRP in the last two words of a page becomes an ADR with the same address, as ld would make it.
+"""Work around a Cortex-A53's fault at the end of a page (erratum 843419), which ld 2.40 leaves in some places: its veneers for other errata move
+later code by 4 bytes after ld has checked it. An ADRP in the last two words of a page becomes an ADR with the same address, as ld would make it.
 
 usage: a53_pages.py CROSS_COMPILE ELF"""
 
@@ -17,7 +17,7 @@ def is_load_or_store(word):
 
 
 def uses_page(word, register):
-    """A load or store with an unsigned offset, based on it."""
+    """True for a load or store with an unsigned offset from this register."""
     return word >> 24 & 0x3b == 0x39 and word >> 5 & 31 == register
 
 
@@ -30,7 +30,7 @@ def wrong_pages(code):
 
 
 def adr(at, adrp):
-    """The ADR for the page that an ADRP at this address gives, or None: too far."""
+    """The ADR with the same result as an ADRP at this address; None: the page is too far away."""
     pages = (adrp >> 5 & 0x7ffff) << 2 | adrp >> 29 & 3
     pages -= (pages >> 20 & 1) << 21
     by = (at & ~0xfff) + (pages << 12) - at

@@ -14,11 +14,11 @@ BEARSSL_SIGNS := $(BEARSSL_CHECKS) $(addprefix src/,$(addsuffix .c,ec/ecdsa_i31_
 $(BEARSSL)/inc/bearssl.h:
 	$(Q)toolchain/fetch_source.sh bearssl $(BEARSSL)
 
-# The listed files have no rules: they come with the source.
+# The listed files have no rules, because they come with the source.
 BEARSSL_MADE_OF := $(BEARSSL)/inc/bearssl.h toolchain/bearssl.mk
 
-# $(1): the archive, $(2): the compiler with its flags, $(3): prefix of the tools, $(4): files. No path of this folder may get into the objects: equal
-# sources give equal bytes.
+# $(1): the archive, $(2): the compiler with its flags, $(3): prefix of the tools, $(4): files. The objects must not contain the path of this folder:
+# equal sources give equal bytes.
 define bearssl_archive
 $(1): $(BEARSSL_MADE_OF) $(5)
 	$$(call say,BEARSSL,$$@)
@@ -31,7 +31,7 @@ endef
 
 # ---- an image with a key -----------------------------------------------------------------------
 
-# The public key for the signatures of models and adapters; empty: none, and nothing of this is built.
+# The public key for signatures of models and adapters; empty: there is none, and nothing below is built.
 KEY ?=
 
 ifneq ($(ISA),)

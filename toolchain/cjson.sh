@@ -1,5 +1,5 @@
 #!/bin/sh
-# The source of cJSON as the distribution has it, for the static programs of `make release`: its package only has the shared library. Usage:
+# Gets the distribution's source of cJSON for the static programs of `make release`, because its package has only the shared library. Usage:
 # cjson.sh FOLDER, which gets cJSON.c, cjson/cJSON.h and LICENSE.
 set -eu
 

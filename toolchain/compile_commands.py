@@ -64,7 +64,7 @@ def main():
     boards = [path.split("/")[1] for path in names("board/*/board.mk")]
     goals += [(f"BOARD={board}", "image") for board in sorted(boards, key=lambda name: not name.startswith("virt"))]
     found = {}
-    # The first command of a file counts: clangd understands commands for this computer best.
+    # A file's first command is used, because clangd understands commands for this computer best.
     for words in goals:
         for line in asked(make, f"O={build}", *words):
             sources, command = entry(line) or ([], [])

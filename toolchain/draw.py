@@ -19,7 +19,7 @@ LEFT_OUT = ("tests/mutate", "docs/SEEDS.md", "docs/OPTIONS.md", "CHANGELOG.md", 
 
 
 def is_sentence(text):
-    """At least five words, most of them made of letters alone; not the name of a picture."""
+    """True for at least five words, of which most have only letters, and which are not the name of a picture."""
     words = text.split() if not text.startswith("[") else []
     plain_words = [w for w in words if re.fullmatch(r"[A-Za-z][a-z']*[,.;:!?]?", w)]
     return len(words) >= 5 and len(plain_words) * 10 >= len(words) * 6
@@ -34,7 +34,7 @@ def kind_of(name):
 
 
 def joined(text):
-    """C or assembly with adjacent strings joined to one string, and adjacent lines of // joined to one comment. Line ends within them become \\v."""
+    """Text of C or assembly in which adjacent strings are joined, and so are adjacent lines of //. Line ends within them become \\v."""
     text = re.sub(r'(?<=[^\\"])"(?:\s*PRI\w+)?\s+"(?=[^"])', lambda m: "\v" * m.group(0).count("\n"), text)
     lines = text.split("\n")
     for i in range(len(lines) - 1, 0, -1):
@@ -74,7 +74,7 @@ def sentences():
 
 
 def draw(found, seed, each):
-    """{kind: N of its sentences at random}."""
+    """{kind: `each` of its sentences, drawn at random}."""
     order = random.Random(seed)
     return {kind: order.sample(all_of, min(each, len(all_of))) for kind, all_of in found.items()}
 

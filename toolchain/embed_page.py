@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Write a page that make_page.py made as C: its bytes, and its policy, which is also sent as a header. usage: embed_page.py PAGE.html"""
+"""Write a page from make_page.py as C: its bytes, and its policy, which is also sent as a header. usage: embed_page.py PAGE.html"""
 
 import re
 import sys

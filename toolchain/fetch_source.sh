@@ -1,6 +1,6 @@
 #!/bin/sh
-# The source of a package as the distribution has it. Usage: fetch_source.sh PACKAGE FOLDER, which must not be
-# there yet. apt-get checks the signature; its lists stay in a separate folder.
+# Gets the source of a package from the distribution. Usage: fetch_source.sh PACKAGE FOLDER, which must not be there
+# yet. apt-get checks the signature; its lists stay in a separate folder.
 set -eu
 
 package=$1 folder=$2

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Each figure of README, the documents and CHANGELOG has a source. usage: figures.py [--list]
 
-A figure is a number with a unit, outside of blocks that show a session. It must be covered by one of three:
+A figure is a number with a unit, outside of blocks that show a session. One of these must cover it:
 
 - a row of SOURCES: the page's sentence, and the line of the tree with the same number;
 - a section of docs/MEASURED.md: who measured it, when, where and with which command;
@@ -39,8 +39,8 @@ def rounded(n):
     return lambda value: round(value / n)
 
 
-# (file, name of a constant or an expression with one group, the factor between the source's unit and the page's or a function, [(page, sentence)]).
-# {} stands for the number, in digits or as a word.
+# Rows: (file, name of a constant or an expression with one group, factor from the source's unit to the page's unit or a function, [(page,
+# sentence)]). {} stands for the number, in digits or as a word.
 SOURCES = [
     ("runtime/session/speculative.c", r"REST_FIRST = (\d+)", 1, [("docs/STREAMING.md", "otherwise pauses for {} tokens")]),
     # ---- a board on a network ----
@@ -174,7 +174,8 @@ def number(word):
 
 
 def value_of(file, what):
-    """The number in a file: its number of lines, a constant's value, or an expression's group. None if it is not there."""
+    """The number that a file gives: its number of lines, a constant's value, or an expression's group; None if it is
+    missing."""
     text = read(file)
     if what == "lines":
         return text.count("\n")
@@ -191,7 +192,7 @@ def value_of(file, what):
 
 @functools.cache
 def sentence(text):
-    """An expression for a sentence that may be broken into lines anywhere, with a group for each {}."""
+    """An expression for a sentence, which may have line breaks anywhere, with a group for each {}."""
     parts = [r"\s+".join(map(re.escape, re.split(r"\s+", part))) for part in text.split("{}")]
     return re.compile(rf"(?<![\w.])({NUMBER}|{'|'.join(WORDS)})".join(parts) if not text.startswith("{}") else
                       rf"(?<![\w.])({NUMBER}|{'|'.join(WORDS)})" + rf"({NUMBER}|{'|'.join(WORDS)})".join(parts[1:]))
@@ -202,7 +203,7 @@ def hide(match):
 
 
 def visible(page):
-    """The page without sessions and programs; blocks of commands stay because of their remarks."""
+    """The page without sessions and programs; blocks of commands are kept because of their remarks."""
     text = re.sub(r"(?ms)^```(\w*)\n.*?^```", lambda block: block[0] if block[1] == "sh" else hide(block), read(page))
     return re.sub(r"`[^`\n]*`|\]\([^)\n]*\)", hide, text)
 
@@ -296,7 +297,7 @@ def covers(page, start, spans, rows, used):
     return None
 
 
-# Problems that may stay open for a while, because several people write pages at the same time: rewritten sentences, and new figures.
+# Problems that may stay open for a while because several people write pages at the same time: rewritten sentences and new figures.
 OPEN = re.compile(r"has no source: |no such sentence: |nothing needs the row of ")
 
 

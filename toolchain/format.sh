@@ -2,7 +2,7 @@
 # Format every C file with .clang-format; --check only lists the files that are not formatted.
 set -eu
 cd "$(dirname "$0")/.."
-# Headers of the assembly are assembly.
+# Headers of the assembly are left out, because they contain assembly.
 files() {
     git ls-files -z -co --exclude-standard '*.c' '*.h' ':!kernels/arm64' ':!kernels/riscv64' ':!kernels/x86_64' ':!boot/asm.h' \
         ':!boot/stacks.h' ':!boot/*/trap_frame.h' ':!boot/arm64/sve_longest.h'
@@ -14,7 +14,7 @@ if [ "${1:-}" = --check ]; then
         exit 1
     }
 else
-    # After one run has broken a line, a second run may join the following ones.
+    # A second run may join lines after the first run has broken one.
     files | xargs -0 clang-format -i
     files | xargs -0 clang-format -i
 fi

@@ -3,8 +3,8 @@
 
     house.py [REVISION ...]
 
-Without a revision: 96d4f7d8, where the house was surveyed, and the working tree. A column each. The rules are in RULES, and every count is of files
-that git tracks. A new thing is counted by the names of one that exists already: whoever adds another has to look at those files."""
+Without a revision: 96d4f7d8, where the house was surveyed, and the working tree. Each has a column. The rules are in RULES, and only files that git
+tracks count. The cost of a new thing is counted by the files that name an existing one, because whoever adds another must look at these."""
 
 import os
 import re
@@ -19,14 +19,14 @@ ITSELF = "toolchain/house.py"
 NOT_COUNTED = ("tests/", "clients/", "models/", ITSELF)
 CODE = (".c", ".h", ".S", ".in", ".inc", ".def", ".mk", ".py", ".t", ".sh", ".ld", ".js", ".txt")
 
-# The example with the largest count is printed, so that none is chosen because it looks good.
+# The example with the largest count is printed, so that nobody can choose a good one.
 TYPES = {"Q4_K": r"q4_?k(?!_m)", "Q5_K": r"q5_?k(?!_m)", "Q6_K": r"q6_?k", "Q3_K": r"q3_?k(?!_m)"}
 OPTIONS = ["pinned", "overflow", "actions_said", "dmaend"]
 BOARDS = ["icicle", "versal", "sifive_u", "visionfive2"]
 FEATURES = {"fabric": r"fabric", "lessons": r"lessons?|chat_learn", "policy": r"policy|chat_policy", "branches": r"chat_branch\w*|branch_\w+|chat_branches",
             "acting": r"chat_act|actions?|action_\w+"}
 
-# Bodies that tell their steps.
+# Files whose function bodies should explain their steps.
 TELLING = {"planners": r"runtime/stream/plan\w*\.c|runtime/model/calibrate\w*\.c|runtime/compute/shares\.c",
            "protocols": r"runtime/(?:transfer|http|wire|saved)/.*\.c|board/drivers/(?:sd|usb|block)/.*\.c",
            "drivers": r"board/drivers/(?:bus|soc|i2c|dma|irq|serial|screen|gpio)/.*\.c|boot/.*\.c",
@@ -36,8 +36,8 @@ TELLING = {"planners": r"runtime/stream/plan\w*\.c|runtime/model/calibrate\w*\.c
                       r"|runtime/features/(?:lessons|fabric|policy)/(?:ewc|micro_lora\w*|learner|vector|fabric|fabric_learn|policy|patterns|experience)\.c"
                       r"|runtime/model/(?:mixer|ffn|router|recurrence|attention)\w*\.c"}
 
-# Paths through the code, each from one function on: a reply through the core and the features, a weight from the card to its place, a boot option
-# from the line to its member. Calls to other places count as one word.
+# Paths through the code, each starting at one function: a reply through the core and the features, a weight from the card to its place, a boot
+# option from the command line to its member. Calls to other places count as one word.
 WALKED = r"runtime/(?:chat|learn|features)/.*\.[ch]"
 WEIGHT = "model_load", r"runtime/(?:model|stream|image|storage)/.*\.[ch]"
 OPTION = "options_parse", r"runtime/(?:options|text)/.*\.[ch]"
@@ -98,7 +98,7 @@ def of_type(files, pattern):
 
 
 def of_option(files, name):
-    """(files that list it, other files that read it)"""
+    """(files that list the option, other files that read it)"""
     upper = name.upper()
     entry = re.compile(rf"(?m)\b(?:HOST|JSON_FIELD)_{upper}\b|\bHOST_ROW\({upper}\)|^\s*\[?OPTION_{upper}\b|\bNULL, OPTION_{upper},|\bBIT\({upper}\)|\bOPTION\({upper},"
                        rf"|(?<![\w/.])\"(?:--)?{name.replace('_', '[-_]')}\"")
@@ -118,7 +118,7 @@ def of_board(files, name):
 
 
 def of_feature(files, pattern):
-    """(folders that have its files, other files that include them)"""
+    """(folders with the feature's files, other files that include them)"""
     own = [p for p in files if p.startswith("runtime/") and re.search(rf"(?:^|/)(?:\w+_)?(?:{pattern})(?:_\w+)?\.[ch]$", p)]
     folders = {os.path.dirname(p) for p in own}
     headers = {p for p in own if p.endswith(".h")}
@@ -155,7 +155,7 @@ def circles(files):
 
 
 def members(text):
-    """How many members the body of a struct declares."""
+    """The number of members that the body of a struct declares."""
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     while re.search(r"\{[^{}]*\}", text):
         text = re.sub(r"\{[^{}]*\}", "", text)
@@ -183,7 +183,7 @@ def functions(files, walked):
 
 
 def walk(files, start="chat_reply", walked=WALKED):
-    """Files in the order in which a reader meets them who follows each named function once, from `start` on."""
+    """The files, in order, that a reader meets who follows each named function once from `start` on."""
     own, shared = functions(files, walked)
     seen, met = set(), []
 
@@ -215,7 +215,8 @@ def of_walk(files):
 
 
 def lines_added(numstat):
-    """(code, tests and clients, documents and tools): lines added less lines removed, of the text of `git show --numstat`."""
+    """(code, tests and clients, documents and tools): lines added minus lines removed, from the text of `git show
+    --numstat`."""
     sums = [0, 0, 0]
     for added, removed, path in re.findall(r"(?m)^(\d+)\t(\d+)\t(.*)$", numstat):
         sums[1 if path.startswith(("tests/", "clients/")) else 2 if path.startswith(("docs/", "toolchain/")) else 0] += int(added) - int(removed)
@@ -238,7 +239,7 @@ def flat_folders(files):
 
 
 def told(files, pattern):
-    """Comment lines among 100 lines of the bodies of functions, blank lines left out."""
+    """Comment lines per 100 lines of function bodies, without blank lines."""
     comments, lines = 0, 0
     for path, text in files.items():
         if text is None or not re.fullmatch(pattern, path):
@@ -250,7 +251,7 @@ def told(files, pattern):
 
 
 def largest(counts):
-    """"65 (Q4_K)": the largest of {name: count}; of pairs both numbers."""
+    """The largest of {name: count}, such as "65 (Q4_K)"; for pairs, both numbers."""
     name, count = max(counts.items(), key=lambda item: item[1])
     return f"{' / '.join(map(str, count)) if isinstance(count, tuple) else count} ({name})"
 

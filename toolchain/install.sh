@@ -19,7 +19,7 @@ for model in models/demo-*.ingot; do
     [ ! -f "$model" ] || cp "$model" "$dest/share/ingot/models"
 done
 
-# Linked-in parts whose licence requires its notice.
+# Linked parts whose licence requires a notice.
 newlib=$(ls /usr/src/newlib/newlib-*.tar.xz 2>/dev/null | tail -n 1)
 [ -z "$newlib" ] || tar -xOf "$newlib" --wildcards '*/COPYING.NEWLIB' >"$doc/COPYING.newlib"
 [ ! -f /usr/share/doc/xfonts-terminus/copyright ] || cp /usr/share/doc/xfonts-terminus/copyright "$doc/COPYING.terminus-font"

@@ -12,11 +12,11 @@ from weight_types import LAYOUTS
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-# Room -> what it may include besides itself. Everything may include board/*.h.
+# Room -> the rooms that it may include, in addition to itself. Everything may include board/*.h.
 GROUND = {"board/board.h", "board/machine.h", "board/min_max.h", "board/block_device.h", "board/err.h", "board/device_tree.h",
           "board/memory_device.h", "board/isa.h", "board/interrupt.h", "board/facts.h", "board/left_out.h", "board/led_code.h", "board/screen.h",
           "board/keyboard.h"}
-# Made when Ingot is built.
+# Files that the build makes.
 MADE = {"board_rows.inc", "font_8x16.inc", "web_page.inc", "signing_key.inc"}
 ALLOWED = {
     "boot": {"board/platform_from_board.h", "runtime", "kernels", "ground", "board/drivers/soc/sbi.h"},  # SBI is RISC-V's firmware
@@ -38,7 +38,7 @@ RUNTIME = ["base", "text", "http", "net", "screen", "console", "storage", "trans
            "session", "saved", "options", "wire", "chat", "api", "app", "features"]
 # The floors that walk the rows of runtime/features/features.inc. No other folder knows that there are features.
 WALKS = {"chat", "app"}
-# The same for flash_image/; its readers and sections are peers and do not know each other.
+# The same for flash_image/; its readers and sections are peers and must not include each other.
 FLASH_IMAGE = ["format", "source", "output", "quantize", "jinja", "grammar", {"gguf", "hf", "llama2c", "tokenizer", "chat"}, {"pack", "adapter"}, "signing", "card"]
 # The parts of runtime/ that the library uses: nothing that prints, and from chat/ only the template around a turn.
 LIBRARY = {"base", "text", "storage", "image", "tokenizer", "compute", "stream", "model", "session"}
@@ -80,7 +80,7 @@ def points_up(path, target):
     if rooms[0] != rooms[1] or rooms[0] not in ("runtime", "flash_image"):
         return False
     if path.endswith("options.def") and target.endswith("/options.def"):
-        return False  # rows without code: the list of all options has those of features
+        return False  # only rows without code: the list of all options includes the features' rows
     if folders[0] in WALKS and target == "runtime/features/feature.h":
         return False
     mine, its = (floor_of(RUNTIME if rooms[0] == "runtime" else FLASH_IMAGE, f) for f in folders)
@@ -103,7 +103,7 @@ def beyond_library(path, target):
 
 
 def beside(path, target):
-    """A file of the example's own folder: examples/ are separate programs, without our root."""
+    """True for a file of an example's own folder: examples/ are separate programs, without our root."""
     return room_of(path) == "examples" and os.path.exists(os.path.join(ROOT, os.path.dirname(path), target))
 
 
@@ -173,7 +173,7 @@ def check_kernel_names(problems):
 
 
 def check_macro_labels(path, text, problems):
-    """Another macro could use the same number: labels in macros are .Lname\\@."""
+    """Report numbered labels in macros, because another macro could use the same number: they must be .Lname\\@."""
     depth = 0
     for n, line in enumerate(text.split("\n"), 1):
         depth += bool(re.match(r"\s*\.macro\b", line)) - bool(re.match(r"\s*\.endm\b", line))

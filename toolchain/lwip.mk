@@ -1,7 +1,7 @@
 # lwIP, with which an image with NETWORK=yes speaks TCP/IP (docs/LAN.md): the distribution's source, configured by runtime/net/lwip/lwipopts.h. The
 # HTTP parser is llhttp (toolchain/http.mk).
 
-# yes: the image has a network, which is off until net= asks for it. Empty: nothing of it is built.
+# yes: the image has a network, which is off without net=. Empty: nothing of it is built.
 NETWORK ?=
 
 LWIP := $(O)/lwip/source
@@ -22,10 +22,10 @@ LLHTTP_INCLUDE ?= /usr/share/include/llhttp
 # yes: the packages for tests of a network are installed (make setup-tests).
 NETWORK_TESTS := $(if $(word 4,$(wildcard $(LWIP)/src/include/lwip/init.h $(addprefix $(LLHTTP)/,llhttp.c api.c http.c))),yes)
 
-# The source of boot/ that only an image with a network has, and the one that it replaces.
+# The source in boot/ that only an image with a network has; below: the source that it replaces.
 BOOT_NETWORK := boot/network.c
 BOOT_WITHOUT_NETWORK := boot/no_network.c
-# The network of a board lists its drivers.
+# A board's network source, which names its drivers.
 NETWORK_OF_BOARD := $(if $(EFI),board/efi/efi_network.c,board/$(BOARD)/network.c)
 ifneq ($(NETWORK),)
 $(if $(wildcard $(NETWORK_OF_BOARD)),,$(error NETWORK=yes: $(BOARD) has no driver of its network yet; these have: $(patsubst board/%/network.c,%,$(wildcard board/*/network.c))))
@@ -36,12 +36,12 @@ OF_NETWORK := $(wildcard runtime/net/*.c) $(wildcard runtime/api/*.c) \
 NOT_IN_IMAGE += $(OF_NETWORK) runtime/http/http_frames.c
 
 ifneq ($(ISA),)
-# Boards of an ISA share the archives, as they share objects.
+# Boards of an ISA share the archives, like other objects.
 LWIP_AT := $(O)/lwip/$(if $(strip $(BOARD_CFLAGS)),$(BOARD),$(ISA))
 LWIP_CC = $(CROSS_COMPILE)gcc -std=c11 $(SMALL) $(ISA_CFLAGS) $(NEWLIB_INCLUDE) -fno-pie -fno-pic -fno-common -fstack-protector-strong \
           -ffunction-sections -fdata-sections $(BOARD_CFLAGS) -g0 -w
 
-# $(1): archive, $(2): flags of the includes, $(3): folder of the sources, $(4): files, $(5): what they are made of.
+# $(1): archive; $(2): include flags; $(3): folder of the sources; $(4): files; $(5): their dependencies.
 define network_archive
 $(1): $(5) | $(NEWLIB_READY)
 	$$(call say,NETWORK,$$@)
@@ -65,8 +65,8 @@ $(B)/network.made-of: FORCE
 	$(call write_if_changed,echo $(if $(NETWORK),network,none))
 endif
 
-# For tests/fuzz/net_fuzz.c and tests/unit/net: lwIP and its port on this computer, with lwIP's own asserts, without verifying checksums, and with
-# malloc instead of pools, so that the sanitizers see what pools would hide.
+# For tests/fuzz/net_fuzz.c and tests/unit/net: lwIP and its port on this computer, with lwIP's own asserts, without checks of checksums, and with
+# malloc instead of pools, which would hide errors from the sanitizers.
 NET_FUZZ := $(O)/tests/fuzz/net
 NET_ASAN := $(O)/lwip/asan/libnet.a
 NET_ASAN_FLAGS := -DNET_ASSERTS -DMEM_LIBC_MALLOC=1 -DMEMP_MEM_MALLOC=1 -DCHECKSUM_CHECK_IP=0 -DCHECKSUM_CHECK_TCP=0 -DCHECKSUM_CHECK_UDP=0 \

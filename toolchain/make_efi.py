@@ -3,10 +3,10 @@
 
 usage: make_efi.py CROSS_COMPILE NAME.elf
 
-The ELF file is linked with --emit-relocs by linker/efi.ld.S: its sections are .text, .rodata and .data with .bss and
-.stacks behind. Each becomes a section of the PE file with its own rights, on its own pages, for firmware that maps code read-only and data
-non-executable. 64-bit absolute addresses become base relocations; any other kind of absolute address is an error. Source: Microsoft, PE Format; UEFI
-2.10, 2.1.1."""
+The ELF file is linked with --emit-relocs by linker/efi.ld.S: its sections are .text, .rodata, and .data, followed by .bss and .stacks. Each
+becomes a section of the PE file with its own rights, on its own pages, for firmware that maps code read-only and data non-executable. 64-bit
+absolute addresses become base relocations; any other kind of absolute address is an error. Source: Microsoft, PE Format; UEFI 2.10,
+2.1.1."""
 
 import os
 import struct
@@ -19,7 +19,7 @@ MACHINES = {183: 0xaa64, 243: 0x5064, 62: 0x8664}
 # address that cannot be moved.
 ABSOLUTE = {183: {257}, 243: {2}, 62: {1}}
 RELATIVE = {
-    183: {0, *range(260, 313), 315},  # PREL, ADR, LO12, branches and their kin, by the page or by the PC
+    183: {0, *range(260, 313), 315},  # PREL, ADR, LO12, branches and similar kinds, relative to the page or the PC
     243: {0, *range(16, 26), *range(28, 32), *range(33, 41), 43, 44, 45, *range(51, 61)},
     62: {0, 2, 4, 24},
 }
@@ -78,7 +78,7 @@ class Elf:
         return where + 4 + struct.unpack_from("<i", self.data, section[4] + where - section[3])[0]
 
     def is_address(self, section, symbol):
-        """True if the symbol is a place in the image, and not a number or an undefined weak name."""
+        """True if the symbol is an address in the image, and not a number or an undefined weak name."""
         table = self.sections[section[6]]
         _, _, _, where, _, _ = struct.unpack_from("<IBBHQQ", self.data, table[4] + 24 * symbol)
         return where not in (0, 0xfff1)
@@ -145,7 +145,7 @@ def main():
     image = make(Elf(path))
     with open(os.path.splitext(path)[0] + ".efi", "wb") as f:
         f.write(image)
-    # The linker has kept labels that relocations name; other tools would take them for functions.
+    # Remove labels that the linker kept for relocations, because other tools would take them for functions.
     for goes in (["--remove-relocations=.*"], ["-w", "-N", ".L*"]):
         subprocess.run([cross + "objcopy", *goes, path], check=True)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Write the page as one file: its style and scripts replace the names of their files, and with its policy a browser runs nothing else and connects
-only to where the page came from. usage: make_page.py index.html [--terminal node_modules] >page.html"""
+"""Write the page as one file: style and scripts replace the names of their files. Its policy makes a browser run nothing else, and connect only to
+the page's origin. usage: make_page.py index.html [--terminal node_modules] >page.html"""
 
 import base64
 import hashlib
@@ -36,7 +36,7 @@ def main(index, modules):
     style = extra_style + read(os.path.join(folder, "page.css"))
     page = re.sub(r'(<script src="[^"]+"></script>\s*)+', lambda _: "".join(f"<script>{s}</script>\n" for s in scripts), page)
     page = page.replace('<link rel="stylesheet" href="page.css">', f"<style>{style}</style>")
-    # xterm.js writes its own styles while it runs; the page itself needs only the one above.
+    # xterm.js writes its own styles while it runs; the page itself needs only the style above.
     styles = "'unsafe-inline'" if modules else hashed("style", [style])
     policy = f"default-src 'none'; connect-src 'self'; img-src data:; style-src {styles}; script-src {hashed('script', scripts)}; base-uri 'none'; form-action 'none'"
     meta = f'<meta charset="utf-8">\n<meta http-equiv="content-security-policy" content="{policy}">'

@@ -35,7 +35,7 @@ mkdir -p "$prefix"
 prefix=$(cd "$prefix" && pwd)
 work=$prefix/build
 log=$work/log
-# If two makes run at once, the second one waits, and finds the work done.
+# If two makes run at the same time, the second one waits and finds the work done.
 exec 9>"$prefix.lock"
 flock 9
 [ ! -f "$prefix/lib/libc.a" ] || exit 0
@@ -50,7 +50,7 @@ for d in machine sys; do
     [ ! -d "$source/libc/machine/$machine/$d" ] || cp -r "$source/libc/machine/$machine/$d" "$prefix/include/"
 done
 cp -r "$source/libc/include/." "$prefix/include/"
-# The choices of newlib's configure for a target with one thread and without files.
+# Settings of newlib's configure for a target with one thread and without files.
 major=${version%%.*} minor=${version#*.}
 patch=${minor#*.} minor=${minor%%.*}
 case $patch in *[!0-9]* | '') patch=0 ;; esac
@@ -81,16 +81,16 @@ $dynamic
 END
 
 # ---- the archives ----
-# No path of this folder may get into the objects: equal sources give equal bytes.
+# The objects must not contain the path of this folder: equal sources give equal bytes.
 own=$("${cross}gcc" -print-file-name=include)
 fixed=$("${cross}gcc" -print-file-name=include-fixed)
 flags="-O2 -g0 -ffunction-sections -fdata-sections -fno-omit-frame-pointer -ffp-contract=off -fno-builtin -fno-math-errno"
 flags="$flags -fno-stack-protector -fno-pie -ffile-prefix-map=$work=newlib $cflags -D_COMPILING_NEWLIB -D__NO_SYSCALLS__"
-# The machine's own headers first, as in newlib's build; users get the general ones.
+# The machine's own headers come first, as in newlib's build; users get the general ones.
 flags="$flags -nostdinc -isystem $own -isystem $fixed -isystem $source/libc/machine/$machine -isystem $prefix/include"
 flags="$flags -I$source/libm/common -I$source/libc/string"
 
-# $1: c or m, then names: for each the file that newlib would take, the machine's own first.
+# $1: c or m; then names. Prints for each name the file that newlib would use; the machine's own comes first.
 find_sources() {
     lib=lib$1
     shift
@@ -127,5 +127,5 @@ make_archive() {
 } >"$log" 2>&1 ||
     { echo "newlib: failed, the last lines of $log:" >&2; tail -n 20 "$log" >&2; exit 1; }
 mv "$work/libm.a" "$prefix/lib/libm.a"
-mv "$work/libc.a" "$prefix/lib/libc.a" # last: make looks for this one
+mv "$work/libc.a" "$prefix/lib/libc.a" # last, because make checks for this file
 rm -rf "$work"

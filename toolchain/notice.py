@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""NOTICE: the licences of everything in an image, in the Linux programs and in the page, from what was really linked.
+"""Makes NOTICE: the licences of everything that was really linked into an image, the Linux programs and the page.
 
 usage: notice.py BUILD OUT BOARD...
 
@@ -62,7 +62,7 @@ def section(path, begin, end):
 
 
 def llhttp_licence():
-    """The part, and the words of its licence, which are a separate section of the package's file."""
+    """The part's section and its licence's text, which is a separate section of the package's file."""
     path = DOC + "/node-llhttp/copyright"
     whose, words = section(path, r"Files: llhttp/\*", "Files: "), section(path, r"License: Expat\n[ .]", "License: ")
     return f"{whose}\n\n{words}" if whose and words else None
@@ -118,7 +118,7 @@ def in_program(build, isa):
     return parts
 
 
-# Parts of every image and program that no map names: glyphs and tables that are made into C files.
+# Parts of every image and program that no map names: glyphs and tables that become C files.
 TABLES = {"Terminus Font": "the letters of the display", "Unicode data": "tables of letters and of normalization, made from the Unicode Character Database"}
 
 

@@ -1,9 +1,11 @@
 #!/usr/bin/python3
-"""Pack an image: its head as it is, the rest in LZMA, which the head unpacks (boot/<isa>/unpack.S, boot/unpack_lzma.c).
+"""Pack an image: the head stays unchanged, and the rest becomes LZMA, which the head unpacks (boot/<isa>/unpack.S,
+boot/unpack_lzma.c).
 
 usage: pack_image.py LINKED.raw PACKED.bin MOST_BYTES
 
-The head says at offset 64 (boot/asm.h, `packing`) how long it is, how much room there is, and what it unpacks."""
+Offset 64 of the head (boot/asm.h, `packing`) gives the head's length, the available space, and the range that it
+unpacks."""
 
 import lzma
 import os

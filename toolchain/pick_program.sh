@@ -1,5 +1,5 @@
 #!/bin/sh
-# The program of this computer's CPU.
+# Runs the program for this computer's CPU.
 case "$(uname -m)" in
     x86_64) isa=x86_64 ;;
     aarch64) isa=arm64 ;;

@@ -3,9 +3,9 @@
 
 usage: prose.py [--check] [--accept] [--list PATTERN]
 
---check fails where a file has more of a pattern than toolchain/prose.txt allows; that file lists what is left, and may
-only shrink: --accept writes it again after sentences were rewritten, and refuses to add a line. --list prints each
-place. The patterns are the table of PATTERNS below; each has the plain form."""
+--check fails if a file has more of a pattern than toolchain/prose.txt allows. That file lists what is left and may only
+shrink: --accept writes it again after sentences were rewritten, and refuses to add a line. --list prints each place.
+The patterns are the table of PATTERNS below; each has the plain form."""
 
 import collections
 import os
@@ -43,7 +43,7 @@ def plain(text):
 
 
 def c_prose(text):
-    """Comments, and strings that are sentences: they have a space and no format alone."""
+    """Comments, and strings that are sentences: strings with a space."""
     for m in re.finditer(r'/\*(.*?)\*/|//([^\n]*)|"((?:[^"\\\n]|\\.)*)"', text, re.S):
         if m.group(3) is None:
             yield m.start(), plain(re.sub(r"\n\s*\*", " ", m.group(1) or m.group(2) or "").strip("*/ "))

@@ -21,12 +21,12 @@ import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PIECE = 1 << 18
-TRIES = 4  # of a download that stops; each goes on where the last one ended
-SECONDS = 30  # of silence that end a try
+TRIES = 4  # tries of a download that stops; each continues where the last one ended
+SECONDS = 30  # seconds of silence that end a try
 
 
 class Problem(Exception):
-    """A sentence for the person at the terminal."""
+    """An error with a message for the user."""
 
 
 def table():
@@ -72,7 +72,7 @@ def go_on(address, path, name):
     request = urllib.request.Request(address, headers={"Range": f"bytes={have}-"} if have else {})
     with urllib.request.urlopen(request, timeout=SECONDS) as answer:
         if have and answer.status != 206:
-            have = 0  # a server without ranges sends it all again
+            have = 0  # a server without ranges sends everything again
         size = have + int(answer.headers.get("Content-Length", 0))
         told = time.monotonic()
         with open(path, "ab" if have else "wb") as f:

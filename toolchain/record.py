@@ -20,7 +20,7 @@ STYLE = {"log": "#8b949e", "prompt": "#e6edf3", "reply": "#79c0ff", "figures": "
 
 
 class Session:
-    """The machine's output, each piece with its time."""
+    """Collects the machine's output, each piece with its time."""
 
     def __init__(self, words):
         self.machine = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0)
@@ -29,7 +29,7 @@ class Session:
         self.text = ""
 
     def read_until(self, end):
-        """Collect until the text ends with this; False if the machine ends or takes too long."""
+        """Collect until the text ends with `end`; False if the machine ends or takes too long."""
         start = len(self.text)
         while not self.text[start:].endswith(end):
             left = SECONDS_MOST - (time.monotonic() - self.began)

@@ -4,7 +4,8 @@
 
 # ---- static programs -------------------------------------------------------------------------
 
-# One for each Linux: `make static HOST_ISA=arm64` and so on, in build/static-<isa>/. cJSON is compiled in.
+# A static program for each ISA of Linux: `make static HOST_ISA=arm64` and so on, in build/static-<isa>/. cJSON is
+# compiled in.
 CJSON := $(O)/cjson
 STATIC_ISAS := x86_64 arm64 riscv64
 STATIC_CC_x86_64 := gcc
@@ -16,7 +17,7 @@ STATIC_H = $(O)/static-$(1)
 $(CJSON)/cJSON.c:
 	$(Q)toolchain/cjson.sh $(CJSON)
 
-# And BearSSL, whose package is only for this computer.
+# BearSSL is compiled in too, because its package is only for this computer.
 $(foreach isa,$(STATIC_ISAS),$(eval $(call bearssl_archive,$(call STATIC_H,$(isa))/libbearssl.a,$(STATIC_CC_$(isa)) -std=c99 -O2,,$(BEARSSL_SIGNS))))
 
 # NOTICE is made from the map.

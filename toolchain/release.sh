@@ -1,6 +1,6 @@
 #!/bin/sh
 # Make the files of a release from what is built. Usage: release.sh OUT BUILD VERSION FIRMWARE BOARD...
-# Nothing specific to this computer or this moment gets into them: equal sources give equal files.
+# They contain nothing that is specific to this computer or time: equal sources give equal files.
 set -eu
 out=$1 build=$2 version=$3 firmware=$4
 shift 4
@@ -9,7 +9,7 @@ name=ingot-$version
 stage=$out/stage
 model=$top/models/demo-q8_0.ingot
 
-# The day of the newest entry of the changelog.
+# The date of the newest entry in the changelog.
 day=$(sed -n 's/^## .*(\([0-9-]*\))$/\1/p' "$top/CHANGELOG.md" | head -n 1)
 export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(date -u -d "$day" +%s)}" LC_ALL=C TZ=UTC
 umask 022

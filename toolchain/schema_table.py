@@ -3,7 +3,7 @@
 
 usage: schema_table.py [BUILD]
 
-BUILD/tests/unit/grammar/schema_suite.t has to be there (make BUILD/tests/unit/grammar/schema_suite.t), and the suite (make setup-tests)."""
+BUILD/tests/unit/grammar/schema_suite.t must exist (make BUILD/tests/unit/grammar/schema_suite.t), and the suite (make setup-tests)."""
 
 import os
 import re

@@ -63,7 +63,7 @@ esac
 sudo=
 [ "$(id -u)" = 0 ] || sudo=sudo
 
-# Those of the named packages that are not installed.
+# Prints the named packages that are not installed.
 missing() {
     # shellcheck disable=SC2086 # a list of words on purpose
     there=" $(dpkg-query -W -f='${db:Status-Status}=${Package} ' $1 2>/dev/null | tr ' ' '\n' | sed -n 's/^installed=//p' | tr '\n' ' ')"
@@ -104,8 +104,8 @@ install_qemu() {
     fi
 }
 
-# FROM TO WITHOUT: npm packages at the versions and checksums of FROM/package-lock.json, into TO/node_modules; WITHOUT: the tests that are skipped
-# without them.
+# FROM TO WITHOUT: installs npm packages, with the versions and checksums of FROM/package-lock.json, into TO/node_modules. WITHOUT: the tests that
+# are skipped without them.
 install_npm() {
     cmp -s "$1/package-lock.json" "$2/node_modules/.from" && return 0
     echo "setup: npm fetches $(basename "$1")/package-lock.json"
@@ -118,8 +118,8 @@ install_npm() {
     fi
 }
 
-# FROM TO WITHOUT: PyPI packages at the versions of the list FROM, including their dependencies, into the environment TO; WITHOUT: the tests that are
-# skipped without them. An environment may take several lists.
+# FROM TO WITHOUT: installs PyPI packages, with the versions of the list FROM, which includes dependencies, into the environment TO. WITHOUT: the
+# tests that are skipped without them. An environment may take several lists.
 install_python() {
     cmp -s "$1" "$2/.from-$(basename "$1")" && return 0
     echo "setup: pip fetches $1"
@@ -131,8 +131,8 @@ install_python() {
     fi
 }
 
-# TO: the JSON-Schema-Test-Suite, which the source of the package jsonschema has, at the version and checksum of
-# tests/clients/json-schema-test-suite.txt, into TO/json-schema-test-suite.
+# TO: installs the JSON-Schema-Test-Suite, from the source of the package jsonschema, into TO/json-schema-test-suite;
+# tests/clients/json-schema-test-suite.txt has version and checksum.
 install_suite() {
     cmp -s tests/clients/json-schema-test-suite.txt "$1/json-schema-test-suite/.from" && return 0
     echo "setup: pip fetches tests/clients/json-schema-test-suite.txt"
@@ -151,7 +151,7 @@ install_suite() {
     fi
 }
 
-# ---- what is missing, and why it is needed ----
+# ---- missing packages, and what they are needed for ----
 need=$(echo "$groups" | while IFS= read -r line; do
     packages=$(missing "${line##*: }")
     [ -z "$packages" ] || { echo "setup: for ${line%: *}: $packages" >&2; printf '%s' "$packages"; }

@@ -1,14 +1,14 @@
 #!/bin/sh
 # Fetch the device trees that Debian's kernel packages have for our boards. usage: setup_trees.sh FOLDER
-# The packages of arm64 and riscv64 (205 MB, for tests/boards/trees.t) are downloaded by apt-get with lists of their own, which
-# leaves this system's lists as they are; only the .dtb files are kept. Without Debian's keys or a network nothing is fetched, which is
-# said, and the test is skipped; the next try is a day later. INGOT_NO_TREES=1 leaves it out.
+# The packages of arm64 and riscv64 (205 MB, for tests/boards/trees.t) are downloaded by apt-get with separate lists, so this system's
+# lists do not change; only the .dtb files are kept. Without Debian's keys or a network nothing is fetched, which is said, and the test
+# is skipped; the next try is a day later. INGOT_NO_TREES=1 leaves it out.
 set -eu
 to=$1
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
-seconds=150 # for one command of apt-get
+seconds=150 # time limit of one command of apt-get
 without="tests/boards/trees.t is skipped"
-version=2 # of the packages: another number fetches again; tests/boards/board_trees.py has the same
+version=2 # version of the fetched files: another number fetches again; tests/boards/board_trees.py has the same number
 
 [ ! -f "$to/.complete.$version" ] || exit 0
 [ -z "${INGOT_NO_TREES:-}" ] || exit 0
@@ -26,7 +26,7 @@ to=$(cd "$to" && pwd)
 aside=$(mktemp -d "$to/fetch.XXXXXX")
 trap 'rm -rf "$aside"' EXIT
 
-# ARCHITECTURE: how apt-get and apt-cache are called for it.
+# ARCHITECTURE: sets how apt-get and apt-cache are called for it.
 apt_of() {
     cat >"$aside/$1.conf" <<CONF
 Dir "$aside/$1";
@@ -43,8 +43,9 @@ Acquire::http::Timeout "20";
 CONF
 }
 
-# ARCHITECTURE SUITE PACKAGE PATTERN...: the newest kernel's files of those names, into $to. Since Linux 6.17 they are in the package
-# "base", and not in "image"; only those have a Pi 5's PCIe, and have a Pi 4's SD host under another path than its firmware's tree.
+# ARCHITECTURE SUITE PACKAGE PATTERN...: the newest kernel's files of those names, into $to. Since Linux 6.17 the files are in the
+# package "base", not in "image". Only these describe a Pi 5's PCIe; they have a Pi 4's SD host under another path than its
+# firmware's tree.
 fetch() {
     arch=$1 suite=$2 package=$3
     shift 3

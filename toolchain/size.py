@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Print what an image weighs, against the stored baseline: text, data, bss, stacks, what is loaded or
-unpacked, and the file.
+"""Compare an image's sizes with the stored baseline: text, data, bss, stacks, the loaded or unpacked image, and the
+file.
 
 usage: size.py CROSS_COMPILE BUILD_FOLDER BASELINE [--update]"""
 
@@ -27,7 +27,7 @@ def measure(cross, folder):
             if part in name and "debug" not in name:
                 parts[part if part != "stack" else "stacks"] += size
                 break
-    raw = os.path.join(folder, "ingot.raw")  # a program for EFI is not packed, and has none
+    raw = os.path.join(folder, "ingot.raw")  # a program for EFI is not packed, so this file is missing
     parts["loaded"] = os.path.getsize(raw) if os.path.exists(raw) else sum(parts[name] for name in ("text", "rodata", "data"))
     parts["file"] = os.path.getsize(os.path.join(folder, "ingot.bin"))
     return parts

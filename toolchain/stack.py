@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""How deep the stacks of an image get at most, against what boot/stacks.h gives: from the linked
-image's own instructions, so that inlining, newlib and assembly count as they are.
+"""Compares the largest depth of an image's stacks with boot/stacks.h. The depth is computed from the linked image's
+instructions, so that inlining, newlib and assembly count as they are.
 
 usage: stack.py CROSS_COMPILE IMAGE.elf TABLE STACKS.h [-v]
 
@@ -59,9 +59,9 @@ class Table:
 
 
 def source_of(location):
-    """(path in the tree, line) of addr2line's answer; None for newlib and what has no lines."""
+    """(path in the tree, line) from addr2line's answer; None for newlib and for code without lines."""
     for found in re.finditer(r"(?:^|(?<=/))(?=((?:runtime|boot|board|kernels|flash_image|tests)/[^: ]*):(\d+))", location):
-        if os.path.exists(os.path.join(ROOT, found[1])):  # folders above the tree may have such names, too
+        if os.path.exists(os.path.join(ROOT, found[1])):  # folders above the tree may have such names too
             return found[1], int(found[2])
     return None
 
@@ -72,8 +72,8 @@ def lines_of(cross, elf, addresses):
 
 
 def call_names(path, line):
-    """Names that are called on this line, or near it where the statement has several lines: those
-    behind a dot or an arrow first. And whether it is a switch."""
+    """Names that are called on this line, or near it if the statement has several lines, first names after a dot or an
+    arrow; and True if it is a switch."""
     with open(os.path.join(ROOT, path), encoding="utf-8") as f:
         lines = f.read().split("\n")
     for before, behind in ((0, 1), (2, 3)):
@@ -99,7 +99,7 @@ class Image:
         self.resolve(cross, elf)
 
     def find_files(self, cross, elf):
-        """Statics of one name are told apart by their files."""
+        """Find files, by which statics of the same name are distinguished."""
         functions = list(self.functions.values())
         lines = lines_of(cross, elf, [f.address for f in functions])
         for function, location in zip(functions, lines):
@@ -115,7 +115,7 @@ class Image:
         return found
 
     def resolve(self, cross, elf):
-        """Calls through pointers become calls."""
+        """Turn calls through pointers into direct calls."""
         sites = [(f, a, jump) for f in self.functions.values() for a, jump, _ in f.indirect]
         lines = lines_of(cross, elf, [a for _, a, _ in sites])
         for (function, address, jump), location in zip(sites, lines):
@@ -144,8 +144,8 @@ class Image:
         return [(c, at) for c, at in self.functions[name].calls if c in self.functions]
 
     def measure(self, entry):
-        """The deepest from every function on that the entry reaches: those that come back to each other
-        together, once all that they call is known."""
+        """The deepest stack from every function that the entry reaches. Functions that call each other in a circle are
+        measured together, after all functions that they call."""
         for circle in circles(entry, lambda n: [c for c, _ in self.callees(n)], self.deepest):
             for name in circle:
                 if self.functions[name].problem:
@@ -160,7 +160,8 @@ class Image:
         return self.deepest[entry]
 
     def measure_circle(self, circle):
-        """Each of them on the stack as often as the table allows, then the deepest that they call."""
+        """Each function of the circle is on the stack as often as the table allows, then the deepest function that they
+        call."""
         times = [self.table.circles[n] for n in
                  (self.functions[f].plain for f in circle) if n in self.table.circles]
         if not times:
@@ -174,7 +175,7 @@ class Image:
 
 
 def circles(entry, callees, known):
-    """Tarjan's strongly connected components of what the entry reaches, callees first."""
+    """Tarjan's strongly connected components of the functions that the entry reaches, callees first."""
     index, low, stack, found = {}, {}, [], []
 
     def visit(name):

@@ -8,15 +8,15 @@ VENEER = re.compile(r"__erratum_\d+_veneer_\d+|e843419@")
 SUFFIX = re.compile(r"\.(lto_priv|constprop|isra|part|cold)(\.\d+)?")
 
 
-# Functions that never return: behind a call of it nothing is reached but by a jump.
+# Functions that never return: code after such a call is only reached by a jump.
 ENDS = ("__stack_chk_fail", "__assert_func", "abort", "panic", "panic_end")
 
 PADDING = ("nop", "c.nop", "unimp", "c.unimp", "udf")
 
 
 def is_padding(op):
-    """No instruction of the function's own: the space up to the next one, or data, which objdump writes as
-    .word, .short, .byte or .inst."""
+    """True for padding up to the next function, or data, which objdump writes as .word, .short, .byte or
+    .inst."""
     return op in PADDING or op.startswith(".")
 
 
@@ -25,14 +25,14 @@ class Function:
         self.name, self.address, self.file = name, address, ""
         self.plain = SUFFIX.sub("", name)
         self.frame = 0
-        self.calls = []     # (name, bytes of stack taken at the call)
-        self.indirect = []  # (address, is a jump, bytes of stack taken there)
+        self.calls = []     # (name, bytes of stack used at the call)
+        self.indirect = []  # (address, is a jump, bytes of stack used there)
         self.problem = None
 
 
 class Walker:
-    """One function's instructions in their order. How deep the stack is at a place that is reached by
-    a jump alone, is what it was at the jump; where no jump was seen before, the most so far."""
+    """Walks over a function's instructions in order. At a place that is only reached by a jump, the stack is as deep as
+    at the jump; without an earlier jump, as deep as it has been so far."""
 
     def __init__(self, function, fresh):
         self.function, self.fresh = function, fresh
@@ -54,7 +54,7 @@ class Walker:
         self.falls = True
         self.step(address, op, args)
         if not is_padding(op):
-            self.ends_in_call = op in ("bl", "blr", "jal", "jalr")  # of what does not return
+            self.ends_in_call = op in ("bl", "blr", "jal", "jalr")  # a call of a function that does not return
         self.function.frame = max(self.function.frame, self.depth)
 
     def move(self, down):
@@ -65,8 +65,8 @@ class Walker:
         self.function.problem = f"the stack pointer moves by what nobody knows at {address:x}: {op} {args}"
 
     def over_stubs(self, target, always):
-        """No path leads to it: after a function, the linker's branch over whole pages for stubs, with
-        which it mends an erratum of the Cortex-A53."""
+        """True for the linker's branch after a function, to which no path leads: it skips pages of stubs that work
+        around an erratum of the Cortex-A53."""
         skipped = (target or 0) - self.address
         stubs = always and not self.reached and skipped > 0 and skipped % 4096 == 0
         if stubs:
@@ -74,8 +74,8 @@ class Walker:
         return stubs
 
     def jump(self, target, name, always):
-        """To another function: a call that leaves this frame as it is. To a veneer of the linker's: it goes on
-        behind the jump."""
+        """A jump to another function is a call that keeps this frame. After a jump to a veneer of the linker, execution
+        continues after the jump."""
         if VENEER.match(self.function.name):
             self.falls = False
             return
@@ -142,7 +142,7 @@ class Arm64(Walker):
 
     def arithmetic(self, address, op, args, words):
         if words[1] != "sp":
-            return  # from the frame pointer: up, to where it was
+            return  # restored from the frame pointer: back up to where it was
         value = self.constants.get(words[2])
         if words[2].startswith("#"):
             value = number(words[2][1:])
@@ -206,8 +206,8 @@ LINE = re.compile(r"\s*([0-9a-f]+):\s+(\S+)\s*(.*)")
 
 
 def read_functions(cross, elf, vectors):
-    """By name; where two have one name, the later has `name@address`. Parts of those in `vectors`
-    do not run into each other."""
+    """Functions by name; if two have the same name, the later one is `name@address`. Parts of functions in `vectors` do
+    not continue into each other."""
     text = subprocess.run([cross + "objdump", "-d", "--no-show-raw-insn", elf], check=True,
                           capture_output=True, text=True).stdout
     walker_of = Arm64 if "aarch64" in text[:200] else Riscv64
@@ -220,7 +220,7 @@ def read_functions(cross, elf, vectors):
             functions[name] = Function(name, int(head[1], 16))
             walker = walker_of(functions[name], name in vectors)
             if before is not None and before.falls and not before.ends_in_call:
-                before.function.calls.append((name, before.depth))  # assembly runs into the next
+                before.function.calls.append((name, before.depth))  # assembly that continues into the next function
             continue
         found = LINE.match(line)
         if found and walker is not None:

@@ -3,10 +3,10 @@
 
     structure.py [--check] [--circles] [--long N] [FOLDER ...]
 
-It relies on the layout of .clang-format: a function's braces stand in the first column. Two files
-need each other if each names a function that the other defines, directly or through others. For
-tests, only the length of files counts, where no FOLDER is named.
---check, for make layers, prints what is beyond the limits and not in the list below, and nothing else."""
+It relies on .clang-format's layout, in which a function's braces are in the first column. Two files need each other if
+each names a function that the other defines, directly or through others. For tests, only the length of files counts,
+unless a FOLDER is named. --check, for make layers, only prints what exceeds the limits and is not in the list
+below."""
 
 import argparse
 import collections
@@ -18,16 +18,16 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDERS = ["boot", "board", "kernels", "runtime", "flash_image", "host", "library", "examples", "include"]
-TESTS = ["tests"]  # of these the length of files alone counts
+TESTS = ["tests"]  # folders in which only the length of files counts
 MOST_LINES = 60
 MOST_FILE = 500
 MOST_CIRCLE = 3
 MOST_FOLDER = 60
-# Inputs of fuzzers, named by their hashes: nobody looks for one by eye. Their number is libFuzzer's.
+# Inputs of fuzzers have hashes as names, so nobody searches them by eye; libFuzzer decides their number.
 CORPORA = "tests/fuzz/corpus/"
 
-# The files beyond the limits today. The list only gets shorter: who mends one takes its row away, and
-# --check says so. Functions by name, files by path, circles by the folder that holds all their files.
+# Violations that exist today. The list may only shrink: --check reports a row that is no longer needed. Functions are
+# listed by name, files by path, circles by the folder with all their files.
 KNOWN = {
     "function": {},
     "file": {
@@ -44,7 +44,7 @@ def sources(folders):
 
 
 def without_comments(text):
-    """Comments and the insides of strings are blanked, lines stay."""
+    """The text with comments and contents of strings replaced by blanks; lines stay."""
     pattern = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
     return pattern.sub(lambda m: ('""' if m[0][0] == '"' else "0" if m[0][0] == "'" else "")
                        + "\n" * m[0].count("\n"), text)
@@ -126,14 +126,14 @@ def circles(files):
 
 
 def long_files(files):
-    """The findings of beyond() about the length of files only."""
+    """Only the findings of beyond() about the length of files."""
     for f in files:
         if f.lines > MOST_FILE and "why this file is long" not in f.text[:600].lower():
             yield "file", f.path, f.lines, f"{f.path}: {f.lines} lines, over {MOST_FILE}, and its top does not say why"
 
 
 def beyond(files, found, tests):
-    """(kind, name, size, text) of whatever is over a limit."""
+    """(kind, name, size, text) of everything that exceeds a limit."""
     for f in files:
         for name, n, _ in f.functions:
             if n > MOST_LINES:
@@ -147,7 +147,7 @@ def beyond(files, found, tests):
 
 
 def full_folders():
-    """beyond() of folders with more files than one can see."""
+    """Findings about folders with too many files to survey."""
     names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True,
                            check=True).stdout.splitlines()
     count = collections.Counter(os.path.dirname(n) for n in set(names) if os.path.exists(os.path.join(ROOT, n)))
@@ -157,7 +157,7 @@ def full_folders():
 
 
 def check(files, found, tests):
-    """The number of offenders that KNOWN does not excuse, and of its rows that excuse nobody."""
+    """The number of violations that KNOWN does not list, plus the number of its rows without a violation."""
     wrong = 0
     left = {(kind, name) for kind, names in KNOWN.items() for name in names}
     for kind, name, size, text in [*beyond(files, found, tests), *full_folders()]:

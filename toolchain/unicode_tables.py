@@ -15,8 +15,8 @@ STEP = 16  # runs between two entries of the index
 CLASSES = {"Lu": 2, "Ll": 3, "Lt": 4, "Lm": 5, "Lo": 6, "M": 7, "N": 8, "P": 9, "S": 10}
 SPACE = 1
 UPPER, LOWER = CLASSES["Lu"], CLASSES["Ll"]
-UPPER_FIRST, LOWER_FIRST = 11, 12  # runs whose code points alternate between the two
-SHORT, BYTE, LONG = 14, 14, 15  # a length up to SHORT lies in the first byte's low nibble
+UPPER_FIRST, LOWER_FIRST = 11, 12  # runs in which both classes alternate
+SHORT, BYTE, LONG = 14, 14, 15  # a length up to SHORT is in the first byte's low nibble
 
 
 def lines(name):
@@ -47,7 +47,7 @@ def version():
 
 
 def runs(table):
-    """(length, class) of neighbours with one class."""
+    """(length, class) of consecutive code points of the same class."""
     first = 0
     for code in range(1, len(table) + 1):
         if code == len(table) or table[code] != table[first]:
@@ -56,7 +56,7 @@ def runs(table):
 
 
 def alternating(pairs):
-    """Single upper and lower letters in turn, which is how most alphabets lie, become one run."""
+    """Merge alternating single upper and lower letters, as in most alphabets, into one run."""
     at = 0
     while at < len(pairs):
         end = at
@@ -117,7 +117,8 @@ const unsigned unicode_n_starts = {len(starts)};""")
 # ---- canonical composition ---------------------------------------------------------------------
 
 def nfc_facts():
-    """Combining classes, decompositions into one and into two code points, and those that nothing composes."""
+    """Combining classes, decompositions into one and into two code points, and decompositions that are never
+    composed."""
     marks, single, pairs, excluded = {}, {}, {}, set()
     for line in lines("UnicodeData.txt"):
         fields = line.split(";")
@@ -131,7 +132,7 @@ def nfc_facts():
         found = re.match(r"([0-9A-F]{4,6})\b", line)
         if found:
             excluded.add(int(found[1], 16))
-    # and what begins with a mark, or is one
+    # also decompositions that begin with a mark, or of a mark
     excluded |= {code for code, (first, _) in pairs.items() if code in marks or first in marks}
     return marks, single, pairs, excluded
 
@@ -148,7 +149,8 @@ def ranges_of(codes):
 
 
 def show_ranges(name, ranges):
-    """By the first code point: the number of the first entry. One more ends the last range."""
+    """Print the number of the first entry for each first code point, then one more number, which ends the last
+    range."""
     starts, at = [], 0
     for _, length in ranges:
         starts.append(at)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The types of weights as Python sees them: the rows of flash_image/format/types.def, and the tables that the
-documents have of them. usage: weight_types.py --check | --write"""
+"""The types of weights for Python: reads the rows of flash_image/format/types.def, and makes the documents' tables of
+them. usage: weight_types.py --check | --write"""
 
 import collections
 import os
@@ -59,7 +59,7 @@ GROUP_ROWS = 8
 
 
 def group_bytes(t):
-    """For a block of eight rows, by its struct in kernels/blocks.h, which the compiler holds against the number."""
+    """Bytes of a block of eight rows, from its struct in kernels/blocks.h; the compiler checks the number."""
     with open(os.path.join(ROOT, "kernels/blocks.h"), encoding="utf-8") as f:
         text = f.read()
     same = re.search(rf"#define block_{t.layout}x8 block_(\w+)x8", text)
@@ -69,7 +69,7 @@ def group_bytes(t):
 
 
 def bits(t):
-    """A weight's, in an .ingot file."""
+    """Bits of a weight in an .ingot file."""
     return 8 * t.bytes if t.layout is None else 8 * group_bytes(t) / GROUP_ROWS / t.cols
 
 

@@ -56,7 +56,7 @@ class SessionPrinter:
 
 
 class Show(gdb.Command):
-    """Print a part of the image that runs."""
+    """Print a part of the running image."""
 
     def __init__(self, name, path):
         super().__init__(name, gdb.COMMAND_DATA)
