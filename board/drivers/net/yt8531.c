@@ -39,7 +39,8 @@ static bool has(const struct device_tree *tree, const struct device_tree_node *n
 }
 
 /* The maker's names (starfive_visionfive2.dts and motorcomm.c of StarFive's U-Boot; the same fields in the patches that StarFive sent to
- * Linux in December 2022). False: the tree has none of them. */
+ * Linux in December 2022). Trees of its releases up to VF2_v2.11.5 have no rx_delay_sel and no strengths: a delay without a number is the
+ * one of motorcomm.c's table, and a strength stays. False: the tree has none of the names. */
 static bool read_numbers(struct yt8531 *y, const struct device_tree *tree,
                          const struct device_tree_node *node)
 {
@@ -59,13 +60,13 @@ static bool read_numbers(struct yt8531 *y, const struct device_tree *tree,
         "rx_delay_sel",    "rxc_dly_en",     "tx_delay_sel",    "rgmii_sw_dr",     "rgmii_sw_dr_2",
         "rgmii_sw_dr_rxc", "tx_inverted_10", "tx_inverted_100", "tx_inverted_1000"
     };
-    uint64_t values[NAMES] = { 0 };
+    uint64_t values[NAMES] = { [SEND] = 1 };
+    bool any = false;
 
-    if (!device_tree_number(tree, node, names[RECEIVE], &values[RECEIVE]) ||
-        !device_tree_number(tree, node, names[SEND], &values[SEND]))
-        return false;
     for (unsigned i = 0; i < NAMES; i++)
-        (void)device_tree_number(tree, node, names[i], &values[i]);
+        any = device_tree_number(tree, node, names[i], &values[i]) || any;
+    if (!any)
+        return false;
     y->delays_receive = y->delays_send = y->adjusts = true;
     y->more = values[MORE_RECEIVE] != 0;
     y->receive = values[RECEIVE] & RGMII_DELAY_MASK;

@@ -449,16 +449,14 @@ static void test_motorcomm(void)
     memset(&motorcomm, 0, sizeof motorcomm);
 }
 
-/* phy0 of starfive_visionfive2.dts in StarFive's U-Boot of 2021: no handle, and numbers of the registers' fields. */
-static void read_makers_node(void)
+/* A PHY of starfive_visionfive2.dts in StarFive's U-Boot of 2021: no handle, and numbers of the registers' fields. */
+struct maker_row {
+    const char *name;
+    uint32_t value;
+};
+
+static void read_makers_node(const struct maker_row *rows, unsigned n)
 {
-    static const struct {
-        const char *name;
-        uint32_t value;
-    } rows[] = { { "rgmii_sw_dr_2", 0 },   { "rgmii_sw_dr", 3 },    { "rgmii_sw_dr_rxc", 6 },
-                 { "rxc_dly_en", 0 },      { "rx_delay_sel", 0xa }, { "tx_delay_sel_fe", 5 },
-                 { "tx_delay_sel", 0xa },  { "tx_inverted_10", 1 }, { "tx_inverted_100", 1 },
-                 { "tx_inverted_1000", 1 } };
     static struct writer w;
     struct device_tree tree;
     struct device_tree_node node, phy;
@@ -468,7 +466,7 @@ static void read_makers_node(void)
     begin(&w, "ethernet@16030000");
     text(&w, "compatible", "starfive,jh7110-eqos-5.20");
     begin(&w, "ethernet-phy@0");
-    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (unsigned i = 0; i < n; i++)
         CELLS(&w, rows[i].name, rows[i].value);
     for (unsigned i = 0; i < 3; i++)
         end(&w);
@@ -481,9 +479,16 @@ static void read_makers_node(void)
     yt8531_of_tree(&motorcomm, &tree, &phy, "rgmii-id");
 }
 
+/* phy0 of the releases from VF2_v3.0.4 on. */
 static void test_makers_tree(void)
 {
-    read_makers_node();
+    static const struct maker_row rows[] = { { "rgmii_sw_dr_2", 0 },   { "rgmii_sw_dr", 3 },
+                                             { "rgmii_sw_dr_rxc", 6 }, { "rxc_dly_en", 0 },
+                                             { "rx_delay_sel", 0xa },  { "tx_delay_sel_fe", 5 },
+                                             { "tx_delay_sel", 0xa },  { "tx_inverted_10", 1 },
+                                             { "tx_inverted_100", 1 }, { "tx_inverted_1000", 1 } };
+
+    read_makers_node(rows, sizeof rows / sizeof rows[0]);
     power_up();
     f.chip = 0x8131;
     f.rgmii = 0x00f1; /* as after a reset: 150 ps for what is sent, its clock as it is */
@@ -493,6 +498,33 @@ static void test_makers_tree(void)
        "the factory's U-Boot: a YT8531 has its maker's delays and strengths (%04x, %04x, %04x)",
        (unsigned)f.chip, (unsigned)f.rgmii, (unsigned)f.pads);
     OK(dwmac_is_up(&driver) && f.rgmii == 0x68fa, "and its clock is inverted at 1000 Mbit/s");
+    memset(&motorcomm, 0, sizeof motorcomm);
+}
+
+/* phy0 of VF2_v2.4.4 to VF2_v2.11.5: the receiver's delay is the bit of 1900 ps alone, and strengths have no names yet. Then a node that
+ * names nothing but a clock: what is sent is delayed by 150 ps, which is motorcomm.c's own number. */
+static void test_makers_first_trees(void)
+{
+    static const struct maker_row rows[] = { { "rxc_dly_en", 1 },      { "tx_delay_sel_fe", 5 },
+                                             { "tx_delay_sel", 0xa },  { "tx_inverted_10", 1 },
+                                             { "tx_inverted_100", 1 }, { "tx_inverted_1000", 1 } },
+                                  clock = { "tx_inverted_1000", 0 };
+
+    read_makers_node(rows, sizeof rows / sizeof rows[0]);
+    power_up();
+    f.chip = 0x8031;
+    f.rgmii = 0x34f1; /* as another system left it */
+    f.pads = 0x6fff;
+    OK(open_with(own, true, false) == ERR_OK && f.chip == 0x8131 && f.rgmii == 0x00fa &&
+           f.pads == 0x6fff,
+       "an early release's tree without rx_delay_sel counts, too (%04x, %04x, %04x)",
+       (unsigned)f.chip, (unsigned)f.rgmii, (unsigned)f.pads);
+    OK(dwmac_is_up(&driver) && f.rgmii == 0x40fa, "and its clock is inverted at 1000 Mbit/s");
+    read_makers_node(&clock, 1);
+    power_up();
+    f.rgmii = 0x74fa;
+    OK(open_with(own, true, false) == ERR_OK && dwmac_is_up(&driver) && f.rgmii == 0x00f1,
+       "delays that it does not name are those of the maker's driver (%04x)", (unsigned)f.rgmii);
     memset(&motorcomm, 0, sizeof motorcomm);
 }
 
@@ -612,6 +644,7 @@ int main(void)
     test_close();
     test_motorcomm();
     test_makers_tree();
+    test_makers_first_trees();
     test_refused();
     test_clocks();
     return tap_done();
