@@ -2,6 +2,8 @@ ISA := riscv64
 # A U54 has neither vectors nor carry-less products.
 KERNELS_WITHOUT := rvv zvfh zvknha zbb zbc
 CARD_IMAGE := ingot.bin
+# U-Boot refuses an `append` of more than CONFIG_SYS_CBSIZE - 1 (microchip_mpfs_generic_defconfig; label_boot of pxe_utils.c).
+CARD_MOST_WORDS := 255
 # HSS: services/boot/gpt.c, init/hss_boot_init.c; mHSS_BOOT_MAGIC and mHSS_COMPRESSED_MAGIC of include/hss_types.h.
 CARD_LOADER := 21686148-6449-6E6F-744E-656564454649 b007c0de c08b8355
 QEMU ?= qemu-system-riscv64

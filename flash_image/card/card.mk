@@ -12,9 +12,9 @@ PUBLISHED_NAMES := $(shell sed -n 's/^\[\(.*\)\]$$/\1/p' models/published.ini)
 PUBLISHED := $(if $(wildcard $(MODEL)),,$(filter $(PUBLISHED_NAMES),$(MODEL)))
 # Variables of a board.mk for the other files on a card of BOARD=. CARD_IMAGE: the image's name on the card (none: the card has only models). CARD_FIRMWARE: firmware
 # files that it needs too; CARD_TREES: those of single boards; CARD_MORE: patterns of further files (flash_image/card/card_firmware.c); CARD_LICENCE: the firmware's
-# licence. CARD_TABLE := mbr: the loader reads no GPT. CARD_SLOT: the partition of the table (1 to 3) that the loader looks at. CARD_LOADER: the type of the partition
-# for the loader's payload (FIRMWARE=FILE), and the numbers with which a payload begins. Debian's package has no device trees, so it is useless for a board that needs
-# them.
+# licence. CARD_TABLE := mbr: the loader reads no GPT. CARD_SLOT: the partition of the table (1 to 3) that the loader looks at. CARD_MOST_WORDS: the number
+# of characters of boot arguments that the loader takes. CARD_LOADER: the type of the partition for the loader's payload (FIRMWARE=FILE), and the numbers with which a
+# payload begins. Debian's package has no device trees, so it is useless for a board that needs them.
 DEBIAN_FIRMWARE := $(wildcard /usr/lib/raspi-firmware)
 FIRMWARE ?= $(if $(CARD_LOADER),,$(if $(CARD_FIRMWARE)$(wildcard $(DEBIAN_FIRMWARE)/*.dtb),$(DEBIAN_FIRMWARE)))
 # MiB of the card for /save, which needs twice the size of a conversation; empty: enough for the model's whole context, from 8 to 1024; 0:
@@ -155,7 +155,7 @@ $(B)/card/about: $(CARD_FILES) flash_image/card/card_readme.txt flash_image/card
 	$(Q)[ ! -f board/$(BOARD)/wiring.txt ] || cp board/$(BOARD)/wiring.txt $(@D)
 	$(Q)printf '%s\n' $(if $(CARD_IMAGE),'image $(CARD_IMAGE)') $(if $(CARD_FIRMWARE),'firmware $(CARD_FIRMWARE)') \
 	    $(if $(CARD_TREES),'trees $(CARD_TREES)') $(if $(CARD_MORE),'more $(CARD_MORE)') \
-	    $(if $(CARD_LICENCE),'licence $(CARD_LICENCE)') $(if $(CARD_TABLE),'table $(CARD_TABLE)') $(if $(CARD_SLOT),'slot $(CARD_SLOT)') \
+	    $(if $(CARD_LICENCE),'licence $(CARD_LICENCE)') $(if $(CARD_TABLE),'table $(CARD_TABLE)') $(if $(CARD_SLOT),'slot $(CARD_SLOT)') $(if $(CARD_MOST_WORDS),'most_words $(CARD_MOST_WORDS)') \
 	    $(if $(CARD_LOADER),'loader $(CARD_LOADER)') >$@
 
 CARD_SIZE = $(if $(findstring if=sd,$(QEMU_CARD)),--power-of-two)

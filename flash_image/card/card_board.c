@@ -94,6 +94,8 @@ static void take_line(struct card_board *b, const char *line)
         snprintf(b->licence, sizeof b->licence, "%s", line + 8);
     } else if (strncmp(line, "slot ", 5) == 0) {
         b->slot = (unsigned)strtoul(line + 5, NULL, 10);
+    } else if (strncmp(line, "most_words ", 11) == 0) {
+        b->most_words = (unsigned)strtoul(line + 11, NULL, 10);
     } else if (strncmp(line, "loader ", 7) == 0) {
         take_loader(b, line + 7);
     } else if (strcmp(line, "table mbr") == 0) {
@@ -323,11 +325,48 @@ static char *all_words(const struct card_words *words, const char *own)
     return all;
 }
 
+/* The board's texts, with these boot arguments. */
+static enum err add_with_words(struct card_image *c, const struct card_board *b,
+                               const struct card_words *words, const char *lacks, const char *plain)
+{
+    char *wiring = text_or_nothing(b, "wiring.txt");
+    char *append = plain != NULL ? card_words_append(plain) : NULL;
+    char *env = plain != NULL ? card_words_env(plain) : NULL;
+    enum err e = ERR_NO_SPACE;
+
+    if (wiring == NULL || append == NULL || env == NULL) {
+        snprintf(c->error_message, sizeof c->error_message, "out of memory");
+    } else if (b->most_words != 0 && strlen(append) > b->most_words) {
+        snprintf(
+            c->error_message, sizeof c->error_message,
+            "the boot arguments have %zu characters, and the board's U-Boot takes %u: shorten --cmdline or --system",
+            strlen(append), b->most_words);
+    } else {
+        e = add_texts(c, b,
+                      (const struct card_place[]){
+                          { "WORDS", plain },
+                          { "APPEND_WORDS", append },
+                          { "ENV_WORDS", env },
+                          { "IMAGE", b->n_beside != 0 ? "EFI/BOOT/" : b->image },
+                          { "BOARD", b->n_beside != 0 ? "any machine with EFI" : b->name },
+                          { "MODEL", words->models },
+                          { "WHERE", words->where },
+                          { "VERSION", words->version },
+                          { "WIRING", wiring },
+                          { "MISSING", lacks },
+                          { NULL, NULL } });
+    }
+    free(wiring);
+    free(append);
+    free(env);
+    return e;
+}
+
 enum err card_add_board(struct card_image *c, const struct card_board *b,
                         const struct card_words *words, struct card_missing *missing)
 {
     char lacks[4 * TEXT_BYTES];
-    char *own, *wiring, *all;
+    char *own, *all;
     enum err e;
 
     *missing = (struct card_missing){ .stops = false };
@@ -343,21 +382,9 @@ enum err card_add_board(struct card_image *c, const struct card_board *b,
     }
     missing_text(missing, words->firmware != NULL, lacks, sizeof lacks);
     own = text_or_nothing(b, "words");
-    wiring = text_or_nothing(b, "wiring.txt");
     all = all_words(words, own);
-    e = add_texts(c, b,
-                  (const struct card_place[]){
-                      { "WORDS", all != NULL ? all : own },
-                      { "IMAGE", b->n_beside != 0 ? "EFI/BOOT/" : b->image },
-                      { "BOARD", b->n_beside != 0 ? "any machine with EFI" : b->name },
-                      { "MODEL", words->models },
-                      { "WHERE", words->where },
-                      { "VERSION", words->version },
-                      { "WIRING", wiring },
-                      { "MISSING", lacks },
-                      { NULL, NULL } });
+    e = add_with_words(c, b, words, lacks, all != NULL ? all : own);
     free(own);
-    free(wiring);
     free(all);
     return e;
 }

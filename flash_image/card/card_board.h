@@ -5,7 +5,8 @@
  *                           starts; "trees FILE=BOARDS...": files that only some boards need (FILE!BOARDS: they do not
  *                           start without it); "more PATTERN...": further files to copy; "licence FILE": the licence of
  *                           that firmware; "table mbr": the loader reads no GPT; "slot N": the loader looks at that
- *                           partition; "loader TYPE MAGIC...": the loader wants a payload in its own partition of that
+ *                           partition; "most_words N": the loader takes that many characters of boot arguments; "loader
+ *                           TYPE MAGIC...": the loader wants a payload in its own partition of that
  *                           type. Without "image" the card has only models
  *   NAME/card/words         boot arguments, if the board has its own
  *   NAME/card/wiring.txt    of the serial line
@@ -38,6 +39,8 @@ struct card_board {
     char licence[128]; /* file of the licence, copied if the firmware has it */
     bool mbr_only;     /* its first loader reads no GPT */
     unsigned slot;     /* index in the table of the partition that its loader reads; 0: the first */
+    unsigned most_words; /* characters of boot arguments that its loader takes, counted in
+                            card_words_append's text; 0: any number */
     uint8_t loader_type
         [16]; /* type of the GPT partition that holds a payload for the board's first loader ... */
     uint32_t loader_magics[2]; /* ... the payload starts with one of these; 0: there is no
@@ -74,7 +77,8 @@ struct card_missing {
 
 /* Add the board's contents to the card, and fill *missing. Errors as card_add_file. ERR_NOT_FOUND: the image is not
  * built, there is no firmware, or a device tree is missing without which words->for_board (else the board that
- * gives the image its name) does not start; c->error_message says which. */
+ * gives the image its name) does not start; ERR_NO_SPACE: also if the boot arguments have more characters than the
+ * board's loader takes; c->error_message says which. */
 enum err card_add_board(struct card_image *c, const struct card_board *b,
                         const struct card_words *words, struct card_missing *missing);
 
@@ -93,6 +97,11 @@ char *card_fill_in(const char *path, const struct card_place *places, bool crlf,
 
 /* Read the whole file into allocated memory, with a NUL at its end. NULL: errno says why. */
 char *card_read_text(const char *path);
+
+/* Escape boot arguments so that U-Boot passes on these words: after `append` in an extlinux.conf, and as a value in a
+ * text that it imports. Allocated, the caller frees it; NULL: out of memory. */
+char *card_words_append(const char *words);
+char *card_words_env(const char *words);
 
 /* ---- card_firmware.c ---- */
 

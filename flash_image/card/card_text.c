@@ -91,3 +91,38 @@ char *card_fill_in(const char *path, const struct card_place *places, bool crlf,
     free(source);
     return text;
 }
+
+/* U-Boot removes a backslash before any character, drops single quotes and expands variables (cli_simple_process_macros). It keeps the
+ * character after a backslash as it is, even a second backslash. */
+char *card_words_append(const char *words)
+{
+    char *escaped = malloc(2 * strlen(words) + 1), *to = escaped;
+
+    for (char before = '\0'; escaped != NULL && *words != '\0'; before = *words++) {
+        if (before != '\\' && strchr("\\'$", *words) != NULL) {
+            *to++ = '\\';
+        }
+        *to++ = *words;
+    }
+    if (escaped != NULL) {
+        *to = '\0';
+    }
+    return escaped;
+}
+
+/* U-Boot removes a backslash before any character (himport_r). */
+char *card_words_env(const char *words)
+{
+    char *escaped = malloc(2 * strlen(words) + 1), *to = escaped;
+
+    for (; escaped != NULL && *words != '\0'; words++) {
+        if (*words == '\\') {
+            *to++ = '\\';
+        }
+        *to++ = *words;
+    }
+    if (escaped != NULL) {
+        *to = '\0';
+    }
+    return escaped;
+}
