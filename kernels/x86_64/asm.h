@@ -1,18 +1,18 @@
 // Macros that the x86-64 kernels share. Intel syntax, destination first. AVX2, FMA and F16C are
 // required; the System V ABI's red zone is used where stated.
 //
-// Two ymm registers hold the contract's 16 lanes, 0-7 and 8-15, or one zmm. Vector registers are
-// passed to macros by number, because a macro needs the xmm and the ymm of the same one.
+// Two ymm registers hold the contract's 16 lanes, 0-7 and 8-15, or one zmm. Macros take
+// vector registers by number, because a macro needs both the xmm and the ymm of a register.
 //
-// Cycles and times in the heads of the kernels are measured: Zen 4 at 3.66 GHz, the native run of
-// make bench-kernels, data in the caches.
+// Cycles and times in the heads of the kernels were measured on Zen 4 at 3.66
+// GHz, by the native run of make bench-kernels, with data in the caches.
 #ifndef INGOT_KERNELS_X86_64_ASM_H
 #define INGOT_KERNELS_X86_64_ASM_H
 
     .intel_syntax noprefix
 
-// func name ... endfunc name: a global function in its own section, with CFI. endfunc clears the
-// upper halves, so that SSE code after it does not wait for them.
+// func name ... endfunc name: a global function in its own section, with CFI. endfunc
+// clears the upper halves of registers, so that later SSE code does not wait for them.
 .macro func name
     .section .text.\name, "ax", @progbits
     .p2align 5
@@ -29,7 +29,7 @@
     .size   \name, . - \name
 .endm
 
-// Save registers that the ABI preserves, with CFI; they are popped in the opposite order.
+// Save registers that the ABI preserves, with CFI; pop them in the opposite order.
 .macro push_saved regs:vararg
     .irp    reg, \regs
     push    \reg
@@ -46,7 +46,7 @@
     .endr
 .endm
 
-// Bytes of the stack, with CFI.
+// Allocate and free bytes of the stack, with CFI.
 .macro take_stack bytes
     sub     rsp, \bytes
     .cfi_adjust_cfa_offset \bytes
@@ -58,7 +58,7 @@
 .endm
 
 // 16 words of ones, then 16 of zeros: a window of 16 words that starts at 16 - n is a mask of n
-// lanes. The program has one copy, however many files include this.
+// lanes. The program has only one copy, even if many files include this one.
     .section .rodata.kernels_lane_masks, "aG", @progbits, kernels_lane_masks, comdat
     .p2align 6
     .weak   kernels_lane_masks
@@ -110,14 +110,14 @@ kernels_lane_masks:
     fold_lanes \reg, \other
 .endm
 
-// Fold 16 lanes, ymm low and high, to four in xmm low.
+// Fold 16 lanes, in ymm low and high, to four in xmm low.
 .macro fold_to_four low, high
     vaddps  ymm\low, ymm\low, ymm\high
     vextractf128 xmm\high, ymm\low, 1
     vaddps  xmm\low, xmm\low, xmm\high
 .endm
 
-// Fold four times 16 lanes, ymm0-ymm7 in order of rows, to the four sums in xmm0. Destroys
+// Fold 16 lanes for each of four rows, ymm0-ymm7, to the four sums in xmm0. Destroys
 // ymm0-ymm7.
 .macro fold_four_rows
     fold_to_four 0, 1
@@ -135,8 +135,8 @@ kernels_lane_masks:
     vaddps  xmm0, xmm0, xmm2
 .endm
 
-// xmm reg = the first `count` % 8 fp16 at `from`, zeros above; reads nothing else. count and from
-// are 32 and 64 bits wide. Destroys rax.
+// xmm reg = the first `count` % 8 fp16 at `from`, with zeros above; reads
+// nothing beyond them. count and from are 32 and 64 bits wide. Destroys rax.
 .macro load_ragged_halves reg, from, count
     vpxor   xmm\reg, xmm\reg, xmm\reg
     test    \count, 1
@@ -162,7 +162,7 @@ kernels_lane_masks:
 
     .section .note.GNU-stack, "", @progbits
 
-// Prefetch `bytes` at `at` to the second cache: part of a gemv block that is used later.
+// Prefetch `bytes` at `at` to the second cache: a part of a block that the gemv uses later.
 .macro fetch_lines at, bytes
     .set    line_at, 0
     .rept   (\bytes + 63) / 64

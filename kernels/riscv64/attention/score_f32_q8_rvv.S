@@ -46,7 +46,7 @@
 #define both_scales v4
 #define sums v8
 
-#define KEY_BYTES (4 * KV_TILE) /* Multiply 4 dimensions of all positions */
+#define KEY_BYTES (4 * KV_TILE) /* bytes of 4 dimensions of all positions */
 
 .macro dimension count, index, field
     lb element0, \index(query0)

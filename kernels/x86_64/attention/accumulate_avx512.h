@@ -6,8 +6,8 @@
 // zmm0-zmm15 outputs, zmm16-zmm19 values, zmm20 a factor or weight, zmm21, zmm22 scales
 // k1-k4 which of 64 dimensions there are
 //
-// 8 queries by 32 dimensions, and 4 or fewer by 64: 16 chains of fma. Dimensions beyond d are
-// masked. Zen 4 has one fma per cycle; a prompt reaches 0.99 with fp16, and 0.66 with int8, whose
+// Takes 8 queries by 32 dimensions, or 4 or fewer by 64: 16 chains of fma. Dimensions beyond d are
+// masked. Zen 4 has one fma per cycle. A prompt reaches 0.99 with fp16, and 0.66 with int8, whose
 // weights need one more product. The next tile is prefetched meanwhile, as in score_f32_f16_avx2.S.
 #ifndef INGOT_KERNELS_X86_64_ACCUMULATE_AVX512_H
 #define INGOT_KERNELS_X86_64_ACCUMULATE_AVX512_H
@@ -32,7 +32,7 @@
 #define SCALE_BYTES 32
 #define FRAME 40
 
-// zmm reg = 16 values of vector v; zeros in lanes that the mask excludes.
+// zmm reg = 16 values of vector v; lanes that the mask excludes are zero.
 .macro load_values_f16 v, reg, number
     vcvtph2ps zmm\reg{k\number}{z}, [value + 32 * \v]
 .endm
@@ -71,7 +71,7 @@
     vfmadd231ps zmm\acc, zmm\from, zmm20
 .endm
 
-// op a, v, zmm of both, others: for n_v vectors of n_q queries.
+// Run op a, v, zmm of both, others for each of n_v vectors of n_q queries.
 .macro for_outputs n_q, n_v, op
     .irp    a, 0, 1, 2, 3, 4, 5, 6, 7
     .irp    v, 0, 1, 2, 3
@@ -97,7 +97,7 @@
     .endr
 .endm
 
-// k1-k4 for the dimensions left. Destroys r10 and rax.
+// Set k1-k4 for the dimensions left. Destroys r10 and rax.
 .macro mask_dimensions
     mov     mask, -1
     mov     value, [rsp + N_LEFT]
@@ -111,7 +111,7 @@
     kshiftrq k4, k1, 48
 .endm
 
-// All dimensions of the next n_q queries, n_v vectors at a time.
+// Compute all dimensions of the next n_q queries, n_v vectors at a time.
 .macro accumulate_vectors n_q, n_v, type
     mov     out, stride
     shr     out, 2
@@ -119,7 +119,7 @@
     mov     out, outs
     .ifc \type, q8
     mov     [rsp + SCALES], values
-    lea     value, [values + 2*stride]  // after KV_TILE scales for 32 dimensions
+    lea     value, [values + 2*stride]  // skip KV_TILE scales for 32 dimensions
     mov     [rsp + VALUES], value
     .else
     mov     [rsp + VALUES], values

@@ -8,10 +8,10 @@
 // ymm0-ymm7 16 dimensions of four queries, ymm8 and ymm9 values, ymm10 a weight, ymm11 mask
 // Clobbers rax, rcx, rdx, rdi, rsi, r8-r11, ymm0-ymm11.
 //
-// 4 queries (3, 2, 1 at the end) by 16 dimensions: a position's values are converted once for all.
-// 8 fma, 4 broadcasts and 2 conversions a position: 4.6 cycles. The last d % 16 dimensions, which
-// models do not have, are computed in eights, one query at a time. The next tile is prefetched
-// meanwhile, as in score_f32_f16_avx2.S.
+// Takes 4 queries (3, 2, 1 at the end) by 16 dimensions: a position's values are converted
+// once for all of them. A position takes 8 fma, 4 broadcasts and 2 conversions: 4.6
+// cycles. The last d % 16 dimensions (no model has any) are computed in eights, one
+// query at a time. The next tile is prefetched meanwhile, as in score_f32_f16_avx2.S.
 #include "kernels/x86_64/attention/attention.h"
 
 #define values rdx
@@ -34,7 +34,7 @@
     vfmadd231ps ymm\high, ymm9, ymm10
 .endm
 
-// Dimensions d - d % 16 of the next n_q queries.
+// Compute the first d - d % 16 dimensions of the next n_q queries.
 .macro accumulate_queries n_q
     mov     count, stride
     shr     count, 2
@@ -78,7 +78,7 @@
     vcvtph2ps ymm8, xmm8
 .endm
 
-// Eight dimensions of one query, or those in the mask, from out and column on.
+// Compute eight dimensions of one query, or those in the mask, from out and column on.
 .macro accumulate_eight load
     vbroadcastss ymm10, dword ptr [rows + SCORE_ROW_FACTOR]
     vmaskmovps ymm0, ymm11, [out]
@@ -100,7 +100,7 @@
     vmaskmovps [out], ymm11, ymm0
 .endm
 
-// The last d % 16 dimensions of the query at outs and rows.
+// Compute the last d % 16 dimensions of the query at outs and rows.
 .macro accumulate_tail
     mov     rax, stride
     and     rax, -64

@@ -8,8 +8,8 @@
 // ymm0-ymm7 16 dimensions of four queries, ymm8 and ymm9 values, ymm10 a weight, ymm11 a scale
 // Clobbers rax, rcx, rdi, rsi, r8-r11, ymm0-ymm11.
 //
-// As accumulate_f32_f16_avx2.S: 4 queries by 16 dimensions, 8 fma, 4 weights times the position's
-// scale and 5 operations for the values: 6.3 cycles a position.
+// Works like accumulate_f32_f16_avx2.S: 4 queries by 16 dimensions. A position takes 8 fma, 4
+// products of a weight and the position's scale, and 5 operations for the values: 6.3 cycles.
 #include "kernels/x86_64/attention/attention.h"
 
 #define scales rdx
@@ -31,7 +31,7 @@
     vfmadd231ps ymm\high, ymm9, ymm10
 .endm
 
-// All dimensions of the next n_q queries.
+// Compute all dimensions of the next n_q queries.
 .macro accumulate_queries n_q
     xor     column_32, column_32
     mov     out, outs
@@ -73,7 +73,7 @@ func accumulate_f32_q8_avx2
     push_saved rbx, rbp, r12, r13, r14, r15
     mov     value_bytes, stride
     imul    tile_bytes, stride, KV_TILE + KV_TILE / 8
-    shr     stride, 3               // floats of a position's scales, as bytes
+    shr     stride, 3               // size of a position's scales in bytes
     push    stride
     .cfi_adjust_cfa_offset 8
     lea     stride, [4*value_bytes]

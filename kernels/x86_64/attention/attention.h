@@ -5,13 +5,13 @@
 #include "kernels/blocks.h"
 #include "kernels/x86_64/asm.h"
 
-    .altmacro                       // %(register number) in the arguments of macros
+    .altmacro                       // enables %(register number) in arguments of macros
 
-// Bytes of one dimension of a tile of fp16 keys.
+// The size in bytes of one dimension of a tile of fp16 keys.
 #define KEY_BYTES (2 * KV_TILE)
 
-// Call body n for n queries: 4, 3, 2 or 1 at a time, n_q in all. The body advances its pointers to
-// the next query; with first_most 8 it takes 8 at a time first.
+// Call body n for n queries at a time (4, 3, 2 or 1), n_q in all. The body advances
+// its pointers to the next query. With first_most 8, the first calls take 8 at a time.
 .macro for_queries n_q, first_most, body
     .if \first_most == 8
     sub     \n_q, 8
@@ -45,7 +45,7 @@
 .Ldone\@:
 .endm
 
-// Rows of queries or outputs, `stride` bytes apart; d (r9) is the last argument of these kernels.
+// Rows of queries or outputs are `stride` bytes apart; d (r9) is these kernels' last argument.
 #define stride r9
 #define stride3 r12
 #define stride5 r13
@@ -80,7 +80,7 @@
     .endif
 .endm
 
-// Run op a, chunk if given, and the registers of its pair from `first` on, for n_q queries.
+// For n_q queries a, run op a, chunk (if given), and the query's pair of registers from `first` on.
 .macro for_pairs n_q, first, op, chunk
     .irp    a, 0, 1, 2, 3
     .if \a < \n_q

@@ -1,25 +1,25 @@
-// Attention by integers with AVX2: sums of 32 products of int8 for 16 lanes and up to four rows. A lane
-// is a position of keys or a dimension of values; a group is four numbers of each; eight groups are
-// multiplied by a block_q8 of each row.
+// Attention by integers with AVX2: sums of 32 products of int8 for 16 lanes and up
+// to four rows. A lane is a position of keys or a dimension of values; a group has
+// four numbers of each lane; eight groups are multiplied by a block_q8 of each row.
 //
 // Four bits become 0 .. 15, as vpmaddubsw needs: a group is two bytes of a lane, whose lower halves are
-// its first two numbers. A sum has 16 bits and starts at -8 times that of the block; it may wrap in
-// between, and ends at 32 * 8 * 127 at most. A group takes 5 instructions for all rows and 6 more for
-// each. With eight bits the sign of the value moves to the weight: no pair is more than 2 * 127 * 127. A
-// group takes 4 instructions for all rows and 9 more for each.
+// its first two numbers. A sum has 16 bits and starts at -8 times the sum of the block. It may
+// wrap in between; its end is at most 32 * 8 * 127. A group takes 5 instructions for all rows
+// and 6 more for each row. With eight bits, the sign of the value moves to the weight: no pair
+// exceeds 2 * 127 * 127. A group takes 4 instructions for all rows and 9 more for each row.
 #ifndef INGOT_KERNELS_X86_64_ATTENTION_INT_H
 #define INGOT_KERNELS_X86_64_ATTENTION_INT_H
 
 #include "kernels/x86_64/attention/attention.h"
 
 // The caller names low_halves, 32 bytes of 0x0f.
-#define group rax           /* group of the lanes at work */
+#define group rax           /* group of the current lanes */
 #define group_stride r10
-#define block r11           /* for the first row; those of the others are `stride` apart */
+#define block r11           /* of the first row; those of the others are `stride` apart */
 #define signs ymm15         /* 0x88 */
 #define ones ymm15          /* words of 1 */
 
-// Four bits: ymm0-ymm3 sums of words, ymm12-ymm14 a group and products.
+// Four bits: ymm0-ymm3 are sums of words, ymm12-ymm14 a group and products.
 .macro begin_sum_q4 a
     at_row  <vpbroadcastw ymm12, word ptr>, \a, block, Q8_SUM
     vpxor   xmm\a, xmm\a, xmm\a
@@ -65,7 +65,7 @@
     vcvtdq2ps ymm\high, ymm\high
 .endm
 
-// Eight bits: ymm0-ymm7 sums, ymm8-ymm13 a group and products.
+// Eight bits: ymm0-ymm7 are sums, ymm8-ymm13 a group and products.
 .macro clear_sums_q8 a, low, high
     vpxor   xmm\low, xmm\low, xmm\low
     vpxor   xmm\high, xmm\high, xmm\high

@@ -5,9 +5,9 @@
 // mask of the last 1 to 16 scores, ymm13 minus infinity, xmm14 max before
 // Clobbers rax, rcx, rdx, rdi, rsi, r8, ymm0-ymm14.
 //
-// Two passes over a row, 16 scores per step. Elements beyond n count as minus infinity: its e^x is
-// +0, which adds nothing and is the required result; steps beyond n store zeros. 125 cycles per row
-// of 64.
+// Two passes over a row, 16 scores per step. Elements beyond n count as
+// minus infinity: their e^x is +0, which adds nothing and is the
+// required result. Steps beyond n store zeros. 125 cycles per row of 64.
 #include "kernels/x86_64/attention/attention.h"
 #include "kernels/x86_64/vector/softmax.h"
 
@@ -66,7 +66,7 @@ func online_softmax_f32_avx2
     vmaxps  ymm8, ymm8, ymm9
     vmovss  max_before, dword ptr [row + SCORE_ROW_MAX]
     fold_max ymm, 8, 9
-    vmaxss  xmm8, xmm8, max_before // the old one if it is NaN
+    vmaxss  xmm8, xmm8, max_before // keep the old max if it is NaN
     vmovss  dword ptr [row + SCORE_ROW_MAX], xmm8
     vbroadcastss row_max, xmm8
 

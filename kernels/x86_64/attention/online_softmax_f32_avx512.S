@@ -5,8 +5,8 @@
 // k1-k4 the first n of 64 lanes
 // Clobbers rax, rcx, rdx, rdi, rsi, zmm0-zmm10, k1-k4, k7.
 //
-// One row at a time, all in registers. Elements beyond n count as minus infinity: its e^x is +0,
-// which adds nothing and is the required result. 120 instructions and 96 cycles per row.
+// Takes one row at a time, all in registers. Elements beyond n count as minus infinity: their e^x
+// is +0, which adds nothing and is the required result. 120 instructions and 96 cycles per row.
 #include "kernels/x86_64/attention/attention.h"
 #include "kernels/x86_64/vector/softmax.h"
 
@@ -34,13 +34,13 @@ func online_softmax_f32_avx512
     vblendmps zmm2{k3}, minus_infinity, [row + 128]
     vblendmps zmm3{k4}, minus_infinity, [row + 192]
     vmovss  xmm8, dword ptr [row + SCORE_ROW_MAX]
-    vmaxps  zmm4, zmm0, minus_infinity // NaN to minus infinity: the second operand is the result
+    vmaxps  zmm4, zmm0, minus_infinity // NaN becomes minus infinity, the second operand
     vmaxps  zmm5, zmm1, minus_infinity
     vmaxps  zmm4, zmm2, zmm4
     vmaxps  zmm5, zmm3, zmm5
     vmaxps  zmm4, zmm4, zmm5
     fold_max zmm, 4, 5
-    vmaxss  xmm7, xmm4, xmm8        // the old one if it is NaN
+    vmaxss  xmm7, xmm4, xmm8        // keep the old max if it is NaN
     vmovss  dword ptr [row + SCORE_ROW_MAX], xmm7
     vsubss  xmm8, xmm8, xmm7
     vbroadcastss zmm7, xmm7
@@ -55,7 +55,7 @@ func online_softmax_f32_avx512
     vmovaps [row + 64], zmm1
     vmovaps [row + 128], zmm2
     vmovaps [row + 192], zmm3
-    vaddps  zmm10, zmm0, zmm1       // in the order of the lanes; the first to +0 is itself
+    vaddps  zmm10, zmm0, zmm1       // in the order of the lanes; +0 changes nothing
     vaddps  zmm10, zmm10, zmm2
     vaddps  zmm10, zmm10, zmm3
     fold_zmm 10, 4

@@ -5,12 +5,12 @@
 // ymm0-ymm7 16 scores of four queries, ymm8 and ymm9 keys, ymm10 one dimension of a query
 // Clobbers rax, rcx, rdi, rsi, r8-r11, ymm0-ymm10.
 //
-// 4 queries (3, 2, 1 at the end) by 16 positions: a dimension's keys are converted once for all. A
-// dimension takes 8 fma, 4 broadcasts and 2 conversions: 4.6 cycles, because the chains hide each
-// other's latency. Hardware does not prefetch a stride of 128 bytes; the next tile usually follows
-// this one, so its lines are prefetched meanwhile, which raises decode from 270 to 325 tokens per
-// second after 400 tokens (Zen 4, SmolLM2-135M in Q4_0). Prefetching the current tile gains
-// nothing.
+// Takes 4 queries (3, 2, 1 at the end) by 16 positions: a dimension's keys are converted
+// once for all of them. A dimension takes 8 fma, 4 broadcasts and 2 conversions: 4.6
+// cycles, because the chains hide each other's latency. Hardware does not prefetch
+// a stride of 128 bytes. The next tile usually follows this one, so its lines are
+// prefetched here: decode rises from 270 to 325 tokens per second after 400 tokens
+// (Zen 4, SmolLM2-135M in Q4_0). Prefetching the current tile gains nothing.
 #include "kernels/x86_64/attention/score_f16.h"
 
 .macro zero_pair a, low, high
@@ -29,7 +29,7 @@
     vmovups [scores + 2*position + SCORE_ROW_BYTES * \a + 32], ymm\high
 .endm
 
-// The next n_q queries over all positions.
+// Compute the next n_q queries over all positions.
 .macro score_queries n_q
     xor     position_32, position_32
 .Lpositions\@:
@@ -64,7 +64,7 @@ func score_f32_f16_avx2
     add     n_bytes, n_bytes
     jz      9f
     mov     tile_bytes, stride
-    shl     tile_bytes, 5           // 128 bytes of keys for 4 of a query
+    shl     tile_bytes, 5           // 128 bytes of keys belong to 4 bytes of a query
     for_queries n_queries, 4, score_queries
 9:
     pop_saved r14, r13, r12, rbp, rbx

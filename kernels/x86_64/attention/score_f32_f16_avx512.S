@@ -5,9 +5,9 @@
 // zmm0-zmm15 scores, zmm16-zmm19 keys
 // Clobbers rax, rcx, rdi, rsi, r8-r11, zmm0-zmm19.
 //
-// 8 queries by 32 positions, and 4 or fewer by 64, which is the whole tile in order: 16 chains of
-// fma, for both a prompt and a single token. Results beyond n are not stored. It reaches one fma
-// per cycle, the limit of Zen 4. The next tile is prefetched meanwhile, as in score_f32_f16_avx2.S.
+// Takes 8 queries by 32 positions, or 4 or fewer by 64 (the whole tile): 16 chains of fma, for
+// both a prompt and a single token. Results beyond n are not stored. It reaches one fma per
+// cycle, the limit of Zen 4. The next tile is prefetched meanwhile, as in score_f32_f16_avx2.S.
 #include "kernels/x86_64/attention/score_f16.h"
 
 .macro zero acc
@@ -22,7 +22,7 @@
     at_row  <vfmadd231ps zmm\acc, zmm\keys, dword ptr>, \a, query, 0, <{1to16}>
 .endm
 
-// Vector v of the n_v of each of the n_q queries.
+// Multiply vector v of n_v, for each of n_q queries.
 .macro multiply_vector n_q, n_v, v
     .irp    a, 0, 1, 2, 3, 4, 5, 6, 7
     .if \a < \n_q
@@ -35,7 +35,7 @@
     vmovups [scores + 2*position + SCORE_ROW_BYTES * \a + 64 * \v], zmm\acc
 .endm
 
-// The same, stored; goes to `last` after the last one.
+// The same, then store; goes to `last` after the last vector.
 .macro store_vector n_q, n_v, v, last
     .irp    a, 0, 1, 2, 3, 4, 5, 6, 7
     .if \a < \n_q
@@ -49,7 +49,7 @@
     .endif
 .endm
 
-// The next n_q queries over all positions, n_v vectors at a time.
+// Compute the next n_q queries over all positions, n_v vectors at a time.
 .macro score_vectors n_q, n_v
     xor     position_32, position_32
 .Lpositions\@:
@@ -105,7 +105,7 @@ func score_f32_f16_avx512
     prepare_strides
     lea     query_end, [queries + stride]
     mov     tile_bytes, stride
-    shl     tile_bytes, 5           // 128 bytes of keys for 4 of a query
+    shl     tile_bytes, 5           // 128 bytes of keys belong to 4 bytes of a query
     add     n_bytes, n_bytes
     jz      9f
     for_queries n_queries, 8, score_queries

@@ -24,7 +24,7 @@
 #define blocks_end r14
 
 #define FRAME 64
-#define GROUP_BYTES (2 * KV_TILE)   /* Multiply 4 dimensions of all positions, and scales of 32 */
+#define GROUP_BYTES (2 * KV_TILE)   /* bytes of 4 dimensions, and of the scales of 32 */
 
 .macro zero_pair a, low, high
     vxorps  xmm\low, xmm\low, xmm\low
@@ -45,7 +45,7 @@
     vmovups [scores + 2*position + SCORE_ROW_BYTES * \a + 32], ymm\high
 .endm
 
-// The next n_q queries over all positions.
+// Compute the next n_q queries over all positions.
 .macro score_queries n_q
     xor     position_32, position_32
     lea     blocks_end, [queries + stride]

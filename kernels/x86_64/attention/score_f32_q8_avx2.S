@@ -6,11 +6,11 @@
 // 256 bytes of stack: a block of four queries as 16-bit words
 // Clobbers rax, rcx, rdi, rsi, r8-r11, ymm0-ymm10.
 //
-// 4 queries (3, 2, 1 at the end) by 8 positions. A chunk of keys is 8 positions by 4 dimensions;
-// its even and its odd bytes become words, so that vpmaddwd with those of a query, in all lanes,
-// gives each position its own sum: nothing is folded, nothing saturates. A chunk takes 24
-// operations and 4 for the keys: 8.1 cycles for 128 products. The next tile is prefetched
-// meanwhile, as in score_f32_f16_avx2.S.
+// 4 queries (3, 2, 1 at the end) by 8 positions. A chunk of keys is 8 positions by
+// 4 dimensions. Its even and its odd bytes become words; vpmaddwd with the words of
+// a query, in all lanes, then gives each position its own sum: nothing is folded,
+// nothing saturates. A chunk takes 24 operations, and 4 more for the keys: 8.1 cycles
+// for 128 products. The next tile is prefetched meanwhile, as in score_f32_f16_avx2.S.
 #include "kernels/x86_64/attention/score_q8.h"
 
 // Widen the bytes of ymm from to words: even ones to ymm even, odd ones in place.
@@ -52,7 +52,7 @@
     vmovups [scores + position + SCORE_ROW_BYTES * \a], ymm\score
 .endm
 
-// The next n_q queries over all positions.
+// Compute the next n_q queries over all positions.
 .macro score_queries n_q
     xor     position_32, position_32
     lea     blocks_end, [queries + stride]

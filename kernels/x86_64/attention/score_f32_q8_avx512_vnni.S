@@ -6,10 +6,10 @@
 // zmm19 scratch, zmm20 and zmm21 scales
 // Clobbers rax, rcx, rdi, rsi, r8-r11, zmm0-zmm21.
 //
-// 4 queries (3, 2, 1 at the end) by 32 positions. A lane is a position; vpdpbusd multiplies 4 of
-// its dimensions, made unsigned by flipping the top bit, by those of a query, and a sum starts at
-// -128 times that of the query's block. Results beyond n are not stored. 10 cycles for 8 vpdpbusd.
-// The next tile is prefetched meanwhile, as in score_f32_f16_avx2.S.
+// 4 queries (3, 2, 1 at the end) by 32 positions. A lane is a position. vpdpbusd multiplies
+// 4 of its dimensions, made unsigned by flipping the top bit, by those of a query. A sum
+// starts at -128 times the sum of the query's block. Results beyond n are not stored. It takes
+// 10 cycles for 8 vpdpbusd. The next tile is prefetched meanwhile, as in score_f32_f16_avx2.S.
 #include "kernels/x86_64/attention/score_q8.h"
 
 #define top_bits zmm18
@@ -51,7 +51,7 @@
     vmovups [scores + position + SCORE_ROW_BYTES * \a + 64], zmm\high
 .endm
 
-// The next n_q queries over all positions.
+// Compute the next n_q queries over all positions.
 .macro score_queries n_q
     xor     position_32, position_32
     lea     blocks_end, [queries + stride]

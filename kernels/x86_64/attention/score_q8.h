@@ -22,10 +22,10 @@
 #define scale_bytes r13
 #define blocks_end r14
 
-#define CHUNK_BYTES (4 * KV_TILE)   /* Multiply 4 dimensions of all positions */
+#define CHUNK_BYTES (4 * KV_TILE)   /* bytes of 4 dimensions of all positions */
 
 .macro prepare_score_q8
-    lea     scale_bytes, [8*stride] // KV_TILE floats for 32 dimensions
+    lea     scale_bytes, [8*stride] // KV_TILE floats of scales for 32 dimensions
     imul    tile_bytes, stride, KV_TILE + KV_TILE / 8
     shr     stride, 5
     imul    stride, stride, Q8_BYTES

@@ -5,8 +5,8 @@
 #include "kernels/blocks.h"
 #include "kernels/x86_64/asm.h"
 
-// weights = the first group of row's eight rows, groups of group_bytes each; row = its index in the
-// group; cols = the number of blocks of 2^shift. Destroys rax.
+// weights = the first group of the row's eight rows (a group has group_bytes); row =
+// its index in the group; cols = the number of blocks of 2^shift columns. Destroys rax.
 .macro find_row weights, row, cols, group_bytes, shift=5
     mov     rax, \row
     shr     \cols, \shift
@@ -25,7 +25,7 @@
     vbroadcastss ymm\reg, xmm\reg
 .endm
 
-// xmm reg = 16 bytes: four chunks, 32 bytes apart, of the row at `from`.
+// xmm reg = 16 bytes of the row at `from`: four chunks, 32 bytes apart.
 .macro gather_row reg, from:vararg
     vmovd   xmm\reg, dword ptr [\from]
     vpinsrd xmm\reg, xmm\reg, dword ptr [\from + 32], 1
@@ -33,7 +33,7 @@
     vpinsrd xmm\reg, xmm\reg, dword ptr [\from + 96], 3
 .endm
 
-// 16 floats at out + offset = scale * the int8 in xmm reg. Destroys ymm reg and tmp.
+// Store 16 floats at out + offset: scale * the int8 in xmm reg. Destroys ymm reg and tmp.
 .macro put_sixteen out, offset, reg, tmp, scale
     vpsrldq xmm\tmp, xmm\reg, 8
     vpmovsxbd ymm\reg, xmm\reg

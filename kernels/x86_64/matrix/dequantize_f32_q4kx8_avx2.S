@@ -6,8 +6,8 @@
 // sub-block, xmm8 low nibbles
 // Clobbers rax, rcx, rdx, rdi, rsi, r8-r10, ymm0-ymm8.
 //
-// It takes two sub-blocks of 32 at a time, the low and high nibbles of the same 8 words, 32 bytes
-// apart. A product of a scale and a nibble is exact in f32. 91 cycles per block of 256.
+// Takes two sub-blocks of 32 at a time: the low and high nibbles of the same 8 words, which are
+// 32 bytes apart. A product of a scale and a nibble is exact in f32. 91 cycles per block of 256.
 #include "kernels/x86_64/matrix/dequantize_avx2.h"
 
 #define out rdi
@@ -32,7 +32,7 @@
     vmovd   xmm6, scale_32
     shr     scale_32, 6
     or      min_32, scale_32
-    vpslld  xmm6, xmm6, 26          // six bits of the byte
+    vpslld  xmm6, xmm6, 26          // keep six bits of the byte
     vpsrld  xmm6, xmm6, 26
     vmovd   xmm7, min_32
     vcvtdq2ps xmm6, xmm6
@@ -50,7 +50,7 @@
     vmovups [out + \at], ymm2
 .endm
 
-// 16 columns from the bytes of xmm reg, which it destroys.
+// Store 16 columns from the bytes of xmm reg, which it destroys.
 .macro put_sixteen_k at, reg
     put_eight \at, \reg
     vpsrldq xmm\reg, xmm\reg, 8

@@ -5,8 +5,8 @@
 // ymm0 and ymm1 low and high nibbles, ymm2 scratch, ymm3 scale, xmm4 eights, xmm5 low nibbles
 // Clobbers rax, rcx, rdx, rdi, rsi, r8, ymm0-ymm5.
 //
-// A row's 32 nibbles are in 4 words, 32 bytes apart: the low ones are columns 0-15, the high ones
-// 16-31. 9 cycles per block.
+// A row's 32 nibbles are in 4 words, 32 bytes apart: low nibbles
+// are columns 0-15, high nibbles 16-31. 9 cycles per block.
 #include "kernels/x86_64/matrix/dequantize_avx2.h"
 
 #define out rdi

@@ -6,9 +6,9 @@
 // scale of a sub-block, ymm7 scratch, xmm8 low nibbles, xmm9 bits 4 and 5, xmm10 32 in every byte
 // Clobbers rax, rcx, rdx, rdi, rsi, r8, r9, ymm0-ymm10.
 //
-// It takes 32 columns, two sub-blocks, at a time; the high bits of four such pairs share the same
-// bytes. The product of a scale and a value is an integer product, whose zero has no sign. 100
-// cycles per block of 256.
+// Takes 32 columns, two sub-blocks, at a time; the high bits of four
+// such pairs share bytes. The product of a scale and a value is computed
+// in integers, so a zero has no sign. 100 cycles per block of 256.
 #include "kernels/x86_64/matrix/dequantize_avx2.h"
 
 #define out rdi
@@ -26,8 +26,8 @@
     vmovups [out + \at], ymm7
 .endm
 
-// 16 columns, sub-block j, from low nibbles and high bits. s: index among the four groups of 32
-// columns.
+// Store 16 columns of sub-block j, from low nibbles and
+// high bits. s: index among the four groups of 32 columns.
 .macro put_sub_block j, s, low, high
     .if (\s) % 2
     vpsrlw  xmm5, xmm\low, 4

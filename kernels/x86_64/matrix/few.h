@@ -1,6 +1,6 @@
-// The gemvs and gemms of TQ2_0, Q2_0 and Q1_0 with AVX2 or, if FEW_VNNI is defined, with VNNI: with FEW_VEX in the VEX
-// coding, for processors without AVX-512, else with AVX-512 VNNI on vectors of 256 bits. A kernel that includes this defines
-// PARTS, the number of parts of a block that have a scale.
+// The gemvs and gemms of TQ2_0, Q2_0 and Q1_0 with AVX2 or, if FEW_VNNI is defined, with VNNI. VNNI has
+// the VEX coding with FEW_VEX, for processors without AVX-512, else it is AVX-512 VNNI on 256-bit
+// vectors. A kernel that includes this defines PARTS, the number of parts of a block that have a scale.
 //
 // gemv: registers of the loops: gemv_rows.h; ymm2-ymm5 sums, of two bits a field of 64 columns each,
 // of one bit ymm2 and ymm4 the first part, ymm3 and ymm5 the second; ymm6 weights; ymm7, ymm8 scratch; ymm14 ones; ymm15 mask
@@ -8,9 +8,9 @@
 // TQ2_0; ymm13 weights; ymm14 scratch; ymm15 mask
 // Clobbers what the loops do, ymm2-ymm15; 32 bytes of red zone: sums of x.
 //
-// 32 bytes are 8 rows by 4 columns; a 32-bit lane is therefore a row. Fields are unsigned, as vpmaddubsw and vpdpbusd want
-// it; a pair of products lies within 2 * 3 * 128 = 768, and an int16 collects the 16 of a field. The sums of x are subtracted
-// once.
+// 32 bytes are 8 rows by 4 columns; a 32-bit lane is therefore a row. Fields are
+// unsigned, as vpmaddubsw and vpdpbusd require; a pair of products is within 2 * 3 * 128
+// = 768, and an int16 adds the 16 pairs of a field. The sums of x are subtracted once.
 #ifndef INGOT_KERNELS_X86_64_FEW_H
 #define INGOT_KERNELS_X86_64_FEW_H
 
@@ -306,7 +306,7 @@ endfunc \name
     gemm_part_q1 1
 .endm
 
-// As gemm_tiles, with a mask.
+// Like gemm_tiles, but with a mask.
 .macro gemm_few name, body, mask, block_bytes
 func \name
     enter_tiles 0

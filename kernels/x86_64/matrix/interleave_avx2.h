@@ -1,5 +1,5 @@
-// Shared by the two kernels that interleave four tokens: one block of four tokens per step, 11
-// cycles for 32 columns, 77 for 256.
+// Shared by the two kernels that interleave four tokens. A step takes
+// one block of four tokens: 11 cycles for 32 columns, 77 for 256.
 #ifndef INGOT_KERNELS_X86_64_INTERLEAVE_AVX2_H
 #define INGOT_KERNELS_X86_64_INTERLEAVE_AVX2_H
 
@@ -47,7 +47,7 @@
     vpand   ymm3, ymm15, [tokens + fourth + \at]
 .endm
 
-// ymm4-ymm7, in the order of the tokens, to 128 bytes from `at` on: low halves, then high halves.
+// Store ymm4-ymm7, in the order of the tokens, to 128 bytes at `at`: low halves, then high halves.
 .macro store_halves at
     vmovdqu [out + \at], xmm4
     vmovdqu [out + \at + 16], xmm5
@@ -59,7 +59,7 @@
     vextracti128 [out + \at + 112], ymm7, 1
 .endm
 
-// Interleave 32 columns of four tokens, from `at`, in fours, to `to`. Destroys ymm0-ymm7.
+// Interleave 32 columns of four tokens by fours, from `at` to `to`. Destroys ymm0-ymm7.
 .macro interleave_columns at, to
     load_tokens \at
     vpunpckldq ymm4, ymm0, ymm1
@@ -75,8 +75,8 @@
     store_halves \to
 .endm
 
-// xmm0 = the first words of tokens 0 and 1 at `at`, then the second ones if mov takes two; xmm2 =
-// those of tokens 2 and 3. Destroys xmm1, xmm3.
+// xmm0 = the first words of tokens 0 and 1 at `at`, then their second words
+// if mov takes two; xmm2 = the same of tokens 2 and 3. Destroys xmm1, xmm3.
 .macro interleave_words mov, size, at
     \mov    xmm0, \size ptr [tokens + \at]
     \mov    xmm1, \size ptr [tokens + second + \at]

@@ -2,7 +2,7 @@
 //                                size_t cols)
 //
 // Registers and loops: interleave_avx2.h.
-// Eight transpositions of words for the columns, one of halves for the sums.
+// Columns take eight transpositions of words, sums take one transposition of halves.
 #include "kernels/x86_64/matrix/interleave_avx2.h"
 
 .macro interleave_q8k

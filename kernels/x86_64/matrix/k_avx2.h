@@ -8,9 +8,9 @@
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15; stack: FRAME.
 //
 // Weights stay unsigned for vpmaddubsw and vpdpbusd. An int16 adds as many chunks of a sub-block as fit;
-// vpmaddwd with the sub-block's scale in both halves of a lane widens them to 32 bits. The sum of the
-// minima, or of the bias of 32 in unsigned weights, is one vpmaddwd for two sub-blocks. With one token,
-// memory is the limit.
+// vpmaddwd with the sub-block's scale in both halves of a lane widens them to
+// 32 bits. The sum of the minima, or of the bias of unsigned weights (32),
+// takes one vpmaddwd for two sub-blocks. With one token, memory is the limit.
 #ifndef INGOT_KERNELS_X86_64_K_AVX2_H
 #define INGOT_KERNELS_X86_64_K_AVX2_H
 
@@ -19,8 +19,8 @@
 #define sums r15
 #define low_nibbles ymm15
 
-// The frame: sums of pairs of sub-blocks, a dword each, 32-byte aligned: a store across two cache
-// lines is not forwarded to loads. k_pairs_avx2_vnni.h has y of four tokens after them.
+// The frame: sums of pairs of sub-blocks, a dword each; then, in k_pairs_avx2_vnni.h, y of four
+// tokens. It is 32-byte aligned: a store across two cache lines is not forwarded to loads.
 #define Y_SAVED 128
 #ifdef AVX_VNNI
 #define FRAME (Y_SAVED + 128 + 31)
@@ -64,7 +64,7 @@ kernels_avx2_k:                     // copies a byte of each row to both int16 o
 #define BITS_4_5 [rip + kernels_avx2_k + 224]
 #define LOW_HALVES [rip + kernels_avx2_k + 256]
 
-// ---- products: a sub-block's sum has 32 bits by vpdpbusd, and is scaled once ------------------
+// ---- products: by vpdpbusd, a sub-block's sum has 32 bits and is scaled once ------------------
 
 #ifdef AVX_VNNI
 
@@ -94,9 +94,9 @@ kernels_avx2_k:                     // copies a byte of each row to both int16 o
     .endif
 .endm
 
-// The same for a sum that fits an int16: the lower half of its lane holds all of it. vpmulld and an
-// addition would be two or three times the work, with their latency on top of a chain twice as
-// long.
+// The same for a sum that fits an int16, the lower half of its
+// lane. vpmulld and an addition would be two or three times the
+// work, and would add their latency to a chain twice as long.
 .macro scale_short_token sum, total, scale, begin
     .if \begin
     vpmaddwd ymm\total, ymm\sum, ymm\scale
@@ -187,8 +187,8 @@ kernels_avx2_k:                     // copies a byte of each row to both int16 o
 
 // ---- the K45 types --------------------------------------------------------------------------
 
-// Store sums of 32 columns as pairs of int16 to the stack: of sub-blocks 2p and 2p + 1 of token t
-// at 4 p (one token) or 16 p + 4 t.
+// Store sums over 32 columns to the stack, as pairs of int16: those of
+// sub-blocks 2p and 2p + 1 of token t at 4 p (one token) or 16 p + 4 t.
 .macro prepare_sums_k45 n
     .if \n == 1
     vmovdqu xmm8, [block + Q8K_SUM]
@@ -254,7 +254,7 @@ kernels_avx2_k:                     // copies a byte of each row to both int16 o
 
 // ---- the K36 types --------------------------------------------------------------------------
 
-// Store sums of 16 columns as pairs, as above; those of a single token are already stored in pairs.
+// Store sums over 16 columns as pairs, as above; those of a single token already are in pairs.
 .macro prepare_sums_of_16 n
     .if \n == 4
     vmovdqu ymm12, PAIR_SUMS
@@ -307,7 +307,7 @@ kernels_avx2_k:                     // copies a byte of each row to both int16 o
 
 #define ahead y_stride // for a gemv, whose y has no next row
 
-// One token, and the later block of weights that gemv_rows.h prefetches.
+// Compute one token, and prefetch a later block of weights like gemv_rows.h.
 .macro block_of_one body, block_bytes
     test    ahead, ahead
     jz      .Lnone\@

@@ -1,4 +1,4 @@
-// As k_avx2.h, for weights that are joined from planes of bits.
+// Like k_avx2.h, for weights whose bits are in separate planes.
 #ifndef INGOT_KERNELS_X86_64_K_BITS_AVX2_H
 #define INGOT_KERNELS_X86_64_K_BITS_AVX2_H
 
@@ -17,7 +17,7 @@ kernels_avx2_k_bits:
 #define BIT_4 [rip + kernels_avx2_k_bits]
 #define BIT_2 [rip + kernels_avx2_k_bits + 32]
 
-// Shift up by `by` bits, or down; bits that cross a byte are masked afterwards.
+// Shift up by `by` bits, or down if negative; bits that cross a byte are masked afterwards.
 .macro shift_words to, from, by
     .if (\by) > 0
     vpsllw  \to, \from, (\by)

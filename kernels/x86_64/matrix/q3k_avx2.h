@@ -1,11 +1,11 @@
-// A block of Q3_K by AVX2 or, with AVX_VNNI, AVX-VNNI: k_avx2.h has registers and loops. 4 is added
-// to weights, which makes them unsigned; the sums of x correct it.
+// A block of Q3_K by AVX2 or, with AVX_VNNI, AVX-VNNI: k_avx2.h has registers
+// and loops. Adding 4 makes weights unsigned; the sums of x correct this.
 #ifndef INGOT_KERNELS_X86_64_Q3K_AVX2_H
 #define INGOT_KERNELS_X86_64_Q3K_AVX2_H
 
 #include "kernels/x86_64/matrix/k_bits_avx2.h"
 
-// Chunk c (0 to 7) of 32 columns, number 4 half + s, plus 4.
+// Load chunk c (0 to 7) of 32 columns, number 4 half + s, plus 4.
 .macro chunk_q3k n, half, s, c
     vmovdqu ymm12, [group + Q3K_LOW + 256 * \half + 32 * \c]
     vmovdqu ymm14, [group + Q3K_HIGH + 32 * \c]

@@ -13,7 +13,7 @@
 #define Q6K_CHUNKS 2
 #endif
 
-// Four tokens. Chunk c (0 to 7) of 32 columns, number 4 half + s: six bits, unsigned.
+// Four tokens. Load chunk c (0 to 7) of 32 columns, number 4 half + s: six bits, unsigned.
 .macro chunk_q6k half, s, c
     vmovdqu ymm12, [group + Q6K_LOW + 512 * \half + 256 * (\s / 2) + 32 * \c]
     vmovdqu ymm14, [group + Q6K_HIGH + 256 * \half + 32 * \c]
@@ -65,8 +65,8 @@
     multiply_token %(8 + \s), 2, (4 * (32 * \half + 8 * \s + \c)), (\c % Q6K_CHUNKS == 0)
 .endm
 
-// Chunk c, and two cache lines of a later block, without which memory is half as fast: see
-// gemv_k_avx512_vnni.h.
+// Multiply chunk c, and prefetch two cache lines of a later block;
+// without this, memory is half as fast (gemv_k_avx512_vnni.h).
 .macro chunk_one_q6k half, c
     prefetcht0 [group + 8192 + 64 * (16 * \half + 2 * \c)]
     prefetcht0 [group + 8192 + 64 * (16 * \half + 2 * \c + 1)]

@@ -31,8 +31,8 @@
 
 // ---- AVX2 -----------------------------------------------------------------------------------
 
-// ymm11 the smallest max, ymm12 order of words after packing, ymm13 magnitude bits, ymm14 127.
-// Destroys rax.
+// Set ymm11 = the smallest max, ymm12 = the order of words after
+// packing, ymm13 = magnitude bits, ymm14 = 127. Destroys rax.
 #define word_order ymm12
 #define magnitude ymm13
 
@@ -75,7 +75,7 @@ kernels_quantize_places:
     .byte   0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15
     .size   kernels_quantize_places, . - kernels_quantize_places
 
-// The greater magnitude of two numbers, without its sign.
+// Compute the greater magnitude of two numbers, without its sign.
 #define GREATER_MAGNITUDE 0x0b
 
 // zmm27 zero, zmm28 2^-100, zmm29 127, zmm30 top bits of bytes, zmm31 order of words after packing.
@@ -102,8 +102,8 @@ kernels_quantize_places:
     vdivps  \v\max{k1}{z}, \v\max, \v\()29
 .endm
 
-// zmm a = 64 bytes from 16 values each in zmm a to d, times the inverses; zmm sums = their sums
-// over 8, plus 1024 each.
+// zmm a = 64 bytes: the values in zmm a to d, 16 each, times
+// the inverses. zmm sums = sums of 8 bytes each, plus 1024.
 .macro quantize_four a, b, c, d, inverse_ab, inverse_cd, sums
     vmulps  zmm\a, zmm\a, zmm\inverse_ab
     vmulps  zmm\b, zmm\b, zmm\inverse_ab

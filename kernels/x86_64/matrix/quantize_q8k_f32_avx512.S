@@ -6,9 +6,9 @@
 // zmm27-zmm31 as in quantize.h  k1
 // Clobbers rax, rdx, rdi, rsi, zmm0-zmm18, zmm20-zmm31, k1.
 //
-// One block of 256 per step. Finding its max and dividing are one chain of latencies, so the next
-// block's chain is started before this block's values are rounded: 144 ns for 2048 elements instead
-// of 207 (Zen 4).
+// A step takes one block of 256. Finding its max and dividing are one chain
+// of latencies, so the next block's chain is started before this block's
+// values are rounded: 144 ns for 2048 elements instead of 207 (Zen 4).
 #include "kernels/x86_64/matrix/quantize.h"
 
     .section .rodata.quantize_q8k_f32_avx512, "a", @progbits
@@ -17,7 +17,7 @@ sum_places:                         // order of 16 sums: words 0 4 1 5 2 6 3 7
     .byte   0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15
     .size   sum_places, . - sum_places
 
-// zmm to = the magnitudes of 64 values at vector + at, the greatest of every four. Destroys zmm
+// zmm to = the greatest of every four magnitudes, of 64 values at vector + at. Destroys zmm
 // other.
 .macro take_four to, other, at
     vmovups zmm\to, [vector + \at]
@@ -48,7 +48,7 @@ sum_places:                         // order of 16 sums: words 0 4 1 5 2 6 3 7
     vmovups zmm\reg, [vector + 64 * \reg]
 .endm
 
-// Eight sums of 16 from those of 8 of two vectors.
+// Make eight sums of 16 from the sums of 8 in two vectors.
 .macro store_sums at, a, b
     vpunpcklqdq zmm18, zmm\a, zmm\b
     vpunpckhqdq zmm\a, zmm\a, zmm\b

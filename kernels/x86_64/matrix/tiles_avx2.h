@@ -7,15 +7,15 @@
 // ymm0-ymm3 y of 8 rows by 4 tokens  ymm4 mask of rows  ymm14 scratch
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm4, ymm14 and what the body does.
 //
-// 32 bytes of weights are 8 rows by 4 columns; a 32-bit lane is therefore a row and 4 columns of a token
-// are broadcast to it. All tokens are multiplied by 8 rows, then by the next 8.
+// 32 bytes of weights are 8 rows by 4 columns. A 32-bit lane is therefore a row, and 4 columns
+// of a token are broadcast to it. All tokens are multiplied by 8 rows, then by the next 8.
 //
 // vpmaddubsw multiplies unsigned by signed bytes and adds pairs, which saturate at 16 bits: a pair of
 // nibbles times any x is at most 2 * 15 * 128 = 3840, so an int16 can add 8 of them: 30720.
 //
 // A kernel that defines AVX_VNNI before it includes this uses vpdpbusd in its VEX coding, for processors
-// without AVX-512: it adds four products in 32 bits without overflow. {vex} selects this coding; without
-// it the assembler would use that of AVX-512. The VEX coding has no broadcast operand.
+// without AVX-512: it adds four products in 32 bits without overflow. {vex} selects this coding;
+// without it the assembler would use the coding of AVX-512. The VEX coding has no broadcast operand.
 #ifndef INGOT_KERNELS_X86_64_TILES_AVX2_H
 #define INGOT_KERNELS_X86_64_TILES_AVX2_H
 
@@ -40,7 +40,7 @@
 #define n_tokens rbx
 #define frame r15
 
-// The sum of one token += (or =) ymm weight * its 4 columns at `at`.
+// The sum of one token += (or =) ymm weight * the token's 4 columns at `at`.
 .macro multiply_token sum, weight, at, begin
     vpbroadcastd ymm14, dword ptr [block + \at]
 #ifdef AVX_VNNI
@@ -75,7 +75,7 @@
     pop_saved r15, r14, r13, r12, rbx
 .endm
 
-// Load or store y of the n tokens, or of the rest.
+// Load or store y of n tokens, or of the remaining ones.
 .macro store_tokens n
     mov     ecx, 8                  // group is done
     cmp     rows_left, 8

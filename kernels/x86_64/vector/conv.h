@@ -6,7 +6,7 @@
 // Clobbers rax, rcx, rdx, rsi, rdi, r8-r11, ymm0-ymm3, ymm8-ymm11, ymm13, ymm15 (AVX2), zmm0-zmm3,
 // zmm8-zmm11, k1 (AVX-512); rbx and rbp are saved.
 //
-// A strip of channels is computed with all its taps before the next strip starts.
+// All taps of a strip of channels are added before the next strip starts.
 #ifndef INGOT_KERNELS_X86_64_CONV_H
 #define INGOT_KERNELS_X86_64_CONV_H
 

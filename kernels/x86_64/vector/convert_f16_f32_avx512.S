@@ -3,8 +3,8 @@
 // rdi y  rsi x  rdx n; all are changed  zmm0 values
 // Clobbers rax, rdx, rdi, rsi, zmm0, k1.
 //
-// 16 elements per step, rounded to nearest even by the instruction's own rounding field,
-// independent of MXCSR.
+// Takes 16 elements per step. The rounding field of the
+// instruction selects nearest even, independent of MXCSR.
 #include "kernels/x86_64/vector/vectors.h"
 
 #define out rdi

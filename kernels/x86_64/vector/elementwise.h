@@ -1,4 +1,4 @@
-// Kernels of one operation on each element, one body for AVX2 and AVX-512.
+// Kernels that apply one operation to each element, with one body for AVX2 and AVX-512.
 //
 // rdi y  rsi x  rdx n; all are changed  rax scratch
 // ymm or zmm: 0 y  8 factor of scale, zeros of relu2  4 x and 1-3, 5-7 scratch of gelu and silu

@@ -1,4 +1,4 @@
-// e^x of a vector, the operations of exp_f32 in kernels/ref/scalar.h in their order.
+// e^x of a vector, by the operations of exp_f32 in kernels/ref/scalar.h, in their order.
 #ifndef INGOT_KERNELS_X86_64_EXP_H
 #define INGOT_KERNELS_X86_64_EXP_H
 
@@ -18,12 +18,12 @@ kernels_exp_table:
     .fill   8, 4, 0x3fb8aa3b        // 0x1.715476p+0, log2 e
     .fill   8, 4, 0xbf317218        // -0x1.62e430p-1, -ln 2 in two parts
     .fill   8, 4, 0x3102e308        // 0x1.05c610p-29
-    .fill   8, 4, 0x3ab6889e        // 0x1.6d113cp-10, q from the top
+    .fill   8, 4, 0x3ab6889e        // 0x1.6d113cp-10, q from the highest power on
     .fill   8, 4, 0x3c0905d1        // 0x1.120ba2p-7
     .fill   8, 4, 0x3d2aaa8d        // 0x1.55551ap-5
     .fill   8, 4, 0x3e2aaa6e        // 0x1.5554dcp-3
     .fill   8, 4, 0x3f000000        // 0.5
-    .fill   8, 4, 0x3f800000        // 1, and as an integer exponent 127
+    .fill   8, 4, 0x3f800000        // 1; as an integer, exponent 127
     .fill   8, 4, 0x80000000        // sign
     .size   kernels_exp_table, . - kernels_exp_table
 
@@ -41,7 +41,7 @@ kernels_exp_table:
 #define exp_one         kernels_exp_table+352
 #define exp_sign        kernels_exp_table+384
 
-// op v to, v from, one of the constants.
+// Apply op to v to, v from and one of the constants.
 .macro op_constant op, v, to, from, constant
     .ifc \v, zmm
     \op     zmm\to, zmm\from, dword ptr [rip + \constant]{1to16}
@@ -51,10 +51,10 @@ kernels_exp_table:
 .endm
 
 // v x = e^x, v ymm or zmm; int, tmp and sum are scratch. If the first operand of max or min is NaN, the result is
-// the second: x is the first, so NaN counts as -104. With `rest` it is e^(x - rest), as in exp_sum2_f32. It takes
-// 28 instructions with ymm and 17 with zmm, whose vscalefps multiplies by 2^n with one rounding, as the two steps
-// of ymm do, because the first is exact. A result that small costs about 100 cycles on Intel's cores, so lanes of
-// -104 and less, which include all masked lanes, get +0 through mask k7, which zmm destroys.
+// the second operand: x is the first, so NaN counts as -104. With `rest` it is e^(x - rest), as in exp_sum2_f32.
+// It takes 28 instructions with ymm and 17 with zmm, whose vscalefps multiplies by 2^n with one rounding, as the
+// two steps of ymm do, because the first is exact. On Intel's cores a result that small costs about 100 cycles.
+// So lanes of at most -104, among them all masked lanes, get +0 through mask k7, which the zmm form destroys.
 .macro exp_lanes v, x, int, tmp, sum, rest
     op_constant vmaxps, \v, \x, \x, exp_least
     op_constant vminps, \v, \x, \x, exp_greatest

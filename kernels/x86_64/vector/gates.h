@@ -38,7 +38,7 @@
     advance \v, gates, ups, out
 .endm
 
-// x / (1 + e^-gate); x takes the register that holds the gate in the others
+// x / (1 + e^-gate); x takes the register that holds gate in the other kernels
 .macro sigmoid_mul_step v, tail, y=0, int=1, tmp=2, sum=3, x=4
     load    \v, \y, ups, \tail
     op_constant vxorps, \v, \y, \y, exp_sign

@@ -1,4 +1,4 @@
-// gelu of a vector, the operations of gelu_tanh_f32 in kernels/ref/scalar.h in their order.
+// gelu of a vector, by the operations of gelu_tanh_f32 in kernels/ref/scalar.h, in their order.
 #ifndef INGOT_KERNELS_X86_64_GELU_H
 #define INGOT_KERNELS_X86_64_GELU_H
 
@@ -25,9 +25,9 @@ kernels_gelu_table:
 #define gelu_c3         kernels_gelu_table+128
 #define gelu_c3_low     kernels_gelu_table+160
 
-// v y = gelu of v x, which is kept, v ymm or zmm; the others are scratch. A NaN as the first
-// operand of vmaxps gives -16; the division restores the NaN. It takes 54 instructions with ymm, 42
-// with zmm.
+// v y = gelu of v x, which is kept, v ymm or zmm; the others are scratch.
+// If the first operand of vmaxps is NaN, the result is -16; the division
+// restores the NaN. It takes 54 instructions with ymm, 42 with zmm.
 .macro gelu_lanes v, y=0, square=1, cubic=2, factor=3, x=4, low=5, rest=6, c1=7
     op_constant vmaxps, \v, \y, \x, gelu_least
     vbroadcastss \v\c1, dword ptr [rip + gelu_c1]

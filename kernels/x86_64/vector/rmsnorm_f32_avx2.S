@@ -8,8 +8,8 @@
 // Clobbers rax, rcx, rdx, rsi, rdi, r8, r9, ymm0-ymm8, ymm13-ymm15.
 //
 // Two passes, 16 elements per step; the second reads before it writes, so that y may be x. The
-// zeros of a masked load do not change a lane, because it is a sum of squares, never -0. The
-// latency of fma bounds the first pass, 4 cycles per step.
+// zeros of a masked load do not change a lane, because it is a sum of squares,
+// never -0. In the first pass, the latency of fma is the limit: 4 cycles per step.
 #include "kernels/x86_64/vector/vectors.h"
 
 #define out rdi

@@ -6,8 +6,8 @@
 // ymm6 mask of the tail's pairs
 // Clobbers rax, rcx, rdx, rdi, rsi, r8, ymm0-ymm6.
 //
-// Eight pairs per step; cos and sin alternate, and two shuffles each separate them. 22 cycles for a
-// head of 64.
+// Takes eight pairs per step; cos and sin alternate, and two
+// shuffles for each separate them. 22 cycles for a head of 64.
 #include "kernels/x86_64/asm.h"
 
 #define first rdi

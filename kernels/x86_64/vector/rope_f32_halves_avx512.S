@@ -4,8 +4,8 @@
 // zmm0 and zmm1 x, zmm2 and zmm3 cos and sin, zmm4 and zmm5 cos, sin, zmm6 and zmm7 their places
 // Clobbers rax, rcx, rdx, rdi, rsi, zmm0-zmm7, k1-k3.
 //
-// 16 pairs per step; cos and sin alternate, and one permutation each separates them. 21 cycles for
-// a head of 64.
+// Takes 16 pairs per step; cos and sin alternate, and one
+// permutation for each separates them. 21 cycles for a head of 64.
 #include "kernels/x86_64/vector/vectors.h"
 
     .section .rodata.rope_f32_halves_avx512, "a", @progbits
@@ -26,7 +26,7 @@ cos_places:
     .ifb \tail
     vmovups zmm2, [turns]
     vmovups zmm3, [turns + 64]
-    .else                           // two iterations for each of `left`: 32 lanes
+    .else                           // each of `left` takes two iterations: 32 lanes
     add     left_32, left_32
     mov     eax, -1
     bzhi    rax, rax, left

@@ -8,10 +8,10 @@
 // Clobbers rax, rsi, rdi, r8-r11, all of ymm0-ymm15 (AVX2), zmm0-zmm14, k1 (AVX-512); mamba2 rdx
 // too; rbx is saved.
 //
-// delta passes twice over a strip of columns, which the first level of cache keeps between them:
-// the first pass reads what the state answers for k, the second fades, writes and reads. It fades
-// again what the first might have stored, since a store costs more than a product. mamba2 is the
-// second pass alone.
+// delta makes two passes over a strip of columns, which stays in the first level
+// of cache: the first reads what the state answers for k, the second fades, writes
+// and reads. The second pass fades the state again; the first could have stored
+// it, but a store costs more than a product. mamba2 is only the second pass.
 #ifndef INGOT_KERNELS_X86_64_STATES_H
 #define INGOT_KERNELS_X86_64_STATES_H
 

@@ -1,15 +1,15 @@
 // Loops over vectors, written once for AVX2 (v = ymm: 8 floats per step) and AVX-512 (v = zmm: 16).
 //
-// The body of a step takes v and `tail`: empty, or any text for the last, shorter step, in which
-// loads fill up with zeros and stores do not touch memory beyond the end. The mask is ymm15 (AVX2;
-// ymm14 and ymm15 if 16 lanes are two registers) or k1 (AVX-512); AVX2's tail uses ymm13 too. No
-// loop reads or writes beyond n.
+// The body of a step takes v and `tail`. `tail` is empty, or any text for the last,
+// shorter step; then loads fill up with zeros, and stores do not touch memory beyond
+// the end. The mask is ymm15 (AVX2; ymm14 and ymm15 if 16 lanes are two registers)
+// or k1 (AVX-512); AVX2's tail uses ymm13 too. No loop reads or writes beyond n.
 #ifndef INGOT_KERNELS_X86_64_VECTORS_H
 #define INGOT_KERNELS_X86_64_VECTORS_H
 
 #include "kernels/x86_64/asm.h"
 
-    .altmacro                       // < > around an argument with commas or braces
+    .altmacro                       // put < > around an argument with commas or braces
 
 // v reg = a vector at `from`.
 .macro load v, reg, from, tail
@@ -32,7 +32,7 @@
     .endif
 .endm
 
-// op v to, v by, a vector at `from`. Destroys ymm13 in AVX2's tail.
+// Apply op to v to, v by and a vector at `from`. Destroys ymm13 in AVX2's tail.
 .macro apply op, v, to, by, from, tail
     .ifb \tail
     \op     \v\to, \v\by, [\from]
@@ -61,7 +61,7 @@
     kmovw   k1, eax
 .endm
 
-// Run body v, tail for `left` floats; it advances the pointers. Destroys left, rax and the mask.
+// Run `body v, tail` for `left` floats; it advances the pointers. Destroys left, rax and the mask.
 .macro for_vectors v, left, left_32, body
     sub     \left, \v\()_lanes
     jb      .Ltail\@
@@ -82,7 +82,7 @@
 .Ldone\@:
 .endm
 
-// For AVX2, if the contract needs 16 lanes: ymm low, high = 16 floats at `from`.
+// For AVX2, if the contract requires 16 lanes: ymm low, high = 16 floats at `from`.
 .macro load_lanes low, high, from, tail
     .ifb \tail
     vmovups ymm\low, [\from]
@@ -115,8 +115,8 @@
     .endif
 .endm
 
-// Run body tail for every 16 of `left` floats; it advances the pointers. Destroys left, rax, the
-// masks.
+// Run `body tail` for every 16 of `left` floats; body
+// advances the pointers. Destroys left, rax, the masks.
 .macro for_lanes left, body
     sub     \left, 16
     jb      .Ltail\@

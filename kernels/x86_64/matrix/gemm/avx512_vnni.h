@@ -1,8 +1,8 @@
-// Shared by the gemms with AVX-512 VNNI. Sixteen rows at a time: a zmm holds a chunk (8 rows by 4
-// columns) of one group, and above it the same chunk of the next; a 32-bit lane is therefore a row
-// and vpdpbusd multiplies it by 4 columns of a token, broadcast from memory. Its first factor is
-// unsigned: nibbles already are, and bytes become so by adding 128, which is corrected with the
-// token's sum.
+// Shared by the gemms with AVX-512 VNNI. Sixteen rows at a time: a zmm holds a chunk
+// (8 rows by 4 columns) of one group and, above it, the same chunk of the next
+// group. A 32-bit lane is therefore a row, and vpdpbusd multiplies it by 4 columns
+// of a token, broadcast from memory. Its first factor must be unsigned: nibbles
+// are, and int8 become so by adding 128, which the token's sum corrects.
 #ifndef INGOT_KERNELS_X86_64_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_AVX512_VNNI_H
 
@@ -23,7 +23,7 @@
 #define group_a rbx
 #define group_b rbp
 
-// k1, k2 = masks of the rows of y that exist, of 32. Destroys rax and rcx.
+// k1, k2 = masks of the rows of y that exist among 32. Destroys rax and rcx.
 .macro rows_to_store
     mov     ecx, 32
     cmp     rows_left, rcx
@@ -36,17 +36,17 @@
     kmovw   k2, eax
 .endm
 
-// group_b = the group `stride` bytes after group_a, or group_a if no more than `rows` remain: the
-// results of such lanes are not stored.
+// group_b = the group `stride` bytes after group_a, or group_a again
+// if at most `rows` remain; the results of such lanes are not stored.
 .macro find_second rows, stride
     lea     group_b, [group_a + \stride]
     cmp     rows_left, \rows
     cmovbe  group_b, group_a
 .endm
 
-// Start and end of the loops over panels of 32 rows. The including file has defined group_stride,
-// frame, FRAME (its size in bytes), and in it the words SHAPE, N_BLOCKS and PANEL_W. columns: log2
-// of those in a block.
+// Start and end of the loops over panels of 32 rows. The including file defines
+// group_stride, frame, FRAME (the frame's size in bytes), and the frame's words
+// SHAPE, N_BLOCKS and PANEL_W. columns: log2 of a block's columns.
 .macro enter_panels columns, block_bytes
     push_saved rbx, rbp, r12, r13, r14, r15
     take_stack FRAME
@@ -67,7 +67,7 @@
     pop_saved r15, r14, r13, r12, rbp, rbx
 .endm
 
-// Both halves of a panel of 32 rows, with `unpack half`.
+// Run `unpack half` for both halves of a panel of 32 rows.
 .macro unpack_panel unpack
     mov     group_a, [frame + PANEL_W]
     find_second 8, group_stride

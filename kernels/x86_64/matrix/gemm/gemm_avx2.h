@@ -6,11 +6,11 @@
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm8, ymm12-ymm15.
 //
 // Q8_0: vpmaddubsw multiplies the magnitude of a weight by x with the weight's sign. The sum of a pair
-// fits int16 if x is not -128: 2 * 128 * 127. vpmaddwd by ones makes it 32 bits. x is searched for -128
-// once per call, and where there is one, other loops multiply int16.
-// The weights of a block are unpacked once for 4 tokens. Per block and 4 tokens: 32 vpmaddubsw and 32
-// broadcasts; Q4_0 has 32 additions and about 60 others, 35 cycles; Q8_0 has 32 vpsignb, 32 vpmaddwd,
-// 28 additions and about 30 others.
+// fits int16 if x is not -128: 2 * 128 * 127. vpmaddwd by ones widens the sums to 32 bits.
+// x is searched for -128 once per call; if one is found, other loops multiply int16.
+// The weights of a block are unpacked once for 4 tokens. A block and 4 tokens take
+// 32 vpmaddubsw and 32 broadcasts. Q4_0 adds 32 additions and about 60 others: 35
+// cycles. Q8_0 adds 32 vpsignb, 32 vpmaddwd, 28 additions and about 30 others.
 #ifndef INGOT_KERNELS_X86_64_GEMM_AVX2_H
 #define INGOT_KERNELS_X86_64_GEMM_AVX2_H
 
@@ -65,7 +65,7 @@ kernels_gemm_avx2:
 .macro add_block_q4 y, sum, at
     vpmaddwd ymm\sum, ymm\sum, ONES
     vpbroadcastd ymm14, dword ptr [block + Q8X4_SUM + \at]
-    vpslld  ymm14, ymm14, 3         // 8 is what makes a weight unsigned
+    vpslld  ymm14, ymm14, 3         // adding 8 makes a weight unsigned
     vpsubd  ymm\sum, ymm\sum, ymm14
     add_scaled \y, \sum, block + Q8X4_SCALE + \at
 .endm
@@ -90,14 +90,14 @@ kernels_gemm_avx2:
     .endr
 .endm
 
-// ymm even, odd = the bytes of ymm odd at even places and at odd ones, as int16.
+// ymm even, odd = the bytes of ymm odd at even and at odd places, as int16.
 .macro widen even, odd
     vpsllw  ymm\even, ymm\odd, 8
     vpsraw  ymm\even, ymm\even, 8
     vpsraw  ymm\odd, ymm\odd, 8
 .endm
 
-// The same for any x; ymm12, ymm13: the weights of even columns and of odd ones.
+// The same for any x; ymm12, ymm13: weights of even and of odd columns.
 .macro multiply_exact sum, at, begin
     vpbroadcastd ymm14, dword ptr [block + \at]
     widen   15, 14
@@ -133,7 +133,7 @@ kernels_gemm_avx2:
     finish_signed
 .endm
 
-// ymm4 = the smallest bytes of x, which has rax groups of blocks_left blocks.
+// ymm4 = the smallest bytes of x; x has rax groups of blocks_left blocks.
 .macro find_least q_bytes, x_bytes
     vpxor   xmm4, xmm4, xmm4
     mov     block, tokens
@@ -152,8 +152,8 @@ kernels_gemm_avx2:
 .Lfound\@:
 .endm
 
-// columns: of a block of weights, as a shift; x_shift, x_columns: of a block of x. tile_bytes: by which a block
-// of weights moves in x, or 0 if the body does that. body multiply: a block.
+// columns: log2 of the columns of a block of weights; x_shift, x_columns: log2 and number of those
+// of x. tile_bytes: step in x for a block of weights; 0: the body advances. body multiply: a block.
 .macro gemm_signed name, body, columns, block_bytes, tile_bytes, x_shift, x_columns, x_bytes, frame_bytes, begin
 func \name
     enter_tiles \frame_bytes

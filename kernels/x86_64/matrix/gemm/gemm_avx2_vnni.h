@@ -4,16 +4,16 @@
 // ymm4-ymm7 integer sums of four tokens, ymm8-ymm11 those of every other chunk  ymm12, ymm13 weights  ymm14 scratch  ymm15 mask or flip
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15; stack: FRAME.
 //
-// A sum starts at minus the offset that made weights unsigned, times the sum of x. A token has two sums, because a core does not
-// look ahead as far as one chain of eight vpdpbusd at 5 cycles each. Per block and 4 tokens: 32 vpdpbusd, 32 broadcasts, 16
-// (Q4_0) or 8 operations to unpack and about 40 others.
+// A sum starts at -(the offset that made weights unsigned) * the sum of x. A token has two sums,
+// because one chain of eight vpdpbusd at 5 cycles each is longer than a core looks ahead. Per block
+// and 4 tokens: 32 vpdpbusd, 32 broadcasts, 16 (Q4_0) or 8 operations to unpack, about 40 others.
 #ifndef INGOT_KERNELS_X86_64_GEMM_AVX2_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_AVX2_VNNI_H
 
 #define AVX_VNNI
 #include "kernels/x86_64/matrix/tiles_avx2.h"
 
-// The frame: the start values of each token's integer sum, in one cache line.
+// The frame holds the start values of each token's integer sum, in one cache line.
 #define BEGIN 0
 #define FRAME (BEGIN + 16 + 31)
 

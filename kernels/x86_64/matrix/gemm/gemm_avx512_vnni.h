@@ -10,11 +10,11 @@
 // zmm26, zmm29 scratch, x of a token  zmm27 mask or flip  zmm28 zero  k1, k2 rows to store
 // Clobbers rax, rcx, rsi, rdi, r8-r11, zmm0-zmm29, k1, k2.
 //
-// PANEL blocks of 32 rows are unpacked once for all tokens, to bytes, and their scales to floats; they stay in
-// the first cache while y is in memory. Four bytes of x are broadcast once for two multiplications, because a
-// core that multiplies 512 bits twice in a cycle does not load more often. The sums of two blocks are computed
-// together, because the eight of one block would wait for each other. Per block, 16 rows and token this takes 8
-// vpdpbusd, three others on the same ports, and six loads.
+// Once for all tokens, PANEL blocks of 32 rows are unpacked to bytes and their scales to floats. They
+// stay in the first cache; y is in memory. Four bytes of x are broadcast once for two multiplications,
+// because a core that multiplies 512 bits twice per cycle also loads only twice per cycle. The sums of
+// two blocks are computed together, because the eight of one block would wait for each other. Per
+// block, 16 rows and token this takes 8 vpdpbusd, three others on the same ports, and six loads.
 #ifndef INGOT_KERNELS_X86_64_GEMM_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_AVX512_VNNI_H
 
@@ -25,9 +25,9 @@
 #define x_block r12
 #define group_stride r13
 
-// The frame: the panel's blocks, each the 8 chunks and the scales of 16 rows, the start values of
-// the integer sums of the four current tokens, and chunks and scales of the other 16 rows; then
-// words.
+// The frame holds the panel's blocks, then words. A block has the 8
+// chunks and the scales of 16 rows, the start values of the integer sums
+// of the four current tokens, and chunks and scales of the other 16 rows.
 #define PANEL 8
 #define SCALES 512
 #define START 576
@@ -137,8 +137,8 @@
     vfmadd231ps zmm\y_second, zmm\second, zmm26
 .endm
 
-// Store the start values of the integer sums of four tokens, minus the sums of their x, shifted,
-// for every block of the panel, before any of them is used.
+// For every block of the panel, store the start values of four tokens' integer
+// sums: minus the sums of x, shifted. This runs before any of them is used.
 .macro begin_blocks shift
     mov     at_block, frame
     mov     rax, x_block
@@ -167,8 +167,8 @@
     .endr
 .endm
 
-// Multiply blocks of the panel by four tokens: two blocks, whose sums are computed together, or
-// one.
+// Multiply one block of the panel, or two whose
+// sums are computed together, by four tokens.
 .macro multiply_blocks n
     begin_block 8, 0
     .if \n == 2
@@ -188,7 +188,7 @@
     add     at_block, \n * UNPACKED
 .endm
 
-// Prefetch as many bytes of the next panel, for each of the four groups of the same rows.
+// Prefetch this many bytes of the next panel, for each of the four groups of the same rows.
 .macro fetch_blocks bytes
     .irp    line, 0, 1, 2, 3, 4, 5, 6, 7, 8
     .if 64 * \line < \bytes
@@ -204,7 +204,7 @@
 
 // ---- the loops over rows, panels, tokens and blocks ------------------------------------------
 
-// shift: adding 2^shift makes a weight unsigned; the sums of x correct it. constant: the mask or
+// shift: adding 2^shift makes a weight unsigned; the sums of x correct this. constant: the mask or
 // flip, as a word.
 .macro gemm_vnni name, load, block_bytes, shift, constant
 func \name

@@ -9,9 +9,9 @@
 // zmm24-zmm27 weights, zmm28 x
 // Clobbers rax, rcx, rsi, rdi, r8-r11, zmm0-zmm28.
 //
-// 4 rows by 4 tokens at a time, and single ones at the end of either: 16 fma for 8 loads. Four rows
-// stay in the first levels of cache for all tokens. It reaches 0.95 of the one fma per cycle that
-// Zen 4 has.
+// Takes 4 rows by 4 tokens at a time, and single rows or tokens at the
+// end: 16 fma for 8 loads. Four rows stay in the first levels of cache for
+// all tokens. It reaches 0.95 of the one fma per cycle that Zen 4 has.
 #ifndef INGOT_KERNELS_X86_64_GEMM_FLOATS_AVX512_H
 #define INGOT_KERNELS_X86_64_GEMM_FLOATS_AVX512_H
 
@@ -77,7 +77,7 @@
     vfmadd231ps zmm\acc, zmm\row, zmm28
 .endm
 
-// ymm low, high = the halves of zmm from, low with more above it.
+// ymm low, high = the halves of zmm from; zmm low has more above its half.
 .macro part_lanes low, high, from
     vmovaps zmm\low, zmm\from
     vextractf64x4 ymm\high, zmm\from, 1
@@ -100,7 +100,7 @@
     add     y_token, y_stride
 .endm
 
-// n_r rows by n_t tokens, columns from the first to the last.
+// Multiply n_r rows by n_t tokens, over all columns.
 .macro multiply_block load, weight_bytes, n_r, n_t
     .irp    t, 0, 1, 2, 3
     .irp    r, 0, 1, 2, 3
@@ -141,7 +141,7 @@
     .endr
 .endm
 
-// The next n_r rows by all tokens.
+// Multiply the next n_r rows by all tokens.
 .macro multiply_rows load, weight_bytes, n_r
     mov     tokens_left, [rsp]
     mov     y_token, out

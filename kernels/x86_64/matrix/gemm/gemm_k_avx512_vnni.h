@@ -9,7 +9,7 @@
 
 // ---- the K45 types --------------------------------------------------------------------------
 
-// 6-bit scales and minima of both groups to the stack.
+// Store the 6-bit scales and minima of both groups to the stack.
 .macro prepare_weights_k45
     vmovdqu32 zmm16, [group_a + K45_SCALES]
     vmovdqu32 zmm17, [group_b + K45_SCALES]
@@ -37,8 +37,8 @@
     store_pairs MINS, 18, 19, 22
 .endm
 
-// Store sums of 32 columns as pairs of int16 to the stack: of sub-blocks 2p and 2p + 1 of token t
-// at 16 p + 4 t.
+// Store sums over 32 columns to the stack, as pairs of int16:
+// those of sub-blocks 2p and 2p + 1 of token t at 16 p + 4 t.
 .macro prepare_sums_k45
     vmovdqu32 zmm8, [block + Q8KX4_SUM]
     vmovdqu32 zmm9, [block + Q8KX4_SUM + 64]
@@ -58,7 +58,7 @@
     vmovdqu [frame + SUMS + 48], xmm15
 .endm
 
-// Store the scales as `factor` leaves them, minima, d and dmin.
+// Store the scales, in the form that `factor` makes, minima, d and dmin.
 .macro unpack_scales_k45 half, factor
     prepare_weights_k45
     .irp    j, 0, 1, 2, 3, 4, 5, 6, 7
@@ -82,7 +82,7 @@
     store_pairs (SCALES + 128), 18, 19, 20
 .endm
 
-// Store 16 scales as `factor` leaves them, and d.
+// Store 16 scales, in the form that `factor` makes, and d.
 .macro unpack_scales_k36 half, factor
     prepare_weights_k36
     .irp    part, 0, 1

@@ -1,4 +1,4 @@
-// For gemm_k_panel_avx512_vnni.h: weights that are joined from planes of bits.
+// For gemm_k_panel_avx512_vnni.h: weights whose bits are in separate planes.
 #ifndef INGOT_KERNELS_X86_64_GEMM_K_BITS_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_K_BITS_AVX512_VNNI_H
 
@@ -9,7 +9,7 @@
     vpbroadcastd zmm\reg, eax
 .endm
 
-// Shift up by `by` bits, or down; bits that cross a byte are masked afterwards.
+// Shift up by `by` bits, or down if negative; bits that cross a byte are masked afterwards.
 .macro shift_words to, from, by
     .if (\by) > 0
     vpsllw  zmm\to, zmm\from, (\by)

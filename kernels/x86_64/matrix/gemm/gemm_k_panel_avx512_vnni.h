@@ -10,11 +10,11 @@
 // zmm30, zmm31 masks  k1, k2 rows to store
 // Clobbers rax, rcx, rsi, rdi, r8-r11, zmm0-zmm31, k1, k2.
 //
-// A sub-block is summed by vpdpbusd as in avx512_vnni.h; four bytes of x are broadcast once for two of them. If the sum fits an
-// int16 (with two bits per weight 6,096, with three 8,128), one vpdpwssd scales and adds it, because the upper half of the
-// scale's lane is zero. If four scaled sums stay below 2^24 (with four bits, 4 x 63 x 60,960), they are floats, which are exact:
-// a conversion and an fma replace the three operations of vpmulld and vpaddd. The two halves of a block are added at the end,
-// which rounds as one conversion would.
+// vpdpbusd sums a sub-block as in avx512_vnni.h; four bytes of x are broadcast once for two vpdpbusd. If the
+// sum fits an int16 (with two bits per weight 6,096, with three 8,128), one vpdpwssd scales and adds it,
+// because the upper half of the scale's lane is zero. If four scaled sums stay below 2^24 (with four bits,
+// 4 x 63 x 60,960), they are kept as exact floats: a conversion and an fma replace the three operations of
+// vpmulld and vpaddd. The two halves of a block are added at the end, which rounds as one conversion would.
 //
 // Per block and 4 tokens by 16 rows: 256 vpdpbusd; 64 (up to four bits per weight), 96 (five) or 192 (six) that scale; 16 or 32
 // (two) vpdpwssd.
@@ -30,8 +30,8 @@
 #define six_bits zmm31
 
 // The frame, 64-byte aligned. It holds bytes of scales and minima while a block is unpacked; while tokens are multiplied, the
-// same space holds the start values of their sums and half a block's totals. For each half of 16 rows: d and dmin, scales as
-// floats or int32, minima of two sub-blocks as pairs of bytes, 64 chunks of bytes. Then words.
+// same space holds the start values of their sums and half a block's totals. Each half of 16 rows has d and dmin,
+// scales as floats or int32, minima of two sub-blocks as pairs of bytes, and 64 chunks of bytes. Then words.
 #define SCALES 0
 #define MINS 256
 #define SUMS 0
@@ -50,8 +50,8 @@
 
 #include "kernels/x86_64/matrix/gemm/avx512_vnni.h"
 
-// ---- steps that unpacking shares, for the 16 rows at group_a and group_b, half 0 or 1 of the
-// panel --
+// ---- steps that all unpacking shares, for the 16 rows
+// at group_a and group_b, half 0 or 1 of the panel --
 
 .macro store_frame reg, at
     vmovdqa32 [frame + \at], zmm\reg
@@ -61,8 +61,8 @@
     store_frame \reg, (WEIGHTS + 4096 * \half + 64 * (\chunk))
 .endm
 
-// Store to the stack the bytes of eight sub-blocks by 8 rows of zmm a and zmm b: even ones, then
-// odd ones.
+// Store to the stack the bytes of eight sub-blocks by 8
+// rows, in zmm a and zmm b: even sub-blocks, then odd ones.
 .macro store_pairs at, a, b, other
     vpunpcklqdq zmm\other, zmm\a, zmm\b
     vpunpckhqdq zmm\a, zmm\a, zmm\b
@@ -70,7 +70,7 @@
     vmovdqu32 [frame + \at + 64], zmm\a
 .endm
 
-// Scale j, a byte that store_pairs left at SCALES + `from`. extend: vpmovzxbd or vpmovsxbd.
+// Load scale j, a byte that store_pairs wrote to SCALES + `from`. extend: vpmovzxbd or vpmovsxbd.
 .macro unpack_factor extend, from, half, j
     \extend zmm16, [frame + SCALES + \from]
     store_frame 16, (FACTORS + 1024 * \half + 64 * (\j))
@@ -116,8 +116,8 @@
     .endr
 .endm
 
-// Prefetch lines 7 q to 7 q + 6 of the next block, for the same rows' four groups, during the last
-// tokens.
+// During the last tokens, prefetch lines 7 q to 7
+// q + 6 of the next block of the same four groups.
 .macro fetch_quarter q
     cmp     tokens_left, 4
     ja      .Lfetched\@
@@ -130,7 +130,7 @@
 .Lfetched\@:
 .endm
 
-// Store -2^shift times the sums of 16 columns, as int32: of sub-block j of token t at 16 j + 4 t.
+// Store int32 sums over 16 columns, times -2^shift: of sub-block j of token t at 16 j + 4 t.
 .macro prepare_begins shift
     clear   9
     .irp    i, 0, 1, 2, 3
@@ -146,7 +146,7 @@
     vmovdqa32 zmm\second, zmm\first
 .endm
 
-// Start the sums of sub-block j, from zmm `sums` on, with the values that prepare_begins stored.
+// Load the start values of sub-block j, stored by prepare_begins, to the sums from zmm `sums` on.
 .macro begin_sub_block sums, j
     .irp    t, 0, 1, 2, 3
     begin_halves %(\sums + \t), %(\sums + 4 + \t), (16 * (\j) + 4 * \t)
@@ -182,7 +182,7 @@
     vpaddd  zmm\total, zmm\total, zmm\sum
 .endm
 
-// Add the sums of sub-block j, from zmm `sums` on, times their scales to the totals.
+// Add (the sums of sub-block j, from zmm `sums` on, times their scales) to the totals.
 .macro scale_sub_block scale, sums, j
     .irp    t, 0, 1, 2, 3
     \scale  %(\sums + \t), \t, (FACTORS + 64 * (\j))
@@ -251,7 +251,7 @@
     .endr
 .endm
 
-// y at rax += total d x, for 16 of the rows; with_mins: -= min dmin x.
+// y at rax += total d x, for 16 of the rows; with_mins: also -= min dmin x.
 .macro add_half total, min, half, mask
     vmovups zmm24{\mask}{z}, [rax + 64 * \half]
     vmulps  zmm27, zmm26, [frame + D + 64 * \half]

@@ -25,7 +25,7 @@ kernels_gemm_mins:
 #define FIFTH [rip + kernels_gemm_mins]
 #define ONES [rip + kernels_gemm_mins + 32]
 
-// Add bit `bit` of the bytes at group + high as the fifth bit of ymm weight.
+// Add bit `bit` of the bytes at group + high to ymm weight, as the fifth bit.
 .macro add_fifth weight, bit, high
     vmovdqu ymm14, [group + \high]
     .if \bit < 4

@@ -1,5 +1,5 @@
-// Shared parts of the gemms whose nibbles are indices into a table: FIG4, of which two blocks take
-// one of x. The including header defines, for its instructions,
+// Shared by the gemms of FIG4, whose nibbles are indices into a table, and of which
+// two blocks take one block of x. The including header defines, for its instructions,
 //   begin_fig4         what is before the columns, with sum_half_of_x
 //   collect_run w, x   32 columns at `w` of the group by x at `x` of the block
 //   finish_token t     the sums of token t into its y; ymm12: scales of the rows
@@ -17,7 +17,7 @@
     and     eax, 1
 .endm
 
-// The first four int16 of xmm12 = sums of x of four tokens over this half, which fit: 128 * 128.
+// The first four int16 of xmm12 = the sums of x of four tokens over this half, at most 128 * 128.
 // rax: 64 for the second half. Destroys ymm13.
 .macro sum_half_of_x
     half_of_block
@@ -44,7 +44,7 @@
     jnz     .Lsecond_half\@
     cmp     blocks_left, 1
     jne     .Lnext\@
-    add     block, 4 * FIG4_COLS    // if the number of blocks is odd, x has a half that no block uses
+    add     block, 4 * FIG4_COLS    // skips the last half of x, if no block uses it
 .Lsecond_half\@:
     add     block, Q8KX4_BYTES - 4 * FIG4_COLS
 .Lnext\@:

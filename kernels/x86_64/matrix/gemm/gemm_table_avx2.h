@@ -5,8 +5,8 @@
 // ymm12, ymm13 values  ymm14, ymm15 scratch
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15.
 //
-// A value is a signed byte, and from there on the block is that of Q8_0 in gemm_avx2.h. FIG4 adds the
-// sums of four runs.
+// A value is a signed byte; after the lookup, a block is treated
+// like one of Q8_0 in gemm_avx2.h. FIG4 adds the sums of four runs.
 #ifndef INGOT_KERNELS_X86_64_GEMM_TABLE_AVX2_H
 #define INGOT_KERNELS_X86_64_GEMM_TABLE_AVX2_H
 

@@ -4,8 +4,8 @@
 // ymm4-ymm11 integer sums of four tokens  ymm12, ymm13 nibbles and values  ymm14 scratch  ymm15 table
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15; stack: TABLE_FRAME.
 //
-// As in gemv_table_avx2_vnni.h the table has value + 128, and from there on the block is that of
-// gemm_avx2_vnni.h. FIG4's sums continue over four runs.
+// As in gemv_table_avx2_vnni.h, the table has value + 128; after the lookup, a block
+// is treated as in gemm_avx2_vnni.h. The sums of FIG4 continue over four runs.
 #ifndef INGOT_KERNELS_X86_64_GEMM_TABLE_AVX2_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_TABLE_AVX2_VNNI_H
 
@@ -49,7 +49,7 @@
     block_vnni <collect_run QUANTS, 0>, 7
 .endm
 
-// Load the data that follow the four tokens' columns. Afterwards block points to their half.
+// Load what follows the four tokens' columns. Afterwards block points to their half.
 .macro begin_fig4
     sum_half_of_x
     vmovups xmm13, [block + Q8KX4_SCALE]

@@ -5,8 +5,8 @@
 // ymm15 mask or flip
 // Clobbers what gemv_rows.h does, ymm2-ymm7, ymm15.
 //
-// A block is 8 vpdpbusd in two chains. Their first factor is unsigned: nibbles already are, and bytes
-// become so by adding 128, which is corrected with the sum of x.
+// A block takes 8 vpdpbusd in two chains. Their first factor must be unsigned:
+// nibbles are, and int8 become so by adding 128, which the sum of x corrects.
 #ifndef INGOT_KERNELS_X86_64_GEMV_AVX2_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMV_AVX2_VNNI_H
 
@@ -19,7 +19,7 @@
     {vex} vpdpbusd ymm2, ymm4, ymm6
 .endm
 
-// Chunks c and c + 4 of a block, unsigned.
+// Multiply chunks c and c + 4 of a block, unsigned.
 .macro unpack_q4 c
     vmovdqu ymm3, [weights + QUANTS + 32 * \c]
     vpsrlw  ymm4, ymm3, 4
@@ -44,12 +44,12 @@
     vcvtph2ps ymm7, [weights]
     vbroadcastss ymm3, dword ptr [block + Q8_SCALE]
     vpaddd  ymm1, ymm1, ymm2
-    vmulps  ymm7, ymm7, ymm3        // scale of a row and of x
+    vmulps  ymm7, ymm7, ymm3        // scales of a row and of x, multiplied
     vcvtdq2ps ymm1, ymm1
     vfmadd231ps ymm0, ymm1, ymm7
 .endm
 
-// shift: adding 2^shift makes a weight unsigned; the sum of x corrects it. constant: the mask or
+// shift: adding 2^shift makes a weight unsigned; the sum of x corrects this. constant: the mask or
 // flip, as a word.
 .macro gemv_vnni name, unpack, block_bytes, shift, constant
 func \name
@@ -58,6 +58,6 @@ func \name
 endfunc \name
 .endm
 
-    .altmacro                       // < > around an argument with commas
+    .altmacro                       // put < > around an argument with commas
 
 #endif

@@ -5,7 +5,7 @@
 // begins with  ymm27 mask or flip
 // Clobbers what gemv_rows.h does, ymm2, ymm16-ymm25, ymm27.
 //
-// A block is 8 vpdpbusd in two chains; the first factor is unsigned as in avx512_vnni.h.
+// A block takes 8 vpdpbusd in two chains; the first factor is unsigned as in avx512_vnni.h.
 #ifndef INGOT_KERNELS_X86_64_GEMV_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMV_AVX512_VNNI_H
 
@@ -59,7 +59,7 @@
     vfmadd231ps ymm0, ymm1, ymm24
 .endm
 
-// shift: adding 2^shift makes a weight unsigned; the sum of x corrects it. constant: the mask or
+// shift: adding 2^shift makes a weight unsigned; the sum of x corrects this. constant: the mask or
 // flip, as a word.
 .macro gemv_vnni name, unpack, block_bytes, shift, constant
 func \name

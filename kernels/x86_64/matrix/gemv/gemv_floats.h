@@ -4,10 +4,10 @@
 // ymm0, ymm1 or zmm0 16 lanes  ymm2, ymm3 or zmm1 weights or x
 // Clobbers rax, rcx, rsi, rdi, r10, ymm0-ymm3 (AVX2), zmm0, zmm1 (AVX-512).
 //
-// One row at a time, so that w is read as one stream from end to end: with four rows side by side the
-// hardware's prefetching falls behind, 35 tokens per second instead of 58 (Zen 4, a model of 539 MB), and
-// software prefetching recovers only a part of it. The latency of fma, 4 cycles for 16 columns, is hidden by
-// memory, and by the next row as far as the core looks ahead, about 800 columns.
+// Takes one row at a time, so that w is read as one stream from end to end. With four rows side by
+// side, the hardware's prefetching falls behind: 35 tokens per second instead of 58 (Zen 4, a model of
+// 539 MB), and software prefetching recovers only a part. Waiting for memory hides the latency of fma,
+// 4 cycles for 16 columns; so does the next row, as far as the core looks ahead (about 800 columns).
 #ifndef INGOT_KERNELS_X86_64_GEMV_FLOATS_H
 #define INGOT_KERNELS_X86_64_GEMV_FLOATS_H
 

@@ -6,8 +6,8 @@
 // Clobbers what gemv_rows.h does, ymm2, zmm4, ymm5-ymm7, ymm16-ymm23, ymm27-ymm29; 127 bytes of red
 // zone: the terms from the sums of x, in one cache line.
 //
-// Weights stay unsigned for vpdpbusd, and vpmulld scales its sum of a sub-block. Loaded bytes are
-// unpacked for all sub-blocks that share them: two with the K45 types, four with the K36 types.
+// Weights stay unsigned for vpdpbusd; vpmulld scales the sum of a sub-block. Loaded bytes
+// are unpacked for all sub-blocks that share them: two with K45 types, four with K36 types.
 #ifndef INGOT_KERNELS_X86_64_GEMV_K_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMV_K_AVX512_VNNI_H
 
@@ -39,7 +39,7 @@
     add_scaled \sum
 .endm
 
-// Multiply the minima of sub-blocks 2p and 2p + 1, as pairs of int16, by the sums of x.
+// Multiply the minima of sub-blocks 2p and 2p + 1, in pairs of int16, by the sums of x.
 .macro mins_k45 p
     vmovdqu32 xmm16, [weights + K45_SCALES + 16 * \p]
     vmovdqu32 xmm17, [weights + K45_MINS + 16 * (\p % 2)]
@@ -49,7 +49,7 @@
     .else
     vpsrlw  xmm17, xmm17, 2
     .endif
-    vpternlogd xmm16, xmm17, two_bits_128, 0xe4 // low 2 bits from xmm16, the others from xmm17
+    vpternlogd xmm16, xmm17, two_bits_128, 0xe4 // low 2 bits from xmm16, other bits from xmm17
     vpandd  xmm16, xmm16, six_bits_128
     vpsrldq xmm17, xmm16, 8
     vpunpcklbw xmm16, xmm16, xmm17
@@ -91,7 +91,7 @@
 
 // ---- the K36 types --------------------------------------------------------------------------
 
-// Sub-blocks 8 half + odd and every second one after it, four chunks each.
+// Multiply sub-block 8 half + odd and every second one after it, four chunks each.
 .macro sub_blocks_k36 chunk, half, odd
     .irp    s, 0, 1, 2, 3
     begin_k36 %(4 + \s), (8 * \half + 2 * \s + \odd)
@@ -113,7 +113,7 @@
     add_scaled \sum
 .endm
 
-// shift: adding 2^shift makes a weight unsigned; the sums of x correct it.
+// shift: adding 2^shift makes a weight unsigned; the sums of x correct this.
 .macro block_with_begins chunk, shift
     vpxor   xmm1, xmm1, xmm1
     vpmovsxwd zmm4, [block + Q8K_SUM]

@@ -1,4 +1,4 @@
-// As gemv_k_avx512_vnni.h, for weights that are joined from planes of bits. Also clobbers
+// Like gemv_k_avx512_vnni.h, for weights whose bits are in separate planes. Also clobbers
 // ymm24-ymm26, ymm30, ymm31.
 #ifndef INGOT_KERNELS_X86_64_GEMV_K_BITS_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMV_K_BITS_AVX512_VNNI_H
@@ -8,7 +8,7 @@
 #define mask ymm30              // of whole weights
 #define two_bits ymm31
 
-// Shift up by `by` bits, or down; bits that cross a byte are masked afterwards.
+// Shift up by `by` bits, or down if negative; bits that cross a byte are masked afterwards.
 .macro shift_words to, from, by
     .if (\by) > 0
     vpsllw  ymm\to, ymm\from, (\by)

@@ -15,9 +15,9 @@
 
 #include "kernels/x86_64/matrix/gemv/gemv_rows.h"
 
-    .altmacro                       // < > around an argument with commas
+    .altmacro                       // put < > around an argument with commas
 
-// Add bit `bit` of every byte of ymm8 as the fifth bit of ymm weight.
+// Add bit `bit` of every byte of ymm8 to ymm weight, as the fifth bit.
 .macro add_fifth weight, bit
     .if \bit < 4
     vpsllw  ymm9, ymm8, 4 - \bit
@@ -47,7 +47,7 @@
 #endif
 .endm
 
-// Chunks c and c + 4 of 8 rows.
+// Multiply chunks c and c + 4 of 8 rows.
 .macro chunk c, quants, high
     vmovdqu ymm3, [weights + \quants + 32 * \c]
     vpbroadcastd ymm5, dword ptr [block + 4 * \c]

@@ -5,12 +5,12 @@
 // ymm0 y of 8 rows  ymm1 mask of the last 1 to 7
 // Clobbers rax, rcx, rsi, rdi, r8, r10, r11, ymm0, ymm1 and what the body does.
 //
-// w is read as one stream from end to end. The registers would hold more rows, but each row would be a separate stream
-// of a few kilobytes, for which hardware prefetching is too slow: half the speed on Zen 4
-// (docs/experiments/prefetch.md). Blocks depend on each other only in their last fma, so several are computed at the
-// same time, and memory is the limit. On Zen 4 a hint costs 5 to 30 % if the weights are one stream. On a Xeon a core
-// fetches too few lines at a time without hints: hints to the second cache, for all lines of a block together, gain a
-// half. So there is a loop without hints for `ahead` 0 (kernels/tuning.c).
+// w is read as one stream from end to end. The registers could hold more rows, but each would be a separate
+// stream of a few kilobytes, too short for hardware prefetching: half the speed on Zen 4
+// (docs/experiments/prefetch.md). Blocks depend on each other only in their last fma, so a core computes
+// several at the same time, and memory is the limit. On Zen 4 a hint costs 5 to 30 % if the weights are one
+// stream. On a Xeon a core fetches too few lines at a time without hints: hints to the second cache, for all
+// lines of a block together, gain a half. So if `ahead` is 0 (kernels/tuning.c), a loop without hints runs.
 #ifndef INGOT_KERNELS_X86_64_GEMV_ROWS_H
 #define INGOT_KERNELS_X86_64_GEMV_ROWS_H
 
@@ -33,8 +33,8 @@
     dec     blocks_left
 .endm
 
-// body: multiplies a block of 8 rows at weights by the one at block and adds to ymm0. columns: log2
-// of those in a block.
+// body: multiplies a block of 8 rows at weights by the block of x
+// at block and adds to ymm0. columns: log2 of those in a block.
 .macro gemv_rows body, columns, block_bytes, x_bytes
     shr     n_blocks, \columns
     test    rows_left, rows_left

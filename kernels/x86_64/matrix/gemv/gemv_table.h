@@ -1,5 +1,5 @@
-// Shared parts of the gemvs whose nibbles are indices into a table: FIG4, of which two blocks take
-// one of x. The including header defines, for its instructions,
+// Shared by the gemvs of FIG4, whose nibbles are indices into a table, and of which
+// two blocks take one block of x. The including header defines, for its instructions,
 //   begin_fig4         what is before the columns; then block is at their half
 //   collect_run w, x   32 columns at `w` of the weights by x at `x` of the block
 //   add_sums           the sums into y
@@ -12,7 +12,7 @@
 #define n_blocks_32 r8d
 #define blocks_left_32 r11d
 
-// The last argument is the table, which has `ahead`.
+// The last argument is the table, which also has `ahead`.
 .macro take_table
     mov     table_at, r9
     mov     ahead, [table_at + TABLE_AHEAD]

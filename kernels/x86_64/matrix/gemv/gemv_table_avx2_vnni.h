@@ -33,7 +33,7 @@
     chunk   (\w_at + 96), (\x_at + 12)
 .endm
 
-// y += the sums * ymm7, scales of the rows and of x.
+// y += the sums * ymm7, which is the scales of the rows * the scale of x.
 .macro add_sums
     vpaddd  ymm1, ymm1, ymm2
     vcvtdq2ps ymm1, ymm1
