@@ -21,7 +21,8 @@
 enum { SDIO_FIFO_WORDS = 32, N_SLOTS = 2 };
 enum {
     MONITOR_HART = 0
-}; /* an S7: hart_start takes it and it never gets to S-mode; U-Boot 2021.10 calls it okay */
+}; /* an S7: hart_start accepts it, but it never reaches S-mode; U-Boot 2021.10 calls it
+      okay */
 
 static const struct sbi_machine_ns16550 console = { "snps,dw-apb-uart", BOARD_UART_ADDRESS, 0x1000,
                                                     2, 4 };
@@ -58,7 +59,8 @@ static uint32_t visionfive2_best_baud(uint32_t most)
 enum { PORT_USB, PORT_M2, N_PORTS }; /* a VL805 on the board, and the socket */
 enum { CLASS_NVM = 0x0108, CLASS_USB = 0x0c03 };
 
-/* jh7110.dtsi, pcie@940000000 and pcie@9c0000000: configuration and windows, which the bus has where cores have them. */
+/* jh7110.dtsi, pcie@940000000 and pcie@9c0000000: configuration and windows, which have the same addresses on the bus
+ * and for the cores. */
 static const struct pci_ecam ports[N_PORTS] = {
     { .config = 0x940000000,
       .most_buses = 2,
@@ -72,8 +74,8 @@ static const struct pci_ecam ports[N_PORTS] = {
       .high = { 0x980000000, 0x9c0000000, 0 } },
 };
 
-/* U-Boot has set up the ports and their devices; a port that it has not set up, or has released, is
- * not touched. */
+/* Find a function of this class. U-Boot has set up the ports and their devices; a port that it has
+ * not set up, or has released, is not touched. */
 static uintptr_t find_function(unsigned port, unsigned class)
 {
     static const struct jh7110_stg stg = { BOARD_STG_CRG_ADDRESS, BOARD_STG_SYSCON_ADDRESS };
@@ -119,9 +121,10 @@ static unsigned open_usb(struct block_device **out)
 
 /* ---- cards ---- */
 
-/* The controllers' port is coherent with the caches (TRM, "Bus"; the maker's tree calls nothing
- * non-coherent). Clocks, resets and pins are as U-Boot left them when it read from the slot; one
- * that it has not woken is listed, and is not touched. The card comes before the eMMC. */
+/* Find the card slots. The controllers' port is coherent with the caches (TRM, "Bus"; the maker's
+ * tree calls nothing non-coherent). Clocks, resets and pins keep the settings with which U-Boot
+ * read from the slot; a slot that U-Boot has not started is listed, but is not touched. The card
+ * comes before the eMMC. */
 static unsigned find_cards(struct block_device *devices[N_SLOTS])
 {
     static const uintptr_t slots[N_SLOTS] = { BOARD_SDIO0_ADDRESS, BOARD_SDIO1_ADDRESS };
@@ -160,8 +163,8 @@ static unsigned visionfive2_find_storage(struct block_device *devices[BOARD_MAX_
 
 /* ---- the row of 40 pins ---- */
 
-/* Lines from 36 on, all but 41 and 62 are on the row (VisionFive 2 40-Pin GPIO Header User Guide), and below only the
- * serial line's. */
+/* On the row are the lines from 36 on, except 41 and 62, and of the lower ones only the serial line's (VisionFive 2
+ * 40-Pin GPIO Header User Guide). */
 enum { UART_TRANSMIT = 5, UART_RECEIVE = 6, ROW_FIRST = 36, NOT_ON_ROW = 41, CARD_RESET = 62 };
 
 static const char *visionfive2_line_error_message(unsigned line)

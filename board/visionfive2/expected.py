@@ -6,7 +6,7 @@ FITS = [("4G", "VisionFive 2, 4 GiB")]
 VERSIONS = "v1.2a", "v1.3b"
 NODES = ["/soc/serial@10000000", "/soc/interrupt-controller@c000000", "/soc/mmc@16010000", "/soc/mmc@16020000",
          "/soc/syscon@13030000", "/soc/clock-controller@13020000", "/soc/clock-controller@10230000", "/soc/syscon@10240000"]
-# The harts that work; hart 0 is the monitor's.
+# The harts that we use; hart 0 is the monitor core.
 TREES = [(f"jh7110-starfive-visionfive-2-{version}", hart, NODES, [f"hart {n}" for n in range(1, 5) if n != hart], "",
           plic(0xc000000, 9, 2 * hart, 32, 0x10000000)) for version in VERSIONS for hart in (1, 4)]
 MONITOR = 0
@@ -15,7 +15,8 @@ MEMORY = [
      sorted([(0x40200000 + IMAGE, 0xfe000000 if n > 3 else 0xb0000000), (0xfe010000 if n > 3 else 0xb0010000, (n + 1) * GIB),
              (0x40040000, 0x40200000)], key=lambda r: r[0] - r[1])) for version in VERSIONS for n in (2, 4, 8)
 ]
-# The windows of its PCIe ports: words of memory.h or board.c before the number, the node, and where its ranges have the number.
+# The windows of its PCIe ports: the words before the number in memory.h or board.c, the node, and the number's place in its
+# ranges.
 PCIE = "jh7110-starfive-visionfive-2-v1.3b", {"{ 0x30000000, 0x38000000, 0 }": ("/soc/pcie@940000000", 3),
                                               "{ 0x38000000, 0x40000000, 0 }": ("/soc/pcie@9c0000000", 3),
                                               "{ 0x900000000, 0x940000000, 0 }": ("/soc/pcie@940000000", 10),
@@ -23,8 +24,8 @@ PCIE = "jh7110-starfive-visionfive-2-v1.3b", {"{ 0x30000000, 0x38000000, 0 }": (
 
 
 def slot(base):
-    """dw_mmc as U-Boot's dw_mmc.c leaves it after an eMMC at both edges: its DMA on, all interrupts on and some pending. Resets, the start
-    bit of a command and the DMA's reset clear themselves; a command ends by a time-out."""
+    """dw_mmc as U-Boot's dw_mmc.c leaves it after reading an eMMC in DDR mode: DMA and all interrupts on, some of them pending. Resets,
+    the start bit of a command and the DMA's reset clear themselves; a command ends by a time-out."""
     left = at(base, {0: 0x2000010, 0x18: 0x10000, 0x24: 0xffff, 0x44: 0xd, 0x6c: 0x290a, 0x74: 1 << 16, 0x80: 0x82, 0x90: 0x3ff})
     taken = at(base, {4: 1, 0x10: 1, 0x18: 0, 0x24: 0, 0x74: 0, 0x80: 0, 0x90: 0x103})
     return f"act={base:x}/7/0 act={base + 0x2c:x}/80000000/0 act={base + 0x44:x}/ffffffff/104 act={base + 0x80:x}/1/0", left, taken

@@ -1,4 +1,4 @@
-/* Two controllers, RGMII to a Motorcomm YT8531 each, at address 0 of a bus of its own (jh7110-starfive-visionfive-2.dtsi). */
+/* Two controllers, each with RGMII to a Motorcomm YT8531 at address 0 of its own bus (jh7110-starfive-visionfive-2.dtsi). */
 #include "board/board.h"
 #include "board/drivers/net/dwmac.h"
 #include "board/drivers/net/jh7110_gmac.h"
@@ -25,7 +25,8 @@ static bool map_all(const struct jh7110_gmac *g)
     return true;
 }
 
-/* The names are those of Linux and of upstream's U-Boot, and of the maker's U-Boot of 2021. */
+/* Find a port's node by its names in Linux, upstream's U-Boot and the maker's of
+ * 2021. */
 static bool find_node(const struct device_tree *tree, uintptr_t at, struct device_tree_node *node)
 {
     static const char *const names[] = { "starfive,jh7110-dwmac", "starfive,jh7110-eqos-5.20" };
@@ -42,7 +43,7 @@ static bool find_node(const struct device_tree *tree, uintptr_t at, struct devic
 }
 
 /* The controllers' port is coherent with the caches: jh7110.dtsi does not call them dma-noncoherent, as jh7100.dtsi does with its own. Frames
- * and descriptors lie in the image, below 4 GiB. */
+ * and descriptors are part of the image, which is below 4 GiB. */
 static enum err open_port(const struct device_tree *tree, const struct jh7110_gmac *g,
                           unsigned port, uint8_t address[6], const char **why)
 {
@@ -70,14 +71,14 @@ static enum err open_port(const struct device_tree *tree, const struct jh7110_gm
     if (*why != NULL)
         return ERR_UNSUPPORTED;
     place = tree_phy(tree, &node, &phy);
-    /* The maker's U-Boot of 2021 has no handles. */
+    /* The tree of the maker's U-Boot of 2021 has no handles. */
     if (place == TREE_PHY_BELOW || (place == TREE_PHY_NONE && tree_phy_first(tree, &node, &phy)))
         yt8531_of_tree(&setup.yt8531, tree, &phy, wiring.mode);
     setup.gigabit_only = jh7110_gmac_is_gigabit_only(g, port);
     return dwmac_open(&dwmac, &setup, address, why);
 }
 
-/* The port whose cable is connected, else the first that works. */
+/* Open the port whose cable is connected, else the first that works. */
 static const char *visionfive2_network_open(const struct device_tree *tree, uint8_t address[6])
 {
     const struct jh7110_gmac g = { .crg = { BOARD_AONCRG_ADDRESS, BOARD_SYSCRG_ADDRESS },
@@ -97,7 +98,7 @@ static const char *visionfive2_network_open(const struct device_tree *tree, uint
         if (dwmac_is_up(&dwmac))
             return NULL;
         first = first == JH7110_GMAC_PORTS ? port : first;
-        /* It lets go of the rings before the next one has them. */
+        /* This port must release the rings before the next one uses them. */
         dwmac_close(&dwmac);
         jh7110_gmac_sleep(&g, port);
     }

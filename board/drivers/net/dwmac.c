@@ -1,4 +1,4 @@
-/* The order of the steps is that of U-Boot's dwc_eth_qos.c. */
+/* The steps have the order of U-Boot's dwc_eth_qos.c. */
 #include "board/drivers/net/dwmac.h"
 
 #include <string.h>
@@ -6,14 +6,14 @@
 #include "board/drivers/net/dwmac_registers.h"
 
 enum {
-    PHY_MICROS = 2000,     /* for a register of the PHY: 64 bits at 2.5 MHz or less */
-    RESET_MICROS = 100000, /* for the reset, which needs the PHY's clock */
-    LEAST_BYTES = 60,      /* shortest frame that is sent; shorter ones are filled up */
+    PHY_MICROS = 2000,     /* time for a register of the PHY: 64 bits at 2.5 MHz or less */
+    RESET_MICROS = 100000, /* time for the reset, which needs the PHY's clock */
+    LEAST_BYTES = 60,      /* shortest frame that is sent; shorter ones are padded */
     FIFO_UNIT = 128,
     QUEUE_UNIT = 256,
     MOST_BURST = 32,
     RECEIVE_BURST = 8,
-    READS = 2, /* reads of the bus at once, and one more */
+    READS = 2, /* reads that the bus may have under way, less one */
     SEND_WEIGHT = 0x10,
 };
 
@@ -31,7 +31,7 @@ static bool await_clear(const struct dwmac *d, unsigned reg, uint32_t bits, uint
     return false;
 }
 
-/* False: the bus does not answer. */
+/* Run a request for a register of the PHY. False: the bus does not answer. */
 static bool ask_phy(const struct dwmac *d, unsigned address, unsigned reg, uint32_t what)
 {
     dwmac_write(d, DWMAC_MDIO,
@@ -64,7 +64,7 @@ static void sync_slot(const struct dwmac *d, const struct dwmac_ring *r, unsigne
     dma_sync(&d->setup.window, (const void *)&r->slots[slot], sizeof r->slots[slot]);
 }
 
-/* Hand a buffer over; bytes: of a frame to send, 0: to be filled. */
+/* Give a buffer to the device. bytes: size of a frame to send; 0: the device fills the buffer. */
 static void give(const struct dwmac *d, struct dwmac_ring *r, unsigned slot, uint32_t bytes,
                  uint32_t status)
 {
@@ -75,7 +75,8 @@ static void give(const struct dwmac *d, struct dwmac_ring *r, unsigned slot, uin
     words[0] = (uint32_t)address;
     words[1] = 0; /* memory_is_seen: below 4 GiB */
     words[2] = bytes;
-    dma_barrier(); /* address, length and frame before the word that hands them over */
+    dma_barrier(); /* the rest must be visible before the word that hands it
+                      over */
     words[3] = status | DWMAC_DEVICES;
     sync_slot(d, r, slot);
 }
@@ -85,18 +86,18 @@ static uint32_t address_of(const struct dwmac *d, const struct dwmac_ring *r, un
     return (uint32_t)dma_address(&d->setup.window, (const void *)&r->slots[slot]);
 }
 
-/* The device stops in front of the descriptor of the tail. If it owns all of them, the last one has
- * to wait: a tail at the first would mean that it has none. */
+/* Give a buffer for a frame. The device stops before the descriptor at the tail. If it owns all of
+ * them, it cannot use the last one, because a tail at the first would mean that it owns none. */
 static void give_receive(struct dwmac *d, unsigned slot)
 {
     give(d, &d->receives, slot, 0, DWMAC_BUFFER_VALID);
-    dma_barrier(); /* the descriptor before the register that makes the device look */
+    dma_barrier(); /* the descriptor must be visible before the device is told */
     dwmac_write(d, DWMAC_RECEIVE_TAIL, address_of(d, &d->receives, slot));
 }
 
 /* ---- reset, queues ---- */
 
-/* Bytes of a FIFO, all for the one queue, in the queue's units minus one. */
+/* The size of a FIFO, which our only queue gets whole, in the queue's units, minus one. */
 static uint32_t queue_units(uint32_t features, unsigned shift)
 {
     uint32_t power = features >> shift & DWMAC_FIFO_MASK;
@@ -109,9 +110,10 @@ static void set_queues(const struct dwmac *d)
     uint32_t features = dwmac_read(d, DWMAC_FEATURES_1);
     uint32_t sends = queue_units(features, DWMAC_SEND_FIFO_SHIFT),
              receives = queue_units(features, DWMAC_RECEIVE_FIFO_SHIFT),
-             burst = sends + 1 < MOST_BURST ? sends + 1 : MOST_BURST; /* less than half of it */
+             burst = sends + 1 < MOST_BURST ? sends + 1 : MOST_BURST; /* less than half of the
+                                                                         FIFO */
 
-    /* Whole frames in both directions: a FIFO of 2 KiB has room for one. */
+    /* The FIFOs pass on only whole frames; one of 2 KiB has room for a frame. */
     dwmac_write(d, DWMAC_SEND_QUEUE,
                 DWMAC_QUEUE_WHOLE_SENDS | DWMAC_QUEUE_SENDS_ON | sends << DWMAC_QUEUE_SENDS_SHIFT);
     dwmac_write(d, DWMAC_SEND_WEIGHT, SEND_WEIGHT);
@@ -129,7 +131,7 @@ static void set_queues(const struct dwmac *d)
                 DWMAC_BUFFER_BYTES << DWMAC_BUFFER_SHIFT | RECEIVE_BURST << DWMAC_BURST_SHIFT);
 }
 
-/* All descriptors before the engines; the tail at the end, as U-Boot has it. */
+/* Write all descriptors, then start both engines, and set the tail last, as U-Boot does. */
 static void start_rings(struct dwmac *d)
 {
     dwmac_write(d, DWMAC_SEND_LIST_TOP, 0);
@@ -142,7 +144,7 @@ static void start_rings(struct dwmac *d)
         sync_slot(d, &d->sends, slot); /* zeros: ours */
         give(d, &d->receives, slot, 0, DWMAC_BUFFER_VALID);
     }
-    dma_barrier(); /* the descriptors before the engines */
+    dma_barrier(); /* the descriptors must be visible before the engines start */
     dwmac_write(d, DWMAC_SENDS, dwmac_read(d, DWMAC_SENDS) | DWMAC_ON);
     dwmac_write(d, DWMAC_RECEIVES, dwmac_read(d, DWMAC_RECEIVES) | DWMAC_ON);
     dwmac_write(d, DWMAC_RECEIVE_TAIL, address_of(d, &d->receives, DWMAC_SLOTS - 1));
@@ -155,7 +157,7 @@ static bool memory_is_seen(const struct dwmac *d)
     const struct dma_window *w = &d->setup.window;
     uint64_t end = dma_address(w, d) + sizeof *d;
 
-    /* One half of an address is enough below 4 GiB, on controllers of every width. */
+    /* Below 4 GiB the lower half of an address is enough, on controllers of every width. */
     return end <= (uint64_t)1 << 32 && dma_reaches(w, &d->receives, sizeof d->receives) &&
            dma_reaches(w, &d->sends, sizeof d->sends);
 }
@@ -165,7 +167,7 @@ static bool is_address(const uint8_t *a)
     return a != NULL && (a[0] & 1) == 0 && (a[0] | a[1] | a[2] | a[3] | a[4] | a[5]) != 0;
 }
 
-/* Frames to us, to everybody and to every group come: lwIP sorts groups. */
+/* Receive frames to our address, to everybody and to all groups: lwIP sorts groups. */
 static void write_address(const struct dwmac *d, const uint8_t a[6])
 {
     dwmac_write(d, DWMAC_FILTER, DWMAC_FILTER_ALL_GROUPS);
@@ -190,7 +192,7 @@ enum err dwmac_open(struct dwmac *d, const struct dwmac_setup *setup, uint8_t ad
     *why = "the device tree has no address for the network controller (local-mac-address)";
     if (!is_address(setup->address))
         return ERR_UNSUPPORTED;
-    /* Everything that the firmware left running stops here. */
+    /* The reset stops everything that the firmware left running. */
     *why = "the network controller stays in reset: its PHY gives it no clock";
     dwmac_write(d, DWMAC_DMA, DWMAC_DMA_RESET);
     if (!await_clear(d, DWMAC_DMA, DWMAC_DMA_RESET, RESET_MICROS))
@@ -237,7 +239,8 @@ bool dwmac_is_up(struct dwmac *d)
         return false;
     if (dwmac_is_too_slow(d)) {
         if (changed)
-            dwmac_write(d, DWMAC_CONFIG, 0); /* frames of a faster link that was there before */
+            dwmac_write(d, DWMAC_CONFIG, 0); /* stops frames of an earlier, faster
+                                                link */
         return false;
     }
     if (changed) {
@@ -249,7 +252,7 @@ bool dwmac_is_up(struct dwmac *d)
 
 /* ---- close ---- */
 
-/* The order is that of U-Boot's eqos_stop. */
+/* The steps have the order of U-Boot's eqos_stop. */
 void dwmac_close(struct dwmac *d)
 {
     d->works = false;
@@ -261,7 +264,7 @@ void dwmac_close(struct dwmac *d)
 
 /* ---- frames ---- */
 
-/* Descriptors that the device has given back. */
+/* Take back the descriptors of sent frames. */
 static void look_after_sends(struct dwmac *d)
 {
     while (d->n_sent != d->given) {
@@ -274,7 +277,7 @@ static void look_after_sends(struct dwmac *d)
     }
 }
 
-/* One slot stays empty: a tail at the oldest would mean that the device has none. */
+/* One slot stays empty, because a tail at the oldest would mean that the device owns none. */
 bool dwmac_send(struct dwmac *d, const uint8_t *frame, size_t bytes)
 {
     unsigned slot = d->given % DWMAC_SLOTS;
@@ -291,12 +294,12 @@ bool dwmac_send(struct dwmac *d, const uint8_t *frame, size_t bytes)
     memcpy(d->sends.buffers[slot], frame, bytes);
     give(d, &d->sends, slot, length, DWMAC_FIRST | DWMAC_LAST | length);
     d->given++;
-    dma_barrier(); /* the descriptor before the register that makes the device look */
+    dma_barrier(); /* the descriptor must be visible before the device is told */
     dwmac_write(d, DWMAC_SEND_TAIL, address_of(d, &d->sends, d->given % DWMAC_SLOTS));
     return true;
 }
 
-/* How many bytes of the frame in the slot go to `to`; 0: it is broken. */
+/* Copy the frame in the slot to `to`. Returns its length; 0: it is broken. */
 static size_t copy_frame(struct dwmac *d, unsigned slot, uint8_t *to, size_t room)
 {
     uint32_t status = d->receives.slots[slot].words[3];
@@ -319,7 +322,7 @@ size_t dwmac_receive(struct dwmac *d, uint8_t *to, size_t room)
         sync_slot(d, &d->receives, slot);
         if (d->receives.slots[slot].words[3] & DWMAC_DEVICES)
             return 0;
-        dma_barrier(); /* the word that hands it over before the frame */
+        dma_barrier(); /* read the word that hands it over before the frame */
         bytes = copy_frame(d, slot, to, room);
         d->taken++;
         give_receive(d, slot);

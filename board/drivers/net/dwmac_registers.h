@@ -1,6 +1,6 @@
 /* The registers of Synopsys' Ethernet controller of version 5 (GMAC, "Ethernet QoS") that dwmac.c
- * uses. Synopsys' databook is not public: offsets and bits come from U-Boot's dwc_eth_qos.h, and,
- * where noted, from Linux's dwmac4.h, dwmac4_dma.h and dwmac4_descs.h. */
+ * uses. Synopsys' databook is not public: offsets and bits are from U-Boot's dwc_eth_qos.h, and
+ * from Linux's dwmac4.h, dwmac4_dma.h and dwmac4_descs.h if a comment says so. */
 #ifndef INGOT_BOARD_DRIVERS_NET_DWMAC_REGISTERS_H
 #define INGOT_BOARD_DRIVERS_NET_DWMAC_REGISTERS_H
 
@@ -17,7 +17,7 @@ enum {
     DWMAC_MDIO = 0x200,
     DWMAC_MDIO_DATA = 0x204,
     DWMAC_ADDRESS_HIGH = 0x300, /* the last two bytes */
-    DWMAC_ADDRESS_LOW = 0x304,  /* the first four, the first in the lowest bits */
+    DWMAC_ADDRESS_LOW = 0x304,  /* the first four bytes, the first in the lowest bits */
     DWMAC_SEND_QUEUE = 0xd00,
     DWMAC_SEND_WEIGHT = 0xd18,
     DWMAC_RECEIVE_QUEUE = 0xd30,
@@ -30,7 +30,7 @@ enum {
     DWMAC_SEND_LIST = 0x1114,
     DWMAC_RECEIVE_LIST_TOP = 0x1118,
     DWMAC_RECEIVE_LIST = 0x111c,
-    DWMAC_SEND_TAIL = 0x1120, /* the address up to which descriptors may be the device's */
+    DWMAC_SEND_TAIL = 0x1120, /* the device stops before the descriptor at this address */
     DWMAC_RECEIVE_TAIL = 0x1128,
     DWMAC_SEND_LENGTH = 0x112c, /* descriptors, less one */
     DWMAC_RECEIVE_LENGTH = 0x1130,
@@ -43,14 +43,14 @@ enum {
     DWMAC_CONFIG_100 = 1 << 14,  /* else 10, if SLOW */
     DWMAC_CONFIG_SLOW = 1 << 15, /* 10 or 100 Mbit/s */
     DWMAC_CONFIG_NO_PADDING =
-        1 << 20, /* padding and checksum of a frame with a length are taken away, ... */
+        1 << 20, /* padding and checksum of a frame with a length are removed, ... */
     DWMAC_CONFIG_NO_CHECKSUM = 1 << 21, /* ... and so is the checksum of a frame with a type */
 };
 enum { DWMAC_FILTER_ALL_GROUPS = 1 << 4 /* Linux: GMAC_PACKET_FILTER_PM */ };
-enum { DWMAC_QUEUE_0 = 2 << 0 /* it takes frames without a priority */ };
+enum { DWMAC_QUEUE_0 = 2 << 0 /* it receives frames without a priority */ };
 enum { DWMAC_VERSION_5 = 5 /* of bits 7:4 */ };
 enum {
-    DWMAC_SEND_FIFO_SHIFT = 6, /* in FEATURES_1: the power of two, times 128 bytes */
+    DWMAC_SEND_FIFO_SHIFT = 6, /* in FEATURES_1: n for 128 << n bytes */
     DWMAC_RECEIVE_FIFO_SHIFT = 0,
     DWMAC_FIFO_MASK = 31,
 };
@@ -63,9 +63,9 @@ enum {
     DWMAC_MDIO_PHY_SHIFT = 21,
 };
 enum {
-    DWMAC_QUEUE_WHOLE_SENDS = 1 << 1, /* a frame leaves when all of it is there */
+    DWMAC_QUEUE_WHOLE_SENDS = 1 << 1, /* a frame is sent only when all of it is in the FIFO */
     DWMAC_QUEUE_SENDS_ON = 2 << 2,
-    DWMAC_QUEUE_SENDS_SHIFT = 16, /* its part of the FIFO in 256 bytes, less one */
+    DWMAC_QUEUE_SENDS_SHIFT = 16, /* its part of the FIFO in units of 256 bytes, less one */
     DWMAC_QUEUE_WHOLE_RECEIVES = 1 << 5,
     DWMAC_QUEUE_RECEIVES_SHIFT = 20,
 };
@@ -73,13 +73,14 @@ enum { DWMAC_DMA_RESET = 1 << 0 };
 enum { DWMAC_BUS_BURSTS = 7 << 1 /* of 4, 8 and 16 */, DWMAC_BUS_READS_SHIFT = 16 };
 enum { DWMAC_CHANNEL_TIMES_8 = 1 << 16, DWMAC_CHANNEL_SKIP_SHIFT = 18 };
 enum {
-    DWMAC_ON = 1 << 0,     /* switches SENDS or RECEIVES on */
-    DWMAC_SECOND = 1 << 4, /* the next frame is read while one is sent */
+    DWMAC_ON = 1 << 0,     /* starts the engine of SENDS or RECEIVES */
+    DWMAC_SECOND = 1 << 4, /* read the next frame while one is sent */
     DWMAC_BUFFER_SHIFT = 1,
     DWMAC_BURST_SHIFT = 16,
 };
 
-/* A descriptor: the buffer's address, its upper half, bytes of a frame to send, and: */
+/* A descriptor: buffer address, its upper half, size of a frame to send, and a word
+ * with: */
 enum {
     DWMAC_BYTES_MASK = 0x7fff,
     DWMAC_ERROR = 1 << 15, /* Linux: RDES3_ERROR_SUMMARY */

@@ -86,7 +86,7 @@ void phy_start(const struct phy *p)
     put(p, REG_CONTROL, CONTROL_NEGOTIATE | CONTROL_RESTART);
 }
 
-/* Without negotiation the speed is the one that was set. */
+/* The link without negotiation: the speed that was set. */
 static struct phy_link fixed_link(uint16_t control)
 {
     unsigned mbits = control & CONTROL_100 ? 100 : 10;
@@ -109,7 +109,7 @@ static struct phy_link agreed_link(const struct phy *p)
                               .mbits = (both & (CAN_100_FULL | CAN_100)) != 0 ? 100 : 10 };
 }
 
-/* Bit 2 of the status remembers a lost link until it is read, so the second read shows the present
+/* Bit 2 of the status remembers a lost link until it is read, so the second read gives the present
  * state. */
 struct phy_link phy_link(const struct phy *p)
 {

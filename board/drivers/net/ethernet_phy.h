@@ -1,6 +1,6 @@
-/* A PHY with the standard registers of IEEE 802.3, clause 22: finds it on its bus, starts it, and
- * asks for the link. RGMII delays are in the maker's registers and stay as the firmware left them,
- * except those of yt8531.h. */
+/* Finds and starts a PHY with the standard registers of IEEE 802.3, clause 22, and reads its link.
+ * RGMII delays are in the maker's own registers; they keep the firmware's settings, except those of
+ * yt8531.h. */
 #ifndef INGOT_BOARD_DRIVERS_NET_ETHERNET_PHY_H
 #define INGOT_BOARD_DRIVERS_NET_ETHERNET_PHY_H
 
@@ -28,7 +28,7 @@ struct phy_link {
     unsigned mbits; /* 10, 100, 1000 */
 };
 
-/* Find the PHY, trying the address `first` before all others. False: no address answers. */
+/* Find the PHY; the address `first` is tried before all others. False: no address answers. */
 bool phy_find(struct phy *p, const struct phy_bus *bus, unsigned first);
 
 /* Start negotiation, unless it is already complete: 10 and 100 Mbit/s in both duplex modes, 1000
@@ -38,8 +38,9 @@ void phy_start(const struct phy *p);
 /* The current link: the best mode that both sides have agreed on (IEEE 802.3, annex 28B.3). */
 struct phy_link phy_link(const struct phy *p);
 
-/* For a controller that follows the link. False: it is down, and *link does not change. Otherwise
- * *changed says if rate or duplex differ from *link, which then has the new ones. */
+/* Read the link for a controller that is set for *link. False: it is down, and *link does not
+ * change. True: *link is the present link, and *changed says if its rate or duplex differ from the
+ * earlier one. */
 bool phy_follow(const struct phy *p, struct phy_link *link, bool *changed);
 
 #endif

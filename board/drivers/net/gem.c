@@ -68,13 +68,13 @@ static volatile uint32_t *words(const struct gem *g, struct gem_ring *r, unsigne
     return r->words + slot * words_of(g);
 }
 
-/* Before the device reads a descriptor, and before we do. */
+/* Synchronize a descriptor with memory, before the device or we read it. */
 static void sync_slot(const struct gem *g, struct gem_ring *r, unsigned slot)
 {
     dma_sync(&g->setup.window, r->words + slot / slots_of_a_line(g) * LINE_WORDS, DMA_LINE_BYTES);
 }
 
-/* The upper half of a buffer's address, if descriptors have one. */
+/* Write the upper half of a buffer's address, if descriptors have one. */
 static void write_top(const struct gem *g, struct gem_ring *r, unsigned slot)
 {
     if (g->wide)
@@ -129,7 +129,7 @@ static void empty_sends(struct gem *g)
     gem_write(g, GEM_CONTROL, RUN);
 }
 
-/* Unused queues have a descriptor without a buffer, because address 0 does not hold one. */
+/* Point unused queues at a descriptor without a buffer, because address 0 does not hold one. */
 static void close_other_queues(struct gem *g)
 {
     uint32_t queues = gem_read(g, GEM_DESIGN_6);
@@ -157,7 +157,7 @@ void gem_close(struct gem *g)
     (void)gem_read(g, GEM_CONTROL); /* the write has arrived */
 }
 
-/* A station's address: not that of a group, and not empty. */
+/* True for a station's address: neither a group's nor zeros. */
 static bool is_address(const uint8_t *a)
 {
     return (a[0] & 1) == 0 && (a[0] | a[1] | a[2] | a[3] | a[4] | a[5]) != 0;
@@ -176,8 +176,8 @@ static bool read_address(const struct gem *g, uint8_t address[6])
     return is_address(address);
 }
 
-/* Writing the upper half makes the address valid. Frames of all groups are received: lwIP sorts
- * them. */
+/* Set our address; writing its upper half makes it valid. Frames of all groups are received: lwIP
+ * sorts them. */
 static void write_address(const struct gem *g, const uint8_t a[6])
 {
     gem_write(g, GEM_ADDRESS_LOW,
@@ -187,7 +187,7 @@ static void write_address(const struct gem *g, const uint8_t a[6])
     gem_write(g, GEM_HASH_HIGH, 0xffffffff);
 }
 
-/* Stopped, with nothing pending and no interrupts; the bus to the PHY works. */
+/* Stop the controller, with nothing pending and no interrupts; the bus to the PHY works. */
 static void configure(struct gem *g)
 {
     uint32_t width = gem_read(g, GEM_DESIGN_1) >> 25 & 7; /* 1, 2, 4: words of 32 bits */
@@ -201,7 +201,8 @@ static void configure(struct gem *g)
                 width / 2 << GEM_CONFIG_WIDTH_SHIFT |
                 (g->setup.sgmii ? GEM_CONFIG_SGMII | GEM_CONFIG_PCS : 0);
     gem_write(g, GEM_CONFIG, g->config);
-    /* Only after the PCS is chosen: an earlier write has no effect (macb_main.c of Linux). */
+    /* This must follow the choice of the PCS: an earlier write has no effect (macb_main.c of
+     * Linux). */
     if (g->setup.sgmii)
         gem_write(g, GEM_PCS, gem_read(g, GEM_PCS) | GEM_PCS_NEGOTIATES);
     if (g->setup.rgmii)
@@ -286,8 +287,8 @@ bool gem_is_up(struct gem *g)
 
 /* ---- frames ---- */
 
-/* Slots that the device has sent are free again. A queue that stopped after an error is started
- * again, and so is one that stopped because it saw its frame a moment too late. */
+/* Free the slots that the device has sent. Start a queue again if it stopped after an error, or
+ * because it saw its frame a moment too late. */
 static void look_after_sends(struct gem *g)
 {
     struct gem_ring *r = &g->sends;
@@ -363,7 +364,7 @@ bool gem_send(struct gem *g, const uint8_t *frame, size_t bytes)
     return true;
 }
 
-/* The frame of the next slot, and its length; 0: it is broken. */
+/* Copy the frame of the next slot. Returns its length; 0: it is broken. */
 static size_t copy_frame(struct gem *g, unsigned slot, uint8_t *to, size_t room)
 {
     struct gem_ring *r = &g->receives;

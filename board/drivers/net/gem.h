@@ -1,7 +1,7 @@
 /* Cadence's Gigabit Ethernet MAC ("GEM"): PolarFire SoC, FU540, Zynq, Versal and the Pi 5's RP1
- * have it. One queue in each direction, polled; frames are copied, so that the device never reads
- * or writes other memory. Clocks, pins and the PHY's delays are as the firmware left them. It ran
- * only in QEMU. */
+ * have it. One queue in each direction is used, and it is polled. Frames are copied, so the device
+ * never reads or writes other memory. Clocks, pins and the PHY's delays keep the firmware's
+ * settings. It ran only in QEMU. */
 #ifndef INGOT_BOARD_DRIVERS_NET_GEM_H
 #define INGOT_BOARD_DRIVERS_NET_GEM_H
 
@@ -64,11 +64,11 @@ struct gem {
 enum err gem_open(struct gem *g, const struct gem_setup *setup, uint8_t address[6],
                   const char **why);
 
-/* Stop it: afterwards it does not read or write memory. */
+/* Stop the controller: afterwards it does not read or write memory. */
 void gem_close(struct gem *g);
 
-/* As in runtime/base/platform.h. gem_is_up asks the PHY, and follows a change of its speed: at most
- * a millisecond. */
+/* As in runtime/base/platform.h. gem_is_up asks the PHY and follows a change of its speed, which
+ * takes at most a millisecond. */
 bool gem_is_up(struct gem *g);
 bool gem_send(struct gem *g, const uint8_t *frame, size_t bytes);
 size_t gem_receive(struct gem *g, uint8_t *to, size_t room);

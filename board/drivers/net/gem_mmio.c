@@ -1,4 +1,4 @@
-/* The registers themselves; everything else of the driver goes through these two. */
+/* Access to the registers; the rest of the driver uses only these two functions. */
 #include "board/drivers/net/gem.h"
 
 uint32_t gem_read(const struct gem *g, unsigned reg)

@@ -45,7 +45,7 @@ enum {
 #define GEM_CONFIG_1536 (1u << 8)
 #define GEM_CONFIG_1000 (1u << 10)
 #define GEM_CONFIG_PCS (1u << 11)
-#define GEM_CONFIG_NO_CHECKSUM (1u << 17) /* do not write the four bytes to memory */
+#define GEM_CONFIG_NO_CHECKSUM (1u << 17) /* do not write its four bytes to memory */
 #define GEM_CONFIG_PHY_CLOCK (7u << 18)   /* bus clock / 224: at most 2.5 MHz up to 560 MHz */
 #define GEM_CONFIG_WIDTH_SHIFT 21
 #define GEM_CONFIG_SGMII (1u << 27)
@@ -55,7 +55,7 @@ enum { GEM_STATUS_PHY_IDLE = 1 << 2 };
 #define GEM_DMA_BURST 16u        /* beats */
 #define GEM_DMA_MEMORY (7u << 8) /* all of the controller's own memory, in both directions */
 #define GEM_DMA_BUFFER_SHIFT 16  /* in units of 64 bytes */
-#define GEM_DMA_DROPS (1u << 24) /* a frame without a buffer is dropped and does not wait */
+#define GEM_DMA_DROPS (1u << 24) /* drop a frame that has no buffer, instead of keeping it */
 #define GEM_DMA_64 (1u << 30)
 enum { GEM_SEND_GOES = 1 << 3, GEM_SEND_TROUBLE = 1 << 2 | 1 << 4 | 1 << 6 | 1 << 8 };
 enum { GEM_RECEIVE_TROUBLE = 1 << 3 };
@@ -63,8 +63,8 @@ enum { GEM_RECEIVE_TROUBLE = 1 << 3 };
 #define GEM_PHY_WRITE (1u << 30 | 1u << 28 | 2u << 16)
 #define GEM_DESIGN_6_64 (1u << 23)
 
-/* Descriptors: address and flags, word 0; word 1; with 64 bits the upper half of the address, and
- * an unused word. */
+/* A descriptor: word 0 has the address and flags, word 1 the status; with 64-bit addresses the
+ * address's upper half and an unused word follow. */
 #define GEM_RECEIVE_OURS (1u << 0)
 #define GEM_RECEIVE_WRAP (1u << 1)
 #define GEM_RECEIVE_BYTES 0x1fffu

@@ -41,7 +41,7 @@ static bool await(const struct genet *g, unsigned reg, uint32_t bits, bool set, 
     return false;
 }
 
-/* False: the bus does not answer. */
+/* Run a request for a register of the PHY. False: the bus does not answer. */
 static bool ask_phy(const struct genet *g, uint32_t request)
 {
     genet_write(g, GENET_MDIO, request);
@@ -79,9 +79,9 @@ static void set_bits(const struct genet *g, unsigned reg, uint32_t bits, bool se
     genet_write(g, reg, set ? before | bits : before & ~bits);
 }
 
-/* The firmware may have loaded us over the network, and the device may still write a frame to
- * memory that is ours now. An engine that does not report that it has stopped is given the time to
- * stop. */
+/* Stop the device. If the firmware loaded us over the network, the device may still write a
+ * frame to memory that is ours now. Wait for an engine that does not report that it has
+ * stopped. */
 static void stop(const struct genet *g)
 {
     set_bits(g, GENET_COMMAND, GENET_COMMAND_SENDS | GENET_COMMAND_RECEIVES, false);
@@ -105,7 +105,7 @@ static void reset(const struct genet *g)
     genet_write(g, GENET_COUNTERS, GENET_COUNTERS_CLEAR);
     genet_write(g, GENET_COUNTERS, 0);
     genet_write(g, GENET_FRAME_MOST, FRAME_MOST);
-    /* A driver like Linux's, of a firmware that loaded us over the network, has blocks of its own before the frames. */
+    /* Firmware that loaded us over the network may have set blocks before the frames, as Linux's driver does. */
     set_bits(g, GENET_RECEIVE_BUFFER, GENET_STATUS_BLOCK, false);
     set_bits(g, GENET_SEND_BUFFER, GENET_STATUS_BLOCK, false);
     set_bits(g, GENET_RECEIVE_BUFFER, GENET_RECEIVE_ALIGNS, true);
@@ -166,8 +166,8 @@ static void start_queues(struct genet *g)
 
 /* ---- open ---- */
 
-/* The given address, or the firmware's, which is read before the reset. False: neither is the
- * address of a station. */
+/* Choose the given address, else the firmware's, which must be read before the reset. False:
+ * neither is a station's. */
 static bool find_address(const struct genet *g, uint8_t a[6])
 {
     uint32_t high = genet_read(g, GENET_ADDRESS_HIGH), low = genet_read(g, GENET_ADDRESS_LOW);
@@ -196,8 +196,8 @@ static void write_filter(const struct genet *g, unsigned n, const uint8_t a[6])
                 (uint32_t)a[2] << 24 | (uint32_t)a[3] << 16 | (uint32_t)a[4] << 8 | a[5]);
 }
 
-/* Its own address, everybody's, and the groups that lwIP joins. A solicited-node group ends as the addresses do that are made of `own`
- * (RFC 4291, 2.5.1 and 2.7.1); groups of IPv4 and IPv6 are these addresses by RFC 1112, 6.4, and RFC 2464, 7. */
+/* Receive frames to our address, to everybody, and to the groups that lwIP joins. A solicited-node group ends like the addresses that
+ * are made of `own` (RFC 4291, 2.5.1 and 2.7.1). RFC 1112, 6.4, and RFC 2464, 7, map groups of IPv4 and IPv6 to these addresses. */
 static void write_filters(const struct genet *g, const uint8_t own[6])
 {
     const uint8_t rows[][6] = {

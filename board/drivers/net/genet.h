@@ -1,6 +1,6 @@
-/* Broadcom's GENET of version 5 with a PHY on RGMII, which the Raspberry Pi 4 has: 256 descriptors in registers, of which one
- * queue in each direction uses some, polled; frames are copied, so that the device never reads or writes other memory. Clocks,
- * pins and the PHY's delays are as the firmware left them. Not yet run on hardware, and no emulator has it. */
+/* Broadcom's GENET of version 5 with a PHY on RGMII, which the Raspberry Pi 4 has. Its 256 descriptors are registers; one
+ * queue in each direction uses some of them, and is polled. Frames are copied, so the device never reads or writes other
+ * memory. Clocks, pins and the PHY's delays keep the firmware's settings. Not yet run on hardware, and no emulator has it. */
 #ifndef INGOT_BOARD_DRIVERS_NET_GENET_H
 #define INGOT_BOARD_DRIVERS_NET_GENET_H
 
@@ -35,16 +35,15 @@ struct genet {
     _Alignas(DMA_LINE_BYTES) uint8_t sent[GENET_SLOTS][GENET_BUFFER_BYTES];
     struct genet_setup setup;
     struct phy phy;
-    struct phy_link link; /* the link for which the controller is set */
-    uint16_t taken,
-        given; /* indices of the queues: frames that were taken, and frames that were given to be sent */
+    struct phy_link link;  /* the link for which the controller is set */
+    uint16_t taken, given; /* indices of the queues: frames taken, and frames given to be sent */
     bool works;
     uint32_t n_lost; /* frames that were broken, or that did not fit the send queue */
 };
 
-/* Set it up, write its address, and let the PHY negotiate. ERR_OK: *why is NULL, else a sentence.
- * ERR_NO_DEVICE: no PHY answers; ERR_UNSUPPORTED: another version, no address, or memory out of
- * reach. */
+/* Start the controller, set its address, and let its PHY negotiate a link. *why: NULL after ERR_OK,
+ * else an error message. ERR_NO_DEVICE: no PHY answers; ERR_UNSUPPORTED: the controller has another
+ * version, there is no address, or it cannot reach our memory. */
 enum err genet_open(struct genet *g, const struct genet_setup *setup, uint8_t address[6],
                     const char **why);
 

@@ -18,19 +18,19 @@ enum {
     GENET_SEND_FLUSH = 0xb34,
     GENET_COUNTERS = 0xd80,
     GENET_MDIO = 0xe14,
-    GENET_FILTERS = 0xe50, /* which of them are on (Linux: UMAC_MDF_CTRL, of UMAC at 0x800) */
-    GENET_FILTER_ADDRESS = 0xe54, /* length of filter 0: two bytes, then four; those of the others
-                              * follow */
+    GENET_FILTERS = 0xe50, /* which filters are on (Linux: UMAC_MDF_CTRL, of UMAC at 0x800) */
+    GENET_FILTER_ADDRESS = 0xe54, /* address of filter 0: two bytes, then four; those of the other
+                              * filters follow */
     GENET_RECEIVES = 0x2000,      /* descriptors, then queues, then the engine */
     GENET_SENDS = 0x4000,
 };
-enum { GENET_REVISION_5 = 6 /* bits 24 to 27, for the device called version 5 */ };
+enum { GENET_REVISION_5 = 6 /* value of bits 24 to 27 in the device called version 5 */ };
 enum { GENET_PORT_EXTERNAL_RGMII = 3 };
 enum {
     GENET_RGMII_LINK = 1 << 4,
     GENET_RGMII_NO_OUT_OF_BAND = 1 << 5,
     GENET_RGMII_ON = 1 << 6,
-    GENET_RGMII_NO_DELAY = 1 << 16, /* no delay of ours, because the PHY delays received data */
+    GENET_RGMII_NO_DELAY = 1 << 16, /* no delay of its own, because the PHY delays received data */
 };
 enum { GENET_RECEIVE_ALIGNS = 1 << 1 /* two bytes before a frame */ };
 /* A block of 64 bytes stands before each frame, in both buffers (Linux: RBUF_64B_EN). */
@@ -41,9 +41,9 @@ enum {
     GENET_COMMAND_SPEED_SHIFT = 2, /* 0: 10, 1: 100, 2: 1000 Mbit/s */
     GENET_COMMAND_HALF = 1 << 10,  /* half duplex (Linux: CMD_HD_EN) */
     GENET_COMMAND_RESET = 1 << 13,
-    GENET_COMMAND_LOOP = 1 << 15, /* together with the reset, while it has a clock */
+    GENET_COMMAND_LOOP = 1 << 15, /* set together with the reset, while it has a clock */
 };
-/* Frames of an address in a filter come, and no others (Linux: MAX_MDF_FILTER; filter 0 has the highest bit). */
+/* Only frames to an address in a filter are received (Linux: MAX_MDF_FILTER; filter 0 has the highest bit). */
 enum { GENET_MOST_FILTERS = 17, GENET_FILTER_BYTES = 8 };
 enum { GENET_COUNTERS_CLEAR = 7 };
 enum {
@@ -55,7 +55,7 @@ enum {
     GENET_MDIO_REG_SHIFT = 16,
 };
 
-/* From the base of a direction. */
+/* Offsets from the base of a direction. */
 enum {
     GENET_DESCRIPTORS = 256,
     GENET_DESCRIPTOR_BYTES = 12, /* status, address, its upper half */
@@ -94,7 +94,7 @@ enum {
     GENET_SEND_TAG = 0x3f << 7,
     GENET_SEND_CHECKSUM = 1 << 6,
     GENET_RECEIVE_WRONG =
-        0x1f, /* too long, of a bad length, code or checksum, or overrun (Linux: DMA_RX_*) */
+        0x1f, /* too long; bad length, code or checksum; or overrun (Linux: DMA_RX_*) */
 };
 
 #endif

@@ -16,10 +16,10 @@ enum {
 };
 enum { OSCILLATOR_HZ = 24000000, OWN_HZ = 125000000, MOST_DIVISOR = 15 };
 enum {                   /* PLL 0, in SYS_SYSCON (clk-starfive-jh7110-pll.c) */
-       PLL0_KIND = 0x18, /* bits 24 and 25: both set, without a fraction */
+       PLL0_KIND = 0x18, /* bits 24 and 25: both set if it has no fraction */
        PLL0_WHOLE = 3 << 24,
        PLL0_TIMES = 0x1c,    /* 11:0 multiplier */
-       PLL0_FRACTION = 0x20, /* 23:0 in 2^24ths, 29:28 the last divider's power of two */
+       PLL0_FRACTION = 0x20, /* 23:0 fraction in 2^24ths, 29:28 the last divider's power of two */
        PLL0_DIVIDER = 0x24,  /* 5:0 the first divider */
 };
 #define CLOCK_ON (1u << 31)
@@ -66,7 +66,7 @@ static volatile uint32_t *tx_clock(const struct jh7110_gmac *g, unsigned port)
     return word(g->crg[ports[port].block], 4u * ports[port].tx);
 }
 
-/* 0: it does not run. */
+/* The frequency of PLL 0 in Hz; 0: it does not run. */
 static uint64_t pll0_hz(const struct jh7110_gmac *g)
 {
     uint32_t fraction = *word(g->syscon[SYS], PLL0_FRACTION);
@@ -80,8 +80,9 @@ static uint64_t pll0_hz(const struct jh7110_gmac *g)
     return (OSCILLATOR_HZ * times >> 24) / divider >> (fraction >> 28 & 3);
 }
 
-/* The clock of 1000 Mbit/s, which U-Boot and Linux set when a link comes up (dwc_eth_qos_starfive.c,
- * dwmac-starfive.c). U-Boot gives PLL 0 1000, 1250 or 1500 MHz, and the divider after a reset suits one of them. */
+/* Set the clock for 1000 Mbit/s, as U-Boot and Linux do when a link comes up (dwc_eth_qos_starfive.c,
+ * dwmac-starfive.c). U-Boot sets PLL 0 to 1000, 1250 or 1500 MHz, and the divider's reset value suits only one of
+ * them. */
 static void set_own_clock(const struct jh7110_gmac *g, unsigned port)
 {
     const struct port *p = &ports[port];
@@ -115,15 +116,15 @@ const char *jh7110_gmac_wake(const struct jh7110_gmac *g, unsigned port,
                       *mode = word(g->syscon[p->block], p->mode_at);
     uint64_t start, limit = g->ticks_hz / 1000000 * RELEASE_MICROS + 1;
 
-    /* rgmii, rgmii-id, rgmii-rxid, rgmii-txid: the delays are the PHY's matter. */
+    /* rgmii, rgmii-id, rgmii-rxid, rgmii-txid: the PHY sets the delays. */
     if (wiring->mode != NULL && strncmp(wiring->mode, "rgmii", strlen("rgmii")) != 0)
         return "the network controller is wired for a mode other than RGMII (phy-mode)";
-    /* In reset it forgets what the firmware had it do. */
+    /* The reset ends everything that the firmware left running. */
     *assert |= p->resets;
     *mode = (*mode & ~((uint32_t)MODE_MASK << p->mode_shift)) | (uint32_t)MODE_RGMII
                                                                     << p->mode_shift;
     start_clocks(g, port, wiring->received_clock);
-    dma_barrier(); /* the clocks before the release, which waits for them */
+    dma_barrier(); /* the clocks must run before the release, which waits for them */
     *assert &= ~p->resets;
     start = g->ticks();
     while ((*status & p->resets) != p->resets) {

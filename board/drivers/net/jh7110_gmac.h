@@ -1,6 +1,6 @@
 /* Clocks and resets of the JH7110's two network controllers (dwmac.h), which U-Boot leaves off unless it used the network last. Numbers of clocks and
- * resets, and the registers' places: Linux's starfive,jh7110-crg.h, clk-starfive-jh7110-{aon,sys}.c, clk-starfive-jh71x0.h,
- * reset-starfive-jh7110.c, dwmac-starfive.c and jh7110.dtsi (facts alone). */
+ * resets, and offsets of registers: Linux's starfive,jh7110-crg.h, clk-starfive-jh7110-{aon,sys}.c, clk-starfive-jh71x0.h, reset-starfive-jh7110.c,
+ * dwmac-starfive.c and jh7110.dtsi (facts alone). */
 #ifndef INGOT_BOARD_DRIVERS_NET_JH7110_GMAC_H
 #define INGOT_BOARD_DRIVERS_NET_JH7110_GMAC_H
 
@@ -9,7 +9,7 @@
 
 enum { JH7110_GMAC_PORTS = 2, JH7110_GMAC_BLOCK_BYTES = 0x1000 };
 
-/* Blocks of the SoC, mapped, JH7110_GMAC_BLOCK_BYTES each. */
+/* Register blocks of the SoC, mapped, JH7110_GMAC_BLOCK_BYTES each. */
 struct jh7110_gmac {
     uintptr_t crg[2];    /* clocks and resets: AONCRG, SYSCRG */
     uintptr_t syscon[2]; /* AON_SYSCON, SYS_SYSCON */
@@ -17,23 +17,23 @@ struct jh7110_gmac {
     uint64_t ticks_hz;
 };
 
-/* A port as the tree describes it. */
+/* A port as the device tree describes it. */
 struct jh7110_gmac_wiring {
-    const char *mode; /* phy-mode; NULL: it says nothing, and the port is taken as RGMII */
+    const char *mode; /* phy-mode; NULL: the tree has none, and RGMII is assumed */
     /* starfive,tx-use-rgmii-clk: it sends with the receive clock, which the PHY adapts to the link;
-     * else with the clock chosen before. */
+     * false: the choice of clock does not change. */
     bool received_clock;
 };
 
-/* Put the controller of the port (0, 1) into reset, give it its clocks, choose RGMII, and release it. Its own clock, where it sends with that, gets 125 MHz; other dividers
- * stay as the firmware left them. NULL, or why not: it is wired for another mode (RMII of the VisionFive 2 v1.2A's port 1), and nothing was written; or it stays in reset. */
+/* Reset the controller of the port (0 or 1), start its clocks, and choose RGMII. Its own clock is set to 125 MHz if it sends with that; other dividers keep the firmware's
+ * settings. Returns NULL, or an error message: it is wired for another mode (RMII of the VisionFive 2 v1.2A's port 1), and nothing was written; or it stays in reset. */
 const char *jh7110_gmac_wake(const struct jh7110_gmac *g, unsigned port,
                              const struct jh7110_gmac_wiring *wiring);
 
-/* Put it into reset and leave it there. */
+/* Put the controller into reset and leave it there. */
 void jh7110_gmac_sleep(const struct jh7110_gmac *g, unsigned port);
 
-/* Whether it sends with its own clock, which is that of 1000 Mbit/s: the divider has not enough bits for the slower ones. */
+/* True if it sends with its own clock, which supports only 1000 Mbit/s: the divider has too few bits for slower links. */
 bool jh7110_gmac_is_gigabit_only(const struct jh7110_gmac *g, unsigned port);
 
 #endif

@@ -10,7 +10,11 @@
 
 enum { RP1_GEM = 0x100000, RP1_BANK_1 = 0xd4000 };
 enum { PHY_FIRST = 1, PHY_RESET = 32 - 28 };
-enum { RESET_MS = 5, READY_MS = 20 }; /* phy-reset-duration; and until the PHY's registers answer */
+enum {
+    RESET_MS = 5,
+    READY_MS = 20
+}; /* phy-reset-duration; and the time until the PHY's registers
+                                         answer */
 
 static void rest(const struct gem_setup *s, unsigned ms)
 {
@@ -20,7 +24,8 @@ static void rest(const struct gem_setup *s, unsigned ms)
     }
 }
 
-/* The line is low while the PHY is in reset, and the firmware may have left it so. */
+/* Reset the PHY. The line is low while the PHY is in reset, and the firmware may have left it
+ * so. */
 static void reset_phy(const struct gem_setup *s, uintptr_t bank)
 {
     rp1_gpio_setup(bank, PHY_RESET, true, false);
@@ -29,8 +34,8 @@ static void reset_phy(const struct gem_setup *s, uintptr_t bank)
     rest(s, READY_MS);
 }
 
-/* Raspberry Pi's trees of Linux 6.1 and 6.6 call it a plain macb (rp1.dtsi of raspberrypi/linux, rp1_eth); later ones and upstream's have
- * RP1's own name. Firmware leaves the registers' address empty, so that the tree's is the only one. */
+/* Find the interface's address in the tree; the firmware does not write it to the registers. Raspberry Pi's trees of Linux 6.1 and 6.6
+ * call the controller a plain macb (rp1.dtsi of raspberrypi/linux, rp1_eth); later trees and upstream's have RP1's own name. */
 static const uint8_t *find_address(const struct device_tree *tree)
 {
     static const char *const names[] = { "raspberrypi,rp1-gem", "cdns,macb" };

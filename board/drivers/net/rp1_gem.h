@@ -7,8 +7,8 @@
 #include "board/drivers/bus/rp1_link.h"
 #include "board/drivers/net/gem.h"
 
-/* Start it. port: the registers of RP1's PCIe port, not yet mapped; the tree has the address of the
- * interface. NULL: success; else an error message. */
+/* Start the controller. port: the registers of RP1's PCIe port, not yet mapped; the tree has the
+ * address of the interface. Returns NULL or an error message. */
 const char *rp1_gem_open(struct gem *g, const struct device_tree *tree, uintptr_t port,
                          uint64_t (*ticks)(void), uint64_t ticks_hz, uint8_t address[6]);
 

@@ -4,8 +4,8 @@
 
 #include "board/device_tree.h"
 
-/* (6) mac-address, else local-mac-address; NULL: the node has neither, or not that of a station.
- * Points into the tree. */
+/* Returns the node's mac-address, else its local-mac-address (6 bytes in the tree). NULL: the node
+ * has neither, or it is not a station's. */
 const uint8_t *tree_address(const struct device_tree *tree, const struct device_tree_node *node);
 
 #endif

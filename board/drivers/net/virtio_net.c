@@ -28,8 +28,8 @@ static void fail(struct virtio_net *v)
     (void)virtio_stop(v->mmio);
 }
 
-/* No checksums, no segments, no merged buffers: lwIP computes checksums, and a frame fits a
- * buffer. */
+/* Choose the features: no checksums, segments or merged buffers, because lwIP computes checksums,
+ * and a frame fits a buffer. */
 static const char *negotiate(struct virtio_net *v)
 {
     uint32_t taken = 0;
@@ -53,8 +53,8 @@ static bool start_queue(struct virtio_net *v, unsigned which, struct virtio_net_
     return q->size != 0;
 }
 
-/* Give the buffer of this slot to the device: it sends this many bytes of it, or writes at most
- * this many. */
+/* Give the slot's buffer to the device, which sends `bytes` of it, or writes at most as
+ * many. */
 static void offer(struct virtio_net *v, unsigned which, struct virtio_net_queue *q, uint32_t slot,
                   uint32_t bytes)
 {
@@ -67,7 +67,8 @@ static void offer(struct virtio_net *v, unsigned which, struct virtio_net_queue 
     virtq_offer(v->mmio, &rings, q->size, slot);
 }
 
-/* The next buffer that the device has returned, and how many bytes it wrote. False: none. */
+/* Take the next buffer that the device has returned, and the number of bytes that it wrote. False:
+ * none. */
 static bool take(struct virtio_net *v, struct virtio_net_queue *q, uint32_t *slot, uint32_t *bytes)
 {
     uint16_t index = *(volatile uint16_t *)&q->used.index;
@@ -87,7 +88,8 @@ static bool take(struct virtio_net *v, struct virtio_net_queue *q, uint32_t *slo
     return true;
 }
 
-/* Section 3.1.1, from the reset to DRIVER_OK. NULL: success. */
+/* Start the device: section 3.1.1, from the reset to DRIVER_OK. Returns NULL or an error
+ * message. */
 static const char *start(struct virtio_net *v)
 {
     const char *why;

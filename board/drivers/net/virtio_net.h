@@ -1,6 +1,6 @@
 /* virtio-net over virtio-mmio version 2 (VIRTIO 1.2, sections 4.2 and 5.1): one queue in each
- * direction, polled. Frames are copied, so that the device never reads or writes other memory. The
- * device must be cache coherent. */
+ * direction, which is polled. Frames are copied, so the device never reads or writes other memory.
+ * The device must be cache coherent. */
 #ifndef INGOT_BOARD_DRIVERS_NET_VIRTIO_NET_H
 #define INGOT_BOARD_DRIVERS_NET_VIRTIO_NET_H
 
@@ -26,7 +26,7 @@ struct virtio_net_queue {
     _Alignas(64) uint8_t buffers[VIRTIO_NET_SLOTS][VIRTIO_NET_BUFFER_BYTES];
     uint32_t size;      /* descriptors in use, at most VIRTIO_NET_SLOTS */
     uint16_t used_seen; /* elements of the used ring that were consumed */
-    uint32_t owned;     /* bit n: buffer n belongs to the device */
+    uint32_t owned;     /* bit n: the device owns buffer n */
 };
 
 /* All state of one device; zeroed by open. The machine's addresses are its bus addresses

@@ -5,10 +5,10 @@
 enum { REG_ID_1 = 2, REG_ID_2 = 3, REG_AT = 0x1e, REG_DATA = 0x1f };
 enum { ID_1 = 0x4f51, ID_2 = 0xe91b };
 
-/* Registers that are reached by REG_AT and REG_DATA. */
+/* Inner registers: their numbers are written to REG_AT, their values are in REG_DATA. */
 enum { CHIP = 0xa001, RGMII = 0xa003, PADS = 0xa010 };
 enum { CHIP_RECEIVE_1900 = 1 << 8, CHIP_SUPPLY_SHIFT = 4, CHIP_SUPPLY_MASK = 3 };
-enum { SUPPLY_3V3 = 0, SUPPLY_1V8 = 2 }; /* of its pads; 3 is 1.8 V, too */
+enum { SUPPLY_3V3 = 0, SUPPLY_1V8 = 2 }; /* of its pads; 3 is also 1.8 V */
 enum { PADS_CLOCK_SHIFT = 13, PADS_DATA_TOP_SHIFT = 12, PADS_DATA_SHIFT = 4 };
 enum { STRENGTHS = 8 };
 enum {
@@ -24,7 +24,8 @@ static bool is_delay(uint64_t picos)
     return picos <= MOST && picos % STEP == 0;
 }
 
-/* One that cannot be had is the usual one, as in U-Boot. */
+/* The register's value for a delay. A delay that the PHY does not support becomes the usual one, as
+ * in U-Boot. */
 static uint8_t steps_of(uint64_t picos)
 {
     return (uint8_t)((is_delay(picos) ? picos : USUAL) / STEP);
@@ -38,9 +39,9 @@ static bool has(const struct device_tree *tree, const struct device_tree_node *n
     return device_tree_property(tree, node, name, &bytes) != NULL;
 }
 
-/* The maker's names (starfive_visionfive2.dts and motorcomm.c of StarFive's U-Boot; the same fields in the patches that StarFive sent to
- * Linux in December 2022). Trees of its releases up to VF2_v2.11.5 have no rx_delay_sel and no strengths: a delay without a number is the
- * one of motorcomm.c's table, and a strength stays. False: the tree has none of the names. */
+/* Read the properties by the maker's names (starfive_visionfive2.dts and motorcomm.c of StarFive's U-Boot; StarFive's patches for Linux
+ * of December 2022 have the same fields). Trees of its releases up to VF2_v2.11.5 have no rx_delay_sel and no strengths: a delay without
+ * a number is that of motorcomm.c's table, and a strength does not change. False: the tree has none of the names. */
 static bool read_numbers(struct yt8531 *y, const struct device_tree *tree,
                          const struct device_tree_node *node)
 {
@@ -82,7 +83,7 @@ static bool read_numbers(struct yt8531 *y, const struct device_tree *tree,
     return true;
 }
 
-/* Delays count where the PHY has to make them. */
+/* Read the delays; each counts only if phy-mode requires it of the PHY. */
 static void read_delays(struct yt8531 *y, const struct device_tree *tree,
                         const struct device_tree_node *node, const char *mode)
 {
@@ -146,7 +147,8 @@ static void change(const struct phy *p, unsigned reg, unsigned mask, unsigned va
     b->write(b->context, p->address, REG_DATA, (uint16_t)((old & ~mask) | value));
 }
 
-/* The register's number for a strength, or STRENGTHS: it has none such, or it stays. */
+/* The register's number for a strength; STRENGTHS: no number has this strength, or it is not to
+ * change. */
 static unsigned number_of(const struct phy *p, uint16_t strength)
 {
     static const uint16_t at_3v3[STRENGTHS] = { 3070, 4080, 4370, 4680, 5020, 5450, 5740, 6140 },
@@ -163,7 +165,7 @@ static unsigned number_of(const struct phy *p, uint16_t strength)
     return i;
 }
 
-/* One that cannot be had stays, as in U-Boot. */
+/* Set the strengths. One that the PHY does not support does not change, as in U-Boot. */
 static void set_strengths(const struct yt8531 *y, const struct phy *p)
 {
     unsigned clock = number_of(p, y->clock_strength), data = number_of(p, y->data_strength);
