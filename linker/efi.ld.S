@@ -1,6 +1,6 @@
-/* A program for EFI, which toolchain/make_efi.py makes a PE file of. It is linked to an address that no machine has to
- * have free: the firmware puts it where it likes, and applies the base relocations that the script makes of the
- * linker's. Sections lie on pages of their own, so that firmware may map each with its own rights.
+/* The program for EFI; toolchain/make_efi.py makes a PE file from it. The link address need not be free on
+ * any machine: the firmware loads the program anywhere, and applies base relocations, which make_efi.py makes
+ * from the linker's. Each section has its own pages, so that firmware may map each with its own rights.
  *
  *   image_start  header    the PE header; nothing of it is used
  *                text      read, execute
@@ -8,8 +8,8 @@
  *                data      read, write; then bss and the stacks, which the firmware clears
  *   image_end
  *
- * The firmware's functions run on our stack as well: FIRMWARE_STACK more than our own code takes (UEFI 2.10, 2.3.2 to
- * 2.3.7: 128 KiB), below core 0's. */
+ * The firmware's functions run on core 0's stack, too: FIRMWARE_STACK is
+ * the room that they need below it (UEFI 2.10, 2.3.2 to 2.3.7: 128 KiB). */
 #include "boot/stacks.h"
 
 #define PAGE 4096

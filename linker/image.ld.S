@@ -7,8 +7,8 @@
  *   BOARD_IMAGE_FILE_BYTES     bound of the file; default, and the most, 512 KiB
  *   BOARD_IMAGE_RAM_BYTES      bound of all below; default, and the most, 16 MiB
  *
- * Memory map, low to high, every section on its own 4 KiB pages, but that the first constants share
- * the last page of text:
+ * Memory map, low to high, every section on its own 4 KiB pages,
+ * except that the first constants share the last page of text:
  *
  *   image_start  text      read, execute     header, entry and what unpacks the rest first
  *                rodata    read              constants, strings, tables
@@ -24,7 +24,7 @@
 
 #define IMAGE_FILE_MOST (512 * 1024) /* of the file */
 #define IMAGE_LOAD_MOST (1024 * 1024) /* text, rodata and data */
-#define IMAGE_LOAD_NETWORK (1024 * 1280) /* the same, of an image with a network */
+#define IMAGE_LOAD_NETWORK (1024 * 1280) /* the same, if the image has a network */
 #define IMAGE_RAM_MOST (16 * 1024 * 1024)
 #ifndef BOARD_IMAGE_FILE_BYTES
 #define BOARD_IMAGE_FILE_BYTES IMAGE_FILE_MOST
@@ -51,13 +51,13 @@ SECTIONS
     .text : {
         text_start = .;
         KEEP(*(.head))
-        /* The vectors of arm64 lie at a multiple of 2 KiB. The parts before fill the first: code
-         * whose section asks for it by the name .text.early. */
+        /* The vectors of arm64 lie at a multiple of 2 KiB. The parts before them
+         * fill the first 2 KiB, with code from sections named .text.early. */
         *start.S.o(.text .text.*)
         *unpack.S.o(.text .text.*)
         *unpack_lz*.o(.text .text.*)
         . = ALIGN(64);
-        image_head_end = .; /* what lies behind may be packed */
+        image_head_end = .; /* everything after this may be packed */
         *(.text.early.*)
         *vectors.S.o(.text .text.*)
         *(.text .text.*)
@@ -75,7 +75,7 @@ SECTIONS
     .data : ALIGN(PAGE) {
         data_start = .;
         *(.data .data.*)
-        *(.got .got.plt .igot .igot.plt) /* empty; in rodata they would mark it writable */
+        *(.got .got.plt .igot .igot.plt) /* these are empty; in rodata they would make it writable */
         . = ALIGN(16);
         *(.sdata .sdata.*)
         . = ALIGN(64);
@@ -103,8 +103,8 @@ SECTIONS
     } :data
     image_end = .;
 
-    /* arm64 Image header (Linux Documentation/arm64/booting): counted from the RAM base, and all
-     * that the firmware must leave free. */
+    /* For the arm64 Image header (Linux Documentation/arm64/booting): the offset
+     * from the RAM base, and the size that the firmware must leave free. */
 #ifdef BOARD_RAM_BASE
     image_text_offset = BOARD_LOAD_ADDRESS - BOARD_RAM_BASE;
 #endif
@@ -139,11 +139,11 @@ ASSERT(BOARD_IMAGE_FILE_BYTES <= IMAGE_FILE_MOST,
        "memory.h: BOARD_IMAGE_FILE_BYTES is above 512 KiB, which no image may take (docs/DESIGN.md)")
 ASSERT(image_file_end - image_start <= (DEFINED(lwip_init) ? IMAGE_LOAD_NETWORK : IMAGE_LOAD_MOST),
        "text, rodata and data are larger than 1 MiB, or 1.25 MiB with a network (make size shows what grew)")
-/* Tables of unpack.S: one of 1 GiB entries, one of 2 MiB, the others of pages. The packed bytes lie
- * above what they become. */
+/* unpack.S has one table of 1 GiB entries, one of 2 MiB entries, and
+ * tables of pages. The packed bytes lie above the unpacked ones. */
 ASSERT(BOARD_IMAGE_RAM_BYTES <= IMAGE_RAM_MOST && UNPACK_TABLES_BYTES >= (3 + IMAGE_RAM_MOST / 0x200000) * PAGE,
        "the unpacking has too little room for page tables")
-/* The linker's code for the Cortex-A53 (Makefile) would lie behind the head: it has no end of a page. */
+/* The linker's code for the Cortex-A53 (Makefile) would lie after the head. A head within one page needs none. */
 ASSERT(image_head_bytes <= PAGE - 8, "the head takes more than a page")
 ASSERT((image_end - 1) / 0x40000000 == image_start / 0x40000000, "the image crosses a GiB")
 ASSERT(image_end - image_start <= BOARD_IMAGE_RAM_BYTES,

@@ -12,7 +12,7 @@ from machine import ROOT
 
 @functools.cache
 def names():
-    """Every board in the tree but the one to copy."""
+    """Every board in the tree except the template."""
     return sorted(os.path.basename(os.path.dirname(path))
                   for path in glob.glob(os.path.join(ROOT, "board/*/board.mk")) if "/template/" not in path)
 

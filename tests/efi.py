@@ -19,7 +19,7 @@ class Firmware:
         self.name, self.board, self.package, self.path, self.command = name, board, package, path, command + ["-m", memory]
 
     def missing(self):
-        """The missing parts to run it; "": none."""
+        """The parts that are missing to run it; "": none."""
         for path in (self.path, os.path.join(BUILD, self.board, "ingot.bin"), f"/usr/bin/{self.command[0]}"):
             if not os.path.exists(path):
                 return f"{path} is not installed ({self.package}: make setup-tests)" if path == self.path else f"{path} is not there"

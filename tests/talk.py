@@ -143,7 +143,7 @@ class Console:
         end(self.child)
 
     def kill(self):
-        """As the power goes: at once."""
+        """Like a power cut: at once."""
         os.kill(self.child.pid, signal.SIGKILL)
         self.child.wait()
 

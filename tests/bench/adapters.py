@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The cost of adapters: instructions per token (counted under -icount by the architectural counter, one core) of a model of
-smol135's shape with random adapters on q and v, beside the model alone. usage: adapters.py [MACHINE ...], part of a label"""
+"""The cost of adapters: instructions per token of a model of smol135's shape, without an adapter and with random adapters on
+q and v (one core, counted by the architectural counter under -icount). usage: adapters.py [MACHINE ...], part of a label"""
 
 import json
 import os
@@ -22,7 +22,7 @@ tokens.SECONDS = 900 # for one run, with others at work
 
 
 def make_adapter(base, rank):
-    """A PEFT folder of small random numbers, and what `ingot adapter` makes of it."""
+    """Make a PEFT folder of small random numbers, and pack it with `ingot adapter`; returns the packed file."""
     source = random.Random(rank)
     header, body = {}, bytearray()
     for layer in range(LAYERS):
@@ -46,7 +46,7 @@ def make_adapter(base, rank):
 
 
 class With:
-    """A machine whose boot words have one more."""
+    """A machine that gets one more boot option."""
 
     def __init__(self, machine, word):
         self.machine, self.word, self.label = machine, word, machine.label

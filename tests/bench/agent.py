@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""How many tokens of its prompts a server computes for an agent of twenty turns with tools, Ingot's and llama.cpp's: two agents one after the
-other, then the first prompt again after a restart. The client writes each reply otherwise than the model did, as templates without thoughts do.
+"""Counts the prompt tokens that Ingot's server and llama.cpp's compute for an agent of twenty turns with tools: two agents, one after the other,
+then the first prompt again after a restart. The client changes each reply before it sends it back, like templates that leave out thoughts.
 
 usage: agent.py [MODEL.gguf [TOKENS]]   one model, tools of about TOKENS (default 4000); without: random models of three shapes, few tools
 
-llama.cpp as compare.py finds it; without it Ingot alone is told of. Counted: it does not depend on the load of this computer."""
+compare.py finds llama.cpp; without it, only Ingot is measured. Tokens are counted, so the load of this computer does not matter."""
 
 import json
 import os
@@ -25,7 +25,7 @@ KEPT_MIB = "256"
 
 
 def tools(n):
-    """So many descriptions of tools, as clients of OpenAI's API send them."""
+    """n descriptions of tools, as clients of OpenAI's API send them."""
     verbs, things = ("read", "set", "list", "watch", "reset"), ("light", "heat", "door", "window", "fan", "oven", "tap", "clock", "camera", "alarm")
     names = [f"{verb}_{thing}" for thing in things for verb in verbs]
     return json.dumps([{"type": "function", "function": {
@@ -43,7 +43,7 @@ def ask(server, text):
 
 
 def run_agent(server, name, described):
-    """A row of ask() for each turn."""
+    """The result of ask() for each turn."""
     text, rows = f"Tools: {described}\nYou are {name}.", []
     for i in range(TURNS):
         text += f"\nuser: is room {i} lit?\nanswer:"
@@ -59,7 +59,7 @@ class Ingot(compare.Server):
     go = compare.Ingot.go
 
     def __exit__(self, *_):
-        self.process.terminate()  # what is not in the file yet is written
+        self.process.terminate()  # the server writes what the file lacks
         self.process.wait()
         super().__exit__()
 
@@ -74,7 +74,7 @@ def tell(start, described):
 
 
 class Starter:
-    """Starts one server after another; keeps: a restart knows what was computed before it."""
+    """Starts one server after another; keeps: a restarted server knows what the previous one computed."""
 
     def __init__(self, make, keeps):
         self.make, self.keeps = make, keeps

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Boards that are not at hand, on paper: which bound holds for a reply after each step, and how much is left.
+"""Calculates boards that nobody has here: which bound limits a reply after each step, and how far from it the board is.
 
 usage: bounds.py
 
-A turn of an agent: a prompt of 4,000 tokens of which 100 are new, and a reply of 100. A token of the reply takes the longer of its
-bytes through memory and of the cores' work; a prompt the longer of both for its tokens. Work is the static cycles of the kernels
-(docs/experiments/where-it-stands.md), with every load in the first cache: a board is slower. Attention counts by its bytes. The bound is what
-the board could do at most: its bus at the published rate, each core its int8 multiply-adds. Left is the time over that."""
+A turn of an agent has a prompt of 4,000 tokens, 100 of them new, and a reply of 100. A token of the reply takes the time of its bytes or the
+time of the cores' work, whichever is longer; so does the whole prompt. Work is the static cycles of the kernels
+(docs/experiments/where-it-stands.md), with every load in the first cache: a board is slower. Only the bytes of attention count. The bound is
+the board's maximum: its bus at the published rate, each core at its most int8 multiply-adds. Left is the time divided by that of the bound."""
 
 import os
 import sys
@@ -19,31 +19,31 @@ LAYERS, DIM, HIDDEN, KV, VOCAB = 16, 2048, 8192, 512, 128256
 PROMPT, NEW, REPLY = 4000, 100, 100
 BLOCK = 8 * 32  # weights of a block, for which the tables have cycles
 
-# Bytes a weight; cycles of a block by a token for a core, one at a time and of many.
-# where-it-stands.md: "bytes of weights per cycle" and "Static cycles per block and token". Nothing is published of how
-# long the X60's vector instructions take: its counted instructions at VLEN 256 are taken for two cycles each, as most
-# work on two registers.
+# Bytes a weight; a core's cycles for a block and a token, first for single tokens, then for many.
+# where-it-stands.md: "bytes of weights per cycle" and "Static cycles per block and token".
+# The times of the X60's vector instructions are not published: each instruction
+# counted at VLEN 256 is taken as two cycles, because most work on two registers.
 BYTES = {"Q4_0": 18 / 32, "Q4_K": 144 / 256, "Q8_0": 34 / 32}
 A76 = {"Q4_0": (144 / 6.58, 11.9), "Q4_K": (144 / 6.05, 115 / 8), "Q8_0": (272 / 20.32, 11.3)}
 A55 = {"Q4_0": (144 / 1.52, 48), "Q4_K": (144 / 1.56, 405 / 8), "Q8_0": (272 / 2.64, 47)}
 X60 = {"Q4_0": (BLOCK * .17, BLOCK * .058), "Q4_K": (BLOCK * .242, BLOCK * .128), "Q8_0": (BLOCK * .232, BLOCK * .094)}
-# int8 multiply-adds of a core in a cycle: two dot products of 16 bytes; one; 32 bytes.
+# int8 multiply-adds of a core in a cycle: two dot products of 16 bytes (A76), one of 16 (A55), one of 32 (X60).
 PEAK = {"A76": 32, "A55": 16, "X60": 32}
-FOR_THREE = 2.16  # what a pass over three tokens takes of the cores, in passes over one: two-to-eight-tokens.md
+FOR_THREE = 2.16  # the cores' time for a pass over three tokens, in passes over one: two-to-eight-tokens.md
 
 
 class Board:
-    """cores: (name, how many, GHz, cycles). bus: GB/s of the memory's pins, published; gives: what programs read, a part of it."""
+    """cores: (name, how many, GHz, cycles). bus: GB/s of the memory's pins, published; gives: the part of it that programs can read."""
 
     def __init__(self, name, cores, bus, gives):
         self.name, self.cores, self.bus, self.gives = name, cores, bus, gives
 
     def rate(self, kind, many, cores=None):
-        """Blocks a second of all cores, or of some."""
+        """Blocks a second that all cores compute, or some cores."""
         return sum(n * ghz * 1e9 / cycles[kind][many] for _, n, ghz, cycles in cores or self.cores)
 
     def equal_parts(self, kind, many):
-        """The slowest core's part ends last."""
+        """Blocks a second if all cores get equal parts: the slowest core ends last."""
         each = [(ghz * 1e9 / cycles[kind][many], n) for _, n, ghz, cycles in self.cores]
         return min(rate for rate, _ in each) * sum(n for _, n in each)
 
@@ -51,7 +51,7 @@ class Board:
         return sum(n * ghz * 1e9 * PEAK[name] for name, n, ghz, _ in self.cores)
 
 
-# Pi 5: board/rpi5/board.def, and 11 GB/s that programs read (published); the same part of the bus is taken for the others.
+# Pi 5: board/rpi5/board.def, and 11 GB/s that programs read (published); the other boards are assumed to reach the same share of their bus.
 # RK3588 (Rockchip's data sheet, 2.4 and 1.8 GHz, LPDDR4X-4224 of 64 bits); K1 (SpacemiT's data sheet, 1.6 GHz, VLEN 256,
 # LPDDR4X-2666 of 32 bits).
 GIVEN = 11 / 17.068
@@ -66,12 +66,12 @@ def weights():
 
 
 def last_layer_saves():
-    """The part of a layer that only tokens that are read need: all but its keys and values."""
+    """The part of the last layer that only tokens with logits need: everything except keys and values."""
     return 1 - 2 * DIM * KV / weights()[0]
 
 
 class Step:
-    """One more thing done; what it changes is kept for the steps after it."""
+    """One more improvement; later steps keep its changes."""
 
     def __init__(self, name, **changes):
         self.name, self.changes = name, changes

@@ -1,14 +1,14 @@
 #!/usr/bin/python3
-"""Ingot beside llama.cpp on this computer, with the published models of models/published.ini: one table (docs/experiments/beside-llama-cpp.md
-says how to read it).
+"""Compares Ingot with llama.cpp on this computer, with the models of models/published.ini,
+in one table (docs/experiments/beside-llama-cpp.md says how to read it).
 
 usage: compare.py [MODEL ...]   names of models/published.ini (default: smollm2-135m gemma3-270m)
 
 llama.cpp is the package $COMPARE_WITH (default: the newest xllamacpp that pip finds), or the program $LLAMA_SERVER. Both programs read the same
-GGUF; Ingot packs it and keeps its types. Both serve HTTP and answer the same requests by turns, $COMPARE_RUNS=7 of each; the client's clock
-counts. The package is built for AVX2, so where this CPU has more, Ingot is measured with all of it and with AVX2 alone.
+GGUF; Ingot packs it without changing its types. Both serve HTTP and answer the same requests alternately, $COMPARE_RUNS=7 of each; the
+client measures the time. The package is built for AVX2; if this CPU has more, Ingot is measured with all of it and with only AVX2.
 
-Without a network, a package or a model it says so and ends with 0. On a computer with other work it ends with 1, unless ANYWAY=1.
+If network, package or model is missing, it says so and exits with 0. On a busy computer it exits with 1, unless ANYWAY=1.
 README=yes writes the ratios into README.md, unless the computer was busy."""
 
 import array
@@ -46,13 +46,13 @@ SECONDS = 300
 
 
 class Skipped(Exception):
-    """Why there is nothing to compare with."""
+    """The reason why nothing can be compared."""
 
 
 # ---- this computer -----------------------------------------------------------------------------
 
 def ticks():
-    """(all, busy) ticks of all processors; those that the host of a virtual machine took count as busy."""
+    """(all, busy) ticks of all processors; ticks that the host of a virtual machine took count as busy."""
     with open("/proc/stat", encoding="ascii") as f:
         spent = [int(word) for word in f.readline().split()[1:9]]
     return sum(spent), sum(spent) - spent[3] - spent[4]
@@ -64,7 +64,7 @@ def own_ticks():
 
 
 class Others:
-    """The share of this computer that others take, from when this is made; no server runs then, nor when it is asked."""
+    """The share of this computer that other programs take, from this object's creation on. No server runs at its creation or when it is asked."""
 
     def __init__(self):
         self.first, self.own = ticks(), own_ticks()
@@ -89,7 +89,7 @@ def check_at_rest():
 # ---- what is compared --------------------------------------------------------------------------
 
 def install_peer():
-    """llama.cpp into build/compare; its name and version."""
+    """Install llama.cpp into build/compare; returns its name and version."""
     if os.environ.get("LLAMA_SERVER"):
         done = subprocess.run([os.environ["LLAMA_SERVER"], "--version"], capture_output=True, text=True, check=False, timeout=60)
         return "llama.cpp " + " ".join(re.findall(r"^version: (.*)$", done.stdout + done.stderr, re.M))
@@ -123,7 +123,7 @@ def packed(gguf, kind=None):
 
 
 class Server:
-    """A program that serves a model; `go` starts what a cold start counts."""
+    """A program that serves a model; a cold start is measured from `go` on."""
 
     def __init__(self, command, env=None):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env)
@@ -174,7 +174,7 @@ class Ingot(Server):
 
 
 class Package(Server):
-    """llama.cpp in Python. The time and memory of Python until the library is loaded count neither as time nor as memory."""
+    """llama.cpp in Python. Python's time and memory before the library is loaded are not counted."""
 
     def __init__(self, gguf, threads, warm_up=True, context=CONTEXT, places=1):
         super().__init__([sys.executable, os.path.join(HERE, "compare_peer.py"), gguf, str(threads), str(context), str(places), str(int(warm_up))],
@@ -230,7 +230,7 @@ PROMPTS = random.Random(47)
 
 
 def new_prompt(n):
-    """Tokens that no request had: nothing that was kept of another is of use."""
+    """Tokens that no request had, so that no server can reuse earlier results."""
     return [PROMPTS.randrange(1000, 40000) for _ in range(n)]
 
 
@@ -240,7 +240,7 @@ def prefill(server, prompt):
 
 
 def decode(server, prompts):
-    """Tokens a second: of a request with NEW tokens more than another of the same length."""
+    """Tokens a second, from two requests of the same length, one with NEW more tokens than the other."""
     _, first = server.complete(prompts[0], 1)
     n, seconds = server.complete(prompts[1], 1 + NEW)
     return (n - 1) / (seconds - first) if n > NEW // 4 and seconds > first else math.nan
@@ -257,7 +257,7 @@ def first_token(make, prompt):
 
 
 def rounds(servers):
-    """{figure: [a value for each server, for each round]}, by turns."""
+    """{figure: [a value for each server, for each round]}; the servers take turns."""
     found = {"decode, tok/s": [], "prefill of 64, tok/s": [], "prefill of 512, tok/s": []}
     for turn in range(RUNS):
         progress(f"turn {turn + 1} of {RUNS}")
@@ -291,7 +291,7 @@ def logits_at(model, ids):
 
 
 def peer_logits_at(server, ids, vocabulary):
-    """The same for llama.cpp, whose server tells the probabilities of as many tokens as it is asked for."""
+    """The same from llama.cpp, whose server returns the probabilities of the requested number of tokens."""
     rows = []
     for n in POSITIONS:
         reply, _ = server.ask("/completion", prompt=ids[:n], n_predict=1, n_probs=vocabulary, temperature=0)
@@ -303,7 +303,7 @@ def peer_logits_at(server, ids, vocabulary):
 
 
 def divergence(exact, other):
-    """The mean of KL(exact || other) over positions, in nats; a probability that the other tells as 0 counts as e^-60."""
+    """The mean of KL(exact || other) over positions, in nats; a probability that the other server gives as 0 counts as e^-60."""
     return statistics.fmean(sum(math.exp(p) * (p - max(q, -60)) for p, q in zip(*rows)) for rows in zip(exact, other))
 
 
@@ -376,7 +376,7 @@ SHOWN = ("decode", "prefill of 64", "prefill of 512")
 
 
 def section(day, cpu, cores, version, peer, names, rows):
-    """README's section: for each model, count of threads and way to run Ingot the ratios of SHOWN figures, whoever is ahead. rows as compare() gives
+    """README's section: the ratios of SHOWN figures for each model, number of threads and way to run Ingot, whoever is ahead. rows as compare() gives
     them; names[0] is Ingot or llama.cpp as makers() has them."""
     lines = [HEADING, "", f"How many times as fast as llama.cpp ({peer}) Ingot {version} serves the same files, measured by turns on {day} on {cpu}, {cores} cores.",
              "Below 1 llama.cpp is ahead. [docs/experiments/beside-llama-cpp.md](docs/experiments/beside-llama-cpp.md) says how it is measured; `make compare` repeats it.", "",
@@ -389,7 +389,7 @@ def section(day, cpu, cores, version, peer, names, rows):
 
 
 def put_section(text, new):
-    """README with the section in place of the one before, or in front of NEXT."""
+    """README with the section in place of its old version, or before NEXT."""
     before, _, rest = text.partition("\n" + HEADING + "\n")
     if rest:
         return before + "\n" + new + rest[rest.index("\n" + NEXT) + 1:]

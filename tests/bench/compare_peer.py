@@ -1,9 +1,9 @@
-"""llama.cpp's server, out of the package xllamacpp, for compare.py: a process of its own, so that its memory and its start are its own.
+"""llama.cpp's server from the package xllamacpp, for compare.py, in a separate process, so that its memory and start are measured separately.
 
 usage: compare_peer.py MODEL THREADS CONTEXT PLACES WARM_UP
 
 Prints `ready BYTES SYSTEM`: what Python and the library take before a model is there. After a line on standard input it loads the model and prints
-its address. It ends with standard input."""
+its address. It ends when standard input ends."""
 
 import re
 import sys

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The shortest multiples of CRC-32C's polynomial P with four and with six terms, as the delays that
-kernels/riscv64/hash/crc32c_u8_rv64gc.S has. The weight is even, as x + 1 divides P. A multiple of P in x
-is one in x^64 too, because over GF(2) its 64th power is the same terms with 64 times the exponents."""
+"""Finds the shortest multiples of CRC-32C's polynomial P with four and with six terms; kernels/riscv64/hash/crc32c_u8_rv64gc.S
+uses them as delays. The number of terms is even, because x + 1 divides P. A multiple of P in x is
+also a multiple in x^64: over GF(2) its 64th power has the same terms with 64 times the exponents."""
 
 import sys
 
@@ -31,7 +31,7 @@ def four(power):
 
 
 def six(power):
-    """All (a, b, c, d, s) of the least s. The sums of pairs below s meet each other."""
+    """All (a, b, c, d, s) with the least s. The sums of pairs below s meet each other."""
     pairs = {}
     for s, top in enumerate(power):
         found = {tuple(sorted((a, b, *pairs[1 ^ top ^ power[a] ^ power[b]])))
@@ -43,7 +43,7 @@ def six(power):
 
 
 def delays(exponents):
-    """How far behind a word that is taken away it is added."""
+    """How many words after an eliminated word each term is added."""
     s = exponents[-1]
     return sorted(s - e for e in (0, *exponents[:-1]))
 

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""How often the cache of experts has what the trained mixture asks for, on conversations that it never
-read: what the program says, and beside it the same requests answered by other rules.
+"""How often the cache has the experts that the trained mixture needs, on conversations that
+it never read: the program's own figure, compared with other rules for the same requests.
 
 usage: experts.py [MODEL.ingot] [--exchanges N]
 
 The requests are the real ones: build/tests/bench/routes is the Linux program, which also writes
-down what every router chose. All rules see the same requests and begin with nothing. `average` is
-the rule of runtime/stream/stream_experts.c, computed here once more: it must come near the program's
-own figure (a prompt's chunk gives up slots in another order there). `best` knows the future: no rule that reads only what is asked for does better."""
+down what every router chose. All rules see the same requests and begin with an empty cache. `average` is
+the rule of runtime/stream/stream_experts.c, computed here once more: it must come close to the program's own figure (which frees
+slots in another order in a prompt's chunk). `best` knows the future: no rule that reads only requested experts can be better."""
 
 import os
 import random
@@ -30,14 +30,14 @@ SECONDS = 600
 
 
 class Layer:
-    """A rule's facts about a layer: slots are a set of experts, `now` counts passes."""
+    """The state of a rule for a layer: slots are a set of experts, `now` counts passes."""
 
     def __init__(self, n_slots):
         self.n_slots, self.slots, self.now = n_slots, set(), 0
         self.use, self.last, self.rng = {}, {}, random.Random(1)
 
     def ask(self, n_tokens, counts, rule, after):
-        """Experts that were there, of those of counts {expert: tokens}, ascending."""
+        """Experts of counts {expert: tokens} that were in the cache, ascending."""
         for e in set(self.use) | set(counts):
             share = counts.get(e, 0) * USE_ONE // n_tokens
             step = (share - self.use.get(e, 0)) * min(n_tokens, USE_TOKENS)
@@ -64,7 +64,7 @@ class Layer:
 
 
 def after_of(passes):
-    """When an expert is asked for next, after pass `now`."""
+    """The pass after `now` that asks for an expert next."""
     asked = {}
     for i, (_, counts) in enumerate(passes):
         for e in counts:
@@ -80,7 +80,7 @@ def after_of(passes):
 
 
 def play(routes, n_slots, rule):
-    """(kept, asked) of single tokens, and of all passes."""
+    """(experts found, experts asked for) of single tokens, and of all passes."""
     single, all_ = [0, 0], [0, 0]
     for passes in routes.values():
         layer, after = Layer(n_slots), after_of(passes)
@@ -104,7 +104,7 @@ def read_routes(path):
 
 
 def slots_of(model, limit):
-    """(slots, experts) of a layer by the plan, or None: another plan, or none."""
+    """(slots, experts) of a layer by the plan; None: there is no plan, or one of another kind."""
     said = subprocess.run([ROUTES, "plan", model, "--mem", str(limit), "--mem-bw", "1G"],
                           capture_output=True, text=True, timeout=SECONDS).stdout
     found = re.search(r"(\d+) of (\d+) experts a layer", said)
@@ -112,7 +112,7 @@ def slots_of(model, limit):
 
 
 def limit_for(model, n_slots):
-    """The least mem= that gives so many slots."""
+    """The least mem= that gives this number of slots."""
     low, high = 0, os.path.getsize(model)
     while high - low > 1024:
         middle = (low + high) // 2
@@ -122,7 +122,7 @@ def limit_for(model, n_slots):
 
 
 def converse(model, limit, exchanges):
-    """Experts that were read as the program counted, over all conversations in one go, and the routes."""
+    """The program's count of experts that it read over all conversations in one run, and the routes."""
     path = os.path.join(WORK, "experts.routes")
     typed, left = "", exchanges
     for _, talk in held_out.conversations():

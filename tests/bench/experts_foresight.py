@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""The worth of knowing experts before their router names them: time per token over max(bytes that were missing /
-rate, computing), nine rows, if experts were predicted rightly some layers ahead. No computer's time: the
-routers' real choices, and the times of tests/unit/stream/experts_schedule_test.c.
+"""The gain from knowing experts before their router names them: time per token divided by max(missing bytes /
+rate, computing), in nine rows, if experts were predicted correctly some layers ahead. Nothing is timed
+here: it uses the routers' real choices, and the times of tests/unit/stream/experts_schedule_test.c.
 
 usage: experts_foresight.py
 
 build/tests/bench/routes writes down what every router of the trained mixture chooses in four conversations. Predicted
-experts are asked for behind those missing now. Nothing is predicted wrongly, so no guess does better."""
+experts are read after the experts that are missing now. No prediction is wrong, so no real guess does better."""
 
 import os
 import subprocess
@@ -25,7 +25,7 @@ AHEAD = (0, 1, 2, 4)                     # layers; 4 are a token
 
 
 class Card:
-    """Reads one after the other. `later` waits until the card has nothing else to do."""
+    """Does one read after the other. `later` waits until the card has nothing else to do."""
 
     def __init__(self, rate):
         self.read, self.free, self.due, self.later = EXPERT_BYTES / rate, 0.0, {}, []
@@ -57,7 +57,7 @@ class Replay:
                     self.card.later.append((what, self.now))
 
     def layer(self, token, at):
-        """Experts that the cache lacked."""
+        """Compute a layer for a token; returns the experts that the cache lacked."""
         n_tokens, counts = self.routes[at][token]
         there = self.layers[at].slots & set(counts)
         missing = [(token, at, e) for e in sorted(set(counts) - there)]

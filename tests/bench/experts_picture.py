@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""The picture of experts that arrive under the computation: docs/experts.svg.
+"""Draws docs/experts.svg: experts arrive while others are computed.
 
 usage: experts_picture.py [OUT.svg]
 
-The trained mixture on virt-arm64, two cores, half of its experts in the cache, a card of 40 MB/s. The
-image prints its trace (trace=1), of which the most busy milliseconds of the reply are drawn."""
+The trained mixture on virt-arm64, two cores, half of its experts in the cache, a card of 40 MB/s. 
+The image prints its trace (trace=1); the busiest milliseconds of the reply are drawn."""
 
 import json
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The worth of unequal shares of a cache of experts: hits of single tokens if each layer had as many slots as
-the measured use of the layers says, or if all layers' experts stood in one pool, beside as many slots for each. The
-requests of experts.py; shares are counted in one half of the text and played in the other.
+"""The gain from unequal shares of a cache of experts: hits of single tokens if each layer had slots
+by its measured use, or if all layers shared one pool, compared with equal numbers of slots. It uses
+the requests of experts.py; one half of the text determines the shares, the other half tests them.
 
 usage: experts_shares.py"""
 
@@ -23,7 +23,7 @@ def halves(routes):
 
 
 def kept(passes, n_slots):
-    """(kept, asked) of single tokens"""
+    """(experts found, experts asked for) of single tokens"""
     layer, sums = Layer(n_slots), [0, 0]
     for n_tokens, counts in passes:
         n = layer.ask(n_tokens, counts, "average", None)
@@ -34,7 +34,7 @@ def kept(passes, n_slots):
 
 
 def shares_of(curves, least, most, total):
-    """Slots of each layer: those that give most go first. A curve need not be concave, so steps may be several."""
+    """Slots of each layer: the slots that add most hits are given first. A curve need not be concave, so a step may be several slots."""
     slots = dict.fromkeys(curves, least)
     while sum(slots.values()) < total:
         room = total - sum(slots.values())
@@ -50,7 +50,7 @@ def rate(curves, slots):
 
 
 class Pool:
-    """The experts of all layers: the one with the least average goes, and each layer keeps those of a token."""
+    """One pool for all layers: the expert with the least average is dropped, but each layer keeps enough experts for a token."""
 
     def __init__(self, total, least):
         self.total, self.least, self.slots, self.use, self.of = total, least, set(), {}, {}

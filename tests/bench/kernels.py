@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The cost of a weight or element for every kernel: instructions counted in the image of kernels_main.c,
-llvm-mca's cycles of several cores, and time on this computer."""
+"""The cost of a weight or element in every kernel: instructions counted in the image
+of kernels_main.c, cycles of several cores by llvm-mca, and time on this computer."""
 
 import os
 import re
@@ -101,7 +101,7 @@ def show_counted(isa):
 
 
 def unit_of(symbol, call):
-    """(what the cycles are divided by, how it is called)."""
+    """(the divisor of the cycles, and its name)."""
     if not symbol.startswith(("gemv", "gemm")):
         return items(call), "element"
     cols = 256 if "kx8" in symbol else 32

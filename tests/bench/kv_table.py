@@ -41,11 +41,11 @@ def run(*command):
 
 
 def word(types):
-    """As kv= has it: kivi is there in tiers alone, here after a tile of f16."""
+    """The name for kv=: kivi exists only in tiers, here after a tile of f16."""
     return "tiers:64,0,kivi" if types == "kivi" else types
 
 
-# ---- what the unit tests say ------------------------------------------------------------------
+# ---- what the unit tests print ------------------------------------------------------------------
 
 def of_formats():
     """{type: (bytes of keys and of values of 128, cosine of normal numbers)}"""
@@ -75,7 +75,7 @@ def of_text(model, types):
 
 
 def demo_rows():
-    """Conversations as the demo learned them, drawn with another seed; marks say what is a reply."""
+    """Conversations like those that the demo learned from, with another seed; marks tell which tokens are a reply's."""
     rng, tokenizer = random.Random(DEMO_SEED), read_tokenizer("models/demo/tokenizer.json")
     return [rows.row(rng, tokenizer, CONTEXT, generator.MIXED, set()) for _ in range(DEMO_ROWS)]
 
@@ -115,8 +115,8 @@ def counted(types, times):
 
 
 def instructions(types):
-    """For a query, heads of 64, four queries together, a position's key and value; what valgrind has of
-    this CPU, which is AVX2 at most. None without valgrind."""
+    """Instructions for a query and a position's key and value: heads of 64, four queries
+    at once. valgrind supports this CPU's features up to AVX2. None without valgrind."""
     if shutil.which("valgrind") is None:
         return None
     return (counted(types, 3) - counted(types, 1)) / (2 * KV_TILE * KV_QUERIES)

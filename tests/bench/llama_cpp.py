@@ -1,7 +1,7 @@
-"""llama.cpp as shared libraries, by ctypes: its quantizer, its importance matrix and its logits. For comparisons alone.
+"""Calls llama.cpp's shared libraries by ctypes: its quantizer, its importance matrix and its logits. For comparisons alone.
 
-LLAMA_CPP names the folder of libllama, libggml and libggml-base, as the npm package @node-llama-cpp/linux-x64 brings them (release v0.5.0, whose
-structs' offsets stand below)."""
+LLAMA_CPP names the folder with libllama, libggml and libggml-base of the npm package
+@node-llama-cpp/linux-x64 (release v0.5.0; the offsets below are those of its structs)."""
 
 import ctypes as C
 import glob
@@ -18,7 +18,7 @@ MUL_MAT_OP = "MUL_MAT"
 
 
 class Blob(C.Structure):
-    """A struct of parameters by value. It is larger than any of them, and fields are set by offset."""
+    """A struct of parameters, passed by value. It is larger than each of llama.cpp's, and fields are set by offset."""
     _fields_ = [("bytes", C.c_uint8 * 512)]
 
     def put(self, offset, kind, value):
@@ -72,7 +72,7 @@ class LlamaCpp:
         self.ggml.ggml_backend_load_all_from_path(FOLDER.encode())
 
     def quantize(self, source, out, name, pure=False):
-        """A GGUF of the file type `name`, with the types of tensors that llama.cpp gives it."""
+        """Make a GGUF of the file type `name`, with the tensor types that llama.cpp chooses."""
         p = self.llama.llama_model_quantize_default_params()
         p.put(FTYPE, C.c_int32, FTYPES[name])
         p.put(REQUANTIZE, C.c_bool, True)
@@ -81,7 +81,7 @@ class LlamaCpp:
             raise RuntimeError(f"llama.cpp does not quantize {source} to {name}")
 
     def weigh(self, floats, quantized, out, importance):
-        """The file `quantized` with every matrix quantized anew from `floats` by the importance of its columns."""
+        """Make the file `quantized` again, with every matrix quantized from `floats` by the importance of its columns."""
         exact = {t[0]: t for t in read_gguf(floats).tensors}
         g = read_gguf(quantized)
         for t in g.tensors:
@@ -125,7 +125,7 @@ class LlamaCpp:
         self.llama.llama_model_free(model)
 
     def importance(self, path, windows, vocabulary):
-        """{matrix: the mean square of each column of what it is multiplied by}, as an importance matrix has it."""
+        """{matrix: the mean square of each column of its input}, as in an importance matrix."""
         sums = {}
 
         def count(tensor, ask, _):

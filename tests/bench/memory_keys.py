@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Would a memory be found better by a key of hidden states? The 20 facts and their questions of models/recall_facts.txt, with SmolLM2-135M: a
-key is the mean of the last hidden states of a question alone, computed in a pass of its own from position 0, less the mean of what is
-asked in any case. Compared with the words that Ingot goes by, and with both together. Thresholds are chosen on the first ten facts; the
+"""Would a memory be found better by a key of hidden states? The 20 facts and their questions of models/recall_facts.txt, with SmolLM2-135M: 
+a key is the mean of a question's last hidden states, computed in a separate pass from position 0, minus the mean over questions
+in general. Keys are compared with Ingot's way, which looks for words, and with both combined. Thresholds are chosen on the first ten facts; the
 figures of the second ten are in docs/FABRIC.md.
 
     tests/bench/memory_keys.py [model.ingot]"""
@@ -55,7 +55,7 @@ class Chat:
         return [float(v) for v in values]
 
     def needed(self):
-        """How often each memory was put in front of a turn."""
+        """How often each memory was placed before a turn."""
         text = "\n".join(e["text"] for e in self.events(command="/what") if e["event"] == "text")
         return [int(n) for n in re.findall(r"needed (\d+) time", text)]
 
@@ -79,7 +79,7 @@ def cosine(a, b):
 
 
 def measure(chat, facts):
-    """One row for each question: its fact or None, its kind, its half, what words find, and its cosines with all keys."""
+    """One row for each question: its fact or None, its kind, its half, the memory that words find, and its cosines with all keys."""
     asked = [(i, kind, i * 2 >= len(facts), q) for i, f in enumerate(facts) for kind in "?~" for q in f[kind]]
     asked += [(None, "!", i * 2 >= len(facts), q) for i, f in enumerate(facts) for q in f["!"]]
     asked += [(None, "!", i % 2 == 1, q) for i, q in enumerate(UNRELATED)]

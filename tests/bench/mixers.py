@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The cost of a token for layers of hybrids and experts, beside dense layers of as many bytes; with
---parts, what each mixer and feed-forward costs beside its own matrices.
+"""The cost of a token for layers of hybrids and experts, compared with dense layers of the
+same size in bytes; with --parts, the cost of each mixer and feed-forward without its matrices.
 
 usage: mixers.py [--parts] [--seconds N] [--shape NAME] virt-arm64|virt-riscv64 ..."""
 
@@ -25,7 +25,7 @@ SECONDS = 1800 # for one run: of VLEN 128, two at a time, on a computer at work
 
 
 class Model:
-    """Made again where the packer is newer."""
+    """Made again if the packer is newer."""
 
     def __init__(self, name):
         path = os.path.join(WORK, f"bench-{name}-{TYPE}.ingot")
@@ -84,7 +84,7 @@ def show_layers(machines, shapes, seconds):
 
 
 def show_parts(machines, shapes, seconds):
-    """For both layers of a kind together, and of all feed-forwards."""
+    """The sum for both layers of a kind, and for all feed-forwards."""
     plugin = parts.make_plugin()
     models = [Model(f"{shape}-layers") for shape in shapes]
     found = run_all(machines, models, lambda machine, model: parts.count(

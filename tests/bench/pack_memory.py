@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Memory and time that the packer takes for a model of Llama 2 7B's shape, from a GGUF file in F16
-and from a folder in BF16 whose weights lie in three files, and for a mixture of Qwen3-30B-A3B's. The
-weights are holes in the files, that is zeros: 13 and 61 GB that take no room, and as many bytes to read as real
-ones.
+and from a folder in BF16 whose weights lie in three files, and for a mixture of Qwen3-30B-A3B's. 
+The weights are holes in the files: 13 and 61 GB of zeros
+that take no disk space, but must be read like real weights.
 usage: pack_memory.py [--small] [--mixture]"""
 
 import json
@@ -129,7 +129,7 @@ def write_folder(m, path):
 
 
 def peak(source, out, kind, *options):
-    """(exit status, kilobytes at most, seconds, what was said) of the packer"""
+    """(exit status, most kilobytes, seconds, output) of the packer"""
     start = time.monotonic()
     child = subprocess.Popen([HOST, "pack", source, "-o", out, "--type", kind, *options, "-q"],
                              stderr=subprocess.PIPE)

@@ -1,5 +1,5 @@
-"""Which instructions of each mixer and feed-forward are of its matrices, and which are not: counted
-in QEMU by a plugin, function by function, apart for what called them."""
+"""Counts the instructions of each mixer and feed-forward, its matrices' and
+the others. A QEMU plugin counts them for each function and each caller."""
 
 import bisect
 import collections
@@ -14,7 +14,7 @@ from machine import BUILD, WORK, card_arguments
 
 BESIDE, OUTSIDE = "between", "outside"
 COUNTED = "counted in QEMU by a plugin, 1 core: no board's speed"
-# The start of the functions of a part: source file, and what their names begin with.
+# Functions in which a part begins: source file, and the beginning of their names.
 PARTS = {"attention": ("mixer_attention.c", "run"), "delta": ("mixer_delta.c", "run"),
          "short convolution": ("mixer_shortconv.c", "run"), "Mamba2": ("mixer_mamba2.c", "run"),
          "feed-forward": ("ffn_dense.c", ("ffn_dense_run", "run")),
@@ -87,7 +87,7 @@ def count_functions(machine, plugin, words, card, seconds):
 
 
 def split(total, passes, n_tokens):
-    """{part: [instructions of matrices, of all else]} a token."""
+    """{part: [instructions of matrices, other instructions]} a token."""
     found = {}
     for (number, part, function), n in total.items():
         if number in passes:
@@ -96,8 +96,8 @@ def split(total, passes, n_tokens):
 
 
 def count(machine, plugin, words, card, n_prompt, seconds):
-    """{(part, "decode" or "prefill"): (matrices, rest)} in instructions a token. The pass of the
-    most instructions is the prompt's, those behind it are of one token each."""
+    """{(part, "decode" or "prefill"): (matrices, rest)} in instructions a token. The pass
+    with the most instructions computes the prompt; each later pass computes one token."""
     total = count_functions(machine, plugin, words, card, seconds)
     passes = collections.Counter()
     for (number, _, _), n in total.items():

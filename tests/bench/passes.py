@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The cost of a pass over 2 to 8 tokens for the matrices, in passes over one: the check of guesses.
+"""The cost of the matrices in a pass over 2 to 8 tokens, in passes over one token: a pass over several tokens checks guesses.
 
 usage: passes.py [TYPE ...]   numbers of enum ingot_type"""
 

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""The loss of a real model in each type of weights, and of keys and values, beside llama.cpp's quantizer: docs/QUALITY.md.
+"""The loss of a real model with each type of weights, keys and values, compared with llama.cpp's quantizer: docs/QUALITY.md.
 
 usage: quality.py [MODEL ...] [--only PATTERN] [--windows N] [--again]     measures what was not measured before
        quality.py --write                                                 puts what was measured into docs/QUALITY.md
 
-MODEL   a name of models/published.ini whose GGUF is in build/models/published; default: all that are there
+MODEL   a name of models/published.ini whose GGUF is in build/models/published; default: all models in that folder
 --only  rows whose "table | row | by whom" the pattern finds
 --again rows that were measured before, too: after a change of the quantizers
 
@@ -47,7 +47,7 @@ TYPES = {
     "fig4 --head q8_0": (["--type", "fig4", "--head", "q8_0"], None, False), "fig4": (["--type", "fig4"], None, False),
     "q3_k_m": (["--type", "q3_k_m"], "q3_k_m", False), "q2_k": (["--type", "q2_k"], "q2_k", False),
 }
-# --type auto in the bytes that each of these takes
+# --type auto, limited to the bytes of each of these
 AUTO = ("q5_k_m", "q4_k_m", "q3_k_m", "iq4_nl --head q8_0", "q2_k", "iq4_nl")
 KV = {"f16": ("f16", "f16"), "q8": ("q8_0", "q8_0"), "rot_q8": None, "rot_q8,rot_q4": ("q8_0", "q4_0"), "rot_q4": ("q4_0", "q4_0"), "uniform_4b": None, "ruv": None}
 
@@ -60,7 +60,7 @@ def run(*command):
 
 
 class Subject:
-    """A model, its windows of ids, and the logarithms of its probabilities in F32."""
+    """A model, its windows of ids, and the logarithms of its probabilities with F32 weights."""
 
     def __init__(self, name, gguf, peer, n):
         self.name, self.gguf, self.peer = name, gguf, peer
@@ -104,7 +104,7 @@ class Subject:
         return numpy.load(path, mmap_mode="r")
 
     def ours(self, model, kv="f16"):
-        """For every window the logits (positions, vocabulary) by Ingot."""
+        """Ingot's logits (positions, vocabulary) for every window."""
         out = os.path.join(self.folder, "logits.f32")
         for ids in self.windows:
             run(HOST, "logits", model, "--tokens", " ".join(map(str, ids)), "-n", "0", "-c", str(WINDOW), "--no-bos", "--kv", kv, "-o", out, "-q")
@@ -139,7 +139,7 @@ def log_softmax(x):
     return x - numpy.log(numpy.exp(x).sum(axis=1, keepdims=True))
 
 
-# ---- rows: (name, by whom): a function that gives a file for Ingot or for llama.cpp ---------------
+# ---- rows: {(name, by whom): a function that makes a file for Ingot or for llama.cpp} ---------------
 
 def packed(subject, options):
     out = os.path.join(subject.folder, "row.ingot")
@@ -156,7 +156,7 @@ def quantized(subject, kind, pure, weighed):
 
 
 def of_theirs(subject, path):
-    """A GGUF as it is, by our arithmetic: the quantizers alone are compared."""
+    """A GGUF with unchanged types, computed by Ingot: so only the quantizers are compared."""
     out = os.path.join(subject.folder, "row.ingot")
     run(HOST, "pack", path, "-o", out, "-q")
     return {"bytes": os.path.getsize(path), **subject.figures(subject.ours(out))}
@@ -167,7 +167,7 @@ def of_ours(subject, path, kv="f16"):
 
 
 def rows_of(subject):
-    """(table, row, column): what measures it."""
+    """{(table, row, column): the function that measures it}."""
     own = lambda: subject.made("own.ingot", lambda out: run(HOST, "pack", subject.gguf, "-o", out, "-q"))
     rows = {("as it is", "the file", "ingot"): lambda: of_ours(subject, own()),
             ("as it is", "the file", "llama.cpp"): lambda: {"bytes": os.path.getsize(subject.gguf), **subject.figures(subject.theirs(subject.gguf))}}
@@ -223,7 +223,7 @@ WHO = ("ingot", "llama.cpp", "ingot, calibrated", "llama.cpp, calibrated")
 
 
 def cell(figures, form):
-    """Ours / theirs; the same calibrated. Rows have what was measured."""
+    """Ingot's figure / llama.cpp's; the same after calibration. Rows have what was measured."""
     pairs = [figures[who] for who in WHO[:2] if who in figures], [figures[who] for who in WHO[2:] if who in figures]
     return "; ".join(" / ".join(form(f) for f in pair) for pair in pairs if pair)
 

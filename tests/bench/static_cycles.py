@@ -1,5 +1,5 @@
-"""llvm-mca's cycles of whole kernels. QEMU says which instructions one call executes (its log of
-executed addresses, one instruction at a time), llvm-mca how long a core takes over them. So every
+"""Cycles of whole kernels, by llvm-mca. QEMU's log lists the address of every instruction
+that one call executes; llvm-mca computes how long a core needs for them. So every
 inner and outer loop counts as often as it runs, and no loop has to be found in a listing."""
 
 import bisect
@@ -15,9 +15,9 @@ LLVM = 19  # before it llvm-mca knows neither all cores nor vsetvli's meaning
 CURE = (f"static cycles need llvm-mca {LLVM} or newer: `make setup-bench` installs it where the release "
         f"has it, else `apt-get install llvm-{LLVM}` from apt.llvm.org")
 
-# Programs that run each row once, and llvm's name and models of the cores. LLVM has no model of its own of
-# the A76: cortex-a76 is scheduled as an A57, so that neoverse-n1, the same core for servers, is
-# the better guess.
+# Programs that run each row once, with LLVM's name of the ISA and its models of cores. 
+# LLVM has no separate model of the A76: it schedules cortex-a76 like an
+# A57. So neoverse-n1, the same core for servers, is the better guess.
 TRACED = [(Machine("virt-arm64", "virt-arm64 max", ["-cpu", "max,sve256=on"]), "aarch64",
            ("cortex-a53", "cortex-a55", "cortex-a72", "cortex-a76", "neoverse-n1", "neoverse-v1",
             "cortex-a510", "neoverse-n2", "neoverse-v2")),
@@ -25,7 +25,7 @@ TRACED = [(Machine("virt-arm64", "virt-arm64 max", ["-cpu", "max,sve256=on"]), "
            "riscv64", ("sifive-p670",))]
 FEATURES = {"aarch64": "--mattr=+all", "riscv64": "--mattr=+m,+a,+f,+d,+c,+v,+zvfh,+zvknha,+zicbop"}
 ASSEMBLY = re.compile(r"_(?:neon|sve|rvv)(?:_\w+)?$") # none of these cores lacks V
-# Cores whose SVE has 128 bits: the products between which kernels/arm64 chooses there. SVE's work is traced at
+# Cores whose SVE has 128 bits, and the products among which kernels/arm64 chooses there. SVE's work is traced at
 # 256 bits. cortex-a710 and cortex-x2 are scheduled as neoverse-n2, cortex-x4 as neoverse-v2.
 SVE_128 = ("cortex-a510", "neoverse-n2", "neoverse-v2")
 CHOSEN = re.compile(r"^gem[vm]_f32_q(?:4|8|4k|6k)x8_\w+_(?:dotprod|i8mm)$")
@@ -33,7 +33,7 @@ SHARED = "panel_f16_neon" # counts for the kernel that called it, as one does th
 
 
 def tools():
-    """(llvm-mca, llvm-objdump, version) of the newest there is, or None and why."""
+    """(llvm-mca, llvm-objdump, version) of the newest installed version, or None and the reason."""
     seen = []
     for suffix in ["", *(f"-{n}" for n in range(LLVM + 6, LLVM - 1, -1))]:
         mca, objdump = shutil.which("llvm-mca" + suffix), shutil.which("llvm-objdump" + suffix)
@@ -72,7 +72,7 @@ def trace(machine, kernels):
             if line.startswith("Trace"):
                 address = int(line.split("/")[1], 16)
                 at = kernels[bisect.bisect_right(starts, address) - 1][2]
-                if at != SHARED and not executed[at]: # each runs once; who comes again was gone on to
+                if at != SHARED and not executed[at]: # each row runs once; a repeated symbol was called by another row
                     symbol = at
                 executed[symbol].append(address)
     os.remove(log)
@@ -80,7 +80,7 @@ def trace(machine, kernels):
 
 
 def disassemble(objdump, elf, triple):
-    """{address: instruction}, targets of branches replaced by one label."""
+    """{address: instruction}, with one label as the target of all branches."""
     out = subprocess.run([objdump, "-d", "--no-show-raw-insn", FEATURES[triple], elf], check=True,
                          capture_output=True, text=True).stdout
     return {int(at, 16): re.sub(r"0x[0-9a-f]+ <[^>]*>.*$", ".Lthere", text) for at, text in
@@ -88,7 +88,7 @@ def disassemble(objdump, elf, triple):
 
 
 def cycles(mca, triple, core, code):
-    """For one call with every load hitting the first cache and every branch foreseen; None if the
+    """The cycles of one call if every load hits the first cache and every branch is predicted; None if the
     core lacks an instruction. vsetvli tells llvm-mca LMUL and SEW."""
     done = subprocess.run([mca, f"-mtriple={triple}", f"-mcpu={core}", "-iterations=1",
                            "-instruction-info=false", "-resource-pressure=false"],

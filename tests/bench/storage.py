@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""The cost of reading a card, on every way that an SD controller has for its data: instructions of
-the driver for a MiB, how much of the time the controller is at work for us, and its rate as a share of
-what virtio-blk reads of the same file, both behind the highest throttle at which that is 90 %.
-Fails where a controller is idle for more than 1 % of a read or gets 90 % of virtio-blk at no throttle.
+"""The cost of reading a card, in every way that an SD controller can transfer data: the driver's
+instructions for a MiB, the share of time in which the controller works for us, and its rate as a
+share of virtio-blk's for the same file, both behind the highest throttle at which this share is 90 %.
+It fails if a controller is idle for more than 1 % of a read, or reaches 90 % of virtio-blk behind no throttle.
 
-NVMe and USB drives likewise, of a larger file, behind 80 and 400 MB/s and without a throttle: behind one 90 % of virtio-blk's rate
-at least, without one NVMe 70 % and USB 60 %, all read by io_uring. `storage.py drives` is that alone; behind it a board, and "free" for no throttle, make it shorter."""
+NVMe and USB drives read a larger file, behind throttles of 80 and 400 MB/s and without one, all by
+io_uring. Behind a throttle they must reach 90 % of virtio-blk's rate; without one, NVMe 70 % and USB 60
+%. `storage.py drives` measures only these; a board's name and "free" (no throttle) as further arguments make it shorter."""
 
 import os
 import re
@@ -26,18 +27,18 @@ FREE = "QEMU's guest time, no throttle, 1 core; QEMU's card model, no board's sp
 RATE = "QEMU's guest time, both behind throttling.bps-read, 1 core; a ratio, no board's speed"
 FILE_BYTES = 8 << 20
 LEAST_BUSY, LEAST_SHARE = 0.99, 0.90
-# The throttle, of what QEMU's card gives without one just before: the first that both keep up with.
+# Throttles as shares of the card's rate without one, measured just before: the first with which both keep up is used.
 FRACTIONS = [float(f) for f in os.environ.get("STORAGE_FRACTIONS", "0.9,0.8,0.6,0.4").split(",")]
-# Microseconds for a MiB at the fastest that a card of each kind delivers.
+# Microseconds for a MiB at the highest rate of each kind of card.
 CARDS = [("25 MB/s", 1e6 * 2**20 / 25e6), ("104 MB/s", 1e6 * 2**20 / 104e6)]
 Pass = namedtuple("Pass", "seconds busy")
-# Behind a throttle, without one: the least share of virtio-blk.
+# The least shares of virtio-blk's rate, behind a throttle and without one.
 DRIVES = [("NVMe", nvme_arguments, 0.90, 0.70), ("USB", usb_arguments, 0.90, 0.60)]
 THROTTLES = [80, 400]  # MB/s
-# QEMU lets a tenth of a second's bytes pass at once: of a read that is long that is little.
+# QEMU lets the bytes of a tenth of a second pass at once, which hardly matters in a long read.
 SECONDS = 2
-# QEMU takes the memory through which a USB drive's data go with each command. If the C library maps that much afresh, each of
-# its pages faults and is cleared, on one machine and not on the other, as their heaps are: both are told not to.
+# With each command QEMU allocates the memory through which a USB drive's data pass. If the C library maps this memory
+# anew, each of its pages faults and is cleared. Whether it does depends on a machine's heap, so it is forbidden on both.
 HEAP = {"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=4194304:glibc.malloc.trim_threshold=67108864"}
 RUNS = int(os.environ.get("STORAGE_RUNS", "3"))
 DRIVE_FREE = "this computer's time, QEMU's devices, no throttle, page cache, 1 core; no board's speed"
@@ -60,8 +61,8 @@ def virtio(card, throttle):
 
 
 def run(machine, drives):
-    """{device kind: Pass}; each has read the same bytes, in commands of 64 KiB and more, to where
-    they were wanted."""
+    """{device kind: Pass}; each has read the same bytes in commands
+    of 64 KiB and more, directly into the reader's memory."""
     cores = 4 if makes(machine.board, "QEMU_SMP") == "4" else 1
     command = machine.command("once", cores, drives,
                               os.path.join(BUILD, machine.board, "storage-bench.bin"))
@@ -80,8 +81,8 @@ def run(machine, drives):
 
 
 def throttled(machine, card, capabilities, bps):
-    """MiB/s of the SD card and of virtio-blk, each behind a throttle of its own: the run of three
-    whose share is the median."""
+    """MiB/s of the SD card and of virtio-blk, each behind its own
+    throttle, in the run with the median share among three."""
     bound = f",throttling.bps-read={int(bps)}"
     sd = sd_arguments(card, capabilities, f"file.locking=off,file={card}{bound}")
     runs = [rates(run(machine, virtio(card, bound) + sd)) for _ in range(3)]
@@ -93,8 +94,8 @@ def rates(found):
 
 
 def against_virtio(machine, card, capabilities):
-    """The rate of both without a throttle, the highest one at which the card keeps up, or the last
-    that was tried, and what both give behind that; MiB/s."""
+    """The rates of both without a throttle; the highest throttle with which the card
+    keeps up, or the last that was tried; and the rates of both behind it; in MiB/s."""
     for fraction in FRACTIONS:
         free = rates(run(machine, virtio(card, "") + sd_arguments(card, capabilities)))
         bound = fraction * free[0]
@@ -108,7 +109,7 @@ def against_virtio(machine, card, capabilities):
 
 
 def long_image(bytes_):
-    """The made-up contents, over and over: a hole would cost a file's reader less than a page does."""
+    """The made-up contents, repeated: a hole in the file would be cheaper to read than a page."""
     path = os.path.join(WORK, f"bench-drives-{bytes_ >> 20}.img")
     with open(image(), "rb") as first, open(path, "wb") as out:
         contents = first.read()
@@ -129,9 +130,9 @@ def rate(machine, drives, bytes_):
 
 
 def drive_share(machine, arguments, path, bytes_, throttle):
-    """MB/s of a drive and of virtio-blk, by turns: the pair of the runs whose share is the median. Without a throttle it
-    is memory that is copied, and other work of the computer shows. QEMU reads for both in the same way: with its threads a read
-    is handed to another one and back, which costs a drive with one command at a time more than all else."""
+    """MB/s of a drive and of virtio-blk, read alternately: the pair of runs with the median share. Without a throttle memory
+    is copied, so other work of the computer affects the rates. QEMU reads for both in the same way (reads_by): its threads
+    would hand each read to another thread and back, which would be the main cost of a drive with one command at a time."""
     pace = reads_by() + (f",throttling.bps-read={throttle * 1000000}" if throttle else "")
     pairs = []
     for _ in range(RUNS if throttle else 2 * RUNS + 1):
@@ -144,7 +145,7 @@ def drive_share(machine, arguments, path, bytes_, throttle):
 
 
 def drives(rows, words=()):
-    """Those of NVMe and USB; returns the ones that are too slow."""
+    """Measures NVMe and USB drives; returns those that are too slow."""
     table, failed = [], []
     boards = [m for m in (ARM64, RISCV64_V) if m.board in words] or [ARM64, RISCV64_V]
     for machine in boards:

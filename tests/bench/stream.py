@@ -13,9 +13,10 @@ machine measured at its start; an emulated core takes several times as long for 
 QEMU has the drive: the same run without a throttle. "Over transfer or no throttle" is the ratio to the larger of that and bytes / rate, and fails
 above 1.10: it includes what the drive delivers late, but not what the emulated core computes slowly.
 
-On a board with its card on SPI a core moves every byte, and on rpi4 with `pio`: with two cores one may do only that, as the plan decides. There
-computing alone uses one core, the one that is left. Their cards are slow by themselves: a rate above the card's own is replaced by the measured one.
-The others compute alone with as many cores as they stream with: one on the host, two on virt-arm64, which share the checksum, or --cores."""
+On a board with its card on SPI a core moves every byte, and on rpi4 with `pio`: with two cores one may do only that, as the plan decides. There,
+computing alone uses only the other core. Their cards are slow by themselves: a rate above the card's own is replaced by the measured one.
+The other machines use the same number of cores with and without streaming:
+one on the host, two on virt-arm64, which share the checksum, or --cores."""
 
 import os
 import re
@@ -153,7 +154,7 @@ def drives_of(path, board, rate):
 
 
 def has_throttle(board):
-    """One that QEMU slows down: its card is not slow by itself."""
+    """True if QEMU slows the card down, because it is not slow by itself."""
     return BOARDS[board][0] is not None and board not in SLOW
 
 

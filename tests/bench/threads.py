@@ -67,7 +67,7 @@ def older_model(program, shape, kind):
 
 
 def side_by_side(first, second, n):
-    """n pairs by turns, of two calls."""
+    """n pairs of results of two calls, which alternate."""
     return [(first(), second()) for _ in range(n)]
 
 

@@ -14,7 +14,7 @@ from device_tree import make_tree, raspberry_pi_tree
 from machine import BUILD, HOST, ROOT, VERSION, WORK, Machine, Reply, Tap, make_board_card
 
 WORDS = 'prompt="Once upon" temp=0 n=6 ids'
-# The text that the firmware of a Pi 4 and of a Pi 5 puts in front of cmdline.txt.
+# The text that the firmware of a Pi 4 and of a Pi 5 puts before cmdline.txt.
 FIRMWARE_SAYS = {
     "rpi4": "coherent_pool=1M 8250.nr_uarts=0 snd_bcm2835.enable_headphones=0 "
             "cgroup_disable=memory numa_policy=interleave bcm2708_fb.fbwidth=0 bcm2708_fb.fbswap=1 "

@@ -53,7 +53,7 @@ class Checks:
 
 
 def edit(k, screen, keys, shown):
-    """Type, until the terminal shows it."""
+    """Type the text, and wait until the terminal shows it."""
     k.send(keys)
     try:
         while screen.tail(shown.count("\n") + 1) != shown:

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """One stick for any machine: the output of `ingot card efi` starts under AAVMF with ACPI and with a device tree, U-Boot on arm64 and riscv64, and
 OVMF, by the firmware's own boot order, and answers as the same model on this computer, bit for bit: resident and streamed, on one core, on four and
-on ten, with reads in flight if the firmware has them (BlockIO2), with 64 GiB and with memory in two nodes. A token takes as many instructions as on
-virt-arm64, and the prompt comes as soon."""
+on ten, with reads in flight if the firmware has them (BlockIO2), with 64 GiB and with memory in two nodes. 
+A token takes as many instructions as on virt-arm64, and the prompt comes after the same time."""
 
 import os
 import re

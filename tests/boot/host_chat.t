@@ -27,7 +27,7 @@ UP, LEFT, HOME = "\x1b[A", "\x1b[D", "\x1b[H"
 
 
 class Program:
-    """In place of a machine: the options are its arguments."""
+    """The program in place of a machine; boot options become its arguments."""
 
     def __init__(self, *before):
         self.before = list(before)
@@ -49,7 +49,7 @@ def console(words="-n 8", **more):
 
 
 def shown(k, screen, keys, text):
-    """Type, until the terminal shows it."""
+    """Type the text, and wait until the terminal shows it."""
     k.send(keys)
     late = time.monotonic() + 20
     while screen.tail(text.count("\n") + 1) != text and time.monotonic() < late:
@@ -253,7 +253,7 @@ def commands():
 
 
 def ends():
-    """However it ends, the shell gets its terminal back."""
+    """The shell gets its terminal back, whichever way the program ends."""
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGSEGV, signal.SIGQUIT):
         child = pexpect.spawn("/bin/sh", ["-c", "stty -a >$OUT.1; \"$@\"; echo ended; "
                                           "stty -a >$OUT.2; read end", "sh",

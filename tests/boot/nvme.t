@@ -72,7 +72,7 @@ def boot(case):
 
 
 cases = [(ARM64, row) for row in ROWS]
-# The drivers are the same on both machines, and half of the rows tell of either what is its own.
+# The drivers are the same on both machines, so each runs half of the rows.
 cases += [(RISCV64_V, row) for row in (ROWS if LONG else ROWS[::2])]
 both = [*card_arguments(CARD, ",file.locking=off")[:-1], "virtio-blk-device,drive=card", "-drive",
         f"if=none,id=fast,format=raw,cache=unsafe,file.locking=off,file={CARD}", "-device",

@@ -32,7 +32,7 @@ KNOWN = set("help models model system set reset undo retry save load stats plan 
 
 
 class Soak:
-    """One board: the seed alone decides what is typed."""
+    """One board: only the seed decides what is typed."""
 
     def __init__(self, machine, steps):
         self.board = machine.board

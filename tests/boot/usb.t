@@ -29,7 +29,7 @@ LAYER = (MODEL_AT + SEGMENTS[2][0] + SEGMENTS[2][1] // 2) // 512
 
 
 def failing(once):
-    """The drive with a block of layer 1 that cannot be read, once or for good."""
+    """The drive with a block of layer 1 that cannot be read, once or permanently."""
     return (f"file.driver=blkdebug,file.image.driver=file,file.image.locking=off,"
             f"file.image.filename={CARD},file.inject-error.0.event=read_aio,"
             f"file.inject-error.0.errno=5,file.inject-error.0.once={once},"
@@ -50,7 +50,7 @@ for number, path in enumerate((RAW, EMPTY, CARD)):
 PORTS = [f", port {number}, " for number in (1, 2, 3)]
 BIG = ",logical_block_size=4096,physical_block_size=4096"
 KEYBOARD = ["-device", "qemu-xhci", "-device", "usb-kbd"]
-# name, drives, words; what the console must have, and whether a reply is due
+# name, drives, options; what the console must print, and whether a reply is expected
 USB, SAME = "storage: USB drive at", True
 ROWS = [
     ("virtio-blk", card_arguments(CARD, ",file.locking=off"), WORDS, ["storage: virtio-blk"], SAME),
@@ -80,7 +80,7 @@ def boot(case):
 
 
 cases = [(ARM64, row) for row in ROWS]
-# The drivers are the same on both machines, and half of the rows tell of either what is its own.
+# The drivers are the same on both machines, so each runs half of the rows.
 cases += [(RISCV64_V, row) for row in (ROWS if LONG else ROWS[::2])]
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     results = list(pool.map(boot, cases))

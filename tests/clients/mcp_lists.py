@@ -2,7 +2,7 @@
 """Tool lists of public MCP servers, as they print them, against `ingot serve`: each list is accepted as a whole, and forced calls of each tool, at
 temperature 1.5, are valid according to jsonschema of PyPI.
 
-  mcp_lists.py FOLDER INGOT MODEL [NAME...]   FOLDER: build/clients, MODEL: a folder of weights with a chat template. 1 where one is not good
+  mcp_lists.py FOLDER INGOT MODEL [NAME...]   FOLDER: build/clients, MODEL: a folder of weights with a chat template. 1 if a list is not good
 
 FOLDER/mcp-lists/NAME.json keeps what a server printed; `make clients` takes it anew where the servers' versions have changed."""
 

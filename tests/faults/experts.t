@@ -80,7 +80,7 @@ class Row:
 
 
 def passes(name, words):
-    """The measuring of the card at the start shall not have the errors."""
+    """The measurement of the card at the start must not meet the errors."""
     row = Row(name, words=WORDS + words, rules=rules(True), start="well")
     row.session.swap("card")
     text = row.right("the right text")

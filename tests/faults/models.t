@@ -61,7 +61,7 @@ def more(name, shape, raw):
 
 
 def again(g):
-    """A key a second time."""
+    """Adds a key a second time."""
     g.values.append(("llama.block_count", U32, struct.pack("<I", 1)))
 
 
@@ -77,13 +77,13 @@ def split(g, number):
 
 
 def last_part(g):
-    """Which has no values but those of the split."""
+    """A part that has only the values of the split."""
     g.values = []
     split(g, 2)
 
 
 def patch(find, at, raw):
-    """Bytes of the finished file, `at` bytes behind the end of `find`."""
+    """Bytes of the finished file, `at` bytes after the end of `find`."""
     def change(whole_file):
         start = whole_file.index(find) + len(find) + at
         return whole_file[:start] + raw + whole_file[start + len(raw):]

@@ -30,7 +30,7 @@ def write(name, data):
 
 
 def alter(data, at):
-    """Five bytes become others, and no CRC-32C sees it: they differ by a multiple of its polynomial."""
+    """Five bytes change without changing the CRC-32C: they differ by a multiple of its polynomial."""
     data[at:at + 5] = bytes(a ^ b for a, b in zip(data[at:at + 5], (1 | 0x82f63b78 << 1).to_bytes(5, "little")))
 
 

@@ -76,7 +76,7 @@ class Row:
         return self.ok(session.wait(r"^> ") is not None, f"{name}: it starts", session.seen)
 
     def right(self, session, name):
-        """As if nothing had been: what failed before is not in the conversation."""
+        """As if nothing had happened: the failed turn is not in the conversation."""
         first, text = session.ask("hello there")
         second, more = session.ask("and again")
         self.ok(RIGHT is not None and first == RIGHT and second == SECOND,

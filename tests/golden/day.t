@@ -96,7 +96,7 @@ class Day:
         return text
 
     def end(self):
-        """As the power goes: at once."""
+        """Like a power cut: at once."""
         if ON_HOST:
             self.program.kill()
             self.program.wait()

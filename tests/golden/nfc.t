@@ -59,7 +59,7 @@ TEXTS = ["", "plain", "caf\u00e9", "cafe\u0301", "d\u0307\u0323", "\u1100\u1161\
 
 
 def form(words):
-    """The text between added tokens is normalized, each stretch for itself."""
+    """Each stretch of text between added tokens is normalized separately."""
     return "<mark>".join(unicodedata.normalize("NFC", part) for part in words.split("<mark>")).encode()
 
 

@@ -28,7 +28,7 @@ with tempfile.TemporaryDirectory() as folder:
 
 
 def refusal(share, anyway):
-    """The message by which check_at_rest refuses at that CPU share of other programs."""
+    """The message with which check_at_rest refuses if other programs take that share of the CPU."""
     compare.Others.share = lambda self: share
     compare.time.sleep = lambda seconds: None
     os.environ["ANYWAY"] = anyway

@@ -170,7 +170,7 @@ after = server.metrics()
 tap.ok(after["requests_total"] == before["requests_total"] + 6 and after["requests_running"] == 0 and
        after["reply_tokens_total"] < before["reply_tokens_total"] + 6 * 400, "replies whose caller is gone end", (before, after))
 
-# A board without a model, because somebody pressed a key at its start, is told to load the others' model.
+# A board has no model because somebody pressed a key at its start; it is told to load the model of the others.
 pair = [board_of("even"), board_of("odd", "mode=json model=nobody")]
 both = Server(pair[0].line, pair[1].line)
 tap.ok(both.port != 0 and both.boards(2) and any("has no model, and not demo-q8_0.ingot: it is told to load that model" in text for text in both.said),

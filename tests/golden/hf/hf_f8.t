@@ -26,7 +26,7 @@ def rounded(x):
 
 
 def in_f8(rows, cols, values, high, wide):
-    """Codes, the scales of tiles, and the floats that both are."""
+    """Codes, the scales of tiles, and the floats that both represent."""
     codes, scales, exact = bytearray(rows * cols), [], array.array("f", bytes(4 * rows * cols))
     for top in range(0, rows, high):
         for left in range(0, cols, wide):

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Types whose nibbles go through a table: files in IQ4_NL, IQ4_XS and MXFP4 against the logits of their dequantized weights, by decode and by
+"""Types whose nibbles are indices of a table: files in IQ4_NL, IQ4_XS and MXFP4 against the logits of their dequantized weights, by decode and by
 prefill; what the packer prints about them; perplexity and error of its own quantization."""
 
 import json

@@ -2,7 +2,7 @@
 """Render templates with Jinja, set up as Transformers does. usage: reference.py IN OUT
 
 IN: questions, each a context as JSON, 0x1f, a template, 0x1e. OUT: answers in the same order, each
-"=" and the text or "!" and the error, then 0x1e. Exits with 77 where Python has no jinja2."""
+"=" and the text or "!" and the error, then 0x1e. Exits with 77 if Python has no jinja2."""
 
 import functools
 import json
