@@ -387,7 +387,7 @@ $(GLYPHS): toolchain/make_font.py $(FONT)
 # All objects of the file that includes it: for boards, the Linux program, sanitizers and fuzzers.
 $(foreach to,$(sort $(B) $(S)) $(H) $(O)/asan $(O)/tsan $(O)/libfuzzer,$(to)/obj/runtime/screen/glyphs.c.o): $(GLYPHS)
 
-web: $(O)/web/ingot.html ##* the page as one file, to open in a browser: a board over Web Serial without any program
+web: $(O)/web/ingot.html ##* the page as one file for a browser, which talks to a board over Web Serial without another program
 
 WEB := toolchain/make_page.py $(wildcard host/web/*.html host/web/*.css host/web/*.js)
 # The terminal's package (host/web/package.json), where make setup-tests has installed it.
@@ -521,7 +521,7 @@ include toolchain/develop.mk
 list_targets = sed -n 's/^\([a-z][a-z-]*\):.*$(1) \(.*\)/\1|\2/p' $(filter-out %.d,$(MAKEFILE_LIST)) | \
     awk -F'|' '{ printf "  %-14s %s\n", $$1, $$2 }'
 
-help: ## the ten that most people call
+help: ## the ten targets that most people call
 	@echo "make TARGET [BOARD=$(BOARD)] [O=build] [V=1]; boards: $(BOARDS)"
 	@$(call list_targets,##\*)
 	@echo "make help-all lists the others"
@@ -536,7 +536,7 @@ setup: ##* install what the first prompt needs (Debian, Ubuntu; docs/INSTALL.md 
 	$(Q)$(MAKE) --no-print-directory newlib BOARD=virt-arm64
 	$(Q)$(MAKE) --no-print-directory newlib BOARD=virt-riscv64
 
-setup-tests: ## install what the tests need beside; make test calls it
+setup-tests: ## install what else the tests need; make test calls it
 	$(Q)O=$(O) toolchain/setup.sh tests
 	$(Q)test -f $(BEARSSL)/inc/bearssl.h || toolchain/fetch_source.sh bearssl $(BEARSSL) || \
 	    echo "setup: tests of images with a key are skipped; make image KEY=, make static and make release need it, too"
@@ -545,18 +545,18 @@ setup-tests: ## install what the tests need beside; make test calls it
 	$(Q)test -f $(LWIP)/src/include/lwip/init.h || toolchain/fetch_source.sh lwip $(LWIP) || \
 	    echo "setup: tests of boards on a network are skipped; make image NETWORK=yes needs it, too"
 
-setup-clients: ## install what make clients needs beside: every client, and compilers of Go, Rust and Java
+setup-clients: ## install what else make clients needs: every client, and compilers of Go, Rust and Java
 	$(Q)O=$(O) toolchain/setup.sh clients
 
-setup-voice: ## install what make voice needs beside: Whisper base, flite and a Piper voice
+setup-voice: ## install what else make voice needs: Whisper base, flite and a Piper voice
 	$(Q)O=$(O) toolchain/setup.sh voice
 
-setup-bench: ## install what make bench-kernels needs beside
+setup-bench: ## install what else make bench-kernels needs
 	$(Q)toolchain/setup.sh bench
 
 newlib: $(NEWLIB_READY)
 
-image: $(B)/ingot.bin $(B)/ingot.dis $(B)/card/about ##* build/<board>/: ingot.elf, ingot.bin, .map and .dis; KEY=public.pem for one that takes signed models alone, NETWORK=yes for one with a network
+image: $(B)/ingot.bin $(B)/ingot.dis $(B)/card/about ##* build/<board>/: ingot.elf, ingot.bin, .map and .dis; KEY=public.pem for one that accepts only signed models, NETWORK=yes for one with a network
 	$(Q)$(CROSS_COMPILE)size $(B)/ingot.elf
 
 host: $(H)/ingot ##* build/host/ingot, the Linux program

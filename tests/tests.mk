@@ -364,7 +364,7 @@ test-golden: test-images $(O)/tsan/ingot ## one model, every machine and residen
 test-boot: test-images ## boards, CPUs, exception levels, cores, traps; a person at the serial line
 	$(Q)$(TEST_ENV) $(PROVE) -j$(TEST_JOBS) $(filter $(BOOT),$(LONGEST)) $(filter-out $(LONGEST),$(BOOT))
 
-test-faults: test-images $(O)/asan/ingot ## bad cards, bad images, bad words: each answered with a sentence
+test-faults: test-images $(O)/asan/ingot ## bad cards, bad images, bad words: each must lead to an error message
 	$(Q)$(TEST_ENV) $(PROVE) $(FAULTS)
 
 test-fuzz: $(FUZZ) $(H)/ingot ## parsers of outside data, FUZZ_SECONDS=0.25 each
@@ -432,16 +432,16 @@ bench-agent: $(H)/ingot ## tokens that a server computes for agents of 20 turns 
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/agent.py $(if $(filter file default,$(origin MODEL)),,$(call quote,$(MODEL)) $(TOKENS))
 
 MIXER_BOARDS = $(filter-out host,$(BENCH_BOARDS))
-bench-passes: ## what a pass over 2 to 8 tokens costs the matrices, in passes over one; build/bench-passes.csv; a minute
+bench-passes: ## what the matrices take for 2 to 8 tokens, compared with one token; build/bench-passes.csv; a minute
 	$(Q)$(MAKE) --no-print-directory -s $(O)/virt-arm64/passes-bench.bin BOARD=virt-arm64
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/passes.py
 
-bench-attention: ## what a position costs a head at 2,048 positions, by how keys and values are stored; build/bench-attention.csv; a minute
+bench-attention: ## time of a head for a position, of 2,048, for each way to store keys and values; build/bench-attention.csv; a minute
 	$(Q)for b in virt-arm64 virt-riscv64; do \
 	    $(MAKE) --no-print-directory -s $(O)/$$b/attention-bench.bin BOARD=$$b || exit 1; done
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/attention.py $(KV_TYPES)
 
-bench-mixers: test-images ## hybrids and experts beside dense layers of as many bytes, PARTS=1 beside their own matrices; 20 minutes
+bench-mixers: test-images ## hybrids and experts compared with dense layers of as many bytes, PARTS=1: with their own matrices; 20 minutes
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/mixers.py $(if $(PARTS),--parts) $(MIXER_BOARDS)
 
 bench-pack: $(H)/ingot ## memory and time that the packer takes for 13.5 GB of weights and a mixture's 61, mostly holes; 15 minutes, 14 GB of disk
@@ -492,7 +492,7 @@ bench-experts: $(H)/ingot $(ROUTES) ## how often experts are in the cache: the t
 bench-stream-experts: $(H)/ingot ## experts from a file of 20, 80, 800 MB/s against its arithmetic; minutes, on a computer at rest
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/stream_experts.py
 
-experts-picture: test-images ## docs/experts.svg anew, from a trace of virt-arm64
+experts-picture: test-images ## make docs/experts.svg again, from a trace of virt-arm64
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/experts_picture.py
 
 bench-stream: test-images ## streaming at 5, 20, 80 MB/s against its arithmetic; 20 minutes, on a computer at rest
@@ -530,5 +530,5 @@ seeds: setup-tests ## what the founding documents ask for: a command and a figur
 	$(side_by_side) seeds-parts
 	$(Q)$(TEST_ENV) $(PYTHON) tests/seeds.py -o docs/SEEDS.md
 
-mutate: ## small changes in a copy of the tree, each to be seen by a test; MUTATE=pattern picks some, AGAIN=1 forgets results; an hour
+mutate: ## make small changes in a copy of the tree, each of which a test must detect; MUTATE=pattern picks some, AGAIN=1 forgets results; an hour
 	$(Q)$(TEST_ENV) $(PYTHON) tests/mutate/mutate.py $(abspath $(O)) --jobs $(JOBS) --pick '$(MUTATE)' $(if $(AGAIN),--again)

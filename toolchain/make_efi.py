@@ -70,7 +70,7 @@ class Elf:
                     if self.is_address(section, info >> 32):
                         found.add(self.entry_of(self.sections[section[7]], where))
                 elif kind not in RELATIVE[self.machine]:
-                    sys.exit(f"make_efi: at {where:#x} there is a relocation of kind {kind}, which an image that moves cannot have")
+                    sys.exit(f"make_efi: at {where:#x} there is a relocation of kind {kind}, which a program that can be loaded anywhere cannot have")
         return found
 
     def entry_of(self, section, where):

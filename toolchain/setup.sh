@@ -1,10 +1,10 @@
 #!/bin/sh
 # Install packages on Debian or Ubuntu. usage: setup.sh [tests|clients|voice|bench|published]
 #   (nothing)  what the first prompt needs: compilers, QEMU, newlib's source (make setup)
-#   tests      what `make test` needs beside (make setup-tests, which `make test` calls)
+#   tests      what else `make test` needs (make setup-tests, which `make test` calls)
 #   clients    every client of docs/SERVE.md's table (make clients), and the compilers of those in Go, Rust and Java
 #   voice      models that speak and understand, for ten spoken questions (make voice)
-#   bench      what `make bench-kernels` needs beside (make setup-bench)
+#   bench      what else `make bench-kernels` needs (make setup-bench)
 #   published  what fetches a published model by its name (make setup MODEL=NAME)
 # Packages that are there already cost less than a second. docs/INSTALL.md has other systems.
 set -eu
@@ -57,7 +57,7 @@ case $what in
     voice) groups=$voice_groups qemu= ;;
     bench) groups=$bench_groups qemu= ;;
     published) groups=$published_groups qemu= ;;
-    *) echo "setup: takes nothing, tests, clients, voice, bench or published, not '$what'" >&2; exit 1 ;;
+    *) echo "setup: takes tests, clients, voice, bench, published or no argument, not '$what'" >&2; exit 1 ;;
 esac
 
 sudo=
@@ -167,7 +167,7 @@ if [ -n "$need$need_qemu" ]; then
         exit 0
     }
     [ -z "$need_qemu" ] || ! is_bookworm || add_backports
-    $sudo apt-get update -q || echo "setup: apt-get update failed; trying with the lists that there are" >&2
+    $sudo apt-get update -q || echo "setup: apt-get update failed; trying with the existing lists" >&2
     # Installing all at once is fastest. If that fails, the available ones are installed one by one.
     # shellcheck disable=SC2086
     [ -z "$need" ] || install $need || for p in $need; do

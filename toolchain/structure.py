@@ -192,7 +192,7 @@ def print_figures(o, files, found, edges):
 
 def main():
     args = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    args.add_argument("--check", action="store_true", help="only what is beyond the limits")
+    args.add_argument("--check", action="store_true", help="print only what is beyond the limits")
     args.add_argument("--circles", action="store_true", help="who needs whom within a circle")
     args.add_argument("--long", type=int, default=MOST_LINES, help="list functions longer than this")
     args.add_argument("folders", nargs="*", default=FOLDERS)

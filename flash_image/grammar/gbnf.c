@@ -181,7 +181,7 @@ static uint32_t read_escape(struct parser *p)
         return (uint8_t)values[strchr(names, c) - names];
     }
     if (strchr(plain, c) == NULL) {
-        return fail(p, "no escape is called so: \\n \\r \\t \\\\ \\\" \\[ \\] \\xHH \\uHHHH");
+        return fail(p, "there is no such escape, only \\n \\r \\t \\\\ \\\" \\[ \\] \\xHH \\uHHHH");
     }
     return (uint8_t)c;
 }
@@ -443,7 +443,7 @@ static void read_rule(struct parser *p)
     p->tree->rules[rule].body = read_either(p);
     p->tree->rules[rule].end = p->tree->n_nodes;
     if (*p->at == ')') {
-        (void)fail(p, "a parenthesis closes nothing");
+        (void)fail(p, "a closing parenthesis has no opening one");
     }
 }
 
@@ -463,7 +463,7 @@ static void find_root(struct parser *p)
     }
     if (!failed(p) && !found) {
         snprintf(p->error_message, GRAMMAR_ERROR_MESSAGE_BYTES,
-                 "a grammar begins with the rule root, which is missing");
+                 "the rule root is missing, with which a grammar begins");
     }
 }
 

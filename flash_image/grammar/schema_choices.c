@@ -196,7 +196,8 @@ static void choose(struct choosing *a, const struct conj *c, const struct chosen
         return;
     }
     if (!cJSON_IsArray(list) || list->child == NULL) {
-        schema_note_wrong(a->m, schema, name, "enum, anyOf and oneOf are lists that are not empty");
+        schema_note_wrong(a->m, schema, name,
+                          "enum, anyOf and oneOf must be lists that are not empty");
         choose(a, c, &now);
         return;
     }

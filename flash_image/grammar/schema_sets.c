@@ -331,7 +331,7 @@ static bool add(struct schema_maker *m, struct conj *c, const cJSON *schema, uns
         return cJSON_IsTrue(schema);
     }
     if (!cJSON_IsObject(schema)) {
-        schema_note_wrong(m, schema, NULL, "a schema is an object of JSON");
+        schema_note_wrong(m, schema, NULL, "a schema must be a JSON object");
         return true;
     }
     return has_part(c, schema) || add_members(m, c, schema, depth);
@@ -470,7 +470,7 @@ static void note_type(struct schema_maker *m, const cJSON *schema, const cJSON *
                  type->valuestring);
     } else {
         snprintf(error_message, sizeof error_message,
-                 "a schema's type is a text or a list of texts");
+                 "a schema's type must be a text or a list of texts");
     }
     schema_note_wrong(m, schema, "type", error_message);
 }

@@ -283,7 +283,7 @@ bool schema_put_plain(struct schema_maker *m, struct text *t, const struct conj 
 
         if (list != NULL && (!cJSON_IsArray(list) || list->child == NULL)) {
             schema_note_wrong(m, c->parts[i], "enum",
-                              "enum, anyOf and oneOf are lists that are not empty");
+                              "enum, anyOf and oneOf must be lists that are not empty");
         }
     }
     if (schema_values(c, &one) != NULL) {

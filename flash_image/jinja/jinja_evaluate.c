@@ -157,7 +157,7 @@ static struct slice find_slice(struct jinja_run *r, const struct jinja_node *n, 
 
         if (v.kind != JINJA_INT || v.integer == 0 || v.integer > INT32_MAX ||
             v.integer < -INT32_MAX) {
-            jinja_fail(r->j, "a slice's step is a whole number that is not 0");
+            jinja_fail(r->j, "a slice's step must be a whole number other than 0");
         }
         s.step = v.integer;
     }

@@ -83,8 +83,8 @@ static bool has_inputs(const struct image *img)
         }
         if (!has) {
             fprintf(stderr,
-                    "ingot: --calibrate needs attention with keys of its own heads and a dense "
-                    "feed-forward in each layer, and layer %u has not: pack it without\n",
+                    "ingot: --calibrate needs attention with its own keys and a dense feed-forward "
+                    "in each layer, but layer %u lacks one of them: pack without --calibrate\n",
                     (unsigned)i);
             return false;
         }

@@ -69,7 +69,7 @@ void command_list(FILE *to)
     for (size_t i = 0; commands[i] != NULL; i++) {
         fprintf(to, "  %-12s%s\n", commands[i]->name, commands[i]->summary);
     }
-    fputs("\n`ingot help COMMAND` or `ingot COMMAND --help` tells more; `ingot --version` which\n"
-          "version this is.\n",
+    fputs("\n`ingot help COMMAND` or `ingot COMMAND --help` tells more; `ingot --version`\n"
+          "prints the version.\n",
           to);
 }

@@ -238,7 +238,7 @@ static enum option_result set_option(struct reader *r, const struct command_opti
     result = store(r->command, r->arguments, o, value);
     if (result == OPTION_REFUSED && value != NULL && strlen(value) > SHOWN_BYTES) {
         fprintf(stderr,
-                "ingot %s: %s: not with a value of %zu bytes: it takes %s; see `ingot %s --help`\n",
+                "ingot %s: %s: its value has %zu bytes, but it takes %s; see `ingot %s --help`\n",
                 name, word, strlen(value), o->takes != NULL ? o->takes : "something else", name);
     } else if (result == OPTION_REFUSED && value != NULL) {
         fprintf(stderr, "ingot %s: %s %s: takes %s; see `ingot %s --help`\n", name, word,

@@ -38,8 +38,9 @@ static int run(int argc, char **argv)
         return command_refuse(&cmd_synth, "--shape", "which shape? it is needed");
     }
     if (a.pack.automatic) {
-        return command_refuse(&cmd_synth, "--type auto",
-                              "is for ingot pack: made-up weights lose nothing that counts");
+        return command_refuse(
+            &cmd_synth, "--type auto",
+            "works only in ingot pack: for made-up weights a loss has no meaning");
     }
     if (a.pack.output == NULL) {
         return command_refuse(&cmd_synth, "-o", "where to? it is needed");

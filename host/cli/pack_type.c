@@ -62,7 +62,7 @@ const char pack_types_help[] = "floats:"
 #define TYPE_STAND_IN(name, stored) " " #name " (as " #stored "),"
 #include "flash_image/format/types.def"
                                "\nauto: for each matrix one of these (--size)"
-                               "\nor as in IN, the default, which of a made-up model is q8_0";
+                               "\ndefault: as in IN; q8_0 for a made-up model";
 
 enum option_result pack_type_set(void *arguments, const struct command_option *o, const char *value)
 {

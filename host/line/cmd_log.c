@@ -123,7 +123,7 @@ static void say_how_many(const struct job *j, const struct record_list *l)
                (unsigned long long)l->list[l->n - 1].sequence);
     }
     if (l->damaged != 0) {
-        fprintf(stderr, "ingot: %zu %s not whole, and left out\n", l->damaged,
+        fprintf(stderr, "ingot: %zu %s incomplete, and left out\n", l->damaged,
                 plural((unsigned)l->damaged, "line is", "lines are"));
     }
 }

@@ -263,8 +263,8 @@ static const struct command_option rows[] = {
     { .name = "--fast",
       .value = "RATE",
       .takes = "a rate",
-      .help =
-          "the highest rate for the transfer, if board and adapter can\n(default 921600; 0: --baud's)",
+      .help = "the highest rate for the transfer, if board and adapter support it\n"
+              "(default 921600; 0: --baud's)",
       .set = command_take_number,
       .field = FIELD(fast) },
     { .name = "--token",

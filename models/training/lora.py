@@ -112,12 +112,12 @@ def read_arguments(words):
     parser.add_argument("--rank", type=int, default=8, help="of the matrices (default: 8)")
     parser.add_argument("--alpha", type=float, default=16, help="alpha / rank scales them (default: 16)")
     parser.add_argument("--modules", default="q_proj,k_proj,v_proj,o_proj,gate_proj,up_proj,down_proj",
-                        help="which matrices (default: all seven)")
+                        help="matrices that get an adapter (default: all seven)")
     parser.add_argument("--layers", type=int, default=0, help="the last so many (default: all)")
     parser.add_argument("--steps", type=int, default=300, help="conversations to learn from (default: 300)")
     parser.add_argument("--rate", type=float, default=2e-3, help="of learning (default: .002)")
     parser.add_argument("--seed", type=int, default=1, help="of the first A and the order (default: 1)")
-    parser.add_argument("--crc", help="take the turns of this model alone")
+    parser.add_argument("--crc", help="take only the turns of this model")
     return parser.parse_args(words)
 
 

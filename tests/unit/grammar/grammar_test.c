@@ -236,10 +236,10 @@ static void test_steps(void)
 static void test_gbnf_error_messages(void)
 {
     static const char *const wrong[][2] = {
-        { "", "a grammar begins with the rule root, which is missing" },
+        { "", "the rule root is missing, with which a grammar begins" },
         { "root ::= \"a", "line 1: a text has no closing quote" },
         { "root ::= \"\\q\"",
-          "line 1: no escape is called so: \\n \\r \\t \\\\ \\\" \\[ \\] \\xHH \\uHHHH" },
+          "line 1: there is no such escape, only \\n \\r \\t \\\\ \\\" \\[ \\] \\xHH \\uHHHH" },
         { "root ::= \"a\"\nroot ::= \"b\"", "line 2: a rule of this name is already defined" },
         { "\nroot ::= b", "line 2: there is no rule b" },
         { "a ::= root\nroot ::= a \"x\" | \"y\"",
@@ -249,7 +249,7 @@ static void test_gbnf_error_messages(void)
         { "root ::= [z-a]", "line 1: a range of a class ends before it begins" },
         { "root ::= []", "line 1: a class allows no character" },
         { "root ::= (\"a\"", "line 1: a group has no closing parenthesis" },
-        { "root ::= \"a\")", "line 1: a parenthesis closes nothing" },
+        { "root ::= \"a\")", "line 1: a closing parenthesis has no opening one" },
         { "root ::= \"a\"{3,2}", "line 1: {} takes {m}, {m,} or {m,n}" },
         { "root ::= \"a\"{3", "line 1: {} takes {m}, {m,} or {m,n}" },
         { "root ::= \"a\"{99999}", "line 1: more than 60,000 times" },
@@ -332,7 +332,7 @@ static void test_schema_error_messages(void)
 {
     static const char *const wrong[][2] = {
         { "{\"type\":", "the schema is not JSON" },
-        { "[]", "a schema is an object of JSON" },
+        { "[]", "a schema must be a JSON object" },
         { "{\"type\":\"text\"}", "/type of the schema: text is not a type of JSON" },
         { "{\"type\":\"string\",\"not\":{\"const\":\"a\"}}",
           "/not of the schema cannot be part of a grammar, so it would have no effect" },
@@ -345,7 +345,7 @@ static void test_schema_error_messages(void)
         { "{\"type\":\"integer\",\"minimum\":\"0\"}",
           "/minimum of the schema cannot be part of a grammar, so it would have no effect" },
         { "{\"enum\":[]}",
-          "/enum of the schema: enum, anyOf and oneOf are lists that are not empty" },
+          "/enum of the schema: enum, anyOf and oneOf must be lists that are not empty" },
         { "{\"type\":\"array\",\"minItems\":3,\"maxItems\":2}", "no value satisfies the schema" },
         { "{\"$ref\":\"#\"}", "a $ref of the schema leads back to itself" },
     };
