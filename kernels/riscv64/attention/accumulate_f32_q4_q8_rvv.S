@@ -5,7 +5,7 @@
  * a0 o, a1 s, a2 w, a3 v, a4 rows left, a5 d, then bytes of a row of o.
  * Clobbers a0-a7, t0-t6, ft0, ft1, v0-v31; saves s0-s11.
  *
- * A lane is a dimension of a block; the two halves of the tile follow each other. */
+ * A lane is a dimension of a block; the second half of the tile follows the first. */
 #include "kernels/riscv64/attention/attention_int_rvv.h"
 
 #define outs a0

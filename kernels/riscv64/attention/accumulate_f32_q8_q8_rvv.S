@@ -5,9 +5,9 @@
  * a0 o, a1 s, a2 w, a3 v, a4 rows left, a5 d, then bytes of a row of o.
  * Clobbers a0-a7, t0-t6, ft0, ft1, v0-v31; saves s0-s11.
  *
- * A lane is a dimension: 32 dimensions of a block with registers of 128 bits, the whole block with
- * longer ones; two rows at a time. A segment load splits four positions; the products of two are
- * added in 16 bits, then widened: 12 instructions for a row. */
+ * A lane is a dimension: registers of 128 bits hold 32 dimensions of a block, longer registers
+ * hold the whole block. Two rows are computed at a time. A segment load splits four positions;
+ * the products of two are added in 16 bits, then widened: 12 instructions for a row. */
 #include "kernels/riscv64/asm.h"
 
 #define outs a0

@@ -5,7 +5,7 @@
  * s0-s2 on the stack.
  *
  * A lane is a dimension, 32 of them, which share a scale: values are widened once for three
- * queries. 17 instructions for a position, 32 dimensions and three queries. */
+ * queries. A position, 32 dimensions and three queries take 17 instructions. */
 #include "kernels/riscv64/asm.h"
 #include "kernels/riscv64/attention/queries.h"
 

@@ -1,5 +1,5 @@
 /* accumulate_f32_q4_q8 and accumulate_f32_q8_q8 without vectors: strips of 8 dimensions (4 with eight
- * bits) for three rows, two or one; the two halves of the tile follow each other.
+ * bits) for three rows, two or one; the second half of the tile follows the first.
  *
  * a0 o, then o of the strip, a1 s, a2 w, then w of the block, a3 v, then rows left and groups, a4 n_q,
  * then bytes left of the block's first group, a5 d, then bytes of a row of o, s6 bytes of a row of w,

@@ -15,7 +15,7 @@
  *     load_mults count        factor0 to factor2, and on to the next; before them steps_begin
  *     start_row row, factor, and 8 sums    what they start from; row is 0 to 2 after out_row
  * and sets the registers below up to mult_stride. The kernel owns s10, s11 and ft7.
- * Clobbers t0-t6, ft0-ft11, fa0-fa7, and of what push_panel keeps all. */
+ * Clobbers t0-t6, ft0-ft11, fa0-fa7, and all that push_panel saves. */
 #ifndef INGOT_KERNELS_RISCV64_PANEL_RV64GC_H
 #define INGOT_KERNELS_RISCV64_PANEL_RV64GC_H
 

@@ -3,7 +3,7 @@
  * a0 y, a1 w, a2 row, a3 cols. Clobbers a0-a5, t0-t2, ft0-ft1, v0-v15.
  *
  * A strided load gathers the row's 4 words of a block: 4 columns each in the low nibbles, 4 in
- * the high nibbles. 27 instructions for 32 columns. */
+ * the high nibbles. 32 columns take 27 instructions. */
 
 #define dst a0
 #define words_at a1    /* the row's first word of a block */

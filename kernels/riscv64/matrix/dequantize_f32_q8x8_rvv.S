@@ -2,8 +2,8 @@
  *
  * a0 y, a1 w, a2 row, a3 cols. Clobbers a0-a5, t0-t3, ft0-ft1, v0-v15.
  *
- * A strided load gathers the row's 8 words (4 columns each) of a block. 17 instructions for 32
- * columns. */
+ * A strided load gathers the row's 8 words (4 columns
+ * each) of a block. 32 columns take 17 instructions. */
 
 #define dst a0
 #define words_at a1    /* the row's first word of a block */

@@ -1,10 +1,10 @@
-/* The K formats without vectors: the gemvs of all, and the gemms of those joined from planes of bits, one token at a time
- * (TOKENS is 4, because x stores four together).
+/* The K formats without vectors: all gemvs, and the gemms of formats with planes of
+ * bits, one token at a time (TOKENS is 4, because x stores four tokens together).
  *
  * One multiplication computes four products, as in gemv_f32_q4x8_q8_rv64gc.S. All products of UNIT columns are subtracted
  * from a register per pair of rows, which starts with OFFSET times the sum of these x at B, B^2 and B^3 (B = 2^16): there
- * it then has -sum (q - OFFSET) x, from -32768 to 32512 at the most. 2^15 keeps the part below B positive, 2^47 + 2^32
- * the part below B^3. The fields times the scale of their row are summed in one register per row.
+ * it then has -sum (q - OFFSET) x, from -32768 to 32512 at the most. 2^15 keeps the part below B positive, and
+ * 2^47 + 2^32 the part below B^3. The fields, times the scale of their row, are summed in one register per row.
  *
  * The including file defines the offsets of a block's scales, its values (LOW) and their upper bits (HIGH), UNIT and
  * OFFSET, and the macros
@@ -12,8 +12,8 @@
  *   scale to, row the scale of a row
  *   next_place    to the next 32 columns
  * With PLACES, a number, value has its code for each of as many 32 columns: place is which, from 0 on, and so next_place.
- * segments_rv64gc.h has the loops. A record has of each unit the pairs x2 + x0 B and x3 + x1 B, the
- * start and the sum of x; then d. */
+ * segments_rv64gc.h has the loops. For each unit a record has the pairs
+ * x2 + x0 B and x3 + x1 B, the start and the sum of x; d comes last. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_K_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMV_K_RV64GC_H
 
@@ -30,7 +30,7 @@
 #define FRAME_PLACE_END (FRAME_PARKED + 24)
 #define FRAME_BLOCK_END (FRAME_PARKED + 32)
 
-#define low_at a1      /* block, dst and rows_left are saved in the frame */
+#define low_at a1      /* the frame saves block, dst and rows_left */
 #define high_at a2
 #define scales_at a3
 #define low_mask a4    /* of each byte */
@@ -124,8 +124,8 @@
     two_rows (32*\index + 24), dots3
 .endm
 
-/* Add the fields of a pair of rows to their sums; part has OFFSET times the sum of x if it is
- * needed. */
+/* Add the fields of a pair of rows to their sums;
+ * if needed, part has OFFSET times the sum of x. */
 .macro scale_pair dots, row, sum0, sum1
     scale even, \row
     scale odd, \row + 1
@@ -239,8 +239,8 @@
     addi act, act, RECORD_BYTES - RECORD_D
 .endm
 
-/* next_place: of nibbles, two places in a run of 256 bytes; of two bits, four; of single bits,
- * all. */
+/* next_place: a run of 256 bytes has two places of nibbles
+ * or four of two bits; single bits have all in one run. */
 .macro next_nibbles at, shift
     xori \shift, \shift, 4
     beqz \shift, .Lnibbles\@
@@ -272,7 +272,7 @@
 #define mask_2 s5      /* 0x03 in each byte */
 #define mask_4 s6      /* 0x0f */
 
-/* Add the mins times the sum of their x to those of rows r and r + 4 in dots0 to dots3. */
+/* Multiply the mins of rows r and r + 4 by the sum of their x, and add to dots0 to dots3. */
 .macro add_mins
     and t2, mins, row_mask
     srli t3, mins, 8
@@ -318,7 +318,7 @@
     finish_rows 12, dots0, dots1, dots2, dots3, fa4, fa5, fa6, fa7, t0, t1, t2, t3, fnmsub.s
 .endm
 
-/* The min of 32 columns in a K45 type: two bits are above the scale, four are a nibble. */
+/* The min of 32 columns in a K45 type: two bits are above the scale, four others are a nibble. */
 .macro mins_6 scales, nibble
     ld mins, \scales(mins_at)
     ld t2, K45_MINS - K45_SCALES(mins_at)

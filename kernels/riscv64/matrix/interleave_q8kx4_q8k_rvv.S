@@ -3,8 +3,8 @@
  *
  * a0 y, a1 x, a2 n_tokens, a3 cols. Clobbers a0-a7, t0-t6, v0-v11.
  *
- * Word i of q[] goes to word 4 * i + token of the block of four, sum i to int16 4 * i + token of
- * its sums. */
+ * Word i of q[] goes to word 4 * i + token of the block of
+ * four; sum i goes to int16 4 * i + token of its sums. */
 #include "kernels/riscv64/asm.h"
 
 #define dst a0         /* of four tokens */
@@ -28,7 +28,7 @@
 
 #define BLOCK_WORDS 64
 
-/* One token's blocks; zeros unless \present. */
+/* Store one token's blocks; zeros unless \present. */
 .macro token_blocks present
 .Lblock\@:
     li words_left, BLOCK_WORDS

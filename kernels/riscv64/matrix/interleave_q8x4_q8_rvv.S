@@ -3,8 +3,8 @@
  *
  * a0 y, a1 x, a2 n_tokens, a3 cols. Clobbers a0-a6, t0-t1, v0-v3.
  *
- * A block is 10 words, eight of q[], d and sum, and word i goes to word 4 * i + token of the block
- * of four. 5 instructions for a block of a token. */
+ * A block is 10 words: eight of q[], d and sum. Word i goes to word 4 * i +
+ * token of the block of four. A block of a token takes 5 instructions. */
 #include "kernels/riscv64/asm.h"
 
 #define dst a0         /* of four tokens */

@@ -1,8 +1,8 @@
 /* gemv and gemm of Q1_0 without vectors, as in few_rv64gc.h.
  *
- * The sums add (2 bit - 1) x. One shift serves two bits: the upper is multiplied in place, twice
- * too large, and the lower with a pair of 2 x. The low and the high nibbles of the bytes, 128
- * columns each, have their own sums and scales. */
+ * The sums add (2 bit - 1) x. One shift serves two bits: the upper bit is multiplied
+ * in place, so it counts twice; the lower is multiplied by a pair of 2 x. The low and
+ * the high nibbles of the bytes, 128 columns each, have their own sums and scales. */
 #ifndef INGOT_KERNELS_RISCV64_Q1_RV64GC_H
 #define INGOT_KERNELS_RISCV64_Q1_RV64GC_H
 
@@ -10,7 +10,7 @@
 #define DOUBLED 1
 #include "kernels/riscv64/matrix/few_rv64gc.h"
 
-#define mask_upper sign_bits /* mask << 1; in a block */
+#define mask_upper sign_bits /* mask << 1; used within a block */
 
 .macro make_masks
     li mask, 0x0001000100010001
@@ -22,8 +22,8 @@
     put_start 1, 8, 9, 10, 11, 12, 13, 14, 15
 .endm
 
-/* Two bits of each field from \shift on, for columns 0 and 2, and from \shift + 8 on, for 1 and
- * 3. */
+/* Multiply two bits of each field: from \shift on for
+ * columns 0 and 2, from \shift + 8 on for 1 and 3. */
 .macro two_bits shift, sums, lower, lower_odd, upper, upper_odd
     srli part3, word, \shift + 8
     .if \shift

@@ -1,8 +1,8 @@
 /* gemv and gemm of Q2_0 without vectors, as in few_rv64gc.h.
  *
- * Each bit position of a byte has its own sums, because it has its own scale; so 4 rows at a time,
- * and
- * fa0-fa3 change places with fa4-fa7 after each half of a block. */
+ * Each bit position of a byte has its own scale, and therefore
+ * its own sums. So 4 rows are computed at a time, and fa0-fa3
+ * are swapped with fa4-fa7 after each half of a block. */
 #ifndef INGOT_KERNELS_RISCV64_Q2_RV64GC_H
 #define INGOT_KERNELS_RISCV64_Q2_RV64GC_H
 
@@ -10,7 +10,7 @@
 #define DOUBLED 0
 #include "kernels/riscv64/matrix/few_rv64gc.h"
 
-#define FRAME_ROWS_AT FRAME_PARKED /* 16 bytes of each 32 for the second 4 rows */
+#define FRAME_ROWS_AT FRAME_PARKED /* the second 4 rows have 16 bytes of each 32 */
 
 .macro make_masks
     li mask, 0x0003000300030003

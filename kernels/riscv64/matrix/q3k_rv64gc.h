@@ -30,7 +30,7 @@
     slli bits, bits, 2
     or bytes, bytes, high_mask
     and bits, bits, high_mask
-    sub bytes, bytes, bits             /* no byte borrows: 4 + two bits less 4 or 0 */
+    sub bytes, bytes, bits             /* no byte borrows: 4 + two bits, minus 4 or 0 */
 .endm
 
 .macro scale to, row

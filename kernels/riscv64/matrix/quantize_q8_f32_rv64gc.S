@@ -1,7 +1,7 @@
 /* void quantize_q8_f32_rv64gc(struct block_q8 *restrict y, const float *restrict x, size_t n)
  *
- * a0 y, a1 x, a2 n, then the end of x. Clobbers a0, a1, a3-a7, t0-t6, ft0-ft11, fa0-fa3. 9.3
- * instructions for a number: 3 for the largest, 5 to round, store and sum. */
+ * a0 y, a1 x, a2 n, then the end of x. Clobbers a0, a1, a3-a7, t0-t6, ft0-ft11, fa0-fa3.
+ * A number takes 9.3 instructions: 3 to find the largest, 5 to round, store and sum. */
 #include "kernels/riscv64/asm.h"
 
 #define block a0
@@ -15,7 +15,7 @@
 #define largest ft8
 #define inverse ft9
 #define limit ft10     /* 127 */
-#define smallest ft11  /* 2^-100: below, a block counts as zero */
+#define smallest ft11  /* 2^-100: below it, a block counts as zero */
 
 /* ft0-ft7 = the next 8 numbers */
 .macro load_eight

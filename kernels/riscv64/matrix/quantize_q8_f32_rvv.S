@@ -3,8 +3,8 @@
  * a0 y, a1 x, a2 n (a multiple of 32). Clobbers a0-a1, t0-t4, ft0-ft5, v0-v25.
  *
  * A block is one group of 8 registers. After the addition of 1.5 * 2^23 the low byte of each
- * float is q, so that two narrowing shifts store it, and the sum of the 32 words less 32 times the
- * constant's bits is the sum of q. 24 instructions per block. */
+ * float is q, so that two narrowing shifts store it. The sum of the 32 words, minus
+ * 32 times the constant's bits, is the sum of q. 24 instructions per block. */
 #include "kernels/riscv64/matrix/quantize_rvv.h"
 
 #define dst a0
@@ -21,7 +21,7 @@
 #define halves v16     /* m4 */
 #define quants v20     /* m2 */
 #define reduced v22
-#define zeros v24      /* where the reductions start: 0 */
+#define zeros v24      /* start value of the reductions: 0 */
 #define sum_start v25  /* and -32 * the bits of magic */
 
 func quantize_q8_f32_rvv, v

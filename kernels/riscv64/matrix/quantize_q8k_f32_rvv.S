@@ -2,9 +2,9 @@
  *
  * a0 y, a1 x, a2 n (a multiple of 256). Clobbers a0-a3, t0-t5, ft0-ft5, v0-v25.
  *
- * The largest magnitude in one pass, then 16 numbers at a time. After the addition of 1.5 * 2^23
- * the low byte of each float is q, so that two narrowing shifts store it, and the sum of the 16
- * words less 16 times the constant's bits is the sum of q. */
+ * One pass finds the largest magnitude; then 16 numbers are taken at a time. After the
+ * addition of 1.5 * 2^23 the low byte of each float is q, so that two narrowing shifts store
+ * it. The sum of the 16 words, minus 16 times the constant's bits, is the sum of q. */
 #include "kernels/riscv64/matrix/quantize_rvv.h"
 
 #define dst a0
@@ -34,7 +34,7 @@ func quantize_q8k_f32_rvv, v
     quantize_constants temp
     beq src, src_end, .Ldone
 .Lblock:
-    li lanes, 32                       /* fits m8, divides the block */
+    li lanes, 32                       /* fits m8 and divides the block */
     addi block_end, src, 1024
     mv position, src
     vsetvli zero, lanes, e32, m8, ta, ma

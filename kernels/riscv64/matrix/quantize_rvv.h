@@ -8,7 +8,7 @@
 #define inverse ft1
 #define magic ft2
 #define limit ft3      /* 127 */
-#define smallest ft4   /* 2^-100: below, a block counts as zero */
+#define smallest ft4   /* 2^-100: below it, a block counts as zero */
 #define scale ft5
 
 .macro quantize_constants temp

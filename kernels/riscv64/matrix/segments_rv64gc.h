@@ -1,12 +1,12 @@
 /* Loops of the scalar gemvs that prepare their activations once for SEGMENT blocks of x: records of
  * RECORD_BYTES stay in the frame while all rows are computed, and y keeps the sums between segments.
  * Preparing for each 8 rows would be a quarter of the work, because a weight takes so few
- * instructions. A gemm runs this for each token; TOKENS (1 or 4) is the number that x stores together.
+ * instructions. A gemm runs this for each token; x stores TOKENS (1 or 4) tokens together.
  *
  * The including file may define the block of x (ACT_BYTES, ACT_COLS_LOG2; else Q8K) and the blocks in
  * a segment, and defines pack_block: it writes a record to to, which advances, from the block of x at
- * from, which does not change. With four tokens, from is 4 bytes further for each earlier token, and
- * lane 2. */
+ * from, which does not change. With four tokens, each
+ * earlier token makes `from` 4 bytes larger and `lane` 2. */
 #ifndef INGOT_KERNELS_RISCV64_SEGMENTS_RV64GC_H
 #define INGOT_KERNELS_RISCV64_SEGMENTS_RV64GC_H
 
@@ -69,7 +69,7 @@
 
 #define from a2
 #define to a5
-#define x_left s0      /* blocks of this segment to go */
+#define x_left s0      /* blocks left in this segment */
 #define lane s5        /* of TOKENS == 4 */
 #define temp s9        /* between blocks */
 
@@ -98,7 +98,7 @@
 
 /* ---- rows ---- */
 
-/* The sums so far of the rows that exist. */
+/* Load the sums so far of the existing rows. */
 .macro load_sums count
     mv \count, rows_left
     .irp n, 0, 1, 2, 3, 4, 5, 6, 7
@@ -151,9 +151,9 @@
     sd zero, FRAME_FIRST(sp)
 .endm
 
-/* All segments of x, and all rows in eights in each. \block_macro adds one block to fa0-fa7: it
- * gets block and act and advances them; it keeps dst, rows_left, mask and scale_up. Arguments as of
- * a gemv or a gemm. */
+/* Compute all segments of x; in each segment, all rows in eights. \block_macro
+ * adds one block to fa0-fa7: it gets block and act and advances them; it keeps
+ * dst, rows_left, mask and scale_up. The arguments are those of a gemv or a gemm. */
 .macro gemv_loops block_macro, block_bytes, starts
     .if TOKENS == 4
     open_tokens

@@ -1,8 +1,8 @@
 /* Weights whose nibbles are indices into a table of values, without vectors.
  *
  * A byte has columns c and c + 16 of a row. It selects v_c + v_(c+16) 2^32 in a table of 256 doublewords, which each call
- * makes from the 16 values. The product with x_(c+16) + x_c 2^32 has v_c x_c + v_(c+16) x_(c+16) at 2^32. 2^31 keeps the sum
- * below it positive, at most 64 * 127 * 128 over the 128 columns of FIG4; the part above overflows and is lost. */
+ * makes from the 16 values. The product with x_(c+16) + x_c 2^32 has v_c x_c + v_(c+16) x_(c+16) at 2^32. 2^31 keeps
+ * the lower sum positive, at most 64 * 127 * 128 over FIG4's 128 columns; the part above overflows and is lost. */
 #ifndef INGOT_KERNELS_RISCV64_TABLE_RV64GC_H
 #define INGOT_KERNELS_RISCV64_TABLE_RV64GC_H
 
@@ -10,7 +10,7 @@
 
 #define PAIRS_BYTES 2048
 
-/* Make the table at \to from the values at \values; clobbers both and the others. */
+/* Make the table at \to from the values at \values; clobbers all arguments. */
 .macro make_table values, to, high, high_at, low, low_at, values_end
     mv \high_at, \values
     addi \values_end, \values, 16

@@ -1,7 +1,7 @@
 /* gemv and gemm of TQ2_0 without vectors, as in few_rv64gc.h.
  *
- * The sums of a pair of rows add all four fields of a byte, 64 columns apart, in half a block;
- * those of the first half are kept in the frame. */
+ * In half a block, the sums of a pair of rows add all four fields of a
+ * byte, 64 columns apart; the frame keeps the sums of the first half. */
 #ifndef INGOT_KERNELS_RISCV64_TQ2_RV64GC_H
 #define INGOT_KERNELS_RISCV64_TQ2_RV64GC_H
 

@@ -3,8 +3,8 @@
  *
  * a0 y, a1 x, a2 w, a3 bias or 0, a4 shape. Clobbers a0-a7, t0-t4, v0-v23.
  *
- * A lane is a channel. All taps of 8 registers of channels follow each other, at 7 instructions
- * each. */
+ * A lane is a channel. All taps of 8 registers of channels are
+ * added one after the other; a tap takes 7 instructions. */
 #include "kernels/riscv64/asm.h"
 
 #define dst a0
@@ -13,7 +13,7 @@
 #define bias a3
 #define left a4        /* first the argument shape */
 #define n_taps a5
-#define src_bytes a6   /* from a tap to the next */
+#define src_bytes a6   /* bytes from a tap to the next */
 #define weight_bytes a7
 #define taken t0
 #define bytes t1

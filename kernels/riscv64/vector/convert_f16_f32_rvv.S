@@ -2,8 +2,8 @@
  *
  * a0 y, a1 x, a2 n. Clobbers a0-a7, t0-t4, ft0, v0-v27.
  *
- * f16_from_f32 of ref/scalar.h for all cases at once, then the right one by masks: 27
- * instructions for 4 registers. */
+ * Computes all cases of f16_from_f32 in ref/scalar.h, then selects
+ * the right ones by masks: 27 instructions for 4 registers. */
 #include "kernels/riscv64/asm.h"
 
 #define dst a0
@@ -12,7 +12,7 @@
 #define taken a3
 #define bytes a4
 #define magnitude_bits a5
-#define rebias a6      /* fp32's exponent bias to fp16's, and just below half an ulp */
+#define rebias a6      /* from fp32's exponent bias to fp16's, plus just below half an ulp */
 #define infinity a7
 #define below_normal t0
 #define half_bits t1
@@ -53,7 +53,7 @@ func convert_f16_f32_rvv, v
     vadd.vx normal, normal, rebias
     vsrl.vi normal, normal, 13
     vminu.vx normal, normal, infinity
-    vfadd.vf subnormal, magnitude, half /* rounds; the subnormal in the low bits */
+    vfadd.vf subnormal, magnitude, half /* rounds, and leaves the subnormal in the low bits */
     vsub.vx subnormal, subnormal, half_bits
     vmsltu.vx v0, magnitude, below_normal
     vmerge.vvm normal, normal, subnormal, v0

@@ -1,6 +1,6 @@
 /* void convert_f32_f16_rvv(float *restrict y, const uint16_t *restrict x, size_t n)
  *
- * a0 y, a1 x, a2 n. Clobbers a0-a3, t0-t2, ft0, v0-v23. 20 instructions for 8 registers. */
+ * a0 y, a1 x, a2 n. Clobbers a0-a3, t0-t2, ft0, v0-v23. 8 registers take 20 instructions. */
 #include "kernels/riscv64/vector/f16_rvv.h"
 
 #define dst a0

@@ -5,7 +5,7 @@
  * a0 s, a1 o (may be v), a2 q, a3 k, a4 v, a5 shape, fa0 decay, fa1 beta; the rest as in
  * state_rv64gc.h. Clobbers a0, a1, a4-a7, t1-t5, ft0-ft11, fa2-fa7; saves fs0-fs7 on the stack.
  *
- * Two passes over a strip of columns, as delta_f32_rvv. */
+ * Makes two passes over a strip of columns, like delta_f32_rvv. */
 #include "kernels/riscv64/vector/state_rv64gc.h"
 
 #define queries a2

@@ -1,6 +1,6 @@
 /* exp without vectors: the sequence of operations of exp_f32 in ref/scalar.h, four numbers side by
- * side, because each step waits for the one before. In each four, x is in fa0-fa3, z in ft0-ft3 with
- * its bits in t0-t3, and the power in fs0-fs3. */
+ * side, because each step waits for the one before. Four numbers x are in
+ * fa0-fa3, z in ft0-ft3 with its bits in t0-t3, and the power in fs0-fs3. */
 #ifndef INGOT_KERNELS_RISCV64_EXP_RV64GC_H
 #define INGOT_KERNELS_RISCV64_EXP_RV64GC_H
 
@@ -73,8 +73,8 @@
     .cfi_adjust_cfa_offset -EXP_SAVED
 .endm
 
-/* fs0-fs3 = e^r for fa0-fa3 = r, by two fmadd, or for -r by fnmsub and fmsub; z = n * 2^23 has to
- * be added to their bits, and 2^64 or 2^-64 undone. */
+/* fs0-fs3 = e^r for fa0-fa3 = r, by two fmadd, or for -r by fnmsub and fmsub;
+ * then z = n * 2^23 must be added to their bits, and 2^64 or 2^-64 undone. */
 .macro exp_polynomial add_product, add_square
     .irp n, 0, 1, 2, 3
     \add_product\().s fs\n, fa\n, exp_c5, exp_c4
@@ -97,7 +97,7 @@
     .irp n, 0, 1, 2, 3
     fadd.s fs\n, fs\n, exp_one
     .endr
-    fmv.x.w t4, fs0                    /* times 2^n, into the exponent */
+    fmv.x.w t4, fs0                    /* multiply by 2^n, in the exponent */
     fmv.x.w t5, fs1
     fmv.x.w t6, fs2
     addw t0, t0, t4
@@ -135,8 +135,8 @@
 .endm
 
 /* fs0-fs3 = 1 + exp(-gate) of fa0-fa3, 21 instructions each. The result is 1 for gates beyond 32,
- * so n - 64 is a normal exponent too. No gate is negated: it becomes -r, and its multiplier
- * subtracts. */
+ * so n - 64 is a normal exponent too. Gates are not negated:
+ * a gate becomes -r, and its multiplier subtracts. */
 .macro exp_of_gates
     .irp n, 0, 1, 2, 3
     fmin.s fa\n, fa\n, exp_highest     /* and a NaN becomes 32 */

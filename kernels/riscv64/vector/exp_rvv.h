@@ -18,7 +18,7 @@
 #define exp_c2 fa4
 #define exp_half fa5
 #define exp_one fa6
-#define exp_rebias t6     /* 254 - the bits of magic: bits of z to n + 2 * 127 */
+#define exp_rebias t6     /* 254 - the bits of magic: turns bits of z into n + 254 */
 
 #define exp_gate_lowest ft0  /* -89 */
 #define exp_gate_highest fa7 /* 32 */
@@ -103,8 +103,8 @@
     vfmacc.vf \val, exp_ln2_low, \temp /* r = x - n ln 2 */
     exp_polynomial \out, \val, \temp, vfmacc, vfmadd
     vsra.vi \temp, \whole, 1           /* floor(n / 2) + 127 */
-    vsub.vv \whole, \whole, \temp      /* the rest of n, + 127 */
-    vsll.vi \temp, \temp, 23           /* both as powers of two */
+    vsub.vv \whole, \whole, \temp      /* the rest of n, plus 127 */
+    vsll.vi \temp, \temp, 23           /* make both powers of two */
     vsll.vi \whole, \whole, 23
     vfmul.vv \out, \out, \temp
     vfmul.vv \out, \out, \whole
@@ -126,8 +126,8 @@
 .endm
 
 /* \out = 1 + exp(-\gate), 22 instructions, or 1 + exp(-(\gate + \low)) for a tiny \low. The result
- * is 1 for gates beyond 32, so n - 64 is a normal exponent too. \gate is never negated: it becomes
- * -r, and its multiplier subtracts. */
+ * is 1 for gates beyond 32, so n - 64 is a normal exponent too. \gate
+ * is not negated: it becomes -r, and its multiplier subtracts. */
 .macro exp_of_gate out, gate, whole, temp, low
     vfmin.vf \gate, \gate, exp_gate_highest /* and a NaN becomes 32 */
     vfmax.vf \gate, \gate, exp_gate_lowest

@@ -1,8 +1,8 @@
 /* fp16 to f32 in groups of 8 registers, for kernels that widen once and use the result often.
  *
  * Without Zvfhmin: 4 instructions in place and no scratch register, correct for finite values; an
- * infinity or NaN becomes 65536 or more. Its result is discarded: flag_not_finite raises the
- * overflow flag for the group, and the kernel takes the slow path for these columns. */
+ * infinity or NaN becomes 65536 or more. Such a result is discarded: flag_not_finite raises
+ * the overflow flag for the group, and the kernel takes the slow path for these columns. */
 #ifndef INGOT_KERNELS_RISCV64_F16_RVV_H
 #define INGOT_KERNELS_RISCV64_F16_RVV_H
 
@@ -13,7 +13,7 @@
 
 #define wide v0        /* m8; its upper half takes the fp16, which vsext and vfwcvt allow */
 #define half v4
-#define slow_wide v8   /* m8, where the mask is in v0 */
+#define slow_wide v8   /* m8, because the mask is in v0 */
 #define slow_bits v16
 #define slow_half v20
 

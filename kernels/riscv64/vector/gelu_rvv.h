@@ -1,4 +1,4 @@
-/* GELU of a vector, the sequence of operations of gelu_tanh_f32 in ref/scalar.h. */
+/* GELU of a vector, by the sequence of operations of gelu_tanh_f32 in ref/scalar.h. */
 #ifndef INGOT_KERNELS_RISCV64_GELU_RVV_H
 #define INGOT_KERNELS_RISCV64_GELU_RVV_H
 

@@ -3,9 +3,9 @@
  * a0 x, block after block, a1 n, floats left, a2 block, also bytes of a quarter. Clobbers a0, a1, a3-a7,
  * t0-t4, v0-v15; 2 KiB of stack.
  *
- * A pass works on the two lowest bits of an index (on one bit in the last pass of 128 or 512): a segment
- * load separates them into registers, and they are stored as the highest bits: after all passes each
- * float is where it was. From x to the stack, and back. */
+ * A pass works on the two lowest bits of an index (on one bit in the last pass of 128 or 512):
+ * a segment load separates them into registers, and they are stored as the highest bits. After
+ * all passes each float is at its own index again. Passes alternate between x and the stack. */
 #include "kernels/riscv64/asm.h"
 
 #define vector a0
@@ -23,7 +23,7 @@
 #define room t4        /* where `to` began */
 #define ROOM 2048
 
-/* from = the buffer that the last pass wrote, to = the other one. */
+/* from = the buffer that the last pass wrote, to = the other buffer. */
 .macro next_pass
     mv from, room
     mv room, sp

@@ -3,8 +3,8 @@
  *
  * a0 y (may be x), a1 x, a2 w, a3 b, a4 n >= 1, fa0 eps. Clobbers a0-a7, t0-t2, ft0-ft2, v0-v31.
  *
- * The sum, then the sum of squares about the mean, both in 16 lanes: 4 and 5 instructions for 16
- * elements. Then y in groups of 8 registers, 16 instructions each. */
+ * Computes the sum, then the sum of squares about the mean, both in 16 lanes: 4 and 5 instructions
+ * for 16 elements. Then computes y in groups of 8 registers, at 16 instructions each. */
 #include "kernels/riscv64/vector/vector_rvv.h"
 
 #define dst a0

@@ -15,7 +15,7 @@
 
 #define first v0       /* m4 each */
 #define second v4
-#define cosine v8      /* and the next field, sin */
+#define cosine v8      /* the next field is sin */
 #define sine v12
 #define new_first v16
 #define new_second v20

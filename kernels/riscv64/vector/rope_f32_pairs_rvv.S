@@ -2,8 +2,8 @@
  *
  * a0 x, a1 cos_sin, a2 d (even). Clobbers a0-a2, t0-t1, v0-v23.
  *
- * Segment loads split the pairs (x0, x1) and (cos, sin) of 4 registers of pairs; 13
- * instructions for them. */
+ * Segment loads split the pairs (x0, x1) and (cos,
+ * sin). 4 registers of pairs take 13 instructions. */
 #include "kernels/riscv64/asm.h"
 
 #define pairs_at a0

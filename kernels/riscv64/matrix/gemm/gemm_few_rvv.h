@@ -17,7 +17,7 @@
 #define LOCALS (D_AT + 4 * TILE)
 #include "kernels/riscv64/matrix/gemm/gemm_d_rvv.h"
 
-/* d of the tile's columns from first_part on. */
+/* Load d of the tile's columns from first_part on. */
 .macro decode_scales
     mv act, group_at
     .if PARTS > 1
@@ -34,7 +34,7 @@
     bgtz tokens_left, .Lgroup\@
 .endm
 
-/* Weights of 32 columns of the tile: act = their bytes, step = the position of their bits. */
+/* Decode 32 columns of the tile: act = their bytes, step = the position of their bits. */
 .macro decode_part
     addi act, group_at, 16 * PARTS
     .if BITS == 2

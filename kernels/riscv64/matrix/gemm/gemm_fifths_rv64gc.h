@@ -4,9 +4,9 @@
  * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft11, fa0-fa5, fa7; saves s0-s11 and ra in a frame
  * of 304 bytes.
  *
- * One multiplication computes two products, as in the gemm of Q8_0: a + b 2^32, q of one column of two rows,
- * times x, into one register per pair of rows and token, which starts with 2^31 and, of Q5_0, with -16 x.sum
- * in both halves. q is assembled once for four tokens. */
+ * As in the gemm of Q8_0, one multiplication computes two products: a + b 2^32 (q of one column
+ * of two rows) times x. Each pair of rows and token has a register for the sum, which starts with
+ * 2^31 and, for Q5_0, with -16 x.sum in both halves. q is assembled once for four tokens. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_FIFTHS_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMM_FIFTHS_RV64GC_H
 

@@ -4,7 +4,7 @@
  *
  * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft2, every vector register; 5.2 KiB of stack.
  *
- * The scratch holds q, of Q5_0 q - 16. A gathered word of quants is four columns of a row and the four
+ * The scratch holds q (Q5_0: q - 16). A gathered word of quants is four columns of a row and the four
  * columns 16 further on; a gathered word of fifth bits has the bits of chunk k at bit k of each byte. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_FIFTHS_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_FIFTHS_RVV_H
@@ -32,8 +32,8 @@
     vse32.v v24, (\to)
 .endm
 
-/* One column of the tile, from bit \shift of its words and bit \bit of the fifth bits, to \to,
- * which advances. */
+/* Write one column of the tile, from bit \shift of its words
+ * and bit \bit of the fifth bits, to \to, and advance \to. */
 .macro fifth_column shift, bit, to
     vnsrl.wi v16, v0, \shift
     vnsrl.wi v20, v24, \bit

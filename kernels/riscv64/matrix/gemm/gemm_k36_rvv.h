@@ -10,7 +10,7 @@
 
 #include "kernels/riscv64/matrix/gemm/gemm_d_rvv.h"
 
-/* Scales and d of the tile's block. */
+/* Decode scales and d of the tile's block. */
 .macro decode_scales
     mv act, group_at
     mv tokens_left, rows

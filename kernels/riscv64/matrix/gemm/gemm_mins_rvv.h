@@ -24,7 +24,7 @@
     vse32.v v0, (temp_1)
 .endm
 
-/* Scales, mins, d and dmin of the tile's block, of the K45 types. */
+/* Decode scales, mins, d and dmin of the tile's block, for K45 types. */
 .macro decode_six_bits
     mv act, group_at
     mv tokens_left, rows

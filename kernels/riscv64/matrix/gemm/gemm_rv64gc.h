@@ -21,7 +21,7 @@
 #define product0 t1
 #define product1 t2
 #define product2 a0
-/* The packed dots of row pair p and token t. */
+/* The register of the packed dots of row pair p and token t. */
 #define dots00 s0
 #define dots01 s1
 #define dots02 s2

@@ -1,7 +1,7 @@
-/* gemms through a table without vectors: RUNS runs of 32 columns to a block of scales and a sum, four
- * tokens at a time; with four, as in FIG4, a block is half a block of x. table_rv64gc.h has the
- * arithmetic. The pairs of a block are on the stack for all tokens; rows are taken in fours, so that
- * the dots of all rows and tokens fill 16 registers. */
+/* gemms through a table without vectors: RUNS runs of 32 columns share a block of scales and
+ * a sum, four tokens at a time; with four runs, as in FIG4, a block is half a block of x.
+ * table_rv64gc.h has the arithmetic. The pairs of a block are on the stack for all tokens;
+ * rows are taken in fours, so that the dots of all rows and tokens fill 16 registers. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_TABLE_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMM_TABLE_RV64GC_H
 

@@ -10,7 +10,7 @@
 
 #define column_bytes out /* while decoding */
 
-/* One column of the tile from bit \shift of its words, to \to, which advances. */
+/* Write one column of the tile, from bit \shift of its words, to \to, and advance \to. */
 .macro nibble_column shift, to
     vnsrl.wi v16, v0, \shift
     vand.vi v16, v16, 15

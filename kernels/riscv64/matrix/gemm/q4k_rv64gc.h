@@ -11,7 +11,7 @@
 #define SUB_BLOCK_BYTES 304
 #define SUB_BLOCK_SUMS 288
 #define RECORD_BYTES (8 * SUB_BLOCK_BYTES + 16)
-#define RECORD_MIDDLE 1216     /* offset from a block's end from which all of it can be addressed */
+#define RECORD_MIDDLE 1216     /* distance from a block's end to a point that reaches all of it */
 #define RECORD_D (8 * SUB_BLOCK_BYTES - RECORD_MIDDLE)
 #define RECORD_STEP (RECORD_BYTES - RECORD_MIDDLE)
 #define SEGMENT 4

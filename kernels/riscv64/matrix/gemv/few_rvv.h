@@ -2,11 +2,11 @@
  *
  * A lane is a byte of weights: 4 columns of 8 rows, then the next 4 columns. x of a block is spread
  * on the stack in the same order, once for up to 128 rows, and each load of it serves two groups of 8
- * rows. Fields are masked and not shifted, so their int16 sums are multiples of the field's weight; a
- * shift divides by it before the field of the next lower weight is added. A part with its own scale
- * adds at most 64 products in a lane, 64 * 3 * 128 = 24576. Lanes are folded to 32, the 4 columns of
- * 8 rows; the lanes of all groups are kept on the stack and finished together, as many rows at a time
- * as a vector has lanes.
+ * rows. Fields are masked but not shifted, so their int16 sums are multiples of the
+ * field's weight; a shift divides by this weight before the field of the next lower weight
+ * is added. A part with its own scale adds at most 64 products in a lane, 64 * 3 * 128 =
+ * 24576. Lanes are folded to 32, the 4 columns of 8 rows; the lanes of all groups are kept
+ * on the stack and finished together, as many rows at a time as a vector has lanes.
  *
  * A kernel that includes this defines BLOCK_BYTES, PARTS and RUN_BYTES (one field of all), of
  * weights. */
@@ -43,7 +43,7 @@
 #define group_b s7     /* the second of the two groups */
 #define wide s8        /* bytes of lanes that are loaded together; 0: lanes are */
 #define longer s9      /* vlenb - 32 */
-#define slot s11       /* 1536 beyond the lanes of group, part 0 */
+#define slot s11       /* 1536 bytes after the lanes of group, part 0 */
 #define scale_up ft0   /* 2^112 */
 #define act_scale ft1
 
@@ -107,7 +107,7 @@
     bnez temp, .Lspread
 .endm
 
-/* Store the sums of x of the parts after x. */
+/* Store the sums of x for each part after x. */
 .macro sum_parts
     flw act_scale, Q8K_SCALE(act)
     .irp part, 0, 1, 2, 3
@@ -265,8 +265,8 @@
 .endm
 
 /* y = fma((float)isum, scale * x.d, y) for n rows from group on, part \part, with lanes from slot
- * on. Bits of Q1_0 (\bits) count twice. The sums of one of several parts stay in int16: 64 * 3 *
- * 128. */
+ * on. Bits of Q1_0 (\bits) count twice. If there are
+ * several parts, their sums fit int16: 64 * 3 * 128. */
 .macro finish part, bits
     addi temp, slot, (\part) * SLOTS_BYTES - 1536
     vsetvli zero, n_pairs, e32, m8, ta, ma
@@ -397,7 +397,7 @@
     store_sums 3
 .endm
 
-/* Fields of higher weight come first: 4 of a lane are at most 64 * 128 * 4. */
+/* Fields of higher weight come first: the sum of 4 in a lane is at most 64 * 128 * 4. */
 .macro groups_q1
     first_pass 3 * RUN_BYTES, vand.vi, 8
     shift_sums 1

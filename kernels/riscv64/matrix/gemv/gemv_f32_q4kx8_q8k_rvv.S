@@ -5,15 +5,15 @@
  * a0 y, a1 w, a2 x, a3 rows, a4 cols, a5 ahead. Clobbers a0-a7, t0-t6, ft0-ft1, every vector
  * register; 576 bytes of stack.
  *
- * A chunk of 32 bytes holds 4 columns of 8 rows of a sub-block (low nibbles) and of the next one
- * (high nibbles). The 4 activations of a chunk are one 32-bit word, broadcast over the 8 rows of
- * one or two groups. A lane's products of a sub-block stay in int16: 8 * 15 * 128 = 15360. The two
- * sub-blocks are then placed next to each other in one register group, so that one fold by
- * narrowing shifts serves both: first in int16 (30720), then times the sub-blocks' scales,
- * widening. y carries the sums from one block of 256 columns to the next.
+ * A chunk of 32 bytes holds 4 columns of 8 rows of a sub-block (low nibbles) and of the next
+ * sub-block (high nibbles). The 4 activations of a chunk are one 32-bit word, broadcast over
+ * the 8 rows of one or two groups. A lane's products of a sub-block stay in int16: 8 * 15 *
+ * 128 = 15360. The two sub-blocks are then placed next to each other in one register group,
+ * so that one fold by narrowing shifts serves both: first in int16 (30720), then times the
+ * sub-blocks' scales, widening. Between blocks of 256 columns, y holds the sums.
  *
- * The mins: lanes (sub-block, row) of 6-bit mins times the sums of the sub-blocks' activations,
- * which are spread over the lanes once for both groups.
+ * The 6-bit mins, in lanes (sub-block, row), are multiplied by the sums of the
+ * sub-blocks' activations, which are spread over the lanes once for both groups.
  *
  * VLEN 128 takes one chunk per step, longer vectors two: lanes 32 and up hold the next chunk. At
  * VLEN 256 the broadcasts of 64 columns fit 16 registers and serve up to 8 groups, whose integer
@@ -43,7 +43,7 @@
 #define act_scale ft1
 
 #define low0 v0        /* m4, int16: dots of group 0, sub-block of the low nibbles */
-#define high0 v4       /* m4: of the high ones */
+#define high0 v4       /* m4: of the high nibbles */
 #define low1 v8
 #define high1 v12
 #define act_low v16    /* m2 */
@@ -76,7 +76,7 @@
     vmv.v.x act_high, temp_1
 .endm
 
-/* Two chunks: also the next words, to lanes 8-15. */
+/* Two chunks per step: also broadcast the next words, to lanes 8-15. */
 .macro take_act_2 k
     vsetivli zero, 16, e32, m2, ta, ma
     lw temp, 4*(\k) + 4(act)
@@ -194,9 +194,9 @@
     vadd.vv v20, \isum, v4
 .endm
 
-/* The end of a block: y = fma(-imin, dmin * x.d, fma(isum, d * x.d, y)), 8
- * rows if there are two groups, `rows` of one. \mins points to the group's mins; \vlen 128, 256 or any, for which
- * \isum_high has lanes 8 to 15 and \dmin those of v0. */
+/* The end of a block: y = fma(-imin, dmin * x.d, fma(isum, d * x.d, y)), for 8 rows if
+ * there are two groups, for `rows` rows if there is one. \mins points to the group's mins;
+ * \vlen 128, 256 or any, for which \isum_high has lanes 8 to 15 and \dmin those of v0. */
 .macro finish isum, mins, y, groups, vlen, isum_high, dmin
     addi temp, \mins, K45_SCALES - K45_MINS
     vsetvli zero, join_vl, e8, m2, ta, ma
@@ -254,7 +254,7 @@
     finish \isum, \mins, \y, \groups, any, , v4
 .endm
 
-/* One block of 256 columns of one or two groups. */
+/* Multiply one block of 256 columns of one or two groups. */
 .macro block chunks, groups
     vsetivli zero, 16, e32, m4, ta, ma
     vmv.v.i isum0, 0
@@ -333,7 +333,7 @@
     four_chunks vwmaccsu.vv, v4, v6, v12, v14
     add temp, group_at, scales_from
     vsetvli temp_1, zero, e16, m2, ta, ma
-    vadd.vv v24, v24, v26              /* two chunks to one; and the sub-blocks side by side */
+    vadd.vv v24, v24, v26              /* two chunks to one; sub-blocks side by side */
     vadd.vv v26, v28, v30
     vnsrl.wi v16, v24, 0               /* columns 0 and 2 */
     vnsrl.wi v18, v24, 16              /* columns 1 and 3 */
@@ -399,7 +399,7 @@
 
 /* ---- any VLEN ---- */
 
-/* All rows: groups in pairs, then the last one with 1 to 8 rows. */
+/* Compute all rows: groups in pairs, then the last group with 1 to 8 rows. */
 .macro all_rows chunks
 .Lgroups_\chunks:
     beqz rows_left, .Ldone

@@ -1,15 +1,15 @@
 /* The RVV gemv of FIG4; gemv_table_rvv.h has what it shares with the other tables. An integer sum covers 128 columns, half a
  * block of x.
  *
- * If no value lies beyond +-TABLE_NARROW, as the packer writes them, an int16 holds 8 products, 8 * 31 * 128 = 31744: all of 128
- * columns at VLEN 256; half of them at 128, where the other half is kept on the stack until they are widened. A wider table is
- * widened to int32 after two products. */
+ * If no value lies beyond +-TABLE_NARROW, as in the packer's tables, an int16 holds 8 products, 8 * 31 * 128
+ * = 31744. At VLEN 256 this covers all of 128 columns; at 128 it covers half of them, and the other half is
+ * kept on the stack until both are widened. A wider table is widened to int32 after two products. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_FIG4_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMV_FIG4_RVV_H
 
 #include "kernels/riscv64/matrix/gemv/gemv_table_rvv.h"
 
-#define is_wide t0             /* for tiles: some value lies beyond TABLE_NARROW */
+#define is_wide t0             /* for tiles: 1 if a value lies beyond TABLE_NARROW */
 #define act_at s8              /* while x is spread */
 #define waiting s10            /* on the stack, products */
 #define half s11               /* half of x's block, in bytes: 0 or 128 */
@@ -43,8 +43,8 @@
 
 /* ---- tiles ---------------------------------------------------------------------------------- */
 
-/* Store the words of 128 columns from act on to sp, 8 times each, in the order of the steps: low
- * nibbles' and high nibbles' of four registers each. Then x's scale. */
+/* Store the words of 128 columns from act on to sp, 8 times each, in the order of the
+ * steps: for low nibbles, then for high nibbles, four registers each. Then x's scale. */
 .macro spread_fig4 vlen
     li temp, 64
     vsetvli zero, temp, e32, m8, ta, ma
@@ -150,7 +150,7 @@
     vwadd.wv fig4_dots, fig4_dots, v6
 .endm
 
-/* The same for a wide table, in v24, 16 lanes at VLEN 128. */
+/* The same for a wide table; the result is in v24, 16 lanes at VLEN 128. */
 .macro wide_128
     vmv.v.i v24, 0                     /* 64 bytes */
 .Lstep\@:
@@ -251,7 +251,7 @@
     load_constants
     csrr temp, vlenb
     bgtu temp, bytes, .Lgroup
-    vmv.x.s is_wide, v9                /* in the place of bytes */
+    vmv.x.s is_wide, v9                /* reuses the register of bytes */
     sltiu is_wide, is_wide, TABLE_NARROW + 1
     xori is_wide, is_wide, 1
     enter_tiles STACK_BYTES

@@ -3,12 +3,12 @@
  * a0 y, a1 w, a2 x, a3 rows, a4 cols, a5 ahead. Clobbers a0-a1, a3-a7, t0-t6, ft0-ft1, every
  * vector register; 64 bytes of stack.
  *
- * 64 columns are a pair of sets of 32. A chunk of 32 bytes holds bits of 4 columns of 8 rows of
- * either; the 4 activations of a chunk are one 32-bit word, broadcast over the 8 rows. Products of
- * 16 columns stay in int16: 4 * 31 * 128 = 15872 in a lane, twice that after the first fold. The
- * two sets are then placed next to each other in one register group, so that one fold by narrowing
- * shifts serves both. VLEN 128 takes one chunk per step, longer vectors two: lanes 32 and up hold
- * the next one.
+ * 64 columns are two sets of 32. A chunk of 32 bytes holds bits of 4 columns and 8
+ * rows of both sets; the 4 activations of a chunk are one 32-bit word, broadcast over
+ * the 8 rows. Products of 16 columns stay in int16: 4 * 31 * 128 = 15872 in a lane,
+ * twice that after the first fold. The two sets are then placed next to each other in
+ * one register group, so that one fold by narrowing shifts serves both. VLEN 128
+ * takes one chunk per step, longer vectors two: lanes 32 and up hold the next chunk.
  *
  * A kernel that includes this defines begin_pairs (bytes_at, bits_at, scales_at of a block, and its
  * shifts), values (of packed and bits: of the first set to even, of the second to odd), load_scales
@@ -21,7 +21,7 @@
 #define act_start a2
 #define rows_left a3
 #define cols a4
-#define pairs_left a4  /* when cols is done with */
+#define pairs_left a4  /* when cols is no longer needed */
 #define ahead a5
 #define act_end a6
 #define act a7
@@ -37,11 +37,11 @@
 #define bit_even s2    /* the same for single bits */
 #define bit_odd s3
 #define factor s4      /* of single bits */
-#define row_bytes s5   /* as measure_rows leaves it; not used */
+#define row_bytes s5   /* set by measure_rows; not used */
 #define scale_up ft0   /* 2^112 */
 #define act_scale ft1
 
-#define dots_even v0   /* m4, int16: of the first set */
+#define dots_even v0   /* m4, int16: dots of the first set */
 #define dots_odd v4    /* m4 */
 #define act_even v8    /* m2 */
 #define act_odd v10
@@ -50,7 +50,7 @@
 #define packed v16     /* m2: what the step loaded */
 #define bits v18
 #define part v20       /* m2, free for values */
-#define isum v24       /* m4, int32: 8 rows of the first sets' sub-blocks, then of the second's */
+#define isum v24       /* m4, int32: 8 rows of sub-blocks in the first sets, then in the second */
 #define sums v28       /* m4, f32 */
 
 #include "kernels/riscv64/matrix/gemv/gemv_rvv.h"
@@ -64,7 +64,7 @@
     broadcast act_odd, (\k) + 8
 .endm
 
-/* Also the next words, to lanes 8-15. */
+/* In addition, broadcast the next words to lanes 8-15. */
 .macro take_acts_2 k
     vsetivli zero, 16, e32, m2, ta, ma
     broadcast act_even, (\k) + 1
@@ -105,7 +105,7 @@
     vsetvli zero, thirty_two, e16, m4, ta, ma
 .endm
 
-/* isum += scales * dots of 16 columns of each set. */
+/* isum += scales * the dots of 16 columns of each set. */
 .macro fold chunks, half
     join_\chunks
     vnsrl.wi v16, dots_even, 0         /* columns 0 and 2 */

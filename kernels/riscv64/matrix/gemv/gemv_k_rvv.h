@@ -1,8 +1,8 @@
-/* Shared by the RVV gemvs of the K formats that take tiles: tiles of 8 groups at VLEN 256, whose
- * integer sums over a block are kept on the stack from sp on, int32 [n_groups][16], two sub-blocks
- * by 8 rows. A kernel that includes this defines dst, rows_left and, of a tile, n_groups,
- * tile_block, groups_left and isum_at in addition to what gemv_rvv.h requires, and defines
- * tile_block_256, a block of a tile. */
+/* Shared by the RVV gemvs of the K formats that take tiles. At VLEN 256 a tile has 8
+ * groups; its integer sums over a block are on the stack from sp on, int32
+ * [n_groups][16], two sub-blocks by 8 rows. A kernel that includes this defines dst,
+ * rows_left and, of a tile, n_groups, tile_block, groups_left and isum_at in addition
+ * to what gemv_rvv.h requires, and defines tile_block_256, a block of a tile. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_K_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMV_K_RVV_H
 
@@ -30,8 +30,8 @@
     bnez groups_left, .Lgroup\@
 .endm
 
-/* Tiles of 8 groups, the last one of fewer, while there are 8 rows; then a rest of 1 to 7 rows,
- * which starts at \group. \at is a free register. */
+/* Take tiles of 8 groups (the last tile may have fewer) while 8 rows are left;
+ * then 1 to 7 remaining rows, from \group on. \at is a free register. */
 .macro tiles_256 group, at
 .Ltile:
     srli n_groups, rows_left, 3

@@ -1,5 +1,5 @@
-/* The registers of gemv_nibbles_rvv.h, which explains the algorithm, and the product of a group of
- * 8 rows, or a set of four groups, with a block of x, for each VLEN. */
+/* Registers for gemv_nibbles_rvv.h (which explains the algorithm), and, for each VLEN,
+ * the product of a group of 8 rows, or of a set of four groups, with a block of x. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_NIBBLES_GROUPS_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMV_NIBBLES_GROUPS_RVV_H
 
@@ -26,7 +26,7 @@
 #define spill_at n_sets /* VLEN 128: dots of a group */
 #define tile_rows set_rows
 #define tile_left sets_left /* rows */
-#define words_left s4  /* four scales each, of the tile's groups */
+#define words_left s4  /* scales of the tile's groups, four each */
 #define tile_bytes s5  /* of its groups */
 #define set_bytes s6
 #define group_end s7
@@ -82,7 +82,7 @@
 .endm
 
 #ifdef HIGH_AT
-/* int16 lanes += 16 times the fifth bits * x: the 32 bytes at high_at, bit k times word k of x. */
+/* int16 lanes += 16 times the fifth bits * x: bit k of the 32 bytes at high_at by word k of x. */
 .macro add_fifths lanes, bits, scratch, x0, x1, x2, x3, x4, x5, x6, x7, lmul
     li temp, 32
     vsetvli zero, temp, e8, \lmul, ta, ma
@@ -105,8 +105,8 @@
     vwmaccsu.vv \lanes, \x, \scratch
 .endm
 
-/* \to (m4) = the sums of two groups, whose lanes are at spill_at, four of int16 per row, which
- * would overflow if added as int16. Clobbers v0-v7, v16-v31. */
+/* \to (m4) = the sums of two groups. Their lanes, four int16 per row, are at
+ * spill_at; added as int16, they would overflow. Clobbers v0-v7, v16-v31. */
 .macro fold_two_groups to
     vsetvli temp, zero, e16, m4, ta, ma
     vl8re16.v v0, (spill_at)
@@ -287,7 +287,7 @@
 
 #define sums v16       /* m2 */
 #define dots v24       /* m4, int16; later m2, int32 */
-#define scales v26     /* m2, the upper half of dots when those are no longer needed */
+#define scales v26     /* m2, the upper half of dots when dots are no longer needed */
 #define packed v28     /* m2 */
 #define nibbles v30    /* m2 */
 #define nibbles_1 v31

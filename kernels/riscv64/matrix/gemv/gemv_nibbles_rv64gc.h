@@ -1,19 +1,19 @@
 /* Shared by the gemvs of Q4_0, Q4_1, Q5_0 and Q5_1 without vectors. A kernel that includes this defines
- * BLOCK_BYTES and QUANTS_AT, of a group's block; HIGH_AT, of the fifth bits, and MINS_AT, of the minima,
- * where there are any; and BIAS_LOG2 where there are no minima.
+ * BLOCK_BYTES and QUANTS_AT, of a group's block; HIGH_AT, of the fifth bits, and
+ * MINS_AT, of the minima, if there are any; and BIAS_LOG2 if there are no minima.
  *
  * a0 y, a1 w, a2 x, a3 rows, a4 cols. Clobbers a0-a7, t0-t6, ft0-ft10, fa0-fa7; saves s0-s11 and ra in a
  * frame of 7168 bytes.
  *
- * One multiplication computes four products. A doubleword holds 4 columns of two rows, a byte each; masked
- * to 15 in every other byte it is the number a0 + a2 B + b0 B^2 + b2 B^3, B = 2^16, of columns 0 and 2 of
- * rows a and b. Times x2 + x0 B, modulo 2^64, the coefficient of B is
- * a0 x0 + a2 x2 and that of B^3 is b0 x0 + b2 x2; those of 1 and B^2 are by-products. 16 columns keep every
- * coefficient within 16 * 15 * 128 = 30720, so products of the low nibbles of a block are summed in one
- * register per pair of rows, those of the high nibbles in another. 2^15 and 2^47 are added once and make
- * the parts below B and B^3 positive, so that shifts read the coefficients exactly. Fifth bits are
- * multiplied separately by the same x, all 32 columns in one register (32 * 128 = 4096), and count 16
- * times.
+ * One multiplication computes four products. A doubleword holds 4 columns of two rows, a byte
+ * each. Masked to 15 in every other byte, it is the number a0 + a2 B + b0 B^2 + b2 B^3, B = 2^16,
+ * of columns 0 and 2 of rows a and b. Times x2 + x0 B, modulo 2^64, the coefficient of B is
+ * a0 x0 + a2 x2 and that of B^3 is b0 x0 + b2 x2; those of 1 and B^2 are by-products.
+ * Over 16 columns every coefficient stays within 16 * 15 * 128 = 30720. So for each pair
+ * of rows, one register sums the products of a block's low nibbles, another those of its
+ * high nibbles. 2^15 and 2^47 are added once: they make the parts below B and B^3 positive,
+ * so that shifts read the coefficients exactly. Fifth bits are multiplied separately by the
+ * same x, all 32 columns in one register (32 * 128 = 4096), and count 16 times.
  *
  * segments_rv64gc.h has the loops, and keeps the pairs x2 + x0 B of 1536 columns; making them each time
  * would cost 6 instructions more. */
@@ -68,7 +68,7 @@
     sd t0, 8*(\place)(to)
 .endm
 
-/* A record from a block of x: of each chunk low_even, low_odd, high_even and high_odd. */
+/* Make a record from a block of x: low_even, low_odd, high_even and high_odd of each chunk. */
 .macro pack_block starts
     .irp index, 0, 1, 2, 3
     pack_pair 4*\index, 4*\index
@@ -100,7 +100,7 @@
     li sign_bits, F16_SIGN_MAGNITUDE
 .endm
 
-/* Products of a doubleword, added to those of the pair of rows. */
+/* Add the products of a doubleword to those of the pair of rows. */
 .macro pair word, low, high, low_before, high_before
     srli part1, \word, 8
     srli part2, \word, 4
@@ -143,7 +143,7 @@
     .endif
 .endm
 
-/* The dots of two rows from their packed sums: the first to \low, the second to \high. */
+/* Extract the dots of two rows from their packed sums: the first to \low, the second to \high. */
 .macro unpack low, high
     sraiw part1, \low, 16
     sraiw part2, \high, 16
@@ -162,8 +162,8 @@
 .endm
 
 #ifdef HIGH_AT
-/* Multiply the fifth bits of two rows and a chunk, and of the chunk 16 columns on, by x, and add to
- * their packed sum. */
+/* Multiply the fifth bits of two rows by x, for a chunk and the
+ * chunk 16 columns further on, and add to their packed sum. */
 .macro fifth_pair index, pair, fifth, fifth_before
     ld word0, HIGH_AT + 8*\pair(block)
     .if \index
@@ -206,8 +206,8 @@
     .endif
 .endm
 
-/* The dots of two rows += 16 times those of their fifth bits; for Q5_0 minus the bias, which is in
- * word0. */
+/* Add 16 times the dots of the fifth bits to the dots of two
+ * rows; for Q5_0 subtract the bias, which is in word0. */
 .macro add_fifths fifth, low, high
     sraiw part1, \fifth, 16
     srai \fifth, \fifth, 48

@@ -6,8 +6,8 @@
  * vector register; 624 bytes of stack.
  *
  * A chunk of 32 bytes holds 4 columns of 8 rows (low nibbles) and the 4 columns 16 further on (high nibbles).
- * The 4 activations of a chunk are one 32-bit word, broadcast over the 8 rows; the 8 broadcasts of a block serve
- * up to 8 groups (a tile of 64 rows), and y carries the sums from block to block. Nibbles stay unsigned and the
+ * The 4 activations of a chunk are one 32-bit word, broadcast over the 8 rows; the 8 broadcasts of a block
+ * serve up to 8 groups (a tile of 64 rows), and y holds the sums between blocks. Nibbles stay unsigned and the
  * products of a lane stay in int16 for the whole block: 8 * 15 * 128 = 15360. The dots of a set of groups are
  * placed next to each other in 8 registers, and their lanes, four to a row, are folded together by narrowing
  * shifts, first in int16 (30720), then widening; the bias 8 of Q4_0's nibbles is subtracted as 8 * x.sum.
@@ -15,10 +15,10 @@
  * Fifth bits are multiplied separately, as 16 or 0, and added to the same lanes: 8 * 31 * 128 = 31744, so the
  * fold has to widen from the start. A minimum is multiplied by x.sum * x.d after the scales.
  *
- * At VLEN 128 a group is multiplied 64 bytes at a time, two chunks at once; its dots go to the stack, as x
- * fills half of the registers, and the groups of a tile are folded and added to y four at a time. At 256 a
- * set of four groups fills 8 registers, each multiplied whole. Longer vectors and the last groups take one chunk
- * and one group at a time. */
+ * At VLEN 128 a group is multiplied 64 bytes at a time, two chunks at once. Its dots go to
+ * the stack, because x fills half of the registers; the groups of a tile are folded and
+ * added to y four at a time. At 256 a set of four groups fills 8 registers, each multiplied
+ * whole. Longer vectors and the last groups take one chunk and one group at a time. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_NIBBLES_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMV_NIBBLES_RVV_H
 
@@ -26,7 +26,7 @@
 
 /* ---- the loops ---- */
 
-/* Tiles of up to 64 rows in whole sets of \rows_of_set. */
+/* Take tiles of up to 64 rows, in whole sets of \rows_of_set. */
 .macro tiles vlen, words, rows_of_set
     li set_rows, \rows_of_set
 .Ltile_\vlen:
@@ -84,8 +84,8 @@
     j .Lset_\vlen
 .endm
 
-/* The same at VLEN 128: the dots of all groups of a tile, then y of up to 32 rows at a time. The
- * last tile, and the last group, have the remaining rows. */
+/* The same at VLEN 128: compute the dots of all groups of a tile, then y of up to
+ * 32 rows at a time. The last tile and the last group have the remaining rows. */
 .macro tiles_128
     slli set_bytes, row_bytes, 2
 .Ltile_128:

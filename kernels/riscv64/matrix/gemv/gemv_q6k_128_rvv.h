@@ -27,7 +27,7 @@
     vsetvli temp, zero, e32, m8, ta, ma
     vid.v v0
     vsrl.vi v0, v0, 3
-    vsll.vi v0, v0, 2                  /* four words to 8 lanes each */
+    vsll.vi v0, v0, 2                  /* broadcast four words to 8 lanes each */
     mv x_at, sp
     mv temp, act
     addi temp_1, act, 256
@@ -67,7 +67,7 @@
     vsetivli zero, 16, e16, m2, ta, ma
     vid.v v16
     vsrl.vi v16, v16, 3
-    vsll.vi v16, v16, 4                /* one sub-block and the one after the next, 8 rows each */
+    vsll.vi v16, v16, 4                /* sub-blocks j and j + 2, 8 rows each */
     vsetvli zero, zero, e64, m8, ta, ma
     .irp sub_block, 0, 1, 4, 5, 8, 9, 12, 13
     addi temp_1, temp, 8 * \sub_block
@@ -77,7 +77,7 @@
     .endr
 .endm
 
-/* Two steps, beginning with chunk \k. */
+/* Do two steps, beginning with chunk \k. */
 .macro two_spread part, k
     addi temp, low_at, 256*\part + 32*(\k)
     vsetvli temp_1, zero, e8, m4, ta, ma
@@ -104,7 +104,7 @@
     two_spread \part, 4*\half + 2
     vsetvli temp_1, zero, e16, m4, ta, ma
     fold \part, \half
-    vwmacc.vx isum, four, v22          /* what the biases were too low */
+    vwmacc.vx isum, four, v22          /* the amount by which the biases were too low */
 .endm
 
 .macro group_128

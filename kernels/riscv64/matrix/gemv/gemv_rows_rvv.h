@@ -20,7 +20,7 @@
 #define slow_end t3
 #define slow_left t4
 
-/* One row's share of a step of x, and of a slice of 16. */
+/* Multiply one row by a step of x, and by a slice of 16. */
 .macro row_step type, slices, row, sum
     load_step \type, \slices, \row
     addi \row, \row, 16*\slices*WEIGHT_BYTES
@@ -43,7 +43,7 @@
     .endif
 .endm
 
-/* y of \count rows (4 or 1); row0 ends at the next row. */
+/* Compute y of \count rows (4 or 1); afterwards row0 is the next row. */
 .macro gemv_rows count, type, slices
     set_lanes \slices
     .irp sum, v16, v20, v24, v28

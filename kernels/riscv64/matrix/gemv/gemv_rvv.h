@@ -1,6 +1,6 @@
-/* Shared by the quantized RVV gemvs. A lane is a row and one of four columns, whose activations are
- * one word of x. A kernel that includes this defines cols, act, act_start, act_end, row_bytes,
- * scale_up and temp. */
+/* Shared by the quantized RVV gemvs. A lane is a row and one of four columns;
+ * the activations of the four columns are one word of x. A kernel that includes
+ * this defines cols, act, act_start, act_end, row_bytes, scale_up and temp. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMV_RVV_H
 
@@ -24,8 +24,8 @@
     load_float scale_up, F32_2P112, temp
 .endm
 
-/* Store to the stack at sp the offsets of the scales of a set of groups, in \parts of four each,
- * from the first group on. */
+/* Store the offsets of the scales of a set of groups, relative to
+ * the first group, to the stack at sp, in \parts of four each. */
 .macro find_scales parts
     vsetivli zero, \parts, e32, m2, ta, ma
     vid.v v0

@@ -1,5 +1,5 @@
-/* gemvs through a table without vectors: RUNS runs of 32 columns to a block of scales and a sum.
- * With four, as in FIG4, a block is half a block of x. table_rv64gc.h has the arithmetic. */
+/* gemvs through a table without vectors: RUNS runs of 32 columns share a block of scales and a sum.
+ * With four runs, as in FIG4, a block is half a block of x. table_rv64gc.h has the arithmetic. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_TABLE_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMV_TABLE_RV64GC_H
 
@@ -50,7 +50,7 @@
     add \to3, \to3, part3
 .endm
 
-/* The sums += 32 columns; quants advances, act only in part. */
+/* Add 32 columns to the sums; quants advances, act only in part. */
 .macro run
     addi quants_end, quants, GROUP_ROWS*BLOCK_COLS/2
 .Lchunk:
@@ -79,7 +79,7 @@
     add act_end, act_end, \temp
 .endm
 
-/* The scale of the block; act moves to the next one. */
+/* Load the scale of the block of x; act moves to the next block. */
 .macro next_acts
     .if RUNS > 1
     sub part0, act, half

@@ -3,13 +3,13 @@
  * A chunk of 32 bytes holds 4 columns of 8 rows (low nibbles) and the 4 columns 16 further on (high
  * nibbles); the activations of either are one word, broadcast over the rows. The table stays in a
  * register for the whole call, and vrgather turns nibbles into int8, one register at a time: on
- * many cores a vrgather over a group of n registers takes n * n cycles. No value is -128, so that
- * the products of a byte's two nibbles add in int16; four such sums go to int32 lanes, which fold by
- * narrowing shifts, four to a row.
+ * many cores a vrgather over a group of n registers takes n * n cycles. No value
+ * is -128, so the products of a byte's two nibbles can be added in int16; four
+ * such sums go to int32 lanes, which fold by narrowing shifts, four to a row.
  *
- * At VLEN 128 and 256 x of a block is spread on the stack for a tile of up to 128 rows, y carries the
- * sums from block to block, and a run of 32 columns takes two steps, or one, of four registers.
- * Longer vectors take a chunk and a group of rows at a time. */
+ * At VLEN 128 and 256, x of a block is spread on the stack for a tile of up to 128 rows,
+ * y holds the sums between blocks, and a run of 32 columns takes two steps (one at VLEN
+ * 256) of four registers. Longer vectors take a chunk and a group of rows at a time. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_TABLE_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMV_TABLE_RVV_H
 
@@ -23,7 +23,7 @@
 #define act_end a6
 #define act a7
 #define bytes t0       /* 32 */
-#define word_bits t1   /* 32, a shift too long for an immediate */
+#define word_bits t1   /* 32, too large for a shift by an immediate */
 #define sign_bits t2   /* F16_SIGN_MAGNITUDE */
 #define shift_up t3    /* 2^13 */
 #define temp t4
@@ -44,7 +44,7 @@
 #define scales v18     /* m2, of the rows */
 #define scaled v20     /* m2 */
 #define scales_f16 v22 /* m1 */
-#define other_half v0  /* m4, when x is done with */
+#define other_half v0  /* m4, when x is no longer needed */
 #define dots v24       /* m8, int32 */
 
 /* Tiles. */
@@ -89,7 +89,7 @@
     .endif
 .endm
 
-/* sums += dots by the scales. */
+/* sums += dots * the scales. */
 .macro add_dots
     vsetivli zero, 16, e32, m4, ta, ma
     vnsrl.wi folded, dots, 0           /* columns 0 and 2 */
@@ -145,7 +145,7 @@
     bne x_at, quants_end, .Lwords\@
 .endm
 
-/* The part of a run that fits four registers, from byte \at on. */
+/* Add the part of a run that fits four registers, from byte \at on. */
 .macro step at, first
     .if (\at) == 0
     vle8.v v16, (quants)
@@ -220,7 +220,7 @@
     vse32.v v16, (out)
 .endm
 
-/* The scales at group_at as floats. */
+/* Load the scales at group_at as floats. */
 .macro load_tile_scales narrow, half
     vsetivli zero, 8, e16, \half, ta, ma
     vle16.v v16, (group_at)
@@ -230,7 +230,7 @@
     vfmul.vf tile_scales, tile_scales, scale_up
 .endm
 
-/* y of 8 rows and a block. */
+/* Compute y of 8 rows for a block. */
 .macro group_t4 vlen, wide, narrow, half
     load_tile_scales \narrow, \half
     addi quants, group_at, QUANTS
