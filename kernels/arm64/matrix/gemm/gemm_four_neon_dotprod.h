@@ -71,7 +71,7 @@
     add     y_token, y_token, stride
 .endm
 
-// Load Load x of a block without its scales and sums, and the start values of the sums.
+// Load x of a block without its scales and sums, and the start values of the sums.
 .macro begin_few_block tokens
     ld1     {v8.16b, v9.16b, v10.16b, v11.16b}, [x_block], #64
     ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [magics]
