@@ -71,7 +71,7 @@
     add_sub_block v11, \total0123, \total4567, v22, v23
 .endm
 
-// Multiply Multiply 16 columns of each of four sub-blocks, for both groups.
+// Multiply 16 columns of each of four sub-blocks, for both groups.
 .macro pair_part type, x_at, odd
     ld1     {v0.16b}, [\x_at], x_step
     ld1     {v1.16b}, [\x_at], x_step
@@ -81,7 +81,7 @@
     group_part \type, second, second_scale, v26, v27, \odd
 .endm
 
-// Multiply Multiply 256 columns of both groups, from `scales_at` and `low_at` in their blocks on.
+// Multiply 256 columns of both groups, from `scales_at` and `low_at` in their blocks on.
 .macro sum_block type, scales_at, low_at
     add     first_scale, first, #\scales_at
     add     second_scale, second, #\scales_at
