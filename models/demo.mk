@@ -1,11 +1,11 @@
-# The demo model: trained from nothing but the scripts in models/, packed from models/demo.
+# The demo model is trained only from the scripts in models/, and packed from models/demo.
 
 TRAINED := $(O)/demo
 DEMO_THREADS ?= $(JOBS)
 
 .PHONY: train-demo train-mixture pack-demo evaluate-demo acting-real
 
-# Rows are written once; training goes on where it stopped.
+# Rows are written once; training continues where it stopped.
 train-demo: $(H)/ingot ## train the demo model anew with PyTorch and pack it; up to an hour
 	$(Q)$(PYTHON) -c 'import numpy, torch' 2>/dev/null || { \
 	    echo "PyTorch is missing: apt-get install python3-torch libopenblas0-openmp," \
@@ -15,7 +15,7 @@ train-demo: $(H)/ingot ## train the demo model anew with PyTorch and pack it; up
 	$(Q)$(PYTHON) models/training/export.py $(TRAINED) models/demo
 	$(Q)$(MAKE) --no-print-directory pack-demo
 
-# From the weights of models/demo and the rows of train-demo. Its floats stay in the build folder.
+# Trained from the weights of models/demo and the rows of train-demo. Its unpacked weights stay in the build folder.
 train-mixture: $(H)/ingot ## train the demo mixture of experts anew with PyTorch and pack it; a quarter of an hour
 	$(Q)test -s $(TRAINED)/rows-last.bin || $(PYTHON) models/training/rows.py $(TRAINED)
 	$(Q)$(PYTHON) models/training/train_mixture.py $(TRAINED) $(O)/mixture --threads $(DEMO_THREADS)

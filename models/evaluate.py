@@ -29,8 +29,8 @@ def lesson(line):
 
 
 def answers(model, tokenizer, system, prompts, seed=None):
-    """[(reply, its number of tokens)] of one conversation; the program says which ids it chose.
-    Without a seed they are the likeliest, with one they are drawn with the usual settings."""
+    """Have one conversation with the program, and return [(reply, its number of tokens)]. Without a seed each token is
+    the likeliest; with a seed tokens are drawn with the usual settings."""
     command = [os.path.join(BUILD, "host/ingot"), "chat", model, "--ids", "-t", "1"]
     command += ["--temp", "0"] if seed is None else ["--seed", str(seed)]
     command += ["--system", system] if system else []
@@ -41,13 +41,13 @@ def answers(model, tokenizer, system, prompts, seed=None):
     lines = [line.split()[1:] for line in said if line.startswith("ids:")]
     if done.returncode != 0 or not lines:
         raise RuntimeError(f"no reply to {prompts}: {done.stderr.decode()}")
-    lines += [[]] * (len(prompts) - len(lines))  # a story without an end leaves no room for more
+    lines += [[]] * (len(prompts) - len(lines))  # after a story without an end there is no room for more
     return [(tokenizer.decode([int(i) for i in ids]), len(ids)) for ids in lines]
 
 
 def converse(model, tokenizer, system, exchanges):
-    """(exchange, what was asked, reply, tokens, right?) of each. A question about a story is made
-    from the model's own story, so the conversation is had again from its beginning after each."""
+    """Return (exchange, what was asked, reply, tokens, right?) for each exchange. A question about a story depends on
+    the model's own story, so after each story the conversation begins anew."""
     asked, facts, story = [], None, None
     for e in exchanges:
         asked.append(e.pattern.format(**facts) if facts and "{" in e.pattern else e.user)
@@ -60,7 +60,7 @@ def converse(model, tokenizer, system, exchanges):
 
 
 class Result:
-    """Of one model: how many of each kind passed, how many stories are long and never repeat."""
+    """The result of one model: how many of each kind passed, and how many stories are long and have no repetition."""
 
     def __init__(self):
         self.passed, self.asked = collections.Counter(), collections.Counter()

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Examines how a packed demo model acts: a hundred requests in sentences that it has not seen, what it says of the
+"""Examines how a packed demo model acts: a hundred requests in sentences that it has not seen, its answers to the
 results, and twenty prompts that have nothing to do with its table of actions.
 
 usage: evaluate_acting.py [-v] [--seed N] MODEL.ingot...
@@ -15,7 +15,7 @@ from checks import called, is_wrong_pin, passes, recall
 
 
 class Result:
-    """requests: right of asked, by kind; wrong: calls of something else than what was asked for."""
+    """requests: numbers of right and of all, by kind; wrong: number of calls for something other than the request."""
 
     def __init__(self):
         self.passed, self.asked, self.wrong, self.failures = collections.Counter(), collections.Counter(), [], []
@@ -39,7 +39,7 @@ def kind_of(exchange):
 
 
 def examine(model, tokenizer, seed=None, answers=evaluate.answers):
-    """answers: what this computer's program says, or a board."""
+    """Examine one model. answers: the function that has a conversation with it, on this computer or a board."""
     result = Result()
     for system, exchanges in acting_held_out.conversations():
         replies = answers(model, tokenizer, system, [e.user for e in exchanges], seed)

@@ -1,5 +1,5 @@
 """Conversations with a model that may act: a table of actions in the system prompt, requests, the calls that
-they ask for, and what came of them. The table's words are those of runtime/features/acting/actions_prompt.c."""
+they need, and the results. The table's words are those of runtime/features/acting/actions_prompt.c."""
 
 import json
 
@@ -9,11 +9,11 @@ import words
 from asking import LEARNED
 from generator import Exchange
 
-# The names that the model is meant for. Any may be an output or an input, as the table says.
+# The names that the model is trained for. Each may be an output or an input, as the table says.
 PINS = """light lamp led fan pump heater valve siren motor bell buzzer radio kettle relay oven door window gate
 lock button""".split()
 ONLY_READ, OPENED = {"button"}, {"valve", "door", "window", "gate"}
-# What people ask for and no table has.
+# Things that people ask for but no table has.
 ELSEWHERE = ["television", "coffee machine", "car", "washing machine", "computer", "music", "internet", "shower",
              "fridge", "dishwasher", "vacuum cleaner", "printer", "heating", "alarm", "camera", "blinds", "lift",
              "engine", "garage", "stove"]
@@ -38,7 +38,7 @@ def call(**members):
 
 
 class Table:
-    """outputs, inputs: names, in the order of `pins`; others: temperature, uptime, as far as there."""
+    """outputs, inputs: names, in the order of `pins`; others: temperature and uptime, if the table has them."""
 
     def __init__(self, pins, inputs, others, ms_most=0):
         self.pins, self.inputs, self.others, self.ms_most = pins, inputs, others, ms_most
@@ -55,7 +55,7 @@ class Table:
 
 
 def pin_name(rng):
-    """Mostly those of PINS; things and invented words teach that a name is copied."""
+    """Draw a name, mostly from PINS; things and invented words teach the model to copy a name."""
     which = rng.random()
     if which < 0.76:
         return rng.choice(PINS)
@@ -83,7 +83,7 @@ def error(rng):
 
 
 def acted(rng, prompt, asked, answer):
-    """What the user asks, the call, what came of it, and the answer."""
+    """Return the exchanges: the user's request, the call, its result, and the answer."""
     then = answer if rng.random() > 0.07 else error(rng)
     pin = asked.get("line", asked["action"])
     return [Exchange(prompt, call(**asked), "action", pin=pin), then]
@@ -131,13 +131,13 @@ def pulse(rng, table, ways):
 
 
 def declined(prompt, rng, replies):
-    """No call at all. The marks are what one of the replies says."""
+    """Return an exchange without a call. The marks of a right reply are in each of the replies."""
     return [Exchange(prompt, rng.choice(replies), "marks",
                      marks=[m for m in ("cannot", "All right", "one thing", "at a time") if m in " ".join(replies)])]
 
 
 def stranger(rng):
-    """A name that may not be in the table."""
+    """Draw a name that need not be in the table."""
     which = rng.random()
     if which < 0.5:
         return rng.choice(PINS)
@@ -147,7 +147,7 @@ def stranger(rng):
 
 
 def not_there(rng, table, ways):
-    """What the table does not have."""
+    """Ask for something that the table does not have."""
     which = rng.random()
     if which < 0.1 and len(table.others) == 1:
         kind = "uptime" if "temperature" in table.others else "temperature"
@@ -160,7 +160,7 @@ def not_there(rng, table, ways):
 
 
 def not_so(rng, table, ways):
-    """What the table has, but not for this."""
+    """Ask for something that the table has for another use."""
     which, value = rng.random(), rng.choice(("on", "off"))
     if which < 0.35 and table.inputs:
         return declined(ways.ask(rng, "switch", rng.choice(table.inputs), value), rng, ONLY_LOOKED_AT)
@@ -192,7 +192,7 @@ def system_of(rng, table):
 
 
 def other_part(rng, shares):
-    """Something that needs no action. A story may be about what the table has, too."""
+    """Ask for something that needs no action. A story may be about a thing in the table."""
     while True:
         out = generator.part(rng, shares)
         if not any("temperature" in e.user.lower() for e in out):
@@ -208,7 +208,7 @@ def with_table(rng, at_least):
 
 
 def without_table(rng):
-    """Asked for an action, where there is no table."""
+    """Ask for an action without a table."""
     kind = rng.choice(("switch", "switch", "on", "off", "open", "close", "read", "temperature", "uptime"))
     prompt = LEARNED.ask(rng, kind, pin_name(rng), rng.choice(("on", "off")))
     return [Exchange(prompt, rng.choice(talk.NOW), "marks", marks=talk.REFUSAL_MARKS)]
@@ -218,7 +218,8 @@ MIXED = {**generator.LAST, without_table: 0.05}
 
 
 def conversation(rng, at_least):
-    """Three of five with a table, whose replies are shorter than stories, the others as before."""
+    """Draw a conversation. Three of five have a table, and their replies are shorter than stories; the others are those
+    of generator.py."""
     if rng.random() < 0.6:
         return with_table(rng, at_least // 2)
     return generator.conversation(rng, at_least, MIXED)

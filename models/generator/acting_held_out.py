@@ -1,5 +1,5 @@
-"""The hundred requests that acting is examined on: with sentences that acting.py does not have, tables and results
-drawn with another seed. Run, it prints those for a board as JSON: what is asked, and the call, or "" where nothing is to be called."""
+"""The hundred requests of the examination of acting: their sentences are not in acting.py, and their tables and results are drawn with
+another seed. As a program it prints those for a board as JSON: the request, and the call, or "" if no call is right."""
 
 import json
 import random
@@ -9,10 +9,10 @@ import asking
 import generator
 
 SEED = 20270
-# Conversations of two or three requests each, so many of a kind.
+# The number of requests of each kind, in conversations of two or three.
 REQUESTS = {acting.switch: 60, acting.read: 8, acting.temperature: 10, acting.uptime: 6, acting.not_there: 12,
             acting.not_so: 4}
-ASIDES = 20  # that have nothing to do with the table
+ASIDES = 20  # prompts that have nothing to do with the table
 ASKED = asking.Ways(dict(
     switch="""I'd like you to switch the {n} {v}.|Could we have the {n} {v} for a while?|Go ahead and turn the {n} {v}.
 Would you be so kind as to switch {v} the {n}?|The {n} needs to be {v} now.|Any chance of the {n} going {v}?
@@ -44,7 +44,7 @@ def plain_pin(rng):
 
 
 def asked_of(rng, kinds):
-    """(system prompt, exchanges): the kinds of request, of a table that has what they need."""
+    """Return (system prompt, exchanges) for these kinds of request; the table has what they need."""
     while True:
         table = acting.draw_table(rng, plain_pin)
         if all(acting.possible(k, table) for k in kinds):
@@ -55,7 +55,8 @@ BOARD = acting.Table(["light", "fan", "radio", "door", "window"], ["door", "wind
 
 
 def on_a_board():
-    """A hundred requests of the same kinds and sentences, one by one, for a board whose table stays as it is."""
+    """Return a hundred requests of the same kinds and sentences, one by one, for a board whose table does not
+    change."""
     rng = random.Random(SEED + 2)
     kinds = [k for k, n in REQUESTS.items() for _ in range(n)]
     rng.shuffle(kinds)
@@ -75,7 +76,8 @@ def conversations():
 
 
 def asides():
-    """[(system, exchanges)]: stories, sums and the rest, each asked alone with a table before. They need not be new."""
+    """Return [(system, exchanges)]: stories, sums and the rest, each alone after a table. They may have occurred in
+    training."""
     rng, out = random.Random(SEED + 1), []
     while len(out) < ASIDES:
         table = acting.draw_table(rng, plain_pin)

@@ -1,11 +1,11 @@
-"""How people ask for an action: what is to be done, in frames of other words around it. {n} is a name, {v} is on or off,
-{c} what is to be done, {q} what is asked, {w} something that has nothing to do with it."""
+"""How people ask for an action: its words, in frames of other words. {n} is a name, {v} is on or off, {c} the action,
+{q} the question, {w} something that has nothing to do with it."""
 
 import talk
 import words
 from generator import rough
 
-# What is to be done.
+# Words for actions.
 DO = dict(
     switch="""turn {v} the {n}|turn the {n} {v}|switch {v} the {n}|switch the {n} {v}|put the {n} {v}|put {v} the {n}
 set the {n} to {v}|turn {v} {n}|switch {n} {v}|turn my {n} {v}|turn {v} that {n}|turn {v} our {n}|turn the {n} back {v}
@@ -79,7 +79,7 @@ Turn the {n} and the {m} {v}|All {v}|{N} and {m} {v}|Turn {v} both the {n} and t
     pulse="""Pulse the {n} for {ms} ms|Pulse the {n} for {ms} milliseconds|Pulse {n} {ms} ms|The {n} for {ms} ms
 Give the {n} a pulse of {ms} ms|Turn the {n} on for {ms} ms|Switch on the {n} for {ms} milliseconds
 Please pulse the {n} for {ms} ms|Let the {n} run for {ms} milliseconds|{w}, pulse the {n} for {ms} ms""")
-# What is asked for, within a sentence.
+# Words for questions, within a sentence.
 ASKED = dict(
     read="""whether the {n} is {s}|if the {n} is {s}|how the {n} is|what the {n} says|the state of the {n}
 whether somebody opened the {n}""",
@@ -94,7 +94,7 @@ STATES = ["on", "off", "open", "closed", "shut"]
 
 
 class Ways:
-    """said: whole sentences; do, frames: of what is to be done; asked, questions: of what is asked for."""
+    """said: whole sentences; do, frames: for actions; asked, questions: for questions."""
 
     def __init__(self, said, do=None, frames="{c}", asked=None, questions="{q}"):
         self.said, self.do, self.asked = ({kind: talk.lines(text) for kind, text in (lists or {}).items()}
@@ -110,7 +110,7 @@ class Ways:
         return pattern.replace("{c}", rng.choice(self.do["switch"])) if "{c}" in pattern else pattern
 
     def ask(self, rng, kind, n="", v="", **more):
-        """One sentence, as people type it."""
+        """Draw one sentence, as people type it."""
         text = self.pattern(rng, kind)
         while "{w}" in text:
             text = text.replace("{w}", rng.choice(BECAUSE), 1)

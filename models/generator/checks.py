@@ -1,4 +1,4 @@
-"""Whether a reply is right, by what the generator knows about the question."""
+"""Checks if a reply is right; the generator knows the answers to its questions."""
 
 import json
 import re
@@ -16,7 +16,7 @@ FRIEND = [r"{fn} the (\w+)", r"{fn}, an? (?:(?:wise old|little|young) )?(\w+)",
 
 
 def opening(pattern):
-    """The regular expression of an opening sentence."""
+    """Return the regular expression for an opening sentence."""
     out = re.escape(pattern).replace(r"\{", "{").replace(r"\}", "}").replace(r"\ ", " ")
     for gap, regex in GAPS.items():
         out = out.replace(gap, regex, 1)
@@ -27,7 +27,7 @@ OPENINGS = [opening(o) for o in stories.OPENING + things.OPENING]
 
 
 def recall(story):
-    """What a story says about its cast, as gaps of a question about it, or None of no story."""
+    """Return what a story says about its cast, for the gaps of a question about it; None if it is no story."""
     found = next((m for m in (o.match(story or "") for o in OPENINGS) if m), None)
     if found is None:
         return None
@@ -41,19 +41,19 @@ def recall(story):
 
 
 def repeats(reply):
-    """Whether a sentence occurs twice."""
+    """True if a sentence occurs twice."""
     said = [s.strip(" \"") for s in re.split(r"[.!?]", reply)]
     said = [s for s in said if s]
     return len(set(said)) != len(said)
 
 
 def contains(reply, words_wanted):
-    """Whether one of the words, which are apart by bars, occurs."""
+    """True if one of the words, which bars separate, occurs."""
     return any(w.lower() in reply.lower() for w in words_wanted.split("|"))
 
 
 def called(reply):
-    """The pin, or else the action, that a reply calls; "?" of a call that is none, None of prose."""
+    """Return the pin, or else the action, that a reply calls; "?" for a malformed call, None for prose."""
     if not reply.lstrip().startswith("{"):
         return None
     try:
@@ -64,12 +64,12 @@ def called(reply):
 
 
 def is_wrong_pin(exchange, reply):
-    """Whether something else is called than what was asked for."""
+    """True if the reply calls something other than the request."""
     return called(reply) not in (None, exchange.wanted.get("pin"))
 
 
 def passes(exchange, reply, before):
-    """exchange: what was asked; before: recall() of the story that it is about, if any."""
+    """True if the reply is right. exchange: the question; before: recall() of the story that it is about, if any."""
     check, wanted = exchange.check, exchange.wanted
     if check == "sum":
         said = re.findall(r"\d+", reply)

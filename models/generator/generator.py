@@ -1,5 +1,5 @@
-"""Conversations: what is asked, what is answered, and what makes an answer right. Everything
-follows from the random.Random that is handed in."""
+"""Makes conversations: questions, answers, and the marks of a right answer. The random.Random that is given determines
+everything."""
 
 import random
 
@@ -52,8 +52,8 @@ AFTER = [" please", " now", " Ingot", " then", " for me", "!", "..", "??", " :)"
 
 
 class Exchange:
-    """What the user types, what the model should say, and the check of what it does say. Where
-    `user` has gaps ({n}, {k}, {fn}), they are about the story before: `facts` fill them."""
+    """The user's text, the reply to learn, and the check of the model's own reply. Gaps in `user` ({n}, {k}, {fn}) are
+    about the story before it: `facts` fill them."""
 
     def __init__(self, user, reply, check, facts=None, **wanted):
         self.pattern, self.reply, self.check, self.wanted = user, reply, check, wanted
@@ -61,7 +61,7 @@ class Exchange:
 
 
 def rough(text, rng):
-    """As people type: without capitals, without the full stop, with a word before or after."""
+    """Change a text as people type: without capitals, without the full stop, with a word before or after it."""
     if rng.random() < 0.25:
         before = rng.choice(BEFORE)
         keep = before[-2] == "!" or text.startswith(("I ", "{"))
@@ -78,7 +78,7 @@ def rough(text, rng):
 
 
 def slip(text, rng):
-    """With a mistake of the typist in one of the longer words, sometimes."""
+    """Sometimes put a typing error into one of the longer words."""
     if rng.random() > 0.06:
         return text
     long = [w for w in text.split() if len(w) > 4 and w.isalpha()]
@@ -92,8 +92,8 @@ def slip(text, rng):
 
 
 def subject(rng):
-    """(words of the prompt, a cast that obeys them, the words that must appear, and those that a
-    wish about the place or the plot would make appear)"""
+    """Return (words of the prompt, a cast that obeys them, words that must appear in the story, and words that a wish
+    for the place or the plot adds)"""
     kind, thing = draw_kind(rng)
     said, must, wishes, given = words.article(kind), [kind], [], {}
     which = rng.random()
@@ -130,14 +130,14 @@ def subject(rng):
 
 
 def any_story(rng, prompts):
-    """A story that nobody said anything about."""
+    """Ask for a story without saying what it is about."""
     cast = Cast(rng, *draw_kind(rng))
     prompt = rough(rng.choice(prompts), rng)
     return cast, Exchange(prompt, cast.tell(rng), "story", must=[], wishes=[])
 
 
 def story(rng, share_followed=0.5):
-    """A story, and often something that follows from it."""
+    """Ask for a story, and often for something about it."""
     if rng.random() < 0.12:
         cast, told = any_story(rng, ASK_ANY)
     else:
@@ -157,7 +157,7 @@ def story_and_more(rng):
 
 
 def story_of_two(rng):
-    """A story about two animals, and two questions about it."""
+    """Ask for a story about two animals, and two questions about it."""
     kind, friend = rng.sample(words.ANIMALS, 2)
     cast = Cast(rng, kind, friend=friend)
     said = f"{words.article(kind)} and {words.article(friend)}"
@@ -167,8 +167,8 @@ def story_of_two(rng):
 
 
 def follow(rng, cast, must, which=None):
-    """One exchange about the story that the cast has just played; `which` from 0.5 on makes it a
-    question."""
+    """Return an exchange about the story that the cast has just played; it is a question if `which` is 0.5 or
+    more."""
     g, which = cast.gaps, rng.random() if which is None else which
     if which < 0.25:
         prompt = rng.choice(AGAIN).replace("{s}", words.article(cast.kind))
@@ -224,7 +224,7 @@ def count(rng):
 
 
 def names(rng):
-    """The user's name: told, and then asked for."""
+    """Tell the user's name, and then ask for it."""
     ask = rng.choice(ASK_NAME)
     name = rng.choice(NAMES) if rng.random() < 0.6 else words.made_up(rng).capitalize()
     tell = rng.choice(("My name is {}.", "I am {}.", "I am called {}.", "Call me {}.",
@@ -240,7 +240,7 @@ def names(rng):
 
 
 def repeated(rng):
-    """Words to say again: nothing else teaches copying as fast."""
+    """Ask the model to repeat words: nothing else teaches copying as fast."""
     said = " ".join(rng.choice((words.made_up(rng), rng.choice(NAMES),
                                 rng.choice(words.ANIMALS + words.THINGS)))
                     for _ in range(rng.choice((1, 1, 2, 3, 4))))
@@ -258,7 +258,7 @@ def small_talk(rng):
     return listed(rng, talk.TALK)
 
 
-# Parts and their shares: of what is learned, from the first to the last, and of the examination.
+# Parts and their shares: for the stages of training, from the first to the last, and for the examination.
 FIRST = {repeated: 0.5, names: 0.2, numbers: 0.2, small_talk: 0.1}
 MIXED = {story: 0.22, numbers: 0.20, about_itself: 0.20, refused: 0.15, small_talk: 0.15,
          names: 0.04, repeated: 0.04}
@@ -271,12 +271,12 @@ EXAM = {story: 0.42, numbers: 0.16, about_itself: 0.16, refused: 0.12, small_tal
 
 
 def part(rng, shares):
-    """One to three exchanges that belong together."""
+    """Draw one to three exchanges that belong together."""
     return rng.choices(list(shares), list(shares.values()))[0](rng)
 
 
 def answered(rng):
-    """Yes or no to a reply that offers a story."""
+    """Answer yes or no to a reply that offers a story."""
     if rng.random() < 0.75:
         return [any_story(rng, YES)[1]]
     reply = "All right. Just say what you would like."
@@ -284,7 +284,7 @@ def answered(rng):
 
 
 def conversation(rng, at_least, shares):
-    """A system prompt or None, and exchanges until there are `at_least` characters."""
+    """Return a system prompt or None, and exchanges with at least `at_least` characters in all."""
     out = []
     system = rng.choice(SYSTEMS) if rng.random() < 0.2 else None
     while sum(len(e.user) + len(e.reply) + 40 for e in out) < at_least:

@@ -1,7 +1,7 @@
-"""The conversations that the model is examined on: drawn with other seeds, and their first prompts
-never occur in what it learns from, word for word. The plain forms of the generator's own lists are
-not drawn here, for the model shall know "Hello"; nor are stories about invented words, which are
-there to teach copying and nothing that anybody asks for."""
+"""The conversations of the examination. They are drawn with other seeds, and training never has their first
+prompts word for word. The plain forms of the generator's own lists are not drawn here, because the model
+must know "Hello"; nor are stories about invented words, which only teach copying and which nobody asks
+for."""
 
 import random
 
@@ -10,7 +10,7 @@ import talk
 import words
 
 SEED, MORE_SEED, PROMPTS = 20261, 20263, 200
-# Longer prompts than this are hardly ever drawn twice.
+# Prompts that are longer than this are hardly ever drawn twice.
 LONG = 50
 KINDS = set(words.ANIMALS + words.PEOPLE + words.THINGS + generator.NAMES)
 
@@ -24,7 +24,7 @@ def plain_forms():
 
 
 def is_about_something(exchanges):
-    """Whether no story of the conversation is about an invented word."""
+    """True if no story of the conversation is about an invented word."""
     asked = [e.wanted["must"] for e in exchanges if e.check == "story"]
     return all(not must or must[0] in KINDS for must in asked)
 
@@ -44,7 +44,7 @@ def mixed():
 
 
 def conversations():
-    """Those of mixed() that are about something, and stories in place of the others."""
+    """Return those of mixed() that are about something, with stories in place of the others."""
     out = [c for c in mixed() if is_about_something(c[1])]
     rng, left = random.Random(MORE_SEED), PROMPTS - sum(len(exchanges) for _, exchanges in out)
     while left > 0:
@@ -56,5 +56,5 @@ def conversations():
 
 
 def first_prompts():
-    """What learning passes over: of all that were drawn, asked or not."""
+    """Return the first prompts of all that were drawn, asked or not; training leaves them out."""
     return {exchanges[0].user for _, exchanges in mixed() + conversations()}

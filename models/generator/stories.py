@@ -1,6 +1,6 @@
-"""Stories: a beginning, a problem, a way out, an ending. A plot is a list of steps, a step is a
-list of sentences of which one is taken. {n} is the hero's name, {k} what the hero is, {a} that with
-its article, {he} {his} {him} the pronouns, {inp} where the hero lives, {fn} and {f} a friend."""
+"""Stories: a beginning, a problem, a way out, an ending. A plot is a list of steps; a step is a list of sentences, of
+which one is chosen. {n} is the hero's name, {k} the hero's kind, {a} the kind with its article, {he} {his} {him} the
+pronouns, {inp} where the hero lives, {fn} and {f} a friend."""
 
 OPENING = ["Once upon a time there was {a} named {n}, who lived {inp}.",
            "There once was {a} called {n}, who lived {inp}.",
@@ -330,7 +330,7 @@ FOG = [
 PLOTS = [LOST_THING, STORM, DARK, SINGER, SEED, STUCK, NEIGHBOUR, RACE, BROKEN, WINTER, BRIDGE, MAP,
          KITE, FOG]
 
-# What happened next: asked for after a story.
+# What happened next: for a request after a story.
 SEQUEL = [
     ["The next day {n} went to see {fn} again.", "A week later {n} met {fn} at the well.",
      "The next morning {n} woke up early and thought of {fn}."],

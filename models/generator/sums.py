@@ -31,7 +31,7 @@ def addition(rng, names):
 
 
 def counting(rng):
-    """(prompt, reply): to a number, or what comes after one, or which of two is larger."""
+    """Return (prompt, reply): count to a number, say the next number, or say which of two is larger."""
     kind = rng.random()
     n = rng.randint(2, 20)
     if kind < 0.5:

@@ -1,5 +1,5 @@
-"""What the model says about itself and the board, and what it says where it knows nothing. An
-entry is a name, prompts, answers and the marks of a right answer, of which each holds one."""
+"""What the model says about itself and the board, and what it says if it does not know. An entry is a name, prompts,
+answers, and the marks of a right answer, of which each answer has one."""
 
 import words
 
@@ -311,7 +311,7 @@ WORLD, OUTSIDE, MEDICINE = lines(WORLD), lines(OUTSIDE), lines(MEDICINE)
 
 
 def fill(pattern, rng):
-    """A pattern of a question with words in its gaps."""
+    """Fill the gaps of a question's pattern with words."""
     one = rng.choice
     while "{" in pattern:
         gap = pattern[pattern.index("{"):pattern.index("}") + 1]

@@ -1,10 +1,10 @@
-"""Who plays in a story, and the telling of it."""
+"""Chooses the cast of a story, and tells the story."""
 
 import stories
 import things
 import words
 
-# What can be asked for behind the hero, the words of which one must then occur, and the plot.
+# What a prompt can name besides the hero, the words of which one must then occur, and the plot.
 MADE_OF = {
     ("and a storm", "storm|wind"): stories.STORM,
     ("in a storm", "storm|wind"): stories.STORM,
@@ -38,7 +38,7 @@ GIRLS, BOYS = "girl queen princess witch fairy", "boy king prince wizard"
 
 
 def draw_kind(rng):
-    """(what the story is about, whether it is a thing)"""
+    """Return (what the story is about, whether it is a thing)"""
     which = rng.random()
     if which < 0.50:
         return rng.choice(words.ANIMALS), False
@@ -55,7 +55,7 @@ def pronouns(she):
 
 
 class Cast:
-    """Who and what a story is about; what the prompt does not say is drawn."""
+    """The people and things of a story; what the prompt does not say is drawn."""
 
     def __init__(self, rng, kind, thing=False, name=None, friend=None, place=None, adjective=None,
                  plot=None):
@@ -82,7 +82,7 @@ class Cast:
             gift=rng.choice(words.GIFTS), time=rng.choice(words.TIMES))
 
     def tell(self, rng, avoid=None):
-        """A story, of another plot than `avoid`."""
+        """Return a story whose plot is not `avoid`."""
         told = things if self.thing else stories
         self.plot = self.wanted or rng.choice([p for p in told.PLOTS if p is not avoid])
         steps = [rng.choice(s) for s in (told.OPENING, *self.plot, told.ENDING)]

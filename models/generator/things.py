@@ -1,4 +1,4 @@
-"""Stories about things: nobody names them, {n} is the child who owns them. {k} is the thing."""
+"""Stories about things: things have no names, {n} is the child who owns the thing, {k} is the thing."""
 
 OPENING = ["Once upon a time there was {adja} {k} {inp}, and it belonged to {gender} named {n}.",
            "There once was {a} {inp}, and it belonged to {gender} called {n}.",

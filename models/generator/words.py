@@ -1,4 +1,4 @@
-"""The words that stories and questions are made of. Every list is the project's own."""
+"""The words of stories and questions. The project wrote every list."""
 
 ANIMALS = """fox bear owl rabbit mouse cat dog hedgehog squirrel deer wolf frog duck goose hen
 horse pony cow sheep goat pig donkey lion tiger elephant monkey giraffe zebra camel panda penguin
@@ -10,7 +10,7 @@ PEOPLE = """girl boy farmer baker sailor king queen princess prince knight wizar
 miller shepherd gardener giant dwarf witch pirate dragon robot ghost unicorn fairy carpenter
 fisherman clown""".split()
 
-# Things tell other stories: nobody names them, and they cannot walk away.
+# Stories about things differ: things have no names, and cannot walk away.
 THINGS = """lamp kettle clock boat chair spoon bell box book pencil umbrella radio hat shoe basket
 broom key mirror candle stone leaf kite drum flower chip pillow cup ball coat bucket hammer
 suitcase camera blanket telephone flute bottle button map lantern plate scarf""".split()
@@ -29,7 +29,7 @@ Willy Nico Jonas Anton Pip Rufus Casper Gus""".split()
 ADJECTIVES = """small young little old brave clever kind shy cheerful curious quiet gentle friendly
 patient""".split()
 
-# How one says that somebody lives there, and the place itself.
+# The preposition for somebody who lives there, and the place.
 PLACES = [("in", "the forest"), ("by", "the river"), ("on", "a green hill"), ("near", "the sea"),
           ("in", "a small village"), ("at", "the edge of the wood"), ("under", "an old oak"),
           ("in", "a quiet valley"), ("on", "a little island"), ("behind", "the mill"),
@@ -72,7 +72,7 @@ CODAS = ["", "", "", "n", "r", "l", "t", "s", "k", "m", "x", "nd", "rt", "mp", "
 
 
 def made_up(rng):
-    """A word that no list has, so that words in pieces are copied too."""
+    """Make up a word that no list has, so that the model also learns to copy words of several tokens."""
     return "".join(rng.choice(ONSETS) + rng.choice(VOWELS) + rng.choice(CODAS)
                    for _ in range(rng.choice((1, 2, 2, 2, 3))))
 

@@ -1,23 +1,23 @@
-"""Weights that copy from the first step on. What a story is asked about must be found again in the
-prompt: "after fox came a", so "fox" again. Two attention layers do that, one that looks at the
-token before and one that looks for what stood behind an equal token, and a small model takes
-thousands of steps to find them by itself. Here they are laid in, roughly; training does the
-rest."""
+"""Initial weights that copy from the first step on. To answer a question about a story, the model must
+find words of the prompt again: "after fox came a", so "fox" again. Two attention layers do that: one
+looks at the token before, the other looks for the token that followed an equal token. A small model
+needs thousands of steps to learn them by itself. This file sets them roughly; training improves
+them."""
 
 import torch
 
 from model import HEADS, HEAD_DIM, THETA, WIDTH
 
-# The width is shared out: one part that is equal for all tokens, what a token is, and a place for
-# what the token before is.
+# The width has three parts: one that is equal for all tokens, one for the token, and one for the token before
+# it.
 CONSTANT, BEFORE = 0, WIDTH - HEAD_DIM
 CONTENT = slice(1, BEFORE)
 SPREAD = 0.05
-FAST, SLOW = 6, 8  # pairs 0 ... FAST - 1 tell near positions apart, those from SLOW on hardly turn
+FAST, SLOW = 6, 8  # pairs 0 ... FAST - 1 distinguish near positions; those from SLOW on hardly rotate
 
 
 def directions(n):
-    """(n, WIDTH) orthonormal rows within what a token is."""
+    """Return (n, WIDTH) orthonormal rows within the part for the token."""
     out = torch.zeros(n, WIDTH)
     out[:, CONTENT] = torch.linalg.qr(torch.randn(BEFORE - 1, n))[0].t()
     return out
@@ -30,7 +30,7 @@ def embed(model):
 
 
 def look_back(model, read):
-    """Layer 0, head 0: attends to the position before, and puts what it reads into BEFORE."""
+    """Set layer 0, head 0: it attends to the position before, and writes what it reads to BEFORE."""
     qkv, pairs = model.qkv[0].data, HEAD_DIM // 2
     turn = THETA ** (-torch.arange(FAST).float() / pairs)
     q, k, v = (qkv[i * WIDTH:i * WIDTH + HEAD_DIM] for i in range(3))
@@ -45,8 +45,8 @@ def look_back(model, read):
 
 
 def look_for_equal(model, read, head):
-    """Layer 1: attends to where the token before was what the current token is, and says what
-    stands there. Each head compares half of what look_back() read."""
+    """Set layer 1: it attends to positions whose previous token equals the current token, and outputs the token there.
+    Each head compares half of what look_back() read."""
     qkv, half, pairs = model.qkv[1].data, HEAD_DIM // 2, HEAD_DIM // 2
     at = head * HEAD_DIM
     rows = torch.cat((torch.arange(SLOW, pairs), torch.arange(pairs + SLOW, 2 * pairs)))

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Writes the trained weights as a Hugging Face folder that `ingot pack` reads.
 
-usage: export.py FOLDER OUT     FOLDER as train.py left it; OUT: models/demo"""
+usage: export.py FOLDER OUT     FOLDER: of train.py; OUT: models/demo"""
 
 import json
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Writes the trained mixture as a Hugging Face folder that `ingot pack` reads.
 
-usage: export_mixture.py FOLDER OUT     FOLDER as train_mixture.py left it"""
+usage: export_mixture.py FOLDER OUT     FOLDER: of train_mixture.py"""
 
 import os
 import shutil

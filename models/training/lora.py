@@ -5,7 +5,7 @@ usage: lora.py BASE TURNS.jsonl -o OUT [options]
 
 BASE is the Hugging Face folder that the model was packed from: a Llama without experts, biases and
 scaled positions. TURNS.jsonl is what `ingot log` prints. Turns that were taken back (/undo) or called
-bad (/bad) are left out; the others' replies are learned. OUT becomes a folder as PEFT has it:
+bad (/bad) are left out; the replies of the others are learned. OUT becomes a PEFT folder:
 
   ingot adapter OUT --base MODEL.ingot -o adapters/NAME.ingot"""
 
@@ -22,7 +22,7 @@ from safetensors_file import write_safetensors
 
 
 def read_turns(path, crc=None):
-    """The turns that count, in order."""
+    """Return the turns to learn, in order."""
     turns, ratings = [], {}
     with open(path, encoding="utf-8") as f:
         for number, line in enumerate(f, 1):
@@ -42,8 +42,8 @@ def read_turns(path, crc=None):
 
 
 def conversations(turns, most):
-    """[(ids, learned)], of `most` tokens at most: learned[i] is true where ids[i] is to be said. A turn
-    that begins where the one before ended goes on with it."""
+    """Return [(ids, learned)], of `most` tokens at most: learned[i] is true if the model must learn to say ids[i]. A
+    turn that begins where the one before ended continues its conversation."""
     talks = []
     for row in turns:
         ids, learned = row["ids"], [i >= row["reply_at"] for i in range(len(row["ids"]))]
@@ -78,7 +78,7 @@ def mean_loss(model, talks):
 
 
 def train(model, talks, steps, rate, seed):
-    """A conversation a step, in an order that the seed draws; the rate falls to nothing."""
+    """Train on one conversation in each step, in an order that the seed determines; the rate falls to 0."""
     draw = numpy.random.default_rng(seed)
     adam = Adam(model.adapters(), rate)
     order = []

@@ -1,4 +1,4 @@
-"""A Llama in numpy whose weights stay and whose adapters (LoRA) have gradients: forward, and back."""
+"""A Llama in numpy, forward and backward: its weights do not change, its adapters (LoRA) have gradients."""
 
 import glob
 import json
@@ -11,7 +11,7 @@ from safetensors_file import read_safetensors
 
 MATRICES = {"q_proj": "self_attn", "k_proj": "self_attn", "v_proj": "self_attn", "o_proj": "self_attn",
             "gate_proj": "mlp", "up_proj": "mlp", "down_proj": "mlp"}
-# Fields of config.json with the only value that is computed here.
+# Fields of config.json, with the only values that this file supports.
 PLAIN = {"model_type": "llama", "hidden_act": "silu", "rope_scaling": None, "attention_bias": False,
          "mlp_bias": False, "sliding_window": None}
 
@@ -76,7 +76,7 @@ class Attention:
         self.frequency = theta ** (-numpy.arange(0, head, 2) / head)
 
     def rotate(self, x, sign):
-        """x (T, heads, head): pairs are half a head apart; the gradient turns the other way."""
+        """Rotate x (T, heads, head), whose pairs are half a head apart; sign -1 is for the gradient."""
         angle = numpy.arange(len(x))[:, None, None] * self.frequency
         cos, sin = numpy.cos(angle).astype(x.dtype), sign * numpy.sin(angle).astype(x.dtype)
         a, b = numpy.split(x, 2, -1)
@@ -97,7 +97,7 @@ class Attention:
         return self.m["o_proj"].forward(y)
 
     def of_kv(self, d):
-        """Gradients of heads that share keys are added: (heads, T, head) to (T, kv_heads, head)."""
+        """Add the gradients of heads that share keys: (heads, T, head) to (T, kv_heads, head)."""
         h, t, n = d.shape
         return d.reshape(self.kv_heads, h // self.kv_heads, t, n).sum(1).transpose(1, 0, 2)
 
@@ -161,7 +161,7 @@ class Llama:
         head = config.get("head_dim") or width // heads
         theta, epsilon = config.get("rope_theta", 10000.0), config.get("rms_norm_eps", 1e-6)
         self.context = config.get("max_position_embeddings", 2048)
-        # Some files of a tied pair keep the head, and others the embedding.
+        # If the two are tied, some files have the head, others the embedding.
         self.embedding = tensors.get("model.embed_tokens.weight", tensors.get("lm_head.weight"))
         if self.embedding is None:
             raise Refused("the model's files have neither model.embed_tokens.weight nor lm_head.weight: is one of them missing?")
@@ -181,7 +181,7 @@ class Llama:
         self.norm = Norm(tensors["model.norm.weight"], epsilon)
 
     def adapt(self, rank, alpha, modules, last_layers, seed):
-        """Give the matrices of these names in the last so many layers (0: all) their adapters."""
+        """Give adapters to the matrices of these names in the last `last_layers` layers (0: all)."""
         wrong = [name for name in modules if name not in MATRICES]
         if wrong:
             raise Refused(f"--modules: {wrong[0]} is none of {', '.join(MATRICES)}")
@@ -203,7 +203,7 @@ class Llama:
         return [half for _, pair in self.pairs() for half in pair]
 
     def forward(self, ids, learned):
-        """-log p of what is learned, and the shares of all words there."""
+        """Return -log p of the learned tokens, and the probabilities of all tokens at their positions."""
         x = self.embedding[ids[:-1]]
         for norm, block in self.blocks:
             x = x + block.forward(norm.forward(x))

@@ -1,5 +1,5 @@
-"""The demo model as a mixture: in place of each dense feed-forward sixteen smaller ones, of which a
-token takes two. Its names and its router are those of Mixtral."""
+"""The demo model as a mixture: each dense feed-forward is replaced by sixteen smaller ones, of which a token uses two.
+Names and router are those of Mixtral."""
 
 import json
 import struct
@@ -10,11 +10,11 @@ import torch.nn.functional as F
 from model import HIDDEN, LAYERS, Q4, WIDTH, Demo, SwiGlu, named_as_llama
 
 EXPERTS, USED, EXPERT_HIDDEN = 16, 2, HIDDEN // 2
-BALANCE = 0.0002  # how much an uneven use of experts counts; so little leaves it far from even
+BALANCE = 0.0002  # weight of the loss for uneven use of experts; this small one leaves the use far from even
 
 
 def read_safetensors(path):
-    """{name: tensor} of a file in F32, as export.py writes it."""
+    """Read {name: tensor} from a file in F32, as export.py writes it."""
     with open(path, "rb") as f:
         header = json.loads(f.read(struct.unpack("<Q", f.read(8))[0]))
         data = bytearray(f.read())
@@ -25,15 +25,15 @@ def read_safetensors(path):
 
 
 def load_dense(model, path):
-    """The weights of models/demo into a Demo."""
+    """Load the weights of models/demo into a Demo."""
     tensors = read_safetensors(path)
     for name, part in named_as_llama(model):
         part.data.copy_(tensors[name])
 
 
 class Mixture(Demo):
-    """Each expert begins as a random half of the dense part's hidden units, so that two of them
-    together say about what the dense part said."""
+    """Each expert begins as a random half of the dense part's hidden units, so two of them together give about the
+    dense part's result."""
 
     def __init__(self, dense_path):
         super().__init__()
@@ -58,7 +58,7 @@ class Mixture(Demo):
         return torch.cat(gates), torch.cat(downs)
 
     def route(self, x, layer):
-        """Of each token the experts and their weights, which sum to 1."""
+        """Return each token's experts and their weights, which sum to 1."""
         logits = F.linear(x.float(), self.router[layer])
         best, chosen = logits.topk(USED, -1)
         counts = torch.bincount(chosen.flatten(), minlength=EXPERTS)
@@ -68,7 +68,8 @@ class Mixture(Demo):
         return chosen, best.softmax(-1), counts
 
     def expert_weights(self, w, rows):
-        """In F32: in bfloat16 PyTorch compiles a multiplication anew for each number of tokens."""
+        """Return the weights in F32, because in bfloat16 PyTorch compiles a multiplication again for each number of
+        tokens."""
         w = Q4.apply(w) if self.as_q4 else w
         return w.view(EXPERTS, rows, -1).unbind(0)
 
@@ -91,7 +92,7 @@ class Mixture(Demo):
 
 
 def named_as_mixtral(model):
-    """The tensors by the names of Hugging Face's Mixtral."""
+    """Return the tensors by the names of Hugging Face's Mixtral."""
     for name, part in named_as_llama(model):
         if ".mlp." not in name:
             yield name, part

@@ -1,4 +1,4 @@
-"""A Llama in PyTorch, small enough to be trained by one core of a CPU."""
+"""A Llama in PyTorch that is small enough for training on one core of a CPU."""
 
 import math
 
@@ -11,7 +11,7 @@ CONTEXT, THETA, EPSILON = 512, 10000.0, 1e-5
 
 
 def multiplies_bf16():
-    """Whether this computer multiplies bfloat16 in hardware: twice as fast and good enough here."""
+    """True if this computer multiplies bfloat16 in hardware, which is twice as fast and exact enough here."""
     try:
         with open("/proc/cpuinfo", encoding="ascii") as f:
             return "avx512_bf16" in f.read()
@@ -23,7 +23,7 @@ HALF = torch.bfloat16 if torch.cuda.is_available() or multiplies_bf16() else tor
 
 
 class Q4(torch.autograd.Function):
-    """Weights as Q4_0 would hold them, in blocks of 32 of a row; gradients pass through."""
+    """Round weights as Q4_0 does, in blocks of 32 of a row; gradients pass unchanged."""
 
     @staticmethod
     def forward(ctx, w):
@@ -39,7 +39,7 @@ class Q4(torch.autograd.Function):
 
 
 class RmsNorm(torch.autograd.Function):
-    """x / rms(x) * w, with a backward pass that keeps little."""
+    """Compute x / rms(x) * w, with a backward pass that stores little."""
 
     @staticmethod
     def forward(ctx, x, w):
@@ -59,7 +59,7 @@ class RmsNorm(torch.autograd.Function):
 
 
 class SwiGlu(torch.autograd.Function):
-    """silu(gate) * up of the two halves of x, by the sigmoid, whose gradient is cheap."""
+    """Compute silu(gate) * up of the two halves of x by the sigmoid, whose gradient is cheap."""
 
     @staticmethod
     def forward(ctx, x):
@@ -78,7 +78,7 @@ class SwiGlu(torch.autograd.Function):
 
 
 class CrossEntropy(torch.autograd.Function):
-    """Mean of -log softmax(logits)[target]; the gradient is made on the way, in place."""
+    """Compute the mean of -log softmax(logits)[target], and at the same time the gradient, in place."""
 
     @staticmethod
     def forward(ctx, logits, target):
@@ -129,7 +129,7 @@ class Demo(torch.nn.Module):
         return (Q4.apply(w) if self.as_q4 else w).to(HALF)
 
     def rotate(self, x):
-        """x (B, T, heads, HEAD_DIM): pairs are half a head apart."""
+        """Rotate x (B, T, heads, HEAD_DIM), whose pairs are half a head apart."""
         a, b = x.chunk(2, -1)
         cos, sin = self.cos[:x.shape[1], None], self.sin[:x.shape[1], None]
         return torch.cat((a * cos - b * sin, a * sin + b * cos), -1)
@@ -149,7 +149,7 @@ class Demo(torch.nn.Module):
         return F.linear(h, self.weight(self.down[layer]))
 
     def loss(self, ids, learned):
-        """ids (B, T + 1); learned (B, T) is true where the next id is to be learned."""
+        """Return the loss. ids (B, T + 1); learned (B, T) is true where the model must learn the next id."""
         embedding = Q4.apply(self.embedding) if self.as_q4 else self.embedding
         x = F.embedding(ids[:, :-1], embedding)
         for i in range(LAYERS):
@@ -160,7 +160,7 @@ class Demo(torch.nn.Module):
 
 
 def named_as_llama(model):
-    """The tensors by the names of Hugging Face's Llama, in order."""
+    """Return the tensors by the names of Hugging Face's Llama, in order."""
     yield "model.embed_tokens.weight", model.embedding
     for i in range(LAYERS):
         at = f"model.layers.{i}."

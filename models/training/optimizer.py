@@ -1,5 +1,5 @@
-"""Two rules of learning: matrices inside the layers move by an orthogonal step (Muon), the
-embedding and the norms by AdamW, which PyTorch has."""
+"""The optimizers: an orthogonal step (Muon) changes the matrices inside the layers, PyTorch's AdamW the embedding and
+the norms."""
 
 import torch
 
@@ -7,8 +7,8 @@ from model import HALF
 
 
 def orthogonal(g):
-    """(n, rows, columns), rows <= columns: the nearest half-orthogonal matrices, roughly, by five
-    Newton-Schulz steps whose coefficients make the small singular values grow fast."""
+    """Return roughly the nearest semi-orthogonal matrices to g (n, rows, columns), rows <= columns, by five
+    Newton-Schulz steps whose coefficients make small singular values grow fast."""
     a, b, c = 3.4445, -4.7750, 2.0315
     x = (g / (g.norm(dim=(1, 2), keepdim=True) + 1e-7)).to(HALF)
     for _ in range(5):
@@ -18,7 +18,7 @@ def orthogonal(g):
 
 
 class Muon:
-    """Each matrix is cut into parts that are matrices of their own: q, k and v, gate and up."""
+    """Each matrix is divided into parts that are separate matrices: q, k and v, gate and up."""
 
     def __init__(self, groups, momentum=0.95):
         """groups: [(parameters of one shape, parts)]"""

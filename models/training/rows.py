@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Writes what the model learns from: the tokenizer, and rows of token ids of one length, each one
-long conversation from its beginning. Two bytes an id; the top bit marks what is learned: replies.
+"""Writes the tokenizer and the training data: rows of token ids of one length, each a long conversation from its
+beginning. An id has two bytes; the top bit marks ids to learn, those of replies.
 
 usage: rows.py FOLDER"""
 
@@ -27,7 +27,7 @@ def of(shares):
     return functools.partial(generator.conversation, shares=shares)
 
 
-# (file, ids a row beside the first, rows, what draws a conversation)
+# (file, ids of a row besides the first, rows, the function that draws a conversation)
 FILES = [("rows-128.bin", 128, 3200, of(generator.FIRST)),
          ("rows-256.bin", 256, 18000, of(generator.MIXED)),
          ("rows-512.bin", 512, 5200, of(generator.THEN)),
@@ -48,7 +48,7 @@ def train_tokenizer(path):
 
 
 def ids_of(tokenizer, system, exchanges):
-    """The conversation in ChatML; replies and their ends are to be learned."""
+    """Return the ids of the conversation in ChatML; replies and their ends are marked as learned."""
     newline = tokenizer.encode("\n")
     out = []
     if system is not None:
@@ -61,7 +61,7 @@ def ids_of(tokenizer, system, exchanges):
 
 
 def allowed(exchanges, banned):
-    """Without the prompts that are held out, and without what came of a call that is gone."""
+    """Return the exchanges without held-out prompts, and without the results of calls that this removed."""
     out, gone = [], False
     for e in exchanges:
         gone = e.user in banned or (gone and e.user.startswith("{"))
@@ -70,7 +70,7 @@ def allowed(exchanges, banned):
 
 
 def row(rng, tokenizer, length, draw, banned):
-    """One conversation that is at least so long, none of whose prompts is held out."""
+    """Draw one conversation of at least this length, none of whose prompts is held out."""
     while True:
         system, exchanges = draw(rng, length * 6)
         ids = ids_of(tokenizer, system, allowed(exchanges, banned))

@@ -1,4 +1,4 @@
-"""safetensors: a table in JSON, then the numbers (huggingface.co/docs/safetensors)."""
+"""Reads and writes safetensors: a table in JSON, then the numbers (huggingface.co/docs/safetensors)."""
 
 import json
 import struct

@@ -1,4 +1,4 @@
-"""Byte-level BPE: trained on the generator's text, and applied to it. Texts are split as Llama 3
+"""Byte-level BPE: trains it on the generator's text, and applies it. Texts are split as Llama 3
 does."""
 
 import collections
@@ -9,13 +9,13 @@ SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 END_OF_TEXT, START, END = range(3)
 LLAMA3 = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
           r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
-# The same for Python, whose \w is letters, digits and the underscore.
+# The same pattern for Python, whose \w is letters, digits and the underscore.
 SPLIT = re.compile(r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|(?:[^\r\n\w]|_)?[^\W\d_]+|\d{1,3}"
                    r"| ?(?:[^\s\w]|_)+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
 
 
 def byte_letters():
-    """The letter that stands for each byte in tokenizer.json, as GPT-2 began it."""
+    """Return the letter that represents each byte in tokenizer.json, which GPT-2 introduced."""
     plain = list(range(33, 127)) + list(range(161, 173)) + list(range(174, 256))
     others = [b for b in range(256) if b not in plain]
     return {**{b: chr(b) for b in plain}, **{b: chr(256 + i) for i, b in enumerate(others)}}
@@ -29,7 +29,7 @@ def letters(text):
 
 
 def join(word, pair):
-    """The word with the pair merged wherever it stands."""
+    """Return the word with the pair merged wherever it occurs."""
     out, i = [], 0
     while i < len(word):
         if i + 1 < len(word) and (word[i], word[i + 1]) == pair:
@@ -42,8 +42,8 @@ def join(word, pair):
 
 
 def train(texts, size):
-    """The merges that make a vocabulary of `size` tokens, most frequent pair first; of equals the
-    one that sorts first, so that equal texts give equal merges."""
+    """Return the merges that make a vocabulary of `size` tokens, the most frequent pair first; of equally frequent
+    pairs the one that sorts first, so equal texts give equal merges."""
     counts = collections.Counter(w for t in texts for w in SPLIT.findall(t))
     items = [[letters(w), n] for w, n in sorted(counts.items())]
     pairs, where = collections.Counter(), collections.defaultdict(set)
@@ -94,13 +94,13 @@ class Tokenizer:
         return out
 
     def decode(self, ids):
-        """The text of ids; special tokens have none."""
+        """Return the text of ids; special tokens have none."""
         byte = {v: k for k, v in LETTER.items()}
         text = "".join(self.tokens[i] for i in ids if i >= len(SPECIAL))
         return bytes(byte[c] for c in text).decode(errors="replace")
 
 
 def read_tokenizer(path):
-    """From a tokenizer.json that export.py wrote."""
+    """Read a tokenizer.json that export.py wrote."""
     with open(path, encoding="utf-8") as f:
         return Tokenizer(m.split(" ") for m in json.load(f)["model"]["merges"])

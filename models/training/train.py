@@ -3,8 +3,8 @@
 
 usage: train.py FOLDER [--threads N]
 
-FOLDER/state.pt is written every few minutes, and found again by the next call. Afterwards
-FOLDER/trained.pt holds the weights."""
+FOLDER/state.pt is written every few minutes, and the next call continues from it. At the end FOLDER/trained.pt has the
+weights."""
 
 import argparse
 import os
@@ -22,8 +22,8 @@ from optimizer import Muon
 SEED = 8
 LEARNED = 0x8000
 # (rows, length, rows a step, steps, share of the full rate at the first and after the last, every
-# second step as Q4_0). The first stage can be made longer or shorter without touching the rest. The
-# last one has the actions, at the full rate again.
+# second step as Q4_0). The length of the first stage can be changed without the rest. The last stage has the actions,
+# at the full rate again.
 STAGES = [("rows-128.bin", 128, 16, 200, 1.0, 1.0, False),
           ("rows-256.bin", 256, 8, 1400, 1.0, 1.0, False),
           ("rows-256.bin", 256, 8, 800, 1.0, 0.3, False),
@@ -38,7 +38,7 @@ def open_rows(folder, name, length):
 
 
 def batch(rows, first, size, device):
-    """Rows in the order of the file, again from its beginning after the last."""
+    """Return rows in the order of the file; after the last row it begins again."""
     at = (numpy.arange(size) + first) % len(rows)
     ids = torch.from_numpy(rows[at].astype(numpy.int64)).to(device)
     return ids & (LEARNED - 1), (ids[:, 1:] & LEARNED) != 0
@@ -95,13 +95,13 @@ class Training:
         return loss.item()
 
     def stage(self, first, first_row, name, length, size, steps, rate, last_rate, q4):
-        """The steps first ... first + steps - 1, as far as they are not done yet."""
+        """Do those of the steps first ... first + steps - 1 that are not done yet."""
         rows = open_rows(self.rows, name, length)
         while self.done < first + steps:
             i = self.done - first
             share = min(1.0, (self.done + 1) / WARM_UP) * (rate + (last_rate - rate) * i / steps)
             ids, learned = batch(rows, first_row + i * size, size, self.device)
-            # As Q4_0 every second time, so that the weights are good as they are and as Q4_0.
+            # Every second step rounds to Q4_0, so the weights suit both, as they are and as Q4_0.
             self.losses.append(self.step(ids, learned, share, q4 and i % 2 == 1))
             self.done += 1
             self.report()

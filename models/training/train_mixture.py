@@ -3,8 +3,8 @@
 
 usage: train_mixture.py ROWS FOLDER [--threads N] [--device cpu|cuda]
 
-ROWS as rows.py left it. FOLDER/state.pt is written every few minutes, and found again by the next
-call. Afterwards FOLDER/trained.pt holds the weights."""
+ROWS: the folder of rows.py. FOLDER/state.pt is written every few minutes, and the next call continues from it. At the
+end FOLDER/trained.pt has the weights."""
 
 import argparse
 import os
