@@ -1,6 +1,6 @@
-/* An automaton of bytes with a stack while it is made (flash_image/format/grammar.h). Several ways
- * may read a text: the machine that runs it follows all of them. Everything lies in the memory of a
- * request. */
+/* Construction of an automaton of bytes with a stack (flash_image/format/grammar.h). A text may
+ * have several ways through it: the machine that runs it follows all of them. All data lies in the
+ * memory of a request. */
 #ifndef INGOT_RUNTIME_API_AUTOMATON_H
 #define INGOT_RUNTIME_API_AUTOMATON_H
 
@@ -18,21 +18,22 @@ struct api_automaton {
     struct api_edge *edges, *last; /* a list in the order in which they were added */
     struct api_part *calls, *last_call;
     uint32_t n_states, n_edges, n_calls;
-    uint32_t nowhere; /* a state without a way out */
+    uint32_t nowhere; /* a state that no edge leaves */
     uint8_t *accepts; /* (API_STATES_MOST / 8) bits */
-    bool full;        /* it is too large */
+    bool full;        /* the automaton is too large */
 };
 
 enum { API_STATES_MOST = 8192 };
 
-/* False: there is no memory. */
+/* Set up an empty automaton. False: there is no memory. */
 bool api_automaton_open(struct api_automaton *a, struct api_memory *m);
 
 uint32_t api_automaton_state(struct api_automaton *a);
 void api_automaton_accept(struct api_automaton *a, uint32_t state);
 
-/* Ways between two states: a byte of low .. high; each byte of a text in order; none; `least` to
- * `most` runs of the part that begins at `start` and ends where a state accepts. */
+/* Add a way between two states that reads: a byte from low to high; the bytes of a text in order;
+ * nothing; or `least` to `most` runs of the part that begins at `start` and ends where a state
+ * accepts. */
 void api_automaton_byte(struct api_automaton *a, uint32_t from, uint32_t to, uint8_t low,
                         uint8_t high);
 void api_automaton_text(struct api_automaton *a, uint32_t from, uint32_t to, const char *text,
@@ -41,8 +42,8 @@ void api_automaton_skip(struct api_automaton *a, uint32_t from, uint32_t to);
 void api_automaton_call(struct api_automaton *a, uint32_t from, uint32_t to, uint32_t start,
                         uint32_t least, uint32_t most);
 
-/* The whole as a grammar (*bytes), which begins at `start`; NULL: it is too large, or there is no
- * memory. */
+/* Return the automaton as a grammar of *bytes bytes that begins at `start`. NULL: it is too large,
+ * or there is no memory. */
 void *api_automaton_grammar(const struct api_automaton *a, uint32_t start, size_t *bytes);
 
 #endif

@@ -1,35 +1,35 @@
-/* A call of a function as text in a reply: the form in which a model writes it and reads earlier
- * ones. */
+/* A call of a function as text in a reply: a model writes calls in this form and reads earlier
+ * ones in it. */
 #ifndef INGOT_RUNTIME_API_CALL_H
 #define INGOT_RUNTIME_API_CALL_H
 
 #include "runtime/api/api_text.h"
 
-/* The form's fixed parts, as C strings: before the name, after it, and after the arguments. */
+/* The fixed parts of a call, as C strings: before the name, after it, and after the arguments. */
 #define API_CALL_MARK "<tool_call>"
 #define API_CALL_NAME "\n{\"name\": \""
 #define API_CALL_ARGUMENTS "\", \"arguments\": "
 #define API_CALL_END "}\n</tool_call>"
 
-/* Parse a reply so far; texts point into it. */
+/* The first call in a reply so far; its texts point into the reply. */
 struct api_call {
-    size_t content; /* bytes before the call, without the white space at their end; all bytes if no
-                  * call can come */
-    bool found;     /* name is complete, and arguments have begun */
-    bool whole;     /* arguments are complete, too */
+    size_t content; /* bytes before the call, without white space at their end; all bytes if no call
+                  * can follow */
+    bool found;     /* the name is complete and the arguments have begun */
+    bool whole;     /* the arguments are complete, too */
     const char *name, *arguments;
     size_t name_bytes, arguments_bytes;
 };
 
-/* done: the reply has ended. Until then bytes that may be the beginning of a call are not
- * content. */
+/* Find the first call in a reply. done: the reply has ended. Until then, bytes that may
+ * begin a call are not content. */
 void api_call_find(struct api_call *c, const char *text, size_t bytes, bool done);
 
-/* Finds the call after *c, which was found and is complete; its content stays. False: there is none
+/* Find the call after *c, which must be complete; c->content stays as it is. False: there is none
  * yet. */
 bool api_call_next(struct api_call *c, const char *text, size_t bytes);
 
-/* Write an earlier call. False: out of memory. */
+/* Append an earlier call to `out`. False: out of memory. */
 bool api_call_add(struct api_text *out, const char *name, const char *arguments);
 
 #endif

@@ -1,5 +1,5 @@
-/* Answers to chat completions and completions, as OpenAI has them: events of a stream, or one object.
- * Both are written piece by piece, so that a board need not keep a whole answer. */
+/* OpenAI's answers to chat completions and completions: events of a stream, or one object. Both are
+ * written piece by piece, so that a board need not keep a whole answer. */
 #ifndef INGOT_RUNTIME_API_CHAT_H
 #define INGOT_RUNTIME_API_CHAT_H
 
@@ -8,26 +8,29 @@
 /* Tokens of all replies to a request. */
 struct api_usage {
     uint32_t prompt, cached, reply;
-    bool counted;         /* a prompt was, which is ... */
-    uint32_t last_prompt; /* ... this one of the request */
+    bool counted;         /* a prompt was counted: ... */
+    uint32_t last_prompt; /* ... this prompt of the request was the last */
 };
 
-/* A reply that is done. A prompt counts once, however many replies it has; tokens of refused replies count, too. */
+/* Add the tokens of a finished reply. A prompt counts once, however many replies it has; tokens of refused replies
+ * count, too. */
 void api_usage_add(struct api_usage *u, const struct api_job *j);
 
-/* A piece of a reply as an event. */
+/* Write a piece of a reply as an event. */
 void api_chat_say(const struct api_stream *s, const struct api_piece *p);
 
-/* After the last piece of all replies. j: the first of them; NULL: one has failed. */
+/* Write the end of a stream, after the last piece of all replies. j: the job of the first reply;
+ * NULL: one has failed. */
 void api_chat_say_end(struct api_text *out, const struct api_answer *a, const struct api_usage *u,
                       const struct api_job *j);
 
-/* One object: what comes before the replies, each piece of them, and what comes after the last. No reply may fail. */
+/* Write one object: the part before the replies, each piece of them, and the part after the last. No reply may have
+ * failed. */
 void api_chat_begin(struct api_text *out, const struct api_answer *a);
 void api_chat_part(const struct api_stream *s, const struct api_piece *p);
 void api_chat_end(struct api_text *out, const struct api_usage *u, const struct api_job *j);
 
-/* {"error":{...}}, without the end of the line. */
+/* Write {"error":{...}} without the end of the line. */
 void api_error_put(struct api_text *out, const struct api_error *e);
 
 #endif

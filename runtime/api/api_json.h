@@ -1,6 +1,6 @@
-/* A body of JSON as a tree, read in place: texts are decoded in place, so that only the nodes take
- * memory. It reads what clients send rather than what RFC 8259 allows: half of a surrogate pair,
- * which is left when a client cuts a text inside a character, becomes U+FFFD. */
+/* A tree of a JSON body. Texts are decoded in place, so that only the nodes take memory. The reader
+ * also takes what RFC 8259 forbids but clients send: half of a surrogate pair, which is left when
+ * a client cuts a text inside a character, becomes U+FFFD. */
 #ifndef INGOT_RUNTIME_API_JSON_H
 #define INGOT_RUNTIME_API_JSON_H
 
@@ -17,9 +17,9 @@ enum { API_JSON_DEEPEST = 1000 };
 struct api_json {
     enum json_kind kind; /* JSON_TEXT .. JSON_OBJECT */
     uint32_t n;          /* members or entries */
-    const char *key;     /* of a member, UTF-8, NUL-terminated; otherwise NULL */
-    /* (bytes) of a text: UTF-8, NUL-terminated, without another NUL; of a number: as it stands,
-     * followed by anything. */
+    const char *key;     /* the name of a member, UTF-8, NUL-terminated; otherwise NULL */
+    /* (bytes) a text: UTF-8, NUL-terminated, without another NUL; or a number as it was written,
+     * which is not terminated. */
     const char *text;
     size_t bytes;
     struct api_json *child, *next, *up;
@@ -27,25 +27,26 @@ struct api_json {
 
 enum api_json_result {
     API_JSON_GOOD,
-    API_JSON_BYTES,  /* it is not UTF-8, or has \u0000 */
-    API_JSON_WRONG,  /* it is not JSON; *at: the byte that is wrong */
-    API_JSON_MEMORY, /* it has more values than there is memory for */
+    API_JSON_BYTES,  /* the body is not UTF-8, or has \u0000 */
+    API_JSON_WRONG,  /* the body is not JSON; *at: the first wrong byte */
+    API_JSON_MEMORY, /* there is no memory for all its values */
 };
 
-/* text has n bytes and a NUL after them, and is overwritten. Nodes come from m. */
+/* Read a text of n bytes with a NUL after them, which is overwritten. Nodes come from m. */
 enum api_json_result api_json_read(struct api_json **root, char *text, size_t n,
                                    struct api_memory *m, size_t *at);
 
-/* All functions below take NULL, which is nothing. The first member of that name; NULL: none. */
+/* Return the first member of that name; NULL: there is none. This and all functions below accept
+ * NULL as an absent value. */
 const struct api_json *api_json_get(const struct api_json *object, const char *name);
 
-/* Its text; NULL: it is not a text. */
+/* Return the value's text; NULL: it is not a text. */
 const char *api_json_text(const struct api_json *v);
 
-/* The member's text, likewise. */
+/* Return the text of a member; NULL: it has none. */
 const char *api_json_text_of(const struct api_json *object, const char *name);
 
-/* Its value, rounded to a double; NaN: it is not a number. */
+/* Return the value as a double, rounded; NaN: it is not a number. */
 double api_json_number(const struct api_json *v);
 
 static inline bool api_json_is(const struct api_json *v, enum json_kind kind)
@@ -58,7 +59,7 @@ static inline bool api_json_is_bool(const struct api_json *v)
     return api_json_is(v, JSON_TRUE) || api_json_is(v, JSON_FALSE);
 }
 
-/* Absent, or null. */
+/* Return true if the value is absent or null. */
 static inline bool api_json_is_nothing(const struct api_json *v)
 {
     return v == NULL || v->kind == JSON_NULL;

@@ -4,10 +4,10 @@
 
 #include "runtime/api/api_request.h"
 
-/* Whether a board can answer the request. False: *e says why not. */
+/* Return true if a board can answer the request. False: *e says why not. */
 bool api_may_answer(const struct api_request *q, struct api_error *e);
 
-/* How a board holds replies to a form. */
+/* The functions by which a board constrains replies to a form. */
 extern const struct api_holder api_holder;
 
 #endif

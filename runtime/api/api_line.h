@@ -6,16 +6,16 @@
 #include "runtime/api/api_job.h"
 #include "runtime/api/api_json.h"
 
-/* Append the line, without its end: it has every setting, whatever earlier requests set. id: 0 is
- * none; seed: of the sampler. A request for embeddings has a line for each text, of which this is
- * text i. */
+/* Append the line, without its end. It has every setting, because earlier requests may have changed
+ * them. id: 0 is none; seed: of the sampler. A request for embeddings has a line for each text;
+ * this is the one of text i. */
 void api_line_put(struct api_text *out, const struct api_request *q, uint32_t i, uint64_t id,
                   uint64_t seed);
 
-/* The name that a request has for a field of the line, for error messages; "": it has none. */
+/* Return a request's name for a field of the line, for error messages; "": it has none. */
 const char *api_line_param(const char *field);
 
-/* Why an event `error` of the line ends the request. NULL: it has no such member. */
+/* Set *e from the members of an event `error` of the line; a member that is NULL is absent. */
 void api_line_error(struct api_error *e, const char *name, const char *text, const char *field);
 
 /* A whole number of an event up to 2^52, exact in a double, or up to 2^32 - 1; 0: it has none. */

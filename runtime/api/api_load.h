@@ -9,15 +9,15 @@ struct api;
 struct api_client;
 struct chat;
 
-/* Whether this board takes such requests; else it is answered. */
+/* Return true if this board takes such requests; else the client is answered with an error. */
 bool api_load_may(struct api_client *k);
 
-/* Answer the current client. */
+/* Load the model that the current client names, and answer it. */
 void api_load_serve(struct api *a);
 
-/* The same for a line of mode=json with the field load, which the chat itself would refuse.
- * False: the line lacks the field, or this board cannot load models this way; the line does not
- * change. */
+/* Load the model that the field `load` of a line of mode=json names; the chat itself would
+ * refuse the field. False: the line lacks it, or this board cannot load models this way; the line
+ * is not changed. */
 bool api_load_line(struct api *a, struct chat *c);
 
 #endif

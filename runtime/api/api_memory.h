@@ -1,4 +1,4 @@
-/* Memory of one request: blocks are taken one after the other, and all of them are given back at
+/* The memory of one request: pieces are taken one after the other, and all are given back at
  * once. */
 #ifndef INGOT_RUNTIME_API_MEMORY_H
 #define INGOT_RUNTIME_API_MEMORY_H
@@ -11,18 +11,18 @@ struct api_text;
 struct api_memory {
     char *block; /* (room), 8-byte aligned; `used` bytes of it are taken */
     size_t used, room;
-    /* Put a block with room for `bytes` in the place of the current one, whose contents stay where
-     * they are. False: there is none. NULL: this block is all there is. */
+    /* Replaces the current block by one with room for `bytes`; the old contents stay where they
+     * are. False: there is no memory. NULL: this block is the only one. */
     bool (*more)(struct api_memory *m, size_t bytes);
 };
 
-/* memory: 8-byte aligned. */
+/* Set up m with one block, `memory`, which must be 8-byte aligned. */
 void api_memory_open(struct api_memory *m, void *memory, size_t room);
 
-/* bytes, 8-byte aligned and not zeroed; NULL: there is no room. */
+/* Return `bytes` of memory, 8-byte aligned and not zeroed; NULL: there is no room. */
 void *api_memory_take(struct api_memory *m, size_t bytes);
 
-/* An empty text that grows in it. */
+/* Set up an empty text that grows in m. */
 void api_memory_text(struct api_memory *m, struct api_text *t);
 
 #endif

@@ -7,11 +7,12 @@
 
 #include "runtime/api/api_text.h"
 
-/* The answer to a list of models, with the model of this name ("": none is loaded), or to GET
- * /v1/models/ASKED. created: seconds since 1970. False: the loaded model has another name. */
+/* Append the answer to GET /v1/models, a list with the model of this name ("": none is loaded),
+ * or to GET /v1/models/ASKED. created: seconds since 1970. False: the loaded model has another
+ * name. */
 bool api_put_models(struct api_text *to, const char *asked, const char *name, int64_t created);
 
-/* NAME in the path /v1/models/NAME or /models/NAME. NULL: it is another path. */
+/* Return NAME in the path /v1/models/NAME or /models/NAME. NULL: it is another path. */
 const char *api_model_asked(const char *path);
 
 #endif

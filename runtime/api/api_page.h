@@ -5,7 +5,7 @@
 
 enum { API_PAGE_BYTES = 16 * 1024 }; /* at the most */
 
-/* The board's page, as HTML, and the fields of its answer, each with its CRLF. */
+/* Return the board's page as HTML, or the fields of its answer, each with its CRLF. */
 const char *api_page(size_t *bytes);
 extern const char api_page_fields[];
 

@@ -1,4 +1,5 @@
-/* Common parts of the files that read a request, and of those that hold its reply to a form. */
+/* Declarations that the files share which read a request and which constrain its reply to a
+ * form. */
 #ifndef INGOT_RUNTIME_API_READER_H
 #define INGOT_RUNTIME_API_READER_H
 
@@ -10,11 +11,12 @@ struct api_reader {
     struct api_request *q;
     const struct api_defaults *d;
     struct api_error *e;
-    /* Members of the body that are read when all others were; NULL: absent. */
+    /* Members of the body that are read after all others; NULL: absent. */
     const struct api_json *tools, *tool_choice, *format, *json_schema, *grammar, *best_of;
     bool parallel;                /* a reply may have several calls */
-    unsigned message;             /* index of the message that is read, for errors */
-    const struct api_json *calls; /* calls of the message before, which tools answer; NULL: none */
+    unsigned message;             /* index of the message being read, for errors */
+    const struct api_json *calls; /* the calls of the previous message, which tools answer; NULL:
+                                   * none */
     bool called;                  /* there were calls, with numbers or without */
 };
 
@@ -23,22 +25,23 @@ struct api_field {
     unsigned kinds;
     bool (*read)(struct api_reader *r, const struct api_field *f, const struct api_json *value);
     size_t at; /* offset of a float in struct sampler_params; offset in struct api_reader */
-    double least, most;                /* of a number */
-    bool whole;                        /* a whole number */
-    enum ingot_sampling_field samples; /* the field of a sampler that it sets; 0: another */
+    double least, most;                /* limits of a number */
+    bool whole;                        /* only whole numbers are accepted */
+    enum ingot_sampling_field samples; /* the sampler's field that it sets; 0: another field */
 };
 
-/* api_fields.c: a member of the body. False: r->e says what is wrong. */
+/* Read a member of the body (api_fields.c). False: r->e says what is wrong. */
 bool api_field_read(struct api_reader *r, const struct api_json *member);
 
-/* api_hints.c: whether the field changes no reply. *good: with this value; else r->e says why not. */
+/* Return true if the field changes no reply (api_hints.c). *good: this value is accepted; else r->e
+ * says why not. */
 bool api_hint_read(struct api_reader *r, const struct api_json *v, bool *good);
 
-/* False, and r->e says that the request has no room. */
+/* Return false; r->e says that there is no memory for the request. */
 bool api_no_memory(struct api_reader *r);
 
-/* Checks that an object's members are in `names`, null, or begin with x_. False: one is not, and
- * the error names it. */
+/* Check that each of an object's members is in `names`, is null or begins with x_. False: one is
+ * not, and the error names it. */
 bool api_members_known(struct api_reader *r, const struct api_json *object, const char *where,
                        const char *const *names);
 
@@ -46,20 +49,21 @@ bool api_members_known(struct api_reader *r, const struct api_json *object, cons
 bool api_refuse_message(struct api_reader *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Adds a turn, or a text of a request for embeddings. NULL: no memory, which r->e says. */
+/* Add a turn, or a text of a request for embeddings. NULL: there is no memory, and r->e says so. */
 struct api_turn *api_add_turn(struct api_reader *r);
 
-/* Reads the fields messages, prompt, input and logit_bias. False: r->e says why not. */
+/* Read the fields messages, prompt, input and logit_bias. False: r->e says why not. */
 bool api_read_messages(struct api_reader *r, const struct api_field *f,
                        const struct api_json *value);
 bool api_read_prompt(struct api_reader *r, const struct api_field *f, const struct api_json *value);
 bool api_read_bias(struct api_reader *r, const struct api_field *f, const struct api_json *value);
 bool api_read_input(struct api_reader *r, const struct api_field *f, const struct api_json *value);
 
-/* api_tools.c: what the reply is held to, once all fields are read. False: r->e. */
+/* Set the form to which the reply is constrained, once all fields are read (api_tools.c). False:
+ * r->e says why not. */
 bool api_tools_use(struct api_reader *r);
 
-/* api_format.c: response_format, or json_schema. schema NULL: any object. */
+/* The value of response_format or json_schema (api_format.c). schema NULL: any object. */
 struct api_format {
     bool wanted, strict;
     const char *schema;
@@ -68,19 +72,19 @@ bool api_format_read(struct api_reader *r, struct api_format *f);
 bool api_format_use(struct api_reader *r, const struct api_format *f);
 bool api_grammar_use(struct api_reader *r, const struct api_json *grammar);
 
-/* A schema as text: of a function's arguments, or (name NULL) of what a reply is when it is not a call. */
+/* A schema as text: of a function's arguments, or (name NULL) of a reply that is not a call. */
 struct api_held {
     const char *name, *schema;
     bool strict; /* unread fields are errors */
-    bool loose;  /* left to the check */
+    bool loose;  /* the schema is only checked in the finished reply */
 };
 
 enum { API_HELD_MOST = 129, API_CALLS_MOST = 8 };
 
-/* A sentence for the answer's warnings. */
+/* Add a sentence to the answer's warnings. */
 __attribute__((format(printf, 2, 3))) void api_warn(struct api_request *q, const char *format, ...);
 
-/* The value as text; NULL: no memory, and r->e says so. */
+/* Return the value as text; NULL: there is no memory, and r->e says so. */
 const char *api_print(struct api_reader *r, const struct api_json *v);
 
 #endif

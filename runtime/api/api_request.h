@@ -1,5 +1,5 @@
-/* A program's request: the body of an HTTP request, OpenAI's fields, checked. The same code reads it
- * for a board and for `ingot serve`. */
+/* A program's request: the checked fields of OpenAI's API in the body of an HTTP request. The same
+ * code reads it for a board and for `ingot serve`. */
 #ifndef INGOT_RUNTIME_API_REQUEST_H
 #define INGOT_RUNTIME_API_REQUEST_H
 
@@ -13,9 +13,9 @@
 #include "runtime/session/sampler.h"
 
 enum {
-    API_INPUTS_MOST = 256, /* texts of a request for embeddings */
-    API_CHOICES_MOST = 8,  /* replies to one prompt */
-    API_REPLIES_MOST = 64, /* to all prompts of a request */
+    API_INPUTS_MOST = 256, /* the most texts of a request for embeddings */
+    API_CHOICES_MOST = 8,  /* the most replies to one prompt */
+    API_REPLIES_MOST = 64, /* the most replies to all prompts of a request */
     API_MODEL_BYTES = 128, /* of a model's name */
     API_PARAM_BYTES = 64,
     API_ERROR_TEXT_BYTES = 400
@@ -44,10 +44,10 @@ struct api_turn {
     size_t said; /* bytes at the end of `user` that are the last message with the role user */
     struct api_text system; /* instructions that came in the middle of the conversation */
     struct api_text
-        tokens;  /* given instead of a text: numbers of type uint32_t, of a prompt or an input */
-    bool spoken; /* a person or a tool has content in it */
+        tokens;      /* instead of a text: the tokens of a prompt or an input, of type uint32_t */
+    bool spoken;     /* it has content from a person or a tool */
     bool instructed; /* it has instructions */
-    bool replied;    /* only the last turn does not */
+    bool replied;    /* it has a reply; only the last turn has none */
 };
 
 /* A schema that a finished reply is checked against: of a function's arguments, or (tool NULL) of
@@ -59,13 +59,14 @@ struct api_checked {
 struct api_reader;
 struct api_held;
 
-/* How replies are held to a form. Each sets q->grammar, or fills r->e and returns false. */
+/* The functions that constrain replies to a form. Each sets q->grammar, or fills r->e and returns
+ * false. */
 struct api_holder {
-    /* A call of one of the functions in list (n), or the answer in it (api_reader.h). */
+    /* Allows a call of one of the functions in list (n), or the answer in it (api_reader.h). */
     bool (*hold)(struct api_reader *r, struct api_held *list, unsigned n, bool must, unsigned most);
-    /* Any JSON object. */
+    /* Allows any JSON object. */
     bool (*object)(struct api_reader *r);
-    /* A grammar of the caller's own, or choices. */
+    /* Takes the caller's own grammar, or its choices. */
     bool (*grammar)(struct api_reader *r, const char *text);
 };
 
@@ -73,7 +74,7 @@ struct api_holder {
 struct api_defaults {
     char model[API_MODEL_BYTES];
     const char *system;            /* NULL: the model's own */
-    struct sampler_params sampler; /* the seed of `sampler`, if seeded */
+    struct sampler_params sampler; /* its seed counts if `seeded` */
     uint32_t chosen;               /* as in struct api_request */
     bool seeded;
     bool no_thinking;
@@ -83,7 +84,7 @@ struct api_defaults {
 
 struct api_request {
     enum api_kind kind;
-    struct api_memory *memory; /* everything that it points to lies there */
+    struct api_memory *memory; /* holds everything to which the request points */
     struct api_turn
         *turns; /* (n_turns), one at least; API_CONTINUE: texts to continue, one a reply;
                                * API_EMBED: a text each */
@@ -94,20 +95,20 @@ struct api_request {
     bool stream, stream_usage, no_thinking;
     bool echo;            /* API_CONTINUE: the answer begins with the prompt */
     uint32_t n_choices;   /* replies; 0: one */
-    bool wants_scores;    /* how many scores for each token, and for each ... */
-    uint32_t n_likeliest; /* ... so many others */
+    bool wants_scores;    /* for each token: its score, and those of ... */
+    uint32_t n_likeliest; /* ... so many of the likeliest others */
     bool unmarked;        /* for a board that does not know `said` */
     bool plain_sampler;   /* for a board that knows neither penalties nor biases */
     bool may_call;        /* the reply may be a call of a function (api_call.h) */
-    bool checks_names;    /* the check of the finished reply looks whether the function exists */
+    bool checks_names;    /* the check of the finished reply also checks that the function exists */
     bool seeded;
     bool base64;         /* API_EMBED: numbers as bytes of f32, not as text */
     uint32_t dimensions; /* API_EMBED: numbers of each vector; 0: all */
-    uint32_t n;          /* the most tokens; 0: until the model ends */
+    uint32_t n;          /* the most tokens of a reply; 0: until the model ends it */
     char stops[REPLY_TEXT_STOPS][REPLY_TEXT_STOP_BYTES];
     uint32_t n_stops;
-    struct sampler_params sampler; /* without its biases, which are: */
-    struct api_text biases;        /* a list that json_biases.h reads; n 0: none */
+    struct sampler_params sampler; /* without its biases, which follow: */
+    struct api_text biases;        /* a list in the form that json_biases.h reads; n 0: none */
     uint32_t
         chosen; /* bits of enum ingot_sampling_field: the fields of `sampler` that the request or an option of the server sets */
     void *grammar; /* (grammar_bytes) compiled; NULL: none */
@@ -117,17 +118,18 @@ struct api_request {
     struct api_text warnings; /* texts of JSON for the answer, with commas between them */
 };
 
-/* A body (bytes, then a NUL), which is overwritten, as are the texts that q points to later. *q was
- * zero but for its memory. False: *e says why. */
+/* Read a body (bytes, then a NUL), which is overwritten; q points to texts in it. *q must be zero
+ * except for its memory. False: *e says why. */
 bool api_request_read(struct api_request *q, enum api_kind kind, char *body, size_t bytes,
                       const struct api_defaults *d, struct api_error *e);
 
-/* A body (bytes, then a NUL) as a tree, which has its texts. False: *e says what is wrong. */
+/* Parse a body (bytes, then a NUL) as a tree, whose texts lie in the body. False: *e says what is
+ * wrong. */
 struct api_json;
 bool api_body_parse(struct api_json **root, char *body, size_t bytes, struct api_memory *m,
                     struct api_error *e);
 
-/* Fills *e and returns false. param: NULL or a field. */
+/* Fill *e and return false. param: NULL or a field. */
 bool api_refuse(struct api_error *e, int status, const char *param, const char *code,
                 const char *format, ...) __attribute__((format(printf, 5, 6)));
 

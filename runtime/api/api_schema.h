@@ -1,4 +1,4 @@
-/* JSON Schema as ways of an automaton, for a board: the keywords that clients use most, and no other.
+/* JSON Schema as ways of an automaton, for a board. It knows only the keywords that clients use most.
  * `ingot serve` has a whole compiler of its own (flash_image/grammar), which needs a heap. */
 #ifndef INGOT_RUNTIME_API_SCHEMA_H
 #define INGOT_RUNTIME_API_SCHEMA_H
@@ -6,7 +6,7 @@
 #include "runtime/api/api_automaton.h"
 #include "runtime/api/api_json.h"
 
-enum { API_ANY_DEPTH = 6 /* depth of a value of any type */ };
+enum { API_ANY_DEPTH = 6 /* the depth of a value of any type */ };
 
 struct api_schema_todo;
 struct api_schema_ref;
@@ -14,20 +14,20 @@ struct api_schema_ref;
 struct api_schema {
     struct api_automaton *a;
     const struct api_json *root;  /* the document at work */
-    struct api_schema_todo *todo; /* values whose ways are still to be made */
-    struct api_schema_ref *refs;  /* parts of the document that are named */
+    struct api_schema_todo *todo; /* values whose ways have not been made yet */
+    struct api_schema_ref *refs;  /* named parts of the document */
     /* Parts that all values share, by their first state; 0: not made yet. */
     uint32_t character, text, digit, whole, number, blank, any[API_ANY_DEPTH];
-    const char *unheld; /* a keyword of the document that is not held; NULL: all are */
+    const char *unheld; /* a keyword that the automaton does not enforce; NULL: it enforces all */
 };
 
 void api_schema_open(struct api_schema *s, struct api_automaton *a);
 
-/* The values of a document between two states. s->unheld is set anew; what is too large makes the
- * automaton full. */
+/* Add the values that a document allows, between two states. s->unheld is set anew; if the values
+ * need too much room, the automaton becomes full. */
 void api_schema_put(struct api_schema *s, const struct api_json *root, uint32_t from, uint32_t to);
 
-/* Any JSON object. */
+/* Add any JSON object, between two states. */
 void api_schema_put_object(struct api_schema *s, uint32_t from, uint32_t to);
 
 #endif

@@ -1,5 +1,5 @@
-/* The model's scores for each token of a reply, for the field logprobs: kept as records, put in
- * OpenAI's two forms. */
+/* The model's scores for each token of a reply, for the field logprobs: they are kept as records
+ * and written in OpenAI's two forms. */
 #ifndef INGOT_RUNTIME_API_SCORES_H
 #define INGOT_RUNTIME_API_SCORES_H
 
@@ -11,21 +11,21 @@ enum { API_SCORES_MOST = TOKEN_SCORES_MOST /* likeliest tokens */ };
 struct api_score {
     uint32_t id;
     double logprob;
-    const char *text; /* bytes that it adds */
+    const char *text; /* the bytes that the token adds */
     size_t bytes;
-    bool exact; /* the text is these bytes, and not whole characters */
+    bool exact; /* the text is these bytes, which need not be whole characters */
 };
 
-/* Append a token, and the most likely ones (n). False: there is no room. */
+/* Append a token with the n most likely ones. False: there is no room. */
 bool api_scores_add(struct api_text *scores, const struct api_score *taken,
                     const struct api_score *likeliest, uint32_t n);
 
-/* How many of them were sent. */
+/* The number of scores that were sent. */
 struct api_scores_at {
     size_t bytes, characters;
 };
 
-/* Append the value of logprobs, with the tokens from *at on; null: there are none. */
+/* Append the value of logprobs with the tokens from *at on; it is null if there are none. */
 void api_scores_put(struct api_text *out, enum api_kind kind, const struct api_text *scores,
                     struct api_scores_at *at);
 

@@ -1,5 +1,5 @@
-/* A reply in pieces, in their order: for each API's stream, and for the whole answer. Thoughts,
- * text and calls are items, one after the other; each opens, grows and closes. */
+/* A reply as a sequence of pieces, for each API's stream and for the whole answer. Thoughts, text
+ * and calls are items that follow each other; each opens, grows and closes. */
 #ifndef INGOT_RUNTIME_API_STREAM_H
 #define INGOT_RUNTIME_API_STREAM_H
 
@@ -7,31 +7,31 @@
 #include "runtime/api/api_job.h"
 #include "runtime/api/api_scores.h"
 
-/* For one request. */
+/* The data of one answer. */
 struct api_answer {
     enum api_kind kind;
-    uint64_t number; /* makes its id */
+    uint64_t number; /* the number from which its id is made */
     int64_t created; /* seconds since 1970 */
     const char *model;
     unsigned dialect; /* the API in which the request came (host/api/serve_answer.h) */
-    bool loads;       /* there is nothing to reply to: its job is done from the beginning */
+    bool loads;       /* the request has no reply: its job is done from the beginning */
     const char *echo; /* JSON: request fields that the answer repeats; NULL: nothing */
 };
 
 /* The parts of a reply. */
 enum api_item { API_NO_ITEM, API_THOUGHTS_ITEM, API_TEXT_ITEM, API_CALL_ITEM };
 
-/* How many events of the reply were sent. */
+/* The part of a reply that was sent. */
 struct api_events {
     uint32_t index; /* index of the reply among those to the request */
     bool begun, ended;
     bool texted;                      /* the reply has text */
     enum api_item open;               /* the current item */
-    uint32_t items;                   /* that were closed */
+    uint32_t items;                   /* the number of closed items */
     size_t from;                      /* where the open one begins in its text */
-    uint32_t calls;                   /* that were said to their end */
-    size_t text, thoughts, arguments; /* bytes that were said */
-    uint32_t sequence;                /* for the writer: how many events were sent */
+    uint32_t calls;                   /* the number of calls that were sent completely */
+    size_t text, thoughts, arguments; /* bytes that were sent */
+    uint32_t sequence;                /* for the writer: the number of events that were sent */
     struct api_scores_at scores;
 };
 
@@ -66,23 +66,23 @@ struct api_stream {
 
 typedef void api_say(const struct api_stream *s, const struct api_piece *p);
 
-/* Send everything not sent so far, to the end if the job is done. */
+/* Send everything that was not sent yet, and the end if the job is done. */
 void api_stream_walk(const struct api_stream *s, api_say *say);
 
-/* The first call of a reply, and how much of its text is content. */
+/* Return the first call of a reply, and the number of bytes of its text that are content. */
 struct api_call api_stream_call(const struct api_job *j);
 
-/* Returns why a finished reply has ended. */
+/* Return why a finished reply has ended. */
 enum api_reason { API_STOPPED, API_CUT, API_CALLED };
 enum api_reason api_stream_reason(const struct api_job *j);
 
-/* Writes a unique number for a call, item or answer of this server, after a word:
- * "call_6b0817a1_1_0". i 0 is left out. */
+/* Write a unique id for a call, item or answer of this server, with a word in
+ * front: "call_6b0817a1_1_0". An i of 0 is left out. */
 enum { API_ID_BYTES = 80 };
 void api_stream_id(char id[API_ID_BYTES], const char *word, const struct api_answer *a,
                    uint32_t index, uint32_t i);
 
-/* Tokens of replies, including those that were refused and made again. */
+/* Return the number of tokens of replies, including those that were refused and made again. */
 uint32_t api_stream_tokens(const struct api_job *j);
 
 #endif

@@ -1,5 +1,5 @@
-/* A text that grows in memory of a fixed size, or as its owner allows. `failed` says that something
- * did not fit. */
+/* A text that grows in memory of a fixed size, or as its owner allows. `failed` is true once
+ * something did not fit. */
 #ifndef INGOT_RUNTIME_API_TEXT_H
 #define INGOT_RUNTIME_API_TEXT_H
 
@@ -9,27 +9,28 @@
 struct api_text {
     char *bytes; /* (n) and a NUL; NULL: nothing was added */
     size_t n, room;
-    bool failed; /* there was no room: additions are missing */
-    /* Give it `room` bytes or more. NULL: it cannot grow. */
+    bool failed; /* something did not fit and is missing */
+    /* Gives the text `room` bytes or more. NULL: the text cannot grow. */
     bool (*grow)(struct api_text *t, size_t room);
     void *memory; /* the owner's */
 };
 
-/* An empty text that does not grow. */
+/* Set up an empty text that does not grow. */
 void api_text_open(struct api_text *t, char *memory, size_t room);
 
-/* Append bytes unchanged; append formatted text, in which ' stands for every quote of the format;
- * append a text (bytes, UTF-8) with escapes, without or with the quotes around it. */
+/* Append bytes unchanged; append formatted text, where each ' of the format becomes a double quote;
+ * append a text (bytes, UTF-8) with JSON's escapes, without or with quotes around it. */
 bool api_text_put(struct api_text *t, const char *bytes, size_t n);
 __attribute__((format(printf, 2, 3))) void api_text_print(struct api_text *t, const char *format,
                                                           ...);
 void api_text_escaped(struct api_text *t, const char *text, size_t bytes);
 void api_text_quoted(struct api_text *t, const char *text, size_t bytes);
-/* A number below 10^12 with up to six digits behind the point. */
+/* Append a number below 10^12 with up to six digits after the point. */
 void api_text_decimal(struct api_text *t, double value);
-void api_text_quoted_or_null(struct api_text *t, const char *text); /* NULL, "": null */
+void api_text_quoted_or_null(struct api_text *t, const char *text); /* Append a quoted text; NULL
+                                                                     * and "" become null. */
 
-/* Its bytes; "" if there are none. */
+/* Return the text's bytes; "" if there are none. */
 static inline const char *api_text_shown(const struct api_text *t)
 {
     return t->bytes != NULL ? t->bytes : "";

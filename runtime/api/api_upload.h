@@ -14,32 +14,32 @@
 
 enum {
     API_PATH_BYTES = 96,
-    API_UPLOAD_SILENCE_MS = 10000, /* without a byte of the body being written */
-    API_UPLOAD_ROOM = 1536,        /* bytes of a client's memory: with less, its window closes */
+    API_UPLOAD_SILENCE_MS = 10000, /* milliseconds after which a body without new bytes fails */
+    API_UPLOAD_ROOM = 1536,        /* room in a client's memory: with less, its window closes */
 };
 
-/* The machine's functions for files. NULL functions: it does not accept files. */
+/* The machine's functions for files. If they are NULL, it does not accept files. */
 struct api_store {
     void *context;
-    /* Reserve room for a file. It stays where it is until another file is opened, or this one is
-     * published. The same path and size give the same place if nothing else was written in
-     * between. */
+    /* Reserves room for a file, until another file is opened or this one is published. The same
+     * path and size give the same place if nothing else was written in between. */
     enum err (*open)(void *context, const char *path, uint64_t bytes, const struct file **file);
-    /* The file is complete: make it visible on the card. */
+    /* Makes the complete file visible on the card. */
     enum err (*publish)(void *context);
     const char *(*error_message)(
-        void *context);           /* a sentence about the latest error of the two functions above */
-    bool (*stops)(void *context); /* somebody on the line has pressed Ctrl-C */
+        void *context);           /* returns a sentence about the latest error of these two
+                                   * functions */
+    bool (*stops)(void *context); /* returns true if somebody on the line has pressed Ctrl-C */
     void (*came)(void *context, const char *path, uint64_t bytes, uint64_t ms); /* say so */
 };
 
-/* The file that is arriving, over several requests. All zeros: no file. */
+/* The file that is arriving, in one or more requests. All zeros: no file. */
 struct api_upload {
     char path[API_PATH_BYTES]; /* "": none */
-    uint64_t total, at;        /* its size, and the bytes that the card has */
+    uint64_t total, at;        /* its size, and the number of bytes that the card has */
     uint32_t crc;              /* CRC-32C of those bytes */
     uint32_t place;            /* identifies the place of its extents */
-    uint64_t ms;               /* time that it has taken so far */
+    uint64_t ms;               /* milliseconds that it has taken so far */
     struct transfer_sink sink;
 };
 
@@ -47,14 +47,14 @@ struct api;
 struct api_client;
 struct http_request;
 
-/* Handle the head of a PUT request for a folder that accepts files. True: it is answered, or its
- * body is expected. */
+/* Handle the head of a PUT request for a folder that accepts files. True: it has been answered, or
+ * its body is expected. */
 bool api_upload_head(struct api_client *k, const struct http_request *r);
 
-/* Handle a piece of the body. */
+/* Take a piece of the body. */
 bool api_upload_body(struct api_client *k, const char *bytes, size_t n);
 
-/* Write the body of the current client while it arrives, and answer it. */
+/* Write the body of the current client to the card while it arrives, then answer the client. */
 void api_upload_serve(struct api *a);
 
 /* ---- for tests: api_range.c ---- */

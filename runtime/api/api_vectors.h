@@ -1,17 +1,18 @@
-/* Embeddings as OpenAI's object has them, one vector after the other. */
+/* Embeddings in OpenAI's object, one vector after the other. */
 #ifndef INGOT_RUNTIME_API_VECTORS_H
 #define INGOT_RUNTIME_API_VECTORS_H
 
 #include "runtime/api/api_job.h"
 
-/* Whether the vectors, of `width` numbers, have the dimensions that are wanted. False: *e. */
+/* Return true if vectors of `width` numbers have the wanted dimensions. False: *e says why not. */
 bool api_vectors_check(const struct api_request *q, size_t width, struct api_error *e);
 
-/* {"object":"list","data":[ ... ],...} around the vectors; tokens: of all texts. */
+/* Write {"object":"list","data":[ ... ],...} around the vectors. tokens: the tokens of all
+ * texts. */
 void api_vectors_begin(struct api_text *out);
 void api_vectors_end(struct api_text *out, const char *model, uint32_t tokens);
 
-/* Vector i (width), which is cut to the dimensions that are wanted, and then of the length 1. */
+/* Write vector i (width), cut to the wanted dimensions and then scaled to length 1. */
 void api_vectors_put(struct api_text *out, const struct api_request *q, uint32_t i, float *vector,
                      size_t width);
 

@@ -7,11 +7,11 @@
 
 enum { HTTP_KEY_BYTES = 24, HTTP_ACCEPT_BYTES = 29 /* with the NUL */ };
 
-/* Whether a key (n bytes) is 16 bytes in base64. */
+/* Return true if a key (n bytes) is 16 bytes in base64. */
 bool http_is_key(const char *key, size_t n);
 
-/* Sec-WebSocket-Accept for a key of HTTP_KEY_BYTES: SHA-1 of it and a constant, in base64. SHA-1
- * protects nothing here; the standard requires it. */
+/* Write Sec-WebSocket-Accept for a key of HTTP_KEY_BYTES: SHA-1 of the key and a constant, in
+ * base64. SHA-1 protects nothing here; the standard requires it. */
 void http_accept_key(const char *key, char accept[HTTP_ACCEPT_BYTES]);
 
 #endif

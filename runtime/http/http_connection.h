@@ -9,7 +9,7 @@
 #include "runtime/http/http_request.h"
 
 enum {
-    HTTP_ANSWER_BYTES = 4096,     /* of an answer's head */
+    HTTP_ANSWER_BYTES = 4096,     /* bytes of an answer's head */
     HTTP_DROPPED_BYTES = 2 << 20, /* bytes dropped from a body that comes after its answer */
     HTTP_FILL_BYTES = 512,        /* minimum room for http_connection_fill; 65535 at most */
 };
@@ -26,30 +26,30 @@ struct http_answer {
     bool closes;        /* the connection ends after it */
 };
 
-/* The functions of the site. `user` belongs to the connection. */
+/* The functions of a site. `user` belongs to the connection. */
 struct http_site {
-    /* A head is complete (r: c->request; its fields stay valid until the function returns). The
-     * site may call http_connection_answer or http_connection_upgrade. */
+    /* Handles a complete head (r: c->request; its fields stay valid until the function returns).
+     * It may call http_connection_answer or http_connection_upgrade. */
     void (*head)(void *user, const struct http_request *r);
-    /* A piece of the body of a request without an answer yet. False: out of memory. */
+    /* Takes a piece of the body of a request that has no answer yet. False: out of memory. */
     bool (*body)(void *user, const char *bytes, size_t n);
-    /* The request has ended and has no answer yet: http_connection_answer is called now or
-     * later. */
+    /* Handles the end of a request that has no answer yet: it calls http_connection_answer
+     * now or later. */
     void (*whole)(void *user);
-    /* The request is invalid: answer it now (status, why); the connection ends afterwards. */
+    /* Answers an invalid request at once (status, why); the connection ends afterwards. */
     void (*wrong)(void *user, int status, const char *error_message);
-    /* Write the next bytes (at most room) of the answer's body to `to`. Returns how many; 0:
-     * later, or none. *last, for a streamed body: these are the last. *failed: the rest is not
-     * available, and the connection breaks off. */
+    /* Writes the next bytes (at most room) of the answer's body to `to`. Returns how many; 0:
+     * none yet, or none at all. *last, for a streamed body: these are the last. *failed: the
+     * rest is not available, and the connection is broken off. */
     size_t (*more)(void *user, char *to, size_t room, bool *last, bool *failed);
-    /* The answer is sent. Another request may come. */
+    /* The answer has been sent. Another request may come. */
     void (*over)(void *user);
     /* The WebSocket is open. */
     void (*opened)(void *user);
-    /* A piece of a message; last: its end. text: it is marked as UTF-8. Returns 0, or a code to
-     * close with; HTTP_CLOSE_AT_ONCE: without a closing frame. */
+    /* Takes a piece of a message; last: it ends with this piece. text: it is marked as UTF-8.
+     * Returns 0, or a code with which to close; HTTP_CLOSE_AT_ONCE: without a closing frame. */
     uint16_t (*message)(void *user, const char *bytes, size_t n, bool last, bool text);
-    /* The next message to send, unchanged until `said`; NULL: none. */
+    /* Returns the next message to send, unchanged until `said`; NULL: none. */
     const char *(*say)(void *user, size_t *n);
     void (*said)(void *user);
 };
@@ -72,12 +72,13 @@ struct http_connection {
     bool answered;
     bool drains;   /* the request was answered before its end: the rest is read and dropped */
     bool upgrades; /* becomes a WebSocket once the request has ended */
-    bool has_body, streams, chunked, ends_after; /* of the answer */
-    bool last_out;                               /* of one that streams */
+    bool has_body, streams, chunked, ends_after; /* properties of the answer */
+    bool last_out;                               /* the last bytes of a streamed answer have been
+                                                  * taken */
     size_t dropped;                              /* bytes of a body that came after the answer */
-    uint64_t left;                               /* bytes left of its body, if the length is
-                                                  * known */
-    char head[HTTP_ANSWER_BYTES]; /* (head_bytes) sent first; head_at of them are sent */
+    uint64_t left;                               /* bytes left of the answer's body, if the
+                                                  * length is known */
+    char head[HTTP_ANSWER_BYTES]; /* (head_bytes) sent first; head_at of them have been sent */
     size_t head_bytes, head_at;
     struct http_request request;
     struct http_frames frames;
@@ -90,29 +91,30 @@ void http_connection_close(struct http_connection *c);
  * answer first; pass the rest again once http_connection_wants is true. */
 size_t http_connection_take(struct http_connection *c, const char *bytes, size_t n);
 
-/* Whether received bytes are taken. */
+/* Return true if received bytes are taken now. */
 bool http_connection_wants(const struct http_connection *c);
 
-/* Whether a request has begun to come. */
+/* Return true if a request has begun to arrive. */
 bool http_connection_begun(const struct http_connection *c);
 
-/* Bytes to send, to `to` (room: HTTP_FILL_BYTES or more). 0: there are none for now. */
+/* Write bytes to send to `to` (room: HTTP_FILL_BYTES or more) and return how many. 0: there are
+ * none now. */
 size_t http_connection_fill(struct http_connection *c, char *to, size_t room);
 
-/* For the site, from any of its functions or between them: answer the current request. The
- * answer is sent at once, even if the request's body has not come; up to HTTP_DROPPED_BYTES of
- * it are then dropped, or the connection ends after the answer. */
+/* Answer the current request; the site calls this from any of its functions or between them.
+ * The answer is sent at once, even if the request's body has not come: up to HTTP_DROPPED_BYTES
+ * of the body are then dropped, or the connection ends after the answer. */
 void http_connection_answer(struct http_connection *c, const struct http_answer *a);
 
-/* For the site, from its `head`: the request becomes a WebSocket. Returns 0, or the status of
- * the error that the site has to answer, and *error_message. */
+/* Make the request a WebSocket; the site calls this from its `head`. Returns 0, or the status
+ * of the error that the site has to answer, and sets *error_message. */
 int http_connection_upgrade(struct http_connection *c, const char **error_message);
 
-/* For a request whose answer takes long: send an interim answer, which shows whether the other
- * side is still there. */
+/* Send an interim answer to a request whose answer takes long. It shows whether the other side
+ * is still there. */
 void http_connection_probe(struct http_connection *c);
 
-/* The fields of the current request, for the site's `head`: value and *bytes; NULL: absent. */
+/* Return a field of the current request, for the site's `head`: value and *bytes; NULL: absent. */
 const char *http_connection_field(const struct http_connection *c, const char *name, size_t *bytes);
 
 /* ---- http_answer.c ---- */

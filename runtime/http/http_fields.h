@@ -5,32 +5,32 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether a (n bytes) equals the text b, ignoring case. */
+/* Return true if a (n bytes) equals the text b, ignoring case. */
 bool http_same(const char *a, size_t n, const char *b);
 
-/* Whether a line without its CRLF is a request line: a method, a target, a version, with one
- * space between them. */
+/* Return true if a line without its CRLF is a request line: a method, a target and a version
+ * with one space between them. */
 bool http_is_request_line(const char *line, size_t n);
 
-/* Whether a line without its CRLF is a field: a name, a colon, a value without control
- * characters. */
+/* Return true if a line without its CRLF is a field: a name, a colon, a value without
+ * control characters. */
 bool http_is_field(const char *line, size_t n);
 
-/* Field `which` (0: the first) of that name in a head (n bytes, whole lines), without the white
- * space around its value. NULL: there are fewer; *bytes is then 0. */
+/* Return the value of field `which` (0: the first) of that name in a head (n bytes, whole lines),
+ * without white space around it. NULL: there are fewer; *bytes is then 0. */
 const char *http_field(const char *head, size_t n, const char *name, unsigned which, size_t *bytes);
 
-/* Whether a comma-separated list (n bytes), or any list of that name, has the item, ignoring
- * case and what follows "/" or ";". */
+/* Return true if a comma-separated list (n bytes), or any list of that name, has the item.
+ * Case is ignored, and so is what follows "/" or ";". */
 bool http_list_has(const char *list, size_t n, const char *item);
 bool http_field_has(const char *head, size_t n, const char *name, const char *item);
 
-/* Whether a text (n bytes) is a host, optionally with a port: RFC 3986, section 3.2, without a
- * user, which RFC 9110, section 4.2.4, forbids. The host may be empty. */
+/* Return true if a text (n bytes) is a host, optionally with a port: RFC 3986, section 3.2, without
+ * a user, which RFC 9110, section 4.2.4, forbids. The host may be empty. */
 bool http_is_authority(const char *text, size_t n);
 
-/* The target's path with decoded percent signs, without the query, to path (room bytes with its
- * NUL). HTTP_PATH_WRONG: a bad escape, a control character, a fragment. */
+/* Write the target's path with its escapes decoded and without the query to path (room bytes with
+ * its NUL). HTTP_PATH_WRONG: a bad escape, a control character, a fragment. */
 enum http_path { HTTP_PATH_GOOD, HTTP_PATH_LONG, HTTP_PATH_WRONG };
 enum http_path http_decode_path(const char *target, size_t n, char *path, size_t room);
 

@@ -1,5 +1,5 @@
-/* WebSocket messages over bytes that arrive in any pieces: wslay reads the frames; fragments,
- * pings and the end are handled here. Source: RFC 6455, sections 5 to 7. */
+/* WebSocket messages over bytes that arrive in any pieces. wslay reads the frames; fragments,
+ * pings and end frames are handled here. Source: RFC 6455, sections 5 to 7. */
 #ifndef INGOT_RUNTIME_HTTP_FRAMES_H
 #define INGOT_RUNTIME_HTTP_FRAMES_H
 
@@ -11,8 +11,8 @@ struct wslay_frame_context;
 
 enum {
     HTTP_CONTROL_BYTES = 125,
-    HTTP_FRAME_BYTES = 16 << 20, /* longest frame; a longer one ends the connection */
-    HTTP_CLOSE_AT_ONCE = 1,      /* no code: the connection breaks off */
+    HTTP_FRAME_BYTES = 16 << 20, /* the longest frame; a longer one ends the connection */
+    HTTP_CLOSE_AT_ONCE = 1,      /* no code: the connection is broken off */
     HTTP_CLOSE_NORMAL = 1000,
     HTTP_CLOSE_PROTOCOL = 1002,
     HTTP_CLOSE_NOT_TEXT = 1007,
@@ -32,9 +32,10 @@ struct http_frames {
     struct wslay_frame_context *wslay; /* NULL: none */
     const char *in;                    /* (in_bytes) that wslay has not taken yet */
     size_t in_bytes;
-    uint64_t left; /* mask of the received frame; its kind, and whether it is a message's last: */
+    uint64_t left; /* bytes left of the received frame; below: its kind, and whether it is a
+                    * message's last */
     uint8_t opcode;
-    bool final, inside; /* inside: a message has begun and not ended */
+    bool final, inside; /* inside: a message has begun and has not ended */
     bool in_frame, is_text;
     uint8_t control[HTTP_CONTROL_BYTES]; /* (control_bytes) of a received control frame */
     size_t control_bytes;
@@ -43,33 +44,33 @@ struct http_frames {
     uint8_t pong[HTTP_CONTROL_BYTES];
     uint8_t pong_bytes;
     bool pongs, pings;
-    uint16_t code; /* code of the end frame; 0: none */
+    uint16_t code; /* the code of the end frame; 0: none */
     bool end_sent;
     uint8_t head[10]; /* (head_bytes) of a message's frame being sent; then left_out bytes */
     uint8_t head_bytes, head_at;
-    bool sends; /* a message is being sent; sent_bytes of it are gone */
+    bool sends; /* a message is being sent; sent_bytes of it have been sent */
     size_t sent_bytes;
 };
 
-/* False: out of memory. Call http_frames_close in any case. */
+/* Set up f. False: out of memory. Call http_frames_close in any case. */
 bool http_frames_open(struct http_frames *f);
 void http_frames_close(struct http_frames *f);
 
-/* Give received bytes (n). They must stay until http_frames_next returns HTTP_FRAMES_WANT, which
+/* Pass n received bytes. They must stay until http_frames_next returns HTTP_FRAMES_WANT, which
  * says that all are taken. */
 void http_frames_give(struct http_frames *f, const char *bytes, size_t n);
 
-/* HTTP_FRAMES_DATA: *piece (*n, may be 0) is valid until the next call; *last: the message ends
- * with it; *text: it is marked as UTF-8. */
+/* Return the next event of the passed bytes. HTTP_FRAMES_DATA: *piece (*n, may be 0) is valid
+ * until the next call; *last: the message ends with it; *text: it is marked as UTF-8. */
 enum http_frames_event http_frames_next(struct http_frames *f, const char **piece, size_t *n,
                                         bool *last, bool *text);
 
-/* Send an end frame with that code next, and then nothing. */
+/* Make the next frame an end frame with that code, after which nothing is sent. */
 void http_frames_end(struct http_frames *f, uint16_t code);
 
-/* Bytes to send, to `to` (room >= 160): control frames, then the message (n bytes; NULL: none)
- * as a frame. *sent: the whole message is sent. Returns how many; 0: there is nothing. Pass a
- * message that has begun again, unchanged. */
+/* Write bytes to send to `to` (room >= 160): control frames, then the message (n bytes; NULL:
+ * none) as a frame. *sent: the whole message has been written. Returns how many; 0: there is
+ * nothing. Once a message has begun, pass it unchanged in each call until it is sent. */
 size_t http_frames_fill(struct http_frames *f, const char *message, size_t n, char *to, size_t room,
                         bool *sent);
 

@@ -1,5 +1,6 @@
-/* A client's side of HTTP/1.1 for one file that is read by ranges, without sockets: its address, a question as text, and an
- * answer from bytes. Nothing is allocated, and everything is bounded. Sources: RFC 9110, sections 8.8, 13.1.5 and 14; RFC 9112. */
+/* The client's side of HTTP/1.1 for one file that is read by ranges, without sockets: it reads an address, writes a request
+ * as text and reads the answer from bytes. Nothing is allocated, and everything is bounded. Sources: RFC 9110, sections 8.8,
+ * 13.1.5 and 14; RFC 9112. */
 #ifndef INGOT_RUNTIME_HTTP_RANGE_H
 #define INGOT_RUNTIME_HTTP_RANGE_H
 
@@ -11,14 +12,14 @@
 
 enum {
     HTTP_ADDRESS_BYTES = 256, /* bytes of an address, with its NUL */
-    HTTP_HOST_BYTES = 64,     /* longest host in it */
+    HTTP_HOST_BYTES = 64,     /* the longest host in an address */
     HTTP_TAG_BYTES = 96,
     HTTP_QUESTION_BYTES = 640,
     HTTP_ANSWER_HEAD_BYTES = 8192, /* a longer head is refused */
     HTTP_PORT = 80,
 };
 
-/* "http://HOST[:PORT]/PATH"; the pointer goes into the text that was read. */
+/* "http://HOST[:PORT]/PATH"; `path` points into the text that was read. */
 struct http_address {
     char host[HTTP_HOST_BYTES]; /* without the brackets of an IPv6 address */
     bool is_ipv6;
@@ -26,27 +27,27 @@ struct http_address {
     const char *path; /* from its "/" on */
 };
 
-/* Whether a name is meant as an address: it has a scheme. */
+/* Return true if a name is meant as an address, because it has a scheme. */
 bool http_is_address(const char *text);
 
-/* NULL: *a is the address; otherwise an error message. */
+/* Read an address to *a. Returns NULL, or an error message. */
 const char *http_address_read(struct http_address *a, const char *text);
 
-/* Which contents of the file: its length, and what changes with its contents ("": the server says nothing). */
+/* A version of the file: its length, and fields that change with its contents ("": the server sends none). */
 struct http_version {
     uint64_t bytes;            /* 0: not known yet */
     char tag[HTTP_TAG_BYTES];  /* ETag, with its quotes */
     char date[HTTP_TAG_BYTES]; /* Last-Modified */
 };
 
-/* The question for bytes [first, first + n), n > 0, of `version`; returns its length. */
+/* Write the request for bytes [first, first + n), n > 0, of `version`; returns its length. */
 size_t http_range_ask(char text[HTTP_QUESTION_BYTES], const struct http_address *a,
                       const struct http_version *version, uint64_t first, uint64_t n);
 
 enum http_range_state {
-    HTTP_RANGE_READS,  /* the answer goes on */
-    HTTP_RANGE_DONE,   /* it is whole */
-    HTTP_RANGE_BROKEN, /* it ended too early, or is not HTTP: ask again */
+    HTTP_RANGE_READS,  /* the answer is not complete yet */
+    HTTP_RANGE_DONE,   /* the answer is complete */
+    HTTP_RANGE_BROKEN, /* the answer ended too early, or is not HTTP: ask again */
     HTTP_RANGE_WRONG,  /* asking again does not help: see error_message */
 };
 
@@ -58,32 +59,32 @@ struct http_range {
         *error_message; /* message for HTTP_RANGE_BROKEN and HTTP_RANGE_WRONG: a sentence without a
                         * full stop */
     int status;         /* 0: no head yet */
-    bool keeps;         /* another question may follow on this connection */
+    bool keeps;         /* another request may follow on this connection */
 
-    uint64_t first, bytes; /* what was asked */
+    uint64_t first, bytes; /* the range that was requested */
     uint8_t *to;           /* (bytes) */
     uint64_t got;
-    const struct http_version *known; /* with bytes 0: any is right */
-    struct http_version seen;         /* what this answer says */
+    const struct http_version *known; /* the version that must come; with bytes 0 any is accepted */
+    struct http_version seen;         /* the version that this answer names */
 
     size_t head_bytes;
     char name[24]; /* (name_bytes) of the field that is being read */
     size_t name_bytes;
     char value[HTTP_TAG_BYTES];
-    size_t value_bytes; /* more than fit: the value is too long */
+    size_t value_bytes; /* the length of its value; more than fit: the value is too long */
     bool has_range, has_coding;
     uint64_t from, to_last;
 };
 
-/* Wait for the answer to a question for bytes [first + got, first + n) of *known. `to` has room for the n bytes from `first` on; the
- * first `got` of them came by an earlier answer that was cut off. */
+/* Begin to read the answer to a request for bytes [first + got, first + n) of *known. `to` has room for the n bytes from `first` on;
+ * the first `got` of them came by an earlier answer that was cut off. */
 void http_range_begin(struct http_range *r, const struct http_version *known, uint64_t first,
                       uint64_t n, uint64_t got, uint8_t *to);
 
-/* Take bytes of the connection. */
+/* Take bytes received on the connection. */
 void http_range_take(struct http_range *r, const char *bytes, size_t n);
 
-/* The connection has ended. */
+/* Take the end of the connection. */
 void http_range_end(struct http_range *r);
 
 #endif

@@ -1,6 +1,6 @@
-/* HTTP/1.1 (and 1.0) requests from bytes that arrive in any pieces. A head is collected line by
- * line; each whole line is checked, then passed to llhttp. Bodies pass through without a copy.
- * Sources: RFC 9110, RFC 9112. */
+/* Reading of HTTP/1.1 (and 1.0) requests from bytes that arrive in any pieces. A head is
+ * collected line by line; each complete line is checked and then passed to llhttp. Bodies pass
+ * through without a copy. Sources: RFC 9110, RFC 9112. */
 #ifndef INGOT_RUNTIME_HTTP_REQUEST_H
 #define INGOT_RUNTIME_HTTP_REQUEST_H
 
@@ -12,7 +12,7 @@
 
 enum {
     HTTP_HEAD_BYTES = 16384,    /* bytes of a request line and its fields */
-    HTTP_LINE_BYTES = 1024,     /* longest size of a chunk with its extensions */
+    HTTP_LINE_BYTES = 1024,     /* the longest line with a chunk's size and extensions */
     HTTP_REST_BYTES = 65536,    /* bytes of all such lines between two pieces of a body, and of
                               * trailers */
     HTTP_CHUNK_BYTES = 1 << 30, /* bytes of a chunk; a longer one is refused */
@@ -41,11 +41,11 @@ struct http_request {
     llhttp_t parser;
     enum { HTTP_AT_HEAD, HTTP_AT_LINE, HTTP_AT_BODY, HTTP_AT_END, HTTP_AT_ERROR } at;
     char text[HTTP_HEAD_BYTES]; /* (n) bytes of the head, or of a line between chunks */
-    size_t n, line;             /* line: where the current line begins */
+    size_t n, line;             /* n: the bytes in text; line: where the current line begins */
     unsigned blanks;
     size_t rest_bytes;                 /* bytes of lines since the latest piece of the body */
     uint64_t left;                     /* bytes left of the body, or of its chunk */
-    bool headed, complete, last_chunk; /* what llhttp has seen */
+    bool headed, complete, last_chunk; /* what llhttp has reported */
     bool after_chunk;                  /* the line that ends a chunk comes next */
     /* Fields of the head, set once it is complete. */
     enum http_method method;
@@ -55,21 +55,22 @@ struct http_request {
     bool expects_continue;      /* the body waits for 100 Continue */
     uint64_t body_bytes;        /* Content-Length; 0: none, or chunked */
     char path[HTTP_PATH_BYTES]; /* decoded, without the query */
-    const char *authority;      /* (authority_bytes) of the target or of Host; in text */
+    const char *authority;      /* (authority_bytes) from the target or from Host; it points into
+                                 * `text` */
     size_t authority_bytes;
     /* Set by an error. */
     int status;
     const char *error_message;
 };
 
-/* Ready for a request. */
+/* Get ready for the next request. */
 void http_request_reset(struct http_request *r);
 
-/* Whether a part of a request has come. */
+/* Return true if a part of a request has arrived. */
 bool http_request_begun(const struct http_request *r);
 
-/* Take from bytes (n); *used of them are consumed. HTTP_GOT_BODY: *piece (*piece_bytes >= 1)
- * lies in bytes. */
+/* Read from `bytes` (n), of which *used are consumed. HTTP_GOT_BODY: *piece (*piece_bytes >=
+ * 1) lies in `bytes`. */
 enum http_event http_request_take(struct http_request *r, const char *bytes, size_t n, size_t *used,
                                   const char **piece, size_t *piece_bytes);
 

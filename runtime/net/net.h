@@ -1,6 +1,6 @@
-/* TCP/IP over a platform's frames: lwIP with an address, a name and one HTTP server. Core 0
- * only; everything happens in net_poll. lwIP has one state for the whole program, so there is
- * only one of these. */
+/* TCP/IP over a platform's frames: lwIP with an address, a name and one HTTP server. It runs
+ * on core 0, in net_poll. lwIP has one state for the whole program, so there is only one struct
+ * net. */
 #ifndef INGOT_RUNTIME_NET_H
 #define INGOT_RUNTIME_NET_H
 
@@ -12,30 +12,33 @@
 #include "runtime/http/http_connection.h"
 
 enum {
-    NET_CONNECTIONS = 8, /* clients at once; the one idle for longest gives way to a new one */
+    NET_CONNECTIONS = 8, /* clients at the same time; the one that has been idle for longest gives
+                          * way to a new one */
     NET_WAITING = 12,    /* clients that wait for a slot; further SYNs get no answer */
     NET_PORT = 80,
     NET_NAME_BYTES = 32,     /* bytes of a host name, with its NUL */
     NET_ADDRESS_BYTES = 48,  /* bytes of an address as text, with its NUL */
-    NET_READ_SECONDS = 20,   /* for a request to arrive completely */
-    NET_CROWDED_SECONDS = 5, /* replaces the two others while clients wait for a slot */
-    NET_REST_SECONDS = 2,    /* an idle connection does not give way earlier: its request may be
-                              * on its way */
-    NET_WAIT_SECONDS = 30,   /* for a slot; then the answer is 503 */
-    NET_IDLE_SECONDS = 60,   /* between requests, and for bytes that a client does not take */
+    NET_READ_SECONDS = 20,   /* time in which a request has to arrive completely */
+    NET_CROWDED_SECONDS = 5, /* replaces NET_READ_SECONDS and NET_IDLE_SECONDS while clients wait
+                              * for a slot */
+    NET_REST_SECONDS = 2,    /* an idle connection does not give way before this time: its request
+                              * may be on its way */
+    NET_WAIT_SECONDS = 30,   /* the longest wait for a slot; then the answer is 503 */
+    NET_IDLE_SECONDS = 60,   /* the longest time between requests, and for bytes that a client does
+                              * not take */
 };
 
 struct net;
 
-/* The server that answers. n: 0 .. NET_CONNECTIONS - 1. */
+/* The server that answers the connections; n is from 0 to NET_CONNECTIONS - 1. */
 struct net_server {
     const struct http_site *site;
     void *context;
-    /* Connection n begins. Returns the `user` for the site's functions. */
+    /* Begins connection n. Returns the `user` for the site's functions. */
     void *(*begin)(void *context, unsigned n, struct http_connection *http);
-    /* It has ended, whatever was in progress. http is no longer valid. */
+    /* Ends connection n, whatever was in progress. http is no longer valid. */
     void (*end)(void *context, unsigned n);
-    /* Bytes for which a client waits are being made: the connection is not idle. */
+    /* Returns true while an answer is being computed, so that the connection is not idle. */
     bool (*works)(void *context, unsigned n);
 };
 
@@ -49,18 +52,17 @@ struct net_setup {
     const char *time;
 };
 
-/* The size of struct net; and set it up in zeroed memory. NULL: *why says why not, a sentence
- * without a full stop. */
+/* Return the size of struct net; and set it up in zeroed memory. NULL: *why says why not, a
+ * sentence without a full stop. */
 size_t net_bytes(void);
 struct net *net_open(void *memory, const struct net_setup *setup, const char **why);
 
-/* Whether `how` and `name` can be used: NULL, or a message. The same for
- * `time`. */
+/* Check `how` and `name`, or `time`. Returns NULL, or an error message. */
 const char *net_check(const char *how, const char *name);
 const char *net_check_time(const char *time);
 
-/* Take frames, answer them, and let the server's connections work. Cheap while nothing comes;
- * call it every few milliseconds. */
+/* Take frames, answer them, and let the server's connections work. Call it every few
+ * milliseconds; it costs little while nothing comes. */
 void net_poll(struct net *n);
 
 /* Open a file of an HTTP server as a device of one .ingot that reads by Range requests. address: "http://HOST[:PORT]/PATH". It waits for our own
@@ -69,23 +71,24 @@ void net_poll(struct net *n);
 struct block_device *net_fetch(struct net *n, const char *address, const char **why);
 void net_fetch_forget(struct net *n);
 
-/* The addresses as text: IPv4, and the IPv6 address from a router's prefix; "": none yet. True
- * once after each change. */
+/* Write the addresses as text: IPv4, and the IPv6 address from a router's prefix; "": none yet.
+ * Returns true once after each change. */
 bool net_address_changed(struct net *n);
 const char *net_address(const struct net *n);
 const char *net_address6(const struct net *n);
 bool net_is_up(const struct net *n);
 
-/* With `time`: seconds since 1970 at the clock's start, and the server that said so; 0: not known yet. It changes by corrections. */
+/* With `time`: return the seconds since 1970 at the clock's start, and the server that reported them; 0: not known yet. Corrections
+ * change it. */
 uint64_t net_date(const struct net *n);
 const char *net_date_from(const struct net *n, char text[NET_ADDRESS_BYTES]);
-/* No server has answered three questions. */
+/* Return true if no server has answered the last three questions. */
 bool net_date_fails(const struct net *n);
 
-/* Whether frames have been received or sent within so many milliseconds. */
+/* Return true if a frame was received or sent within so many milliseconds. */
 bool net_is_busy(const struct net *n, uint32_t ms);
 
-/* For figures: the high-water mark of lwIP's memory, and how often something did not fit. */
+/* Figures of lwIP's memory: its high-water mark, and how often something did not fit. */
 struct net_figures {
     uint32_t connections, heap_bytes, heap_most, heap_refused;
     uint32_t frames_most, frames_refused, sockets_most, sockets_refused;

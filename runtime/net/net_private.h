@@ -4,10 +4,11 @@
 
 #include "runtime/net/net.h"
 
-static const enum err net_fine = ERR_OK, net_timeout = ERR_TIMEOUT; /* ours, by other names */
+static const enum err net_fine = ERR_OK, net_timeout = ERR_TIMEOUT; /* our values of err.h, by other
+                                                                     * names */
 
-/* Two names of lwIP's errors are also ours (board/err.h, which net.h has included): here they
- * mean lwIP's. */
+/* Two names exist both in lwIP and in board/err.h, which net.h has included; here they mean
+ * lwIP's errors. */
 #define ERR_OK LWIP_ERR_OK
 #define ERR_TIMEOUT LWIP_ERR_TIMEOUT
 
@@ -20,7 +21,7 @@ static const enum err net_fine = ERR_OK, net_timeout = ERR_TIMEOUT; /* ours, by 
 
 enum { NET_OUT_BYTES = 1460, NET_FRAME_BYTES = 1514 };
 
-/* A connection. lwIP's callbacks only note what came; net_slots_poll handles it. */
+/* A connection. lwIP's callbacks only note events; net_slots_poll handles them. */
 struct net_slot {
     struct net *net;
     struct tcp_pcb *pcb; /* NULL: the slot is free */
@@ -31,7 +32,7 @@ struct net_slot {
     bool reset;              /* lwIP has dropped the connection */
     uint64_t moved_ms;       /* time of the last byte in either direction */
     uint64_t begun_ms;       /* time when the incoming request began; 0: none is incoming */
-    char out[NET_OUT_BYTES]; /* (out_bytes) that wait for room; lwIP has out_at of them */
+    char out[NET_OUT_BYTES]; /* (out_bytes) that wait for room; lwIP has taken out_at of them */
     size_t out_bytes, out_at;
     struct http_connection http;
 };
@@ -40,14 +41,14 @@ struct net_slot {
 struct net_waiting {
     struct tcp_pcb *pcb; /* NULL: nobody waits here */
     uint64_t since_ms;
-    bool over; /* the other side sent nothing, and will send nothing */
+    bool over; /* the other side has sent nothing and will send nothing */
 };
 
 struct net {
     struct net_setup setup;
     struct netif netif;
     bool link;
-    uint64_t link_ms, frame_ms; /* time of the last look at the cable, and of the last frame */
+    uint64_t link_ms, frame_ms; /* times of the last look at the cable and of the last frame */
     uint64_t random;
     char address[NET_ADDRESS_BYTES], address6[NET_ADDRESS_BYTES];
     struct net_time time;
@@ -66,7 +67,7 @@ static inline uint64_t net_now_ms(const struct net *n)
     return ticks / clock->hz * 1000 + ticks % clock->hz * 1000 / clock->hz;
 }
 
-/* NULL: the server listens; otherwise the error. */
+/* Make the server listen. Returns NULL, or the error. */
 const char *net_slots_open(struct net *n);
 void net_slots_poll(struct net *n);
 
@@ -80,10 +81,11 @@ bool net_waiting_any(const struct net *n);
 void net_waiting_poll(struct net *n);
 
 void net_forget_callbacks(struct tcp_pcb *pcb);
-/* Close after sending the bytes that were written. */
+/* Close the connection after sending the bytes that were written. */
 void net_close(struct tcp_pcb *pcb);
 
-/* how: read into what netif needs. False: it is malformed. */
+/* The address that the option `how` names, in lwIP's types. net_read_fixed returns false if it is
+ * malformed. */
 struct net_fixed {
     ip4_addr_t address, mask, gateway;
 };

@@ -9,16 +9,18 @@
 #include "runtime/http/http_range.h"
 
 enum {
-    NET_STORE_FILES = 3, /* a model, its draft, and the one that takes the place of either */
+    NET_STORE_FILES = 3, /* the model, its draft, and one that replaces either */
     NET_STORE_LINKS =
-        4, /* connections, each with one question: a window of lwIP's is small, so that several are faster */
-    NET_STORE_JOBS = 16,            /* requests that wait or are at work */
-    NET_STORE_SECTORS = 256,        /* sectors of one request, so that a slow network ends one in
-                                     * time */
-    NET_STORE_ADDRESS_SECONDS = 30, /* for an address of our own, before a file is opened */
-    NET_STORE_OPEN_SECONDS = 20,    /* for a file to be opened */
-    NET_STORE_SILENT_MS = 3000,     /* without a byte: another connection is tried */
-    NET_STORE_RETRY_MS = 500,       /* from a failed connection to the next one */
+        4, /* connections, each with one request: lwIP's window is small, so several are faster */
+    NET_STORE_JOBS = 16,            /* jobs that wait or are in progress */
+    NET_STORE_SECTORS = 256,        /* sectors of one request, few enough for a slow network to
+                                     * finish in time */
+    NET_STORE_ADDRESS_SECONDS = 30, /* the longest wait for our own address before a file is
+                                     * opened */
+    NET_STORE_OPEN_SECONDS = 20,    /* the longest wait for a file to be opened */
+    NET_STORE_SILENT_MS = 3000,     /* milliseconds without a byte after which another connection is
+                                     * tried */
+    NET_STORE_RETRY_MS = 500,       /* milliseconds from a failed connection to the next one */
 };
 
 struct net;
@@ -33,17 +35,17 @@ struct net_file {
     ip_addr_t ip;
     bool resolved, resolve_failed;
     struct http_version version;
-    char reason[192]; /* of the device */
-    uint8_t first;    /* the first byte, by which it was opened */
+    char reason[192]; /* error message of the device */
+    uint8_t first;    /* the first byte, which is read to open the file */
     enum http_range_state opening;
 };
 
-/* Bytes of a file that are wanted. */
+/* A request for bytes of a file. */
 struct net_job {
     struct net_file *file;         /* NULL: free */
     struct block_request *request; /* NULL: the file is being opened */
     uint32_t order;                /* lower: asked earlier */
-    bool linked;                   /* a connection has it */
+    bool linked;                   /* a connection works on it */
     uint64_t first, bytes, got;
     uint8_t *to;
 };
@@ -53,9 +55,9 @@ struct net_link {
     struct net *net;
     enum net_link_state { NET_LINK_FREE, NET_LINK_CONNECTS, NET_LINK_OPEN } state;
     struct tcp_pcb *pcb;   /* NULL: lwIP has dropped it */
-    struct net_file *file; /* whose server it goes to */
+    struct net_file *file; /* the file whose server it connects to */
     struct net_job *job;   /* NULL: none is at work */
-    bool used;             /* an answer came whole */
+    bool used;             /* a complete answer has arrived */
     bool over;             /* the server sends no more */
     uint64_t moved_ms;     /* time of the last byte */
     struct http_range range;
@@ -69,9 +71,9 @@ struct net_store {
     uint64_t retry_ms; /* no connection is tried before it */
 };
 
-/* Take a job (to, first, bytes, request) of the file. False: there are too many. */
+/* Add a job (to, first, bytes, request) for the file. False: there are too many. */
 bool net_store_add(struct net_file *f, const struct net_job *job);
-/* End the file's jobs without an answer: their memory is the caller's again. */
+/* End the file's jobs without an answer. The caller may use their memory again. */
 void net_store_forget(struct net_file *f);
 bool net_store_works(const struct net_store *s);
 

@@ -8,13 +8,15 @@
 #include <lwip/ip4_addr.h>
 
 enum {
-    NET_TIME_SERVERS = 2, /* servers of DHCP's option 42 that are asked */
+    NET_TIME_SERVERS = 2, /* the most servers of DHCP's option 42 that are asked */
     NET_TIME_FIRST_SECONDS =
-        16, /* to the next question if no answer comes; twice that after it, ... */
-    NET_TIME_MOST_SECONDS = 1024,  /* ... up to this */
-    NET_TIME_AGAIN_SECONDS = 3600, /* to the next one after an answer */
-    NET_TIME_ANSWER_SECONDS = 4,   /* for which an answer counts */
-    NET_TIME_SILENT = 3,           /* questions without an answer, after which that is a problem */
+        16, /* seconds to the next question if no answer comes; the wait then doubles each time,
+             * ... */
+    NET_TIME_MOST_SECONDS = 1024,  /* ... up to this many seconds */
+    NET_TIME_AGAIN_SECONDS = 3600, /* seconds from an answer to the next question */
+    NET_TIME_ANSWER_SECONDS = 4,   /* seconds during which an answer is accepted */
+    NET_TIME_SILENT = 3,           /* questions without an answer after which an error is
+                                    * reported */
 };
 
 struct udp_pcb;
@@ -27,25 +29,25 @@ struct net_time {
     ip4_addr_t servers[NET_TIME_SERVERS]; /* of DHCP */
     unsigned n_servers;
     unsigned refused;    /* bit i: server i does not want to be asked */
-    unsigned turn;       /* of the next question */
+    unsigned turn;       /* whose turn the next question is */
     unsigned asked;      /* the server that was asked last */
     struct udp_pcb *pcb; /* NULL: nothing was asked yet */
     uint64_t nonce;      /* nonce of the question whose answer is awaited; 0: none */
-    uint64_t asked_ms;   /* when that was */
-    uint64_t ask_ms;     /* when the next one is due */
-    uint32_t wait_s;     /* from that to the one after it */
+    uint64_t asked_ms;   /* the time of that question */
+    uint64_t ask_ms;     /* the time when the next question is due */
+    uint32_t wait_s;     /* seconds from that question to the one after it */
     unsigned silent;     /* questions since the last answer with a time */
     bool known;
     uint64_t date_ms; /* since 1970 at the clock's start */
-    ip4_addr_t from;  /* the server that said so */
+    ip4_addr_t from;  /* the server that reported it */
 };
 
-/* how: the option's value, or NULL. False: it is wrong. */
+/* Read the option's value `how`, or NULL. False: it is wrong. */
 bool net_time_read(struct net_time *t, const char *how);
-/* A question is due, and its nonce. */
+/* Return true if a question is due; net_time_ask sends it with this nonce. */
 bool net_time_is_due(const struct net *n);
 void net_time_ask(struct net *n, uint64_t nonce);
-/* DHCP has named n servers. */
+/* Take the n servers that DHCP has named. */
 void net_time_servers(struct net_time *t, unsigned n, const ip4_addr_t *servers);
 
 #endif

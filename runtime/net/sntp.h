@@ -1,4 +1,5 @@
-/* The client's side of SNTP as bytes, without a network. Sources: RFC 4330, sections 4, 5 and 8; RFC 5905, sections 7.3 and 7.4. */
+/* The client's side of SNTP, as bytes in memory without a network. Sources: RFC 4330, sections 4, 5 and 8; RFC 5905, sections 7.3
+ * and 7.4. */
 #ifndef INGOT_RUNTIME_SNTP_H
 #define INGOT_RUNTIME_SNTP_H
 
@@ -9,17 +10,18 @@ enum { SNTP_BYTES = 48, SNTP_PORT = 123 };
 
 enum sntp_result {
     SNTP_GOOD,
-    SNTP_FOREIGN, /* it does not answer this question: go on waiting */
+    SNTP_FOREIGN, /* the packet does not answer this question: go on waiting */
     SNTP_NO_TIME, /* the server does not know the time itself */
     SNTP_LATER,   /* the server is asked too often */
     SNTP_REFUSED, /* the server does not want to be asked again */
 };
 
-/* The question. nonce: any number in the place of our time, which the server gives back; not 0. */
+/* Write the question. nonce: any number except 0, sent in place of our time; the server returns
+ * it. */
 void sntp_write(uint8_t to[SNTP_BYTES], uint64_t nonce);
 
-/* The answer (n bytes) to the question with this nonce, round_ms milliseconds later. SNTP_GOOD: *now_ms are the milliseconds since 1970
- * as of its arrival, wrong by half of round_ms at the most; else it is left as it is. */
+/* Read the answer (n bytes) to the question with this nonce, which came round_ms milliseconds later. SNTP_GOOD: *now_ms is the
+ * milliseconds since 1970 when it arrived, wrong by at most half of round_ms; else it is not changed. */
 enum sntp_result sntp_read(const uint8_t *bytes, size_t n, uint64_t nonce, uint64_t round_ms,
                            uint64_t *now_ms);
 

@@ -1,6 +1,6 @@
 /* lwIP's configuration in an image: one core that polls, one device, all memory in pools and in
- * one heap of fixed sizes. The sizes suffice for NET_CONNECTIONS clients; what does not fit is
- * dropped, and TCP sends it again. */
+ * one heap of fixed sizes. The sizes suffice for NET_CONNECTIONS clients; packets that do not
+ * fit are dropped, and TCP sends them again. */
 #ifndef INGOT_RUNTIME_NET_LWIP_LWIPOPTS_H
 #define INGOT_RUNTIME_NET_LWIP_LWIPOPTS_H
 
@@ -16,18 +16,18 @@
 /* ---- memory ---- */
 
 #define MEM_ALIGNMENT 8
-/* Copies of what TCP sends, and answers of UDP: enough that some is left while no client takes
- * what was sent to it. */
+/* For copies of the data that TCP sends, and for UDP's answers: some room is left even if no
+ * client takes what was sent to it. */
 #define MEM_SIZE (64 * 1024)
 #define MEMP_NUM_PBUF 16
 #define MEMP_NUM_UDP_PCB 5
 #define MEMP_NUM_TCP_PCB \
-    28 /* connections, those that wait for a slot, and those in their final wait */
+    28 /* connections: those in use, those that wait for a slot, and those in their final wait */
 #define MEMP_NUM_TCP_PCB_LISTEN 1
 #define MEMP_NUM_TCP_SEG 160
 #define MEMP_NUM_IGMP_GROUP 4
 #define MEMP_NUM_MLD6_GROUP 6
-#define MEMP_NUM_SYS_TIMEOUT (LWIP_NUM_SYS_TIMEOUT_INTERNAL + 12) /* mDNS has several */
+#define MEMP_NUM_SYS_TIMEOUT (LWIP_NUM_SYS_TIMEOUT_INTERNAL + 12) /* mDNS needs several */
 /* Received frames: three for each slot and one for each waiting client leave some (net_slots.c). */
 #define PBUF_POOL_SIZE 56
 #define PBUF_POOL_BUFSIZE 1536
@@ -45,7 +45,8 @@
 
 /* ---- IP ---- */
 
-/* No fragments: everything here fits a frame, and floods aim at the collection of fragments. */
+/* Fragments are not supported: everything here fits a frame, and floods aim at the collection of
+ * fragments. */
 #define IP_REASSEMBLY 0
 #define IP_FRAG 0
 #define IP_FORWARD 0
@@ -57,7 +58,7 @@
 #define LWIP_IGMP 1
 #define LWIP_DHCP 1
 #define LWIP_DHCP_GET_NTP_SRV 1
-#define LWIP_DHCP_MAX_NTP_SERVERS 4 /* NET_TIME_SERVERS of these are kept */
+#define LWIP_DHCP_MAX_NTP_SERVERS 4 /* only NET_TIME_SERVERS of these are kept */
 #define LWIP_AUTOIP 1
 #define LWIP_DHCP_AUTOIP_COOP 1
 #define LWIP_DHCP_AUTOIP_COOP_TRIES 4
@@ -73,7 +74,7 @@
 #define LWIP_MDNS_RESPONDER 1
 #define MDNS_MAX_SERVICES 1
 #define LWIP_NUM_NETIF_CLIENT_DATA 1
-#define LWIP_NETIF_EXT_STATUS_CALLBACK 1 /* a new address is announced */
+#define LWIP_NETIF_EXT_STATUS_CALLBACK 1 /* needed to announce a new address */
 
 /* ---- names of stores (net_fetch.c) ---- */
 
