@@ -1,4 +1,4 @@
-/* Differences between cores of one ISA, as data: none of them changes a result. */
+/* Differences between cores of one ISA, as data. None of them changes a result. */
 #ifndef INGOT_KERNELS_TUNING_H
 #define INGOT_KERNELS_TUNING_H
 
@@ -18,13 +18,13 @@ const struct kernel_tuning *kernel_tuning_arm64(uint64_t midr);
 const struct kernel_tuning *kernel_tuning_riscv64(const char *compatible);
 const struct kernel_tuning *kernel_tuning_x86_64(const char *vendor);
 
-/* The bits of enum cpu_feature that ID_AA64PFR0_EL1, ID_AA64ISAR0_EL1 and ID_AA64ISAR1_EL1
- * report. */
+/* Return the bits of enum cpu_feature that ID_AA64PFR0_EL1, ID_AA64ISAR0_EL1 and
+ * ID_AA64ISAR1_EL1 report. */
 uint32_t kernel_features_arm64(uint64_t pfr0, uint64_t isar0, uint64_t isar1);
 
-/* The size in bytes of the second level's data cache; 0: there is none. clidr: CLIDR_EL1; mmfr2:
- * ID_AA64MMFR2_EL1, which says how ccsidr is written; ccsidr: CCSIDR_EL1 while KERNEL_CACHE_ARM64
- * is in CSSELR_EL1. Source: Arm ARM, DDI 0487, these registers. */
+/* Return the size in bytes of the second-level data cache; 0: there is none. clidr: CLIDR_EL1;
+ * mmfr2: ID_AA64MMFR2_EL1, which says how ccsidr is written; ccsidr: CCSIDR_EL1 while
+ * KERNEL_CACHE_ARM64 is in CSSELR_EL1. Source: Arm ARM, DDI 0487, these registers. */
 enum { KERNEL_CACHE_ARM64 = 1 << 1 };
 size_t kernel_cache_arm64(uint64_t clidr, uint64_t mmfr2, uint64_t ccsidr);
 

@@ -107,7 +107,7 @@ static size_t quantize_blocks(const struct activations *a, size_t i)
 
 static void test_quantize(struct tester *t, const struct activations *a)
 {
-    /* Infinities and NaNs are outside the contract. */
+    /* The contract excludes infinities and NaNs. */
     static const unsigned fills[FILL_KINDS] = { FILL_UNIFORM, FILL_WIDE, FILL_FINITE, FILL_FINITE,
                                                 FILL_EQUAL };
 

@@ -11,11 +11,11 @@ static size_t length_of(size_t i)
     return case_length(i / FILL_KINDS);
 }
 
-/* Ops that treat each element independently, and share most of their code with others, run one case
+/* Ops that treat each element independently and share most of their code with others run one case
  * in seven. Seven has no factor in common with the periods of the cases. */
 enum { EVERY = 1, ONE_IN_SEVEN = 7 };
 
-/* The first of those cases; the seed selects it. */
+/* The first of these cases, which the seed selects. */
 static size_t first_case(struct tester *t, size_t step)
 {
     return step == EVERY ? 0 : tester_random(t) % step;

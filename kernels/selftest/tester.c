@@ -135,7 +135,7 @@ static uint32_t half_at(const uint8_t *bytes, size_t i)
     return half;
 }
 
-/* Value i of a slot with every NaN made the same. */
+/* Return value i of a slot; every NaN becomes the same one. */
 static uint32_t value_at(const uint8_t *bytes, size_t i, enum tester_type type)
 {
     switch (type) {
@@ -212,7 +212,8 @@ static uint8_t *place(const struct tester_case *c, size_t s, unsigned placement)
     return room + 2 * TESTER_GUARD + slot->align;
 }
 
-/* The guard that belongs at an address, at most GUARD_MOST bytes: it repeats after GUARD_PERIOD. */
+/* Return the guard that belongs at an address, at most GUARD_MOST bytes; it repeats after
+ * GUARD_PERIOD. */
 static const uint8_t *guard_of(const uint8_t *at)
 {
     return bench->guard + (uintptr_t)at % GUARD_PERIOD;
@@ -268,7 +269,8 @@ static bool guards_hold(size_t s, const uint8_t *start, size_t bytes)
            memcmp(end, guard_of(end), guard_after(end, room)) == 0;
 }
 
-/* True if all bytes are STACK_BYTE: the first word is, and each word equals the one before it. */
+/* Return true if all bytes are STACK_BYTE: the first word is, and each word equals the one before
+ * it. */
 static bool is_untouched(const uint8_t *guard)
 {
     static const uint8_t word[8] = { STACK_BYTE, STACK_BYTE, STACK_BYTE, STACK_BYTE,
@@ -277,7 +279,7 @@ static bool is_untouched(const uint8_t *guard)
     return memcmp(guard, word, 8) == 0 && memcmp(guard, guard + 8, TESTER_STACK_GUARD - 8) == 0;
 }
 
-/* True if both guards of the stack are intact; repairs them. */
+/* Return true if both guards of the stack are intact, and repair them. */
 static bool stack_holds(void)
 {
     uint8_t *above = bench->stack + TESTER_STACK_GUARD + TESTER_STACK_BYTES;
@@ -348,7 +350,7 @@ static void keep_expected(struct tester *t, const struct tester_case *c, uint8_t
     }
 }
 
-/* The first value that differs. */
+/* Return the first value that differs. */
 static void compare_values(struct tester *t, const struct tester_case *c, size_t s,
                            unsigned placement, const uint8_t *start)
 {

@@ -78,7 +78,7 @@ kernels_lane_masks:
     vmovups ymm\high, [rax + 32]
 .endm
 
-// The same for 8 lanes; count 0 to 8.
+// ymm = the mask of the first `count` (0 to 8) of 8 lanes.
 .macro lane_mask mask, count
     lea     rax, [rip + kernels_lane_masks + 64]
     shl     \count, 2

@@ -1,4 +1,4 @@
-/* The site: the list of requests, who may ask, and answers on their way to the client. */
+/* The site: the list of requests, the check of callers, and answers on their way to the client. */
 #include "runtime/api/api.h"
 
 #include <string.h>
@@ -38,7 +38,7 @@ static void answer_health(struct api_client *k)
     api_answer(k, a->model[0] != '\0' ? 200 : 503, "application/json", NULL, t.bytes, t.n);
 }
 
-/* asked: the name of a model; NULL: the whole list. */
+/* Answer with a model or the list of models. asked: the name of a model; NULL: the whole list. */
 static void answer_model(struct api_client *k, const char *asked)
 {
     struct api *a = k->api;
@@ -125,7 +125,7 @@ static bool may_ask(struct api_client *k, const struct http_request *r)
 struct page {
     const char *path;
     enum http_method method;
-    void (*answer)(struct api_client *k); /* NULL: a request for the model */
+    void (*answer)(struct api_client *k); /* NULL: the request is for the model */
     enum api_kind kind;
 };
 
@@ -146,8 +146,8 @@ static bool is_method(const struct page *p, enum http_method method)
     return method == p->method || (method == HTTP_IS_HEAD && p->method == HTTP_IS_GET);
 }
 
-/* The paths of OpenAI's API also work without /v1, for clients that are given the address
- * without it. */
+/* Find the page of a path. OpenAI's paths also work without /v1, for clients whose address
+ * lacks it. */
 static const struct page *find_page(const char *path)
 {
     for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
@@ -355,7 +355,7 @@ static struct api_client *next_client(struct api *a)
     return next;
 }
 
-/* Those of the boot options, for a request without any. */
+/* Use the stops of the boot options for a request that has none. */
 static void use_stops(struct api_request *q, const struct options_reply *o)
 {
     for (uint32_t i = 0; i < o->n_stops && q->n_stops == i; i++) {
@@ -363,7 +363,7 @@ static void use_stops(struct api_request *q, const struct options_reply *o)
     }
 }
 
-/* The current request from its body. False: it was answered with an error. */
+/* Read the current request from its body. False: it was answered with an error. */
 static bool read_request(struct api *a, const struct chat *c)
 {
     struct api_work *w = &a->work;
@@ -390,11 +390,11 @@ static bool read_request(struct api *a, const struct chat *c)
         q->sampler.seed = platform_ticks(&a->setup.platform->clock) + w->number;
     }
     use_stops(q, &c->options->reply);
-    q->unmarked = true; /* what comes over the network drives no pins */
+    q->unmarked = true; /* requests from the network must not drive pins */
     return true;
 }
 
-/* Reply i to the request. False: there is no other one. */
+/* Make reply i to the request. False: the replies end here. */
 static bool reply(struct api *a, struct chat *c, const char *conversation, uint32_t i)
 {
     struct api_work *w = &a->work;
@@ -419,7 +419,7 @@ static bool reply(struct api *a, struct chat *c, const char *conversation, uint3
     return !w->failed && i + 1 < all;
 }
 
-/* The request at work. */
+/* Answer the current request. */
 static void answer(struct api *a, struct chat *c, const char *conversation)
 {
     const struct api_setup *s = &a->setup;
@@ -441,7 +441,7 @@ static void answer(struct api *a, struct chat *c, const char *conversation)
     }
 }
 
-/* A line of mode=json is answered unchanged. */
+/* Pass on a line of mode=json, whose events are the answer unchanged. */
 static void pass_line(struct api *a, struct chat *c, const char *conversation)
 {
     const struct api_client *k = a->work.client;

@@ -1,4 +1,4 @@
-/* Answers that are there as a whole. */
+/* Answers that are complete at once. */
 #include <string.h>
 
 #include "runtime/api/api.h"

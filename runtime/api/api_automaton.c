@@ -7,8 +7,8 @@
 
 struct api_edge {
     struct api_edge *next;
-    uint16_t from, to; /* to: of a call its number */
-    uint8_t low, high; /* low above high: a call */
+    uint16_t from, to; /* to: the number of a call, if this is a call */
+    uint8_t low, high; /* low above high: the edge is a call */
 };
 
 struct api_part {
@@ -16,7 +16,7 @@ struct api_part {
     struct ingot_grammar_call call;
 };
 
-enum { EDGES_MOST = UINT8_MAX /* of a state */ };
+enum { EDGES_MOST = UINT8_MAX /* of one state */ };
 
 bool api_automaton_open(struct api_automaton *a, struct api_memory *m)
 {
@@ -98,13 +98,13 @@ void api_automaton_call(struct api_automaton *a, uint32_t from, uint32_t to, uin
     add_edge(a, from, a->n_calls++, 1, 0);
 }
 
-/* No run at all of a part that no text ends. */
+/* Skip a part that no text ends: it has no run at all. */
 void api_automaton_skip(struct api_automaton *a, uint32_t from, uint32_t to)
 {
     api_automaton_call(a, from, to, a->nowhere, 0, 1);
 }
 
-/* Edges are grouped by their states. False: a state has too many. */
+/* Group the edges by their states. False: a state has too many. */
 static bool lay_out(const struct api_automaton *a, struct ingot_grammar *head)
 {
     struct ingot_grammar_state *states = (void *)(head + 1);

@@ -31,7 +31,8 @@ static void begin_pair(struct api_text *list)
     api_text_print(list, "%s[", list->n > 1 ? "," : "");
 }
 
-/* The first of the pair, a token's number or a text, is in the list. Its reader knows no exponents. */
+/* End a pair whose first part, a token's number or a text, is in the list. The list's reader knows no
+ * exponents. */
 static void end_pair(struct api_text *list, const struct api_json *value)
 {
     api_text_put(list, ",", 1);
@@ -43,7 +44,7 @@ static void end_pair(struct api_text *list, const struct api_json *value)
     api_text_put(list, "]", 1);
 }
 
-/* {"15043": -100}: a key that is not a number is a text, as in llama.cpp. */
+/* Add a member of {"15043": -100}. A key that is not a number is a text, as in llama.cpp. */
 static bool add_member(struct api_reader *r, struct api_text *list, const struct api_json *member)
 {
     const char *key = member->key;
@@ -58,7 +59,7 @@ static bool add_member(struct api_reader *r, struct api_text *list, const struct
     }
     begin_pair(list);
     if (key[digits] == '\0') {
-        zeros -= zeros == digits; /* of zeros one remains */
+        zeros -= zeros == digits; /* if all digits are zeros, one remains */
         api_text_put(list, key + zeros, digits - zeros);
     } else {
         api_text_quoted(list, key, strlen(key));

@@ -15,7 +15,7 @@ static size_t without_space(const char *text, size_t bytes)
     return bytes;
 }
 
-/* Returns where the mark starts; bytes: there is none. */
+/* Return where the mark starts; bytes: there is none. */
 static size_t find_mark(const char *text, size_t bytes)
 {
     size_t n = strlen(API_CALL_MARK);
@@ -28,7 +28,7 @@ static size_t find_mark(const char *text, size_t bytes)
     return bytes;
 }
 
-/* Returns how many bytes at the end may be the beginning of the mark. */
+/* Return how many bytes at the end may be the beginning of the mark. */
 static size_t held_bytes(const char *text, size_t bytes)
 {
     size_t n = strlen(API_CALL_MARK) - 1;
@@ -41,7 +41,7 @@ static size_t held_bytes(const char *text, size_t bytes)
     return n;
 }
 
-/* Returns the object's own bytes, as far as they have come. True: the object is complete. */
+/* Find the object's own bytes, as far as they have come. True: the object is complete. */
 static bool object_bytes(const char *text, size_t bytes, size_t *n)
 {
     bool quoted = false;
@@ -65,7 +65,7 @@ static bool object_bytes(const char *text, size_t bytes, size_t *n)
     return false;
 }
 
-/* Goes past the fixed text if it comes next. */
+/* Go past the fixed text if it comes next. */
 static bool pass(const char **at, const char *end, const char *fixed)
 {
     size_t n = strlen(fixed);
@@ -77,7 +77,7 @@ static bool pass(const char **at, const char *end, const char *fixed)
     return true;
 }
 
-/* at: the mark. */
+/* Read a call whose mark is at `at`. */
 static void read_call(struct api_call *c, const char *at, const char *end)
 {
     if (!pass(&at, end, API_CALL_MARK) || !pass(&at, end, API_CALL_NAME)) {

@@ -35,7 +35,7 @@ void api_usage_add(struct api_usage *u, const struct api_job *j)
     u->reply += api_stream_tokens(j);
 }
 
-/* And the figures of the first reply. */
+/* Write the usage and the figures of the first reply. */
 static void put_usage(struct api_text *out, const struct api_usage *u, const struct api_job *j)
 {
     api_text_print(out,
@@ -64,7 +64,7 @@ static void put_warnings(struct api_text *out, const struct api_request *q)
 
 /* ---- a call ---------------------------------------------------------------------------------- */
 
-/* To the bytes of the arguments. */
+/* Write a call up to the bytes of its arguments. */
 static void begin_call(const struct api_stream *s, const struct api_piece *p)
 {
     char id[API_ID_BYTES];
@@ -77,13 +77,13 @@ static void begin_call(const struct api_stream *s, const struct api_piece *p)
 
 /* ---- a stream -------------------------------------------------------------------------------- */
 
-/* The prompt that the reply continues. */
+/* Return the prompt that the reply continues. */
 static const struct api_text *prompt_of(const struct api_job *j)
 {
     return &j->request.turns[j->request.prompt].user;
 }
 
-/* To the delta's first member, or the text. */
+/* Write an event up to the delta's first member, or up to the text. */
 static void begin_event(const struct api_stream *s)
 {
     api_text_print(s->out, "data: ");
@@ -94,7 +94,7 @@ static void begin_event(const struct api_stream *s)
     }
 }
 
-/* With the scores that were not sent yet. */
+/* Write the end of an event, with the scores that were not sent yet. */
 static void end_event(const struct api_stream *s, const char *reason)
 {
     struct api_text *out = s->out;
@@ -131,7 +131,7 @@ static void say_end(const struct api_stream *s)
     end_event(s, reason_of(s->j));
 }
 
-/* A name with the arguments that came with it, or more arguments. */
+/* Write a name with the arguments that came with it, or more arguments. */
 static void say_call(const struct api_stream *s, const struct api_piece *p)
 {
     begin_event(s);
@@ -239,7 +239,7 @@ static void end_reply(const struct api_stream *s)
 
     if (chat && s->at->calls != 0) {
         api_text_put(s->out, "]", 1);
-    } else if (chat && !s->at->texted) { /* there are thoughts alone */
+    } else if (chat && !s->at->texted) { /* there are only thoughts */
         api_text_print(s->out, ",'content':''");
     }
     api_text_print(s->out, "%s,'logprobs':", chat ? "}" : "'");

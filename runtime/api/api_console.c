@@ -13,7 +13,7 @@ uint64_t api_now_ms(const struct api *a)
     return platform_ticks(clock) / (clock->hz / POLL_HZ != 0 ? clock->hz / POLL_HZ : 1);
 }
 
-/* Make room: drop the bytes that were fetched. */
+/* Make room by dropping the bytes that were fetched. */
 static size_t make_room(struct api_client *k)
 {
     memmove(k->out, k->out + k->out_at, k->out_end - k->out_at);
@@ -52,9 +52,9 @@ static void put_byte(void *context, char byte)
     api_event_byte(context, byte);
 }
 
-/* The console asks for input again and again while the model works, so the network gets its turn
- * here. A client that is gone, or that does not take its answer, counts as a Ctrl-C. After it,
- * no byte follows, since the console asks until there is none. */
+/* Let the network work, because the console asks for input again and again while the model works.
+ * A client that is gone, or that does not take its answer, counts as a Ctrl-C. No byte follows
+ * it, since the console asks until there is none. */
 static int get_byte(void *context)
 {
     struct api *a = context;
@@ -68,7 +68,7 @@ static int get_byte(void *context)
     return a->work.stops ? CTRL_C : CONSOLE_NO_BYTE;
 }
 
-/* The platform's console becomes the answer; a display does not show it. */
+/* Make the answer the platform's console; a display does not show it. */
 void api_open_console(struct api *a)
 {
     static const struct console_setup setup = { .serial = false, .echo = false };

@@ -1,6 +1,6 @@
-/* Events of mode=json (docs/SERIAL.md) become an answer of OpenAI's API, whole or as a stream
- * (api_chat.h). The head goes out with the first piece, so that an earlier error has a status of its
- * own. Text that was sent is dropped, so that a reply may be longer than this memory. */
+/* Conversion of events of mode=json (docs/SERIAL.md) to an answer of OpenAI's API, whole or as
+ * a stream (api_chat.h). The head is sent with the first piece, so that an earlier error can have
+ * its own status. Text that was sent is dropped, so that a reply may be longer than this memory. */
 #include <string.h>
 
 #include "runtime/api/api.h"
@@ -8,7 +8,7 @@
 #include "runtime/api/api_line.h"
 #include "runtime/api/api_vectors.h"
 
-/* Memory of a reply besides its text; the text gets what is left. */
+/* Memory of a reply besides its text, which gets the remaining memory. */
 enum { EVENT_VALUES_BYTES = 12 * 1024, TEXT_LEAST_BYTES = 8 * 1024 };
 
 static void put(struct api *a, const char *text, size_t n)
@@ -61,7 +61,7 @@ static void send_piece(struct api *a)
     }
 }
 
-/* The piece is full: it is sent, and begins anew. */
+/* Send a full piece, and begin a new one. */
 static bool send_full(struct api_text *t, size_t room)
 {
     size_t wanted = room - t->n;
@@ -70,7 +70,7 @@ static bool send_full(struct api_text *t, size_t room)
     return wanted <= t->room;
 }
 
-/* Bytes that were sent go, unless a call is looked for in them. */
+/* Forget the bytes that were sent, unless they may be part of a call. */
 static void forget_sent(struct api_job *j, struct api_events *at)
 {
     struct api_call c = api_stream_call(j);
@@ -128,7 +128,7 @@ void api_reply_begin(struct api *a, uint32_t i)
     w->memory.used += left;
 }
 
-/* The scores of a token, and of each of the likeliest ones. */
+/* The bytes of the score of a token, and of each of the likeliest ones. */
 enum { SCORE_BYTES = 32 };
 
 bool api_reply_has_room(struct api *a)
@@ -140,7 +140,7 @@ bool api_reply_has_room(struct api *a)
     if (left < EVENT_VALUES_BYTES + 2 * TEXT_LEAST_BYTES) {
         return false;
     }
-    if (q->wants_scores && !q->stream) { /* the scores of a whole answer wait for its end */
+    if (q->wants_scores && !q->stream) { /* the scores of a whole answer are kept until its end */
         left -= EVENT_VALUES_BYTES + TEXT_LEAST_BYTES;
         left /= SCORE_BYTES * (1u + q->n_likeliest);
         q->n = q->n != 0 && q->n < left ? q->n : (uint32_t)left;
@@ -163,7 +163,7 @@ void api_reply_end(struct api *a)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* For an object with token, logprob and text. False: it has no score. */
+/* Read the score of an object with token, logprob and text. False: it has none. */
 static bool score_of(const struct api_json *object, struct api_score *s)
 {
     const struct api_json *id = api_json_get(object, "token"), *text = api_json_get(object, "text");
@@ -207,7 +207,7 @@ static void fail(struct api *a, const struct api_error *e)
     if (!w->begun && !api_is_gone(a)) { /* the error is the answer */
         w->failed = true;
         api_answer_error(w->client, e->status, e->text, e->param, e->code);
-    } else if (!w->job.request.stream) { /* a part must not be taken for the whole */
+    } else if (!w->job.request.stream) { /* a partial answer must not be taken for a complete one */
         w->failed = true;
     }
 }
@@ -246,7 +246,7 @@ static void take_usage(struct api_job *j, const struct api_json *event)
     j->end = finish != NULL && strcmp(finish, "length") == 0 ? GENERATE_LIMIT : GENERATE_ENDED;
 }
 
-/* The numbers came before. */
+/* Take the end of a vector, whose numbers came before. */
 static void take_vector(struct api *a, const struct api_json *event)
 {
     struct api_work *w = &a->work;
@@ -300,7 +300,7 @@ static void take_event(struct api *a, const struct api_json *event)
     }
 }
 
-/* The event lies in memory that the reply does not use. */
+/* Read an event, which lies in memory that the reply does not use. */
 static void read_event(struct api *a)
 {
     struct api_work *w = &a->work;
@@ -314,7 +314,7 @@ static void read_event(struct api *a)
     }
 }
 
-/* A whole event, or a part of a long one. */
+/* Pass on a byte: a whole event goes out at once, a long one in parts. */
 static void pass_byte(struct api *a, char byte)
 {
     struct api_work *w = &a->work;
@@ -327,7 +327,7 @@ static void pass_byte(struct api *a, char byte)
     }
 }
 
-/* Numbers of a vector, of which an event has more than `event` holds, go to the vector as they come. */
+/* Take a number of a vector at once, because an event has more of them than `event` holds. */
 static void take_number(struct api_work *w)
 {
     const struct api_json number = { .kind = JSON_NUMBER,
@@ -339,7 +339,7 @@ static void take_number(struct api_work *w)
     w->event_bytes = w->number_at;
 }
 
-/* A byte of an event `embedding`. False: it is not one of a vector's numbers. */
+/* Take a byte of an event `embedding`. False: it does not belong to a vector's numbers. */
 static bool take_value(struct api_work *w, char byte)
 {
     static const char begins[] = "\"values\":[";
@@ -406,7 +406,7 @@ static void end_answer(struct api *a)
 
     w->job.figures = w->first;
     if (w->job.request.stream && (!failed || w->job.error.status != 0)) {
-        w->failed = false; /* the error was said, and the stream ends as a whole */
+        w->failed = false; /* the error was sent, and the stream ends properly */
         api_chat_say_end(&w->out, &w->answer, &w->usage, failed ? NULL : &w->job);
     } else if (!failed && w->job.request.kind == API_EMBED) {
         api_vectors_end(&w->out, a->model, w->embedded);
@@ -430,7 +430,8 @@ void api_event_end(struct api *a)
         return;
     }
     if (w->failed && w->begun) {
-        k->cut = true; /* close the connection, so that a part is not taken for the whole */
+        k->cut = true; /* close the connection, so that a partial answer is not taken for a complete
+                        * one */
     }
     k->stage = API_ANSWERS;
     k->last = true;

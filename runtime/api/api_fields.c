@@ -1,4 +1,5 @@
-/* The fields of a body, each by its reader. Texts are api_messages.c's and api_prompts.c's. */
+/* The fields of a body, with a reader for each. Texts are read in api_messages.c and
+ * api_prompts.c. */
 #include <string.h>
 
 #include "runtime/api/api_reader.h"
@@ -14,7 +15,7 @@ enum {
 
 /* ---- numbers and words ----------------------------------------------------------------------- */
 
-/* A bound as people write it: whole, or with two digits behind the point. */
+/* Write a bound as people write it: whole, or with two digits after the point. */
 static const char *bound_text(char text[FORMAT_NUMBER_BYTES], double bound)
 {
     int64_t hundredths = (int64_t)(bound * 100 + (bound < 0 ? -0.5 : 0.5));
@@ -57,7 +58,7 @@ static bool read_float(struct api_reader *r, const struct api_field *f, const st
     return true;
 }
 
-/* The lower end switches it off, and so does a value below. */
+/* Read top_p; its lower end switches it off, and so does a value below. */
 static bool read_top_p(struct api_reader *r, const struct api_field *f, const struct api_json *v)
 {
     if (!is_within(f, v)) {
@@ -76,7 +77,7 @@ static bool read_top_k(struct api_reader *r, const struct api_field *f, const st
     return true;
 }
 
-/* -1: all there are. */
+/* Read repeat_last_n; -1 means all tokens. */
 static bool read_repeat_last(struct api_reader *r, const struct api_field *f,
                              const struct api_json *v)
 {
@@ -89,7 +90,7 @@ static bool read_repeat_last(struct api_reader *r, const struct api_field *f,
     return true;
 }
 
-/* Digits, after a minus or not, to 64 bits; the last bits count, which a double does not have. False: something else. */
+/* Read an integer with or without a minus to all 64 bits, of which a double has fewer. False: it is something else. */
 static bool read_digits(const struct api_json *v, uint64_t *value)
 {
     size_t at = v->text[0] == '-';
@@ -107,7 +108,7 @@ static bool read_digits(const struct api_json *v, uint64_t *value)
     return true;
 }
 
-/* An integer of 64 bits; -1 is any. */
+/* Read an integer of 64 bits; -1 means any seed. */
 static bool read_seed(struct api_reader *r, const struct api_field *f, const struct api_json *v)
 {
     double value = api_json_is(v, JSON_NUMBER) ? api_json_number(v) : 0.5;
@@ -128,7 +129,7 @@ static bool read_seed(struct api_reader *r, const struct api_field *f, const str
     return true;
 }
 
-/* -1: until the model ends. */
+/* Read the most tokens of a reply; -1 means until the model ends it. */
 static bool read_most(struct api_reader *r, const struct api_field *f, const struct api_json *v)
 {
     if (!is_whole(f, v) || api_json_number(v) == 0) {
@@ -138,7 +139,7 @@ static bool read_most(struct api_reader *r, const struct api_field *f, const str
     return true;
 }
 
-/* Reads a field that is accepted with one value only, which asks for nothing. */
+/* Read a field of which only the value is accepted that asks for nothing. */
 static bool read_nothing(struct api_reader *r, const struct api_field *f, const struct api_json *v)
 {
     bool empty = api_json_is(v, JSON_FALSE) || (api_json_is(v, JSON_NUMBER) && is_within(f, v)) ||
@@ -157,7 +158,7 @@ static bool read_bool(struct api_reader *r, const char *name, const struct api_j
            api_refuse(r->e, 400, name, NULL, "%s has to be true or false", name);
 }
 
-/* Reads whether a chat wants scores; for a text, how many other tokens to list. */
+/* Read whether a chat wants scores, or for a text how many other tokens to list. */
 static bool read_logprobs(struct api_reader *r, const struct api_field *f, const struct api_json *v)
 {
     if (r->q->kind == API_CHAT || api_json_is(v, JSON_FALSE)) {
@@ -190,7 +191,7 @@ static bool read_top_logprobs(struct api_reader *r, const struct api_field *f,
     return true;
 }
 
-/* Fields that constrain a reply are read after all other fields. */
+/* Keep a field that constrains a reply: it is read after all other fields. */
 static bool keep(struct api_reader *r, const struct api_field *f, const struct api_json *v)
 {
     *(const struct api_json **)((char *)r + f->at) = v;
@@ -237,7 +238,7 @@ static bool read_think(struct api_reader *r, const struct api_field *f, const st
     return true;
 }
 
-/* Any name is accepted, because one model is loaded. */
+/* Read the model's name. Any name is accepted, because one model is loaded. */
 static bool read_model(struct api_reader *r, const struct api_field *f, const struct api_json *v)
 {
     return api_json_is(v, JSON_TEXT) ||
@@ -297,7 +298,7 @@ static bool read_dimensions(struct api_reader *r, const struct api_field *f,
     return true;
 }
 
-/* Reads the effort: none means without thoughts, and the other words have no meaning in a template
+/* Read the effort: none means without thoughts; the other words mean nothing to the templates
  * here. */
 static bool read_effort(struct api_reader *r, const struct api_field *f, const struct api_json *v)
 {
@@ -331,7 +332,7 @@ static bool read_modalities(struct api_reader *r, const struct api_field *f,
     return true;
 }
 
-/* Reads {"enable_thinking":false}, which other servers pass to a template. */
+/* Read {"enable_thinking":false}, which other servers pass to a template. */
 static bool read_template(struct api_reader *r, const struct api_field *f, const struct api_json *v)
 {
     const struct api_json *think = api_json_get(v, "enable_thinking");
@@ -352,7 +353,8 @@ static bool read_template(struct api_reader *r, const struct api_field *f, const
     { \
         .name = field, .kinds = of, .read = reader, .least = low, .most = high, .whole = true \
     }
-/* A parameter of the sampler. bit: its ingot_sampling_field; 0: a file has no default for it. */
+/* A parameter of the sampler. bit: its ingot_sampling_field; 0: model files have no default for
+ * it. */
 #define SAMPLED(field, reader, member, low, high, bit) \
     { \
         .name = field, .kinds = BOTH, .read = reader, .at = SAMPLER(member), .least = low, \

@@ -1,4 +1,4 @@
-/* The fields that hold a reply to a form: response_format, json_schema and grammar. */
+/* The fields that constrain a reply to a form: response_format, json_schema and grammar. */
 #include <string.h>
 
 #include "runtime/api/api_reader.h"
@@ -20,7 +20,7 @@ static bool check_members(struct api_reader *r, const struct api_json *format,
            (outer == NULL || api_members_known(r, outer, "response_format.json_schema", inner));
 }
 
-/* A schema whose place in the request is that of its members. */
+/* Keep a schema as text, with the value of `strict` beside it. */
 static bool take_schema(struct api_reader *r, const struct api_json *schema,
                         const struct api_json *strict, struct api_format *f)
 {
@@ -33,8 +33,8 @@ static bool take_schema(struct api_reader *r, const struct api_json *schema,
     return f->schema != NULL;
 }
 
-/* OpenAI's forms; llama.cpp's json_object with a schema; and a schema beside the type, as some
- * clients send it. */
+/* Read OpenAI's forms, llama.cpp's json_object with a schema, and a schema beside the type, as
+ * some clients send it. */
 static bool read_format(struct api_reader *r, const struct api_json *format, struct api_format *f)
 {
     const char *type = api_json_text(get(format, "type"));
@@ -79,7 +79,7 @@ bool api_format_read(struct api_reader *r, struct api_format *f)
     return take_schema(r, r->json_schema, NULL, f);
 }
 
-/* Any object needs no check, and no bound of its depth. */
+/* Use the format. If any object is allowed, no check is needed, and no bound of its depth. */
 bool api_format_use(struct api_reader *r, const struct api_format *f)
 {
     struct api_held one = { .schema = f->schema, .strict = f->strict };

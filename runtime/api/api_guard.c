@@ -7,7 +7,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Whether the text a (n bytes) begins with b, ignoring case. */
+/* Return true if the text a (n bytes) begins with b, ignoring case. */
 static bool begins(const char *a, size_t n, const char *b)
 {
     size_t m = strlen(b);
@@ -47,7 +47,7 @@ bool api_has_token(const char *authorization, size_t bytes, const char *token)
     return differs == 0 && n != 0;
 }
 
-/* The bytes of a host without its port. */
+/* Return the number of bytes of a host without its port. */
 static size_t host_bytes_of(const char *host, size_t bytes)
 {
     size_t n = 0;
@@ -64,8 +64,8 @@ static size_t host_bytes_of(const char *host, size_t bytes)
     return n;
 }
 
-/* Only digits and points, so it is not a name: the last label of a DNS name is never a number
- * (RFC 3696, section 2). */
+/* Return true if a host has only digits and points. Then it is not a name, because the last
+ * label of a DNS name is never a number (RFC 3696, section 2). */
 static bool is_number(const char *host, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

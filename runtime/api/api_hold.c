@@ -1,4 +1,4 @@
-/* How a board holds replies: calls of functions and forms of a reply as an automaton. */
+/* How a board constrains replies: calls of functions and forms of a reply as an automaton. */
 #include <string.h>
 
 #include "runtime/api/api_call.h"
@@ -75,7 +75,7 @@ static uint32_t put_text(struct hold *h, uint32_t from, const char *text)
     return to;
 }
 
-/* A call of one of the functions but for its first byte. *start: of the part. */
+/* Add a call of one of the functions without its first byte. *start: the start of the part. */
 static bool put_call(struct hold *h, const struct api_held *list, unsigned n, uint32_t *start)
 {
     uint32_t name, end, last;
@@ -95,7 +95,7 @@ static bool put_call(struct hold *h, const struct api_held *list, unsigned n, ui
     return true;
 }
 
-/* From behind the first byte of the first call to the end of the last one. */
+/* Add the calls, from after the first byte of the first one to the end of the last one. */
 static void put_calls(struct hold *h, uint32_t from, uint32_t to, uint32_t call, unsigned most)
 {
     uint32_t behind = api_automaton_state(&h->a), again = api_automaton_state(&h->a), first, last;
@@ -112,10 +112,11 @@ static void put_calls(struct hold *h, uint32_t from, uint32_t to, uint32_t call,
     api_automaton_call(&h->a, behind, to, again, 0, most - 1);
 }
 
-/* Any text in which no call begins, and then what follows the first byte of a call; each of its states may be the end. */
+/* Add any text in which no call begins, followed by a call after its first byte; the text may end in each of its
+ * states. */
 static void put_prose(struct hold *h, uint32_t from, uint32_t calls)
 {
-    static const char begins[] = "<tool"; /* what no prose has */
+    static const char begins[] = "<tool"; /* no prose may have this */
     enum { N = sizeof begins - 1 };
     uint32_t states[N];
 
@@ -161,7 +162,7 @@ static bool finish(struct hold *h, uint32_t start, const char *field)
     return q->grammar != NULL || refuse_large(h, field);
 }
 
-/* Up to three blanks or new lines, and the first byte of a call. */
+/* Add up to three blanks or new lines and the first byte of a call. */
 static void put_begin(struct hold *h, uint32_t from, uint32_t calls)
 {
     uint32_t space = api_automaton_state(&h->a), end = api_automaton_state(&h->a),

@@ -14,7 +14,7 @@ struct reader {
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* UTF-8 without NUL and \u0000, which would end a text early. */
+/* Return true if the body is UTF-8 without NUL and \u0000, which would end a text early. */
 static bool is_text(const char *body, size_t bytes)
 {
     if (utf8_whole_bytes(body, bytes) != bytes || memchr(body, '\0', bytes) != NULL) {
@@ -32,7 +32,7 @@ static bool is_text(const char *body, size_t bytes)
     return true;
 }
 
-/* The UTF-16 unit of the four digits; -1: they are not digits. */
+/* Return the UTF-16 unit of the four digits; -1: they are not digits. */
 static int32_t read_unit(const char *s)
 {
     int32_t unit = 0;
@@ -48,7 +48,7 @@ static int32_t read_unit(const char *s)
     return unit;
 }
 
-/* At the u of an escape. Returns how many bytes were written, fewer than the escape has; 0: it is
+/* Read an escape at its u. Returns how many bytes were written, fewer than the escape has; 0: it is
  * not one. */
 static size_t read_code(struct reader *r, char *out)
 {
@@ -62,7 +62,7 @@ static size_t read_code(struct reader *r, char *out)
         return utf8_encode(out, (uint32_t)unit);
     }
     low = unit < 0xdc00 && r->at[0] == '\\' && r->at[1] == 'u' ? read_unit(r->at + 2) : -1;
-    if (low < 0xdc00 || low >= 0xe000) { /* half of a pair */
+    if (low < 0xdc00 || low >= 0xe000) { /* half of a surrogate pair */
         memcpy(out, UTF8_REPLACEMENT, 3);
         return 3;
     }
@@ -70,7 +70,7 @@ static size_t read_code(struct reader *r, char *out)
     return utf8_encode(out, 0x10000u + (((uint32_t)unit & 0x3ff) << 10 | ((uint32_t)low & 0x3ff)));
 }
 
-/* After a backslash. */
+/* Read an escape after its backslash. */
 static size_t read_escape(struct reader *r, char *out)
 {
     static const char letters[] = "\"\\/bfnrt", escaped[] = "\"\\/\b\f\n\r\t";
@@ -84,7 +84,7 @@ static size_t read_escape(struct reader *r, char *out)
     return *r->at == 'u' ? read_code(r, out) : 0;
 }
 
-/* From its opening quote. NULL: it is wrong. */
+/* Read a text from its opening quote. NULL: it is wrong. */
 static char *read_text(struct reader *r, size_t *bytes)
 {
     char *start = ++r->at, *out = start;
@@ -133,7 +133,7 @@ static bool read_number(struct reader *r, struct api_json *v)
     return is_digit(v->text[0]) || (v->bytes > 1 && is_digit(v->text[1]));
 }
 
-/* A text, a number or a word; or the bracket that opens a list or an object. */
+/* Read a text, a number or a word, or the bracket that opens a list or an object. */
 static bool read_value(struct reader *r, struct api_json *v)
 {
     static const struct {
@@ -180,7 +180,7 @@ static bool read_key(struct reader *r, struct api_json *v)
     return true;
 }
 
-/* A value inside `up` (NULL: none), after the value `last` (NULL: it is the first). */
+/* Add a value inside `up` (NULL: none), after the value `last` (NULL: it is the first). */
 static struct api_json *add(struct reader *r, struct api_json *up, struct api_json *last)
 {
     struct api_json *v = api_memory_take(r->memory, sizeof *v);
@@ -209,8 +209,8 @@ static bool opens(const struct api_json *v)
     return v->kind == JSON_OBJECT || v->kind == JSON_LIST;
 }
 
-/* After a value: past the brackets that close here, and the comma to the next value, which is inside *up, after *last. *up NULL:
- * the outermost value ends. */
+/* Go on after a value, past the brackets that close here and a comma. The next value is inside *up, after *last. *up NULL: the
+ * outermost value ends. */
 static bool go_on(struct reader *r, struct api_json **up, struct api_json **last)
 {
     for (;;) {
@@ -237,7 +237,7 @@ static bool go_on(struct reader *r, struct api_json **up, struct api_json **last
     }
 }
 
-/* The whole tree; no value calls for the next one, so that depth takes no stack. */
+/* Read the whole tree, without recursion, so that depth takes no stack. */
 static bool read_all(struct reader *r, struct api_json **root)
 {
     struct api_json *up = NULL, *last = NULL, *v;
@@ -307,7 +307,7 @@ const char *api_json_text_of(const struct api_json *object, const char *name)
     return api_json_text(api_json_get(object, name));
 }
 
-/* 10^n for n of 0 .. 22 is exact in a double. */
+/* Return 10^n, which is exact in a double for n from 0 to 22. */
 static double power_of_ten(int32_t n)
 {
     double power = 1;
@@ -318,7 +318,7 @@ static double power_of_ten(int32_t n)
     return power;
 }
 
-/* digits * 10^exponent, in steps that are exact. */
+/* Return digits * 10^exponent, in exact steps. */
 static double scale(uint64_t digits, int32_t exponent)
 {
     double value = (double)digits;
@@ -338,7 +338,7 @@ static double scale(uint64_t digits, int32_t exponent)
     return value;
 }
 
-/* The number after e or E; bounded, so that it can be added to. */
+/* Read the number after e or E, bounded so that additions do not overflow. */
 static int32_t read_exponent(const char *s, const char *end)
 {
     int32_t n = 0;
@@ -350,8 +350,8 @@ static int32_t read_exponent(const char *s, const char *end)
     return less ? -n : n;
 }
 
-/* Up to 19 digits count, which is exact up to 2^53, and up to 22 places of the point: the nearest
- * double (Clinger). Beyond it is at most one more. */
+/* Up to 19 digits count. Digits up to 2^53 with up to 22 places give the nearest double (Clinger).
+ * Otherwise the result is at most one double away. */
 double api_json_number(const struct api_json *v)
 {
     const char *s, *end;
@@ -407,7 +407,7 @@ void api_json_put(struct api_text *to, const struct api_json *v)
     const struct api_json *at = v;
     struct api_json whole = *v;
 
-    whole.key = NULL; /* the value's own name does not belong to it */
+    whole.key = NULL; /* the name of the value itself is left out */
     put_begin(to, &whole);
     while (at != NULL) {
         if (at->child != NULL) { /* down */
@@ -418,7 +418,7 @@ void api_json_put(struct api_text *to, const struct api_json *v)
         if (opens(at)) {
             api_text_put(to, at->kind == JSON_LIST ? "]" : "}", 1);
         }
-        while (at != v && at->next == NULL) { /* up, past all that ends here */
+        while (at != v && at->next == NULL) { /* go up, past everything that ends here */
             at = at->up;
             api_text_put(to, at->kind == JSON_LIST ? "]" : "}", 1);
         }

@@ -18,8 +18,8 @@ static void begin_message(struct api_text *out, const char *role, bool first)
     api_text_print(out, "%s{'role':'%s','content':'", first ? "" : ",", role);
 }
 
-/* A board has one system prompt: instructions that come later are a paragraph before what the person
- * says. */
+/* Write a turn. A board has one system prompt, so later instructions become a paragraph before the
+ * person's words. */
 static void put_turn(struct api_text *out, const struct api_turn *t, bool unmarked, bool first)
 {
     if (t->spoken || t->instructed) {
@@ -30,7 +30,7 @@ static void put_turn(struct api_text *out, const struct api_turn *t, bool unmark
         }
         api_text_escaped(out, api_text_shown(&t->user), t->user.n);
         api_text_put(out, "\"", 1);
-        if (t->said != 0 && !unmarked) { /* bytes at its end that are a person's words */
+        if (t->said != 0 && !unmarked) { /* the bytes at its end that are a person's words */
             api_text_print(out, ",'said':%lu", (unsigned long)t->said);
         }
         api_text_put(out, "}", 1);
@@ -93,7 +93,7 @@ static void put_settings(struct api_text *out, const struct api_request *q, uint
     api_text_put(out, "]", 1);
 }
 
-/* A text that goes on, or the numbers of its tokens. */
+/* Write a text to continue, or the numbers of its tokens. */
 static void put_prompt(struct api_text *out, const struct api_turn *t)
 {
     uint32_t id;

@@ -8,7 +8,8 @@
 #include "runtime/text/format_text.h"
 #include "runtime/text/json.h"
 
-/* The token is what makes it safe: everybody at this board gets the other model. */
+/* Return true if there is a token. Without one loading is not safe, because everybody at this board
+ * gets the other model. */
 static bool may_load(const struct api *a)
 {
     return a->setup.load != NULL && a->setup.token != NULL;
@@ -26,8 +27,8 @@ bool api_load_may(struct api_client *k)
     return false;
 }
 
-/* The model's name goes to a buffer of its own, since the client may go and another one may come while it is loaded. False: it is
- * answered. */
+/* Read the model's name to a buffer of its own, since another client may take this one's place while the model is loaded. False:
+ * the client has been answered. */
 static bool read_name(struct api_client *k, char name[API_NAME_BYTES])
 {
     struct json_value v;
@@ -89,7 +90,7 @@ struct load_line {
     bool has_id, id_is_text;
 };
 
-/* Line (n bytes) is overwritten. False: it asks for no model. */
+/* Read a line (n bytes), which is overwritten. False: it asks for no model. */
 static bool read_line(struct load_line *l, char *line, size_t n)
 {
     struct json_value v;
@@ -112,7 +113,7 @@ static bool read_line(struct load_line *l, char *line, size_t n)
 bool api_load_line(struct api *a, struct chat *c)
 {
     const struct api_client *k = a->work.client;
-    char enquiry[] = "\5"; /* which asks for `ready` */
+    char enquiry[] = "\5"; /* the byte that asks for `ready` */
     struct load_line l;
     const char *why;
     int status;

@@ -7,7 +7,7 @@
 
 enum { TURNS_FIRST = 4 };
 
-/* Twice as many turns; the old ones stay unused in the request's memory. */
+/* Make room for twice as many turns; the old ones stay unused in the request's memory. */
 static bool make_room(struct api_reader *r)
 {
     struct api_request *q = r->q;
@@ -52,10 +52,10 @@ static const char *text_of(const struct api_json *object, const char *name)
     return api_json_text(get(object, name));
 }
 
-/* The message being read, for errors. */
+/* Refuse the message that is being read. */
 #define REFUSE(r, ...) api_refuse_message(r, __VA_ARGS__)
 
-/* A second message of the same person becomes a new paragraph of the first. */
+/* Add a text; a second message of the same person becomes a new paragraph of the first. */
 static bool add_text(struct api_reader *r, struct api_text *to, const char *text, bool more)
 {
     if ((more && !api_text_put(to, "\n\n", 2)) || !api_text_put(to, text, strlen(text))) {
@@ -66,7 +66,7 @@ static bool add_text(struct api_reader *r, struct api_text *to, const char *text
 
 /* ---- contents ---------------------------------------------------------------------------------- */
 
-/* A part's text; NULL: it has none. A refusal counts as what the assistant said. */
+/* Return a part's text; NULL: it has none. A refusal counts as the assistant's text. */
 static const char *text_of_part(const struct api_json *part)
 {
     const char *type = text_of(part, "type");
@@ -81,7 +81,7 @@ static const char *text_of_part(const struct api_json *part)
     return strcmp(type, "refusal") == 0 ? text_of(part, "refusal") : NULL;
 }
 
-/* Reads a text, or a list of parts that are texts. */
+/* Read a text, or a list of parts that are texts. */
 static bool read_content(struct api_reader *r, const struct api_json *content, struct api_text *to,
                          bool more)
 {
@@ -115,7 +115,7 @@ static bool read_content(struct api_reader *r, const struct api_json *content, s
     return true;
 }
 
-/* null and absent contents are not text. */
+/* Read content; if it is null or absent, the text is empty. */
 static bool read_some(struct api_reader *r, const struct api_json *content, struct api_text *to,
                       bool more)
 {
@@ -125,8 +125,8 @@ static bool read_some(struct api_reader *r, const struct api_json *content, stru
 
 /* ---- who says it ------------------------------------------------------------------------------- */
 
-/* Instructions before all other messages are the system prompt; later ones become part of the
- * turn that follows them, or of the current one. */
+/* Add instructions. Before all other messages they are the system prompt; later ones become
+ * part of the turn that follows them, or of the current one. */
 static bool add_system(struct api_reader *r, const struct api_json *content)
 {
     struct api_turn *t = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;
@@ -147,7 +147,7 @@ static bool add_system(struct api_reader *r, const struct api_json *content)
     return read_content(r, content, &t->system, more);
 }
 
-/* Only a user's last message is a person's current request. */
+/* Add a user's message. Only the last one is a person's current request. */
 static bool add_user(struct api_reader *r, const struct api_json *content)
 {
     struct api_turn *t = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;
@@ -171,8 +171,8 @@ static bool add_user(struct api_reader *r, const struct api_json *content)
     return true;
 }
 
-/* Writes a call in the form in which a model writes it, whatever its arguments are: a model may
- * have written invalid JSON. */
+/* Write a call in the form in which a model writes it, even if its arguments are not valid JSON:
+ * a model may have written them. */
 static bool add_call(struct api_reader *r, const struct api_json *function, struct api_text *to)
 {
     const struct api_json *arguments = get(function, "arguments");
@@ -217,7 +217,7 @@ static bool add_reply(struct api_reader *r, const struct api_json *m)
     struct api_turn *t = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;
     bool more = t != NULL && t->replied;
 
-    if (t == NULL) { /* a greeting, before a person has said anything */
+    if (t == NULL) { /* a greeting before a person has written anything */
         t = api_add_turn(r);
     }
     if (t == NULL) {
@@ -255,7 +255,7 @@ static bool is_called(const struct api_json *calls, const char *id)
     return false;
 }
 
-/* The result of a call: it takes the user's place in the conversation. */
+/* Add the result of a call, which takes the user's place in the conversation. */
 static bool add_result(struct api_reader *r, const struct api_json *m, bool named)
 {
     struct api_turn *t;
@@ -272,7 +272,7 @@ static bool add_result(struct api_reader *r, const struct api_json *m, bool name
     if (t == NULL) {
         return false;
     }
-    t->said = 0; /* it no longer ends the turn */
+    t->said = 0; /* the person's message no longer ends the turn */
     more = t->spoken;
     t->spoken = true;
     return add_text(r, &t->user, "<tool_response>\n", more) &&
@@ -282,7 +282,8 @@ static bool add_result(struct api_reader *r, const struct api_json *m, bool name
 
 /* ---- messages ---------------------------------------------------------------------------------- */
 
-/* Members that clients keep for themselves or for other servers are ignored. */
+/* Check a message's members. Those that clients keep for themselves or for other servers are
+ * ignored. */
 static bool check_members(struct api_reader *r, const struct api_json *m)
 {
     static const char *const known[] = { "role",

@@ -1,4 +1,4 @@
-/* A board's page: a chat over /v1/chat/completions, in one file that needs no other. `ingot
+/* A board's page: a chat over /v1/chat/completions, in a single file. `ingot
  * serve` has a larger page. */
 #include "runtime/api/api_page.h"
 

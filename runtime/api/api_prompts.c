@@ -1,9 +1,10 @@
-/* The fields prompt and input: a text, texts, the numbers of tokens, or lists of those. */
+/* The fields prompt and input: a text, a list of texts, the numbers of tokens, or a list of such
+ * lists. */
 #include <string.h>
 
 #include "runtime/api/api_reader.h"
 
-/* Reads the numbers of a list; only the model knows which are valid. */
+/* Read the numbers of a list; only the model knows which are valid. */
 static bool add_tokens(struct api_reader *r, const struct api_json *list, const char *field)
 {
     struct api_turn *t = api_add_turn(r);

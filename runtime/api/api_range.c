@@ -1,6 +1,6 @@
 #include "runtime/api/api_upload.h"
 
-/* A number that consists only of digits. */
+/* Read a number that consists only of digits. */
 static bool read_number(const char **at, const char *end, uint64_t *number)
 {
     const char *start = *at;

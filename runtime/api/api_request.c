@@ -4,7 +4,7 @@
 
 #include "runtime/api/api_reader.h"
 
-/* Fields that depend on others. */
+/* Check the fields that depend on others. */
 static bool check_fields(struct api_reader *r)
 {
     const struct api_request *q = r->q;

@@ -4,7 +4,7 @@
 
 #include "runtime/api/api_schema_parts.h"
 
-/* A value of the schema is still to be put between two states. A list of these is in the place of
+/* A value of the schema that must still be put between two states. A list of these replaces
  * recursion. */
 struct api_schema_todo {
     struct api_schema_todo *next;
@@ -43,7 +43,7 @@ static void note(struct api_schema *s, const char *keyword)
 
 /* ---- keywords -------------------------------------------------------------------------------- */
 
-/* Keywords that are read here, or that hold nothing. */
+/* Return true for keywords that are read here or constrain nothing. */
 static bool is_known(const char *key)
 {
     static const char known[][21] = {
@@ -78,7 +78,7 @@ static void note_unknown(struct api_schema *s, const struct api_json *v)
     }
 }
 
-/* A whole number from 0 on; otherwise `absent`. */
+/* Return a whole number of 0 or more; otherwise `absent`. */
 static uint32_t count_of(const struct api_json *v, const char *name, uint32_t absent)
 {
     double n = api_json_number(api_json_get(v, name));
@@ -95,7 +95,8 @@ static bool is_type(const struct api_json *type, const char *name)
 
 /* ---- references ------------------------------------------------------------------------------ */
 
-/* The member or entry that a step of a JSON Pointer names (n bytes); ~1 is a slash, ~0 a tilde. */
+/* Return the member or entry that a step of a JSON Pointer names (n bytes); ~1 is a slash, ~0 a
+ * tilde. */
 static const struct api_json *step_to(const struct api_json *v, const char *step, size_t n)
 {
     const struct api_json *one;
@@ -121,7 +122,7 @@ static const struct api_json *step_to(const struct api_json *v, const char *step
     return NULL;
 }
 
-/* NULL: it is in another document, or nowhere. */
+/* Find the document of a $ref. NULL: it is in another document, or nowhere. */
 static const struct api_json *find_ref(const struct api_schema *s, const char *pointer)
 {
     const struct api_json *v = s->root;
@@ -183,7 +184,7 @@ static bool is_required(const struct api_json *object, const char *name)
     return false;
 }
 
-/* The chain of an object's members: in `first` no member precedes, in `later` one does. */
+/* The chain of an object's members. No member precedes in `first`; one does in `later`. */
 struct members {
     uint32_t first, later;
 };
@@ -209,7 +210,8 @@ static void put_member(struct api_schema *s, struct members *at, const char *nam
     *at = next;
 }
 
-/* Members of any name, whose values are the schema's (NULL: any). v: the object's own schema; NULL: none. */
+/* Add members of any name whose values fit the schema (NULL: any). v: the object's own schema; NULL:
+ * none. */
 static void put_map(struct api_schema *s, const struct api_json *v, const struct api_json *schema,
                     uint32_t from, uint32_t to)
 {
@@ -258,7 +260,7 @@ static void put_object(struct api_schema *s, const struct api_json *v, uint32_t 
     api_schema_close_bracket(s, at.later, to, '}');
 }
 
-/* One value for each of the schemas, and no more. */
+/* Add a list with one value for each of the schemas, and no more. */
 static void put_tuple(struct api_schema *s, const struct api_json *list, uint32_t from, uint32_t to)
 {
     const struct api_json *one;
@@ -318,7 +320,7 @@ static void put_text(struct api_schema *s, const struct api_json *v, uint32_t fr
     api_schema_text(s, least, most, from, to);
 }
 
-/* Up to so many numbers of a range are written out. */
+/* Ranges of up to this many numbers are written out. */
 enum { RANGE_MOST = 128 };
 
 /* Fractions lie between two whole numbers of the range. */
@@ -400,7 +402,7 @@ static void put_types(struct api_schema *s, const struct api_json *v, uint32_t f
     }
 }
 
-/* A list of schemas, each of which is a way. */
+/* Add a way for each schema of a list. */
 static bool put_choices(struct api_schema *s, const struct api_json *list, uint32_t from,
                         uint32_t to)
 {

@@ -26,7 +26,7 @@ static struct part new_part(struct api_schema *s)
 
 enum { INDENT_MOST = 20 };
 
-/* Nothing, a blank, or the end of a line with an indentation. */
+/* Add a gap: nothing, a blank, or the end of a line with an indentation. */
 static void put_gap(struct api_schema *s, uint32_t from, uint32_t to)
 {
     uint32_t line = api_automaton_state(s->a);
@@ -79,7 +79,7 @@ void api_schema_colon(struct api_schema *s, uint32_t from, uint32_t to)
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* Characters of two to four bytes (Unicode, table 3-7). */
+/* Add characters of two to four bytes (Unicode, table 3-7). */
 static void put_long_characters(struct api_schema *s, struct part p)
 {
     static const uint8_t firsts[][4] = { /* first byte from .. to, second byte from .. to */
@@ -252,8 +252,8 @@ void api_schema_number(struct api_schema *s, bool whole, bool positive, uint32_t
 
 /* ---- formats --------------------------------------------------------------------------------- */
 
-/* The characters of a pattern: Y 1 or 2, M and D two digits of a month and a day, h two of an hour, m two of a minute or second, d a digit, x a
- * hexadecimal one; others stand for themselves. */
+/* Add the characters of a pattern letter: Y 1 or 2, M and D two digits of a month and a day, h two of an hour, m two of a minute or second, d a
+ * digit, x a hexadecimal one; others stand for themselves. */
 static uint32_t put_class(struct api_schema *s, uint32_t from, char c)
 {
     static const struct {
@@ -342,7 +342,7 @@ void api_schema_list(struct api_schema *s, uint32_t item, uint32_t least, uint32
 
 /* ---- any value ------------------------------------------------------------------------------- */
 
-/* A member of an object whose values may have any type. */
+/* Return the part of an object's member whose value may have any type. */
 static uint32_t member_part(struct api_schema *s, uint32_t value)
 {
     struct part p = new_part(s);
@@ -371,7 +371,8 @@ static void fill_any(struct api_schema *s, unsigned depth, struct part p)
 void api_schema_any(struct api_schema *s, unsigned depth, uint32_t from, uint32_t to)
 {
     if (s->any[0] == 0) {
-        for (unsigned i = API_ANY_DEPTH; i-- > 0;) { /* the deepest first: others call it */
+        for (unsigned i = API_ANY_DEPTH; i-- > 0;) { /* the deepest comes first, because the others
+                                                      * call it */
             struct part p = new_part(s);
 
             s->any[i] = p.start;

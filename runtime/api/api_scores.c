@@ -7,7 +7,8 @@
 
 /* ---- kept ------------------------------------------------------------------------------------ */
 
-/* Before the text of a token; those of the likeliest ones follow their token's. */
+/* The record before the text of a token; the records of the likeliest ones follow that of their
+ * token. */
 struct record {
     double logprob;
     uint32_t id;
@@ -39,7 +40,7 @@ bool api_scores_add(struct api_text *scores, const struct api_score *taken,
     return good;
 }
 
-/* The score at `at`; returns where the next one is. */
+/* Read the score at `at`; returns where the next one is. */
 static size_t score_at(const struct api_text *scores, size_t at, struct api_score *s, uint32_t *n)
 {
     struct record r;
@@ -61,7 +62,7 @@ static void put_characters(void *context, const char *text, size_t bytes)
     api_text_escaped(context, text, bytes);
 }
 
-/* Its text in whole characters. */
+/* Write a token's text in whole characters. */
 static void put_text(struct api_text *out, const struct api_score *s)
 {
     struct utf8_writer writer = { .write = put_characters, .context = out };
@@ -79,7 +80,7 @@ static void put_number(struct api_text *out, double value)
     api_text_print(out, "%s", format_fixed(number, value));
 }
 
-/* Without the brace that ends it. */
+/* Write a score without the brace that ends it. */
 static void put_score(struct api_text *out, const struct api_score *s)
 {
     api_text_print(out, "{'token':");
@@ -93,7 +94,7 @@ static void put_score(struct api_text *out, const struct api_score *s)
     api_text_put(out, "]", s->exact);
 }
 
-/* A list of objects, as chats have it. */
+/* Write a list of objects, the form of chats. */
 static void put_content(struct api_text *out, const struct api_text *scores, size_t at)
 {
     struct api_score s;
@@ -116,7 +117,7 @@ static void put_content(struct api_text *out, const struct api_text *scores, siz
     api_text_print(out, "],'refusal':null}");
 }
 
-/* Past the likeliest ones. */
+/* Return the place after the likeliest ones. */
 static size_t skip(const struct api_text *scores, size_t at, uint32_t n)
 {
     struct api_score s;
@@ -153,7 +154,7 @@ static void show(struct shown *to, const struct api_score *s)
     utf8_writer_flush(&writer);
 }
 
-/* Whether a text between two places of the records is the same one. */
+/* Return true if the same text stands between two places of the records. */
 static bool stands(const struct api_text *scores, size_t from, size_t to, const struct api_score *s)
 {
     struct shown wanted, one;
@@ -171,7 +172,7 @@ static bool stands(const struct api_text *scores, size_t from, size_t to, const 
     return false;
 }
 
-/* {"a": -0.1, ...} of the most likely ones. Among equal texts, the more likely one stays. */
+/* Write {"a": -0.1, ...} of the most likely ones. If texts are equal, the likeliest stays. */
 static void put_likeliest(struct api_text *out, const struct api_text *scores, size_t at,
                           uint32_t n)
 {
@@ -218,7 +219,7 @@ static size_t characters_of(const struct api_score *s)
 
 enum list { TOKENS, LOGPROBS, LIKELIEST, OFFSETS, N_LISTS };
 
-/* One of the lists that /v1/completions has. */
+/* Write one of the lists of /v1/completions. */
 static void put_list(struct api_text *out, enum list list, const struct api_text *scores,
                      struct api_scores_at *from)
 {

@@ -52,7 +52,7 @@ static void say(const struct walk *w, enum api_step step, enum api_item item, co
     w->say(w->s, &p);
 }
 
-/* Ends thoughts or text that are open. A call ends where it is read. */
+/* End thoughts or text that are open. A call ends where it is read. */
 static void close_open(const struct walk *w)
 {
     const struct api_job *j = w->s->j;
@@ -68,8 +68,8 @@ static void close_open(const struct walk *w)
     at->open = API_NO_ITEM;
 }
 
-/* Takes the first n bytes of a text, of which *said were sent. If another kind is open, it begins a
- * new item. */
+/* Take the first n bytes of a text, of which *said were sent. If another kind is open, a new item
+ * begins. */
 static void grow(const struct walk *w, enum api_item item, const char *bytes, size_t n,
                  size_t *said)
 {
@@ -86,7 +86,7 @@ static void grow(const struct walk *w, enum api_item item, const char *bytes, si
         at->from = from;
     }
     at->texted |= item == API_TEXT_ITEM;
-    *said = n; /* before: the piece may be the last that a writer sends */
+    *said = n; /* set before the call, because the piece may be the last that a writer sends */
     say(w, step, item, bytes + from, n - from);
 }
 
@@ -104,7 +104,7 @@ static void say_of_call(const struct walk *w, enum api_step step, const struct a
     w->say(w->s, &p);
 }
 
-/* Sends the part of the next call that has come. */
+/* Send the part of the next call that has come. */
 static void walk_call(const struct walk *w, const struct api_call *c)
 {
     struct api_events *at = w->s->at;
@@ -127,7 +127,7 @@ static void walk_call(const struct walk *w, const struct api_call *c)
     at->calls++;
 }
 
-/* Sends the calls of a reply that were not sent completely. */
+/* Send the calls of a reply that were not sent completely. */
 static void walk_calls(const struct walk *w, struct api_call c)
 {
     const struct api_job *j = w->s->j;
@@ -168,7 +168,7 @@ void api_stream_walk(const struct api_stream *s, api_say *to)
     }
     walk_calls(&w, c);
     if (j->done) {
-        if (at->items == 0 && at->open == API_NO_ITEM) { /* an empty reply is an empty text */
+        if (at->items == 0 && at->open == API_NO_ITEM) { /* an empty reply has an empty text */
             at->open = API_TEXT_ITEM;
             at->texted = true;
             say(&w, API_OPENS, API_TEXT_ITEM, "", 0);

@@ -16,7 +16,7 @@ void api_text_open(struct api_text *t, char *memory, size_t room)
     memory[0] = '\0';
 }
 
-/* For n bytes and a NUL. */
+/* Make room for n bytes and a NUL. */
 static bool has_room(struct api_text *t, size_t n)
 {
     return n < t->room - t->n || (t->grow != NULL && t->grow(t, t->n + n + 1));
@@ -61,7 +61,7 @@ void api_text_escaped(struct api_text *t, const char *text, size_t bytes)
         char out[JSON_ESCAPE_BYTES];
         int n = utf8_check((const uint8_t *)text, bytes);
 
-        if (n <= 0) { /* does not occur in a text that came as JSON */
+        if (n <= 0) { /* this does not occur in a text that came as JSON */
             api_text_put(t, UTF8_REPLACEMENT, 3);
             text++;
             bytes--;

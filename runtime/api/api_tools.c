@@ -7,11 +7,11 @@
 
 enum { TOOLS_MOST = API_HELD_MOST - 1, NAME_MOST = 64 };
 
-/* The fields that are read from a function. */
+/* The fields of a function that are read. */
 struct tool {
     const struct api_json *function;
     const char *name;
-    const char *schema; /* of its parameters */
+    const char *schema; /* the schema of its parameters */
     bool strict;
     bool allowed; /* by tool_choice */
 };
@@ -65,7 +65,8 @@ static bool is_object_type(const struct api_json *type)
     return api_json_is(type, JSON_TEXT) && strcmp(type->text, "object") == 0;
 }
 
-/* Arguments are an object, even if the schema does not say so. Without parameters it is empty. */
+/* Read the parameters. The arguments are an object, even if the schema does not say so; without
+ * parameters it is empty. */
 static bool read_parameters(struct tools *t, struct tool *one, const struct api_json *parameters)
 {
     if (parameters == NULL || api_json_is(parameters, JSON_NULL) ||
@@ -82,7 +83,8 @@ static bool read_parameters(struct tools *t, struct tool *one, const struct api_
     return one->schema != NULL;
 }
 
-/* {"type":"function","function":{"name",...}}, or the function's members next to the type. */
+/* Add {"type":"function","function":{"name",...}}, or a function whose members are next to the
+ * type. */
 static bool add_tool(struct tools *t, const struct api_json *v)
 {
     static const char
@@ -156,7 +158,7 @@ static bool refuse_choice(struct tools *t)
                       "allowed_tools");
 }
 
-/* Reads auto, none, required; other servers call the last one any. */
+/* Read auto, none or required; other servers call the last one any. */
 static bool read_word(struct tools *t, const char *word, enum choice *choice)
 {
     static const struct {
@@ -182,7 +184,7 @@ static void allow(struct tools *t, bool all)
     }
 }
 
-/* Returns the name in {"function":{"name"}} or {"name"}. */
+/* Allow the function whose name is in {"function":{"name"}} or {"name"}. */
 static bool allow_one(struct tools *t, const struct api_json *v)
 {
     const struct api_json *function = get(v, "function");
@@ -198,7 +200,7 @@ static bool allow_one(struct tools *t, const struct api_json *v)
     return true;
 }
 
-/* Reads {"type":"allowed_tools","allowed_tools":{"mode","tools"}}, or mode and tools next to the
+/* Read {"type":"allowed_tools","allowed_tools":{"mode","tools"}}, or mode and tools next to the
  * type. */
 static bool read_allowed(struct tools *t, const struct api_json *v, enum choice *choice)
 {
@@ -286,7 +288,7 @@ static bool tell(struct tools *t)
 
 /* ---- the grammar ----------------------------------------------------------------------------- */
 
-/* Makes the grammar of a call, or of the answer of response_format unless a call is required. */
+/* Make the grammar of a call, or of the answer of response_format unless a call is required. */
 static bool hold(struct tools *t, bool must)
 {
     struct api_held *list = api_memory_take(t->r->q->memory, (t->n + 1) * sizeof *list);

@@ -11,7 +11,8 @@ enum { RANGE_FIELD_BYTES = 64, CRC_DIGITS = 8 };
 
 /* ---- answers ---- */
 
-/* 308: send the bytes after the first `have`. 201: the file is complete. */
+/* Answer 308: the client must send the bytes after the first `have`; or 201: the file is
+ * complete. */
 static void answer_state(struct api_client *k, int status, uint64_t have)
 {
     char fields[RANGE_FIELD_BYTES] = "";
@@ -50,7 +51,7 @@ static bool is_file_path(const char *path)
     return false;
 }
 
-/* A request without a range has the whole file. */
+/* Read the range. A request without one has the whole file. */
 static bool read_range(struct api_client *k, const struct http_request *r)
 {
     size_t bytes;
@@ -73,7 +74,7 @@ static bool read_range(struct api_client *k, const struct http_request *r)
     return true;
 }
 
-/* The CRC-32C of the whole file, as the sender states it: eight hexadecimal digits. */
+/* Read the CRC-32C of the whole file, as the sender states it: eight hexadecimal digits. */
 static void read_crc_field(struct api_client *k)
 {
     size_t bytes;
@@ -90,7 +91,7 @@ static void read_crc_field(struct api_client *k)
     }
 }
 
-/* Whether this continues the upload that was cut. */
+/* Return true if this continues the upload that was cut. */
 static bool goes_on(const struct api_client *k)
 {
     const struct api_upload *u = &k->api->upload;
@@ -145,7 +146,8 @@ bool api_upload_body(struct api_client *k, const char *bytes, size_t n)
 
 /* ---- writing ---- */
 
-/* A number for where its extents are: at another place, none of the earlier bytes are there. */
+/* Return a number for the place of the file's extents. At another place, none of the earlier bytes
+ * are there. */
 static uint32_t place_of(const struct file *f)
 {
     const struct file_extent *extents = f->table != NULL ? f->table : f->few;
@@ -154,7 +156,7 @@ static uint32_t place_of(const struct file *f)
     return crc32c(crc, extents, f->n_extents * sizeof *extents);
 }
 
-/* NULL: the bytes of this request may be written. */
+/* Open the file. NULL: the bytes of this request may be written. */
 static const char *open_file(struct api *a, int *status)
 {
     const struct api_client *k = a->work.client;
@@ -208,7 +210,7 @@ static enum err write_body(struct api *a, uint32_t *crc)
     return e;
 }
 
-/* Runs as long as bytes come. ERR_OK: this request's bytes are written. */
+/* Write bytes as long as they come. ERR_OK: this request's bytes are written. */
 static enum err take_all(struct api *a, uint32_t *crc)
 {
     struct api_client *k = a->work.client;

@@ -49,7 +49,8 @@ static void add_block(uint32_t h[SHA1_WORDS], const uint8_t block[SHA1_BLOCK])
     }
 }
 
-/* Key and constant are 60 bytes: two blocks with the end mark and the length. */
+/* Hash the key and the constant, which are 60 bytes: two blocks with the end mark and the
+ * length. */
 static void hash_key(const char *key, uint8_t digest[4 * SHA1_WORDS])
 {
     static const char constant[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -69,8 +70,8 @@ static void hash_key(const char *key, uint8_t digest[4 * SHA1_WORDS])
     }
 }
 
-/* The bits after the last byte may have any value, because some clients draw letters: two more
- * letters in place of the padding make them count. */
+/* The bits after the last byte may have any value, because some clients draw random letters. Two
+ * more letters in place of the padding make these bits count. */
 bool http_is_key(const char *key, size_t n)
 {
     char letters[HTTP_KEY_BYTES];

@@ -6,7 +6,7 @@
 #include "runtime/http/http_fields.h"
 #include "runtime/text/format_text.h"
 
-/* Around a chunk: its size in four digits and CRLF; CRLF; the last chunk. */
+/* Bytes around a chunk: its size in four digits and CRLF; CRLF; the last chunk. */
 enum { CHUNK_HEAD = 6, CHUNK_END = 2, LAST_CHUNK = 5 };
 
 static void next_request(struct http_connection *c)
@@ -33,7 +33,7 @@ void http_connection_close(struct http_connection *c)
     c->stage = HTTP_BROKEN;
 }
 
-/* The next bytes belong to the request. */
+/* Return true if the next bytes belong to the request. */
 static bool reads_request(const struct http_connection *c)
 {
     return (c->stage == HTTP_READS && !c->held) || c->stage == HTTP_DROPS ||
@@ -57,15 +57,15 @@ static bool may_have_body(const struct http_connection *c, int status)
     return c->request.method != HTTP_IS_HEAD && status != 204 && status >= 200;
 }
 
-/* The request's end has not come yet, and can still be read. */
+/* Return true if the request's end has not come yet and can still be read. */
 static bool is_unread(const struct http_connection *c)
 {
     return c->stage == HTTP_READS && c->request.at != HTTP_AT_END && c->request.at != HTTP_AT_ERROR;
 }
 
-/* Whether an answer ends its connection. An answer before the end of the body does, if the body
- * is too long to be dropped, or if the caller waits for 100 Continue: the caller may send the
- * body or not, so nobody knows where the next request begins. */
+/* Return true if an answer ends its connection. An answer before the end of the body does so if
+ * the body is too long to be dropped. It also does so if the caller waits for 100 Continue: the
+ * caller may send the body or not, so nobody knows where the next request begins. */
 static bool ends_after(const struct http_connection *c, const struct http_answer *a)
 {
     const struct http_request *r = &c->request;
@@ -78,7 +78,7 @@ static bool ends_after(const struct http_connection *c, const struct http_answer
 
 void http_connection_answer(struct http_connection *c, const struct http_answer *a)
 {
-    /* The first answer counts: a site that fails halfway may try a second one. */
+    /* Only the first answer counts: a site that fails halfway may try a second one. */
     if (c->answered || (c->stage != HTTP_READS && c->stage != HTTP_WORKS)) {
         return;
     }
@@ -117,7 +117,7 @@ int http_connection_upgrade(struct http_connection *c, const char **error_messag
         *error_message = "this page is a WebSocket: the request has to ask for one";
         return 426;
     }
-    /* The same field twice: two parties may read different ones. */
+    /* A field that comes twice is refused, because two parties may read different ones. */
     if (http_field(head, n, "sec-websocket-version", 1, &bytes) != NULL ||
         http_field(head, n, "sec-websocket-key", 1, &bytes) != NULL) {
         *error_message = "a request has one Sec-WebSocket-Version and one Sec-WebSocket-Key";
@@ -147,7 +147,7 @@ int http_connection_upgrade(struct http_connection *c, const char **error_messag
     return 0;
 }
 
-/* An interim answer, if the head's memory is not in use. */
+/* Write an interim answer, if the head's memory is not in use. */
 static void put_continue(struct http_connection *c)
 {
     if (!c->request.is_1_0 && c->head_bytes == 0) {
@@ -173,7 +173,7 @@ static void begin(struct http_connection *c)
     }
 }
 
-/* The rest of a request that has its answer is not read. */
+/* Stop reading the rest of a request that has its answer. */
 static void stop_draining(struct http_connection *c)
 {
     c->drains = false;
@@ -201,7 +201,7 @@ static void end(struct http_connection *c)
     }
 }
 
-/* A limited part of what comes after the answer is dropped. */
+/* Take a piece of the body. If it comes after the answer it is dropped, up to a limit. */
 static void take_piece(struct http_connection *c, const char *piece, size_t n)
 {
     if (!c->answered) {
@@ -214,7 +214,7 @@ static void take_piece(struct http_connection *c, const char *piece, size_t n)
     }
 }
 
-/* One step of a request. False: more bytes are needed. */
+/* Take one step of a request. False: more bytes are needed. */
 static bool step(struct http_connection *c, const char *bytes, size_t n, size_t *used)
 {
     const char *piece;
@@ -225,7 +225,7 @@ static bool step(struct http_connection *c, const char *bytes, size_t n, size_t 
     case HTTP_GOT_BODY: take_piece(c, piece, piece_bytes); break;
     case HTTP_GOT_ALL: end(c); break;
     case HTTP_GOT_ERROR:
-        /* The client has its answer: a second one would be taken as that of its next request. */
+        /* The client has its answer, and would take a second one as that of its next request. */
         if (c->answered) {
             stop_draining(c);
         } else {
@@ -316,7 +316,7 @@ static void finish(struct http_connection *c)
     }
 }
 
-/* The next chunk, and the last one after it. */
+/* Write the next chunk, and the last one after it. */
 static size_t fill_chunk(struct http_connection *c, char *to, size_t room, bool *failed)
 {
     size_t at = 0, n;
@@ -354,7 +354,7 @@ static size_t fill_body(struct http_connection *c, char *to, size_t room)
             c->last_out = c->left == 0;
         }
     }
-    /* The head is out, so only the end of the connection can tell of the failure. */
+    /* The head has been sent, so only the end of the connection can show the failure. */
     if (failed) {
         c->stage = HTTP_BROKEN;
         return 0;

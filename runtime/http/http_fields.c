@@ -36,7 +36,7 @@ static bool is_control(char c)
     return (unsigned char)c < ' ' || c == 0x7f;
 }
 
-/* How many bytes at the beginning of text (n) form a token. */
+/* Return how many bytes at the beginning of text (n) form a token. */
 static size_t token_bytes(const char *text, size_t n)
 {
     size_t at = 0;
@@ -98,7 +98,8 @@ static const char *trim(const char *text, size_t *n)
     return text;
 }
 
-/* The value of the next field of that name from *at on, which advances past it. NULL: no more. */
+/* Return the value of the next field of that name from *at on; *at advances past it. NULL: there
+ * are no more. */
 static const char *next_field(const char **at, const char *end, const char *name, size_t *bytes)
 {
     while (*at < end) {
@@ -164,7 +165,7 @@ bool http_field_has(const char *head, size_t n, const char *name, const char *it
 
 /* ---- the target ------------------------------------------------------------------------------ */
 
-/* In brackets: an IPv6 address, or a future form. Its bytes with the brackets; 0: it is neither. */
+/* Return the bytes, with the brackets, of an IPv6 address or a future form; 0: it is neither. */
 static size_t literal_bytes(const char *text, size_t n)
 {
     size_t at = 1;
@@ -175,7 +176,7 @@ static size_t literal_bytes(const char *text, size_t n)
     return at > 1 && at < n && text[at] == ']' ? at + 1 : 0;
 }
 
-/* Bytes of a name: letters, digits, marks, and escapes. */
+/* Return the bytes of a name: letters, digits, marks and escapes. */
 static size_t name_bytes(const char *text, size_t n)
 {
     size_t at = 0;

@@ -60,7 +60,7 @@ static enum http_frames_event break_off(struct http_frames *f, uint16_t code)
     return HTTP_FRAMES_END;
 }
 
-/* A frame's head is in io. Returns 0, or the code of the rule that it breaks. */
+/* Begin a frame whose head is in io. Returns 0, or the code of the rule that it breaks. */
 static uint16_t begin_frame(struct http_frames *f, const struct wslay_frame_iocb *io)
 {
     bool control = wslay_is_ctrl_frame(io->opcode);
@@ -93,14 +93,14 @@ static uint16_t begin_frame(struct http_frames *f, const struct wslay_frame_iocb
     return 0;
 }
 
-/* RFC 6455, section 7.4: the codes that an end frame may have. */
+/* Return true for the codes that an end frame may have (RFC 6455, section 7.4). */
 static bool is_code(unsigned code)
 {
     return (code >= 1000 && code <= 1014 && code != 1004 && code != 1005 && code != 1006) ||
            (code >= 3000 && code <= 4999);
 }
 
-/* A control frame is complete. */
+/* Handle a complete control frame. */
 static enum http_frames_event take_control(struct http_frames *f)
 {
     unsigned code = HTTP_CLOSE_NORMAL;
@@ -143,7 +143,7 @@ enum http_frames_event http_frames_next(struct http_frames *f, const char **piec
         if (code != 0 || io.data_length > f->left) {
             return break_off(f, code != 0 ? code : HTTP_CLOSE_PROTOCOL);
         }
-        /* A frame may come in many pieces: left counts what is still missing of it. */
+        /* A frame may come in many pieces: `left` counts its missing bytes. */
         f->left -= io.data_length;
         f->in_frame = f->left != 0;
         /* Data goes on at once; control frames are gathered first. */
@@ -168,7 +168,7 @@ enum http_frames_event http_frames_next(struct http_frames *f, const char **piec
 
 /* ---- sent frames ----------------------------------------------------------------------------- */
 
-/* A server's frames have no mask. Returns the bytes of the head. */
+/* Write the head of a frame, which has no mask because a server sends it. Returns its bytes. */
 static uint8_t put_head(uint8_t *to, unsigned opcode, size_t n)
 {
     uint8_t at = 2;
@@ -198,10 +198,11 @@ static size_t put_control(char *to, unsigned opcode, const uint8_t *bytes, size_
     return head_bytes + n;
 }
 
-/* One waiting control frame; the end frame only after everything else (last). 0: none waits. */
+/* Write one waiting control frame; the end frame comes after everything else (last). 0: none
+ * waits. */
 static size_t fill_control(struct http_frames *f, char *to, bool last)
 {
-    /* A pong first: the other end is waiting for it. */
+    /* A pong comes first, because the other end is waiting for it. */
     if (f->pongs) {
         f->pongs = false;
         return put_control(to, WSLAY_PONG, f->pong, f->pong_bytes);
@@ -225,7 +226,7 @@ size_t http_frames_fill(struct http_frames *f, const char *message, size_t n, ch
     size_t at = 0, more;
 
     *sent = false;
-    if (f->sends && message == NULL) { /* its other half comes later */
+    if (f->sends && message == NULL) { /* the rest of the message comes later */
         return 0;
     }
     /* Control frames go between messages, never inside one: its head has announced its length. */

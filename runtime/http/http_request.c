@@ -12,7 +12,7 @@ static int on_headers(llhttp_t *parser)
 
     r->headed = true;
     r->keeps = llhttp_should_keep_alive(parser) != 0;
-    /* The connection handles an upgrade after the body; for llhttp the message is like any
+    /* The connection handles an upgrade after the body; llhttp treats the message like any
      * other. */
     parser->upgrade = 0;
     return 0;
@@ -65,7 +65,7 @@ static enum http_event refuse(struct http_request *r, int status, const char *er
 
 /* ---- the head -------------------------------------------------------------------------------- */
 
-/* Only digits, few enough for 64 bits. RFC 9110, section 8.6. */
+/* Read a length: only digits, few enough for 64 bits (RFC 9110, section 8.6). */
 static bool read_length(const char *text, size_t n, uint64_t *value)
 {
     *value = 0;
@@ -81,7 +81,7 @@ static bool read_length(const char *text, size_t n, uint64_t *value)
     return true;
 }
 
-/* The header fields after the request line, without the empty line at their end. */
+/* Return the header fields after the request line, without the empty line at their end. */
 static const char *fields_of(const struct http_request *r, size_t *n)
 {
     const char *end = memchr(r->text, '\n', r->n);
@@ -90,8 +90,8 @@ static const char *fields_of(const struct http_request *r, size_t *n)
     return end + 1;
 }
 
-/* RFC 9112, section 6: one length, or only chunks. Unclear input is refused, because a proxy may
- * read it in another way. */
+/* Read the framing (RFC 9112, section 6): one length, or only chunks. Unclear input is refused,
+ * because a proxy may read it in another way. */
 static bool read_framing(struct http_request *r, const char *fields, size_t n)
 {
     size_t bytes, more;
@@ -112,7 +112,7 @@ static bool read_framing(struct http_request *r, const char *fields, size_t n)
     if (length != NULL) {
         return refuse(r, 400, "a request has Content-Length or Transfer-Encoding, not both"), false;
     }
-    /* HTTP/1.0 knows no codings, and a list of codings is not read here. */
+    /* HTTP/1.0 has no codings, and lists of codings are not supported here. */
     if (r->is_1_0 || !http_same(coding, bytes, "chunked") ||
         http_field(fields, n, "transfer-encoding", 1, &more) != NULL) {
         return refuse(r, 400, "the only Transfer-Encoding that this server reads is chunked"),
@@ -122,7 +122,7 @@ static bool read_framing(struct http_request *r, const char *fields, size_t n)
     return true;
 }
 
-/* RFC 9112, section 3.2: exactly one Host in HTTP/1.1. */
+/* Read the host; HTTP/1.1 has exactly one Host field (RFC 9112, section 3.2). */
 static bool read_host(struct http_request *r, const char *fields, size_t n)
 {
     size_t more;
@@ -142,7 +142,7 @@ static bool read_host(struct http_request *r, const char *fields, size_t n)
     return true;
 }
 
-/* The length of "http://" or "https://"; 0: another target. */
+/* Return the length of "http://" or "https://"; 0: the target has another form. */
 static size_t scheme_bytes(const char *target, size_t n)
 {
     if (n > 7 && http_same(target, 7, "http://")) {
@@ -151,8 +151,8 @@ static size_t scheme_bytes(const char *target, size_t n)
     return n > 8 && http_same(target, 8, "https://") ? 8 : 0;
 }
 
-/* The host of a whole address, from begin to end; its name counts, not that of Host (RFC 9112,
- * section 3.2.2). Returns where its path begins; NULL: the address names no host. */
+/* Read the host of a whole address, from begin to end; it counts instead of Host (RFC 9112,
+ * section 3.2.2). Returns where the path begins; NULL: the address names no host. */
 static const char *read_address(struct http_request *r, const char *begin, const char *end)
 {
     r->authority = begin;
@@ -169,7 +169,7 @@ static const char *read_address(struct http_request *r, const char *begin, const
     return begin;
 }
 
-/* begin to end: "/path?query" ("?query" after a host), or the "*" of OPTIONS. */
+/* Read the path from begin to end: "/path?query" ("?query" after a host), or the "*" of OPTIONS. */
 static bool read_path(struct http_request *r, const char *begin, const char *end)
 {
     bool is_star = *begin == '*' && begin + 1 == end;
@@ -191,13 +191,13 @@ static bool read_path(struct http_request *r, const char *begin, const char *end
     }
 }
 
-/* RFC 9112, section 3.2: a path, the whole address as for a proxy, or a star. */
+/* Read the target (RFC 9112, section 3.2): a path, the whole address as for a proxy, or a star. */
 static bool read_target(struct http_request *r)
 {
     const char *begin = memchr(r->text, ' ', r->n), *end;
     size_t scheme;
 
-    /* The line has two spaces: check_head_line() has seen to that. */
+    /* The line has two spaces, which check_head_line() has checked. */
     begin++;
     end = memchr(begin, ' ', r->n - (size_t)(begin - r->text));
     scheme = scheme_bytes(begin, (size_t)(end - begin));
@@ -246,7 +246,7 @@ static enum http_event end_head(struct http_request *r)
 
     r->method = read_method(r->text);
     r->is_1_0 = r->parser.http_minor == 0;
-    /* The framing first: without it nobody knows where the request ends. */
+    /* The framing comes first: without it nobody knows where the request ends. */
     if (!read_framing(r, fields, n) || !read_host(r, fields, n) || !read_target(r)) {
         return HTTP_GOT_ERROR;
     }
@@ -275,8 +275,8 @@ static enum http_event say_wrong(struct http_request *r, enum llhttp_errno error
     return refuse(r, 400, "the request is not HTTP");
 }
 
-/* The version at the end of the first line. Returns 0, or the status of the error. A later minor
- * version is read as 1.1 (RFC 9110, section 2.5), also by the parser. */
+/* Check the version at the end of the first line. Returns 0, or the status of the error. A later
+ * minor version becomes 1.1 (RFC 9110, section 2.5), also for the parser. */
 static int check_version(char *line, size_t n)
 {
     char *version = line + n - 3;
@@ -289,7 +289,7 @@ static int check_version(char *line, size_t n)
                                                                                             : 400;
 }
 
-/* A line of the head without its CRLF. */
+/* Check a line of the head without its CRLF. */
 static enum http_event check_head_line(struct http_request *r, char *line, size_t n)
 {
     int status;
@@ -319,8 +319,8 @@ static enum http_event give(struct http_request *r, const char *bytes, size_t n)
     return error == HPE_OK || error == HPE_PAUSED ? HTTP_GOT_PART : say_wrong(r, error);
 }
 
-/* The size of a chunk. llhttp does not get its extensions (RFC 9112, section 7.1.1), because it
- * accepts some and refuses others. */
+/* Take the size of a chunk. llhttp does not get its extensions (RFC 9112, section 7.1.1), because
+ * it accepts some and refuses others. */
 static enum http_event take_size(struct http_request *r, const char *line, size_t n)
 {
     const char *extension = memchr(line, ';', n);
@@ -331,7 +331,7 @@ static enum http_event take_size(struct http_request *r, const char *line, size_
             return refuse(r, 400, "an extension of a chunk has a control character");
         }
     }
-    /* Whitespace in front of an extension is bad, and has to be accepted (RFC 9112, section 7.1.1). */
+    /* Whitespace in front of an extension is bad, but must be accepted (RFC 9112, section 7.1.1). */
     while (extension != NULL && size != 0 && (line[size - 1] == ' ' || line[size - 1] == '\t')) {
         size--;
     }
@@ -346,11 +346,11 @@ static enum http_event take_size(struct http_request *r, const char *line, size_
                : refuse(r, 413, "a chunk of the body is longer than a gigabyte");
 }
 
-/* A line without its CRLF between pieces of a chunked body: the end of a chunk, the size of the
- * next, or a line of the trailer, which is read and ignored (RFC 9112, section 7.1.2). */
+/* Take a line without its CRLF between pieces of a chunked body: the end of a chunk, the size of
+ * the next one, or a line of the trailer, which is read and ignored (RFC 9112, section 7.1.2). */
 static enum http_event take_body_line(struct http_request *r, const char *line, size_t n)
 {
-    /* The CRLF behind the data of a chunk. */
+    /* This is the CRLF after the data of a chunk. */
     if (r->after_chunk) {
         r->after_chunk = false;
         return n == 0 ? give(r, "\r\n", 2)
@@ -368,14 +368,14 @@ static enum http_event take_body_line(struct http_request *r, const char *line, 
                : refuse(r, 400, "a line of the trailer is not a name, a colon and a value");
 }
 
-/* The line that begins at r->line is complete. */
+/* Take the complete line that begins at r->line. */
 static enum http_event take_line(struct http_request *r)
 {
     char *line = r->text + r->line;
     size_t n = r->n - r->line;
     bool head = r->at == HTTP_AT_HEAD;
 
-    /* A bare CR or LF is where parsers disagree, so smuggled requests use it. */
+    /* Parsers disagree on a bare CR or LF, so smuggled requests use it. */
     if (n < 2 || line[n - 2] != '\r' || memchr(line, '\r', n - 2) != NULL ||
         memchr(line, '\0', n) != NULL) {
         return refuse(r, 400, "a line has to end with CR and LF, and may have no others");
@@ -407,7 +407,7 @@ static enum http_event take_line(struct http_request *r)
     return HTTP_GOT_PART;
 }
 
-/* Bytes up to the end of a line, or all of them. */
+/* Gather the bytes up to the end of a line, or all of them. */
 static enum http_event gather_line(struct http_request *r, const char *bytes, size_t n,
                                    size_t *used)
 {
@@ -422,7 +422,7 @@ static enum http_event gather_line(struct http_request *r, const char *bytes, si
         return head ? refuse(r, 431, "the head of the request is longer than 16 KiB")
                     : refuse(r, 400, "a line between chunks is longer than 1 KiB");
     }
-    /* Bounded: a client could send extensions for ever, and no byte of a body. */
+    /* This is bounded, because a client could send extensions for ever and no byte of a body. */
     if (!head && (r->rest_bytes += more) > HTTP_REST_BYTES) {
         return refuse(r, 400, "the chunks of the body have too many extensions or trailers");
     }

@@ -26,8 +26,8 @@ u32_t sys_now(void)
     return (u32_t)net_now_ms(at_work);
 }
 
-/* xorshift64* seeded by the clock and the device's address: for ports, sequence numbers and
- * delays, not for secrets. */
+/* Return a number from xorshift64*, seeded by the clock and the device's address. It is good
+ * for ports, sequence numbers and delays, not for secrets. */
 uint32_t net_random(void)
 {
     struct net *n = at_work;
@@ -69,7 +69,7 @@ static err_t start_netif(struct netif *netif)
     return ERR_OK;
 }
 
-/* A frame that does not fit lwIP's memory is dropped. */
+/* Take a frame. It is dropped if it does not fit lwIP's memory. */
 static void take_frame(struct net *n, size_t bytes)
 {
     struct pbuf *p = pbuf_alloc(PBUF_RAW, (u16_t)bytes, PBUF_POOL);
@@ -170,7 +170,7 @@ const char *net_check_time(const char *time)
                                      "time=ntp,192.168.1.1";
 }
 
-/* lwIP has read option 42 of DHCP. */
+/* Take the servers of DHCP's option 42, which lwIP has read. */
 void dhcp_set_ntp_servers(u8_t n, const ip4_addr_t *servers)
 {
     net_time_servers(&at_work->time, n, servers);
@@ -190,12 +190,12 @@ static void start_address(struct net *n)
         ip_addr_t router = IPADDR4_INIT(fixed.gateway.addr);
 
         netif_set_addr(&n->netif, &fixed.address, &fixed.mask, &fixed.gateway);
-        /* Routers of homes know names, too; DHCP names its own servers. */
+        /* Home routers resolve names, too; DHCP names its own servers. */
         dns_setserver(0, &router);
     }
 }
 
-/* The address that a router gave, or else the link-local one. */
+/* Return the address that a router gave, or else the link-local one. */
 static const ip6_addr_t *best_address6(const struct netif *netif)
 {
     for (int i = LWIP_IPV6_NUM_ADDRESSES - 1; i > 0; i--) {
@@ -258,7 +258,7 @@ static void add_service_text(struct mdns_service *service, void *context)
     (void)mdns_resp_add_service_txtitem(service, "path=/v1", 8);
 }
 
-/* RFC 6762: announces the name, and the server under it. */
+/* Announce the name, and the server under it (RFC 6762). */
 static void open_name(struct net *n)
 {
     mdns_resp_init();
@@ -302,7 +302,7 @@ struct net *net_open(void *memory, const struct net_setup *setup, const char **w
     return *why == NULL ? n : NULL;
 }
 
-/* When a cable is plugged in, lwIP asks for an address again. */
+/* Look at the link: when a cable is plugged in, lwIP asks for an address again. */
 static void look_at_link(struct net *n)
 {
     const struct platform_network *device = &n->setup.platform->network;

@@ -65,7 +65,7 @@ static bool is_open(struct net_file *f)
     return f->opening == HTTP_RANGE_DONE || f->opening == HTTP_RANGE_WRONG;
 }
 
-/* False: it took too long. */
+/* Poll until the condition holds. False: it took too long. */
 static bool wait_until(struct net_file *f, bool (*ready)(struct net_file *f), uint32_t seconds)
 {
     const struct platform *p = f->net->setup.platform;
@@ -85,7 +85,7 @@ static void on_resolved(const char *name, const ip_addr_t *ip, void *context)
 {
     struct net_file *f = context;
 
-    /* An answer to an earlier question for this place. */
+    /* This is an answer to an earlier question for the same place. */
     if (strcmp(name, f->address.host) != 0) {
         return;
     }
@@ -96,7 +96,7 @@ static void on_resolved(const char *name, const ip_addr_t *ip, void *context)
     }
 }
 
-/* NULL: f->ip is the host's. */
+/* Resolve the host. NULL: f->ip is the host's address. */
 static const char *resolve(struct net_file *f)
 {
     if (ipaddr_aton(f->address.host, &f->ip)) {
@@ -113,7 +113,7 @@ static const char *resolve(struct net_file *f)
     return NULL;
 }
 
-/* NULL: the file's length and version are known. */
+/* Open the file. NULL: its length and version are known. */
 static const char *open_file(struct net_file *f)
 {
     const struct net_job job = { .bytes = 1, .to = &f->first };
@@ -145,8 +145,9 @@ static void fill_device(struct net_file *f)
         .name = f->name,
         .n_sectors = (f->version.bytes + SECTOR_BYTES - 1) / SECTOR_BYTES,
         .max_sectors = NET_STORE_SECTORS,
-        .queue_depth = NET_STORE_JOBS - 1, /* one is for opening */
-        .flash = true,                     /* one .ingot from its first byte on */
+        .queue_depth = NET_STORE_JOBS - 1, /* one job is kept for opening files */
+        .flash = true,                     /* the device is one .ingot file from its first byte
+                                            * on */
         .submit = net_file_submit,
         .poll = net_file_poll,
         .reset = net_file_reset,

@@ -10,15 +10,16 @@
 enum {
     FILLS_A_POLL = 8,
     MS = 1000,
-    SLOT_FRAMES = 8,       /* frames that a connection holds and did not read */
-    SLOT_FRAMES_SHORT = 2, /* while lwIP has few frames */
+    SLOT_FRAMES = 8,       /* frames that a connection may hold unread */
+    SLOT_FRAMES_SHORT = 2, /* the same while lwIP has few frames */
 };
 
 /* ---- from lwIP ---- */
 
-/* A client that sends many small segments, and whose connection does not read now, must not hold
- * all frames: those of other clients need some, and so do the acknowledgements for which it
- * waits itself. lwIP keeps one more, and drops the rest until there is room. */
+/* Return how many frames a connection may hold. A client that sends many small segments, and whose
+ * connection does not read now, must not hold all frames: other clients need some, and so do
+ * the acknowledgements for which it waits itself. lwIP keeps one more and drops the others until
+ * there is room. */
 static unsigned frames_at_most(void)
 {
     return lwip_stats.memp[MEMP_PBUF_POOL]->used < PBUF_POOL_SIZE / 4 ? SLOT_FRAMES
@@ -72,7 +73,8 @@ static unsigned number(const struct net_slot *s)
     return (unsigned)(s - s->net->slots);
 }
 
-/* tell: tell lwIP that the bytes were read. It resets a connection that ends with unread bytes. */
+/* Forget the input. tell: tell lwIP that the bytes were read; it resets a connection that ends with
+ * unread bytes. */
 static void forget_input(struct net_slot *s, bool tell)
 {
     if (s->in != NULL) {
@@ -93,7 +95,7 @@ void net_forget_callbacks(struct tcp_pcb *pcb)
     tcp_err(pcb, NULL);
 }
 
-/* lwIP may reuse its memory for a new connection if there is no other. */
+/* After this, lwIP may reuse the pcb's memory for a new connection if no other is free. */
 void net_close(struct tcp_pcb *pcb)
 {
     tcp_setprio(pcb, TCP_PRIO_MIN);
@@ -102,7 +104,7 @@ void net_close(struct tcp_pcb *pcb)
     }
 }
 
-/* abort: send a reset, and never retransmit. */
+/* End a slot. abort: send a reset, and never retransmit. */
 static void end_slot(struct net_slot *s, bool abort)
 {
     const struct net_server *server = &s->net->setup.server;
@@ -123,15 +125,15 @@ static void end_slot(struct net_slot *s, bool abort)
     }
 }
 
-/* No request has begun, and no answer is in progress. */
+/* Return true if no request has begun and no answer is in progress. */
 static bool is_idle(const struct net_slot *s)
 {
     return s->in == NULL && s->out_bytes == 0 && s->http.stage == HTTP_READS &&
            !http_connection_begun(&s->http);
 }
 
-/* A free slot, or else that of the connection that has been idle for longest, unless its request
- * may still be on its way. NULL: all are in use. */
+/* Find a free slot, or else that of the connection that has been idle for longest, unless its
+ * request may still be on its way. NULL: all are in use. */
 static struct net_slot *find_slot(struct net *n)
 {
     uint64_t now = net_now_ms(n);
@@ -179,7 +181,7 @@ bool net_slots_begin(struct net *n, struct tcp_pcb *pcb)
     return true;
 }
 
-/* Connections that came earlier go first. */
+/* Accept a connection; those that came earlier go first. */
 static err_t on_accept(void *context, struct tcp_pcb *pcb, err_t error)
 {
     struct net *n = context;
@@ -212,7 +214,8 @@ const char *net_slots_open(struct net *n)
 
 /* ---- work ---- */
 
-/* The window opens only by what was taken, so a client that sends too much waits. */
+/* Take the input. The window opens only by the bytes taken, so a client that sends too much
+ * waits. */
 static void take_input(struct net_slot *s)
 {
     while (s->in != NULL && http_connection_wants(&s->http)) {
@@ -234,7 +237,7 @@ static void take_input(struct net_slot *s)
     }
 }
 
-/* Pass bytes waiting in `out` to lwIP as far as it has room. False: not all of them fit. */
+/* Pass the bytes waiting in `out` to lwIP as far as it has room. False: not all of them fit. */
 static bool flush(struct net_slot *s)
 {
     while (s->out_at < s->out_bytes) {
@@ -263,8 +266,8 @@ static void give_output(struct net_slot *s)
     (void)tcp_output(s->pcb);
 }
 
-/* A client that sends its request too slowly, does not take its answer, or is gone. It has less
- * time while others wait for a slot. */
+/* Return true if a client sends its request too slowly, does not take its answer, or is gone. It
+ * has less time while others wait for a slot. */
 static bool is_late(struct net_slot *s, bool crowded)
 {
     const struct net_server *server = &s->net->setup.server;

@@ -8,7 +8,7 @@
 
 /* ---- from lwIP ---- */
 
-/* A question is on its way, or its answer. */
+/* Return true if a request or its answer is on its way. */
 static bool is_asked(const struct net_link *l)
 {
     return l->job != NULL && l->range.to != NULL;
@@ -25,7 +25,8 @@ static err_t on_connected(void *context, struct tcp_pcb *pcb, err_t error)
     return ERR_OK;
 }
 
-/* The window opens at once: the bytes have left lwIP's memory when this returns. */
+/* Take received bytes. The window opens at once, because the bytes have left lwIP's memory when
+ * this returns. */
 static err_t on_receive(void *context, struct tcp_pcb *pcb, struct pbuf *p, err_t error)
 {
     struct net_link *l = context;
@@ -40,7 +41,8 @@ static err_t on_receive(void *context, struct tcp_pcb *pcb, struct pbuf *p, err_
         if (is_asked(l) && l->range.state == HTTP_RANGE_READS) {
             http_range_take(&l->range, q->payload, q->len);
         } else {
-            l->over = true; /* bytes that nobody asked for: what follows cannot be told apart */
+            l->over = true; /* nobody asked for these bytes: the following ones cannot be assigned
+                             * to a request */
         }
     }
     tcp_recved(pcb, p->tot_len);
@@ -48,7 +50,7 @@ static err_t on_receive(void *context, struct tcp_pcb *pcb, struct pbuf *p, err_
     return ERR_OK;
 }
 
-/* Refused, or reset. lwIP has freed the pcb already. */
+/* Note that the connection was refused or reset. lwIP has freed the pcb already. */
 static void on_error(void *context, err_t error)
 {
     struct net_link *l = context;
@@ -107,7 +109,7 @@ bool net_store_works(const struct net_store *s)
     return false;
 }
 
-/* The one that has waited longest; NULL: none waits. */
+/* Return the job that has waited longest; NULL: none waits. */
 static struct net_job *next_job(struct net_store *s)
 {
     struct net_job *first = NULL;
@@ -143,7 +145,7 @@ static void drop(struct net_link *l, bool abort)
     }
 }
 
-/* The job waits for another connection, which goes on where this one ended. */
+/* Give the job back: it waits for another connection, which goes on where this one ended. */
 static void give_back(struct net_link *l, const char *why)
 {
     struct net_job *j = l->job;
@@ -198,7 +200,7 @@ static void ask(struct net_link *l, struct net_job *j)
     (void)tcp_output(l->pcb);
 }
 
-/* The answer is whole, or asking again does not help. */
+/* End an answer that is complete, or for which asking again does not help. */
 static void end_answer(struct net_link *l)
 {
     struct net_job *j = l->job;
@@ -294,7 +296,7 @@ static bool begin_job(struct net *n, struct net_job *j)
         return false;
     }
     if (other->state != NET_LINK_FREE) {
-        drop(other, false); /* an idle one to another server */
+        drop(other, false); /* an idle connection to another server */
     }
     return connect_link(other, j);
 }

@@ -11,7 +11,7 @@ enum { MS = 1000, ADDRESS_TEXT = 16 };
 
 /* ---- the option ---- */
 
-/* A port in decimal digits; 0: it is not one. */
+/* Read a port in decimal digits; 0: it is not one. */
 static uint16_t read_port(const char *text)
 {
     uint32_t port = 0;
@@ -28,7 +28,7 @@ static bool is_unicast(const ip4_addr_t *address)
            address->addr != IPADDR_BROADCAST;
 }
 
-/* Four numbers: lwIP would take fewer, too. */
+/* Read an address of four numbers; lwIP would accept fewer. */
 static bool read_address(const char *text, ip4_addr_t *address)
 {
     unsigned dots = 0;
@@ -39,7 +39,7 @@ static bool read_address(const char *text, ip4_addr_t *address)
     return dots == 3 && ip4addr_aton(text, address) != 0 && is_unicast(address);
 }
 
-/* "ntp", "ntp,ADDRESS" or "ntp,ADDRESS:PORT". */
+/* Read "ntp", "ntp,ADDRESS" or "ntp,ADDRESS:PORT". */
 bool net_time_read(struct net_time *t, const char *how)
 {
     char text[ADDRESS_TEXT];
@@ -120,7 +120,7 @@ static void on_answer(void *context, struct udp_pcb *pcb, struct pbuf *p, const 
     enum sntp_result result;
 
     (void)pcb;
-    (void)from; /* lwIP compares both: the pcb is connected */
+    (void)from; /* lwIP compares both, because the pcb is connected */
     (void)port;
     pbuf_free(p);
     if (t->nonce == 0 || round > NET_TIME_ANSWER_SECONDS * MS) {
@@ -134,7 +134,8 @@ static void on_answer(void *context, struct udp_pcb *pcb, struct pbuf *p, const 
 
 /* ---- a question ---- */
 
-/* The server that time= names, else those of DHCP in turn, else the router, since many know the time. False: there is none. */
+/* Choose the server that time= names, else those of DHCP in turn, else the router, since many routers know the time. False:
+ * there is none. */
 static bool choose_server(struct net *n, ip_addr_t *server)
 {
     struct net_time *t = &n->time;

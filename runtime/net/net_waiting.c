@@ -18,8 +18,8 @@ static const char busy[] = "HTTP/1.1 503 Service Unavailable\r\n"
 
 /* ---- from lwIP ---- */
 
-/* lwIP keeps the bytes, acknowledges them and offers them again. A client that leaves before its
- * turn is dropped at the next poll. */
+/* Leave the bytes to lwIP, which keeps them, acknowledges them and offers them again. A client
+ * that leaves before its turn is dropped at the next poll. */
 static err_t on_receive(void *context, struct tcp_pcb *pcb, struct pbuf *p, err_t error)
 {
     struct net_waiting *w = context;
@@ -49,7 +49,7 @@ static void on_error(void *context, err_t error)
     struct net_waiting *w = context;
 
     (void)error;
-    w->pcb = NULL; /* lwIP has freed it */
+    w->pcb = NULL; /* lwIP has freed the pcb */
 }
 
 /* ---- begin, end ---- */
@@ -132,8 +132,9 @@ bool net_waiting_any(const struct net *n)
 
 /* ---- half-open connections ---- */
 
-/* A flood of SYNs that are never completed must not hold half of the backlog: the oldest is
- * dropped, after enough time for a client. The other half is for clients that come at once. */
+/* Drop the oldest half-open connection, after enough time for a client. A flood of SYNs that
+ * are never completed must not hold half of the backlog; the other half is for clients that connect
+ * at the same time. */
 static void drop_half_open(struct net *n)
 {
     struct tcp_pcb *oldest = NULL;

@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-/* Offsets of fields, and their values (RFC 4330, section 4). */
+/* Offsets and values of fields (RFC 4330, section 4). */
 enum {
     AT_STRATUM = 1,
-    AT_CODE = 12, /* code of a server that refuses: four letters */
+    AT_CODE = 12, /* the code of a server that refuses, four letters */
     AT_ORIGINATE = 24,
     AT_RECEIVE = 32,
     AT_TRANSMIT = 40,
@@ -19,7 +19,7 @@ enum {
 };
 
 #define SECONDS_1900_TO_1970 2208988800u
-/* 1 January 2026: no server that is right says an earlier date. */
+/* 1 January 2026: no correct server reports an earlier date. */
 #define OLDEST_MS (1767225600ull * 1000)
 
 static uint64_t read64(const uint8_t *p)
@@ -32,7 +32,8 @@ static uint64_t read64(const uint8_t *p)
     return value;
 }
 
-/* Seconds since 1900 and fractions of 32 bits each. Section 3: without the highest bit they count from 2036 on. */
+/* Convert a timestamp: seconds since 1900 and fractions, 32 bits each. Without the highest bit the seconds count
+ * from 2036 on (section 3). */
 static uint64_t unix_ms(uint64_t timestamp)
 {
     uint64_t seconds = timestamp >> 32, fraction = timestamp & 0xffffffff;
@@ -50,7 +51,7 @@ void sntp_write(uint8_t to[SNTP_BYTES], uint64_t nonce)
     }
 }
 
-/* Section 8: why there is no time in it. */
+/* Read why an answer has no time (section 8). */
 static enum sntp_result read_refusal(const uint8_t *code)
 {
     if (memcmp(code, "RATE", 4) == 0) {
@@ -84,7 +85,8 @@ enum sntp_result sntp_read(const uint8_t *bytes, size_t n, uint64_t nonce, uint6
         read64(bytes + AT_TRANSMIT) == 0 || sent < OLDEST_MS) {
         return SNTP_NO_TIME;
     }
-    /* Half of the time on the way has passed since it was sent. A server that says it worked for longer than we waited is not believed. */
+    /* Half of the time on the way has passed since the answer was sent. A server that claims to have worked for longer than we waited is
+     * not believed. */
     worked = sent > received ? sent - received : 0;
     *now_ms = sent + (round_ms > worked ? (round_ms - worked) / 2 : 0);
     return SNTP_GOOD;

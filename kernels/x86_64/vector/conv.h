@@ -1,4 +1,4 @@
-// The causal convolution, one body for AVX2 and AVX-512.
+// The causal convolution; AVX2 and AVX-512 share one body.
 //
 // rdi y  rsi x  rdx w  rcx bias or 0  r8 channels, first the shape; all are changed
 // r9 taps  r10, r11 bytes from tap to tap of x and w  rax, rbx pointers to a tap  rbp taps left

@@ -1,4 +1,4 @@
-// The gates, one body for AVX2 and AVX-512.
+// The gates; AVX2 and AVX-512 share one body.
 //
 // rdi y  rsi gate  rdx up  rcx n; all are changed  rax scratch
 // ymm or zmm: 0 y  4 gate  1-3 and 5-7 scratch  8-10 constants of some  masks as in vectors.h

@@ -1,4 +1,4 @@
-// rope over neighbouring pairs, one body for AVX2 and AVX-512.
+// rope over neighbouring pairs; AVX2 and AVX-512 share one body.
 //
 // rdi x  rsi cos_sin  rdx d, even; all are changed  rax scratch
 // ymm or zmm: 0 x  1 cos and sin  2, 3 scratch  4 sign of the even  ymm15 or k1 mask

@@ -126,7 +126,7 @@
     advance \v, cursor
 .endm
 
-// Three passes over x, which stays in the first level of cache: max, e^(x - max) with its sum, then
+// Three passes over x, which stays in the first-level cache: max, e^(x - max) with its sum, then
 // times 1 / sum.
 .macro softmax name, isa, v, max=10, inverse=8
 func \name

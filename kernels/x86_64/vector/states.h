@@ -1,5 +1,5 @@
-// The states of recurrent mixers, one body for AVX2 and AVX-512. A lane is a column, so nothing is
-// folded.
+// The states of recurrent mixers; AVX2 and AVX-512 share one body. A lane is a column, so nothing
+// is folded.
 //
 // rdi s  rsi o  rdx q  rcx k  r8 v  r9 columns, first the shape  xmm0 decay  xmm1 beta
 // r10 bytes of a row  r11 rows  rax a row  rbx number of the row

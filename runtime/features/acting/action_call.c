@@ -5,10 +5,10 @@
 #include "runtime/text/format_text.h"
 #include "runtime/text/json.h"
 
-/* The longest foreign text in a message. */
+/* Foreign text is cut to this length in messages. */
 #define SHOWN "%.40s"
 
-/* Only ASCII, because it goes to the model and to the console. */
+/* Format only ASCII, because the text goes to the model and to the console. */
 __attribute__((format(printf, 2, 0))) static enum action_reply
 wrong(char *error_message, const char *format, const char *what)
 {
@@ -23,7 +23,7 @@ wrong(char *error_message, const char *format, const char *what)
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-/* Only decimal digits without a leading zero, as in the grammar. */
+/* Read a number of decimal digits without a leading zero, as in the grammar. */
 static bool read_number(const char *text, uint32_t *n)
 {
     size_t digits = strspn(text, "0123456789");
@@ -85,7 +85,8 @@ static bool read_argument(const struct actions *a, const struct action_argument 
 
 /* ---- a call ---------------------------------------------------------------------------------- */
 
-/* Arguments may come before the action's name, so they are kept until all are read. */
+/* The members of a call. Arguments may come before the action's name, so they are kept until all
+ * are read. */
 struct members {
     struct json_value action, argument[ACTION_ARGUMENTS];
     unsigned n;
@@ -116,8 +117,8 @@ static bool read_members(struct members *m, char *text, size_t bytes, const char
     return true;
 }
 
-/* The index of an argument by its name; ACTION_ARGUMENTS: the action has no argument of that
- * name. */
+/* Return the index of an argument by its name; ACTION_ARGUMENTS: the action has no argument of
+ * that name. */
 static unsigned place_of(const struct action *action, const char *key)
 {
     for (unsigned k = 0; k < action->n_arguments; k++) {

@@ -7,8 +7,8 @@
 #include "runtime/session/token_scores.h"
 #include "runtime/text/format_text.h"
 
-/* How much of a prior is subtracted, and how much more likely than "nothing" a change must be.
- * Chosen with the tuned half of tests/golden/acting/sentences.txt. */
+/* The share of a prior that is subtracted, and how much more likely than "nothing" a change must
+ * be. Both were chosen with the half of tests/golden/acting/sentences.txt for tuning. */
 #define PRIOR_SHARE 1.0
 #define MARGIN (-0.5)
 
@@ -19,9 +19,9 @@ static const char trained_system[] =
     "Actions:\nlight: value on|off\nfan: value on|off\ndoor\ntemperature\nuptime";
 static const char *const values[CHOICES] = { "on", "off", "nothing" };
 
-/* The examples, about the first output and the second one. */
+/* The examples, which are about the first and the second output. */
 static const struct example {
-    const char *said; /* with %s for the name */
+    const char *said; /* %s stands for the name */
     unsigned of;
     enum choice choice;
 } examples[] = {
@@ -41,7 +41,7 @@ static const char *const neutral[] = { "N/A", "Hello." };
 
 /* ---- tokens ---------------------------------------------------------------------------------- */
 
-/* The tokens of a turn and of the beginning of its reply. */
+/* Write the tokens of a turn and of the beginning of its reply. */
 static enum err encode(struct chat *c, const struct chat_turn *turn, const char *reply, bool bos,
                        uint32_t *ids, size_t room, size_t *n)
 {
@@ -65,7 +65,7 @@ static struct chat_turn turn_of(const char *text, size_t bytes, bool first, cons
                                .system_bytes = system != NULL ? strlen(system) : 0 };
 }
 
-/* The n-th output of the table, or the last one. */
+/* Return the name of the n-th output of the table, or of the last one. */
 static const char *output_name(const struct actions *a, unsigned n)
 {
     const char *name = "";
@@ -105,7 +105,7 @@ static double log_share(const struct session *s, uint32_t id)
     return scores.taken.log_share;
 }
 
-/* Tokens with which all choices begin; at least one token of each remains. */
+/* Return the number of tokens with which all choices begin; at least one token of each remains. */
 static size_t common(const struct action_choice *k)
 {
     size_t n = 0;
@@ -119,7 +119,7 @@ static size_t common(const struct action_choice *k)
     }
 }
 
-/* score[i]: the log likelihood of choice i after the sequence and the common tokens. */
+/* Compute score[i], the log likelihood of choice i after the sequence and the common tokens. */
 static enum err score_ids(struct action_choice *k, struct session *s, const struct stop *stop)
 {
     size_t shared = common(k);
@@ -130,7 +130,7 @@ static enum err score_ids(struct action_choice *k, struct session *s, const stru
     for (unsigned i = 0; i < CHOICES && e == ERR_OK; i++) {
         k->score[i] = log_share(s, k->ids[i][shared]);
     }
-    for (unsigned i = 0; i < CHOICES; i++) { /* choices of several tokens */
+    for (unsigned i = 0; i < CHOICES; i++) { /* choices that have more than one token */
         for (size_t t = shared; t + 1 < k->n_ids[i] && e == ERR_OK; t++) {
             e = session_append(s, &k->ids[i][t], 1, stop);
             k->score[i] += e == ERR_OK ? log_share(s, k->ids[i][t + 1]) : 0;
@@ -155,7 +155,7 @@ static enum err score(struct action_choice *k, struct chat *c, const struct acti
     return e;
 }
 
-/* Measure once how likely each answer is for a pin when nothing is asked. */
+/* Measure once how likely each answer is for a pin if nothing is requested. */
 static enum err measure_prior(struct action_choice *k, struct chat *c, const struct actions *a,
                               unsigned pin, const struct stop *stop)
 {
@@ -241,7 +241,7 @@ enum err action_choose(struct action_choice *k, struct chat *c, const struct act
     return e;
 }
 
-/* The most likely first token of a reply begins with a brace. */
+/* Return true if the most likely first token of a reply begins with a brace. */
 static bool begins_call(const struct session *s)
 {
     uint32_t vocab = s->model->image.header->params.vocab;

@@ -21,7 +21,7 @@ static const char *const polite_words[] = { "can",   "could",    "would", "will"
                                             "can't", "couldn't", "won't" };
 static const char *const asked[] = { "you",      "we",      "i",       "please",
                                      "somebody", "someone", "anybody", "anyone" };
-/* A sentence that begins with one of these asks for information. */
+/* A sentence that begins with one of these verbs asks for information. */
 static const char *const telling_words[] = { "tell",   "check", "read", "show",
                                              "report", "say",   "give", "look" };
 static const char *const courtesies[] = { "please", "hey", "ok",  "okay", "hi",  "hello",
@@ -47,7 +47,7 @@ static const char *const others[] = { "he",      "she",       "they",     "someb
                                       "their",   "he's",      "she's",    "they're" };
 static const char *const not_words[] = { "not",   "no",     "never",   "dont",
                                          "don't", "cannot", "without", "stop_turning" };
-/* With "not", these ask for the opposite: "don't leave it on". */
+/* With "not", these verbs ask for the opposite: "don't leave it on". */
 static const char *const stay_words[] = { "leave", "leaving", "keep", "keeping",
                                           "let",   "want",    "stay" };
 static const char *const selves[] = { "i", "we", "you" };
@@ -66,7 +66,7 @@ static bool begins_word(const char *text, size_t i)
                         text[i - 1] == '\''));
 }
 
-/* Move to the next word in text (bytes) from *i on. False: there is none. */
+/* Move *i to the next word in text (bytes). False: there is none. */
 static bool next_word(const char *text, size_t bytes, size_t *i)
 {
     while (*i < bytes && !begins_word(text, *i)) {
@@ -87,7 +87,7 @@ static bool has_word(const char *text, size_t bytes, const char *const *words, s
     return false;
 }
 
-/* The first word after any courtesies; false: there is none. */
+/* Find the first word after any courtesies. False: there is none. */
 static bool first_word(const char *text, size_t bytes, struct ear *e)
 {
     size_t i = 0;
@@ -101,7 +101,7 @@ static bool first_word(const char *text, size_t bytes, struct ear *e)
     return false;
 }
 
-/* The word after the current one; false: there is none. */
+/* Move to the word after the current one. False: there is none. */
 static bool word_after(const struct ear *at, struct ear *e)
 {
     size_t i = 0;
@@ -117,8 +117,8 @@ static bool word_after(const struct ear *at, struct ear *e)
 
 /* ---- quotations ------------------------------------------------------------------------------ */
 
-/* The number of bytes of a quotation mark at text[i]; 0: it is not one. An apostrophe within a
- * word is not one. */
+/* Return the number of bytes of the quotation mark at text[i]; 0: there is none. An apostrophe
+ * within a word is not a quotation mark. */
 static size_t mark_bytes(const char *text, size_t bytes, size_t i)
 {
     static const char *const marks[] = {
@@ -177,7 +177,7 @@ static bool ends_clause(char c)
     return ends_sentence(c) || c == ',' || c == ';' || c == ':';
 }
 
-/* Whether its first words make it a question. */
+/* Return true if the sentence's first words make it a question. */
 static bool is_asking(const char *text, size_t bytes)
 {
     struct ear first, second;
@@ -201,7 +201,7 @@ static bool tells_me(const char *text, size_t bytes)
     return first_word(text, bytes, &first) && HAS(&first, telling_words);
 }
 
-/* "I turned ...", "we switched ...". */
+/* Return true for sentences such as "I turned ..." or "we switched ...". */
 static bool is_past(const struct ear *first)
 {
     static const char *const wants[] = { "need", "want", "wanted" };
@@ -215,7 +215,7 @@ static bool is_past(const struct ear *first)
     return end.at - verb.at > 3 && memcmp(end.at - 2, "ed", 2) == 0;
 }
 
-/* A word that ends with n't negates, and so do not_words. */
+/* Return true if a word negates: it ends with n't or is one of not_words. */
 static bool is_denied(const char *text, size_t bytes)
 {
     for (size_t i = 0; next_word(text, bytes, &i); i++) {
@@ -238,7 +238,7 @@ static bool clause_asks(const char *text, size_t bytes)
     return !is_denied(text, bytes) || has_word(text, bytes, stay_words, COUNT(stay_words));
 }
 
-/* The end of a clause from i on: before its punctuation mark, or before "but". */
+/* Return where the clause from i on ends: before its punctuation mark, or before "but". */
 static size_t clause_end(const char *text, size_t i, size_t bytes)
 {
     size_t from = i;
@@ -265,7 +265,7 @@ static void read_clauses(char *text, size_t bytes)
     }
 }
 
-/* Take one sentence into the request: as spaces, if all of it asks for nothing. */
+/* Add one sentence to the request; it becomes spaces if no part of it requests anything. */
 static void read_sentence(struct action_form *f, size_t from, size_t to, bool has_mark)
 {
     char *text = f->request + from;

@@ -7,7 +7,7 @@
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* Words that people use in English; a file of actions adds others. */
+/* English words that people use; a file of actions adds others. */
 static const char *const on_words[] = { "start", "started", "starting", "run",      "running",
                                         "open",  "opened",  "opening",  "activate", "enable",
                                         "use",   "need",    "power" };
@@ -21,15 +21,16 @@ static const char *const not_words[] = { "not",  "no",   "never",   "nobody",
 static const char *const turn_words[] = { "turn",    "turning", "switch", "switching", "put",
                                           "putting", "set",     "power",  "keep",      "leave",
                                           "go",      "back",    "shut",   "it",        "them" };
-/* Words of a sentence that requests nothing now. */
+/* Words that show that a sentence requests nothing now. */
 static const char *const told_words[] = { "was",     "were",      "went",     "did",     "who",
                                           "happens", "yesterday", "tomorrow", "should_i" };
-/* Words for a pulse: its line stays on for a while. */
+/* Words for a pulse, during which a line stays on for a while. */
 static const char *const pulse_words[] = { "pulse", "ms", "millisecond", "second" };
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
-/* A sentence, or a part of one. An apostrophe belongs to a word. */
+/* Return true if a character ends a sentence or a part of one. An apostrophe belongs to its
+ * word. */
 static bool ends_clause(char c)
 {
     return c == '.' || c == ',' || c == ';' || c == ':' || c == '!' || c == '?' || c == '\n';
@@ -71,14 +72,14 @@ struct clause {
     unsigned values;
     bool is_not;
     bool is_told;
-    bool is_named; /* it names the pin, or ... */
-    bool is_other; /* ... another one */
+    bool is_named; /* the clause names the pin, or ... */
+    bool is_other; /* ... another pin */
     bool has_word;
-    bool asks;  /* the previous word is why or if, after which "not" negates nothing; */
-    bool turns; /* it is one of turn_words */
+    bool asks;  /* the previous word is why or if, after which "not" negates nothing */
+    bool turns; /* the previous word is one of turn_words */
 };
 
-/* "Do not leave it off" asks for on. */
+/* Apply the sense of a clause at its end: "Do not leave it off" asks for on. */
 static void close_clause(struct clause *c, struct action_heard *h)
 {
     unsigned turned = (c->values & SAID_ON ? SAID_OFF : 0u) | (c->values & SAID_OFF ? SAID_ON : 0u);
@@ -94,8 +95,8 @@ static unsigned pin_of(const struct action_call *call)
     return call->action->kind == ACTION_PULSE ? call->value[0] : call->action->pin;
 }
 
-/* The name of a pin, or a word for it; not if another pin's name is longer there, such as
- * porch_light for porch. */
+/* Match the name of a pin, or a word for it; not if a longer name of another pin stands
+ * there, such as porch_light for porch. */
 static size_t match_pin(const struct actions *a, unsigned pin, const struct ear *e)
 {
     const struct pin_list *l = &a->pins.list;
@@ -113,7 +114,7 @@ static size_t match_pin(const struct actions *a, unsigned pin, const struct ear 
     return n;
 }
 
-/* The longest name of another pin. */
+/* Match the longest name of another pin. */
 static size_t match_other(const struct actions *a, unsigned pin, const struct ear *e)
 {
     const struct pin_list *l = &a->pins.list;
@@ -127,7 +128,7 @@ static size_t match_other(const struct actions *a, unsigned pin, const struct ea
     return longest;
 }
 
-/* A number, which may be a pulse's milliseconds or seconds. */
+/* Take a number, which may be a pulse's milliseconds or seconds. */
 static void hear_number(struct ear *e, const struct action_call *call, struct action_heard *h)
 {
     uint32_t n = 0;
@@ -139,7 +140,7 @@ static void hear_number(struct ear *e, const struct action_call *call, struct ac
     h->has_ms |= n == call->value[1] || n * 1000 == call->value[1];
 }
 
-/* The number of bytes of a word for on, or for off; 0: it is neither. */
+/* Return the number of bytes of a word for on or for off; 0: it is neither. */
 static size_t match_value(const struct actions *a, const struct action_call *call,
                           const struct ear *e, const struct clause *c, unsigned *value)
 {
@@ -157,7 +158,7 @@ static size_t match_value(const struct actions *a, const struct action_call *cal
     return on != 0 ? on : off;
 }
 
-/* Words that change the sense of a sentence. */
+/* Take a word that may change the sense of the sentence. */
 static void hear_sense(const struct actions *a, const struct ear *e, struct clause *c)
 {
     static const char *const asking[] = { "why", "if" };

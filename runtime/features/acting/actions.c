@@ -7,7 +7,7 @@
 #include "runtime/features/acting/action_said.h"
 #include "runtime/text/format_text.h"
 
-/* Add one; the caller has checked that there is room. */
+/* Add an action. The caller has checked that there is room. */
 static struct action *add(struct actions *a, enum action_kind kind, const char *name)
 {
     struct action *new = &a->list[a->n++];
@@ -26,8 +26,8 @@ static void add_sensor(struct actions *a, unsigned i)
     add(a, ACTION_SENSOR, a->sensors.list.sensor[i].name)->pin = i;
 }
 
-/* Also the temperature, under the name that models look for: from a sensor of that name, or else
- * from the machine. */
+/* Add the sensors, and the temperature under the name that models look for: from a sensor of that
+ * name, or else from the machine. */
 static void add_sensors(struct actions *a, pins_say_fn *say, void *context)
 {
     const struct sensor_list *l = &a->sensors.list;
@@ -112,7 +112,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* The next word of the line, and its length; 0: there is none. */
+/* Find the next word of the line and return its length; 0: there is none. */
 static size_t next_word(struct reader *r, const char **word)
 {
     while (is_blank(*r->at)) {
@@ -130,7 +130,7 @@ static bool is_word(const char *word, size_t bytes, const char *what)
     return strlen(what) == bytes && memcmp(what, word, bytes) == 0;
 }
 
-/* Names of outputs, separated by bars. */
+/* Read names of outputs, separated by bars. */
 static bool read_lines(struct reader *r, uint32_t *lines)
 {
     const struct pin_list *l = &r->actions->pins.list;
@@ -155,7 +155,7 @@ static bool read_lines(struct reader *r, uint32_t *lines)
     return true;
 }
 
-/* Digits at *text; false: there are none, or too many. */
+/* Read the digits at *text. False: there are none, or too many. */
 static bool read_number(const char **text, uint32_t *n)
 {
     const char *at = *text;
@@ -210,7 +210,7 @@ static bool read_pulse(struct reader *r, struct action *new)
     return next_word(r, &word) == 0 || fail(r, "nothing comes after the range");
 }
 
-/* The place to which words belong; WORDS_NOT + 1: the word names none. */
+/* Return the list to which words belong; WORDS_NOT + 1: the word names no list. */
 static unsigned words_of(const struct actions *a, const char *word, size_t bytes)
 {
     unsigned i = pin_list_find(&a->pins.list, word, bytes);
@@ -244,7 +244,7 @@ static bool read_words(struct reader *r)
     return next_word(r, &word) == 0 || fail(r, "words are separated by a bar, such as lamp|bulb");
 }
 
-/* One line, up to its end; *new: what it adds, if its name is not empty. */
+/* Read one line up to its end. *new: the action that it adds, if its name is not empty. */
 static bool read_line(struct reader *r, struct action *new)
 {
     const char *word;

@@ -1,4 +1,4 @@
-/* Carry out a call. */
+/* Execution of calls. */
 #include <string.h>
 
 #include "runtime/features/acting/actions.h"
@@ -12,7 +12,7 @@ static bool fail(char *result, const char *why)
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
-/* Whether one more is within the limit; if so, it is counted. */
+/* Return true if one more action is within the limit; if so, it is counted. */
 static bool may_act(struct actions *a)
 {
     const struct platform_clock *clock = &a->platform->clock;
@@ -101,7 +101,7 @@ static bool do_uptime(const struct actions *a, char *result)
     return true;
 }
 
-/* The watchdog is fed meanwhile. False: the user stopped it. */
+/* Wait, and feed the watchdog meanwhile. False: the user stopped the wait. */
 static bool wait_millis(const struct actions *a, uint32_t ms, const struct stop *stop)
 {
     const struct platform_clock *clock = &a->platform->clock;
@@ -137,7 +137,7 @@ static bool do_pulse(struct actions *a, unsigned pin, uint32_t ms, const struct 
 
 /* ---- a call ---------------------------------------------------------------------------------- */
 
-/* Repeats the checks of action_call_read, for callers that have not used it. */
+/* Repeat the checks of action_call_read, for callers that have not used it. */
 static bool is_sound(const struct actions *a, const struct action_call *call)
 {
     const struct action *action = call->action;

@@ -1,5 +1,5 @@
-/* The table as a grammar. Calls are a trie of bytes and, in numbers, of ranges of digits. In
- * front of it, a state tells a call from prose by the first character that is not a space. */
+/* The table as a grammar. Calls form a trie of bytes and, in numbers, of ranges of digits. A
+ * state in front of it tells a call from prose by the first character that is not a space. */
 #include <assert.h>
 #include <string.h>
 
@@ -11,8 +11,9 @@
 enum { NODES = 4096, START = 0, PROSE = 1, CALL = 2, NO_NODE = 0 };
 
 struct node {
-    uint16_t child, sibling; /* NO_NODE: there is none; no node has the start as its child */
-    uint8_t low, high;       /* byte of the edge to it */
+    uint16_t child, sibling; /* NO_NODE: there is none, because no node has the start as its
+                              * child */
+    uint8_t low, high;       /* bytes of the edge to this node */
     bool accepts;
 };
 
@@ -54,8 +55,8 @@ static unsigned add_text(struct trie *t, unsigned at, const char *text)
 
 /* ---- values ---- */
 
-/* `size` is a power of ten that divides n: writes n, with the digit at `size` up to `last`, and
- * any digits below it. */
+/* Add the numbers from n on whose digit at `size` goes up to `last`, with any digits below it.
+ * `size` is a power of ten that divides n. */
 static void add_digits(struct trie *t, unsigned at, uint32_t n, uint32_t size, uint32_t last,
                        uint32_t highest)
 {
@@ -71,8 +72,8 @@ static void add_digits(struct trie *t, unsigned at, uint32_t n, uint32_t size, u
     t->nodes[add_text(t, at, "}")].accepts = true;
 }
 
-/* Blocks of numbers from n on that differ in one digit and have any digits below it: for 34 to
- * 51 these are 34, 35..39, 40..49, 50..51. A number is the last argument of its action. */
+/* Add a range of numbers as blocks that differ in one digit and have any digits below it: for 34
+ * to 51 these are 34, 35..39, 40..49, 50..51. A number is the last argument of its action. */
 static void add_range(struct trie *t, unsigned at, uint32_t n, uint32_t most)
 {
     uint32_t highest = 1;
@@ -94,7 +95,7 @@ static void add_range(struct trie *t, unsigned at, uint32_t n, uint32_t most)
     }
 }
 
-/* The end of trie texts that continue in the same way. */
+/* The ends of texts in the trie that continue in the same way. */
 struct ends {
     unsigned n, at[PINS_MOST];
 };
@@ -111,7 +112,8 @@ static void add_lines(struct trie *t, struct ends *e, const struct pin_list *l, 
     }
 }
 
-/* A call up to its end. A line's name comes first and a number last, as actions_read requires. */
+/* Add a call up to its end. A line's name comes first and a number last, as actions_read
+ * requires. */
 static void add_call(struct trie *t, const struct actions *a, const struct action *action)
 {
     unsigned named = add_text(t, add_text(t, 0, "{\"action\":\""), action->name);
@@ -144,8 +146,8 @@ static void add_call(struct trie *t, const struct actions *a, const struct actio
 
 /* ---- as tables ---- */
 
-/* Nodes after the first are states from CALL on; the trie's root is START, which has the "{" of
- * a call, and prose. */
+/* Return the state of a node. Nodes after the first are states from CALL on; the trie's root is
+ * START, where the "{" of a call or prose begins. */
 static uint16_t state_of(unsigned node)
 {
     return (uint16_t)(node + CALL - 1);
@@ -177,7 +179,8 @@ static void put_children(struct tables *out, const struct trie *t, unsigned node
     }
 }
 
-/* Spaces change nothing, as for the reader of calls; anything but "{" begins prose. */
+/* Write the first states. Spaces change nothing, as for the reader of calls; anything but "{"
+ * begins prose. */
 static void put_first_states(struct tables *out, const struct trie *t)
 {
     begin_state(out, START, true);
@@ -194,7 +197,8 @@ static void put_first_states(struct tables *out, const struct trie *t)
     put_edge(out, PROSE, 0, 255, PROSE);
 }
 
-/* 8 edges of the start, one of prose; every node except the root is the target of one. */
+/* There are 8 edges at the start and one in prose; every node except the root is the target of
+ * another. */
 enum { FIRST_EDGES = 9 };
 
 enum err actions_grammar(const struct actions *a, void *memory, size_t room, void *work,

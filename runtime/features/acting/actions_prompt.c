@@ -44,11 +44,11 @@ static void put_argument(struct writer *w, const struct actions *a, const struct
     }
 }
 
-/* The first action of the table, with its first value. */
+/* Write a call of the first action of the table, with its first value, as the example. */
 static void put_example(struct writer *w, const struct action *first)
 {
     put(w, "{\"action\":\"%s\"", first->name);
-    if (first->n_arguments != 0) { /* the first is a pin, which takes a value */
+    if (first->n_arguments != 0) { /* the first argument is a pin, so a value follows it */
         put(w, ",\"value\":\"on\"");
     }
     put(w, "}");

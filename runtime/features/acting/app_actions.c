@@ -1,4 +1,4 @@
-/* A model's actions: from the boot options to the chat that describes them, and the grammar for
+/* A model's actions, from the boot options to the chat that describes them and the grammar for
  * calls. */
 #include <assert.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static void say_pin(void *context, const char *error_message)
     console_log(context, "warning: %s", error_message);
 }
 
-/* Lines, or the name of a file with lines. */
+/* Add the lines of an option, or those of the file that it names. */
 static void add_lines(struct app *a, const char *text)
 {
     const struct app_files *files = a->setup.files;
@@ -55,7 +55,7 @@ void app_open_actions(void *state, struct app *a)
         (void)sensor_list_read(&sensors, o->sensors);
     }
     if (o->pins[0] != '\0') {
-        (void)pin_list_read(&pins, o->pins); /* the option accepted it */
+        (void)pin_list_read(&pins, o->pins); /* the option has accepted the list */
     }
     actions_open(actions, a->setup.platform, &pins, &sensors, o->dry, o->a_minute, say_pin,
                  a->setup.console);
@@ -97,7 +97,7 @@ void app_hold_to_actions(struct app *a)
 
     grammar_constraint_off(c);
     if (acting_of(&a->chat)->at_work == NULL || a->setup.options->load.beams > 1) {
-        return; /* calls are checked in any case */
+        return; /* calls are checked even without the grammar */
     }
     e = actions_grammar(&acting_of(&a->chat)->actions, grammar_constraint_memory(c),
                         INGOT_GRAMMAR_BYTES, grammar_constraint_work(c), &bytes);

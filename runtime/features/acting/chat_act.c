@@ -14,7 +14,7 @@
 
 /* ---- the system prompt ----------------------------------------------------------------------- */
 
-/* The text with the description of the actions added, in place of *text (*bytes). */
+/* Replace *text (*bytes) by the text with the description of the actions added. */
 static void tell(void *state, struct chat *c, const char **text, size_t *bytes)
 {
     struct acting_state *s = state;
@@ -99,7 +99,7 @@ static void show(void *state, struct feature_turn *t, struct feature_text *to)
     *to = (struct feature_text){ write_text, k };
 }
 
-/* Text that looked like a call but is not one. */
+/* Show the text that looked like a call but is not one. */
 static void show_held(struct chat *c, struct chat_call *k)
 {
     k->reply = ACTION_PROSE;
@@ -203,9 +203,9 @@ void chat_show_read(struct chat *c, const char *result)
     console_to_log(c->console, false);
 }
 
-/* True if a person in this conversation has asked for what the call drives. Only text that is known
- * to be a person's counts, not text that tools, actions, files and other programs have put into
- * turns. The last of these texts are the question. */
+/* Return true if a person in this conversation has asked for what the call drives. Only text that
+ * is known to be a person's counts, not text that tools, actions, files and other programs have put
+ * into turns. The last of these texts is the question. */
 static bool is_asked(const struct chat *c, const struct action_call *call, char *why)
 {
     const struct turns *t = &c->turns;
@@ -259,7 +259,7 @@ static size_t next_turn(void *state, struct feature_turn *t, char text[FEATURE_T
     return chat_act(t->chat, &((struct acting_state *)state)->call, text);
 }
 
-/* Other weights may have been trained differently. */
+/* Decide anew: other weights may have been trained differently. */
 static void weights_changed(void *state, struct chat *c)
 {
     struct acting_state *s = state;

@@ -1,5 +1,5 @@
-/* For a model that was not trained to act: before its reply, values in question are read, and
- * requested actions are decided and done. The reply then takes both into account.
+/* Acting for a model that was not trained to act. Before its reply, the requested values are
+ * read, and requested actions are decided and done. The reply then takes both into account.
  * docs/ACTING.md. */
 #include <string.h>
 
@@ -12,12 +12,12 @@
 
 /* ---- which way ------------------------------------------------------------------------------- */
 
-/* Measured once for a model and its weights. */
+/* Return the way to act, which is measured once for a model and its weights. */
 static enum acting_way way_of(struct acting_state *s, struct chat *c, const struct stop *stop)
 {
     bool is_trained;
 
-    if (grammar_of(c)->is_own) { /* it constrains only the decision */
+    if (grammar_of(c)->is_own) { /* the user's grammar replaces that of actions */
         return ACTING_BY_CALLS;
     }
     if (s->way == ACTING_UNKNOWN && action_is_trained(&s->choice, c, stop, &is_trained) == ERR_OK) {
@@ -46,7 +46,7 @@ static void do_call(struct acting_state *s, struct chat *c, const struct stop *s
     note(s, result);
 }
 
-/* The state of an output needs no action: the board knows it. */
+/* Read the state of an output; this needs no action, because the board knows it. */
 static void read_output(struct acting_state *s, struct chat *c, const struct action *action)
 {
     char result[ACTION_TEXT_BYTES];
@@ -81,7 +81,7 @@ static void read_asked(struct acting_state *s, struct chat *c, const struct stop
 
 /* ---- what is done ---------------------------------------------------------------------------- */
 
-/* The last check before an output is driven: the same as for a call that the model writes. */
+/* Check for the last time before an output is driven, as for a call that the model writes. */
 static bool is_asked(struct acting_state *s, char why[ACTION_TEXT_BYTES])
 {
     struct action_heard heard = { .named = false };
@@ -140,8 +140,8 @@ const char *chat_choose_told(void *state, struct feature_turn *t, size_t *bytes)
     if (s->note_bytes == 0) {
         return NULL;
     }
-    /* The question itself is left out: a small model answers it from its training, "The door is
-     * open.", whatever was read. */
+    /* The question itself is left out, because a small model answers it from its training ("The
+     * door is open."), whatever was read. */
     *bytes = format_text(s->asked, sizeof s->asked, "Reply only with this sentence: The %s.",
                          s->note);
     *bytes = min_size(*bytes, sizeof s->asked - 1);

@@ -1,4 +1,4 @@
-/* The command that shows what the model may do, and how often it was done. */
+/* The command that shows the model's actions and how often each was done. */
 #include "runtime/app/commands_private.h"
 #include "runtime/features/acting/chat_act.h"
 

@@ -9,7 +9,7 @@ static bool can_touch(const struct platform_pins *p)
     return p->error_message != NULL && p->setup != NULL && p->write != NULL && p->read != NULL;
 }
 
-/* Why a pin must not be used; NULL: it may be used. */
+/* Say why a pin must not be used; NULL: it may be used. */
 static const char *error_message_of(const struct platform_pins *platform, const struct pin *pin)
 {
     if (!can_touch(platform)) {
@@ -18,7 +18,7 @@ static const char *error_message_of(const struct platform_pins *platform, const 
     return platform->error_message(platform->context, pin->line);
 }
 
-/* An output begins off. */
+/* Set up the pins. Outputs are off at first. */
 static void set_up(struct pins *p)
 {
     if (p->is_set) {
@@ -63,8 +63,8 @@ void pins_set_dry(struct pins *p, bool dry)
     p->dry = dry;
 }
 
-/* The last check before a line is touched: against the named pins, and against what the board
- * says about the line now. */
+/* Check a line before it is touched: against the named pins, and against what the board says
+ * about the line now. */
 static const char *check(const struct pins *p, unsigned i, bool writes)
 {
     if (i >= p->list.n) {

@@ -9,7 +9,7 @@
 #include "runtime/image/adapter_image.h"
 #include "runtime/text/format_text.h"
 
-enum { BLOCK = 32, BLOCK_BYTES = 34 }; /* bytes of Q8_0 in a file */
+enum { BLOCK = 32, BLOCK_BYTES = 34 }; /* values and bytes of a block of Q8_0 in a file */
 
 void adapters_open(struct adapters *a, struct memory_range memory, const struct image *image,
                    const struct kernels *kernels, uint32_t chunk)
@@ -31,7 +31,8 @@ void adapters_open(struct adapters *a, struct memory_range memory, const struct 
     a->chunk = chunk;
 }
 
-/* Q8_0 becomes F16, which takes less than twice as much; plus the work space of a few. */
+/* Q8_0 becomes F16, which takes less than twice as much; the work space of a few adapters is
+ * added. */
 uint64_t adapters_room(uint64_t file_bytes)
 {
     return 2 * file_bytes + 8 * INGOT_PAGE;
@@ -71,7 +72,7 @@ bool adapters_is_at_work(const struct adapters *a, const struct adapters_entry *
     return false;
 }
 
-/* The end of the adapters' room: where the work space of those in use begins. */
+/* Return the end of the adapters' room, where the work space of those in use begins. */
 static uint8_t *room_end(const struct adapters *a)
 {
     uint8_t *end = (uint8_t *)a->memory.base + a->memory.bytes;
@@ -92,7 +93,7 @@ static void set_pointers(struct adapters_entry *e)
                       adapter_table_bytes(e->adapter.header);
 }
 
-/* Drop one; those after it move up. */
+/* Drop an adapter; those after it move up. */
 static void forget(struct adapters *a, struct adapters_entry *gone)
 {
     uint8_t *from = gone->base + gone->bytes;
@@ -161,7 +162,8 @@ struct loading {
     stream_progress_fn *progress;
     void *context;
     uint64_t done;                                                    /* bytes */
-    uint8_t digests[SIGNATURE_ADAPTER_PARTS][SIGNATURE_DIGEST_BYTES]; /* if files must be signed */
+    uint8_t digests[SIGNATURE_ADAPTER_PARTS][SIGNATURE_DIGEST_BYTES]; /* used if files must be
+                                                                       * signed */
 };
 
 static enum err read_part(struct adapters *a, struct loading *l, uint64_t offset, void *to,
@@ -170,7 +172,8 @@ static enum err read_part(struct adapters *a, struct loading *l, uint64_t offset
     bool stopped = false;
     enum err e;
 
-    (void)file_read_start(&a->read, l->file, offset, to, (size_t)bytes); /* seen in the poll */
+    (void)file_read_start(&a->read, l->file, offset, to, (size_t)bytes); /* an error shows in the
+                                                                          * next poll */
     do {
         e = file_read_poll(&a->read);
         if (!stopped && l->progress != NULL &&
@@ -192,8 +195,8 @@ static enum err read_part(struct adapters *a, struct loading *l, uint64_t offset
     return ERR_OK;
 }
 
-/* The most memory that the adapter of a->header takes: Q8_0 becomes F16, which takes less than
- * twice as much. */
+/* Return the most memory that the adapter of a->header takes: Q8_0 becomes F16, which takes less
+ * than twice as much. */
 static uint64_t most_bytes(const struct adapters *a)
 {
     const struct adapter_header *h = &a->header;
@@ -205,8 +208,8 @@ static uint64_t most_bytes(const struct adapters *a)
     return bytes;
 }
 
-/* Convert numbers from Q8_0 to F16, to memory in front of them: the product of scale and number,
- * rounded once. */
+/* Convert numbers from Q8_0 to F16, to memory in front of them: each is the product of scale and
+ * number, rounded once. */
 static void widen(const struct kernels *k, uint16_t *to, const uint8_t *from, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i += BLOCK, from += BLOCK_BYTES) {
@@ -220,7 +223,7 @@ static void widen(const struct kernels *k, uint16_t *to, const uint8_t *from, ui
     }
 }
 
-/* Convert Q8_0 data that lie at the end of their room: each matrix grows, but never reaches
+/* Convert Q8_0 data that lies at the end of its room: each matrix grows, but never reaches
  * those that are still to be converted. Returns the size. */
 static uint64_t widen_all(struct adapters *a, struct adapters_entry *e, struct adapter_pair *pairs,
                           const uint8_t *from)
@@ -264,7 +267,7 @@ static bool floats_are_finite(const float *x, uint64_t n)
     return true;
 }
 
-/* Kernels rely on this. */
+/* Check that all numbers are finite; kernels rely on this. */
 static enum err check_finite(struct adapters *a, const struct lora_adapter *l, const char *name)
 {
     for (uint32_t i = 0; i < l->header->n_pairs; i++) {
@@ -288,7 +291,7 @@ static enum err check_finite(struct adapters *a, const struct lora_adapter *l, c
     return ERR_OK;
 }
 
-/* Find room for `bytes` after the loaded ones. */
+/* Find room for `bytes` after the loaded adapters. */
 static enum err make_room(struct adapters *a, const char *name, uint64_t bytes)
 {
     char needs[FORMAT_NUMBER_BYTES], has[FORMAT_NUMBER_BYTES];
@@ -322,7 +325,7 @@ static enum err load_header(struct adapters *a, struct loading *l)
 
 /* ---- signatures ------------------------------------------------------------------------------ */
 
-/* True if part number `part` is the one that was signed. */
+/* Check that part number `part` is the one that was signed. */
 static enum err check_signed_part(struct adapters *a, const struct loading *l, unsigned part,
                                   const void *data, uint64_t bytes)
 {
@@ -344,7 +347,7 @@ static enum err check_signed_part(struct adapters *a, const struct loading *l, u
     return ERR_OK;
 }
 
-/* Read the block after the file, through the entry's room, and check the header with it. */
+/* Read the block after the file into the entry's room, and check the header with it. */
 static enum err check_signature(struct adapters *a, struct loading *l,
                                 const struct adapters_entry *entry)
 {
@@ -375,7 +378,7 @@ static enum err check_signature(struct adapters *a, struct loading *l,
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* The table, after the header. */
+/* Read the table, which follows the header. */
 static enum err load_pairs(struct adapters *a, struct loading *l, struct adapters_entry *entry)
 {
     struct adapter_pair *pairs = (void *)(entry->base + sizeof a->header);
@@ -395,7 +398,8 @@ static enum err load_pairs(struct adapters *a, struct loading *l, struct adapter
     return e == ERR_OK ? ERR_OK : adapters_refuse(a, e, l->name, "%s", error_message);
 }
 
-/* The matrices, after the table; Q8_0 matrices are read to the end of the room first. */
+/* Read the matrices, which follow the table. Q8_0 matrices are read to the end of the room
+ * first. */
 static enum err load_data(struct adapters *a, struct loading *l, struct adapters_entry *entry)
 {
     size_t front = sizeof a->header + (size_t)adapter_table_bytes(&a->header);
@@ -460,7 +464,8 @@ enum err adapters_load(struct adapters *a, const char *name, const struct file *
         forget(a, entry);
     }
     if (find_free(a) == NULL) {
-        (void)adapters_forget_oldest(a); /* fewer can be in use than there are entries */
+        (void)adapters_forget_oldest(a); /* there is always one, because fewer can be in use than
+                                          * there are entries */
     }
     entry = find_free(a);
     e = load(a, &l, entry);

@@ -14,7 +14,7 @@ struct lora *adapters_at_work(struct adapters *a)
     return adapters_of_set(a, 0);
 }
 
-/* A set without its work space. */
+/* Set up a set without its work space. */
 static void set_uses(struct adapters *a, struct lora *l, const struct adapters_set *set)
 {
     uint32_t ranks = 0;
@@ -37,7 +37,7 @@ static size_t work_bytes(const struct adapters *a, const struct lora *l)
     return (size_t)a->chunk * l->stride * sizeof(float);
 }
 
-/* Bytes of the adapters in any set, and of the sets' work spaces. */
+/* Return the bytes of the adapters in any set and of the sets' work spaces. */
 static size_t bytes_at_work(const struct adapters *a, size_t *work)
 {
     size_t bytes = 0;
@@ -92,7 +92,7 @@ enum err adapters_use_sets(struct adapters *a, const struct adapters_set *sets, 
                                "there is no room for its work space: adapters=SIZE makes more");
     }
     while (work > (size_t)(top - a->end)) {
-        bool gone = adapters_forget_oldest(a); /* adapters that are not in use are in the way */
+        bool gone = adapters_forget_oldest(a); /* adapters that are not in use take the room */
 
         assert(gone);
         (void)gone;

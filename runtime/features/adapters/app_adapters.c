@@ -8,7 +8,7 @@
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 
-enum { MOST_SHARE = 8 /* largest share of the memory, unless an option sets it */ };
+enum { MOST_SHARE = 8 /* an eighth of the memory at the most, unless an option sets it */ };
 
 static void add_room(void *context, const char *name, uint64_t bytes)
 {
@@ -16,7 +16,8 @@ static void add_room(void *context, const char *name, uint64_t bytes)
     *(uint64_t *)context += adapters_room(bytes);
 }
 
-/* For the adapters of the boot option: a path on a computer is in no list. */
+/* Return the room for the adapters of the boot option, because a path on a computer is in no
+ * list. */
 static uint64_t named_room(struct app *a)
 {
     const struct app_files *files = a->setup.files;
@@ -45,11 +46,12 @@ static uint64_t wanted_room(struct app *a)
     if (a->setup.options->load.adapters != 0) {
         return a->setup.options->load.adapters;
     }
-    (void)files->list_adapters(files->context, add_room, &room); /* none: a card without adapters */
+    (void)files->list_adapters(files->context, add_room, &room); /* a card without adapters has
+                                                                  * none */
     return max_u64(min_u64(room, a->ram.bytes / MOST_SHARE), named_room(a));
 }
 
-/* Their memory is cut from the front of the model's own. */
+/* Reserve the adapters' memory at the front of the model's own. */
 static void plan(void *state, struct app *a, struct model_setup *setup)
 {
     struct adapters_state *s = state;
@@ -112,7 +114,7 @@ static enum err load_missing(struct app *a, const struct adapter_list *list)
     return e;
 }
 
-/* A loaded adapter may have taken another's room. */
+/* Check that the adapters are still loaded: one may have taken another's room. */
 static enum err check_loaded(struct app *a, const struct adapter_list *list)
 {
     for (uint32_t i = 0; i < list->n; i++) {
@@ -163,7 +165,7 @@ enum err app_use_adapters(struct app *a, const char *text)
     return e;
 }
 
-/* Call when the target is loaded: uses the adapters of the boot option. */
+/* Use the adapters of the boot option, once the target is loaded. */
 static enum err load_those_of_options(void *state, struct app *a)
 {
     struct adapters_state *s = state;

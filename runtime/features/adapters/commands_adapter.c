@@ -15,7 +15,7 @@ struct listing {
     unsigned n;
 };
 
-/* NULL: it is not in use. */
+/* Return an adapter's entry in the set; NULL: it is not in use. */
 static const struct lora_use *use_of(const struct lora *l, const struct lora_adapter *adapter)
 {
     for (uint32_t i = 0; adapter != NULL && i < l->n; i++) {
@@ -26,7 +26,7 @@ static const struct lora_use *use_of(const struct lora *l, const struct lora_ada
     return NULL;
 }
 
-/* In thousandths, with its sign. */
+/* Format a scale in thousandths, with its sign. */
 static const char *format_scale(char text[FORMAT_NUMBER_BYTES + 1], float scale)
 {
     text[0] = '-';
@@ -66,7 +66,7 @@ static void print_adapter(void *context, const char *file, uint64_t bytes)
     l->n++;
 }
 
-/* Adapters that were named by a path. */
+/* Print the adapters that were named by a path. */
 static void print_others(struct listing *l)
 {
     for (uint32_t i = 0; i < ADAPTERS_MOST; i++) {
@@ -100,7 +100,7 @@ static enum command_result command_adapters(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-/* "NAME SCALE" is NAME:SCALE. */
+/* Join "NAME SCALE" to NAME:SCALE. */
 static void join(char list[ADAPTER_LIST_BYTES], char *argument)
 {
     char *rest, *name = commands_cut_word(argument, &rest);

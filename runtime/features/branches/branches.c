@@ -7,13 +7,13 @@
 #include "runtime/model/model.h"
 #include "runtime/session/session.h"
 
-/* How many sequences /branch can keep. */
+/* Return the number of sequences that /branch can keep. */
 static uint32_t wanted(const struct app *a)
 {
     return a->setup.chats ? a->setup.options->load.branches : 0;
 }
 
-/* Sequences for branches and for beams: the session opens all of them at once. */
+/* Plan the sequences for branches and for beams, because the session opens all of them at once. */
 static void plan(void *state, struct app *a, struct model_setup *setup)
 {
     (void)state;
@@ -51,8 +51,8 @@ static void change_weights(void *state, struct chat *c)
     }
 }
 
-/* Keep the previous answer as a branch; not on a locked line, because that may drop another
- * branch. */
+/* Keep the previous answer as a branch, but not on a locked line, because this may drop
+ * another branch. */
 static void retry(void *state, struct chat *c, bool begins)
 {
     struct chat_branches *b = state;
@@ -78,7 +78,7 @@ static const char *check(void *state, struct chat *c, const char *name)
     }
 }
 
-/* A kept branch, or a new one that is empty. */
+/* Enter a kept branch, or a new empty one. */
 static void enter(void *state, struct chat *c, const char *name)
 {
     uint32_t pending;

@@ -43,7 +43,7 @@ bool chat_branches_open(struct chat *c, uint32_t n, uint32_t beams)
     return beams < 2 || beams_of(c)->n != 0;
 }
 
-/* "": a free slot. NULL: there is none. */
+/* Find a branch by its name; "" finds a free slot. NULL: there is none. */
 static struct chat_branch *find(struct chat *c, const char *name)
 {
     for (uint32_t i = 0; i < branches_of(c)->n; i++) {
@@ -74,7 +74,7 @@ static void set_name(char *to, const char *name)
     memcpy(to, name, strlen(name) + 1);
 }
 
-/* A copy of the current sequence. */
+/* Keep a copy of the current sequence. */
 static void keep(struct chat *c, struct chat_branch *b, const char *name, bool retried)
 {
     set_name(b->name, name);
@@ -118,7 +118,7 @@ enum err chat_branch(struct chat *c, const char *name)
     return ERR_OK;
 }
 
-/* The lowest number is the oldest, because numbers only grow. */
+/* Return the oldest branch, which has the lowest number because numbers only grow. */
 static struct chat_branch *oldest_retried(struct chat *c)
 {
     for (uint32_t number = 1; number <= branches_of(c)->retries; number++) {
@@ -178,7 +178,7 @@ enum err chat_switch(struct chat *c, const char *name, uint32_t *pending)
     }
     session_sequence_swap(c->session, &b->sequence);
     *pending = c->session->n_ids - c->session->n_cached;
-    turns_forget_said(&c->turns); /* a request in one conversation does not apply to another */
+    turns_forget_said(&c->turns); /* what was asked in one conversation does not apply to another */
     swap_bytes(&c->turns, &b->turns, sizeof b->turns);
     swap_bytes(&c->started, &b->started, sizeof b->started);
     swap_bytes(&c->reply_start, &b->reply_start, sizeof b->reply_start);

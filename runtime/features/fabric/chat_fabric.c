@@ -11,7 +11,7 @@
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
 
-enum { BACKGROUND_TOKENS = 16 /* tokens of a text that the model makes up */ };
+enum { BACKGROUND_TOKENS = 16 /* tokens of a text that the model writes on its own */ };
 
 /* ---- time ----------------------------------------------------------------------------------- */
 
@@ -36,8 +36,8 @@ void chat_fabric_set_time(struct chat *c, uint64_t seconds)
 
 /* ---- turns ---------------------------------------------------------------------------------- */
 
-/* The beginning of every conversation may come from an earlier one, in which case it is not
- * computed. */
+/* Return the first position of the turn. The beginning of a conversation may come from an
+ * earlier one, and then it is not computed. */
 static uint32_t first_of_turn(struct chat *c, uint32_t own)
 {
     size_t n = own == 0 ? chat_encode_opening(c) : 0;
@@ -83,7 +83,7 @@ void fabric_reply_ends(void *state, struct feature_turn *t, enum err error)
 
 /* ---- what the model says in any case --------------------------------------------------------- */
 
-/* Beginnings of texts that the model makes up: gates stay shut for such texts. */
+/* Look at texts that the model writes on its own from such beginnings; gates stay shut for them. */
 static enum err look_around(struct chat *c)
 {
     struct session *s = c->session;
@@ -115,7 +115,7 @@ static enum err look_around(struct chat *c)
 
 /* ---- remembering ---------------------------------------------------------------------------- */
 
-/* The start of the answer in "QUESTION = ANSWER", and the length of the question. */
+/* The start of the answer and the length of the question in "QUESTION = ANSWER". */
 struct split {
     const char *answer;
     size_t question, answer_bytes;
@@ -133,7 +133,7 @@ static struct split split_text(const char *text, size_t bytes)
 
     if (answer != text) {
         s.question = (size_t)(answer - text) - (sizeof " = " - 1);
-    } else { /* a sentence: all of it except its last word is the question */
+    } else { /* in a sentence, everything except the last word is the question */
         while (s.question > 0 && is_end(text[s.question - 1])) {
             s.question--;
         }
@@ -149,7 +149,7 @@ static struct split split_text(const char *text, size_t bytes)
 
 struct collect {
     struct chat *chat;
-    const uint32_t *ids; /* the text that was put */
+    const uint32_t *ids; /* the tokens of the text */
     uint32_t first, n, end;
 };
 
@@ -163,7 +163,8 @@ static void visit_example(void *context, uint32_t position, const float *logits)
     fabric_add_example(f, f->last, i < k->n ? k->ids[i] : k->end);
 }
 
-/* Compute the question except its last token: ids[0] of the n from which its answer is learnt. */
+/* Compute the question except its last token, which is ids[0] of the n tokens from which the answer
+ * is learnt. */
 static enum err ask(struct chat *c, const char *text, const struct split *split, struct collect *k,
                     uint32_t *ids)
 {
@@ -183,7 +184,7 @@ static enum err ask(struct chat *c, const char *text, const struct split *split,
     return session_append(s, ids, 1, NULL);
 }
 
-/* A note that contradicts the new one is replaced by it; the new note keeps the old text. */
+/* Replace a note that contradicts the new one; the new note keeps the old text. */
 static void replace(struct chat *c, uint32_t old, enum fabric_name space, const char *text,
                     size_t bytes, const struct split *split)
 {
@@ -197,7 +198,7 @@ static void replace(struct chat *c, uint32_t old, enum fabric_name space, const 
     n->before_bytes = replaced->bytes;
 }
 
-/* The question's direction makes the note; the answer's tokens, each after those before it,
+/* Add a note with the question's direction. The answer's tokens, each after those before it,
  * become its examples, as far as there is room. */
 static enum err add_note(struct chat *c, enum fabric_name space, const char *text, size_t bytes,
                          struct chat_lesson *lesson)
@@ -233,7 +234,7 @@ static enum err add_note(struct chat *c, enum fabric_name space, const char *tex
                             : session_append_visit(c->session, ids, k.n, visit_example, &k);
 }
 
-/* The latest note becomes the one that it replaced, which is found by its words. */
+/* Turn the latest note back into the one that it replaced, which is found by its words. */
 static void put_replaced_back(struct fabric *f, const struct fabric_note *replaced)
 {
     struct fabric_note *last = &f->notes[f->n_notes - 1];
@@ -249,7 +250,7 @@ static void put_replaced_back(struct fabric *f, const struct fabric_note *replac
     f->that = 0;
 }
 
-/* Drop the notes added since then. The weights of the others are restored. */
+/* Drop the notes that were added since then, and restore the weights of the others. */
 static void take_back(struct chat *c, uint32_t n_notes, bool replaced)
 {
     struct fabric *f = &fabric_of(c)->fabric;
@@ -273,12 +274,12 @@ static enum err remember(struct chat *c, enum fabric_name space, const char *tex
     enum err e = f->n_background == 0 ? look_around(c) : ERR_OK;
 
     if (e != ERR_OK) {
-        fabric_clear(f); /* nothing was known */
+        fabric_clear(f); /* nothing was known before */
         return e;
     }
     n_notes = f->n_notes;
     e = add_note(c, space, text, bytes, lesson);
-    if (e == ERR_OK && lesson->by_words) { /* no weight changes, and nothing has to be practised */
+    if (e == ERR_OK && lesson->by_words) { /* no weight changes, so nothing has to be practised */
         lesson->apart = fabric_make_gates(f);
     } else if (e == ERR_OK) {
         e = chat_fabric_learn_latest(c, lesson);
@@ -290,7 +291,7 @@ static enum err remember(struct chat *c, enum fabric_name space, const char *tex
     return e;
 }
 
-/* The current conversation is restored afterwards. */
+/* The current conversation, which is restored afterwards. */
 struct kept {
     struct session_hash hash;
     uint32_t n_ids;

@@ -1,4 +1,4 @@
-/* Practice: the tokens of answers are made to win. The head of a model has many thousand rows, and few of them can win; so
+/* Practice makes the tokens of answers win. The head of a model has many thousand rows, and few of them can win; so
  *
  *     look:    which examples lose: first of what is new or has faded, in the end of all
  *     sweep:   those against their strongest rivals alone, a step at each that loses, until none does
@@ -25,8 +25,8 @@
 #include "runtime/features/lessons/vector.h"
 
 #define AIM \
-    (2.0f * CHAT_LEARN_MARGIN) /* fraction of a step, so that the following steps leave
-                                          * it the margin */
+    (2.0f * CHAT_LEARN_MARGIN) /* the margin after a step, so that the following steps
+                                          * leave enough of it */
 #define LIKELY 0.25f           /* fraction of a bound */
 #define SELDOM 0.05f           /* ... in a look at swept examples */
 #define SURE \
@@ -39,7 +39,7 @@ enum {
     TOGETHER = 4,  /* notes that are practised from nothing share the budget of one */
     SWEEP = 16, /* multiplications by a plain loop cost as much as so many of the head's kernel */
 };
-/* An example that may not win. */
+/* An example that perhaps does not win. */
 struct doubt {
     struct fabric_note *note;
     uint32_t example;
@@ -49,15 +49,15 @@ struct practice {
     struct chat *chat;
     enum fabric_name space;
     struct chat_lesson *lesson;
-    uint32_t loses;      /* result of a look: examples that do not win by the margin, ... */
+    uint32_t loses;      /* results of a look: the examples that do not win by the margin, ... */
     uint32_t lost;       /* ... and those that do not win */
     float reach;         /* for a look: the fraction of the bound that counts */
-    uint64_t work, most; /* multiplications so far, and their budget; 0: no budget */
+    uint64_t work, most; /* multiplications so far, and the budget; 0: there is no budget */
     uint32_t n_doubts;
     struct doubt doubts[MODEL_LEARN_ROWS];
 };
 
-/* Notes of the namespace that are still strong and have examples. */
+/* Return true for notes of the namespace that are still strong and have examples. */
 static bool takes_part(const struct practice *p, const struct fabric_note *n)
 {
     return n->space == p->space && n->strength >= FABRIC_STRONG && n->n_examples != 0;
@@ -69,7 +69,7 @@ static uint64_t head_work(const struct practice *p)
            fabric_of(p->chat)->fabric.dim;
 }
 
-/* Stopped by the person, or because the budget is spent. */
+/* Return an error if the person has stopped the practice or the budget is spent. */
 static enum err ends(struct practice *p)
 {
     p->lesson->takes_long = p->most != 0 && p->work > p->most;
@@ -78,7 +78,7 @@ static enum err ends(struct practice *p)
 
 /* ---- a look --------------------------------------------------------------------------------- */
 
-/* With the whole head, whose input is `adapted`. */
+/* Judge examples with the whole head, whose input is `adapted`. */
 static void judge(struct practice *p, const struct doubt *d, const float *adapted,
                   const float *logits)
 {
@@ -108,7 +108,7 @@ static void judge(struct practice *p, const struct doubt *d, const float *adapte
     }
 }
 
-/* f->key becomes the state of example i, as the head reads it now. */
+/* Set f->key to the state of example i as the head reads it now. */
 static void adapt(struct practice *p, uint32_t i)
 {
     struct fabric *f = &fabric_of(p->chat)->fabric;
@@ -117,7 +117,7 @@ static void adapt(struct practice *p, uint32_t i)
     transformer_adapt(&p->chat->session->model->transformer, f->key);
 }
 
-/* The logits of the first n rivals of example i, then of its target; f->key is adapted. */
+/* Compute the logits of the first n rivals of example i, then of its target; f->key is adapted. */
 static void compute_rivals(struct practice *p, uint32_t i, uint32_t n, float *logits)
 {
     struct fabric *f = &fabric_of(p->chat)->fabric;
@@ -128,7 +128,7 @@ static void compute_rivals(struct practice *p, uint32_t i, uint32_t n, float *lo
     transformer_logits_of_rows(t, f->key, f->targets + i, 1, row, logits + n);
 }
 
-/* Decide with its rivals alone; f->key is adapted. False: the whole head is needed. */
+/* Decide with an example's rivals alone; f->key is adapted. False: the whole head is needed. */
 static bool surely_wins(struct practice *p, uint32_t i)
 {
     struct fabric *f = &fabric_of(p->chat)->fabric;
@@ -160,7 +160,7 @@ static enum err settle(struct practice *p)
     enum err e = n != 0 ? transformer_logits_of_adapted(t, f->gradient, n, &logits) : ERR_OK;
 
     for (uint32_t k = 0; k < n && e == ERR_OK; k++) {
-        /* the first time does not count: after a load all examples need one */
+        /* the first time is free, because after a load all examples need it */
         p->work += isinf(f->ceiling[p->doubts[k].example]) ? 0 : head_work(p);
         judge(p, &p->doubts[k], f->gradient + (size_t)k * f->dim,
               logits + k * t->act.logits_stride);
@@ -169,7 +169,7 @@ static enum err settle(struct practice *p)
     return e == ERR_OK ? ends(p) : e;
 }
 
-/* Examples first .. end of a note, as many at a time as there is room for logits. */
+/* Look at examples first .. end of a note, as many at a time as there is room for logits. */
 static enum err look_at(struct practice *p, struct fabric_note *n, uint32_t first, uint32_t end)
 {
     uint32_t most = min_u32(p->chat->session->model->plan.logits_rows, MODEL_LEARN_ROWS);
@@ -206,10 +206,10 @@ static enum err look_at_marked(struct practice *p, struct fabric_note *n)
     return e;
 }
 
-/* The examples of a look: those of notes that may not win, all, or the marked ones. */
+/* The examples of a look: those of notes that perhaps do not win, all, or the marked ones. */
 enum which { NEW, ALL, MARKED };
 
-/* It won when it was practised last, and nothing has faded since. */
+/* Return true if the note won in its last practice and nothing has faded since. */
 static bool is_known(const struct fabric_note *n)
 {
     return n->wins && n->strength >= 1.0f;
@@ -242,7 +242,7 @@ static enum err look(struct practice *p, enum which which, float reach)
 
 /* ---- a sweep -------------------------------------------------------------------------------- */
 
-/* True: a step was needed. */
+/* Take a step if the example needs one. True: it did. */
 static bool step(struct practice *p, uint32_t i)
 {
     struct chat *c = p->chat;
@@ -267,7 +267,7 @@ static bool step(struct practice *p, uint32_t i)
     return true;
 }
 
-/* *steps: how many were needed. */
+/* Sweep once over the examples. *steps: the steps that were needed. */
 static enum err sweep(struct practice *p, uint32_t *steps)
 {
     struct fabric *f = &fabric_of(p->chat)->fabric;
@@ -289,7 +289,7 @@ static enum err sweep(struct practice *p, uint32_t *steps)
 
 /* ---- until all win -------------------------------------------------------------------------- */
 
-/* Marked ones win now; unmarked ones may have lost because of it. */
+/* Practise until the marked examples win; unmarked ones may lose because of it. */
 static enum err practise_marked(struct practice *p)
 {
     struct chat_lesson *lesson = p->lesson;
@@ -310,7 +310,7 @@ static enum err practise_marked(struct practice *p)
     return e;
 }
 
-/* Computed once: no other row is longer than the head's longest row. */
+/* Measure the head's longest row, once. */
 static void measure_head(struct chat *c)
 {
     struct fabric *f = &fabric_of(c)->fabric;
@@ -353,7 +353,7 @@ static enum err practise(struct practice *p)
     return e;
 }
 
-/* For `notes` notes, whose longest answer has `tokens` tokens. */
+/* Return the budget for `notes` notes whose longest answer has `tokens` tokens. */
 static uint64_t budget(const struct practice *p, uint32_t notes, uint32_t tokens)
 {
     uint64_t of_head = tokens * fabric_of(p->chat)->budget_heads * head_work(p);
@@ -412,7 +412,7 @@ enum err chat_fabric_learn(struct chat *c, enum fabric_name space, struct chat_l
     }
     p.most = budget(&p, 1 + notes / TOGETHER, longest);
     e = learn(&p);
-    if (e == ERR_OK && lesson->takes_long) { /* which of them win after all */
+    if (e == ERR_OK && lesson->takes_long) { /* find out which of them win after all */
         p.most = 0;
         e = look(&p, ALL, 1.0f);
         lesson->lost = p.lost;

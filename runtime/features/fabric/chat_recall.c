@@ -8,9 +8,9 @@
 #include "runtime/features/fabric/chat_fabric.h"
 #include "runtime/text/format_text.h"
 
-/* The text in front of the memories, and between them and the turn: the best of nine forms. With
- * it SmolLM2-135M answers 37 of 40 questions in a third turn; if the memory is repeated after
- * the question, 32. */
+/* The text in front of the memories and between them and the turn, the best of nine forms. With
+ * it, SmolLM2-135M answers 37 of 40 questions in a third turn, and 32 if the memory is repeated
+ * after the question. */
 #define KNOWN "I know this:"
 #define DOUBTED " It may be that"
 #define ASKED "\n\nQuestion: "
@@ -19,12 +19,12 @@
 /* ---- how rare a word is --------------------------------------------------------------------- */
 
 enum {
-    COMMON = 64, /* ids below vocab / COMMON are those of the most common words, */
+    COMMON = 64, /* ids below vocab / COMMON belong to the most common words */
     RARE = 4,    /* ids from vocab / RARE on are rare */
     WORD_BYTES = 64,
 };
 
-/* log2, linear between powers of two. */
+/* Return log2(x), linear between powers of two. */
 static float log_2(uint32_t x)
 {
     uint32_t power = 0;
@@ -35,7 +35,8 @@ static float log_2(uint32_t x)
     return (float)power + ((float)x / (float)(1u << power) - 1.0f);
 }
 
-/* Vocabularies have common pieces first, in any language; a word of several pieces is rare. */
+/* Return how rare a word's form is. Vocabularies have common pieces first, in any language; a word
+ * of several pieces is rare. */
 static float weigh(struct chat *c, const char *word, size_t bytes)
 {
     struct session *s = c->session;
@@ -51,7 +52,7 @@ static float weigh(struct chat *c, const char *word, size_t bytes)
     return min_float(max_float((log_2(max_u32(ids[0], 1)) - least) / (most - least), 0.0f), 1.0f);
 }
 
-/* Only ASCII changes; other letters stay as they are written. */
+/* Return a character in lower case. Only ASCII changes; other letters stay as they are. */
 static char small(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
@@ -62,9 +63,9 @@ static char capital(char c)
     return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
 }
 
-/* After a space: as it is written, in small letters, and with a capital; the most common form
- * counts. If a vocabulary has a word with a capital, and in small letters more rarely or not at
- * all, the word is a name: "Paris". */
+/* Return how rare a word is after a space: as written, in small letters, and with a capital;
+ * the most common form counts. If a vocabulary has the word with a capital, and in small letters
+ * more rarely or not at all, the word is a name: "Paris". */
 static float rarity(void *context, const char *word, size_t bytes, bool *is_name)
 {
     char text[WORD_BYTES + 1] = " ";
@@ -115,7 +116,7 @@ static bool has_answer(const struct fabric_note *n)
     return fabric_answer(n) != n->text;
 }
 
-/* How many words of a note are its question; 0: it is a sentence. */
+/* Return the number of words of a note's question; 0: the note is a sentence. */
 static uint32_t question_words(const struct recall_text *t, const struct fabric_note *n)
 {
     uint32_t i = 0;
@@ -133,7 +134,7 @@ uint32_t chat_recall_opening(struct chat *c)
     return crc32c(session_model_crc(c->session), c->opening.ids, n * sizeof c->opening.ids[0]);
 }
 
-/* The turn is the note's question, in any spelling. */
+/* Return true if the turn is the note's question, in any spelling. */
 static bool asks_as_told(struct chat *c, const struct fabric_note *n, const char *text,
                          size_t bytes)
 {
@@ -146,13 +147,13 @@ static bool asks_as_told(struct chat *c, const struct fabric_note *n, const char
     return question->n != 0 && recall_is_same(&fabric_of(c)->recall.asked, question);
 }
 
-/* The adapter answers a first turn that asks in the taught words. */
+/* Return true if the adapter answers, as it does in a first turn that asks in the taught words. */
 static bool is_by_heart(struct chat *c, const struct fabric_note *n)
 {
     return !c->started && n->wins && n->opening == chat_recall_opening(c);
 }
 
-/* Its namespace allows it to speak, and it has not faded. */
+/* Return a note's score, if its namespace allows it to speak and it has not faded. */
 static float score(struct chat *c, const struct fabric_note *n, const char *text, size_t bytes)
 {
     struct chat_recall *r = &fabric_of(c)->recall;
@@ -178,7 +179,7 @@ struct found {
     float scores[RECALL_NOTES];
 };
 
-/* The best first; among equals the newest. */
+/* Insert a note: the best comes first, and the newest among equals. */
 static void put_found(struct found *f, uint32_t note, float score)
 {
     uint32_t at = f->n < RECALL_NOTES ? f->n++ : RECALL_NOTES - 1;
@@ -205,7 +206,7 @@ static void find(struct chat *c, const char *text, size_t bytes, struct found *f
     }
 }
 
-/* An answer that repeats a rare word of its question: "16 Harbour Street" does not. */
+/* Return true if an answer repeats a rare word of its question; "16 Harbour Street" does not. */
 static bool stands_alone(struct chat *c, const struct fabric_note *n)
 {
     struct recall_text *t = &fabric_of(c)->recall.memory;

@@ -30,7 +30,8 @@ static const char *thousandths(char buffer[FORMAT_NUMBER_BYTES], float x)
 
 /* ---- listing -------------------------------------------------------------------------------- */
 
-/* Seconds when its latest note was learnt or needed; 0: it has no notes. */
+/* Return the time in seconds when a namespace's latest note was learnt or needed; 0: it has no
+ * notes. */
 static uint64_t latest(const struct fabric *f, int space, float *strength)
 {
     uint64_t when = 0;
@@ -130,7 +131,7 @@ static enum command_result command_what(struct app *a, char *argument)
 
 /* ---- changing ------------------------------------------------------------------------------- */
 
-/* The namespace of a name. False: printed that there is none. */
+/* Find the namespace with a name. False: there is none, which has been printed. */
 static bool find_space(struct app *a, const char *name, enum fabric_name *space)
 {
     *space = fabric_find(name, strlen(name));
@@ -161,7 +162,7 @@ static void say_lesson(struct app *a, const char *what, const struct chat_lesson
                    plural(l->steps, "step", "steps"), apart);
 }
 
-/* The latest note, after /remember. */
+/* Print the latest note, after /remember. */
 static void say_remembered(struct app *a, const char *space, const struct chat_lesson *l)
 {
     const struct fabric *f = &fabric_of(&a->chat)->fabric;
@@ -240,7 +241,7 @@ static bool remember_fact(struct app *a, enum fabric_name space, const char *tex
     return e == ERR_OK;
 }
 
-/* End a fact at a semicolon before a blank or the end; returns the next fact. */
+/* End a fact at a semicolon that stands before a blank or the end. Returns the next fact. */
 static char *cut_fact(char *text)
 {
     while (*text != '\0' && (text[0] != ';' || (text[1] != ' ' && text[1] != '\0'))) {
@@ -280,7 +281,7 @@ static enum command_result command_remember(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-/* A number of /what; 0: none. */
+/* Read a number of /what; 0: it is not one. */
 static uint32_t number_of(const char *text)
 {
     uint32_t n = 0;
@@ -291,7 +292,7 @@ static uint32_t number_of(const char *text)
     return *text == '\0' ? n : 0;
 }
 
-/* Note n of /what. */
+/* Forget note n of /what. */
 static void forget_note(struct app *a, uint32_t n)
 {
     const struct fabric *f = &fabric_of(&a->chat)->fabric;

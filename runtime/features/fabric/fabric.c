@@ -1,4 +1,4 @@
-/* The namespaces, and what they do to a hidden state. */
+/* The namespaces and their effect on a hidden state. */
 #include "runtime/features/fabric/fabric.h"
 
 #include <assert.h>
@@ -16,13 +16,13 @@ const struct fabric_kind fabric_kinds[FABRIC_SPACES] = {
 };
 
 enum {
-    RANKS = 64, /* sum over all namespaces */
+    RANKS = 64, /* the sum of the ranks of all namespaces */
     ALIGN_FLOATS = 16,
-    SEED = 5, /* seed of A: the same on every board */
+    SEED = 5, /* the seed of A, the same on every board */
     SCALE_RANK = 32,
     HOUR = 3600,
     PLAN_SHARE = 64,       /* part of a plan's bytes that notes may have beyond the minimum */
-    EXAMPLES_OF_NOTE = 12, /* usual number of tokens of an answer */
+    EXAMPLES_OF_NOTE = 12, /* the usual number of tokens of an answer */
 };
 #define FIRST_BIAS (-1.0f)
 #define CONFLICT_NORM 0.1f
@@ -70,8 +70,8 @@ struct fabric_room fabric_plan_room(uint32_t dim, uint64_t bytes)
 
 size_t fabric_bytes(uint32_t dim, struct fabric_room room)
 {
-    /* Gates and parts, four vectors of a turn, background, keys, examples, a gradient and its
-     * past. */
+    /* These are gates and parts, four vectors of a turn, background, keys, examples, a gradient
+     * and its past. */
     size_t vectors = 2 * FABRIC_SPACES + 4 + FABRIC_BACKGROUND + room.notes + 2 * room.examples +
                      6 * FABRIC_MOST_RANK;
     size_t rows = padded(room.examples) * (3 + FABRIC_RIVALS) + padded(room.notes);
@@ -124,7 +124,7 @@ void fabric_open(struct fabric *f, void *memory, uint32_t dim, struct fabric_roo
     memset(f, 0, sizeof *f);
     f->dim = dim;
     f->room = room;
-    /* The order of these calls is the order of the memory: floats first, bytes last. */
+    /* The order of these calls is that of the memory: floats first, bytes last. */
     for (int i = 0; i < FABRIC_SPACES; i++) {
         f->spaces[i].gate = take(&at, row);
         f->spaces[i].part = take(&at, row);
