@@ -1,4 +1,4 @@
-/* This file has no addresses, because the firmware chooses where the program lies. */
+/* This file has no addresses, because the firmware chooses where to load the program. */
 #ifndef INGOT_BOARD_EFI_X86_64_MEMORY_H
 #define INGOT_BOARD_EFI_X86_64_MEMORY_H
 

@@ -325,7 +325,7 @@ static char *all_words(const struct card_words *words, const char *own)
     return all;
 }
 
-/* The board's texts, with these boot arguments. */
+/* Write the board's texts with these boot arguments. */
 static enum err add_with_words(struct card_image *c, const struct card_board *b,
                                const struct card_words *words, const char *lacks, const char *plain)
 {

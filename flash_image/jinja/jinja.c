@@ -11,7 +11,7 @@ bool jinja_read(struct jinja_template *t, const void *text, size_t bytes)
         return false;
     }
     if (bytes > JINJA_MOST_TEXT) {
-        jinja_fail(j, "a template of more than %u bytes", (unsigned)JINJA_MOST_TEXT);
+        jinja_fail(j, "the template has more than %u bytes", (unsigned)JINJA_MOST_TEXT);
     }
     t->body = jinja_parse(j, (struct jinja_text){ text, bytes });
     return true;

@@ -229,7 +229,7 @@ static struct jinja_value filter_abs(struct jinja *j, struct jinja_value v,
         return jinja_float(fabs(v.real));
     }
     if (v.kind == JINJA_INT && v.integer == INT64_MIN) {
-        jinja_fail(j, "a whole number of more than 64 bits");
+        jinja_fail(j, "a whole number has more than 64 bits");
     }
     if (v.kind != JINJA_INT) {
         jinja_fail(j, "abs takes a number, not a %s", jinja_kind_name(v));

@@ -30,7 +30,7 @@ static void write_number(struct jinja *j, struct jinja_buffer *out, struct jinja
     }
     if (kind == 'd') {
         if (real >= 9e18 || real <= -9e18) {
-            jinja_fail(j, "a whole number of more than 64 bits");
+            jinja_fail(j, "a whole number has more than 64 bits");
         }
         snprintf(text, sizeof text, "%lld", (long long)real);
     } else {
@@ -167,7 +167,7 @@ struct jinja_value jinja_format(struct jinja *j, struct jinja_text f, const stru
         }
         close = jinja_find(f, jinja_text("}"), i);
         if (c == '}' || close == SIZE_MAX) {
-            jinja_fail(j, "a format with a single brace");
+            jinja_fail(j, "a format has a single brace");
         }
         write_field(j, &out, (struct jinja_text){ f.data + i + 1, close - i - 1 }, args, &used);
         i = close;

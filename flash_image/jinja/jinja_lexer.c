@@ -108,7 +108,7 @@ static void skip_comment(struct lexer *l)
     char sign;
 
     if (close == SIZE_MAX) {
-        jinja_fail(l->j, "a comment without an end");
+        jinja_fail(l->j, "a comment has no end");
     }
     sign = close > l->at + 2 ? l->source.data[close - 1] : '\0';
     advance(l, close + 2 - l->at);
@@ -171,7 +171,7 @@ static void take_raw(struct lexer *l, size_t bytes, char close)
     line_began = l->line_begins;
     while ((n = raw_tag(l, "endraw", &open, &close)) == 0) {
         if (l->at == l->source.bytes) {
-            jinja_fail(l->j, "raw without endraw");
+            jinja_fail(l->j, "raw has no endraw");
         }
         advance(l, 1);
     }
@@ -248,7 +248,7 @@ static void take_string(struct lexer *l)
         }
     }
     if (l->at == l->source.bytes) {
-        jinja_fail(l->j, "a string without an end");
+        jinja_fail(l->j, "a string has no end");
     }
     advance(l, 1);
     l->out.token[index].text = jinja_written(&b);
@@ -322,7 +322,7 @@ static void balance(struct lexer *l, char c)
         l->bracket[l->n_brackets++] = c;
     } else if ((at = strchr(closes, c)) != NULL) {
         if (l->n_brackets == 0 || l->bracket[l->n_brackets - 1] != opens[at - closes]) {
-            jinja_fail(l->j, "'%c' closes nothing", c);
+            jinja_fail(l->j, "'%c' has no opening bracket", c);
         }
         l->n_brackets--;
     }
@@ -376,7 +376,7 @@ static void take_tag(struct lexer *l, bool block)
     for (;;) {
         skip_space(l);
         if (l->at == l->source.bytes) {
-            jinja_fail(l->j, "a tag without an end");
+            jinja_fail(l->j, "a tag has no end");
         }
         bytes = l->n_brackets == 0 ? closing(l, block ? "%}" : "}}", &sign) : 0;
         if (bytes != 0 && (block || sign != '+')) {

@@ -42,7 +42,7 @@ static struct jinja_value power(struct jinja *j, int64_t a, int64_t b)
     for (; b > 0; b--) {
         jinja_step(j);
         if (__builtin_mul_overflow(out, a, &out)) {
-            jinja_fail(j, "a whole number of more than 64 bits");
+            jinja_fail(j, "a whole number has more than 64 bits");
         }
     }
     return jinja_int(out);
@@ -69,7 +69,7 @@ static struct jinja_value operate_ints(struct jinja *j, int op, int64_t a, int64
     default: return power(j, a, b);
     }
     if (over) {
-        jinja_fail(j, "a whole number of more than 64 bits");
+        jinja_fail(j, "a whole number has more than 64 bits");
     }
     return jinja_int(out);
 }
@@ -185,7 +185,7 @@ static struct jinja_value range(struct jinja *j, const struct jinja_args *args)
     }
     for (; step > 0 ? from < to : from > to; from += step) {
         if (out.list->n == MOST_RANGE) {
-            jinja_fail(j, "a range of more than %u numbers", (unsigned)MOST_RANGE);
+            jinja_fail(j, "a range has more than %u numbers", (unsigned)MOST_RANGE);
         }
         jinja_append(j, out.list, jinja_int(from));
     }
@@ -240,7 +240,7 @@ static struct jinja_value strftime_now(struct jinja_run *r, const struct jinja_a
     format[t.bytes] = ' '; /* tells an empty result from a missing buffer */
     n = strftime(out, 4096, format, r->now);
     if (n == 0 || strlen(format) != t.bytes + 1) {
-        jinja_fail(r->j, "a date of more than 4096 bytes");
+        jinja_fail(r->j, "a date has more than 4096 bytes");
     }
     return jinja_string((struct jinja_text){ out, n - 1 });
 }

@@ -10,7 +10,7 @@
 void jinja_write(struct jinja *j, struct jinja_buffer *b, struct jinja_text t)
 {
     if (t.bytes > JINJA_MOST_TEXT - b->bytes) {
-        jinja_fail(j, "a text of more than %u bytes", (unsigned)JINJA_MOST_TEXT);
+        jinja_fail(j, "a text has more than %u bytes", (unsigned)JINJA_MOST_TEXT);
     }
     if (t.bytes > b->room - b->bytes) {
         b->room = (b->bytes + t.bytes) * 2 + 32;

@@ -124,7 +124,7 @@ static void test_bounds(void)
     } cases[] = {
         { "{% for a in range(9000) %}{% for b in range(9000) %}{% endfor %}{% endfor %}",
           "more than" },
-        { "{{ 'xxxxxxxxxx' * 200000 }}", "a text of more than" },
+        { "{{ 'xxxxxxxxxx' * 200000 }}", "a text has more than" },
         { "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "levels are nested" },
         { "\n\n{{ a.b.c }}", "line 3: 'a' is undefined" },
         { "x\n{% if %}", "line 2: something is missing" },
