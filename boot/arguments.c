@@ -4,8 +4,8 @@
 
 #include "runtime/console/console.h"
 
-/* Whether the terminal may be asked: not before the line has its rate (baud=), and not if
- * somebody waits for one reply (prompt=). */
+/* True if the terminal may be asked: only after the line has its rate
+ * (baud=), and only if no script waits for one reply (prompt=). */
 static bool may_ask(const struct options *o)
 {
     return o->line.term != CONSOLE_AUTO ||
@@ -45,7 +45,7 @@ static void set_baud(const struct options *o, struct console *c)
         console_log(c, "the console continues at %u baud", (unsigned)o->line.baud);
         p->console.set_baud(p->console.context, o->line.baud);
     }
-    /* At the old rate the terminal was not asked; at the new one it may answer. */
+    /* At the old rate, the terminal was not asked; at the new rate it may answer. */
     if (!options_given(o, OPTION_PROMPT) && o->line.mode != MODE_JSON) {
         console_find_terminal(c, (enum console_terminal)o->line.term);
     }
@@ -93,7 +93,7 @@ static void obey(struct options *o, struct console *c)
 {
     const struct platform *p = c->platform;
 
-    /* Another reply at each start, unless a seed was chosen. */
+    /* Each start gives another reply, unless a seed was chosen. */
     if (!options_given(o, OPTION_SEED)) {
         o->sampler.seed = platform_ticks(&p->clock);
     }

@@ -14,9 +14,9 @@
 void arguments_find_terminal(struct options *o, struct console *c, const struct machine *machine);
 
 /* Read all arguments into *o, report the errors, and set up the line and the storage as they
- * say. A malformed option keeps its default, and o->refused notes it. False: the prompt of prompt=
- * is malformed, and nobody is at the line to correct it. The seed comes from the clock unless an
- * option gives it. */
+ * say. A malformed option keeps its default, and o->refused notes it. Returns
+ * false if the prompt of prompt= is malformed, because nobody is at the line
+ * to correct it. The seed comes from the clock unless an option gives it. */
 bool arguments_read(struct options *o, struct console *c, const struct machine *machine);
 
 #endif

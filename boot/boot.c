@@ -31,7 +31,7 @@ static uint64_t page_floor(uint64_t address)
     return address & ~(uint64_t)(PAGE - 1);
 }
 
-/* Saturates at the last page, which is never RAM. */
+/* The end saturates at the last page, which is never RAM. */
 static uint64_t page_ceil(uint64_t address)
 {
     if (address > UINT64_MAX - PAGE)
@@ -174,7 +174,7 @@ static void remove_reserved(const struct device_tree *tree)
     }
 }
 
-/* A preloaded model is used only if it lies in RAM as a whole and not over the image. */
+/* A preloaded model is used only if all of it lies in RAM and none of it over the image. */
 static void read_initrd(const struct device_tree *tree)
 {
     uint64_t base, bytes;
@@ -193,7 +193,7 @@ static void read_initrd(const struct device_tree *tree)
     }
 }
 
-/* The largest range that is left; NULL: no range is left. */
+/* Returns the largest remaining range; NULL: no range remains. */
 static struct span *largest_free(void)
 {
     struct span *best = NULL;

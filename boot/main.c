@@ -47,7 +47,7 @@ static void idle(void *context)
     bool told;
 
     (void)context;
-    /* With a network, its turn ends in a short sleep; without one the board sleeps. */
+    /* With a network, the network's turn ends in a short sleep; without one, the board sleeps. */
     if (!boot_network_turn(state.app, &told)) {
         app_sleeps(state.app);
         board.idle();
@@ -100,7 +100,7 @@ static void give_input_buffer(void)
     }
 }
 
-/* How the last run ended, if it ended abnormally. */
+/* Report how the last run ended, if it ended abnormally. */
 static void report_last_run(void)
 {
     const char *doing = "at an unknown task", *what = "a reset cut off";

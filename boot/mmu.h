@@ -3,7 +3,7 @@
  *
  * The code of both runs with the MMU off, when an arm64 core treats all data as device memory.
  * No access may be unaligned, and none may go through SIMD registers, which GCC uses to copy
- * structs. Include this header first for that reason. */
+ * structs. Therefore include this header first. */
 #ifndef INGOT_BOOT_MMU_H
 #define INGOT_BOOT_MMU_H
 
@@ -31,8 +31,8 @@ extern const uint64_t mmu_end;
  * entry. */
 uint64_t mmu_entry_block(uint64_t address, unsigned bits, enum mapping mapping);
 
-/* Whether an entry other than 0 maps a block, at the level of blocks of 2^bits bytes; otherwise
- * it points to a table. */
+/* True if an entry other than 0, at the level of blocks of
+ * 2^bits bytes, maps a block; otherwise it points to a table. */
 bool mmu_entry_is_block(uint64_t entry, unsigned bits);
 
 /* The entry that points to a table, and the table of an entry. */

@@ -364,8 +364,8 @@ void boot_network_open(struct platform *platform, const struct options *options,
     say_open();
 }
 
-/* Whether a line may be logged now, so that a network whose addresses keep changing does not fill
- * the log. */
+/* True if a line may be logged now. This keeps a network
+ * whose addresses always change from filling the log. */
 static bool may_log(struct network *n)
 {
     const struct platform_clock *clock = &n->console->platform->clock;
@@ -477,7 +477,7 @@ bool boot_network_turn(struct app *app, bool *told)
         (void)memcpy(conversation, branches->current, sizeof conversation);
         api_serve(network.api, &app->chat, branches->n != 0 ? conversation : NULL);
     } else if (p->cores.rest != NULL && !net_is_busy(network.net, BUSY_MS)) {
-        /* Nothing happens: sleep briefly, then poll the device. */
+        /* There is nothing to do: sleep briefly, then poll the device. */
         p->cores.rest(p->cores.context, REST_MICROS);
     }
     *told = network.told;

@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-/* "panic: <message>", the core, a backtrace from here, then power off as failed. The format knows
- * %s %c %% %d %u %x %p and the lengths l, z. The second core to panic is silent. */
+/* Print "panic: <message>", the core and a backtrace from here; then power off as failed. The
+ * format knows %s %c %% %d %u %x %p and the lengths l, z. The second core to panic is silent. */
 void panic(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /* ---- for the trap handlers ---------------------------------------------------------------- */

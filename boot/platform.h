@@ -5,8 +5,8 @@
 #include "board/board.h"
 #include "runtime/base/platform.h"
 
-/* platform_from_board (board/platform_from_board.h), with the features that all cores have in
- * common. */
+/* Like platform_from_board (board/platform_from_board.h),
+ * but with the features that all cores have in common. */
 void board_platform(struct platform *p, const struct machine *machine);
 
 #endif

@@ -53,8 +53,8 @@ static void refresh(void *context, bool now)
     atomic_store(&boot_screen.busy, false);
 }
 
-/* Whether the pixels are in memory that the device tree gives to Ingot: then both would write to
- * it. */
+/* True if the pixels are in memory that the device
+ * tree gives to Ingot: both would then write to it. */
 static bool is_ours(const struct machine *machine, const struct board_screen *s)
 {
     uintptr_t start = (uintptr_t)s->pixels, end = start + (size_t)s->height * s->pitch;
@@ -150,7 +150,7 @@ void boot_screen_take(void)
     atomic_store(&boot_screen.taken, true);
     if (core_number() != 0)
         wait_millis(TAKE_MILLIS, &boot_screen.busy);
-    /* The report begins as plain text, whatever sequence of escapes was under way. */
+    /* The report begins as plain text, even if an escape sequence is incomplete. */
     t->n_held = 0;
     t->state = TEXT_PLAIN;
 }

@@ -9,7 +9,7 @@
  * platform's arena. Without a display nothing changes. */
 void boot_screen_open(struct platform *platform, const struct machine *machine);
 
-/* Why a display that exists is not used, or NULL. */
+/* Returns why an existing display is not used, or NULL. */
 const char *boot_screen_error_message(void);
 
 /* The reason why the display stays dark, if a person may be looking at one; else NULL. */

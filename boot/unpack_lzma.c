@@ -115,11 +115,11 @@ static unsigned read_length(struct reader *r, struct unpack_lengths *l, unsigned
     if (read_bit(r, &l->choice2) == 0) {
         return MATCH_LEAST + 8 + read_tree(r, l->middle[place], 3);
     }
-    /* 2 to 9 and 10 to 17 have models for each alignment; 18 to 273 share one. */
+    /* Lengths of 2 to 9 and of 10 to 17 have models for each alignment; 18 to 273 share one. */
     return MATCH_LEAST + 16 + read_tree(r, l->high, 8);
 }
 
-/* Read how far back the copy begins, less 1; 0xffffffff marks the end. */
+/* Read how far back the copy begins, minus 1; 0xffffffff marks the end. */
 static uint32_t read_distance(struct reader *r, struct unpack_lzma *u, unsigned length)
 {
     unsigned group = length - MATCH_LEAST < 3 ? length - MATCH_LEAST : 3;

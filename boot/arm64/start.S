@@ -66,9 +66,9 @@ func start_primary
     b       boot_start
 endfunc start_primary
 
-/* x10: affinity of a core that came here together with core 0. It waits until core_prepare
- * writes its affinity. The MMU is off, so the loads read memory, and core_prepare cleans the
- * cache to memory. Before the image is unpacked, core_pen holds any value. */
+/* x10: affinity of a core that came here together with core 0. It waits here until
+ * core_prepare writes its affinity. The MMU is off, so the loads read memory, and core_prepare
+ * cleans the cache to memory. Before the image is unpacked, core_pen holds any value. */
 func start_pen
     and     x21, x10, #7
     adrp    x22, core_pen
@@ -85,7 +85,7 @@ func start_pen
     b       start_secondary
 endfunc start_pen
 
-/* From a spin table, which passes nothing useful in x0. */
+/* Entered from a spin table, which passes nothing useful in x0. */
 func start_released
     mrs     x0, mpidr_el1
     and     x0, x0, #0xff
@@ -108,8 +108,8 @@ func start_secondary
     b       core_start
 endfunc start_secondary
 
-/* From EL3, EL2 or EL1 to EL1, then back to the caller. Clobbers x9 to x11. After EL3 we stay in
- * the secure state: without firmware below us, every device answers in it. */
+/* Go from EL3, EL2 or EL1 to EL1, then return to the caller. Clobbers x9 to x11. After EL3
+ * we stay in the secure state: without firmware below us, every device answers in it. */
 func el1_enter
     mov     x10, #SPSR_EL1T
     mrs     x11, CurrentEL
@@ -168,7 +168,7 @@ func el1_enter
     ret
 endfunc el1_enter
 
-/* x0: number. FPU, vectors, core number in TPIDR_EL1, both stacks. Clobbers x9 to x11. */
+/* x0: number. Set up FPU, vectors, core number in TPIDR_EL1, both stacks. Clobbers x9 to x11. */
 func core_enter
     mov     x9, #(CPACR_FP | CPACR_SVE)
     msr     cpacr_el1, x9
@@ -269,8 +269,8 @@ func mmu_switch
     ret
 endfunc mmu_switch
 
-/* core_prepare writes a number other than 0 here for a core in the pen. It is data, not BSS,
- * because the cores look before core 0 has cleared BSS. */
+/* core_prepare writes a number other than 0 here for a core in the pen. It is
+ * data, not BSS, because the cores read it before core 0 has cleared BSS. */
     .section .data.core_pen, "aw"
     .globl core_pen
     .balign 64

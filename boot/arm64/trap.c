@@ -138,7 +138,7 @@ static uintptr_t first_frame(const struct trap_frame *frame)
     if (!fetch || frame->sp % 16 != 0 || frame->sp < bottom + 32 ||
         frame->sp > bottom + stack_bytes(core_number()))
         return (uintptr_t)frame->x[29];
-    /* As backtrace_step() reads it: the caller's frame pointer, then the return address. */
+    /* The form that backtrace_step() reads: the caller's frame pointer, then the return address. */
     record[0] = frame->x[29];
     record[1] = frame->x[30];
     return (uintptr_t)record;

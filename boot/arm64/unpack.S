@@ -35,7 +35,7 @@ func image_unpack
     sub     x10, x12, x3                // right below the tables
     mov     x3, x10
     add     x4, x10, x25
-1:  ldp     x5, x6, [x2], #16           // up to 15 bytes more: below the tables
+1:  ldp     x5, x6, [x2], #16           // up to 15 bytes more, below the tables
     stp     x5, x6, [x3], #16
     cmp     x3, x4
     b.lo    1b
@@ -63,10 +63,10 @@ func image_unpack
 9:  ret
 endfunc image_unpack
 
-/* Build tables that map only the image's own pages, because devices or the firmware's memory may
- * lie next to them, and even speculation must not touch those: one table of 1 GiB entries, one
- * of 2 MiB entries, and as many tables of pages as the image needs. x0: the first table.
- * Clobbers x1 to x8. */
+/* Build tables that map only the image's own pages, because devices or the
+ * firmware's memory may lie next to them, and even speculation must not touch
+ * those. There is one table of 1 GiB entries, one of 2 MiB entries, and as many
+ * tables of pages as the image needs. x0: the first table. Clobbers x1 to x8. */
 func unpack_tables
     adrp    x1, image_end
     sub     x0, x1, #UNPACK_TABLES_BYTES

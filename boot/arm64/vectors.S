@@ -1,9 +1,9 @@
 /* All 16 exception vectors (Arm ARM D1.3.1.4). Only one is expected: an IRQ of core 0, which
- * calls the function in core_interrupt and returns. The others save the registers and report. */
+ * calls the function in core_interrupt and returns. All others save the registers and report. */
 #include "boot/arm64/trap_frame.h"
 
 /* `index` counts the entries. Traps from C arrive on the trap stack. A trap within a handler
- * (entries 4 to 7) cannot trust that stack and takes the last one. The registers of EL0 are not
+ * (entries 4 to 7) cannot trust that stack and takes the last stack. The registers of EL0 are not
  * used at EL1. */
 .macro vector index
     .balign 0x80

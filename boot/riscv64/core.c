@@ -80,8 +80,8 @@ uintptr_t core_prepare(unsigned core, void (*entry)(void *arg), void *arg)
 {
     core_state.jobs[core].entry = entry;
     core_state.jobs[core].arg = arg;
-    /* The firmware starts the core by a device write, and RVWMO orders memory stores before it
-     * only by a fence with o. */
+    /* The firmware starts the core by a device write. In RVWMO, only
+     * a fence with o orders memory stores before that write. */
     __asm__ volatile("fence rw, iorw" ::: "memory");
     return (uintptr_t)start_secondary;
 }

@@ -147,8 +147,8 @@ func mmu_enable
     ret
 endfunc mmu_enable
 
-/* Any trap. Saves the registers, then calls C on the trap stack. Only an interrupt returns. A
- * trap in its handler must not overwrite the frame and takes the last stack. */
+/* Any trap. Saves the registers, then calls C on the trap stack. Only an interrupt returns.
+ * A trap in that handler must not overwrite the frame, so it takes the last stack. */
 func trap_entry
     csrrw   sp, sscratch, sp            // sscratch: the stack pointer of the trap
     addi    sp, sp, -TRAP_FRAME_BYTES

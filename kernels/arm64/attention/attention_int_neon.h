@@ -21,7 +21,7 @@
 #define block3 x13
 #define groups_left x23 /* fours of them */
 
-// Add the lane pairs in v2, v3 and v0, v1, multiplied by a block's.
+// Add the lane pairs in v2, v3 and v0, v1, multiplied by the pairs of a block.
 .macro row_q4 low, high, block, a, b, c, e
     dup     v4.8h, \block\().h[\low]
     dup     v5.8h, \block\().h[\high]
@@ -55,7 +55,7 @@
 .endr
 .endm
 
-// Four lanes of two groups.
+// Multiply four lanes of two groups.
 .macro lanes_q8 first, second, low, high
     smull   v8.8h, \first\().8b, v11.8b
     smull2  v13.8h, \first\().16b, v11.16b

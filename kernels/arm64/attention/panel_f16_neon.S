@@ -2,7 +2,7 @@
 // accumulate_f32_f16_neon. This is not a kernel and follows no calling convention: the
 // caller sets the registers of panel_neon.h and leaves 4 KiB from sp on for the strip.
 //
-// x25 start_factor: where each row at mult_row has the factor of what it starts from, 0: 1 Clobbers
+// x25 start_factor: offset in a row at mult_row of its start values' factor; 0: factor 1 Clobbers
 // what panel_neon.h says.
 #include "kernels/arm64/attention/panel_neon.h"
 

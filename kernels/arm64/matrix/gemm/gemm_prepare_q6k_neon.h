@@ -4,8 +4,8 @@
 
 #include "kernels/arm64/matrix/gemm/gemm_prepare_neon.h"
 
-// Eight columns of each of the four sub-blocks that share the high bits. v0-v3: low bits of the
-// first two sub-blocks; v4-v7: of the others; v20-v23: high bits of all four.
+// Prepare eight columns of each of the four sub-blocks that share the high bits. v0-v3: low
+// bits of the first two sub-blocks; v4-v7: of the others; v20-v23: high bits of all four.
 .macro prepare_columns
     ld1     {v20.16b, v21.16b, v22.16b, v23.16b}, [x_block], #64
     ld1     {v0.16b, v1.16b, v2.16b, v3.16b}, [weights], #64

@@ -22,7 +22,7 @@
 #define half x20                // of 256 columns
 #define y_room x14              // between blocks
 
-// 8 columns from column 4 * `column` of each x on.
+// Multiply 8 columns, from column 4 * `column` of each x on.
 .macro two_chunks type, group, column
     load_signs_\type \group
     prfm    pldl1keep, [\group, ahead]
