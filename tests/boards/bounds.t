@@ -84,7 +84,7 @@ for n in (4, 8, 9, 12, 64):
     says = f"{n - MOST_CORES} cores ({MOST_CORES} is the most)" if n > MOST_CORES else ""
     tap.ok(cores == want and left_out(out) == says, f"{n} harts: {len(want)} work, and the log has '{says}'", out)
 out = run(BOARD, with_harts(12), "hart=b")
-tap.ok(re.findall(r"^core (\w+)$", out, re.M)[0] == "b", "the one that booted is never the one left out", out)
+tap.ok(re.findall(r"^core (\w+)$", out, re.M)[0] == "b", "the core that booted is never left out", out)
 
 # ---- RAM ----
 
@@ -119,7 +119,7 @@ for title, pairs in (("", []), (", reserved by U-Boot", [(MODEL, BYTES)]), (", r
 for title, at in (("over the image", 0x80200000), ("beyond RAM", 0xf0000000)):
     outside = {**chosen, "linux,initrd-start": cells(at), "linux,initrd-end": cells(at + MIB)}
     out = run(BOARD, changed(chosen=outside), "hart=1", reserved=[(at, MIB)])
-    tap.ok("initrd" not in out and ram(out), f"one {title} is not used", out)
+    tap.ok("initrd" not in out and ram(out), f"an initrd {title} is not used", out)
 kept = changed(chosen=chosen)
 kept["reserved-memory"] = {"#address-cells": 2, "#size-cells": 2, "ranges": [], "kept@90000000": {"reg": cells(MODEL, MIB), "no-map": []}}
 out = run(BOARD, kept, "hart=1")
@@ -141,5 +141,5 @@ fine = {"compatible": "x"}
 for level in range(10):
     fine = {f"level{level}": fine}
 out = run(BOARD, changed(fine=fine, large=b"\0" * MIB), "hart=1")
-tap.ok(left_out(out) == "" and f"board {BOARD}" in out, "one of 10 levels and 1 MiB is read", out)
+tap.ok(left_out(out) == "" and f"board {BOARD}" in out, "a tree of 10 levels and 1 MiB is read", out)
 tap.done()

@@ -29,7 +29,8 @@ def look(board, name, title, hart, words, registers, lines):
     wrong = [f"{k:x}: {found.get(k, 0):x}, not {v:x}" for k, v in taken.items() if found.get(k) != v]
     said = re.findall(r"^((?:hart|refused|release|psci|reset|old|power) .*)$", out, re.M)
     tap.ok(said == lines, f"{board}, {title}: {', '.join(lines)}", out)
-    tap.ok(not wrong and "storage SD card at" in out, f"{board}, {title}: {len(taken)} registers that it left otherwise", f"{wrong}\n{out}")
+    tap.ok(not wrong and "storage SD card at" in out,
+           f"{board}, {title}: {len(taken)} registers that the firmware left in another state are set", f"{wrong}\n{out}")
 
 
 BOARDS = with_expected("FIRMWARE")

@@ -29,18 +29,18 @@ def look_at_board(board, name, hart, nodes, starts, words, registers):
     title = f"{board}, {name}, core {hart}"
     mapped = {int(a, 16) for a in re.findall(r"^device (\w+) ", out, re.M)}
     missing = [f"{path} at {address_of(root, path):x}" for path in nodes if address_of(root, path) not in mapped]
-    tap.ok(f"board {board}\n" in out and not missing, f"{title}: its devices are where the tree has them", f"{missing}\n{out}")
+    tap.ok(f"board {board}\n" in out and not missing, f"{title}: devices have the addresses of the tree", f"{missing}\n{out}")
     cores = [int(c, 16) for c in re.findall(r"^core (\w+)$", out, re.M)]
     tap.ok(cores == [hart] + [n for n in workers if n != hart], f"{title}: cores {cores}, the monitor's not among them", out)
     begun = re.findall(r"^(?:release|psci|hart) .*$", out, re.M)
-    tap.ok(begun == starts and "refused" not in out, f"{title}: the others start by {starts[0].split()[0]}", out)
+    tap.ok(begun == starts and "refused" not in out, f"{title}: the other cores start by {starts[0].split()[0]}", out)
     found = {int(a, 16): int(v, 16) for a, v in re.findall(r"^register (\w+) (\w+)$", out, re.M)}
     wrong = [f"{k:x}: {found.get(k, 0):x}, not {v:x}" for k, v in taken.items() if found.get(k) != v]
-    tap.ok(not wrong, f"{title}: {len(taken)} registers that its firmware left otherwise", f"{wrong}\n{out}")
+    tap.ok(not wrong, f"{title}: {len(taken)} registers that its firmware left in another state are set", f"{wrong}\n{out}")
     with open(os.path.join(ROOT, "board", board, "memory.h"), encoding="utf-8") as f:
         image = int(re.search(r"define BOARD_LOAD_ADDRESS (\w+)", f.read()).group(1), 16)
     tables = tables_of(out, image)
-    tap.ok(0 < 2 * tables <= MOST_TABLES, f"{title}: {tables} page tables, of {MOST_TABLES} that there are", out)
+    tap.ok(0 < 2 * tables <= MOST_TABLES, f"{title}: {tables} page tables are used, of {MOST_TABLES}", out)
     # Buses without an answer read as ones: the board says what it has not found, and finishes.
     out = run(board, make_tree(root, reserved), ["fill=ffffffff"], hart)
     tap.ok(f"board {board}\n" in out and "panic" not in out, f"{title}: the start continues if no device answers", out)
@@ -55,7 +55,7 @@ def look_at_memory(board, name, size, ranges, kept, free):
     hart = 1 if expected(board, "MONITOR") == 0 else 0
     out = run(board, make_tree(root, reserved), [], hart)
     total = sum(n for _, n in ranges)
-    tap.ok(f"bytes {total:x}\n" in out and ranges_of(out) == free, f"{name}, {size}: {total >> 20} MiB, free ranges as the maker has them",
+    tap.ok(f"bytes {total:x}\n" in out and ranges_of(out) == free, f"{name}, {size}: {total >> 20} MiB, free ranges are those of the board's maker",
            "\n".join(f"{a:x} {b:x}" for a, b in free) + "\n" + out)
 
 
@@ -114,7 +114,8 @@ def look_at_caches(board, name):
     with_memory(root, [(0, 512 * MIB)])
     out = run(board, make_tree(root, reserved), words_of(board, name))
     answers = re.search(r"^mailbox (\d+) answered, 0 stale$", out, re.M)
-    tap.ok(answers and int(answers.group(1)) > 1, f"{board}: {answers and answers.group(1)} questions left the caches before they were asked", out)
+    tap.ok(answers and int(answers.group(1)) > 1,
+           f"{board}: {answers and answers.group(1)} questions were written back from the caches before they were asked", out)
 
 
 ALL = 0xffffffff

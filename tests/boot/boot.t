@@ -157,7 +157,7 @@ for (machine, cores, kernel, name, kernels), (status, console) in zip(machines, 
         if took is None or took < PROMPT_LIMIT_MS:
             break
         took = time_to_prompt(boot((machine, cores, kernel))[1])
-    tap.ok(("with 37, 37, 12, 12 % of the rows" in console) == ("unequal" in machine.label), f"{machine.label}: parts as the tree says", console)
+    tap.ok(("with 37, 37, 12, 12 % of the rows" in console) == ("unequal" in machine.label), f"{machine.label}: core kinds are those of the tree", console)
     tap.ok(took is not None and took < PROMPT_LIMIT_MS,
            f"{machine.label}: entry to prompt in {took} ms of guest time, under "
            f"{PROMPT_LIMIT_MS}", console)
@@ -170,14 +170,14 @@ for isa, kernels in (("ref", "ref"), ("neon", "neon"), ("i8mm", "neon dotprod i8
     tap.ok(status == 0 and Reply(console).ids == first and f"] kernels: {kernels}, " in console,
            f"{machine.label}: isa={isa} chooses {kernels}, same ids", console)
     tap.ok((f"isa={isa}: this CPU has no {isa}; it has {SVE}, and ref: using the best" in console) ==
-           (kernels == SVE), f"{machine.label}: isa={isa} is answered where it is absent", console)
+           (kernels == SVE), f"{machine.label}: isa={isa} is refused with a message if the CPU lacks it", console)
 
 for board in ("virt-arm64", "virt-riscv64"):
     size = os.path.getsize(os.path.join(BUILD, board, "ingot.bin"))
     tap.ok(size < IMAGE_LIMIT_BYTES, f"{board}: image of {size} bytes, under {IMAGE_LIMIT_BYTES}")
     for ending in ("map", "dis"):
         beside = os.path.join(BUILD, board, "ingot." + ending)
-        tap.ok(os.path.getsize(beside) > 1000, f"{board}: {ending} beside the image")
+        tap.ok(os.path.getsize(beside) > 1000, f"{board}: the file {ending} lies next to the image")
 
     status, console = Machine(board).run("prompt=Hello n=4 temp=0 ids model=initrd", 2,
                                          ["-initrd", MODEL], timeout=90)
@@ -232,7 +232,7 @@ for label, machine, more, drives, expect in SCREENS:
         continue
     status, console = machine.run("temp=0 verbose " + more, cores, drives, stdin=b"\n/off\n")
     tap.ok(status == 0 and re.search(r"\]   scratch +\d", console) and
-           not re.search(r"\]   scratch +\d", text), f"{label}: the regions with verbose", console)
+           not re.search(r"\]   scratch +\d", text), f"{label}: verbose shows the memory regions", console)
 
 # ---- the first start, by the counting clock: nobody at the line answers the question to the terminal ----
 

@@ -41,18 +41,18 @@ alone = {name: ids(on_host(lines)) for name, lines in ALONE.items()}
 base = on_host(SCRIPT)
 said = ids(base)
 tap.ok(len(said) == 6 and said[:2] == alone["sums"][:2] and said[2:3] == alone["main"][1:],
-       "a line goes on from where it branched as if it were alone", base)
+       "a branch continues as if it were the only one", base)
 tap.ok(said[3:4] == said[4:5] == alone["sums"][2:3] and said[5:] == alone["sums"][3:],
-       "the one that was left, its retry and the answer before that, too", base)
+       "the branch that was left, its retry and its earlier answer continue, too", base)
 tap.ok(re.search(r"this one\n  main +1 turn, \d+ tokens\n|main +2 turns, \d+ tokens, this one\n  sums", base) and
        "(the other answer: /switch retry-1)" in base and "(retry-1: 3 turns" in base,
-       "they are listed, and /retry names what it keeps", base)
+       "/branches lists them, and /retry names the branch that it keeps", base)
 tap.ok("(sums is forgotten)" in base and "error: there is no branch nowhere" in base and
        "error: the branch main exists already" in base and "error: /branch takes a name" in base,
        "an impossible request gets an error message", base)
 
 text = on_host([A, "/branch a", "/branch b"], "--branches", "1")
-tap.ok("error: 1 branch is kept, and there is no room for more: /drop NAME" in text, "room runs out", text)
+tap.ok("error: 1 branch is kept, and there is no room for more: /drop NAME" in text, "a branch without room is refused", text)
 text = on_host([A, "/branch a", B, "/retry", "/branches"], "--branches", "0")
 tap.ok("no room for branches: --branches 4 makes some" in text and len(ids(text)) == 3,
        "with --branches 0, /retry answers and says how to keep branches", text)
@@ -63,19 +63,19 @@ TALK = [A, C, "/retry", B]
 beams = on_host(TALK, "--beams", "4")
 found = ids(beams)
 tap.ok(len(found) == 4 and found[1] == found[2] and "2 and 3 make 5." in beams,
-       "beams=4 finds the same again, and what sampling finds where that is sure", beams)
+       "beams=4 gives the same text twice, and the text of sampling if every token is certain", beams)
 ANY = "Tell me a story."
 told = [on_host([ANY], "-n", "60", "--beams", n, "--quiet") for n in ("1", "4")]
-tap.ok(told[0] != told[1] and all(len(ids(text)) == 1 for text in told), "four beams tell another story than one", told)
+tap.ok(told[0] != told[1] and all(len(ids(text)) == 1 for text in told), "four beams give another story than one", told)
 cut = ids(on_host([ANY], "-n", "60", "--beams", "4", "--stop", "no one"))
 tap.ok(len(cut) == 1 and 5 < len(cut[0].split()) < 60 and ids(told[1])[0].startswith(cut[0][:-8]),
-       "a stop string ends it where it is found", (cut, told[1]))
+       "a stop string ends a beam where it is found", (cut, told[1]))
 text = on_host([B], "--beams", "4", "--kv", "ruv")
 tap.ok("--beams 4 has no effect: beams need keys and values" in text and ids(text) == ids(on_host([B], "--kv", "ruv")),
-       "in tiers there are none, which is said", text)
+       "with tiers there are no beams, and a message says so", text)
 for bad in ("0", "5"):
     status, text = run([HOST, "chat", MODEL, "--beams", bad])
-    tap.ok(status == 2 and f"--beams {bad}: takes a count from 1 to 4" in text, f"--beams {bad}: a sentence", text)
+    tap.ok(status == 2 and f"--beams {bad}: takes a count from 1 to 4" in text, f"--beams {bad}: one error message", text)
 for machine, cores in ((ARM64, 2), (RISCV64_ANY, 1)):
     with Console(machine, f"{WORDS} beams=4", card_arguments(CARD), cores) as k:
         k.prompt()
@@ -89,7 +89,7 @@ for kv in ("q8", "rot_q8,rot_q4", "ruv"):
     want = [ids(on_host(lines, "--kv", kv)) for lines in ALONE.values()]
     got = ids(text)
     tap.ok(got[:2] == want[0][:2] and got[2:3] == want[1][1:] and got[5:] == want[0][3:],
-           f"kv={kv}: as alone", text)
+           f"kv={kv}: each branch gives the reply that it gives without others", text)
 for machine, cores, words in ((ARM64, 2, "mem=900K"), (RISCV64_ANY, 1, "kv=f16"), *([(ARM64, 1, ""), (ARM64, 4, "")] if LONG else [])):
     text = on_board(machine, cores, words)
     tap.ok(ids(text) == said, f"{machine.label}, {cores} cores {words}: the ids of this computer", text)

@@ -58,7 +58,7 @@ facts = expect("virt-arm64", {
 ranges = [[int(at, 16) for at in facts[name][0].split(" to ")] for name in ("image", "free ram 0")]
 tap.ok(all(a < b for a, b in ranges) and (ranges[0][1] <= ranges[1][0] or ranges[1][1] <= ranges[0][0]) and
        all(0x40000000 <= at <= 0x60000000 for pair in ranges for at in pair),
-       "virt-arm64: image and free RAM lie in the RAM, apart", facts)
+       "virt-arm64: image and free RAM lie in RAM and do not overlap", facts)
 expect("virt-arm64", {"entered at exception level": "2"}, extra=["-M", "virt,virtualization=on"])
 
 expect("virt-riscv64", {
@@ -77,7 +77,7 @@ for board, revision, model, memory in (("rpi3", "0xa02082", "0x8", "00000000 3c0
 expect("rpi4", {"led": "42", "storage problem": re.compile("no card answers.*")}, cores=4)
 
 _, console = Machine("virt-riscv64").run("prompt=x", timeout=60)
-tap.ok("diag" not in console and "error: no card" in console, "without the word there is none of it", console)
+tap.ok("diag" not in console and "error: no card" in console, "without the option diag, none of its lines is printed", console)
 
 # ---- the lamp ---------------------------------------------------------------------------------
 
@@ -176,10 +176,10 @@ def codes(runs):
 UNDEFINED, STAY = 0x00000000, 0x14000000  # udf #0; b .
 # The host may be busy and miss a flash: one complete round is enough.
 runs, text = lit_times("rpi4", "rpi4_early_init", UNDEFINED, 60, lambda r: 3 in codes(r))
-tap.ok(3 in codes(runs), "rpi4: a trap in the board's set-up: one long flash, three short ones", runs)
-tap.ok(text == "", "when there is no line yet", text)
+tap.ok(3 in codes(runs), "rpi4: a trap in the board's set-up flashes once long and three times short", runs)
+tap.ok(text == "", "the trap came before the serial line was ready", text)
 runs, text = lit_times("rpi4", "pl011_init", STAY, 60, lambda r: r[-1][0] and r[-1][1] > 1.5)
-tap.ok(runs and runs[-1][0] and runs[-1][1] > 1.5 and text == "", "rpi4: a hang there leaves the light on", (runs, text))
+tap.ok(runs and runs[-1][0] and runs[-1][1] > 1.5 and text == "", "rpi4: a hang in the board's set-up leaves the LED on", (runs, text))
 for _ in range(3):  # flashes take their time on every computer, a busy one now and then
     begun = time.time()
     status, text = Machine("rpi4").run("", 4, kernel=broken_image("rpi4", "image_main", UNDEFINED), timeout=60)
@@ -192,7 +192,7 @@ tap.ok(status == 0 and "trap: undefined instruction" in text and text.rstrip().e
 # An instruction takes a nanosecond here: a working start waits for no flash, and asks the firmware for none.
 for board in ("rpi3", "rpi4"):
     _, console = Machine(board).run("prompt=x cores=1", 4, ["-icount", "shift=0,sleep=off"], timeout=90)
-    tap.ok(console.startswith("[    0.000] Ingot "), f"{board}: a start that works is at its first line within 1 ms",
+    tap.ok(console.startswith("[    0.000] Ingot "), f"{board}: a start that works prints its first line within 1 ms",
            console)
 
 # raspi3b's LED belongs to the firmware: eight messages a round, for one long flash and three short ones.

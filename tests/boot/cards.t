@@ -80,21 +80,21 @@ for board in boards:
     ingot = bytes_of(os.path.join(BUILD, board, "ingot.bin"))
     tap.ok(files.get(image) == ingot and len(ingot) > 100000, f"{board}: {image} is the image",
            sorted(files))
-    tap.ok(files.get("models/cards-tiny.ingot") == bytes_of(MODEL), f"{board}: the model is there")
+    tap.ok(files.get("models/cards-tiny.ingot") == bytes_of(MODEL), f"{board}: the card has the model")
     source = os.path.join(ROOT, "board", board, "card")
     own = [os.path.relpath(os.path.join(at, name), source)
            for at, _, names in os.walk(source) for name in names]
     text = "".join(files.get(name, b"@missing@").decode() for name in own)
     named = image in text or image.startswith("EFI/BOOT/")  # firmware of EFI knows the name
     tap.ok(own and WORDS in text and named and not re.search(r"@\w+@", text),
-           f"{board}: {', '.join(sorted(own))} with image and words", text)
+           f"{board}: {', '.join(sorted(own))} are there, with image and options", text)
     lines = files["cmdline.txt"].decode().splitlines() if "cmdline.txt" in files else [WORDS]
-    tap.ok(lines == [WORDS], f"{board}: the words are one line, and nothing else", lines)
+    tap.ok(lines == [WORDS], f"{board}: the file of options has one line and nothing else", lines)
     tap.ok(f"Ingot {VERSION} for {board}" in readme and "115200" in readme and "\r\n" in readme and
            "@" not in readme and "cards-tiny.ingot" in readme, f"{board}: README.txt", readme)
     with open(os.path.join(ROOT, "board", board, "wiring.txt"), encoding="utf-8") as f:
         wiring = f.read()
-    tap.ok(wiring.strip() in readme.replace("\r\n", "\n"), f"{board}: it has the wiring", readme)
+    tap.ok(wiring.strip() in readme.replace("\r\n", "\n"), f"{board}: README.txt describes the wiring", readme)
     first = readme.split("\r\n")[0]
     tap.ok(all(n in first and n in log for n in needs) and
            ("FIRMWARE IS MISSING" in first and "bootfs" in first) == bool(needs),
@@ -104,7 +104,7 @@ for board in boards:
                                FIRMWARE="")
     tap.ok(filecmp.cmp(card, again, shallow=False), f"{board}: equal inputs give equal bytes")
     plain, _ = make_board_card(board, f"cards-{board}-again.img", MODEL=MODEL, FIRMWARE="")
-    tap.ok(not filecmp.cmp(card, plain, shallow=False), f"{board}: other words, other bytes")
+    tap.ok(not filecmp.cmp(card, plain, shallow=False), f"{board}: other options give other bytes")
 
     if not needs:
         continue
@@ -121,13 +121,13 @@ for board in boards:
            "unasked.bin" not in files, f"{board}: FIRMWARE= copies {' '.join(given)}",
            sorted(files))
     tap.ok("MISSING" not in files["README.txt"].decode() and "no firmware" not in log and "warning" not in log,
-           f"{board}: and nothing is missing", log)
+           f"{board}: no firmware file is missing", log)
     for gone in [files_needed[0] if files_needed else trees[1], trees[-1]]:
         os.unlink(os.path.join(folder, gone))
         part, log = make_board_card(board, f"cards-{board}-full.img", MODEL=MODEL, CMDLINE=WORDS,
                                     FIRMWARE=folder)
         tap.ok(gone in files_of(part)["README.txt"].decode() and gone in log,
-               f"{board}: a firmware file that is not there, {gone}, is named", log)
+               f"{board}: the missing firmware file {gone} is named", log)
 
 # ---- boot options, as a board's own firmware passes them -------------------------------------
 
@@ -145,7 +145,7 @@ for board, compatible in COMPATIBLE.items():
     want = Reply(Machine(board).run(WORDS, 4, drive)[1])
     tap.ok(status == 0 and want.ids and len(want.ids) == 6 and reply.ids == want.ids and
            reply.hash == want.hash,
-           f"{board}: cmdline.txt behind the firmware's own words is what -append says", console)
+           f"{board}: options of cmdline.txt, after the firmware's own words, work like those of -append", console)
     tap.ok("] warning" not in console, f"{board}: words of the firmware are ignored without a message",
            console)
 tap.done()

@@ -101,7 +101,7 @@ def stop(machine):
         tap.ok(True, f"{machine.board}: Ctrl-C stops a reply (after {before} tokens)")
         console.send("Again\r")
         console.expect(r"Again\r+\n.", timeout=60)
-        tap.ok(True, f"{machine.board}: and the next reply begins")
+        tap.ok(True, f"{machine.board}: the next reply begins after a stopped one")
     except (pexpect.TIMEOUT, pexpect.EOF) as error:
         tap.ok(False, f"{machine.board}: Ctrl-C stops a reply", f"{type(error).__name__}\n" +
                console.before.decode("utf-8", "replace")[-2000:])

@@ -49,36 +49,38 @@ def named(name, work, *arguments, **more):
 def check(board, where):
     """The answer to every line."""
     r = board.ask("What is 7 plus 8?", temp=0, n=0)
-    tap.ok(r == alone("What is 7 plus 8?") and r.reason == "end" and r.figures["reply_tokens"] == r.usage["completion_tokens"] > 3, f"{where}: a reply", (r, r.figures))
+    tap.ok(r == alone("What is 7 plus 8?") and r.reason == "end" and r.figures["reply_tokens"] == r.usage["completion_tokens"] > 3,
+           f"{where}: a reply is that of `ingot run`", (r, r.figures))
     pieces = list(board.stream(STORY, temp=0, n=12, reset=True))
-    tap.ok(len(pieces) > 4 and "".join(pieces).strip() == alone(STORY, "-n", "12"), f"{where}: streamed", pieces)
+    tap.ok(len(pieces) > 4 and "".join(pieces).strip() == alone(STORY, "-n", "12"), f"{where}: a reply is streamed", pieces)
     talk = [{"role": "user", "content": "What is 3 plus 4?"}]
     first = board.ask(messages=talk, n=0)
     talk += [{"role": "assistant", "content": first}, {"role": "user", "content": "And what is 5 plus 5?"}]
     second = board.ask(messages=talk)
-    tap.ok(first == alone("What is 3 plus 4?") and second.usage["cached_tokens"] > 10, f"{where}: a whole conversation, whose beginning is there", second.usage)
+    tap.ok(first == alone("What is 3 plus 4?") and second.usage["cached_tokens"] > 10,
+           f"{where}: a whole conversation is sent, and its known beginning is not computed again", second.usage)
     raw = board.ask(raw="Once upon a time", n=8, reset=True)
-    tap.ok(raw.reason == "limit" and raw.usage["completion_tokens"] == 8 and raw, f"{where}: a text goes on", raw)
-    tap.ok(any("/help" in line for line in board.command("/help")), f"{where}: a command")
+    tap.ok(raw.reason == "limit" and raw.usage["completion_tokens"] == 8 and raw, f"{where}: a text is continued", raw)
+    tap.ok(any("/help" in line for line in board.command("/help")), f"{where}: a command is answered")
     for name, more in (("value", {"temp": -1}), ("field", {"prompt": "x", "n": "many"}), ("line", {"prompt": "long " * 3000})):
         good, got = named(name, board.ask, **{"prompt": "x", **more})
         tap.ok(good, f"{where}: refused: {name}", got)
     ids = board.tokenize("Once upon a time")
-    tap.ok(len(ids) > 3 and board.ask(ids=ids, n=3).usage["completion_tokens"] == 3, f"{where}: tokens, and what follows them", ids)
+    tap.ok(len(ids) > 3 and board.ask(ids=ids, n=3).usage["completion_tokens"] == 3, f"{where}: a text becomes tokens, and tokens are continued", ids)
     one, other = board.embed("What is 7 plus 8?"), board.embed("What is 7 plus 8?")
-    tap.ok(one == other and len(one) > 64 and any(one), f"{where}: an embedding", one)
+    tap.ok(one == other and len(one) > 64 and any(one), f"{where}: a text has an embedding", one)
     scored = board.ask("What is 7 plus 8?", temp=0, n=0, reset=True, logprobs=2)
     tap.ok(scored == r and len(scored.tokens) == scored.usage["completion_tokens"] and
-           all(t[0] == t[3][0][0] and len(t[3]) == 2 and t[2] <= 0 for t in scored.tokens), f"{where}: scores", scored.tokens)
+           all(t[0] == t[3][0][0] and len(t[3]) == 2 and t[2] <= 0 for t in scored.tokens), f"{where}: tokens have scores", scored.tokens)
     tap.ok([m[0] for m in board.models() if m[2]] == [board.ready["model"]] and board.load(board.ready["model"])["model"] and
-           board.stats()["context_tokens"] == 0 and board.plan()["layers"] == 4, f"{where}: models, figures and the plan", board.models())
+           board.stats()["context_tokens"] == 0 and board.plan()["layers"] == 4, f"{where}: models, figures and the plan are answered", board.models())
     left = board.stream(STORY, temp=1, n=400, reset=True)
     next(left)
     left.close()
     after = board.ask("What is 7 plus 8?", temp=0, n=0, reset=True)
-    tap.ok(after == r, f"{where}: after a reply that was left", after)
+    tap.ok(after == r, f"{where}: a request after an abandoned reply is answered", after)
     strange = board.ask("\x7f\x13\x11\x03 \u00e9\u202e", n=4, reset=True)
-    tap.ok(strange.reason in ("limit", "end"), f"{where}: keys in a text are text", strange.figures)
+    tap.ok(strange.reason in ("limit", "end"), f"{where}: control characters in a text stay text", strange.figures)
 
 
 with Ingot([HOST, "chat", DEMO, "--json", "-q"]) as b:
@@ -88,20 +90,20 @@ try:
     Ingot([HOST, "chat", DEMO, "--json", "-q"]).ask("x", colour="red")
 except TypeError as error:
     b = str(error)
-tap.ok(b and b.startswith("colour"), "a setting that is none", b)
+tap.ok(b and b.startswith("colour"), "an unknown setting is refused", b)
 
 board = Board(ARM64, FOLDER, "a", CARD)
 with Ingot(board.line, wait=60) as b:
     tap.ok(b.ready["board"] == "virt-arm64" and b.ready["model"] == "demo-q8_0.ingot", "a board says what it is", b.ready)
     check(b, "a board")
 done = subprocess.run([CLIENT, board.line, "What is 7 plus 8?", "--temp", "0"], capture_output=True, text=True, timeout=100)
-tap.ok(done.returncode == 0 and done.stdout.strip() == alone("What is 7 plus 8?"), "as a program", done)
+tap.ok(done.returncode == 0 and done.stdout.strip() == alone("What is 7 plus 8?"), "the client works as a command", done)
 with Ingot(board.line) as b:
     pieces = b.stream(STORY, temp=1, n=400, reset=True)
     next(pieces)
     board.process.kill()
     good, got = named("gone", list, pieces)
-    tap.ok(good, "a board that goes in the middle", got)
+    tap.ok(good, "a board that disappears during a reply gives an error", got)
 
 class Noise:
     """Between a client and a board: one byte of so many has a changed bit, in both directions, never into a control character, which a line obeys in
@@ -149,7 +151,7 @@ with Ingot(noise.name, check=True) as b:
     tap.ok(r == quiet and round == 4 and noise.spoilt > 5, f"five replies over a line whose noise spoilt {noise.spoilt} bytes", (round, r, noise.spoilt))
     turns = [b.ask(STORY, temp=0, reset=True, n=20), b.ask("And then?"), b.ask("And then?")]
     tap.ok(b.stats()["context_tokens"] == turns[-1].figures["context_tokens"] and all(t.usage["completion_tokens"] for t in turns),
-           "no request is obeyed twice", turns)
+           "no request is executed twice", turns)
 board.process.kill()
 
 # A board in chat mode, behind a terminal as with an adapter.
@@ -186,19 +188,20 @@ tap.ok(b"^C\r\n> " in heard and b'"ready"' not in heard, "the board talks to peo
 with_termios.close()
 board.process.kill()
 good, got = named("timeout", Ingot, os.ttyname(slave), wait=3)
-tap.ok(good and "TX is at RX" in got[1], "no board at the line", got)
+tap.ok(good and "TX is at RX" in got[1], "a line without a board gives an error", got)
 done = subprocess.run([CLIENT, f"unix:{FOLDER}/nobody", "x"], capture_output=True, text=True, timeout=100)
-tap.ok(done.returncode == 1 and "No such file" in done.stderr, "no such line", done)
+tap.ok(done.returncode == 1 and "No such file" in done.stderr, "a line that does not exist gives an error", done)
 # A board that is loading when a client comes continues to load, whichever client it is.
 for name, words in (("loads", "mode=json"), ("loads-people", "temp=0")):
     slow = Board(ARM64, FOLDER, name, CARD, words, pace=200000)
     time.sleep(2)
     with Ingot(slow.line) as board:
-        tap.ok(board.ready["model"] == "demo-q8_0.ingot", f"{words}: a program that comes while the board loads does not end that", board.ready)
+        tap.ok(board.ready["model"] == "demo-q8_0.ingot", f"{words}: a program that connects while the board loads does not stop the loading", board.ready)
     slow.process.kill()
 slow = Board(ARM64, FOLDER, "loads-serial", CARD, pace=200000)
 time.sleep(2)
 done = subprocess.run([HOST, "serial", slow.line, "-p", "What is 7 plus 8?", "--temp", "0", "-q"], capture_output=True, text=True, timeout=60)
-tap.ok(done.returncode == 0 and done.stdout.strip() == alone("What is 7 plus 8?"), "`ingot serial` does not end the loading either", (done.stdout, done.stderr))
+tap.ok(done.returncode == 0 and done.stdout.strip() == alone("What is 7 plus 8?"),
+       "`ingot serial` does not stop the loading either", (done.stdout, done.stderr))
 slow.process.kill()
 tap.done()

@@ -62,7 +62,7 @@ def both(model, base):
     if shutil.which("curl"):
         client(f"{model}, curl", ["sh", os.path.join(CLIENTS, "with_curl.sh")], base)
     else:
-        tap.skip(f"{model}, curl", "it is not installed: make setup-tests")
+        tap.skip(f"{model}, curl", "the client is not installed: make setup-tests")
 
 
 # ---- tools as MCP servers describe them ---------------------------------------------------------------
@@ -116,7 +116,7 @@ def mcp(base):
         calls = [c["message"]["tool_calls"][0]["function"]["arguments"] for c in r["choices"] if c["finish_reason"] == "tool_calls"]
         tap.ok(len(calls) == 8 and all(good(json.loads(c)) for c in calls), f"a tool of an MCP server: {name}", r["choices"])
     r = post(base, **ask, max_tokens=1, tools=[one for one, _ in LISTED])
-    tap.ok(len(r["choices"]) == 1, "all of them in one list", r)
+    tap.ok(len(r["choices"]) == 1, "all tools are accepted in one list", r)
 
 
 # ---- the examples of docs/SERVE.md -----------------------------------------------------------------------
@@ -166,5 +166,5 @@ else:
     if os.path.exists(SMOLLM2):
         both("SmolLM2", serve(SMOLLM2))
     else:
-        tap.skip("the clients with SmolLM2", "it was not fetched: make model NAME=smollm2-135m")
+        tap.skip("the clients with SmolLM2", "the model is missing: make model NAME=smollm2-135m")
 tap.done()

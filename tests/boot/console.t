@@ -108,7 +108,7 @@ def editing(c):
         for keys, shown in ((UP, "> /second one"), (UP, "> /first"), (UP, "> /first"),
                             (DOWN, "> /second one"), (DOWN, ">"), (UP + UP + "s", "> /firsts")):
             c.ok(edit(k, screen, keys, shown), f"history: {keys!r}", repr(screen.tail(4)))
-        c.ok("there is no /firsts" in k.say(""), "history: an old line, changed, is obeyed", k.seen)
+        c.ok("there is no /firsts" in k.say(""), "history: an old line can be changed and sent", k.seen)
 
 
 def turns(c):
@@ -116,11 +116,11 @@ def turns(c):
     with c.console() as k:
         first = k.prompt()
         c.ok("ready: entry to prompt" in first and "\x1b" not in first.split("Ingot 0")[1],
-             "the log, then the prompt, and no escape to a pipe", first)
+             "the log comes first, then the prompt, and a pipe gets no escape sequence", first)
         counts = [k.stats("turn %d" % i) for i in range(10)]
         c.ok([n for n, _, _ in counts] == [TURN + 6] + 9 * [TURN + 6 + 3] and
              all(new == 8 for _, new, _ in counts),
-             "ten turns: tokens prefilled are tokens new", [n for n, _, _ in counts])
+             "in ten turns, only new tokens are prefilled", [n for n, _, _ in counts])
         stats = k.say("/stats")
         total = 10 * (TURN + 6) + 9 * 3
         c.ok(f"10 turns: {total} prompt and 80 new tokens" in stats and
@@ -135,7 +135,7 @@ def turns(c):
         while many.count("there is no") < 3:
             many += k.prompt()
         c.ok(many.index("no /a") < many.index("no /b") < many.index("no /c"),
-             "lines typed ahead are all taken, in turn", many)
+             "lines typed ahead are all read, in order", many)
 
         k.say("/reset")
         k.say("/set n 0")
@@ -175,30 +175,30 @@ def commands(c):
         out = k.say("/models")
         c.ok("console-a.ingot" in out and "console-b.ingot" in out, "/models", out)
         _, _, greeting = k.stats("Hello")
-        c.ok("there is no /statz; did you mean /stats?" in k.say("/statz"), "the nearest", k.seen)
-        c.ok("/help lists what there is" in k.say("/xylophone"), "/help is named where no command is near", k.seen)
+        c.ok("there is no /statz; did you mean /stats?" in k.say("/statz"), "an unknown command names the nearest one", k.seen)
+        c.ok("/help lists what there is" in k.say("/xylophone"), "an unknown command that resembles none names /help", k.seen)
         n, _, out = k.stats("//help")
-        c.ok(n == TURN + 5 + 3, "// begins a line for the model", out)
-        c.ok("taken back, 1 left" in k.say("/undo"), "/undo", k.seen)
+        c.ok(n == TURN + 5 + 3, "a line that begins with // goes to the model", out)
+        c.ok("taken back, 1 left" in k.say("/undo"), "/undo removes the last turn", k.seen)
         _, _, again = k.stats("//help")
-        c.ok(again.split("\n")[1] == out.split("\n")[1], "the same again after /undo", out + again)
+        c.ok(again.split("\n")[1] == out.split("\n")[1], "the same question after /undo gets the same reply", out + again)
         out = k.say("/retry")
         c.ok(out.split("\n")[1] == again.split("\n")[1] and f"[{TURN + 7} prompt" in out,
-             "/retry answers the same line", again + out)
+             "/retry answers the same line again", again + out)
         c.ok("new conversation" in k.say("/reset") and "0 of 1024" in k.say("/stats"), "/reset",
              k.seen)
         c.ok("no turn" in k.say("/undo") and "no turn" in k.say("/retry"),
-             "nothing to take back is told", k.seen)
+             "/undo without a turn gives a message", k.seen)
         _, _, out = k.stats("Hello")
-        c.ok(out.split("\n")[1] == greeting.split("\n")[1], "as if it were the first", out)
+        c.ok(out.split("\n")[1] == greeting.split("\n")[1], "a turn after /reset gets the reply of a first turn", out)
         k.say("/system Be brief.")
         n, _, out = k.stats("Hello")
         kept = 1  # what an opening with a system prompt and one without begin with
-        c.ok(n == TURN + 5 + 1 + 7 + 9 + 2 - kept, "/system is in front of the first turn", out)
-        c.ok("takes away: Be brief.)" in k.say("/system"), "/system alone shows it", k.seen)
+        c.ok(n == TURN + 5 + 1 + 7 + 9 + 2 - kept, "the text of /system comes before the first turn", out)
+        c.ok("takes away: Be brief.)" in k.say("/system"), "/system without a text shows the system prompt", k.seen)
         k.say('/system ""')
         n, _, out = k.stats("Hello")
-        c.ok(n == TURN + 5 - kept, "an empty system prompt leaves nothing in front of the first turn", out)
+        c.ok(n == TURN + 5 - kept, "with an empty system prompt, nothing comes before the first turn", out)
         for name, value, shown in (("temp", "0.5", "temp 0.500"), ("top_p", "0.9", "top_p 0.900"),
                                    ("top_k", "7", "top_k 7"), ("min_p", "0.1", "min_p 0.100"),
                                    ("repeat", "1.1", "repeat 1.100"), ("repeat_penalty", "1.2", "repeat 1.200"), ("repeat_last_n", "-1", "repeat_last_n 1048576"),
@@ -210,14 +210,14 @@ def commands(c):
         k.say("/reset")
         k.say("/set seed 5")
         _, _, two = k.stats("Hello")
-        c.ok(new == 3 and one.split("\n")[1] == two.split("\n")[1], "a seed and n are obeyed",
+        c.ok(new == 3 and one.split("\n")[1] == two.split("\n")[1], "the settings seed and n work",
              one + two)
         c.ok("error" in k.say("/set temp hot") and "error" in k.say("/set colour red") and
-             "did you mean temp?" in k.say("/set tmep 1"), "values that are none are refused", k.seen)
+             "did you mean temp?" in k.say("/set tmep 1"), "invalid values are refused", k.seen)
         c.ok("temp 0.250, top_p" in k.say("/set temp=0.25") and
-             re.search(r"^temp 0\.250$", k.say("/set temp"), re.M), "/set temp=, and shown", k.seen)
+             re.search(r"^temp 0\.250$", k.say("/set temp"), re.M), "/set temp= sets the temperature, and /set shows it", k.seen)
         c.ok('stop "x"' in k.say("/set stop x") and "stop" not in
-             k.say('/set stop ""').split("quiet")[1], '/set stop ""', k.seen)
+             k.say('/set stop ""').split("quiet")[1], '/set stop "" is accepted', k.seen)
         k.say("/set temp 0")
         for words in ("repeat 1", "repeat_last_n 64", "presence_penalty 0", "frequency_penalty 0"):
             k.say(f"/set {words}")
@@ -230,16 +230,16 @@ def commands(c):
         if LONG:  # it takes QEMU its time, and selftest.t has it; stops() has its beginning
             out = k.say("/selftest", 300)
             c.ok(re.search(r"selftest: all \d+ kernels equal", out) and "error" not in out,
-                 "/selftest", out)
-        c.ok("which one" in k.say("/model"), "/model wants a name", k.seen)
+                 "/selftest passes", out)
+        c.ok("which one" in k.say("/model"), "/model without a name is refused", k.seen)
         c.ok("letters, digits" in k.say("/save a/b") and
              f"no saves/none.sav: `make card BOARD={c.machine.board} SAVE=" in k.say("/save none") and
-             " NAMES=chat,none` makes a card with it" in k.seen, "/save where no file is", k.seen)
-        c.ok("nothing was saved as none" in k.say("/load none"), "/load where no file is", k.seen)
+             " NAMES=chat,none` makes a card with it" in k.seen, "/save without a file gives an error message", k.seen)
+        c.ok("nothing was saved as none" in k.say("/load none"), "/load without a file gives an error message", k.seen)
         k.send("/off\r")
         k.expect("power off")
         k.expect(pexpect.EOF)
-        c.ok(True, "/off")
+        c.ok(True, "/off ends the machine")
 
 
 def replies(c, k):
@@ -254,11 +254,11 @@ def replies(c, k):
     k.say(f'/set stop "{stop}"')
     c.ok(reply_to("Hello") == whole[:at], "a stop string of two tokens is not shown", k.seen)
     n, _, _ = k.stats("on")
-    c.ok(n == TURN + 2 + 2, "after a stop string, the next turn continues behind what was shown", k.seen)
+    c.ok(n == TURN + 2 + 2, "after a stop string, the next turn continues after the shown text", k.seen)
     c.ok("stop" not in k.say("/set stop off").split("quiet")[1] and reply_to("Hello") == whole,
-         "/set stop off", k.seen)
+         "/set stop off removes the stop strings", k.seen)
     k.say("/set quiet on")
-    c.ok(reply_to("Hello") == whole and not re.search(FIGURES, k.seen), "/set quiet on", k.seen)
+    c.ok(reply_to("Hello") == whole and not re.search(FIGURES, k.seen), "/set quiet on hides the figures", k.seen)
     k.say("/set quiet off")
     c.ok(reply_to("Hello") == whole and re.search(FIGURES, k.seen), "/set quiet off shows the figures again", k.seen)
 
@@ -279,23 +279,23 @@ def swaps(c):
             _, new, _ = k.stats("Hello")
             good = good and new == 8
             marks.setdefault(name, []).append(marks_of(k))
-        c.ok(good, f"{SWAPS} swaps, a reply after each", k.seen)
+        c.ok(good, f"{SWAPS} swaps of models, and a reply after each", k.seen)
         c.ok(all(len(m) == SWAPS // 2 and len(m[0]) == 6 and all(x == m[0] for x in m)
                  for m in marks.values()) and marks["console-a"][0] != marks["console-b"][0],
-             "the arena's marks are the same after each", marks)
+             "the arena's marks are the same after each swap", marks)
         k.change("console-b.ingot")
         k.stats("Hello")
         before = re.search("; .*", k.say("/stats"))[0]
         out = k.say("/model console-c")
         c.ok("error: the card has no model console-c" in out and "ready" not in out and
              before in k.say("/stats"),
-             "a model that is not there leaves the one before, and the conversation", out + k.seen)
+             "a model that does not exist leaves the current model and the conversation", out + k.seen)
         out = k.say("/model console-a")
         c.ok("would end: /save keeps it; /model console-a again" in out and
              before in k.say("/stats"), "the end of another conversation is reported first", out + k.seen)
         out = k.say("/model console-a")
         c.ok("model console-a.ingot: " in out and "; 0 of" in k.say("/stats"),
-             "a lost conversation is loaded when it is asked for again", out + k.seen)
+             "a lost conversation is loaded if the user asks for it again", out + k.seen)
 
 
 def told(k, between):
@@ -312,8 +312,8 @@ def restarts(c):
     """/save, /reboot, /load: the conversation continues as if there had been no restart."""
     with c.console("ids", reboots=True) as k:
         k.prompt()
-        c.ok("nothing has been said" in k.say("/save"), "/save of nothing is told", k.seen)
-        c.ok("chat.sav is empty" in k.say("/load"), "/load of nothing is told", k.seen)
+        c.ok("nothing has been said" in k.say("/save"), "/save without a conversation gives a message", k.seen)
+        c.ok("chat.sav is empty" in k.say("/load"), "/load without a saved conversation gives a message", k.seen)
         undisturbed = told(k, ())
         c.ok(undisturbed == told(k, ("/load", "/load none")),
              "a /load that fails leaves the conversation as it was", k.seen)
@@ -325,14 +325,14 @@ def restarts(c):
                               ("/save", ("stopped", "are saved")), ("/load", ("stopped", "go on"))):
             k.send(line + "\r\x03\r/here\r")
             k.expect("there is no /here")
-            c.ok(any(text in k.seen for text in answers), f"Ctrl-C behind {line} is survived", k.seen)
+            c.ok(any(text in k.seen for text in answers), f"Ctrl-C after {line} does not stop the program", k.seen)
             k.prompt()
         c.ok("go on" in k.say("/load"), "the conversation that was saved before the failed /load is still there", k.seen)
         unbroken = k.stats("Third")
         k.send("/reboot\r")
         k.expect("Ingot 0", 120)
         k.prompt()
-        c.ok("go on" in k.say("/load"), "/reboot, then /load", k.seen)
+        c.ok("go on" in k.say("/load"), "/load works after /reboot", k.seen)
         after = k.stats("Third")
         c.ok(after[:2] == unbroken[:2] and
              re.search(r"ids: .*", after[2])[0] == re.search(r"ids: .*", unbroken[2])[0],
@@ -349,7 +349,7 @@ def restarts(c):
         k.say("/load")
         k.say("/retry")
         k.say("Third")
-        c.ok(ids() == third, "/retry", k.seen)
+        c.ok(ids() == third, "/retry works in a loaded conversation", k.seen)
         k.say("/load")
         k.say("w" * 600)
         c.ok("oldest turn" in k.say("w" * 300), "the oldest turns of a loaded conversation are dropped when the context is full", k.seen)
@@ -368,15 +368,15 @@ def stops(c):
         k.send("\x03")
         out = k.prompt()
         c.ok(re.search(again, out) and re.search(again, out)[1] == "console-a.ingot" and
-             "ready" not in out, "Ctrl-C at start stops the loading, and says how it goes on", out)
+             "ready" not in out, "Ctrl-C at the start stops the loading, and a message says how to continue", out)
         c.ok(all("error: no model is loaded" in k.say(line) for line in
                  ("Hello", "/plan", "/bench", "/save", "/load", "/reset", "/set n 9")),
              "commands that need a model are refused", k.seen)
         c.ok("console-b.ingot" in k.say("/models") and "/reboot" in k.say("/help") and
              "cores: " in k.say("/log") and "no model" in k.say("/model console-c") and
-             "no model is loaded" in k.say("Hello"), "other commands work", k.seen)
+             "no model is loaded" in k.say("Hello"), "other commands work without a model", k.seen)
         out = k.say("/model console-a")
-        c.ok("ready: " in out and k.stats("Hello")[1] == 8, "/model loads it", out + k.seen)
+        c.ok("ready: " in out and k.stats("Hello")[1] == 8, "/model loads the model after a stopped start", out + k.seen)
         k.say("w" * 150)
         out = k.say("/save", 120)
         c.ok("are saved" in out and
@@ -393,14 +393,14 @@ def stops(c):
         out = k.seen
         k.prompt()
         c.ok(re.search(again, out) and re.search(again, out)[1] == "console-b.ingot",
-             "Ctrl-C in /model, and what is typed is kept", out)
+             "Ctrl-C in /model stops it, and typed text is kept", out)
         k.send("/model console-b\r\x03")
         out = k.prompt()
-        c.ok(re.search(again, out) and "plan:" not in out, "Ctrl-C before its tables are there", out)
+        c.ok(re.search(again, out) and "plan:" not in out, "Ctrl-C stops /model before the model's tables are read", out)
         out = k.say("/model console-b")
         c.ok("ready: " in out and k.stats("Hello")[1] == 8, "after Ctrl-C in /model, the model loads and replies", out + k.seen)
         c.ok(PROGRESS.search(out) and len(PROGRESS.findall(out)) <= 4 and "\x1b" not in out,
-             "no terminal: a line of progress now and then", out)
+             "without a terminal, /save prints a line of progress now and then", out)
     with c.console() as k:
         k.prompt()
         _, _, before = k.stats("Hello")
@@ -411,16 +411,16 @@ def stops(c):
         out = k.prompt()
         c.ok("(stopped)" in out and "tok/s" not in out and
              re.search("; .*", stats)[0] == re.search("; .*", k.say("/stats"))[0],
-             "Ctrl-C in /bench", out + stats + k.seen)
+             "Ctrl-C stops /bench", out + stats + k.seen)
         k.send("/save\r\x03")
         out = k.prompt()
-        c.ok("(stopped: saves/chat.sav is as it was)" in out, "Ctrl-C in /save", out)
+        c.ok("(stopped: saves/chat.sav is as it was)" in out, "Ctrl-C stops /save", out)
         stats = k.say("/stats")
         k.send("/load\r\x03")
         out = k.prompt()
         c.ok("(stopped)" in out and "(the previous conversation continues" in out and
              re.search("; .*", stats)[0] == re.search("; .*", k.say("/stats"))[0],
-             "Ctrl-C in /load", out + stats + k.seen)
+             "Ctrl-C stops /load", out + stats + k.seen)
         found = re.search(r"\((\d+ tokens)", saved)
         c.ok(found and f"({found[1]} of saves/chat.sav" in k.say("/load"),
              "after Ctrl-C in /load, the saved conversation is still there", saved + k.seen)
@@ -429,7 +429,7 @@ def stops(c):
         k.send("\x03")
         out = k.prompt(120)
         c.ok(re.search(r"selftest: stopped after \d+ kernels?, of which 0 FAILED", out) and
-             k.stats("Hello")[1] == 8, "Ctrl-C in /selftest", out + k.seen)
+             k.stats("Hello")[1] == 8, "Ctrl-C stops /selftest", out + k.seen)
 
 
 def rename_long(card, letters):
@@ -451,7 +451,7 @@ def hostile(c):
     """A model that prints sequences that terminals obey, with such a name; typed lines are shown unchanged."""
     with c.console("temp=2 seed=7 n=150 term=vt stop=\"\x9b\" modle=\u202ex", card=c.hostile) as k:
         c.ok(not foreign_controls(k.prompt()[k.seen.index("Ingot 0"):]) and "\ufffd" in k.seen,
-             "a hostile model: its start", repr(k.seen))
+             "a hostile model: its start prints no control character", repr(k.seen))
         for line in ("xyzzy", "/models", "/model a", "/model b\u202e", "/load \u2066", "/zz\u2066z", "/log",
                      "/system", "/set stop \u202e", "/set"):
             raw = k.say(line).replace(line, "")
@@ -462,9 +462,9 @@ def hostile(c):
                         sd_drive(c.board, c.hostile))[1]
     out = out[out.index("Ingot 0"):]
     c.ok("ids: " in out and out.count("\ufffd") > 50 and not foreign_controls(out),
-         "a hostile model: no terminal", repr(out))
+         "a hostile model: without a terminal, no control character is printed", repr(out))
     said = set(re.search("ids: (.*)", out)[1].split())
-    c.ok(len(said) > 8, "it says much", said)
+    c.ok(len(said) > 8, "the hostile model's reply is long", said)
 
 
 def attached(c):
@@ -491,21 +491,21 @@ def terminal(c):
         shown = screen.tail(99)
         c.ok("\x1b[2m[" in out and styles_end(out) and "loading " not in shown and
              raw.count("\r\x1b[J") > 2 and "ready: " in shown,
-             "dim log lines, and a line of progress that is drawn anew and goes", repr(out) + shown)
+             "log lines are dim, and the line of progress is redrawn and disappears", repr(out) + shown)
         out = k.say("Hello")
         c.ok("\x1b[36m" in out and re.search(r"\x1b\[2m\[\d+ prompt", out) and styles_end(out),
-             "a reply and its figures", repr(out))
+             "a reply and its figures have their colours", repr(out))
         c.ok("\x1b[1;31merror: " in k.say("/zzz") and styles_end(k.seen), "an error is red", k.seen)
         out = k.say("/log")
         c.ok(out.count("\x1b[2m") == 1 and "ready: " in out, "no colour is kept", repr(out))
     with c.console() as k:
         first = k.prompt()
-        c.ok("\x1b" not in first.split("Ingot 0")[1], "no answer: no control sequence", repr(first))
+        c.ok("\x1b" not in first.split("Ingot 0")[1], "a terminal that does not answer gets no control sequence", repr(first))
         k.send("\x0c")
         k.expect(r"\x1b\[6n")
         k.answer()
         k.expect(r"\x1b\[1m> ")
-        c.ok("\x1b[1;31m" in k.say("/zzz"), "a terminal that was attached later", repr(k.seen))
+        c.ok("\x1b[1;31m" in k.say("/zzz"), "a terminal that is attached later is recognized", repr(k.seen))
     with c.console("term=plain") as k:
         out = k.prompt()
         k.send(UP + "/zz" + LEFT + "\x02y\x0c" + HOME + "\r")
@@ -515,7 +515,7 @@ def terminal(c):
     with c.console("term=vt") as k:
         out = k.prompt()
         c.ok("\x1b[6n" not in out.split("Ingot 0")[0] and "\x1b[2m[" in out,
-             "term=vt: colours at once", repr(out))
+             "term=vt: colours from the start", repr(out))
 
 
 def styles_end(text):
@@ -540,7 +540,7 @@ def pipe(c):
     text = out[out.index("Ingot 0"):] if "Ingot 0" in out else out
     c.ok(child.returncode == 0 and re.search(FIGURES, text) and "1 turn:" in text and
          "\x1b" not in text and text.rstrip().endswith("power off"),
-         "a plain pipe: no escape, the lines obeyed", out)
+         "a plain pipe: no escape sequence, and every line is executed", out)
 
 
 PARTS = (editing, turns, commands, swaps, restarts, stops, terminal, hostile, pipe)
@@ -554,13 +554,13 @@ def all_parts(machine):
         try:
             part(c)
         except Exception:  # a console that ends or does not answer is a failed test
-            c.ok(False, f"{part.__name__} goes through to its end", traceback.format_exc()[-3000:])
+            c.ok(False, f"{part.__name__} runs to its end", traceback.format_exc()[-3000:])
     return c
 
 
 tap = Tap()
 tap.ok(rename_long(HOSTILE, {"\u2603": "\x1b", "\u2605": "\x9b", "\u2602": "\u202e", "\u2606": "\x13"}),
-       "a card whose long names hold control characters")
+       "control characters in a card's long names are not printed")
 with ThreadPoolExecutor(2) as pool:
     for done in pool.map(all_parts, [b for b in BOARDS if b.board in sys.argv[1:]] or BOARDS):
         for good, what, detail in done.results:
