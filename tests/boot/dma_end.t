@@ -74,7 +74,7 @@ for (m, name, words, _), (status, console) in zip(cases, results):
                 re.findall(r"sdhci_adma_loop addr=0x(\w+), len=(\d+), attr=0x2[13]", console)]
         tap.ok(sum(n for _, n in rows) > os.path.getsize(model) and
                all(at + n <= END[m.board] for at, n in rows),
-               f"{m.board}, {name}: {len(rows)} pieces by DMA, none of them beyond the end", rows[:20])
+               f"{m.board}, {name}: {len(rows)} pieces are moved by DMA, none of them beyond the end", rows[:20])
     if m is RPI4:  # a core that moves blocks looks at Present State before each
         looks = len(re.findall(r"sdhci_access rd32: addr\[0x0024\]", console))
         tap.ok(looks < os.path.getsize(model) // 512, f"rpi4: {looks} looks: its DMA engine moves the data",
@@ -108,7 +108,7 @@ for m, drives in ((ARM64, sd_arguments(own_copy(card, "dma-end-arm64.img"))),
     tap.ok("go on" in loaded and "ids:" in second and again == second,
            f"{m.board}: /load, and the turn after it is the same", [loaded, second, again])
     found = re.search(r"bounce: (\S+ \w+) were read and written, (\S+ \w+) of that copied once more", plan)
-    tap.ok(found and found.group(1) == found.group(2), f"{m.board}: /plan says what it cost", plan)
+    tap.ok(found and found.group(1) == found.group(2), f"{m.board}: /plan says what the bounce buffer costs", plan)
     tap.note(found.group(0) if found else plan)
 
 # ---- the word -----------------------------------------------------------------------------------

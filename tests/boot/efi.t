@@ -59,7 +59,7 @@ if sticks:
     tap.ok(re.search(r"^ +1 .* EF00 ", listed.stdout, re.M), "the stick has a GPT with an EFI system partition", listed.stdout)
     names = subprocess.run(["mdir", "-i", sticks["resident"] + "@@1M", "-/", "-b", "::"], capture_output=True, text=True, timeout=60).stdout
     lacks = [n for f in FIRMWARE.values() if not f.missing() for n in [PROGRAMS[f.board]] if f"/EFI/BOOT/{n}" not in names]
-    tap.ok(not lacks and "/ingot.txt" in names and "/README.txt" in names, "it has every program, ingot.txt and README.txt", names)
+    tap.ok(not lacks and "/ingot.txt" in names and "/README.txt" in names, "the stick has every program, ingot.txt and README.txt", names)
 
 # ---- each machine -------------------------------------------------------------------------------
 
@@ -75,16 +75,16 @@ for cell, result in zip(CELLS, results):
     reply = Reply(console)
     tap.ok(status == 0 and reply.hash == want.hash and reply.ids == want.ids, f"{what}: logits {reply.hash}", console)
     tap.ok(f"cores: {cores} of {cores} at work" in console and f", {residency}" in reply.stats and "only one core is used" not in console,
-           f"{what}: as it should be", console)
+           f"{what}: the console has the expected lines", console)
     has_nodes = "-numa" in MORE.get(cell, [])
     tap.ok(("warning: memory has 2 nodes (NUMA)" in console) == has_nodes, f"{what}: {'two nodes are' if has_nodes else 'no node is'} reported", console)
     if cell == LARGE:
         arena = re.search(r"plan: resident, .* of ([\d.]+) GiB", console)
         tap.ok("64.0 GiB RAM" in console and arena and float(arena.group(1)) > 60, f"{what}: 64 GiB, of which {arena and arena.group(1)} are the arena", console)
     if disk:
-        tap.ok("diag reads: in flight (BlockIO2)" in console, f"{what}: BlockIO2", console)
+        tap.ok("diag reads: in flight (BlockIO2)" in console, f"{what}: BlockIO2 is used", console)
     elif residency == "streamed":
-        tap.ok("diag reads: by core 0 (BlockIO)" in console, f"{what}: BlockIO", console)
+        tap.ok("diag reads: by core 0 (BlockIO)" in console, f"{what}: BlockIO is used", console)
 
 # ---- other ways to make a stick ----------------------------------------------------------------------
 
@@ -100,7 +100,7 @@ if f.missing():
 else:
     exfat = make_stick("efi-exfat.img", WORDS, MODEL, options=["--format", "exfat"])
     listed = subprocess.run(["sgdisk", "-p", exfat], capture_output=True, text=True, timeout=60).stdout
-    tap.ok(re.search(r"^ +1 .* EF00 .*\n +2 .* 0700 ", listed, re.M), "--format exfat: an EFI system partition, and one for models", listed)
+    tap.ok(re.search(r"^ +1 .* EF00 .*\n +2 .* 0700 ", listed, re.M), "--format exfat: the stick has an EFI system partition, and one for models", listed)
     answers("a stick with exFAT", *f.run(exfat, 2))
     made = subprocess.run(["make", "-s", "--no-print-directory", "run", "BOARD=efi-arm64", "MODEL=" + MODEL, "CMDLINE=" + WORDS, "O=" + BUILD], cwd=ROOT,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=400)

@@ -82,9 +82,10 @@ def take_out():
         first = IDS.findall(k.say(PROMPT))
         tap.ok(first == want, "U-Boot arm64, removed: the model streams", k.seen)
         said = k.say("/save")
-        tap.ok("the card was taken out: put it back and ask again" in said, "the medium goes while /save writes: one sentence, and the prompt", said)
+        tap.ok("the card was taken out: put it back and ask again" in said,
+               "the medium disappears while /save writes: one error message, and the prompt is back", said)
         said = k.say("And you?")
-        tap.ok("the card was taken out: put it back and ask again" in said, "a reply that would read weights says the same", said)
+        tap.ok("the card was taken out: put it back and ask again" in said, "a reply that needs weights gives the same error message", said)
     os.remove(stick)
 
 
@@ -111,7 +112,7 @@ for (name, fault, _, sentence, then), result in zip(FAULTS, results):
         tap.skip(f"{name}, {fault}", result)
         continue
     before, reply = result
-    tap.ok(len(re.findall(sentence, before + reply)) == 1, f"{name}, {fault}: one sentence, and the prompt", before + reply)
+    tap.ok(len(re.findall(sentence, before + reply)) == 1, f"{name}, {fault}: one error message, and the prompt comes", before + reply)
     found = IDS.findall(reply)
     tap.ok(found == want if then == ANSWERS else not found and "no prompt" not in reply, f"{name}, {fault}: {then}", reply)
 take_out()

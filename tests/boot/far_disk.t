@@ -69,7 +69,7 @@ try:
         made.append(path)
         CASES[number] = machine, name, drive, path
     if max(os.stat(path).st_blocks * 512 for path in made) > MOST_ON_DISK:
-        tap.skip("drives of 2 TiB", "this disk holds no holes")
+        tap.skip("drives of 2 TiB", "this disk does not support sparse files")
         tap.done()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(talk, CASES))
@@ -77,9 +77,9 @@ finally:
     for path in made:
         os.unlink(path)
 WANT = results[0][3]
-tap.ok(all(WANT) and WANT[1] == WANT[2] != WANT[0], "a small USB drive: two turns, the second again after /load", results[0])
+tap.ok(all(WANT) and WANT[1] == WANT[2] != WANT[0], "a small USB drive: two turns get replies, and after /load the second gets the same", results[0])
 for (machine, name, _, path), (log, saved, loaded, said, text) in list(zip(CASES, results))[1:]:
     is_far = "small" not in name
     tap.ok(said == WANT and ("2.00 TiB" in log or not is_far), f"{machine.board}: {name}: the same tokens", log + text)
-    tap.ok("tokens are saved in saves/chat.sav" in saved and "go on" in loaded, f"{machine.board}: {name}: saved, and read back", text)
+    tap.ok("tokens are saved in saves/chat.sav" in saved and "go on" in loaded, f"{machine.board}: {name}: the conversation is saved, and read back", text)
 tap.done()

@@ -74,10 +74,10 @@ def editing():
         tap.ok(local & (termios.ICANON | termios.ECHO) == 0, "the terminal is read byte by byte")
         screen = Screen(80)
         screen.feed("> ")
-        tap.ok(shown(k, screen, "hello wrld" + LEFT * 3 + "o", "> hello world"), "an insertion")
-        tap.ok(shown(k, screen, "\x15caf\u00e9" + HOME + "\u65e5", "> \u65e5caf\u00e9"), "UTF-8")
+        tap.ok(shown(k, screen, "hello wrld" + LEFT * 3 + "o", "> hello world"), "text can be inserted into a line")
+        tap.ok(shown(k, screen, "\x15caf\u00e9" + HOME + "\u65e5", "> \u65e5caf\u00e9"), "UTF-8 characters are edited as a whole")
         tap.ok(shown(k, screen, "\x05" + "x" * 90, "> \u65e5caf\u00e9" + "x" * 71 + "\n" + "x" * 19),
-               "80 columns, as the window has")
+               "the line is drawn for 80 columns, the width of the window")
         for columns in (40, 25, 60, 80):
             k.child.setwinsize(24, columns)
             screen.resize(columns)
@@ -86,18 +86,18 @@ def editing():
                 most = columns - 1 - (not rows)
                 rows.append(line[:most])
                 line = line[most:]
-            tap.ok(shown(k, screen, "", "\n".join(rows)), f"{columns} columns: the line anew")
+            tap.ok(shown(k, screen, "", "\n".join(rows)), f"{columns} columns: the line is redrawn for the new width")
             text = "".join(screen.line(row) for row in range(len(screen.rows)))
-            tap.ok(text.count("x") == 90 and text.count(">") == 1, f"{columns} columns: and once",
+            tap.ok(text.count("x") == 90 and text.count(">") == 1, f"{columns} columns: the line is redrawn only once",
                    repr(text))
         k.child.setwinsize(24, 40)
         k.send("\x15")
         k.say("/first")
         k.say("/second")
         screen = Screen(40)
-        tap.ok(shown(k, screen, UP + UP, "> /first"), "history")
+        tap.ok(shown(k, screen, UP + UP, "> /first"), "arrows recall earlier lines")
         screen = Screen(40)
-        tap.ok(shown(k, screen, "\x0c", "> /first"), "Ctrl-L")
+        tap.ok(shown(k, screen, "\x0c", "> /first"), "Ctrl-L clears the screen")
         k.send("\x15")
         k.send("\x1b[200~one\rtwo\rthree\x1b[201~")
         n, new, out = k.stats("")
@@ -106,7 +106,7 @@ def editing():
         tap.ok(not re.search(FIGURES, k.prompt()), "Ctrl-C abandons a line", k.seen)
         k.send("\x04")
         k.expect(pexpect.EOF)
-        tap.ok(ended(k.child) == 0 and "\x1b[?2004l" in k.seen, "Ctrl-D leaves", k.seen)
+        tap.ok(ended(k.child) == 0 and "\x1b[?2004l" in k.seen, "Ctrl-D ends the program", k.seen)
 
 
 def resizing():
@@ -124,7 +124,7 @@ def resizing():
                 k.send(LEFT + "\x1b[C")
             if "there is no /zq" not in k.say("q", 20):
                 break
-        tap.ok("there is no /zq" in k.seen, "a window that changes while keys come", k.seen)
+        tap.ok("there is no /zq" in k.seen, "the line is right after a window that changed its width while keys came", k.seen)
 
 
 def hostile():
@@ -158,7 +158,7 @@ def hostile():
     events = [json.loads(line) for line in text.splitlines()]
     said = "".join(e["text"] for e in events if e["event"] == "token")
     tap.ok(not foreign_controls(text) and len(set(foreign_controls(said))) > 5,
-           "a hostile model: JSON tells what it says, as escapes", repr(text))
+           "a hostile model: JSON events have its text with escapes", repr(text))
 
 
 def counted():
@@ -175,7 +175,7 @@ def counted():
                               input=keys)
         out += done.stdout + done.stderr
     tap.ok(not wrong.search(out) and re.search(r"\+ 1 new token, .*1 layer,", out.replace("\n", " ")) and
-           "1 turn:" in out and "1 row of" in out, "one is counted as one",
+           "1 turn:" in out and "1 row of" in out, "a count of one has the singular",
            (wrong.findall(out), out))
 
 
@@ -203,15 +203,15 @@ def commands():
         k.prompt()
         out = k.say("/models")
         tap.ok(re.search(r"host-a\.ingot +\d.*\n +host-b\.ingot +\d", out) and ".sav" not in out,
-               "/models lists the folder", out)
+               "/models lists the models of the folder", out)
         tap.ok("which one" in k.say("/model") and "no model nothing" in k.say("/model nothing") and
-               k.stats("Hello")[1] == 8, "/model of a name that is none", k.seen)
-        tap.ok("chat.sav: cannot open" in k.say("/load"), "/load of nothing", k.seen)
+               k.stats("Hello")[1] == 8, "/model without a name or with an unknown one is refused", k.seen)
+        tap.ok("chat.sav: cannot open" in k.say("/load"), "/load without a saved conversation is refused", k.seen)
         k.say("Second")
         tap.ok("are saved in" in k.say("/save"), "/save", k.seen)
         unbroken = re.search(r"ids: .*", k.say("Third"))[0]
-        tap.ok("letters, digits" in k.say("/save ../x"), "a name that is none", k.seen)
-        tap.ok("error: /reboot is for a board" in k.say("/reboot"), "/reboot says what it is", k.seen)
+        tap.ok("letters, digits" in k.say("/save ../x"), "an invalid name is refused", k.seen)
+        tap.ok("error: /reboot is for a board" in k.say("/reboot"), "/reboot says that it is a board's command", k.seen)
         tap.ok(re.search(r"selftest: .*", k.say("/selftest", 300)) and "error" not in k.seen,
                "/selftest", k.seen)
         tap.ok("plan: resident" in k.say("/plan") and "tok/s" in k.say("/bench"), "/plan, /bench",
@@ -222,19 +222,19 @@ def commands():
                 break
         else:
             i = 4
-        tap.ok(i == 4, "models change places", k.seen)
+        tap.ok(i == 4, "/model loads one model in place of another", k.seen)
         with open(os.path.join(FOLDER, "bad.ingot"), "wb") as bad:
             bad.write(b"INGOT" + bytes(5000))
         out = k.change("bad")
         tap.ok("back to the previous model" in out and k.stats("Hello")[1] == 8,
-               "one that cannot be had leaves the one before", out)
+               "a model that cannot be loaded leaves the current one", out)
         os.unlink(os.path.join(FOLDER, "bad.ingot"))
         k.send("/off\r")
         k.expect(pexpect.EOF)
-        tap.ok(ended(k.child) == 0, "/off leaves", k.child.exitstatus)
+        tap.ok(ended(k.child) == 0, "/off ends the program", k.child.exitstatus)
     with console("-n 8 --ids") as k:
         k.prompt()
-        tap.ok("2 turns: go on" in k.say("/load"), "another run loads it", k.seen)
+        tap.ok("2 turns: go on" in k.say("/load"), "another run loads the conversation", k.seen)
         tap.ok(re.search(r"ids: .*", k.say("Third"))[0] == unbroken, "the loaded conversation gives the same ids", k.seen)
     with console("-n 8 --ctx 512") as k:
         k.prompt()
@@ -249,7 +249,7 @@ def commands():
                os.path.getsize(os.path.join(FOLDER, "small.sav~")) == small,
                "the smaller file is kept")
         k.say("/reset")
-        tap.ok("go on" in k.say("/load small"), "it loads", k.seen)
+        tap.ok("go on" in k.say("/load small"), "the larger file loads", k.seen)
 
 
 def ends():
@@ -292,12 +292,12 @@ def stopped():
         child.expect("> .*abc")
         child.send(LEFT + "X\r")
         child.expect(FIGURES)
-        tap.ok(re.search(rb"\[%d prompt" % (TURN + 4), child.after), "Ctrl-Z, fg, and on",
+        tap.ok(re.search(rb"\[%d prompt" % (TURN + 4), child.after), "the program continues after Ctrl-Z and fg",
                child.before + child.after)
         child.expect(r"> (\x1b\[0m)?$")
         child.send("/off\r")
         child.expect(r"SHELL\$ ")
-        tap.ok(True, "Ctrl-Z at the prompt goes back to the shell")
+        tap.ok(True, "Ctrl-Z at the prompt returns to the shell")
     finally:
         end(child)
 
@@ -310,7 +310,7 @@ def pipe():
         return done.returncode, done.stdout.decode(), done.stderr.decode()
     status, text, log = talk("")
     tap.ok(status == 0 and "\x1b" not in text + log and "1 turn:" in text and "Hello" not in text,
-           "a plain pipe", text)
+           "in a plain pipe, lines go in and text comes out", text)
     tap.ok(re.search(FIGURES, log) and "kernels:" in log and not re.search(FIGURES, text),
            "figures and log lines go to standard error", text + log)
     status, text, log = talk("--no-figures", "--stop", "a", "--stop", "e")
@@ -330,5 +330,5 @@ for part in (editing, resizing, hostile, counted, stopping, commands, ends, stop
     try:
         part()
     except Exception:  # a console that ends or does not answer is a failed test
-        tap.ok(False, f"{part.__name__} goes through to its end", traceback.format_exc()[-3000:])
+        tap.ok(False, f"{part.__name__} runs to its end", traceback.format_exc()[-3000:])
 tap.done()

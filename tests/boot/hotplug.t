@@ -77,7 +77,7 @@ def test_board(machine):
     name = machine.board
     with Board(machine) as b:
         k = b.console
-        tap.ok("no model is loaded" in b.first, f"{name}: it starts without a model", b.first)
+        tap.ok("no model is loaded" in b.first, f"{name}: the board starts without a model", b.first)
         k.send("/mod")
         b.plug("one")
         said = k.prompt_with("/mod")
@@ -87,45 +87,45 @@ def test_board(machine):
         tap.ok("usb:hotplug-one.ingot" in said, f"{name}: typed text stays, and /models lists the drive", said)
         said = k.say("/model usb:hotplug-one")
         unbroken = k.say(LINE)
-        tap.ok("error" not in said and ids(unbroken) and "streamed" in unbroken, f"{name}: and a reply by it", said + unbroken)
+        tap.ok("error" not in said and ids(unbroken) and "streamed" in unbroken, f"{name}: a model on the drive gives a reply", said + unbroken)
 
         b.pull("one")
         said = k.prompt()
-        tap.ok(re.search(r"storage: USB drive at 0x\w+, port \d+: it was unplugged", said), f"{name}: unplugged, it is named", said)
+        tap.ok(re.search(r"storage: USB drive at 0x\w+, port \d+: it was unplugged", said), f"{name}: a drive that is unplugged is named", said)
         k.say("/reset")
         said = k.say(LINE)
-        tap.ok("error:" in said and not ids(said), f"{name}: the next line says so", said)
+        tap.ok("error:" in said and not ids(said), f"{name}: the answer to the next line says that the drive is missing", said)
         b.plug("two")
         said = k.prompt()
-        tap.ok("usb:hotplug-two.ingot" in said, f"{name}: another one", said)
+        tap.ok("usb:hotplug-two.ingot" in said, f"{name}: another drive is named", said)
         k.say("/reset")
         said = k.say(LINE)
-        tap.ok("error:" in said and not ids(said), f"{name}: is not taken for the first", said)
+        tap.ok("error:" in said and not ids(said), f"{name}: the other drive is not taken for the first", said)
         said = k.change("usb:hotplug-two")
         other = k.say(LINE)
-        tap.ok("error" not in said and ids(other) and ids(other) != ids(unbroken), f"{name}: and loads by its name", said + other)
+        tap.ok("error" not in said and ids(other) and ids(other) != ids(unbroken), f"{name}: its model loads by its name", said + other)
 
         b.plug("one")
         said = k.prompt()
-        tap.ok("usb:hotplug-one.ingot" in said, f"{name}: the first comes back beside it", said)
+        tap.ok("usb:hotplug-one.ingot" in said, f"{name}: the first drive is recognized in addition to the second", said)
         said = k.say("/models")
-        tap.ok("usb:hotplug-one.ingot" in said and "usb:hotplug-two.ingot" in said, f"{name}: /models has both", said)
+        tap.ok("usb:hotplug-one.ingot" in said and "usb:hotplug-two.ingot" in said, f"{name}: /models lists both", said)
         k.say("/reset")
         k.send(LINE + "\r")
         k.expect(LINE + r"[\r\n]+(?:\[[^\n]*\n)*[^\r\n\[]")  # its first letter, after lines of progress
         b.pull("two")
         said = k.prompt()
         tap.ok(re.search("error: .*USB drive at 0x", said) and ids(other).startswith(ids(said)) and
-               len(ids(said)) < len(ids(other)), f"{name}: pulled in the middle of a reply: named, and the prompt is back", said)
+               len(ids(said)) < len(ids(other)), f"{name}: a drive pulled in the middle of a reply is named, and the prompt is back", said)
         if "it was unplugged" not in said:
             said = k.prompt()
-        tap.ok("it was unplugged" in said, f"{name}: and told at the prompt", said)
+        tap.ok("it was unplugged" in said, f"{name}: the removal is reported at the prompt", said)
         b.plug("two")
         said = k.prompt()
-        tap.ok("usb:hotplug-two.ingot" in said, f"{name}: put back, it is told", said)
+        tap.ok("usb:hotplug-two.ingot" in said, f"{name}: a drive that is put back is reported", said)
         k.say("/reset")
         said = k.say(LINE)
-        tap.ok(ids(said) == ids(other) and "error" not in said, f"{name}: and the same tokens", said)
+        tap.ok(ids(said) == ids(other) and "error" not in said, f"{name}: the drive gives the same tokens again", said)
 
 
 def test_hub(machine):
@@ -136,18 +136,18 @@ def test_hub(machine):
         assert "return" in b.monitor.do("device_add", driver="usb-hub", id="hub", bus="usb.0", port="2")
         b.plug("one", port="2.3")
         said = k.prompt()
-        tap.ok(re.search(r"USB drive at 0x\w+, port \d+\.3, .*\n.*usb:hotplug-one", said), f"{name}: a drive behind a hub that came", said)
+        tap.ok(re.search(r"USB drive at 0x\w+, port \d+\.3, .*\n.*usb:hotplug-one", said), f"{name}: a drive at a new hub is named", said)
         b.plug("two", bus="usb1.0")
         said = k.prompt()
-        tap.ok("usb:hotplug-two.ingot" in said, f"{name}: one at a second controller", said)
+        tap.ok("usb:hotplug-two.ingot" in said, f"{name}: a drive at a second controller is named", said)
         for model_name in MODELS:
             said = k.change(f"usb:hotplug-{model_name}") + k.say(LINE)
             tap.ok(ids(said) and "error" not in said, f"{name}: {model_name} answers", said)
         assert "return" in b.monitor.do("device_del", id="hub")
         said = k.prompt()
-        tap.ok("it was unplugged" in said, f"{name}: the hub is pulled with the drive", said)
+        tap.ok("it was unplugged" in said, f"{name}: a hub pulled with its drive is reported", said)
         said = k.say(LINE)
-        tap.ok(ids(said) and "error" not in said, f"{name}: and the other one goes on", said)
+        tap.ok(ids(said) and "error" not in said, f"{name}: the other drive continues to work", said)
 
 
 for machine in (ARM64, RISCV64_ANY):

@@ -53,13 +53,13 @@ for machine, word, cores in (*MORE, (SPI, "", 2), (RPI4, "pio", 2), *([(RPI3, "p
     tap.ok(status == 0 and reply.ids == expected.ids and reply.hash == expected.hash and
            ", streamed" in reply.stats, f"{label}: the host's ids and logits", console)
     tap.ok(lends(cores, console) == (cores > 1),
-           f"{label}: {'the last one moves' if cores > 1 else 'it moves'} the card's data", console)
+           f"{label}: {'the last core moves' if cores > 1 else 'the core moves'} the card's data", console)
     events = re.search(r"^\[\n(\{.*\n)*\]$", console, re.M)
     events = json.loads(events.group(0)) if events else []
     moves = {e["tid"] for e in events if e["name"].startswith("move")}
     # If it computes for prompts, core 0 moves theirs.
     tap.ok(events and moves - {0} == ({cores - 1} if cores > 1 else set()),
-           f"{label}: the trace has its moves on its own line", sorted(moves))
+           f"{label}: the trace shows the core's moves on a separate line", sorted(moves))
 
 # ---- with the DMA engine, and without -----------------------------------------------------------
 
@@ -111,8 +111,8 @@ def conversation(found):
     with Talk(drive(own, "")) as k:
         found.ok(lends(2, k.seen), "a conversation with one core for the card", k.seen)
         first = ids(k.say("Hello there", SECONDS))
-        found.ok("ids:" in first, "a turn", k.seen)
-        found.ok(lends(2, k.say("/plan", SECONDS)), "/plan says who moves the card's data", k.seen)
+        found.ok("ids:" in first, "a turn gets a reply", k.seen)
+        found.ok(lends(2, k.say("/plan", SECONDS)), "/plan says which core moves the card's data", k.seen)
         found.ok("tokens are saved" in k.say("/save", SECONDS), "/save", k.seen)
         second = ids(k.say("Second", SECONDS))
         if LONG:
@@ -127,7 +127,7 @@ def conversation(found):
         if LONG:
             found.ok("tok/s" in k.say("/bench", SECONDS), "/bench", k.seen)
         found.ok("go on" in k.say("/load", SECONDS) and ids(k.say("Second", SECONDS)) == second,
-               "/load, and the turn behind it is the same", k.seen)
+               "the turn after /load gets the same reply", k.seen)
         k.say("/set n 500", SECONDS)
         k.send("Once more\r")
         k.expect(r"Once more[\r\n]+[^\r\n]", SECONDS)
@@ -136,10 +136,10 @@ def conversation(found):
         stopped = re.search(r"\+ (\d+) new tokens?", k.seen)
         found.ok(stopped and int(stopped.group(1)) < 400, "Ctrl-C ends a reply", k.seen)
         k.say(f"/set n {SAID}", SECONDS)
-        found.ok("ready:" in k.change("card-core-other.ingot", SECONDS), "another model", k.seen)
-        found.ok("ids:" in k.say("Hello there", SECONDS), "talks", k.seen)
+        found.ok("ready:" in k.change("card-core-other.ingot", SECONDS), "another model is loaded", k.seen)
+        found.ok("ids:" in k.say("Hello there", SECONDS), "the other model replies", k.seen)
         found.ok("ready:" in k.change("card-core.ingot", SECONDS) and
-               ids(k.say("Hello there", SECONDS)) == first, "the model before it gives the same ids as before", k.seen)
+               ids(k.say("Hello there", SECONDS)) == first, "the first model gives the same ids as before", k.seen)
     return first
 
 
@@ -161,19 +161,19 @@ socket = os.path.join(WORK, f"card-core-{os.getpid()}.qmp")
 with Talk(["-drive", f"if=sd,id=card,format=raw,cache=unsafe,file={own}",
            "-qmp", f"unix:{socket},server=on,wait=off"]) as k:
     monitor = Monitor(socket)
-    tap.ok(lends(2, k.seen), "one core for the card that will go", k.seen)
+    tap.ok(lends(2, k.seen), "one core serves the card that will be taken out", k.seen)
     k.say("/set n 500", SECONDS)
     k.send("Hello there\r")
     k.expect(r"Hello there[\r\n]+[^\r\n]", SECONDS)
     out = monitor.do("eject", device="card", force=True)
     k.prompt(SECONDS)
     tap.ok("return" in out and re.search(r"error: card-core\.ingot: .*taken out", k.seen),
-           "a card that goes during a reply is named, and the prompt is back", k.seen)
+           "a card that is taken out during a reply is named, and the prompt is back", k.seen)
     tap.ok("error:" in k.say("Again", SECONDS), "the next read of the missing card names the error again", k.seen)
     monitor.do("blockdev-change-medium", device="card", filename=own, format="raw", force=True)
     k.say(f"/set n {SAID}", SECONDS)
     k.say("/reset", SECONDS)
-    tap.ok(ids(k.say("Hello there", SECONDS)) == first, "back again, it says what it said", k.seen)
+    tap.ok(ids(k.say("Hello there", SECONDS)) == first, "a card that is back gives the same reply", k.seen)
     monitor.close()
 os.unlink(socket)
 tap.done()

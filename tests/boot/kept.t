@@ -65,7 +65,7 @@ def refused(card, plain, why, drive_more=""):
     r = boot(card, QUESTIONS[0], "kept=2M", drive_more)
     with open(card, "rb") as f:
         tap.ok(same(r, plain) and r.prompt == plain.prompt and why in r.console and f.read() == before,
-               f"the file is refused by name and stays, and the prompt is computed: {why}", r.console)
+               f"the file is refused by name and not changed, and the prompt is computed: {why}", r.console)
 
 
 def recurrent():
@@ -92,7 +92,8 @@ else:
 
 card, _ = make_board_card("virt-arm64", "kept-none.img", MODEL=os.path.join(ROOT, "models/demo-q8_0.ingot"), SAVE=0)
 r = boot(card, QUESTIONS[0], "kept=2M")
-tap.ok(r.status == 0 and r.ids and "kept only in memory: the card has no ingot.kept" in r.console, "without the file memory alone, and it says so", r.console)
+tap.ok(r.status == 0 and r.ids and "kept only in memory: the card has no ingot.kept" in r.console,
+       "without the file, prompts are kept only in memory, and a message says so", r.console)
 r = boot(card, QUESTIONS[0], "kept=1")
 tap.ok(r.status == 0 and r.ids and "not enough for one block" in r.console, "too little memory is named", r.console)
 os.unlink(card)

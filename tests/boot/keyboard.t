@@ -88,13 +88,13 @@ def test_chat(board):
         desk.read_until(PROMPT.search)
         for line in ("A fox and an owl", "tell me a story."):
             got = desk.ask(line)
-            tap.ok(line_of(got) == line and FIGURES.search(got), f"{board}: typed, {line!r}: a reply", got)
+            tap.ok(line_of(got) == line and FIGURES.search(got), f"{board}: the typed line {line!r} gets a reply", got)
         before = len(text_of(desk.raw))
         desk.process.stdin.write(b"and a boat\r")
         desk.process.stdin.flush()
-        tap.ok(line_of(desk.reply(before)) == "and a boat", f"{board}: the line works beside it", text_of(desk.raw)[before:])
+        tap.ok(line_of(desk.reply(before)) == "and a boat", f"{board}: the serial line works in addition to the keyboard", text_of(desk.raw)[before:])
         console = text_of(desk.raw)
-        tap.ok("screen and keyboard are connected" in console, f"{board}: the log says so", console)
+        tap.ok("screen and keyboard are connected" in console, f"{board}: the log names the keyboard", console)
         time.sleep(0.3)
         display = Display(desk.qmp.screendump(), 1)
         rows = wrapped(console[console.index("[", re.search(r"\[ +\d+\.\d+\] Ingot ", console).start()):],
@@ -119,13 +119,13 @@ def test_keys(board):
         seen = Screen(80)
         seen.feed(desk.raw)
         tap.ok("> maxs" in [seen.line(i) for i in range(len(seen.rows))],
-               f"{board}: arrows, Home, End, Delete, Backspace", text_of(desk.raw)[before:])
+               f"{board}: arrows, Home, End, Delete, Backspace edit the line", text_of(desk.raw)[before:])
         before = len(text_of(desk.raw))
         desk.press("up", "ret")
-        tap.ok("maxs" in desk.reply(before), f"{board}: the arrow gets the line before", text_of(desk.raw)[before:])
+        tap.ok("maxs" in desk.reply(before), f"{board}: the arrow recalls the previous line", text_of(desk.raw)[before:])
         before = len(text_of(desk.raw))
         desk.press("y", "caps_lock", "y", "caps_lock", "equal", "e", "alt_r+q", "semicolon", "minus", "ret")
-        tap.ok("zZ\u00e9@\u00f6\u00df" in desk.reply(before), f"{board}: keyboard=de, Caps Lock, an accent, AltGr",
+        tap.ok("zZ\u00e9@\u00f6\u00df" in desk.reply(before), f"{board}: keyboard=de has Caps Lock, accents and AltGr",
                text_of(desk.raw)[before:])
     finally:
         desk.end()
@@ -136,7 +136,7 @@ def test_drive(board):
     desk = Desk(board, "n=0 " + STREAM, usb_arguments(CARD, f"file.locking=off,file={CARD}{SLOW}") + KEYBOARD)
     try:
         console = desk.read_until(PROMPT.search)
-        tap.ok("USB drive at" in console and "streamed" in console, f"{board}: a drive beside the keyboard", console)
+        tap.ok("USB drive at" in console and "streamed" in console, f"{board}: a drive works in addition to the keyboard", console)
         before = len(text_of(desk.raw))
         desk.type("tell me a story")
         desk.press("ret")
@@ -160,7 +160,7 @@ def test_plug(board):
         desk.found("keys2")
         before = len(text_of(desk.raw))
         got = desk.ask("cat")
-        tap.ok("a cat" in text_of(desk.raw) and FIGURES.search(got), f"{board}: pulled and put back",
+        tap.ok("a cat" in text_of(desk.raw) and FIGURES.search(got), f"{board}: a keyboard that is pulled and put back works",
                text_of(desk.raw)[before - 100:])
     finally:
         desk.end()
@@ -198,7 +198,7 @@ def test_pulled_drive(board):
         tap.ok(re.search("error: .*demo.*USB drive at 0x", got), f"{board}: a drive that is pulled is named", got)
         put_back(desk)
         got = desk.ask("a fox")
-        tap.ok(FIGURES.search(got) and "error" not in got, f"{board}: and works when it is put back", got)
+        tap.ok(FIGURES.search(got) and "error" not in got, f"{board}: the drive works when it is put back", got)
     finally:
         desk.end()
 
@@ -211,9 +211,9 @@ def test_hub(board):
     desk = Desk(board, STREAM, card)
     try:
         console = desk.read_until(PROMPT.search)
-        tap.ok("USB drive at" in console and "streamed" in console, f"{board}: a drive behind a hub", console)
+        tap.ok("USB drive at" in console and "streamed" in console, f"{board}: a drive works at a hub", console)
         got = desk.ask("a fox")
-        tap.ok(line_of(got) == "a fox" and FIGURES.search(got), f"{board}: and a keyboard beside it", got)
+        tap.ok(line_of(got) == "a fox" and FIGURES.search(got), f"{board}: a keyboard at the same hub works", got)
         desk.type("an ")
         desk.qmp.command(("device_del", {"id": "keys"}))
         time.sleep(1)
@@ -221,14 +221,14 @@ def test_hub(board):
         desk.found("keys2")
         before = len(text_of(desk.raw))
         got = desk.ask("owl")
-        tap.ok("an owl" in text_of(desk.raw)[before - 8:] and FIGURES.search(got), f"{board}: at another port of it", got)
+        tap.ok("an owl" in text_of(desk.raw)[before - 8:] and FIGURES.search(got), f"{board}: the keyboard works at another port of the hub", got)
         desk.qmp.command(("device_del", {"id": "keys2"}))
         time.sleep(1)
         desk.qmp.command(("device_add", {"driver": "usb-hub", "bus": "usb.0", "port": "2", "id": "hub2"}),
                          ("device_add", {"driver": "usb-kbd", "bus": "usb.0", "port": "2.1", "id": "keys3"}))
         desk.found("keys3")
         got = desk.ask("a boat")
-        tap.ok(line_of(got) == "a boat" and FIGURES.search(got), f"{board}: at a hub that came later", got)
+        tap.ok(line_of(got) == "a boat" and FIGURES.search(got), f"{board}: a keyboard at a hub that is plugged in later works", got)
         desk.qmp.command(("device_del", {"id": "stick"}))
         time.sleep(1)
         before = len(text_of(desk.raw))
@@ -238,14 +238,14 @@ def test_hub(board):
         tap.ok(re.search("error: .*demo.*USB drive at 0x", got), f"{board}: a drive that is pulled from a hub is named", got)
         put_back(desk, port="1.1")
         got = desk.ask("a king")
-        tap.ok(FIGURES.search(got) and "error" not in got, f"{board}: and works at another of its ports", got)
+        tap.ok(FIGURES.search(got) and "error" not in got, f"{board}: the drive works at another port of the hub", got)
         desk.qmp.command(("device_del", {"id": "hub2"}))
         time.sleep(1)
         before = len(text_of(desk.raw))
         desk.process.stdin.write(b"a cat\r")
         desk.process.stdin.flush()
         got = desk.reply(before)
-        tap.ok(FIGURES.search(got) and "error" not in got, f"{board}: a hub that is pulled takes nothing else along", got)
+        tap.ok(FIGURES.search(got) and "error" not in got, f"{board}: a hub that is pulled does not affect other devices", got)
     finally:
         desk.end()
 

@@ -99,10 +99,11 @@ def check_cost(net, card, board):
         finally:
             stop.set()
             poller.join()
-    tap.ok(alone and idle and idle <= 1.02 * alone, f"{board}: a client that does nothing costs {100 * idle / max(alone, 1) - 100:.2f} % (2 may be)", f"{alone} {idle}")
+    tap.ok(alone and idle and idle <= 1.02 * alone,
+           f"{board}: a client that does nothing costs {100 * idle / max(alone, 1) - 100:.2f} % (at most 2)", f"{alone} {idle}")
     each = (polled - alone) * 16 / max(len(answered), 1)  # a tick is 16 instructions
     tap.ok(alone and polled and answered and each <= 0.05 * 1e9,
-           f"{board}: /health costs {each / 1000:.0f} thousand instructions, {each / 1e7:.3f} % of a core of 1 GHz if asked every second (5 may be)",
+           f"{board}: /health costs {each / 1000:.0f} thousand instructions, {each / 1e7:.3f} % of a core of 1 GHz if asked every second (at most 5)",
            f"{alone} {polled} {answered}")
 
 
@@ -205,42 +206,43 @@ def check_broken(net, client, board):
         except ConnectionError:  # QEMU resets a connection that comes while others end
             pass
     tap.ok(after["connections"] <= 2 and after["heap_bytes"] <= before["heap_bytes"] + 4096 and after["heap_refused"] == 0,
-           f"{board}: and what they used is free again", f"{before}\n{after}")
+           f"{board}: the memory of broken requests is free again", f"{before}\n{after}")
 
 
 def check_api(client, board, at_line):
     """at_line: the line's reply to QUESTION."""
     status, text = client.ask("GET", "/health")
-    tap.ok(status == 200 and json.loads(text)["status"] == "ok", f"{board}: /health", text)
+    tap.ok(status == 200 and json.loads(text)["status"] == "ok", f"{board}: /health is answered", text)
     models = json.loads(client.ask("GET", "/v1/models")[1])
-    tap.ok(models["object"] == "list" and models["data"][0]["id"] == "demo-q8_0.ingot", f"{board}: /v1/models", str(models))
+    tap.ok(models["object"] == "list" and models["data"][0]["id"] == "demo-q8_0.ingot", f"{board}: /v1/models is answered", str(models))
     plain = client.chat(QUESTION)
     whole = json.loads(plain[1])
-    tap.ok(content(plain) == at_line, f"{board}: a reply is the line's", f"{plain} {at_line}")
+    tap.ok(content(plain) == at_line, f"{board}: a reply equals that on the serial line", f"{plain} {at_line}")
     tap.ok(whole["object"] == "chat.completion" and whole["choices"][0]["finish_reason"] == "stop" and whole["usage"]["completion_tokens"] > 0 and
-           whole["usage"]["total_tokens"] == whole["usage"]["prompt_tokens"] + whole["usage"]["completion_tokens"], f"{board}: its object", plain[1])
+           whole["usage"]["total_tokens"] == whole["usage"]["prompt_tokens"] + whole["usage"]["completion_tokens"],
+           f"{board}: the reply's object has OpenAI's form", plain[1])
     status, text = client.chat(QUESTION, stream=True, stream_options={"include_usage": True})
     said, objects, done = deltas(text)
     tap.ok(status == 200 and said == at_line and done and objects[-1]["usage"] == {**whole["usage"], "prompt_tokens_details": objects[-1]["usage"]["prompt_tokens_details"]},
            f"{board}: a stream says the same, then its figures, then [DONE]", text)
     status, text = client.ask("POST", "/v1/completions", {"prompt": "Once upon a time", "temperature": 0, "max_tokens": 8})
     tap.ok(status == 200 and json.loads(text)["choices"][0]["finish_reason"] == "length" and json.loads(text)["usage"]["completion_tokens"] == 8,
-           f"{board}: a completion", text)
+           f"{board}: a completion is answered", text)
     first, second = (client.chat(STORY, temperature=1, seed=seed) for seed in (5, 5))
     tap.ok(content(first) == content(second), f"{board}: a seed gives the same reply twice", f"{first} {second}")
     wrong = [(body, client.ask("POST", "/v1/chat/completions", body), param) for body, param in WRONG]
-    tap.ok(all(is_error(answer, 400, param) for _, answer, param in wrong), f"{board}: what it cannot obey is refused by name",
+    tap.ok(all(is_error(answer, 400, param) for _, answer, param in wrong), f"{board}: unsupported fields are refused by name",
            "\n".join(f"{str(b)[:80]}: {a}" for b, a, p in wrong if not is_error(a, 400, p)))
     tap.ok(is_error(client.ask("GET", "/v1/files"), 404) and is_error(client.ask("GET", "/v1/chat/completions"), 405) and
            is_error(client.ask("GET", "/v1/models", Host="evil.example"), 403) and
            is_error(client.ask("GET", "/v1/models", Origin="http://evil.example"), 403) and
-           client.ask("GET", "/v1/models", Origin=f"http://127.0.0.1:{client.port}")[0] == 200, f"{board}: pages and callers that are none")
+           client.ask("GET", "/v1/models", Origin=f"http://127.0.0.1:{client.port}")[0] == 200, f"{board}: unknown pages and invalid requests are refused")
 
 
 def check_curl(net, board):
     done = subprocess.run(["curl", "-sS", "--max-time", str(WAIT), f"http://127.0.0.1:{net.port}/v1/chat/completions", "-H", "Content-Type: application/json",
                            "-d", json.dumps({"messages": [{"role": "user", "content": QUESTION}], "temperature": 0})], capture_output=True, text=True)
-    tap.ok(done.returncode == 0 and "15" in done.stdout, f"{board}: curl", done.stdout + done.stderr)
+    tap.ok(done.returncode == 0 and "15" in done.stdout, f"{board}: curl gets a reply", done.stdout + done.stderr)
 
 
 def check_many(client, board):
@@ -280,7 +282,7 @@ def check_gone(net, client, c, board):
         s.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
         s.recv(200)
     tap.ok("15" in c.say(QUESTION), f"{board}: after a client that left, the line answers", c.seen)
-    tap.ok(content(client.chat(QUESTION)), f"{board}: and so does the network")
+    tap.ok(content(client.chat(QUESTION)), f"{board}: after a client that left, the network answers")
 
 
 for machine in (ARM64, RISCV64_ANY):
@@ -315,13 +317,13 @@ for machine in (ARM64, RISCV64_ANY):
     if os.path.exists(whole):
         net.image = whole
     else:
-        tap.skip(f"{board}, an image that is optimized as a whole", "it is not there: make test-net-whole")
+        tap.skip(f"{board}, an image that is optimized as a whole", "the image is not there: make test-net-whole")
     with Console(net, words + " net=10.0.2.15/24,10.0.2.2 token=secret name=kitchen", card) as c:
         c.expect(r"network: http://10\.0\.2\.15 and http://kitchen\.local")
         c.prompt()
         tap.ok(is_error(client.ask("GET", "/v1/models"), 401) and is_error(Client(net, "wrong").ask("GET", "/v1/models"), 401) and
                Client(net, "secret").ask("GET", "/v1/models")[0] == 200 and client.ask("GET", "/health")[0] == 200,
-               f"{board}: a fixed address and a token")
+               f"{board}: a fixed address and a token work")
         text = c.say(QUESTION)
         tap.ok(hash_of(text) == hash_of(alone[0]) and content(Client(net, "secret").chat(QUESTION)) == reply_of(text),
                f"{board}: a reply by {os.path.basename(net.image)}", text)
@@ -329,6 +331,6 @@ for machine in (ARM64, RISCV64_ANY):
     with Console(net, words + " net=rubbish", card) as c:
         text = c.prompt()
         tap.ok(re.search(r"warning: there is no network: net= takes dhcp", text.replace("\n", "")) and "15" in c.say(QUESTION),
-               f"{board}: a wrong word is said, and the board starts", text)
+               f"{board}: an invalid option is reported, and the board starts", text)
 
 tap.done()

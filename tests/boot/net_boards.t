@@ -104,9 +104,10 @@ def check(board):
         status, body = gem.ask("POST", "/v1/chat/completions", {"messages": [{"role": "user", "content": QUESTION}], "temperature": 0, "max_tokens": 24})
         tap.ok(status == 200 and json.loads(body)["choices"][0]["message"]["content"] == said, f"{board}: a request is answered with what the line says",
                f"{status} {body} {said}")
-        tap.ok(gem.set_link(False), f"{board}: the cable is pulled")
+        tap.ok(gem.set_link(False), f"{board}: a pulled cable is reported")
         time.sleep(1.5)
-        tap.ok(gem.ask("GET", "/health", wait=3)[0] is None and "15" in c.say(QUESTION), f"{board}: nobody is answered, and the line still works", c.seen)
+        tap.ok(gem.ask("GET", "/health", wait=3)[0] is None and "15" in c.say(QUESTION),
+               f"{board}: without a cable no client is answered, and the line still works", c.seen)
         tap.ok(gem.set_link(True) and answers_again(gem), f"{board}: with the cable plugged in again it answers")
 
 

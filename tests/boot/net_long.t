@@ -122,7 +122,7 @@ def check_parallel(net):
         answers = list(pool.map(lambda _: chat(net), range(8)))
     eight = sum(n for _, n in answers) / (time.monotonic() - began)
     tap.ok(alone[0] and len({text for text, _ in answers}) == 1 and answers[0] == alone,
-           f"eight clients at once are answered as one is: {one:.1f} tokens/s alone, {eight:.1f} together, in this emulator", f"{alone} {answers}")
+           f"eight clients at once get the same answer as one: {one:.1f} tokens/s alone, {eight:.1f} together, in this emulator", f"{alone} {answers}")
 
 
 if not os.path.exists(IMAGE):
@@ -150,8 +150,8 @@ with Console(net, "temp=0 n=24 quiet term=plain net=dhcp,open", card) as c:
              ", ".join(f"{name} {before[name]} -> {after[name]}" for name in after))
     tap.ok(answered >= 0.99 * GOOD, f"{answered} of {GOOD} good requests were answered", str(marks))
     tap.ok(after["connections"] <= 1 and after["heap_bytes"] <= before["heap_bytes"] + 2048 and after["heap_refused"] == 0,
-           f"memory in use is what it was: {before['heap_bytes']} and {after['heap_bytes']} bytes", f"{before}\n{after}")
+           f"memory in use is the same as at the start: {before['heap_bytes']} and {after['heap_bytes']} bytes", f"{before}\n{after}")
     tap.ok(marks[-1]["heap_most"] <= 48 * 1024 and marks[-1]["heap_most"] - marks[0]["heap_most"] <= 4096,
-           f"its mark stays, {marks[0]['heap_most']} and {marks[-1]['heap_most']} bytes", str(marks))
+           f"its high-water mark stays, {marks[0]['heap_most']} and {marks[-1]['heap_most']} bytes", str(marks))
     tap.ok("15" in c.say(QUESTION), "the line answers", c.seen)
 tap.done()

@@ -72,15 +72,17 @@ def check(machine):
         status, body = net.ask("POST", "/v1/chat/completions", {"messages": [{"role": "user", "content": QUESTION}], "temperature": 0, "max_tokens": 24})
         answer = json.loads(body)
         tap.ok(status == 200 and answer["choices"][0]["message"]["content"] == said, f"{board}: a request is answered with what the line says", f"{body} {said}")
-        tap.ok(DATE - 2 <= answer["created"] <= DATE + WAIT, f"{board}: its date is the server's", str(answer["created"] - DATE))
-        tap.ok(re.search(r"\(2031-05-08 07:\d\d\)", c.say("/time")), f"{board}: and so is that of memories", c.seen)
-        tap.ok(len(server.asked) == 1 and server.asked[0][0] == 0x23 and server.asked[0][1:40] == bytes(39), f"{board}: one question, which says nothing of the board",
+        tap.ok(DATE - 2 <= answer["created"] <= DATE + WAIT, f"{board}: the board's date is the time server's", str(answer["created"] - DATE))
+        tap.ok(re.search(r"\(2031-05-08 07:\d\d\)", c.say("/time")), f"{board}: the date of memories is the time server's", c.seen)
+        tap.ok(len(server.asked) == 1 and server.asked[0][0] == 0x23 and server.asked[0][1:40] == bytes(39),
+               f"{board}: the time server gets one question, which says nothing about the board",
                repr(server.asked))
         c.change("demo-q8_0.ingot")
-        tap.ok("15" in c.say(QUESTION), f"{board}: the drive is read beside the card", c.seen)
+        tap.ok("15" in c.say(QUESTION), f"{board}: the drive is read while the network card works", c.seen)
     with Console(net, words + " net=dhcp,open time=noon", drive) as c:
         text = c.prompt()
-        tap.ok("warning: time= takes ntp, ntp,ADDRESS" in text.replace("\n", "") and "there is no network" not in text, f"{board}: a wrong time= is said, and the network works", text)
+        tap.ok("warning: time= takes ntp, ntp,ADDRESS" in text.replace("\n", "") and "there is no network" not in text,
+               f"{board}: an invalid time= is reported, and the network works", text)
 
 
 for machine in (ARM64, RISCV64_ANY):

@@ -88,23 +88,23 @@ def refused(answer, status):
 
 def check_ranges(net, data):
     first = net.put("/models/ranges.ingot", data, 0, STEP)
-    tap.ok(first[:2] == (308, f"bytes=0-{STEP - 1}"), "a range is taken", str(first))
+    tap.ok(first[:2] == (308, f"bytes=0-{STEP - 1}"), "a range is accepted", str(first))
     net.cut("/models/ranges.ingot", data, STEP, STEP, 100000)
     have = net.has("/models/ranges.ingot", len(data))
-    tap.ok(STEP <= have <= STEP + 100000, f"one that is cut leaves what the card has, {have} bytes")
+    tap.ok(STEP <= have <= STEP + 100000, f"a range that is cut leaves on the card what arrived, {have} bytes")
     tap.ok(refused(net.put("/models/ranges.ingot", data, STEP * 2, 512), 409) and refused(net.put("/models/others.ingot", data, have, STEP), 409) and
-           net.has("/models/others.ingot", len(data)) == 0, "a range of other bytes is refused")
+           net.has("/models/others.ingot", len(data)) == 0, "a range that does not continue the file is refused")
     while have < len(data):
         n = min(STEP, len(data) - have)
         status, field, text = net.put("/models/ranges.ingot", data, have, n)
         if status != 308:
             break
         have = int(field[len("bytes=0-"):]) + 1
-    tap.ok(status == 201, "the rest goes on from there, and the file is whole", f"{status} {text}")
+    tap.ok(status == 201, "the rest continues at that point, and the file is complete", f"{status} {text}")
 
 
 def check_refused(net, data):
-    tap.ok(refused(net.put("/models/x.ingot", data, token="wrong"), 401), "without the token nothing is taken")
+    tap.ok(refused(net.put("/models/x.ingot", data, token="wrong"), 401), "without the token no file is accepted")
     tap.ok(refused(net.put("/models/crc.ingot", data, x_crc32c="00000000"), 422), "a file with another checksum is refused")
     tap.ok(refused(net.put("/models/x.txt", data), 400) and refused(net.put("/models/a%20b.ingot", data), 400) and
            refused(net.put("/saves/x.ingot", data), 404) and refused(net.put("/models/x/y.ingot", data), 404), "a file with a name outside models/ is refused")
@@ -152,9 +152,9 @@ def check_send(net):
     between = Between(net, 400000)
     status, text = send("--to", f"http://127.0.0.1:{between.port}", "--name", "sent.ingot", "--token", "secret", "--load")
     tap.ok(status == 0 and between.cut and "100 %" in text and "(sent.ingot is loaded)" in text and loaded(net) == "sent.ingot",
-           "ingot send --load goes on after a cut, and the board loads the model", text)
+           "`ingot send --load` continues after a cut, and the board loads the model", text)
     status, text = send("--to", f"http://127.0.0.1:{net.port}/", "--token", "wrong")
-    tap.ok(status == 1 and "Bearer" in text, "without the token it says so", text)
+    tap.ok(status == 1 and "Bearer" in text, "without the token `ingot send` says that it is missing", text)
     status, text = send("--to", f"http://127.0.0.1:{net.port}/x", "--token", "secret")
     tap.ok(status == 1 and "http://HOST" in text, "an invalid address is reported", text)
     status, text = send("--to", f"http://127.0.0.1:{free_port()}", "--token", "secret")
@@ -178,20 +178,20 @@ def check_load(net, c):
     before = loaded(net)
     wrong = [load(net, body)[0] for body in ("", "[]", "{", {}, {"model": ""}, {"model": 7}, {"model": "x" * 300}, {"model": "whole.ingot", "n": 1})]
     tap.ok(wrong == [400] * len(wrong) and net.ask("GET", "/models/load")[0] == 405 and load(net, {"model": "whole"}, token="wrong")[0] == 401,
-           "requests to load that are wrong are refused", str(wrong))
+           "invalid requests to load a model are refused", str(wrong))
     tap.ok(all(is_error(load(net, {"model": name}), 404, "model_not_found") for name in ("gpt-4", "../x", "/")) and loaded(net) == before,
-           "a model that the card does not have is refused, and the one at work stays")
+           "a model that the card does not have is refused, and the current one stays")
     answer = load(net, {"model": "broken.ingot"})
-    tap.ok(refused(answer, 500) and loaded(net) == before, "one that is damaged is refused with the reason, and the one before is back", str(answer))
+    tap.ok(refused(answer, 500) and loaded(net) == before, "a damaged model is refused with the reason, and the previous one is back", str(answer))
     c.prompt()
     c.send(b"What is 7 ")
     time.sleep(0.5)
     answer = load(net, {"model": "whole.ingot"})
     c.expect(r"network: a client loads the model whole\.ingot")
     tap.ok(answer[0] == 200 and json.loads(answer[2]) == {"success": True, "model": "whole.ingot"} and loaded(net) == "whole.ingot", "a model is loaded by its name", str(answer))
-    tap.ok("15" in c.say("plus 8?"), "the line goes on with what was typed before", c.seen)
+    tap.ok("15" in c.say("plus 8?"), "the line continues with the text that was typed before", c.seen)
     answer = net.ask("POST", "/v1/chat/completions", json.dumps({"messages": [{"role": "user", "content": QUESTION}], "temperature": 0}))
-    tap.ok(answer[0] == 200 and json.loads(answer[2])["model"] == "whole.ingot" and "15" in answer[2], "and the API answers with it", str(answer))
+    tap.ok(answer[0] == 200 and json.loads(answer[2])["model"] == "whole.ingot" and "15" in answer[2], "the API answers with the loaded model", str(answer))
 
 
 if not os.path.exists(IMAGE):
@@ -206,13 +206,13 @@ with Console(net, "temp=0 n=24 ids quiet term=plain net=dhcp,open", drive) as c:
     c.expect(r"network: http://10\.0\.2\.15")
     c.prompt()
     tap.ok(refused(net.put("/models/x.ingot", data), 403), "a board without a token takes no files")
-    tap.ok(refused(load(net, {"model": "demo-q8_0"}), 403), "and loads no other model")
+    tap.ok(refused(load(net, {"model": "demo-q8_0"}), 403), "a board without a token loads no other model")
 with Console(net, "temp=0 n=24 ids quiet term=plain net=dhcp token=secret", drive) as c:
     c.expect(r"network: http://10\.0\.2\.15")
     c.prompt()
     began = time.monotonic()
     answer = net.put("/models/whole.ingot", data, x_crc32c=f"{crc32c(data):08x}")
-    tap.ok(answer[0] == 201, f"a file comes whole, {len(data) / (time.monotonic() - began) / 1e3:.0f} kB/s", str(answer))
+    tap.ok(answer[0] == 201, f"a file arrives complete, {len(data) / (time.monotonic() - began) / 1e3:.0f} kB/s", str(answer))
     c.expect(r"network: received models/whole\.ingot")
     check_ranges(net, data)
     check_refused(net, data)
@@ -224,7 +224,7 @@ with Console(net, "temp=0 n=24 ids quiet term=plain net=dhcp token=secret", driv
     c.prompt()
     done = subprocess.run(["curl", "-sS", "--max-time", str(WAIT), "-T", MODEL, "-H", "Authorization: Bearer secret", "-o", "/dev/null", "-w", "%{http_code}",
                            f"http://127.0.0.1:{net.port}/models/curl.ingot"], capture_output=True, text=True)
-    tap.ok(done.stdout == "201", "curl -T", done.stdout + done.stderr)
+    tap.ok(done.stdout == "201", "curl -T sends a file", done.stdout + done.stderr)
     c.expect(r"network: received models/curl\.ingot")
     c.prompt()
     net.put("/models/broken.ingot", data[:-4096] + bytes(4096))
@@ -233,7 +233,7 @@ with Console(net, "temp=0 n=24 ids quiet term=plain net=dhcp token=secret", driv
     check_load(net, c)
     c.say("/reset")
     c.say("/model ranges.ingot")
-    tap.ok("15" in c.say(QUESTION), "the line loads the model that came", c.seen)
+    tap.ok("15" in c.say(QUESTION), "the line loads the model that arrived", c.seen)
 tap.ok(all(on_card(card, f"models/{name}.ingot") == data for name in ("whole", "ranges", "sent", "curl")), "the card has the files as they were sent")
 tap.ok(all(on_card(card, f"models/{name}") is None for name in ("x.ingot", "crc.ingot", "others.ingot")), "the card has none of the refused files")
 tap.ok(is_clean(card)[0], "the card's file system is whole", is_clean(card)[1])

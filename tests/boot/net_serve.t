@@ -58,7 +58,7 @@ def check_python(net, said):
         Ingot(net.url, wait=10)
         tap.ok(False, "Python, with a wrong token")
     except IngotError as e:
-        tap.ok("token" in str(e), "Python is told that the token is another", str(e))
+        tap.ok("token" in str(e), "Python is told that the token is wrong", str(e))
     os.environ["INGOT_TOKEN"] = "secret"
     with Ingot(net.url) as board:
         tap.ok(board.ready["board"] == ARM64.board and ("demo-q8_0.ingot", True) in [(m[0], m[2]) for m in board.models()], "Python knows the board and its models", str(board.ready))
@@ -67,12 +67,12 @@ def check_python(net, said):
         pieces = board.stream(STORY, temp=0, n=200)
         first = next(pieces)
         pieces.close()
-        tap.ok(first and board.ask(QUESTION, temp=0, n=24) == said, "Python's client gets the same reply after one that it left")
+        tap.ok(first and board.ask(QUESTION, temp=0, n=24) == said, "Python's client gets the same reply after one that it abandoned")
         try:
             board.command("/off")
-            tap.ok(False, "a command over the network")
+            tap.ok(False, "a command works over the network")
         except IngotError as e:
-            tap.ok(e.name == "field", "commands are the line's", str(e))
+            tap.ok(e.name == "field", "commands print the same as on the line", str(e))
 
 
 def check_load(net, server):
@@ -83,21 +83,23 @@ def check_load(net, server):
             tap.ok(False, "Python, for a model that the card does not have")
         except IngotError as e:
             tap.ok(e.name == "failed" and board.models() and "15" in board.ask(QUESTION, temp=0, n=24), "Python is told that the card has no such model", str(e))
-        tap.ok(board.load("demo-q4_0.ingot")["model"] == "demo-q4_0.ingot" and "15" in board.ask(QUESTION, temp=0, n=24), "and loads one that it has", str(board.ready))
+        tap.ok(board.load("demo-q4_0.ingot")["model"] == "demo-q4_0.ingot" and "15" in board.ask(QUESTION, temp=0, n=24),
+               "Python's client loads a model that the card has", str(board.ready))
         board.load("demo-q8_0.ingot")
     status, text = server.ask("POST", "/models/load", {"model": "demo-q4_0"})
     late, answer = time.monotonic() + WAIT, (None, "{}")
     while json.loads(answer[1]).get("model") != "demo-q4_0.ingot" and time.monotonic() < late:
         time.sleep(0.5)
         answer = server.chat(QUESTION)
-    tap.ok(status == 200 and answer[0] == 200 and "15" in content(answer), "ingot serve has the board load another model", f"{status} {text} {answer} {server.said}")
+    tap.ok(status == 200 and answer[0] == 200 and "15" in content(answer),
+           "`ingot serve` makes the board load another model", f"{status} {text} {answer} {server.said}")
 
 
 def check_page(net, said):
     window = browser.Browser()
     try:
         window.go(net.url)
-        tap.ok(window.check("document.getElementById('state').textContent.includes('Authorization')"), "the board's page says that a token is wanted")
+        tap.ok(window.check("document.getElementById('state').textContent.includes('Authorization')"), "the board's page says that it needs a token")
         window.value("document.getElementById('token').value='secret';document.getElementById('token').onchange()")
         tap.ok(window.check("document.getElementById('state').textContent==='demo-q8_0.ingot'"), "with the token, the page shows the model's name")
         window.value("{const f=window.fetch;window.fetch=(u,o)=>f(u,o&&o.body?{...o,body:JSON.stringify({...JSON.parse(o.body),temperature:0,max_tokens:24})}:o)}")
@@ -128,10 +130,10 @@ with Console(net, words, card) as c:
     else:
         tap.skip("the board's page in a browser", "chromium is not installed")
     server = Server(net)
-    tap.ok(content(server.chat(QUESTION)) == said, "ingot serve answers by the board", server.said)
+    tap.ok(content(server.chat(QUESTION)) == said, "`ingot serve` answers with the board's reply", server.said)
     status, text = server.chat(QUESTION, stream=True)
     tap.ok(status == 200 and text.rstrip().endswith("[DONE]"), "ingot serve streams the board's reply", text)
-    tap.ok("15" in c.say(QUESTION), "the line answers beside it", c.seen)
+    tap.ok("15" in c.say(QUESTION), "the line answers in addition to the network", c.seen)
 with Console(net, words, card) as c:
     c.expect(r"network: http://10\.0\.2\.15")
     c.prompt()
@@ -139,7 +141,7 @@ with Console(net, words, card) as c:
     while answer[0] != 200 and time.monotonic() < late:
         answer = server.chat(QUESTION)
         time.sleep(0.5)
-    tap.ok(content(answer) == said, "a board that was off and is back answers again", str(answer))
+    tap.ok(content(answer) == said, "a board answers again after it was off", str(answer))
     check_load(net, server)
 server.child.kill()
 server.child.wait()

@@ -177,7 +177,7 @@ def small_segments(wire):
     for c in (busy, other):
         c.send(RST)
     tap.ok(b"data: " in busy.got and other.answered(),
-           f"{SMALL} segments of a client that is being answered do not take the frames of another one", f"{busy.got[-300:]}\n{other.got}")
+           f"{SMALL} segments of a client that is being answered do not use up the frames of another client", f"{busy.got[-300:]}\n{other.got}")
 
 
 def told(callers):
@@ -223,7 +223,7 @@ def crowd(wire):
         c.send(PUSH_ACK, HEALTH)
     take(wire, held + late, 15, lambda: all(c.answered() or c.reset for c in late))
     took = time.monotonic() - began
-    tap.ok(all(c.answered() for c in late), f"four clients are answered after {took:.1f} s, though eight requests that never become whole came before",
+    tap.ok(all(c.answered() for c in late), f"four clients are answered after {took:.1f} s, although eight requests that are never complete came before",
            told(late))
 
 

@@ -94,7 +94,7 @@ for (machine, (name, _, _, expected, same)), (status, console) in zip(cases, res
 _, console = ordered.result()
 found = re.findall(r"storage: (NVMe drive|virtio-blk) at", console)
 tap.ok(found == ["NVMe drive", "virtio-blk"] and Reply(console).hash == want.hash,
-       "an NVMe drive comes before a card", console)
+       "an NVMe drive is preferred to a card", console)
 reads = [int(n) for n in re.findall(r"pci_nvme_read .* nlb (\d+)", counted.result()[1])]
 tap.ok(reads and max(reads) >= 64 and len(reads) <= len(SEGMENTS) + 32,
        f"{len(reads)} commands for {os.path.getsize(MODEL)} bytes, of up to {max(reads, default=0)} blocks",
@@ -107,7 +107,7 @@ for machine in (ARM64, RISCV64_V):
             machine, lambda path, c=controller: nvme_arguments(path, "", c) + ["-trace", "pci_nvme_flush*"])
         tap.ok(good, f"{machine.board}: blocks of {name}: a sector and 300 are written and read back",
                console)
-        tap.ok(console.count("pci_nvme_flush_ns") >= 2, f"{machine.board}: {name}: and flushed", console)
+        tap.ok(console.count("pci_nvme_flush_ns") >= 2, f"{machine.board}: {name}: the drive's cache is flushed", console)
 
 # A conversation that is saved on the drive, and continues after the next start.
 TALKING = make_model("nvme-talk", 3)

@@ -48,14 +48,14 @@ if server.port == 0:
     sys.exit(0)
 status, headers, page = server.get("/")
 with open(PAGE, "rb") as f:
-    tap.ok(status == 200 and page == f.read() and headers["content-type"].startswith("text/html"), "serve gives the page", (status, headers))
+    tap.ok(status == 200 and page == f.read() and headers["content-type"].startswith("text/html"), "the server returns the page", (status, headers))
 policy = headers.get("content-security-policy", "")
 tap.ok("default-src 'none'" in policy and "unsafe" not in policy and "frame-ancestors 'none'" in policy and "script-src 'sha256-" in policy and "style-src 'sha256-" in policy,
-       "with a policy that lets its own scripts and style alone", policy)
-tap.ok(not re.search(rb"(src|href)=\"(?!data:)|@import|url\(|innerHTML *=|eval\(", page), "it loads nothing, and makes no markup of texts")
-tap.ok(server.get("/", Host="evil.example")[0] == 403, "not by another name")
+       "the page has a policy that allows only its own scripts and style", policy)
+tap.ok(not re.search(rb"(src|href)=\"(?!data:)|@import|url\(|innerHTML *=|eval\(", page), "the page loads nothing else, and does not make markup of texts")
+tap.ok(server.get("/", Host="evil.example")[0] == 403, "the page is not returned under another name")
 guarded = Server("--token", "secret")
-tap.ok(guarded.get("/")[0] == 200 and guarded.get("/v1/models")[0] == 401, "the page alone comes without the token")
+tap.ok(guarded.get("/")[0] == 200 and guarded.get("/v1/models")[0] == 401, "only the page is returned without the token")
 
 if not browser.PROGRAM:
     tap.skip("the page in a browser", "chromium is not installed")
@@ -74,66 +74,73 @@ def want(text, *options):
 window = browser.Browser()
 atexit.register(window.end)
 window.go(f"http://127.0.0.1:{server.port}/")
-tap.ok(window.check("document.getElementById('state').textContent === 'demo-q8_0.ingot'"), "it says whom it talks to", window.value("document.body.innerText"))
+tap.ok(window.check("document.getElementById('state').textContent === 'demo-q8_0.ingot'"),
+       "the page says which model it talks to", window.value("document.body.innerText"))
 picture(window, "page-empty")
 window.value("document.getElementById('temp').value = 0, document.getElementById('temp').dispatchEvent(new Event('change'))")
-tap.ok(window.value("document.activeElement.id") == "text", "one can type at once")
+tap.ok(window.value("document.activeElement.id") == "text", "the field for questions has the focus at once")
 got = window.value("(() => { const s = document.createElement('script'); s.textContent = 'window.hit = 1'; document.body.append(s); const d = document.createElement('p'); d.setAttribute('style', 'color: red'); document.body.append(d); const out = [window.hit ?? 0, getComputedStyle(d).color === 'rgb(255, 0, 0)']; s.remove(); d.remove(); return out; })()")
 tap.ok(got == [0, False] and len(window.said) >= 2 and all("Content Security Policy" in s for s in window.said), "another script or style is refused by the browser", (got, window.said))
 window.said.clear()
 window.type("What is 7 plus 8?")
 window.press("Enter")
-tap.ok(window.check(said(0)) and window.value(said(0)) == want("What is 7 plus 8?"), "a reply, by keyboard alone", window.value(said(0)))
+tap.ok(window.check(said(0)) and window.value(said(0)) == want("What is 7 plus 8?"),
+       "a question typed and sent by keyboard gets a reply", window.value(said(0)))
 window.type("And 2 plus 2?")
 window.press("Enter")
 talk = [{"role": "user", "content": "What is 7 plus 8?"}, {"role": "assistant", "content": want("What is 7 plus 8?")}, {"role": "user", "content": "And 2 plus 2?"}]
 c = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
 c.request("POST", "/v1/chat/completions", json.dumps({"messages": talk, "temperature": 0}))
 second = json.loads(c.getresponse().read())["choices"][0]["message"]["content"].strip()
-tap.ok(window.check(said(1)) and window.value(said(1)) == second, "a conversation goes on", (window.value(said(1)), second))
-tap.ok(window.check("document.getElementById('server').innerText.includes('Requests\\n2') || document.getElementById('server').innerText.includes('Requests\\n3')"), "what the server counts",
+tap.ok(window.check(said(1)) and window.value(said(1)) == second, "a conversation continues", (window.value(said(1)), second))
+tap.ok(window.check("document.getElementById('server').innerText.includes('Requests\\n2') || document.getElementById('server').innerText.includes('Requests\\n3')"),
+       "the server's counters are right",
        window.value("document.getElementById('server').innerText"))
 text = window.value("document.getElementById('side').innerText")
 about = json.loads(server.get("/boards")[2])["boards"]
 tap.ok(len(about) == 1 and about[0]["line"] is None and about[0]["replies"] >= 2 and about[0]["plan"]["layers_streamed"] > 0 and "MEMORY OF THE SERVER" in text.upper() and
-       "from the disk" in text and browser.shows_a_plan_that_streams(window, text, "disk", 4) and window.value("document.querySelectorAll('#memory svg rect').length") > 5, "memory and plan of a model in the server", (about, text))
+       "from the disk" in text and browser.shows_a_plan_that_streams(window, text, "disk", 4) and window.value("document.querySelectorAll('#memory svg rect').length") > 5,
+       "the page shows memory and plan of the server's model", (about, text))
 tap.ok(re.search(r"Tokens a second\n[\d.]+\n", text) and re.search(r"Context\n\d+ of 512", text) and re.search(r"Disk\n[\d.]+ MB/s", text) and "Speed:" in text and "Disk:" in text, "the page shows the model's figures with plots", text)
-tap.ok("on the server's own computer" in window.value("server.what()"), "it does not call that a board")
-tap.ok(window.value("document.querySelectorAll('#numbers dt').length") >= 4 and "tokens" in window.value("document.getElementById('numbers').innerText").lower(), "figures")
+tap.ok("on the server's own computer" in window.value("server.what()"), "the page does not call the server's model a board")
+tap.ok(window.value("document.querySelectorAll('#numbers dt').length") >= 4 and "tokens" in window.value("document.getElementById('numbers').innerText").lower(),
+       "a reply has its figures")
 window.type("Tell me a story about a fox.")
 window.press("Enter")
-tap.ok(window.check(said(2)) and len(window.value(said(2))) > 100, "a story")
+tap.ok(window.check(said(2)) and len(window.value(said(2))) > 100, "a request for a story gets a reply")
 picture(window, "page")
 window.type("<img src=x onerror=alert(1)> & <b>")
 window.press("Enter")
 tap.ok(window.check(said(3)) and window.value("document.querySelectorAll('#talk img, #talk b').length") == 0 and
-       "<img src=x" in window.value("[...document.querySelectorAll('.mine p')].at(-1).textContent"), "markup is text")
+       "<img src=x" in window.value("[...document.querySelectorAll('.mine p')].at(-1).textContent"), "markup in a reply stays text")
 window.value("document.getElementById('fresh').click()")
-tap.ok(window.value("document.querySelectorAll('.said').length === 0 && !!document.querySelector('.empty')"), "a new conversation")
+tap.ok(window.value("document.querySelectorAll('.said').length === 0 && !!document.querySelector('.empty')"), "a new conversation begins empty")
 names = window.value("[...document.querySelectorAll('button, input, textarea')].filter(e => !(e.innerText || e.ariaLabel || e.labels?.length || e.getAttribute('aria-label'))).map(e => e.outerHTML).join()")
 tap.ok(names == "" and window.value("document.documentElement.lang") == "en" and window.value("!!document.querySelector('[role=log][aria-live=polite]')"),
-       "everything that is pressed or filled in has a name, and replies are announced", names)
+       "each button and field has a name, and replies are announced", names)
 tap.ok(window.said == [], "no error in the browser's log", window.said)
 server.process.kill()
 window.type("Hello")
 window.press("Enter")
-tap.ok(window.check("document.querySelectorAll('.said.error').length === 1"), "a server that is gone is said")
+tap.ok(window.check("document.querySelectorAll('.said.error').length === 1"), "the page says that the server is gone")
 window.end()
 
 window = browser.Browser(420, 800, dark=True)
 atexit.register(window.end)
 window.go(f"http://127.0.0.1:{guarded.port}/")
-tap.ok(window.check("document.getElementById('state').textContent.includes('token')"), "without its token it is asked for", window.value("document.body.innerText"))
-tap.ok(window.value("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 26)", "dark, as the system is")
-tap.ok(window.value("document.documentElement.scrollWidth <= innerWidth"), "as narrow as a telephone, without scrolling sideways")
+tap.ok(window.check("document.getElementById('state').textContent.includes('token')"),
+       "the page asks for the server's token", window.value("document.body.innerText"))
+tap.ok(window.value("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 26)", "the page is dark if the system's theme is")
+tap.ok(window.value("document.documentElement.scrollWidth <= innerWidth"), "on the width of a telephone, the page does not scroll sideways")
 window.value("document.getElementById('more').focus()")
 window.press("Enter")
-tap.ok(window.value("document.body.classList.contains('side') && document.getElementById('more').getAttribute('aria-expanded')") == "true", "figures are a page of their own there")
+tap.ok(window.value("document.body.classList.contains('side') && document.getElementById('more').getAttribute('aria-expanded')") == "true",
+       "on the width of a telephone, figures have a separate page")
 window.press("Escape")
 tap.ok(window.value("!document.body.classList.contains('side') && document.activeElement.id") == "more", "Escape leaves the side panel")
 window.value("document.getElementById('more').click()")
 window.value("document.getElementById('token').value = 'secret', document.getElementById('token').dispatchEvent(new Event('change'))")
-tap.ok(window.check("document.getElementById('state').textContent === 'demo-q8_0.ingot'"), "with it the server answers")
+tap.ok(window.check("document.getElementById('state').textContent === 'demo-q8_0.ingot'"), "with the token the server answers")
 picture(window, "page-narrow")
 window.end()
 
@@ -174,9 +181,11 @@ window.value("document.getElementById('text').value = ''")
 window.go(address + "#ask=What%20is%207%20plus%208%3F")
 window.go(address + "?ask=Hello&prompt=Hello#ask=What%20is%207%20plus%208%3F")
 window.value("document.getElementById('temp').value = 0")
-tap.ok(window.check("server.boards.length === 1") and window.value(field) == "What is 7 plus 8?" and asked(linked) == 0, "only what stands behind # is looked at", window.value(field))
+tap.ok(window.check("server.boards.length === 1") and window.value(field) == "What is 7 plus 8?" and asked(linked) == 0,
+       "only the part of the address after # is read", window.value(field))
 window.press("Enter")
-tap.ok(window.check(said(0)) and window.value(said(0)) == want("What is 7 plus 8?", "--ctx", "160") and asked(linked) == 1, "Enter sends it", window.value(said(0)))
+tap.ok(window.check(said(0)) and window.value(said(0)) == want("What is 7 plus 8?", "--ctx", "160") and asked(linked) == 1,
+       "Enter sends the filled field", window.value(said(0)))
 
 # The context is full: the page continues, and after a reload it still has the conversation.
 for i in range(9):
@@ -188,10 +197,11 @@ for i in range(9):
 errors = window.value("document.querySelectorAll('.said.error').length")
 told = window.value("messages.length")
 tap.ok(errors == 0 and window.value("document.querySelectorAll('.said.its').length") == 10 and told < 20 and "not told to it any more" in window.value("document.getElementById('talk').innerText"),
-       "a conversation that is longer than the context goes on", (errors, told, window.value("document.body.innerText")))
+       "a conversation that is longer than the context continues", (errors, told, window.value("document.body.innerText")))
 window.type("word " * 400)
 window.press("Enter")
-tap.ok(window.check("document.querySelectorAll('.said.error').length === 1 && !busy") and window.value(field).startswith("word word"), "a message that is too long is in the field again", window.value(field)[:40])
+tap.ok(window.check("document.querySelectorAll('.said.error').length === 1 && !busy") and window.value(field).startswith("word word"),
+       "a message that is too long is put back into the field", window.value(field)[:40])
 window.value("document.getElementById('text').value = ''")
 before = window.value("[messages.length, messages.at(-1).content]")
 window.call("Page.reload")
@@ -203,7 +213,8 @@ tap.ok(window.check("messages.length > 1 && !busy && document.querySelectorAll('
        window.value("document.body.innerText"))
 window.value("document.getElementById('fresh').click()")
 window.call("Page.reload")
-tap.ok(window.check("document.readyState === 'complete' && typeof server === 'object' && server.boards.length === 1") and window.value("document.querySelectorAll('.said').length") == 0, "a new conversation forgets it")
+tap.ok(window.check("document.readyState === 'complete' && typeof server === 'object' && server.boards.length === 1") and window.value("document.querySelectorAll('.said').length") == 0,
+       "a new conversation forgets the old one")
 tap.ok(all("400" in s for s in window.said), "no other error in the browser's log", window.said)
 window.end()
 linked.process.kill()

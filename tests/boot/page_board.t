@@ -99,13 +99,15 @@ atexit.register(window.end)
 
 # The file as opened, with nothing on the line: its policy applies, and it says what to do.
 window.go("file://" + PAGE)
-tap.ok("Connect a board" in window.value("document.getElementById('talk').innerText"), "a file that is opened says what to do")
+tap.ok("Connect a board" in window.value("document.getElementById('talk').innerText"), "the page, opened as a file, says what to do")
 got = window.value(f"fetch('http://127.0.0.1:{carrier.server.port}/').then(() => 'reached', () => 'refused')")
-tap.ok(got == "refused" and len(window.said) <= 2 and all("Content Security Policy" in s for s in window.said), "it reaches nothing elsewhere", (got, window.said))
+tap.ok(got == "refused" and len(window.said) <= 2 and all("Content Security Policy" in s for s in window.said),
+       "the page reaches no other address", (got, window.said))
 picture("page-1-open")
 window.said.clear()
 window.go("file://" + os.path.join(ROOT, "host/web/index.html"))
-tap.ok("Connect a board" in body() and not window.value("hasTerminal") and window.said == [], "its parts are a page as they lie, without a terminal", (body(), window.said))
+tap.ok("Connect a board" in body() and not window.value("hasTerminal") and window.said == [],
+       "the page's source files work without a build, except for the terminal", (body(), window.said))
 window.end()
 
 # The same with a board; the policy would refuse the replacement's own requests.
@@ -116,22 +118,24 @@ carrier.deaf.add("230400")
 window.go("file://" + PAGE, carrier.script())
 window.value("document.getElementById('temp').value = 0, document.getElementById('baud').value = '230400', Board.greetMs = 2500, Board.pieceBytes = 16384, 0")
 click("serial")
-tap.ok(window.check("document.querySelectorAll('.said.error').length === 1", 30) and "No board answers" in body() and "Is its TX at the adapter's RX" in body(), "at a wrong rate nobody answers, and what helps is said", body())
+tap.ok(window.check("document.querySelectorAll('.said.error').length === 1", 30) and "No board answers" in body() and "Is its TX at the adapter's RX" in body(),
+       "at a wrong rate no board answers, and the page says what helps", body())
 picture("page-2-nobody")
 click("serial")
 window.check("document.getElementById('serial').textContent === 'Connect a board'")
 window.value("document.getElementById('baud').value = '115200', Board.greetMs = 12000")
 click("serial")
 tap.ok(window.check("document.getElementById('state').textContent === 'virt-arm64, demo-q8_0.ingot'"), "a board that talked to people is connected", body())
-tap.ok(window.value("rates.join()") == "230400,115200", "at its rate", window.value("rates"))
+tap.ok(window.value("rates.join()") == "230400,115200", "the board is connected at its own rate", window.value("rates"))
 window.check("!document.getElementById('plan-box').hidden")
 picture("page-3-connected")
 ask("What is 7 plus 8?")
-tap.ok(window.check(said(0)) and window.value(said(0)) == want("What is 7 plus 8?"), "its reply", window.value(said(0)))
+tap.ok(window.check(said(0)) and window.value(said(0)) == want("What is 7 plus 8?"), "the board's reply is shown", window.value(said(0)))
 window.check("!busy")
 side = window.value("document.getElementById('side').innerText")
-tap.ok("weights" in side and "free" in side and window.value("document.querySelectorAll('#models li').length") == 1, "its memory and its models", side)
-tap.ok(browser.shows_a_plan_that_streams(window, side, "card", 4), "its plan: layers of four that stream through two slots", side)
+tap.ok("weights" in side and "free" in side and window.value("document.querySelectorAll('#models li').length") == 1,
+       "the board's memory and models are shown", side)
+tap.ok(browser.shows_a_plan_that_streams(window, side, "card", 4), "the board's plan shows layers of four that stream through two slots", side)
 ask("Tell me a story about a fox.")
 window.check("document.querySelector('.said.busy p')?.textContent.length > 20")
 window.press("Escape")
@@ -142,7 +146,7 @@ picture("page-4-talk")
 
 # The terminal: the board's own console, raw in both directions, and back.
 if not os.path.isdir(MODULES):
-    tap.ok(window.value("document.getElementById('tabs').hidden"), "without its package there is no terminal")
+    tap.ok(window.value("document.getElementById('tabs').hidden"), "without the package xterm.js there is no terminal")
     tap.skip("the terminal", "xterm.js is not installed (make setup-tests)")
 else:
     click("tab-terminal")
@@ -152,15 +156,16 @@ else:
     window.check("document.activeElement.classList.contains('xterm-helper-textarea')")
     window.keys("What is 2 plus 2?")
     window.press("Enter")
-    tap.ok(window.check(f"/tok\\/s[^]*> $/.test({shown}.trimEnd() + ' ')"), "one talks there as at a terminal", window.value(shown))
-    tap.ok(b"\r" in carrier.seen[-40:], "typed bytes go as they are", carrier.seen[-60:])
-    tap.ok(window.value("terminal.xterm.cols") >= 80 and window.value("document.querySelector('.xterm-screen').getBoundingClientRect().right <= document.querySelector('#screen').getBoundingClientRect().right"), "it fits its place")
+    tap.ok(window.check(f"/tok\\/s[^]*> $/.test({shown}.trimEnd() + ' ')"), "the terminal works like one at the board", window.value(shown))
+    tap.ok(b"\r" in carrier.seen[-40:], "typed bytes are sent unchanged", carrier.seen[-60:])
+    tap.ok(window.value("terminal.xterm.cols") >= 80 and window.value("document.querySelector('.xterm-screen').getBoundingClientRect().right <= document.querySelector('#screen').getBoundingClientRect().right"),
+           "the terminal fits its area")
     window.keys("/plan")
     window.press("Enter")
     window.check(f"/q4_0[^]*> $/.test({shown}.trimEnd() + ' ')")
     picture("page-5-terminal")
     window.press("Tab")
-    tap.ok(window.check("!document.activeElement.classList.contains('xterm-helper-textarea')"), "Tab leaves it")
+    tap.ok(window.check("!document.activeElement.classList.contains('xterm-helper-textarea')"), "Tab leaves the terminal")
     window.value("terminal.focus()")
     window.keys("half a line")
     window.value("document.getElementById('tab-chat').focus()")
@@ -175,27 +180,33 @@ wrong = os.path.join(FOLDER, "model.gguf")
 with open(wrong, "wb") as f:
     f.write(b"GGUF" + bytes(100))
 window.choose("#file", wrong)
-tap.ok(window.check("document.getElementById('upload-note').textContent.includes('ingot pack')"), "what a card does not take is refused", window.value("document.getElementById('upload').innerText"))
+tap.ok(window.check("document.getElementById('upload-note').textContent.includes('ingot pack')"),
+       "a file that a card cannot take is refused", window.value("document.getElementById('upload').innerText"))
 window.check("!busy")
 window.choose("#file", OTHER)
-tap.ok(window.check("document.getElementById('upload-bar').value > 11 && /kB.s, [0-9]+:[0-9]+ left/.test(document.getElementById('upload-rate').textContent)"), "a model is on its way, with the time left",
+tap.ok(window.check("document.getElementById('upload-bar').value > 11 && /kB.s, [0-9]+:[0-9]+ left/.test(document.getElementById('upload-rate').textContent)"),
+       "an upload shows the time left",
        window.value("document.getElementById('upload').innerText"))
 window.value("document.getElementById('upload').scrollIntoView({ block: 'center' })")
 picture("page-6-upload")
 click("upload-stop")
-tap.ok(window.check("document.getElementById('upload-note').textContent.includes('Stopped at')"), "it can be stopped", window.value("document.getElementById('upload').innerText"))
+tap.ok(window.check("document.getElementById('upload-note').textContent.includes('Stopped at')"),
+       "an upload can be stopped", window.value("document.getElementById('upload').innerText"))
 tap.ok(on_card("models/demo-q4_0.ingot") is None, "a stopped upload leaves no file under its name")
 window.check("!busy")
 ask("What is 7 plus 8?")
 n = window.value("document.querySelectorAll('.said.its:not(.busy):not(.error)').length")
-tap.ok(window.check("!busy && document.getElementById('stop').hidden") and "15" in window.value("[...document.querySelectorAll('.said.its p')].at(-1).textContent"), "the board talks as before", body())
+tap.ok(window.check("!busy && document.getElementById('stop').hidden") and "15" in window.value("[...document.querySelectorAll('.said.its p')].at(-1).textContent"),
+       "the board replies as before after a stopped upload", body())
 window.value("Upload.prototype.progress = (f => function (t) { window.resumed = t.resumed; f.call(this, t); })(Upload.prototype.progress)")
 window.choose("#file", OTHER)
-tap.ok(window.check("document.getElementById('upload-note').textContent.includes('It is on the card')", 120) and window.value("resumed > 0"), "the next try goes on where it was", window.value("document.getElementById('upload').innerText"))
-tap.ok(on_card("models/demo-q4_0.ingot") == content(OTHER) and on_card("models/demo-q8_0.ingot") == content(MODEL), "its bytes are on the card, and the other file's, too")
+tap.ok(window.check("document.getElementById('upload-note').textContent.includes('It is on the card')", 120) and window.value("resumed > 0"),
+       "the next try continues where the upload stopped", window.value("document.getElementById('upload').innerText"))
+tap.ok(on_card("models/demo-q4_0.ingot") == content(OTHER) and on_card("models/demo-q8_0.ingot") == content(MODEL),
+       "the card has the bytes of the upload and of the other file")
 window.check("!busy && document.querySelectorAll('#models li').length === 2")
 click("upload-go")
-tap.ok(window.check("document.getElementById('state').textContent === 'virt-arm64, demo-q4_0.ingot' && !busy"), "it is loaded", state())
+tap.ok(window.check("document.getElementById('state').textContent === 'virt-arm64, demo-q4_0.ingot' && !busy"), "the uploaded model is loaded", state())
 ask("What is 7 plus 8?")
 tap.ok(window.check(said(0)) and window.value(said(0)) == run([HOST, "run", OTHER, "-p", "What is 7 plus 8?", "--temp", "0", "-q"])[1].strip(), "the loaded model answers as on this computer", window.value(said(0)))
 window.check("!busy")
@@ -210,21 +221,25 @@ if PICTURES:  # as a person would leave it: a story, in the dark, and on a telep
     picture("page-8-narrow")
     window.size(1100, 700)
 window.choose("#file", LILA)
-tap.ok(window.check("document.getElementById('upload-note').textContent.includes('/preset lila')") and on_card("presets/lila.txt") == content(LILA), "a preset goes where it belongs", window.value("document.getElementById('upload').innerText"))
+tap.ok(window.check("document.getElementById('upload-note').textContent.includes('/preset lila')") and on_card("presets/lila.txt") == content(LILA),
+       "a preset is stored in its folder", window.value("document.getElementById('upload').innerText"))
 window.check("!busy")
 window.value("document.querySelector('#models button').click()")
-tap.ok(window.check("document.getElementById('state').textContent === 'virt-arm64, demo-q8_0.ingot' && !busy"), "another model, by a button", state())
+tap.ok(window.check("document.getElementById('state').textContent === 'virt-arm64, demo-q8_0.ingot' && !busy"), "a button loads another model", state())
 
 # The board is returned in its original mode, and connected again; then it is unplugged.
 click("serial")
-tap.ok(window.check("document.getElementById('state').textContent === 'not connected'") and b'"/mode chat"' in carrier.seen[-200:], "a board that is left talks to people again", carrier.seen[-200:])
+tap.ok(window.check("document.getElementById('state').textContent === 'not connected'") and b'"/mode chat"' in carrier.seen[-200:],
+       "a disconnected board talks to people again", carrier.seen[-200:])
 click("serial")
-tap.ok(window.check("document.getElementById('state').textContent === 'virt-arm64, demo-q8_0.ingot' && !busy"), "a board that was left can be connected again", body())
+tap.ok(window.check("document.getElementById('state').textContent === 'virt-arm64, demo-q8_0.ingot' && !busy"),
+       "a disconnected board can be connected again", body())
 window.type("Tell me a story about a fox.")
 window.press("Enter")
 window.check("document.querySelector('.said.busy p')?.textContent.length > 20")
 window.value("unplug()")
-tap.ok(window.check("document.querySelectorAll('.said.error').length === 1") and "Plug it in" in body() and state() == "the board is gone", "one that is unplugged in a reply is said, once", body())
+tap.ok(window.check("document.querySelectorAll('.said.error').length === 1") and "Plug it in" in body() and state() == "the board is gone",
+       "a board that is unplugged during a reply is reported once", body())
 picture("page-9-unplugged")
 tap.ok(window.value("document.getElementById('stop').hidden && !document.getElementById('send').hidden && document.getElementById('memory-box').hidden"), "a reply of an unplugged board leaves nothing on the page")
 tap.ok(window.said == [], "no error in the browser's log", window.said)
