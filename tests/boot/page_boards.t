@@ -150,7 +150,8 @@ if not found:
     tap.done()
     sys.exit(0)
 port = int(found.group(1))
-tap.ok(wait(lambda: all(about(b)["there"] and about(b)["plan"] and about(b)["stats"] for b in (board, other, script))), "each board's plan and memory, before anybody asked it anything", get("/boards"))
+tap.ok(wait(lambda: all(about(b)["there"] and about(b)["plan"] and about(b)["stats"] for b in (board, other, script))),
+       "the page shows each board's plan and memory before the first question", get("/boards"))
 here = about(board)
 tap.ok((here["machine"], here["model"], here["replies"], here["figures"]["temperature_c"]) == ("virt-arm64", "demo-q8_0.ingot", 0, None) and
        here["plan"]["layers_streamed"] > 0 and about(other)["plan"]["layers_streamed"] == 0 and about(script)["figures"]["temperature_c"] == 48.3, "each board's plan and memory are its own", here)
@@ -161,7 +162,7 @@ window.value("document.getElementById('temp').value = 0, document.getElementById
 tap.ok(window.check("document.getElementById('state').textContent === '3 boards, demo-q8_0.ingot' && !document.getElementById('plan-box').hidden"), "the page says how many boards are there", window.value("document.body.innerText"))
 text = side()
 tap.ok("MEMORY OF VIRT-ARM64 (KITCHEN)" in text.upper() and browser.shows_a_plan_that_streams(window, text, "card", 4) and
-       window.value("document.querySelectorAll('#memory svg rect').length") > 5, "memory and plan of the first, as over Web Serial", text)
+       window.value("document.querySelectorAll('#memory svg rect').length") > 5, "memory and plan of the first board are shown as over Web Serial", text)
 seen = {}
 for who in ("You are a cat.", "You are a dog.", "You are a fox."):  # of nobody's conversation: each board is idle for longest once
     window.value(f"document.getElementById('system').value = '{who}'")
@@ -171,16 +172,18 @@ for who in ("You are a cat.", "You are a dog.", "You are a fox."):  # of nobody'
     seen[by] = (window.value("document.getElementById('numbers').innerText"), window.value("document.getElementById('h-memory').textContent"), last(".said.its p"), who, window.value("document.getElementById('plots').innerText"))
     if len(seen) < 3:
         window.value("document.getElementById('fresh').click()")
-tap.ok(wait(lambda: [about(b)["replies"] for b in (board, other, script)] == [1, 1, 1]), "three questions, a board each", get("/boards"))
+tap.ok(wait(lambda: [about(b)["replies"] for b in (board, other, script)] == [1, 1, 1]), "each of three questions goes to another board", get("/boards"))
 mine, its = seen.get("virt-arm64 (kitchen)", ("",) * 5), next((v for k, v in seen.items() if k.startswith("script")), ("",) * 5)
 tap.ok(len(seen) == 3 and mine[2] == run([HOST, "run", MODEL, "-p", "Who are you?", "--system", mine[3], "--temp", "0", "-q"])[1].strip() and re.search(r"Tokens a second\n[\d.]+\n", mine[0]) and re.search(r"Context\n\d+ of 512", mine[0]) and
-       re.search(r"Card\n[\d.]+ MB/s", mine[0]) and "Temperature" not in mine[0], "figures of the board that answered: speed, context, card", seen)
+       re.search(r"Card\n[\d.]+ MB/s", mine[0]) and "Temperature" not in mine[0],
+       "the page shows figures of the board that answered: speed, context, card", seen)
 tap.ok("4.5" in its[0] and "21.5 MB/s" in its[0] and "12.5 %" in its[0] and "48.3 °C" in its[0] and "40 of 512" in its[0] and "Temperature: 48.3" in its[4] and
        its[1].startswith("Memory of script"), "a board that knows its temperature shows it", its)
 metrics = get("/metrics")[1]
 figure = {name: value for name, value in re.findall(r'^ingot_board_(\w+)\{line="' + re.escape(script.line) + r'"\} (\S+)$', metrics, re.M)}
 tap.ok(figure == {**figure, "temperature_celsius": "48.3", "card_bytes_per_second": "21500000", "decode_tokens_per_second": "4.5", "first_token_seconds": "0.25", "card_stalled_ratio": "0.125"} and
-       f'ingot_board_temperature_celsius{{line="{board.line}"}}' not in metrics and f'ingot_board_card_bytes_per_second{{line="{board.line}"}}' in metrics, "the metrics have them, of boards that know them", metrics[-2500:])
+       f'ingot_board_temperature_celsius{{line="{board.line}"}}' not in metrics and f'ingot_board_card_bytes_per_second{{line="{board.line}"}}' in metrics,
+       "the metrics have the temperatures of boards that know them", metrics[-2500:])
 
 # Another board is selected, by keyboard alone.
 chosen = []
@@ -189,7 +192,8 @@ for i, name in enumerate(("virt-arm64 (kitchen)", "virt-arm64 (garden)", "script
     window.press("Enter")
     chosen.append(window.check(f"document.getElementById('h-memory').textContent === 'Memory of {name}'", 5))
 tap.ok(chosen == [True] * 3 and window.check("document.getElementById('h-memory').textContent.startsWith('Memory of script') && document.querySelectorAll('#plan rect.streamed').length === 20") and "8 of 28" in side() and
-       window.value("document.querySelectorAll('#boards [aria-pressed=true]').length === 1 && document.activeElement === document.querySelectorAll('#boards button')[2]"), "another board is chosen", side())
+       window.value("document.querySelectorAll('#boards [aria-pressed=true]').length === 1 && document.activeElement === document.querySelectorAll('#boards button')[2]"),
+       "another board can be selected", side())
 window.value("document.getElementById('boards-box').scrollIntoView()")
 picture("page-10-boards")
 
@@ -201,14 +205,16 @@ Script.plan = {"layers": EVIL, "memory_bytes": [EVIL], "layers_streamed": -4}
 Script.stats = {"temperature_c": "hot", "memory": [{"name": EVIL, "bytes": 5000}, EVIL, {"bytes": 1e300}]}
 script.ready()
 tap.ok(wait(lambda: (about(script)["stats"] or {}).get("temperature_c") == "hot" and about(script)["figures"]["temperature_c"] is None, 20) and
-       window.check("document.getElementById('memory').innerText.includes('<img src=x') && !window.hit && document.querySelectorAll('#side img').length === 0"), "what a board says is text", side())
+       window.check("document.getElementById('memory').innerText.includes('<img src=x') && !window.hit && document.querySelectorAll('#side img').length === 0"),
+       "text from a board is shown as text", side())
 Script.stats = {"memory": [{"name": "n" * 3000, "bytes": 1}]}
 script.ready()
 tap.ok(wait(lambda: about(script)["there"] and about(script)["stats"] is None, 20) and get("/metrics")[0] == 200, "/stats with a name that is too long is dropped", get("/boards")[1][:500])
 
 # One is unplugged, and put back.
 other.kill()
-tap.ok(window.check("document.getElementById('state').textContent === '2 of 3 boards, demo-q8_0.ingot' && document.getElementById('boards').innerText.includes('away')", 20), "a board that is unplugged is said by itself", state())
+tap.ok(window.check("document.getElementById('state').textContent === '2 of 3 boards, demo-q8_0.ingot' && document.getElementById('boards').innerText.includes('away')", 20),
+       "the page reports an unplugged board at once", state())
 picture("page-11-away")
 other.start()
 tap.ok(window.check("document.getElementById('state').textContent === '3 boards, demo-q8_0.ingot' && !document.getElementById('boards').innerText.includes('away')"), "the page shows that the unplugged board is back", state())
@@ -219,11 +225,12 @@ def models():
 
 
 tap.ok(window.check("document.querySelectorAll('#models li').length === 3") and models() == ["demo-q4_0.ingot 708 KiB Load", "demo-q8_0.ingot 1.22 MiB loaded", "<b>bold</b>.ingot 1.18 MiB Load"] and
-       window.value("document.getElementById('put').hidden"), "the models on the cards", models())
+       window.value("document.getElementById('put').hidden"), "the page lists the models on the cards", models())
 window.value("document.querySelector('#models button').focus()")
 window.press("Enter")
 tap.ok(window.check("document.getElementById('state').textContent === '3 boards, demo-q4_0.ingot' && document.querySelectorAll('.said').length === 0") and
-       window.check("document.querySelectorAll('#models li')[0].innerText.includes('loaded')"), "another is loaded by all boards, and a new conversation begins", (side(), state()))
+       window.check("document.querySelectorAll('#models li')[0].innerText.includes('loaded')"),
+       "all boards load another model, and a new conversation begins", (side(), state()))
 ask("Who are you?")
 tap.ok(last(".said.its p") in (run([HOST, "run", os.path.join(ROOT, "models/demo-q4_0.ingot"), "-p", "Who are you?", "--temp", "0", "-q"])[1].strip(), "A reply.") and
        all(about(b)["model"] == "demo-q4_0.ingot" for b in (board, other, script)), "all boards answer with the other model", last(".said.its p"))

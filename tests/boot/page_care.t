@@ -137,7 +137,8 @@ window = browser.Browser(1280, 800)
 atexit.register(window.end)
 window.go("file://" + PAGE, BOARD)
 window.value("document.getElementById('serial').click()")
-tap.ok(window.check("document.getElementById('state').textContent === 'fake, one.ingot' && !document.getElementById('plan-box').hidden && !busy", 20), "a board is there", window.value("document.body.innerText"))
+tap.ok(window.check("document.getElementById('state').textContent === 'fake, one.ingot' && !document.getElementById('plan-box').hidden && !busy", 20),
+       "the page is connected to a board", window.value("document.body.innerText"))
 
 # Sentence by sentence.
 window.value("window.slow = r => { window.at = r.id; say({ event: 'token', id: r.id, text: 'A reply' }); say({ event: 'token', id: r.id, text: ' of two' }); }, 0")
@@ -154,10 +155,11 @@ moves = window.value("getComputedStyle(document.querySelector('.busy p'), '::aft
 window.value("say({ ...done, id: at }), window.slow = null, 0")
 rest()
 third = window.value("[...document.querySelectorAll('#told p')].map(p => p.textContent)")
-tap.ok((first, second, third) == ([], ["A reply of two sentences."], ["A reply of two sentences.", "And this"]), "a reply is announced by sentences, as they are whole", (first, second, third))
+tap.ok((first, second, third) == ([], ["A reply of two sentences."], ["A reply of two sentences.", "And this"]),
+       "each sentence of a reply is announced when it is complete", (first, second, third))
 tap.ok(window.value("document.querySelectorAll('#talk[aria-live], #talk[role=log], #talk [aria-live]').length") == 0 and window.value("!!document.querySelector('#told[role=log][aria-live=polite]')"),
        "single tokens are not announced, because the bubbles are not a live region")
-tap.ok(still == ["none", "auto"] and moves == "blink", "nothing moves for those who want that", (still, moves))
+tap.ok(still == ["none", "auto"] and moves == "blink", "nothing moves if the user's system asks for less motion", (still, moves))
 
 # The keyboard.
 window.value("document.body.tabIndex = -1, document.body.focus(), document.body.removeAttribute('tabindex')")
@@ -172,7 +174,7 @@ wanted = window.value("[...document.querySelectorAll('a[href], button, input, se
 tap.ok([o[0] for o in order] == wanted and len(wanted) > 14, "Tab reaches everything, in the order of the page", (order, wanted))
 tap.ok(all(o[1] for o in order), "each element shows that it has the focus", order)
 names = window.value("[...document.querySelectorAll('button, input, textarea, select, progress, svg[role=img]')].filter(e => !(e.innerText || e.labels?.length || e.getAttribute('aria-label'))).map(e => e.outerHTML).join()")
-tap.ok(names == "" and window.value("document.documentElement.lang") == "en", "everything that is pressed, filled in or a picture has a name", names)
+tap.ok(names == "" and window.value("document.documentElement.lang") == "en", "each button, field and picture has a name", names)
 if window.value("hasTerminal"):
     window.value("document.getElementById('tab-chat').focus()")
     window.press("ArrowRight")
@@ -188,44 +190,49 @@ for dark in (False, True):
     picture("colours-" + ("dark" if dark else "light"))
 window.value("document.getElementById('theme').click()")
 results["light by the button"] = window.value(CONTRAST)
-tap.ok(window.value("getComputedStyle(document.body).backgroundColor") == "rgb(251, 250, 248)", "light, though the system is dark")
+tap.ok(window.value("getComputedStyle(document.body).backgroundColor") == "rgb(251, 250, 248)", "the page can be light although the system is dark")
 window.dark(False)
 window.value("document.getElementById('theme').click()")
 results["dark by the button"] = window.value(CONTRAST)
-tap.ok(window.value("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 26)", "dark, though the system is light")
+tap.ok(window.value("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 26)", "the page can be dark although the system is light")
 for theme, result in results.items():
     tap.ok(result["n"] > 60 and result["bad"] == [], f"{theme}: text at 4.5 to 1, edges and marks at 3 to 1, {result['n']} looked at", result["bad"])
 window.value("document.getElementById('theme').click(), document.getElementById('upload').hidden = true")
 
 # Speech.
 window.value("document.getElementById('mic').click()")
-tap.ok(window.value("document.getElementById('mic').getAttribute('aria-pressed')") == "true", "it listens")
+tap.ok(window.value("document.getElementById('mic').getAttribute('aria-pressed')") == "true", "the page listens after the button was pressed")
 window.value("document.getElementById('mic').click()")
-tap.ok(window.value("heard.join()") == "start,stop" and window.value("document.getElementById('mic').getAttribute('aria-pressed')") == "false", "pressed again, it does not")
+tap.ok(window.value("heard.join()") == "start,stop" and window.value("document.getElementById('mic').getAttribute('aria-pressed')") == "false",
+       "the page stops listening when the button is pressed again")
 window.value("document.getElementById('mic').click(), recognition.onerror({ error: 'not-allowed' }), recognition.onend()")
-tap.ok("allow it" in last(".note"), "it says what it may not do", last(".note"))
+tap.ok("allow it" in last(".note"), "the page says that it may not use the microphone", last(".note"))
 window.value("document.getElementById('speak').click(), spoken.length = 0")
 window.value("document.getElementById('mic').click(), recognition.onresult({ results: [[{ transcript: 'What is 7 plus 8?' }]] }), recognition.onend()")
 tap.ok(rest() and window.value("asked.findLast(r => r.prompt).prompt") == "What is 7 plus 8?", "recognized speech is sent as the question")
 tap.ok(window.value("spoken.filter(s => s !== '-')") == ["A reply in two sentences.", "The second one."], "a spoken question's reply is read aloud by sentences", window.value("spoken"))
 window.value("spoken.length = 0")
 window.press("Escape")
-tap.ok(window.value("spoken") == ["-"], "Escape ends that, too")
+tap.ok(window.value("spoken") == ["-"], "Escape ends reading aloud")
 window.value("recognition.onresult({ results: [] }), window.SpeechRecognition.prototype.start = () => { throw new Error('busy'); }, document.getElementById('mic').click(), document.getElementById('speak').click()")
-tap.ok(window.value("document.getElementById('mic').getAttribute('aria-pressed')") == "false" and window.said == [], "speech that breaks breaks nothing", window.said)
+tap.ok(window.value("document.getElementById('mic').getAttribute('aria-pressed')") == "false" and window.said == [],
+       "a failure of speech affects nothing else", window.said)
 
 # A file at a higher rate, for which the port is closed and opened; and a rate that does not get through.
 MAKE = "new File([new Uint8Array([73, 78, 71, 79, 84, 13, 10, 26]), new Uint8Array(150000).map((_, i) => i * i)], 'three.ingot')"
 window.value("window.transferring = null, rates.length = 1, 0")
 got = window.value(f"(async () => {{ await upload.take({MAKE}); return [rates.join(), document.getElementById('upload-note').textContent, file.length, crc32c(0, file) === crc32c(0, new Uint8Array(await {MAKE}.arrayBuffer())), board.baud]; }})()")
-tap.ok(got[0] == "115200,921600,115200" and "It is on the card" in got[1] and got[2:] == [150008, True, 115200], "a file at a higher rate, of which two frames were lost", got)
+tap.ok(got[0] == "115200,921600,115200" and "It is on the card" in got[1] and got[2:] == [150008, True, 115200],
+       "a file arrives at a higher rate although two frames were lost", got)
 rest()
 window.value("deaf.push(921600), rates.length = 1, 0")
 got = window.value(f"(async () => {{ await upload.take({MAKE}); return [rates.join(), document.getElementById('upload-note').textContent, file.length]; }})()")
-tap.ok(got[0] == "115200,921600,115200" and "It is on the card" in got[1], "where that does not get through, at the line's own", got)
+tap.ok(got[0] == "115200,921600,115200" and "It is on the card" in got[1],
+       "if the higher rate does not get through, the file arrives at the line's own rate", got)
 rest()
 known = window.value("[crc32c(0, new TextEncoder().encode('123456789')), [...frame('p', 0x7e0311)].join()]")
-tap.ok(known == [0xe3069283, known[1]] and known[1].startswith("126,112,125,49,125,35,125,94,0,0,0,0,0,"), "the check's published value, and what is sent as two bytes", known)
+tap.ok(known == [0xe3069283, known[1]] and known[1].startswith("126,112,125,49,125,35,125,94,0,0,0,0,0,"),
+       "the checksum has its published value, and certain bytes are sent as two", known)
 
 # A model that writes markup, very long words, direction marks, control characters.
 window.value("document.getElementById('fresh').click()")
@@ -246,8 +253,9 @@ for name, text in HOSTILE.items():
         clean = clean.replace(c, "\ufffd")
     wide = window.value("[document.documentElement.scrollWidth <= innerWidth, document.documentElement.scrollHeight <= innerHeight, document.getElementById('talk').scrollWidth <= document.getElementById('talk').clientWidth]")
     good = shown is not None and (name == "half a pair" or shown == (clean + " end").lstrip()) and wide == [True] * 3
-    tap.ok(good, f"{name} in a reply", ((shown or "")[:200], wide))
-tap.ok(window.value("[document.querySelectorAll('#talk img, #talk b, #talk style, #talk script').length, window.hit ?? 0].join()") == "0,0", "none of it is more than text")
+    tap.ok(good, f"{name} in a reply is shown as text", ((shown or "")[:200], wide))
+tap.ok(window.value("[document.querySelectorAll('#talk img, #talk b, #talk style, #talk script').length, window.hit ?? 0].join()") == "0,0",
+       "nothing in these replies is more than text")
 tap.ok(window.value("getComputedStyle(document.querySelector('.said.its p')).unicodeBidi") == "isolate" and window.value("document.querySelector('.said.its p').dir") == "auto", "each bubble has its own direction")
 picture("hostile")
 
@@ -274,13 +282,13 @@ for i, value in enumerate(VALUES):
     if not here:
         ok = False
         tap.ok(False, f"events with {v[:60]}", (said_, window.value("document.body.innerText")[-1500:]))
-tap.ok(ok and n == len(VALUES) and window.said == [], f"{n} kinds of wrong values in every event: the page goes on, and says no error", window.said)
-tap.ok(window.value("document.querySelectorAll('#side img, header img, #talk img').length") == 0, "names are text, too")
+tap.ok(ok and n == len(VALUES) and window.said == [], f"{n} kinds of wrong values in every event: the page continues, and reports no error", window.said)
+tap.ok(window.value("document.querySelectorAll('#side img, header img, #talk img').length") == 0, "names are shown as text, too")
 picture("hostile-board")
 window.value("line('x'.repeat(3 << 20)), 0")
 window.value("say({ event: 'ready', board: 'fake', model: 'one.ingot' })")
 ask("Still there?")
-tap.ok(rest() and last() == "fine", "after a line of 3 MiB it goes on", last())
+tap.ok(rest() and last() == "fine", "after a line of 3 MiB the page continues", last())
 for width in (320, 600):
     window.size(width, 700)
     tap.ok(window.value("document.documentElement.scrollWidth <= innerWidth"), f"{width} wide, without scrolling sideways", window.value("[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 80))"))

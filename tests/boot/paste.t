@@ -141,7 +141,7 @@ def check_paste(machine, cores, controller, profile, part=1):
     result = told(line)
     name = f"{machine.label}, {controller}, {profile}"
     tap.ok(result is not None and result[:3] == (count, crc32c(data), 0),
-           f"{name}: {count // 1024} kB while all cores compute arrive whole, in order", line.text[-600:])
+           f"{name}: {count // 1024} kB while all cores compute arrive complete and in order", line.text[-600:])
     tap.ok(result is not None and result[3] > 0 and result[4] == 0,
            f"{name}: {result and result[3]} kernels were interrupted and none is wrong",
            line.text[-600:])
@@ -210,7 +210,7 @@ def check_flow(machine):
            "reads", line.text[-600:])
     line.write(CTRL_C)
     told(line)
-    tap.ok(line.wait(rb"\x13.*\x11(?s:.*)") is not None, f"{machine.label}: XON when they are read",
+    tap.ok(line.wait(rb"\x13.*\x11(?s:.*)") is not None, f"{machine.label}: XON when the bytes are read",
            line.text[-600:])
     line.write(data[sent:], burst=512, ahead=1024)
     line.write(CTRL_C)
@@ -291,7 +291,7 @@ def check_chat(machine, card, model):
     got = int(figures.group(1)) if figures else None
     seen = tokens_in(text, model)
     tap.ok(got is not None and seen <= got <= seen + 1 < HOST_TOKENS,
-           f"{machine.label}: Ctrl-C behind {count * LINE_BYTES} bytes after {seen} tokens stops "
+           f"{machine.label}: Ctrl-C after {count * LINE_BYTES} pasted bytes after {seen} tokens stops "
            f"the reply at {got}", printed(line, at)[:2000])
     line.wait(lines[-1].encode() + rb"\r+\nerror: [^\n]*\n> $", since=at)
     echoed = re.findall(r"^> ([a-z]+)\nerror: the prompt does not fit", printed(line, at), re.M)
@@ -310,12 +310,12 @@ def check_held(line, machine):
     tap.ok(len(line.text) == before, f"{machine.label}: XOFF holds the output",
            printed(line, at)[-600:])
     line.write(XON)
-    tap.ok(line.wait(rb"\S+ \S+ ", since=before), f"{machine.label}: XON lets it go on",
+    tap.ok(line.wait(rb"\S+ \S+ ", since=before), f"{machine.label}: XON continues the output",
            printed(line, at)[-600:])
     line.write(XOFF)
     line.wait(rb"never", 1)
     line.write(CTRL_C)
-    tap.ok(line.wait(rb"\(stopped\)", since=at), f"{machine.label}: Ctrl-C is felt through XOFF",
+    tap.ok(line.wait(rb"\(stopped\)", since=at), f"{machine.label}: Ctrl-C stops the reply although XOFF holds the output",
            printed(line, at)[-600:])
 
 
@@ -399,11 +399,11 @@ def check_instructions(board):
                 "pl011_receive" if board == "virt-arm64" else "ns16550_receive"}
     tap.ok(expected <= names and not wrong,
            f"{board}: the handler's {sum(len(code[at][1]) for at in path)} instructions in "
-           f"{len(path)} functions use general registers alone", f"{sorted(names)}\n" +
+           f"{len(path)} functions use only general registers", f"{sorted(names)}\n" +
            "\n".join(wrong[:20]))
     kernel = "gemv_f32_q8x8_q8_neon" if board == "virt-arm64" else "gemv_f32_q8x8_q8_rvv"
     tap.ok(any(not_general(board, text) for name, body in code.values() if name == kernel
-               for text in body), f"{board}: and the check sees those of {kernel}")
+               for text in body), f"{board}: the check finds the other registers that {kernel} uses")
 
 
 MODEL = os.path.join(WORK, "paste-s15m.ingot")

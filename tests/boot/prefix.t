@@ -42,7 +42,7 @@ for machine in (ARM64, RISCV64_ANY):
     base = boot(machine, PLAIN)
     tap.ok(same(base, host) and base.prefix == 0, f"{label}: without the file", base.console)
     r = boot(machine, CARD)
-    tap.ok(same(r, base), f"{label}: with it the same ids and logits", r.console)
+    tap.ok(same(r, base), f"{label}: with the file the same ids and logits", r.console)
     tap.ok(r.prefix > 40 and base.prompt - r.prompt == r.prefix,
            f"{label}: {r.prompt} tokens of the prompt are computed, and not {base.prompt}", r.console)
 
@@ -68,6 +68,6 @@ with open(damaged, "r+b") as f:
     f.write(bytes([data[at] ^ 4]))
 r = boot(ARM64, damaged)
 tap.ok(same(r, host) and r.prompt == base.prompt and "ingot.prefix is damaged" in r.console,
-       "a damaged one is named, and computed", r.console)
+       "a damaged prefix is named, and the prompt is computed", r.console)
 os.unlink(damaged)
 tap.done()

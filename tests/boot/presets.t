@@ -42,32 +42,34 @@ def host(*options, lines=None):
 
 asked = ("-p", "What is 7 plus 8?")
 plain = host(*asked, "--temp", "0", "-n", "5", "--system", "You are a cat.\n# and this is text")
-tap.ok(host(*asked, "--preset", "short") == plain, "a preset is its words", (host(*asked, "--preset", "short"), plain))
+tap.ok(host(*asked, "--preset", "short") == plain, "a preset has the effect of its options", (host(*asked, "--preset", "short"), plain))
 # Below this run's folder: an option of a board has room for 63 bytes.
-tap.ok(host(*asked, "--preset", os.path.relpath(SHORT)) == plain, "by its path, too")
+tap.ok(host(*asked, "--preset", os.path.relpath(SHORT)) == plain, "a preset can be named by its path")
 tap.ok(host(*asked, "--preset", "short", "-n", "2") == host(*asked, "--temp", "0", "-n", "2", "--system", "You are a cat.\n# and this is text"),
-       "the command line overrides it")
+       "the command line overrides a preset")
 wrong = host(*asked, "--preset", "wrong", "--temp", "0")
-tap.ok("warning: preset" not in wrong and len(wrong.strip()) > 0, "a word that counts less is not looked at", wrong)
-tap.ok("--temp hot" in host(*asked, "--preset", "wrong"), "one that is wrong is said")
-tap.ok("no preset nobody" in host(*asked, "--preset", "nobody") and "longer than" in host(*asked, "--preset", "long"), "no preset, and one that is too long")
+tap.ok("warning: preset" not in wrong and len(wrong.strip()) > 0, "an overridden option is not checked", wrong)
+tap.ok("--temp hot" in host(*asked, "--preset", "wrong"), "an invalid option of a preset is reported")
+tap.ok("no preset nobody" in host(*asked, "--preset", "nobody") and "longer than" in host(*asked, "--preset", "long"),
+       "a missing preset and one that is too long are reported")
 
 said = host("--temp", "0", "--grammar", "on", lines=["/preset short", "What is 7 plus 8?", "/set", "/preset start", "/set n", "/preset wrong", "/set", "/preset none", "/preset",
                                  "/preset held", "What is it?", "/grammar off", "/preset lila", "/set", "/system"])
-tap.ok("(a new conversation, as short has it)\n" + plain.strip() in said and re.search(r"n 5,.*quiet", said), "/preset in a conversation", said)
-tap.ok("--mem in a preset has an effect only at the start" in said and "\nn 4\n" in said, "words for a start are said to be", said)
-tap.ok("--temp hot" in said and said.count("n 4, think") == 1, "one with a wrong word changes nothing", said)
-tap.ok("no preset none" in said and "which one?" in said, "one that is not there", said)
-tap.ok(re.search(r"as held has it\)\n(red|blue)\n", said), "a grammar, too", said)
+tap.ok("(a new conversation, as short has it)\n" + plain.strip() in said and re.search(r"n 5,.*quiet", said), "/preset works in a conversation", said)
+tap.ok("--mem in a preset has an effect only at the start" in said and "\nn 4\n" in said, "/preset names the options that need a start", said)
+tap.ok("--temp hot" in said and said.count("n 4, think") == 1, "a preset with an invalid option changes nothing", said)
+tap.ok("no preset none" in said and "which one?" in said, "a preset that does not exist is reported", said)
+tap.ok(re.search(r"as held has it\)\n(red|blue)\n", said), "a preset can set a grammar", said)
 tap.ok(re.search(r'temp 0.700, top_p 0.900,.*n 512, think hide,.*turns 10,.*stop "\\nUser:"', said) and "You are Lila" in said, "lila", said)
 
 # Turns: which are kept, and that the result equals a conversation of only these turns.
 lines = [f"My number is {i}." for i in range(9)]
 said = host("--temp", "0", "--turns", "4", lines=lines + ["/branches"])
 turns = int(re.search(r"main\s+(\d+) turns", said).group(1))
-tap.ok(turns <= 4, "no more turns than asked for", said)
+tap.ok(turns <= 4, "no more turns are kept than requested", said)
 few = host("--temp", "0", lines=lines[9 - turns:])
-tap.ok(said.split("main")[0].strip().split("\n")[-1] == few.strip().split("\n")[-1], "the last reply is that of the turns that are left", (said, few))
+tap.ok(said.split("main")[0].strip().split("\n")[-1] == few.strip().split("\n")[-1],
+       "the last reply is that of a conversation with only the kept turns", (said, few))
 
 # A look back.
 talk = ["What is 3 plus 4?", "/branches", "/reflect What matters?", "/branches", "/reflect What was it?", "And what is 5 plus 5?"]
@@ -75,9 +77,10 @@ back, straight = host("--temp", "0", lines=talk), host("--temp", "0", lines=[tal
 kept = re.findall(r"main\s+(\d+ turns?,\s+\d+ tokens)", back)
 tap.ok(len(kept) == 2 and kept[0] == kept[1], "a look back is not a turn", back)
 tap.ok(back.strip().split("\n")[-1] == straight.strip().split("\n")[-1] and len(back.strip().split("\n")) == 6, "the turn after a look back has the same reply as without it", (back, straight))
-tap.ok("no turn to look back at" in host(lines=["/reflect"]), "nothing to look back at")
+tap.ok("no turn to look back at" in host(lines=["/reflect"]), "without a turn there is nothing to look back at")
 said = host("--temp", "0", lines=[talk[0], "/reflect", "/branches"])
-tap.ok("not asked: a model of about 1 million parameters" in said and re.search(r"main\s+1 turn,", said), "a small model is not asked to look back by itself, and that is said", said)
+tap.ok("not asked: a model of about 1 million parameters" in said and re.search(r"main\s+1 turn,", said),
+       "a small model is not asked to look back on its own, and a message says so", said)
 said = host("--temp", "0", "--learn", "on", "--grammar", "on", lines=[talk[0], "/reflect What was it?", talk[0]])
 tap.ok(said.count("3 plus 4") >= 2 and "error" not in said, "with a grammar for its tags it looks back, and the next turn is free", said)
 
@@ -106,12 +109,12 @@ for left in (whole // 20, 1500, 700):
     said = kept()
     tap.ok(whole > 2000 and "is cut off" not in good and f"ingot.prefix is cut off: it has {left} bytes" in said and
            "\n3 plus 4 is" in said,
-           f"a prefix of {left} of {whole} bytes is reported, and the conversation goes on", (said, good))
+           f"a prefix of {left} of {whole} bytes is reported, and the conversation continues", (said, good))
 os.remove(PREFIX)
 host(*KEPT, lines=["/save prefix"])
 os.truncate(PREFIX, whole // 3)
 said = kept()
-tap.ok(f"ingot.prefix is cut off: it has {whole // 3} bytes" in said, "a prefix that was saved once, too", said)
+tap.ok(f"ingot.prefix is cut off: it has {whole // 3} bytes" in said, "a prefix that was saved only once is reported, too", said)
 if os.path.exists(PREFIX):
     os.remove(PREFIX)
 
@@ -132,14 +135,14 @@ def logged(*lines):
 A, B, C = "What is 3 plus 4?", "What is 5 plus 5?", "What is 2 plus 2?"
 rows, said = logged(A, B, "/reflect Look back at it.", "/good", "/undo", "/bad", "/learned")
 tap.ok([r[1] for r in rows] == [["bad"], ["good", "undone"], []] and rows[2][0].startswith("Look back"),
-       "/reflect, then /good, /undo and /bad: of the person's turns", (rows, said))
-tap.ok("(1 turn judged, 1 good and 0 bad" not in said and "1 turn judged" in said, "the look back is not judged", said)
+       "after /reflect, /good, /undo and /bad apply to the person's turns", (rows, said))
+tap.ok("(1 turn judged, 1 good and 0 bad" not in said and "1 turn judged" in said, "the look back gets no rating", said)
 rows, said = logged(A, "/retry", "/good")
-tap.ok([r[1] for r in rows] == [["undone"], ["good"]], "/retry takes the answer before it back in the log, too", (rows, said))
+tap.ok([r[1] for r in rows] == [["undone"], ["good"]], "/retry removes the previous answer from the log, too", (rows, said))
 rows, said = logged(A, B, C, "/undo", "/undo", "/good")
 tap.ok([r[1] for r in rows] == [["good"], ["undone"], ["undone"]], "each /undo notes its own turn", (rows, said))
 rows, said = logged(A, "/branch other", B, "/switch main", "/good", "/switch other", "/bad")
-tap.ok([r[1] for r in rows] == [["good"], ["bad"]], "/switch, then /good: the last turn there", (rows, said))
+tap.ok([r[1] for r in rows] == [["good"], ["bad"]], "/good after /switch rates the last turn of that branch", (rows, said))
 rows, said = logged(A, "/save x", "/reset", "/good", B, "/load x", "/bad")
 tap.ok([r[1] for r in rows] == [[], []], "no turn of another conversation is rated after /reset or /load", (rows, said))
 os.remove(os.path.join(FOLDER, "ingot.log"))
@@ -148,9 +151,9 @@ os.remove(os.path.join(FOLDER, "ingot.log"))
 card = make_disk("presets.img", MODEL, SHORT, os.path.join(ROOT, "presets/lila.txt"))
 with Console(ARM64, "preset=short", card_arguments(card)) as c:
     c.prompt()
-    tap.ok(plain.strip() in c.say("What is 7 plus 8?"), "preset= of a board")
-    tap.ok("as lila has it" in c.say("/preset lila") and "turns 10" in c.say("/set"), "/preset of a board")
-    tap.ok("no presets/none.txt" in c.say("/preset none") and "letters" in c.say("/preset ../x"), "names that are none")
+    tap.ok(plain.strip() in c.say("What is 7 plus 8?"), "preset= works on a board")
+    tap.ok("as lila has it" in c.say("/preset lila") and "turns 10" in c.say("/set"), "/preset works on a board")
+    tap.ok("no presets/none.txt" in c.say("/preset none") and "letters" in c.say("/preset ../x"), "invalid names are refused")
 with Console(ARM64, "preset=nobody", card_arguments(card)) as c:
-    tap.ok("warning: preset=nobody is not used: the card has no presets/nobody.txt" in c.prompt(), "a start without its preset")
+    tap.ok("warning: preset=nobody is not used: the card has no presets/nobody.txt" in c.prompt(), "a start without its preset reports it")
 tap.done()

@@ -87,17 +87,17 @@ def scores(c, k):
     tokens = of(scored, "token")
     c.ok(text_of(scored) == text_of(greedy) and all(e["top_logprobs"][0]["token"] == e["id"] and
          e["top_logprobs"][0]["logprob"] == e["logprob"] <= 0 and len(e["top_logprobs"]) == 20 for e in tokens),
-         "scores of a greedy reply: the likeliest is taken", scored)
+         "in a greedy reply's scores, the likeliest token is chosen", scored)
     c.ok(all(sum(math.exp(t["logprob"]) for t in e["top_logprobs"]) <= 1.0005 and
              sorted((-t["logprob"] for t in e["top_logprobs"])) == [-t["logprob"] for t in e["top_logprobs"]] for e in tokens),
-         "shares, in falling order", tokens)
-    c.ok("logprob" not in of(k.ask(prompt="Hi", reset=True, n=2), "token")[0], "the next request has none")
+         "scores have probabilities in falling order", tokens)
+    c.ok("logprob" not in of(k.ask(prompt="Hi", reset=True, n=2), "token")[0], "the next request has no scores")
     drawn = k.ask(prompt=STORY, logprobs=0, temp=1.5, top_k=0, top_p=1, min_p=0, repeat=1.3, seed=5, n=40, reset=True)
     c.ok(min(e["logprob"] for e in of(drawn, "token") if "logprob" in e) < -2 and
-         all(e["top_logprobs"] == [] for e in of(drawn, "token") if "logprob" in e), "of a drawn reply, without others", drawn)
+         all(e["top_logprobs"] == [] for e in of(drawn, "token") if "logprob" in e), "a sampled reply has scores without other candidates", drawn)
     c.model["scores"] = [(e["id"], e.get("logprob"), e.get("top_logprobs")) for e in tokens + of(drawn, "token")]
     bad = k.ask(prompt="x", logprobs=21) + k.ask(prompt="x", logprobs=-1)
-    c.ok([e["field"] for e in of(bad, "error")] == ["logprobs"] * 2, "more than 20 of them are refused", bad)
+    c.ok([e["field"] for e in of(bad, "error")] == ["logprobs"] * 2, "more than 20 candidates are refused", bad)
     k.ask(temp=0, repeat=1, top_k=40, top_p=0.95, min_p=0.05, n=0)
 
 
@@ -108,19 +108,19 @@ def penalties(c, k):
     word = next(e["text"] for e in of(k.ask(prompt="What is 7 plus 8?", reset=True), "token") if e["text"].strip().isalpha())
     banned = ids(logit_bias=[[plain[0], False]])
     texts = [e["text"] for e in of(k.ask(prompt="What is 7 plus 8?", reset=True, logit_bias=[[word, False]]), "token")]
-    c.ok(banned and plain[0] not in banned and texts and word not in texts, "a token that is banned does not come, by number and by text", [plain, banned, texts])
+    c.ok(banned and plain[0] not in banned and texts and word not in texts, "a banned token does not occur, by number and by text", [plain, banned, texts])
     forced = ids(logit_bias=[[plain[1], 100]])
-    c.ok(set(forced) == {plain[1]} and len(forced) == 8 and ids() == plain, "one that is raised does, in that reply alone", [forced, plain])
+    c.ok(set(forced) == {plain[1]} and len(forced) == 8 and ids() == plain, "a raised token occurs, only in that reply", [forced, plain])
     both = ids(logit_bias=[[plain[1], 100], [plain[2], 100]], frequency_penalty=2, presence_penalty=2)
-    c.ok(set(both) == {plain[1], plain[2]}, "penalties change which is the likeliest", both)
-    c.ok(ids(logit_bias=[[plain[1], 100], [plain[2], 100]], frequency_penalty=2, presence_penalty=2, logprobs=0) == both, "with scores, too", both)
+    c.ok(set(both) == {plain[1], plain[2]}, "penalties change which token is the likeliest", both)
+    c.ok(ids(logit_bias=[[plain[1], 100], [plain[2], 100]], frequency_penalty=2, presence_penalty=2, logprobs=0) == both, "penalties change scores, too", both)
     bad = [k.ask(prompt="x", logit_bias=b) for b in ([[99999, 1]], [["", 1]], [[1, 101]], [1], [[1]], [[1, True]], [[1, 2, 3]], [[-1, 1]], [[1, 1]] * 301)]
     bad += [k.ask(prompt="x", **{f: 3}) for f in ("presence_penalty", "frequency_penalty")]
     c.ok([[e["field"] for e in of(b, "error")] for b in bad] == [["logit_bias"]] * 9 + [["presence_penalty"], ["frequency_penalty"]],
          "an invalid value is refused by its name", bad)
     k.ask(presence_penalty=0, frequency_penalty=0)
     k.ask(repeat_last_n=0, repeat=1.5)
-    c.ok(ids() == plain, "repeat over no token changes nothing", plain)
+    c.ok(ids() == plain, "a repeat penalty over no token changes nothing", plain)
     k.ask(repeat_last_n=64, repeat=1, n=0)
     c.model["penalties"] = [plain, banned, both]
 
@@ -128,21 +128,21 @@ def penalties(c, k):
 def tokens(c, k):
     said = k.ask(tokenize="What is 7 plus 8? \u00e9\U0001f600")
     ids = of(said, "tokens")[0]["ids"]
-    c.ok(len(ids) == of(said, "tokens")[0]["tokens"] > 8 and said[-1]["reason"] == "command", "tokens of a text", said)
+    c.ok(len(ids) == of(said, "tokens")[0]["tokens"] > 8 and said[-1]["reason"] == "command", "a text becomes its tokens", said)
     text = k.ask(raw="Once upon a time", n=6)
     first = of(k.ask(tokenize="Once upon a time"), "tokens")[0]["ids"]
     n = text[-1]["prompt_tokens"]
     given = k.ask(ids=first, n=6)
     c.ok(given[-1]["prompt_tokens"] == len(first) and len(of(given, "token")) == 6 and n - len(first) in (0, 1),
-         "a reply to tokens", text + given)
+         "tokens get a reply", text + given)
     if n == len(first):
-        c.ok(text_of(given) == text_of(text), "is the one to their text", given)
+        c.ok(text_of(given) == text_of(text), "the reply to tokens equals the reply to their text", given)
     again = k.ask(ids=first + [e["id"] for e in of(given, "token")][:3], n=3)
-    c.ok(text_of(given).endswith(text_of(again)) and text_of(again), "tokens that were generated go on", again)
+    c.ok(text_of(given).endswith(text_of(again)) and text_of(again), "generated tokens can be continued", again)
     before = k.ask(stats=True)
     bad = [k.ask(ids=v) for v in ([], [1, 99999], [1.5], [-1], ["a"], [1, [2]], [7] * 600)]
     c.ok(all(of(b, "error") and of(b, "error")[0]["field"] == "ids" for b in bad) and
-         of(before, "stats")[0]["context_tokens"] == bad[-1][-1]["context_tokens"], "lists that are none change nothing", bad)
+         of(before, "stats")[0]["context_tokens"] == bad[-1][-1]["context_tokens"], "invalid lists change nothing", bad)
     c.model["tokens"] = [ids, text_of(given)]
     k.ask(n=0)
 
@@ -158,11 +158,11 @@ def embeddings(c, k):
 
     def near(x, y):
         return sum(p * q for p, q in zip(x, y)) / math.sqrt(sum(p * p for p in x) * sum(q * q for q in y))
-    c.ok(near(a, b) > near(a, far) and near(a, a) > 0.9999, "are near where texts are", (near(a, b), near(a, far)))
+    c.ok(near(a, b) > near(a, far) and near(a, a) > 0.9999, "embeddings of similar texts are close to each other", (near(a, b), near(a, far)))
     k.ask(command="/undo")
-    c.ok(text_of(k.ask(prompt="What is 7 plus 8?")) == text_of(told), "the conversation goes on beside them")
+    c.ok(text_of(k.ask(prompt="What is 7 plus 8?")) == text_of(told), "the conversation continues after requests for embeddings")
     bad = k.ask(embedding="x " * 600)
-    c.ok(of(bad, "error")[0]["field"] == "embedding" and bad[-1]["reason"] == "error", "a text longer than the context", bad)
+    c.ok(of(bad, "error")[0]["field"] == "embedding" and bad[-1]["reason"] == "error", "a text longer than the context is refused", bad)
     c.model["embeddings"] = [a, b, far]
 
 
@@ -172,14 +172,14 @@ def conversations(c, k):
     c.ok(two[-1]["context_tokens"] == of(two, "usage")[0]["prompt_tokens"] + two[-1]["reply_tokens"] < 40, "a new conversation is empty", two)
     back = k.ask(conversation="main", prompt="And what is 5 plus 5?")
     c.ok(back[-1]["context_tokens"] > one[-1]["context_tokens"] and back[-1]["prompt_tokens"] < one[-1]["prompt_tokens"] + 12,
-         "the one before goes on where it was", back)
+         "the previous conversation continues where it was", back)
     straight = [k.ask(prompt="What is 3 plus 4?", reset=True), k.ask(prompt="And what is 5 plus 5?")]
-    c.ok(text_of(straight[1]) == text_of(back) and text_of(back), "as if there were no other", straight)
+    c.ok(text_of(straight[1]) == text_of(back) and text_of(back), "each conversation continues as if it were the only one", straight)
     full = [k.ask(conversation=f"room{i}", prompt="Hi", n=1) for i in range(6)]
     refused = [f for f in full if of(f, "error")]
     c.ok(refused and all("/drop" in of(f, "error")[0]["text"] and f[-1]["reason"] == "error" for f in refused),
-         "there is room for some", refused)
-    c.ok(of(k.ask(conversation="a b", prompt="x"), "error")[0]["field"] == "conversation", "a name that is none")
+         "several conversations have room", refused)
+    c.ok(of(k.ask(conversation="a b", prompt="x"), "error")[0]["field"] == "conversation", "an invalid name is refused")
     k.ask(conversation="main")
     for name in ["kitchen"] + [f"room{i}" for i in range(6)]:
         k.ask(command=f"/drop {name}")
@@ -188,32 +188,32 @@ def conversations(c, k):
 def machine(c, k):
     models = of(k.ask(models=True), "model")
     c.ok([m["model"] for m in models if m["loaded"]] == ["demo-q8_0.ingot"] and all(m["bytes"] > 100000 for m in models),
-         "the models", models)
+         "the models are listed", models)
     again = k.ask(load="demo-q8_0", id=1)
     c.ok([e["event"] for e in again][-2:] == ["ready", "done"], "a model is loaded", again)
     none = k.ask(load="nothing") + k.ask(load="x" * 300)
-    c.ok([e["name"] for e in of(none, "error")] == ["failed", "value"] and not of(none, "ready"), "one that is none", none)
+    c.ok([e["name"] for e in of(none, "error")] == ["failed", "value"] and not of(none, "ready"), "an unknown model is refused", none)
     k.ask(temp=0, prompt="Hi")
     stats = of(k.ask(stats=True), "stats")[0]
     c.ok(stats["turns"] >= 1 and 0 < stats["context_tokens"] < stats["context_limit_tokens"] == 512 and
          {m["name"] for m in stats["memory"]} >= {"weights", "kv"} and
-         all(m["used_bytes"] <= m["bytes"] for m in stats["memory"]), "figures", stats)
+         all(m["used_bytes"] <= m["bytes"] for m in stats["memory"]), "figures are answered", stats)
     plan = of(k.ask(plan=True), "plan")[0]
     regions = {m["name"]: m["bytes"] for m in stats["memory"]}
     parts = [plan[n] for n in ("slots", "slot_bytes", "read_bytes_per_pass", "layers_streamed")]
     c.ok(all(parts[:3]) and (parts[3] or plan["head_streamed"]) if plan["residency"] == "streamed" else parts == [0] * 4,
-         "the plan: what streams", plan)
-    c.ok(plan["head_pinned_percent"] < 100 if plan["head_streamed"] else plan["head_pinned_percent"] == 100, "how much of the head stays", plan)
+         "the plan says what streams", plan)
+    c.ok(plan["head_pinned_percent"] < 100 if plan["head_streamed"] else plan["head_pinned_percent"] == 100, "the plan says how much of the head stays", plan)
     c.ok(plan["layers"] == 4 and 0 <= regions["weights"] - plan["weights_bytes"] < 4096 and 0 <= regions["kv"] - plan["kv_bytes"] < 4096 and
          plan["taken_bytes"] == sum(regions.values()) <= plan["memory_bytes"] and plan["file_bytes"] == os.path.getsize(MODEL),
-         "its parts are the regions", (plan, stats))
+         "the plan's parts are the memory regions", (plan, stats))
     long = k.ask(id="long", prompt="x" * 9000)
-    c.ok(long[-1].get("id") == "long" and of(long, "error")[0]["name"] == "line", "a line that is too long has its id", long)
+    c.ok(long[-1].get("id") == "long" and of(long, "error")[0]["name"] == "line", "the error for a line that is too long has the line's id", long)
     stop = k.ask(prompt=STORY, reset=True, stop=["nobody says this", " fox"], n=60)
     whole = k.ask(prompt=STORY, reset=True, stop=[], n=60)
-    c.ok(stop[-1]["reason"] == "stop" and text_of(stop) == text_of(whole).split(" fox")[0], "a list of stop strings", stop)
+    c.ok(stop[-1]["reason"] == "stop" and text_of(stop) == text_of(whole).split(" fox")[0], "a list of stop strings is accepted", stop)
     bad = k.ask(prompt="x", stop=["a", 1]) + k.ask(prompt="x", stop=list("abcde"))
-    c.ok([e["field"] for e in of(bad, "error")] == ["stop"] * 2, "lists of others, or of too many", bad)
+    c.ok([e["field"] for e in of(bad, "error")] == ["stop"] * 2, "lists of other values, or of too many strings, are refused", bad)
 
 
 def too_long(c, k):
@@ -247,7 +247,7 @@ def too_long(c, k):
         counts.append(k.ask(prompt="Hi", reset=True, n=1)[-1]["context_tokens"])
     k.ask(messages=under[1:], n=1)
     plain = k.ask(prompt="Hi", reset=True, n=1)[-1]["context_tokens"]
-    c.ok(counts[0] == counts[1] != plain and of(bad, "error"), "messages that are refused leave the system prompt of those before", (counts, plain, bad))
+    c.ok(counts[0] == counts[1] != plain and of(bad, "error"), "refused messages leave the system prompt of earlier messages", (counts, plain, bad))
 
 
 def cancelled(c, k):
@@ -257,7 +257,7 @@ def cancelled(c, k):
     k.put(cancel="a", id="c")
     a, own = k.until(), k.until()
     c.ok(a[-1]["id"] == "a" and a[-1]["reason"] in ("stopped", "end") and own[-1] == {**own[-1], "id": "c", "reason": "command"},
-         "the current one, by its id", first + a + own)
+         "the running request is cancelled by its id", first + a + own)
     k.put(id=7, prompt=STORY, reset=True, n=400)
     k.until("token")
     k.put(id=8, prompt="Hi")
@@ -266,8 +266,8 @@ def cancelled(c, k):
     k.put(cancel=True)
     ends = [k.until()[-1] for _ in range(5)]
     c.ok([(e.get("id"), e["reason"]) for e in ends[1:]] == [(8, "stopped"), (9, "end"), (None, "command"), (None, "command")] and
-         ends[0]["reason"] in ("stopped", "end"), "one that waits, and the current one by true; the next one is not", ends)
-    c.ok(k.ask(cancel="nobody")[-1]["reason"] == "command" and of(k.ask(cancel=[1]), "error"), "nobody is cancelled")
+         ends[0]["reason"] in ("stopped", "end"), "a waiting request is cancelled, and the running one by true; the next one is not", ends)
+    c.ok(k.ask(cancel="nobody")[-1]["reason"] == "command" and of(k.ask(cancel=[1]), "error"), "an unknown id cancels nothing")
 
 
 def framed(c, k):
@@ -278,20 +278,20 @@ def framed(c, k):
     hello = k.until()
     c.ok([e["seq"] for e in hello] == [1, 2] and hello[0]["protocol"] == 2, "events have a check and a number", hello)
     reply = k.ask(id="f", prompt="What is 7 plus 8?", reset=True)
-    c.ok(text_of(reply) == text_of(plain) and [e["seq"] for e in reply] == list(range(3, 3 + len(reply))), "a reply", reply)
+    c.ok(text_of(reply) == text_of(plain) and [e["seq"] for e in reply] == list(range(3, 3 + len(reply))), "a request with a check gets a reply", reply)
     k.lines.clear()
     k.send(b'{"prompt":"What"}\n{"prompt":"What"}*00\n*\n{"cancel":true}*ff\n')
     bad = [k.until() for _ in range(4)]
     c.ok([e["name"] for b in bad for e in of(b, "error")] == ["check"] * 4 and all(b[-1]["reason"] == "error" for b in bad),
-         "lines without theirs are refused", bad)
+         "lines without a check are refused", bad)
     was = list(k.lines)
     k.lines.clear()
     more = k.ask(id=1, resend=bad[0][0]["seq"])
-    c.ok([e["event"] for e in more] == ["error", "done"], "events once more: the first", more)
+    c.ok([e["event"] for e in more] == ["error", "done"], "events are repeated from the first one on", more)
     rest = [e for _ in range(4) for e in k.until()]
-    c.ok(k.lines[:len(was)] == was and rest[-1].get("id") == 1, "all of them as they were, then its own done", k.lines)
+    c.ok(k.lines[:len(was)] == was and rest[-1].get("id") == 1, "all events are repeated unchanged, and then the request's own done comes", k.lines)
     none = k.ask(resend=100000) + k.ask(resend=0) + k.ask(resend=-1)
-    c.ok([e["field"] for e in of(none, "error")] == ["resend"] * 3, "events that have not been", none)
+    c.ok([e["field"] for e in of(none, "error")] == ["resend"] * 3, "events that did not exist yet are refused", none)
     for _ in range(25):
         k.ask(command="/help")
     gone = k.ask(resend=1)
@@ -300,8 +300,8 @@ def framed(c, k):
     k.framed = False
     ready = k.until("ready")[-1]
     c.ok("seq" not in ready and text_of(k.ask(prompt="What is 7 plus 8?", reset=True)) == text_of(plain),
-         "after a Ctrl-C lines are without", ready)
-    c.ok(of(k.ask(check=True), "error")[0]["field"] == "check", "a check is asked for with hello")
+         "after a Ctrl-C, lines have no check", ready)
+    c.ok(of(k.ask(check=True), "error")[0]["field"] == "check", "hello requests checks")
 
 
 def everything(name, command):

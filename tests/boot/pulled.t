@@ -42,9 +42,9 @@ for machine in (ARM64, RISCV64_ANY) if LONG else (ARM64,):  # slots and their dr
         said = k.prompt(60)
         tap.ok(re.search("error: .*(?:layer|embedding|head).*NVMe drive at 0x", said) and ids(unbroken).startswith(ids(said)) and
                len(ids(said)) < len(ids(unbroken)),
-               f"{machine.board}: pulled in the middle of a reply: named, and the prompt is back", said)
+               f"{machine.board}: a drive pulled in the middle of a reply is named, and the prompt is back", said)
         said = k.say(LINE)
-        tap.ok("error:" in said and not ids(said), f"{machine.board}: the next line says so again", said)
+        tap.ok("error:" in said and not ids(said), f"{machine.board}: the answer to the next line names the missing drive again", said)
         slot.put_back("other")
         k.say("/reset")
         said = k.say(LINE)
@@ -53,5 +53,5 @@ for machine in (ARM64, RISCV64_ANY) if LONG else (ARM64,):  # slots and their dr
         slot.put_back()
         k.say("/reset")
         said = k.say(LINE)
-        tap.ok(ids(said) == ids(unbroken) and "error:" not in said, f"{machine.board}: put back, the same tokens", said)
+        tap.ok(ids(said) == ids(unbroken) and "error:" not in said, f"{machine.board}: the drive that is put back gives the same tokens", said)
 tap.done()

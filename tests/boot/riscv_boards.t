@@ -55,7 +55,7 @@ def agrees(label, machine, arguments, drives, cores, *expect):
                                   timeout=600)
     reply = Reply(console)
     tap.ok(status == 0 and reply.ids == replies[mode].ids and reply.hash == replies[mode].hash,
-           f"{label}: ends by itself, the same ids and logits", console)
+           f"{label}: the machine ends by itself, with the same ids and logits", console)
     for text in (f"cores: {cores} of ",) + expect:
         tap.ok(text in console, f"{label}: says \"{text}\"", console)
     return console
@@ -91,10 +91,10 @@ for board, says in with_expected("NOR_SAYS").items():
 for machine in MACHINES:
     status, console = machine.run(words(), 1)
     tap.ok("error: " in console and "attach a card" in console or "no card" in console,
-           f"{machine.board}: without a card it says so", console)
+           f"{machine.board}: a start without a card says so", console)
     status, console = machine.run(words(), 1, ["-initrd", model])
     tap.ok(status == 0 and Reply(console).hash == expected.hash and "in place" in console,
-           f"{machine.board}: from an initrd, in place", console)
+           f"{machine.board}: a model in an initrd is used in place", console)
 
 # ---- what is written ---------------------------------------------------------------------------
 
@@ -129,7 +129,7 @@ for machine in MACHINES:
             k.expect("OpenSBI v")
         else:
             tap.ok("a board that can restart itself" in k.prompt() and k.stats("Third")[1] == 8,
-                   f"{board}: /reboot says that nothing can, and the prompt comes back", k.seen)
+                   f"{board}: /reboot says that the firmware cannot restart the board, and the prompt comes back", k.seen)
             continue
         k.prompt()
         tap.ok("go on" in k.say("/load"), f"{board}: /reboot, then /load", k.seen)
@@ -172,5 +172,5 @@ for machine in MACHINES:
         else:
             # QEMU's card does not report it: the checksum detects the wrong data.
             tap.ok("layer 4: the checksum does not match" in console and "power off" in console,
-                   f"{machine.board}: a sector that is gone is found", console)
+                   f"{machine.board}: an unreadable sector is detected", console)
 tap.done()

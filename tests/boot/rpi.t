@@ -140,7 +140,7 @@ for board in CORES:
         tap.ok(events.count("tag:0x00038002") == 2,
                f"{board}: the clocks of UART and cores are set", events)
     tap.ok("the console continues at 3000000 baud" in console and "power off" in console,
-           f"{board}: the console goes on", console)
+           f"{board}: the console continues", console)
 
     traps = os.path.join(BUILD, board, "traps.bin")
     for words, says in (("read-null", "read at 0x8: nothing is mapped there"),
@@ -156,15 +156,15 @@ for board in CORES:
     status, console = one_word(board, "n=1 " * 400 + "prompt=x", asked)
     with open(trace, encoding="utf-8", errors="replace") as f:
         events = f.read()
-    tap.ok(status == 0 and "boot arguments" not in console, f"{board}: 1,608 bytes of words", console)
+    tap.ok(status == 0 and "boot arguments" not in console, f"{board}: 1,608 bytes of options are read", console)
     if "tag:" in events:
-        tap.ok(re.search(r"tag:0x00050001 in_sz:2048", events), f"{board}: asked for with 2 KiB", events)
+        tap.ok(re.search(r"tag:0x00050001 in_sz:2048", events), f"{board}: the mailbox is asked with room for 2 KiB", events)
     process = start(board, "n=1 " * 600 + "prompt=x")
     console = read_until(process, "\n> ")
     process.kill()
     process.communicate()
     tap.ok("warning: the boot arguments have 2408 bytes, and the limit is 2048: all of them are ignored" in
-           console, f"{board}: 2,408 are answered with a sentence", console)
+           console, f"{board}: 2,408 bytes get an error message", console)
 
 # raspi3b is a 3B, whose LED is on the firmware's expander.
 trace = os.path.join(WORK, "light-trace")
@@ -177,7 +177,7 @@ if not events:
 else:
     changes = events.count("tag:0x00038041")
     tap.ok(changes >= 2 and changes % 2 == 0,
-           "rpi3: the light goes on and off while the card is read", events[-2000:])
+           "rpi3: the LED goes on and off while the card is read", events[-2000:])
 
 # The location of the slot of a real Pi 4: QEMU has the controller, without DMA, and no card in it.
 EMMC2 = ["-drive", f"if=none,id=card,format=raw,snapshot=on,file={card}",
@@ -226,7 +226,7 @@ for board in CORES:
     tap.ok(re.search(r"warning: a reset cut off the last run \d+\.\d s after its start, "
                      r"while it was (talking|waiting for input)", console),
            f"{board}: the next start names the reset", console)
-    tap.ok(console.count("cores: 4 of 4 at work") == 2, f"{board}: and has all its cores", console)
+    tap.ok(console.count("cores: 4 of 4 at work") == 2, f"{board}: the next start has all its cores", console)
 
 # ---- what is linked ---------------------------------------------------------------------------
 

@@ -132,7 +132,7 @@ def check(language, command, extra=""):
     tap.ok(status == 200 and said(a) == want[PROMPTS[0]], f"{language}: a reply is that of `ingot run`", (a, shown))
     c = connection(port)
     c.request("GET", "/v1/models", headers={"Host": "models.example"})
-    tap.ok(c.getresponse().status == 401, f"{language}: not without the token")
+    tap.ok(c.getresponse().status == 401, f"{language}: a request without the token is refused")
     c.close()
 
     # Pieces of a stream arrive as they are made, not at its end. On a busy computer the reader may sleep through most of a reply.
@@ -171,18 +171,18 @@ def check(language, command, extra=""):
         t.join(120)
     wrong = [r for r in results if r[2] == 200 and said(r[3]) != want[PROMPTS[(r[0] + r[1]) % 5]]]
     lost = [r for r in results if r[2] != 200]
-    tap.ok(min(spread) > 0, f"{language}: both servers have callers", spread)
+    tap.ok(min(spread) > 0, f"{language}: both servers get requests", spread)
     tap.ok(len(results) >= 24 + 12 * 4 and not wrong and all(r[2] in (0, 502, 503, 504) for r in lost) and len(lost) <= 12,
            f"{language}: of {len(results)} requests none is answered wrongly; {len(lost)} that were at the killed server end with an error", wrong or lost)
     status, a = ask(port, CHAT, chat(PROMPTS[3]))
-    tap.ok(status == 200 and said(a) == want[PROMPTS[3]], f"{language}: the other server has all callers", a)
+    tap.ok(status == 200 and said(a) == want[PROMPTS[3]], f"{language}: the other server gets all requests", a)
     servers[0].start()
     late = time.monotonic() + 60
     while servers[0].requests() == 0 and time.monotonic() < late:
         for i in range(12):
             ask(port, CHAT, chat("x", max_tokens=1), f"127.0.0.{2 + i}")
         time.sleep(0.1)
-    tap.ok(servers[0].requests() > 0, f"{language}: a server that is back has callers again")
+    tap.ok(servers[0].requests() > 0, f"{language}: a server that is back gets requests again")
     proxy.kill()
     proxy.wait()
     for s in servers:
@@ -239,7 +239,7 @@ def check_tls(language, command, extra=""):
     got = [ask_tls("POST", CHAT, chat(PROMPTS[0]), Origin=o)[0] for o in (own, own.upper().replace("HTTPS", "https"), "https://evil.example", f"https://localhost:{port + 1}", "null")]
     tap.ok(b"<html" in page and got == [200, 200, 403, 403, 403], f"{language} with TLS: the server's own page may ask, others may not", got)
     status, text = ask_tls("POST", CHAT, chat(PROMPTS[1], stream=True), Origin=own)
-    tap.ok(status == 200 and text.rstrip().endswith(b"[DONE]"), f"{language} with TLS: a stream", text[-100:])
+    tap.ok(status == 200 and text.rstrip().endswith(b"[DONE]"), f"{language} with TLS: a reply is streamed", text[-100:])
     s = trusts.wrap_socket(socket.create_connection(("127.0.0.1", port), timeout=60), server_hostname="localhost")
     s.sendall((f"GET /ws HTTP/1.1\r\nHost: localhost:{port}\r\nOrigin: {own}\r\nAuthorization: Bearer {TOKEN}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n").encode())
@@ -247,7 +247,7 @@ def check_tls(language, command, extra=""):
     while b'"ready"' not in data and (piece := s.recv(65536)):
         data += piece
     s.close()
-    tap.ok(data.startswith(b"HTTP/1.1 101") and b'"ready"' in data, f"{language} with TLS: a WebSocket", data[:300])
+    tap.ok(data.startswith(b"HTTP/1.1 101") and b'"ready"' in data, f"{language} with TLS: a WebSocket works", data[:300])
     proxy.kill()
     proxy.wait()
     for server in servers:

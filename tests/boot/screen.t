@@ -96,16 +96,16 @@ def test_chat(board, drives, width, height):
         tap.ok((display.width, display.height) == (width, height), f"{board}: {display.width} x {display.height} pixels")
         rows = wrapped(since_start(console), display.columns)
         good, detail = equal(display, rows)
-        tap.ok(good and len(rows) > display.n_rows, f"{board}: every cell is the glyph of what went over the line", detail)
+        tap.ok(good and len(rows) > display.n_rows, f"{board}: every cell has the glyph of the text on the line", detail)
         at = display.find("> ")
         tap.ok(at and display.backs[at[0]][2] not in (BLACK, None) and display.backs[at[0]][3] == BLACK,
                f"{board}: the cursor is after the prompt", detail)
         reply = console[:console.rfind("\n[")].split("\n")[-1].split(" ")
         tap.ok(display.front_of(" ".join(reply[:3])) == CYAN, f"{board}: a reply has its colour", reply)
-        tap.ok(display.front_of("new tokens") in (DARK, GREY), f"{board}: the figures have theirs", display.front_of("new tokens"))
+        tap.ok(display.front_of("new tokens") in (DARK, GREY), f"{board}: the figures have their colour", display.front_of("new tokens"))
         console = talk.ask("\u0416\u03a9\u00e9")
         good, detail = equal(talk.display(), wrapped(since_start(console), display.columns))
-        tap.ok(good and "\u0416\u03a9\u00e9" in console, f"{board}: letters of Cyrillic, Greek and Latin", detail)
+        tap.ok(good and "\u0416\u03a9\u00e9" in console, f"{board}: Cyrillic, Greek and Latin letters are shown", detail)
     finally:
         talk.end()
 
@@ -125,9 +125,9 @@ def test_terminal(board, drives):
         for i in range(len(seen.rows)):
             whole += [seen.line(i)] if i not in seen.soft else [whole.pop() + seen.line(i)]
         said = [row for row in whole[whole.index(next(r for r in whole if r.startswith("> "))):] if row[:1] != "["]
-        tap.ok(30 < max(map(len, said)) < 60, f"{board}: a terminal of 60 columns", said)
+        tap.ok(30 < max(map(len, said)) < 60, f"{board}: a terminal of 60 columns is supported", said)
         good, detail = equal(display, wrapped(since_start("\n".join(whole)), display.columns))
-        tap.ok(good, f"{board}: what a terminal shows, the display shows", detail)
+        tap.ok(good, f"{board}: the display shows the same as the terminal", detail)
     finally:
         talk.end()
 
@@ -150,7 +150,7 @@ def test_off(board, drives):
         console = talk.read_until(prompted)
         width, height, data = talk.qmp.screendump()
         tap.ok("screen:" not in console and "Ingot" not in Display((width, height, data)).text(),
-               f"{board}: screen=off", console)
+               f"{board}: screen=off leaves the display unused", console)
     finally:
         talk.end()
 

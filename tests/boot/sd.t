@@ -62,7 +62,7 @@ wanted = {machine.board: Reply(console) for (machine, name, _, _), (_, console)
 for (machine, name, _, _), (status, console) in zip(cases, results):
     if name == "no card":
         tap.ok("there is no card in the slot" in console and "power off" in console,
-               f"{machine.board}: an empty slot is answered with a sentence", console)
+               f"{machine.board}: an empty slot gets an error message", console)
         continue
     reply = Reply(console)
     want = wanted[machine.board]
@@ -141,7 +141,7 @@ for machine in (ARM64, RISCV64_ANY) if LONG else (ARM64,):
             continue  # counted for minutes
         console = read_counted(machine, capabilities)
         tap.ok(large_and_in_place(console), f"{machine.board}: {name}: commands of 64 KiB and more, "
-               "with data to where it is wanted", console[-1500:])
+               "with data sent directly to the reader", console[-1500:])
         if name == "ADMA2":
             good, elsewhere = dma_fills(console)
             tap.ok(good, f"{machine.board}: {name}: the emulator sees the file go there and nowhere "

@@ -149,17 +149,17 @@ def padded(name, model, size):
 card = card_of("send-card.img", FIRST)
 board = Board(ARM64, "arm64", card, "n=12")
 status, text = send(board.line, SMALL, "--load")
-tap.ok(status == 0 and "send-small.ingot" in text and "is loaded" in text, "a model comes to a board that talks to people, and is loaded", text)
+tap.ok(status == 0 and "send-small.ingot" in text and "is loaded" in text, "a model is sent to a board that talks to people, and is loaded", text)
 tap.ok(same(card, "models/send-small.ingot", SMALL) and same(card, "models/send-first.ingot", FIRST) and fsck(card)[0],
-       "it is on the card, and the other one, too", fsck(card))
+       "the card has the new model and the other one", fsck(card))
 status, text = send(board.line, LILA)
-tap.ok(status == 0 and same(card, "presets/lila.txt", LILA) and fsck(card)[0], "a preset, in a folder that is made", (text, fsck(card)))
+tap.ok(status == 0 and same(card, "presets/lila.txt", LILA) and fsck(card)[0], "a preset is stored in a new folder", (text, fsck(card)))
 status, text = send(board.line, OTHER, "--name", "send-small.ingot")
-tap.ok(status == 0 and same(card, "models/send-small.ingot", OTHER) and fsck(card)[0], "a file in place of the loaded model", (text, fsck(card)))
+tap.ok(status == 0 and same(card, "models/send-small.ingot", OTHER) and fsck(card)[0], "a file can replace the loaded model", (text, fsck(card)))
 status, text = send(board.line, SMALL, "--name", "more.ingot")
 tap.ok(status == 1 and "/model first" in text, "a file in place of the loaded model is refused with the advice to load another first", text)
 status, text = send(board.line, OTHER, "--name", "send-small.ingot", "--load")
-tap.ok(status == 1, "whatever arrives", text)
+tap.ok(status == 1, "any file's contents arrive unchanged", text)
 board.kill()
 
 board = Board(ARM64, "json", card, "mode=json")
@@ -179,7 +179,7 @@ rows = [((gguf,), "ingot pack"), ((empty,), "is empty"), ((large,), "no room"), 
 said = [send(board.line, *words) for words, _ in rows]
 tap.ok(all(s == 1 and want in t for (s, t), (_, want) in zip(said, rows)), "a file that a card cannot take is refused by name", said)
 tap.ok("send-first" in board.say("-p", "/models", "-q"), "after a refused file, the board answers as before")
-tap.ok("PATH BYTES" in board.say("-p", "/receive x", "-q"), "a program that does not say how much is told what to say")
+tap.ok("PATH BYTES" in board.say("-p", "/receive x", "-q"), "a program that omits the size is told to give it")
 for length, cause in ((200000000, "the card has no room for it: delete files"), (1 << 32, "a file on FAT32 has 1 to 4294967295 bytes"),
                       (0, "a file on FAT32 has 1 to 4294967295 bytes")):
     text = board.say("-p", f"/receive models/x.ingot {length}", "-q")
@@ -192,17 +192,17 @@ for cut in range(STEP + ON_THE_WAY, LENGTH, STEP):
     between = Between(board, f"between-{cut}", cuts_after=cut)
     name = f"models/cut-{cut}.ingot"
     status, text = send("unix:" + between.path, source)
-    tap.ok(status == 1 and on_card(card, name) is None and fsck(card)[0], f"a line that is cut after {cut} bytes leaves the card as it was", (text, fsck(card)))
+    tap.ok(status == 1 and on_card(card, name) is None and fsck(card)[0], f"a line that is cut after {cut} bytes leaves the card unchanged", (text, fsck(card)))
     status, text = send(board.line, source)
     found = re.search(r"\((\d+\.\d+) MiB are there", text)
     tap.ok(status == 0 and found and cut - ON_THE_WAY - STEP - 8192 < float(found.group(1)) * (1 << 20) < cut and same(card, name, source),
-           "the next try goes on where it was", text)
+           "the next try continues where the transfer stopped", text)
 
 power = padded("power.ingot", SMALL, 2 * STEP)
 between = Between(board, "power", cuts_after=STEP + ON_THE_WAY)
 status, text = send("unix:" + between.path, power)
 board.kill()
-tap.ok(status == 1 and fsck(card)[0], "a board without power leaves the card as it was", text)
+tap.ok(status == 1 and fsck(card)[0], "a power cut leaves the card unchanged", text)
 board.start()
 status, text = send(board.line, power)
 tap.ok(status == 0 and "are there" in text and same(card, "models/power.ingot", power) and fsck(card)[0], "an upload to a board whose power went off continues", (text, fsck(card)))
@@ -210,13 +210,14 @@ tap.ok(status == 0 and "are there" in text and same(card, "models/power.ingot", 
 noise = padded("noise.ingot", SMALL, 700000 if LONG else 120000)
 between = Between(board, "noise", spoils=9973)
 status, text = send("unix:" + between.path, noise)
-tap.ok(status == 0 and between.n_spoilt > (50 if LONG else 10) and same(card, "models/noise.ingot", noise), f"over a line that spoilt {between.n_spoilt} bytes", text)
+tap.ok(status == 0 and between.n_spoilt > (50 if LONG else 10) and same(card, "models/noise.ingot", noise),
+       f"a file arrives over a line that damaged {between.n_spoilt} bytes", text)
 
 stopped = padded("stopped.ingot", SMALL, 8 * STEP)  # so long that the rest is not on its way already
 between = Between(board, "stopped", calls_after=STEP, calls=lambda: child.send_signal(2))
 child = subprocess.Popen([HOST, "send", stopped, "--to", "unix:" + between.path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 text = child.communicate(timeout=60)[0]
-tap.ok(child.returncode == 1 and "continues from here" in text and on_card(card, "models/stopped.ingot") is None, "Ctrl-C stops it", text)
+tap.ok(child.returncode == 1 and "continues from here" in text and on_card(card, "models/stopped.ingot") is None, "Ctrl-C stops `ingot send`", text)
 answer = board.say("-p", "/models", "-q")
 tap.ok("send-first" in answer, "after Ctrl-C, the board answers as before", answer)
 board.kill()
@@ -226,7 +227,7 @@ card = card_of("send-riscv.img", FIRST)
 board = Board(RISCV64_ANY, "riscv64", card, "mode=json", cores=2)
 status, text = send(board.line, SMALL, "--load")
 good, reply = answers(board, SMALL)
-tap.ok(status == 0 and good and same(card, "models/send-small.ingot", SMALL) and fsck(card)[0], "on RISC-V", (text, reply))
+tap.ok(status == 0 and good and same(card, "models/send-small.ingot", SMALL) and fsck(card)[0], "a file arrives on a RISC-V board", (text, reply))
 board.kill()
 
 
@@ -302,7 +303,7 @@ else:
     tap.ok("error: stopped by Ctrl-C" in text, "Ctrl-C ends the wait", text)
     status, text = ymodem("/receive", SMALL, LILA, gguf)
     tap.ok(re.search(r"\(models/send-small\.ingot: [^\n]*\n\(presets/lila\.txt: [^\n]*\nerror: models/x\.gguf: [^\n]*a card takes", text.replace("\r", "")) and
-           fsck(card)[0], "each file of a batch is told, and the one that is refused by its name", (status, text, fsck(card)))
+           fsck(card)[0], "each file of a batch is reported, and the refused one by its name", (status, text, fsck(card)))
     board.kill()
 
 
@@ -347,7 +348,7 @@ line.sendall(b'{"command":"/stats"}\n')
 said = b""
 while not re.search(rb'"done".*\n', said) and time.monotonic() < start + 30:
     said += line.recv(4096) if select.select([line], [], [], 0.2)[0] else b""
-tap.ok(b'"event":"done","reason":"command"' in said, "/mode json 5 lasts as long as something comes", said)
+tap.ok(b'"event":"done","reason":"command"' in said, "/mode json 5 lasts while input arrives", said)
 while not re.search(PERSON, said) and time.monotonic() < start + 30:
     said += line.recv(4096) if select.select([line], [], [], 0.2)[0] else b""
 tap.ok(re.search(PERSON, said) and 12 < time.monotonic() - start < 20, f"/mode json 5 ends after 5 s of silence: {time.monotonic() - start:.1f} s", said)

@@ -135,7 +135,7 @@ def talk(c, k):
     ready = done_of(start)
     c.ok(ready.get("protocol") == 1 and ready.get("model") == "demo-q8_0.ingot" and
          ready.get("context_limit_tokens") == 512 and ready.get("turns") is True and
-         len(of(start, "log")) > 2, "log lines, then ready says what there is", start)
+         len(of(start, "log")) > 2, "log lines come first, then ready describes the board", start)
 
     people = plain(PROMPT)
     reply = k.ask(prompt=PROMPT, temp=0)
@@ -157,19 +157,19 @@ def talk(c, k):
     c.ok([(e["name"], e["column"]) for e in of(bad, "error")] ==
          [("field", 24), ("field", 12), ("value", 0)] and
          [e["reason"] for e in of(bad, "done")] == ["error"] * 3 and not of(bad, "token"),
-         "a field that is not known, or not so, is refused", bad)
+         "an unknown field, or a value of a wrong type, is refused", bad)
     k.send('{"prompt" "x"}\nhello\n{"prompt":"\\ud83d"}\n\n{"prompt":"\xff"}\n'.encode("latin-1"))
     bad = sum((k.until("done") for _ in range(4)), [])
     c.ok([(e["name"], e["column"]) for e in of(bad, "error")] ==
          [("json", 11), ("json", 1), ("json", 18), ("json", 12)],
-         "JSON that is none is named with its column, and it goes on", bad)
+         "invalid JSON is named with its column, and the next line is answered", bad)
     k.send(b'{"prompt":"' + b"x" * 20000 + b'"}\n')
     bad = k.until("done")
     c.ok([e["name"] for e in of(bad, "error")] == ["line"], "a line of 20 kB is refused", bad)
     again = k.ask(prompt=PROMPT, reset=True)
     c.ok(ids_of(again) == people.ids and done_of(again)["context_tokens"] == done["context_tokens"]
          and done_of(again)["prompt_tokens"] < done["prompt_tokens"],
-         "a refused request set nothing; reset starts over", again)
+         "a refused request sets nothing; reset starts a new conversation", again)
 
     stop = people.text[5:9]
     reply = k.ask(prompt=PROMPT, reset=True, stop=stop)
@@ -201,10 +201,10 @@ def with_id(c, k, people):
          [e["token"] for e in of(reply, "token") if e["token"] is not None] == people.ids,
          "a request's id is in every event of its answer, and x_ fields are ignored", reply)
     other = k.ask(id=-7, command="/stats") + k.ask(bad=1, id=8)
-    c.ok([e["id"] for e in other] == [-7] * (len(other) - 2) + [8, 8], "of any answer", other)
+    c.ok([e["id"] for e in other] == [-7] * (len(other) - 2) + [8, 8], "every event of any answer has the id", other)
     other = k.ask(id="x" * 65) + k.ask(id=1.5) + k.ask(id=True)
     c.ok([e["name"] for e in of(other, "error")] == ["field"] * 3 and
-         not any("id" in e for e in other), "an id that is none is refused", other)
+         not any("id" in e for e in other), "an invalid id is refused", other)
     for stop in ("q1", "q2", "q3", "q4", "q5"):  # each in place of the one before
         reply = k.ask(stop=stop, id="stop")
     c.ok(done_of(reply)["reason"] == "command" and
@@ -232,7 +232,7 @@ def stop_reply(c, k):
          done["reply_tokens"] == len(ids_of(events)), "Ctrl-C stops a reply", done)
     k.send(b'{"prompt":"half a line\x03')
     c.ok(done_of(k.until("ready", "done")).get("event") == "ready",
-         "elsewhere it drops the line, and is answered by ready")
+         "Ctrl-C without a reply drops the line, and ready answers")
 
 
 def commands(c, k):
@@ -244,10 +244,10 @@ def commands(c, k):
          done_of(stats)["reason"] == "command" and of(stats, "log"), "/stats", stats)
     bad = k.ask(command="/undoo") + k.ask(command="stats") + k.ask(command="/set temp 1000")
     c.ok([e["name"] for e in of(bad, "error")] == ["failed", "value", "failed"] and
-         "/undo?" in bad[0]["text"], "commands that are none", bad)
+         "/undo?" in bad[0]["text"], "unknown commands are refused", bad)
     c.ok(len(of(k.ask(command="/help all"), "text")) > 30, "/help all")
     c.ok("/stats" in "".join(e["text"] for e in of(k.ask(command="/log") +
-         k.ask(command="/help"), "text")), "/log, and a command behind it")
+         k.ask(command="/help"), "text")), "/log and the command after it are answered")
 
 
 def on_board(machine):
@@ -277,7 +277,7 @@ def on_host():
             talk(c, k)
             commands(c, k)
             k.child.stdin.close()
-            c.ok(k.rest() == [] and k.child.wait(WAIT) == 0, "the end of the input ends it")
+            c.ok(k.rest() == [] and k.child.wait(WAIT) == 0, "the program ends when its input ends")
             c.ok(not k.wrong and k.firmware == [None], "every line is an event", k.wrong)
         tiny = os.path.join(WORK, "serial-tiny.ingot")
         subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", tiny], check=True,
@@ -337,11 +337,11 @@ def serial_with_host():
         c.ok(one.returncode == 0 and one.stdout == people.text + "\n", "-p: the reply and no more",
              one)
         c.ok(re.search(r"^\[\d+ prompt \+ \d+ reply tokens?, prefill .* ms, end\]$", one.stderr,
-                       re.M), "its figures on standard error", one.stderr)
+                       re.M), "the figures go to standard error", one.stderr)
         before = os.path.getsize(table)
         full = serial(peer.device, "-p", PROMPT, "--csv", table, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (before + 20, before + 20)))
         c.ok(full.returncode == 1 and full.stdout == people.text + "\n" and "serial-figures.csv: File too large" in full.stderr and
-             os.path.getsize(table) == before, "a full disk: the reply, an error, and no part of a row", full)
+             os.path.getsize(table) == before, "a full disk: the reply comes, then an error, and no incomplete row is written", full)
         two = serial(peer.device, "--csv", table, "-q", "-n", "6",
                      input=f"{PROMPT}\n/stats\n\n/nonsense\n//x\n")
         c.ok(two.returncode == 0 and " of the context are taken" in two.stdout and "error: there is no /nonsense" in
@@ -381,7 +381,7 @@ def at_terminal(c, peer):
         c.ok(len(k.before) > 20, "the prompt is back after Ctrl-C", k.before)
         k.send("\x04")
         k.expect(pexpect.EOF)
-        c.ok(ended(k) == 0, "Ctrl-D ends it", k.exitstatus)
+        c.ok(ended(k) == 0, "Ctrl-D ends the program", k.exitstatus)
     except (pexpect.TIMEOUT, pexpect.EOF) as error:
         c.ok(False, f"goes on at a terminal ({type(error).__name__})", f"{k.before}")
     end(k)
@@ -478,7 +478,7 @@ def serial_errors():
                  f"the board talks to people again after {number.name}", (status, said))
             gone.stdin.close()
             gone.stdout.close()
-    c.ok("does not take /mode json" in refuses_mode(), "one that does not take it says why")
+    c.ok("does not take /mode json" in refuses_mode(), "a board that refuses it says why")
     with Peer("--json") as peer:
         serial(peer.device, "-p", "/stats")  # it is up
         gone = subprocess.Popen([HOST, "serial", peer.device], stdin=subprocess.PIPE,
@@ -491,12 +491,12 @@ def serial_errors():
         said = gone.stdout.read().decode()
         gone.wait(WAIT)
         gone.stdin.close()
-    c.ok(gone.returncode == 1 and "was the adapter pulled out?" in said, "a device that goes", said)
+    c.ok(gone.returncode == 1 and "was the adapter pulled out?" in said, "a device that disappears is reported", said)
     master, slave = pty.openpty()
     silent = serial(os.ttyname(slave), "--wait", "1")
     os.close(master)
     os.close(slave)
-    c.ok(silent.returncode == 1 and "the board is silent" in silent.stderr, "a line that is silent",
+    c.ok(silent.returncode == 1 and "the board is silent" in silent.stderr, "a silent line is reported",
          silent)
     for device, says in (("/dev/ttyNONE", "plug the adapter in"),
                          ("/dev/null", "not a serial device"), ("", "no such device")):
@@ -528,10 +528,10 @@ def serial_with_qemu():
         reply = serial(device, "-p", PROMPT, "-q", "--csv", table)
         c.ok(reply.returncode == 0 and reply.stdout == plain(PROMPT).text + "\n", "a reply", reply)
         rows = rows_of(table)
-        c.ok(len(rows) == 2 and rows[1][1:3] == ["virt-arm64", "demo-q8_0.ingot"], "its row", rows)
+        c.ok(len(rows) == 2 and rows[1][1:3] == ["virt-arm64", "demo-q8_0.ingot"], "the reply has its row in the CSV", rows)
         again = serial(device, input=f"/reboot\n{PROMPT}\n")
         c.ok(again.returncode == 0 and again.stdout.endswith(plain(PROMPT).text + "\n") and
-             "Ingot 0." in again.stderr, "a restart, and it goes on", again)
+             "Ingot 0." in again.stderr, "the program continues after the board's restart", again)
     except (AttributeError, OSError, subprocess.TimeoutExpired) as error:
         c.ok(False, f"goes on ({error!r})")
     finally:
