@@ -48,12 +48,12 @@ def in_folder(name, data):
 
 GOOD = os.path.join(FOLDER, "good.ingot")
 status, said = host("sign", DEMO, "--key", os.path.join(KEYS, "key.pem"), "-o", GOOD)
-tap.ok(status == 0 and re.search(r"signed by key [0-9a-f]{16}", said), "ingot sign", said)
+tap.ok(status == 0 and re.search(r"signed by key [0-9a-f]{16}", said), "`ingot sign` signs a model", said)
 with open(GOOD, "rb") as f:
     signed = f.read()
 with open(DEMO, "rb") as f:
     plain = f.read()
-tap.ok(signed.startswith(plain) and len(signed) == len(plain) + 4096, "the model stays as it was, with a page behind it")
+tap.ok(signed.startswith(plain) and len(signed) == len(plain) + 4096, "the signed file is the unchanged model, followed by a page")
 
 # By openssl, from FORMAT.md alone: r and s in its form, and the signed bytes.
 magic, version, kind, file_bytes, block_bytes, parts, leaf, key_id, reserved, rs = BLOCK.unpack_from(signed, len(plain))
@@ -108,11 +108,11 @@ for name, why in HOST_BAD.items():
     status, said = host("verify", f"{FOLDER}/{name}.ingot", "--public-key", KEYS + "/public.pem")
     tap.ok(status == 1 and re.search(why, said), f"ingot verify: {name}", said)
 status, said = host("verify", GOOD, "--public-key", KEYS + "/public.pem")
-tap.ok(status == 0 and f"all {parts} parts are as it signed them" in said, "ingot verify: a good one", said)
+tap.ok(status == 0 and f"all {parts} parts are as it signed them" in said, "ingot verify: a signed model is accepted", said)
 status, said = host("verify", FOLDER + "/weights.ingot")
 tap.ok(status == 1 and "layer 2" in said, "ingot verify without a key sees what was altered", said)
 tap.ok("signature   of key" in host("info", GOOD)[1] and "signature   none" in host("info", DEMO)[1] and
-       json.loads(host("info", GOOD, "--json")[1])["signed_by_key"] == key_id.hex(), "ingot info")
+       json.loads(host("info", GOOD, "--json")[1])["signed_by_key"] == key_id.hex(), "`ingot info` shows the signature")
 
 # An adapter of zeros for the embedding, also made from FORMAT.md.
 dim, layers, vocab = struct.unpack_from("<III", plain, 92)
@@ -165,17 +165,17 @@ for machine in (ARM64, RISCV64):
         reply = Reply(out)
         tap.ok(status == 0 and reply.hash == expected.hash and reply.ids == expected.ids and reply.hash,
                f"{machine.board}, {cores} cores {words}: signed, the logits are those of the unsigned model", out)
-        tap.ok(re.search(rf"signature: key {key_id.hex()}, header verified in [\d.]+ ms", out), f"{machine.board}: by which key", out)
+        tap.ok(re.search(rf"signature: key {key_id.hex()}, header verified in [\d.]+ ms", out), f"{machine.board}: the log names the key", out)
     with Console(Signed(machine), "model=good.ingot", card_arguments(card)) as c:
         c.prompt()
         for name, why in BAD.items():
             out = c.change(f"{name}.ingot")
             tap.ok(re.search(rf"error: {name}\.ingot: {why}", out.replace("\n", "")) and "back to the previous model" in out,
-                   f"{machine.board}: {name} is refused, and the model before is back", out)
-        tap.ok("15" in c.say("What is 7 plus 8?"), f"{machine.board}: which talks", c.seen)
+                   f"{machine.board}: {name} is refused, and the previous model is back", out)
+        tap.ok("15" in c.say("What is 7 plus 8?"), f"{machine.board}: the previous model replies", c.seen)
         refused = [re.search(why, c.say("/adapter " + name).replace("\n", "")) for name, why in
                    (("plain", "adapter plain: it is not signed"), ("bad", "adapter bad: its data is not what was signed"))]
-        tap.ok(all(refused) and "error" not in c.say("/adapter good"), f"{machine.board}: adapters, too", c.seen)
+        tap.ok(all(refused) and "error" not in c.say("/adapter good"), f"{machine.board}: adapters without a valid signature are refused, too", c.seen)
         c.send("/selftest\r")  # that of the kernels comes before, and is stopped
         c.expect(r"ok, \d+ cases\r")
         c.send("\x03")
@@ -202,10 +202,10 @@ tap.ok("layer 2: not what was signed" in out, "virt-arm64: in place, altered", o
 
 if LONG:
     status, out = ARM64.run("model=good.ingot prompt=x n=1 selftest isa=ref", 1, card_arguments(card), kernel(ARM64), timeout=300)
-    tap.ok(status == 0 and "signatures: the vectors of RFC 6979" in out, "at a start, too", out)
+    tap.ok(status == 0 and "signatures: the vectors of RFC 6979" in out, "an altered model is refused at a start, too", out)
 SIGNED_BY = ["--public-key", KEYS + "/public.pem"]
 status, out = host("run", GOOD, *SIGNED_BY, "-p", "What is 7 plus 8?", "--temp", "0", "-n", "8", "--ids")
-tap.ok(status == 0 and Reply(out).hash == expected.hash and f"signature: key {key_id.hex()}" in out, "ingot run --public-key: a good one", out)
+tap.ok(status == 0 and Reply(out).hash == expected.hash and f"signature: key {key_id.hex()}" in out, "ingot run --public-key: a signed model is accepted", out)
 for name, why in BAD.items():
     status, out = host("run", f"{FOLDER}/{name}.ingot", *SIGNED_BY, "-p", "x", "-n", "1")
     tap.ok(status == 1 and re.search(rf"{name}\.ingot: {why}", out.replace("\n", "")), f"ingot run --public-key: {name} is refused as by a board", out)
@@ -217,7 +217,7 @@ for words in (("chat",), ("serve", "--port", "0")):
 status, out = host("run", GOOD, "--public-key", DEMO, "-p", "x")
 tap.ok(status != 0 and "demo-q8_0" in out, "ingot run --public-key: a file that is not a key", out)
 status, out = ARM64.run(f"model=cut.ingot {asked}", 1, card_arguments(card))
-tap.ok(status == 0 and Reply(out).hash == expected.hash and "signature" not in out, "an image without a key takes any", out)
+tap.ok(status == 0 and Reply(out).hash == expected.hash and "signature" not in out, "an image without a key accepts any model", out)
 
 # ---- a locked line ----
 
@@ -225,19 +225,20 @@ WORD = host("lock", "2718")[1].strip()
 ALLOWED = {"help", "reset", "retry", "plan", "stats", "lock", "unlock"}
 with Console(ARM64, f"model=good.ingot temp=0 n=6 {WORD}", card_arguments(card)) as c:
     out = c.prompt()
-    tap.ok("locked: this line only chats" in out, "lock= says so", out)
-    tap.ok("7 plus 8" in c.say("What is 7 plus 8?"), "it chats", c.seen)
+    tap.ok("locked: this line only chats" in out, "lock= prints that the line is locked", out)
+    tap.ok("7 plus 8" in c.say("What is 7 plus 8?"), "a locked line answers questions", c.seen)
     listed = set(re.findall(r"^  /(\w+)", c.say("/help all"), re.M))
-    tap.ok(listed == ALLOWED and set(re.findall(r" /(\w+)", re.sub("(?m)^/help .*", "", c.say("/help")))) == ALLOWED, "/help lists what is left", (listed, c.seen))
+    tap.ok(listed == ALLOWED and set(re.findall(r" /(\w+)", re.sub("(?m)^/help .*", "", c.say("/help")))) == ALLOWED,
+           "/help lists the commands that a locked line allows", (listed, c.seen))
     out = c.say("/unlock 2719")
-    tap.ok("wrong PIN; try again in 1 s" in out, "a wrong PIN", out)
+    tap.ok("wrong PIN; try again in 1 s" in out, "a wrong PIN is refused", out)
     tap.ok("too early" in c.say("/unlock 2718"), "the next try has to wait, also with the right one", c.seen)
     while "too early" in c.say("/unlock 0000"):
         pass
     tap.ok("try again in 2 s" in c.seen, "the wait grows with each wrong try", c.seen)
     while "too early" in c.say("/unlock 2718"):
         pass
-    tap.ok("unlocked" in c.seen, "the PIN opens", c.seen)
+    tap.ok("unlocked" in c.seen, "the right PIN unlocks the line", c.seen)
     every = set(re.findall(r"^  /(\w+)", c.say("/help all"), re.M)) | {"exit", "quit"}
     tap.ok("temp 0.500" in c.say("/set temp 0.5") and len(every) > 30, "all commands are there again", c.seen)
     c.send("\x1b[A\x1b[A\x1b[A")
@@ -249,14 +250,14 @@ with Console(ARM64, f"model=good.ingot temp=0 n=6 {WORD}", card_arguments(card))
     tap.ok("no turn" in c.say("/retry") and "TULIP" not in c.seen, "earlier lines are not in the history, and no reply can be repeated", c.seen)
     c.say("Which words do you know?")
     shown = [c.seen for line in ("/retry", "/stats", "/help", "/plan") if "TULIP" in c.say(line) or "/switch" in c.seen]
-    tap.ok(not shown, "no command of a locked line shows anything of it", shown)
+    tap.ok(not shown, "no command of a locked line shows the earlier conversation", shown)
     kept = [name for name in sorted(every - ALLOWED) if "is refused while the line is locked" not in c.say(f"/{name} x")]
-    tap.ok(not kept, f"each of the {len(every - ALLOWED)} others is refused", kept)
-    tap.ok("/nothing; " in c.say("/nothing"), "one that is none, too", c.seen)
+    tap.ok(not kept, f"each of the {len(every - ALLOWED)} other commands is refused", kept)
+    tap.ok("/nothing; " in c.say("/nothing"), "an unknown command is refused, too", c.seen)
 with Console(ARM64, "model=good.ingot lock=2718", card_arguments(card)) as c:
     out = c.prompt()
     tap.ok("lock takes what `ingot lock` prints" in out.replace("\n", "") and "refused" in c.say("/set temp 1") and
-           "lock= is not valid" in c.say("/unlock 2718"), "a word that is none locks, and nothing opens it", out + c.seen)
+           "lock= is not valid" in c.say("/unlock 2718"), "an invalid lock= locks the line, and no PIN unlocks it", out + c.seen)
 
 
 def ask(child, request):

@@ -134,7 +134,7 @@ class Soak:
                 self.step(number)
             self.ok(True, what)
             after = self.marks()
-            self.ok(len(before) >= 6 and before == after, "the arena's marks are as at the beginning",
+            self.ok(len(before) >= 6 and before == after, "the arena's marks equal those of the beginning",
                     (before, after))
             self.console.send("/off\r")
             self.console.expect("power off")

@@ -117,7 +117,7 @@ class Bench:
                    f"got {calls}\n{console}")
         tap.ok(status == 0 and console.count("power off") <= 1 and
                "nothing happened" not in console,
-               f"{name}: and the machine is off within {SECONDS} s", f"status {status}\n{console}")
+               f"{name}: the machine is off within {SECONDS} s", f"status {status}\n{console}")
         return console
 
 
@@ -143,10 +143,10 @@ def check_trap(bench, row, core):
         return
     values = registers(console)
     tap.ok(all(register in values for register in REGISTERS[bench.board]),
-           f"{bench.board}, {words}: every register by its name", console)
+           f"{bench.board}, {words}: every register is printed with its name", console)
     if name == "undefined":
         wrong = [r for r, value in PLANTED[bench.board].items() if values.get(r) != value]
-        tap.ok(not wrong, f"{bench.board}, {words}: registers hold what was put there",
+        tap.ok(not wrong, f"{bench.board}, {words}: registers have the values that the trap's code set",
                f"{wrong}\n{console}")
 
 
@@ -206,7 +206,7 @@ def check_rest(bench):
             continue
         tap.ok(console.count(first) == 1 and console.count("backtrace of core ") == 1 and
                "another trap" not in console,
-               f"{bench.board}, {words}: the others are silent", console)
+               f"{bench.board}, {words}: the other cores print nothing", console)
     bench.check("malloc", "newlib's malloc gives NULL", ["malloc: NULL and ENOMEM\n"], None)
 
 

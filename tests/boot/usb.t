@@ -99,6 +99,6 @@ for machine in (ARM64, RISCV64_V):
     good, console = written_sectors(machine, usb_arguments)
     tap.ok(good, f"{machine.board}: a sector and 300 are written and read back", console)
     good, console = written_sectors(machine, lambda card: usb_arguments(card, device=BIG))
-    tap.ok(good, f"{machine.board}: the same in blocks of 4 KiB", console)
+    tap.ok(good, f"{machine.board}: sectors are written and read back on blocks of 4 KiB", console)
 
 tap.done()

@@ -113,15 +113,15 @@ LOG = work("log")
 status, out, err = voice(f"unix:{LINE}", "--input", work("one.wav"), "--output", work("out.wav"), "--stt", STT, "-n", "7", "--system", "Be brief.",
                          "--tts", f"echo $(date +%s.%N) $(cat) >> {LOG}; cp {TONE} {{}}")
 rows = [line.split(" ", 1) for line in open(LOG, encoding="utf-8").read().strip().split("\n")]
-tap.ok(status == 0 and [r[1] for r in rows] == ["One.", "Two.", "Three."], "sentences of a board", (status, rows, err))
-tap.ok(float(rows[0][0]) < times["done"] - 0.5, "the first is spoken while the reply is still coming", (rows, times))
-tap.ok(requests == [{"system": "Be brief."}, {"n": 7}, {"prompt": "What is 7 plus 8?"}], "what the board is asked", requests)
+tap.ok(status == 0 and [r[1] for r in rows] == ["One.", "Two.", "Three."], "a board's sentences are spoken", (status, rows, err))
+tap.ok(float(rows[0][0]) < times["done"] - 0.5, "the first sentence is spoken while the reply still arrives", (rows, times))
+tap.ok(requests == [{"system": "Be brief."}, {"n": 7}, {"prompt": "What is 7 plus 8?"}], "the board gets the spoken question", requests)
 
 # A board in QEMU that starts in chat mode.
 board = Board(ARM64, FOLDER, "board", make_card("voice-card.img", MODEL), "temp=0")
 status, out, err = voice(board.line, "--input", work("one.wav"), "--output", work("out.wav"), "--stt", STT, "--tts", TTS)
 alone = run([HOST, "run", MODEL, "-p", "What is 7 plus 8?", "--temp", "0", "-q"])[1].strip()
-tap.ok(status == 0 and alone in out, "a board", (status, out, err))
+tap.ok(status == 0 and alone in out, "a board in QEMU answers a spoken question", (status, out, err))
 board.kill()
 
 # Failures.
@@ -136,10 +136,10 @@ for name, options, says in (("no file", ("--input", work("nothing.wav")), "canno
     status, out, err = voice(MODEL, "--output", work("x.wav"), *(() if "--tts" in options else ("--tts", TTS)), *options)
     tap.ok(status == 1 and says in err, name, (status, out, err))
 status, out, err = voice(work("nobody.ingot"), "--input", work("one.wav"), "--output", work("x.wav"), "--stt", STT, "--tts", TTS)
-tap.ok(status == 1 and "no such" in err.lower(), "a model that is not there", (status, err))
+tap.ok(status == 1 and "no such" in err.lower(), "a missing model is reported", (status, err))
 tap.ok(voice(MODEL, "--input", work("one.wav"), "--output", work("x.wav"), "--stt", "true {}", "--tts", TTS)[2].count("nothing was understood") == 1,
        "unrecognized speech is not sent")
-tap.ok(os.listdir(os.environ["TMPDIR"]) == [], "no file stays", os.listdir(os.environ["TMPDIR"]))
+tap.ok(os.listdir(os.environ["TMPDIR"]) == [], "no temporary file is left", os.listdir(os.environ["TMPDIR"]))
 
 # A speech recognition server, as in OpenAI's API.
 FORMS = []
@@ -165,7 +165,8 @@ if shutil.which("curl"):
         tap.ok(status == 0 and out.startswith("> What is 7 plus 8?\n") and FORMS[-1][0] == "/v1/audio/transcriptions" and b"RIFF" in FORMS[-1][1] and
                b'name="response_format"' in FORMS[-1][1], f"a server at {path or '/'} is asked", (status, out, err, FORMS[-1:]))
     delays = re.search(r"\(understood after (\d+\.\d) s, the first sound after (\d+\.\d) s\)", err)
-    tap.ok(delays and 0.7 <= float(delays[1]) <= float(delays[2]), "the delays are said, from the last word on: the quiet that ends a question counts", err)
+    tap.ok(delays and 0.7 <= float(delays[1]) <= float(delays[2]),
+           "the delays are printed, from the last word on, and include the silence that ends a question", err)
 else:
     tap.skip("a server that understands", "curl is not installed")
 

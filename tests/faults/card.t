@@ -97,7 +97,7 @@ for (machine, (name, _, _, expected), _), (status, console) in zip(cases, result
     if expected == ["ids:"]:
         reply = Reply(console)
         tap.ok(good.ids and reply.ids == good.ids and reply.hash == good.hash,
-               f"{machine.board}: {name}: and nobody hears of it", console)
+               f"{machine.board}: {name}: the reply and its logits are those of a good card", console)
 status, console = cut_run.result()
 tap.ok("error:" in console and "the card ends before the file does" in console and
        "power off" in console,

@@ -62,7 +62,7 @@ class Row:
 def once(row):
     """All of them, each once: at the start, except the layer, which a reply reads if the drive's measurement did not."""
     s = session(row.machine, row.device, "card")
-    row.ok(s.wait(r"^> ") and "error: " not in s.seen, "reads that fail once: it starts", s.seen)
+    row.ok(s.wait(r"^> ") and "error: " not in s.seen, "reads that fail once do not prevent the start", s.seen)
     row.right(s, "reads that fail once")
     s.close()
 
@@ -71,13 +71,13 @@ def at_start(row):
     """A model that cannot be opened for several reasons, one after the other, and then can."""
     s = session(row.machine, row.device, "folder")
     text = s.wait(r"^> ") or s.seen
-    row.ok("error: " in text and "cannot be read" in text and text.endswith("> "), "the folder: said at the start", text)
+    row.ok("error: " in text and "cannot be read" in text and text.endswith("> "), "an unreadable folder is reported at the start", text)
     for place, words in (("folder", ["cannot be read"]), ("fat", ["cannot be read"]), ("header", ["header and tables"])):
         s.swap(place)
         row.refused(s, "/model drive", words, f"the {place}")
     s.swap("well")
     _, text = s.ask("/model drive")
-    row.ok("error" not in text and text.endswith("> "), "/model loads the model once its folder is there", text)
+    row.ok("error" not in text and text.endswith("> "), "/model loads the model when its folder is readable", text)
     row.right(s, "and then")
     s.close()
 
@@ -87,7 +87,7 @@ def in_replies(row):
     # for by the same code on both machines.
     silent = row.device == "nvme" and (LONG or row.machine is ARM64)
     s = session(row.machine, row.device, "well", silent)
-    row.ok(s.wait(r"^> "), "it starts", s.seen)
+    row.ok(s.wait(r"^> "), "the board starts", s.seen)
     s.swap("layer")
     for line in ("hello there", "and again"):
         row.refused(s, line, ["layer 2, sector", "a transfer failed"], "a layer")
@@ -104,7 +104,7 @@ def in_replies(row):
         s.wait(r"hello there\n(?:\[[^\n]*\n)*[^\n\[]{3}")  # after lines of progress
         go()
         said, text = ids_of(s.wait(r"^> ") or s.seen[s.at:])
-        row.ok("error: " in text and words in text and said and len(said) < 60, f"{name} in a reply: named, behind what was said", text)
+        row.ok("error: " in text and words in text and said and len(said) < 60, f"{name} in a reply is named, after the text printed so far", text)
         s.pace(0)
         s.swap("well")
         s.ask("/set n 4")

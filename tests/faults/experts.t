@@ -62,7 +62,7 @@ class Row:
 
     def __init__(self, name, card=CARD, words=WORDS + FEW, **more):
         self.name, self.told, self.session = name, [], Session(card, words, **more)
-        self.ok(self.session.wait(r"^> ") is not None, "it starts", self.session.seen)
+        self.ok(self.session.wait(r"^> ") is not None, "the board starts", self.session.seen)
 
     def ok(self, good, what, detail=""):
         self.told.append((good, f"{self.name}: {what}", detail))
@@ -104,7 +104,7 @@ def ends(name, card):
     row.name, row.told = name, []
     row.session = Session(card, WORDS + FEW + " prompt=hello")
     text = row.session.wait(r"power off") or row.session.seen
-    row.ok(names(text, FIRST, True) and "power off" in text, "it is named, and the power goes off", text)
+    row.ok(names(text, FIRST, True) and "power off" in text, "the faulty expert is named, and the power goes off", text)
     return row
 
 
@@ -113,7 +113,7 @@ def slow(name):
     row.session.pace(400000)
     text = row.right("the right text")
     rates = [float(rate) for rate in re.findall(r"in all at ([\d.]+) MB/s", text)]
-    row.ok(rates and rates[-1] < 2, f"its rate is told: {rates} MB/s", text)
+    row.ok(rates and rates[-1] < 2, f"the slow card's rate is reported: {rates} MB/s", text)
     row.session.pace(0)
     row.right("and fast again")
     return row
@@ -140,12 +140,12 @@ def gone_in_prompt(name, go, expected):
 def gone_between(name, go, expected):
     row = Row(name, short=go is fall_silent)
     first = row.session.ask(LINES[0])
-    row.ok(first[0] == RIGHT[0], "the first reply", first[1])
+    row.ok(first[0] == RIGHT[0], "the first reply is right", first[1])
     go(row.session)
     row.refused(LINES[1], expected, lambda text: "error: " in text and expected in text)
     back(row.session)
     ids, text = row.session.ask(LINES[1])
-    row.ok(ids == RIGHT[1], "back, and the conversation goes on", text)
+    row.ok(ids == RIGHT[1], "with the card back, the conversation continues", text)
     return row
 
 
@@ -158,11 +158,11 @@ def gone_in_reply(name, go, expected):
     go(row.session)
     ids, text = ids_of(row.session.wait(r"^> ") or row.session.seen[row.session.at:])
     row.ok("error: " in text and expected in text and ids and len(ids) < len(LONG) and
-           ids == LONG[:len(ids)], f"{expected}, behind what was said", text)
+           ids == LONG[:len(ids)], f"{expected} is named, after the text printed so far", text)
     back(row.session)
     row.session.ask("/reset")
     ids, text = row.session.ask(LINES[0])
-    row.ok(ids == LONG, "back, and the reply is whole", text)
+    row.ok(ids == LONG, "with the card back, the reply is complete", text)
     return row
 
 
@@ -202,7 +202,7 @@ def play(case):
 
 
 RIGHT, (LONG,) = reply_of(8, *LINES), reply_of(60, LINES[0]) or [None]
-if tap.ok(len(RIGHT) == 2 and all(RIGHT) and LONG and LONG[:8] == RIGHT[0], "a card that is well", RIGHT):
+if tap.ok(len(RIGHT) == 2 and all(RIGHT) and LONG and LONG[:8] == RIGHT[0], "a card without faults gives the expected replies", RIGHT):
     with ThreadPoolExecutor(5) as pool:  # most of them wait
         for told in pool.map(play, list(rows())):
             for line in told:

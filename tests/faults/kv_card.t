@@ -49,10 +49,10 @@ for name, words, drive, expected in (
     tap.ok(status == 0 and "warning: kv=card" in text and expected in text and "keys and values stay in memory" in text and
            ids_of(text) and "power off" in text, name, text)
 status, text = run([HOST, "run", MODEL, "-p", "a", "-n", "1", "--kv", "card", "--mem", str(MEM)])
-tap.ok(status == 1 and "--kv-file" in text, "the host without a file", text)
+tap.ok(status == 1 and "--kv-file" in text, "kv=card without --kv-file is refused", text)
 status, text = run([HOST, "run", MODEL, "-p", "a", "-n", "1", "--kv", "card", "--mem", str(MEM),
                     "--kv-file", os.path.join(WORK, "kv-not-there")])
-tap.ok(status == 1 and "cannot open" in text and "truncate" in text, "the host with a missing file",
+tap.ok(status == 1 and "cannot open" in text and "truncate" in text, "a missing file is reported with the command that makes it",
        text)
 
 # ---- an undisturbed run -----------------------------------------------------------------------
@@ -63,7 +63,7 @@ with Console(ARM64, WORDS, writable(card)) as k:
     RIGHT = [(ids_of(t), logits_of(t)) for t in (k.say(line) for line in (TELL, *ASK))]
     k.say("/undo")
     text = k.say(ASK[1])
-    tap.ok(ids_of(text) == RIGHT[2][0] and RIGHT[2][0], "an /undo into a page on the card", text)
+    tap.ok(ids_of(text) == RIGHT[2][0] and RIGHT[2][0], "/undo back into a page on the card works", text)
     tap.ok("are saved" in k.say("/save"), "/save", k.seen)
     k.say("/reset")
     tap.ok("go on" in k.say("/load"), "/load", k.seen)
@@ -85,7 +85,7 @@ card = own_copy(CARD, "kv-faults-flip.img")
 PAGE = kv_model.page_bytes("f16")
 with Console(ARM64, WORDS, writable(card)) as k:
     k.prompt()
-    tap.ok(ids_of(k.say(TELL)) == RIGHT[0][0], "a card that will change", k.seen)
+    tap.ok(ids_of(k.say(TELL)) == RIGHT[0][0], "a card that will be damaged works at first", k.seen)
     k.say("/stats")
     # Layers 0 and 1 of the next pass are already read ahead; layer 3's first page is not.
     at = FIRST * 512 + 3 * kv_model.CONTEXT // kv_model.TILE * PAGE + 700
@@ -99,7 +99,7 @@ with Console(ARM64, WORDS, writable(card)) as k:
            ids_of(text) is None, "a flipped bit is found and named", text)
     texts = [k.say(line) for line in ASK]
     tap.ok([ids_of(t) for t in texts] == [r[0] for r in RIGHT[1:]],
-           "asked again, the replies are right", "\n".join(texts))
+           "the replies are right when the questions are asked again", "\n".join(texts))
 
 options = {"driver": "raw", "node-name": "card",
            "file": {"driver": "blkdebug", "node-name": "debug",
@@ -112,7 +112,7 @@ with Console(ARM64, WORDS, ["-blockdev", json.dumps(options),
     for _ in range(2):
         text = k.say(TELL, 120)
         tap.ok("keys and values of layer 3 from token 0 on, sector" in text and
-               ids_of(text) is None, "a page that never reads is named, and the prompt is back", text)
+               ids_of(text) is None, "a page that can never be read is named, and the prompt is back", text)
     k.say("/reset")
     text = k.say("Hi")
     tap.ok(ids_of(text) is not None, "a question that needs no such page is answered", text)

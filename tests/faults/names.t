@@ -93,7 +93,7 @@ if os.path.exists(os.path.join(ASSETS, "hf/tiny/tiny_llama_logits.json")):
     g.tensors[3][0] = "one" + break_ + "forged.weight"
     g.write(odd)
     status, out_, err = run(["pack", odd, "-o", os.path.join(folder, "odd.ingot")])
-    tap.ok(status == 1 and not is_forged(out_ + err), "a tensor's name", (out_, err))
+    tap.ok(status == 1 and not is_forged(out_ + err), "a tensor's name is printed on one line", (out_, err))
 else:
     tap.skip("names in a model's metadata", "hf/tiny of INGOT_ASSETS is not there")
 
@@ -102,7 +102,7 @@ else:
 for what, line in (("a model", "/model one\x0bforged\n"), ("a setting", "/set te\x85mp\tforged 1\n"), ("a preset", "/preset no\u2028forged\n"), ("a branch", "/branch a\u202eforged\n")):
     held(f"a chat: {what}", ["chat", path, "--temp", "0"], stdin=line.encode() + b"/off\n")
 status, out_, err = run(["run", path, "-p", "Hi", "--temp", "0", "-n", "3"])
-tap.ok(status == 0 and not is_forged(out_) and not is_forged(err), "the log of a run", (out_, err))
+tap.ok(status == 0 and not is_forged(out_) and not is_forged(err), "the log of a run has no forged line", (out_, err))
 status, out_, err = run(["chat", path, "--json"], stdin=b'{"stats":true}\n{"models":true}\n')
 events = [json.loads(line) for line in out_.splitlines() if line.startswith("{")]
 tap.ok(len(events) == sum(1 for line in out_.splitlines() if line.strip()) and all("event" in e for e in events) and not is_forged(out_), "JSON lines stay lines", (out_, err))
@@ -132,13 +132,13 @@ else:
     named = json.loads(get("/v1/models")[0])["data"][0]["id"]
     c = http.client.HTTPConnection("127.0.0.1", int(found.group(1)), timeout=60)
     c.request("POST", "/v1/chat/completions", json.dumps({"model": named, "messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}))
-    tap.ok(c.getresponse().status == 200, "the model answers to the name that is listed", named)
+    tap.ok(c.getresponse().status == 200, "the model can be requested by its listed name", named)
     for body in ({"one\nforged": 1}, {"model": "one\nforged", "messages": []}, {"messages": [{"role": "one\nforged", "content": "x"}]}):
         c = http.client.HTTPConnection("127.0.0.1", int(found.group(1)), timeout=60)
         c.request("POST", "/v1/chat/completions", json.dumps(body))
         text_ = c.getresponse().read().decode()
         tap.ok(json.loads(text_)["error"] and not is_forged(text_), f"an error about {list(body)[0]!r}", text_)
     server.terminate()
-    tap.ok(not is_forged(server.stderr.read()), "its log")
+    tap.ok(not is_forged(server.stderr.read()), "the server's log has no forged line")
 shutil.rmtree(folder, True)
 tap.done()

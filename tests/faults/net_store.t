@@ -188,15 +188,15 @@ def check_away(nginx, want):
         nginx.start()
         said = c.prompt()
         tap.ok(len(nginx.lines()) > gone >= before + 20, f"nginx goes away during a reply, after {gone - before} ranges, and is asked for {len(nginx.lines()) - gone} more later")
-        tap.ok(ids(said) == want, "it comes back, and the reply goes on as if nothing had been", said)
+        tap.ok(ids(said) == want, "when nginx is back, the reply continues as if nothing had happened", said)
         nginx.stop()
         c.say("/reset")
         said = c.say(QUESTION)
-        tap.ok(ids(said) is None and "refuses the connection" in said and at(nginx.port) in said, "if it stays away, the line says so", said)
-        tap.ok("resident" in c.say("/stats") or "context" in c.seen, "and goes on", c.seen)
+        tap.ok(ids(said) is None and "refuses the connection" in said and at(nginx.port) in said, "if nginx stays away, the line reports it", said)
+        tap.ok("resident" in c.say("/stats") or "context" in c.seen, "the line works while nginx is away", c.seen)
         nginx.start()
         c.say("/reset")
-        tap.ok(ids(c.say(QUESTION)) == want, "when it is there again, the next reply is right", c.seen)
+        tap.ok(ids(c.say(QUESTION)) == want, "when nginx is there again, the next reply is right", c.seen)
 
 
 def check_changes(nginx, want):
@@ -205,16 +205,16 @@ def check_changes(nginx, want):
     shutil.copy(MODEL, path)
     with start(f"model={at(nginx.port, 'changes.ingot')}{STREAM}") as c:
         ready(c)
-        tap.ok(ids(c.say(QUESTION)) == want, "a file is read", c.seen)
+        tap.ok(ids(c.say(QUESTION)) == want, "a model is read from nginx", c.seen)
         os.utime(path, (1, 1))
         c.say("/reset")
         said = c.say(QUESTION)
-        tap.ok(ids(said) is None and "has changed since it was opened" in said, "one that changes is named", said)
+        tap.ok(ids(said) is None and "has changed since it was opened" in said, "a file that changes on the server is named", said)
         said = c.change(at(nginx.port, "changes.ingot"))
-        tap.ok(ids(c.say(QUESTION)) == want, "and can be loaded again", said + c.seen)
+        tap.ok(ids(c.say(QUESTION)) == want, "the changed file can be loaded again", said + c.seen)
         said = c.change(at(nginx.port, "none.ingot"))
-        tap.ok("the store has no such file (status 404)" in said, "/model of a file that is not there says so", said)
-        tap.ok(ids(c.say(QUESTION)) == want, "and the model from before is back", c.seen)
+        tap.ok("the store has no such file (status 404)" in said, "/model reports a file that does not exist", said)
+        tap.ok(ids(c.say(QUESTION)) == want, "the previous model is back", c.seen)
 
 
 def check_odd(odd, want):
@@ -233,7 +233,7 @@ def check_odd(odd, want):
     with start("model=http://10.0.2.2/") as c:
         tap.ok("the address of a model is http://HOST/PATH" in c.prompt(), "an address without a file is named", c.seen)
     with Console(Board(), f"{WORDS} model={at(odd.port)}", ()) as c:
-        tap.ok("it needs net=" in c.prompt(), "without net= it says what is missing", c.seen)
+        tap.ok("it needs net=" in c.prompt(), "without net= the board says that it is missing", c.seen)
 
 
 if not os.path.exists(IMAGE):

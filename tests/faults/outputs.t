@@ -139,9 +139,9 @@ def check_good(name):
         write(out + end, "mine")
     status, said = ingot(*command(name, out), env=env, umask=0o027)
     others = [n for n in names(folder) if n not in ("out", "t")]
-    tap.ok(status == 0 and os.path.getsize(out) > 0 and stat.S_IMODE(os.stat(out).st_mode) == 0o640, f"{name}: as umask says", said)
+    tap.ok(status == 0 and os.path.getsize(out) > 0 and stat.S_IMODE(os.stat(out).st_mode) == 0o640, f"{name}: the output's mode follows umask", said)
     tap.ok(len(others) == 6 and all(read(os.path.join(folder, n)) == b"mine" for n in others) and names(os.path.join(folder, "t")) == [],
-           f"{name}: the user's files stay, and no other comes", names(folder))
+           f"{name}: the user's files stay, and no other file appears", names(folder))
     good = read(out)
     folder, env = fresh()
     os.symlink("there", os.path.join(folder, "link"))
@@ -157,7 +157,7 @@ def check_good(name):
     os.chmod(out, 0o604)
     status, said = ingot(*command(name, out), env=env, umask=0o027)
     tap.ok(status == 0 and stat.S_IMODE(os.stat(out).st_mode) == 0o604, f"{name}: an old file's mode is kept", said)
-    tap.ok(read(os.path.join(folder, "other")) == b"old" and only(folder, "out", "other"), f"{name}: another name of the old file keeps what it had",
+    tap.ok(read(os.path.join(folder, "other")) == b"old" and only(folder, "out", "other"), f"{name}: another name of the old file keeps its contents",
            names(folder))
     return good
 
@@ -218,7 +218,7 @@ def check_twice(name):
     both = [subprocess.Popen([HOST, *command(name, out)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env)
             for _ in range(2)]
     said = [p.communicate(timeout=60)[1] for p in both]
-    tap.ok([p.returncode for p in both] == [0, 0] and only(folder, "out"), f"{name}: twice at once", f"{said} {names(folder)}")
+    tap.ok([p.returncode for p in both] == [0, 0] and only(folder, "out"), f"{name}: two commands at once leave one complete file", f"{said} {names(folder)}")
 
 
 for name, about in COMMANDS.items():
@@ -235,11 +235,11 @@ if HAS_KEY:
     folder, _ = fresh()
     target = shutil.copyfile(MODEL, os.path.join(folder, "m.ingot"))
     status, said = ingot("sign", target, "--key", KEY, limit=f"ulimit -f {(os.path.getsize(target) + 2048) // 1024}")
-    tap.ok(status == 1 and read(target) == read(MODEL) and only(folder, "m.ingot"), "sign in place: a full disk leaves the file as it was", said)
+    tap.ok(status == 1 and read(target) == read(MODEL) and only(folder, "m.ingot"), "sign in place: a full disk leaves the file unchanged", said)
     status, said = ingot("sign", target, "--key", KEY)
     signed = read(target)
     status, said = ingot("sign", target, "--key", KEY, limit=f"ulimit -f {(os.path.getsize(MODEL) + 2048) // 1024}")
-    tap.ok(status == 1 and read(target) == signed, "sign in place: a full disk leaves a signed file as it was", said)
+    tap.ok(status == 1 and read(target) == signed, "sign in place: a full disk leaves a signed file unchanged", said)
 
 # ---- signals --------------------------------------------------------------------------------------
 
@@ -271,7 +271,7 @@ for name, words in SLOW.items():
         time.sleep(0.05)
         p.send_signal(number)
         said = p.communicate(timeout=60)[1]
-        tap.ok(there and p.returncode == -number and only(folder, "out") and read(out) == b"old", f"{name}: {number.name} leaves what was there",
+        tap.ok(there and p.returncode == -number and only(folder, "out") and read(out) == b"old", f"{name}: {number.name} leaves the old file",
                f"{there} {p.returncode} {names(folder)} {names(os.path.join(folder, 't'))} {said}")
 
 # ---- inputs that become shorter -------------------------------------------------------------------
@@ -371,11 +371,11 @@ for name, words, begun in (("pack", ["pack", BASE, "-o", os.path.join(folder, "o
            f"{name}: an input that is written anew is named", f"{status} {said}")
     beside = write(source + ".new", other)
     there, status, said = run_until(words, begun, lambda: os.rename(beside, source))
-    tap.ok(there and status == 0, f"{name}: one that is replaced is read to its end", f"{status} {said}")
+    tap.ok(there and status == 0, f"{name}: an input that is replaced is read to its end", f"{status} {said}")
     write(source, whole)
 
 status, said = ingot("logits", path("inputs/m.ingot"), "-n", "3", "-q", "-o", path("none.f32"))
-tap.ok(status == 1 and "there is no token" in said and not os.path.exists(path("none.f32")), "logits of nothing: a sentence", f"{status} {said}")
+tap.ok(status == 1 and "there is no token" in said and not os.path.exists(path("none.f32")), "logits without tokens: an error message", f"{status} {said}")
 
 # ---- saves ----------------------------------------------------------------------------------------
 
@@ -388,22 +388,23 @@ def chat(lines, **more):
 
 
 said = chat("/save b\n/save\n")
-tap.ok(only(folder, "m.ingot") and said.count("nothing has been said yet") == 2, "/save of nothing makes no file", said + str(names(folder)))
+tap.ok(only(folder, "m.ingot") and said.count("nothing has been said yet") == 2, "/save without a conversation makes no file", said + str(names(folder)))
 said = chat("Hi\n/save b\n", limit="ulimit -f 4")
-tap.ok(only(folder, "m.ingot") and "File too large" in said and "card" not in said, "/save on a full disk makes none, and says why", said)
+tap.ok(only(folder, "m.ingot") and "File too large" in said and "card" not in said, "/save on a full disk makes no file, and says why", said)
 said = chat("Hi\n/save b\nYou\n/save b\n")
 tap.ok(only(folder, "m.ingot", "b.sav") and said.count("b.sav)") == 2, "/save", said + str(names(folder)))
 said = chat("/load b\n")
-tap.ok("2 turns" in said, "/load with an unreadable save says why", said)
+tap.ok("2 turns" in said, "/load reads the saved conversation", said)
 small = b"INGOTSAV" + bytes(1016)
 write(os.path.join(folder, "c.sav"), small)
 write(os.path.join(folder, "c.sav~"), "mine")
 said = chat("/save c\n")
-tap.ok(read(os.path.join(folder, "c.sav")) == small and read(os.path.join(folder, "c.sav~")) == b"mine", "a save that is too small stays after /save of nothing",
+tap.ok(read(os.path.join(folder, "c.sav")) == small and read(os.path.join(folder, "c.sav~")) == b"mine",
+       "an old save that is too short stays after /save without a conversation",
        said)
 said = chat("Hi\n/save c\n")
 tap.ok(read(os.path.join(folder, "c.sav~2")) == small and read(os.path.join(folder, "c.sav~")) == b"mine" and "c.sav)" in said,
-       "a save that is replaced keeps another name beside the user's NAME~", said + str(names(folder)))
+       "a replaced save is kept under a name that differs from the user's NAME~", said + str(names(folder)))
 for name, size in (("d", 9), ("e", 5 << 20)):
     mine = write(os.path.join(folder, name + ".sav"), b"m" * size)
     said = chat(f"Hi\n/save {name}\n")
@@ -417,7 +418,7 @@ tap.ok(not os.path.exists(prefix) and "File too large" in said, "/save prefix on
 said = chat("/save prefix\n", words=("--system", "Be brief.", "--prefix", prefix))
 tap.ok(os.path.exists(prefix) and "are saved in" in said, "/save prefix with room on the disk saves it", said)
 said = chat("/save prefix\n", words=("--system", "Be brief and kind.", "--prefix", prefix))
-tap.ok("are saved in" in said and not os.path.exists(prefix + "~"), "again in its place", said)
+tap.ok("are saved in" in said and not os.path.exists(prefix + "~"), "/save prefix replaces the saved prefix", said)
 notes = write(os.path.join(folder, "ingot.log"), b"my own log\n" * 100000)
 said = chat("Hi\n", words=("--log", "on"))
 tap.ok(read(notes) == b"my own log\n" * 100000 and "ingot.log: cannot be written: it is not a log of Ingot" in said, "a log that is not Ingot's stays", said)

@@ -73,14 +73,14 @@ class Row:
         return good
 
     def starts(self, session, name):
-        return self.ok(session.wait(r"^> ") is not None, f"{name}: it starts", session.seen)
+        return self.ok(session.wait(r"^> ") is not None, f"{name}: the board starts", session.seen)
 
     def right(self, session, name):
         """As if nothing had happened: the failed turn is not in the conversation."""
         first, text = session.ask("hello there")
         second, more = session.ask("and again")
         self.ok(RIGHT is not None and first == RIGHT and second == SECOND,
-                f"{name}: the right text", text + more)
+                f"{name}: the text is right", text + more)
         return text + more
 
     def refused(self, session, line, words, name):
@@ -99,7 +99,7 @@ def error_once(row, name, segment, words):
     if row.starts(session, name):
         session.swap("card")
         text = row.right(session, name)
-        row.ok(not words or re.search(r", \d+ retr(y|ies)\b", text), f"{name}: it is told", text)
+        row.ok(not words or re.search(r", \d+ retr(y|ies)\b", text), f"{name}: the retries are reported", text)
     session.close()
 
 
@@ -131,7 +131,7 @@ def slow(row):
         session.pace(400000)
         text = row.right(session, "50 times slower")
         rates = [float(r) for r in re.findall(r"in all at ([\d.]+) MB/s", text)]
-        row.ok(rates and rates[-1] < 2, f"its rate is told: {rates} MB/s", text)
+        row.ok(rates and rates[-1] < 2, f"the slow card's rate is reported: {rates} MB/s", text)
         session.pace(0)
         row.right(session, "and fast again")
     session.close()
@@ -164,13 +164,13 @@ def gone_between(row, name, go, expected):
     session = Session(CARD, WORDS + STREAM, short=go is fall_silent)
     if row.starts(session, name):
         first, text = session.ask("hello there")
-        row.ok(first is not None and first == RIGHT, f"{name}: the first reply", text)
+        row.ok(first is not None and first == RIGHT, f"{name}: the first reply is right", text)
         go(session)
         row.refused(session, "and again", [expected], name)
         back(session)
         ids, text = session.ask("and again")
         row.ok(ids is not None and ids == SECOND,
-               f"{name}: back, and the conversation goes on", text)
+               f"{name}: with the card back, the conversation continues", text)
     session.close()
 
 
@@ -185,14 +185,14 @@ def gone_in_reply(row, name, go, expected):
         said, text = ids_of(session.wait(r"^> ") or session.seen[session.at:])
         share = re.search(r"stalled ([\d.]+) % of the time", text)
         row.ok("error: " in text and expected in text and said and len(said) < 60,
-               f"{name}: named, behind what was said", text)
-        row.ok(share and float(share.group(1)) <= 100, f"{name}: a share of the time", text)
+               f"{name}: the fault is named, after the text printed so far", text)
+        row.ok(share and float(share.group(1)) <= 100, f"{name}: the share of time is at most 100 %", text)
         back(session)
         other = Session(CARD, WORDS.replace("n=4", f"n={len(said or [])}") + STREAM)
         row.starts(other, f"{name}, beside one that ended there")
-        row.ok(said and other.ask("hello there")[0] == said, f"{name}: so far it was right", text)
+        row.ok(said and other.ask("hello there")[0] == said, f"{name}: the text before the fault was right", text)
         both = [s.ask("/set n 4") and s.ask("and again") for s in (session, other)]
-        row.ok(both[0][0] is not None and both[0][0] == both[1][0], f"{name}: back, and it goes on",
+        row.ok(both[0][0] is not None and both[0][0] == both[1][0], f"{name}: with the card back, the conversation continues after the cut reply",
                both)
         other.close()
     session.close()
@@ -217,7 +217,7 @@ def model_stays(row, session, name, expected):
     text = session.ask("/model stream-faults")[1]
     ids, more = session.ask("and again")
     row.ok(text.count("error: ") == 1 and expected in text and ids is not None,
-           f"{name}: a model that cannot be looked for leaves the one before", text + more)
+           f"{name}: a model whose card cannot be read leaves the current one", text + more)
 
 
 def gone_in_load(row, name, go, expected):
@@ -311,7 +311,7 @@ def program_without_card(row, machine, rules):
     program.swap("well")
     with_model(row, program, name)
     row.ok(program.process.poll() is None and "trap:" not in program.seen and
-           "power off" not in program.seen, f"{name}: no trap, and it stays on", program.seen)
+           "power off" not in program.seen, f"{name}: no trap occurs, and the machine stays on", program.seen)
     program.close()
 
 
@@ -355,7 +355,7 @@ good = Session(CARD, WORDS)
 RIGHT, SECOND = [good.ask(line)[0] for line in ("hello there", "and again")] \
     if good.wait(r"^> ") else (None, None)
 good.close()
-tap.ok(RIGHT is not None and len(RIGHT) == 4 and SECOND is not None, "a card that is well",
+tap.ok(RIGHT is not None and len(RIGHT) == 4 and SECOND is not None, "a card without faults gives the expected replies",
        good.seen)
 with ThreadPoolExecutor(5) as pool:  # most of them wait
     for told in pool.map(play, list(rows())):

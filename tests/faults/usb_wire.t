@@ -49,10 +49,10 @@ class Board:
         self.console.prompt()
         self.drive.plug()
         said = self.console.prompt()
-        self.ok(re.search(f"storage: {PORT}, 64.0 MiB\n.*  usb:wire.ingot", said), "it comes, and is named", said)
+        self.ok(re.search(f"storage: {PORT}, 64.0 MiB\n.*  usb:wire.ingot", said), "the drive is found, and named", said)
         self.drive.fail("babble")
         said = self.console.say("/model usb:wire")
-        self.ok(re.search(f"error: {PORT}: .*a transfer failed", said), "it fails before anything is open: named", said)
+        self.ok(re.search(f"error: {PORT}: .*a transfer failed", said), "a fault before a model is open is named", said)
         self.drive.fail(None)
         time.sleep(LOOKS)
         said = self.console.say("/model usb:wire") + self.console.say(LINE)
@@ -71,11 +71,11 @@ class Board:
     def once(self, fault):
         said = self.ask(fault, 1)
         self.right(said, f"{fault}, once")
-        self.ok(self.drive.times == 0, f"{fault}, once: and it was met", said)
+        self.ok(self.drive.times == 0, f"{fault}, once: the fault occurred", said)
 
     def for_good(self, fault, words):
         said = self.ask(fault)
-        self.ok(re.search(f"error: .*{PORT}.*{words}", said) and not ids(said), f"{fault}, for good: named, and the prompt is back", said)
+        self.ok(re.search(f"error: .*{PORT}.*{words}", said) and not ids(said), f"{fault}, permanently: the drive is named, and the prompt is back", said)
         self.drive.fail(None)
 
 

@@ -193,7 +193,7 @@ for name, change, stem, words in [
     refused(name, path, words, pack(path))
 path = gguf("", lambda g: u16(g, "split.count", 1), "wrong-m-00001-of-00001.gguf")
 status, said = pack(path)
-tap.ok(status == 0, "one part of one is a model", said)
+tap.ok(status == 0, "a single part of a model with one part is packed", said)
 
 # ---- GGUF files with something missing ---------------------------------------------------------
 

@@ -99,7 +99,7 @@ def command_line(arguments, status, words):
 for row in COMMAND_LINES:
     command_line(*row)
 with open(MODEL, "rb") as model:
-    tap.ok(model.read() == DEMO_BYTES, "the model that was named as input and output is what it was")
+    tap.ok(model.read() == DEMO_BYTES, "the model that was named as input and output is unchanged")
 tap.ok(sorted(os.listdir(FOLDER)) == sorted(os.path.basename(p) for p in
                                            (MODEL, CUT, TEXT, LFS, PAGE, CONVERSATION, "empty")),
        "no half-written file is left", str(os.listdir(FOLDER)))

@@ -83,7 +83,7 @@ for base in BASES:
     error = nmse(got, case["logits"])
     tap.ok(error < NMSE, f"{both}: NMSE {error:.2g}", text)
     without, text = logits(model(base), case["ids"])
-    tap.ok(nmse(without, case["logits"]) > 1e-4, f"{base} alone answers otherwise")
+    tap.ok(nmse(without, case["logits"]) > 1e-4, f"{base} without an adapter answers differently")
 
 # Types of a file: f16 rounds once, q8_0 to eight bits.
 case = reference("lora_llama_gqa_all")
@@ -236,7 +236,7 @@ for (case_, where), reply in replies.items():
     tap.ok(reply.ids and len(reply.ids) == TOKENS and reply.ids == first.ids and reply.hash == first.hash,
            f"{case_}: {where}: logits {reply.hash}", reply.console)
 plain = Reply(run([HOST, "run", model("llama_gqa"), "-p", "Once upon a time", "--temp", "0", "--ids", "-n", str(TOKENS)])[1])
-tap.ok(len({plain.hash} | {replies[c, "host, 1 core"].hash for c in CASES}) == 3, "each of them, and none, has its own")
+tap.ok(len({plain.hash} | {replies[c, "host, 1 core"].hash for c in CASES}) == 3, "each adapter, and no adapter, has its own logits")
 
 # ---- swapped back and forth in a conversation
 
@@ -271,9 +271,9 @@ for machine in (ARM64, RISCV64_WIDE):
 # The conversation so far is computed again with the other weights, as if it had been held with them.
 talk = "Once upon\n/adapter llama_gqa-all\n a time\n"
 again = run([HOST, "chat", model("llama_gqa"), "--temp", "0", "--ids", "-n", "4", "--template", "none"], stdin=talk.encode())[1]
-tap.ok("1 adapter is at work" in again, "a conversation goes on with another adapter", again)
+tap.ok("1 adapter is at work" in again, "a conversation continues with another adapter", again)
 listed = run([HOST, "chat", model("llama_gqa"), "--template", "none"], stdin=b"/adapter llama_gqa-qv 0.5\n/adapters\n")[1]
-tap.ok(re.search(r"llama_gqa-qv +\S+ KiB, in use, scale 0\.500", listed) and "all-q8_0" in listed, "/adapters lists them", listed)
+tap.ok(re.search(r"llama_gqa-qv +\S+ KiB, in use, scale 0\.500", listed) and "all-q8_0" in listed, "/adapters lists the adapters", listed)
 
 # ---- invalid ones; the conversation continues
 
@@ -302,10 +302,10 @@ for name, why in REFUSED.items():
     tap.ok(any(why in e for e in errors), f"{name}: {why}", done)
 tap.ok("up to four" in done and len(ids_of(done)) == 1, "the conversation continues after a fifth adapter is refused", done)
 status, text = run([HOST, "run", model("llama_gqa"), "-p", "Once", "--adapter", "llama_gqa-all", "--adapters", "64K"])
-tap.ok(status != 0 and "--adapters SIZE makes more" in text, "too little room is said with the cure", text)
+tap.ok(status != 0 and "--adapters SIZE makes more" in text, "too little memory is reported with the cure", text)
 status, text = ARM64.run('prompt="Once" n=4 model=llama_gqa adapter=qwen35_gqa-qv', 1, card_arguments(card))
 tap.ok("warning: adapter=qwen35_gqa-qv cannot be used" in text and "no adapter is used" in text and "new" in text,
-       "a boot word that cannot be obeyed is given up, and the board talks", text)
+       "an adapter option that cannot be applied is reported, and the board replies", text)
 status, text = make(os.path.join(ARCH, "lora_qwen35_gqa_qv.gguf"), model("llama_gqa"), "never")
 tap.ok(status != 0 and "another model" in text, f"ingot adapter: {text.strip()}")
 status, text = make(os.path.join(ARCH, "llama_gqa.gguf"), model("llama_gqa"), "never")

@@ -44,10 +44,10 @@ want = [alone(r) for r in requests]
 for options in ((), ("--together", "3"), ("-t", "3", "--chunk", "16"), ("--mem", "300K"), ("--mmap",), ("--isa", "ref")):
     status, rows, text = batch("side", requests, "--ids", *options)
     got = [(r["ids"], r["hash"]) for r in rows]
-    tap.ok(status == 0 and got == want, f"{' '.join(options) or 'side by side'}: {len(rows)} replies as alone",
+    tap.ok(status == 0 and got == want, f"{' '.join(options) or 'side by side'}: {len(rows)} replies equal those of each request alone",
            f"{text[-600:]} {[a == b for a, b in zip(got, want)]}")
 tap.ok([r["id"] for r in rows] == [r["id"] for r in requests] and all(r["tokens"] == len(r["ids"]) for r in rows) and
-       {r["end"] for r in rows} == {"end", "limit"} and "7" in rows[0]["text"], "each with its id, text and end", rows)
+       {r["end"] for r in rows} == {"end", "limit"} and "7" in rows[0]["text"], "each reply has its id, text and end", rows)
 
 # Stop strings, a system prompt and thoughts, by request: the result of each equals what `ingot run` prints.
 texts = [(re.search(r'^(.*?)\n?\[|^(.*)', run([HOST, "run", DEMO, "-p", p, "--temp", "0", "-n", "40", "--spec", "off", "-q", *words])[1], re.S).group(0))
@@ -56,7 +56,7 @@ status, rows, text = batch("words", [{"prompt": PROMPTS[1], "stop": "the", "n": 
                                      {"prompt": PROMPTS[1], "n": 40, "temp": 0}])
 tap.ok(status == 0 and [r["text"].strip() for r in rows[:2]] == [t.strip() for t in texts] and "the" not in rows[0]["text"] and
        rows[0]["end"] == "stop" and rows[2]["text"].startswith(rows[0]["text"]) and rows[2]["end"] != "stop",
-       "a stop string and a system prompt", f"{text} {texts}")
+       "a stop string and a system prompt apply to their requests", f"{text} {texts}")
 STORIES = os.path.join(ASSETS, "gguf/stories260K.gguf")
 if os.path.exists(STORIES):  # a template whose turns end within thoughts
     raw = open(STORIES, "rb").read()
@@ -74,7 +74,7 @@ if os.path.exists(STORIES):  # a template whose turns end within thoughts
                                           {"prompt": "A cat", "n": 20, "temp": 0}], "--ids", model=model)
     tap.ok(status == 0 and len(rows) == 3 and len(rows[0].get("thoughts", "")) > 20 and rows[0]["text"] == "" == rows[1]["text"] and
            "thoughts" not in rows[1] and rows[0]["ids"] == rows[1]["ids"] and rows[0]["thoughts"] == rows[2]["thoughts"],
-           "thoughts apart, or hidden", text)
+           "thoughts are separate or hidden", text)
 else:
     tap.skip("thoughts apart", "no " + STORIES + " (set INGOT_ASSETS)")
 
@@ -105,7 +105,7 @@ if os.path.exists(os.path.join(ARCH, "lora_llama_gqa_qv.gguf")):
     for options in ((), ("--together", "3", "-t", "2"), ("--mem", "200K")):
         status, rows, text = batch("adapters", requests, "--ids", *options, model=base)
         got = [(r["ids"], r["hash"]) for r in rows]
-        tap.ok(status == 0 and got == want, f"{' '.join(options) or 'side by side'}: twelve, each with its own adapters",
+        tap.ok(status == 0 and got == want, f"{' '.join(options) or 'side by side'}: twelve replies use their own adapters",
                f"{text[-600:]} {want[0]} {[a == b for a, b in zip(got, want)]}")
     same = {alone(dict(r, adapter="off"), model=base)[1] for r in requests} & {w[1] for w, a in zip(want, lists) if a != "off"}
     tap.ok(not same, "adapters change the logits", same)

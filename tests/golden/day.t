@@ -119,32 +119,32 @@ def has(text, *words):
 def play(day):
     tap.ok(has(day.say("/remember wiki Lila lives at 16 Harbour Street."), "wiki:"), "a fact is taught")
     tap.ok(has(day.say("/remember personal What is my dog called? = Your dog is called Biscuit."), "personal:"), "a question with its answer is taught")
-    tap.ok(has(day.say("What is my dog called?"), "Biscuit"), "asked as it was taught, in the first turn")
-    tap.ok(has(day.say("And in which street does Lila live?"), "Harbour"), "in other words, in the second")
-    tap.ok(has(day.say("What name does my dog have?"), "Biscuit"), "in the third")
-    tap.ok(has(day.say("/save learn"), "2 memories are saved"), "it is saved")
+    tap.ok(has(day.say("What is my dog called?"), "Biscuit"), "the fact is known when asked as it was taught, in the first turn")
+    tap.ok(has(day.say("And in which street does Lila live?"), "Harbour"), "the fact is known in other words, in the second turn")
+    tap.ok(has(day.say("What name does my dog have?"), "Biscuit"), "the fact is known in the third turn")
+    tap.ok(has(day.say("/save learn"), "2 memories are saved"), "the memory is saved")
     day.power_off()
     tap.ok(day.say("/what", shows=False).count(" old, strength ") == 2, "after the start the board has loaded it by itself")
     if PART == "start":
         tap.ok(has(day.say("What is my dog called?"), "Biscuit"), "after a restart the model knows what it was taught")
         return
     day.say("Hello.")
-    tap.ok(has(day.say("What is my dog called?"), "Biscuit") and has(day.say("Where does Lila live?"), "Harbour"), "both are known in later turns")
+    tap.ok(has(day.say("What is my dog called?"), "Biscuit") and has(day.say("Where does Lila live?"), "Harbour"), "both facts are known in later turns")
     tap.ok(has(day.say("/remember wiki Lila lives at 3 Mill Lane."), "it replaces: Lila lives at 16 Harbour Street"), "a correction names what it replaces")
     tap.ok(has(day.say("Where does Lila live?"), "Mill Lane"), "the corrected fact is in the answer")
-    tap.ok(has(day.say("/forget that"), "wiki"), "it is forgotten")
+    tap.ok(has(day.say("/forget that"), "wiki"), "a fact is forgotten on request")
     day.say("/reset")
     tap.ok(not has(day.say("Where does Lila live?"), "Mill", "Harbour"), "a forgotten fact is not in an answer any more")
     if PART == "talk":
         return
     last = fill(day)
-    tap.ok(has(last, "the memory is full") and has(last, "needed least"), "the full store says so, and what would go", last)
+    tap.ok(has(last, "the memory is full") and has(last, "needed least"), "the full store reports that it is full, and what would be dropped", last)
     day.say("/reset")
     tap.ok(has(day.say("What is my dog called?"), "Biscuit"), "the fact that was taught first is still known to the full store")
     tap.ok(has(day.say("Who does locker 7 belong to?"), NAMES[7]), "a memory that came last is known, too, in the second turn")
     what = day.say("/what", shows=False)
     day.shown += [">>> /what", *what.split("\n")[:2], "...", *what.split("\n")[-1:]]
-    tap.ok(has(what, "Biscuit") and not has(what, "Lila"), "/what has it all", what)
+    tap.ok(has(what, "Biscuit") and not has(what, "Lila"), "/what lists all memories", what)
 
 
 def fill(day):
@@ -157,7 +157,7 @@ def fill(day):
         if has(text, "no room to learn it by heart"):
             day.shown += [f"... {i - 1} more such, and then", f">>> {line}", text]
             break
-    tap.ok(has(text, "no room to learn it by heart"), "what is not learnt by heart is said to be found by its words", text)
+    tap.ok(has(text, "no room to learn it by heart"), "a message says which facts are not learned by heart but found by their words", text)
     for i in range(1, 400):
         line = f"/remember episodic Locker {i} belongs to {NAMES[i % len(NAMES)]}."
         text = day.say(line, shows=i == 1)

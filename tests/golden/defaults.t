@@ -80,9 +80,9 @@ plain = gguf("defaults-plain")
 whole = gguf("defaults", temp=0.25, top_p=0.875, min_p=0.125, penalty_repeat=1.5, top_k=7, penalty_last_n=-1)
 ALL = {"temp": 0.25, "top_p": 0.875, "min_p": 0.125, "repeat": 1.5, "top_k": 7, "repeat_last_n": 1 << 20}
 quarter, said, facts = packed(whole, "defaults-quarter")
-tap.ok(near(facts.get("defaults", {}), ALL), "a GGUF's general.sampling", said)
+tap.ok(near(facts.get("defaults", {}), ALL), "the packed file has a GGUF's general.sampling", said)
 without, said, facts = packed(plain, "defaults-without")
-tap.ok(facts.get("defaults") == {}, "a file without them", said)
+tap.ok(facts.get("defaults") == {}, "a GGUF without general.sampling gives no defaults", said)
 _, said, facts = packed(gguf("defaults-wrong", temp=-1.0, top_p=2.0, top_k=-7, min_p=0.5), "defaults-wrong")
 tap.ok(near(facts.get("defaults", {}), {"min_p": 0.5}) and "general.sampling.temp is -1" in said and "general.sampling.top_k is -7" in said,
        "values out of their range are left out and named", said)
@@ -91,7 +91,8 @@ tap.ok(near(facts.get("defaults", {}), {"top_k": 0}), "top_k of -1 is off", said
 folder = random_model("llama", "defaults-")
 write_json(folder, "generation_config.json", {"do_sample": True, "temperature": 0.5, "top_p": 0.75, "top_k": 20, "repetition_penalty": 1.25})
 _, said, facts = packed(folder, "defaults-folder")
-tap.ok(near(facts.get("defaults", {}), {"temp": 0.5, "top_p": 0.75, "top_k": 20, "repeat": 1.25}), "generation_config.json of a folder", said)
+tap.ok(near(facts.get("defaults", {}), {"temp": 0.5, "top_p": 0.75, "top_k": 20, "repeat": 1.25}),
+       "the packed file has the defaults of a folder's generation_config.json", said)
 write_json(folder, "generation_config.json", {"do_sample": False, "temperature": 0.5, "top_p": None, "repetition_penalty": 1.25})
 _, said, facts = packed(folder, "defaults-folder")
 tap.ok(near(facts.get("defaults", {}), {"repeat": 1.25}), "do_sample: false leaves the temperature alone", said)
@@ -100,7 +101,7 @@ tap.ok(near(facts.get("defaults", {}), {"repeat": 1.25}), "do_sample: false leav
 
 _, said, facts = packed(whole, "defaults-over", "--defaults", 'temp=0 system="Be brief."')
 tap.ok(near(facts.get("defaults", {}), {**ALL, "temp": 0}) and facts["template"].get("system_prompt") == "Be brief.",
-       "--defaults goes before the input's", said)
+       "--defaults overrides the input's defaults", said)
 for jinja, name in ((CHATML, "a prompt"), (BLOCK, "a block")):
     path = gguf("defaults-system", jinja)
     _, said, facts = packed(path, "defaults-system")
@@ -134,23 +135,24 @@ def settings(lines, *options, model=quarter):
 
 
 found, said = settings(())
-tap.ok(found == [0.25, 0.875, 7, 1.5], "/set shows them", said)
+tap.ok(found == [0.25, 0.875, 7, 1.5], "/set shows the file's defaults", said)
 found, said = settings((), "--temp", "0.5")
-tap.ok(found == [0.5, 0.875, 7, 1.5], "an option goes before them", said)
+tap.ok(found == [0.5, 0.875, 7, 1.5], "an option overrides the file's defaults", said)
 found, said = settings((f"/model {without}",))
-tap.ok(found == [0.8, 0.95, 40, 1], "the next model without defaults has the program's", said)
+tap.ok(found == [0.8, 0.95, 40, 1], "a model without defaults, loaded next, has the program's", said)
 found, said = settings(("/set temp 0.75", f"/model {without}", f"/model {quarter}"))
-tap.ok(found == [0.75, 0.875, 7, 1.5], "/set stays through models", said)
+tap.ok(found == [0.75, 0.875, 7, 1.5], "/set still holds after other models are loaded", said)
 
 found, said = settings((), model=whole)
-tap.ok(found == [0.25, 0.875, 7, 1.5], "/set shows those of a GGUF that is not packed", said)
+tap.ok(found == [0.25, 0.875, 7, 1.5], "/set shows the defaults of a GGUF that is not packed", said)
 found, said = settings((f"/model {whole}",), model=without)
-tap.ok(found == [0.25, 0.875, 7, 1.5], "and /model takes them", said)
+tap.ok(found == [0.25, 0.875, 7, 1.5], "/model applies the loaded model's defaults", said)
 status, said = run([HOST, "chat", quarter, "--json", "-q"], stdin=b"\n")
 ready = [json.loads(line) for line in said.splitlines() if line.startswith('{"event":"ready"')]
-tap.ok(len(ready) == 1 and near(ready[0].get("defaults", {}), ALL) and ready[0]["model"].endswith("defaults-quarter.ingot"), "mode=json: ready has them", said)
+tap.ok(len(ready) == 1 and near(ready[0].get("defaults", {}), ALL) and ready[0]["model"].endswith("defaults-quarter.ingot"),
+       "mode=json: ready has the defaults", said)
 status, said = run([HOST, "chat", without, "--json", "-q"], stdin=b"\n")
-tap.ok('"event":"ready"' in said and "defaults\":" not in said, "and not those of a file without", said)
+tap.ok('"event":"ready"' in said and "defaults\":" not in said, "mode=json: ready has no defaults if the file has none", said)
 
 # ---- replies: greedy by default, here, in the server and on boards -----------------------------
 
@@ -159,11 +161,11 @@ ask = [HOST, "run", "-p", "ab", "-n", N, "--ids", "-q"]
 wanted = Reply(run([*ask, without, "--temp", "0"])[1]).ids
 tap.ok(len(wanted) > 4, f"greedy ids: {wanted}")
 drawn = {tuple(Reply(run([*ask, without, "-s", str(seed)])[1]).ids) for seed in (1, 2, 3)}
-tap.ok(len(drawn) > 1, "without defaults replies are drawn", str(drawn))
+tap.ok(len(drawn) > 1, "without defaults, replies are random", str(drawn))
 replies = [Reply(run([*ask, greedy, "-s", str(seed)])[1]).ids for seed in (1, 2, 3)]
-tap.ok(replies == [wanted] * 3, "with temp=0 in the file they are not", str(replies))
+tap.ok(replies == [wanted] * 3, "with temp=0 in the file, replies are greedy", str(replies))
 drawn = {tuple(Reply(run([*ask, greedy, "-s", str(seed), "--temp", "0.8"])[1]).ids) for seed in (1, 2, 3)}
-tap.ok(len(drawn) > 1, "unless somebody says so", str(drawn))
+tap.ok(len(drawn) > 1, "--temp makes replies random again", str(drawn))
 
 
 
@@ -175,9 +177,9 @@ def check_server(served, name):
 
     cold = reply(temperature=0)
     drawn = [reply(seed=seed, temperature=0.8, top_p=1, min_p=0, top_k=0) for seed in (1, 2, 3)]
-    tap.ok(len(set(drawn)) > 1, f"{name}: a request's own goes before the file's", str(drawn))
+    tap.ok(len(set(drawn)) > 1, f"{name}: a request's temperature overrides the file's", str(drawn))
     replies = [reply(seed=seed) for seed in (1, 2, 3)]
-    tap.ok(set(replies) == {cold}, f"{name}: requests without a temperature, also after one that had it", str((cold, replies)))
+    tap.ok(set(replies) == {cold}, f"{name}: requests without a temperature use the file's, also after a request that had one", str((cold, replies)))
     return served
 
 
@@ -195,7 +197,7 @@ else:
     check_server(served, "serve a board").end()
     own = Served("--temp", "0.8", model=board.line)
     asked = [own.ask("/v1/chat/completions", {"messages": [{"role": "user", "content": "ab"}], "max_tokens": int(N), "seed": seed}) for seed in (1, 2, 3)]
-    tap.ok(len({a["choices"][0]["message"]["content"] for _, a in asked}) > 1, "an option of the server goes before them", str(asked))
+    tap.ok(len({a["choices"][0]["message"]["content"] for _, a in asked}) > 1, "an option of the server overrides the file's defaults", str(asked))
     own.end()
 board.kill()
 for machine in (ARM64, RISCV64):

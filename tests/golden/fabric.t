@@ -89,11 +89,11 @@ status, said = run([HOST, "grammar", grammar, "-o", compiled])
 said = talk(["Note it.", "/grammar off", "/reset", "Why is it so?", "/what", "/forget 1", "/reset", "Why is it so?"],
             "--learn", "on", "--grammar", compiled, errors=subprocess.STDOUT)
 tap.ok(status == 0 and "Noted. Ask me." in said and "<|" not in said and "(remembered in wiki: Why is it so? = Because it is.)" in said,
-       "a reply's tag is obeyed and not shown", said)
+       "a reply's tag is executed and not shown", said)
 tap.ok(said.count("\nBecause it is.\n") == 1 and "  1. wiki: Why is it so?" in said and "(nothing of wiki is left)" in said,
        "a fact that a reply's tag taught is known and is forgotten on request", said)
 said = talk(["Note it."], "--grammar", compiled)
-tap.ok("Noted. Ask me." in said and "<|" not in said and "remembered" not in said, "without learn=on it is not shown either", said)
+tap.ok("Noted. Ask me." in said and "<|" not in said and "remembered" not in said, "without learn=on the tag is not shown either", said)
 
 # Time.
 said = talk(["/time 2026-11-24 13:30", "/remember schedule When is the next meeting? = The meeting is at noon.", "/reset",
@@ -102,7 +102,7 @@ said = talk(["/time 2026-11-24 13:30", "/remember schedule When is the next meet
              "When is the next meeting?"], "--learn", "on")
 replies = [line for line in said.split("\n") if line and line[0] not in "( "]
 tap.ok([r == "The meeting is at noon." for r in replies] == [True, False, True, True],
-       "an appointment fades in three days; promoted to wiki it is there two weeks later", said)
+       "an appointment fades in three days; promoted to wiki, it is still known two weeks later", said)
 tap.ok(re.search(r"strength 0\.00\d, needed 1 time\b", said), "/what says how strong a memory is", said)
 
 # Kept.
@@ -113,26 +113,27 @@ kept = shutil.copy(MODEL, folder)
 said = talk(lines_of([])[:2] + ["/save learn"], "--learn", "on", model=kept)
 tap.ok("(2 memories are saved in " in said and os.path.exists(os.path.join(folder, "fabric.sav")), "/save learn keeps memories", said)
 said = talk(["What is my name?", "/forget all", "/load learn", "/reset", "What is my name?", "/what"], "--learn", "on", model=kept)
-tap.ok(said.count("Your name is Robert.") == 3 and "(2 memories of " in said, "the next start knows them, and /load learn brings them back", said)
+tap.ok(said.count("Your name is Robert.") == 3 and "(2 memories of " in said, "the next start knows the memories, and /load learn brings them back", said)
 
 # Several facts in one line, and a growing list.
 said = talk(["/remember wiki The boat is green.; Who repairs the mill? = Berta repairs it.; The bell is made of iron;", "/what",
              "/remember personal What is on the list? += milk", "/remember personal What is on the list? += eggs and bread.",
              "/remember personal what is on the list? += tea", "/what", "/remember wiki a; one more fact"], "--learn", "on", errors=subprocess.STDOUT)
 tap.ok("  1. wiki: The boat is green. (" in said and "  2. wiki: Who repairs the mill? = Berta repairs it. (" in said and
-       "  3. wiki: The bell is made of iron (" in said, "facts with semicolons between them are memories of their own", said)
+       "  3. wiki: The bell is made of iron (" in said, "facts with semicolons between them become separate memories", said)
 tap.ok("  4. personal: what is on the list? = milk, eggs and bread, tea (" in said and "  5." not in said and
-       "     before: What is on the list? = milk, eggs and bread." in said, "a list grows, and the one before is shown", said)
-tap.ok("error: /remember takes NAMESPACE" in said and "(not remembered either: one more fact)" in said, "after a fact that is refused the rest is named", said)
+       "     before: What is on the list? = milk, eggs and bread." in said, "a list grows, and its previous version is shown", said)
+tap.ok("error: /remember takes NAMESPACE" in said and "(not remembered either: one more fact)" in said,
+       "after a refused fact, the following facts that were not stored are named", said)
 
 # Lessons use up their memory: the lesson to be dropped is named before it is.
 script = [line for i in range(20) for line in ("/reset", f"Tell me a story about a fox and {i} cats.", "/good")]
 said = talk(["/teach What is my name? = Your name is Robert."] + script + ["/good", "/what"], "--learn", "on", "--ram", "11M", "-n", "100", errors=subprocess.STDOUT)
 would_go = re.findall(r"^\(nothing is learnt yet: the room for lessons is full.*\n     good: (.*?) \(.*\n\(the same command again does it", said, re.M)
 listed = said[said.rfind("(lessons:)"):]
-tap.ok(would_go and "a fox and 19 cats" not in would_go[-1], "full lessons say what would go", said[-1500:])
+tap.ok(would_go and "a fox and 19 cats" not in would_go[-1], "when lessons are full, a message names the one to be dropped", said[-1500:])
 tap.ok("     taught: What is my name? (" in listed and "a fox and 19 cats" in listed and would_go and would_go[-1] not in listed,
-       "the same command again: it goes, and what was taught stays", (would_go, listed))
+       "repeating the command drops that lesson, and the taught facts stay", (would_go, listed))
 
 # Wrong input.
 for line, sentence in (("/remember", "there is no namespace without a name: personal, episodic, wiki, schedule or contested"),
@@ -143,7 +144,7 @@ for line, sentence in (("/remember", "there is no namespace without a name: pers
     said = talk([line, "What is 3 plus 4?"], "--learn", "on", errors=subprocess.STDOUT)
     tap.ok(sentence in said and "3 plus 4 is 7." in said, f"{line[:24]}: {sentence}", said)
 said = talk(["/remember wiki a = b", "/fabric", "/time"], errors=subprocess.STDOUT)
-tap.ok(said.count("memories are off: start with --learn on") == 3, "without learn=on each says what is missing", said)
+tap.ok(said.count("memories are off: start with --learn on") == 3, "without learn=on each command says what is missing", said)
 
 # Twenty facts, and what the model could do before.
 facts = os.path.join(ROOT, "models/remember_facts.txt")

@@ -54,9 +54,9 @@ with ThreadPoolExecutor(os.cpu_count()) as pool:
 texts = [t.strip() for _, t in said]
 tap.ok(all(s == 0 for s, _ in said) and all(map(is_right, texts)), "40 replies at temperature 2.5 are what the schema allows",
        [t for t in texts if not is_right(t)][:3])
-tap.ok(len(set(texts)) > 15, f"{len(set(texts))} different ones")
+tap.ok(len(set(texts)) > 15, f"{len(set(texts))} of the replies differ")
 same = host("--grammar", schema, "--temp", "2.5", "--top-p", "1", "--min-p", "0", "--seed", "3")[1].strip()
-tap.ok(same == texts[3], "the schema itself in place of the compiled one", same)
+tap.ok(same == texts[3], "the schema gives the same replies as the compiled grammar", same)
 for words in (("--spec", "ngram"), ("-t", "3"), ("--mem", "600K"), ("--isa", "ref")):
     got = host("--grammar", compiled, "--temp", "2.5", "--top-p", "1", "--min-p", "0", "--seed", "3", *words)[1].strip()
     tap.ok(got == texts[3], f"{' '.join(words)}: the same text", got)
@@ -77,17 +77,17 @@ for (machine, cores, mem), (status, console) in zip(cells, booted):
 with Console(ARM64, "grammar=on temp=0 n=80", card_arguments(card)) as c:
     c.prompt()
     tap.ok("held to light" in c.say("/grammar light") and is_right(re.search(r"\{.*\}|$", c.say("Set the light."), re.S)[0]),
-           "/grammar names one of the card")
-    tap.ok("no grammars/none.grammar: `ingot grammar` makes one" in c.say("/grammar none"), "one that is not there")
-    tap.ok("held to light" in c.say("/grammar"), "the one before is still at work")
+           "/grammar loads a grammar of the card")
+    tap.ok("no grammars/none.grammar: `ingot grammar` makes one" in c.say("/grammar none"), "a grammar that does not exist is refused")
+    tap.ok("held to light" in c.say("/grammar"), "the previous grammar still applies")
     said = c.say("/grammar yes|no|perhaps")
-    tap.ok(re.search(r"^(yes|no|perhaps)\s*$", c.say("Is it?"), re.M) is not None, "choices", said)
-    tap.ok("a choice is empty" in c.say("/grammar a||b"), "an empty choice")
-    tap.ok("free" in c.say("/grammar off"), "/grammar off")
+    tap.ok(re.search(r"^(yes|no|perhaps)\s*$", c.say("Is it?"), re.M) is not None, "/grammar accepts choices", said)
+    tap.ok("a choice is empty" in c.say("/grammar a||b"), "an empty choice is refused")
+    tap.ok("free" in c.say("/grammar off"), "/grammar off removes the grammar")
 
 with Console(ARM64, "", card_arguments(card)) as c:
     c.prompt()
-    tap.ok("start with grammar=on" in c.say("/grammar yes|no"), "no room without grammar=")
+    tap.ok("start with grammar=on" in c.say("/grammar yes|no"), "without grammar= a message says that it is missing")
 
 for name, text, says in (("open.gbnf", 'root ::= "a', "line 1: a text has no closing quote"),
                          ("left.gbnf", 'root ::= root "a" | "b"', "rule root begins with itself"),
@@ -104,6 +104,7 @@ with open(compiled, "rb") as f:
 data[40] ^= 1
 with open(damaged, "wb") as f:
     f.write(data)
-tap.ok("its checksum is wrong" in host("--grammar", damaged)[1], "a damaged one")
-tap.ok("a grammar cannot be combined with --beams" in run([HOST, "run", MODEL, "-p", "a", "--grammar", "a|b", "--beams", "2", "-n", "3"])[1], "beams")
+tap.ok("its checksum is wrong" in host("--grammar", damaged)[1], "a damaged grammar is refused")
+tap.ok("a grammar cannot be combined with --beams" in run([HOST, "run", MODEL, "-p", "a", "--grammar", "a|b", "--beams", "2", "-n", "3"])[1],
+       "beams follow the grammar")
 tap.done()

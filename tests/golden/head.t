@@ -51,10 +51,10 @@ for i in range(7, 40, 3):
     tap.ok(same(got), f"{what}: the same ids and logits", got.console)
     tap.ok(read and read == planned and read <= last, f"{what}: as planned, and no more than with less memory", got.console)
     if part:
-        tap.ok(read <= (TOTAL - limit + 2 * LAYER + STEP) / 1024 * 1.005, f"{what}: what does not fit beside two slots", got.console)
+        tap.ok(read <= (TOTAL - limit + 2 * LAYER + STEP) / 1024 * 1.005, f"{what}: a token reads only what does not fit in addition to two slots", got.console)
         seen.add("all layers" if layers.group(1) == "6" else "some layers")
     last = read
-tap.ok(seen == {"all layers", "some layers"}, "a part of the head stays beside all layers, and beside some", seen)
+tap.ok(seen == {"all layers", "some layers"}, "a part of the head is resident with all layers, and with some layers", seen)
 console = ARM64.run(f'prompt="a story" temp=0 n={N} ctx=64 ids cores=2 spec=off mem={TOTAL * 6 // 10}', 2,
                     card_arguments(make_card("head-card.img", MODEL)))[1]
 tap.ok(same(Reply(console)) and re.search(r"pinned \d of 6 layers, \d+ % of the head", console), "virt-arm64: the same, with a part of the head", console)

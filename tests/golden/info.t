@@ -74,9 +74,9 @@ else:
     tap.ok(ids(model, "--system", "Be brief.")[1] != ids(model)[1] != ids(STORIES)[1],
            "system= makes the prompt longer, as the template does")
     console = ids(STORIES, "--system", "x")[2]
-    tap.ok("--system has no effect" in console, "a system prompt without a template is warned of", console)
+    tap.ok("--system has no effect" in console, "a system prompt without a template gives a warning", console)
     status, text = host("run", model, "--template", "nonesuch", "-p", "x")
-    tap.ok(status == 1 and "there is no template 'nonesuch'" in text, "no such template", text)
+    tap.ok(status == 1 and "there is no template 'nonesuch'" in text, "an unknown template is refused", text)
 
 UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
@@ -164,6 +164,6 @@ for name, words in PARTICULAR.items():
         continue
     text = host("info", path)[1]
     missing = [w for w in words if w not in text]
-    tap.ok(not missing, f"{name}: its own properties", f"missing {missing} in\n{text}")
+    tap.ok(not missing, f"{name}: info shows the model's special features", f"missing {missing} in\n{text}")
     compare_json(path, "--tensors")
 tap.done()

@@ -57,12 +57,12 @@ for kind, name in (("f16", "card"), ("q8", "card,q8")):
 base = on_host(LONG, "f16")
 limit = kv_model.memory(MODEL, "f16", False)
 r = on_host(LONG, "card", more=["--mem", str(limit), "--spec", "ngram"])
-tap.ok(same(r, base) and "guesses right" in r.stats, "with guesses", r.console)
+tap.ok(same(r, base) and "guesses right" in r.stats, "with guesses, replies are as in memory", r.console)
 r = on_host(LONG, "card", more=["--mem", str(limit), "--chunk", "16"])
-tap.ok(same(r, base), "with a prompt of many chunks", r.console)
+tap.ok(same(r, base), "with a prompt of many chunks, replies are as in memory", r.console)
 whole = kv_model.page_bytes("f16") * kv_model.CONTEXT // kv_model.TILE
 r = on_host(LONG, "card", more=["--mem", str(limit + whole + 8192)])
-tap.ok(same(r, base) and spilled(r) == (4, True), "a layer that fits stays", r.console)
+tap.ok(same(r, base) and spilled(r) == (4, True), "a layer that fits stays in memory", r.console)
 r = on_host(LONG, "card")
 tap.ok(same(r, base) and spilled(r) == (0, False), "if all layers fit, nothing is written", r.console)
 status, text = run([HOST, "plan", MODEL, "-c", str(kv_model.CONTEXT), "--kv", "card", "--mem",
@@ -70,7 +70,7 @@ status, text = run([HOST, "plan", MODEL, "-c", str(kv_model.CONTEXT), "--kv", "c
 seconds = kv_model.file_bytes("f16") / 1e6
 tap.ok(status == 0 and "5 of 5 layers on the card: up to 1.25 MiB there" in text and
        f"with a full context the card takes at least {seconds:.2f} s a token" in text,
-       "the plan tells what it will cost", text)
+       "the plan says what keys and values on the card cost", text)
 
 # QEMU's card has 1 MB/s on rpi4.
 for machine, n in ((ARM64, 40), (Machine("rpi4"), 40)) if MORE else ((ARM64, 24),):

@@ -97,7 +97,7 @@ for family, markers, start, end in FAMILIES:
             tap.ok(model is not None and end in names(model["stops_at"]), f"{family}, {kind}, type {types}: a reply ends at {end}", console)
     path = gguf("gpt2" if markers[0].isascii() else "llama", markers, template(start, end))
     status, said = run([HOST, "pack", path, "-o", os.path.join(WORK, "markers.ingot")])
-    tap.ok(status == 0 and ("types as normal text" in said) == (markers != ["</s>"]) and markers[0] in said, f"{family}: the file's fault is said", said)
+    tap.ok(status == 0 and ("types as normal text" in said) == (markers != ["</s>"]) and markers[0] in said, f"{family}: the file's fault is reported", said)
     status, ids = run([HOST, "tokenize", path, "-p", "".join(m for m in markers if m != "</s>"), "--ids", "--no-bos"])
     tap.ok(status == 0 and len(ids.split()) > 3, f"{family}: a user's text stays text", ids)
 
@@ -108,7 +108,8 @@ for name in ("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "<|end|>
     tap.ok(model is not None and name in names(model["stops_at"]), f"{name} ends a reply", console)
 for name in ("</s>", "<b>", "<|>", "<| |>", "<|1|>", "[0]", "<turn:over>", "<tool>"):
     model, console = info(gguf("llama", [name], None, eos="<eos>"))
-    tap.ok(model is not None and name not in names(model["stops_at"]) and name not in names(model["tokenizer"]["control"]["first"]), f"{name} is text", console)
+    tap.ok(model is not None and name not in names(model["stops_at"]) and name not in names(model["tokenizer"]["control"]["first"]),
+           f"{name} stays text", console)
 model, console = info(gguf("llama", ["<think>", "</think>", "<|im_end|>"], template("<|im_start|>ROLE\n", "<|im_end|>").replace(
     "<|im_start|>assistant\\n' }}{% endif", "<|im_start|>assistant\\n<think>' }}{% endif")))
 tap.ok(model is not None and "<think>" in names(model["tokenizer"]["user_defined"]["first"]), "the mark of thoughts is one token that is shown", console)
