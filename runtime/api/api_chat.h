@@ -12,8 +12,8 @@ struct api_usage {
     uint32_t last_prompt; /* ... this prompt of the request was the last */
 };
 
-/* Add the tokens of a finished reply. A prompt counts once, however many replies it has; tokens of refused replies
- * count, too. */
+/* Add the tokens of a finished reply. A prompt counts once, however many replies it has; tokens of
+ * refused replies count, too. */
 void api_usage_add(struct api_usage *u, const struct api_job *j);
 
 /* Write a piece of a reply as an event. */
@@ -24,8 +24,8 @@ void api_chat_say(const struct api_stream *s, const struct api_piece *p);
 void api_chat_say_end(struct api_text *out, const struct api_answer *a, const struct api_usage *u,
                       const struct api_job *j);
 
-/* Write one object: the part before the replies, each piece of them, and the part after the last. No reply may have
- * failed. */
+/* Write one object: the part before the replies, each piece of them, and the part after the last.
+ * No reply may have failed. */
 void api_chat_begin(struct api_text *out, const struct api_answer *a);
 void api_chat_part(const struct api_stream *s, const struct api_piece *p);
 void api_chat_end(struct api_text *out, const struct api_usage *u, const struct api_job *j);

@@ -90,7 +90,8 @@ static bool read_repeat_last(struct api_reader *r, const struct api_field *f,
     return true;
 }
 
-/* Read an integer with or without a minus to all 64 bits, of which a double has fewer. False: it is something else. */
+/* Read an integer with or without a minus to all 64 bits, of which a double has fewer. False: it is
+ * something else. */
 static bool read_digits(const struct api_json *v, uint64_t *value)
 {
     size_t at = v->text[0] == '-';

@@ -209,8 +209,8 @@ static bool opens(const struct api_json *v)
     return v->kind == JSON_OBJECT || v->kind == JSON_LIST;
 }
 
-/* Go on after a value, past the brackets that close here and a comma. The next value is inside *up, after *last. *up NULL: the
- * outermost value ends. */
+/* Go on after a value, past the brackets that close here and a comma. The next value is inside *up,
+ * after *last. *up NULL: the outermost value ends. */
 static bool go_on(struct reader *r, struct api_json **up, struct api_json **last)
 {
     for (;;) {

@@ -27,8 +27,8 @@ bool api_load_may(struct api_client *k)
     return false;
 }
 
-/* Read the model's name to a buffer of its own, since another client may take this one's place while the model is loaded. False:
- * the client has been answered. */
+/* Read the model's name to a buffer of its own, since another client may take this one's place
+ * while the model is loaded. False: the client has been answered. */
 static bool read_name(struct api_client *k, char name[API_NAME_BYTES])
 {
     struct json_value v;

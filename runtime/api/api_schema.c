@@ -210,8 +210,8 @@ static void put_member(struct api_schema *s, struct members *at, const char *nam
     *at = next;
 }
 
-/* Add members of any name whose values fit the schema (NULL: any). v: the object's own schema; NULL:
- * none. */
+/* Add members of any name whose values fit the schema (NULL: any). v: the object's own schema;
+ * NULL: none. */
 static void put_map(struct api_schema *s, const struct api_json *v, const struct api_json *schema,
                     uint32_t from, uint32_t to)
 {

@@ -252,8 +252,9 @@ void api_schema_number(struct api_schema *s, bool whole, bool positive, uint32_t
 
 /* ---- formats --------------------------------------------------------------------------------- */
 
-/* Add the characters of a pattern letter: Y 1 or 2, M and D two digits of a month and a day, h two of an hour, m two of a minute or second, d a
- * digit, x a hexadecimal one; others stand for themselves. */
+/* Add the characters of a pattern letter: Y 1 or 2, M and D two digits of a month and a day, h two
+ * of an hour, m two of a minute or second, d a digit, x a hexadecimal one; others stand for
+ * themselves. */
 static uint32_t put_class(struct api_schema *s, uint32_t from, char c)
 {
     static const struct {

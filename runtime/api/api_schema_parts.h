@@ -28,8 +28,8 @@ void api_schema_whole(struct api_schema *s, int32_t value, uint32_t from, uint32
 /* Add a point and digits. */
 void api_schema_fraction(struct api_schema *s, uint32_t from, uint32_t to);
 
-/* Add a text in a format: date, time, date-time or uuid. Days 29 to 31 and the like are left out, so that every text is valid. False: another
- * format. */
+/* Add a text in a format: date, time, date-time or uuid. Days 29 to 31 and the like are left out,
+ * so that every text is valid. False: another format. */
 bool api_schema_format(struct api_schema *s, const char *format, uint32_t from, uint32_t to);
 
 /* Add this value, as compact JSON. */

@@ -229,7 +229,8 @@ enum http_path http_decode_path(const char *target, size_t n, char *path, size_t
         if (is_control(c) || target[at] == '#') {
             return HTTP_PATH_WRONG;
         }
-        /* Decoding goes on after the room is full: a malformed path is reported as such, however long it is. */
+        /* Decoding goes on after the room is full: a malformed path is reported as such, however
+         * long it is. */
         fits = fits && out + 1 < room;
         if (fits) {
             path[out++] = c;

@@ -65,7 +65,8 @@ static uint16_t begin_frame(struct http_frames *f, const struct wslay_frame_iocb
 {
     bool control = wslay_is_ctrl_frame(io->opcode);
 
-    /* RFC 6455, sections 5.1 and 5.2: clients mask, and no extension was agreed that uses a reserved bit. */
+    /* RFC 6455, sections 5.1 and 5.2: clients mask, and no extension was agreed that uses a
+     * reserved bit. */
     if (!io->mask || io->rsv != 0 || io->opcode > WSLAY_PONG ||
         (!control && io->opcode > WSLAY_BINARY_FRAME)) {
         return HTTP_CLOSE_PROTOCOL;
@@ -73,7 +74,8 @@ static uint16_t begin_frame(struct http_frames *f, const struct wslay_frame_iocb
     f->in_frame = true;
     f->left = io->payload_length;
     f->opcode = io->opcode;
-    /* Section 5.5: a control frame is short and whole, and may come between the parts of a message. */
+    /* Section 5.5: a control frame is short and whole, and may come between the parts of a
+     * message. */
     if (control) {
         f->control_bytes = 0;
         return io->fin && io->payload_length <= HTTP_CONTROL_BYTES ? 0 : HTTP_CLOSE_PROTOCOL;

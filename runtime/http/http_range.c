@@ -141,8 +141,8 @@ size_t http_range_ask(char text[HTTP_QUESTION_BYTES], const struct http_address 
     put_number(&t, first);
     put(&t, "-");
     put_number(&t, first + n - 1);
-    /* RFC 9110, section 13.1.5: if the contents have changed, the server sends all of them, with status 200. A weak
-     * tag may not be asked for, so that the date has to do. */
+    /* RFC 9110, section 13.1.5: if the contents have changed, the server sends all of them, with
+     * status 200. A weak tag may not be asked for, so that the date has to do. */
     if (version->tag[0] == '"' || version->date[0] != '\0') {
         put(&t, "\r\nIf-Range: ");
         put(&t, version->tag[0] == '"' ? version->tag : version->date);

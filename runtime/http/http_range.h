@@ -1,6 +1,6 @@
-/* The client's side of HTTP/1.1 for one file that is read by ranges, without sockets: it reads an address, writes a request
- * as text and reads the answer from bytes. Nothing is allocated, and everything is bounded. Sources: RFC 9110, sections 8.8,
- * 13.1.5 and 14; RFC 9112. */
+/* The client's side of HTTP/1.1 for one file that is read by ranges, without sockets: it reads an
+ * address, writes a request as text and reads the answer from bytes. Nothing is allocated, and
+ * everything is bounded. Sources: RFC 9110, sections 8.8, 13.1.5 and 14; RFC 9112. */
 #ifndef INGOT_RUNTIME_HTTP_RANGE_H
 #define INGOT_RUNTIME_HTTP_RANGE_H
 
@@ -33,7 +33,8 @@ bool http_is_address(const char *text);
 /* Read an address to *a. Returns NULL, or an error message. */
 const char *http_address_read(struct http_address *a, const char *text);
 
-/* A version of the file: its length, and fields that change with its contents ("": the server sends none). */
+/* A version of the file: its length, and fields that change with its contents ("": the server sends
+ * none). */
 struct http_version {
     uint64_t bytes;            /* 0: not known yet */
     char tag[HTTP_TAG_BYTES];  /* ETag, with its quotes */
@@ -76,8 +77,9 @@ struct http_range {
     uint64_t from, to_last;
 };
 
-/* Begin to read the answer to a request for bytes [first + got, first + n) of *known. `to` has room for the n bytes from `first` on;
- * the first `got` of them came by an earlier answer that was cut off. */
+/* Begin to read the answer to a request for bytes [first + got, first + n) of *known. `to` has room
+ * for the n bytes from `first` on; the first `got` of them came by an earlier answer that was cut
+ * off. */
 void http_range_begin(struct http_range *r, const struct http_version *known, uint64_t first,
                       uint64_t n, uint64_t got, uint8_t *to);
 

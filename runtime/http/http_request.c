@@ -331,7 +331,8 @@ static enum http_event take_size(struct http_request *r, const char *line, size_
             return refuse(r, 400, "an extension of a chunk has a control character");
         }
     }
-    /* Whitespace in front of an extension is bad, but must be accepted (RFC 9112, section 7.1.1). */
+    /* Whitespace in front of an extension is bad, but must be accepted (RFC 9112, section
+     * 7.1.1). */
     while (extension != NULL && size != 0 && (line[size - 1] == ' ' || line[size - 1] == '\t')) {
         size--;
     }

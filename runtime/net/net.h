@@ -48,7 +48,8 @@ struct net_setup {
     const char *
         how; /* "dhcp", "auto" (an address of 169.254.0.0/16), "ADDRESS/BITS" or "ADDRESS/BITS,GATEWAY" */
     const char *name; /* a host name of letters, digits and '-'; must stay valid */
-    /* "ntp" (DHCP's servers of the time, else the router), "ntp,ADDRESS" or "ntp,ADDRESS:PORT"; NULL: no server is asked */
+    /* "ntp" (DHCP's servers of the time, else the router), "ntp,ADDRESS" or "ntp,ADDRESS:PORT";
+     * NULL: no server is asked */
     const char *time;
 };
 
@@ -65,9 +66,11 @@ const char *net_check_time(const char *time);
  * milliseconds; it costs little while nothing comes. */
 void net_poll(struct net *n);
 
-/* Open a file of an HTTP server as a device of one .ingot that reads by Range requests. address: "http://HOST[:PORT]/PATH". It waits for our own
- * address and for the server, up to a minute in all. NULL: *why says why not, a sentence without a full stop. A device whose in_use is
- * false is used again. net_fetch_forget: clear in_use of all, before the caller sets it of those with an open file. */
+/* Open a file of an HTTP server as a device of one .ingot that reads by Range requests. address:
+ * "http://HOST[:PORT]/PATH". It waits for our own address and for the server, up to a minute in
+ * all. NULL: *why says why not, a sentence without a full stop. A device whose in_use is false is
+ * used again. net_fetch_forget: clear in_use of all, before the caller sets it of those with an
+ * open file. */
 struct block_device *net_fetch(struct net *n, const char *address, const char **why);
 void net_fetch_forget(struct net *n);
 
@@ -78,8 +81,8 @@ const char *net_address(const struct net *n);
 const char *net_address6(const struct net *n);
 bool net_is_up(const struct net *n);
 
-/* With `time`: return the seconds since 1970 at the clock's start, and the server that reported them; 0: not known yet. Corrections
- * change it. */
+/* With `time`: return the seconds since 1970 at the clock's start, and the server that reported
+ * them; 0: not known yet. Corrections change it. */
 uint64_t net_date(const struct net *n);
 const char *net_date_from(const struct net *n, char text[NET_ADDRESS_BYTES]);
 /* Return true if no server has answered the last three questions. */

@@ -1,5 +1,6 @@
-/* Connections to a store, and the jobs that they do. lwIP's callbacks give bytes to the parser of the answer, which copies them to where
- * they are wanted; net_store_poll does everything else, so that no connection begins or ends within lwIP. */
+/* Connections to a store, and the jobs that they do. lwIP's callbacks give bytes to the parser of
+ * the answer, which copies them to where they are wanted; net_store_poll does everything else, so
+ * that no connection begins or ends within lwIP. */
 #include "runtime/net/net_private.h"
 
 #include <string.h>
@@ -153,7 +154,8 @@ static void give_back(struct net_link *l, const char *why)
     set_reason(j->file, why, l->range.status);
     j->linked = false;
     j->got = is_asked(l) ? l->range.got : j->got;
-    /* A server may close a connection that was idle just when a question goes out: that is not a failure. */
+    /* A server may close a connection that was idle just when a question goes out: that is not a
+     * failure. */
     if (!l->used) {
         l->net->store.retry_ms = net_now_ms(l->net) + NET_STORE_RETRY_MS;
     }

@@ -1,5 +1,5 @@
-/* Files of an HTTP server (nginx, say) as block devices that read by Range requests: model=http://HOST/PATH.ingot. For the files of this
- * folder; net_fetch in net.h opens one. */
+/* Files of an HTTP server (nginx, say) as block devices that read by Range requests:
+ * model=http://HOST/PATH.ingot. For the files of this folder; net_fetch in net.h opens one. */
 #ifndef INGOT_RUNTIME_NET_STORE_H
 #define INGOT_RUNTIME_NET_STORE_H
 

@@ -134,8 +134,8 @@ static void on_answer(void *context, struct udp_pcb *pcb, struct pbuf *p, const 
 
 /* ---- a question ---- */
 
-/* Choose the server that time= names, else those of DHCP in turn, else the router, since many routers know the time. False:
- * there is none. */
+/* Choose the server that time= names, else those of DHCP in turn, else the router, since many
+ * routers know the time. False: there is none. */
 static bool choose_server(struct net *n, ip_addr_t *server)
 {
     struct net_time *t = &n->time;

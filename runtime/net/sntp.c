@@ -32,8 +32,8 @@ static uint64_t read64(const uint8_t *p)
     return value;
 }
 
-/* Convert a timestamp: seconds since 1900 and fractions, 32 bits each. Without the highest bit the seconds count
- * from 2036 on (section 3). */
+/* Convert a timestamp: seconds since 1900 and fractions, 32 bits each. Without the highest bit the
+ * seconds count from 2036 on (section 3). */
 static uint64_t unix_ms(uint64_t timestamp)
 {
     uint64_t seconds = timestamp >> 32, fraction = timestamp & 0xffffffff;
@@ -85,8 +85,8 @@ enum sntp_result sntp_read(const uint8_t *bytes, size_t n, uint64_t nonce, uint6
         read64(bytes + AT_TRANSMIT) == 0 || sent < OLDEST_MS) {
         return SNTP_NO_TIME;
     }
-    /* Half of the time on the way has passed since the answer was sent. A server that claims to have worked for longer than we waited is
-     * not believed. */
+    /* Half of the time on the way has passed since the answer was sent. A server that claims to
+     * have worked for longer than we waited is not believed. */
     worked = sent > received ? sent - received : 0;
     *now_ms = sent + (round_ms > worked ? (round_ms - worked) / 2 : 0);
     return SNTP_GOOD;

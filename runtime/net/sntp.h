@@ -1,5 +1,5 @@
-/* The client's side of SNTP, as bytes in memory without a network. Sources: RFC 4330, sections 4, 5 and 8; RFC 5905, sections 7.3
- * and 7.4. */
+/* The client's side of SNTP, as bytes in memory without a network. Sources: RFC 4330, sections 4, 5
+ * and 8; RFC 5905, sections 7.3 and 7.4. */
 #ifndef INGOT_RUNTIME_SNTP_H
 #define INGOT_RUNTIME_SNTP_H
 
@@ -20,8 +20,9 @@ enum sntp_result {
  * it. */
 void sntp_write(uint8_t to[SNTP_BYTES], uint64_t nonce);
 
-/* Read the answer (n bytes) to the question with this nonce, which came round_ms milliseconds later. SNTP_GOOD: *now_ms is the
- * milliseconds since 1970 when it arrived, wrong by at most half of round_ms; else it is not changed. */
+/* Read the answer (n bytes) to the question with this nonce, which came round_ms milliseconds
+ * later. SNTP_GOOD: *now_ms is the milliseconds since 1970 when it arrived, wrong by at most half
+ * of round_ms; else it is not changed. */
 enum sntp_result sntp_read(const uint8_t *bytes, size_t n, uint64_t nonce, uint64_t round_ms,
                            uint64_t *now_ms);
 

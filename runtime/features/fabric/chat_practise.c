@@ -1,4 +1,5 @@
-/* Practice makes the tokens of answers win. The head of a model has many thousand rows, and few of them can win; so
+/* Practice makes the tokens of answers win. The head of a model has many thousand rows, and few of
+ * them can win; so
  *
  *     look:    which examples lose: first of what is new or has faded, in the end of all
  *     sweep:   those against their strongest rivals alone, a step at each that loses, until none does
