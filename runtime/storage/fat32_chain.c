@@ -234,7 +234,7 @@ static enum err add_run(struct fat32 *fs, const struct file_table *table, struct
 {
     if (out->n_extents == table->most)
         return fat32_fail(fs, ERR_TOO_FRAGMENTED,
-                          "what is free on the card is in too many pieces: delete files, or copy "
+                          "the card's free space is in too many pieces: delete files, or copy "
                           "them to a freshly formatted card");
     table->extents[out->n_extents++] = (struct file_extent){ fat32_cluster_sector(fs, first),
                                                              n * fs->cluster_sectors };

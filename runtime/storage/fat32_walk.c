@@ -169,7 +169,7 @@ static enum err enter(struct fat32_proof *p, const struct fat32_entry *folder)
     if (e != ERR_OK || p->gave_up)
         return e;
     if (p->depth == FAT32_MOST_DEPTH)
-        return fat32_damaged(p->fs, "folders lie more than 32 deep in others, or in a circle");
+        return fat32_damaged(p->fs, "folders are nested more than 32 deep, or in a circle");
     dir = &p->stack[p->depth];
     e = fat32_name_damage(p->fs, fat32_start_directory(p->fs, is_root ? NULL : folder, dir));
     p->firsts[p->depth++] = is_root ? 0 : folder->cluster;
@@ -284,6 +284,6 @@ enum err fat32_walk(struct fat32_proof *p)
         e = ++p->visits > most_visits(p) ? fat32_damaged(p->fs, shared) : visit_entry(p);
     }
     if (e == ERR_OK && p->gave_up && p->is_dirty)
-        return fat32_damaged(p->fs, "it was not unmounted, and is too large to be checked here");
+        return fat32_damaged(p->fs, "it was not unmounted, and it is too large to check here");
     return e;
 }

@@ -105,7 +105,7 @@ void app_hold_to_actions(struct app *a)
         e = grammar_constraint_use(c, bytes, &error_message);
     }
     if (e != ERR_OK) {
-        console_log(a->setup.console, "warning: replies are not held to the actions: %s",
+        console_log(a->setup.console, "warning: no grammar limits replies to the actions: %s",
                     error_message);
     }
 }

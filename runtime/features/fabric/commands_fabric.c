@@ -145,9 +145,8 @@ static bool find_space(struct app *a, const char *name, enum fabric_name *space)
 static void say_lesson(struct app *a, const char *what, const struct chat_lesson *l)
 {
     struct console *c = a->setup.console;
-    const char *apart = l->apart
-                            ? ""
-                            : "; its gate cannot be told apart from others: phrase it differently";
+    const char *apart = l->apart ? ""
+                                 : "; its gate is too similar to others: phrase it differently";
 
     if (l->lost != 0) {
         console_printf(c,

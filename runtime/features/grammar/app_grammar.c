@@ -209,7 +209,7 @@ static void say_end(void *state, const struct feature_turn *t)
         console_printf(t->chat->console, "%s\n",
                        g->constraint.spent
                            ? "(stopped: the grammar takes too many steps for a token)"
-                           : "(stopped: no token is allowed by the grammar)");
+                           : "(stopped: the grammar allows no token)");
     }
 }
 

@@ -150,11 +150,10 @@ static enum command_result rate(struct app *a, bool good)
     } else if (lesson.taken_back) {
         console_printf(
             a->setup.console,
-            "(nothing was changed: what was taught, or another reply, would have got worse)\n");
+            "(nothing was changed: taught answers or another reply would have got worse)\n");
     } else if (!good && lesson.tokens == 0) {
-        console_printf(
-            a->setup.console,
-            "(nothing was changed: nowhere in this reply was another word nearly as likely)\n");
+        console_printf(a->setup.console,
+                       "(nothing was changed: no other word in this reply was nearly as likely)\n");
     } else {
         console_printf(a->setup.console, "(%s: %u %s from %u %s; /undo learn takes it back)\n",
                        good ? "more of that" : "less of that", (unsigned)lesson.steps,
