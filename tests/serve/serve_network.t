@@ -115,6 +115,20 @@ def same(answers, what):
     return isinstance(a, dict) and isinstance(b, dict) and all(a[k] == b[k] for k in ("object", "model", "choices")), f"{what}\n{answers[0]}\n{answers[1]}"
 
 
+def check_missing(net, server):
+    """Each page of `ingot serve` works on a board, or is refused with OpenAI's error object."""
+    chat = {"messages": [{"role": "user", "content": "x"}], "max_tokens": 1}
+    works = [("GET", "/", None), ("GET", "/health", None), ("GET", "/v1/models", None), ("POST", "/v1/chat/completions", chat), ("POST", "/chat/completions", chat),
+             ("POST", "/v1/completions", {"prompt": "x", "max_tokens": 1}), ("POST", "/v1/embeddings", {"input": "x"})]
+    no = [("POST", path, {}) for path in ("/v1/responses", "/v1/messages", "/v1/messages/count_tokens", "/api/chat", "/api/generate", "/api/show", "/api/embed", "/v1/files")] + \
+         [("GET", path, None) for path in ("/api/tags", "/api/version", "/api/ps", "/metrics", "/boards", "/v1/responses/x", "/ws")]
+    seen = [(path, server.ask(method, path, body)[0], net.ask(method, path, body)) for method, path, body in works]
+    tap.ok(all(there == here[0] == 200 for _, there, here in seen), "pages of `ingot serve` that a board has", "\n".join(str(s)[:200] for s in seen))
+    seen = [(path, net.ask(method, path, body)) for method, path, body in no]
+    tap.ok(all(a[0] == 404 and json.loads(a[1])["error"].keys() == {"message", "type", "param", "code"} and json.loads(a[1])["error"]["type"] == "invalid_request_error"
+               for _, a in seen), "pages that it does not have are refused with OpenAI's error object", "\n".join(str(s)[:200] for s in seen))
+
+
 def check_same(net, server):
     """Requests to which both have the same answer."""
     for what, path, more in (
@@ -135,6 +149,11 @@ def check_same(net, server):
     text, scores = (["".join(c["delta"].get("content") or "" for e in s for c in e["choices"]) for s in stream],
                     [[t["logprob"] for e in s for c in e["choices"] if c["logprobs"] for t in c["logprobs"]["content"]] for s in stream])
     tap.ok(text[0] and text[0] == text[1] and len(scores[0]) == 6 and scores[0] == scores[1], "as `ingot serve` answers: a stream with scores", f"{text} {scores}")
+    for what, more in (("embeddings", {}), ("embeddings of fewer dimensions as bytes", {"dimensions": 16, "encoding_format": "base64"})):
+        board, serve = (at.ask("POST", "/v1/embeddings", {"input": ["a fox", "an owl and a boat"], **more}) for at in (net, server))
+        a, b = (json.loads(text) if status == 200 else {"data": text} for status, text in (board, serve))
+        tap.ok(len(a["data"]) == 2 and a["data"] == b["data"] and a["usage"] == b["usage"] and a["usage"]["prompt_tokens"] > 4, "as `ingot serve` answers: " + what,
+               f"{board}\n{serve}")
     for what, more in (("an unknown field", {"unheard_of": 1}), ("a value beyond its bounds", {"presence_penalty": 3}), ("an unknown type", {"tools": [{"type": "web"}]}),
                        ("no such function", {"tools": [NOW], "tool_choice": {"type": "function", "function": {"name": "then"}}}), ("strings", {"stop": 3})):
         board, serve = (ask(at, **more) for at in (net, server))
@@ -152,6 +171,7 @@ else:
         check_calls(net)
         check_forms(net)
         check_same(net, server)
+        check_missing(net, server)
         tap.ok(said in c.say("/reset") + c.say(QUESTION), "the line's replies are not held", c.seen)
     with Console(net, OPTIONS, card) as c:
         c.expect(r"network: http://10\.0\.2\.15")
@@ -159,6 +179,10 @@ else:
         status, text = ask(net, tools=[NOW], tool_choice="required")
         tap.ok(status == 400 and json.loads(text)["error"]["param"] == "tools" and "grammar=on" in text, "without memory for grammars the error says so", text)
         tap.ok(ask(net)[0] == 200, "and other requests are answered")
+    with Console(net, OPTIONS + " together=3", card) as c:  # the same requests in the passes of a group
+        c.expect(r"network: http://10\.0\.2\.15")
+        c.prompt()
+        check_same(net, server)
     server.child.terminate()
     server.child.wait()
 tap.done()
