@@ -47,6 +47,7 @@ static void request_plan(struct plan_request *r, struct model *m, const struct m
         }
     }
     r->work.sequences = setup->sequences;
+    r->work.spare_sequences = setup->spare_sequences;
     r->work.kept_sequences = setup->kept_sequences;
     r->work.line_bytes = setup->line_bytes;
     r->work.kept_bytes = setup->kept_bytes;

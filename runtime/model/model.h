@@ -60,8 +60,9 @@ struct model_setup {
     /* Bytes of ARENA_LEARN that the loaded model's features need; NULL: none. */
     size_t (*learn_bytes)(void *context, const struct image *image);
     void *learn_context;
-    uint32_t sequences; /* sessions that are computed in parallel; 0: one */
-    bool draft;         /* a draft: completely in memory, without its own texts, with a short
+    uint32_t sequences;       /* sessions that are computed in parallel; 0: one */
+    uint32_t spare_sequences; /* more of them, if weights lose hardly any memory to them */
+    bool draft;               /* a draft: completely in memory, without its own texts, with a short
                          * chunk; a context longer than the model's is cut */
 };
 

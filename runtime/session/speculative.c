@@ -46,6 +46,7 @@ struct model_setup speculative_draft_setup(const struct model_setup *target,
     setup.limits.kv_card = false;
     setup.guesses = MODEL_NO_GUESSES;
     setup.sequences = 1;
+    setup.spare_sequences = 0;
     setup.learn_bytes = NULL;
     setup.sequence_bytes = session_draft_bytes;
     setup.draft = true;

@@ -1,9 +1,6 @@
-/* Decides which segments stay in memory, which stream, and in which form. plan_make tries
- * candidates; the sizes of each are computed once (plan_private.h).
+/* Decides which segments stay in memory, which stream, and in which form, for a chunk and a context
+ * that plan_shape.c chooses. The sizes of each are computed once (plan_private.h).
  *
- *   chunk      the request's, or 128, 64, 32, 16: the first that keeps all weights in memory, else
- *              the first that fits; where nothing streams, the first down to 32 whose inputs stay in
- *              a core's second-level cache
  *   keys and   all in memory, or (kv=card) as many layers as weights leave room for
  *   values
  *   weights    in place, resident, with a cache of experts, streamed with a whole head, or streamed
@@ -17,7 +14,6 @@
 #include "runtime/stream/kv_pages.h"
 #include "runtime/stream/kv_spread.h"
 #include "runtime/stream/plan_private.h"
-#include "runtime/text/format_text.h"
 
 enum {
     FASTER_PERCENT = 3, /* another plan is preferred only if it is faster by this, because
@@ -359,8 +355,8 @@ static bool try_spilled(struct plan *plan, const struct plan_request *r,
 
 /* Let keys and values spill if weights lack room. A byte of weights in memory saves reading for
  * every token, a byte of keys and values only when the context is full, so weights come first. */
-static enum err plan_with_chunk(struct plan *plan, const struct plan_request *r,
-                                const struct plan_weights *w)
+enum err plan_with_chunk(struct plan *plan, const struct plan_request *r,
+                         const struct plan_weights *w)
 {
     struct plan start = *plan;
     struct plan_layout l;
@@ -371,123 +367,6 @@ static enum err plan_with_chunk(struct plan *plan, const struct plan_request *r,
     }
     if (try_spilled(plan, r, w, &start, l.kv)) {
         return ERR_OK;
-    }
-    return e;
-}
-
-/* Whether every weight may stay with plan->chunk. This check is quick, while a streaming plan
- * tries many candidates. */
-static bool may_stay(const struct plan *plan, const struct plan_request *r,
-                     const struct plan_weights *w)
-{
-    struct plan_layout l;
-
-    plan_lay_out(&l, plan, r, plan->context);
-    return r->limits.kv_card || r->in_place || w->total <= l.limit;
-}
-
-/* Halve the chunk repeatedly if the model does not fit with it, or if a smaller chunk lets every
- * weight stay in memory, which is worth more. */
-static enum err shrink_chunk(struct plan *plan, const struct plan_request *r,
-                             const struct plan_weights *w, const struct plan *start, enum err e)
-{
-    struct plan other;
-
-    for (uint32_t chunk = plan->chunk / 2; chunk >= PLAN_LEAST_CHUNK; chunk /= 2) {
-        enum err found;
-
-        other = *start;
-        other.chunk = chunk;
-        if (e == ERR_OK && !may_stay(&other, r, w)) {
-            continue;
-        }
-        found = plan_with_chunk(&other, r, w);
-        if (found == ERR_OK && (e != ERR_OK || other.residency != PLAN_STREAMED)) {
-            *plan = other;
-            return ERR_OK;
-        }
-    }
-    return e;
-}
-
-/* Make the chunk's inputs fit in seven eighths of the cache, because all of them are read again for
- * every few rows of weights. If a chunk reads the card, it stays as long as possible. */
-static void fit_cache(struct plan *plan, const struct plan_request *r, const struct plan_weights *w,
-                      const struct plan *start)
-{
-    size_t room = r->cache_bytes - r->cache_bytes / 8, each = plan_input_bytes(plan, r);
-    struct plan other = *start;
-
-    other.chunk = plan->chunk;
-    while (other.chunk / 2 >= max_u32(PLAN_CACHED_CHUNK, plan->sequences) &&
-           other.chunk * each > room) {
-        other.chunk /= 2;
-    }
-    if (other.chunk != plan->chunk && plan_with_chunk(&other, r, w) == ERR_OK &&
-        other.residency == plan->residency) {
-        *plan = other;
-    }
-}
-
-/* ---- the request ---------------------------------------------------------------------------- */
-
-static enum err check_request(struct plan *plan, const struct plan_request *r)
-{
-    const struct ingot_params *p = &r->image->header->params;
-
-    if (r->limits.context > p->context) {
-        format_text(plan->error_message, sizeof plan->error_message,
-                    "ctx=%u is more than the %u tokens the model was trained for: lower ctx=",
-                    (unsigned)r->limits.context, (unsigned)p->context);
-        return ERR_BAD_ARGUMENT;
-    }
-    return ERR_OK;
-}
-
-static uint32_t or_default(uint32_t asked, uint32_t otherwise)
-{
-    if (asked != 0) {
-        return asked;
-    }
-    return otherwise;
-}
-
-/* Choose context, chunk and rows of logits: requested or default, each limited by the previous
- * one; but a pass takes at least a token of each sequence. */
-static void choose_shape(struct plan *plan, const struct plan_request *r)
-{
-    uint32_t most = r->image->header->params.context;
-
-    plan->context = or_default(r->limits.context, min_u32(most, PLAN_DEFAULT_CONTEXT));
-    plan->sequences = or_default(r->work.sequences, 1);
-    plan->chunk = min_u32(or_default(r->limits.chunk, PLAN_DEFAULT_CHUNK), plan->context);
-    plan->chunk = max_u32(plan->chunk, plan->sequences);
-    plan->logits_rows = max_u32(min_u32(r->work.logits_rows, plan->chunk), plan->sequences);
-}
-
-enum err plan_make(struct plan *plan, const struct plan_request *r)
-{
-    struct plan_weights w;
-    struct plan start;
-    enum err e;
-
-    memset(plan, 0, sizeof *plan);
-    e = check_request(plan, r);
-    if (e != ERR_OK) {
-        return e;
-    }
-    plan_weigh(&w, r->image, false);
-    choose_shape(plan, r);
-    start = *plan;
-    e = plan_with_chunk(plan, r, &w);
-    if (r->limits.chunk != 0) {
-        return e;
-    }
-    if (e != ERR_OK || plan->residency == PLAN_STREAMED) {
-        e = shrink_chunk(plan, r, &w, &start, e);
-    }
-    if (e == ERR_OK && plan->residency != PLAN_STREAMED && r->cache_bytes != 0) {
-        fit_cache(plan, r, &w, &start);
     }
     return e;
 }

@@ -80,6 +80,7 @@ struct plan_work {
     size_t work_bytes;    /* work space of a token, see activations.h */
     uint32_t logits_rows; /* tokens whose logits are computed together; 0: one */
     uint32_t sequences; /* parallel sequences, each with its own keys, values and states; 0: one */
+    uint32_t spare_sequences; /* up to so many more, if weights lose hardly any memory to them */
 };
 
 struct plan_request {

@@ -1,5 +1,5 @@
-/* Shared only by the files of the planner. plan_layout.c computes sizes, plan.c decides by these
- * sizes, plan_advice.c suggests changes. */
+/* Shared only by the files of the planner. plan_layout.c computes sizes, plan_shape.c and plan.c decide by
+ * these sizes, plan_advice.c suggests changes. */
 #ifndef INGOT_RUNTIME_PLAN_PRIVATE_H
 #define INGOT_RUNTIME_PLAN_PRIVATE_H
 
@@ -89,6 +89,11 @@ void plan_refuse(struct plan *plan, const struct plan_request *r, const struct p
 /* Set plan->advice: what would make a streamed model resident. */
 void plan_advise(struct plan *plan, const struct plan_request *r, const struct plan_weights *w,
                  const struct plan_layout *l);
+
+/* plan.c: place weights, keys and values for the context, chunk and sequences of *plan, where all
+ * else is zero. ERR_NO_SPACE: they do not fit; plan->error_message says by how much. */
+enum err plan_with_chunk(struct plan *plan, const struct plan_request *r,
+                         const struct plan_weights *w);
 
 static inline uint64_t plan_page_up(uint64_t n)
 {

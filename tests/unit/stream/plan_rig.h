@@ -123,7 +123,7 @@ static void set_params(uint32_t dim, uint32_t hidden, uint32_t layers, uint32_t 
                                            .norm_eps = 1e-5f };
 }
 
-static uint64_t total_bytes(void)
+static inline uint64_t total_bytes(void)
 {
     uint64_t total = 0;
 
