@@ -279,7 +279,7 @@ H := $(O)/host
 HOST_DEBUG ?= -g1
 HOST_ISA := $(shell uname -m | sed 's/aarch64/arm64/')
 HOST_SRC = $(wildcard board/*.c board/host/*.c host/*/*.c flash_image/*.c flash_image/*/*.c runtime/features/*/*.c) \
-           $(filter-out runtime/net/% $(addprefix runtime/api/api,.c _answer.c _console.c _events.c _load.c _upload.c),$(wildcard runtime/*/*.c)) \
+           $(filter-out runtime/net/% $(addprefix runtime/api/api,.c _answer.c _console.c _events.c _group.c _load.c _turn.c _upload.c),$(wildcard runtime/*/*.c)) \
            $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(HOST_ISA).S) \
            $(call kernel_written,$(HOST_ISA))
 HOST_CFLAGS = $(COMMON) $(HOST_DEBUG) -D_GNU_SOURCE $(HOST_MARCH:%=-march=%) -pthread

@@ -181,7 +181,7 @@ static void report_desk(void)
     }
 }
 
-static void open_app(const struct machine *machine)
+static void open_app(const struct machine *machine, uint32_t spare_sequences)
 {
     struct app_setup setup = {
         .platform = &state.platform,
@@ -191,6 +191,7 @@ static void open_app(const struct machine *machine)
         .options = &state.options,
         .front = APP_CONSOLE,
         .chats = !options_given(&state.options, OPTION_PROMPT),
+        .spare_sequences = spare_sequences,
         .greeting = "Type a line and press Enter; Ctrl-C stops a reply, /help lists commands.",
     };
     enum err e = app_start(state.app, &setup);
@@ -225,6 +226,7 @@ static int exit_status(enum err e)
 void image_main(const struct machine *machine)
 {
     char ram[FORMAT_NUMBER_BYTES];
+    uint32_t spare_sequences;
 
     board_platform(&state.platform, machine);
     /* The application comes first, at the front of the arena; a failure is reported once the
@@ -251,7 +253,8 @@ void image_main(const struct machine *machine)
         give_up("too little RAM for the application");
     }
     /* The network takes its memory once, before the application plans with the rest. */
-    boot_network_open(&state.platform, &state.options, &state.console, take_memory);
-    open_app(machine);
+    spare_sequences = boot_network_open(&state.platform, &state.options, &state.console,
+                                        take_memory);
+    open_app(machine, spare_sequences);
     stop(exit_status(app_run(state.app)));
 }

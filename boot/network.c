@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "boot/boot.h"
+#include "boot/network_group.h"
 #include "runtime/api/api.h"
 #include "runtime/features/branches/chat_branches.h"
 #include "runtime/features/fabric/chat_fabric.h"
@@ -287,7 +288,7 @@ static const char *open_net(const struct platform *platform, void *memory)
     return why;
 }
 
-static void open_api(const struct platform *platform)
+static void open_api(const struct platform *platform, void *group, uint32_t n_group)
 {
     const struct api_setup setup = {
         .platform = platform,
@@ -296,6 +297,8 @@ static void open_api(const struct platform *platform)
         .open = network.open,
         .poll = poll,
         .context = &network,
+        .group = group,
+        .n_group = n_group,
         .store = { .context = &network,
                    .open = store_open,
                    .publish = store_publish,
@@ -322,11 +325,12 @@ static void say_open(void)
     }
 }
 
-void boot_network_open(struct platform *platform, const struct options *options,
-                       struct console *console, void *(*take)(size_t bytes))
+uint32_t boot_network_open(struct platform *platform, const struct options *options,
+                           struct console *console, void *(*take)(size_t bytes))
 {
+    uint32_t n_group = network_group_most(options);
     const char *why = "there is too little memory";
-    void *memory;
+    void *memory, *group;
 
     network.console = console;
     read_time(options);
@@ -334,7 +338,7 @@ void boot_network_open(struct platform *platform, const struct options *options,
         if (network.time != NULL) {
             console_log(console, "warning: time= has no effect without net=");
         }
-        return;
+        return 0;
     }
     network.clock = &platform->clock;
     platform->network = (struct platform_network){ .open = network_open,
@@ -348,20 +352,22 @@ void boot_network_open(struct platform *platform, const struct options *options,
     network.period = platform->clock.hz / 1000 + 1;
     network.api = take(sizeof *network.api);
     memory = take(net_bytes());
-    if (network.api != NULL && memory != NULL) {
-        open_api(platform);
+    group = take(api_group_bytes(n_group));
+    if (network.api != NULL && memory != NULL && group != NULL) {
+        open_api(platform, group, n_group);
         why = open_net(platform, memory);
     }
     if (why != NULL) {
         network.net = NULL;
         console_log(console, "warning: there is no network: %s", why);
-        return;
+        return 0;
     }
     network.lines = LINES_MOST;
     network.before = platform->console;
     platform->console.getc = get_byte;
     platform->storage.fetch = fetch;
     say_open();
+    return network_group_spare(options);
 }
 
 /* True if a line may be logged now. This keeps a network
@@ -469,6 +475,7 @@ bool boot_network_turn(struct app *app, bool *told)
         return false;
     }
     api_set_model(network.api, model_name(app));
+    network_group_show(network.api, app);
     network.app = app;
     network.told = say_address();
     network.told |= say_trouble();

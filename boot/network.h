@@ -12,9 +12,10 @@
 
 /* Call before the application takes the arena: opens what net= asks for and reports the result.
  * take: gives zeroed memory from the front of the arena, or NULL. From now on the network is
- * polled whenever the console looks for input; time= sets the platform's date later. */
-void boot_network_open(struct platform *platform, const struct options *options,
-                       struct console *console, void *(*take)(size_t bytes));
+ * polled whenever the console looks for input; time= sets the platform's date later. Returns how
+ * many sequences the network's clients could use besides those of together=. */
+uint32_t boot_network_open(struct platform *platform, const struct options *options,
+                           struct console *console, void *(*take)(size_t bytes));
 
 /* Call while waiting for a line, in place of the board's sleep: answers a request of the API or
  * sleeps for a short time. False: there is no network, and nothing was done. *told: there are new

@@ -1,8 +1,8 @@
 /* boot/network.h for an image without a network: without lwIP and the server. */
 #include "boot/network.h"
 
-void boot_network_open(struct platform *platform, const struct options *options,
-                       struct console *console, void *(*take)(size_t bytes))
+uint32_t boot_network_open(struct platform *platform, const struct options *options,
+                           struct console *console, void *(*take)(size_t bytes))
 {
     (void)platform;
     (void)take;
@@ -11,6 +11,7 @@ void boot_network_open(struct platform *platform, const struct options *options,
                     "warning: net= has no effect, because this image has no network: make image "
                     "NETWORK=yes builds one with it");
     }
+    return 0;
 }
 
 bool boot_network_turn(struct app *app, bool *told)

@@ -1,4 +1,4 @@
-"""virt-arm64 with a network card in QEMU, for suites that talk to its server."""
+"""A virt machine with a network card in QEMU, for suites that talk to its server."""
 
 import http.client
 import json
@@ -14,8 +14,9 @@ IMAGE = os.path.join(BUILD, ARM64.board, "net.bin")
 class NetBoard:
     """A machine for talk.Console. TCP to `port` on this computer's loopback reaches the board's server."""
 
-    def __init__(self):
-        self.board = ARM64.board
+    def __init__(self, machine=ARM64):
+        self.machine, self.board = machine, machine.board
+        self.image = os.path.join(BUILD, machine.board, "net.bin")
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             self.port = s.getsockname()[1]
@@ -23,8 +24,7 @@ class NetBoard:
 
     def command(self, words, cores=1, drives=()):
         network = ["-netdev", f"user,id=lan,ipv6=off,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:80", "-device", "virtio-net-device,netdev=lan"]
-        return ARM64.command(words, cores, list(drives) + network, IMAGE)
-
+        return self.machine.command(words, cores, list(drives) + network, self.image)
 
     def ask(self, method, path, body=None, wait=60):
         """Status and body of a request."""

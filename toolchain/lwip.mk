@@ -23,7 +23,7 @@ LLHTTP_INCLUDE ?= /usr/share/include/llhttp
 NETWORK_TESTS := $(if $(word 4,$(wildcard $(LWIP)/src/include/lwip/init.h $(addprefix $(LLHTTP)/,llhttp.c api.c http.c))),yes)
 
 # The source in boot/ that only an image with a network has; below: the source that it replaces.
-BOOT_NETWORK := boot/network.c
+BOOT_NETWORK := boot/network.c boot/network_group.c
 BOOT_WITHOUT_NETWORK := boot/no_network.c
 # A board's network source, which names its drivers.
 NETWORK_OF_BOARD := $(if $(EFI),board/efi/efi_network.c,board/$(BOARD)/network.c)

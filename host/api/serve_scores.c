@@ -2,25 +2,13 @@
 
 #include <cjson/cJSON.h>
 
-static struct api_score score_in(const struct session *s, const struct token_score *t)
-{
-    uint32_t previous = s->n_ids != 0 ? s->ids[s->n_ids - 1] : INGOT_NO_TOKEN;
-    struct api_score score = { .id = t->id, .logprob = t->log_share, .exact = true };
-
-    score.text = tokenizer_piece(&s->model->tokenizer, t->id, previous, &score.bytes);
-    return score;
-}
+#include "runtime/api/api_tokens.h"
 
 void serve_scores_take(struct api_text *scores, const struct session *s,
                        const struct token_scores *t)
 {
-    struct api_score taken = score_in(s, &t->taken), likeliest[TOKEN_SCORES_MOST];
-
-    for (uint32_t i = 0; i < t->n; i++) {
-        likeliest[i] = score_in(s, &t->likeliest[i]);
-    }
     serve_text_grows(scores);
-    (void)api_scores_add(scores, &taken, likeliest, t->n);
+    (void)api_tokens_add_scores(scores, s, t);
 }
 
 struct cJSON *serve_scores_answer(const struct api_text *scores, struct api_scores_at *at)

@@ -7,7 +7,6 @@
 #include "board/host/host_board.h"
 #include "board/min_max.h"
 #include "host/api/serve_prompt.h"
-#include "host/serve/serve_params.h"
 #include "host/serve/serve_queue.h"
 #include "host/api/serve_scores.h"
 #include "host/serve/serve_told.h"
@@ -40,6 +39,7 @@ static struct serve_model {
     struct slot slots[GROUP_MOST];
     void *constraints; /* memory of all slots' constraints */
     struct prompt prompt;
+    struct api_encoder encoder;
     struct kept kept;
     struct stop stop;
     pthread_mutex_t lock; /* of all below */
@@ -137,7 +137,7 @@ static void set_params(struct serve_model *m, struct slot *p)
     p->sink = (struct generate_sink){
         .context = p, .text = take_text, .think = take_think, .scores = take_scores
     };
-    p->params = serve_params(&p->job->of.request, model_of(m)->image.chat);
+    p->params = api_tokens_params(&p->job->of.request, model_of(m)->image.chat);
 }
 
 static bool use_grammar(struct slot *p, struct api_error *e)
@@ -166,7 +166,7 @@ static bool embed_text(struct serve_model *m, struct serve_job *j, const struct 
     uint32_t room;
     enum err error;
 
-    if (!serve_prompt_encode_text(model_of(m), input, s->context, m->prompt.ids, &m->prompt.n, e)) {
+    if (!api_tokens_encode_text(&m->encoder, input, m->prompt.ids, &m->prompt.n, e)) {
         return false;
     }
     if (m->prompt.n > s->context - s->n_ids) {
@@ -208,8 +208,7 @@ static void begin(struct serve_model *m, struct serve_job *j)
     struct sampler_params sampler = j->of.request.sampler;
     struct slot *p;
 
-    if (!serve_prompt_encode(model_of(m), &j->of.request, m->slots[0].session->context,
-                             m->prompt.ids, &m->prompt.n, &e)) {
+    if (!api_tokens_encode(&m->encoder, &j->of.request, m->prompt.ids, &m->prompt.n, &e)) {
         end_job(m, j, &e);
         return;
     }
@@ -454,6 +453,7 @@ static bool open_slots(struct serve_model *m)
         fprintf(stderr, "ingot: out of memory\n");
         return false;
     }
+    m->encoder = serve_prompt_encoder(model_of(m), app_sequence(m->app, 0)->context);
     for (uint32_t i = 0; i < m->replies.n; i++) {
         m->slots[i].session = m->replies.slots[i].session = app_sequence(m->app, i);
         m->slots[i].session->lora = adapters_of_set(&adapters_of(&m->app->chat)->adapters, 0);

@@ -1,22 +1,29 @@
-/* The site: the list of requests, the check of callers, and answers on their way to the client. */
+/* The site: its pages, the check of callers, and answers on their way to the client. */
 #include "runtime/api/api.h"
 
 #include <string.h>
 
+#include "runtime/api/api_group.h"
 #include "runtime/api/api_guard.h"
-#include "runtime/api/api_limits.h"
-#include "runtime/api/api_line.h"
 #include "runtime/api/api_models.h"
 #include "runtime/api/api_page.h"
-#include "runtime/chat/chat_json.h"
 #include "runtime/text/format_text.h"
 
 void api_open(struct api *a, const struct api_setup *setup)
 {
     a->setup = *setup;
+    a->work = &a->alone;
+    a->group = setup->group;
+    api_group_open(a->group, a, setup->n_group);
     for (unsigned i = 0; i < API_CLIENTS; i++) {
         a->clients[i].api = a;
     }
+}
+
+void api_set_sequences(struct api *a, struct session *const *sequences, uint32_t n,
+                       uint32_t version)
+{
+    api_group_use(a->group, sequences, n, version);
 }
 
 void api_set_model(struct api *a, const char *name)
@@ -66,6 +73,9 @@ static void answer_stats(struct api_client *k)
     api_text_open(&t, a->text, sizeof a->text);
     api_text_print(&t, "{'answers':%llu,'refused':%llu", (unsigned long long)a->n_answers,
                    (unsigned long long)a->n_refused);
+    api_text_print(&t, ",'passes':%llu,'pass_tokens':%llu",
+                   (unsigned long long)a->group->replies.group.n_passes,
+                   (unsigned long long)a->group->replies.group.n_tokens);
     if (a->setup.figures != NULL) {
         a->setup.figures(a->setup.context, &t);
     }
@@ -225,7 +235,7 @@ static unsigned count_waiting(const struct api *a)
 
 bool api_may_wait(const struct api *a)
 {
-    return count_waiting(a) < API_WAITING;
+    return count_waiting(a) < API_WAITING + api_group_free(a->group);
 }
 
 static void take_whole(void *user)
@@ -336,148 +346,5 @@ bool api_works(void *api, unsigned n)
 
 bool api_has_work(const struct api *a)
 {
-    return count_waiting(a) != 0;
-}
-
-/* ---- the model's turn ---- */
-
-static struct api_client *next_client(struct api *a)
-{
-    struct api_client *next = NULL;
-
-    for (unsigned i = 0; i < API_CLIENTS; i++) {
-        struct api_client *k = &a->clients[i];
-
-        if (k->stage == API_WAITS && (next == NULL || k->order < next->order)) {
-            next = k;
-        }
-    }
-    return next;
-}
-
-/* Use the stops of the boot options for a request that has none. */
-static void use_stops(struct api_request *q, const struct options_reply *o)
-{
-    for (uint32_t i = 0; i < o->n_stops && q->n_stops == i; i++) {
-        (void)format_text(q->stops[q->n_stops++], sizeof q->stops[0], "%s", o->stop[i]);
-    }
-}
-
-/* Read the current request from its body. False: it was answered with an error. */
-static bool read_request(struct api *a, const struct chat *c)
-{
-    struct api_work *w = &a->work;
-    struct api_client *k = w->client;
-    const struct api_defaults defaults = { .sampler = c->options->sampler,
-                                           .n = c->options->reply.n,
-                                           .holder = &api_holder };
-    struct api_error e = { .status = 0 };
-    struct api_request *q = &w->job.request;
-
-    api_memory_open(&w->memory, a->memory, sizeof a->memory);
-    q->memory = &w->memory;
-    if (!api_request_read(q, k->kind, k->body, k->body_bytes, &defaults, &e) ||
-        !api_may_answer(q, &e)) {
-        api_answer_error(k, e.status, e.text, e.param, e.code);
-        return false;
-    }
-    if (!api_reply_has_room(a)) {
-        api_answer_error(k, 413, "the request is too long for this board: shorten it", "messages",
-                         "context_length_exceeded");
-        return false;
-    }
-    if (!q->seeded) {
-        q->sampler.seed = platform_ticks(&a->setup.platform->clock) + w->number;
-    }
-    use_stops(q, &c->options->reply);
-    q->unmarked = true; /* requests from the network must not drive pins */
-    return true;
-}
-
-/* Make reply i to the request. False: the replies end here. */
-static bool reply(struct api *a, struct chat *c, const char *conversation, uint32_t i)
-{
-    struct api_work *w = &a->work;
-    struct api_request *q = &w->job.request;
-    uint32_t each = q->n_choices != 0 ? q->n_choices : 1;
-    uint32_t all = each * (q->kind == API_CHAT ? 1 : q->n_turns);
-    struct api_text line;
-
-    api_reply_begin(a, i);
-    q->prompt = i / each;
-    api_text_open(&line, a->line, sizeof a->line);
-    api_line_put(&line, q, i, w->number, q->sampler.seed + i);
-    if (line.failed) {
-        api_answer_error(w->client, 413, "the request is too long for this board: shorten it",
-                         "messages", "context_length_exceeded");
-        w->failed = true;
-        return false;
-    }
-    api_open_console(a);
-    chat_json_guest(c, &a->console, conversation, line.bytes, line.n);
-    api_reply_end(a);
-    return !w->failed && i + 1 < all;
-}
-
-/* Answer the current request. */
-static void answer(struct api *a, struct chat *c, const char *conversation)
-{
-    const struct api_setup *s = &a->setup;
-    struct api_work *w = &a->work;
-    const struct api_request *q = &w->job.request;
-    const char *why = q->grammar != NULL ? s->hold(s->context, q->grammar, q->grammar_bytes) : NULL;
-
-    if (why != NULL) {
-        api_answer_error(w->client, 400, why, q->may_call ? "tools" : "response_format",
-                         "unsupported_parameter");
-        return;
-    }
-    api_event_begin(a);
-    for (uint32_t i = 0; reply(a, c, conversation, i); i++) {
-    }
-    api_event_end(a);
-    if (q->grammar != NULL) {
-        s->release(s->context);
-    }
-}
-
-/* Pass on a line of mode=json, whose events are the answer unchanged. */
-static void pass_line(struct api *a, struct chat *c, const char *conversation)
-{
-    const struct api_client *k = a->work.client;
-
-    memcpy(a->line, k->body, k->body_bytes + 1);
-    api_open_console(a);
-    chat_json_guest(c, &a->console, conversation, a->line, k->body_bytes);
-    api_event_end(a);
-}
-
-void api_serve(struct api *a, struct chat *c, const char *conversation)
-{
-    struct api_client *k = next_client(a);
-    struct api_work *w = &a->work;
-
-    if (k == NULL) {
-        return;
-    }
-    memset(w, 0, sizeof *w);
-    w->client = k;
-    w->caller = k->callers;
-    w->number = ++a->n_answers;
-    k->stage = API_WORKS;
-    if (k->uploads) {
-        api_upload_serve(a);
-        return;
-    }
-    w->job.request.kind = k->kind;
-    if (k->kind == API_LOAD) {
-        api_load_serve(a);
-    } else if (k->kind != API_LINE) {
-        if (!read_request(a, c)) {
-            return;
-        }
-        answer(a, c, conversation);
-    } else if (!api_load_line(a, c)) {
-        pass_line(a, c, conversation);
-    }
+    return count_waiting(a) != 0 || api_group_works(a->group);
 }

@@ -1,9 +1,9 @@
 /* OpenAI's API on a machine without an operating system: an HTTP site (runtime/http) whose requests
- * wait here until the conversation is free, and then become lines of mode=json. All memory is in
- * struct api. It runs on core 0.
+ * wait here for the model. Then they join a group (api_group.h) or become lines of mode=json. All
+ * memory is in struct api and the group. It runs on core 0.
  *
  * Site functions run whenever the network is polled, also in the middle of a reply, and only
- * note what came. api_serve answers one request; call it between two lines of the conversation. */
+ * note what came. Call api_serve between two lines of the conversation. */
 #ifndef INGOT_RUNTIME_API_H
 #define INGOT_RUNTIME_API_H
 
@@ -76,6 +76,8 @@ struct api_setup {
     /* Lets the network work while the model computes. */
     void (*poll)(void *context);
     void *context;
+    void *group; /* api_group_bytes(n_group), 64-byte aligned and zeroed */
+    uint32_t n_group;
     struct api_store store;
     /* Replaces the current model by another. NULL: it is done; else an error message, and *status
      * is that of the answer. If the function is NULL, the model never changes. */
@@ -120,7 +122,10 @@ struct api {
     uint64_t n_orders, n_answers, n_refused, last_poll;
     struct platform platform; /* the machine's platform, with the console of a guest */
     struct console console;
-    struct api_work work;
+    struct api_work *work;   /* the answer at hand: `alone`, or a member of the group */
+    struct api_work alone;   /* to a request that the model answers by itself */
+    struct api_group *group; /* the requests that are answered in one pass */
+    bool was_alone;          /* the last turn was a request beside the group */
     struct api_upload upload;
     char line[API_LINE_BYTES];
     uint64_t memory[API_MEMORY_BYTES / sizeof(uint64_t)]; /* memory of the current request */
@@ -131,6 +136,13 @@ struct api {
 /* Set up `a`, which must be zeroed. */
 void api_open(struct api *a, const struct api_setup *setup);
 
+/* Return the size of a group for n requests. */
+size_t api_group_bytes(uint32_t n);
+
+/* Set the sequences (n) for replies that share a pass (api_group.h: api_group_use). */
+void api_set_sequences(struct api *a, struct session *const *sequences, uint32_t n,
+                       uint32_t version);
+
 /* Set the name of the loaded model; NULL: none is loaded. */
 void api_set_model(struct api *a, const char *name);
 
@@ -140,11 +152,11 @@ void *api_begin(void *api, unsigned n, struct http_connection *http);
 void api_end(void *api, unsigned n);
 bool api_works(void *api, unsigned n);
 
-/* Return true if a request waits for the model. */
+/* Return true if a request waits for the model, or a reply is in progress. */
 bool api_has_work(const struct api *a);
 
-/* Answer the request that has waited longest. c: the chat, with a model or without one;
- * conversation: as for chat_json_guest. */
+/* Answer the request that has waited longest, or advance the replies of the group by a pass. c: the
+ * chat, with a model or without one; conversation: as for chat_json_guest. */
 void api_serve(struct api *a, struct chat *c, const char *conversation);
 
 /* ---- shared by the files of this folder ---- */
@@ -178,6 +190,15 @@ void api_reply_begin(struct api *a, uint32_t i);
 
 /* Return true if the request left enough memory for a reply, whose scores may limit its length. */
 bool api_reply_has_room(struct api *a);
+
+/* Pass on the reply's text since the last call. */
+void api_reply_walk(struct api *a);
+
+/* End the reply with an error, which is the answer if nothing was sent. */
+void api_reply_fail(struct api *a, const struct api_error *e);
+
+/* End a reply that does not fit the memory. */
+void api_reply_is_long(struct api *a);
 
 /* Take one byte of the chat's output in mode=json. */
 void api_event_byte(struct api *a, char byte);

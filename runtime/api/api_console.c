@@ -24,12 +24,12 @@ static size_t make_room(struct api_client *k)
 
 bool api_is_gone(const struct api *a)
 {
-    return a->work.client->callers != a->work.caller;
+    return a->work->client->callers != a->work->caller;
 }
 
 bool api_out(struct api *a, const char *bytes, size_t n)
 {
-    struct api_client *k = a->work.client;
+    struct api_client *k = a->work->client;
     uint64_t start = api_now_ms(a);
 
     while (!api_is_gone(a) && n > make_room(k)) {
@@ -64,8 +64,8 @@ static int get_byte(void *context)
         a->last_poll = now;
         a->setup.poll(a->setup.context);
     }
-    a->work.stops = (api_is_gone(a) || a->work.failed) && !a->work.stops;
-    return a->work.stops ? CTRL_C : CONSOLE_NO_BYTE;
+    a->work->stops = (api_is_gone(a) || a->work->failed) && !a->work->stops;
+    return a->work->stops ? CTRL_C : CONSOLE_NO_BYTE;
 }
 
 /* Make the answer the platform's console; a display does not show it. */

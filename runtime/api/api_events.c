@@ -13,7 +13,7 @@ enum { EVENT_VALUES_BYTES = 12 * 1024, TEXT_LEAST_BYTES = 8 * 1024 };
 
 static void put(struct api *a, const char *text, size_t n)
 {
-    struct api_work *w = &a->work;
+    struct api_work *w = a->work;
 
     if (!w->failed && !api_out(a, text, n)) {
         w->failed = true;
@@ -30,7 +30,7 @@ static const char *type_of(const struct api_request *r)
 
 static void begin(struct api *a)
 {
-    struct api_work *w = &a->work;
+    struct api_work *w = a->work;
     const struct http_answer head = {
         .status = 200,
         .type = type_of(&w->job.request),
@@ -52,7 +52,7 @@ static void begin(struct api *a)
 
 static void send_piece(struct api *a)
 {
-    struct api_work *w = &a->work;
+    struct api_work *w = a->work;
 
     if (w->out.n != 0) {
         begin(a);
@@ -86,9 +86,9 @@ static void forget_sent(struct api_job *j, struct api_events *at)
     at->from = at->text = 0;
 }
 
-static void walk(struct api *a)
+void api_reply_walk(struct api *a)
 {
-    struct api_work *w = &a->work;
+    struct api_work *w = a->work;
     const struct api_stream s = { .out = &w->out, .a = &w->answer, .j = &w->job, .at = &w->at };
 
     if (!w->job.request.stream && w->number_of_reply == 0 && !w->at.begun) {
@@ -103,7 +103,7 @@ static void walk(struct api *a)
 
 void api_reply_begin(struct api *a, uint32_t i)
 {
-    struct api_work *w = &a->work;
+    struct api_work *w = a->work;
     struct api_job *j = &w->job;
     size_t left;
 
@@ -133,8 +133,8 @@ enum { SCORE_BYTES = 32 };
 
 bool api_reply_has_room(struct api *a)
 {
-    const struct api_memory *m = &a->work.memory;
-    struct api_request *q = &a->work.job.request;
+    const struct api_memory *m = &a->work->memory;
+    struct api_request *q = &a->work->job.request;
     size_t left = m->room - m->used;
 
     if (left < EVENT_VALUES_BYTES + 2 * TEXT_LEAST_BYTES) {
@@ -150,11 +150,11 @@ bool api_reply_has_room(struct api *a)
 
 void api_reply_end(struct api *a)
 {
-    struct api_work *w = &a->work;
+    struct api_work *w = a->work;
 
     w->job.done = true;
     if (!w->failed && w->job.request.kind != API_EMBED) {
-        walk(a);
+        api_reply_walk(a);
         api_usage_add(&w->usage, &w->job);
         w->first = w->number_of_reply == 0 ? w->job.figures : w->first;
     }
@@ -163,42 +163,9 @@ void api_reply_end(struct api *a)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* Read the score of an object with token, logprob and text. False: it has none. */
-static bool score_of(const struct api_json *object, struct api_score *s)
+void api_reply_fail(struct api *a, const struct api_error *e)
 {
-    const struct api_json *id = api_json_get(object, "token"), *text = api_json_get(object, "text");
-
-    if (!api_json_is(id, JSON_NUMBER) || !api_json_is(text, JSON_TEXT)) {
-        return false;
-    }
-    *s = (struct api_score){ .id = (uint32_t)api_json_number(id),
-                             .logprob = api_json_number(api_json_get(object, "logprob")),
-                             .text = text->text,
-                             .bytes = text->bytes };
-    return true;
-}
-
-static bool take_scores(struct api_job *j, const struct api_json *event)
-{
-    struct api_score taken, likeliest[API_SCORES_MOST];
-    const struct api_json *one;
-    uint32_t n = 0;
-
-    if (api_json_get(event, "logprob") == NULL || !score_of(event, &taken)) {
-        return true;
-    }
-    api_json_each(one, api_json_get(event, "top_logprobs"))
-    {
-        if (n != API_SCORES_MOST && score_of(one, &likeliest[n])) {
-            n++;
-        }
-    }
-    return api_scores_add(&j->scores, &taken, likeliest, n);
-}
-
-static void fail(struct api *a, const struct api_error *e)
-{
-    struct api_work *w = &a->work;
+    struct api_work *w = a->work;
 
     if (w->failed || w->job.error.status != 0) {
         return;
@@ -212,44 +179,43 @@ static void fail(struct api *a, const struct api_error *e)
     }
 }
 
-static void take_token(struct api *a, const struct api_json *event)
+void api_reply_is_long(struct api *a)
 {
-    struct api_job *j = &a->work.job;
-    const struct api_json *text = api_json_get(event, "text");
     struct api_error e;
 
-    if ((api_json_is(text, JSON_TEXT) && !api_text_put(&j->text, text->text, text->bytes)) ||
-        (j->request.wants_scores && !take_scores(j, event))) {
-        (void)api_refuse(&e, 500, NULL, "too_long",
-                         "the reply is longer than this board can keep: ask for a stream, or for "
-                         "fewer tokens");
-        fail(a, &e);
-    } else if (j->text.n != 0 || a->work.at.begun) {
-        walk(a);
-    }
+    (void)api_refuse(&e, 500, NULL, "too_long",
+                     "the reply is longer than this board can keep: ask for a stream, or for "
+                     "fewer tokens");
+    api_reply_fail(a, &e);
 }
 
-static uint32_t count_of(const struct api_json *event, const char *name)
+static void take_token(struct api *a, const struct api_json *event)
 {
-    double n = api_json_number(api_json_get(event, name));
+    struct api_job *j = &a->work->job;
+    const struct api_json *text = api_json_get(event, "text");
 
-    return n >= 0 && n <= 4e9 ? (uint32_t)n : 0;
+    if ((api_json_is(text, JSON_TEXT) && !api_text_put(&j->text, text->text, text->bytes)) ||
+        (j->request.wants_scores && !api_line_scores(&j->scores, event))) {
+        api_reply_is_long(a);
+    } else if (j->text.n != 0 || a->work->at.begun) {
+        api_reply_walk(a);
+    }
 }
 
 static void take_usage(struct api_job *j, const struct api_json *event)
 {
     const char *finish = api_json_text_of(event, "finish_reason");
 
-    j->prompt_tokens = count_of(event, "prompt_tokens");
-    j->cached_tokens = count_of(event, "cached_tokens");
-    j->reply_tokens = count_of(event, "completion_tokens");
+    j->prompt_tokens = api_line_count(event, "prompt_tokens");
+    j->cached_tokens = api_line_count(event, "cached_tokens");
+    j->reply_tokens = api_line_count(event, "completion_tokens");
     j->end = finish != NULL && strcmp(finish, "length") == 0 ? GENERATE_LIMIT : GENERATE_ENDED;
 }
 
 /* Take the end of a vector, whose numbers came before. */
 static void take_vector(struct api *a, const struct api_json *event)
 {
-    struct api_work *w = &a->work;
+    struct api_work *w = a->work;
     struct api_job *j = &w->job;
     size_t width = j->vectors.n / sizeof(float);
     struct api_error e;
@@ -257,9 +223,9 @@ static void take_vector(struct api *a, const struct api_json *event)
     if (j->vectors.failed || width == 0) {
         (void)api_refuse(&e, 500, NULL, NULL,
                          "the embedding does not fit the memory of this board");
-        fail(a, &e);
+        api_reply_fail(a, &e);
     } else if (!api_vectors_check(&j->request, width, &e)) {
-        fail(a, &e);
+        api_reply_fail(a, &e);
     }
     if (w->failed) {
         return;
@@ -267,7 +233,7 @@ static void take_vector(struct api *a, const struct api_json *event)
     if (w->number_of_reply == 0) {
         api_vectors_begin(&w->out);
     }
-    w->embedded += count_of(event, "tokens");
+    w->embedded += api_line_count(event, "tokens");
     api_vectors_put(&w->out, &j->request, w->number_of_reply, (float *)(void *)j->vectors.bytes,
                     width);
     send_piece(a);
@@ -275,7 +241,7 @@ static void take_vector(struct api *a, const struct api_json *event)
 
 static void take_event(struct api *a, const struct api_json *event)
 {
-    struct api_job *j = &a->work.job;
+    struct api_job *j = &a->work->job;
     const char *name = api_json_text_of(event, "event");
     struct api_error e;
 
@@ -287,23 +253,20 @@ static void take_event(struct api *a, const struct api_json *event)
     } else if (strcmp(name, "error") == 0) {
         api_line_error(&e, api_json_text_of(event, "name"), api_json_text_of(event, "text"),
                        api_json_text_of(event, "field"));
-        fail(a, &e);
+        api_reply_fail(a, &e);
     } else if (strcmp(name, "embedding") == 0) {
         take_vector(a, event);
     } else if (strcmp(name, "usage") == 0) {
         take_usage(j, event);
     } else if (strcmp(name, "done") == 0) {
-        for (unsigned i = 0; i < API_N_FIGURES; i++) {
-            j->figures.list[i] = api_json_number(
-                api_json_get(event, api_figure_name((enum api_figure)i)));
-        }
+        api_line_figures(&j->figures, event);
     }
 }
 
 /* Read an event, which lies in memory that the reply does not use. */
 static void read_event(struct api *a)
 {
-    struct api_work *w = &a->work;
+    struct api_work *w = a->work;
     struct api_json *event;
     struct api_memory m;
     size_t at;
@@ -317,7 +280,7 @@ static void read_event(struct api *a)
 /* Pass on a byte: a whole event goes out at once, a long one in parts. */
 static void pass_byte(struct api *a, char byte)
 {
-    struct api_work *w = &a->work;
+    struct api_work *w = a->work;
 
     w->event[w->event_bytes++] = byte;
     if (byte == '\n' || w->event_bytes == API_EVENT_BYTES) {
@@ -360,7 +323,7 @@ static bool take_value(struct api_work *w, char byte)
 
 void api_event_byte(struct api *a, char byte)
 {
-    struct api_work *w = &a->work;
+    struct api_work *w = a->work;
 
     if (w->job.request.kind == API_LINE) {
         pass_byte(a, byte);
@@ -387,7 +350,7 @@ void api_event_byte(struct api *a, char byte)
 
 void api_event_begin(struct api *a)
 {
-    struct api_work *w = &a->work;
+    struct api_work *w = a->work;
 
     api_text_open(&w->out, w->piece, sizeof w->piece);
     w->out.grow = send_full;
@@ -401,7 +364,7 @@ void api_event_begin(struct api *a)
 
 static void end_answer(struct api *a)
 {
-    struct api_work *w = &a->work;
+    struct api_work *w = a->work;
     bool failed = w->failed;
 
     w->job.figures = w->first;
@@ -418,7 +381,7 @@ static void end_answer(struct api *a)
 
 void api_event_end(struct api *a)
 {
-    struct api_work *w = &a->work;
+    struct api_work *w = a->work;
     struct api_client *k = w->client;
 
     if (w->job.request.kind != API_LINE && (w->begun || !w->failed)) {

@@ -5,6 +5,7 @@
 #include "runtime/api/api_limits.h"
 #include "runtime/api/api_reader.h"
 #include "runtime/api/api_schema.h"
+#include "runtime/options/options.h"
 
 /* The work on one grammar. */
 struct hold {
@@ -235,3 +236,19 @@ const struct api_holder api_holder = {
     .object = hold_object,
     .grammar = hold_grammar,
 };
+
+bool api_may_answer(const struct api_request *q, struct api_error *e)
+{
+    if (q->n_stops > OPTIONS_STOPS) {
+        return api_refuse(e, 400, "stop", "unsupported_parameter",
+                          "stop has %u texts: a board takes up to %u", (unsigned)q->n_stops,
+                          OPTIONS_STOPS);
+    }
+    for (uint32_t i = 0; i < q->n_turns && q->kind == API_EMBED; i++) {
+        if (q->turns[i].tokens.n != 0) {
+            return api_refuse(e, 400, "input", "unsupported_parameter",
+                              "input has to be texts: a board takes no token numbers");
+        }
+    }
+    return true;
+}

@@ -58,7 +58,7 @@ static bool read_name(struct api_client *k, char name[API_NAME_BYTES])
 
 void api_load_serve(struct api *a)
 {
-    struct api_client *k = a->work.client;
+    struct api_client *k = a->work->client;
     char name[API_NAME_BYTES];
     const char *why;
     struct api_text t;
@@ -112,7 +112,7 @@ static bool read_line(struct load_line *l, char *line, size_t n)
 
 bool api_load_line(struct api *a, struct chat *c)
 {
-    const struct api_client *k = a->work.client;
+    const struct api_client *k = a->work->client;
     char enquiry[] = "\5"; /* the byte that asks for `ready` */
     struct load_line l;
     const char *why;

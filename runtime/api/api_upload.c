@@ -159,7 +159,7 @@ static uint32_t place_of(const struct file *f)
 /* Open the file. NULL: the bytes of this request may be written. */
 static const char *open_file(struct api *a, int *status)
 {
-    const struct api_client *k = a->work.client;
+    const struct api_client *k = a->work->client;
     const struct api_store *store = &a->setup.store;
     struct api_upload *u = &a->upload;
     const struct file *file;
@@ -189,7 +189,7 @@ static const char *open_file(struct api *a, int *status)
 /* Count the bytes up to where the sink has written: later ones may be lost and are sent again. */
 static enum err write_body(struct api *a, uint32_t *crc)
 {
-    struct api_client *k = a->work.client;
+    struct api_client *k = a->work->client;
     struct api_upload *u = &a->upload;
     size_t at = 0;
     enum err e = ERR_OK;
@@ -213,7 +213,7 @@ static enum err write_body(struct api *a, uint32_t *crc)
 /* Write bytes as long as they come. ERR_OK: this request's bytes are written. */
 static enum err take_all(struct api *a, uint32_t *crc)
 {
-    struct api_client *k = a->work.client;
+    struct api_client *k = a->work->client;
     const struct api_store *store = &a->setup.store;
     uint64_t heard = api_now_ms(a);
     enum err e = ERR_OK;
@@ -258,7 +258,7 @@ static enum err check_file(struct api *a, uint32_t expected)
 
 static enum err finish(struct api *a, uint32_t crc)
 {
-    const struct api_client *k = a->work.client;
+    const struct api_client *k = a->work->client;
     const struct api_store *store = &a->setup.store;
     struct api_upload *u = &a->upload;
     enum err e = transfer_sink_flush(&u->sink);
@@ -279,7 +279,7 @@ static enum err finish(struct api *a, uint32_t crc)
 static void answer_error_message(struct api *a, enum err e, bool ended)
 {
     const struct api_store *store = &a->setup.store;
-    struct api_client *k = a->work.client;
+    struct api_client *k = a->work->client;
     const char *why = store->error_message(store->context);
 
     if (api_is_gone(a)) {
@@ -299,7 +299,7 @@ static void answer_error_message(struct api *a, enum err e, bool ended)
 
 void api_upload_serve(struct api *a)
 {
-    struct api_client *k = a->work.client;
+    struct api_client *k = a->work->client;
     const struct api_store *store = &a->setup.store;
     struct api_upload *u = &a->upload;
     uint64_t start = api_now_ms(a);

@@ -48,11 +48,13 @@ struct app_setup {
     const struct feature *const
         *features; /* (n_features) beginning with the built-in ones; NULL: only these */
     unsigned n_features;
-    bool chats;              /* a conversation will follow, so branches need room */
-    const char *greeting;    /* a line before the first prompt; NULL: none */
-    uint32_t chunk;          /* prompt tokens that pass the layers together; 0: the default */
-    struct plan_rates rates; /* rates of the machine, if they are known */
-    bool predict;            /* use `rates` instead of measuring them */
+    bool chats;               /* a conversation will follow, so branches need room */
+    const char *greeting;     /* a line before the first prompt; NULL: none */
+    uint32_t chunk;           /* prompt tokens that pass the layers together; 0: the default */
+    uint32_t spare_sequences; /* sequences that the model gets besides those of together=, if
+                               * weights lose hardly any memory to them */
+    struct plan_rates rates;  /* rates of the machine, if they are known */
+    bool predict;             /* use `rates` instead of measuring them */
 };
 
 /* A model, and the sequence that the model computes. */
@@ -91,11 +93,12 @@ struct app {
     struct session parallel[GROUP_MOST - 1]; /* further sequences of the target, planned by
                                               * together= */
     struct replies replies;                  /* the replies that /bench runs in parallel */
-    enum option at_fault; /* the option that the last error is about; OPTION_COUNT: none */
-    bool prompt_of_file;  /* prompt= comes from a preset, so nobody has typed the prompt here */
-    bool gave_up;         /* boot options that were dropped so that a model could be loaded */
-    bool talks;           /* a person is at the line: Ctrl-C stops long work */
-    struct chat chat;     /* chat.session is NULL while no model is loaded */
+    uint32_t sequences_version; /* changes when other code used them, or when they are new */
+    enum option at_fault;       /* the option that the last error is about; OPTION_COUNT: none */
+    bool prompt_of_file; /* prompt= comes from a preset, so nobody has typed the prompt here */
+    bool gave_up;        /* boot options that were dropped so that a model could be loaded */
+    bool talks;          /* a person is at the line: Ctrl-C stops long work */
+    struct chat chat;    /* chat.session is NULL while no model is loaded */
     struct features features;
     struct app_leaving leaving;
     struct saved_chat saved; /* transfer for which /save or /load waits */

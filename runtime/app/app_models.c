@@ -50,6 +50,7 @@ static struct model_setup target_setup(struct app *a)
         .calibrate = !a->setup.predict,
         .guesses = speculative_room(&guessing),
         .sequences = o->load.together,
+        .spare_sequences = a->setup.spare_sequences,
         .sequence_bytes = session_bytes,
         .experts_ahead = o->load.experts == EXPERTS_AHEAD,
         .pins = o->load.pinned,
@@ -261,6 +262,7 @@ static void open_sequences(struct app *a)
 {
     const struct model *m = &a->target.model;
 
+    a->sequences_version++;
     for (uint32_t i = 1; i < m->plan.sequences; i++) {
         session_open(app_sequence(a, i), &a->target.model, &a->target.setup);
         app_sequence(a, i)->hash.on = a->setup.options->show.ids;

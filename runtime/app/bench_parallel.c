@@ -101,6 +101,7 @@ enum err bench_parallel_run(struct app *a, struct bench_parallel *b)
 
     memset(b, 0, sizeof *b);
     memset(&a->replies, 0, sizeof a->replies);
+    a->sequences_version++;
     b->n = s->model->plan.sequences;
     a->replies.n = b->n;
     for (uint32_t i = 0; i < b->n; i++) {

@@ -119,13 +119,18 @@ static bool go_on(struct reply_slot *p)
     return true;
 }
 
+static bool is_in_pass(const struct reply_slot *p)
+{
+    return p->busy && !p->waits;
+}
+
 enum err replies_pass(struct replies *r, const struct stop *stop)
 {
     enum err e;
 
     r->group.n = 0;
     for (uint32_t i = 0; i < r->n; i++) {
-        if (r->slots[i].busy) {
+        if (is_in_pass(&r->slots[i])) {
             r->group.ends[r->group.n] = r->slots[i].mark;
             r->group.sessions[r->group.n++] = r->slots[i].session;
         }
@@ -139,10 +144,13 @@ enum err replies_pass(struct replies *r, const struct stop *stop)
     for (uint32_t i = 0; i < r->n; i++) {
         struct reply_slot *p = &r->slots[i];
 
-        if (p->busy && p->mark != 0 && p->session->n_cached == p->mark) {
+        if (!is_in_pass(p)) {
+            continue;
+        }
+        if (p->mark != 0 && p->session->n_cached == p->mark) {
             session_mark(p->session);
         }
-        if (p->busy && p->session->logits != NULL && !go_on(p)) {
+        if (p->session->logits != NULL && !go_on(p)) {
             r->error_message = "the model gave no usable logits: check it with `ingot verify`";
             return ERR_BAD_MODEL;
         }

@@ -18,6 +18,7 @@ enum {
 struct reply_slot {
     struct session *session; /* the caller's */
     bool busy;               /* a reply is in progress */
+    bool waits;              /* the owner leaves the reply out of passes for now */
     bool begun;              /* the prompt of the reply is computed */
     uint32_t mark; /* tokens after which the states are copied, near the prompt's end; 0: no copy */
     struct sampler sampler;
@@ -44,8 +45,8 @@ struct replies {
 void replies_begin(struct replies *r, uint32_t slot, const struct generate_params *params,
                    const struct sampler_params *sampler, const struct generate_sink *sink);
 
-/* Run one pass for all busy slots, at least one; then take one more token for each slot whose
- * prompt is computed. Slots whose replies have ended are no longer busy. Errors of
+/* Run one pass for all busy slots that do not wait, at least one; then take one more token for each of
+ * them whose prompt is computed. Slots whose replies have ended are no longer busy. Errors of
  * session_group_pass, after which another pass may continue; ERR_BAD_MODEL: logits that are not
  * numbers. */
 enum err replies_pass(struct replies *r, const struct stop *stop);

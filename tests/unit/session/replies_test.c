@@ -297,6 +297,31 @@ static void test_stopped(void)
     OK(replies_busy(&replies) == 0, "once is enough");
 }
 
+/* Every second pass leaves one of them out. */
+static void test_waits(void)
+{
+    struct generate_sink sinks[2];
+    unsigned left_out = 0, moved = 0;
+
+    open_slots(0, 16, 2);
+    begin(0, 3, &sinks[0]);
+    begin(1, 9, &sinks[1]);
+    for (unsigned n = 0; replies_busy(&replies) != 0; n++) {
+        uint32_t before = sessions[1].n_ids;
+
+        replies.slots[1].waits = n % 2 == 0 && replies.slots[0].busy;
+        if (replies_pass(&replies, NULL) != ERR_OK)
+            rig_die(replies.error_message);
+        left_out += replies.slots[1].waits;
+        moved += replies.slots[1].waits && sessions[1].n_ids != before;
+        replies.slots[1].waits = false;
+    }
+    keep(&parallel[3], &replies.slots[0].result, &sessions[0]);
+    keep(&parallel[9], &replies.slots[1].result, &sessions[1]);
+    OK(left_out > 3 && moved == 0 && same(3) && same(9),
+       "a reply that waits is left out of %u passes, and both are as alone", left_out);
+}
+
 /* A second turn in the same slot, after the first. */
 static void test_goes_on(void)
 {
@@ -342,6 +367,7 @@ int main(void)
     least = rig_limits().least;
     test_same(least, 16, SLOTS, "streamed");
     test_stopped();
+    test_waits();
     test_goes_on();
     return tap_done();
 }

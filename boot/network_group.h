@@ -1,0 +1,21 @@
+/* Sequences of the model for clients of the network, whose replies share passes over the weights
+ * (runtime/api/api_group.h). */
+#ifndef INGOT_BOOT_NETWORK_GROUP_H
+#define INGOT_BOOT_NETWORK_GROUP_H
+
+#include <stdint.h>
+
+#include "runtime/api/api.h"
+#include "runtime/app/app.h"
+#include "runtime/options/options.h"
+
+/* How many clients can share a pass at most. */
+uint32_t network_group_most(const struct options *options);
+
+/* How many of their sequences the plan may leave out, because together= does not ask for them. */
+uint32_t network_group_spare(const struct options *options);
+
+/* Tell the API which sequences the loaded model has for clients. */
+void network_group_show(struct api *api, struct app *app);
+
+#endif

@@ -1,0 +1,35 @@
+/* A request in the runtime's form: its prompt as tokens in the model's template, and its settings
+ * for a reply. */
+#ifndef INGOT_RUNTIME_API_TOKENS_H
+#define INGOT_RUNTIME_API_TOKENS_H
+
+#include "runtime/api/api_request.h"
+#include "runtime/model/model.h"
+#include "runtime/session/generate.h"
+
+struct api_encoder {
+    const struct model *model;
+    uint32_t context; /* tokens that fit, with a reply of one */
+    /* Work space of the tokenizer, and its end. NULL: there is not so much. */
+    void *(*take)(void *owner, size_t bytes);
+    void (*leave)(void *owner, void *memory);
+    void *owner;
+};
+
+/* Write *n < context tokens to ids (context). Uses memory of the request. False: *e gives the reason. */
+bool api_tokens_encode(const struct api_encoder *x, const struct api_request *q, uint32_t *ids,
+                       size_t *n, struct api_error *e);
+
+/* The same for one input of a request for embeddings, a text or numbers of tokens. */
+bool api_tokens_encode_text(const struct api_encoder *x, const struct api_turn *input,
+                            uint32_t *ids, size_t *n, struct api_error *e);
+
+/* Limits, stops and thoughts, but no grammar. The request must outlive the result. */
+struct generate_params api_tokens_params(const struct api_request *q,
+                                         const struct ingot_chat *chat);
+
+/* Append the scores of the session's next token. False: there is no room. */
+bool api_tokens_add_scores(struct api_text *scores, const struct session *s,
+                           const struct token_scores *t);
+
+#endif
