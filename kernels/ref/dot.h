@@ -14,8 +14,8 @@ static inline int32_t nibble_k(const uint8_t *q, size_t r, size_t c)
     return c % 64 < 32 ? byte & 15 : byte >> 4;
 }
 
-/* 2-bit values, of which a byte has four for columns 32 apart, and single bits, of which a byte has
- * eight. */
+/* 2-bit values (a byte has four, for columns 32
+ * apart) and single bits (a byte has eight). */
 static inline int32_t two_bits_k(const uint8_t *q, size_t r, size_t c)
 {
     return q[c / 128 * 256 + block_place(r, c % 32)] >> (c / 32 % 4 * 2) & 3;

@@ -52,7 +52,7 @@ void layernorm_f32_ref(float *y, const float *x, const float *restrict w, const 
     }
 }
 
-/* Multiply x by the Sylvester matrix. The matrix is its own inverse except for the factor block. */
+/* Multiply x by the Sylvester matrix. Its inverse is the matrix itself divided by block. */
 void hadamard_f32_ref(float *x, size_t n, size_t block)
 {
     for (size_t s = 1; s < block; s *= 2) {
@@ -225,7 +225,7 @@ void sigmoid_mul_f32_ref(float *y, const float *x, const float *gate, size_t n)
     }
 }
 
-/* The gate of gpt-oss: SiLU with a slope alpha, times 1 + up; both halves are clamped before. The
+/* The gate of gpt-oss: SiLU with a slope alpha, times 1 + up; gate and up are clamped first. The
  * comparisons keep a NaN. */
 void swiglu_oai_f32_ref(float *y, const float *gate, const float *up, size_t n, float limit,
                         float alpha)

@@ -1,5 +1,5 @@
-/* gemv and gemm of every weight format: every ragged edge up to two groups of rows, tokens and
- * blocks, more than a kernel takes at a time, and the widths of a model. */
+/* gemv and gemm of every weight format, with every ragged edge up to two groups of rows, tokens
+ * and blocks, with sizes above what a kernel takes at a time, and with the widths of a model. */
 #include <string.h>
 
 #include "kernels/ref/scalar.h"

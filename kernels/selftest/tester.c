@@ -269,8 +269,8 @@ static bool guards_hold(size_t s, const uint8_t *start, size_t bytes)
            memcmp(end, guard_of(end), guard_after(end, room)) == 0;
 }
 
-/* Return true if all bytes are STACK_BYTE: the first word is, and each word equals the one before
- * it. */
+/* Return true if all bytes are STACK_BYTE: the first word
+ * has them, and each word equals the previous one. */
 static bool is_untouched(const uint8_t *guard)
 {
     static const uint8_t word[8] = { STACK_BYTE, STACK_BYTE, STACK_BYTE, STACK_BYTE,

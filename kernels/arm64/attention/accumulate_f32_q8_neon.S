@@ -6,10 +6,10 @@
 // x20 blocks of 16 positions, x22, x23, x25 scratch; the rest as in panel_neon.h
 // Clobbers x0-x17, v0-v7, v16-v31; 5.3 KiB of stack.
 //
-// As accumulate_f32_f16, with values converted to floats and multipliers s[j] * scale[j] computed
-// for four rows at a time. Stack: panel_neon.h's strip, 64 scales of the block, four rows of
-// multipliers. 4 queries, 16 dimensions and 4 positions take 114 instructions, 64 of them fma;
-// after the first 4 queries 74.
+// Works like accumulate_f32_f16, but converts values to floats, and computes
+// multipliers s[j] * scale[j] for four rows at a time. Stack: panel_neon.h's strip,
+// 64 scales of the block, four rows of multipliers. 4 queries, 16 dimensions and 4
+// positions take 114 instructions, 64 of them fma; after the first 4 queries 74.
 #include "kernels/arm64/attention/panel_neon.h"
 
 #define outputs x0

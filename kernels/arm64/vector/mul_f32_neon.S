@@ -4,7 +4,7 @@
 // Clobbers x0-x3, v0-v7.
 //
 // A step takes twice sixteen elements, each read before y is written, so that y may be a or b.
-// Bound by loads and stores.
+// Loads and stores are the limit.
 #include "kernels/arm64/vector/elementwise_neon.h"
 
 #define out x0

@@ -4,7 +4,7 @@
 // Clobbers x0-x2, v1, v4-v7, v16-v19.
 //
 // A step takes twice sixteen elements, each read before y is written, so that y may be x.
-// Bound by loads and stores.
+// Loads and stores are the limit.
 #include "kernels/arm64/asm.h"
 
 #define out x0

@@ -1,4 +1,4 @@
-// The passes of softmax; each is also a kernel by itself.
+// The passes of softmax; each pass is also a kernel by itself.
 #ifndef INGOT_KERNELS_ARM64_SOFTMAX_PASSES_NEON_H
 #define INGOT_KERNELS_ARM64_SOFTMAX_PASSES_NEON_H
 

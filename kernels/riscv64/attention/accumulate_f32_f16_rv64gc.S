@@ -6,8 +6,8 @@
  * of stack.
  *
  * A strip is 8 dimensions; the remaining ones are computed singly. One position of three queries takes
- * 78 instructions, 24 of them products; with more queries 87 for the first three and 38 for each
- * further three. A strip with an infinite or NaN value takes the slow path. */
+ * 78 instructions, 24 of them products; with more queries, the first three take 87 and
+ * each further three 38. A strip with an infinite or NaN value takes the slow path. */
 #include "kernels/riscv64/attention/panel_rv64gc.h"
 
 #define positions a4

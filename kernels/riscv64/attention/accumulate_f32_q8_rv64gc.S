@@ -5,8 +5,8 @@
  * s10 scale of the next position, s11 of the strip's first; the rest as in panel_rv64gc.h. Clobbers
  * a0, a2, a4-a7, t0-t6, ft0-ft11, fa0-fa7; saves s0-s11 and fs0-fs11, and uses 2.2 KiB of stack.
  *
- * A strip is 8 dimensions. One position of three queries takes 51 instructions, 24 of them products; with
- * more queries 60 for the first three and 43 for each further three. */
+ * A strip is 8 dimensions. One position of three queries takes 51 instructions, 24 of
+ * them products; with more queries, the first three take 60 and each further three 43. */
 #include "kernels/riscv64/attention/panel_rv64gc.h"
 
 #define scale_stride a4 /* first the argument n */

@@ -6,7 +6,7 @@
  * fflags; saves s0-s11 and fs0-fs11, and uses 2.2 KiB of stack.
  *
  * A strip is 8 positions. One dimension of three queries takes 80 instructions, 24 of them products;
- * with more queries 89 for the first three and 40 for each further three. A strip with an infinite or
+ * with more queries, the first three take 89 and each further three 40. A strip with an infinite or
  * NaN key takes the slow path. */
 #include "kernels/riscv64/attention/panel_rv64gc.h"
 

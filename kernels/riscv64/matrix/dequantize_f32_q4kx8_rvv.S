@@ -33,7 +33,7 @@
 
 #include "kernels/riscv64/matrix/dequantize_rvv.h"
 
-/* 32 columns; \upper has the upper 4 bits of the sub-block's min. */
+/* Store 32 columns; \upper has the upper 4 bits of the sub-block's min. */
 .macro sub_block quants, upper
     andi min, \upper, 15
     slli min, min, 2

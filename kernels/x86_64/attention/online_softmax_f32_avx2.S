@@ -7,7 +7,7 @@
 //
 // Two passes over a row, 16 scores per step. Elements beyond n count as
 // minus infinity: their e^x is +0, which adds nothing and is the
-// required result. Steps beyond n store zeros. 125 cycles per row of 64.
+// required result. Steps beyond n store zeros. A row of 64 takes 125 cycles.
 #include "kernels/x86_64/attention/attention.h"
 #include "kernels/x86_64/vector/softmax.h"
 

@@ -6,7 +6,7 @@
 // Clobbers rax, rcx, rdx, rdi, rsi, zmm0-zmm10, k1-k4, k7.
 //
 // Takes one row at a time, all in registers. Elements beyond n count as minus infinity: their e^x
-// is +0, which adds nothing and is the required result. 120 instructions and 96 cycles per row.
+// is +0, which adds nothing and is the required result. A row takes 120 instructions and 96 cycles.
 #include "kernels/x86_64/attention/attention.h"
 #include "kernels/x86_64/vector/softmax.h"
 

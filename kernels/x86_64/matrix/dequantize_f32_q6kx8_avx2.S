@@ -8,7 +8,7 @@
 //
 // Takes 32 columns, two sub-blocks, at a time; the high bits of four
 // such pairs share bytes. The product of a scale and a value is computed
-// in integers, so a zero has no sign. 100 cycles per block of 256.
+// in integers, so a zero has no sign. A block of 256 takes 100 cycles.
 #include "kernels/x86_64/matrix/dequantize_avx2.h"
 
 #define out rdi

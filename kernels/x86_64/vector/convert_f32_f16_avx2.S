@@ -4,7 +4,7 @@
 // ymm0 values, ymm1 mask of the tail
 // Clobbers rax, rcx, rdx, rdi, rsi, ymm0, ymm1.
 //
-// Eight elements per step: 1.2 cycles.
+// A step takes eight elements and 1.2 cycles.
 #include "kernels/x86_64/asm.h"
 
 #define out rdi

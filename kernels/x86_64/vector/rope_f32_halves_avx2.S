@@ -7,7 +7,7 @@
 // Clobbers rax, rcx, rdx, rdi, rsi, r8, ymm0-ymm6.
 //
 // Takes eight pairs per step; cos and sin alternate, and two
-// shuffles for each separate them. 22 cycles for a head of 64.
+// shuffles for each separate them. A head of 64 takes 22 cycles.
 #include "kernels/x86_64/asm.h"
 
 #define first rdi

@@ -5,7 +5,7 @@
 // Clobbers rax, rcx, rdx, rdi, rsi, zmm0-zmm7, k1-k3.
 //
 // Takes 16 pairs per step; cos and sin alternate, and one
-// permutation for each separates them. 21 cycles for a head of 64.
+// permutation for each separates them. A head of 64 takes 21 cycles.
 #include "kernels/x86_64/vector/vectors.h"
 
     .section .rodata.rope_f32_halves_avx512, "a", @progbits

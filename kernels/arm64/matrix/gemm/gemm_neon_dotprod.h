@@ -23,7 +23,7 @@
 #define n_tokens x5
 #define stride x6               // bytes of a row of y
 #define slice x7                // blocks of this slice
-#define done x8                 // blocks of the slices before
+#define done x8                 // blocks in earlier slices
 #define x_skip x9               // bytes of x from the end of a tile's slice to the next 4 tokens
 #define x_block x10             // x, as the tile takes it
 #define w_block x11             // tile: prepared weights

@@ -28,7 +28,7 @@
 #define y_third x21
 #define y_fourth x22
 #define y_stride x23    // bytes
-#define done x24        // blocks of the slices before
+#define done x24        // blocks in earlier slices
 #define group_bytes x25 // bytes in weights from 8 rows to the next 8
 #define step x26        // decode: bytes from one chunk of a group to the group's next chunk
 #define row_at x9       // copying a ragged tile

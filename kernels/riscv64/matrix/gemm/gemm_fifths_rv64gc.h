@@ -31,7 +31,7 @@
 #endif
 .endm
 
-/* Multiply column \index of chunk \chunk; with \half of 4, the column 16 further on. */
+/* Multiply column \index of chunk \chunk; if \half is 4, the column 16 further on. */
 .macro column chunk, index, half
     lb act0, 16*(\chunk + \half) + \index(act)
     lb act1, 16*(\chunk + \half) + \index + 4(act)

@@ -16,8 +16,8 @@
 
 #define SEGMENT 16
 
-/* A block of 4 tokens of x: 4 chunks of 4 parts of 4 pairs, the start values of the dots, d; with
- * minima, 8 x.sum and x.sum * d as a float. */
+/* A block of 4 tokens of x has 4 chunks of 4 parts of 4 pairs, the start values
+ * of the dots, and d; with minima, also 8 x.sum and x.sum * d as a float. */
 #define RECORD_STARTS 512
 #define RECORD_SCALES 544
 #ifdef MINS_AT

@@ -3,7 +3,7 @@
 #ifndef INGOT_KERNELS_RISCV64_GEMV_Q6K_128_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMV_Q6K_128_RVV_H
 
-/* ---- VLEN 128, tiles of up to 16 groups: x of a block is spread on the stack ---- */
+/* ---- VLEN 128: tiles of up to 16 groups; x of a block is spread on the stack ---- */
 
 #define TILE_128 128
 #define tile_rows a4
