@@ -55,7 +55,7 @@ for cut in sorted(c for c in cuts if 0 <= c < len(BYTES)):
     status, text = ingot("run", damaged("cut", BYTES[:cut]), *RUN)
     if crashed(status, text) or status != 1 or len(text.strip().split("\n")) != 1:
         bad.append(f"{cut} bytes: status {status}: {text[-500:]}")
-tap.ok(not bad, f"{len(cuts)} lengths of a file cut short: one sentence each", "\n".join(bad))
+tap.ok(not bad, f"{len(cuts)} lengths of a file cut short give one error message each", "\n".join(bad))
 
 # A flipped bit anywhere is found, resident and streamed, and verify names the part.
 least = 2 * max(size for _, size in segments(GOOD)[1:-1]) + 4 * 4096
@@ -101,14 +101,15 @@ for what, words, expected, word in rows:
 # A value that is refused is not printed as a whole.
 for words in (["run", GOOD, *RUN, "--system", "\u00e9" * 3000], ["run", GOOD, "x" * 3000]):
     status, text = ingot(*words)
-    tap.ok(status == 2 and len(text) < 300 and ("..." in text or "its value has 6000 bytes" in text) and "\ufffd" not in text, f"{words[-2]}: 3,000 letters are refused in a line", text[:500])
+    tap.ok(status == 2 and len(text) < 300 and ("..." in text or "its value has 6000 bytes" in text) and "\ufffd" not in text,
+           f"{words[-2]}: 3,000 letters are refused in one line", text[:500])
 
 # The console: a line of 100 kB, binary bytes, many lines at once.
 lines = b"x" * 100000 + b"\n" + b"\xff\xfe\x80 \xc3(\n" + b"hello\n" * 3
 status, text = ingot("chat", GOOD, "-n", "3", "--temp", "0", "-t", "1", stdin=lines)
 tap.ok(not crashed(status, text) and status == 0 and "a line may have" in text and
        text.count(" new tokens,") == 4,
-       "a line of 100 kB is refused, and the four lines behind it are answered", text[-1500:])
+       "a line of 100 kB is refused, and the four lines after it are answered", text[-1500:])
 
 status, text = ingot("tokenize", GOOD, "--ids", stdin=bytes(random.randrange(256)
                                                              for _ in range(100000)))

@@ -114,7 +114,7 @@ html = write(os.path.join(HERE, "page.gguf"), b"<!DOCTYPE html><html><body>Not f
 
 status, text = make("-n", "run", f"BOARD={PLAIN}", out=os.path.join(WORK, "card-nothing-yet"))
 tap.ok(status == 0 and "first_card" in text and "/host/obj/" not in text and "ingot pack" not in text,
-       "the first make run compiles no program for this computer but the maker of the card", text[-2000:])
+       "the first `make run` compiles only one program for this computer, which makes the card", text[-2000:])
 for variables in ({}, {"CMDLINE": "temp=0 n='5'"}, {"SAVE": "0"}):
     with alone_with(PLAIN):
         status, text = make(f"BOARD={PLAIN}", *(f"{k}={v}" for k, v in variables.items()), "card")
@@ -250,16 +250,16 @@ with alone_with(WITH_IMAGE):
     files = on_card(WITH_IMAGE)
     tap.ok(files.get("models/one.ingot") == bytes_of(one) and
            files.get("models/demo.ingot") == bytes_of(packed(demo, "demo.ingot")),
-           "a model copied and one packed", sorted(files))
+           "one model is copied and one is packed", sorted(files))
     tap.ok([len(files.get(n, b"")) for n in ("saves/a.sav", "saves/b.sav", "ingot.kv")] ==
-           [2 << 20, 2 << 20, 1 << 20], "two conversations and a file for keys and values")
+           [2 << 20, 2 << 20, 1 << 20], "the card has two conversations and a file for keys and values")
     tap.ok(files.get("cmdline.txt") == b"temp=0\n" and "start.elf" in files and
-           b"one.ingot, demo.ingot" in files.get("README.txt", b""), "words, firmware, README",
+           b"one.ingot, demo.ingot" in files.get("README.txt", b""), "the card has options, firmware and a README",
            sorted(files))
     tap.ok(files.get("kernel8.img") == bytes_of(os.path.join(BUILD, WITH_IMAGE, "ingot.bin")),
            "the card has the image")
     good, text = fsck(image_of(WITH_IMAGE))
-    tap.ok(good, "fsck.fat has nothing to say", text)
+    tap.ok(good, "fsck.fat finds no fault", text)
     status, text = ingot(WITH_IMAGE, one, "-o", "card.img", "--size", "128M")
     tap.ok(status == 0 and os.path.getsize(image) == 128 << 20, "--size", text)
     os.unlink(image_of(WITH_IMAGE))
@@ -362,7 +362,7 @@ with alone_with("rpi4"):
            "rpi4: trees that are missing are a warning, each with its board", text)
     status, text, files = firmware_card("rpi4", folder_of("none", {"fixup4.dat": b"x", "LICENCE.broadcom": b"x"}))
     tap.ok(status == 0 and "no board starts from this card; missing: start4.elf" in text and
-           b"FIRMWARE IS MISSING" in files["README.txt"], "rpi4: what every board needs is named, too", text)
+           b"FIRMWARE IS MISSING" in files["README.txt"], "rpi4: a missing file that every board needs is named, too", text)
     THREE = {n: b"x" for n in ("bootcode.bin", "start.elf", "fixup.dat", "bcm2710-rpi-3-b.dtb")}
     FIVE = {n: b"x" for n in ("bcm2712-rpi-500.dtb", "bcm2711-rpi-4-b.dtb", "start4.elf", "overlays/bcm2712d0.dtbo")}
     REFUSED = [
@@ -386,7 +386,7 @@ with alone_with("rpi4"):
     status, text, files = firmware_card("zero2w", os.path.join(HERE, "three"))
     tap.ok(status == 0 and not re.search("^ingot: ", text, re.M) and files.get("bcm2710-rpi-zero-2-w.dtb") == b"zero" and
            files.get("kernel8.img") == bytes_of(os.path.join(BUILD, "rpi3", "ingot.bin")) and b"missing" not in files["README.txt"],
-           "zero2w: the image of rpi3, and its own tree alone is asked for", text)
+           "zero2w: the card has the image of rpi3, and only zero2w's own tree is asked for", text)
     status, text, files = firmware_card("rpi3", os.path.join(HERE, "three"))
     tap.ok(status == 0 and "warning: " in text and "bcm2710-rpi-3-b-plus.dtb (3B+, 3A+), bcm2710-rpi-cm3.dtb (CM3, CM3+)" in text,
            "rpi3: its other boards' trees are a warning", text)
@@ -411,15 +411,15 @@ with alone_with(WITH_IMAGE):
     status, text = ingot(WITH_IMAGE, large, "-o", "card.img", "--format", "exfat", "--save", "2", "--cmdline", "temp=0")
     found = partitions(image) if status == 0 else []
     tap.ok([kind for kind, _ in found] == [0x0C, 0x07] and found[1][1] > 4 << 30 and found[0][1] < 64 << 20,
-           "--format exfat: a file beyond 4 GiB, behind a partition of FAT32", f"{text} {found}")
-    tap.ok(os.stat(image).st_blocks * 512 < 64 << 20, "zeros of the image take no room",
+           "--format exfat: a file beyond 4 GiB lies after a partition of FAT32", f"{text} {found}")
+    tap.ok(os.stat(image).st_blocks * 512 < 64 << 20, "zeros of the image take no disk space",
            os.stat(image).st_blocks)
     os.replace(image, image_of(WITH_IMAGE))
     files = on_card(WITH_IMAGE)
     tap.ok(files.get("cmdline.txt") == b"temp=0\n" and "kernel8.img" in files and
            b"on the other partition: large.ingot" in files.get("README.txt", b"") and
            not [n for n in files if n.startswith(("models/", "saves/"))],
-           "the files that a Raspberry Pi's firmware reads are in the first", sorted(files))
+           "the first partition has the files that a Raspberry Pi's firmware reads", sorted(files))
     good, text = fsck(image_of(WITH_IMAGE), found[0][1] if found else 0)
     tap.ok(good, "fsck.fat finds no fault in the second partition", text)
     os.unlink(image_of(WITH_IMAGE))
@@ -456,7 +456,7 @@ for words, wanted, wants in WRONG:
     tap.ok(status == wanted and all(w in text for w in wants) and
            not [n for n in os.listdir(HERE) if n.startswith("x.img")],
            f"ingot card {' '.join(words).replace(HERE, '')} is refused", text)
-tap.ok(bytes_of(one) == whole, "nothing of the card is lost")
+tap.ok(bytes_of(one) == whole, "the old card is unchanged after a refusal")
 
 # ---- what is refused: one line, immediately, before anything is compiled ----------------------------
 

@@ -384,7 +384,7 @@ for page in sys.argv[1:] or PAGES:
 if sys.argv[1:]:
     tap.done()
 unused = [begins for begins, _, _ in EXCEPT if begins not in used]
-tap.ok(not unused, "each line that is not run as it stands is in a page", unused)
+tap.ok(not unused, "each line that is not run unchanged is in a page", unused)
 lost = [name for _, _, why in EXCEPT for name in re.findall(r"tests/\S+\.t", why) if not os.path.exists(os.path.join(ROOT, name))]
 tap.ok(not lost, "the suite that runs it instead exists", lost)
 

@@ -24,7 +24,7 @@ with tempfile.TemporaryDirectory() as folder:
     env = {**os.environ, "INGOT_BUILD": folder, "PIP_NO_INDEX": "1", "COMPARE_WITH": "xllamacpp"}
     env.pop("LLAMA_SERVER", None)
     done = subprocess.run([sys.executable, os.path.join(ROOT, "tests/bench/compare.py")], env=env, capture_output=True, text=True, timeout=120, check=False)
-    tap.ok(done.returncode == 0 and done.stdout.startswith("compare: skipped: pip "), "without a network it is skipped", done.stdout + done.stderr)
+    tap.ok(done.returncode == 0 and done.stdout.startswith("compare: skipped: pip "), "`make compare` is skipped without a network", done.stdout + done.stderr)
 
 
 def refusal(share, anyway):
@@ -39,7 +39,8 @@ def refusal(share, anyway):
     return ""
 
 
-tap.ok("others use 63 % of this computer" in refusal(0.63, "") and refusal(0.63, "1") == "" and refusal(0.01, "") == "", "others are named, unless ANYWAY=1")
+tap.ok("others use 63 % of this computer" in refusal(0.63, "") and refusal(0.63, "1") == "" and refusal(0.01, "") == "",
+       "other programs at work are named, unless ANYWAY=1")
 same = compare.divergence([logs(0.25, 0.75)], [logs(0.25, 0.75)])
 other = compare.divergence([logs(0.25, 0.75), logs(0.5, 0.5)], [logs(0.5, 0.5), logs(0.5, 0.5)])
 tap.ok(abs(same) < 1e-12 and abs(other - (0.25 * math.log(0.5) + 0.75 * math.log(1.5)) / 2) < 1e-12, f"divergences: {same}, {other}")
@@ -56,5 +57,5 @@ tap.ok("| m | 1 | Ingot | 2.50 | .9 |  |" in new and "| m | 1 | Ingot, AVX2 | 2.
 readme = open(os.path.join(ROOT, "README.md"), encoding="utf-8").read()
 once = compare.put_section(readme, new)
 tap.ok(once.count(compare.HEADING) == 1 and compare.put_section(once, new) == once and once.replace(new, "") == compare.put_section(once, "") and
-       once.index("\n## Models larger") < once.index(compare.HEADING) < once.index("\n## Status"), "it takes the place of the one before", once)
+       once.index("\n## Models larger") < once.index(compare.HEADING) < once.index("\n## Status"), "README's section replaces the previous one", once)
 tap.done()

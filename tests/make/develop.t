@@ -32,15 +32,15 @@ wanted = ("host/cli/main.c", "runtime/session/session.c", "boot/main.c", "boot/a
 missing = [name for name in wanted if name not in files]
 tap.ok(status == 0 and not missing, f"compile_commands.json has a command for each of {len(files)} files", [text[-1500:], missing])
 wrong = [name for name in files if not os.path.exists(os.path.join(ROOT, name))]
-tap.ok(files and not wrong, "each of them exists", wrong)
+tap.ok(files and not wrong, "each file of compile_commands.json exists", wrong)
 tap.ok("--target=riscv64-unknown-elf" in files.get("boot/riscv64/core.c", []) and
-       "--target=aarch64-none-elf" in files.get("boot/arm64/core.c", []), "boot code has its processor")
+       "--target=aarch64-none-elf" in files.get("boot/arm64/core.c", []), "the command for boot code names the processor")
 
 if shutil.which("clangd"):
     names = ("runtime/session/session.c", "boot/main.c", "board/rpi5/board.c", "tests/unit/text/json_test.c")
     failed = [name for name in names if subprocess.run(["clangd", "--check=" + name], cwd=ROOT, capture_output=True, timeout=120,
                                                        check=False).returncode != 0]
-    tap.ok(not failed, f"clangd finds no error in {len(names)} of them", failed)
+    tap.ok(not failed, f"clangd finds no error in {len(names)} of these files", failed)
 else:
     tap.skip("clangd reads compile_commands.json", "clangd is not installed: apt-get install clangd")
 
@@ -50,7 +50,7 @@ if shutil.which("gdb-multiarch"):
         f.write("ingot-session\nhbreak chat_loop\ncontinue\ningot-arena\ningot-session\n")
     status, text = make("gdb", "BOARD=virt-arm64", "GDB_COMMANDS=" + script)
     tap.ok(status == 0 and "hit Breakpoint 1, boot_start" in text, "make gdb stops at the first C function", text[-2000:])
-    tap.ok("the application has not been opened yet" in text, "before there is an application its printers say so", text[-2000:])
+    tap.ok("the application has not been opened yet" in text, "before the application exists, the printers say so", text[-2000:])
     weights = re.search(r"weights = at 0x[0-9a-f]+, (\S+ \w+) of (\S+ \w+)", text)
     tap.ok(weights is not None and weights.group(1) != "0 B", "at the prompt ingot-arena prints the regions", text[-2000:])
     tap.ok("session: 0 tokens cached of 0, 0 guesses, context " in text, "at the prompt ingot-session prints the sequence", text[-2000:])

@@ -88,7 +88,7 @@ def listed_for(texts, index, pages):
 
 ours = [page for page in PAGES if page.startswith("docs/")]
 lost = list(listed_for(TEXT, INDEX, ours))
-tap.ok(len(ours) > 60 and not lost, f"{len(ours)} pages say for whom they are, and stand there in docs/README.md", "\n".join(lost))
+tap.ok(len(ours) > 60 and not lost, f"{len(ours)} pages name their readers, and docs/README.md lists them under these", "\n".join(lost))
 for name, page, old, new, says in (
         ("a page that says it to nobody", "docs/CARDS.md", "For users: ", "", "does not say"),
         ("a page for others than its index says", "docs/KV.md", "For users: ", "For porters: ", "under Users"),
@@ -121,7 +121,7 @@ def unknown_targets(page):
 
 
 lost = [line for page in PAGES if page not in HISTORY for line in unknown_targets(page)]
-tap.ok(len(targets) > 50 and not lost, f"each target of make that they name exists ({len(targets)} are known)", "\n".join(lost))
+tap.ok(len(targets) > 50 and not lost, f"each target of make that the pages name exists ({len(targets)} are known)", "\n".join(lost))
 
 help_of = {}
 
@@ -148,7 +148,7 @@ def unknown_words(page):
 
 
 lost = [line for page in PAGES if page not in HISTORY for line in unknown_words(page)]
-tap.ok(len(commands) > 20 and not lost, f"each command and option of ingot that they name exists ({len(commands)} commands)", "\n".join(lost))
+tap.ok(len(commands) > 20 and not lost, f"each command and option of ingot that the pages name exists ({len(commands)} commands)", "\n".join(lost))
 
 # ---- figures that have a source ----
 problems, listed = figures.check()
@@ -185,7 +185,7 @@ others = [f"{page}: {found}" for page, text in TEXT.items() if page not in HISTO
 tap.ok(not others, f"pages show version {VERSION}", "\n".join(others))
 changes = re.split(r"(?m)^## ", TEXT["CHANGELOG.md"])[1:]
 tap.ok(changes[0].startswith(VERSION + " (") and all(entry.count("\n") <= 60 for entry in changes),
-       "CHANGELOG.md begins with it, and no version has more than 60 lines", [entry.split("\n")[0] for entry in changes])
+       "CHANGELOG.md begins with that version, and no version has more than 60 lines", [entry.split("\n")[0] for entry in changes])
 screen = open(os.path.join(ROOT, "README.md"), encoding="utf-8").read().split("## Bring your model")[0]
 tap.ok(len(screen.split("\n")) < 30 and "docs/session.svg" in screen, "README's first screen has the recording and the first command", screen)
 
@@ -194,6 +194,6 @@ tap.ok(run(INGOT, "help", "--boot-options") == TEXT["docs/OPTIONS.md"], "docs/OP
        "write it anew: build/host/ingot help --boot-options >docs/OPTIONS.md")
 rules = re.findall(r'(?m)^OPTION\(\w+, "(\w+)"', "".join(open(p, encoding="utf-8").read() for p in glob.glob(ROOT + "/runtime/**/options.def", recursive=True)))
 listed = re.findall(r"(?m)^\| `(\w+)` \|", TEXT["docs/OPTIONS.md"])
-tap.ok(len(rules) > 50 and sorted(rules) == sorted(listed), f"each of {len(rules)} boot options stands there once",
+tap.ok(len(rules) > 50 and sorted(rules) == sorted(listed), f"each of {len(rules)} boot options is in docs/OPTIONS.md once",
        sorted(set(rules) ^ set(listed)))
 tap.done()

@@ -89,12 +89,12 @@ def look(tap, board, data):
            f"{board}: a PE32+ program for EFI of its machine", vars(pe).keys())
     tap.ok(pe.dll & NX_COMPAT and pe.dll & DYNAMIC_BASE, f"{board}: NX_COMPAT and DYNAMIC_BASE are set", hex(pe.dll))
     tap.ok(pe.align == PAGE and all(address % PAGE == 0 for _, address, *_ in pe.sections) and pe.size % PAGE == 0,
-           f"{board}: sections lie on pages of their own", pe.sections)
+           f"{board}: each section has its own pages", pe.sections)
     tap.ok(pe.rights() == WANT, f"{board}: code is not writable, data not executable", pe.rights())
     loader = Loader(pe)
     n = loader.relocate(SOMEWHERE)
     tap.ok(n > 0 and not loader.faults, f"{board}: a strict loader moves {n} addresses, none of them in code", loader.faults[:5])
-    tap.ok(loader.runs(pe.entry), f"{board}: the entry is code", hex(pe.entry))
+    tap.ok(loader.runs(pe.entry), f"{board}: the entry lies in code", hex(pe.entry))
 
 
 def broken(data, at, value):
@@ -115,5 +115,5 @@ for board in sorted(PROGRAMS):
     start = next(s[3] for s in found.sections if s[0] == ".reloc")
     strict = Loader(Pe(broken(image, start, found.entry // PAGE * PAGE)))
     strict.relocate(SOMEWHERE)
-    tap.ok(any("is code" in fault for fault in strict.faults), f"{board}: and would see a relocation in code", strict.faults[:3])
+    tap.ok(any("is code" in fault for fault in strict.faults), f"{board}: the strict loader detects a relocation in code", strict.faults[:3])
 tap.done()

@@ -108,15 +108,15 @@ write("absent/pexpect/__init__.py", "raise ImportError\n")
 needy = write("needs.t", "#!/usr/bin/python3\nimport sys\n\nimport pexpect\nsys.exit(1)\n")
 status, text, _ = prove(60, needy, PYTHONPATH=os.path.join(FOLDER, "absent"))
 tap.ok(status == 0 and "skipped: python3-pexpect not installed: make setup-tests" in text,
-       "one whose package is not there is skipped, and names it", text)
+       "a program whose package is missing is skipped, and names the package", text)
 
 good = write("good.t", GOOD)
 status, text, _ = prove(60, good)
-tap.ok(status == 0 and "Result: PASS" in text and "hung" not in text, "one that ends, passes", text)
+tap.ok(status == 0 and "Result: PASS" in text and "hung" not in text, "a program that ends passes", text)
 failing = write("fails.t", "#!/bin/sh\necho not ok 1 - one\necho 1..1\nexit 3\n")
 status, text, _ = prove(60, failing)
 tap.ok(status != 0 and "exit status: 3" in text.lower() or "exited 3" in text,
-       "one that fails keeps its status", text)
+       "a program that fails keeps its status", text)
 status, text, took = prove(60, shell, before=[BOUNDED, "--suite", "test-of-hangs"],
                            INGOT_SUITE_SECONDS="1")
 tap.ok(status != 0 and "# test-of-hangs hung: ended after 1 s" in text and took < 30,
@@ -127,6 +127,6 @@ started_is_gone("with what its programs had started")
 for name in ("HUP", "INT", "QUIT"):
     script = write(f"hears-{name}.sh", f"#!/bin/sh\nkill -{name} $$\necho 1..0\n")
     done = subprocess.run(["sh", "-c", f"trap '' {name}; exec {BOUNDED} {script}"], capture_output=True, text=True, timeout=60)
-    tap.ok(done.returncode > 128 and "1..0" not in done.stdout, f"a program hears SIG{name}, though make was started without",
+    tap.ok(done.returncode > 128 and "1..0" not in done.stdout, f"a program hears SIG{name}, although make was started with the signal ignored",
            f"{done.returncode} {done.stdout}{done.stderr}")
 tap.done()

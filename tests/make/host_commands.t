@@ -50,17 +50,17 @@ def one_sentence(text):
 
 RUN = ["run", DEMO, "--temp", "0"]
 status, reply, log = ingot(*RUN, "-p", QUESTION)
-tap.ok(status == 0 and reply.count("\n") == 1 and "15" in reply, f"run: the reply alone: {reply.strip()}", reply)
-tap.ok(FIGURES.search(log) and LOG.search(log), "figures and log lines on standard error", log)
+tap.ok(status == 0 and reply.count("\n") == 1 and "15" in reply, f"run: standard output has only the reply: {reply.strip()}", reply)
+tap.ok(FIGURES.search(log) and LOG.search(log), "figures and log lines go to standard error", log)
 status, text, log = ingot(*RUN, "-p", QUESTION, "-q")
-tap.ok(status == 0 and text == reply and log == "", "-q: the reply, and nothing beside it", text + log)
+tap.ok(status == 0 and text == reply and log == "", "-q: the reply is printed, and nothing else", text + log)
 status, text, log = ingot(*RUN, "-p", QUESTION, "--no-figures")
 tap.ok(text == reply and LOG.search(log) and not FIGURES.search(log), "--no-figures", log)
 status, text, log = ingot(*RUN, "-p", QUESTION, "-q", "--ids")
-tap.ok(text.startswith(reply + "ids: ") and "\nlogits: " in text, "--ids are asked for, and come behind it", text)
+tap.ok(text.startswith(reply + "ids: ") and "\nlogits: " in text, "with --ids, the ids come after the reply", text)
 status, text, log = ingot(*RUN, "-p", "Tell me a story", "-q", "-c", "32")
 tap.ok(status == 0 and "context" not in text and "(the context of 32 tokens is full)\n" in log,
-       "what is said of a reply is beside it", text + log)
+       "a message about a reply goes to standard error", text + log)
 
 question = work("question.txt", QUESTION.encode() + b"\n")
 for what, words, given in (("-f FILE", ["-f", question], b""), ("a pipe", [], QUESTION.encode() + b"\n"),
@@ -69,19 +69,19 @@ for what, words, given in (("-f FILE", ["-f", question], b""), ("a pipe", [], QU
                            ("-f -", ["-f", "-"], QUESTION.encode()), ("-p -", ["-p", "-"], QUESTION.encode()),
                            ("--file=FILE", [f"--file={question}"], b"")):
     status, text, log = ingot(*RUN, "-q", *words, stdin=given)
-    tap.ok(status == 0 and text == reply, f"the prompt from {what}", f"{status} {text} {log}")
+    tap.ok(status == 0 and text == reply, f"the prompt is read from {what}", f"{status} {text} {log}")
 long = b"Tell me a story. " * 300
 status, text, log = ingot(*RUN, "-q", "-n", "4", "-p", long.decode())
 tap.ok(status == 1 and text == "" and log.count("\n") == 1 and "or raise --ctx" in log,
-       "a prompt of 5 kB on the command line is judged by the context", log)
+       "a prompt of 5 kB on the command line is limited only by the context", log)
 
 answer = work("answer.txt", b"old " * 1000)
 status, text, log = ingot(*RUN, "-p", QUESTION, "-q", "-o", answer)
 with open(answer, "rb") as f:
-    tap.ok(status == 0 and text == "" and f.read().decode() == reply, "-o FILE: the reply is there, alone", text + log)
+    tap.ok(status == 0 and text == "" and f.read().decode() == reply, "-o FILE: the file has only the reply", text + log)
 status, text, log = ingot("run", WORK + "/none.ingot", "-p", "x", "-o", answer)
 with open(answer, "rb") as f:
-    tap.ok(status == 1 and f.read().decode() == reply, "the file is kept if there is no model", log)
+    tap.ok(status == 1 and f.read().decode() == reply, "the old file is kept if there is no model", log)
 
 status, ids, log = ingot("tokenize", DEMO, "--ids", stdin=QUESTION.encode())
 for what, words in ("-p", ["-p", QUESTION]), ("-f", ["-f", work("exact.txt", QUESTION.encode())]):
@@ -98,7 +98,7 @@ finally:
 
 status, text, log = ingot("chat", DEMO, "-q", "--temp", "0", stdin=QUESTION.encode() + b"\n/nosuch\n")
 tap.ok(status == 0 and text == reply and log == "error: there is no /nosuch; /help lists what there is\n",
-       "errors of a conversation are beside it", text + log)
+       "errors of a conversation go to standard error", text + log)
 
 kept = work("kept.txt")
 child = pexpect.spawn("/bin/sh", ["-c", '"$1" chat "$2" -q --temp 0 >"$3"', "sh", HOST, DEMO, kept], timeout=20)
@@ -108,7 +108,7 @@ try:
     child.expect(pexpect.EOF)
     with open(kept, encoding="utf-8") as f:
         text = f.read()
-    tap.ok(ended(child) == 0 and text == reply, "a person whose replies go to a file", text)
+    tap.ok(ended(child) == 0 and text == reply, "a person's replies can go to a file", text)
 finally:
     end(child)
 
@@ -144,7 +144,7 @@ out = work("limited")
 for what, words in (("run -o", STORY), ("run --trace", STORY), ("pack -o", ["pack", os.path.join(ROOT, "models/demo")]),
                     ("synth -o", ["synth", "--shape", "tiny"]), ("logits -o", ["logits", TINY, "-q", "-p", "abc"])):
     status, _, log = ingot(*words, what.split()[1], out, preexec_fn=small_files)
-    tap.ok(status == 1 and one_sentence(log) and out in log, f"{what}: a file that is full", f"{status} {log}")
+    tap.ok(status == 1 and one_sentence(log) and out in log, f"{what}: a full disk gives an error", f"{status} {log}")
     work("limited")
 
 # ---- commands that need no board -----------------------------------------------------------------
@@ -158,7 +158,7 @@ tap.ok(status == 0 and re.fullmatch(RATES, text) and LOG.search(log), f"bench: {
 status, text, log = ingot("bench", DEMO, "-q", "-c", "64")
 tap.ok(status == 0 and (re.fullmatch(RATES, text) or [0, ""])[1] == "48" and log == "", "bench -q -c 64", text + log)
 status, text, log = ingot("bench", DEMO, "-q", "-c", "16")
-tap.ok(status == 1 and text == "" and "no room" in log, "bench without room for it fails", text + log)
+tap.ok(status == 1 and text == "" and "no room" in log, "bench without enough memory fails", text + log)
 
 models, empty = (os.path.join(WORK, "commands-" + name) for name in ("models", "no-models"))
 for folder in models, empty:
@@ -173,11 +173,11 @@ for given in models, models + "/":
            text.endswith(reply) and f"3 models in {given}: this is b.ingot" in log,
            "chat FOLDER begins with the first model by name", text + log)
 status, text, log = ingot("chat", empty)
-tap.ok(status == 1 and one_sentence(log) and f"{empty}/ has no model" in log, "a folder without one", log)
+tap.ok(status == 1 and one_sentence(log) and f"{empty}/ has no model" in log, "a folder without a model is refused", log)
 
 packed = work("packed.ingot")
 status, text, log = ingot("pack", os.path.join(ROOT, "models/demo"), "-o", packed, "--type", "q4_0")
-tap.ok(status == 0 and text == f"{packed}: llama, 4 layers, q4_0, 708.0 KiB\n", f"pack says what it made: {text.strip()}",
+tap.ok(status == 0 and text == f"{packed}: llama, 4 layers, q4_0, 708.0 KiB\n", f"pack describes the packed file: {text.strip()}",
        text + log)
 status, text, log = ingot("pack", os.path.join(ROOT, "models/demo"), "-o", packed, "-q")
 tap.ok(status == 0 and text == log == "", "pack -q says nothing", text + log)
@@ -186,7 +186,7 @@ atexit.register(shutil.rmtree, TIMES, True)
 LONG_WORK = ["synth", "--shape", "smol135", "--type", "q6_k", "-o", os.path.join(TIMES, "long.ingot")]
 child = pexpect.spawn(HOST, LONG_WORK, timeout=30, encoding="utf-8")
 try:
-    tap.ok(child.expect([r"\rpacking \[[#.]+\] ", pexpect.EOF]) == 0, "more than a second: progress on a terminal", child.before)
+    tap.ok(child.expect([r"\rpacking \[[#.]+\] ", pexpect.EOF]) == 0, "work of more than a second shows progress on a terminal", child.before)
 finally:
     end(child)
 child = subprocess.Popen([HOST, *LONG_WORK], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -194,7 +194,7 @@ try:
     child.wait(2.5)
 except subprocess.TimeoutExpired:
     child.kill()
-tap.ok(b"packing" not in child.communicate(timeout=20)[0], "no progress in a pipe")
+tap.ok(b"packing" not in child.communicate(timeout=20)[0], "no progress is printed into a pipe")
 work("packed.ingot")
 
 # ---- words that are wrong ------------------------------------------------------------------------
@@ -241,11 +241,11 @@ for name in names:
            ingot("help", name)[1] == text, f"help {name}", text + log)
 tap.ok(ingot("-V") == ingot("--version") and re.fullmatch(r"ingot \d+\.\d+\S*\n", ingot("-V")[1]), "-V, --version")
 status, text, _ = ingot("tokenize", "--help")
-tap.ok("--ids" in text and "--temp" not in text, "a command's own options alone", text)
+tap.ok("--ids" in text and "--temp" not in text, "a command's help has only its own options", text)
 status, script, _ = ingot("help", "--bash-completion")
 probe = script + 'COMP_WORDS=(ingot run --th); COMP_CWORD=2; _ingot; echo "${COMPREPLY[@]}"'
 said = subprocess.run(["bash", "-c", probe], capture_output=True, text=True, timeout=20, check=False)
-tap.ok(said.stdout == "--think --threads\n" and said.stderr == "", "the completion completes", said)
+tap.ok(said.stdout == "--think --threads\n" and said.stderr == "", "the shell's completion works", said)
 status, page, _ = ingot("help", "--man")
 tap.ok(page.startswith(".TH INGOT 1 ") and all(f"\n.SS {name}\n" in page for name in names), "the manual page", page)
 tap.done()

@@ -59,14 +59,15 @@ REPLY = {"runtime/chat/chat_reply.c": "void chat_reply(struct chat *c)\n{\n    b
          "runtime/chat/a.c": "static void twice(int n)\n{\n    end(n);\n}\n\nvoid begin(struct chat *c)\n{\n    twice(2);\n}\n\nvoid end(int n)\n{\n    n = 1;\n}\n"}
 row("a reply through the files of the chat, each function once, and through a feature", "a reply", "0 / 0 / 0 / 0", REPLY, "3 / 2 / 1 / 0")
 tap.ok(figure(more({**REPLY, "runtime/features/fabric/fabric.c": "void end(int n)\n{\n    n = 1;\n}\n", "runtime/chat/a.c": REPLY["runtime/chat/a.c"].split("void end")[0]}),
-              "a reply") == "5 / 3 / 2 / 1", "it counts the part of a feature's code")
+              "a reply") == "5 / 3 / 2 / 1", "house.py counts the share of a feature's code")
 counted = house.lines_added("5\t2\tboot/a.c\n1\t1\t" "tests/{b => c}/d.t\n-\t-\timage.png\n\n7\t0\tdocs/E.md\n0\t4\tboot/a.c\n")
-tap.ok(counted == (-1, 0, 7), "what commits added: code, tests and documents", counted)
+tap.ok(counted == (-1, 0, 7), "house.py counts what commits added: code, tests and documents", counted)
 row("folders that are too full", "folders over 60", "0", {f"host/{i}.c": "" for i in range(60)}, "1")
-tap.ok(figure(more({f"host/{i}.c": "" for i in range(60)}), "the largest") == "61 (host)", "it names the largest folder")
+tap.ok(figure(more({f"host/{i}.c": "" for i in range(60)}), "the largest") == "61 (host)", "house.py names the largest folder")
 lost = [row.name for row in mutate.ROWS if mutate.mutant_of(row, house.ROOT) is None]
 tap.ok(not lost and len(mutate.ROWS) > 400, f"each of {len(mutate.ROWS)} rows of make mutate finds its text once", lost)
 if os.path.exists(os.path.join(house.ROOT, ".git")):
     now = house.tracked(house.ROOT)
-    tap.ok(len(now) > 2000 and house.struct_chat(now) > 0 and house.of_option(now, "pinned")[0] == 1, "the tree itself: an option stands in one file", len(now))
+    tap.ok(len(now) > 2000 and house.struct_chat(now) > 0 and house.of_option(now, "pinned")[0] == 1,
+           "in the tree itself, an option is defined in one file", len(now))
 tap.done()

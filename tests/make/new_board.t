@@ -40,7 +40,7 @@ os.makedirs(os.path.join(COPY, "out"))
 os.symlink(os.path.join(BUILD, "newlib"), os.path.join(COPY, "out/newlib"))
 
 status, text = make("BOARD=" + NAME, "-n", "image")
-tap.ok(status != 0 and NAME in text, "before: there is no such board", text)
+tap.ok(status != 0 and NAME in text, "before the folder is made, the board does not exist", text)
 commands = guide()
 for command in commands:
     subprocess.run(command, shell=True, cwd=COPY, check=True, timeout=60)
@@ -48,9 +48,9 @@ tap.ok(len(commands) == 2 and os.path.exists(os.path.join(COPY, "board", NAME, "
        str(commands))
 
 _, text = make("help")
-tap.ok(names_of_board(text), "make help names it", text)
+tap.ok(names_of_board(text), "make help names the new board", text)
 status, text = make("BOARD=" + NAME, f"out/{NAME}/obj/board/{NAME}/board.c.o", "qemu-command")
-tap.ok(status == 0 and "qemu-system-riscv64 -M virt" in text, "its code compiles, and make knows how QEMU starts it", text)
+tap.ok(status == 0 and "qemu-system-riscv64 -M virt" in text, "the new board's code compiles, and make knows how QEMU starts it", text)
 status, text = make("out/host/obj/host/plan/board_table.c.o", "out/host/obj/host/plan/cmd_plan.c.o")
 with open(os.path.join(COPY, "out/gen/board_rows.inc"), encoding="utf-8") as f:
     rows = f.read()
@@ -59,12 +59,12 @@ with open(os.path.join(COPY, "out/host/obj/host/plan/board_table.c.o"), "rb") as
 with open(os.path.join(COPY, "out/host/obj/host/plan/cmd_plan.c.o"), "rb") as f:
     choices = f.read()
 tap.ok(status == 0 and f"board/{NAME}/board.def" in rows and NAME.encode() + b"\0" in table and
-       re.search(" ".join(sorted([*names(), NAME])).encode() + b" ", choices), "plan, info and card have its row", text + rows)
+       re.search(" ".join(sorted([*names(), NAME])).encode() + b" ", choices), "plan, info and card have a row for the new board", text + rows)
 status, text = make("-n", "test-images")
-tap.ok(status == 0 and f"out/{NAME}/ingot.bin" in text, "make test builds its images", text[-2000:])
+tap.ok(status == 0 and f"out/{NAME}/ingot.bin" in text, "make test builds the new board's images", text[-2000:])
 
 if LONG:
     status, text = make("BOARD=" + NAME, f"out/{NAME}/ingot.bin", f"out/{NAME}/ingot.stack")
-    tap.ok(status == 0, "its image links, and its stacks suffice", text[-3000:])
+    tap.ok(status == 0, "the new board's image links, and its stacks suffice", text[-3000:])
 shutil.rmtree(COPY)
 tap.done()

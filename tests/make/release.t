@@ -51,16 +51,16 @@ def check_program(what, command):
     own, other = os.path.join(HERE, "own.ingot"), os.path.join(HERE, "other.ingot")
     run(HOST, "pack", SOURCE, "-o", own, "--type", "q8_0", "-q")
     status, _, problem = run(*command, "pack", SOURCE, "-o", other, "--type", "q8_0", "-q", env={})
-    tap.ok(status == 0 and bytes_of(own) == bytes_of(other), f"{what} packs, the same bytes",
+    tap.ok(status == 0 and bytes_of(own) == bytes_of(other), f"{what} packs to the same bytes",
            problem)
     words = ["run", other, "-p", "Tell me a story", "-n", "12", "--temp", "0", "--ids"]
     status, text, problem = run(*command, *words, env={})
     _, own_text, own_problem = run(HOST, *words)
     mine, its = Reply(text + problem), Reply(own_text + own_problem)
     tap.ok(status == 0 and mine.ids and len(mine.ids) == 12 and mine.ids == its.ids and
-           mine.hash == its.hash, f"{what} runs, the same logits {mine.hash}", text + problem)
+           mine.hash == its.hash, f"{what} runs with the same logits {mine.hash}", text + problem)
     status, text, problem = run(*command, "chat", other, "--temp", "0", stdin="Hello!\n", env={})
-    tap.ok(status == 0 and HELLO in text, f"{what} chats", text + problem)
+    tap.ok(status == 0 and HELLO in text, f"{what} answers in a chat", text + problem)
 
 
 # ---- one version --------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ tap.ok(status == 0 and os.path.getsize(os.path.join(HERE, "installed.img")) >= 4
        "the installed program makes a card", text + problem)
 documents = os.path.join(root, "usr/share/doc/ingot")
 tap.ok(all(os.path.exists(os.path.join(documents, n)) for n in
-           ("README.md", "CHANGELOG.md", "docs/CARDS.md", "FORMAT.md")), "documents are there",
+           ("README.md", "CHANGELOG.md", "docs/CARDS.md", "FORMAT.md")), "documents are installed",
        sorted(os.listdir(documents)))
 
 # ---- static programs ----------------------------------------------------------------------------
@@ -115,7 +115,7 @@ if HAS_SOURCES:
         if not tap.ok(status == 0, f"make build/static-{isa}/ingot", text):
             continue
         with open(program, "rb") as f:
-            tap.ok(b"/ld-linux" not in f.read(), f"{isa}: it asks for no library")
+            tap.ok(b"/ld-linux" not in f.read(), f"{isa}: the static program needs no library")
         emulator = EMULATORS[isa]
         if isa == NATIVE:
             check_program(isa, [program])
@@ -131,7 +131,7 @@ if shutil.which("aarch64-linux-gnu-gcc") and HAS_SOURCES:
     other = os.path.relpath(os.path.join(HERE, "host-arm64"), ROOT)
     status, text = make(f"{other}/obj/flash_image/quantize/fig4_values.c.o", "H=" + other, "HOST_ISA=arm64",
                         "HOST_CC=aarch64-linux-gnu-gcc", "HOST_MARCH=", "STATIC=1", "HTTP=", "HOST_BEARSSL=yes")
-    tap.ok(status == 0, "the compiler for arm64 takes the file that it stopped at", text)
+    tap.ok(status == 0, "the compiler for arm64 compiles the file at which it once stopped", text)
 else:
     tap.skip("the compiler for arm64", "gcc-aarch64-linux-gnu, or a source of make setup-tests, is not there")
 if HAS_SOURCES:
@@ -140,7 +140,7 @@ if HAS_SOURCES:
     text = bytes_of(notice).decode() if status == 0 else problem
     tap.ok(status == 0 and all(part in text for part in ("newlib: ", "memcpy.o", "Terminus Font", "Unicode data", f"  {NATIVE}: ", "cJSON (1 objects)", "BearSSL", "GNU C Library",
                                                       "Unicode Data Files")),
-           "NOTICE names what the images were linked of", text[:2000])
+           "NOTICE names what the images were linked from", text[:2000])
 
 # ---- the release, twice -------------------------------------------------------------------------
 
@@ -170,7 +170,7 @@ def check_card(board, release):
         shutil.copyfileobj(whole, out)
     status, text, _ = run("fsck.fat", "-n", volume,
                           env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
-    tap.ok(status == 0, f"{board}: fsck.fat has nothing to say of its card", text)
+    tap.ok(status == 0, f"{board}: fsck.fat finds no fault in its card", text)
     if board == "efi":
         if missing(STICK_MACHINES):
             tap.skip("the release's stick", missing(STICK_MACHINES))
@@ -185,7 +185,7 @@ def check_card(board, release):
     else:
         return
     status, console = Machine(board).run('prompt="Hello!" temp=0', 4, drives)
-    tap.ok(status == 0 and HELLO in console, f"{board}: its card answers in QEMU", console)
+    tap.ok(status == 0 and HELLO in console, f"{board}: the board with its card answers in QEMU", console)
 
 
 def check_archive(release):
@@ -198,16 +198,16 @@ def check_archive(release):
     path = {"PATH": "/usr/bin:/bin"}
     status, text, problem = run("bin/ingot", "card", "rpi4", "-o", "card.img", SOURCE,
                                 "share/ingot/models/demo-q4_0.ingot", cwd=top, env=path)
-    tap.ok(status == 0 and "demo.ingot, demo-q4_0.ingot" in text, "a card from the archive alone",
+    tap.ok(status == 0 and "demo.ingot, demo-q4_0.ingot" in text, "a card can be made with only the archive",
            text + problem)
-    tap.ok("newlib: " in bytes_of(os.path.join(top, "NOTICE")).decode(), "NOTICE is in it")
+    tap.ok("newlib: " in bytes_of(os.path.join(top, "NOTICE")).decode(), "NOTICE is in the archive")
     status, text, problem = run("./try-qemu.sh", cwd=top, env={**os.environ, "WORDS": 'prompt="Hello!" temp=0'})
     tap.ok(status == 0 and HELLO in text, "try-qemu.sh boots a card, which answers", text + problem)
     check_program("the archive's program", [os.path.join(top, "bin", f"ingot-{NATIVE}")])
     tap.ok({*published(), "virt-arm64"} <=
            set(os.listdir(os.path.join(top, "share/ingot/boards"))) and
            os.path.exists(os.path.join(top, "share/man/man1/ingot.1")),
-           "boards and manual are in it")
+           "boards and manual are in the archive")
 
 
 if LONG and HAS_SOURCES:
@@ -216,11 +216,11 @@ if LONG and HAS_SOURCES:
     first, again = os.path.join(BUILD, "release"), release_elsewhere("again-with-a-longer-name")
     sums = bytes_of(os.path.join(first, "SHA256SUMS")).decode()
     tap.ok(sums and sums == bytes_of(os.path.join(again, "SHA256SUMS")).decode(),
-           "two releases have the same sums", sums)
+           "two releases have the same checksums", sums)
     status, text, problem = run("sha256sum", "-c", "SHA256SUMS", cwd=first)
     tap.ok(status == 0 and sorted(re.findall(r"^(\S+): OK$", text, re.M)) ==
            sorted(n for n in os.listdir(first) if n != "SHA256SUMS"),
-           "the sums of a release are those of its files", text + problem)
+           "the checksums of a release are those of its files", text + problem)
     check_archive(first)
     for name in sorted(re.findall(rf"ingot-{re.escape(VERSION)}-(\S+)\.img\.xz", sums)):
         check_card(name, first)

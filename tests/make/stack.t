@@ -83,7 +83,7 @@ def data_between(directive):
     called = {name: [c for c, _ in f.calls] for name, f in read_functions(CROSS["virt-arm64"], elf, ()).items()}
     read_functions.cache_clear()
     tap.ok(called == {"_start": ["first"], "first": [], "second": ["first"]},
-           f"{directive} behind a function is data", str(called))
+           f"{directive} after a function is taken as data", str(called))
 
 
 for board in CROSS:

@@ -17,10 +17,11 @@ tap = Tap()
 # ---- the rows ----
 
 ids = sorted(t.id for t in STORED)
-tap.ok(ids == list(range(len(STORED))) and len({t.name for t in STORED}) == len(STORED), f"{len(STORED)} types, their numbers run from 0", ids)
-tap.ok(len(BLOCKS) >= 16 and {t.act for t in BLOCKS} == {"q8", "q8k"} and MIXTURES == ["q3_k_m", "q4_k_m", "q5_k_m"], "rows are read whole", TYPES)
+tap.ok(ids == list(range(len(STORED))) and len({t.name for t in STORED}) == len(STORED), f"{len(STORED)} types have numbers from 0 on without gaps", ids)
+tap.ok(len(BLOCKS) >= 16 and {t.act for t in BLOCKS} == {"q8", "q8k"} and MIXTURES == ["q3_k_m", "q4_k_m", "q5_k_m"],
+       "every row of types.def is read completely", TYPES)
 wrong = [t.NAME for t in BLOCKS if t.cols % t.of or group_bytes(t) < 8 * t.cols // t.of * t.bytes or bits(t) > 8.6]
-tap.ok(not wrong, "blocks of eight rows hold those of one row", wrong)
+tap.ok(not wrong, "a block of eight rows is at least as large as eight blocks of one row", wrong)
 
 done = subprocess.run([sys.executable, os.path.join(ROOT, "toolchain/weight_types.py"), "--check"], capture_output=True, text=True, timeout=60, check=False)
 tap.ok(done.returncode == 0, "the tables of the documents are those of the rows", done.stdout + done.stderr)
@@ -54,7 +55,7 @@ for name in ("q4_1", "q5_0", "q5_1"):
         tap.skip(f"files that name {name}", "not a clone with git")
         continue
     elsewhere = [path for path in files if not path.startswith(OWN) and path != STANDS_IN]
-    tap.ok(not elsewhere, f"{name}: no file outside its own names it", elsewhere)
+    tap.ok(not elsewhere, f"{name}: no file names the type, except its own files", elsewhere)
     shared = [path for path in files if path.startswith(SHARED)]
     tap.ok(len(files) <= MOST and len(shared) <= MOST_SHARED, f"{name}: {len(files)} files name it, at most {MOST}, {len(shared)} of them shared, at most {MOST_SHARED}", files)
 

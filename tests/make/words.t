@@ -53,12 +53,12 @@ for pattern, sentence in WRONG.items():
     status, text = prose(root, "--check")
     tap.ok(status == 1 and f"prose: {pattern}" in text, f"{pattern}: \"{sentence}\" is seen", text)
     accepted = prose(root, "--accept")[0]
-    tap.ok(accepted == 0 and prose(root, "--check")[0] == 0, f"{pattern}: it is let through once it is listed")
+    tap.ok(accepted == 0 and prose(root, "--check")[0] == 0, f"{pattern}: a listed sentence is accepted")
     with open(os.path.join(root, "page.md"), "a", encoding="utf-8") as f:
         f.write("\n" + sentence + "\n")
-    tap.ok(prose(root, "--check")[0] == 1 and prose(root, "--accept")[0] == 1, f"{pattern}: a second one is not, and cannot be listed")
+    tap.ok(prose(root, "--check")[0] == 1 and prose(root, "--accept")[0] == 1, f"{pattern}: a second sentence is not accepted, and cannot be listed")
 status, text = prose(tree("good", "# What a page is\n\nWhat is this? There is no file. It is no longer there. `What it is.` is code.\n\n```\nWhat it prints is code.\n```\n"), "--check")
-tap.ok(status == 0, "questions, headings, code and \"there is no\" are let through", text)
+tap.ok(status == 0, "questions, headings, code and \"there is no\" are accepted", text)
 
 # ---- sentences drawn at random ----
 sys.path.insert(0, os.path.join(ROOT, "toolchain"))
@@ -67,7 +67,7 @@ import draw
 source = draw.joined('say("the card has %" PRIu64 " bytes, and that "\n    "is too few", n);\n// The first line of a comment\n// goes on here.\n')
 said = [(kind, text) for kind, _, text in draw.parts("runtime/x.c", source)]
 tap.ok(said == [("messages", "the card has % bytes, and that  is too few"), ("comments", "The first line of a comment goes on here.")],
-       "strings that stand side by side are one message, and lines of // one comment", said)
+       "adjacent strings are one message, and lines of // one comment", said)
 sentences = {kind: [(f"{kind}.c:{i}", f"A sentence with the number {i}.") for i in range(50)] for kind in ("messages", "docs", "comments")}
 first, again, other = (draw.draw(sentences, seed, 20) for seed in (7, 7, 8))
 tap.ok(first == again != other and all(len(set(one)) == 20 for one in first.values()), "a seed draws the same 20 of each kind, another seed others", first)

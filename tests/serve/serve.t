@@ -66,19 +66,19 @@ def said(answer):
 
 
 if run([HOST, "serve", DEMO, "--port", "99999"])[0] != 2:
-    tap.ok(False, "a port that is none")
+    tap.ok(False, "an invalid port is refused")
 status, text = run([HOST, "serve", DEMO, "--address", "0.0.0.0"])
-tap.ok(status == 2 and "--token" in text, "other computers only with a token", text)
+tap.ok(status == 2 and "--token" in text, "an address for other computers needs a token", text)
 server = Server()
 if server.port == 0:
     status, text = run([HOST, "serve", DEMO])
-    tap.ok(status == 1 and "libwslay-dev" in text, "without the library it says what to install", text)
+    tap.ok(status == 1 and "libwslay-dev" in text, "without the library a message says what to install", text)
     tap.done()
     sys.exit(0)
 
 status, health = server.ask("/health")
 status2, models = server.ask("/v1/models")
-tap.ok(status == 200 == status2 and health == {"status": "ok"} and models["data"][0]["id"] == "demo-q8_0.ingot", "health and models", models)
+tap.ok(status == 200 == status2 and health == {"status": "ok"} and models["data"][0]["id"] == "demo-q8_0.ingot", "/health and /v1/models are answered", models)
 
 want = {p: alone(p) for p in PROMPTS}
 status, first = server.ask(CHAT, chat(PROMPTS[0], model="demo-q8_0"))
@@ -88,7 +88,7 @@ tap.ok(status == 200 and said(first) == want[PROMPTS[0]] and first["object"] == 
 if shutil.which("curl"):
     out = subprocess.run(["curl", "-sS", "-m", "30", f"http://localhost:{server.port}{CHAT}", "-H", "Content-Type: application/json", "-d",
                           json.dumps(chat(PROMPTS[0]))], capture_output=True, text=True, timeout=60).stdout
-    tap.ok(said(json.loads(out)) == want[PROMPTS[0]], "by curl, too", out)
+    tap.ok(said(json.loads(out)) == want[PROMPTS[0]], "curl gets the reply, too", out)
 
 
 # More requests at once than run in parallel.
@@ -103,7 +103,8 @@ for t in threads:
 for t in threads:
     t.join(60)
 tap.ok(len(results) == 24 and all(s == 200 and said(a) == want[PROMPTS[i % 10]] for i, (s, a) in results.items()),
-       "24 at once, each the reply that it gets alone", {i: a for i, a in results.items() if a[0] != 200 or said(a[1]) != want[PROMPTS[i % 10]]})
+       "each of 24 requests at once gets the reply that it gets alone",
+       {i: a for i, a in results.items() if a[0] != 200 or said(a[1]) != want[PROMPTS[i % 10]]})
 
 
 def events(text):
@@ -129,19 +130,20 @@ two = server.ask(CHAT, chat("", messages=history))[1]
 fresh = Server("--together", "1")
 again = fresh.ask(CHAT, chat("", messages=history))[1]
 tap.ok(said(one) == alone(PROMPTS[2], "--system", "You are a cat.") and two["usage"]["prompt_tokens_details"]["cached_tokens"] > 10 and
-       again["usage"]["prompt_tokens_details"]["cached_tokens"] == 0 and said(two) == said(again), "a conversation goes on from what is cached", (one, two, again))
+       again["usage"]["prompt_tokens_details"]["cached_tokens"] == 0 and said(two) == said(again),
+       "a conversation continues from the cached tokens", (one, two, again))
 fresh.end()
 
 status, plain = server.ask(TEXT, {"prompt": "Once upon a time", "max_tokens": 12, "temperature": 0})
 status2, text = server.ask(TEXT, {"prompt": ["Once upon a time"], "max_tokens": 12, "temperature": 0, "stream": True})
 rows, last = events(text)
 tap.ok(status == 200 == status2 and plain["choices"][0]["finish_reason"] == "length" and plain["usage"]["completion_tokens"] == 12 and
-       "".join(r["choices"][0]["text"] for r in rows) == plain["choices"][0]["text"] != "", "a text goes on, whole and streamed", plain)
+       "".join(r["choices"][0]["text"] for r in rows) == plain["choices"][0]["text"] != "", "a text is continued, whole and streamed", plain)
 stopped = server.ask(CHAT, chat(PROMPTS[1], stop=["the"]))[1]
 tap.ok("the" in said(whole) and "the" not in said(stopped) and stopped["choices"][0]["finish_reason"] == "stop" and
-       said(whole).startswith(said(stopped)), "a stop string", stopped)
+       said(whole).startswith(said(stopped)), "a stop string ends a reply", stopped)
 warm = [server.ask(CHAT, chat(PROMPTS[1], temperature=1.2, seed=s))[1] for s in (1, 1, 2)]
-tap.ok(said(warm[0]) == said(warm[1]) != said(warm[2]), "equal seeds, equal replies", warm)
+tap.ok(said(warm[0]) == said(warm[1]) != said(warm[2]), "equal seeds give equal replies", warm)
 
 # Grammars.
 schema = {"type": "object", "properties": {"light": {"enum": ["red", "blue"]}, "on": {"type": "boolean"}}, "required": ["light", "on"]}
@@ -150,11 +152,12 @@ for i in range(4):
     made = json.loads(said(a)) if status == 200 else {}
     if made.get("light") not in ("red", "blue") or not isinstance(made.get("on"), bool):
         break
-tap.ok(status == 200 and made.get("light") in ("red", "blue"), "a schema is kept to at temperature 1.5", a)
+tap.ok(status == 200 and made.get("light") in ("red", "blue"), "a reply at temperature 1.5 satisfies its schema", a)
 status, a = server.ask(CHAT, chat("Set the light.", response_format={"type": "json_object"}, max_tokens=60))
-tap.ok(status == 200 and said(a).startswith("{") and (a["choices"][0]["finish_reason"] == "length" or isinstance(json.loads(said(a)), dict)), "any JSON object", a)
+tap.ok(status == 200 and said(a).startswith("{") and (a["choices"][0]["finish_reason"] == "length" or isinstance(json.loads(said(a)), dict)),
+       "json_object gives a JSON object", a)
 tap.ok(said(server.ask(CHAT, chat(PROMPTS[3], grammar="fourteen|fifteen|15"))[1]) in ("fourteen", "fifteen", "15") and
-       said(server.ask(CHAT, chat("x", grammar='root ::= "ab" "c"+ "d"'))[1])[:3] == "abc", "choices, and GBNF")
+       said(server.ask(CHAT, chat("x", grammar='root ::= "ab" "c"+ "d"'))[1])[:3] == "abc", "replies follow choices and GBNF")
 
 # Functions: a call that is valid by construction, whole and streamed; the result goes back.
 LAMP = {"type": "function", "function": {"name": "lamp", "description": "A lamp", "strict": True, "parameters": {
@@ -185,9 +188,9 @@ def calls_in(rows):
 
 must = [server.ask(CHAT, chat("Set the light.", temperature=1.5, seed=s, max_tokens=200, tools=TOOLS, tool_choice="required"))[1] for s in range(6)]
 tap.ok(all(is_call(a) and a["choices"][0]["message"]["content"] is None for a in must) and len({a["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"] for a in must}) > 1,
-       "a call that has to come does, at temperature 1.5", must)
+       "a required call comes, at temperature 1.5", must)
 one = server.ask(CHAT, chat("Set the light.", max_tokens=200, tools=TOOLS, tool_choice=NOW, parallel_tool_calls=False))[1]
-tap.ok(is_call(one, ("now",)) and one["usage"]["completion_tokens"] > 5, "one that is named", one)
+tap.ok(is_call(one, ("now",)) and one["usage"]["completion_tokens"] > 5, "a named function is called", one)
 most_pieces = 0  # a call may come at once, where the server had no turn on a loaded computer
 for choice, seed in (("required", 3), (NOW, 0), ("auto", 1)):
     body = chat("Set the light.", temperature=1.2, seed=seed, max_tokens=200, tools=TOOLS, tool_choice=choice)
@@ -199,19 +202,19 @@ for choice, seed in (("required", 3), (NOW, 0), ("auto", 1)):
     f = message["tool_calls"][0]["function"] if "tool_calls" in message else {"name": None, "arguments": ""}
     tap.ok(last == "[DONE]" and made["content"] == (message["content"] or "") and (made["name"], made["arguments"]) == (f["name"], f["arguments"]) and
            rows[-1]["choices"][0]["finish_reason"] == whole_call["finish_reason"] and (made["name"] is None or made["n"] >= 1 and made["id"].startswith("call_")),
-           f"a stream has what the whole reply has: {choice if isinstance(choice, str) else 'named'}", (made, whole_call))
-tap.ok(most_pieces >= 2, "in pieces", most_pieces)
+           f"a stream has the same calls as the whole reply: {choice if isinstance(choice, str) else 'named'}", (made, whole_call))
+tap.ok(most_pieces >= 2, "the arguments of a call are streamed in pieces", most_pieces)
 free = [server.ask(CHAT, chat(PROMPTS[s], temperature=1, seed=s, tools=TOOLS))[1]["choices"][0] for s in range(4)]
 tap.ok(all(c["finish_reason"] in ("stop", "length") and c["message"]["content"] and "<tool" not in c["message"]["content"] or "tool_calls" in c["message"] for c in free),
-       "prose or a call, where the model may choose", free)
+       "the reply is prose or a call if the model may choose", free)
 cut = server.ask(CHAT, chat("Set the light.", max_tokens=30, tools=TOOLS, tool_choice="required"))[1]["choices"][0]
-tap.ok(cut["finish_reason"] == "length" and "<tool" not in (cut["message"]["content"] or ""), "a call that max_tokens cuts is none", cut)
+tap.ok(cut["finish_reason"] == "length" and "<tool" not in (cut["message"]["content"] or ""), "a call that max_tokens cuts is not reported as a call", cut)
 talk = [{"role": "user", "content": "Set the light."}, must[0]["choices"][0]["message"],
         {"role": "tool", "tool_call_id": must[0]["choices"][0]["message"]["tool_calls"][0]["id"], "content": "It is on."}]
 status, after_call = server.ask(CHAT, chat("", messages=talk, tools=TOOLS, temperature=1.5, seed=0))
 tap.ok(status == 200 and after_call["usage"]["prompt_tokens_details"]["cached_tokens"] >= must[0]["usage"]["prompt_tokens"],
        "a call's result continues the conversation after the call", after_call)
-tap.ok(said(server.ask(CHAT, chat(PROMPTS[0], tools=TOOLS, tool_choice="none"))[1]) == want[PROMPTS[0]], "none may be called")
+tap.ok(said(server.ask(CHAT, chat(PROMPTS[0], tools=TOOLS, tool_choice="none"))[1]) == want[PROMPTS[0]], "tool_choice none allows no call")
 
 # The model's scores of each token: the same numbers as a board's.
 line = json.dumps({"prompt": PROMPTS[0], "temp": 0, "n": 40, "logprobs": 2}).encode() + b"\n"
@@ -226,12 +229,14 @@ def scores(entries):
 scored = server.ask(CHAT, chat(PROMPTS[0], logprobs=True, top_logprobs=2))[1]["choices"][0]
 entries = scored["logprobs"]["content"]
 tap.ok(len(told) > 4 and scores(entries) == told and b"".join(bytes(e["bytes"]) for e in entries).decode() == scored["message"]["content"] and
-       all(e["logprob"] <= 0 and e["token"].encode() == bytes(e["bytes"]) for e in entries), "the shares of tokens, which a board's line has as well", (scored, told))
+       all(e["logprob"] <= 0 and e["token"].encode() == bytes(e["bytes"]) for e in entries),
+       "the probabilities of tokens equal those on a board's line", (scored, told))
 rows, last = events(server.ask(CHAT, chat(PROMPTS[0], logprobs=True, top_logprobs=2, stream=True))[1])
-tap.ok([e for r in rows for e in (r["choices"][0]["logprobs"] or {"content": []})["content"]] == entries, "a stream has the same shares of tokens", rows)
+tap.ok([e for r in rows for e in (r["choices"][0]["logprobs"] or {"content": []})["content"]] == entries, "a stream has the same probabilities of tokens", rows)
 held = server.ask(CHAT, chat(PROMPTS[3], logprobs=True, grammar="fourteen|fifteen|15"))[1]["choices"][0]
 tap.ok("".join(e["token"] for e in held["logprobs"]["content"]) == held["message"]["content"] and held["logprobs"]["content"][0]["top_logprobs"] == [] and
-       server.ask(CHAT, chat("x", logprobs=False))[1]["choices"][0]["logprobs"] is None, "of a reply that a grammar holds; none where none are wanted", held)
+       server.ask(CHAT, chat("x", logprobs=False))[1]["choices"][0]["logprobs"] is None,
+       "a reply with a grammar has probabilities; a request without logprobs has none", held)
 for n in (0, 3):
     a = server.ask(TEXT, {"prompt": "Once upon a time", "max_tokens": 9, "temperature": 0, "logprobs": n})[1]["choices"][0]
     rows, last = events(server.ask(TEXT, {"prompt": "Once upon a time", "max_tokens": 9, "temperature": 0, "logprobs": n, "stream": True})[1])
@@ -239,7 +244,7 @@ for n in (0, 3):
     pieces = [r["choices"][0]["logprobs"] for r in rows if r["choices"][0]["logprobs"]]
     tap.ok("".join(p["tokens"]) == a["text"] and len(p["token_logprobs"]) == 9 == len(p["top_logprobs"]) and all(len(t) <= n for t in p["top_logprobs"]) and
            all(a["text"][o:].startswith(t) for o, t in zip(p["text_offset"], p["tokens"])) and all(sum((q[k] for q in pieces), []) == p[k] for k in p),
-           f"of a text that goes on, with {n} others", (a, pieces))
+           f"a continued text has probabilities, with {n} others", (a, pieces))
 
 # Several replies to one request use consecutive seeds.
 three = server.ask(CHAT, chat(PROMPTS[1], temperature=1.2, seed=5, n=3))[1]
@@ -251,7 +256,7 @@ streamed = ["".join(c["delta"].get("content", "") for r in rows for c in r["choi
 tap.ok(last == "[DONE]" and streamed == [c["message"]["content"] for c in three["choices"]] and rows[-1]["usage"] == {**three["usage"], "prompt_tokens_details": rows[-1]["usage"]["prompt_tokens_details"]},
        "three replies to one request are streamed", rows[-2:])
 tap.ok(len({c["text"] for c in server.ask(TEXT, {"prompt": "Once upon", "n": 4, "temperature": 2, "max_tokens": 9, "min_p": 0, "top_k": 0, "top_p": 1})[1]["choices"]}) > 1,
-       "without a seed they differ")
+       "several replies without a seed differ")
 
 # Embeddings: the same bits whatever else runs, as text and as bytes; replies in parallel do not change.
 EMBED = "/v1/embeddings"
@@ -260,7 +265,7 @@ one = server.ask(EMBED, {"input": "a dog", "encoding_format": "base64"})[1]
 vectors = [d["embedding"] for d in both["data"]]
 tap.ok(status == 200 and [d["index"] for d in both["data"]] == [0, 1] and len(vectors[0]) == 128 and vectors[0] != vectors[1] and
        both["usage"]["prompt_tokens"] == both["usage"]["total_tokens"] > 2, "embeddings of two texts", both)
-tap.ok(struct.pack("<128f", *vectors[1]) == base64.b64decode(one["data"][0]["embedding"]), "the same in base64", one)
+tap.ok(struct.pack("<128f", *vectors[1]) == base64.b64decode(one["data"][0]["embedding"]), "embeddings in base64 are the same", one)
 results = {}
 threads = [threading.Thread(target=ask_one, args=(results, i, chat(PROMPTS[i % 10]))) for i in range(10)]
 for t in threads:
@@ -269,11 +274,11 @@ company = [server.ask(EMBED, {"input": "a cat"})[1]["data"][0]["embedding"] for 
 for t in threads:
     t.join(100)
 tap.ok(all(c == vectors[0] for c in company) and all(s == 200 and said(a) == want[PROMPTS[i % 10]] for i, (s, a) in results.items()),
-       "embeddings between replies change none", results)
+       "embeddings between replies do not change the replies", results)
 tap.ok(server.ask(EMBED, {"input": "long " * 3000})[1]["error"]["code"] == "context_length_exceeded" and
        all(server.ask(EMBED, b)[1]["error"]["param"] == p for b, p in (({}, "input"), ({"input": ""}, "input"), ({"input": [1, 1 << 30]}, "input"), ({"input": [1, "a"]}, "input"), ({"input": "x", "dimensions": 1 << 16}, "dimensions"),
            ({"input": ["x"] * 300}, "input"), ({"input": "x", "encoding_format": "hex"}, "encoding_format"), ({"input": "x", "stream": True}, "stream"))),
-       "input that is not text to embed")
+       "invalid input to embed is refused")
 
 # Refusals, by name.
 for path, body, want_status, param in (
@@ -294,8 +299,9 @@ for path, body, want_status, param in (
     tap.ok(status == want_status and isinstance(a, dict) and a["error"]["param"] == param and len(a["error"]["message"]) > 5 and
            a["error"]["type"] == "invalid_request_error", f"{str(body)[-60:]!r}: {want_status}", (status, a))
 tap.ok(server.ask(CHAT, " ")[0] == 400 and server.ask("/nosuch")[0] == 404 and server.ask(CHAT)[0] == 405 and server.ask("/health", "x")[0] in (404, 405),
-       "no body, no such page, another method")
-tap.ok(server.ask(CHAT, chat("x", x_note=[1], user="me", presence_penalty=0, logprobs=False, seed=None, max_tokens=1))[0] == 200, "fields that ask for nothing")
+       "a missing body, an unknown page and another method are refused")
+tap.ok(server.ask(CHAT, chat("x", x_note=[1], user="me", presence_penalty=0, logprobs=False, seed=None, max_tokens=1))[0] == 200,
+       "fields whose values request nothing are accepted")
 
 # A prompt that is too long: how many tokens it has, and how many fit.
 def too_long(path, body):
@@ -321,12 +327,13 @@ def held(schema, **more):
 odd = {"type": "array", "items": {"enum": [1, 2, 3]}, "minItems": 2, "maxItems": 2, "uniqueItems": True}
 got = [held(odd, temperature=1.5, seed=i, max_tokens=150) for i in range(12)]
 tap.ok(all(s == 200 and len(set(json.loads(said(a)))) == 2 and "/uniqueItems" in a["warnings"][0] or s == 500 and a["error"]["code"] == "schema_not_satisfied" for s, a in got) and
-       sum(s == 200 for s, a in got) > 8, "a reply that its schema refuses is made again", got)
+       sum(s == 200 for s, a in got) > 8, "a reply that does not satisfy its schema is made again", got)
 status, a = held({"type": "integer", "minimum": 0, "maximum": 9, "not": {"minimum": 0}}, temperature=0)
-tap.ok(status == 500 and a["error"]["code"] == "schema_not_satisfied" and "/not of its schema" in a["error"]["message"] and "4 tries" in a["error"]["message"], "a missing body is an error", a)
+tap.ok(status == 500 and a["error"]["code"] == "schema_not_satisfied" and "/not of its schema" in a["error"]["message"] and "4 tries" in a["error"]["message"],
+       "a schema that four tries do not satisfy is an error", a)
 pair = {"type": "object", "required": ["a"], "properties": {"a": {"type": "array", "items": {"const": 1}, "minItems": 2, "maxItems": 2, "uniqueItems": True}}}
 status, a = held(pair, temperature=0, max_tokens=14)
-tap.ok(status == 500 and a["error"]["code"] == "schema_not_satisfied", "a reply that max_tokens led to its end is an error if its schema is not satisfied", a)
+tap.ok(status == 500 and a["error"]["code"] == "schema_not_satisfied", "a reply that max_tokens completed is an error if its schema is not satisfied", a)
 status, a = held({**pair, "required": ["a", "b"]}, temperature=0, max_tokens=4)
 tap.ok(status == 200 and a["choices"][0]["finish_reason"] == "length" and "/uniqueItems" in a["warnings"][0], "a cut reply is not checked", a)
 
@@ -339,7 +346,7 @@ def ticks():
 before = ticks()
 status, a = held({"type": "string", "minLength": 1500}, temperature=1.5, n=8, logprobs=True, top_logprobs=20, max_tokens=480)
 spent = (ticks() - before) / os.sysconf("SC_CLK_TCK")
-tap.ok(status == 200 and len(a["choices"]) == 8 and spent < 0.2, "a large answer takes none of the server's own time", (status, spent))
+tap.ok(status == 200 and len(a["choices"]) == 8 and spent < 0.2, "a large answer does not delay other callers", (status, spent))
 
 # A check may take long, because each of these schemas names the next one twice. Others are answered meanwhile.
 twice = {f"a{i}": {"allOf": [{"$ref": f"#/$defs/a{i + 1}"}] * 2} for i in range(30)}
@@ -361,24 +368,27 @@ calls = [{"type": "function", "function": {"name": n, "parameters": {"type": "ob
 rows, last = events(server.ask(CHAT, chat("Light, please.", tools=calls, tool_choice="required", parallel_tool_calls=True, temperature=1.5, seed=3, max_tokens=400, stream=True))[1])
 parts = [c for r in rows if r.get("choices") for c in r["choices"][0]["delta"].get("tool_calls", [])]
 whole = {i: "".join(p["function"].get("arguments", "") for p in parts if p["index"] == i) for i in {p["index"] for p in parts}}
-tap.ok(len(whole) > 1 and all(json.loads(w)["v"] in (1, 2) for w in list(whole.values())[:-1]) and len({p["id"] for p in parts if "id" in p}) == len(whole), "several calls in a stream", rows)
+tap.ok(len(whole) > 1 and all(json.loads(w)["v"] in (1, 2) for w in list(whole.values())[:-1]) and len({p["id"] for p in parts if "id" in p}) == len(whole),
+       "a stream can have several calls", rows)
 
 # Several prompts, tokens, dimensions.
 status, a = server.ask(TEXT, {"prompt": ["Once upon", "The sun"], "max_tokens": 4, "temperature": 0, "n": 2})
 alone = [server.ask(TEXT, {"prompt": p, "max_tokens": 4, "temperature": 0})[1] for p in ("Once upon", "The sun")]
 tap.ok(status == 200 and [c["index"] for c in a["choices"]] == [0, 1, 2, 3] and [c["text"] for c in a["choices"]] == [alone[i // 2]["choices"][0]["text"] for i in range(4)] and
-       a["usage"]["prompt_tokens"] == sum(b["usage"]["prompt_tokens"] for b in alone) and a["usage"]["completion_tokens"] == 16, "a choice for each prompt and each n", a)
+       a["usage"]["prompt_tokens"] == sum(b["usage"]["prompt_tokens"] for b in alone) and a["usage"]["completion_tokens"] == 16,
+       "the answer has a choice for each prompt and each n", a)
 status, a = server.ask(TEXT, {"prompt": [[5, 9], [7, 8, 9]], "max_tokens": 2, "temperature": 0})
-tap.ok(status == 200 and len(a["choices"]) == 2 and a["usage"]["prompt_tokens"] == 5 and server.ask(TEXT, {"prompt": [5, 9], "max_tokens": 2})[1]["usage"]["prompt_tokens"] == 2, "prompts of tokens", a)
+tap.ok(status == 200 and len(a["choices"]) == 2 and a["usage"]["prompt_tokens"] == 5 and server.ask(TEXT, {"prompt": [5, 9], "max_tokens": 2})[1]["usage"]["prompt_tokens"] == 2,
+       "prompts can be tokens", a)
 status, a = server.ask(TEXT, {"prompt": [5, 1 << 20], "max_tokens": 2})
-tap.ok(status == 400 and a["error"]["param"] == "prompt" and "1048576" in a["error"]["message"], "a token that the model has not got", a)
+tap.ok(status == 400 and a["error"]["param"] == "prompt" and "1048576" in a["error"]["message"], "an unknown token number is refused", a)
 status, a = server.ask(EMBED, {"input": [[5, 9], [7]], "dimensions": 8})
 whole = server.ask(EMBED, {"input": [5, 9]})[1]["data"][0]["embedding"]
 scale = sum(x * x for x in whole[:8]) ** 0.5
 tap.ok(status == 200 and [len(d["embedding"]) for d in a["data"]] == [8, 8] and all(abs(x - y / scale) < 1e-5 for x, y in zip(a["data"][0]["embedding"], whole)),
        "embeddings of tokens, cut to the length 1", a)
 tap.ok(server.ask("/v1/models/" + os.path.basename(DEMO))[1]["object"] == server.ask("/models/" + os.path.basename(DEMO))[1]["object"] == "model" and server.ask("/v1/models/" + os.path.basename(DEMO)[:-6])[1]["owned_by"] == "ingot" and
-       server.ask("/v1/models/gpt-4")[1]["error"]["code"] == "model_not_found", "one model by its name")
+       server.ask("/v1/models/gpt-4")[1]["error"]["code"] == "model_not_found", "/v1/models/NAME describes one model")
 
 # Pages of other sites, and host names that were redirected to this computer.
 own = f"127.0.0.1:{server.port}"
@@ -406,7 +416,8 @@ while time.monotonic() < late and (after["ingot_requests_total"] < before["ingot
     time.sleep(0.05)
     after = metrics()
 tap.ok(after["ingot_requests_total"] == before["ingot_requests_total"] + 20 and after["ingot_requests_cancelled_total"] > before["ingot_requests_cancelled_total"] and
-       after["ingot_requests_waiting"] == 0 and after["ingot_reply_tokens_total"] < before["ingot_reply_tokens_total"] + 20 * LONG_REPLY["max_tokens"], "replies whose caller is gone end", (before, after))
+       after["ingot_requests_waiting"] == 0 and after["ingot_reply_tokens_total"] < before["ingot_reply_tokens_total"] + 20 * LONG_REPLY["max_tokens"],
+       "replies of callers that have left end", (before, after))
 tap.ok(said(server.ask(CHAT, chat(PROMPTS[0]))[1]) == want[PROMPTS[0]] and before["ingot_prompt_tokens_cached_total"] > 0 and before["ingot_passes_total"] > 50,
        "other replies continue when a caller is gone", before)
 
@@ -442,18 +453,18 @@ crowd(60)
 start = resident()
 crowd(2500 if LONG else 100)
 grown = resident() - start
-tap.ok(grown < 2048, f"{10000 if LONG else 400} requests more take {grown} KiB", grown)
+tap.ok(grown < 2048, f"{10000 if LONG else 400} further requests take {grown} KiB", grown)
 
 # It ends while a reply is at work.
 busy = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
 busy.request("POST", TEXT, json.dumps({"prompt": "a", "max_tokens": 450, "temperature": 2, "min_p": 0, "top_k": 0, "top_p": 1, "stream": True}))
 busy.getresponse().read(10)
 status = server.end()
-tap.ok(status == 0, "SIGTERM ends it", status)
+tap.ok(status == 0, "SIGTERM ends the server", status)
 
 guarded = Server("--token", "secret")
 got = [guarded.ask("/v1/models", headers=h)[0] for h in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Bearer secre"}, {"Authorization": "Bearer secret1"},
                                                         {"Authorization": "secret"}, {"Authorization": "Bearer secret"}, {"Authorization": "Bearer secret", "Host": "board.example"})]
-tap.ok(got == [401] * 5 + [200] * 2 and guarded.ask("/health")[0] == 200, "a token is asked for", got)
+tap.ok(got == [401] * 5 + [200] * 2 and guarded.ask("/health")[0] == 200, "a request without the token is refused", got)
 guarded.end()
 tap.done()
