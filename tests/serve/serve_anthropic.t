@@ -52,7 +52,7 @@ text = want["choices"][0]["message"]["content"]
 
 # The token.
 tap.ok([ask({"messages": USER}, headers=h)[0] for h in ({"x-api-key": "wrong"}, {"x-api-key": "secretx"}, {"x-api-key": "secre"}, {"x-api-key": ""}, {"Authorization": "Bearer secret"}, KEY)] ==
-       [401, 401, 401, 401, 200, 200], "the token is x-api-key's, or a bearer's")
+       [401, 401, 401, 401, 200, 200], "the token is accepted as x-api-key, or as a bearer token")
 status, a = ask({"messages": USER}, headers={"x-api-key": "wrong"})
 tap.ok(a["type"] == "error" and a["error"]["type"] == "authentication_error", "the error for a wrong token has Anthropic's form", a)
 
@@ -61,7 +61,7 @@ status, one = ask({"messages": USER})
 use = one["usage"]
 tap.ok(status == 200 and one["type"] == "message" and one["role"] == "assistant" and one["content"] == [{"type": "text", "text": text}] and one["stop_reason"] == "end_turn" and
        one["stop_sequence"] is None and use["input_tokens"] + use["cache_read_input_tokens"] == want["usage"]["prompt_tokens"] and use["output_tokens"] == want["usage"]["completion_tokens"],
-       "a reply is that of chat completions", one)
+       "a reply equals that of chat completions", one)
 rows = events({"messages": USER})
 tap.ok(kinds(rows) == ["message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop"] and
        "".join(r["delta"]["text"] for r in rows if r["type"] == "content_block_delta") == text and rows[0]["message"]["content"] == [] and
@@ -69,7 +69,7 @@ tap.ok(kinds(rows) == ["message_start", "content_block_start", "content_block_de
 status, cut = ask({"messages": USER, "max_tokens": 3})
 stopped = ask({"messages": USER, "stop_sequences": ["is"]})[1]
 tap.ok(cut["stop_reason"] == "max_tokens" and cut["usage"]["output_tokens"] == 3 and stopped["stop_reason"] == "stop_sequence" and stopped["stop_sequence"] == "is" and
-       "is" not in stopped["content"][0]["text"], "max_tokens and stop_sequences", (cut, stopped))
+       "is" not in stopped["content"][0]["text"], "max_tokens and stop_sequences end replies", (cut, stopped))
 history = [{"role": "user", "content": [{"type": "text", "text": "Hel", "cache_control": {"type": "ephemeral"}}, {"type": "text", "text": "lo"}]},
            {"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": ""}, {"type": "text", "text": "Hi!"}]}, *USER]
 same = [{"role": "system", "content": "You are a cat."}, {"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi!"}, *USER]
@@ -80,7 +80,7 @@ for system in ("You are a cat.", [{"type": "text", "text": "You are "}, {"type":
 status, one = ask({"messages": LIGHT, "tools": [LAMP], "tool_choice": {"type": "tool", "name": "lamp"}})
 call = one["content"][0]
 tap.ok(status == 200 and call["type"] == "tool_use" and call["name"] == "lamp" and isinstance(call["input"]["on"], bool) and one["stop_reason"] == "tool_use" and call["id"].startswith("toolu_"),
-       "a call that has to come", one)
+       "a required call comes", one)
 rows = events({"messages": LIGHT, "tools": [{**LAMP, "type": "custom"}], "tool_choice": {"type": "any", "disable_parallel_tool_use": True}})
 tap.ok(rows[1]["content_block"]["name"] == "lamp" and rows[1]["content_block"]["input"] == {} and rows[-2]["delta"]["stop_reason"] == "tool_use" and
        json.loads("".join(r["delta"]["partial_json"] for r in rows if r["type"] == "content_block_delta")) == call["input"], "the events of a call have the same arguments as the whole call", rows)
@@ -88,7 +88,8 @@ back = [*LIGHT, {"role": "assistant", "content": [{"type": "text", "text": "I lo
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call["id"], "content": [{"type": "text", "text": "the lamp is on"}]}, {"type": "text", "text": "And now?"}]}]
 told = [*LIGHT, {"role": "assistant", "content": "I look.", "tool_calls": [{"id": "1", "function": {"name": "lamp", "arguments": json.dumps(call["input"], separators=(",", ":"))}}]},
         {"role": "tool", "tool_call_id": "1", "content": "the lamp is on"}, {"role": "user", "content": "And now?"}]
-tap.ok(ask({"messages": back, "tools": [LAMP]})[1]["content"][0].get("text") == completion(told, tools=[THEIRS])["choices"][0]["message"]["content"], "its result is sent back, with words after it")
+tap.ok(ask({"messages": back, "tools": [LAMP]})[1]["content"][0].get("text") == completion(told, tools=[THEIRS])["choices"][0]["message"]["content"],
+       "a call's result is sent back, with words after it")
 status, one = ask({"messages": LIGHT, "tools": [LAMP], "tool_choice": {"type": "none"}})
 tap.ok(status == 200 and one["content"][0]["type"] == "text", "none", one)
 
@@ -134,12 +135,13 @@ if packages("anthropic"):
         made = stream.get_final_message()
     more = client.messages.create(model="m", max_tokens=60, tools=[LAMP], messages=[
         *LIGHT, {"role": "assistant", "content": made.content}, {"role": "user", "content": [{"type": "tool_result", "tool_use_id": made.content[0].id, "content": "on"}]}])
-    tap.ok(made.stop_reason == "tool_use" and isinstance(made.content[0].input["on"], bool) and more.type == "message", "it calls, and sends back what it got", made)
+    tap.ok(made.stop_reason == "tool_use" and isinstance(made.content[0].input["on"], bool) and more.type == "message",
+           "the package anthropic calls a function, and sends its result back", made)
     try:
         client.messages.create(model="m", max_tokens=60, messages=[])
-        tap.ok(False, "its errors")
+        tap.ok(False, "the package anthropic reports errors")
     except anthropic.BadRequestError as e:
-        tap.ok("messages" in str(e), "its errors say what is wrong", e)
+        tap.ok("messages" in str(e), "the package anthropic's errors say what is wrong", e)
 else:
     tap.skip("the package anthropic", "it is not in build/clients: make setup-tests")
 tap.ok(server.end() == 0, "the server ends with status 0")

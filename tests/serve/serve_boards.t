@@ -87,9 +87,9 @@ if "libwslay-dev" in text:
     tap.skip("serve with boards", "node-llhttp or libwslay-dev is not installed")
     tap.done()
     sys.exit(0)
-tap.ok(status == 1 and "No such file" in text, "a socket that nobody has is said at once", text)
+tap.ok(status == 1 and "No such file" in text, "a socket without a board is reported at once", text)
 status, text = run([HOST, "serve", DEMO, f"unix:{FOLDER}/nobody"])
-tap.ok(status == 2 and "one word too many" in text, "a model or boards", text)
+tap.ok(status == 2 and "one word too many" in text, "a model and boards at the same time are refused", text)
 
 def board_of(name, words="mode=json"):
     return Board(ARM64, FOLDER, name, CARD, words)
@@ -98,8 +98,8 @@ def board_of(name, words="mode=json"):
 # The second talks to people when it is found.
 boards = [board_of("a"), board_of("b", ""), board_of("c")]
 server = Server(*(b.line for b in boards))
-tap.ok(server.port != 0 and "demo-q8_0.ingot" in server.line, "the model is the boards'", (server.line, server.said))
-tap.ok(server.boards(3), "three boards are there, one of which had to be told", server.metrics())
+tap.ok(server.port != 0 and "demo-q8_0.ingot" in server.line, "the server's model is that of the boards", (server.line, server.said))
+tap.ok(server.boards(3), "three boards are there, after one was told to load the model", server.metrics())
 
 want = {p: alone(p) for p in PROMPTS}
 status, first = server.ask(CHAT, chat(PROMPTS[0]))
@@ -109,7 +109,7 @@ text = server.ask("/metrics")[1]
 rows = re.findall(r'^ingot_board\{line="([^"]*)",machine="([^"]*)",model="([^"]*)"\} 1$', text, re.M)
 replies = re.findall(r'^ingot_board_replies_total\{line="([^"]*)"\} (\d+)$', text, re.M)
 tap.ok(rows == [(b.line, "virt-arm64", "demo-q8_0.ingot") for b in boards] and [line for line, _ in replies] == [b.line for b in boards] and
-       sorted(n for _, n in replies) == ["0", "0", "1"], "the metrics name the boards and what they have", text)
+       sorted(n for _, n in replies) == ["0", "0", "1"], "the metrics name the boards and their properties", text)
 status, text = server.ask(CHAT, chat(PROMPTS[1], stream=True, stream_options={"include_usage": True}))
 rows = [line[len("data: "):] for line in text.split("\n\n") if line]
 pieces = [json.loads(r) for r in rows[:-1]]
@@ -118,20 +118,21 @@ tap.ok(status == 200 and rows[-1] == "[DONE]" and streamed.strip() == want[PROMP
        pieces[-1]["usage"]["completion_tokens"] == LENGTH, "a board's reply is streamed", text[-600:])
 status, plain = server.ask(TEXT, {"prompt": "Once upon a time", "max_tokens": 12})
 host = run([HOST, "run", DEMO, "--raw", "-p", "Once upon a time", "--temp", "0", "-n", "12", "--spec", "off", "-q"])
-tap.ok(status == 200 and plain["usage"]["completion_tokens"] == 12 and plain["choices"][0]["text"] != "", "a text goes on", (plain, host))
+tap.ok(status == 200 and plain["usage"]["completion_tokens"] == 12 and plain["choices"][0]["text"] != "", "a text is continued", (plain, host))
 again = server.ask(TEXT, {"prompt": "Once upon a time", "max_tokens": 12})[1]
 tap.ok(again["choices"][0]["text"] == plain["choices"][0]["text"], "the same text gets the same continuation again", again)
 status, vectors = server.ask("/v1/embeddings", {"input": ["a cat", "a dog", "a cat"]})
 here = run([HOST, "chat", DEMO, "--json", "-q"], stdin=b'{"embedding":"a cat"}\n')[1]
 tap.ok(status == 200 and len(vectors["data"]) == 3 and vectors["data"][0]["embedding"] == vectors["data"][2]["embedding"] != vectors["data"][1]["embedding"] and
-       vectors["data"][0]["embedding"] == json.loads([r for r in here.split("\n") if '"embedding"' in r][0])["values"], "embeddings, those of this computer", vectors)
-tap.ok(server.ask("/v1/embeddings", {"input": "long " * 800})[0] == 400, "a text that is too long to embed")
+       vectors["data"][0]["embedding"] == json.loads([r for r in here.split("\n") if '"embedding"' in r][0])["values"],
+       "embeddings equal those of this computer", vectors)
+tap.ok(server.ask("/v1/embeddings", {"input": "long " * 800})[0] == 400, "a text that is too long to embed is refused")
 stopped = server.ask(CHAT, chat(PROMPTS[1], stop=["zzz", "a"]))[1]
-tap.ok("a" in want[PROMPTS[1]] and "a" not in said(stopped) and stopped["choices"][0]["finish_reason"] == "stop", "stop strings, the second too", stopped)
+tap.ok("a" in want[PROMPTS[1]] and "a" not in said(stopped) and stopped["choices"][0]["finish_reason"] == "stop", "each stop string ends a reply", stopped)
 free = server.ask(CHAT, chat(PROMPTS[1]))[1]
 tap.ok(said(free) == want[PROMPTS[1]], "the stop strings of one request do not hold for the next", free)
 warm = [said(server.ask(CHAT, chat(PROMPTS[1], temperature=1.2, seed=s))[1]) for s in (1, 1, 2)]
-tap.ok(warm[0] == warm[1] != warm[2], "equal seeds, equal replies", warm)
+tap.ok(warm[0] == warm[1] != warm[2], "equal seeds give equal replies", warm)
 
 # Three conversations with interleaved turns: each continues on its board.
 cached = []
@@ -142,19 +143,20 @@ for turn in range(3):
         cached.append(a["usage"]["prompt_tokens_details"]["cached_tokens"])
         h += [{"role": "assistant", "content": a["choices"][0]["message"]["content"]}, {"role": "user", "content": PROMPTS[turn]}]
 fresh = [alone(PROMPTS[2], "--system", f"You are {who}.") for who in ("a cat", "a dog", "a fox")]
-tap.ok([h[2]["content"].strip() for h in histories] == fresh and all(c > 10 for c in cached[3:]), "each conversation goes on at the board that has it", cached)
+tap.ok([h[2]["content"].strip() for h in histories] == fresh and all(c > 10 for c in cached[3:]),
+       "each conversation continues on the board that has it", cached)
 
 # Refusals, by name.
 tap.ok(server.ask(CHAT, chat("x", grammar="a|b"))[0] == 400 and "grammar=on" in server.ask(CHAT, chat("x", grammar="a|b"))[1]["error"]["message"],
-       "a grammar, where the boards keep no memory for one", server.ask(CHAT, chat("x", grammar="a|b")))
+       "a grammar is refused if the boards have no memory for one", server.ask(CHAT, chat("x", grammar="a|b")))
 calling = server.ask(CHAT, chat("x", tools=[{"type": "function", "function": {"name": "now"}}]))
-tap.ok(calling[0] == 400 and "grammar=on" in calling[1]["error"]["message"], "functions likewise", calling)
+tap.ok(calling[0] == 400 and "grammar=on" in calling[1]["error"]["message"], "functions are refused if the boards have no memory for a grammar", calling)
 for body, param, what in ((chat("long " * 3000), "messages", "more than a line takes"),
                           (chat("x", temperature=-1), "temperature", "a value")):
     status, a = server.ask(CHAT, body)
     tap.ok(status == 400 and a["error"]["param"] == param and len(a["error"]["message"]) > 10, f"refused: {what}", a)
 status, a = server.ask(CHAT, chat("\x7f\x13\x11 \u202e\u00e9\n"))
-tap.ok(status == 200, "characters that are keys on a line", a)
+tap.ok(status == 200, "control characters in a request do not act as keys on the line", a)
 
 # A caller that leaves frees its board.
 before = server.metrics()
@@ -168,7 +170,7 @@ while time.monotonic() < late and server.metrics()["requests_total"] < before["r
     time.sleep(0.05)
 after = server.metrics()
 tap.ok(after["requests_total"] == before["requests_total"] + 6 and after["requests_running"] == 0 and
-       after["reply_tokens_total"] < before["reply_tokens_total"] + 6 * 400, "replies whose caller is gone end", (before, after))
+       after["reply_tokens_total"] < before["reply_tokens_total"] + 6 * 400, "replies of callers that have left end", (before, after))
 
 # A board has no model because somebody pressed a key at its start; it is told to load the model of the others.
 pair = [board_of("even"), board_of("odd", "mode=json model=nobody")]
@@ -200,7 +202,8 @@ boards[2].start()
 for t in threads:
     t.join(300)
 wrong = {i: r for i, r in results.items() if r[0] != 200 or said(r[1]) != want[PROMPTS[i % 10]]}
-tap.ok(gone and len(results) == AT_ONCE and not wrong, f"{AT_ONCE} at once, one board of three killed and back: each reply is right", wrong or len(results))
+tap.ok(gone and len(results) == AT_ONCE and not wrong,
+       f"{AT_ONCE} requests at once, while one board of three is killed and comes back: each reply is right", wrong or len(results))
 tap.ok(server.boards(3) and any("is back" in line for line in server.said), "the board is noticed when it goes and when it is back", server.said)
 tap.ok(said(server.ask(CHAT, chat(PROMPTS[3]))[1]) == want[PROMPTS[3]], "the other boards answer while one is away")
 
@@ -212,13 +215,14 @@ r.read(20)
 for b in boards:
     b.kill()
 rest = r.read().decode()
-tap.ok("went away in the middle of the reply" in rest and rest.rstrip().endswith("[DONE]"), "a stream whose board goes ends with an error", rest[-400:])
+tap.ok("went away in the middle of the reply" in rest and rest.rstrip().endswith("[DONE]"), "a stream whose board disappears ends with an error", rest[-400:])
 if LONG:
     begin = time.monotonic()
     status, a = server.ask(CHAT, chat("x"))
-    tap.ok(status == 503 and "no board is there" in a["error"]["message"] and time.monotonic() - begin < 60, "without boards a request ends by itself", a)
+    tap.ok(status == 503 and "no board is there" in a["error"]["message"] and time.monotonic() - begin < 60,
+           "without boards a request ends with an error after a while", a)
 status = server.end()
-tap.ok(status == 0, "SIGTERM ends it", status)
+tap.ok(status == 0, "SIGTERM ends the server", status)
 # Grammars: boards with memory for them give the same replies as a model on this computer.
 colours = {"type": "object", "properties": {"light": {"enum": ["blue", "red"]}, "on": {"type": "boolean"}}, "required": ["light", "on"]}
 wide = {"type": "object", "properties": {f"name_of_field_{i}": {"enum": [f"value_{i}_{j}" for j in range(12)]} for i in range(40)}, "required": ["name_of_field_0"]}
@@ -231,7 +235,7 @@ bodies += [chat(PROMPTS[3], logprobs=True, top_logprobs=3), chat(PROMPTS[1], n=3
 bodies += [chat("Set the light.", max_tokens=90, tools=[LAMP], tool_choice=choice) for choice in ("required", "auto")]
 held = board_of("held", "mode=json grammar=on")
 server, here = Server(held.line), Server(DEMO)
-tap.ok(server.boards(1), "a board with memory for grammars")
+tap.ok(server.boards(1), "a board with memory for grammars is recognized")
 replies, wanted = ([s.ask(CHAT, b)[1] for b in bodies] for s in (server, here))
 for answer in [*replies, *wanted]:
     for call in answer["choices"][0]["message"].get("tool_calls", []) if "choices" in answer else []:
@@ -239,9 +243,11 @@ for answer in [*replies, *wanted]:
     for one in ((answer["choices"][0].get("logprobs") or {}).get("content") or []) if "choices" in answer else []:
         for t in [one, *one["top_logprobs"]]:  # the line has whole characters, and no bytes
             t["bytes"] = None
-tap.ok([r["choices"] for r in replies] == [w["choices"] for w in wanted], "replies that are held to grammars, and those between them that are not", (replies, wanted))
+tap.ok([r["choices"] for r in replies] == [w["choices"] for w in wanted],
+       "replies with grammars, and replies without one between them, are right", (replies, wanted))
 tap.ok(set(json.loads(said(replies[0]))) == {"light", "on"} and said(replies[2]) in ("fourteen", "fifteen", "15") and set(said(replies[5])) <= set("abcd") and len(replies[7]["choices"][0]["logprobs"]["content"][0]["top_logprobs"]) == 3 and len(replies[8]["choices"]) == 3 and
-       json.loads(replies[9]["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"])["colour"] in ("red", "blue"), "replies with a grammar keep to it", replies)
+       json.loads(replies[9]["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"])["colour"] in ("red", "blue"),
+       "replies with a grammar follow it", replies)
 held.kill()
 server.end()
 here.end()

@@ -86,10 +86,10 @@ others = {k: r for k, v in SAME.items() if (r := reply(**{k: v})) != plain}
 tap.ok(not others and plain, f"{len(SAME)} fields and values that change nothing", others)
 FIELDS = list(SAME) + ["max_completion_tokens", "n_predict", "temperature", "json_schema", "grammar", "think", "chat_template_kwargs", "stream_options", "audio", "web_search_options"]
 others = {k: r for k in FIELDS if k not in ("x_anything", "temperature", "max_tokens") and (r := reply(**{k: None})) != plain}
-tap.ok(not others, f"null is as if it were absent, of {len(FIELDS)} fields", others)
+tap.ok(not others, f"null counts as absent for {len(FIELDS)} fields", others)
 nulls = [server.ask(TEXT, {"prompt": "a", "max_tokens": 2, "temperature": 0, f: None}) for f in ("best_of", "echo", "suffix", "logprobs", "logit_bias", "stop", "n", "seed", "user")]
 nulls += [server.ask(EMBED, {"input": "a", f: None}) for f in ("dimensions", "encoding_format", "user", "model")]
-tap.ok(all(s == 200 for s, _ in nulls), "of the other pages, too", [a for s, a in nulls if s != 200])
+tap.ok(all(s == 200 for s, _ in nulls), "null counts as absent on the other pages, too", [a for s, a in nulls if s != 200])
 
 # ---- wrong types, values out of range, and invalid values
 WRONG = [(f, v) for f, values in {
@@ -124,31 +124,32 @@ for page, field, value in WRONG:
     e = a.get("error", {}) if isinstance(a, dict) else {}
     if status != 400 or e.get("param") != field or field not in e.get("message", ""):
         others.append((page, field, value, status, a))
-tap.ok(not others, f"{len(WRONG)} of the other pages, too", "\n".join(map(str, others)))
+tap.ok(not others, f"{len(WRONG)} values on the other pages are refused, too", "\n".join(map(str, others)))
 status, a = server.ask(TEXT, {"prompt": "a", "echo": True, "logprobs": 1})
-tap.ok(status == 400 and a["error"]["param"] == "echo", "echo with logprobs", a)
+tap.ok(status == 400 and a["error"]["param"] == "echo", "echo works with logprobs", a)
 
 # ---- biases
 greedy = ids_of()
 first = greedy[0]
 forms = [{str(first): -100}, [[first, -100]], [[first, False]], {str(first): False}]
 banned = [ids_of(logit_bias=b) for b in forms]
-tap.ok(all(b == banned[0] and first not in b for b in banned) and banned[0] != greedy, "a token that is banned, in four forms", [greedy, banned])
+tap.ok(all(b == banned[0] and first not in b for b in banned) and banned[0] != greedy,
+       "a banned token does not occur, in four forms of logit_bias", [greedy, banned])
 raised = ids_of(logit_bias={str(greedy[2]): 100}, max_tokens=5)
-tap.ok(raised == [greedy[2]] * 5, "one that is raised", raised)
+tap.ok(raised == [greedy[2]] * 5, "a raised token occurs", raised)
 whole = reply()
 word = next(w for w in whole.split() if w.isalpha())
 tokens = [t["token"] for t in server.ask(CHAT, chat(ASK, logprobs=True))[1]["choices"][0]["logprobs"]["content"]]
 piece = next(t for t in tokens if t.strip() == word)
 tap.ok(word not in reply(logit_bias=[[piece, False]]).split() and word not in reply(logit_bias={piece: -100}).split(),
-       "a text stands for its tokens", [whole, reply(logit_bias=[[piece, False]])])
+       "a text in logit_bias stands for its tokens", [whole, reply(logit_bias=[[piece, False]])])
 a = server.ask(CHAT, chat(ASK, logprobs=True, logit_bias={str(first): 3}))[1]["choices"][0]["logprobs"]["content"]
 b = server.ask(CHAT, chat(ASK, logprobs=True))[1]["choices"][0]["logprobs"]["content"]
 tap.ok([t["logprob"] for t in a] == [t["logprob"] for t in b], "logprobs are the model's, without the bias", [a[:2], b[:2]])
-tap.ok(ids_of() == greedy, "the next request has none of it")
+tap.ok(ids_of() == greedy, "the next request has no bias")
 n = server.ask(CHAT, chat(ASK, n=3, temperature=1.5, seed=4, logprobs=True, logit_bias={str(first): -100}, top_k=0, top_p=1, min_p=0))[1]["choices"]
 drawn = [[t["id"] for t in c["logprobs"]["content"]] for c in n]
-tap.ok(all(first not in d for d in drawn) and len({tuple(d) for d in drawn}) > 1, "each of n replies is held to it", drawn)
+tap.ok(all(first not in d for d in drawn) and len({tuple(d) for d in drawn}) > 1, "the bias applies to each of n replies", drawn)
 yes = {s: server.ask(TEXT, {"prompt": "Is it?", "max_tokens": 4, "temperature": 0, "grammar": "yes|no", "logit_bias": [[s, 50]]})[1]["choices"][0]["text"] for s in ("yes", "no")}
 only = server.ask(TEXT, {"prompt": "Is it?", "max_tokens": 4, "grammar": 'root ::= "yes"', "logit_bias": [["yes", False], ["y", False]]})[1]["choices"][0]["text"]
 tap.ok(yes["yes"] == "yes" and yes["no"] == "no" and only == "yes", "a grammar's choice follows it, and a grammar without another choice wins", [yes, only])
@@ -164,7 +165,7 @@ tap.ok(kinds[1] > kinds[0] > kinds[2], "penalties give more different tokens, ne
 one = server.ask(TEXT, {"prompt": "a", "max_tokens": 1, "temperature": 0, "logprobs": 0})[1]["choices"][0]["logprobs"]
 often = " ".join(["a"] * 30) + one["tokens"][0] * 3
 alike = [server.ask(TEXT, {"prompt": often, "max_tokens": 1, "temperature": 0, **p})[1]["choices"][0]["text"] for p in ({}, {"presence_penalty": 2, "frequency_penalty": 2})]
-tap.ok(alike[0] == alike[1], "the prompt does not count for them", alike)
+tap.ok(alike[0] == alike[1], "tokens of the prompt do not count for penalties", alike)
 lasts = [text(repeat_penalty=1.8, repeat_last_n=n, max_tokens=40)[1]["choices"][0]["text"] for n in (0, 1, 64, -1)]
 tap.ok(lasts[0] == text(max_tokens=40)[1]["choices"][0]["text"] and lasts[0] != lasts[2], "repeat_last_n 0 turns repeat_penalty off", lasts)
 status, a = server.ask(CHAT, chat(ASK, presence_penalty=1.5, frequency_penalty=0.5, stream=True))
@@ -176,7 +177,7 @@ hot = {"temperature": 2, "top_k": 0, "top_p": 1, "min_p": 0, "max_tokens": 12}
 big = [text(**hot, seed=s)[1]["choices"][0]["text"] for s in (2**53, 2**53 + 1, 2**63 - 1, -(2**63), -5, 2**64 - 5, 2**64 - 1)]
 again = [text(**hot, seed=s)[1]["choices"][0]["text"] for s in (2**53, 2**53 + 1, 2**63 - 1, -(2**63), -5, 2**64 - 5, 2**64 - 1)]
 tap.ok(big == again and len(set(big)) == 6 and big[4] == big[5], "all 64 bits of a seed count; -5 is the same as 2^64 - 5", big)
-tap.ok(len({text(**hot, seed=-1)[1]["choices"][0]["text"] for _ in range(4)}) > 1, "-1 is any")
+tap.ok(len({text(**hot, seed=-1)[1]["choices"][0]["text"] for _ in range(4)}) > 1, "a seed of -1 is random")
 letters = list("abcdefghijklmnop")
 stops = [reply(stop=s) for s in (letters, ["", "zzz"], [], ["zz", "", "zy", "zx", "zw", "zv"])]
 tap.ok(not any(c in stops[0] for c in letters) and stops[1:] == [plain] * 3, "up to 16 stop strings; empty ones end nothing", stops)
@@ -189,13 +190,14 @@ status, a = server.ask(TEXT, {"prompt": "Hello", "max_tokens": 5, "temperature":
 streamed = "".join(json.loads(line[6:])["choices"][0]["text"] for line in a.split("\n\n") if line.startswith("data: {"))
 tap.ok(streamed == text("Hello", max_tokens=5, echo=True)[1]["choices"][0]["text"] != "", "streamed, too", streamed)
 likely = server.ask(CHAT, chat(ASK, logprobs=True, top_logprobs=20, max_tokens=2))[1]["choices"][0]["logprobs"]["content"]
-tap.ok(all(len(t["top_logprobs"]) == 20 for t in likely), "20 of the likeliest", likely[:1])
+tap.ok(all(len(t["top_logprobs"]) == 20 for t in likely), "logprobs has up to 20 of the likeliest tokens", likely[:1])
 ids = [1, 20, 30, 40]
 lists = [text(ids), text([ids, ids[:2]]), server.ask(EMBED, {"input": ids}), server.ask(EMBED, {"input": [ids, ids[:2]], "dimensions": 5})]
 tap.ok([s for s, _ in lists] == [200] * 4 and [len(a["choices"]) for _, a in lists[:2]] == [1, 2] and lists[2][1]["data"][0]["embedding"] and
-       [len(d["embedding"]) for d in lists[3][1]["data"]] == [5, 5], "numbers of tokens, and lists of those", [a for s, a in lists if s != 200])
+       [len(d["embedding"]) for d in lists[3][1]["data"]] == [5, 5], "prompts can be token numbers, and lists of them", [a for s, a in lists if s != 200])
 tap.ok(server.ask("/v1/models/demo-q8_0")[0] == server.ask("/v1/models/demo-q8_0.ingot")[0] == 200 and server.ask("/v1/models/other")[0] == 404 and
-       all(server.ask(CHAT, chat(ASK, model=m))[0] == 200 for m in ("gpt-4o", "", "org/model:tag")), "a model by its name; any name is taken in a request")
+       all(server.ask(CHAT, chat(ASK, model=m))[0] == 200 for m in ("gpt-4o", "", "org/model:tag")),
+       "/v1/models/NAME finds the model; any name is accepted in a request")
 
 # ---- through a board's line
 
@@ -235,7 +237,7 @@ numbered = [text(p)[1]["choices"][0]["text"] for p in (ids, [1] + ids, "Once upo
 tap.ok(server.end() == 0, "the server ends")
 server = board_server(False)
 there = stories()
-tap.ok(here == there and len(set(here)) > 3, "a board's replies are the same, and a setting is of its request alone", [here, there])
+tap.ok(here == there and len(set(here)) > 3, "a board's replies are the same, and a setting applies only to its request", [here, there])
 there = [text(p)[1]["choices"][0]["text"] for p in (ids, [1] + ids, "Once upon a time")]
 tap.ok(numbered == there, "a program's settings are numbers of tokens, too", [numbered, there])
 errors = [reply(logit_bias=[[99999, 1]]), reply(stop=list("abcde")), text([5, 99999]), server.ask(EMBED, {"input": [1, 2]})]
@@ -244,6 +246,6 @@ server.end()
 server = board_server(True)
 errors = [reply(**a) for a in ASKED]
 tap.ok(errors[4] == plain and [e[1]["error"]["param"] for e in errors[:4]] == ["presence_penalty", "repeat_last_n", "logit_bias", "logit_bias"],
-       "a board of an older version is not asked for what it does not know", errors)
+       "a board of an older version does not get unknown fields", errors)
 server.end()
 tap.done()

@@ -101,16 +101,16 @@ tap.ok(server.metrics()["requests_total"] - before <= 9, "a request from another
 tap.ok(server.ask("/health", None, {"Origin": "http://evil.example"})[0] == 403 == server.ask("/", None, {"Host": "evil.example"})[0], "another site's page does not get the server's page either")
 for path in ("/boards", "/metrics", "/v1/models", "/"):
     got = [server.ask(path, None, h)[0] for h in ({}, {"Origin": f"http://127.0.0.1:{server.port}"}, {"Origin": "http://evil.example"}, {"Origin": "null"}, {"Origin": "https://localhost"}, {"Host": "evil.example"})]
-    tap.ok(got == [200, 200, 403, 403, 403, 403], f"{path} is this server's own page's, and nobody else's", got)
+    tap.ok(got == [200, 200, 403, 403, 403, 403], f"{path} is answered only for this server's own page", got)
 
 # Bodies: too long, cut, with invalid lengths. Answer what can be answered, and end the connection.
 whole = json.dumps(BODIES[CHAT]).encode()
 got = [answer(server.open(head(CHAT, Content_Length=n) + whole))[9:12] for n in (1 << 40, 1 << 70, "many", -1, "+5", f"{len(whole)}, {len(whole)}")]
 got.append(answer(server.open(head(CHAT, Transfer_Encoding="chunked") + b"5\r\n{\"a\":1\r\n"))[9:12])
-tap.ok(got == [b"413"] + [b"400"] * 6 and server.answers(), "lengths that are none", got)
+tap.ok(got == [b"413"] + [b"400"] * 6 and server.answers(), "invalid lengths are refused", got)
 for n in (0, 1, len(whole) - 1):
     server.open(head(CHAT, Content_Length=len(whole)) + whole[:n]).close()
-tap.ok(server.answers(), "bodies that are cut")
+tap.ok(server.answers(), "cut bodies are refused")
 start = server.resident()
 big = [server.open(head(CHAT, Content_Length=50 << 20) + b" " * 200000) for _ in range(40)]
 tap.ok(server.answers() and server.resident() - start < 8192, "40 bodies of 50 MB take no memory", server.resident() - start)
@@ -119,12 +119,13 @@ for s in big:
 
 # Hundreds that are idle, or slow.
 idle = [server.open() for _ in range(150)] + [server.open(b"POST /v1/chat") for _ in range(150)] + [server.open(head(CHAT, Content_Length=9999) + b"{") for _ in range(150)]
-tap.ok(server.answers(), "450 connections that say nothing, or not all")
+tap.ok(server.answers(), "450 connections that send nothing, or only a part, do not block others")
 if LONG:
     time.sleep(75)
     for s in idle:
         s.settimeout(1)
-    tap.ok(all(answer(s)[:1] in (b"", b"H") for s in idle) and len(os.listdir(f"/proc/{server.process.pid}/fd")) < 40, "they are closed after a while")
+    tap.ok(all(answer(s)[:1] in (b"", b"H") for s in idle) and len(os.listdir(f"/proc/{server.process.pid}/fd")) < 40,
+           "idle connections are closed after a while")
     slow = server.open(head(CHAT, Content_Length=9999))
     begin, sent = time.monotonic(), True
     while sent and time.monotonic() - begin < 200:
@@ -133,7 +134,7 @@ if LONG:
             time.sleep(5)
         except OSError:
             sent = False
-    tap.ok(not sent and time.monotonic() - begin > 60, "a body that comes by one byte in five seconds is given up", time.monotonic() - begin)
+    tap.ok(not sent and time.monotonic() - begin > 60, "a body that arrives with one byte in five seconds is given up", time.monotonic() - begin)
     # Answers that are read slowly: one byte in nine seconds, and 4 KB a second, which is slow but honest.
     def take_slowly(pause, n, seconds):
         """Seconds until the server gives the connection up, or `seconds`."""
@@ -149,9 +150,9 @@ if LONG:
         s.close()
         return time.monotonic() - begin
     waited = take_slowly(9, 1, 150)
-    tap.ok(50 < waited < 150, "a client that takes a byte in nine seconds is given up", waited)
+    tap.ok(50 < waited < 150, "a client that reads one byte in nine seconds is given up", waited)
     waited = take_slowly(0.25, 1000, 90)
-    tap.ok(waited >= 90, "a client that takes 4 KB a second is not", waited)
+    tap.ok(waited >= 90, "a client that reads 4 KB a second is served", waited)
 for s in idle:
     s.close()
 
@@ -175,7 +176,8 @@ for _ in range(4):
         pass
     deaf.close()
 grown = server.resident() - start
-tap.ok(open_still == 0 and grown < 16384 and server.answers(), f"WebSockets that ask 400,000 times and never listen are closed; {grown} KiB", (open_still, grown))
+tap.ok(open_still == 0 and grown < 16384 and server.answers(),
+       f"WebSockets that send 400,000 requests and never read are closed; {grown} KiB", (open_still, grown))
 before = server.metrics()
 deaf = [server.open(head(TEXT, Content_Length=len(json.dumps({**ENDLESS, "stream": True}))) + json.dumps({**ENDLESS, "stream": True}).encode()) for _ in range(8)]
 tap.ok(server.answers() and server.wait_for(lambda m: m["requests_running"] == 0), "eight callers that ask for streams and do not read do not hold up the others", server.metrics())
@@ -192,8 +194,8 @@ for s in full:
     s.close()
 emptied = one.wait_for(lambda m: m["requests_waiting"] == 0 and m["requests_running"] == 0, 60)
 after = one.metrics()
-tap.ok(filled and any(b" 429 " in h.split(b"\r\n")[0] for h in heard), "a full queue says so", (filled, heard[:3]))
-tap.ok(emptied and one.answers() and after["requests_cancelled_total"] > 60, "the queue is empty as soon as its callers are gone", after)
+tap.ok(filled and any(b" 429 " in h.split(b"\r\n")[0] for h in heard), "a request to a full queue is refused with that reason", (filled, heard[:3]))
+tap.ok(emptied and one.answers() and after["requests_cancelled_total"] > 60, "the queue is empty as soon as its callers have left", after)
 for s in (server, one):
     s.process.send_signal(signal.SIGTERM)
 tap.ok(server.process.wait(60) == 0 == one.process.wait(60), "the servers end")

@@ -141,7 +141,7 @@ def answered(s, row):
 
 
 good, got = answered(server.open(BYTES), ROW)
-tap.ok(good, "200 requests of all methods in one write, answered in their order", got)
+tap.ok(good, "200 requests of all methods in one write are answered in their order", got)
 s = server.open()
 for i in range(0, len(BYTES), 7):
     s.sendall(BYTES[i:i + 7])
@@ -161,19 +161,19 @@ for cut in range(1, len(two)):
     good, got = answered(s, short)
     s.close()
     bad += [] if good else [(cut, got)]
-tap.ok(not bad, f"two POSTs split at each of their {len(two)} bytes", bad)
+tap.ok(not bad, f"two POSTs are answered when split at any of their {len(two)} bytes", bad)
 s = server.open()
 for byte in two + tail:
     s.sendall(bytes([byte]))
-tap.ok(answered(s, short)[0], "byte by byte")
+tap.ok(answered(s, short)[0], "requests that arrive byte by byte are answered")
 
 EVENTS = request("POST", CHAT, json.dumps({**json.loads(ASK), "stream": True, "max_tokens": 5}).encode())
 a = Answers(server.open(EVENTS + request("GET", "/health") + EVENTS + request("HEAD", "/health")))
 got = [a.next() for _ in range(3)] + [a.next("HEAD")]
 tap.ok([g[0] for g in got] == [200] * 4 and got[0][2].rstrip().endswith(b"[DONE]") and got[2][2].rstrip().endswith(b"[DONE]") and got[1][2] == b'{"status":"ok"}\n' and
-       got[3][1]["content-length"] == "16", "streams between others", got)
+       got[3][1]["content-length"] == "16", "streams between other requests are answered in order", got)
 old = Answers(server.open(b"GET /health HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\nGET /health HTTP/1.0\r\nHost: localhost\r\n\r\n"))
-tap.ok([old.next()[0], old.next()[0]] == [200, 200] and old.ended(), "HTTP/1.0, which keeps the connection where that is asked for")
+tap.ok([old.next()[0], old.next()[0]] == [200, 200] and old.ended(), "HTTP/1.0 keeps the connection if the client asks for it")
 s = server.open(EVENTS.replace(b"HTTP/1.1", b"HTTP/1.0"))
 text = b""
 while piece := s.recv(65536):
@@ -185,7 +185,7 @@ s = server.open(request("POST", CHAT, ASK))
 s.shutdown(socket.SHUT_WR)
 a = Answers(s)
 got = [status for status in (a.next()[0] for _ in range(2)) if status >= 200]
-tap.ok(got == [200], "a caller that sends nothing more, but listens, has its answer", got)
+tap.ok(got == [200], "a caller that closes its sending side still gets its answer", got)
 
 # ---- bodies ----------------------------------------------------------------------------------
 
@@ -198,7 +198,8 @@ CHUNKS = request("POST", CHAT, None, "Transfer-Encoding: chunked")
 first = server.ask("POST", CHAT, ASK)[2]
 a = Answers(server.open(CHUNKS + chunked(ASK, 1) + CHUNKS + chunked(ASK, 30, b';a="b c"').replace(b"0\r\n\r\n", b"0;x\r\nA: b\r\n\r\n") + request("GET", "/health")))
 got = [a.next() for _ in range(3)]
-tap.ok([g[0] for g in got] == [200] * 3 and all(json.loads(g[2])["choices"] == json.loads(first)["choices"] for g in got[:2]), "bodies in chunks, with extensions and trailers", got)
+tap.ok([g[0] for g in got] == [200] * 3 and all(json.loads(g[2])["choices"] == json.loads(first)["choices"] for g in got[:2]),
+       "bodies in chunks, with extensions and trailers, are accepted", got)
 a = Answers(server.open(CHUNKS + chunked(b" " * (1 << 20) + ASK, 65536)))
 tap.ok(a.next()[0] == 413 and a.ended(), "the limit of a body holds for the sum of its chunks")
 a = Answers(server.open(request("POST", CHAT, ASK, "Expect: 100-continue")[:-len(ASK)]))
@@ -207,7 +208,7 @@ a.s.sendall(ASK)
 got += [a.next()[0]]
 tap.ok(got == [100, 200], "Expect: 100-continue", got)
 a = Answers(server.open(request("POST", "/nosuch", ASK, "Expect: 100-continue")[:-len(ASK)]))
-tap.ok(a.next()[0] == 404 and a.ended(), "a body that is not wanted is not asked for")
+tap.ok(a.next()[0] == 404 and a.ended(), "a body that would be refused is not requested")
 
 
 def told(srv, head, body=b""):
@@ -233,10 +234,10 @@ for srv, method, path, field, body, want in (
         (server, "POST", "/nosuch", "Transfer-Encoding: chunked", chunked(LONG_BODY * 4, 65536), [404, 0]), (guarded, "POST", CHAT, LENGTH + "\r\nExpect: 100-continue", b"", [401, 0])):
     got = told(srv, request(method, path, None, field), body)
     if got != want:
-        tap.ok(False, f"{method} {path}, {field}: told at once", got)
+        tap.ok(False, f"{method} {path}, {field}: the error comes at once", got)
 tap.ok(True, "an error in the head is reported before the body comes; a short body is ignored, and a long one ends the connection")
 a = Answers(server.open(CHUNKS + b"ffffffffffffffff\r\n"))
-tap.ok(a.next()[0] == 413 and a.ended(), "a chunk that is announced as too long is not waited for")
+tap.ok(a.next()[0] == 413 and a.ended(), "a chunk with too large a size is refused before it arrives")
 N = str(len(ASK))
 for lines in (["Content-Length: " + N, "Transfer-Encoding: chunked"], ["Content-Length: +" + N], [f"Content-Length: {N}, {N}"], [f"Content-Length: {N}"] * 2,
               ["Content-Length: 5", "Content-Length: " + N], ["Content-Length:"], ["Content-Length: 0x10"], ["Transfer-Encoding: gzip, chunked"], ["Transfer-Encoding: identity"],
@@ -245,15 +246,15 @@ for lines in (["Content-Length: " + N, "Transfer-Encoding: chunked"], ["Content-
     status, fields, body = a.next()
     if status != 400 or fields.get("connection") != "close" or not a.ended() or "error" not in json.loads(body):
         tap.ok(False, f"{lines} is refused", (status, fields, body))
-tap.ok(True, "lengths that a proxy may read in another way are refused, and the connection ends")
+tap.ok(True, "lengths that a proxy may read differently are refused, and the connection ends")
 a = Answers(server.open(request("POST", CHAT, ASK, "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA") +
                         request("GET", "/health", None, "Connection: Upgrade", "Upgrade: h2c") + request("GET", "/v1/models", None, "Connection: Upgrade", "Upgrade: websocket")))
 got = [a.next()[0] for _ in range(3)]
-tap.ok(got == [200] * 3, "an offer of HTTP/2, or of a WebSocket where there is none, is ignored", got)
+tap.ok(got == [200] * 3, "an offer of HTTP/2, or of a WebSocket at another page, is ignored", got)
 if shutil.which("curl"):
     done = [subprocess.run(["curl", "-sS", "-m", "30", "-o", "/dev/null", "-w", "%{http_code} ", "--http2", *more, f"http://127.0.0.1:{server.port}{path}"], capture_output=True, text=True,
                            timeout=60) for path, more in ((CHAT, ["-d", ASK]), ("/health", []), ("/", ["-I"]), (CHAT, ["-H", "Transfer-Encoding: chunked", "-d", ASK]))]
-    tap.ok([d.stdout for d in done] == ["200 "] * 4, "curl --http2", done)
+    tap.ok([d.stdout for d in done] == ["200 "] * 4, "curl --http2 gets an answer", done)
 
 # ---- pages -----------------------------------------------------------------------------------
 
@@ -268,18 +269,18 @@ for path in ("/", "/health", "/v1/models", "/models", "/boards", "/metrics"):
         tap.ok(False, f"HEAD {path}", heads)
 tap.ok(True, "HEAD is GET without the body, for each page")
 got = [server.ask("POST", p, ASK)[0] for p in (CHAT, CHAT + "/", "/chat/completions", "/chat/completions//")] + [server.ask("GET", p)[0] for p in ("/v1/models/", "/health/", "/v1/health")]
-tap.ok(got == [200] * 7, "with and without /v1, and with a slash at the end", got)
+tap.ok(got == [200] * 7, "pages are found with and without /v1, and with a slash at the end", got)
 lines = {"GET *": 400, "HEAD *": 400, "OPTIONS *": 204, "OPTIONS http://localhost": 204, "GET http://localhost/health": 200, "GET HTTP://LOCALHOST:1/health?x": 200, "GET http://evil.example/health": 403,
          "GET http://localhost": 200, "GET http://u@localhost/health": 400, "GET http:///health": 400, "GET localhost:80": 400, "GET ftp://localhost/health": 400, "CONNECT localhost:80": 405,
          "GET /health#a": 400, "GET /" + "a" * 600: 414}
 got = {line: Answers(server.open(f"{line} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())).next("HEAD")[0] for line in lines}
-tap.ok(got == lines, "targets: a path, a whole address, whose host counts, a star for OPTIONS alone", got)
+tap.ok(got == lines, "a target is a path, a whole address, whose host counts, or a star only for OPTIONS", got)
 lost = [json.loads(server.ask("POST", p, b"{}")[2])["error"]["message"] for p in ("/v1/responses/resp_1", "/v1/chat/completion", "/%3Cb%3E%E2%82%AC")]
 tap.ok("/v1/responses/resp_1" in lost[0] and "keeps no responses" in lost[0] and "/v1/chat/completion" in lost[1] and "<b>\u20ac" in lost[2], "the error names the page that was asked for", lost)
 status, fields, _ = server.ask("GET", CHAT)
-tap.ok(status == 405 and "POST" in fields["allow"], "another method", (status, dict(fields)))
+tap.ok(status == 405 and "POST" in fields["allow"], "another method is refused", (status, dict(fields)))
 got = [guarded.ask("GET", "/v1/models", None, Authorization=h)[0] for h in ("bearer abc", "BEARER abc", "Bearer   abc", "Bearer abcd", "Bearerabc", "Basic abc", "bearer")]
-tap.ok(got == [200] * 3 + [401] * 4, "the scheme of Authorization has no case", got)
+tap.ok(got == [200] * 3 + [401] * 4, "the scheme of Authorization can have capital letters", got)
 
 # ---- pages of other sites --------------------------------------------------------------------
 
@@ -290,11 +291,12 @@ for origin, host, want in (("http://ingot.lan", "ingot.lan", 200), ("https://ing
     status = closed.ask("GET", "/v1/models", None, Host=host, Origin=origin, Authorization="Bearer abc")[0]
     if status != want:
         tap.ok(False, f"{origin} at {host}", status)
-tap.ok(True, "the server's own page by http or https, whatever the case, with the default port or without")
+tap.ok(True, "the server's own page is allowed by http or https, in any case, with the default port or without")
 opened = Server("--allow-origin", "http://localhost:3000", "--origin", "vscode-webview://abc", "--allow-host", "host.docker.internal")
 status, fields, _ = opened.ask("OPTIONS", CHAT, None, Origin="http://localhost:3000", Access_Control_Request_Method="POST", Access_Control_Request_Headers="authorization,content-type")
 tap.ok(status == 204 and fields["access-control-allow-origin"] == "http://localhost:3000" and "POST" in fields["access-control-allow-methods"] and
-       fields["access-control-allow-headers"] == "authorization,content-type" and "Origin" in fields["vary"], "a page that is let in asks before", (status, dict(fields)))
+       fields["access-control-allow-headers"] == "authorization,content-type" and "Origin" in fields["vary"],
+       "a preflight request of an allowed page is answered", (status, dict(fields)))
 got = [opened.ask("POST", CHAT, b, Origin=o) for b in (ASK, b"{", json.dumps({**json.loads(ASK), "stream": True}).encode()) for o in ("http://localhost:3000", "vscode-webview://abc")]
 tap.ok([g[0] for g in got] == [200, 200, 400, 400, 200, 200] and [g[1]["access-control-allow-origin"] for g in got] == ["http://localhost:3000", "vscode-webview://abc"] * 3,
        "a page of an allowed origin may read each answer, errors and streams", [(g[0], dict(g[1])) for g in got])
@@ -306,24 +308,25 @@ tap.ok(told.startswith(b"HTTP/1.1 400 ") and b"access-control-allow-origin: http
 shut = [opened.ask("OPTIONS", CHAT, None, Origin="http://localhost:3001", Access_Control_Request_Method="POST"), opened.ask("GET", "/health", None, Host="other.example"),
         opened.ask("GET", "/health", None, Host="host.docker.internal:1"), server.ask("GET", "/health", None, Host="host.docker.internal")]
 tap.ok([g[0] for g in shut] == [403, 403, 200, 403] and "--allow-origin" in shut[0][2] and "--allow-host" in shut[1][2] and shut[0][1]["access-control-allow-origin"] is None,
-       "others may not, and the error names the option", [(g[0], g[2]) for g in shut])
+       "other pages are refused, and the error names the option", [(g[0], g[2]) for g in shut])
 status, fields, _ = guarded.ask("OPTIONS", CHAT, None, Origin="https://any.example", Access_Control_Request_Method="POST")
 status2, fields2, _ = guarded.ask("POST", CHAT, ASK, Origin="https://any.example")
-tap.ok((status, status2) == (204, 401) and fields["access-control-allow-origin"] == "https://any.example" == fields2["access-control-allow-origin"], "any page, with a token", (status, status2))
+tap.ok((status, status2) == (204, 401) and fields["access-control-allow-origin"] == "https://any.example" == fields2["access-control-allow-origin"],
+       "any page can be allowed, with a token", (status, status2))
 wrong = [run([HOST, "serve", DEMO, *o])[0] for o in (["--allow-origin", "*"], ["--allow-origin", "localhost:3000"], ["--allow-origin", "http://a/b"], ["--allow-host", "http://a"], ["--address", "nowhere"])]
-tap.ok(wrong == [2, 2, 2, 2, 2], "options that are none", wrong)
+tap.ok(wrong == [2, 2, 2, 2, 2], "invalid options are refused", wrong)
 
 # ---- addresses -------------------------------------------------------------------------------
 
 if socket.has_ipv6 and os.path.exists("/proc/net/if_inet6"):
     six = Server("--address", "::1")
     got = [six.ask("GET", "/health")[0], six.ask("POST", CHAT, ASK, Host=f"[::1]:{six.port}", Origin=f"http://[::1]:{six.port}")[0], six.ask("GET", "/health", None, Host="[::2]")[0]]
-    tap.ok(six.host == "::1" and got == [200, 200, 403], "IPv6", (six.host, got))
+    tap.ok(six.host == "::1" and got == [200, 200, 403], "the server answers on IPv6", (six.host, got))
     six.end()
 else:
-    tap.skip("IPv6", "this computer has none")
+    tap.skip("IPv6", "this computer has no IPv6")
 named = Server("--address", "127.0.0.2")
-tap.ok(named.ask("GET", "/health")[0] == 200, "another address of this computer's own")
+tap.ok(named.ask("GET", "/health")[0] == 200, "the server answers on another address of this computer")
 named.end()
 
 # ---- WebSockets ------------------------------------------------------------------------------
@@ -370,14 +373,16 @@ def socket_says(*pieces):
 CLOSE = frame(struct.pack(">H", 1000), 0x88)
 hello = b'{"hello":2}'
 got = socket_says(frame(hello) + frame(b"\xc3\xa9", 0x89) + CLOSE)
-tap.ok(isinstance(got, list) and got[0][0] == 0x81 and b"ready" in got[0][1] and (0x8a, b"\xc3\xa9") in got and got[-1] == (0x88, struct.pack(">H", 1000)), "a WebSocket, a ping, its end", got)
+tap.ok(isinstance(got, list) and got[0][0] == 0x81 and b"ready" in got[0][1] and (0x8a, b"\xc3\xa9") in got and got[-1] == (0x88, struct.pack(">H", 1000)),
+       "a WebSocket opens, answers a ping, and closes", got)
 hello = b'{"hello":2,"x_note":"\xe2\x82\xac"}'
 got = socket_says(frame(hello[:22], 0x01) + frame(hello[22:23], 0x00) + frame(hello[23:], 0x80) + CLOSE)
-tap.ok(isinstance(got, list) and b'"done"' in b"".join(g[1] for g in got), "a character in three fragments", got)
+tap.ok(isinstance(got, list) and b'"done"' in b"".join(g[1] for g in got), "a character in three fragments is accepted", got)
 hello = b'{"hello":2}'
 whole = frame(hello[:3], 0x01) + frame(b"x", 0x89) + frame(b"", 0x00) + frame(hello[3:], 0x80) + frame(b'{"prompt":"x"' + b" " * 300 + b',"n":1}') + CLOSE
 got = socket_says(*[bytes([b]) for b in whole])
-tap.ok(isinstance(got, list) and (0x8a, b"x") in got and b'"done"' in b"".join(g[1] for g in got), "messages in fragments, byte by byte, with a ping between", got)
+tap.ok(isinstance(got, list) and (0x8a, b"x") in got and b'"done"' in b"".join(g[1] for g in got),
+       "messages in fragments, byte by byte, with a ping between them, are accepted", got)
 BROKEN = {"a frame without a mask": (frame(hello, masked=False), 1002), "a reserved bit": (frame(hello, 0xC1), 1002), "an unknown kind": (frame(hello, 0x83), 1002), "a fragment of nothing": (frame(hello, 0x80), 1002),
           "a message within another": (frame(hello, 0x01) + frame(hello), 1002), "a ping in fragments": (frame(b"x", 0x09), 1002), "a ping that is too long": (frame(b"x" * 126, 0x89), 1002),
           "text that is not UTF-8": (frame(b"\xff\xfe"), 1007), "a first fragment that is not UTF-8": (frame(b"\xe2\x82x", 0x01), 1007), "half of a character at the end": (frame(b"\xe2", 0x01) + frame(b"\x82", 0x80), 1007),
@@ -386,7 +391,7 @@ bad = {what: got for what, (sent, code) in BROKEN.items() for got in [socket_say
 tap.ok(not bad, "a frame that breaks the rules ends the socket with a code", bad)
 got = {bad: Answers(server.open(request("GET", "/ws", None, *[f for f in SHAKE if bad not in f], *more))).next()[0]
        for bad, more in (("Upgrade: web", []), ("Version", ["Sec-WebSocket-Version: 8"]), ("Key", ["Sec-WebSocket-Key: short"]), ("Connection", []))}
-tap.ok(list(got.values()) == [426, 426, 400, 426], "handshakes that are none", got)
+tap.ok(list(got.values()) == [426, 426, 400, 426], "invalid handshakes are refused", got)
 
 # ---- callers that stop reading ---------------------------------------------------------
 
@@ -400,7 +405,7 @@ for what, text in (("idle WebSockets", request("GET", "/ws", None, *SHAKE)), ("i
     held = [small.open(text) for _ in range(600)]
     begin = time.monotonic()
     got = small.ask("GET", "/health")[0], small.ask("POST", CHAT, ASK)[0], time.monotonic() - begin
-    tap.ok(got[:2] == (200, 200) and got[2] < 20, f"600 {what} leave room for others, where 256 files may be open", got)
+    tap.ok(got[:2] == (200, 200) and got[2] < 20, f"600 {what} leave room for others when 256 files may be open", got)
     for s in held:
         s.close()
 endless = json.dumps({"prompt": "x", **LONG_REPLY, "stream": True}).encode()

@@ -77,19 +77,20 @@ def check(kind, model, block, tail):
     plain.end()
     server = Server(model, "--kept", kept, "--kept-mib", "64", "--together", "2")
     rows = {name: agent(server, name, True) for name in ("Anna", "Bert")}
-    tap.ok([r[2] for r in rows["Anna"] + rows["Bert"]] == [r[2] for r in want["Anna"] + want["Bert"]], f"{kind}: the answers of a server that keeps nothing")
+    tap.ok([r[2] for r in rows["Anna"] + rows["Bert"]] == [r[2] for r in want["Anna"] + want["Bert"]],
+           f"{kind}: the answers equal those of a server that keeps nothing")
     tap.ok(all(most_more(rows[n]) <= tail for n in rows), f"{kind}: a turn computes its new tokens, and {max(most_more(rows[n]) for n in rows)} more (at most {tail})")
     first = rows["Bert"][0]
     tap.ok(first[1] <= first[0] - tools + block, f"{kind}: the second agent with the tools ({tools} tokens) computes {first[1]} of {first[0]}")
     tap.note(f"{kind}: 2 agents of {TURNS} turns: prompts of {sum(r[0] for n in rows for r in rows[n])} tokens, computed {sum(r[1] for n in rows for r in rows[n])}; "
           f"keeping nothing {sum(r[1] for n in want for r in want[n])}")
-    tap.ok(server.end() == 0, f"{kind}: it ends, and the file is written")
+    tap.ok(server.end() == 0, f"{kind}: the server ends, and the file is written")
     server = Server(model, "--kept", kept, "--kept-mib", "64", "--together", "2")
     again = agent(server, "Bert", True)
     tap.ok([r[2] for r in again] == [r[2] for r in want["Bert"]] and again[0][1] <= block + 1,
            f"{kind}: after a restart the first prompt computes {again[0][1]} of {again[0][0]} tokens")
     new = server.ask(f"Tools: {TOOLS}\nYou are Carl.\nuser: and the heat?\nanswer:")
-    tap.ok(new[2] <= new[1] - tools + block, f"{kind}: and a new one with the same tools {new[2]} of {new[1]}")
+    tap.ok(new[2] <= new[1] - tools + block, f"{kind}: after a restart a new agent with the same tools computes {new[2]} of {new[1]}")
     held = subprocess.run([HOST, "serve", model, "--port", "0", "-q", "--kept", kept], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
     tap.ok(held.returncode != 0 and "another server uses it" in held.stdout, f"{kind}: a second server with the same file is refused by name")
     server.end()
@@ -110,5 +111,6 @@ with open(other, "wb") as f:
 refused = subprocess.run([HOST, "serve", os.path.join(ROOT, "models/demo-q8_0.ingot"), "--port", "0", "-q", "--kept", other], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                          text=True, timeout=120)
 with open(other, "rb") as f:
-    tap.ok(refused.returncode != 0 and "not a file of kept prompts" in refused.stdout and f.read() == b"somebody's file" * 100, "a file that is somebody's stays as it is")
+    tap.ok(refused.returncode != 0 and "not a file of kept prompts" in refused.stdout and f.read() == b"somebody's file" * 100,
+           "a file of another program stays unchanged")
 tap.done()

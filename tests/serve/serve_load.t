@@ -99,7 +99,7 @@ if "libwslay-dev" in run([HOST, "serve", f"unix:{FOLDER}/nobody"])[1]:
 CARD = make_card("load-card.img", DEMO)
 boards = [Board(machine, FOLDER, name, CARD) for name, machine in (("a", ARM64), ("b", RISCV64), ("c", ARM64))]
 server = Server(HOST, *(b.line for b in boards), "-n", str(LENGTH))
-tap.ok(server.port != 0 and server.wait_for(lambda m: m["boards_there"] == 3), "three boards of two ISAs", (server.line, server.said))
+tap.ok(server.port != 0 and server.wait_for(lambda m: m["boards_there"] == 3), "three boards of two ISAs are ready", (server.line, server.said))
 want = {p: alone(p) for p in PROMPTS}
 results, begin = {}, time.monotonic()
 
@@ -130,7 +130,7 @@ wrong = {i: r for i, r in results.items() if i not in right and i not in clear}
 tap.ok(noticed and killed_at < AT_ONCE, f"a board was killed after {killed_at} replies", killed_at)
 tap.ok(len(results) == AT_ONCE and not wrong, f"{AT_ONCE} at once in {took:.0f} s: {len(right)} right by text and tokens, {len(clear)} errors, {len(wrong)} wrong, "
        f"{AT_ONCE - len(results)} without an answer", wrong)
-tap.ok(server.wait_for(lambda m: m["boards_there"] == 3), "the board is back", server.said)
+tap.ok(server.wait_for(lambda m: m["boards_there"] == 3), "the killed board is back", server.said)
 
 # A caller that leaves frees its board, and its slot in the queue immediately.
 long = {"prompt": "Once upon a time", "max_tokens": 400, "temperature": 2, "top_k": 0, "top_p": 1, "min_p": 0}
@@ -154,7 +154,7 @@ for c in callers[:3]:
 gone = server.wait_for(lambda m: m["requests_total"] == before["requests_total"] + 30 and m["requests_running"] == 0)
 status, a = server.ask(CHAT, chat(PROMPTS[3], logprobs=True))
 tap.ok(gone and status == 200 and outcome(a) == want[PROMPTS[3]], "a running reply ends when its caller leaves", (before, server.metrics()))
-tap.ok(server.end() == 0, "SIGTERM ends it")
+tap.ok(server.end() == 0, "SIGTERM ends the server")
 for b in boards:
     b.kill()
 
@@ -200,7 +200,7 @@ failed = crowd(server, 400)
 start = server.resident()
 failed += crowd(server, N)
 grown = server.resident() - start
-tap.ok(not failed, "each is answered as its kind is", failed[:5])
+tap.ok(not failed, "each request is answered as its kind requires", failed[:5])
 tap.ok(grown < 1024, f"{N} requests of {len(MIX)} kinds more take {grown} KiB, of {start}", grown)
 tap.ok(server.end() == 0, "the server ends with status 0")
 checked = os.path.join(BUILD, "asan/ingot")
@@ -209,7 +209,7 @@ if os.path.exists(checked):
     failed = crowd(server, 96 if not LONG else 960)
     status = server.end()
     server.reader.join(20)
-    tap.ok(not failed and status == 0, "under AddressSanitizer nothing is misused, and at the end nothing is left", (failed[:3], status, "".join(server.said)[-2500:]))
+    tap.ok(not failed and status == 0, "AddressSanitizer finds no misuse, and at the end no leak", (failed[:3], status, "".join(server.said)[-2500:]))
 else:
     tap.skip("AddressSanitizer", "build/asan/ingot is not built")
 tap.done()

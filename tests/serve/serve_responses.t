@@ -56,12 +56,12 @@ status, one = ask({"input": QUESTION})
 item = one["output"][0]
 tap.ok(status == 200 and one["object"] == "response" and one["status"] == "completed" and one["error"] is None is one["incomplete_details"] and text_of(one) == want and
        item["role"] == "assistant" and item["status"] == "completed" and item["content"][0]["annotations"] == [] and len(one["output"]) == 1,
-       "a reply is that of chat completions", one)
+       "a reply equals that of chat completions", one)
 use = one["usage"]
 tap.ok(use["total_tokens"] == use["input_tokens"] + use["output_tokens"] > 8 and use["input_tokens_details"]["cached_tokens"] >= 0 <= use["output_tokens_details"]["reasoning_tokens"] and
        one["store"] is False and one["tools"] == [] and one["tool_choice"] == "auto" and one["text"] == {"format": {"type": "text"}} and one["metadata"] == {} and
        one["instructions"] is None and one["parallel_tool_calls"] is False and one["previous_response_id"] is None and "context_limit_tokens" in one["figures"],
-       "with usage, and what the request did not say", one)
+       "a reply has usage, and the defaults of omitted fields", one)
 given = {"instructions": "You are a cat.", "metadata": {"a": "b"}, "max_output_tokens": 3, "top_p": 0.5, "user": "u", "reasoning": {"effort": "none"}, "truncation": "auto"}
 status, two = ask({"input": "Tell me a story.", **given})
 tap.ok(status == 200 and all(two[k] == v for k, v in given.items()) and two["status"] == "incomplete" and two["incomplete_details"] == {"reason": "max_output_tokens"} and
@@ -76,13 +76,13 @@ tap.ok(text_of(ask({"instructions": "You are a dog.", "input": history})[1]) == 
 # Events.
 rows = events({"input": QUESTION})
 tap.ok(kinds(rows) == ["created", "in_progress", "output_item.added", "content_part.added", "output_text.delta", "output_text.done", "content_part.done", "output_item.done", "completed"] and
-       [r["sequence_number"] for r in rows] == list(range(len(rows))), "the events of a text, in their order", rows)
+       [r["sequence_number"] for r in rows] == list(range(len(rows))), "the events of a text come in their order", rows)
 pieces = [r for r in rows if r["type"] == "response.output_text.delta"]
 last = rows[-1]["response"]
 tap.ok("".join(r["delta"] for r in pieces) == want == text_of(last) == [r for r in rows if r["type"] == "response.output_text.done"][0]["text"] and
        last["output"] == [r["item"] for r in rows if r["type"] == "response.output_item.done"] and rows[0]["response"]["id"] == last["id"] and
        rows[0]["response"]["status"] == "in_progress" and rows[0]["response"]["output"] == [] and all(r["item_id"] == last["output"][0]["id"] for r in pieces) and
-       last["usage"]["output_tokens"] == use["output_tokens"], "have the same text, ids and usage", rows)
+       last["usage"]["output_tokens"] == use["output_tokens"], "the events have the same text, ids and usage", rows)
 rows = events({"input": "Tell me a story.", "max_output_tokens": 3})
 tap.ok(rows[-1]["type"] == "response.incomplete" and rows[-1]["response"]["status"] == "incomplete" and rows[-2]["item"]["status"] == "incomplete", "a cut stream ends as incomplete", rows[-2:])
 
@@ -90,7 +90,7 @@ tap.ok(rows[-1]["type"] == "response.incomplete" and rows[-1]["response"]["statu
 status, one = ask({"input": "Light, please.", "tools": [LAMP], "tool_choice": {"type": "function", "name": "lamp"}})
 call = one["output"][0]
 tap.ok(status == 200 and call["type"] == "function_call" and call["name"] == "lamp" and isinstance(json.loads(call["arguments"])["on"], bool) and call["call_id"] != call["id"] and
-       one["tools"] == [LAMP] and one["status"] == "completed", "a call that has to come", one)
+       one["tools"] == [LAMP] and one["status"] == "completed", "a required call comes", one)
 rows = events({"input": "Light, please.", "tools": [LAMP], "tool_choice": "required"})
 done = [r for r in rows if r["type"] == "response.function_call_arguments.done"][0]
 tap.ok(kinds(rows) == ["created", "in_progress", "output_item.added", "function_call_arguments.delta", "function_call_arguments.done", "output_item.done", "completed"] and
@@ -100,25 +100,27 @@ back = [{"role": "user", "content": "Light, please."}, call, {"type": "function_
 told = [{"role": "user", "content": "Light, please."}, {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "type": "function", "function": {"name": "lamp", "arguments": call["arguments"]}}]},
         {"role": "tool", "tool_call_id": "1", "content": "the lamp is on"}]
 nested = [{"type": "function", "function": {k: v for k, v in LAMP.items() if k != "type"}}]
-tap.ok(text_of(ask({"input": back, "tools": [LAMP]})[1]) == chat_text(told, tools=nested), "its result is sent back")
+tap.ok(text_of(ask({"input": back, "tools": [LAMP]})[1]) == chat_text(told, tools=nested), "a call's result is sent back")
 two = [{**call, "call_id": i, "id": i} for i in ("a", "b")]
 both = [{"role": "user", "content": "Light"}, {"role": "assistant", "content": [{"type": "output_text", "text": "I look."}]}, *two,
         *({"type": "function_call_output", "call_id": i, "output": [{"type": "input_text", "text": "on"}]} for i in ("b", "a"))]
 late = [both[0], *both[2:4], both[1], *both[4:]]
-tap.ok(ask({"input": both, "tools": [LAMP]})[0] == 200 == ask({"input": late, "tools": [LAMP]})[0], "two calls of one reply with its text before or after them, and two outputs")
+tap.ok(ask({"input": both, "tools": [LAMP]})[0] == 200 == ask({"input": late, "tools": [LAMP]})[0],
+       "two calls of one reply, with text before or after them, and two outputs are accepted")
 status, one = ask({"input": "Light, please.", "tools": [LAMP], "tool_choice": {"type": "allowed_tools", "mode": "required", "tools": [{"type": "function", "name": "lamp"}]}})
-tap.ok(status == 200 and one["output"][0]["type"] == "function_call", "allowed_tools", one)
+tap.ok(status == 200 and one["output"][0]["type"] == "function_call", "allowed_tools limits the functions", one)
 
 # Formats and scores.
 form = {"format": {"type": "json_schema", "name": "light", "description": "A light", "strict": True, "schema": SCHEMA}, "verbosity": "low"}
 status, one = ask({"input": "Set the light.", "text": form, "temperature": 1.5})
 made = json.loads(text_of(one))
-tap.ok(status == 200 and made["light"] in ("red", "blue") and set(made) == {"light", "on"} and one["text"] == form, "a schema is kept to at temperature 1.5", one)
+tap.ok(status == 200 and made["light"] in ("red", "blue") and set(made) == {"light", "on"} and one["text"] == form,
+       "a reply at temperature 1.5 satisfies its schema", one)
 status, one = ask({"input": "Set the light.", "text": {"format": {"type": "json_object"}}, "max_output_tokens": 60})
-tap.ok(status == 200 and text_of(one).startswith("{"), "any JSON object", one)
+tap.ok(status == 200 and text_of(one).startswith("{"), "json_object gives a JSON object", one)
 status, one = ask({"input": QUESTION, "include": ["message.output_text.logprobs"], "top_logprobs": 2, "max_output_tokens": 4})
 scores = one["output"][0]["content"][0]["logprobs"]
-tap.ok(status == 200 and len(scores) == 4 and all(len(s["top_logprobs"]) == 2 and s["logprob"] <= 0 for s in scores), "scores of the tokens", one)
+tap.ok(status == 200 and len(scores) == 4 and all(len(s["top_logprobs"]) == 2 and s["logprob"] <= 0 for s in scores), "tokens have scores", one)
 rows = events({"input": QUESTION, "top_logprobs": 1, "max_output_tokens": 4})
 tap.ok([s["token"] for r in rows for s in r.get("logprobs", [])] == [s["token"] for s in scores], "the events have the same scores", rows)
 
@@ -146,11 +148,11 @@ for name, body, field, words in (
     error = a.get("error") if isinstance(a, dict) else {}
     tap.ok(status == 400 and error["param"] == field and words in error["message"] and "messages" not in error["message"], name + " is refused by its name", a)
 status, a = server.ask(PATH, "[1]")
-tap.ok(status == 400 and "not a JSON object" in a["error"]["message"], "a body that is not an object", a)
+tap.ok(status == 400 and "not a JSON object" in a["error"]["message"], "a body that is not an object is refused", a)
 status, a = server.ask(PATH, method="GET")
 tap.ok(status == 405, "GET is refused", a)
 status, a = server.ask(PATH, {"input": "x " * 2000})
-tap.ok(status == 400 and a["error"]["code"] == "context_length_exceeded", "an input that is too long", a)
+tap.ok(status == 400 and a["error"]["code"] == "context_length_exceeded", "an input that is too long is refused", a)
 status, a = server.ask("/responses/", {"input": "Hello", "x_note": 1, "seed": 3, "top_k": 5})
 tap.ok(status == 200 and a["status"] == "completed", "without /v1, with this server's own settings", a)
 
@@ -163,12 +165,12 @@ if packages("openai"):
         tap.ok(seen == want == stream.get_final_response().output_text, "the OpenAI package streams it")
     r = client.responses.create(model="m", input="Light", tools=[LAMP], tool_choice="required")
     more = client.responses.create(model="m", input=[user, *(o.to_dict() for o in r.output), {"type": "function_call_output", "call_id": r.output[0].call_id, "output": "on"}], tools=[LAMP])
-    tap.ok(r.output[0].name == "lamp" and more.status == "completed", "it calls, and sends back what it got")
+    tap.ok(r.output[0].name == "lamp" and more.status == "completed", "the OpenAI package calls a function, and sends its result back")
     try:
         client.responses.create(model="m", input="x", previous_response_id="resp_1")
-        tap.ok(False, "its errors")
+        tap.ok(False, "the OpenAI package reports errors")
     except openai.BadRequestError as e:
-        tap.ok(e.param == "previous_response_id", "its errors name the field", e)
+        tap.ok(e.param == "previous_response_id", "the OpenAI package's errors name the field", e)
 else:
     tap.skip("the OpenAI package", "it is not in build/clients: make setup-tests")
 tap.ok(server.end() == 0, "the server ends with status 0")

@@ -87,7 +87,7 @@ for want, what, requests in LINE:
     heard = heard[ends[-2]:]  # of the last request
     tap.ok(driven(heard) == want and any(e["event"] == "action" for e in heard), f"the line: {what}: {'done' if want else 'not done'}", heard[-4:])
 heard = events({"hello": 2})
-tap.ok(any(e["event"] == "hello" and e["said"] is True for e in heard), "hello tells that marks are known", heard)
+tap.ok(any(e["event"] == "hello" and e["said"] is True for e in heard), "hello says that the board knows marks", heard)
 for said in ("all", 19, -1, 1.5, [1], {}):
     heard = events(messages(marked(ASKS, said)))
     tap.ok(not driven(heard) and any(e["event"] == "error" and "said is true, or a number of bytes" in e["text"] for e in heard), f"said cannot be {said}", heard[-3:])

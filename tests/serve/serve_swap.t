@@ -77,14 +77,16 @@ if not here.port:
     tap.done()
     sys.exit(0)
 status, answer = here.load("demo-q4_0")
-tap.ok(here.models() == {"demo-q8_0.ingot": (1, "loaded")} and status == 400 and "start `ingot serve` with another" in answer["error"]["message"], "a model on this computer stays", (here.models(), answer))
+tap.ok(here.models() == {"demo-q8_0.ingot": (1, "loaded")} and status == 400 and "start `ingot serve` with another" in answer["error"]["message"],
+       "without boards, the model is not changed", (here.models(), answer))
 here.end()
 want = {model: alone(model) for model in (Q8, Q4)}
 both, one = make_card("swap-both.img", Q8, Q4), make_card("swap-one.img", Q8)
 boards = [Board(ARM64, FOLDER, name, card, "mode=json model=demo-q8_0") for name, card in (("a", both), ("b", both), ("c", one))]
 server = Server(*(b.line for b in boards))
 q8, q4 = "demo-q8_0.ingot", "demo-q4_0.ingot"
-tap.ok(want[Q8] != want[Q4] and server.wait(lambda: server.models() == {q8: (3, "loaded"), q4: (2, "unloaded")}), "the models on the boards' cards", server.models())
+tap.ok(want[Q8] != want[Q4] and server.wait(lambda: server.models() == {q8: (3, "loaded"), q4: (2, "unloaded")}),
+       "/models lists the models on the boards' cards", server.models())
 for what, path, body, wanted in (("a model that none has", "/models/load", {"model": "gpt-4"}, 404), ("no name", "/models/load", {}, 400), ("no JSON", "/models/load", "load", 400),
                                  ("a name that is too long", "/models/load", {"model": "x" * 5000}, 404), ("a GET", "/models/load", None, 405)):
     status, answer = server.ask(path, body)
@@ -92,7 +94,8 @@ for what, path, body, wanted in (("a model that none has", "/models/load", {"mod
 tap.ok(server.ask("/models/load", {"model": q4}, Origin="http://evil.example")[0] == 403 and reply(server) == want[Q8], "a page of another site may not load a model", server.boards())
 
 status, answer = server.load("demo-q4_0")
-tap.ok((status, answer) == (200, {"success": True, "model": q4}) and server.wait(lambda: server.boards() == [(True, q4), (True, q4), (False, q8)]), "another is loaded by the boards that have it",
+tap.ok((status, answer) == (200, {"success": True, "model": q4}) and server.wait(lambda: server.boards() == [(True, q4), (True, q4), (False, q8)]),
+       "another model is loaded by the boards that have it",
        (answer, server.boards(), server.said))
 tap.ok([reply(server) for _ in range(3)] == [want[Q4]] * 3 and server.ask("/v1/models")[1]["data"][0]["id"] == q4 and server.ask(CHAT, {"model": q8, "messages": []})[0] == 400,
        "the server answers with the new model, under its name", server.boards())
@@ -100,7 +103,8 @@ tap.ok(server.wait(lambda: any("it has demo-q8_0.ingot, and not demo-q4_0.ingot:
 boards[0].kill()
 gone = server.wait(lambda: not server.boards()[0][0])
 boards[0].start()
-tap.ok(gone and server.wait(lambda: server.boards()[0] == (True, q4)), "a board that starts with another model loads what was chosen", (server.boards(), server.said))
+tap.ok(gone and server.wait(lambda: server.boards()[0] == (True, q4)),
+       "a board that starts with another model loads the chosen model", (server.boards(), server.said))
 
 # While boards work and others wait: two replies are running, four are not.
 results = {}
@@ -131,10 +135,10 @@ for t in threads:
     t.join(100)
 done = sorted(r[0] for r in results.values())
 tap.ok(busy and status == 200 and len(done) == 6 and set(done) == {200, 503} and all("another model was loaded meanwhile" in r[1]["error"]["message"] for r in results.values() if r[0] == 503),
-       "running replies come to their end, what waits is told", (busy, done))
+       "running replies finish, and waiting requests are refused by name", (busy, done))
 tap.ok(late == want[Q8], "later requests wait for the other model", late)
 tap.ok(server.wait(lambda: server.boards() == [(True, q8)] * 3) and server.models() == {q8: (3, "loaded"), q4: (2, "unloaded")}, "all three boards are there again", (server.boards(), server.said))
-tap.ok(server.end() == 0, "SIGTERM ends it")
+tap.ok(server.end() == 0, "SIGTERM ends the server")
 for b in boards:
     b.kill()
 tap.done()

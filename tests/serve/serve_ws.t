@@ -68,20 +68,23 @@ if server.port == 0:
     sys.exit(0)
 w = Socket(server)
 ready = w.event()
-tap.ok(w.status == 101 and ready["event"] == "ready" and ready["model"] == "demo-q8_0.ingot" and ready["protocol"] == 2, "a socket, and who is there", (w.status, ready))
+tap.ok(w.status == 101 and ready["event"] == "ready" and ready["model"] == "demo-q8_0.ingot" and ready["protocol"] == 2,
+       "a socket opens, and `ready` names the model", (w.status, ready))
 one = w.ask(id="a", prompt="What is 3 plus 4?")
-tap.ok(said(one) == alone("What is 3 plus 4?") and all(e["id"] == "a" for e in one) and one[-1]["reason"] == "end" and one[-2]["completion_tokens"] > 3, "a reply, token by token", one)
+tap.ok(said(one) == alone("What is 3 plus 4?") and all(e["id"] == "a" for e in one) and one[-1]["reason"] == "end" and one[-2]["completion_tokens"] > 3,
+       "a reply arrives token by token", one)
 two = w.ask(id=2, prompt="And what is 5 plus 5?")
 whole = w.ask(messages=[{"role": "user", "content": "What is 3 plus 4?"}, {"role": "assistant", "content": alone("What is 3 plus 4?")}, {"role": "user", "content": "And what is 5 plus 5?"}])
-tap.ok(two[-2]["cached_tokens"] > 10 and said(two) == said(whole) != "", "a conversation, kept by the socket or by the program", two + whole)
+tap.ok(two[-2]["cached_tokens"] > 10 and said(two) == said(whole) != "", "a conversation is kept by the socket or by the program", two + whole)
 fresh = w.ask(prompt="What is 3 plus 4?", reset=True)
-tap.ok(said(fresh) == said(one), "a new one", fresh)
+tap.ok(said(fresh) == said(one), "a new conversation begins empty", fresh)
 cat = w.ask(prompt="Who are you?", system="You are a cat.")
-tap.ok(said(cat) == alone("Who are you?", "--system", "You are a cat."), "a system prompt", cat)
+tap.ok(said(cat) == alone("Who are you?", "--system", "You are a cat."), "a system prompt applies", cat)
 few = w.ask(prompt=STORY, reset=True, n=5)
 stop = w.ask(prompt=STORY, reset=True, stop=[" fox"], n=60)
 raw = w.ask(raw="Once upon a time", n=6)
-tap.ok(few[-1]["reason"] == "limit" and stop[-1]["reason"] == "stop" and " fox" not in said(stop) and raw[-2]["completion_tokens"] == 6, "settings, stop strings, a text that goes on", few + stop + raw)
+tap.ok(few[-1]["reason"] == "limit" and stop[-1]["reason"] == "stop" and " fox" not in said(stop) and raw[-2]["completion_tokens"] == 6,
+       "settings, stop strings and continued texts work", few + stop + raw)
 bad = [w.ask(prompt="x", tmp=1, id=9), w.ask(prompt="x", temp=-1), w.ask(prompt="x", raw="y"), w.ask(id=[1], prompt="x"), w.ask(messages=[{"role": "cook", "content": "x"}])]
 w.frame(b"no JSON")
 bad.append(w.until())
@@ -101,15 +104,15 @@ for _ in range(10):  # on a loaded computer a reply may be through before the wo
     if {(e.get("id"), e["reason"]) for e in ends} == STOPPED:
         break
 tap.ok({(e.get("id"), e["reason"]) for e in ends} == STOPPED, "a second request has to wait, and a reply is cancelled", ends)
-tap.ok(said(w.ask(prompt="What is 3 plus 4?", reset=True)) == said(one), "after which the socket is free")
+tap.ok(said(w.ask(prompt="What is 3 plus 4?", reset=True)) == said(one), "after a cancelled reply the socket is free")
 
 request = json.dumps({"prompt": "What is 3 plus 4?", "reset": True}).encode()
 w.frame(request[:10], 0x01)
 w.frame(request[10:20], 0x00)
 w.frame(request[20:], 0x80)
-tap.ok(said(w.until()) == said(one), "a message in parts")
+tap.ok(said(w.until()) == said(one), "a message in fragments is accepted")
 w.frame(b"ping", 0x89)
-tap.ok(said(w.ask(prompt="What is 3 plus 4?", reset=True)) == said(one), "a ping between")
+tap.ok(said(w.ask(prompt="What is 3 plus 4?", reset=True)) == said(one), "a ping between fragments is answered")
 
 results = {}
 
@@ -127,7 +130,7 @@ for t in threads:
 for t in threads:
     t.join(100)
 wanted = [alone(p) for p in (STORY, "What is 3 plus 4?", "Who are you?")]
-tap.ok(len(results) == 12 and all(r == wanted for r in results.values()), "twelve sockets at once", results)
+tap.ok(len(results) == 12 and all(r == wanted for r in results.values()), "twelve sockets at once get their replies", results)
 
 
 def leave():
@@ -150,7 +153,7 @@ tap.ok(any(leave() for _ in range(5)), "a socket that goes away leaves no runnin
 big = Socket(server)
 big.event()
 big.frame(b" " * (1 << 20) + b'{"prompt":"x"}')
-tap.ok(big.event() is None, "a message of more than 1 MiB closes it")
+tap.ok(big.event() is None, "a message of more than 1 MiB closes the socket")
 
 
 def half():
@@ -166,18 +169,18 @@ def half():
 
 halves = [half() for _ in range(66)]
 closed = halves[65].take(4)
-tap.ok(closed == b"\x88\x02\x03\xf5", "66 MiB of messages that do not end: the last is told to try later", closed)
+tap.ok(closed == b"\x88\x02\x03\xf5", "after 66 MiB of messages without an end, the last socket is told to try later", closed)
 for h in halves:
     h.s.close()
 late = time.monotonic() + 20
 while (free := said(Socket(server).ask(prompt="What is 3 plus 4?"))) != said(one) and time.monotonic() < late:
     time.sleep(0.05)
-tap.ok(free == said(one), "their room is free when they are gone", free)
+tap.ok(free == said(one), "the memory of these sockets is free when they are closed", free)
 for what, path, headers in (("a page of another site", "/ws", {"Origin": "http://evil.example"}), ("another name of this computer", "/ws", {"Host": "evil.example"}), ("another path", "/v1/ws", {})):
     tap.ok(Socket(server, path, **headers).status != 101, f"not {what}")
 tap.ok(Socket(server, Origin=f"http://127.0.0.1:{server.port}").status == 101, "this server's own page may open a WebSocket")
 guarded = Server("--token", "secret")
-tap.ok(Socket(guarded).status != 101 and Socket(guarded, Authorization="Bearer secret").status == 101, "a token is asked for")
+tap.ok(Socket(guarded).status != 101 and Socket(guarded, Authorization="Bearer secret").status == 101, "a socket without the token is refused")
 server.process.send_signal(signal.SIGTERM)
 tap.ok(server.process.wait(20) == 0 and w.event() is None, "the server ends, and its sockets with it")
 tap.done()
