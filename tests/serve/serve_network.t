@@ -82,31 +82,33 @@ def events(answer):
 def check_calls(net):
     answer = ask(net, tools=[LIGHT, NOW], tool_choice={"type": "function", "function": {"name": "light"}})
     said = calls(answer)
-    tap.ok(isinstance(said, list) and len(said) == 1 and is_light(said[0]), "a function that is named is called, by its schema", str(answer))
+    tap.ok(isinstance(said, list) and len(said) == 1 and is_light(said[0]), "a named function is called with arguments of its schema", str(answer))
     answer = ask(net, tools=[LIGHT, NOW], tool_choice="required")
     said = calls(answer)
-    tap.ok(isinstance(said, list) and len(said) == 1 and (is_light(said[0]) or said[0] == ("now", {})), "one of the functions has to be called", str(answer))
+    tap.ok(isinstance(said, list) and len(said) == 1 and (is_light(said[0]) or said[0] == ("now", {})),
+           "tool_choice required calls one of the functions", str(answer))
     parts = [c for e in events(ask(net, tools=[LIGHT], tool_choice="required", stream=True)) for c in e["choices"]]
     tools = [t for p in parts for t in p["delta"].get("tool_calls", [])]
     tap.ok(parts and parts[-1]["finish_reason"] == "tool_calls" and tools and tools[0]["function"]["name"] == "light" and
-           is_light(("light", json.loads("".join(t["function"]["arguments"] for t in tools)))), "a call as a stream", str(parts))
+           is_light(("light", json.loads("".join(t["function"]["arguments"] for t in tools)))), "a call is streamed", str(parts))
     plain, free = (choices(ask(net, **more)) for more in ({}, {"tools": [LIGHT], "tool_choice": "none"}))
-    tap.ok(plain[0]["message"] == free[0]["message"] and plain[0]["finish_reason"] == "stop", "none: as if there were no functions", f"{plain} {free}")
+    tap.ok(plain[0]["message"] == free[0]["message"] and plain[0]["finish_reason"] == "stop",
+           "tool_choice none: the reply is that without functions", f"{plain} {free}")
     answer = net.ask("POST", "/v1/chat/completions", {"max_tokens": 8, "temperature": 0, "tools": [NOW], "messages": [
         {"role": "user", "content": QUESTION}, {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "now", "arguments": "{}"}}]},
         {"role": "tool", "tool_call_id": "c1", "content": "ten"}]})
-    tap.ok(answer[0] == 200, "the result of a call goes back", str(answer))
+    tap.ok(answer[0] == 200, "the result of a call is sent back", str(answer))
 
 
 def check_forms(net):
     answer = ask(net, response_format={"type": "json_schema", "json_schema": {"name": "n", "schema": SCHEMA}})
     made = json.loads(choices(answer)[0]["message"]["content"]) if answer[0] == 200 else {}
     tap.ok(isinstance(made.get("name"), str) and len(made["name"]) <= 12 and len(made.get("tags", "xxx")) <= 2 and set(made["tags"]) <= {"a", "b"} and
-           set(made) <= {"name", "tags", "left"}, "a reply by a schema", str(answer))
+           set(made) <= {"name", "tags", "left"}, "a reply satisfies its schema", str(answer))
     answer = ask(net, response_format={"type": "json_object"})
-    tap.ok(answer[0] == 200 and isinstance(json.loads(choices(answer)[0]["message"]["content"]), dict), "any object", str(answer))
+    tap.ok(answer[0] == 200 and isinstance(json.loads(choices(answer)[0]["message"]["content"]), dict), "json_object gives an object", str(answer))
     answer = ask(net, response_format={"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "string", "pattern": "^a"}}})
-    tap.ok(answer[0] == 200 and "pattern" in json.loads(answer[1])["warnings"][0], "what is not held is in the warnings", str(answer))
+    tap.ok(answer[0] == 200 and "pattern" in json.loads(answer[1])["warnings"][0], "keywords that are not enforced are in the warnings", str(answer))
 
 
 def same(answers, what):
@@ -172,13 +174,13 @@ else:
         check_forms(net)
         check_same(net, server)
         check_missing(net, server)
-        tap.ok(said in c.say("/reset") + c.say(QUESTION), "the line's replies are not held", c.seen)
+        tap.ok(said in c.say("/reset") + c.say(QUESTION), "replies on the line have no grammar", c.seen)
     with Console(net, OPTIONS, card) as c:
         c.expect(r"network: http://10\.0\.2\.15")
         c.prompt()
         status, text = ask(net, tools=[NOW], tool_choice="required")
         tap.ok(status == 400 and json.loads(text)["error"]["param"] == "tools" and "grammar=on" in text, "without memory for grammars the error says so", text)
-        tap.ok(ask(net)[0] == 200, "and other requests are answered")
+        tap.ok(ask(net)[0] == 200, "without memory for grammars, other requests are answered")
     with Console(net, OPTIONS + " together=3", card) as c:  # the same requests in the passes of a group
         c.expect(r"network: http://10\.0\.2\.15")
         c.prompt()
