@@ -1,6 +1,6 @@
 // Sums of 32 products of int8 for 16 lanes and up to four rows: the core of score and accumulate
-// over integers. A group is four numbers in each lane, the operand of one sdot: four dimensions of
-// a key, or four positions of a value. Eight groups are multiplied by a block_q8 of each row.
+// over integers. A group has four numbers in each lane, the operand of one sdot: four dimensions
+// of a key, or four positions of a value. Eight groups are multiplied by a block_q8 of each row.
 //
 // Sums start at the bits of a float whose last bit weighs 1 (16 with four bits, whose products are
 // 16 times too large), so that a subtraction turns them into floats. A group of four bits takes 9

@@ -2,12 +2,12 @@
  * the core of score and accumulate over integers. A lane is a position of keys or a dimension of values. A
  * group is four numbers of each lane: 16 bits of a word for numbers of four bits, 32 for eight.
  *
- * One multiplication multiplies a number of every lane of a word, made unsigned, by a number of a row. The
- * fields of a sum carry into each other, but can be separated exactly at the end, because each is then at
- * most 32 * 127 * 127 (with four bits 32 * 8 * 127). A sum starts at -8 or -128 times the sum of the
- * block, which removes the bias of the unsigned numbers, plus half a field, so that no field is negative.
- * A group has 32 numbers of four bits (16 of eight) and takes 20 instructions for all rows, and 21 more
- * for each row. */
+ * One multiplication multiplies a number of every lane of a word, made unsigned, by a number
+ * of a row. The fields of a sum carry into each other, but can be separated exactly at the
+ * end: each field is then at most 32 * 127 * 127 (with four bits 32 * 8 * 127). A sum starts
+ * at -8 or -128 times the sum of the block, which removes the bias of the unsigned numbers,
+ * plus half a field, so that no field is negative. A group has 32 numbers of four bits (16
+ * of eight) and takes 20 instructions for all rows, and 21 more for each row. */
 #ifndef INGOT_KERNELS_RISCV64_ATTENTION_INT_RV64GC_H
 #define INGOT_KERNELS_RISCV64_ATTENTION_INT_RV64GC_H
 

@@ -2,9 +2,9 @@
  *
  * a0 s, a1 n_q, a2 n (1 .. 64). Clobbers a0-a1, a3-a5, t0-t1, ft0-ft8, fa0-fa6, v0-v31.
  *
- * For each row: the maximum, exp in groups of 8 registers, the factor as a group of one lane, and
- * the sum in 16 lanes over all 64, because lanes after n are zero then. A row takes
- * 110 instructions, and 29 for each 8 registers. */
+ * Computes for each row the maximum, exp in groups of 8 registers, the factor as a group
+ * of one lane, and the sum in 16 lanes. The sum covers all 64 scores, because lanes
+ * after n are zero then. A row takes 110 instructions, and 29 for each 8 registers. */
 #include "kernels/riscv64/vector/exp_rvv.h"
 
 #define row a0

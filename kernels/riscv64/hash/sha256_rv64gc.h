@@ -12,9 +12,9 @@
  * The upper halves of words are undefined.
  *
  * The state is in s0-s7. In the majority b ^ ((a ^ b) & (b ^ c)) the term a ^ b is the term b ^ c of the next
- * round. In the schedule w[i] = w[i - 16] + sigma0(w[i - 15]) + w[i - 7] + sigma1(w[i - 2]) the first two
- * terms are added when w[i - 15] is known, and wait on the stack for the others, so that both sigmas of a word
- * share their first steps. The last eight words are in registers. */
+ * round. The schedule is w[i] = w[i - 16] + sigma0(w[i - 15]) + w[i - 7] + sigma1(w[i - 2]). Its
+ * first two terms are added when w[i - 15] is known, and wait on the stack for the others, so
+ * that both sigmas of a word share their first steps. The last eight words are in registers. */
 #ifndef INGOT_KERNELS_RISCV64_SHA256_RV64GC_H
 #define INGOT_KERNELS_RISCV64_SHA256_RV64GC_H
 

@@ -6,9 +6,9 @@
  * a0 y, a1 b, a2 u, a3 rows, a4 rank. Clobbers a0, a1, a3-a7, t0-t6, ft0-ft4, v0-v23.
  *
  * B is stored in groups of 8 rows as [rank][8]. Four columns of a group are 32 elements, loaded and
- * widened as one vector: 8 registers at VLEN 128, 4 at 256, so that each column starts a register
- * (fills two at 128) and is added separately. Four registers of sums are 2 groups side by side at VLEN
- * 128 and 4 at 256. If a column is less than half a register, groups and columns are taken one by one.
+ * widened as one vector: 8 registers at VLEN 128, 4 at 256. So each column starts a register (fills
+ * two at 128) and is added separately. Four registers of sums are 2 groups side by side at VLEN 128
+ * and 4 at 256. If a column is less than half a register, groups and columns are taken one by one.
  *
  * \kind is f16, f16_zvfh or f32. fp16 is widened as in f16_rvv.h, but with one instruction for the
  * first two: the product with 2^13 has 32 bits and the sign. Overflow is not checked, because B is

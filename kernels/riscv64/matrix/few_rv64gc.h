@@ -1,13 +1,13 @@
 /* Weights of one and two bits without vectors: TQ2_0, Q2_0 and Q1_0. A gemm runs the gemv for each
  * token (TOKENS is 4, because x stores four together).
  *
- * As in gemv_f32_q4x8_q8_rv64gc.S, one multiplication makes four products: a word has 4 columns of
- * rows a and b, a byte each; masked in every other byte it is a0 + a2 B + b0 B^2 + b2 B^3, B = 2^16,
- * and times x2 + x0 B it has the products of a at B and those of b at B^3. The sums start with -S at
- * B, B^2 and B^3, where S is the sum of all x used, so that the fields are sums of (two - 1) x at
- * the end, whatever they are before: for 128 columns from -32768 to 32512, an int16. The field at 1
- * holds one product of two, at most 64 * 3 * 128 = 24576; 2^15 keeps it positive, 2^47 + 2^32 what
- * is below B^3.
+ * As in gemv_f32_q4x8_q8_rv64gc.S, one multiplication makes four products. A word has 4
+ * columns of rows a and b, a byte each. Masked in every other byte it is a0 + a2 B + b0
+ * B^2 + b2 B^3, B = 2^16. Times x2 + x0 B, it has the products of a at B and those of b
+ * at B^3. The sums start with -S at B, B^2 and B^3, where S is the sum of all x
+ * used, so that the fields end as sums of (two - 1) x. For 128 columns these are
+ * from -32768 to 32512, an int16. The field at 1 holds one product of two, at most
+ * 64 * 3 * 128 = 24576; 2^15 keeps it positive, 2^47 + 2^32 what is below B^3.
  *
  * segments_rv64gc.h has the loops, and keeps the pairs x2 + x0 B. */
 #ifndef INGOT_KERNELS_RISCV64_FEW_RV64GC_H

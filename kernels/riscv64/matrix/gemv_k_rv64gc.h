@@ -1,10 +1,10 @@
 /* The K formats without vectors: all gemvs, and the gemms of formats with planes of
  * bits, one token at a time (TOKENS is 4, because x stores four tokens together).
  *
- * One multiplication computes four products, as in gemv_f32_q4x8_q8_rv64gc.S. All products of UNIT columns are subtracted
- * from a register per pair of rows, which starts with OFFSET times the sum of these x at B, B^2 and B^3 (B = 2^16): there
- * it then has -sum (q - OFFSET) x, from -32768 to 32512 at the most. 2^15 keeps the part below B positive, and
- * 2^47 + 2^32 the part below B^3. The fields, times the scale of their row, are summed in one register per row.
+ * One multiplication computes four products, as in gemv_f32_q4x8_q8_rv64gc.S. Each pair of rows has a register, from
+ * which all products of UNIT columns are subtracted. It starts with OFFSET times the sum of these x at B, B^2 and B^3 (B
+ * = 2^16), so that it ends there with -sum (q - OFFSET) x, from -32768 to 32512. 2^15 keeps the part below B positive,
+ * and 2^47 + 2^32 the part below B^3. The fields, times the scale of their row, are summed in one register per row.
  *
  * The including file defines the offsets of a block's scales, its values (LOW) and their upper bits (HIGH), UNIT and
  * OFFSET, and the macros

@@ -1,7 +1,7 @@
-/* Loops of the scalar gemvs that prepare their activations once for SEGMENT blocks of x: records of
- * RECORD_BYTES stay in the frame while all rows are computed, and y keeps the sums between segments.
- * Preparing for each 8 rows would be a quarter of the work, because a weight takes so few
- * instructions. A gemm runs this for each token; x stores TOKENS (1 or 4) tokens together.
+/* Loops of the scalar gemvs that prepare their activations once for SEGMENT blocks of x. Records
+ * of RECORD_BYTES stay in the frame while all rows are computed; y keeps the sums between
+ * segments. Preparing for each 8 rows would be a quarter of the work, because a weight takes so
+ * few instructions. A gemm runs this for each token; x stores TOKENS (1 or 4) tokens together.
  *
  * The including file may define the block of x (ACT_BYTES, ACT_COLS_LOG2; else Q8K) and the blocks in
  * a segment, and defines pack_block: it writes a record to to, which advances, from the block of x at

@@ -73,8 +73,8 @@
     .cfi_adjust_cfa_offset -EXP_SAVED
 .endm
 
-/* fs0-fs3 = e^r for fa0-fa3 = r, by two fmadd, or for -r by fnmsub and fmsub;
- * then z = n * 2^23 must be added to their bits, and 2^64 or 2^-64 undone. */
+/* fs0-fs3 = e^r for fa0-fa3 = r, by two fmadd, or for -r by fnmsub and fmsub.
+ * The caller must add z = n * 2^23 to their bits, and undo 2^64 or 2^-64. */
 .macro exp_polynomial add_product, add_square
     .irp n, 0, 1, 2, 3
     \add_product\().s fs\n, fa\n, exp_c5, exp_c4

@@ -1,4 +1,4 @@
-// As gemm_prepare_neon.h, for FIG4, whose blocks of 128 columns are halves of a block of
+// Like gemm_prepare_neon.h, for FIG4. Its blocks of 128 columns are halves of a block of
 // x: all counts are in blocks of x, and the last block of a row may have only one half.
 #ifndef INGOT_KERNELS_ARM64_GEMM_FIG4_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_FIG4_NEON_H

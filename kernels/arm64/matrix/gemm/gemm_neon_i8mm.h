@@ -1,6 +1,6 @@
-// Shared by the quantized gemms with int8 matrix multiplication. Loops and preparation are as in
-// gemm_neon_dotprod.h; smmla multiplies 2 rows of 8 columns by 2 tokens of 8 columns, so
-// prepared weights are rearranged to pairs of rows, and x to pairs of tokens in the tile.
+// Shared by the quantized gemms with int8 matrix multiplication. Loops and preparation are
+// as in gemm_neon_dotprod.h. smmla multiplies 2 rows of 8 columns by 2 tokens of 8 columns,
+// so prepared weights are rearranged to pairs of rows, and x to pairs of tokens in the tile.
 //
 // y and sums of a tile are pairs too: [token 2p, row 2r], [2p, 2r + 1], [2p + 1, 2r], [2p + 1, 2r
 // + 1] in v(24 + 4p + r) and v(16 + 4p + r).

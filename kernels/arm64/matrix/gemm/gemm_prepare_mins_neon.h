@@ -1,6 +1,6 @@
-// Prepares the weights of Q4_1, Q5_0 and Q5_1 for the tiles of a gemm, together with
-// gemm_prepare_neon.h: q as int8, for Q5_0 minus 16; for each block 8 scales and the magic, and 8
-// minima if the type has them.
+// Prepares the weights of Q4_1, Q5_0 and Q5_1 for the tiles of a gemm,
+// together with gemm_prepare_neon.h. q becomes int8 (Q5_0: q - 16); each
+// block has 8 scales and the magic, and 8 minima if the type has them.
 #ifndef INGOT_KERNELS_ARM64_GEMM_PREPARE_MINS_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_PREPARE_MINS_NEON_H
 

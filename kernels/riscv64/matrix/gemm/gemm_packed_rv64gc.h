@@ -1,6 +1,6 @@
-/* Loops of a scalar gemm that prepares the activations of 4 tokens once for SEGMENT blocks of columns:
- * records of RECORD_BYTES stay above the frame while all rows are computed, and y keeps the sums between
- * segments. Registers, frame and the parts of a block are those of gemm_rv64gc.h.
+/* Loops of a scalar gemm that prepares the activations of 4 tokens once for SEGMENT blocks of
+ * columns. Records of RECORD_BYTES stay above the frame while all rows are computed; y keeps the
+ * sums between segments. Registers, frame and the parts of a block are those of gemm_rv64gc.h.
  *
  * The including file defines pack_block: it writes a record to to, which advances, from the block of x at
  * from, which does not change; it may use all integer registers except s0. */

@@ -1,11 +1,11 @@
 /* Shared by the quantized RVV gemms.
  *
- * A lane is a row. The weights of a tile of rows and 32 columns are decoded once for all tokens
- * into a scratch on the stack, column by column, and each column is multiplied by one scalar
- * activation: nothing is folded across lanes at any vector length, and a tile of y is read and
- * written once for each block. Tokens are taken in pairs, which share the load of a column. The
- * second token of the last pair may not exist: then its activations are zeros, and its y is not
- * written. */
+ * A lane is a row. The weights of a tile of rows and 32 columns are decoded once
+ * for all tokens into a scratch on the stack, column by column. Each column is
+ * multiplied by one scalar activation: nothing is folded across lanes at any
+ * vector length. A tile of y is read and written once for each block. Tokens are
+ * taken in pairs, which share the load of a column. The second token of the last
+ * pair may not exist: then its activations are zeros, and its y is not written. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_RVV_H
 

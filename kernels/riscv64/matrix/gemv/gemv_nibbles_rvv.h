@@ -8,9 +8,9 @@
  * A chunk of 32 bytes holds 4 columns of 8 rows (low nibbles) and the 4 columns 16 further on (high nibbles).
  * The 4 activations of a chunk are one 32-bit word, broadcast over the 8 rows; the 8 broadcasts of a block
  * serve up to 8 groups (a tile of 64 rows), and y holds the sums between blocks. Nibbles stay unsigned and the
- * products of a lane stay in int16 for the whole block: 8 * 15 * 128 = 15360. The dots of a set of groups are
- * placed next to each other in 8 registers, and their lanes, four to a row, are folded together by narrowing
- * shifts, first in int16 (30720), then widening; the bias 8 of Q4_0's nibbles is subtracted as 8 * x.sum.
+ * products of a lane stay in int16 for the whole block: 8 * 15 * 128 = 15360. The dots of a set of
+ * groups are placed next to each other in 8 registers. Narrowing shifts fold their lanes, four to a
+ * row, first in int16 (30720), then widening. The bias 8 of Q4_0's nibbles is subtracted as 8 * x.sum.
  *
  * Fifth bits are multiplied separately, as 16 or 0, and added to the same lanes: 8 * 31 * 128 = 31744, so the
  * fold has to widen from the start. A minimum is multiplied by x.sum * x.d after the scales.

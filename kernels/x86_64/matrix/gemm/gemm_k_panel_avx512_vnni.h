@@ -1,5 +1,5 @@
-// The gemm of the K formats with AVX-512 VNNI: a block of 32 rows, unpacked once for all tokens, times 4 tokens at a time. The
-// headers that unpack include it.
+// The gemm of the K formats with AVX-512 VNNI: a block of 32 rows, unpacked once for
+// all tokens, times 4 tokens at a time. The headers that unpack weights include it.
 //
 // rdi y  rsi w  rdx x  rcx shape, then scratch
 // r8 rows left  r9 bytes of a group of 8 rows  r10 bytes from one row of y to the next

@@ -7,9 +7,9 @@
 // bit  ymm14 ones  ymm15 low nibbles
 // Clobbers what gemv_rows.h does, ymm2-ymm9, ymm13-ymm15.
 //
-// As in the gemv of Q4_0, q stays unsigned. With q of 5 bits a pair of products is at most 2 * 31 *
-// 128 = 7936, so an int16 can add 4 of them, 31744, and low and high nibbles are added as int32. For
-// Q5_0, 16 * sum(x) is subtracted; a minimum is multiplied by sum(x) times the scale of x.
+// As in the gemv of Q4_0, q stays unsigned. With q of 5 bits, a pair of products is at most 2 * 31
+// * 128 = 7936. So an int16 can add 4 pairs, 31744, and low and high nibbles are added as int32.
+// For Q5_0, 16 * sum(x) is subtracted; a minimum is multiplied by sum(x) times the scale of x.
 #ifndef INGOT_KERNELS_X86_64_GEMV_MINS_AVX2_H
 #define INGOT_KERNELS_X86_64_GEMV_MINS_AVX2_H
 
