@@ -202,7 +202,7 @@ static void open_app(const struct machine *machine, uint32_t spare_sequences)
     report_left_out();
     /* USB is up now, and so is its keyboard. */
     report_desk();
-    /* Before the model is loaded: diag must work when loading fails. */
+    /* This comes before the model is loaded: diag must work when loading fails. */
     if (e == ERR_OK && state.options.show.diag) {
         diag_report(&state.console, machine, state.storage.storage.devices,
                     state.storage.storage.n_devices);

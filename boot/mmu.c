@@ -68,7 +68,7 @@ enum err mmu_map(uintptr_t base, size_t bytes, enum mapping mapping)
     end = (base + bytes + page - 1) & ~(page - 1);
     while (e == ERR_OK && at < end)
         e = block_map(&at, end, mapping);
-    /* Also after an error, because some entries may have been added. */
+    /* This runs even after an error, because some entries may have been added. */
     mmu_entries_added(start, end - start);
     return e;
 }

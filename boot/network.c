@@ -35,7 +35,7 @@ static struct network {
     uint64_t polled;                /* ticks at the last turn */
     uint64_t period;
     char four[NET_ADDRESS_BYTES], six[NET_ADDRESS_BYTES]; /* addresses that the log names */
-    unsigned lines;                                       /* log lines that may still come now */
+    unsigned lines;                                       /* log lines that are still allowed now */
     uint64_t counted;                                     /* ticks when `lines` last grew */
     struct platform_clock *clock;                         /* the platform's, whose date is set */
     const char *time;                                     /* time=; NULL: no server is asked */
@@ -385,8 +385,8 @@ static bool may_log(struct network *n)
     return n->lines != 0;
 }
 
-/* Log the address to type into a browser. False: nothing has changed, or the log line has to
- * wait. */
+/* Log the address to type into a browser. Returns false
+ * if nothing has changed or the log line has to wait. */
 static bool say_address(void)
 {
     struct network *n = &network;

@@ -1,4 +1,4 @@
-/* Short versions of newlib's functions, which are unrolled for long texts and take 1 KiB more.
+/* Short functions in place of newlib's, which are unrolled for long texts and take 1 KiB more.
  * Texts here are short. */
 #include <stdint.h>
 #include <string.h>

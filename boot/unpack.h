@@ -5,7 +5,7 @@
 #define INGOT_BOOT_UNPACK_H
 
 #define UNPACK_TABLES_BYTES 65536
-/* The most packed bytes: the room that the stacks leave. */
+/* The maximum of packed bytes: the room that the stacks leave. */
 #define UNPACK_ROOM (STACKS_BYTES - UNPACK_TABLES_BYTES)
 
 #endif

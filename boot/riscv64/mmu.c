@@ -54,7 +54,7 @@ static uint64_t entry_flags(enum mapping mapping)
 
 uint64_t mmu_entry_block(uint64_t address, unsigned bits, enum mapping mapping)
 {
-    (void)bits; /* a leaf is a leaf on every level */
+    (void)bits; /* leaf entries are the same on every level */
     return address >> MMU_PAGE_BITS << ENTRY_PAGE_SHIFT | entry_flags(mapping);
 }
 
