@@ -1,20 +1,24 @@
-/* Practice makes the tokens of answers win. The head of a model has many thousand rows, and few of
- * them can win; so
+/* Practice makes the tokens of answers win. The head of a model has many thousand rows, of which
+ * only few can win. Practice therefore repeats two steps:
  *
- *     look:    which examples lose: first of what is new or has faded, in the end of all
- *     sweep:   those against their strongest rivals alone, a step at each that loses, until none does
+ *     look:    find the examples that lose, first among new or faded notes, at the end among all
+ *     sweep:   compare these with their strongest rivals only, and take a step at each that loses,
+ *              until none does
  *
- * and again, until a look at all finds that all win. An example that was compared with all rows of the head keeps its rivals, the
- * ceiling of all other logits, and what the head took, h0. Later it took h, and no other logit is above
+ * until a look at all examples finds that all win. An example that was compared with all rows of
+ * the head keeps its rivals, the ceiling of all other logits, and the head's input, h0. For a later
+ * input h, no other logit is above
  *
  *     ceiling + |h - h0| |the longest row|
  *
- * (Cauchy-Schwarz). As long as the target is above that, only the rivals are computed; else the whole head, some examples at a time.
- * Before the last look a quarter of that reach counts, which other rows hardly ever get to, and a twentieth after a sweep: what they
- * miss the last look finds.
+ * (Cauchy-Schwarz). While the target is above this bound, only the rivals are computed; otherwise
+ * the whole head is, for some examples at a time. Before the last look, only a quarter of the
+ * second term counts, which other rows hardly ever reach, and after a sweep a twentieth. The last
+ * look finds what these looks miss.
  *
- * Memories that hardly differ fight for their tokens through many rounds. So practice has a budget, half a second of a PC's core. It is
- * counted in multiplications of the head, so that every board stops at the same step. */
+ * Memories that are nearly equal compete for their tokens for many rounds. Therefore practice has a
+ * budget, half a second of a PC's core. It is counted in multiplications of the head, so that every
+ * board stops at the same step. */
 #include <math.h>
 #include <string.h>
 
@@ -38,7 +42,7 @@ enum {
     SWEEPS = 24,   /* sweeps between two looks */
     STRONGEST = 8, /* rivals in a sweep */
     TOGETHER = 4,  /* notes that are practised from nothing share the budget of one */
-    SWEEP = 16, /* multiplications by a plain loop cost as much as so many of the head's kernel */
+    SWEEP = 16,    /* one multiplication by a plain loop costs as much as 16 of the head's kernel */
 };
 /* An example that perhaps does not win. */
 struct doubt {
