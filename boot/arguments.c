@@ -4,7 +4,7 @@
 
 #include "runtime/console/console.h"
 
-/* True if the terminal may be asked: only after the line has its rate
+/* Return true if the terminal may be asked: only after the line has its rate
  * (baud=), and only if no script waits for one reply (prompt=). */
 static bool may_ask(const struct options *o)
 {

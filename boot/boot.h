@@ -32,7 +32,7 @@ struct device_tree;
  * address that the firmware passed. */
 void boot_start(const void *dtb) __attribute__((noreturn));
 
-/* The machine's device tree, once boot_start has read it; blob is NULL without one. */
+/* Return the machine's device tree, once boot_start has read it; blob is NULL without one. */
 const struct device_tree *boot_tree(void);
 
 /* Run the rest of the program. The machine is constant from here on. Not inlined, so that a
@@ -50,7 +50,7 @@ void mmu_init(void);
  * subnormals, NaN payloads as the ISA makes them, no traps, flags clear. */
 void core_fp_init(void);
 
-/* A random number from the CPU; 0: the CPU has no generator that this level may read. */
+/* Return a random number from the CPU; 0: the CPU has no generator that this level may read. */
 uint64_t core_random(void);
 
 /* Fill machine->cpu_features, cpu_name ("Cortex-A72") and tuning for this core, which is core 0.
@@ -77,7 +77,7 @@ static inline size_t stack_bytes(unsigned core)
     return STACK_OTHER;
 }
 
-/* The lowest usable byte of a core's stack and of its trap stack; the guard is below. */
+/* Return the lowest usable byte of a core's stack and of its trap stack; the guard is below. */
 static inline uint8_t *stack_bottom(unsigned core)
 {
     if (core == 0)

@@ -15,7 +15,7 @@ static struct mmu_state {
     unsigned used;
 } mmu_state;
 
-/* The table below *entry, created if there is none; NULL: no tables are left. */
+/* Return the table below *entry, created if there is none; NULL: no tables are left. */
 static uint64_t *table_below(uint64_t *entry)
 {
     if (*entry == 0) {

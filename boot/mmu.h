@@ -27,15 +27,15 @@ extern uint64_t mmu_root[MMU_ENTRIES];
 /* Addresses from this one on cannot be mapped. */
 extern const uint64_t mmu_end;
 
-/* The entry that maps the block of 2^bits bytes at `address`. Never 0, which means an empty
+/* Return the entry that maps the block of 2^bits bytes at `address`. Never 0, which means an empty
  * entry. */
 uint64_t mmu_entry_block(uint64_t address, unsigned bits, enum mapping mapping);
 
-/* True if an entry other than 0, at the level of blocks of
+/* Return true if an entry other than 0, at the level of blocks of
  * 2^bits bytes, maps a block; otherwise it points to a table. */
 bool mmu_entry_is_block(uint64_t entry, unsigned bits);
 
-/* The entry that points to a table, and the table of an entry. */
+/* Return the entry that points to a table, and the table of an entry. */
 uint64_t mmu_entry_table(const uint64_t *table);
 uint64_t *mmu_entry_to_table(uint64_t entry);
 

@@ -370,7 +370,7 @@ uint32_t boot_network_open(struct platform *platform, const struct options *opti
     return network_group_spare(options);
 }
 
-/* True if a line may be logged now. This keeps a network
+/* Return true if a line may be logged now. This keeps a network
  * whose addresses always change from filling the log. */
 static bool may_log(struct network *n)
 {

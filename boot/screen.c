@@ -53,7 +53,7 @@ static void refresh(void *context, bool now)
     atomic_store(&boot_screen.busy, false);
 }
 
-/* True if the pixels are in memory that the device
+/* Return true if the pixels are in memory that the device
  * tree gives to Ingot: both would then write to it. */
 static bool is_ours(const struct machine *machine, const struct board_screen *s)
 {

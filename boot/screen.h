@@ -12,7 +12,7 @@ void boot_screen_open(struct platform *platform, const struct machine *machine);
 /* Returns why an existing display is not used, or NULL. */
 const char *boot_screen_error_message(void);
 
-/* The reason why the display stays dark, if a person may be looking at one; else NULL. */
+/* Return the reason why the display stays dark, if a person may be looking at one; else NULL. */
 const char *boot_screen_none(void);
 
 /* ---- for a panic, on any core, at any time ---- */

@@ -31,8 +31,8 @@ const char *ingot_version(void)
     return INGOT_VERSION_TEXT;
 }
 
-/* The caller's name of an error. An error that no file and no caller can cause counts as a wrong
- * argument. */
+/* Return the caller's name of an error. An error that no file and no caller can cause counts as a
+ * wrong argument. */
 static enum ingot_error public_error(enum err e)
 {
     static const signed char codes[ERR_COUNT] = {

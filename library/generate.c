@@ -66,7 +66,7 @@ enum ingot_error ingot_model_defaults(const struct ingot_model *m,
 
 /* ---- arguments ------------------------------------------------------------------------------ */
 
-/* Whether a value is within bounds; false for NaN, too. */
+/* Return true if a value is within bounds; false for NaN, too. */
 static bool within(float value, float least, float most)
 {
     return value >= least && value <= most;
@@ -145,7 +145,7 @@ struct sampler_params library_sampler(const struct ingot_generate_params *p)
                                                                        : SAMPLER_REPEAT_LAST };
 }
 
-/* The guessing state for a session; only one session at a time has it. */
+/* Return the guessing state for a session; only one session at a time has it. */
 static struct speculative *speculative_of(struct ingot_session *s)
 {
     static const struct speculative_params guessing = { SPECULATIVE_AUTO, false };

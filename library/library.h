@@ -74,7 +74,7 @@ void library_log(const struct ingot_model *m, const char *format, ...)
 
 /* ---- generate.c ------------------------------------------------------------------------------ */
 
-/* Whether every number is within its bounds. */
+/* Return true if every number is within its bounds. */
 bool library_good_params(const struct ingot_generate_params *p);
 
 /* Convert the parameters for the runtime; stop may be NULL. */
@@ -98,7 +98,7 @@ enum ingot_error library_leave_pending(struct ingot_session *s);
  * registers which a program under an operating system cannot read. */
 uint32_t library_cpu_features(bool privileged);
 
-/* The tuning of this core, or of an unknown core. Never NULL. */
+/* Return the tuning of this core, or of an unknown core. Never NULL. */
 const struct kernel_tuning *library_cpu_tuning(void);
 
 #endif

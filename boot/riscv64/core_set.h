@@ -24,7 +24,7 @@ static inline void core_set_remove(struct core_set *set, unsigned core)
     atomic_fetch_and(&set->words[core / CORE_SET_BITS], ~((uint64_t)1 << core % CORE_SET_BITS));
 }
 
-/* The cores of a word except `self`, for core_set_take_window. */
+/* Return the cores of a word except `self`, for core_set_take_window. */
 static inline uint64_t core_set_others(const struct core_set *set, unsigned word, unsigned self)
 {
     uint64_t cores = atomic_load(&set->words[word]);

@@ -26,13 +26,13 @@ static inline int32_t bit_k(const uint8_t *q, size_t r, size_t c)
     return q[block_place(r, c % 32)] >> (c / 32) & 1;
 }
 
-/* The 6-bit scale of sub-block j. */
+/* Return the 6-bit scale of sub-block j. */
 static inline int32_t scale_q4k(const struct block_q4kx8 *w, size_t r, size_t j)
 {
     return w->scales[j][r] & 63;
 }
 
-/* The 6-bit min of sub-block j: 2 bits next to the scale, 4 bits in a nibble of a byte that
+/* Return the 6-bit min of sub-block j: 2 bits next to the scale, 4 bits in a nibble of a byte that
  * sub-blocks j and j + 4 share. */
 static inline int32_t min_q4k(const struct block_q4kx8 *w, size_t r, size_t j)
 {

@@ -132,13 +132,13 @@ static inline float exp_f32(float x)
     return exp_sum2_f32(x, 0.0f);
 }
 
-/* The tanh form of GELU, x / (1 + exp(-u)), u = x (c1 + c3 x^2), c1 = 2 sqrt(2 / pi), c3 =
+/* Return the tanh form of GELU, x / (1 + exp(-u)), u = x (c1 + c3 x^2), c1 = 2 sqrt(2 / pi), c3 =
  * 0.044715 c1. exp turns an absolute error of u into a relative error of the result, and u can be
  * some hundreds. So u is carried as a sum u + low of two floats: at most 3 ulp (tests/unit measures
  * it) wherever the result is above 2^-124.
  *
- * fma(a, b, -(a b)) is the rounding error of the product a b. For the sum c1 + cubic both errors are
- * computed (two-sum), because either term may be larger. c1_low and c3_low are the rounding
+ * fma(a, b, -(a b)) is the rounding error of the product a b. For the sum c1 + cubic both errors
+ * are computed (two-sum), because either term may be larger. c1_low and c3_low are the rounding
  * errors of the constants. */
 static inline float gelu_tanh_f32(float x)
 {

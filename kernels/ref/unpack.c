@@ -22,8 +22,8 @@ static inline void store_word(void *to, uint64_t word)
     memcpy(__builtin_assume_aligned(to, WORD), &word, WORD);
 }
 
-/* The 6 bits of sub-block j of n, for eight rows: four bits in a nibble whose byte also serves sub-block j + n / 2, two bits in a
- * byte that also serves three other sub-blocks. */
+/* Return the 6 bits of sub-block j of n, for eight rows: four bits in a nibble whose byte also
+ * serves sub-block j + n / 2, two bits in a byte that also serves three other sub-blocks. */
 static inline uint64_t six_bits(const uint8_t (*low)[GROUP_ROWS], const uint8_t (*high)[GROUP_ROWS],
                                 unsigned n, unsigned j)
 {
@@ -103,14 +103,16 @@ void unpack_t4x8_iq4xsx8_ref(void *restrict y, const void *restrict w, size_t n)
 /* Bytes in lanes of 16 bits, every second byte of a word, so that a product has room. */
 #define LANES (UINT64_C(0x00ff00ff00ff00ff))
 
-/* The integer part of b * times / 256, a number with as many digits as `times` has powers of 3. */
+/* Return the integer part of b * times / 256, a number with as many digits as `times` has powers of
+ * 3. */
 static inline uint64_t whole(uint64_t lanes, unsigned times)
 {
     return lanes * times >> 8 & LANES;
 }
 
-/* The first four digits t of a byte, as 64 t0 + 16 t1 + 4 t2 + t3. In base 3 they are 27 t0 + 9 t1 + 3 t2 + t3; cutting off one digit
- * leaves 9 t0 + 3 t1 + t2, and so on, which make up the difference. */
+/* Return the first four digits t of a byte, as 64 t0 + 16 t1 + 4 t2 + t3. In base 3 they are 27 t0
+ * + 9 t1 + 3 t2 + t3; cutting off one digit leaves 9 t0 + 3 t1 + t2, and so on, which make up the
+ * difference. */
 static inline uint64_t four_digits(uint64_t lanes)
 {
     return whole(lanes, 81) + whole(lanes, 27) + 4 * whole(lanes, 9) + 16 * whole(lanes, 3);

@@ -10,7 +10,7 @@ static bool is_float(enum weights type)
     return weights_format(type)->float_bytes != 0;
 }
 
-/* True if activations come in blocks of 256. */
+/* Return true if activations come in blocks of 256. */
 static bool is_k(enum weights type)
 {
     return weights_format(type)->x_bytes == sizeof(struct block_q8k);
@@ -22,7 +22,7 @@ static size_t x_cols(enum weights type)
     return is_k(type) ? BLOCK_K_COLS : BLOCK_COLS;
 }
 
-/* The number of blocks of activations in a token; FIG4 may end in the middle of one. */
+/* Return the number of blocks of activations in a token; FIG4 may end in the middle of one. */
 static size_t n_x_blocks(enum weights type, size_t cols)
 {
     return (cols + x_cols(type) - 1) / x_cols(type);
@@ -235,7 +235,7 @@ static void fill_lane(struct tester *t, enum weights type, const struct gemm_sha
     }
 }
 
-/* The number of values from the first value of
+/* Return the number of values from the first value of
  * n rows to the last value of the last row. */
 static size_t span(size_t n, size_t stride, size_t width)
 {
@@ -278,7 +278,8 @@ static size_t fill_matrix(struct tester *t, enum weights type, const struct gemm
     return groups * n_blocks * weights_format(type)->x4_bytes;
 }
 
-/* The distance between two rows of x in floats, at times larger than cols; blocks have no gaps. */
+/* Return the distance between two rows of x in floats, at times larger than cols; blocks have no
+ * gaps. */
 static size_t x_stride_of(const struct tester *t, enum weights type, size_t cols)
 {
     if (!is_float(type)) {
@@ -323,8 +324,8 @@ static void run_gemm(struct tester *t, enum weights type, size_t rows, size_t co
     tester_run(t, &c);
 }
 
-/* True if a pair of sizes is to be run. For long blocks that is every second or fourth pair, and
- * of larger pairs only a third. Three is coprime to the periods of rows, tokens and blocks. */
+/* Return true if a pair of sizes is to be run. For long blocks that is every second or fourth pair,
+ * and of larger pairs only a third. Three is coprime to the periods of rows, tokens and blocks. */
 static bool is_drawn(enum weights type, size_t pair, size_t values)
 {
     size_t of = is_few(type) ? 4 : 2;

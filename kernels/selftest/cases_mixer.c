@@ -21,7 +21,8 @@ static struct state_shape state_of(size_t i)
     return i < N_SHORT ? shape : more[i - N_SHORT];
 }
 
-/* The number of floats from the first to the last element; no float between rows may change. */
+/* Return the number of floats from the first to the last element; no float between rows may
+ * change. */
 static size_t state_floats(const struct state_shape *shape)
 {
     return shape->rows == 0 ? 0 : (shape->rows - 1) * shape->stride + shape->columns;

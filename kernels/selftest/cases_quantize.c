@@ -1,7 +1,7 @@
 /* dequantize, quantize, interleave and the conversions. */
 #include "kernels/selftest/cases.h"
 
-/* The number of blocks of a row in case i. */
+/* Return the number of blocks of a row in case i. */
 static size_t dequantize_blocks(enum weights type, size_t i)
 {
     static const size_t widths[] = { 0, 1, 2, 3, 6, 18 };

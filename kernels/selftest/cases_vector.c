@@ -15,7 +15,7 @@ static size_t length_of(size_t i)
  * in seven. Seven has no factor in common with the periods of the cases. */
 enum { EVERY = 1, ONE_IN_SEVEN = 7 };
 
-/* The first of these cases, which the seed selects. */
+/* Return the first of these cases, which the seed selects. */
 static size_t first_case(struct tester *t, size_t step)
 {
     return step == EVERY ? 0 : tester_random(t) % step;

@@ -110,7 +110,7 @@ float fill_uniform(struct tester *t)
     return (float)(int32_t)(tester_random(t) >> 32) * 0x1p-31f;
 }
 
-/* A float up to 8 in magnitude or, one time in four, one of the first n odd floats. */
+/* Return a float up to 8 in magnitude or, one time in four, one of the first n odd floats. */
 static float pick_odd(struct tester *t, uint64_t r, size_t n)
 {
     if (r & 3) {

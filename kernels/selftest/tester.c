@@ -350,7 +350,7 @@ static void keep_expected(struct tester *t, const struct tester_case *c, uint8_t
     }
 }
 
-/* Return the first value that differs. */
+/* Report the first value that differs. */
 static void compare_values(struct tester *t, const struct tester_case *c, size_t s,
                            unsigned placement, const uint8_t *start)
 {
@@ -395,7 +395,7 @@ static void place_slots(const struct tester_case *c, unsigned placement, uint8_t
     }
 }
 
-/* The result that the kernel must return, at both placements. */
+/* Compute the result that the kernel must return, at both placements. */
 static float run_reference(struct tester *t, const struct tester_case *c)
 {
     uint8_t *start[TESTER_SLOTS];

@@ -113,8 +113,8 @@ void tester_open(void *memory);
 /* A host calls `protect` for the fence after each room, so that a read past an input traps. */
 void tester_visit_fences(void (*protect)(void *page, size_t bytes));
 
-/* The buffer for the contents of slot i, which a case fills before tester_run; at most TESTER_ROOM
- * bytes. */
+/* Return the buffer for the contents of slot i, which a case fills before tester_run; at most
+ * TESTER_ROOM bytes. */
 void *tester_source(size_t slot);
 
 /* Run the case at both placements: with buffers up to the fence, and with the least alignment. */

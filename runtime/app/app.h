@@ -125,7 +125,7 @@ static inline struct session *app_sequence(struct app *a, uint32_t i)
     return i == 0 ? &a->target.session : &a->parallel[i - 1];
 }
 
-/* The name of the open model, as /model takes it. */
+/* Return the name of the open model, as /model takes it. */
 const char *app_model_name(const struct app *a);
 
 /* Run app_plan and app_load, and open a conversation with the model. With a console, returns ERR_OK
@@ -140,7 +140,7 @@ enum err app_run(struct app *a);
 /* Run only the conversation, until it ends. */
 void app_talk(struct app *a);
 
-/* Whether app_change_model may be called with this name; prints the reason if not. */
+/* Return true if app_change_model may be called with this name; prints the reason if not. */
 bool app_check_model(struct app *a, const char *name);
 
 /* Load another model in place of the open one, in a new conversation; app_check_model has

@@ -26,7 +26,7 @@ static bool asks_for_draft(const struct app *a)
 
 /* ---- planning ------------------------------------------------------------------------------- */
 
-/* The bytes that features ask for in ARENA_LEARN. */
+/* Return the bytes that features ask for in ARENA_LEARN. */
 static size_t learn_bytes(void *features, const struct image *image)
 {
     return features_memory(features, image);
@@ -144,7 +144,7 @@ static enum err plan_draft(struct app *a)
     return ERR_OK;
 }
 
-/* The option to blame for a plan that was refused. */
+/* Return the option to blame for a plan that was refused. */
 static enum option word_of_plan(const struct app *a, enum err e)
 {
     const struct options_load *o = &a->setup.options->load;

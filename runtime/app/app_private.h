@@ -14,7 +14,7 @@ static inline enum err app_fail(struct app *a, enum err e, const char *error_mes
 /* Arm the watchdog, if the platform has one; doing: for the log of the next start. */
 void app_watch(struct app *a, const char *doing);
 
-/* The features that all cores in use have in common. */
+/* Return the features that all cores in use have in common. */
 uint32_t app_cpu_features(const struct app *a);
 
 /* For the self-test: if this machine needs signed files, check the code of signatures against

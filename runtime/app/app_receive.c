@@ -48,7 +48,7 @@ static void wire_slow(void *context)
     console_wire_rate(a->setup.console, own_baud(a));
 }
 
-/* The highest rate that both ends support; 0: the line's own. */
+/* Return the highest rate that both ends support; 0: the line's own. */
 static uint32_t choose_baud(const struct app *a, uint32_t most)
 {
     const struct platform_console *p = &a->setup.platform->console;
@@ -89,7 +89,7 @@ enum err app_receive_open(struct app *a, const char *path, uint64_t bytes, const
     return e == ERR_OK ? e : refuse(a, e, files->error_message(files->context));
 }
 
-/* Whether the file would replace the loaded model. Names on a card ignore case. */
+/* Return true if the file would replace the loaded model. Names on a card ignore case. */
 static bool is_at_work(const struct app *a, const char *path)
 {
     const char *name = a->chat.session == NULL ? "" : app_model_name(a), *colon = strchr(name, ':');

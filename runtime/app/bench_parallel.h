@@ -23,7 +23,7 @@ struct bench_parallel {
  * no pending tokens, and it grows. Errors of replies_pass; a->chat.session->error_message. */
 enum err bench_parallel_run(struct app *a, struct bench_parallel *b);
 
-/* Whether both rounds gave the same tokens with the same logits. */
+/* Return true if both rounds gave the same tokens with the same logits. */
 bool bench_parallel_agrees(const struct bench_parallel *b);
 
 void bench_parallel_print(struct app *a, const struct bench_parallel *b);

@@ -70,7 +70,7 @@ struct walk {
     unsigned feature, command;
 };
 
-/* The next command of a feature in the group; NULL: there is none. */
+/* Return the next command of a feature in the group; NULL: there is none. */
 static const struct chat_command *next_of_features(const struct app *a, struct walk *w,
                                                    enum command_group group)
 {
@@ -88,7 +88,7 @@ static const struct chat_command *next_of_features(const struct app *a, struct w
     return NULL;
 }
 
-/* The next command; NULL: no more. */
+/* Return the next command; NULL: no more. */
 static const struct chat_command *next(const struct app *a, struct walk *w)
 {
     while (w->row < sizeof commands / sizeof commands[0]) {
@@ -109,8 +109,8 @@ static const struct chat_command *next(const struct app *a, struct walk *w)
     return NULL;
 }
 
-/* Whether a locked line may use a command: it must not make a lasting change, read or write a
- * file, or show another person's words. */
+/* Return true if a locked line may use a command: it must not make a lasting change, read or write
+ * a file, or show another person's words. */
 static bool is_of_locked(const char *name)
 {
     static const char *const names[] = {
@@ -171,7 +171,7 @@ static bool contains(const char *text, const char *word)
     return strncmp(text, word, n) == 0;
 }
 
-/* Whether a word is a command's whole name, or occurs in its description. */
+/* Return true if a word is a command's whole name, or occurs in its description. */
 static bool concerns(const struct chat_command *c, const char *word, bool by_name)
 {
     if (by_name) {

@@ -223,8 +223,8 @@ static void save_use(struct app *a)
                    file->name);
 }
 
-/* The entry of feature i for this word of /save or, with `loads`, of /load; NULL: the word is not
- * the feature's. */
+/* Return the entry of feature i for this word of /save or, with `loads`, of /load; NULL: the word
+ * is not the feature's. */
 static const struct feature_saved *saved_by(const struct app *a, unsigned i, const char *word,
                                             bool loads)
 {

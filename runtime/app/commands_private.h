@@ -10,7 +10,7 @@
 #define COMMANDS_SETTINGS (commands_settings + 2)
 extern const char commands_settings[]; /* with a comma and a space in front */
 
-/* The sink of messages of options.h: the console. */
+/* Return the sink of messages of options.h: the console. */
 struct options_report commands_report(struct app *a);
 
 /* Find the file NAME.sav ("chat" for "") to save `bytes` to, or to load from if bytes is 0. NULL:
@@ -19,7 +19,7 @@ const struct file *commands_find_save(struct app *a, const char *name, uint64_t 
 /* Prints how a save ended, with a->saved.error_message. True: the file was saved. */
 bool commands_was_saved(struct app *a, const struct file *file, enum err e);
 
-/* The word at text; *rest is the text after it, or "". */
+/* Return the word at text; *rest is the text after it, or "". */
 char *commands_cut_word(char *text, char **rest);
 
 enum command_result command_reset(struct app *a, char *argument);

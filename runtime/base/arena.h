@@ -46,11 +46,11 @@ size_t arena_left(const struct arena *a);
 /* Cut `bytes` (rounded up to ARENA_ALIGN) for a region that has none yet. ERR_NO_SPACE. */
 enum err arena_reserve(struct arena *a, enum arena_region_name name, size_t bytes);
 
-/* The next `bytes` of a region, 64-byte aligned, with old contents. Asserts that they fit,
+/* Return the next `bytes` of a region, 64-byte aligned, with old contents. Asserts that they fit,
  * because the plan computed every size before. */
 void *arena_take(struct arena *a, enum arena_region_name name, size_t bytes);
 
-/* How many bytes arena_take(bytes) uses; for the plan. */
+/* Return how many bytes arena_take(bytes) uses; for the plan. */
 size_t arena_take_bytes(size_t bytes);
 
 const char *arena_region_text(enum arena_region_name name);

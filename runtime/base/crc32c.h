@@ -7,14 +7,14 @@
 
 #include "kernels/kernels.h"
 
-/* The CRC of the bytes so far and data[0 .. bytes). crc is the CRC of the bytes so far, 0 at the
- * start; data may be split anywhere between two calls. data has any alignment, and may be NULL
+/* Return the CRC of the bytes so far and data[0 .. bytes). crc is the CRC of the bytes so far, 0 at
+ * the start; data may be split anywhere between two calls. data has any alignment, and may be NULL
  * if bytes is 0. Errors: none. Castagnoli polynomial 0x1EDC6F41, reflected, all ones in and out
  * (RFC 3720, 12.1). */
 uint32_t crc32c(uint32_t crc, const void *data, size_t bytes);
 
-/* The CRC of a header (bytes) that contains its own CRC: *field, which lies in the header, counts
- * as zero. */
+/* Return the CRC of a header (bytes) that contains its own CRC: *field, which lies in the header,
+ * counts as zero. */
 uint32_t crc32c_of_header(const void *header, size_t bytes, const uint32_t *field);
 
 /* Combine the CRCs of A and of B, which follows A in the data. A has any length, B has n_stripes

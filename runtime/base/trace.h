@@ -45,10 +45,10 @@ void trace_open(struct trace *t, const struct platform_clock *clock);
 /* Forget all events, and record from now on. Core 0, between passes. */
 void trace_start(struct trace *t);
 
-/* The time at which an event begins; 0 while nothing is recorded. Any core. */
+/* Return the time at which an event begins; 0 while nothing is recorded. Any core. */
 uint64_t trace_begin(const struct trace *t);
 
-/* The number that an event about an expert gets, on the card or on a core. */
+/* Return the number that an event about an expert gets, on the card or on a core. */
 static inline uint32_t trace_expert(uint32_t layer, uint32_t expert)
 {
     return layer << 16 | expert;

@@ -9,7 +9,7 @@
 #include "runtime/console/console_json.h"
 #include "runtime/features/feature.h"
 
-/* The token of a text of the template that is one token; otherwise INGOT_NO_TOKEN. */
+/* Return the token of a text of the template that is one token; otherwise INGOT_NO_TOKEN. */
 static uint32_t marker_token(const struct chat *c, enum ingot_chat_string which)
 {
     struct session *s = c->session;

@@ -141,11 +141,11 @@ enum err chat_retry(struct chat *c);
  * there is no turn; otherwise as chat_reply. */
 enum err chat_reply_aside(struct chat *c, const char *text, size_t bytes);
 
-/* Whether the line is a command: a slash and a letter. A line that begins with "//" is for the
- * model, with "/" in front. */
+/* Return true if the line is a command: a slash and a letter. A line that begins with "//" is for
+ * the model, with "/" in front. */
 bool chat_is_command(const char *line, size_t bytes);
 
-/* Whether the end of the input ends the conversation. If chat_commands.stays is set, Ctrl-D
+/* Return true if the end of the input ends the conversation. If chat_commands.stays is set, Ctrl-D
  * prints that text and does not end the conversation. */
 bool chat_input_ends(struct chat *c);
 

@@ -82,7 +82,8 @@ uint32_t chat_room(const struct chat *c)
     return features_room(c->features, c, c->session->context / 4 * 3);
 }
 
-/* How many turns to drop: as few as leave half of the context free, and never the last `keep`. */
+/* Return how many turns to drop: as few as leave half of the context free, and never the last
+ * `keep`. */
 static unsigned turns_to_drop(const struct chat *c, unsigned keep)
 {
     const struct session *s = c->session;
@@ -118,8 +119,8 @@ static bool retell(struct chat *c, const struct turn *first, bool past, size_t *
     return session_put(s, s->ids, *opening + n) == ERR_OK;
 }
 
-/* How many of the first tokens always stay: the tiles with the conversation's opening, if they
- * leave enough room, and at least the first tile. */
+/* Return how many of the first tokens always stay: the tiles with the conversation's opening, if
+ * they leave enough room, and at least the first tile. */
 static uint32_t count_sinks(struct chat *c)
 {
     const struct session *s = c->session;

@@ -265,7 +265,7 @@ static bool answer(struct chat *c, struct json_request *r, const char **reason)
     return false;
 }
 
-/* Whether a person typed the command that switches a line in JSON mode back. */
+/* Return true if a person typed the command that switches a line in JSON mode back. */
 static bool is_way_back(const struct chat *c)
 {
     return !c->console->json.frames.on && strcmp(c->line, "/mode chat") == 0;
@@ -416,7 +416,7 @@ static void enter_conversation(struct chat *c, const char *name)
     }
 }
 
-/* Whether a field would change more than the guest's conversation. */
+/* Return true if a field would change more than the guest's conversation. */
 static bool is_for_hosts(struct chat *c, const struct json_request *r)
 {
     static const enum json_field fields[] = { JSON_FIELD_COMMAND, JSON_FIELD_LOAD,

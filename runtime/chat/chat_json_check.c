@@ -131,8 +131,8 @@ static bool has_model(struct chat *c, const struct json_request *r)
     return true;
 }
 
-/* Whether a request on a locked line (lock=) may have this field. Commands are checked when they
- * run, by their own list. */
+/* Return true if a request on a locked line (lock=) may have this field. Commands are checked when
+ * they run, by their own list. */
 static bool is_of_locked(enum json_field field)
 {
     static const uint64_t fields =
@@ -152,7 +152,8 @@ static bool is_of_locked(enum json_field field)
     return (fields >> field & 1) != 0;
 }
 
-/* Whether a locked line may send this request, judged by its fields; if not, sends the error. */
+/* Return true if a locked line may send this request, judged by its fields; if not, sends the
+ * error. */
 static bool is_allowed(struct chat *c, const struct json_request *r)
 {
     if (!c->options->line.locked) {
@@ -167,7 +168,7 @@ static bool is_allowed(struct chat *c, const struct json_request *r)
     return true;
 }
 
-/* The text of the field that wants a reply, as it would be put. */
+/* Return the text of the field that wants a reply, as it would be put. */
 static struct chat_said said_of(const struct chat *c, const struct json_request *r,
                                 enum json_field field)
 {
@@ -188,8 +189,8 @@ static struct chat_said said_of(const struct chat *c, const struct json_request 
                                .system_bytes = r->bytes[JSON_FIELD_SYSTEM] };
 }
 
-/* Whether the text fits; changes nothing. Asked before a conversation is dropped or started anew
- * for this text. */
+/* Return true if the text fits; changes nothing. Asked before a conversation is dropped or started
+ * anew for this text. */
 static bool fits(struct chat *c, const struct json_request *r)
 {
     static const enum json_field fields[] = { JSON_FIELD_PROMPT, JSON_FIELD_RAW,

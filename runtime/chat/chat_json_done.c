@@ -107,7 +107,7 @@ void chat_json_reply(struct console *c, const struct session *s, const struct ge
     console_event_end(c);
 }
 
-/* The reason by the name that other services use. */
+/* Return the reason by the name that other services use. */
 static const char *finish_reason(const char *reason)
 {
     static const char *const lengths[] = { "limit", "context", "repetition" };

@@ -15,7 +15,7 @@ void chat_json_error(struct chat *c, const char *name, const char *field, size_t
 struct ingot_sampling;
 void chat_json_defaults(struct console *c, const struct ingot_sampling *s);
 
-/* Whether the request can be run, as far as it can be checked before anything is changed;
+/* Return true if the request can be run, as far as it can be checked before anything is changed;
  * otherwise the error is sent. Reads its messages, too. */
 bool chat_json_check(struct chat *c, const struct json_request *r);
 

@@ -19,7 +19,7 @@ static bool is_line_feeds(const struct chat *c, uint32_t id)
     return bytes != 0;
 }
 
-/* The start of the reply after its thoughts; the reply's start if it has none. */
+/* Return the start of the reply after its thoughts; the reply's start if it has none. */
 static uint32_t after_thoughts(const struct chat *c)
 {
     const struct session *s = c->session;
@@ -50,8 +50,8 @@ static void forget_thoughts(struct chat *c, uint32_t from)
     (void)session_put(s, s->ids + from, end - from);
 }
 
-/* Whether a past turn is encoded differently than for its reply: by marks of thoughts, or by a
- * system prompt that belongs only to the last turn. */
+/* Return true if a past turn is encoded differently than for its reply: by marks of thoughts, or by
+ * a system prompt that belongs only to the last turn. */
 static bool tells_past(const struct chat *c)
 {
     const struct ingot_chat *t = c->template;
@@ -62,7 +62,7 @@ static bool tells_past(const struct chat *c)
             (c->options->reply.think == THINK_OFF || features_is_quiet(c->features, false)));
 }
 
-/* The most tokens that a reply's opening can have in addition to the turn that is encoded
+/* Return the most tokens that a reply's opening can have in addition to the turn that is encoded
  * again. A system prompt that was set since then is not included. */
 static uint32_t most_of_start(const struct chat *c)
 {

@@ -69,10 +69,10 @@ bool chat_drop_oldest(struct chat *c, unsigned keep);
  * computed again with every turn. */
 void chat_keep_turns(struct chat *c);
 
-/* How many tokens of the context may be in use when a turn is put, including the turn. */
+/* Return how many tokens of the context may be in use when a turn is put, including the turn. */
 uint32_t chat_room(const struct chat *c);
 
-/* The index of the last turn that a person said. Features added the turns after this one in
+/* Return the index of the last turn that a person said. Features added the turns after this one in
  * response to it. c->turns.n is not 0. */
 unsigned chat_question(const struct chat *c);
 

@@ -24,10 +24,10 @@ struct chat_turn {
     bool past;       /* the turn has its reply already, without thoughts */
 };
 
-/* Whether the section has a template at all. */
+/* Return true if the section has a template at all. */
 bool chat_has_template(const struct ingot_chat *chat);
 
-/* Whether a turn ends within the model's thoughts, if it asks for them. */
+/* Return true if a turn ends within the model's thoughts, if it asks for them. */
 bool chat_turn_opens_thoughts(const struct ingot_chat *chat);
 
 /* Write the turn's parts in order, up to the beginning of the reply. The person's text is marked
@@ -35,7 +35,7 @@ bool chat_turn_opens_thoughts(const struct ingot_chat *chat);
 size_t chat_turn_parts(const struct ingot_chat *chat, const struct chat_turn *turn,
                        struct tokenizer_part parts[CHAT_TURN_PARTS]);
 
-/* The parts in front of the person's text: equal in all conversations with the same system
+/* Return the parts in front of the person's text: equal in all conversations with the same system
  * prompt. */
 size_t chat_turn_opening(const struct ingot_chat *chat, const struct chat_turn *turn,
                          struct tokenizer_part parts[CHAT_TURN_PARTS]);

@@ -61,7 +61,8 @@ void report_expert_layers(struct console *c, const struct model *m)
     }
 }
 
-/* The percentage, in thousandths, of a token's experts that a cache with this many slots has. */
+/* Return the percentage, in thousandths, of a token's experts that a cache with this many slots
+ * has. */
 static uint64_t there(const struct plan *p, const struct image *image, uint32_t n_slots)
 {
     uint64_t missing = 0, all = 0;

@@ -54,7 +54,7 @@ struct span {
     uint32_t from, to;
 };
 
-/* The first position before `end` that is within the window. */
+/* Return the first position before `end` that is within the window. */
 static uint32_t window_begin(const struct attention_block *b, uint32_t end)
 {
     if (b->window == 0 || end <= b->window) {

@@ -218,7 +218,7 @@ struct kv_tile kv_cache_values(const struct kv_cache *c, uint32_t layer, uint32_
                              l->place + tile_offset(&l->values, head, slot_of(c, i)) };
 }
 
-/* Whether heads are rotated. With tiers, all tiers are rotated if one is. */
+/* Return true if heads are rotated. With tiers, all tiers are rotated if one is. */
 static bool rotates(const struct kv_cache *c, uint8_t type)
 {
     bool tiers = c->types.hot_tiles != 0;

@@ -69,11 +69,11 @@ struct kv_layers {
     uint32_t n;
 };
 
-/* Whether a layer keeps keys and values of its own: it has attention, and does not read another
- * layer's cache. */
+/* Return true if a layer keeps keys and values of its own: it has attention, and does not read
+ * another layer's cache. */
 bool kv_cache_keeps(const struct ingot_layer *l);
 
-/* How many numbers of a value the cache stores. */
+/* Return how many numbers of a value the cache stores. */
 uint32_t kv_cache_value_dim(const struct ingot_layer *l);
 
 /* Bytes of the cache for the layers that keep keys and values. context is rounded up to whole
@@ -114,14 +114,14 @@ struct kv_tile {
     void *data;
 };
 
-/* Whether the cache needs queries in int8 as well as in f32. */
+/* Return true if the cache needs queries in int8 as well as in f32. */
 bool kv_cache_integer_query(const struct kv_cache *c);
 
 struct kv_tile kv_cache_keys(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i);
 struct kv_tile kv_cache_values(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i);
 
-/* The block sizes in which kv_rotate rotates a layer's keys (and queries), and its values (and
- * the attended sum); 1: no rotation. */
+/* Return the block sizes in which kv_rotate rotates a layer's keys (and queries), and its values
+ * (and the attended sum); 1: no rotation. */
 uint32_t kv_cache_key_rotation(const struct kv_cache *c, uint32_t layer);
 uint32_t kv_cache_value_rotation(const struct kv_cache *c, uint32_t layer);
 

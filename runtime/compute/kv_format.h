@@ -45,7 +45,7 @@ struct kv_queries {
 
 enum { KV_BLOCK = 32 };
 
-/* How many blocks of KV_BLOCK numbers a head of width d takes. */
+/* Return how many blocks of KV_BLOCK numbers a head of width d takes. */
 static inline uint32_t kv_blocks(uint32_t d)
 {
     return (d + KV_BLOCK - 1) / KV_BLOCK;

@@ -66,13 +66,13 @@ void kv_get_value_q8(const void *tile, uint32_t d, uint32_t j, float *x)
     }
 }
 
-/* The index of dimension i of position j in values that interleave `wide` positions. */
+/* Return the index of dimension i of position j in values that interleave `wide` positions. */
 static size_t value_place(uint32_t block, uint32_t i, uint32_t j, uint32_t wide)
 {
     return ((size_t)(i / block * KV_TILE + j / 4 * 4) * block + i % block * 4) * wide / 4;
 }
 
-/* The number of dimensions that share a value's scale. */
+/* Return the number of dimensions that share a value's scale. */
 static uint32_t value_block(uint32_t d)
 {
     return (uint32_t)kv_values_block((size_t)kv_blocks(d) * KV_BLOCK);
@@ -98,7 +98,7 @@ void kv_get_value_rot_q8(const void *tile, uint32_t d, uint32_t j, float *x)
 
 /* ---- four bits ------------------------------------------------------------------------------- */
 
-/* The lower or the upper half of a byte as -8 .. 7. */
+/* Return the lower or the upper half of a byte as -8 .. 7. */
 static float half_of(uint8_t byte, bool upper)
 {
     uint32_t half = upper ? byte >> 4 : byte & 15u;

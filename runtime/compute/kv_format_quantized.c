@@ -9,7 +9,7 @@ enum {
     AT_ONCE = 64,    /* blocks of weights that are prepared together before the kernel runs */
 };
 
-/* The stored numbers of a head of width d, with padding. */
+/* Return the stored numbers of a head of width d, with padding. */
 static uint32_t padded(uint32_t d)
 {
     return kv_blocks(d) * KV_BLOCK;
@@ -22,7 +22,7 @@ static size_t at_most(size_t a, size_t b)
 
 /* ---- rounding -------------------------------------------------------------------------------- */
 
-/* The number of largest magnitude; the first of several equal ones. */
+/* Return the number of largest magnitude; the first of several equal ones. */
 static float largest(const float *x, uint32_t n)
 {
     float most = 0.0f;

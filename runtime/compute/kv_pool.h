@@ -28,7 +28,7 @@ struct kv_pool {
     struct kv_table *tables; /* (n_tables) */
 };
 
-/* The size of a pool with its tables. */
+/* Return the size of a pool with its tables. */
 size_t kv_pool_bytes(uint32_t n_slots, uint32_t n_tables);
 
 /* Open a pool with empty tables. memory: kv_pool_bytes(), 8-byte aligned; it must outlive the

@@ -20,23 +20,23 @@
 enum kv_tier { KV_TIER_HOT, KV_TIER_WARM, KV_TIER_COLD };
 enum { KV_TIERS_KEPT = 4 };
 
-/* The types of one tier as if it were the whole cache; without tiers, the first tier is the whole
- * cache. */
+/* Return the types of one tier as if it were the whole cache; without tiers, the first tier is the
+ * whole cache. */
 struct kv_types kv_tier_types(struct kv_types types, enum kv_tier tier);
 
-/* How many tiles of a head a tier has room for, in a context of n_tiles. */
+/* Return how many tiles of a head a tier has room for, in a context of n_tiles. */
 size_t kv_tier_slots(struct kv_types types, enum kv_tier tier, uint32_t n_tiles);
 
 /* Begin with an empty sequence. */
 void kv_tiers_open(struct kv_cache *c);
 
-/* The location of tile i < n_tiles during a pass in `tile` >= i. */
+/* Return the location of tile i < n_tiles during a pass in `tile` >= i. */
 struct kv_tile kv_tiers_keys(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i,
                              uint32_t tile);
 struct kv_tile kv_tiers_values(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i,
                                uint32_t tile);
 
-/* How many of n tokens one pass may have, from a position on. */
+/* Return how many of n tokens one pass may have, from a position on. */
 uint32_t kv_tiers_limit(const struct kv_cache *c, uint32_t position, uint32_t n);
 
 /* Call before a pass from `position` on: moves tiles that have become too old. work: (3, d) of
@@ -46,8 +46,8 @@ void kv_tiers_begin(struct kv_cache *c, const struct kernels *k, uint32_t positi
 /* Go back to n positions. Returns how many there are: n, or 0 if the old tiles are gone. */
 uint32_t kv_tiers_cut(struct kv_cache *c, uint32_t n);
 
-/* The tile of the last pass over n positions: a saved cache has its tiers as they are after that
- * pass. The second function marks n positions as loaded in this state. */
+/* Return the tile of the last pass over n positions: a saved cache has its tiers as they are after
+ * that pass. The second function marks n positions as loaded in this state. */
 uint32_t kv_tiers_tile(uint32_t n);
 void kv_tiers_loaded(struct kv_cache *c, uint32_t n);
 

@@ -93,7 +93,7 @@ void linear_take(const struct activations *a, uint32_t types, size_t row, size_t
     }
 }
 
-/* The table of a tensor if its type has one; zeros for other types. */
+/* Return the table of a tensor if its type has one; zeros for other types. */
 static struct nibble_table table_of(const struct kernels *k, const struct ingot_tensor *w)
 {
     struct nibble_table table = { .ahead = k->ahead };
@@ -214,18 +214,18 @@ static struct vector vector_of(const struct activations *a, const struct linear_
     return v;
 }
 
-/* Whether the gemm of this type has loops for two and three tokens (kernels.h). */
+/* Return true if the gemm of this type has loops for two and three tokens (kernels.h). */
 static bool has_pair(const struct kernels *k, uint8_t type)
 {
     return k->gemm_pairs && (type == INGOT_Q4_0 || type == INGOT_Q8_0);
 }
 
-/* How many tokens are left after a gemm has computed the others. A gemm would need as much time
- * for one token as for four, and a gemv needs half of that or less, so one token goes through
- * gemv, except if the gemm takes pairs. If gemms have loops for two and three tokens, two
- * tokens after others stay together, but three only after four: after eight, the gemm's own
- * loop is as fast. Two tokens of another type go through two gemvs, except for Q6_K, whose gemv is
- * expensive (docs/experiments/two-to-eight-tokens.md). */
+/* Return how many tokens are left after a gemm has computed the others. A gemm would need as much
+ * time for one token as for four, and a gemv needs half of that or less, so one token goes through
+ * gemv, except if the gemm takes pairs. If gemms have loops for two and three tokens, two tokens
+ * after others stay together, but three only after four: after eight, the gemm's own loop is as
+ * fast. Two tokens of another type go through two gemvs, except for Q6_K, whose gemv is expensive
+ * (docs/experiments/two-to-eight-tokens.md). */
 static size_t left_over(const struct kernels *k, uint8_t type, size_t n_tokens)
 {
     size_t left = k->gemm_tokens > 2 ? n_tokens % k->gemm_tokens : 0;

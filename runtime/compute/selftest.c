@@ -17,7 +17,7 @@ struct selftest {
     bool stopped;
 };
 
-/* The start of TESTER_WORK_BYTES within work, or NULL. */
+/* Return the start of TESTER_WORK_BYTES within work, or NULL. */
 static uint8_t *place_work_space(struct memory_range work)
 {
     size_t skip = (size_t)(-(uintptr_t)work.base % TESTER_PAGE);

@@ -75,7 +75,7 @@ bool shares_measures(struct shares *s)
     return true;
 }
 
-/* The median: a core is not slow because another program or an interrupt delayed it in a few
+/* Return the median: a core is not slow because another program or an interrupt delayed it in a few
  * jobs. */
 static uint32_t middle(uint16_t *speeds)
 {
@@ -92,7 +92,7 @@ static uint32_t middle(uint16_t *speeds)
     return max_u32(speeds[SHARES_SAMPLES / 2], 1);
 }
 
-/* Whether each core's speed is within 1 / part of the expected one. */
+/* Return true if each core's speed is within 1 / part of the expected one. */
 static bool is_within(unsigned n, const uint64_t *speed, const uint64_t *expected, unsigned part)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -186,7 +186,7 @@ void shares_take(struct shares *s, const uint64_t *busy, const uint32_t *given)
     }
 }
 
-/* Whether core a would finish one more step earlier than core b would. */
+/* Return true if core a would finish one more step earlier than core b would. */
 static bool is_sooner(const struct shares *s, const size_t *count, unsigned a, unsigned b)
 {
     uint64_t its = s->before[a + 1] - s->before[a], other = s->before[b + 1] - s->before[b];

@@ -283,7 +283,7 @@ static void rest(void *arg)
     (void)arg; /* a core whose work has returned sleeps until it is wanted */
 }
 
-/* The core that was stalled longest; clears the window. */
+/* Return the core that was stalled longest; clears the window. */
 static struct contention_stalls take_stalls(struct workers *workers)
 {
     struct contention_stalls most = { 0, 0 };
@@ -297,7 +297,7 @@ static struct contention_stalls take_stalls(struct workers *workers)
     return most;
 }
 
-/* The unused processor time since the last call; nobody asks while all cores work. */
+/* Return the unused processor time since the last call; nobody asks while all cores work. */
 static int idle_processors(const struct workers *workers)
 {
     const struct platform_cores *cores = &workers->platform->cores;

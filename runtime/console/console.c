@@ -105,7 +105,7 @@ void console_style(struct console *c, enum console_style style)
     c->style = style;
 }
 
-/* The style of a text that begins with "error:" or "warning:", otherwise `other`. */
+/* Return the style of a text that begins with "error:" or "warning:", otherwise `other`. */
 static enum console_style style_of(const char *text, size_t bytes, enum console_style other)
 {
     if (bytes != 0 && *text == '\n') {

@@ -187,12 +187,12 @@ void console_poll(struct console *c);
  * taken out of the input; what was typed before and after it stays. */
 bool console_aborted(struct console *c);
 
-/* Whether a request in the ring (console_has_input() fills the ring) cancels the request with
- * this id, which begins now. Once a request is running, its cancellation counts as Ctrl-C
- * as soon as it arrives. */
+/* Return true if a request in the ring (console_has_input() fills the ring) cancels the request
+ * with this id, which begins now. Once a request is running, its cancellation counts as Ctrl-C as
+ * soon as it arrives. */
 bool console_is_cancelled(const struct console *c, const char *id, bool is_text);
 
-/* Whether the port is closed, so that nothing more will come. */
+/* Return true if the port is closed, so that nothing more will come. */
 bool console_is_closed(const struct console *c);
 
 /* True when a byte waits in the ring. */

@@ -70,7 +70,7 @@ size_t console_frames_end(struct console_frames *f, char end[CONSOLE_FRAME_END])
     return n;
 }
 
-/* The value of a hexadecimal digit; 16: c is not a digit. */
+/* Return the value of a hexadecimal digit; 16: c is not a digit. */
 static unsigned digit_of(char c)
 {
     if (c >= '0' && c <= '9') {

@@ -39,8 +39,8 @@ void console_frames_begin(struct console_frames *f);
 void console_frames_take(struct console_frames *f, const char *text, size_t bytes);
 size_t console_frames_end(struct console_frames *f, char end[CONSOLE_FRAME_END]);
 
-/* Whether a line (bytes) has a correct check, or needs none; *bytes is then the length without
- * the check. */
+/* Return true if a line (bytes) has a correct check, or needs none; *bytes is then the length
+ * without the check. */
 bool console_frames_check(const struct console_frames *f, const char *line, size_t *bytes);
 
 /* Find the kept bytes from event `first` on, in two pieces. False: that event does not exist yet,

@@ -79,7 +79,7 @@ static void put_fields(struct console *c, char *text, size_t n)
     emit(c, text, n);
 }
 
-/* Whether the part after a format is a text. */
+/* Return true if the part after a format is a text. */
 static bool opens_text(const char *format)
 {
     size_t n = strlen(format);

@@ -7,7 +7,8 @@
 
 enum { CONSOLE_EVENT_BYTES = 1024 }; /* bytes that one format makes */
 
-/* Whether the console writes events: between console_speak_json() and console_speak_text(). */
+/* Return true if the console writes events: between console_speak_json() and
+ * console_speak_text(). */
 bool console_is_json(const struct console *c);
 
 /* Begin an event: its name and its fields, with ' for every quote, such as 'log','ms':%u. A

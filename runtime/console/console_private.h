@@ -34,7 +34,7 @@ void console_json_start(struct console *c);
 void console_json_write(struct console *c, const char *text, size_t bytes);
 void console_json_log(struct console *c, uint64_t millis, const char *text, size_t bytes);
 
-/* Whether the line that has just been completed in the ring cancels the running request. */
+/* Return true if the line that has just been completed in the ring cancels the running request. */
 bool console_line_cancels(const struct console *c);
 
 #endif

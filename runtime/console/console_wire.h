@@ -16,7 +16,7 @@ void console_wire_begin(struct console *c, bool all);
 /* Back to lines; flow: with XON/XOFF. */
 void console_wire_end(struct console *c, bool flow);
 
-/* The next byte; CONSOLE_NO_BYTE: none arrived within this many milliseconds. */
+/* Return the next byte; CONSOLE_NO_BYTE: none arrived within this many milliseconds. */
 int console_wire_get(struct console *c, uint32_t ms);
 
 void console_wire_put(struct console *c, const uint8_t *bytes, size_t n);

@@ -227,7 +227,7 @@ static void take_sequence_byte(struct line_editor *e, char byte)
     take_sequence(e);
 }
 
-/* Whether the history must not keep a line because it may have a PIN, even if /unlock was
+/* Return true if the history must not keep a line because it may have a PIN, even if /unlock was
  * mistyped. */
 static bool is_secret(const char *line)
 {

@@ -20,10 +20,10 @@ enum line_key {
     KEY_PASTE_END
 };
 
-/* The key that sends ESC followed by sequence, NUL-terminated. */
+/* Return the key that sends ESC followed by sequence, NUL-terminated. */
 enum line_key line_keys_find(const char *sequence);
 
-/* The cursor's column, from 1, if ESC followed by sequence is a terminal's answer to the
+/* Return the cursor's column, from 1, if ESC followed by sequence is a terminal's answer to the
  * position query (CPR, ECMA-48 8.3.14: "[row;columnR"). 0: the sequence is something else. */
 uint32_t line_keys_answered_column(const char *sequence);
 

@@ -56,8 +56,8 @@ static size_t character_bytes(const char *text, size_t n)
     return bytes > 0 ? (size_t)bytes : 1;
 }
 
-/* The position after the character at text, which is at `at` of a terminal of this width; the
- * end of a row is the beginning of the next. *early: the character did not fit into the
+/* Return the position after the character at text, which is at `at` of a terminal of this width;
+ * the end of a row is the beginning of the next. *early: the character did not fit into the
  * previous row. */
 static struct place step(uint32_t columns, struct place at, const char *text, size_t bytes,
                          bool *early)
@@ -141,7 +141,7 @@ void line_screen_draw(struct line_editor *e)
     }
 }
 
-/* How many terminal rows of this width one row of the line takes. */
+/* Return how many terminal rows of this width one row of the line takes. */
 static uint32_t rows_of(uint32_t row_columns, uint32_t columns)
 {
     return max_u32(1, (row_columns + columns - 1) / columns);

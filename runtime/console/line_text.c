@@ -24,7 +24,7 @@ static uint32_t code_at(const char *line, size_t n, size_t at)
     return utf8_decode((const uint8_t *)line + at, (int)(code_after(line, n, at) - at));
 }
 
-/* Whether the character at `at` is a mark, which belongs to the character before it. */
+/* Return true if the character at `at` is a mark, which belongs to the character before it. */
 static bool joins(const char *line, size_t n, size_t at)
 {
     return at < n && (uint8_t)line[at] >= 0x80 && char_joins(code_at(line, n, at));

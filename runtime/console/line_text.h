@@ -5,16 +5,16 @@
 
 #include <stddef.h>
 
-/* The start of the previous or the next character; marks that join a character belong to it. The
- * result stays within 0 .. n. */
+/* Return the start of the previous or the next character; marks that join a character belong to it.
+ * The result stays within 0 .. n. */
 size_t line_text_character_before(const char *line, size_t n, size_t at);
 size_t line_text_character_after(const char *line, size_t n, size_t at);
 
-/* The beginning of the word before `at`, and the end of the word after it. */
+/* Return the beginning of the word before `at`, and the end of the word after it. */
 size_t line_text_word_before(const char *line, size_t at);
 size_t line_text_word_after(const char *line, size_t n, size_t at);
 
-/* The terminal columns of n bytes. */
+/* Return the terminal columns of n bytes. */
 unsigned line_text_columns(const char *line, size_t n);
 
 #endif

@@ -267,7 +267,7 @@ size_t features_next_turn(struct features *f, struct feature_turn *t,
 bool features_is_quiet(struct features *f, bool at_work);
 /* The last feature's hook runs first, so that the text passes row 0 first. */
 void features_show(struct features *f, struct feature_turn *t, struct feature_text *to);
-/* The description of this field of requests; NULL: no feature has it. */
+/* Return the description of this field of requests; NULL: no feature has it. */
 const struct feature_field *features_field(struct features *f, const char *name, void **state);
 /* Set an option that is not in options.h. ERR_NOT_FOUND: no feature has it; ERR_BAD_ARGUMENT:
  * *accepts says what it accepts. */

@@ -199,7 +199,7 @@ static enum err check_pair(const struct adapter_header *h, const struct adapter_
     return ERR_OK;
 }
 
-/* The largest sum of ranks in one layer. */
+/* Return the largest sum of ranks in one layer. */
 static uint32_t most_ranks(const struct adapter_header *h, const struct adapter_pair *pairs)
 {
     uint32_t most = 0, sum = 0;

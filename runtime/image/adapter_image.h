@@ -29,8 +29,8 @@ enum err adapter_check_pairs(const struct adapter_header *h, const struct adapte
 enum err adapter_check_base(const struct adapter_header *h, const struct adapter_pair *pairs,
                             const struct image *base, char *error_message);
 
-/* Whether a role can have an adapter: it must be a matrix that is multiplied with tokens, but not
- * an expert's. */
+/* Return true if a role can have an adapter: it must be a matrix that is multiplied with tokens,
+ * but not an expert's. */
 bool adapter_takes_role(enum ingot_role role);
 
 /* Numbers of a pair's A and B, zeros included; bytes of n numbers of a type, rounded up to

@@ -4,8 +4,8 @@
 
 enum { KEY_BYTES = 65, DIGEST_BYTES = 32, NUMBER_BYTES = 32 };
 
-/* Whether a number is 0. BearSSL checks all other bounds, but it would compare an r of 0 with the X
- * of a point. */
+/* Return true if a number is 0. BearSSL checks all other bounds, but it would compare an r of 0
+ * with the X of a point. */
 static bool is_zero(const uint8_t *number)
 {
     uint8_t any = 0;

@@ -68,48 +68,49 @@ enum image_presence image_role_presence(const struct ingot_params *p, const stru
                                         enum ingot_role role);
 bool image_role_is_layer(enum ingot_role role);
 
-/* Whether every expert of a layer has such a tensor, in its own extent; one entry of the
+/* Return true if every expert of a layer has such a tensor, in its own extent; one entry of the
  * tensor table describes all of them. */
 bool image_role_is_expert(enum ingot_role role);
 
-/* Whether the role is a matrix, which is quantized and multiplied. Other roles are norms and
+/* Return true if the role is a matrix, which is quantized and multiplied. Other roles are norms and
  * biases (F32) and positions. */
 bool image_role_is_matrix(enum ingot_role role);
 
-/* The kind of layer number `layer` (< n_layers). */
+/* Return the kind of layer number `layer` (< n_layers). */
 const struct ingot_layer *image_layer(const struct image *img, uint32_t layer);
 
-/* The table entry of a tensor: layer < n_layers for roles of a layer, INGOT_NO_LAYER for others.
- * NULL: there is no such tensor. */
+/* Return the table entry of a tensor: layer < n_layers for roles of a layer, INGOT_NO_LAYER for
+ * others. NULL: there is no such tensor. */
 const struct ingot_tensor *image_tensor(const struct image *img, enum ingot_role role,
                                         unsigned layer);
 
-/* The type after which a model is named: the type of a feed-forward's first matrix, or else of
- * the output. */
+/* Return the type after which a model is named: the type of a feed-forward's first matrix, or else
+ * of the output. */
 unsigned image_main_type(const struct image *img);
 
-/* The most experts that a token takes in a layer; 0: no experts. */
+/* Return the most experts that a token takes in a layer; 0: no experts. */
 uint32_t image_most_experts(const struct image *img);
 
-/* The width of the widest recurrent mixer; 0: no recurrent mixer. */
+/* Return the width of the widest recurrent mixer; 0: no recurrent mixer. */
 uint32_t image_inner_dim(const struct image *img);
 
-/* The most numbers that all heads of a layer have together: for a token's queries, or for the
- * attended values. */
+/* Return the most numbers that all heads of a layer have together: for a token's queries, or for
+ * the attended values. */
 uint32_t image_queries(const struct image *img);
 
-/* The longest sequence that uses LongRoPE's short factors; 0: the model does not use LongRoPE. */
+/* Return the longest sequence that uses LongRoPE's short factors; 0: the model does not use
+ * LongRoPE. */
 uint32_t image_long_context(const struct image *img);
 
-/* The last layer that writes a state: its own keys and values, or a recurrent mixer's state. In
- * later layers a token does not affect other tokens. */
+/* Return the last layer that writes a state: its own keys and values, or a recurrent mixer's state.
+ * In later layers a token does not affect other tokens. */
 uint32_t image_last_written(const struct image *img);
 
-/* The types of the model's tensors, as bits 1 << enum ingot_type. */
+/* Return the types of the model's tensors, as bits 1 << enum ingot_type. */
 uint32_t image_types(const struct image *img);
 
-/* The number of segments, and the numbers of three segments: the token embedding; the tensors
- * that a layer always needs; the output norm with an untied output. layer < n_layers. */
+/* Return the number of segments, and the numbers of three segments: the token embedding; the
+ * tensors that a layer always needs; the output norm with an untied output. layer < n_layers. */
 uint32_t image_segment_count(const struct image *img);
 uint32_t image_front_segments(const struct ingot_params *p); /* segments before the segments of
                                                               * layers */
@@ -117,12 +118,13 @@ uint32_t image_embedding_segment(const struct image *img);
 uint32_t image_layer_segment(const struct image *img, uint32_t layer);
 uint32_t image_head_segment(const struct image *img);
 
-/* The table per layer: where a token's rows begin in the file, their bytes, and their checksum.
- * Only for a model that has this table. */
+/* Return the table per layer: where a token's rows begin in the file, their bytes, and their
+ * checksum. Only for a model that has this table. */
 uint64_t image_table_row(const struct image *img, uint32_t token, size_t *bytes);
 uint32_t image_table_crc(const struct image *img, uint32_t token);
 
-/* How many bytes of a layer's segment are needed up to the end of a phase (< INGOT_PHASES). */
+/* Return how many bytes of a layer's segment are needed up to the end of a phase (<
+ * INGOT_PHASES). */
 uint64_t image_phase_end(const struct image *img, uint32_t layer, unsigned phase);
 
 /* Compare the CRC-32C of segment number `segment`, as read, with the table. ERR_BAD_CHECKSUM:
@@ -135,7 +137,7 @@ void image_segment_name(const struct image *img, unsigned segment, char *text, s
 /* "token_embedding", "attn_norm", ... as the enum spells it, or "unknown". */
 const char *image_role_name(unsigned role);
 
-/* The name "attention", "dense", ..., "own" for a kind that a program adds, or "unknown". */
+/* Return the name "attention", "dense", ..., "own" for a kind that a program adds, or "unknown". */
 const char *image_mixer_name(unsigned mixer);
 const char *image_ffn_name(unsigned ffn);
 
@@ -153,19 +155,19 @@ uint32_t image_type_chunk(unsigned type);
 uint32_t image_type_padding(unsigned type);
 size_t image_type_row_bytes(unsigned type, uint32_t cols_padded);
 
-/* The 16 values of a tensor's nibbles, if its type has a table: IQ4_NL and MXFP4 have one table
- * for all tensors, FIG4 has one for each tensor. NULL: there is no table. */
+/* Return the 16 values of a tensor's nibbles, if its type has a table: IQ4_NL and MXFP4 have one
+ * table for all tensors, FIG4 has one for each tensor. NULL: there is no table. */
 const int8_t *image_tensor_values(const struct ingot_tensor *t);
 
-/* Whether a matrix of cols columns can have the type: F32, F16, Q8_0 and Q4_0 are padded, other
- * types need whole blocks. */
+/* Return true if a matrix of cols columns can have the type: F32, F16, Q8_0 and Q4_0 are padded,
+ * other types need whole blocks. */
 bool image_type_takes(unsigned type, uint32_t cols);
 
-/* Whether the type suits a matrix whose rows belong to heads: the type must multiply floats,
+/* Return true if the type suits a matrix whose rows belong to heads: the type must multiply floats,
  * or Q8. */
 bool image_type_suits_head(unsigned type);
 
-/* Whether a product has to unpack the type (runtime/compute/packed.h). */
+/* Return true if a product has to unpack the type (runtime/compute/packed.h). */
 bool image_type_is_packed(unsigned type);
 
 /* Bytes of a tensor as it is stored, including the padding of rows and columns. 0 for a type
@@ -177,7 +179,8 @@ uint64_t image_tensor_bytes(unsigned type, uint32_t rows, uint32_t cols);
 void image_role_shape(const struct ingot_params *p, const struct ingot_layer *l,
                       enum ingot_role role, uint32_t *rows, uint32_t *cols);
 
-/* A chat string of *bytes bytes, not NUL-terminated, from the image or from a separate section. */
+/* Return a chat string of *bytes bytes, not NUL-terminated, from the image or from a separate
+ * section. */
 const char *image_chat_text(const struct ingot_chat *chat, enum ingot_chat_string which,
                             uint32_t *bytes);
 const char *image_chat_string(const struct image *img, enum ingot_chat_string which,

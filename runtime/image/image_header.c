@@ -16,7 +16,7 @@ static uint32_t header_crc(const struct ingot_header *h)
     return crc32c_of_header(h, sizeof *h, &h->header_crc32c);
 }
 
-/* Whether a name is NUL-terminated and free of control characters, because it is written to
+/* Return true if a name is NUL-terminated and free of control characters, because it is written to
  * terminals. */
 static bool name_is_clean(const char *name, size_t bytes)
 {
@@ -245,7 +245,7 @@ static enum err check_section(struct image *img, const struct section_rule *r, u
     return ERR_OK;
 }
 
-/* The most checksums of extents: of experts, whose number the layers give, and of a table's
+/* Return the most checksums of extents: of experts, whose number the layers give, and of a table's
  * rows. */
 static uint32_t most_extents(const struct ingot_params *p)
 {

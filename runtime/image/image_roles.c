@@ -193,7 +193,7 @@ static uint32_t ssm_norm_dim(const struct ingot_layer *l)
     return l->inner_dim;
 }
 
-/* How many heads a norm of queries or keys treats as one. */
+/* Return how many heads a norm of queries or keys treats as one. */
 static uint32_t normed_heads(const struct ingot_layer *l, uint32_t n_heads)
 {
     return (l->features & INGOT_QK_NORM_WIDE) != 0 ? n_heads : 1;
@@ -204,7 +204,7 @@ static bool is_latent(const struct ingot_layer *l)
     return (l->features & INGOT_LATENT_KV) != 0;
 }
 
-/* How many numbers a head's query has before it is multiplied by ATTN_K_B. */
+/* Return how many numbers a head's query has before it is multiplied by ATTN_K_B. */
 static uint32_t query_dim(const struct ingot_layer *l)
 {
     return is_latent(l) ? l->query_dim : l->head_dim;

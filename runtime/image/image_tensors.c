@@ -87,7 +87,7 @@ static enum err check_shape(struct image *img, const struct ingot_tensor *t,
     return check_values(img, t, place);
 }
 
-/* The end of the part of a segment that holds the tensor. */
+/* Return the end of the part of a segment that holds the tensor. */
 static uint64_t limit_of(const struct image *img, const struct ingot_tensor *t,
                          const struct ingot_layer *l)
 {

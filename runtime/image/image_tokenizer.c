@@ -128,8 +128,8 @@ static enum err check_head(struct image *img, const struct ingot_tokenizer *t, u
     return ERR_OK;
 }
 
-/* Whether a type is known. Only tokens that are matched as a whole may strip white space around
- * them. */
+/* Return true if a type is known. Only tokens that are matched as a whole may strip white space
+ * around them. */
 static bool type_fits(uint8_t type)
 {
     uint8_t number = type & INGOT_TOKEN_TYPE;
@@ -215,8 +215,8 @@ static enum err check_sorted(struct image *img, const struct view *v)
     return ERR_OK;
 }
 
-/* Whether a token stands for a byte: by its name if its type is BYTE; in byte-level BPE a plain
- * token with this one byte. */
+/* Return true if a token stands for a byte: by its name if its type is BYTE; in byte-level BPE a
+ * plain token with this one byte. */
 static bool stands_for_byte(const struct view *v, uint32_t id, unsigned byte)
 {
     if (id >= v->head->n_tokens) {

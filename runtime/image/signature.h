@@ -19,7 +19,7 @@ enum { SIGNATURE_NAME_BYTES = 2 * SIGNATURE_ID_BYTES + 1 };
 void signature_key_id(uint8_t id[SIGNATURE_ID_BYTES], const uint8_t *key);
 char *signature_id_text(char text[SIGNATURE_NAME_BYTES], const uint8_t *id);
 
-/* Whether the first fields of a block are those of a signature; for programs that show
+/* Return true if the first fields of a block are those of a signature; for programs that show
  * signatures. */
 bool signature_is_block(const struct signature_block *b);
 

@@ -10,7 +10,7 @@
 #include "runtime/compute/kv_cache.h"
 #include "runtime/image/image.h"
 
-/* The layer's row in a table of rotations, for one token of the chunk; unused without a
+/* Return the layer's row in a table of rotations, for one token of the chunk; unused without a
  * rotation. */
 static const float *rotation(const struct transformer *t, float *const *tables, size_t token)
 {
@@ -32,7 +32,7 @@ static void rotate(const struct transformer *t, float *head, float *const *table
     }
 }
 
-/* How many dimensions of a head rotate. */
+/* Return how many dimensions of a head rotate. */
 static uint32_t rotated_dims(const struct transformer *t)
 {
     if (t->data->rope == INGOT_NO_ROPE) {

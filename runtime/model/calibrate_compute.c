@@ -101,7 +101,8 @@ static void note_doubt(struct calibration *p, const struct least *l)
     p->m->request.rates.disturbed |= l->n >= DOUBT_TIMES && !least_agrees(l);
 }
 
-/* Whether the measurement may end after `ticks`; it always ends after 1 / `most_hz` seconds. */
+/* Return true if the measurement may end after `ticks`; it always ends after 1 / `most_hz`
+ * seconds. */
 static bool is_enough(const struct calibration *p, const struct least *l, uint64_t ticks,
                       uint32_t least_hz, uint32_t most_hz)
 {
@@ -182,7 +183,7 @@ static bool between_layers(void *context)
             is_enough(p, &p->least, now - p->begun, LAYERS_HZ, LAYERS_MOST_HZ));
 }
 
-/* The mean over the windows without other programs. */
+/* Return the mean over the windows without other programs. */
 static uint64_t undisturbed_rest(const struct calibration *p)
 {
     uint64_t sum = 0, n = 0;
@@ -240,7 +241,7 @@ static void measure_checksum(struct calibration *p)
                                            bytes);
 }
 
-/* An earlier state of the same shape, which can replace number i here; returns i if there is
+/* Return an earlier state of the same shape, which can replace number i here; returns i if there is
  * none, or if state i needs no memory. */
 static uint32_t stand_in(const struct image *image, uint32_t i)
 {

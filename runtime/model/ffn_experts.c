@@ -160,8 +160,8 @@ static bool run_parallel(const struct transformer *t, unsigned core)
     return true;
 }
 
-/* The first quantized row, as wide as hidden values, after the token's own input, which experts
- * that arrive later still read. Each core has its own row. */
+/* Return the first quantized row, as wide as hidden values, after the token's own input, which
+ * experts that arrive later still read. Each core has its own row. */
 static uint32_t first_own_row(const struct transformer *t)
 {
     size_t stride = hidden_stride(t);
@@ -169,7 +169,8 @@ static uint32_t first_own_row(const struct transformer *t)
     return (uint32_t)(t->workers->n_cores * ((t->act.dim_stride + stride - 1) / stride));
 }
 
-/* Whether some experts are missing, and there is room to compute each one completely by itself. */
+/* Return true if some experts are missing, and there is room to compute each one completely by
+ * itself. */
 static bool runs_one_by_one(const struct transformer *t)
 {
     bool all = true;
@@ -253,7 +254,7 @@ static bool run_token(const struct transformer *t, unsigned core)
     return runs_one_by_one(t) ? run_one_by_one(t, core) : run_parallel(t, core);
 }
 
-/* The types of the matrices that read a token's input. */
+/* Return the types of the matrices that read a token's input. */
 static uint32_t input_types(const struct transformer *t)
 {
     const struct ingot_tensor *gate = t->tensors[INGOT_EXPERT_GATE];
@@ -348,7 +349,7 @@ struct early {
                       * rows after these */
 };
 
-/* How many rows of hidden values fit; an expert takes a part of a chunk. */
+/* Return how many rows of hidden values fit; an expert takes a part of a chunk. */
 static uint32_t rows_for_hidden(const struct transformer *t)
 {
     const struct activations *a = &t->act;

@@ -4,8 +4,8 @@
 #include "runtime/image/image.h"
 #include "runtime/model/ffn_experts_private.h"
 
-/* The next layer, if its router can be computed early: for a single token, if its weights are in
- * memory and there is work space. NULL: it cannot. */
+/* Return the next layer, if its router can be computed early: for a single token, if its weights
+ * are in memory and there is work space. NULL: it cannot. */
 static const struct ingot_layer *next_layer(const struct transformer *t)
 {
     const struct ingot_layer *next;

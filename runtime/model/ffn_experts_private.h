@@ -24,7 +24,7 @@ static inline size_t experts_work_bytes(const struct ingot_layer *l)
            padded(l->n_experts_used * sizeof(struct router_choice));
 }
 
-/* The same work space as layer l would lay it out. */
+/* Return the same work space as layer l would lay it out. */
 static inline struct token_work work_of_layer(const struct transformer *t,
                                               const struct ingot_layer *l, size_t token)
 {
@@ -40,7 +40,7 @@ static inline struct token_work work_of(const struct transformer *t, size_t toke
     return work_of_layer(t, t->data, token);
 }
 
-/* Whether experts come from a cache instead of with the layer. */
+/* Return true if experts come from a cache instead of with the layer. */
 static inline bool is_cached(const struct transformer *t)
 {
     return t->stream->experts.all != NULL;

@@ -267,8 +267,8 @@ void layer_run(const struct transformer *t, unsigned core)
     }
 }
 
-/* Whether keys can be computed apart from the rest. With a second mixer, which has the same input,
- * both run as a whole. */
+/* Return true if keys can be computed apart from the rest. With a second mixer, which has the same
+ * input, both run as a whole. */
 static bool has_own_keys(const struct transformer *t)
 {
     return t->mixer->keys != NULL && t->parallel == NULL;

@@ -44,7 +44,7 @@ struct layer_block {
 extern const struct layer_block *const layer_mixers[];
 extern const struct layer_block *const layer_ffns[];
 
-/* The block of a layer's kind; NULL: no such kind, or INGOT_..._NONE. */
+/* Return the block of a layer's kind; NULL: no such kind, or INGOT_..._NONE. */
 const struct layer_block *layer_mixer(const struct ingot_layer *l);
 const struct layer_block *layer_parallel(const struct ingot_layer *l);
 const struct layer_block *layer_ffn(const struct ingot_layer *l);
@@ -82,7 +82,7 @@ static inline const struct ingot_params *params(const struct transformer *t)
     return &t->image->header->params;
 }
 
-/* The part of the pass to which a current token belongs. */
+/* Return the part of the pass to which a current token belongs. */
 static inline const struct transformer_part *layer_part(const struct transformer *t, size_t token)
 {
     const struct transformer_part *p = t->parts;
@@ -93,7 +93,7 @@ static inline const struct transformer_part *layer_part(const struct transformer
     return p;
 }
 
-/* The position of a current token in its sequence. */
+/* Return the position of a current token in its sequence. */
 static inline uint32_t layer_position(const struct transformer *t, size_t token)
 {
     const struct transformer_part *p = layer_part(t, token);
@@ -101,7 +101,7 @@ static inline uint32_t layer_position(const struct transformer *t, size_t token)
     return p->position + (uint32_t)(token - p->first);
 }
 
-/* The floats of a norm or bias of the current layer; NULL: the layer has no such tensor. */
+/* Return the floats of a norm or bias of the current layer; NULL: the layer has no such tensor. */
 static inline const float *layer_vector(const struct transformer *t, enum ingot_role role)
 {
     const struct ingot_tensor *w = t->tensors[role];
@@ -123,12 +123,12 @@ void layer_multiply(const struct transformer *t, unsigned core, const struct ing
 void layer_matrix(const struct transformer *t, unsigned core, enum ingot_role role,
                   enum ingot_role bias, const struct linear_input *in, float *y, size_t y_stride);
 
-/* Whether each core prepares the input itself, in its own rows of the activations. It does for a
- * single token: if one core prepared it, all others would wait and need a barrier. False: cores
- * share the tokens. */
+/* Return true if each core prepares the input itself, in its own rows of the activations. It does
+ * for a single token: if one core prepared it, all others would wait and need a barrier. False:
+ * cores share the tokens. */
 bool layer_alone(const struct transformer *t);
 
-/* The block's normed input, as this core multiplies it. */
+/* Return the block's normed input, as this core multiplies it. */
 struct linear_input layer_normed(const struct transformer *t, unsigned core);
 
 /* Pass a barrier if cores have shared the tokens. */

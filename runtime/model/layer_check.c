@@ -6,7 +6,7 @@
 #include "runtime/model/state_none.h"
 #include "runtime/text/format_text.h"
 
-/* The roles of a layer's tensors. */
+/* Return the roles of a layer's tensors. */
 static uint64_t roles_of(const struct image *image, const struct ingot_layer *l)
 {
     uint64_t roles = 0;

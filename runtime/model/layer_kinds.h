@@ -14,14 +14,14 @@ enum err layer_check(struct image *image);
 /* Bytes of work space that a token needs in any layer, in addition to the activations. */
 size_t layer_work_bytes(const struct image *image);
 
-/* How many states a sequence has: one for each layer; and if some layer has a second mixer, as
- * many again after these. */
+/* Return how many states a sequence has: one for each layer; and if some layer has a second mixer,
+ * as many again after these. */
 uint32_t layer_state_count(const struct image *image);
 
-/* The kind of state number i; state_none if nothing is remembered. */
+/* Return the kind of state number i; state_none if nothing is remembered. */
 const struct layer_state_kind *layer_state_kind(const struct image *image, uint32_t i);
 
-/* The layer to which state number i belongs. */
+/* Return the layer to which state number i belongs. */
 uint32_t layer_state_layer(const struct image *image, uint32_t i);
 
 /* Bytes of memory of state number i: 0 if it uses the cache of keys and values, or needs no

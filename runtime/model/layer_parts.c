@@ -77,7 +77,7 @@ bool layer_alone(const struct transformer *t)
     return t->n_tokens == 1 && t->act.chunk >= t->workers->n_cores;
 }
 
-/* The first row of the activations that this core prepares. */
+/* Return the first row of the activations that this core prepares. */
 static uint32_t own_row(const struct transformer *t, unsigned core)
 {
     return layer_alone(t) ? core : 0;
@@ -120,7 +120,7 @@ void layer_pad(const struct transformer *t, unsigned core, float *rows, size_t s
     }
 }
 
-/* The types of the layer's matrices in these roles. */
+/* Return the types of the layer's matrices in these roles. */
 static uint32_t types_of(const struct transformer *t, uint64_t roles)
 {
     uint32_t types = 0;
@@ -171,7 +171,7 @@ void layer_step(const struct transformer *t, unsigned core)
     workers_barrier(t->workers, core);
 }
 
-/* The phase in which a tensor of the layer arrives. */
+/* Return the phase in which a tensor of the layer arrives. */
 static unsigned phase_of(const struct transformer *t, const struct ingot_tensor *w)
 {
     unsigned phase = 0;

@@ -28,7 +28,7 @@ uint32_t lora_crc(const struct lora *l)
 
 /* ---- the pairs of a layer -------------------------------------------------------------------- */
 
-/* The first pair of the layer or of a later one. */
+/* Return the first pair of the layer or of a later one. */
 static uint32_t find_layer(const struct lora_adapter *a, uint32_t layer)
 {
     uint32_t low = 0, high = a->header->n_pairs;

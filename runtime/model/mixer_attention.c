@@ -27,7 +27,7 @@ static void append_tile(const struct transformer *t, unsigned core,
     }
 }
 
-/* How many tiles contain a sequence's tokens. */
+/* Return how many tiles contain a sequence's tokens. */
 static uint32_t part_tiles(const struct transformer_part *p)
 {
     return (p->position + p->n - 1) / KV_TILE + 1 - p->position / KV_TILE;
@@ -149,9 +149,9 @@ static size_t blocks_of_part(const struct transformer *t, const struct attention
     return (size_t)t->data->n_kv_heads * s->head_blocks * s->token_blocks;
 }
 
-/* The block of tokens that comes nth: the first, the last, the second and so on. Later blocks
- * attend to more positions, so a core that gets consecutive numbers has about as much work as the
- * others. */
+/* Return the block of tokens that comes nth: the first, the last, the second and so on. Later
+ * blocks attend to more positions, so a core that gets consecutive numbers has about as much work
+ * as the others. */
 static uint32_t token_block(const struct attention_split *s, uint32_t nth)
 {
     return nth % 2 == 0 ? nth / 2 : s->token_blocks - 1 - nth / 2;
@@ -231,7 +231,7 @@ static void project_low(const struct transformer *t, unsigned core)
     layer_step(t, core);
 }
 
-/* Whether this run computes keys and values. If not, it reads another layer's, or they exist
+/* Return true if this run computes keys and values. If not, it reads another layer's, or they exist
  * already. */
 static bool makes_keys(const struct transformer *t)
 {
@@ -314,7 +314,7 @@ static void gate_attended(const struct transformer *t, unsigned core)
     }
 }
 
-/* Whether each core attends with exactly the heads whose keys it has appended, so that no
+/* Return true if each core attends with exactly the heads whose keys it has appended, so that no
  * barrier is needed. */
 static bool keeps_heads(const struct transformer *t)
 {

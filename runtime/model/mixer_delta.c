@@ -112,7 +112,7 @@ static void make_gates(const struct transformer *t, unsigned core, const struct 
     }
 }
 
-/* The group whose query and key an inner head uses. */
+/* Return the group whose query and key an inner head uses. */
 static size_t group_of(const struct ingot_layer *l, size_t head)
 {
     if ((l->features & INGOT_TILED_GROUPS) != 0) {

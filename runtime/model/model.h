@@ -93,8 +93,8 @@ struct model {
  * are read, ERR_ABORTED by setup->progress; m->error_message says which. */
 enum err model_open(struct model *m, const struct model_setup *setup);
 
-/* How many bytes at the beginning of setup->ram an open model and its session take. Another model
- * may use the rest. */
+/* Return how many bytes at the beginning of setup->ram an open model and its session take. Another
+ * model may use the rest. */
 size_t model_bytes(const struct model *m);
 
 /* Load the weights; afterwards a session may be opened. Errors of stream_load: m->error_message. */
@@ -104,7 +104,7 @@ enum err model_load(struct model *m, const struct model_setup *setup);
  * card's data. */
 void model_lend_core(struct model *m, uint32_t n);
 
-/* The most guesses in one pass; 0 if none were asked for. */
+/* Return the most guesses in one pass; 0 if none were asked for. */
 uint32_t model_most_guesses(const struct model *m);
 
 /* Planned bytes to read for one more token: layers and head. A row of a streamed embedding is

@@ -5,7 +5,7 @@
 
 #include "runtime/model/layer.h"
 
-/* The matrix that makes the input; it is stored in place of an output matrix. */
+/* Return the matrix that makes the input; it is stored in place of an output matrix. */
 static const struct ingot_tensor *input_matrix(const struct transformer *t)
 {
     return image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER);

@@ -16,7 +16,7 @@ void narrow_run(struct transformer *t);
 /* Run the rest of the layer for the tokens that continue, with their tables of rotations. */
 void narrow_run_rest(struct transformer *t);
 
-/* The row (dim) of act.x with the result of a token of the pass that was not skipped. */
+/* Return the row (dim) of act.x with the result of a token of the pass that was not skipped. */
 const float *narrow_row(const struct transformer *t, uint32_t token);
 
 #endif

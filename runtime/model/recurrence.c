@@ -68,7 +68,7 @@ static const float *row_at(const struct channels *c, size_t i)
     return c->x->at + (c->part->first + i - c->n_kept) * c->x->stride + c->first;
 }
 
-/* The rows for token i's convolution; for the first tokens they are collected in window. */
+/* Return the rows for token i's convolution; for the first tokens they are collected in window. */
 static const float *rows_of(const struct channels *c, size_t i, float *window, size_t *stride)
 {
     if (i >= c->n_kept) {

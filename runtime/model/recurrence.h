@@ -35,7 +35,7 @@ static inline size_t recurrence_stride(size_t n)
 /* Take the next rows of n floats for the chunk from act.work, where *at is the first free byte. */
 struct recurrence_rows recurrence_take(const struct transformer *t, uint8_t **at, size_t n);
 
-/* The state of the current layer's recurrent mixer, for one sequence of the pass. */
+/* Return the state of the current layer's recurrent mixer, for one sequence of the pass. */
 struct recurrent *recurrence_state(const struct transformer *t, const struct transformer_part *p);
 
 /* Make this core's part of the copy before the pass. */
@@ -68,11 +68,11 @@ struct recurrence_columns {
     size_t first, n; /* columns of the head */
 };
 
-/* The next columns, from number `at` in the count over all heads, at most RECURRENCE_COLUMNS and
- * before `last`. */
+/* Return the next columns, from number `at` in the count over all heads, at most RECURRENCE_COLUMNS
+ * and before `last`. */
 struct recurrence_columns recurrence_columns(const struct ingot_layer *l, size_t at, size_t last);
 
-/* The start of columns of a sequence's state, and their shape for the kernels. */
+/* Return the start of columns of a sequence's state, and their shape for the kernels. */
 float *recurrence_matrix(const struct transformer *t, const struct transformer_part *p,
                          const struct recurrence_columns *c, struct state_shape *shape);
 

@@ -14,7 +14,7 @@ static void kv_clear(struct layer_state *st)
     }
 }
 
-/* Whether no earlier layer has attention. */
+/* Return true if no earlier layer has attention. */
 static bool is_first(const struct layer_state *st)
 {
     const struct kv_cache *kv = st->self;

@@ -64,7 +64,7 @@ static bool sees(const struct hidden_watch *w)
     return w->see != NULL && (w->sees == NULL || *w->sees);
 }
 
-/* Whether a watcher needs the last hidden state of every token. */
+/* Return true if a watcher needs the last hidden state of every token. */
 static bool is_watched(const struct transformer *t)
 {
     const struct hidden_watch *w = t->watches;
@@ -91,7 +91,7 @@ static void layer_work(void *arg, struct workers *workers, unsigned core)
     trace_end(workers->trace, TRACE_LAYER, t->layer, core, begin);
 }
 
-/* Whether tokens are left out in this pass. Not in a short pass, which begins a layer before
+/* Return true if tokens are left out in this pass. Not in a short pass, which begins a layer before
  * all of it has arrived and may have to compute it again. */
 static bool leaves_out(const struct transformer *t)
 {
@@ -464,7 +464,7 @@ enum err transformer_logits_of_adapted(struct transformer *t, const float *hidde
     return run_head(t, n, logits);
 }
 
-/* A dot product with sixteen sums, so that no addition waits for the previous one. */
+/* Return a dot product with sixteen sums, so that no addition waits for the previous one. */
 static float dot(const float *a, const float *b, uint32_t n)
 {
     float lane[16] = { 0 };

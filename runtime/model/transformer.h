@@ -120,15 +120,15 @@ enum err transformer_pass(struct transformer *t, const struct transformer_pass *
  * logits_rows. With a tiled head, call only once for each pass. Errors of the stream. */
 enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, float **logits);
 
-/* The hidden state (dim) f32 of a token of the last pass, not skipped, after the last norm, not
- * adapted; valid until the next call. */
+/* Return the hidden state (dim) f32 of a token of the last pass, not skipped, after the last norm,
+ * not adapted; valid until the next call. */
 const float *transformer_hidden(struct transformer *t, uint32_t token);
 
 /* As transformer_logits, for tokens[0 .. n) of the pass, in ascending order. */
 enum err transformer_logits_at(struct transformer *t, const uint32_t *tokens, uint32_t n,
                                float **logits);
 
-/* Whether the whole head is in memory, as the next functions require. */
+/* Return true if the whole head is in memory, as the next functions require. */
 bool transformer_has_head(const struct transformer *t);
 
 /* Compute the logits (n, vocab) for hidden states (n, dim) after the last norm, not adapted,
@@ -150,7 +150,7 @@ void transformer_logits_of_rows(const struct transformer *t, const float *hidden
  * their parts. */
 void transformer_adapt(const struct transformer *t, float *hidden);
 
-/* Whether no adapter is in use, so that the logits of rows are close to those of
+/* Return true if no adapter is in use, so that the logits of rows are close to those of
  * transformer_logits_of. */
 static inline bool transformer_is_plain(const struct transformer *t)
 {

@@ -31,7 +31,7 @@ void lock_value_text(char text[LOCK_TEXT_BYTES], const struct lock_value *w);
  * the result. */
 void lock_value_hash(struct lock_value *w, const char *pin, size_t n);
 
-/* Whether the PIN is right. */
+/* Return true if the PIN is right. */
 bool lock_value_opens(const struct lock_value *w, const char *pin, size_t n);
 
 #endif

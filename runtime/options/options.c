@@ -214,7 +214,8 @@ static enum err set_flag(struct options *o, const struct rule *rule, const char 
     return ERR_OK;
 }
 
-/* The option that a name means today: pins= with a number meant pinned= before lines had names. */
+/* Return the option that a name means today: pins= with a number meant pinned= before lines had
+ * names. */
 static enum option today(enum option which, const char *value, const struct options_report *report)
 {
     char shown[OPTIONS_SHOWN_BYTES];

@@ -244,7 +244,7 @@ static inline bool options_given(const struct options *o, enum option which)
     return option_set_has(&o->given, which);
 }
 
-/* Whether this option was given with an unusable value. */
+/* Return true if this option was given with an unusable value. */
 static inline bool options_refused(const struct options *o, enum option which)
 {
     return option_set_has(&o->refused, which);
@@ -288,7 +288,7 @@ enum err options_set_quoted(struct options *o, const char *name, const char *val
  * them. */
 void options_take_sampling(struct options *o, const struct ingot_sampling *model);
 
-/* The sampling options that were given, in the form of a model's defaults. */
+/* Return the sampling options that were given, in the form of a model's defaults. */
 struct ingot_sampling options_given_sampling(const struct options *o);
 
 /* Remove the sampling options from a set. */
@@ -312,7 +312,7 @@ struct options_kept {
 void options_keep(struct options_kept *kept, const struct options *o);
 void options_put_back(struct options *o, const struct options_kept *kept);
 
-/* The option of this name; OPTION_COUNT: there is none. */
+/* Return the option of this name; OPTION_COUNT: there is none. */
 enum option options_of_name(const char *name);
 
 /* The text in front of an option's "=", and its values as the end of a sentence "NAME takes

@@ -141,7 +141,7 @@ static int letter_shift(char c)
     }
 }
 
-/* The power of 2 that s, the rest of the text, names: "", K, KB, KiB ... -1: none. */
+/* Return the power of 2 that s, the rest of the text, names: "", K, KB, KiB ... -1: none. */
 static int size_shift(const char *s)
 {
     int shift = letter_shift(*s);

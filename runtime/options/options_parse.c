@@ -44,7 +44,7 @@ static bool is_foreign(const char *name, size_t bytes)
 
 /* ---- the nearest option ---- */
 
-/* The known option that is most similar to an unknown one. NULL: none is similar. */
+/* Return the known option that is most similar to an unknown one. NULL: none is similar. */
 static const struct rule *nearest_rule(const char *name, size_t bytes)
 {
     struct nearest near;
@@ -93,7 +93,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* The character that \c means inside quotes; 0: the backslash stands for itself. */
+/* Return the character that \c means inside quotes; 0: the backslash stands for itself. */
 static char escaped(char c)
 {
     switch (c) {

@@ -49,10 +49,11 @@ void options_set_initial(struct options *o, const struct rule *rule);
 __attribute__((format(printf, 3, 4))) void options_say(const struct options_report *report,
                                                        bool refused, const char *format, ...);
 
-/* The beginning of an option for a message; characters that could disturb a terminal become '?'. */
+/* Return the beginning of an option for a message; characters that could disturb a terminal become
+ * '?'. */
 const char *options_shown(char buffer[OPTIONS_SHOWN_BYTES], const char *text, size_t bytes);
 
-/* The option of this name (bytes), or OPTION_COUNT. */
+/* Return the option of this name (bytes), or OPTION_COUNT. */
 enum option options_find(const char *name, size_t bytes);
 
 /* Find the index of a value in a list of words separated by spaces. False: the value is not in the

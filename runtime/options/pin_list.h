@@ -35,10 +35,10 @@ const char *pin_list_read(struct pin_list *l, const char *text);
 const char *pin_list_error_message(const char *text); /* as pin_list_read, for callers that do
                                                        * not need the list */
 
-/* The index of a name (bytes), or PINS_MOST: there is none. */
+/* Return the index of a name (bytes), or PINS_MOST: there is none. */
 unsigned pin_list_find(const struct pin_list *l, const char *name, size_t bytes);
 
-/* Whether a text (bytes) may be a name: a lower-case letter, then letters, digits, "_". */
+/* Return true if a text (bytes) may be a name: a lower-case letter, then letters, digits, "_". */
 bool pin_is_name(const char *text, size_t bytes);
 
 #endif

@@ -51,7 +51,7 @@ const char *
 sensor_list_error_message(const char *text); /* as sensor_list_read, for callers that do not need
                                               * the list */
 
-/* The value of a sensor's register, in thousandths of a degree. */
+/* Return the value of a sensor's register, in thousandths of a degree. */
 int32_t sensor_milli(const struct sensor_kind *kind, uint16_t word);
 
 #endif

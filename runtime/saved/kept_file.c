@@ -286,8 +286,8 @@ bool kept_file_read_marks(struct kept *k, uint32_t i, uint32_t to)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* The place in the file of a block in memory; the file may lack the block's mark. KEPT_NONE: not in
- * the file. */
+/* Return the place in the file of a block in memory; the file may lack the block's mark. KEPT_NONE:
+ * not in the file. */
 static uint32_t place_of(const struct kept *k, const struct kept_block *b)
 {
     return kept_find_serial(k->card, k->n_card, b->serial);
@@ -304,7 +304,7 @@ static bool is_missing(const struct kept *k, const struct kept_block *b)
     return at == KEPT_NONE || (b->has_mark && !k->card[at].has_mark);
 }
 
-/* The earliest block that must be written, because a parent comes before its children. */
+/* Return the earliest block that must be written, because a parent comes before its children. */
 static uint32_t next_missing(const struct kept *k)
 {
     uint32_t best = KEPT_NONE;

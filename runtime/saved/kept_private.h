@@ -12,11 +12,11 @@ static inline uint8_t *kept_slot(const struct kept *k, uint32_t i)
     return k->slots + i * (k->keys_bytes + k->marks_bytes);
 }
 
-/* The index of the block with this serial number in a list (n). KEPT_NONE: not found. */
+/* Return the index of the block with this serial number in a list (n). KEPT_NONE: not found. */
 uint32_t kept_find_serial(const struct kept_block *list, uint32_t n, uint64_t serial);
 
-/* A free block of a list (n), or the longest unused block; but not a block used after `since`,
- * and not `but`. KEPT_NONE: none. */
+/* Return a free block of a list (n), or the longest unused block; but not a block used after
+ * `since`, and not `but`. KEPT_NONE: none. */
 uint32_t kept_oldest(const struct kept_block *list, uint32_t n, uint64_t since, uint64_t but);
 
 /* Read what the file contains. Without a file, or if the file is too small, k->n_card is 0. */

@@ -17,7 +17,7 @@ struct saved_chat_contents {
 /* Fill h with the description of the state, except what depends on the payload's bytes and on
  * earlier saves. */
 void saved_chat_describe(const struct saved_chat_state *state, struct saved_chat_header *h);
-/* The CRC of the file's model, and of how keys are rotated if the file has keys. */
+/* Return the CRC of the file's model, and of how keys are rotated if the file has keys. */
 uint32_t saved_chat_model_crc(const struct session *session, enum saved_kind kind);
 /* Bytes of the payload that h describes. */
 uint64_t saved_chat_payload_bytes(const struct saved_chat_state *state,
@@ -29,12 +29,12 @@ void saved_chat_begin(struct saved_chat *s, const struct file *file,
 /* Announce that this many more bytes will be moved, for the progress. */
 void saved_chat_expect(struct saved_chat *s, const struct saved_chat_header *h);
 
-/* The name of the command that writes the file. */
+/* Return the name of the command that writes the file. */
 const char *saved_chat_command(const struct saved_chat *s);
-/* The 8 bytes with which the file's headers begin. */
+/* Return the 8 bytes with which the file's headers begin. */
 const char *saved_chat_magic(const struct saved_chat *s);
 
-/* The header of a half, as it is on the card. */
+/* Return the header of a half, as it is on the card. */
 const struct saved_chat_header *saved_chat_header_of(const struct saved_chat *s, unsigned half);
 
 /* Read both headers. Errors of halves_read. */

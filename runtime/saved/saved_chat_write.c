@@ -7,7 +7,7 @@
 
 enum { MIB = 1 << 20 };
 
-/* Whether there is nothing to save. A prefix is never empty. */
+/* Return true if there is nothing to save. A prefix is never empty. */
 static bool is_empty(const struct saved_chat_state *state)
 {
     if (state->kind == SAVED_SECTION) {
@@ -123,7 +123,7 @@ static enum err write_payload(struct saved_chat *s, unsigned half,
     return halves_not_kept(&s->halves, saved_chat_check(s, half, h, "reading it back", NULL));
 }
 
-/* Whether this prefix is the first in its file. Its header then shows if the file is cut off
+/* Return true if this prefix is the first in its file. Its header then shows if the file is cut off
  * later. */
 static bool begins_file(const struct saved_chat *s)
 {

@@ -62,7 +62,7 @@ void turns_drop(struct turns *t, unsigned n, uint32_t reply);
  * turn begins at `from` at the latest. */
 void turns_cut_out(struct turns *t, uint32_t from, uint32_t n, unsigned keep);
 
-/* The new index of token number i after turns_cut_out; for a dropped token: `from`. */
+/* Return the new index of token number i after turns_cut_out; for a dropped token: `from`. */
 uint32_t turns_moved(uint32_t i, uint32_t from, uint32_t n);
 
 #endif

@@ -24,10 +24,10 @@ struct screen_draw {
 /* Make all pixels black. The screen outlives d. */
 void screen_draw_open(struct screen_draw *d, const struct board_screen *screen);
 
-/* The value of `scale` that suits a screen. */
+/* Return the value of `scale` that suits a screen. */
 uint32_t screen_draw_scale(const struct board_screen *screen);
 
-/* How many cells the screen has; screen and scale are set. */
+/* Return how many cells the screen has; screen and scale are set. */
 uint32_t screen_draw_columns(const struct screen_draw *d);
 uint32_t screen_draw_rows(const struct screen_draw *d);
 

@@ -79,12 +79,12 @@ void text_screen_open(struct text_screen *t, uint32_t columns, uint32_t rows, vo
 /* Write bytes of UTF-8 with control characters, split anywhere. LF begins a row at column 0. */
 void text_screen_put(struct text_screen *t, const char *text, size_t bytes);
 
-/* The cell at a visible row and column. */
+/* Return the cell at a visible row and column. */
 const struct text_cell *text_screen_cell(const struct text_screen *t, uint32_t row,
                                          uint32_t column);
 struct text_row *text_screen_changed(struct text_screen *t, uint32_t row);
 
-/* The cell that shows the cursor. */
+/* Return the cell that shows the cursor. */
 struct text_place text_screen_cursor(const struct text_screen *t);
 
 /* Mark a cell to be drawn again. */

@@ -70,7 +70,7 @@ double beams_log(double x)
     return e * ln2_high + (e * ln2_low + 2 * (z + z * sum));
 }
 
-/* Whether a comes before b: by the higher score, the older beam, the lower id. */
+/* Return true if a comes before b: by the higher score, the older beam, the lower id. */
 static bool before(const struct candidate *a, const struct candidate *b)
 {
     if (a->score != b->score) {
@@ -277,7 +277,7 @@ static const uint32_t *ids_of(const struct search *b, uint32_t beam)
     return b->live[beam].sequence == NULL ? b->s->ids : b->live[beam].sequence->ids;
 }
 
-/* How many new tokens all beams, and the best ended reply, have in common. */
+/* Return how many new tokens all beams, and the best ended reply, have in common. */
 static uint32_t in_common(const struct search *b)
 {
     const uint32_t *ids = ids_of(b, 0) + b->first;
@@ -340,7 +340,7 @@ static enum err advance(struct search *b, bool last)
     return e;
 }
 
-/* Whether no beam can become better than the best ended reply. */
+/* Return true if no beam can become better than the best ended reply. */
 static bool is_over(const struct search *b)
 {
     if (b->n_live == 0 || b->ended >= b->n) {

@@ -1,6 +1,6 @@
 #include "runtime/session/ngram.h"
 
-/* How many tokens before `end` equal the tokens before n, at most NGRAM_LONGEST. */
+/* Return how many tokens before `end` equal the tokens before n, at most NGRAM_LONGEST. */
 static uint32_t match(const uint32_t *ids, uint32_t end, uint32_t n)
 {
     uint32_t i = 0;

@@ -11,7 +11,7 @@ static uint64_t now(const struct session *s)
     return platform_ticks(&s->model->transformer.workers->platform->clock);
 }
 
-/* The position at which a sequence with a pending prompt is marked, so that another sequence
+/* Return the position at which a sequence with a pending prompt is marked, so that another sequence
  * can continue from there. */
 static uint32_t mark_of(const struct session *s)
 {

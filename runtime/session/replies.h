@@ -54,7 +54,7 @@ enum err replies_pass(struct replies *r, const struct stop *stop);
 /* End a reply now; its slot becomes free. */
 void replies_leave(struct replies *r, uint32_t slot);
 
-/* How many slots are busy. */
+/* Return how many slots are busy. */
 uint32_t replies_busy(const struct replies *r);
 
 #endif

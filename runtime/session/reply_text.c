@@ -15,7 +15,7 @@ static bool is_space(char c)
 
 /* ---- searched strings ------------------------------------------------------------------------ */
 
-/* The longest of the strings with which h ends. */
+/* Return the longest of the strings with which h ends. */
 static size_t find_whole(const struct held_text *h, const char *const *strings, uint32_t n)
 {
     size_t longest = 0;
@@ -31,7 +31,8 @@ static size_t find_whole(const struct held_text *h, const char *const *strings, 
     return longest;
 }
 
-/* How many bytes at the end of h may be the beginning of one of the strings, but not all of it. */
+/* Return how many bytes at the end of h may be the beginning of one of the strings, but not all of
+ * it. */
 static size_t find_beginning(const struct held_text *h, const char *const *strings, uint32_t n)
 {
     size_t longest = 0;
@@ -173,7 +174,7 @@ void reply_text_end(struct reply_text *r)
     utf8_writer_flush(&r->writer);
 }
 
-/* Whether the text ends with one of the marks, or is one. */
+/* Return true if the text ends with one of the marks, or is one. */
 static bool ends_with(const char *const *marks, const char *text, size_t bytes, bool whole)
 {
     for (unsigned i = 0; i < N_MARKS; i++) {

@@ -57,13 +57,13 @@ void reply_text_open(struct reply_text *r, const struct reply_stops *stops, bool
 /* Put the text of one more token. Afterwards r->stopped says whether the reply ends here. */
 void reply_text_put(struct reply_text *r, const char *text, size_t bytes);
 
-/* Whether reply_text_end() has something to write. */
+/* Return true if reply_text_end() has something to write. */
 bool reply_text_holds(const struct reply_text *r);
 
 /* The reply has ended: write text that was held back, unless a stop string ended it. */
 void reply_text_end(struct reply_text *r);
 
-/* Whether a text is a mark of thoughts, and whether the text before a reply ends with the
+/* Return whether a text is a mark of thoughts, and whether the text before a reply ends with the
  * opening mark. */
 bool reply_text_is_mark(const char *text, size_t bytes);
 bool reply_text_opens(const char *text, size_t bytes);

@@ -10,7 +10,7 @@ static uint64_t now(const struct reply_tokens *r)
     return platform_ticks(&r->session->model->transformer.workers->platform->clock);
 }
 
-/* The text that token id adds after `previous`. Control tokens add no text, except marks of
+/* Return the text that token id adds after `previous`. Control tokens add no text, except marks of
  * thoughts. */
 static const char *piece_of(const struct tokenizer *t, uint32_t id, uint32_t previous,
                             size_t *bytes)
@@ -72,7 +72,7 @@ bool reply_tokens_is_end(const struct reply_tokens *r, uint32_t id)
     return id == r->session->model->tokenizer.head->bos;
 }
 
-/* The constraint on the reply now; NULL: none. Thoughts are free. */
+/* Return the constraint on the reply now; NULL: none. Thoughts are free. */
 static struct constraint *constraint_of(const struct reply_tokens *r)
 {
     return r->text.part == REPLY_THOUGHTS ? NULL : r->params->constraint;
@@ -141,7 +141,7 @@ void reply_tokens_read_scores(const struct reply_tokens *r, struct token_scores 
     }
 }
 
-/* The logit that id had before sampling. */
+/* Return the logit that id had before sampling. */
 static float logit_of(const struct reply_tokens *r, uint32_t id, const struct sampler *sampler)
 {
     const struct constraint *c = constraint_of(r);

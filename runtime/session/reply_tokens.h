@@ -21,7 +21,7 @@ struct reply_tokens {
 /* The prompt is computed: tell the sink that the reply begins. */
 void reply_tokens_begin(struct reply_tokens *r);
 
-/* Whether id ends the reply, and is not part of it. */
+/* Return true if id ends the reply, and is not part of it. */
 bool reply_tokens_is_end(const struct reply_tokens *r, uint32_t id);
 
 /* With a constraint: call keep before the sampler destroys the logits (vocab), then the second
@@ -44,7 +44,7 @@ enum generate_end reply_tokens_ended(const struct reply_tokens *r);
 /* id is the reply's next token: count it, and pass its text to the sink. */
 void reply_tokens_take(struct reply_tokens *r, uint32_t id);
 
-/* Whether the reply ends with the taken token, *latest in the ids; result->end says why. */
+/* Return true if the reply ends with the taken token, *latest in the ids; result->end says why. */
 bool reply_tokens_end_here(struct reply_tokens *r, const uint32_t *latest);
 
 /* Call when the reply has ended, perhaps by an error: writes text that was held back. */

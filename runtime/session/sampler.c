@@ -97,7 +97,7 @@ static void clean_logits(struct sampler *s, float *logits, uint32_t vocab, const
     clean_block(s, logits + n_blocks * BLOCK, vocab % BLOCK);
 }
 
-/* The first of the largest logits: in the first block that has the largest maximum. */
+/* Return the first of the largest logits: in the first block that has the largest maximum. */
 static uint32_t pick_greedy(struct sampler *s, const float *logits, uint32_t vocab,
                             const struct kernels *k)
 {
@@ -124,7 +124,7 @@ static uint32_t pick_greedy(struct sampler *s, const float *logits, uint32_t voc
     return at;
 }
 
-/* The mass of the candidates that top_k leaves, of which top_p is a fraction. The candidates
+/* Return the mass of the candidates that top_k leaves, of which top_p is a fraction. The candidates
  * are taken off the heap if top_k cuts some, otherwise they stay in it. */
 static float mass_of_candidates(float *logits, struct candidate *c, size_t n, size_t kept,
                                 float max, const struct kernels *k)
@@ -150,8 +150,8 @@ static void take_shares(float *shares, struct candidate *c, size_t n, size_t fir
     k->exp_sum_f32(shares, some, max);
 }
 
-/* How many of the best candidates top_k, top_p and min_p leave, at least 1; they are in c[n -
- * 1], c[n - 2] ... from the best down. n >= 1. mass: the mass that top_k leaves; 0: not known
+/* Return how many of the best candidates top_k, top_p and min_p leave, at least 1; they are in c[n
+ * - 1], c[n - 2] ... from the best down. n >= 1. mass: the mass that top_k leaves; 0: not known
  * yet. Each filter keeps the candidate that crosses its limit, as llama.cpp does. */
 static size_t filter_candidates(const struct sampler_params *p, float *logits, struct candidate *c,
                                 size_t n, float mass, const struct kernels *k)

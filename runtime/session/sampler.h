@@ -71,8 +71,8 @@ uint32_t sampler_pick(struct sampler *s, float *logits, uint32_t vocab, const ui
 void sampler_adjust(const struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
                     size_t n_recent, void *scratch);
 
-/* The logit that the last picked token, id after these tokens, had before biases and penalties,
- * except for rounding. */
+/* Return the logit that the last picked token, id after these tokens, had before biases and
+ * penalties, except for rounding. */
 float sampler_logit(const struct sampler *s, uint32_t id, const uint32_t *recent, size_t n_recent);
 
 /* The distribution from which a guess was drawn: q in speculative decoding (arXiv 2211.17192). */

@@ -40,7 +40,7 @@ static float repeated(const struct sampler_params *p, float logit)
     return logit > 0 ? logit / p->repeat : logit * p->repeat;
 }
 
-/* The penalty for a token that is n times in the reply, n > 0. */
+/* Return the penalty for a token that is n times in the reply, n > 0. */
 static float count_penalty(const struct sampler_params *p, uint32_t n)
 {
     float often = (float)n * p->frequency;
@@ -64,7 +64,7 @@ static void count_tokens(uint32_t *counts, uint32_t vocab, struct window w)
     }
 }
 
-/* The count of a token at its first place in the window, and 0 at its other places, so that
+/* Return the count of a token at its first place in the window, and 0 at its other places, so that
  * each token is changed once. */
 static uint32_t take_count(uint32_t *counts, uint32_t vocab, uint32_t id)
 {

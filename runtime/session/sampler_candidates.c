@@ -129,7 +129,7 @@ static float take_maxima(struct candidate *blocks, const float *logits, uint32_t
     return max;
 }
 
-/* The mass of all logits, block by block. */
+/* Return the mass of all logits, block by block. */
 static float mass_of_all(const struct candidate *blocks, const float *logits, uint32_t vocab,
                          float max, const struct kernels *k)
 {

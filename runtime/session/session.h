@@ -86,14 +86,14 @@ void session_clear(struct session *s);
  * kept. */
 void session_weights_changed(struct session *s);
 
-/* A CRC of the model and of the adapters in use on it: a state depends on both. */
+/* Return a CRC of the model and of the adapters in use on it: a state depends on both. */
 uint32_t session_model_crc(const struct session *s);
 
 /* Add n tokens to the end; they are pending. ids may be in s->ids at or after the end, where
  * session_room points. ERR_TOO_LONG: they do not fit the context; nothing was added. */
 enum err session_put(struct session *s, const uint32_t *ids, size_t n);
 
-/* The place for tokens of session_put, and how many fit. */
+/* Return the place for tokens of session_put, and how many fit. */
 uint32_t *session_room(struct session *s, uint32_t *n);
 
 /* Compute the pending tokens, in chunks; s->logits are the logits after the last token.

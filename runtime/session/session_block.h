@@ -14,10 +14,11 @@ struct session;
 /* Why a session's states cannot be copied in parts, as the end of a sentence; NULL: they can be. */
 const char *session_block_error_message(const struct session *s);
 
-/* Whether a layer has a state that cannot be split, so that keys and values do not suffice. */
+/* Return true if a layer has a state that cannot be split, so that keys and values do not
+ * suffice. */
 bool session_block_has_marks(const struct session *s);
 
-/* The number of computed tokens, after settling the factors of the states. */
+/* Return the number of computed tokens, after settling the factors of the states. */
 uint32_t session_block_ready(struct session *s);
 
 /* Move the keys and values of tokens first .. end; both are multiples of KV_TILE. When loading,

@@ -21,7 +21,7 @@ static void join(struct session_group *g, struct session *s, uint32_t n, uint32_
     session_pass_begin(s, n);
 }
 
-/* How many of n pending tokens sequence i may have in the pass. */
+/* Return how many of n pending tokens sequence i may have in the pass. */
 static uint32_t limit(const struct session_group *g, uint32_t i, uint32_t n)
 {
     const struct session *s = g->sessions[i];

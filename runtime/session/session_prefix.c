@@ -14,7 +14,7 @@ void session_keep_prefix(struct session *s, struct session_prefix *p)
     s->prefix = p;
 }
 
-/* Whether a state can only return to its marks. */
+/* Return true if a state can only return to its marks. */
 static bool has_marks(const struct session *s)
 {
     for (uint32_t i = 0; i < s->n_states; i++) {

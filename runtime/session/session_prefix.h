@@ -60,8 +60,8 @@ void session_prefix_settle(struct session *s);
 /* Call when all states are about to be computed again: afterwards the prefix is kept again. */
 void session_prefix_again(struct session *s);
 
-/* How many of n tokens the next pass may have, so that it ends where a state must be copied. Call
- * the second function after the pass. */
+/* Return how many of n tokens the next pass may have, so that it ends where a state must be copied.
+ * Call the second function after the pass. */
 uint32_t session_prefix_limit(const struct session *s, uint32_t n);
 void session_prefix_reached(struct session *s);
 

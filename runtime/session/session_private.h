@@ -4,7 +4,7 @@
 
 #include "runtime/session/session.h"
 
-/* How many of n pending tokens the next pass may have. */
+/* Return how many of n pending tokens the next pass may have. */
 uint32_t session_pass_limit(const struct session *s, uint32_t n);
 
 /* Begin a pass over the n tokens after the cached ones. */
@@ -19,13 +19,14 @@ enum err session_run_layers(struct session *s, uint32_t n, uint32_t n_read, bool
  * the error. */
 enum err session_pass_failed(struct session *s, enum err error);
 
-/* The adapters for the session's tokens; NULL: none. */
+/* Return the adapters for the session's tokens; NULL: none. */
 static inline struct lora *session_lora(const struct session *s)
 {
     return s->lora != NULL ? s->lora : s->model->transformer.lora;
 }
 
-/* The n tokens after the cached ones as a part of a pass, in which the first has number `first`. */
+/* Return the n tokens after the cached ones as a part of a pass, in which the first has number
+ * `first`. */
 static inline struct transformer_part session_part(const struct session *s, uint32_t first,
                                                    uint32_t n)
 {

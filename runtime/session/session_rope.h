@@ -13,7 +13,7 @@
 
 struct session;
 
-/* Whether a sequence with as many tokens as this one uses the long factors. */
+/* Return true if a sequence with as many tokens as this one uses the long factors. */
 bool session_rope_is_long(const struct session *s);
 
 /* Call before a pass, and before pending tokens are counted: states with the other factors are
@@ -21,11 +21,11 @@ bool session_rope_is_long(const struct session *s);
  * sequence. */
 void session_rope_settle(struct session *s);
 
-/* How many of n guesses the next pass may have without changing the factors. */
+/* Return how many of n guesses the next pass may have without changing the factors. */
 uint32_t session_rope_limit(const struct session *s, uint32_t n);
 
-/* A CRC for data saved with keys. Earlier versions chose the factors by the context, so their
- * files count as another model's. 0: the model has no LongRoPE. */
+/* Return a CRC for data saved with keys. Earlier versions chose the factors by the context, so
+ * their files count as another model's. 0: the model has no LongRoPE. */
 uint32_t session_rope_crc(const struct session *s);
 
 #endif

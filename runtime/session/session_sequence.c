@@ -20,8 +20,8 @@ uint64_t session_sequences_bytes(uint32_t context, uint32_t n)
            arena_take_bytes(kv_pool_bytes(n_tiles(context), n + 1));
 }
 
-/* Whether sequences can share slots: the layers keep only keys and values, of one type and in
- * memory. */
+/* Return true if sequences can share slots: the layers keep only keys and values, of one type and
+ * in memory. */
 static bool can_share(const struct session *s)
 {
     for (uint32_t i = 0; i < s->n_states; i++) {

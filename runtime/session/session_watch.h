@@ -13,7 +13,7 @@ struct session_watch {
     void *context;
 };
 
-/* How many of the next n tokens a pass may take. */
+/* Return how many of the next n tokens a pass may take. */
 uint32_t session_watch_limit(const struct session *s, uint32_t n);
 
 /* Call when a pass is over and its tokens are cached. */

@@ -69,7 +69,7 @@ struct speculative_params {
 /* Which room for guesses a model needs for this kind of guessing. */
 enum model_guesses speculative_room(const struct speculative_params *p);
 
-/* The setup of a draft for a model with this setup; file: the draft's. The draft takes
+/* Return the setup of a draft for a model with this setup; file: the draft's. The draft takes
  * the beginning of the RAM, see speculative_leave. */
 struct model_setup speculative_draft_setup(const struct model_setup *target,
                                            const struct file *file);
@@ -89,7 +89,7 @@ void speculative_open(struct speculative *s, struct session *session, struct ses
 /* Record that a pass with n guesses took `ticks`. */
 void speculative_learn_cost(struct speculative *s, uint32_t n, uint64_t ticks);
 
-/* How many guesses save time if the source is right with probability `rate`. */
+/* Return how many guesses save time if the source is right with probability `rate`. */
 uint32_t speculative_length(const struct speculative *s, float rate);
 
 /* Append the prompt, which was appended to the session, to the draft, too. ERR_ABORTED

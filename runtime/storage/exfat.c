@@ -46,7 +46,8 @@ static enum err bad(struct fat32 *fs, const char *why)
     return fat32_fail(fs, ERR_BAD_FILESYSTEM, why);
 }
 
-/* Whether a byte counts for the checksum; fields that change while the volume is in use do not. */
+/* Return true if a byte counts for the checksum; fields that change while the volume is in use do
+ * not. */
 static bool is_checked(uint32_t at)
 {
     return at != VOLUME_FLAGS && at != VOLUME_FLAGS + 1 && at != PERCENT_IN_USE;

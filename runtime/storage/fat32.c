@@ -199,7 +199,7 @@ static enum err fat32_check_fields(struct fat32 *fs, const uint8_t *boot)
     return ERR_OK;
 }
 
-/* The device's sector that a field names, if it is before the FATs; otherwise 0. */
+/* Return the device's sector that a field names, if it is before the FATs; otherwise 0. */
 static uint64_t fat32_reserved_sector(const struct fat32 *fs, const uint8_t *boot, unsigned field)
 {
     uint32_t scale = fat32_u16(boot + BPB_BYTES_PER_SEC) / SECTOR_BYTES;
@@ -271,8 +271,8 @@ struct fat32_chain {
     uint32_t most;
 };
 
-/* Whether a cluster was visited. A chain in a cycle never leaves it, so one check is enough, at
- * the file's end or when the table of extents is full. */
+/* Return true if a cluster was visited. A chain in a cycle never leaves it, so one check is enough,
+ * at the file's end or when the table of extents is full. */
 static bool fat32_is_visited(const struct fat32 *fs, const struct fat32_chain *chain,
                              uint32_t cluster)
 {

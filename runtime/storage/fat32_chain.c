@@ -304,7 +304,7 @@ uint32_t fat32_first_cluster(const struct fat32 *fs, const struct file *file)
     return cluster_of(fs, file_extents(file)[0].sector);
 }
 
-/* Whether an extent has whole clusters of this volume; the card may have been exchanged. */
+/* Return true if an extent has whole clusters of this volume; the card may have been exchanged. */
 static bool has_extent(const struct fat32 *fs, const struct file_extent *x)
 {
     uint64_t at = x->sector - fs->data_sector, n = fs->cluster_sectors;

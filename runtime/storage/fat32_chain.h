@@ -41,7 +41,7 @@ enum err fat32_forget_free(struct fat32 *fs);
  * FAT, because the old number may be wrong. If that takes too long, the count stays unknown. */
 enum err fat32_tell_free(struct fat32 *fs);
 
-/* The first cluster of a file. */
+/* Return the first cluster of a file. */
 uint32_t fat32_first_cluster(const struct fat32 *fs, const struct file *file);
 
 #endif

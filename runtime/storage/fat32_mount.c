@@ -52,7 +52,7 @@ static bool fat32_has_models(struct fat32 *fs)
     return fat32_open_directory(fs, "models", &dir) == ERR_OK;
 }
 
-/* The message for a table without FAT32 and exFAT. It names the types of partitions, so
+/* Return the message for a table without FAT32 and exFAT. It names the types of partitions, so
  * that a person recognizes the disk. */
 static const char *fat32_none(struct fat32 *fs, const struct partitions *found)
 {

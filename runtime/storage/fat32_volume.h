@@ -46,7 +46,7 @@ enum { /* a long entry */
 };
 extern const uint8_t fat32_unit_offsets[LDIR_UNITS]; /* offsets of its UTF-16 units */
 
-/* The checksum that ties long entries to a short name of 11 bytes. */
+/* Return the checksum that ties long entries to a short name of 11 bytes. */
 uint8_t fat32_name_checksum(const uint8_t *short_name);
 
 /* Set fs->why; returns e. */
@@ -95,10 +95,11 @@ static inline uint64_t fat32_u64(const uint8_t *p)
     return fat32_u32(p) | (uint64_t)fat32_u32(p + 4) << 32;
 }
 
-/* Whether two names are equal, ignoring case. */
+/* Return true if two names are equal, ignoring case. */
 bool fat32_names_equal(const char *a, size_t a_bytes, const char *b, size_t b_bytes);
 
-/* Whether the sector is a boot sector of any FAT, and not a partition table; both end in 55 AA. */
+/* Return true if the sector is a boot sector of any FAT, and not a partition table; both end in 55
+ * AA. */
 bool fat32_is_boot_sector(const uint8_t *boot);
 
 /* Read the description of a volume from its boot sector at fs->first_sector. Errors as

@@ -178,7 +178,7 @@ static enum err enter(struct fat32_proof *p, const struct fat32_entry *folder)
     return e;
 }
 
-/* Whether an entry has clusters although its kind has none: then it was a file whose
+/* Return true if an entry has clusters although its kind has none: then it was a file whose
  * attributes are damaged. */
 static bool is_odd(const uint8_t *raw, bool is_long)
 {

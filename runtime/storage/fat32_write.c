@@ -165,7 +165,7 @@ static void put_entries(struct new_entry *new)
 
 /* ---- a folder -------------------------------------------------------------------------------- */
 
-/* The sector and index of the entry that was read last. */
+/* Return the sector and index of the entry that was read last. */
 static uint64_t entry_sector(const struct fat32_directory *dir)
 {
     return fat32_cluster_sector(dir->fs, dir->cluster) + (dir->index - 1) / FAT32_SECTOR_ENTRIES;

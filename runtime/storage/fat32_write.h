@@ -16,7 +16,7 @@
 
 enum { FAT32_NEW_NAME_BYTES = 64 }; /* bytes of a name with its NUL */
 
-/* Whether a file can be made with that name: up to 63 letters, digits, '-', '_' and '.' of
+/* Return true if a file can be made with that name: up to 63 letters, digits, '-', '_' and '.' of
  * ASCII; the first is a letter or a digit, and the last is not '.'. */
 bool fat32_is_new_name(const char *name);
 

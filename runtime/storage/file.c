@@ -125,7 +125,7 @@ static void file_retire(struct file_read *r)
     }
 }
 
-/* How many requests may be in flight. */
+/* Return how many requests may be in flight. */
 static uint32_t file_depth(const struct file_read *r)
 {
     uint32_t wanted = r->file->device->wanted_requests;
@@ -135,7 +135,7 @@ static uint32_t file_depth(const struct file_read *r)
     return min_u32(wanted, FILE_READ_DEPTH);
 }
 
-/* The size of a request: what the device prefers, but no more than a part of the read. */
+/* Return the size of a request: what the device prefers, but no more than a part of the read. */
 static uint32_t file_request_sectors(const struct file_read *r)
 {
     const struct block_device *dev = r->file->device;
@@ -186,9 +186,9 @@ static void file_issue(struct file_read *r)
     }
 }
 
-/* Whether there was no answer for too long. A caller may compute for a while between two polls, so
- * a single gap counts only up to a limit. If another core polls the device, its polls are counted
- * instead of time, because in an emulator the other core's thread may have stood still for
+/* Return true if there was no answer for too long. A caller may compute for a while between two
+ * polls, so a single gap counts only up to a limit. If another core polls the device, its polls are
+ * counted instead of time, because in an emulator the other core's thread may have stood still for
  * seconds. */
 static bool file_is_silent_too_long(struct file_read *r)
 {

@@ -117,10 +117,10 @@ enum err file_write_start(struct file_read *r, const struct file *f, uint64_t of
 enum err file_write_now(struct file_read *r, const struct file *f, uint64_t offset,
                         const void *buffer, size_t bytes);
 
-/* The device's sector that holds the file's byte `offset`, for messages. */
+/* Return the device's sector that holds the file's byte `offset`, for messages. */
 uint64_t file_sector(const struct file *f, uint64_t offset);
 
-/* The file's bytes in place, or NULL: device not addressable, range beyond the file, or not
+/* Return the file's bytes in place, or NULL: device not addressable, range beyond the file, or not
  * contiguous. */
 const uint8_t *file_memory(const struct file *f, uint64_t offset, uint64_t bytes);
 

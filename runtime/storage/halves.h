@@ -46,7 +46,7 @@ struct halves {
 uint64_t halves_to_sectors(uint64_t bytes); /* rounded up to whole sectors */
 /* Bytes of a half, with its header. */
 uint64_t halves_room(const struct file *file);
-/* Whether an error concerns only a place on the card, not the whole card. */
+/* Return true if an error concerns only a place on the card, not the whole card. */
 bool halves_error_is_local(enum err e);
 
 /* Begin an operation on a file. buffer is 64-byte aligned and has `bytes` bytes, whole sectors;

@@ -50,10 +50,10 @@ struct io_core {
 void io_core_open(struct io_core *c, struct block_device *inner, const struct platform_cores *cores,
                   struct trace *trace);
 
-/* The io_core that owns this device; NULL: no io_core owns it. */
+/* Return the io_core that owns this device; NULL: no io_core owns it. */
 struct io_core *io_core_of(struct block_device *device);
 
-/* Whether no request is in flight. Core 0. */
+/* Return true if no request is in flight. Core 0. */
 bool io_core_is_idle(const struct io_core *c);
 
 /* Let core number `core` serve from now on: it must run io_core_serve, which returns soon
@@ -68,7 +68,7 @@ struct io_core_watch {
     uint32_t finished, looks;
 };
 
-/* Whether the caller can skip a poll and its reads of the clock: a core serves the device,
+/* Return true if the caller can skip a poll and its reads of the clock: a core serves the device,
  * and no request was finished since this function last returned false. After `most` times in a row
  * it returns false anyway, so that polls handle timeouts and the watchdog. */
 bool io_core_is_quiet(struct block_device *device, struct io_core_watch *watch, uint32_t most);

@@ -59,13 +59,13 @@ uint32_t partitions_crc32(uint32_t crc, const uint8_t *data, uint32_t bytes)
     return ~crc;
 }
 
-/* The size of another disk's blocks, in sectors. */
+/* Return the size of another disk's blocks, in sectors. */
 static uint32_t other_block(uint32_t block)
 {
     return block == 1 ? BIG_BLOCK : 1;
 }
 
-/* The sector of an LBA; 0 if it is beyond the device. */
+/* Return the sector of an LBA; 0 if it is beyond the device. */
 static uint64_t lba_sector(const struct fat32 *fs, uint64_t lba, uint32_t block)
 {
     if (lba >= fs->device.device->n_sectors / block)
@@ -73,7 +73,7 @@ static uint64_t lba_sector(const struct fat32 *fs, uint64_t lba, uint32_t block)
     return lba * block;
 }
 
-/* A partition from a table: n LBAs from the first on. */
+/* Return a partition from a table: n LBAs from the first on. */
 static struct partition place(const struct fat32 *fs, uint64_t first, uint64_t n, uint32_t block)
 {
     uint64_t device = fs->device.device->n_sectors;
@@ -272,8 +272,8 @@ static bool is_fat32_type(uint8_t type)
     return type == TYPE_FAT32_CHS || type == TYPE_FAT32_LBA;
 }
 
-/* Whether FAT32 or exFAT usually has this type. Only such a partition gets a message if it has no
- * volume. */
+/* Return true if FAT32 or exFAT usually has this type. Only such a partition gets a message if it
+ * has no volume. */
 static bool is_usual_type(uint8_t type)
 {
     return is_fat32_type(type) || type == TYPE_EXFAT;

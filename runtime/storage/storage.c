@@ -30,7 +30,7 @@ const char *storage_place(enum block_kind kind)
     return places[kind].word;
 }
 
-/* The place whose prefix a name has; NULL: no prefix. */
+/* Return the place whose prefix a name has; NULL: no prefix. */
 static const struct place *place_of(const char *name)
 {
     for (unsigned i = 0; i < sizeof places / sizeof places[0]; i++) {
@@ -81,8 +81,8 @@ bool storage_is_raw(const struct block_device *d)
     return d->memory != NULL || d->flash;
 }
 
-/* The device's first sector, read to s->sector if the device is not addressable. NULL: it cannot be
- * read. */
+/* Return the device's first sector, read to s->sector if the device is not addressable. NULL: it
+ * cannot be read. */
 static const uint8_t *first_sector(struct storage *s, struct block_device *d)
 {
     struct file_timeout t = storage_timeout(s);
@@ -99,7 +99,7 @@ static const uint8_t *first_sector(struct storage *s, struct block_device *d)
     return s->sector;
 }
 
-/* The header of a raw .ingot, whose first sector can be read; NULL: there is none. */
+/* Return the header of a raw .ingot, whose first sector can be read; NULL: there is none. */
 static const struct ingot_header *raw_header(struct storage *s, struct block_device *d)
 {
     const uint8_t *sector = NULL;
@@ -211,7 +211,7 @@ static enum err open_on_card(struct storage *s, struct block_device *device, con
     return storage_card_error_message(s, device, e);
 }
 
-/* Whether a device may have the model. Erased flash may not unless its name was given, and
+/* Return true if a device may have the model. Erased flash may not unless its name was given, and
  * neither may an empty slot. */
 static bool is_candidate(struct storage *s, struct block_device *d, const char *name)
 {

@@ -80,10 +80,10 @@ enum err storage_find_model(struct storage *s, const char *name, const struct fi
  * Files in use do not change. Errors as storage_find_model. */
 enum err storage_check_model(struct storage *s, const char *name);
 
-/* The bounce of a device in devices[]; NULL: the device needs none. */
+/* Return the bounce of a device in devices[]; NULL: the device needs none. */
 struct bounce *storage_bounce(struct block_device *device);
 
-/* Whether a file is in the initrd. */
+/* Return true if a file is in the initrd. */
 bool storage_is_initrd(const struct storage *s, const struct file *f);
 
 /* Visit the models of every drive and card, in the order of devices and sorted by name on each.
@@ -114,7 +114,7 @@ enum err storage_read_actions(struct storage *s, const char *name, const struct 
 enum err storage_read_preset(struct storage *s, const char *name, const struct file_table *table,
                              struct storage_memory *memory);
 
-/* Whether a name is allowed for a saved conversation or an adapter. The second function sets
+/* Return true if a name is allowed for a saved conversation or an adapter. The second function sets
  * the message if it is not. */
 bool storage_is_plain_name(const char *name);
 extern const char storage_name_rule[];

@@ -40,7 +40,7 @@ static uint8_t *take_in_reach(struct storage *s, uint64_t end)
     return taken;
 }
 
-/* Whether models may be in memory that the device's DMA does not reach. */
+/* Return true if models may be in memory that the device's DMA does not reach. */
 static bool needs_bounce(const struct storage *s, const struct block_device *d)
 {
     const struct memory_range *m = s->setup.memory;
@@ -90,7 +90,7 @@ struct bounce *storage_bounce(struct block_device *device)
 
 /* ---- at the start ------------------------------------------------------------------------------ */
 
-/* Whether a core moves the devices' data. */
+/* Return true if a core moves the devices' data. */
 static bool needs_cpu(const struct storage_setup *setup)
 {
     const struct platform_storage *storage = &setup->platform->storage;
@@ -156,7 +156,7 @@ static void mark_used(struct storage *s, const struct file *const *files, unsign
     }
 }
 
-/* The number of a device among the known ones; n_devices: it is unknown. */
+/* Return the number of a device among the known ones; n_devices: it is unknown. */
 static unsigned number_of(const struct storage *s, const struct block_device *d)
 {
     unsigned i = 0;

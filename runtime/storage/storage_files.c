@@ -37,7 +37,7 @@ struct block_device *storage_mount_next(struct storage *s, unsigned *i)
     return NULL;
 }
 
-/* How many devices have a file system; if none has, s->error_message is set. */
+/* Return how many devices have a file system; if none has, s->error_message is set. */
 static unsigned count_mounted(struct storage *s)
 {
     unsigned i = 0, n = 0;

@@ -28,7 +28,7 @@ static const struct file_mark *kind_of(const uint8_t *begin)
     return mark != NULL ? mark : &unknown;
 }
 
-/* The kind of a file; NULL: a model. A file whose first sector cannot be read is taken for a
+/* Return the kind of a file; NULL: a model. A file whose first sector cannot be read is taken for a
  * model: the reader of models names it, and the part that is missing. */
 static const struct file_mark *look_at(struct storage *s, const struct file *f)
 {
@@ -64,7 +64,7 @@ static void log_models(struct storage *s, unsigned n)
     }
 }
 
-/* Whether a name ends with ".gguf", in either case. */
+/* Return true if a name ends with ".gguf", in either case. */
 static bool is_gguf(const char *name)
 {
     static const char end[] = ".gguf";

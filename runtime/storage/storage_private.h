@@ -21,14 +21,14 @@ __attribute__((format(printf, 2, 3))) void storage_say(struct storage *s, const 
 
 struct file_timeout storage_timeout(const struct storage *s);
 
-/* Whether a device has no file system, but one .ingot from its first byte on. */
+/* Return true if a device has no file system, but one .ingot from its first byte on. */
 bool storage_is_raw(const struct block_device *d);
 
 /* Mount the first device from number *i on that has a file system; *i becomes the number after
  * it. NULL: no more; s->error_message is about the last device, if it has no file system. */
 struct block_device *storage_mount_next(struct storage *s, unsigned *i);
 
-/* The prefix of the names of models on such a device, for example "usb:". */
+/* Return the prefix of the names of models on such a device, for example "usb:". */
 const char *storage_place(enum block_kind kind);
 
 /* The order in which models are looked for. */

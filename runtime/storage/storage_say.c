@@ -40,7 +40,7 @@ static bool contains(const char *text, const char *part)
     return *text != '\0';
 }
 
-/* Whether a message about a file system says what is wrong, but not what to do. */
+/* Return true if a message about a file system says what is wrong, but not what to do. */
 static bool lacks_cure(const char *why)
 {
     static const char *const cures[] = { "fsck", "format", "partition the", "write the card",

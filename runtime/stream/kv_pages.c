@@ -66,7 +66,7 @@ uint64_t kv_pages_memory_bytes(const struct image *image, uint32_t context, stru
     return tiles(context) * pages.whole + pages.spilled + n_spilled * sums;
 }
 
-/* The first page that a query at `position` or later sees. */
+/* Return the first page that a query at `position` or later sees. */
 static uint32_t first_page(const struct image *image, uint32_t layer, uint32_t position)
 {
     uint32_t window = image_layer(image, layer)->window;
@@ -122,7 +122,7 @@ static void start_read(const struct kv_pages *s, struct kv_pages_slot *slot)
                           slot->n * page_bytes - at);
 }
 
-/* The first page of a layer that is needed now, or later when the cache has grown. */
+/* Return the first page of a layer that is needed now, or later when the cache has grown. */
 static uint32_t first_needed(const struct kv_pages *s, const struct kv_pages_layer *l)
 {
     if (s->all) {
@@ -157,7 +157,7 @@ static uint32_t page_crc(const struct kv_pages_slot *slot, uint32_t page)
     return crc32c(0, slot->buffer + page * bytes, bytes);
 }
 
-/* Whether an arrived page is not checked yet. */
+/* Return true if an arrived page is not checked yet. */
 static bool can_check(const struct kv_pages_slot *slot)
 {
     const uint8_t *end = slot->buffer + (slot->checked + (size_t)1) * slot->layer->page_bytes;
@@ -345,8 +345,8 @@ static void place_tail(struct kv_pages *s, struct kv_pages_slot *slot)
     l->on_card = page;
 }
 
-/* Whether requests of the previous run lack pages, because the cache was longer then or fewer
- * pages were needed. */
+/* Return true if requests of the previous run lack pages, because the cache was longer then or
+ * fewer pages were needed. */
 static bool lacks_pages(const struct kv_pages *s)
 {
     bool lacks = false;

@@ -72,7 +72,7 @@ struct kv_pages {
     struct file_read write;
 };
 
-/* The bytes of n_spilled layers in the file, and the bytes that all layers
+/* Return the bytes of n_spilled layers in the file, and the bytes that all layers
  * then take in memory. n_spilled is 0 (kv_cache_bytes() in memory) or at least KV_PAGES_LEAST. */
 uint64_t kv_pages_file_bytes(const struct image *image, uint32_t context, struct kv_types types,
                              uint32_t n_spilled);

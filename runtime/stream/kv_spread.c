@@ -2,7 +2,7 @@
 
 #include "runtime/compute/kv_cache.h"
 
-/* Whether a later layer reads this layer's keys and values, which must then stay. */
+/* Return true if a later layer reads this layer's keys and values, which must then stay. */
 static bool is_read_again(const struct image *image, uint32_t layer)
 {
     for (uint32_t i = layer + 1; i < image->header->params.n_layers; i++) {

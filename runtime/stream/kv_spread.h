@@ -5,8 +5,8 @@
 
 #include "runtime/image/image.h"
 
-/* The number of layers that may spill: they keep keys and values that no other layer reads. Such
- * keys and values would have left memory before the other layer's turn. */
+/* Return the number of layers that may spill: they keep keys and values that no other layer reads.
+ * Such keys and values would have left memory before the other layer's turn. */
 uint32_t kv_spread_most(const struct image *image);
 
 /* Goes through the layers in order. */
@@ -18,7 +18,7 @@ struct kv_spread {
 
 struct kv_spread kv_spread_begin(const struct image *image, uint32_t n_spilled);
 
-/* Whether the next layer spills. Layers in memory are spread evenly, as for weights. */
+/* Return true if the next layer spills. Layers in memory are spread evenly, as for weights. */
 bool kv_spread_next(struct kv_spread *s, uint32_t layer);
 
 #endif

@@ -30,8 +30,8 @@ static void pin_segment(struct plan *plan, const struct plan_weights *w, uint32_
     plan->memory.pinned += (size_t)plan_segment_bytes(w, segment);
 }
 
-/* The layer that streams as number i of n. They are spread evenly over the pass: while the layers
- * between two of them compute, the next one arrives, so one layer never has to cover two
+/* Return the layer that streams as number i of n. They are spread evenly over the pass: while the
+ * layers between two of them compute, the next one arrives, so one layer never has to cover two
  * transfers. A pinned head counts as the number of layers of its size.
  *
  * In bytes of the largest layer, the pass is L layers and the head long:
@@ -142,8 +142,8 @@ static void stream_tiled(struct plan *plan, const struct plan_weights *w, uint64
     plan->memory.pinned += plan_head_bytes(plan);
 }
 
-/* Whether a token takes less time, by more than the error of the rates, and a chunk of a prompt
- * takes not much more, or at most what a short reply regains. */
+/* Return true if a token takes less time, by more than the error of the rates, and a chunk of a
+ * prompt takes not much more, or at most what a short reply regains. */
 static bool is_faster(const struct plan_prediction *other, const struct plan_prediction *than)
 {
     if (than->decode_ns == 0 ||

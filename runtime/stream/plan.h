@@ -205,41 +205,43 @@ enum err plan_make(struct plan *plan, const struct plan_request *request);
  * computing, or the last core, which then does nothing else; the faster way is chosen. */
 void plan_predict(struct plan *plan, const struct image *image);
 
-/* The bytes of a layer's segment that stay or stream, without its experts if these are cached. */
+/* Return the bytes of a layer's segment that stay or stream, without its experts if these are
+ * cached. */
 uint64_t plan_layer_bytes(const struct image *image, uint32_t layer, bool cached);
 
 /* Slots of the cache for a layer's experts, from plan->experts.n_slots; 0: the layer has no
  * experts. */
 uint32_t plan_experts_slots(const struct image *image, uint32_t layer, uint32_t n_slots);
 
-/* How many of a token's experts in a layer are missing in a cache with this many slots, on
+/* Return how many of a token's experts in a layer are missing in a cache with this many slots, on
  * average, times 2^16. */
 uint64_t plan_experts_missing(const struct plan_use *use, const struct image *image, uint32_t layer,
                               uint32_t n_slots);
 
-/* The cores' time for the matrices of a layer that begin in [from, to) of its segment. */
+/* Return the cores' time for the matrices of a layer that begin in [from, to) of its segment. */
 uint64_t plan_matrices_ns(const struct plan_rates *rates, const struct image *image, uint32_t layer,
                           uint64_t from, uint64_t to, uint32_t n_tokens);
 
-/* The bytes of all segments if their matrices had `type`; 0: some matrix cannot have this type. */
+/* Return the bytes of all segments if their matrices had `type`; 0: some matrix cannot have this
+ * type. */
 uint64_t plan_bytes_as(const struct image *image, unsigned type);
 
-/* The name of a residency: "resident", "in place", "streamed". */
+/* Return the name of a residency: "resident", "in place", "streamed". */
 const char *plan_residency_text(enum plan_residency r);
 
 /* The sector-aligned file range with the row of `token` in a streamed embedding. */
 void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *offset,
                           size_t *bytes);
 
-/* The bytes of a group of embedding rows, which are read and checked together, and the number of
- * these groups. */
+/* Return the bytes of a group of embedding rows, which are read and checked together, and the
+ * number of these groups. */
 size_t plan_row_group_bytes(const struct image *image);
 uint32_t plan_row_groups(const struct image *image);
 
-/* The bytes of a tiled head that stay, in whole pages of memory and of the file. */
+/* Return the bytes of a tiled head that stay, in whole pages of memory and of the file. */
 size_t plan_head_bytes(const struct plan *plan);
 
-/* The part of the head that stays, in percent: 100 if it is not tiled. */
+/* Return the part of the head that stays, in percent: 100 if it is not tiled. */
 unsigned plan_head_percent(const struct plan *plan, const struct image *image);
 
 /* Head tile number i: its rows, and the sector-aligned file range that holds them. The first row

@@ -8,7 +8,7 @@ enum {
     CURE_BYTES = 96,
 };
 
-/* The least bytes for weights. A small model may take less as a whole than in two slots. */
+/* Return the least bytes for weights. A small model may take less as a whole than in two slots. */
 static uint64_t least_bytes(const struct plan_weights *w)
 {
     uint64_t resident = w->total;
@@ -20,7 +20,7 @@ static uint64_t least_bytes(const struct plan_weights *w)
     return min_u64(resident, min_u64(w->streamed[PLAN_HEAD_TILED], w->streamed[PLAN_HEAD_WHOLE]));
 }
 
-/* The type that halves the weights of a Q8_0 model; for a model with fewer bits the next
+/* Return the type that halves the weights of a Q8_0 model; for a model with fewer bits the next
  * smaller type. INGOT_N_TYPES: there is none. */
 static unsigned smaller_type(const struct image *image, uint64_t total)
 {
@@ -103,7 +103,7 @@ void plan_refuse(struct plan *plan, const struct plan_request *r, const struct p
                 (unsigned long)(l->limit / 1024), cure);
 }
 
-/* The largest type with which all weights fit, among types that suit any model.
+/* Return the largest type with which all weights fit, among types that suit any model.
  * INGOT_N_TYPES: none. */
 static unsigned fitting_type(const struct image *image, uint64_t limit, uint64_t *bytes)
 {
@@ -121,7 +121,7 @@ static unsigned fitting_type(const struct image *image, uint64_t limit, uint64_t
     return INGOT_N_TYPES;
 }
 
-/* The context, halved until all weights fit next to it; 0: no context is small enough. */
+/* Return the context, halved until all weights fit next to it; 0: no context is small enough. */
 static uint32_t fitting_context(const struct plan *plan, const struct plan_request *r,
                                 const struct plan_weights *w)
 {

@@ -12,7 +12,7 @@ enum {
     NS = 1000000000,
 };
 
-/* A token's time with this many slots. */
+/* Return a token's time with this many slots. */
 static uint64_t decode_ns(const struct plan *plan, const struct image *image, uint32_t n_slots)
 {
     struct plan other = *plan;
@@ -23,7 +23,7 @@ static uint64_t decode_ns(const struct plan *plan, const struct image *image, ui
     return other.prediction.decode_ns;
 }
 
-/* The fewest slots with which a token takes at most `ns`; `most` slots are enough. */
+/* Return the fewest slots with which a token takes at most `ns`; `most` slots are enough. */
 static uint32_t fewest_slots(const struct plan *plan, const struct image *image, uint64_t ns,
                              uint32_t most)
 {
@@ -42,7 +42,7 @@ static uint32_t fewest_slots(const struct plan *plan, const struct image *image,
     return high;
 }
 
-/* The type of the experts' matrices; INGOT_N_TYPES: no experts, or not all matrices can have
+/* Return the type of the experts' matrices; INGOT_N_TYPES: no experts, or not all matrices can have
  * `type`. */
 static unsigned expert_type(const struct image *image, unsigned type)
 {
@@ -63,8 +63,8 @@ static unsigned expert_type(const struct image *image, unsigned type)
     return found;
 }
 
-/* Whether the second type is at least an eighth smaller; also gives the bytes of 256 weights in
- * both types. */
+/* Return true if the second type is at least an eighth smaller; also gives the bytes of 256 weights
+ * in both types. */
 static bool is_smaller(const struct image *image, unsigned type, uint64_t *now, uint64_t *then)
 {
     unsigned current = expert_type(image, type);
@@ -77,8 +77,8 @@ static bool is_smaller(const struct image *image, unsigned type, uint64_t *now, 
     return *then != 0 && *then <= *now - *now / 8;
 }
 
-/* A token's time if experts have `then` bytes instead of `now`, in the same memory. Saved reads
- * save time, but no more than the time spent waiting. */
+/* Return a token's time if experts have `then` bytes instead of `now`, in the same memory. Saved
+ * reads save time, but no more than the time spent waiting. */
 static uint64_t retyped_ns(const struct plan *plan, const struct image *image, uint32_t most,
                            uint64_t now, uint64_t then)
 {

@@ -17,13 +17,14 @@ static uint64_t step_groups(uint64_t group_bytes)
     return step;
 }
 
-/* The number of groups in whole steps, or unchanged if it is less than one step. */
+/* Return the number of groups in whole steps, or unchanged if it is less than one step. */
 static uint64_t whole_steps(uint64_t groups, uint64_t step)
 {
     return groups < step ? groups : groups / step * step;
 }
 
-/* The number of groups that stay, but never all of them, because then the head would be whole.
+/* Return the number of groups that stay, but never all of them, because then the head would be
+ * whole.
  *
  *   page_up(offset + groups * group_bytes) <= before + room
  */

@@ -34,7 +34,7 @@ static uint64_t table_row_bytes(const struct image *image)
     return (bytes + 2 * SECTOR_BYTES - 2) / SECTOR_BYTES * SECTOR_BYTES;
 }
 
-/* The least bytes of a tile of the head: a few groups of rows. */
+/* Return the least bytes of a tile of the head: a few groups of rows. */
 static uint64_t least_tile_bytes(const struct image *image)
 {
     const struct ingot_tensor *t = image_tensor(image, INGOT_OUTPUT, INGOT_NO_LAYER);

@@ -4,7 +4,7 @@
 #include "board/min_max.h"
 #include "runtime/stream/plan.h"
 
-/* The bytes of a read, equal for every token so that they can be planned. A group of g bytes
+/* Return the bytes of a read, equal for every token so that they can be planned. A group of g bytes
  * begins at most s - 1 bytes after the start of a sector of s bytes, so ceil((g + s - 1) / s)
  * sectors hold it. */
 static size_t embedding_row_bytes(const struct image *image)
@@ -68,7 +68,7 @@ uint32_t plan_experts_slots(const struct image *image, uint32_t layer, uint32_t 
     return min_u32(l->n_experts, max_u32(n_slots, l->n_experts_used));
 }
 
-/* How many tensors an entry of the table stands for: one entry stands for all experts of a
+/* Return how many tensors an entry of the table stands for: one entry stands for all experts of a
  * layer. */
 static uint64_t copies_of(const struct image *image, const struct ingot_tensor *t)
 {

@@ -44,8 +44,8 @@ static uint64_t transfer_ns(const struct timeline *t, uint64_t bytes)
     return bytes * 1000000 / rate;
 }
 
-/* The time of a matrix of `bytes` bytes: rates are picoseconds a byte, for one token, or for each
- * token of several. */
+/* Return the time of a matrix of `bytes` bytes: rates are picoseconds a byte, for one token, or for
+ * each token of several. */
 static uint64_t compute_ns(const struct plan_rates *r, unsigned type, uint64_t bytes,
                            uint32_t n_tokens)
 {
@@ -80,8 +80,8 @@ static bool leaves_out(const struct timeline *t)
     return t->n_tokens > ACTIVATIONS_SAVED;
 }
 
-/* The time of a chunk in the last layer that writes a state: keys and values of all its tokens,
- * or the whole mixer. The rest is only for the one token that continues. */
+/* Return the time of a chunk in the last layer that writes a state: keys and values of all its
+ * tokens, or the whole mixer. The rest is only for the one token that continues. */
 static uint64_t narrow_matrices_ns(const struct timeline *t, uint32_t layer, uint64_t from,
                                    uint64_t to)
 {
@@ -157,15 +157,16 @@ static uint64_t arrival(const struct timeline *t, uint64_t begin, uint64_t to)
     return t->card;
 }
 
-/* The end of a phase, counted in the bytes that stay or stream. */
+/* Return the end of a phase, counted in the bytes that stay or stream. */
 static uint64_t phase_end(const struct timeline *t, uint32_t layer, unsigned phase)
 {
     return min_u64(image_phase_end(t->image, layer, phase),
                    plan_layer_bytes(t->image, layer, t->plan->experts.n_slots != 0));
 }
 
-/* How many of a layer's experts the tokens take, times 2^32. If all are used equally, a token
- * leaves an expert out with probability 1 - used / n, and several tokens with a power of it. */
+/* Return how many of a layer's experts the tokens take, times 2^32. If all are used equally, a
+ * token leaves an expert out with probability 1 - used / n, and several tokens with a power of
+ * it. */
 static uint64_t experts_taken(const struct ingot_layer *l, uint32_t n_tokens)
 {
     uint64_t left = (uint64_t)l->n_experts << 32;
@@ -176,8 +177,8 @@ static uint64_t experts_taken(const struct ingot_layer *l, uint32_t n_tokens)
     return ((uint64_t)l->n_experts << 32) - left;
 }
 
-/* The probability, times 2^16, that a cache has all of a token's n experts, of which it lacks
- * `missing` / 2^16 on average, independently of each other. */
+/* Return the probability, times 2^16, that a cache has all of a token's n experts, of which it
+ * lacks `missing` / 2^16 on average, independently of each other. */
 static uint64_t chance_of_all(uint64_t missing, uint32_t n)
 {
     uint64_t there = (1u << 16) - min_u64(missing / n, 1u << 16), all = 1u << 16;
@@ -336,7 +337,7 @@ static void read_rows(struct timeline *t)
     t->card += row;
 }
 
-/* The time of a pass if the card needs no core. */
+/* Return the time of a pass if the card needs no core. */
 static uint64_t overlapped_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens)
 {
     struct timeline t = { .plan = plan,
@@ -380,7 +381,7 @@ static uint64_t in_turn_ns(const struct plan *plan, const struct image *image, u
                    overlapped_ns(&at_once, image, n_tokens) + moved * plan->rates.io_core / 100);
 }
 
-/* The time if the last core moves the bytes and one core less computes, with the rates
+/* Return the time if the last core moves the bytes and one core less computes, with the rates
  * measured without that core. */
 static uint64_t lent_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens)
 {
@@ -392,7 +393,7 @@ static uint64_t lent_ns(const struct plan *plan, const struct image *image, uint
     return overlapped_ns(&fewer, image, n_tokens);
 }
 
-/* The time of the faster way. *lends: the last core moves the bytes. */
+/* Return the time of the faster way. *lends: the last core moves the bytes. */
 static uint64_t pass_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens,
                         bool *lends)
 {

@@ -73,7 +73,7 @@ static bool is_arriving(const struct stream_slot *slot)
            slot->read.status == ERR_BUSY;
 }
 
-/* Whether slot a's segment is needed before slot b's. */
+/* Return true if slot a's segment is needed before slot b's. */
 static bool comes_before(const struct stream *s, const struct stream_slot *a,
                          const struct stream_slot *b)
 {
@@ -83,7 +83,7 @@ static bool comes_before(const struct stream *s, const struct stream_slot *a,
     return a->segment.pass - s->ring.pass < b->segment.pass - s->ring.pass;
 }
 
-/* The queued slot that is next. NULL: there is none, or the segment before it has more to
+/* Return the queued slot that is next. NULL: there is none, or the segment before it has more to
  * request. Two segments at once would share the card, and the one needed first would come late. */
 static struct stream_slot *next_queued(struct stream *s)
 {
@@ -103,7 +103,7 @@ static struct stream_slot *next_queued(struct stream *s)
     return first;
 }
 
-/* How many bytes of the segments in flight have arrived; experts are counted elsewhere. */
+/* Return how many bytes of the segments in flight have arrived; experts are counted elsewhere. */
 static uint64_t arrived_bytes(const struct stream *s)
 {
     uint64_t bytes = 0;
@@ -158,7 +158,7 @@ static void trace_arrival(const struct stream *s, struct stream_slot *slot)
     slot->begun = 0;
 }
 
-/* How many segments of the requested pass are known. Only the layers of the next pass are
+/* Return how many segments of the requested pass are known. Only the layers of the next pass are
  * certain; whether it needs the head is known when it begins. */
 static uint32_t known_segments(const struct stream *s)
 {
@@ -348,7 +348,8 @@ void stream_begin(struct stream *s, bool want_head)
     request_ahead(s);
 }
 
-/* Whether the first `bytes` of the slot's segment have not arrived, and there was no error. */
+/* Return true if the first `bytes` of the slot's segment have not arrived, and there was no
+ * error. */
 static bool is_missing(const struct stream_slot *slot, uint64_t bytes)
 {
     return slot->state == STREAM_QUEUED ||

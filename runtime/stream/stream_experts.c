@@ -17,7 +17,7 @@ static const struct ingot_layer *layer_of(const struct stream *s)
     return image_layer(s->image, s->experts.layer);
 }
 
-/* The experts of the layer of the list. */
+/* Return the experts of the layer of the list. */
 static struct stream_expert *all_of(const struct stream *s)
 {
     return stream_experts_of(s, s->experts.layer);
@@ -71,8 +71,8 @@ static void start_read(struct stream *s, struct stream_expert_read *r)
     (void)file_read_start(&r->read, s->file, offset, r->at, (size_t)l->expert_bytes);
 }
 
-/* A read that is not in use. NULL: all are in use, or an earlier read has pieces left to request;
- * these go first because its expert is needed first. */
+/* Return a read that is not in use. NULL: all are in use, or an earlier read has pieces left to
+ * request; these go first because its expert is needed first. */
 static struct stream_expert_read *idle_read(struct stream_experts *x)
 {
     struct stream_expert_read *idle = NULL;

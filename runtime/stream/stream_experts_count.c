@@ -9,7 +9,7 @@
 
 enum { MOST_COUNTED = 1u << 30 };
 
-/* Whether a cache would keep expert a rather than b. */
+/* Return true if a cache would keep expert a rather than b. */
 static bool is_kept(const struct stream_expert *all, uint16_t a, uint16_t b)
 {
     bool a_needed = all[a].listed != STREAM_NOT_LISTED,

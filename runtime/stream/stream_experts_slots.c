@@ -2,7 +2,7 @@
 #include "board/min_max.h"
 #include "runtime/stream/stream_private.h"
 
-/* A slot that no expert of the layer has; returns the number of slots if there is none. */
+/* Return a slot that no expert of the layer has; returns the number of slots if there is none. */
 static uint32_t free_slot(const struct stream *s, uint32_t layer, uint32_t n_slots)
 {
     const struct stream_expert *all = stream_experts_of(s, layer);
@@ -20,7 +20,7 @@ static uint32_t free_slot(const struct stream *s, uint32_t layer, uint32_t n_slo
     return slot;
 }
 
-/* Whether the next layer's router will probably name the expert. */
+/* Return true if the next layer's router will probably name the expert. */
 static bool is_next(const struct stream *s, uint32_t layer, uint32_t expert)
 {
     const struct stream_experts *x = &s->experts;
@@ -33,7 +33,7 @@ static bool is_next(const struct stream *s, uint32_t layer, uint32_t expert)
     return false;
 }
 
-/* The expert that loses its slot: the least used one of those that have a slot and are not
+/* Return the expert that loses its slot: the least used one of those that have a slot and are not
  * needed; among equals the one with the highest number. NULL: all are needed. */
 static struct stream_expert *least_used(const struct stream *s, uint32_t layer)
 {

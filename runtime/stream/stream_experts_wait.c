@@ -4,7 +4,7 @@
 
 #define ALL UINT64_MAX /* all bytes, and a right checksum */
 
-/* Whether all of number i has arrived, or as many bytes as are needed to begin. */
+/* Return true if all of number i has arrived, or as many bytes as are needed to begin. */
 static bool has_come(const struct stream_experts *x, uint32_t i, uint64_t bytes)
 {
     if (x->list[i].state != STREAM_EXPERT_ARRIVING || bytes == ALL) {
@@ -59,8 +59,8 @@ void stream_expert_need_first(struct stream *s, uint32_t i, uint64_t bytes)
     w->begun = w->state != STREAM_EXPERT_READY;
 }
 
-/* The CRC of a layer's segment, from the CRC of the bytes before its experts and the experts' CRCs
- * in the image. */
+/* Return the CRC of a layer's segment, from the CRC of the bytes before its experts and the
+ * experts' CRCs in the image. */
 uint32_t stream_layer_crc(const struct stream *s, uint32_t segment, uint32_t crc)
 {
     const struct ingot_segment *x = &s->image->segments[segment];

@@ -230,8 +230,8 @@ struct row_groups {
     size_t bytes;        /* of one */
 };
 
-/* The end of the group with the byte at `at`. Bytes before the first group end where it begins;
- * bytes after the last group have no end. */
+/* Return the end of the group with the byte at `at`. Bytes before the first group end where it
+ * begins; bytes after the last group have no end. */
 static uint64_t group_end(const struct row_groups *g, uint64_t at)
 {
     if (at < g->first) {
@@ -369,7 +369,7 @@ static enum err digest_rest(struct stream *s, struct loading *l, unsigned segmen
     return e;
 }
 
-/* Whether loading reads a segment. Layers that stream are checked whenever they arrive.
+/* Return true if loading reads a segment. Layers that stream are checked whenever they arrive.
  * Embedding and head are checked now, because passes read only parts of them; if files are signed,
  * everything is checked now. */
 static bool is_loaded(const struct stream *s, uint32_t segment)
@@ -378,7 +378,7 @@ static bool is_loaded(const struct stream *s, uint32_t segment)
            segment == image_head_segment(s->image) || s->signature != NULL;
 }
 
-/* How many bytes of a segment loading reads. */
+/* Return how many bytes of a segment loading reads. */
 static uint64_t loaded_bytes(const struct stream *s, uint32_t segment)
 {
     if (!is_loaded(s, segment)) {
@@ -408,7 +408,7 @@ static enum err load_once(struct stream *s, struct loading *l, uint32_t segment)
     return e;
 }
 
-/* Whether a wrong digest may come from a bit that flipped in the transfer. If a CRC was
+/* Return true if a wrong digest may come from a bit that flipped in the transfer. If a CRC was
  * right, no bit has; but no CRC checks for example experts that do not stay. */
 static bool may_have_flipped(const struct stream *s, uint32_t segment)
 {

@@ -22,7 +22,7 @@ enum err stream_name_error_message(struct stream *s, unsigned segment, const str
 void stream_name_expert(struct stream *s, uint32_t layer, uint32_t expert,
                         const struct file_read *read, enum err e);
 
-/* The bytes of a segment that stay or stream. */
+/* Return the bytes of a segment that stay or stream. */
 static inline uint64_t stream_segment_bytes(const struct stream *s, uint32_t segment)
 {
     const struct ingot_segment *x = &s->image->segments[segment];
@@ -33,10 +33,10 @@ static inline uint64_t stream_segment_bytes(const struct stream *s, uint32_t seg
     return x->bytes;
 }
 
-/* The CRC of a whole segment; `crc` is the CRC of its stream_segment_bytes(). */
+/* Return the CRC of a whole segment; `crc` is the CRC of its stream_segment_bytes(). */
 uint32_t stream_layer_crc(const struct stream *s, uint32_t segment, uint32_t crc);
 
-/* The segment of the output matrix, which may pass in tiles. */
+/* Return the segment of the output matrix, which may pass in tiles. */
 static inline uint32_t stream_tiles_segment(const struct stream *s)
 {
     return image_tensor(s->image, INGOT_OUTPUT, INGOT_NO_LAYER)->segment;
@@ -45,7 +45,7 @@ static inline uint32_t stream_tiles_segment(const struct stream *s)
 /* stream_experts.c, called by the ring. The arena's region of weights is reserved. */
 void stream_experts_open(struct stream *s, struct arena *arena);
 
-/* The experts of a layer. */
+/* Return the experts of a layer. */
 static inline struct stream_expert *stream_experts_of(const struct stream *s, uint32_t layer)
 {
     return s->experts.all + image_layer(s->image, layer)->first_expert;
@@ -65,8 +65,8 @@ void stream_experts_poll(struct stream *s, bool checks);
 bool stream_experts_arrive(const struct stream *s);
 void stream_experts_reset(struct stream *s);
 
-/* The time by the clock of the file's device, in which stats->stall_ticks and busy_ticks count;
- * 0: no clock. */
+/* Return the time by the clock of the file's device, in which stats->stall_ticks and busy_ticks
+ * count; 0: no clock. */
 static inline uint64_t stream_ticks(const struct stream *s)
 {
     const struct platform *platform = s->file->timeout.platform;
@@ -86,7 +86,7 @@ void stream_pump(struct stream *s);
 /* If nothing is left to check, sleep until shortly before the next bytes arrive. */
 void stream_rest(struct stream *s);
 
-/* The slot that holds segment `index` of this pass, or will hold it; NULL: none. */
+/* Return the slot that holds segment `index` of this pass, or will hold it; NULL: none. */
 struct stream_slot *stream_slot_of(struct stream *s, uint32_t index);
 
 /* Read the slot's segment, from its beginning. A refusal stays in the read's status and is seen

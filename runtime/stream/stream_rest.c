@@ -19,8 +19,8 @@ enum {
     EARLY_PART = 8,
 };
 
-/* Whether core 0 has work that a sleep would delay: data that it moves, or a checksum that it can
- * continue. */
+/* Return true if core 0 has work that a sleep would delay: data that it moves, or a checksum that
+ * it can continue. */
 static bool has_work(const struct stream *s)
 {
     const struct io_core *c = io_core_of(s->file->device);
@@ -40,7 +40,7 @@ static bool has_work(const struct stream *s)
     return false;
 }
 
-/* The smaller of `bytes` and the awaited bytes of `read`, if this is in flight. */
+/* Return the smaller of `bytes` and the awaited bytes of `read`, if this is in flight. */
 static uint64_t less(uint64_t bytes, const struct file_read *read)
 {
     uint64_t awaited = read->status == ERR_BUSY ? file_read_awaited(read) : 0;

@@ -5,7 +5,7 @@
 #include "runtime/base/crc32c.h"
 #include "runtime/stream/stream_private.h"
 
-/* The range of whole sectors that holds a token's rows, `skip` bytes from its start. */
+/* Return the range of whole sectors that holds a token's rows, `skip` bytes from its start. */
 static uint64_t range_of(const struct stream *s, uint32_t token, size_t *skip, size_t *bytes)
 {
     uint64_t first = image_table_row(s->image, token, bytes);
@@ -32,7 +32,7 @@ static struct stream_table_slot *find_slot(struct stream *s, uint32_t token)
     return NULL;
 }
 
-/* The slot to use next: empty, or requested the longest ago. NULL: all are in flight. */
+/* Return the slot to use next: empty, or requested the longest ago. NULL: all are in flight. */
 static struct stream_table_slot *oldest_slot(struct stream *s)
 {
     struct stream_table_slot *oldest = NULL;

@@ -9,7 +9,7 @@
  * and pictures. By block, from Unicode's EastAsianWidth.txt. */
 unsigned char_width(uint32_t code);
 
-/* Whether a character belongs to the one before it: marks, variation selectors, joiners. */
+/* Return true if a character belongs to the one before it: marks, variation selectors, joiners. */
 bool char_joins(uint32_t code);
 
 #endif

@@ -71,7 +71,7 @@ static bool is_digit(char c)
 
 /* ---- values ---- */
 
-/* The value of a hexadecimal digit, or -1. */
+/* Return the value of a hexadecimal digit, or -1. */
 static int32_t digit_value(char c)
 {
     char lower = (char)(c | 0x20);
@@ -350,7 +350,8 @@ enum json_kind json_item(struct json *j, struct json_value *v)
 
 /* ---- writing ---- */
 
-/* The short escape of a character, if it has one. "/" also has one, which is never needed. */
+/* Return the short escape of a character, if it has one. "/" also has one, which is never
+ * needed. */
 static const char *find_escaped(char c)
 {
     if (c == '\0' || c == '/') {

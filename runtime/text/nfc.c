@@ -21,7 +21,7 @@ enum {
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* The index of the last of n ascending entries that is at most code; n: none is. */
+/* Return the index of the last of n ascending entries that is at most code; n: none is. */
 static unsigned find_first(const uint32_t *first, unsigned n, uint32_t code)
 {
     unsigned low = 0, high = n;
@@ -71,7 +71,8 @@ static bool find_pair(uint32_t code, unsigned *entry)
     return find_entry(nfc_pair_first, nfc_pair_entry, nfc_n_pairs, code, entry);
 }
 
-/* The index of a code point among the second parts of pairs; nfc_n_seconds: it is not one. */
+/* Return the index of a code point among the second parts of pairs; nfc_n_seconds: it is not
+ * one. */
 static unsigned find_second(uint32_t code)
 {
     unsigned i = find_first(nfc_seconds, nfc_n_seconds, code);
@@ -97,8 +98,8 @@ static uint32_t compose_hangul(uint32_t a, uint32_t b)
     return 0;
 }
 
-/* The code point that a and b compose to; 0: none. Few characters reach this, so searching all
- * pairs is fast enough. */
+/* Return the code point that a and b compose to; 0: none. Few characters reach this, so searching
+ * all pairs is fast enough. */
 static uint32_t compose(uint32_t a, uint32_t b)
 {
     unsigned second = find_second(b);

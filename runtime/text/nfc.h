@@ -14,7 +14,7 @@ enum {
                                                  * text */
 };
 
-/* Whether the text (n bytes) may not be in form C. False: it is in form C. */
+/* Return true if the text (n bytes) may not be in form C. False: it is in form C. */
 bool nfc_may_change(const uint8_t *text, size_t n);
 
 /* Write the text's form C to out (room bytes). Returns its bytes; SIZE_MAX: room is too small.

@@ -11,8 +11,8 @@
 
 #include "runtime/text/utf8.h"
 
-/* Whether a terminal would obey a character instead of showing it: C0 except newline and tab,
- * DEL, C1 (ECMA-48), and characters that change the direction of writing (Unicode, UAX #9:
+/* Return true if a terminal would obey a character instead of showing it: C0 except newline and
+ * tab, DEL, C1 (ECMA-48), and characters that change the direction of writing (Unicode, UAX #9:
  * embeddings, overrides, isolates and marks). */
 bool char_is_control(uint32_t code);
 

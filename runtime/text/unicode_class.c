@@ -6,7 +6,7 @@
  * the table. */
 enum { LENGTH_BYTE = 14, LENGTH_LONG = 15, UPPER_FIRST = 11, LOWER_FIRST = 12 };
 
-/* The last start at or before code. */
+/* Return the last start at or before code. */
 static unsigned find_start(uint32_t code)
 {
     unsigned low = 0, high = unicode_n_starts;
@@ -23,7 +23,7 @@ static unsigned find_start(uint32_t code)
     return low;
 }
 
-/* The length of the run at *at; *at moves to the next run. */
+/* Return the length of the run at *at; *at moves to the next run. */
 static uint32_t run_length(const uint8_t **at)
 {
     const uint8_t *run = *at;
@@ -41,7 +41,7 @@ static uint32_t run_length(const uint8_t **at)
     return run[1] | (uint32_t)run[2] << 8 | (uint32_t)run[3] << 16;
 }
 
-/* The class of character number i of a run. */
+/* Return the class of character number i of a run. */
 static enum unicode_class class_in_run(uint8_t run, uint32_t i)
 {
     uint8_t class = run >> 4;

@@ -14,8 +14,8 @@ static int length_of(uint8_t lead)
     return 2 + (lead >= 0xe0) + (lead >= 0xf0);
 }
 
-/* Whether a second byte fits: its limits exclude overlong forms, surrogates and code points beyond
- * U+10FFFF. */
+/* Return true if a second byte fits: its limits exclude overlong forms, surrogates and code points
+ * beyond U+10FFFF. */
 static bool second_fits(uint8_t lead, uint8_t second)
 {
     switch (lead) {

@@ -27,7 +27,7 @@ int utf8_check(const uint8_t *s, size_t n);
 /* Bytes of the whole characters at the beginning of a text (n bytes): n if all of it is UTF-8. */
 size_t utf8_whole_bytes(const void *text, size_t n);
 
-/* The code point of a character that utf8_check() found to have `bytes` bytes. */
+/* Return the code point of a character that utf8_check() found to have `bytes` bytes. */
 uint32_t utf8_decode(const uint8_t *s, int bytes);
 
 /* Write the bytes of a code point up to U+10FFFF that is not a surrogate; returns how many, 1 ..

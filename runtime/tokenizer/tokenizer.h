@@ -36,7 +36,7 @@ static inline enum ingot_token_type tokenizer_type(const struct tokenizer *t, ui
     return (enum ingot_token_type)(t->types[id] & INGOT_TOKEN_TYPE);
 }
 
-/* The text of token id < n_tokens as it prints, not terminated. */
+/* Return the text of token id < n_tokens as it prints, not terminated. */
 static inline const char *tokenizer_text(const struct tokenizer *t, uint32_t id)
 {
     return t->text + t->text_offsets[id];
@@ -70,12 +70,12 @@ void tokenizer_open(struct tokenizer *t, const uint8_t *section);
  * text_bytes is beyond what can be encoded (1 GiB). */
 size_t tokenizer_scratch_bytes(size_t text_bytes);
 
-/* The most bytes that a text of text_bytes takes once it is normalized: give
+/* Return the most bytes that a text of text_bytes takes once it is normalized: give
  * tokenizer_scratch_bytes() of that. With less a text that grows is ERR_NO_SPACE; texts that are
  * in the tokenizer's form do not grow. */
 size_t tokenizer_most_bytes(const struct tokenizer *t, size_t text_bytes);
 
-/* How many bytes of text scratch_bytes of scratch suffice for. */
+/* Return how many bytes of text scratch_bytes of scratch suffice for. */
 size_t tokenizer_text_limit(size_t scratch_bytes);
 
 /* ids[0 .. *n_ids) = the tokens of the parts, as one text. flags: enum tokenizer_flags. Any
@@ -106,7 +106,7 @@ enum err tokenizer_encode_template(const struct tokenizer *t, const char *text, 
                                    unsigned flags, uint32_t *ids, size_t max_ids, size_t *n_ids,
                                    void *scratch, size_t scratch_bytes);
 
-/* The *bytes bytes, not NUL-terminated, that token id prints after token previous
+/* Return the *bytes bytes, not NUL-terminated, that token id prints after token previous
  * (INGOT_NO_TOKEN: none). A byte token gives its byte; a control or unused token gives nothing.
  * After BOS the first space of a piece is dropped if the model puts a space in front of texts.
  * Never NULL; an id outside the vocabulary gives nothing. */

@@ -40,7 +40,7 @@ static enum err encode_words(struct encoder *e, uint32_t start, uint32_t end)
     return ERR_OK;
 }
 
-/* The next space at which no token can reach across, or the end. */
+/* Return the next space at which no token can reach across, or the end. */
 static uint32_t cut_before_space(const struct encoder *e, uint32_t start, uint32_t end)
 {
     bool split = (e->t->head->flags & INGOT_SPLIT_SPACES) != 0;
@@ -132,7 +132,7 @@ static uint32_t space_bytes(const char *s, size_t n)
     return (uint32_t)bytes;
 }
 
-/* The start of the white space at the end of the text before `end`. */
+/* Return the start of the white space at the end of the text before `end`. */
 static uint32_t before_spaces(const struct encoder *e, uint32_t end)
 {
     uint32_t start = end;
@@ -294,7 +294,7 @@ static void encoder_place(struct encoder *e, void *scratch, size_t scratch_bytes
     e->end = e->run_start = e->first;
 }
 
-/* The bytes of all parts; SIZE_MAX: more than can be encoded. */
+/* Return the bytes of all parts; SIZE_MAX: more than can be encoded. */
 static size_t total_bytes(const struct tokenizer_part *parts, size_t n_parts)
 {
     size_t total = 0;

@@ -41,7 +41,7 @@ static inline bool byte_set_has(const uint32_t set[8], uint8_t byte)
     return (set[byte / 32] >> byte % 32) & 1;
 }
 
-/* The NORMAL or USER token that s (n) spells, or INGOT_NO_TOKEN. */
+/* Return the NORMAL or USER token that s (n) spells, or INGOT_NO_TOKEN. */
 uint32_t tokenizer_find_token(const struct tokenizer *t, const char *s, size_t n);
 
 /* State of a search for all tokens with which a text begins. depth: bytes of the last token. */
@@ -55,7 +55,8 @@ struct prefix {
 bool tokenizer_next_prefix(const struct tokenizer *t, const char *s, size_t n, struct prefix *p,
                            uint32_t *id);
 
-/* The longest USER token with which s (n >= 1) begins, or, if trusted, a longer control token. */
+/* Return the longest USER token with which s (n >= 1) begins, or, if trusted, a longer control
+ * token. */
 uint32_t tokenizer_find_special(const struct tokenizer *t, const char *s, size_t n, bool trusted);
 
 /* Append an id, and BOS before the first. ERR_TOO_LONG. */

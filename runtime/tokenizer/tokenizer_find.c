@@ -40,8 +40,8 @@ uint32_t tokenizer_find_token(const struct tokenizer *t, const char *s, size_t n
     return INGOT_NO_TOKEN;
 }
 
-/* The first entry of sorted[low .. high) whose byte at `depth` is >= byte. All entries agree in
- * the bytes before; a token that ends there counts as less than any byte. */
+/* Return the first entry of sorted[low .. high) whose byte at `depth` is >= byte. All entries agree
+ * in the bytes before; a token that ends there counts as less than any byte. */
 static uint32_t lower_bound(const struct tokenizer *t, uint32_t low, uint32_t high, size_t depth,
                             unsigned byte)
 {
@@ -76,7 +76,7 @@ bool tokenizer_next_prefix(const struct tokenizer *t, const char *s, size_t n, s
     return false;
 }
 
-/* The longest USER token with which s (n) begins, or INGOT_NO_TOKEN. */
+/* Return the longest USER token with which s (n) begins, or INGOT_NO_TOKEN. */
 static uint32_t find_user(const struct tokenizer *t, const char *s, size_t n)
 {
     struct prefix p = { 0, t->head->n_sorted, 0 };
@@ -93,8 +93,8 @@ static uint32_t find_user(const struct tokenizer *t, const char *s, size_t n)
     return found;
 }
 
-/* The longest control token with which s (n) begins, or INGOT_NO_TOKEN. Templates are short and
- * control tokens are few, so all of them are compared. */
+/* Return the longest control token with which s (n) begins, or INGOT_NO_TOKEN. Templates are short
+ * and control tokens are few, so all of them are compared. */
 static uint32_t find_control(const struct tokenizer *t, const char *s, size_t n)
 {
     uint32_t found = INGOT_NO_TOKEN;

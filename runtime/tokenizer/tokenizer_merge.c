@@ -46,7 +46,7 @@ static struct pair heap_pop(struct encoder *e)
     return top;
 }
 
-/* The key of a score: a higher score has a lower key. */
+/* Return the key of a score: a higher score has a lower key. */
 static uint32_t key_of_score(float score)
 {
     uint32_t bits;
@@ -84,8 +84,8 @@ static const struct ingot_merge *find_merge(const struct tokenizer *t, uint32_t 
     return NULL;
 }
 
-/* The token that the pieces at left and middle merge into, and the pair's key; INGOT_NO_TOKEN:
- * none. */
+/* Return the token that the pieces at left and middle merge into, and the pair's key;
+ * INGOT_NO_TOKEN: none. */
 static uint32_t merged_by_score(const struct encoder *e, const char *s, uint32_t left,
                                 uint32_t middle, uint32_t *key)
 {

@@ -3,7 +3,7 @@
 
 #include "runtime/tokenizer/tokenizer.h"
 
-/* The value of a hexadecimal digit, or -1. */
+/* Return the value of a hexadecimal digit, or -1. */
 static int digit_value(char c)
 {
     if (c >= '0' && c <= '9') {
@@ -18,7 +18,7 @@ static int digit_value(char c)
     return -1;
 }
 
-/* The byte that token id stands for, if its name is <0xXX>; otherwise -1. */
+/* Return the byte that token id stands for, if its name is <0xXX>; otherwise -1. */
 static int byte_value(const struct tokenizer *t, uint32_t id)
 {
     const char *text = tokenizer_text(t, id);

@@ -178,7 +178,7 @@ static uint32_t step_over(const struct split_stage *stage, const uint8_t *text, 
     return at;
 }
 
-/* The end of the match at `at`, or of the text before the next match. */
+/* Return the end of the match at `at`, or of the text before the next match. */
 static uint32_t cut(const struct split_stage *stage, const uint8_t *text, uint32_t at, uint32_t end)
 {
     uint32_t to = stage->match(text, at, end, stage->rule);

@@ -27,8 +27,8 @@ struct splitter {
 void split_begin(struct splitter *s, enum ingot_pre pre, const uint8_t *text, uint32_t start,
                  uint32_t end);
 
-/* The end of the word that starts at `at`; at < end. All calls for a text together take time linear
- * in its length. */
+/* Return the end of the word that starts at `at`; at < end. All calls for a text together take time
+ * linear in its length. */
 uint32_t split_next(struct splitter *s, uint32_t at);
 
 #endif

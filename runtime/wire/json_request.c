@@ -86,8 +86,8 @@ static void refuse_name(struct json_request *r, const struct json_value *v)
     }
 }
 
-/* Whether a number is a whole number as JSON writes it, so that it can be sent back. The reader
- * only checks its characters. */
+/* Return true if a number is a whole number as JSON writes it, so that it can be sent back. The
+ * reader only checks its characters. */
 static bool is_whole_number(const char *text)
 {
     size_t digits;

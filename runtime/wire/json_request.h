@@ -57,7 +57,7 @@ struct json_request {
     char text[96];
 };
 
-/* The name of a field. */
+/* Return the name of a field. */
 const char *json_field_name(enum json_field field);
 
 /* Read line (bytes, followed by a NUL), which is overwritten and keeps the values. Fields that

@@ -24,14 +24,14 @@ enum action_reply action_call_read(struct actions *a, char *text, size_t bytes,
 enum { ACTION_ANSWER_BYTES = 6 * ACTION_TEXT_BYTES + 16 };
 size_t action_answer(char out[ACTION_ANSWER_BYTES], bool done, const char *result);
 
-/* Whether a turn is text of action_answer_write, which no person said. */
+/* Return true if a turn is text of action_answer_write, which no person said. */
 bool action_is_answer(const char *text, size_t bytes);
 
-/* The arguments for people: "on", "light, 500 ms", "". */
+/* Return the arguments for people: "on", "light, 500 ms", "". */
 const char *action_call_text(const struct actions *a, const struct action_call *call,
                              char text[ACTION_TEXT_BYTES]);
 
-/* The value of an argument as JSON: "on", "light", 500. */
+/* Return the value of an argument as JSON: "on", "light", 500. */
 const char *action_value_json(const struct actions *a, const struct action_argument *g,
                               uint32_t value, char text[ACTION_TEXT_BYTES]);
 

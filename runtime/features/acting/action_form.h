@@ -20,11 +20,11 @@ struct action_form {
 /* Analyse a person's text (bytes). A text longer than FORM_BYTES counts as empty. */
 void action_form_read(struct action_form *f, const char *text, size_t bytes);
 
-/* The state in which the text asks output `pin` to be now: SAID_ON, SAID_OFF (action_said.h), both
- * if the words do not decide, or 0. */
+/* Return the state in which the text asks output `pin` to be now: SAID_ON, SAID_OFF
+ * (action_said.h), both if the words do not decide, or 0. */
 unsigned action_form_asks(const struct action_form *f, const struct actions *a, unsigned pin);
 
-/* Whether the text asks about an action that reads, or about the state of an output. */
+/* Return true if the text asks about an action that reads, or about the state of an output. */
 bool action_form_asks_about(const struct action_form *f, const struct actions *a,
                             const struct action *action);
 

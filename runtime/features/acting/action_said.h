@@ -19,8 +19,8 @@ struct action_heard {
 void action_hear(const struct actions *a, const struct action_call *call, const char *text,
                  size_t bytes, bool is_question, struct action_heard *h);
 
-/* Whether the call may run after what was said; otherwise `why` gives the reason, without a full
- * stop. */
+/* Return true if the call may run after what was said; otherwise `why` gives the reason, without a
+ * full stop. */
 bool action_is_asked(const struct actions *a, const struct action_call *call,
                      const struct action_heard *h, char why[ACTION_TEXT_BYTES]);
 

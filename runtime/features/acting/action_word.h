@@ -13,11 +13,11 @@ struct ear {
 
 char action_small(char c);
 
-/* Whether c belongs to a word. Every byte of a UTF-8 character does. */
+/* Return true if c belongs to a word. Every byte of a UTF-8 character does. */
 bool action_is_letter(char c);
 bool action_is_digit(char c);
 
-/* The number of bytes of a word that begins at the current position: capitals and a plural s
+/* Return the number of bytes of a word that begins at the current position: capitals and a plural s
  * also match, and "_" may be a space or a hyphen; 0: another word is there. */
 size_t action_match(const struct ear *e, const char *word);
 

@@ -121,7 +121,7 @@ enum err actions_grammar(const struct actions *a, void *memory, size_t room, voi
 bool actions_do(struct actions *a, const struct action_call *call, const struct stop *stop,
                 char result[ACTION_TEXT_BYTES]);
 
-/* The action of this name (bytes); NULL: there is none. */
+/* Return the action of this name (bytes); NULL: there is none. */
 struct action *actions_find(struct actions *a, const char *name, size_t bytes);
 
 #endif

@@ -71,12 +71,12 @@ void chat_show_read(struct chat *c, const char *result);
  * function is `told` of struct feature. */
 const char *chat_choose_told(void *state, struct feature_turn *t, size_t *bytes);
 
-/* Whether the current constraint applies to the reply to this turn. A user's own grammar applies
- * to one decision, but not to the sentence about its result. The table's grammar applies to
+/* Return true if the current constraint applies to the reply to this turn. A user's own grammar
+ * applies to one decision, but not to the sentence about its result. The table's grammar applies to
  * replies of models that act by calls. */
 bool chat_holds_calls(const struct chat *c, const struct feature_turn *t);
 
-/* Whether the question named something to read, but the reply came without reading it. */
+/* Return true if the question named something to read, but the reply came without reading it. */
 bool chat_read_nothing(struct acting_state *s, const struct feature_turn *t);
 
 extern const struct chat_command actions_command;

@@ -51,7 +51,7 @@ struct adapters {
 void adapters_open(struct adapters *a, struct memory_range memory, const struct image *image,
                    const struct kernels *kernels, uint32_t chunk);
 
-/* The adapter of that name, if it is loaded; otherwise NULL. */
+/* Return the adapter of that name, if it is loaded; otherwise NULL. */
 const struct lora_adapter *adapters_find(const struct adapters *a, const char *name);
 
 /* Load an adapter from a file; if needed, drop others that are not in use, the longest unused

@@ -4,10 +4,10 @@
 
 #include "runtime/features/adapters/adapters.h"
 
-/* The entry of this name; NULL: the adapter is not loaded. */
+/* Return the entry of this name; NULL: the adapter is not loaded. */
 struct adapters_entry *adapters_entry(struct adapters *a, const char *name);
 
-/* Whether any set uses the adapter. */
+/* Return true if any set uses the adapter. */
 bool adapters_is_at_work(const struct adapters *a, const struct adapters_entry *e);
 
 /* Drop the longest unused adapter; false: all are in use. */

@@ -33,7 +33,7 @@ enum {
 /* Call after chat_learn_open, if that returned true. */
 void chat_fabric_open(struct chat *c);
 
-/* The clock: seconds since the start, or the time of day that /time set. The first setting
+/* Return the clock: seconds since the start, or the time of day that /time set. The first setting
  * corrects the clock. A later setting means that time has passed, for example while a
  * board was switched off. */
 uint64_t chat_fabric_now(const struct chat *c);

@@ -32,17 +32,17 @@ struct chat_recall {
  * so that the adapter gives the answer. Notes in the result count as needed. */
 const char *chat_recall(struct chat *c, const char *text, size_t bytes, size_t *told_bytes);
 
-/* The note that text (bytes) would replace in a namespace: a note with the same question, or,
- * for sentences that are not episodic, with the same subject. question: bytes of the
- * text's question, as in fabric_add_note. Returns f->n_notes if there is no such note. */
+/* Return the note that text (bytes) would replace in a namespace: a note with the same question,
+ * or, for sentences that are not episodic, with the same subject. question: bytes of the text's
+ * question, as in fabric_add_note. Returns f->n_notes if there is no such note. */
 uint32_t chat_recall_replaced(struct chat *c, enum fabric_name space, const char *text,
                               size_t bytes, size_t question);
 
-/* The sum of the weights of a text's words. *words: the number of words. */
+/* Return the sum of the weights of a text's words. *words: the number of words. */
 float chat_recall_weight(struct chat *c, const char *text, size_t bytes, uint32_t *words);
 
-/* A number for the model and the opening of conversations. A note that was learnt with another
- * number is not known by heart. */
+/* Return a number for the model and the opening of conversations. A note that was learnt with
+ * another number is not known by heart. */
 uint32_t chat_recall_opening(struct chat *c);
 
 #endif

@@ -245,7 +245,7 @@ static bool is_open(const struct fabric_space *s)
     return s->open > FABRIC_SHUT;
 }
 
-/* Whether the hidden state is similar to one from which the namespace has learnt. For
+/* Return true if the hidden state is similar to one from which the namespace has learnt. For
  * other states its contribution would be arbitrary, and the reply could have any words. */
 static bool is_near(struct fabric *f, int space)
 {

@@ -53,7 +53,7 @@ struct fabric_kind {
 };
 extern const struct fabric_kind fabric_kinds[FABRIC_SPACES];
 
-/* The namespace of that name; FABRIC_SPACES: there is none. */
+/* Return the namespace of that name; FABRIC_SPACES: there is none. */
 enum fabric_name fabric_find(const char *name, size_t bytes);
 
 /* Something remembered: its text, and which examples belong to it. */
@@ -130,7 +130,7 @@ struct fabric {
     uint8_t *kept_wins;
 };
 
-/* The room for notes in a plan of this many bytes: the minimum, or as much as a 64th of the
+/* Return the room for notes in a plan of this many bytes: the minimum, or as much as a 64th of the
  * bytes holds if that is more. */
 struct fabric_room fabric_plan_room(uint32_t dim, uint64_t bytes);
 size_t fabric_bytes(uint32_t dim, struct fabric_room room);
@@ -165,7 +165,7 @@ void fabric_set_clock(struct fabric *f, uint64_t seconds);
 /* Add the turn to the background: turns for which gates stay shut. */
 void fabric_add_background(struct fabric *f);
 
-/* The start of the answer in "QUESTION = ANSWER"; returns text if it is a sentence. */
+/* Return the start of the answer in "QUESTION = ANSWER"; returns text if it is a sentence. */
 const char *fabric_answer_of(const char *text, size_t bytes);
 static inline const char *fabric_answer(const struct fabric_note *n)
 {
@@ -176,15 +176,15 @@ static inline bool fabric_is_full(const struct fabric *f)
 {
     return f->n_notes == f->room.notes;
 }
-/* The note that is missed least: the most faded, then the least used, then the oldest. n_notes is
- * not 0. */
+/* Return the note that is missed least: the most faded, then the least used, then the oldest.
+ * n_notes is not 0. */
 uint32_t fabric_least(const struct fabric *f);
 
 /* Make a note of the turn; the fabric must not be full. text (bytes <= FABRIC_TEXT_BYTES) begins
  * with the question. */
 struct fabric_note *fabric_add_note(struct fabric *f, enum fabric_name space, const char *text,
                                     size_t bytes, size_t question);
-/* How many examples can be added. */
+/* Return how many examples can be added. */
 static inline uint32_t fabric_free_examples(const struct fabric *f)
 {
     return f->room.examples - f->n_examples;

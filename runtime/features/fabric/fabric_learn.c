@@ -15,7 +15,7 @@ enum { GATE_ROUNDS = 400 };
 
 /* ---- gates ---------------------------------------------------------------------------------- */
 
-/* The direction of mean i. Notes come first, then the background. */
+/* Return the direction of mean i. Notes come first, then the background. */
 static const float *key_of(struct fabric *f, uint32_t i)
 {
     const float *mean = i < f->n_notes ? f->keys + (size_t)i * f->dim

@@ -15,8 +15,8 @@ enum {
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-/* The character at text[at], and its number of bytes; invalid UTF-8 is one byte and separates
- * words. */
+/* Return the character at text[at], and its number of bytes; invalid UTF-8 is one byte and
+ * separates words. */
 static uint32_t code_at(const char *text, size_t bytes, size_t at, size_t *n)
 {
     int length = utf8_check((const uint8_t *)text + at, bytes - at);
@@ -82,7 +82,7 @@ static bool ends_sentence(uint32_t code)
     return false;
 }
 
-/* Whether the character is an apostrophe, typed or typeset. */
+/* Return true if the character is an apostrophe, typed or typeset. */
 static bool is_apostrophe(uint32_t code)
 {
     return code == '\'' || code == 0x2019;
@@ -103,7 +103,7 @@ static size_t letters_end(const char *text, size_t bytes, size_t at)
     return at;
 }
 
-/* A word from `at` on; *next: where the text continues after it and after an ending with an
+/* Return a word from `at` on; *next: where the text continues after it and after an ending with an
  * apostrophe. */
 static size_t word_end(const char *text, size_t bytes, size_t at, size_t *next)
 {
@@ -279,8 +279,8 @@ static float question_share(const struct recall_text *asked, const struct recall
     return share(there, question != 0 ? all : all - rarest);
 }
 
-/* Whether the question is about another name: it lacks the memory's first name, but has a word
- * that is neither in the vocabulary nor in the memory, perhaps a name in small letters. */
+/* Return true if the question is about another name: it lacks the memory's first name, but has a
+ * word that is neither in the vocabulary nor in the memory, perhaps a name in small letters. */
 static bool is_about_another(const struct recall_text *asked, const struct recall_text *memory,
                              uint32_t question)
 {
@@ -327,7 +327,7 @@ bool recall_is_same(const struct recall_text *a, const struct recall_text *b)
     return a->n == b->n && n_same(a, b) == a->n;
 }
 
-/* Whether the texts share a common word, such as "is", after their first n words: then they
+/* Return true if the texts share a common word, such as "is", after their first n words: then they
  * differ before this word, in their subject. */
 static bool differ_in_subject(const struct recall_text *a, const struct recall_text *b, uint32_t n)
 {

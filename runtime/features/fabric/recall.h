@@ -43,25 +43,25 @@ struct recall_text {
 void recall_read(struct recall_text *t, const char *text, size_t bytes);
 void recall_weigh(struct recall_text *t, recall_rarity_fn *rarity, void *context);
 
-/* Whether word i of a and word k of b are equal, or, if neither is a name, differ only in their
- * ending: "repairs" and "repairing". */
+/* Return true if word i of a and word k of b are equal, or, if neither is a name, differ only in
+ * their ending: "repairs" and "repairing". */
 bool recall_is_alike(const struct recall_text *a, uint32_t i, const struct recall_text *b,
                      uint32_t k);
 
-/* Whether the texts share a rare word; if not, weights need not be computed. */
+/* Return true if the texts share a rare word; if not, weights need not be computed. */
 bool recall_touches(const struct recall_text *asked, const struct recall_text *memory);
 
-/* The score of two weighed texts, 0 to 2; below RECALL_FOUND: not found. question: how many of
- * the memory's first words are its question; 0: the memory is a sentence, whose rarest
- * unasked word counts as the answer. */
+/* Return the score of two weighed texts, 0 to 2; below RECALL_FOUND: not found. question: how many
+ * of the memory's first words are its question; 0: the memory is a sentence, whose rarest unasked
+ * word counts as the answer. */
 float recall_score(const struct recall_text *asked, const struct recall_text *memory,
                    uint32_t question);
 
-/* Whether two texts have the same words in the same order, in any spelling. */
+/* Return true if two texts have the same words in the same order, in any spelling. */
 bool recall_is_same(const struct recall_text *a, const struct recall_text *b);
 
-/* Whether weighed sentences say something else about the same subject: they share at least the
- * first three words, half of the longer one, and a rare word, and share no common word such as
+/* Return true if weighed sentences say something else about the same subject: they share at least
+ * the first three words, half of the longer one, and a rare word, and share no common word such as
  * "is" after that. */
 bool recall_is_correction(const struct recall_text *a, const struct recall_text *b);
 

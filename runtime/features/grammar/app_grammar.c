@@ -48,7 +48,7 @@ static enum err use_file(struct app *a, const char *name)
     return e == ERR_OK ? ERR_OK : refuse(a, e, name, error_message);
 }
 
-/* Whether the text begins with `word`; *rest is the text after it. */
+/* Return true if the text begins with `word`; *rest is the text after it. */
 static bool begins(const char *text, const char *word, const char **rest)
 {
     size_t n = strlen(word);

@@ -31,7 +31,7 @@ enum { GRAMMAR_WORK_BYTES = 16 << 10 };
 enum err grammar_from_choices(const char *text, void *memory, size_t room, void *work,
                               size_t *bytes, const char **error_message);
 
-/* Whether a text is a list of at least two choices; a single name is not a list. */
+/* Return true if a text is a list of at least two choices; a single name is not a list. */
 bool grammar_is_choices(const char *text);
 
 #endif

@@ -49,8 +49,8 @@ static inline bool grammar_constraint_has_room(const struct grammar_constraint *
     return c->machine != NULL;
 }
 
-/* The memory for a compiled grammar before grammar_constraint_use: INGOT_GRAMMAR_BYTES, 8-byte
- * aligned. The current grammar is dropped. */
+/* Return the memory for a compiled grammar before grammar_constraint_use: INGOT_GRAMMAR_BYTES,
+ * 8-byte aligned. The current grammar is dropped. */
 void *grammar_constraint_memory(struct grammar_constraint *c);
 /* Work memory for making a grammar, 8-byte aligned; valid until grammar_constraint_use. */
 enum { CONSTRAINT_WORK_BYTES = 48 << 10 };

@@ -53,7 +53,7 @@ static inline void grammar_count_steps(struct grammar_machine *m)
     m->steps = 0;
 }
 
-/* Whether there were too many steps, so that allowed bytes may have been refused. */
+/* Return true if there were too many steps, so that allowed bytes may have been refused. */
 static inline bool grammar_is_spent(const struct grammar_machine *m)
 {
     return m->steps > GRAMMAR_STEPS;
@@ -63,7 +63,7 @@ static inline bool grammar_is_spent(const struct grammar_machine *m)
  * the byte is not allowed there. */
 bool grammar_push(struct grammar_machine *m, unsigned level, uint8_t byte);
 
-/* Whether the text up to `level` is complete; and whether any byte may follow it. */
+/* Return whether the text up to `level` is complete; and whether any byte may follow it. */
 bool grammar_accepts(struct grammar_machine *m, unsigned level);
 bool grammar_goes_on(struct grammar_machine *m, unsigned level);
 

@@ -9,7 +9,7 @@ static uint32_t capped(uint64_t bytes)
     return (uint32_t)min_u64(bytes, GRAMMAR_REST_MOST);
 }
 
-/* The shortest way from a state on, as far as the rests of other states are known. */
+/* Return the shortest way from a state on, as far as the rests of other states are known. */
 static uint32_t shortest(const struct grammar *g, const struct ingot_grammar_state *s,
                          const uint16_t *rest)
 {
@@ -63,7 +63,7 @@ void grammar_rest_of_states(const struct grammar *g, uint16_t *rest)
     }
 }
 
-/* The bytes that a state still needs: the rest of its own part, and for each open call the
+/* Return the bytes that a state still needs: the rest of its own part, and for each open call the
  * missing runs and the part after the call. */
 static uint32_t rest_of_way(const struct grammar_machine *m, struct grammar_way way,
                             const uint16_t *rest)

@@ -10,7 +10,7 @@ static const uint8_t *text_of(const struct tokenizer *t, uint32_t id)
     return (const uint8_t *)tokenizer_text(t, id);
 }
 
-/* The bytes of a token: its byte if it is a byte token, otherwise its text. */
+/* Return the bytes of a token: its byte if it is a byte token, otherwise its text. */
 static const uint8_t *bytes_of(const struct tokenizer *t, uint32_t id, size_t *n)
 {
     return (const uint8_t *)tokenizer_piece(t, id, INGOT_NO_TOKEN, n);
@@ -52,7 +52,8 @@ bool grammar_takes_token(struct grammar_machine *m, const struct tokenizer *t, u
            tokenizer_find_token(t, (const char *)s, n) == id && push_all(m, s, n, level);
 }
 
-/* The first token of sorted[from ..) that does not begin with s (n); sorted[from - 1] does. */
+/* Return the first token of sorted[from ..) that does not begin with s (n); sorted[from - 1]
+ * does. */
 static uint32_t after_prefix(const struct tokenizer *t, uint32_t from, const uint8_t *s, size_t n)
 {
     uint32_t step = 1, low = from, high;
@@ -79,7 +80,7 @@ static uint32_t after_prefix(const struct tokenizer *t, uint32_t from, const uin
     return low;
 }
 
-/* The length of the common beginning of two texts, at most `most`. */
+/* Return the length of the common beginning of two texts, at most `most`. */
 static unsigned alike(const struct tokenizer *t, uint32_t a, uint32_t b, unsigned most)
 {
     size_t n = min_size(most, min_size(tokenizer_text_bytes(t, a), tokenizer_text_bytes(t, b)));

@@ -11,7 +11,7 @@
 #include "runtime/features/grammar/grammar_machine.h"
 #include "runtime/tokenizer/tokenizer.h"
 
-/* Whether token id may come next. *level: the level after its bytes, for grammar_settle. */
+/* Return true if token id may come next. *level: the level after its bytes, for grammar_settle. */
 bool grammar_takes_token(struct grammar_machine *m, const struct tokenizer *t, uint32_t id,
                          unsigned *level);
 

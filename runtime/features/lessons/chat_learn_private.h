@@ -34,7 +34,7 @@ enum err chat_learn_begin_text(struct chat *c, size_t *n);
  * tokens follow, *n in all, at most CHAT_LEARN_ANSWER_TOKENS. */
 enum err chat_learn_put_answer(struct chat *c, const char *question, size_t question_bytes,
                                const char *answer, size_t answer_bytes, uint32_t *ids, size_t *n);
-/* The token after an answer: the token that ends a turn. */
+/* Return the token after an answer: the token that ends a turn. */
 uint32_t chat_learn_end(const struct chat *c);
 
 /* Take a step from h and its logits. feels: the EWC penalty counts the example. True: the target
@@ -56,11 +56,10 @@ void chat_learn_settle(struct chat *c, const struct learner_totals *before,
  * Up to CHAT_LEARN_YIELDS tokens give way to others; their examples stay without a target. Other
  * examples are dropped. Errors of the head. */
 enum err chat_learn_yield(struct chat *c, uint32_t *yields);
-/* How many examples have the right winner: the token that was taught, or of a good reply; for a
- * token that gave way, another token that the model might say. */
+/* Count the examples that have the right winner: the token that was taught, or of a good reply;
+ * for a token that gave way, another token that the model might say. */
 enum err chat_learn_count_well(struct chat *c, uint32_t *well);
-/* How many examples of rated replies now have a most likely token that the model would hardly
- * say there. */
+/* Count the examples of rated replies whose most likely token the model would hardly say there. */
 enum err chat_learn_count_strange(struct chat *c, uint32_t *strange);
 
 /* Show the progress of a lesson to a person who waits at the line. label is constant.

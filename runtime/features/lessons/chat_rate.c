@@ -82,7 +82,7 @@ static enum err go_over(struct chat *c, const uint32_t *ids, uint32_t first, uin
     return e == ERR_OK ? session_append_visit(s, ids + first - 1, n - first + 1, visit, k) : e;
 }
 
-/* How many examples of a reply of n tokens are kept, or tried for /bad. */
+/* Return how many examples of a reply of n tokens are kept, or tried for /bad. */
 static uint32_t room_of(struct chat *c, bool good, uint32_t n)
 {
     const struct lessons *l = &lessons_of(c)->lessons;

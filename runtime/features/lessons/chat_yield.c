@@ -41,7 +41,8 @@ static enum err look_at(struct chat *c, uint32_t example, struct look *k)
     return ERR_OK;
 }
 
-/* The most likely token that may win, other than `token`. Returns k->vocab if there is none. */
+/* Return the most likely token that may win, other than `token`. Returns k->vocab if there is
+ * none. */
 static uint32_t best_other(const struct look *k, uint32_t token)
 {
     uint32_t best = k->vocab;

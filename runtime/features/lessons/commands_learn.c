@@ -119,7 +119,7 @@ static void say_noted(struct app *a, const char *const noted[], unsigned n)
     console_printf(a->setup.console, ")\n");
 }
 
-/* Whether the command that was refused for lack of room was given again. */
+/* Return true if the command that was refused for lack of room was given again. */
 static bool is_again(const struct app *a, bool good)
 {
     const struct lessons_state *l = lessons_of(&a->chat);

@@ -30,7 +30,7 @@ void ewc_open(struct ewc *e, float *memory, size_t n);
  * has ended. */
 float ewc_lambda(const struct ewc *e);
 
-/* Whether the gradient belongs to another task than the previous ones: mean |z| > 2, after
+/* Return true if the gradient belongs to another task than the previous ones: mean |z| > 2, after
  * EWC_LEAST_SAMPLES gradients. */
 bool ewc_is_new_task(const struct ewc *e, const float *gradient);
 

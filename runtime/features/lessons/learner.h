@@ -50,7 +50,7 @@ void learner_begin(struct learner *l);
 /* False: there is no lesson to take back. */
 bool learner_undo(struct learner *l);
 
-/* Whether the weights are valid after a step. */
+/* Return true if the weights are valid after a step. */
 bool learner_is_sound(const struct learner *l);
 
 /* Forget everything that was learnt. */

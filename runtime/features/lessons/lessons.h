@@ -54,7 +54,7 @@ struct lessons {
     float *last;        /* (dim) the latest hidden state before it was adapted */
 };
 
-/* The room for examples if a plan has this many bytes left. */
+/* Return the room for examples if a plan has this many bytes left. */
 uint32_t lessons_plan_room(uint32_t dim, uint64_t bytes);
 /* Bytes of memory. dim: numbers of a hidden state; row_floats: numbers of a row of the head with
  * its padding. */
@@ -80,13 +80,13 @@ static inline bool lessons_is_taught(uint32_t target)
     return target < LESSONS_SAID;
 }
 
-/* How many examples a lesson can have. Taught examples stay; examples of rated replies can be
- * dropped for it. */
+/* Return how many examples a lesson can have. Taught examples stay; examples of rated replies can
+ * be dropped for it. */
 uint32_t lessons_most(const struct lessons *l);
-/* The rated lesson that is dropped next, after `after` (UINT32_MAX: the first): the least used
- * lessons first, among these the oldest. Returns n_notes if there is none. */
+/* Return the rated lesson that is dropped next, after `after` (UINT32_MAX: the first): the least
+ * used lessons first, among these the oldest. Returns n_notes if there is none. */
 uint32_t lessons_next_to_go(const struct lessons *l, uint32_t after);
-/* How many lessons must be dropped for a lesson of n examples, at most lessons_most. */
+/* Return how many lessons must be dropped for a lesson of n examples, at most lessons_most. */
 uint32_t lessons_to_go(const struct lessons *l, uint32_t n);
 /* Call before a lesson of n examples, at most lessons_most; drops lessons_to_go lessons. text
  * (bytes): the lesson's subject, cut if it is too long. */
@@ -122,8 +122,8 @@ typedef enum err lessons_move_fn(void *context, void *memory, size_t bytes);
  * afterwards. ERR_BAD_MODEL: impossible counts; errors of move, after which a load is incomplete:
  * call lessons_clear. */
 enum err lessons_move(struct lessons *l, bool loads, lessons_move_fn *move, void *context);
-/* Whether there are only weights that a step can give and no NaN, only targets of the model's
- * vocabulary, and a note for each example. */
+/* Return true if there are only weights that a step can give and no NaN, only targets of the
+ * model's vocabulary, and a note for each example. */
 bool lessons_are_sound(const struct lessons *l, uint32_t vocab);
 /* A file of an earlier version has examples without notes: make notes for them. */
 void lessons_note_old(struct lessons *l);

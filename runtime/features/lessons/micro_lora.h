@@ -59,14 +59,14 @@ void micro_lora_apply(const struct micro_lora *m, float *h);
 void micro_lora_choose(struct micro_lora_choice *c, const struct micro_lora_head *head,
                        const float *logits, uint32_t vocab, uint32_t target);
 
-/* The derivative of a logit f(z) = cap tanh(scale z / cap), or scale z, from f alone. */
+/* Return the derivative of a logit f(z) = cap tanh(scale z / cap), or scale z, from f alone. */
 float micro_lora_slope(const struct micro_lora_head *head, float logit);
 
 /* The errors of another loss: the margin of the best other token over the target. Only two rows
  * have an error, and their gradient is the derivative of the margin. c->n >= 2. */
 void micro_lora_hinge(struct micro_lora_choice *c, const struct micro_lora_head *head);
 
-/* The token that a number from 0 to 1 draws. */
+/* Return the token that a number from 0 to 1 draws. */
 uint32_t micro_lora_draw(const struct micro_lora_choice *c, float at);
 
 /* The gradient at (h, e), both (dim), in the layout of the weights. */

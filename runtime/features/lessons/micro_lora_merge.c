@@ -91,7 +91,7 @@ static void decompose(struct core *k)
     }
 }
 
-/* The largest column that was not taken yet; it becomes zero. */
+/* Return the largest column that was not taken yet; it becomes zero. */
 static float take_largest(struct core *k, float u[MOST], float v[MOST])
 {
     uint32_t best = 0;

@@ -15,7 +15,7 @@ void vector_add(float *y, const float *x, float a, size_t n);
 
 void vector_scale(float *x, float a, size_t n);
 
-/* Whether all n numbers are finite. */
+/* Return true if all n numbers are finite. */
 bool vector_is_finite(const float *x, size_t n);
 
 /* Normalize x to length 1. False, with x unchanged: its length is 0 or overflows a float. */

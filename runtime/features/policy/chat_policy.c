@@ -30,7 +30,7 @@ void chat_policy_open(struct chat *c)
 
 /* ---- the question --------------------------------------------------------------------------- */
 
-/* Whether other tokens at the turn's end can request a reply without thoughts. */
+/* Return true if other tokens at the turn's end can request a reply without thoughts. */
 static bool can_stop_thoughts(const struct chat *c)
 {
     return c->options->reply.think != THINK_OFF && c->template->bytes[INGOT_CHAT_NO_THINKING] != 0;
@@ -54,7 +54,7 @@ static uint32_t *encode_quiet(struct chat *c, const char *text, size_t bytes, bo
     return ids;
 }
 
-/* The start of the question in the turn's tokens [own, to). The common beginning of all
+/* Return the start of the question in the turn's tokens [own, to). The common beginning of all
  * conversations is not part of it, because it is often computed already. */
 static uint32_t question_start(struct chat *c, uint32_t own, uint32_t to)
 {
@@ -189,7 +189,7 @@ static enum err begin(void *state, struct feature_turn *t, const struct stop *st
 
 /* ---- the result ------------------------------------------------------------------------------ */
 
-/* The reply's tokens a second, as a fraction of the plan's prediction. */
+/* Return the reply's tokens a second, as a fraction of the plan's prediction. */
 static float measure(const struct chat *c, const struct generate_result *r)
 {
     uint64_t hz = c->console->platform->clock.hz,
@@ -202,7 +202,7 @@ static float measure(const struct chat *c, const struct generate_result *r)
     return (float)(r->new_tokens - 1) * (float)planned / took;
 }
 
-/* Whether a reply repeats itself. Replies with a limit are not checked while they run. */
+/* Return true if a reply repeats itself. Replies with a limit are not checked while they run. */
 static bool repeats_itself(const struct session *s, const struct generate_result *r)
 {
     struct repetition repetition = { 0 };
@@ -264,7 +264,7 @@ static void clear(void *state, struct chat *c)
     memset(p->took, 0, sizeof p->took);
 }
 
-/* Whether the running reply, or the last turn's, has no thoughts. */
+/* Return true if the running reply, or the last turn's, has no thoughts. */
 static bool is_quiet(void *state, bool at_work)
 {
     const struct chat_policy *p = state;

@@ -47,8 +47,8 @@ enum err chat_policy_load(struct chat *c, struct saved_chat *io, const struct fi
                           saved_chat_progress_fn *progress, void *context);
 uint64_t chat_policy_bytes(struct chat *c); /* size that the file must have in any case */
 
-/* The policy's last choice, as a sentence: "thoughts off (0.83 sure), temperature as set (0.41),
- * ...". */
+/* Return the policy's last choice, as a sentence: "thoughts off (0.83 sure), temperature as set
+ * (0.41), ...". */
 const char *chat_policy_text(const struct chat *c, char *text, size_t bytes);
 
 /* The results of all turns, and of the last one, for /learned. */

@@ -79,7 +79,7 @@ static void merge(struct patterns *p, uint32_t i, const float *key, float qualit
     at->merged++;
 }
 
-/* The least useful pattern: by quality, then by uses, then the oldest. */
+/* Return the least useful pattern: by quality, then by uses, then the oldest. */
 static uint32_t least(const struct patterns *p)
 {
     uint32_t worst = 0;

@@ -12,7 +12,7 @@
 static const char *const first_lines[] = { "a", "A", "1", "?", " a", "\n", "\xc3\xa4" };
 enum { N_FIRST_LINES = sizeof first_lines / sizeof first_lines[0] };
 
-/* How many tokens of c->opening.ids every conversation begins with. */
+/* Return how many tokens of c->opening.ids every conversation begins with. */
 static uint32_t count_opening(struct chat *c)
 {
     uint32_t n = (uint32_t)chat_encode_opening(c);

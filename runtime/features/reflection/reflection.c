@@ -22,7 +22,7 @@ enum { CHOICE_TOKENS = 512 /* more tokens than any choice has */ };
 static_assert((int)REFLECTION_WORK_BYTES <= (int)CONSTRAINT_WORK_BYTES, "there is room to make it");
 static_assert((int)REFLECTION_GRAMMAR_BYTES <= (int)INGOT_GRAMMAR_BYTES, "and room for it");
 
-/* The approximate number of a model's parameters, with each layer's experts counted once. */
+/* Return the approximate number of a model's parameters, with each layer's experts counted once. */
 static uint64_t n_parameters(const struct ingot_params *p)
 {
     uint64_t heads = (uint64_t)p->n_heads * p->head_dim, kv = (uint64_t)p->n_kv_heads * p->head_dim;
@@ -36,8 +36,8 @@ static bool is_small(const struct app *a)
     return n_parameters(&a->chat.session->model->image.header->params) < LEAST_PARAMETERS;
 }
 
-/* Whether a grammar can constrain the next reply: memories are on, there is memory for a grammar,
- * and no grammar is in use. */
+/* Return true if a grammar can constrain the next reply: memories are on, there is memory for a
+ * grammar, and no grammar is in use. */
 static bool may_hold(struct app *a, struct grammar_constraint *c)
 {
     return lessons_of(&a->chat)->learns && grammar_constraint_has_room(c) && !c->on &&

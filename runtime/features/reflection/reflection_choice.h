@@ -4,8 +4,8 @@
 
 struct chat;
 
-/* A list of choices (grammar_constraint_use_choices), valid until the next turn. Each choice stores
- * two of up to three of the person's sentences, or the only one, with memory tags. NULL: no
+/* Return a list of choices (grammar_constraint_use_choices), valid until the next turn. Each choice
+ * stores two of up to three of the person's sentences, or the only one, with memory tags. NULL: no
  * sentence. Only with learn=on. */
 const char *reflection_choices(struct chat *c);
 
