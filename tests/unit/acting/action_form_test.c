@@ -82,9 +82,10 @@ static void test_no_requests(void)
 static void test_questions(void)
 {
     OK(asks_about("Is the door open?", "door"), "a question about an input is an action's");
-    OK(asks_about("Tell me whether the door is open.", "door"), "so is an order to tell");
+    OK(asks_about("Tell me whether the door is open.", "door"),
+       "an order to tell something is a request, too");
     OK(asks_about("is the light on", "light"),
-       "so is a question about an output, without its mark");
+       "a question about an output, without a question mark, is a request, too");
     OK(asks_about("How warm is it?", "temperature"), "another word finds the temperature");
     OK(asks_about("How long have you been up?", "uptime"), "other words find the uptime, too");
     OK(!asks_about("The door is open.", "door"), "a statement asks for nothing");

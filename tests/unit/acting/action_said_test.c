@@ -68,7 +68,7 @@ static void test_asked(void)
            rows[i].text);
     }
     OK(asks("The fan is loud.", "Turn it off.", "fan", 0),
-       "the line named in an earlier turn is meant");
+       "a request without a name means the line that an earlier turn named");
     OK(!asks("Turn the fan off.", "Thanks, I'm going out.", "fan", 0) &&
            strstr(why, "nobody has said that fan goes off") != NULL,
        "but what an earlier turn asked for is over: %s", why);
@@ -108,7 +108,7 @@ static void test_not_asked(void)
     OK(!asks(NULL, "Turn on the light", "fan", 1) && strstr(why, "nobody has named fan") != NULL,
        "another pin: %s", why);
     OK(asks(NULL, "", "door", 0) && asks(NULL, "", "temperature", 0),
-       "what is read alone needs no words");
+       "an action that only reads needs no words of the person");
 }
 
 static void test_pulses(void)
@@ -132,7 +132,7 @@ static void test_needs(void)
     OK(asks(NULL, "light", "light", 1) && !asks(NULL, "on", "light", 1) && pulses("light", 7),
        "the name alone is enough where no more is needed");
     a.need = ACTION_NEEDS_NOTHING;
-    OK(asks(NULL, "", "light", 1) && pulses("", 7), "no word is needed at all");
+    OK(asks(NULL, "", "light", 1) && pulses("", 7), "no word of the person is needed");
 }
 
 int main(void)

@@ -277,7 +277,7 @@ static void test_hostile(void)
            rows[i].text, said);
     }
     OK(fake.n_writes == 0 && fake.n_reads == 0 && fake.level == before,
-       "nothing was touched by any");
+       "no refused action touched a line");
 }
 
 /* Tries a call that no reader made, and pins past the table: the last check is next to the line. */
@@ -342,7 +342,7 @@ static void test_dry(void)
            does("{\"action\":\"door\"}", "door is off") &&
            does("{\"action\":\"pulse\",\"line\":\"fan\",\"ms\":5000}", "fan was on for 5000 ms"),
        "a dry run prints the action");
-    OK(fake.touched == 0 && a.list[0].done == 1, "no line is touched; it is counted");
+    OK(fake.touched == 0 && a.list[0].done == 1, "a dry run touches no line, and is counted");
     pins_set_dry(&a.pins, false);
     OK(fake.output == (1u << 3 | 1u << 4 | 1u << 6) && fake.level == 1u << 4,
        "after the check, the lines are outputs and off");

@@ -114,7 +114,7 @@ static void test_actions(void)
     fake_open(&a, "light:3", "", false);
     (void)actions_prompt(&a, text);
     OK(strstr(text, "\nlight: value on|off\nroom\nboiler\ntemperature\nuptime") != NULL,
-       "the model is told of those that there are: %s", text);
+       "the prompt names the existing sensors: %s", text);
     OK(strstr(fake_said, "far:i2c0 of sensors= is not used: there is the bus i2c1") != NULL &&
            strstr(fake_said, "light of sensors= is not used: a pin has its name") != NULL &&
            fake.n_transfers == 0,

@@ -137,7 +137,7 @@ static void test_stream(void)
     OK(wrong == 0, "a text and a call: in steps of any size, and as a whole");
     stream("<tool", 1);
     OK(strcmp(told.content, "<tool") == 0 && strcmp(told.reason, "stop") == 0,
-       "what only begins like a call is text");
+       "text that only begins like a call stays text");
 }
 
 static void test_whole(void)
@@ -174,7 +174,7 @@ static void test_whole(void)
     choice = api_json_get(first(whole(API_CHAT), "choices"), "message");
     OK(choice != NULL && strcmp(api_json_text_of(choice, "content"), "") == 0 &&
            strcmp(api_json_text_of(choice, "reasoning_content"), "hmm") == 0,
-       "so is one of thoughts alone: %s", out.bytes);
+       "a reply with only thoughts has an empty content: %s", out.bytes);
 }
 
 static void test_scores(void)

@@ -79,7 +79,7 @@ static void test_wrong(void)
            is_wrong("[1,]", 3) && is_wrong("[1", 2) && is_wrong("[1}", 2) &&
            is_wrong("{\"a\":1]", 6) && is_wrong("[tru]", 1) && is_wrong("[-]", 2) &&
            is_wrong("{1:2}", 1) && is_wrong("[\"\\x\"]", 3) && is_wrong("[,1]", 1),
-       "what is not JSON, and where");
+       "an invalid JSON text is refused, with the position");
     OK(read_text("[\"\\u0000\"]", sizeof room) == API_JSON_BYTES &&
            read_text("[\"\xff\"]", sizeof room) == API_JSON_BYTES &&
            read_text("[\"\\\\u0000\"]", sizeof room) == API_JSON_GOOD,

@@ -36,7 +36,7 @@ static void test_no_such_model(void)
     OK(change("three", -1) && said_this("error: there is no model three") &&
            said_this("back to the previous model, in a new conversation") &&
            strcmp(r.options.load.model, "one") == 0,
-       "a name that is none");
+       "an unknown name is refused");
     OK(app_rig_hash(&r) == one, "leaves the one before, loaded again");
 }
 
@@ -132,7 +132,7 @@ static void test_json_without_model(struct app *app)
     tell(app, "{\"prompt\":\"a\",\"temp\":0.5}\n{\"reset\":true,\"top_k\":3}\n{\"system\":\"a\"}\n"
               "{\"command\":\"/stats\"}\n{\"command\":\"/log\"}\n{\"command\":\"/off\"}\n");
     OK(said_this(no_model) && event_after(said, "error") != NULL && *typed == '\0',
-       "a program is told that there is no model");
+       "a program gets an event that there is no model");
     OK(said_this("\"reason\":\"error\",\"context_tokens\":0") &&
            app->setup.options->sampler.temp != 0.5f && app->setup.options->sampler.top_k == 3,
        "a prompt is refused with its settings, and settings alone are not");
@@ -165,7 +165,7 @@ static void test_leaving(void)
     person("/model two\n/off\n");
     OK(said_this("tokens would end: /save keeps it; /model two again continues)") &&
            r.app.chat.session->n_ids == n && strcmp(r.options.load.model, "one") == 0,
-       "another model is not loaded before it is said that the conversation ends");
+       "another model is not loaded before a message says that the conversation ends");
     person("/model one\n/model two\ngogo\n/model two\n/off\n");
     more = strstr(said, "new tokens");
     OK(r.app.chat.session->n_ids != 0 && strcmp(r.options.load.model, "one") == 0 &&
@@ -173,9 +173,10 @@ static void test_leaving(void)
            strstr(more, "/model two again") != NULL,
        "the question is repeated for another name, and after another turn");
     person("/model two\n/off\n");
-    OK(r.app.chat.session->n_ids == 0 && app_rig_hash(&r) == two, "asked for again it is done");
+    OK(r.app.chat.session->n_ids == 0 && app_rig_hash(&r) == two,
+       "the model is loaded when it is asked for again");
     person("/reset\n/model one\n/off\n");
-    OK(app_rig_hash(&r) == one, "without a conversation it is done at once");
+    OK(app_rig_hash(&r) == one, "without a conversation the model is loaded at once");
     r.options.reply.n = 0;
 }
 
@@ -203,7 +204,7 @@ static void test_json_order(void)
        "the program hears before done that there is no such model");
     app_rig_damage(&shelf[0]);
     app_rig_damage(&shelf[1]);
-    OK(change("one", -1) && app_rig_hash(&r) == one, "one that is well can be had then");
+    OK(change("one", -1) && app_rig_hash(&r) == one, "an intact model can be loaded afterwards");
 }
 
 static void test_no_way_back(void)
@@ -211,7 +212,7 @@ static void test_no_way_back(void)
     app_rig_damage(&shelf[0]);
     OK(change("three", -1) && r.app.chat.session == NULL &&
            said_this("loading is stopped: /model one loads it again"),
-       "both cannot be read: a conversation without a model");
+       "if neither model can be read, the conversation continues without a model");
     app_rig_damage(&shelf[0]);
     test_json_without_model(&r.app);
     chat_close(&r.app.chat);
@@ -223,7 +224,7 @@ static void test_no_way_back(void)
     r.empty = true;
     OK(change("two", -1) && r.app.chat.session == NULL &&
            said_this("no model is loaded: /model NAME loads one once there is one"),
-       "nothing is there any more: a conversation without a model");
+       "if no file is left, the conversation continues without a model");
 }
 
 /* No conversation is there, for one reason or another: the prompt comes all the same. */
@@ -244,7 +245,7 @@ static void test_none_at_start(const char *model, int looks, bool damage, const 
     typed = "Hello\n/plan\n/models\n\4/off\n";
     app_talk(&f->app);
     OK(said_this("error: no model is loaded") && said_this("Ctrl-D ends nothing") && *typed == '\0',
-       "a person is told, and Ctrl-D ends nothing");
+       "a person gets a message, and Ctrl-D does not end the program");
     test_json_without_model(&f->app);
 }
 

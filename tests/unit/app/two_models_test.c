@@ -39,7 +39,7 @@ int main(void)
     rig_alone();
     app_rig_shelf();
     app_rig_console(-1);
-    OK(app_rig_open(&rigs[0], "one", 1, 0) == ERR_OK, "one application opens");
+    OK(app_rig_open(&rigs[0], "one", 1, 0) == ERR_OK, "an application opens its model");
     alone[0] = app_rig_hash(&rigs[0]);
     OK(app_rig_open(&rigs[1], "two", 2, shelf[1].bytes / 2) == ERR_OK &&
            rigs[1].app.target.model.plan.residency == PLAN_STREAMED,
@@ -48,7 +48,7 @@ int main(void)
     OK(app_rig_hash(&rigs[0]) == alone[0] && alone[0] != alone[1],
        "the first computes what it did before there was a second");
     start_over();
-    OK(take_turns() && are_as_alone(), "in turns both compute what each does alone");
+    OK(take_turns() && are_as_alone(), "used alternately, both compute the same as alone");
     app_change_model(&rigs[0].app, "two");
     OK(app_rig_hash(&rigs[0]) == alone[1] && app_rig_hash(&rigs[1]) == alone[1],
        "the first changes to the second's model, which goes on");

@@ -21,7 +21,7 @@ static void test_off(void)
     trace_open(&traces[0], &clocks[0]);
     trace_start(NULL);
     trace_end(NULL, TRACE_LAYER, 1, 0, 1);
-    OK(trace_begin(NULL) == 0, "no trace begins nothing");
+    OK(trace_begin(NULL) == 0, "without a trace no row begins");
     OK(trace_begin(&traces[0]) == 0, "a trace that is off begins nothing");
     trace_end(&traces[0], TRACE_LAYER, 1, 0, 1);
     OK(atomic_load(&traces[0].n) == 0, "a trace that is off keeps nothing");

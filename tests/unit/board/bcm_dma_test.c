@@ -34,7 +34,8 @@ static void test_transfer(void)
 {
     open_channel();
     OK(engine[0xff0 / 4] == 1u << CHANNEL, "the channel is enabled");
-    OK(bcm_dma_start(&dma, 0x3f300020, to, BYTES) && (engine[STATUS] & ACTIVE), "it starts");
+    OK(bcm_dma_start(&dma, 0x3f300020, to, BYTES) && (engine[STATUS] & ACTIVE),
+       "the channel starts");
     OK(dma.block[1] == 0x7e300020 && dma.block[2] == (uint32_t)((uintptr_t)to + 0xc0000000) &&
            dma.block[3] == BYTES && engine[BLOCK] == (uint32_t)((uintptr_t)dma.block + 0xc0000000),
        "bytes go from the port to the buffer, by the bus's addresses");

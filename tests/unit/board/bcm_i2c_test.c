@@ -177,13 +177,13 @@ static void test_held(void)
 
     m.held = true;
     OK(bcm_i2c_read(&bus, DEVICE, bytes, 2) == ERR_TIMEOUT,
-       "the clock is held: the controller says so");
+       "the controller reports a clock that is held");
     m.held = false;
     m.stuck = true;
     before = m.now;
     OK(bcm_i2c_write(&bus, DEVICE, bytes, 2) == ERR_TIMEOUT && m.now - before >= 100000 &&
            m.now - before < 110000 && !m.active,
-       "nothing comes to an end: a tenth of a second");
+       "a transfer that never ends times out after a tenth of a second");
     m.stuck = false;
     OK(bcm_i2c_read(&bus, DEVICE, bytes, 2) == ERR_OK, "after the time-out the bus works again");
 }

@@ -196,7 +196,7 @@ static void test_silence(void)
     power_up();
     f.is_dead = true;
     OK(bcm_mailbox_ask(m, BCM_GET_TEMPERATURE, values, 2) == ERR_TIMEOUT && f.now < 1100000,
-       "without an answer it gives up after a second");
+       "without an answer, the mailbox is given up after a second");
     OK(bcm_mailbox_ask(m, BCM_GET_TEMPERATURE, values, 2) == ERR_NO_DEVICE && f.n_asked == 1,
        "after a time-out the mailbox is not asked again");
     power_up();

@@ -213,7 +213,7 @@ static void test_close(void)
     OK(!fake.at_1v8 && !fake.lines_1v8 && f.rail_power, "EMMC2 returns to 3.3 V");
     memset(&d->bcm, 0, sizeof d->bcm);
     bcm_sd_close(&d->bcm);
-    OK(true, "one that was never opened is left alone");
+    OK(true, "a controller that was never opened is not touched");
 }
 
 /* A Compute Module 5 switches nothing, stays at 1.8 V, and does not detect a card. */

@@ -221,7 +221,7 @@ static void test_2711(void)
 
     OK(e == ERR_OK && p.id == 0x34831106 && p.class == 0x0c0330, "BCM2711: a VL805 is found");
     OK(strcmp(f.steps, "BPbLIGTOpN") == 0, "the steps: %s", f.steps);
-    OK(!f.early, "nothing is touched too early, and no device without a link");
+    OK(!f.early, "no register is touched too early, and no device without a link");
     OK(word(0x4034) == 17 && word(0x4038) == 0 && word(0x4008) >> 27 == 17 &&
            (word(0x4008) & 0x303480) == 0x3480 && (word(0x402c) & 31) == 0 &&
            (word(0x403c) & 31) == 0,

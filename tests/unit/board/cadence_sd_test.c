@@ -146,7 +146,7 @@ static void test_switch(void)
     settles_at = UINT64_MAX;
     (void)ticks();
     OK(open_card() == ERR_OK && device.error_message != NULL && f.now > 1000000 && f.now < 1200000,
-       "one that never settles is given up after a second: %s", device.error_message);
+       "a controller that never settles is given up after a second: %s", device.error_message);
 }
 
 /* An eMMC up to 26 MHz is an SD card to HRS06, and one of its kind from high speed on (Linux, sdhci-cadence.c). */

@@ -326,7 +326,8 @@ static enum err open_nested(struct writer *w, int depth)
 static void test_structure(struct writer *w)
 {
     OK(open_nested(w, DEVICE_TREE_MAX_DEPTH) == ERR_OK, "the deepest tree is accepted");
-    OK(open_nested(w, DEVICE_TREE_MAX_DEPTH + 1) == ERR_BAD_HEADER, "one level more is refused");
+    OK(open_nested(w, DEVICE_TREE_MAX_DEPTH + 1) == ERR_BAD_HEADER,
+       "a tree with one more level is refused");
     OK(open_nested(w, 0) == ERR_BAD_HEADER, "a tree without a root is refused");
 
     memset(w, 0, sizeof *w);
@@ -349,7 +350,8 @@ static void test_structure(struct writer *w)
     text(w, "late", "x");
     end(w);
     finish(w, 0);
-    OK(open_exact(w->blob, w->n_blob) == ERR_BAD_HEADER, "a property behind a child is refused");
+    OK(open_exact(w->blob, w->n_blob) == ERR_BAD_HEADER,
+       "a property after a child node is refused");
 }
 
 /* ---- QEMU's trees ---------------------------------------------------------------------------- */

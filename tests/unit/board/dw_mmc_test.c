@@ -86,7 +86,7 @@ static void test_emmc(void)
        "an eMMC, after CMD8 and CMD55 failed: %s", error_message());
     OK(d->card.facts.is_emmc && d->card.bits == 4 && d->card.timing == SD_TIMING_HIGH &&
            f.card_hz == 49500000,
-       "it has 4 bits and high speed");
+       "the card has 4 bits and high speed");
     OK(reads(50, 300, 64), "with 4 bits and high speed, sectors are read");
     fake.garbled = 1;
     OK(reads(51, 300, 64) && d->card.n_errors == 1, "the card is read after an error");
@@ -195,8 +195,8 @@ static void test_ends(void)
     OK(end_of_dma(HCON_32, world_end) == world_end, "DMA ends where the window does");
     OK(end_of_dma(HCON_32, UINT64_MAX) == end_of_32_bits, "DMA ends with addresses of 32 bits");
     OK(end_of_dma(HCON_64, UINT64_MAX) == UINT64_MAX,
-       "without the limit of 32 bits, DMA has no end");
-    OK(end_of_dma(HCON_32 | DW_HCON_NO_DMA, world_end) == 0, "without DMA there is no end");
+       "without the limit of 32 bits, DMA reaches all addresses");
+    OK(end_of_dma(HCON_32 | DW_HCON_NO_DMA, world_end) == 0, "without DMA, addresses have no end");
 }
 
 /* ---- a controller that does not look into caches ---- */

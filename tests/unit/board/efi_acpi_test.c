@@ -224,7 +224,7 @@ static void test_broken_caches(void)
     acpi_put(t.pptt + 36 + 8, 0x7fffffff, 4);  /* the level after the last one */
     acpi_put(t.pptt + 60 + 8, 0xfffffff0, 4);  /* the package's parent */
     acpi_put(t.pptt + 60 + 16, 0xffffffff, 4); /* it owns more than the table has room for */
-    OK(guesses(512, 512, 1024), "places behind the table's end are not looked at");
+    OK(guesses(512, 512, 1024), "bytes after the table's end are not read");
     t.pptt_bytes -= 30;
     OK(guesses(0, 0, 0), "a table that ends in a core");
     t.pptt[36 + 1] = 0;

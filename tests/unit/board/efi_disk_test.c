@@ -101,11 +101,12 @@ static void test_removed(void)
     fake_insert(&stick, 512, 2);
     OK(transfer(3, 1, 0, false) == ERR_REMOVED, "another medium in its place is not taken for it");
     fake_insert(&stick, 512, 1);
-    OK(transfer(3, 1, 0, false) == ERR_OK && holds(3, 1, 0), "put back: it is read again");
+    OK(transfer(3, 1, 0, false) == ERR_OK && holds(3, 1, 0),
+       "a disk that is put back is read again");
     fake_insert(&stick, 512, 1);
     OK(transfer(3, 1, 0, false) == ERR_REMOVED && transfer(3, 1, 0, false) == ERR_OK,
        "out and in again between two reads");
-    OK(fw.pools == 0, "no memory of the firmware's is kept");
+    OK(fw.pools == 0, "all memory is returned to the firmware");
     fake_remove(HANDLE);
     before = stick.transfers;
     OK(transfer(3, 1, 0, false) == ERR_REMOVED && stick.transfers == before,
@@ -114,7 +115,7 @@ static void test_removed(void)
     fake_insert(&other, 512, 1);
     fake_add(OTHER_HANDLE, &efi_block_guid, &other);
     OK(transfer(3, 1, 0, false) == ERR_OK && holds(3, 1, 0) && stick.transfers == before,
-       "plugged in again, with another handle: it is read there");
+       "a disk that is plugged in again, with another handle, is read through that");
 }
 
 /* ---- the order of disks ---------------------------------------------------------------------- */
@@ -154,7 +155,7 @@ static void test_many(void)
     more[DISKS - 1].media.partition = true;
     (void)efi_storage_find(devices);
     OK(left_out_number(LEFT_OUT_DEVICES) == before + 2 && devices[BOARD_MAX_BLOCK - 1] != NULL,
-       "of ten disks two have no room, and are counted");
+       "of ten disks, two have no slot, and are counted");
 }
 
 int main(void)

@@ -65,7 +65,7 @@ static void test_flights(void)
            drive.n_flights == 3 && drive.transfers == 0,
        "three reads are in flight, none by BlockIO");
     poll();
-    OK(!requests[0].done && !requests[1].done && !requests[2].done, "none has ended");
+    OK(!requests[0].done && !requests[1].done && !requests[2].done, "no read has ended");
     fake_land(&drive, EFI_SUCCESS);
     poll();
     OK(is_read(2) && !requests[0].done, "the last one ends first");
@@ -97,7 +97,8 @@ static void test_ring(void)
        "a request after a write waits for it");
     drive.transfers = 0;
     poll();
-    OK(drive.transfers == 0 && drive.flushes == 0, "nothing moves beside a read in flight");
+    OK(drive.transfers == 0 && drive.flushes == 0,
+       "no other transfer happens during a read in flight");
     fake_land(&drive, EFI_SUCCESS);
     poll();
     OK(is_read(1) && requests[2].done && drive.flushes == 1 && is_read(3),
@@ -120,7 +121,7 @@ static void test_errors(void)
     fake_land(&drive, FAKE_ERROR);
     poll();
     OK(requests[0].done && requests[0].status == ERR_IO, "a read in flight fails");
-    OK(start_large(0) == ERR_OK && drive.n_flights == 0, "it is asked again by BlockIO");
+    OK(start_large(0) == ERR_OK && drive.n_flights == 0, "the read is repeated by BlockIO");
     poll();
     OK(is_read(0), "the repeated read arrives");
     for (unsigned i = 0; i < 2 * EFI_DISK_DEPTH && drive.n_flights == 0; i++) {
@@ -170,11 +171,11 @@ static void test_removed(void)
     poll();
     OK(requests[1].done && requests[1].status == ERR_REMOVED && !requests[0].done,
        "the medium is taken out under a read in flight");
-    OK(start_large(1) == ERR_BUSY, "nothing is begun until the other one is back");
+    OK(start_large(1) == ERR_BUSY, "no read is begun until the other one has ended");
     fake_land(&drive, EFI_NO_MEDIA);
     poll();
     OK(requests[0].done && start_large(0) == ERR_OK && drive.n_flights == 1,
-       "the same medium again: it is read");
+       "the same medium is read when it is back");
     fake_remove(HANDLE);
     poll();
     OK(requests[0].done && requests[0].status == ERR_REMOVED && disk.flights.n == 0,

@@ -51,7 +51,7 @@ static void test_memory(void)
            log_text[0] == '\0' && left_out[0] == '\0',
        "the largest range; the rest, 64 MiB, is the firmware's");
     fw.n_map = 1;
-    OK(take_memory() && took(FAKE_MIB, 32), "it takes half of a small machine");
+    OK(take_memory() && took(FAKE_MIB, 32), "Ingot takes half of a small machine's memory");
     fake_power_up();
     fw.refused_at = 1024ull * FAKE_MIB;
     OK(take_memory() && took(FAKE_MIB, 64) && strstr(log_text, "refuses 512 MiB") != NULL &&
@@ -78,13 +78,13 @@ static void test_memory(void)
                                                 .attributes = EFI_MEMORY_SPECIFIC };
     fw.n_map = 4;
     OK(take_memory() && took(4096ull * FAKE_MIB, 62ull * 1024),
-       "of 64 GiB it takes the range above 4 GiB, and not the memory of a card");
+       "of 64 GiB, Ingot takes the range above 4 GiB, and not a card's memory");
     OK(strstr(left_out, "1 smaller ranges of RAM") != NULL &&
            strstr(left_out, "of 2146435072 bytes") != NULL,
        "it names what it leaves the firmware below 4 GiB: %s", left_out);
     fw.map[2].n_pages = 6ull * 1024 * 1024 * FAKE_MIB / EFI_PAGE;
     OK(take_memory() && took(4096ull * FAKE_MIB, 6ull * 1024 * 1024),
-       "it takes 6 TiB of a large one");
+       "Ingot takes 6 TiB of a large machine's memory");
     fake_power_up();
     fw.no_map = true;
     OK(!take_memory() && strstr(panic_text, "GetMemoryMap failed") != NULL, "no map: %s",
@@ -210,7 +210,7 @@ static void test_uart(void)
     finish(&w, 0);
     OK(device_tree_open(&tree, w.blob, w.n_blob) == ERR_OK, "a tree with a UART opens");
     registers[16 + 5] = 0x60; /* it can send */
-    OK(efi_uart_open(&tree), "its UART is ours");
+    OK(efi_uart_open(&tree), "the machine's UART is used directly");
     serial_putc('z');
     OK(registers[16] == 'z' && registers[0] == 0 && registers[2] == 0,
        "reg-offset: bytes go to the registers, and not to what is before them");

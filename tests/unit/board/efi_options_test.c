@@ -111,7 +111,7 @@ static void test_file(void)
     power_up(NULL, NULL);
     OK(reads(""), "without a file there is no option");
     power_up("system=\"\xc3\xa4\"", NULL);
-    OK(reads("system=\"\xc3\xa4\""), "UTF-8 stays as it is");
+    OK(reads("system=\"\xc3\xa4\""), "UTF-8 is not changed");
     volume.broken = true;
     OK(reads(""), "a file that cannot be read");
 }
@@ -129,7 +129,7 @@ static void test_load_options(void)
     load_options(shell, sizeof shell);
     OK(reads(" n=4"), "a shell's name of the program is not an option: '%s'", machine.args);
     load_options(number, sizeof number);
-    OK(reads(""), "what is not text is a boot manager's own");
+    OK(reads(""), "load options that are not text are ignored");
     load_options(plain, sizeof plain - 1);
     OK(reads(""), "nor is an odd number of bytes text");
     load_options(plain, 2 * 6);

@@ -39,9 +39,10 @@ static void test_text(void)
        "idle and waiting, of each processor: %u", (unsigned)ticks);
     OK(read_ticks(text, (unsigned[]){ 2, 0 }, &ticks) && ticks == 107,
        "only this process's are counted: %u", (unsigned)ticks);
-    OK(!read_ticks(text, (unsigned[]){ 1, 3, 0 }, &ticks), "one that is not told of: not known");
+    OK(!read_ticks(text, (unsigned[]){ 1, 3, 0 }, &ticks),
+       "the idle time of an unlisted processor is not known");
     OK(!read_ticks("cpu0 300 0 x\n", (unsigned[]){ 1, 0 }, &ticks),
-       "without numbers it is not known");
+       "the idle time is not known without numbers");
     OK(!read_ticks("intr 1\ncpu0 1 2 3 4 5\n", (unsigned[]){ 1, 0 }, &ticks),
        "in another file it is not known");
 }

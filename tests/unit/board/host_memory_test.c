@@ -228,6 +228,6 @@ int main(void)
     test_system();
     test_ulimit();
     start_over();
-    OK(rmdir(root) == 0, "nothing is left");
+    OK(rmdir(root) == 0, "no file of the test is left");
     return tap_done();
 }

@@ -143,9 +143,9 @@ static void test_errors(void)
     OK(irq_take(1, count, &n) == ERR_NO_DEVICE, "without a controller no interrupt is taken");
     begin();
     OK(irq_take(NO_LINE, count, &n) == ERR_NO_DEVICE && fake.n_on == 0,
-       "no such line: the core is left as it was");
+       "an invalid line does not change the core's state");
     OK(irq_take(REFUSED, count, &n) == ERR_UNSUPPORTED, "a line that the controller refuses");
-    OK(irq_take(1, count, &n) == ERR_OK, "after which one is taken");
+    OK(irq_take(1, count, &n) == ERR_OK, "afterwards an interrupt is taken");
     OK(irq_take(1, count, &n) == ERR_BAD_ARGUMENT, "twice is refused");
     fire(REFUSED);
     OK(n == 0, "a refused line never calls");
@@ -164,9 +164,9 @@ static void test_strays(void)
 
     begin();
     (void)irq_take(33, count_vainly, &vain);
-    OK(irq_strays(&line) == 0, "no stray is counted yet");
+    OK(irq_strays(&line) == 0, "no stray interrupt is counted yet");
     fire(500);
-    OK(irq_strays(&line) == 1 && line == 500, "one stray is counted, with its line");
+    OK(irq_strays(&line) == 1 && line == 500, "one stray interrupt is counted, with its line");
     while (vain < 2 * IRQ_MOST_VAIN + IRQ_MOST_VAIN - 2)
         fire(33);
     OK(irq_strays(&line) == 2 && line == 33 && fake.disabled == 33 && fake.n_disabled == 2,

@@ -120,7 +120,7 @@ static void test_accents(void)
     type(SHIFT, 0x2f), type(SHIFT, 0x0c); /* dots I */
     OK(strcmp(typed(), "êÏ") == 0, "accents and letters are joined");
     type(NONE, 0x2f), type(NONE, 0x1b); /* ^ x */
-    OK(strcmp(typed(), "^x") == 0, "without such a letter both are typed");
+    OK(strcmp(typed(), "^x") == 0, "if no such letter exists, accent and letter are both typed");
     type(NONE, 0x2f), type(NONE, 0x2f), type(NONE, 0x08); /* ^ ^ e */
     OK(strcmp(typed(), "^e") == 0, "an accent pressed twice is typed by itself");
     type(NONE, 0x2f), type(SHIFT, 0x2f);
@@ -169,7 +169,7 @@ static void test_repeat(void)
     begin(KEYBOARD_US);
     hold(NONE, 0x04);
     now += KEYBOARD_DELAY_MS - 1, keyboard_keys_look(&keys, now);
-    OK(strcmp(typed(), "a") == 0, "nothing repeats before the delay");
+    OK(strcmp(typed(), "a") == 0, "no key repeats before the delay");
     now += 1, keyboard_keys_look(&keys, now), keyboard_keys_look(&keys, now);
     OK(strcmp(typed(), "a") == 0, "the key repeats once after the delay");
     now += 10 * KEYBOARD_REPEAT_MS, keyboard_keys_look(&keys, now), keyboard_keys_look(&keys, now);

@@ -74,7 +74,7 @@ static void test_codes(void)
 {
     for (unsigned code = 1; code <= 5; code++) {
         show(code, HZ, 7);
-        OK(is_code(code), "a long flash and %u short ones, then it is dark", code);
+        OK(is_code(code), "the LED flashes once long and %u times short, then it is dark", code);
     }
     show(0, HZ, 7);
     OK(is_code(0), "none is the long one alone");
@@ -122,7 +122,7 @@ static void test_dark_display(void)
     warn(&with);
     OK(is_code(6), "an emulator shows the code once");
     warn(&without);
-    OK(n_edges == 0, "a board without an LED goes on at once");
+    OK(n_edges == 0, "a board without an LED continues at once");
 }
 
 /* The firmware left CNTFRQ 0, and the counter is off. */

@@ -239,7 +239,7 @@ static void test_whole(bool coherent)
     f.pages_only = true;
     OK(transfer(3, 70, 0, false) == ERR_IO && transfer(3, 70, 0, false) == ERR_OK &&
            holds(3, 70, 0) && f.n_whole == 2 && is_well(),
-       "one that fails is asked again by pages");
+       "a read that fails is repeated page by page");
 }
 
 /* ---- faults ---- */
@@ -259,7 +259,7 @@ static void test_faults(void)
     OK(device.reset(&device) == ERR_OK && r.done && r.status == ERR_TIMEOUT && f.n_starts == 2,
        "silence ends with a reset");
     f.silent = false;
-    OK(transfer(9, 2, 0, false) == ERR_OK && holds(9, 2, 0), "after which it works");
+    OK(transfer(9, 2, 0, false) == ERR_OK && holds(9, 2, 0), "afterwards the drive works");
     f.silent = true;
     (void)device.submit(&device, &r);
     f.csts |= CSTS_FATAL;
@@ -364,24 +364,24 @@ static void test_refused(void)
     }
     power_up(true, 9);
     memset(f.namespace, 0, 8);
-    OK(fake_open() == ERR_OK && says("no namespace 1"), "a drive without a namespace says so");
+    OK(fake_open() == ERR_OK && says("no namespace 1"), "a drive without a namespace is reported");
     power_up(true, 9);
     f.cap[1] |= 1u << 16;
     OK(fake_open() == ERR_OK && says("larger than 4 KiB"),
-       "a drive with large pages alone says so");
+       "a drive that supports only large pages is reported");
     power_up(true, 9);
     f.never_ready = true;
     OK(fake_open() == ERR_OK && says("does not become ready") && f.now < 2000000,
-       "a drive that never gets ready says so");
+       "a drive that never gets ready is reported");
     power_up(true, 9);
     f.never_ready = true;
     f.csts = CSTS_FATAL;
     OK(fake_open() == ERR_OK && says("fatal") && f.now < 2000000,
-       "a drive that fails at its start says so");
+       "a drive that fails at its start is reported");
     power_up(true, 9);
     f.mute = true;
     OK(fake_open() == ERR_OK && says("does not answer") && f.now < 9000000,
-       "a drive that does not answer Identify says so");
+       "a drive that does not answer Identify is reported");
 }
 
 static void test_short_queues(void)

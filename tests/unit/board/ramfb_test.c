@@ -121,10 +121,10 @@ int main(void)
     OK(open_display(bad) == ERR_NO_DEVICE, "a device without DMA is refused");
     bad = good;
     bad.dead = true;
-    OK(open_display(bad) == ERR_TIMEOUT, "one that never answers");
+    OK(open_display(bad) == ERR_TIMEOUT, "a firmware interface that never answers is given up");
     bad.dead = false;
     bad.fails = true;
-    OK(open_display(bad) == ERR_IO, "one that answers with an error");
+    OK(open_display(bad) == ERR_IO, "a firmware interface that answers with an error is given up");
     bad.fails = false;
     bad.unknown = true;
     OK(open_display(bad) == ERR_NOT_FOUND && d.at == 9, "there is no display among the files");

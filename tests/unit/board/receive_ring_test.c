@@ -83,15 +83,15 @@ static void test_ctrl_c(void)
     OK(gives("\x03"
              "e") &&
            !receive_ring_take_ctrl_c(&ring),
-       "one that was given is given no more");
+       "a Ctrl-C that was reported is not reported again");
     put_all("f\x03");
     (void)receive_ring_take_ctrl_c(&ring);
     put_all("g\x03");
-    OK(gives("fg\x03"), "one that came after the question is given");
+    OK(gives("fg\x03"), "a Ctrl-C that came after the question is reported");
     while (put_all("h")) {
     }
     OK(!put_all("\x03") && receive_ring_take_ctrl_c(&ring) && !receive_ring_take_ctrl_c(&ring),
-       "one that a full ring cannot keep is noted");
+       "a Ctrl-C that a full ring cannot store is noted");
     OK(gives("h") && put_all("\x03") && receive_ring_take_ctrl_c(&ring),
        "the next Ctrl-C is noted, too");
 }

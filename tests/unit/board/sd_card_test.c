@@ -81,7 +81,7 @@ static void test_start(void)
 
     set_up(SD_CAN_HIGH_SPEED);
     open_card();
-    OK(h.bits == 1 && fake.width == 1, "one bit where the host has one");
+    OK(h.bits == 1 && fake.width == 1, "one bit is used if the host has one line");
     set_up(PLAIN);
     fake.is_1_bit = true;
     open_card();
@@ -288,7 +288,8 @@ static void test_retries(void)
     OK(read_at(3, 2) == ERR_OK && holds(3, 2), "one CARD_ECC_FAILED is tried again");
     fake.ecc = 1000;
     card.n_errors = 0;
-    OK(read_at(3, 2) == ERR_IO && card.n_errors == 4, "for good: ERR_IO after three tries more");
+    OK(read_at(3, 2) == ERR_IO && card.n_errors == 4,
+       "a permanent error gives ERR_IO after three more tries");
     fake.ecc = 0;
     OK(read_at(3, 2) == ERR_OK && holds(3, 2), "the card takes the next request");
     h.dead = true;
@@ -297,7 +298,8 @@ static void test_retries(void)
     OK(read_at(3, 2) == ERR_TIMEOUT && h.n_resets == 0, "the next tries do not wait for it");
     h.dead = false;
     h.now += 3000000;
-    OK(read_at(3, 2) == ERR_OK && holds(3, 2) && h.n_resets == 1, "one some seconds later does");
+    OK(read_at(3, 2) == ERR_OK && holds(3, 2) && h.n_resets == 1,
+       "a try some seconds later waits for the controller again");
 }
 
 static void test_removal(void)
@@ -316,7 +318,7 @@ static void test_removal(void)
     h.present = true;
     OK(read_at(3, 2) == ERR_OK && holds(3, 2), "the card reads when it is back");
     h.present = false;
-    OK(read_at(3, 2) == ERR_REMOVED, "the card fails when it is out again");
+    OK(read_at(3, 2) == ERR_REMOVED, "the card fails when it is taken out again");
     h.present = true;
     fake.serial = 2;
     OK(read_at(3, 2) == ERR_REMOVED, "another card is not taken for it");
@@ -335,7 +337,7 @@ static void test_reset(void)
        "reset hands the request back");
     OK(read_at(3, 2) == ERR_OK && holds(3, 2), "the card works after the reset");
     fake.is_silent = true;
-    OK(device.reset(&device) == ERR_TIMEOUT, "it says when the card stays silent");
+    OK(device.reset(&device) == ERR_TIMEOUT, "a card that stays silent is reported");
 }
 
 int main(void)

@@ -89,13 +89,13 @@ static void test_own_ports(void)
                                   { .sector = 5, .n_sectors = SECTORS, .buffer = buffers[1] } };
 
     clear();
-    OK(open_all() == 0, "nothing is there");
+    OK(open_all() == 0, "no drive is there");
     put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
     put(1, FAKE_DRIVE, XHCI_SPEED_SUPER, 3, 0);
     OK(open_all() == 2 && has_name(found[0], ", port 1") && has_name(found[1], ", port 3"),
        "two drives are named by their ports");
     OK(found[0]->submit(found[0], &r[0]) == ERR_OK && found[1]->submit(found[1], &r[1]) == ERR_OK,
-       "both are asked at once");
+       "both ports are asked at the same time");
     for (unsigned i = 0; i < POLLS && !(r[0].done && r[1].done); i++)
         (void)found[i % 2]->poll(found[i % 2]);
     OK(r[0].status == ERR_OK && r[1].status == ERR_OK && is_of(buffers[0], 0, 5) &&
@@ -161,7 +161,7 @@ static void test_exchanged(void)
        "drives that changed ports are known by their numbers");
     pull(&f.units[0]);
     OK(read_from(found[0]) == ERR_IO && read_from(found[0]) == ERR_IO && unit_read(found[1]) == 1,
-       "one is gone, and the other is not taken for it");
+       "one drive is gone, and the other is not taken for it");
     clear();
     put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
     put(1, FAKE_DRIVE, XHCI_SPEED_HIGH, 2, 0);
@@ -175,7 +175,7 @@ static void test_exchanged(void)
     pull(&f.units[0]);
     f.units[0].port = 1;
     plug(&f.units[0]);
-    OK(unit_read(found[0]) == 0 && n_wrong == 0, "at its own it is");
+    OK(unit_read(found[0]) == 0 && n_wrong == 0, "a drive is recognized at its own port");
 }
 
 static void test_hub(uint32_t hub_speed, uint32_t first, uint32_t second, const char *name)
@@ -229,15 +229,15 @@ static bool tells(unsigned drive, const char *end, bool works)
 static void test_plugged(void)
 {
     clear();
-    OK(open_all() == 0 && looks() == NULL, "nothing is there, and nothing comes");
+    OK(open_all() == 0 && looks() == NULL, "no drive is there, and none comes");
     put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
     f.units[0].number = '1';
     OK(tells(0, ", port 1", true) && unit_read(&usb.devices[0]) == 0 && looks() == NULL,
-       "a drive comes, and is told once");
+       "a new drive is reported once");
     usb.devices[0].in_use = true;
     pull(&f.units[0]);
     OK(tells(0, ", port 1", false) && strcmp(usb.devices[0].error_message, "it was unplugged") == 0,
-       "and goes");
+       "a drive that goes is reported");
     put(1, FAKE_DRIVE, XHCI_SPEED_SUPER, 1, 0);
     f.units[1].number = '2';
     OK(tells(1, ", port 1", true) && unit_read(&usb.devices[1]) == 1 &&
@@ -305,12 +305,13 @@ static void test_plugged_hub(void)
     f.units[2].number = '2';
     OK(tells(1, ", port 2.1", true) && unit_read(&usb.devices[1]) == 2, "and gets another one");
     pull(&f.units[0]);
-    OK(tells(0, ", port 2.3", false) && tells(1, ", port 2.1", false), "both go with the hub");
+    OK(tells(0, ", port 2.3", false) && tells(1, ", port 2.1", false),
+       "both drives disappear with the hub");
     for (unsigned u = 0; u < 3; u++)
         plug(&f.units[u]);
     OK(tells(0, ", port 2.3", true) && tells(1, ", port 2.1", true) &&
            unit_read(&usb.devices[1]) == 2 && n_wrong == 0,
-       "both come back");
+       "both drives come back");
 }
 
 int main(void)

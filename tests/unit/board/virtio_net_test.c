@@ -219,7 +219,7 @@ static void test_frames(void)
 
     power_up();
     (void)open_it();
-    OK(virtio_net_receive(&driver, back, sizeof back) == 0, "nothing has come");
+    OK(virtio_net_receive(&driver, back, sizeof back) == 0, "no frame has arrived");
     for (unsigned i = 0; i < 60; i++) { /* indices go round the rings */
         uint32_t bytes = i == 0 ? VIRTIO_NET_FRAME_BYTES : 14 + i * 11;
 
@@ -273,7 +273,7 @@ static void test_link(void)
     (void)open_it();
     OK(virtio_net_is_up(&driver), "a cable brings it up");
     f.config[6] = 0;
-    OK(!virtio_net_is_up(&driver), "without one it is down");
+    OK(!virtio_net_is_up(&driver), "without a cable the link is down");
     power_up();
     f.features[0] = 1u << 5;
     f.config[6] = 0;
@@ -342,7 +342,7 @@ static void test_broken(void)
        "frames without bytes are lost, and the next one comes");
     OK(arrive(frame, 60, VIRTIO_NET_HEADER_BYTES) && virtio_net_receive(&driver, back, 59) == 0 &&
            driver.n_lost == 3,
-       "one that has no room is lost");
+       "a frame without room is lost");
 }
 
 int main(void)

@@ -331,7 +331,8 @@ static void test_takes_long(void)
            lesson.wins && !lesson.by_words && f->notes[2].wins,
        "the next one is learnt by heart");
     set_budget(1, 0);
-    OK(chat_fabric_forget(&chat, 1, &lesson) == ERR_OK && f->n_notes == 2, "one is forgotten");
+    OK(chat_fabric_forget(&chat, 1, &lesson) == ERR_OK && f->n_notes == 2,
+       "one memory is forgotten");
     for (uint32_t i = 0; i < f->n_notes; i++) {
         char question[FABRIC_TEXT_BYTES + 1];
 
@@ -443,7 +444,7 @@ static void test_lists(void)
     OK(chat_fabric_add_to_list(&chat, FABRIC_WIKI, "what? = a", list) == 0, "not an addition");
     bytes = chat_fabric_add_to_list(&chat, FABRIC_WIKI, "what? += milk.", list);
     OK(bytes == 13 && strcmp(list, "what? = milk.") == 0, "a new list: %s", list);
-    OK(remember(FABRIC_WIKI, list, &lesson) == ERR_OK, "it is remembered");
+    OK(remember(FABRIC_WIKI, list, &lesson) == ERR_OK, "the fact is remembered");
     bytes = chat_fabric_add_to_list(&chat, FABRIC_WIKI, "WHAT? += eggs", list);
     OK(bytes == strlen(list) && strcmp(list, "WHAT? = milk, eggs") == 0, "it grows: %s", list);
     memset(line + strlen(line), 'x', FABRIC_TEXT_BYTES - strlen(line) - 1);

@@ -281,7 +281,7 @@ static void test_thoughts(const char *strings[INGOT_CHAT_STRINGS])
     strings[INGOT_CHAT_NO_THINKING] = "[N]";
     put_template(strings);
     start_over(12);
-    OK(chat.think_end == first[at], "it is known");
+    OK(chat.think_end == first[at], "the token that ends thoughts is known");
     say("bade", true);
     options.reply.n = 3;
     OK(say("gogo", true) == ERR_OK, "a second turn is answered");

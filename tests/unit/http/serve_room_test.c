@@ -83,20 +83,21 @@ static void check_choice(void)
     OK(given_up(&caller) == 6, "a caller gives up a connection of its own");
     sockets.all[9]->broken = true;
     OK(serve_room_count(&sockets, sockets.all[9]->caller) == 2,
-       "one that is broken does not count");
+       "a broken connection does not count");
     sockets.all[9]->broken = false;
     busy[9] = true;
-    OK(given_up(NULL) == 8, "one that is busy stays");
+    OK(given_up(NULL) == 8, "a busy connection stays");
     sockets.all[0]->http.stage = HTTP_WORKS;
     sockets.all[4]->http.stage = HTTP_DROPS;
-    OK(given_up(NULL) == 4, "one that only sends what is dropped goes first");
+    OK(given_up(NULL) == 4, "a connection that only sends dropped bytes is closed first");
     sockets.all[4]->http.stage = HTTP_ANSWERS;
     sockets.all[4]->out_bytes = 1;
     serve_pace_wait(&sockets.all[4]->pace, sockets.now - 1000);
-    OK(given_up(NULL) == 8, "one that takes its answer stays");
+    OK(given_up(NULL) == 8, "a connection that reads its answer stays");
     sockets.all[4]->pace.since = sockets.now - UNREAD_MS - 1;
     sockets.all[1]->served = sockets.all[5]->served = sockets.all[8]->served = true;
-    OK(given_up(NULL) == 4, "one that does not goes before one that waits for its next request");
+    OK(given_up(NULL) == 4,
+       "a connection that does not read is closed before one that waits for its next request");
     close_all();
 }
 

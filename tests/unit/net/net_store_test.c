@@ -216,14 +216,14 @@ static void check_open(void)
     begin(SILENT, true);
     OK(net_fetch(rig.net, "http://10.0.2.2/m.ingot", &why) == NULL &&
            strstr(why, "does not answer") != NULL,
-       "one that is silent: %s", why);
+       "a silent server is reported: %s", why);
     begin(TALKS_FIRST, true);
     OK(net_fetch(rig.net, "http://10.0.2.2/m.ingot", &why) == NULL && store.questions == 0,
-       "one that talks first is not a web server: %s", why);
+       "a server that sends first is not a web server: %s", why);
     begin(HOLDS, true);
     OK(net_fetch(rig.net, "http://10.0.2.2/m.ingot", &why) == NULL &&
            strstr(why, "stopped sending") != NULL,
-       "one that takes the question and is silent: %s", why);
+       "a server that accepts the request and is silent is reported: %s", why);
     begin(ANSWERS, true);
     d = net_fetch(rig.net, "http://nas/m.ingot", &why);
     OK(d != NULL && d->n_sectors == (FILE_BYTES + SECTOR_BYTES - 1) / SECTOR_BYTES && d->flash &&
@@ -283,7 +283,7 @@ static void check_reset(struct block_device *d)
     }
     OK(done == taken && clean, "a reset gives all of them back, and their memory");
     store.how = ANSWERS;
-    OK(get(d, 3, 2) == ERR_OK && is_right(3, 2), "and the next one is read");
+    OK(get(d, 3, 2) == ERR_OK && is_right(3, 2), "the next range is read");
 }
 
 static void check_memory(struct block_device *d)

@@ -69,16 +69,16 @@ static void check_refused(void)
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         make_good();
         answer[rows[i].at] = rows[i].value;
-        OK(is_refused(rows[i].wanted), "it does not take %s", rows[i].what);
+        OK(is_refused(rows[i].wanted), "the client does not accept %s", rows[i].what);
     }
     memset(answer + 40, 0, 8);
-    OK(is_refused(SNTP_NO_TIME), "it does not take an answer without a time");
+    OK(is_refused(SNTP_NO_TIME), "the client does not accept an answer without a time");
     for (size_t n = 0; n < SNTP_BYTES; n++) {
         if (read_answer(n, 20) != SNTP_FOREIGN) {
             OK(false, "an answer of %zu bytes is taken", n);
         }
     }
-    OK(read_answer(0, 20) == SNTP_FOREIGN && date == 1, "it does not take one that is cut");
+    OK(read_answer(0, 20) == SNTP_FOREIGN && date == 1, "the client does not accept a cut answer");
 }
 
 static void check_code(const char *code, enum sntp_result wanted)

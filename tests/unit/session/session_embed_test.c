@@ -48,7 +48,7 @@ static void test_one_token(void)
     memcpy(hidden, mean, dim_bytes());
     OK(transformer_logits_of(&rig.model.transformer, hidden, 1, &logits) == ERR_OK &&
            memcmp(logits, own, rig_logits_bytes()) == 0,
-       "is the state that gives its logits");
+       "the embedding is the state that gives the logits");
 }
 
 static void test_beside_talk(void)
@@ -106,7 +106,7 @@ static void test_stop(void)
     memcpy(session_room(&rig.session, &room), text, sizeof text);
     OK(session_embed(&rig.session, N, &stop, &mean) == ERR_ABORTED && rig.session.n_ids == TALK &&
            memcmp(rig.session.ids, talk, TALK * sizeof *talk) == 0,
-       "one that is stopped leaves the conversation there");
+       "a stopped embedding leaves the conversation unchanged");
     OK(session_append(&rig.session, talk + TALK, 1, NULL) == ERR_OK,
        "the conversation continues after a stopped embedding");
 }

@@ -89,7 +89,7 @@ static void test_orders(void)
            "it arrives, its prefix true all the time, %s first", newest ? "newest" : "oldest");
         OK(memcmp(buffer, disk, BYTES) == 0 && read_a.bytes_done == BYTES, "all bytes are equal");
         OK(fake.most_pending == FAKE_WANTED, "%u requests were in flight", fake.most_pending);
-        OK(file_read_poll(&read_a) == ERR_OK, "a further poll says so again");
+        OK(file_read_poll(&read_a) == ERR_OK, "a further poll returns the same result");
     }
 }
 
@@ -148,7 +148,7 @@ static void test_ranges(void)
     OK(file_read_start(&read_a, &file, 0, buffer, 301 * 512) == ERR_RANGE,
        "a read beyond the end is refused");
     OK(file_read_start(&read_a, &file, 301 * 512, buffer, 0) == ERR_RANGE,
-       "a read behind the end is refused");
+       "a read that begins after the end is refused");
     OK(file_read_start(&read_a, &file, UINT64_MAX - 511, buffer, 1024) == ERR_RANGE,
        "an offset that overflows is refused");
     OK(file_read_poll(&read_a) == ERR_RANGE, "a read that did not start polls as its error");
@@ -184,7 +184,7 @@ static void test_failures(void)
        "its place is kept: request at sector %d", (int)read_a.failed_sector);
     OK(read_a.bytes_done <= 777 * 512 && memcmp(buffer, disk, read_a.bytes_done) == 0,
        "the bytes before it are there: %d bytes", (int)read_a.bytes_done);
-    OK(fake.n_pending == 0, "nothing is left in flight");
+    OK(fake.n_pending == 0, "no request is left in flight");
     OK(file_read_poll(&read_a) == ERR_IO, "the error stays");
 
     start_over();
@@ -255,7 +255,7 @@ static void test_writes(void)
     start_over();
     make_pieces();
     OK(file_write_start(&read_a, &file, 0, text, SECTOR_BYTES) == ERR_UNSUPPORTED,
-       "a device that takes no writes says so");
+       "a device that cannot write returns an error");
     fake.written = image;
     fake.dev.writable = true;
     fake.fail_sector = 10;
@@ -293,8 +293,8 @@ static void test_silence(void)
     fake.silent = true;
     fake.reset_helps = true;
     OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_OK && all_equal(),
-       "a device that falls silent is reset, and the read goes on");
-    OK(fake.n_resets == 1, "one reset is enough");
+       "a device that falls silent is reset, and the read continues");
+    OK(fake.n_resets == 1, "one reset suffices");
 
     start_over();
     file.timeout = soon;

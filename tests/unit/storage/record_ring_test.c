@@ -77,7 +77,7 @@ static void test_turns(void)
     OK(wrong == 0, "a hundred records, a start now and then: the newest are there (%u wrong)",
        wrong);
     OK(record_ring_append(&ring, buffer, FILE_BYTES) == ERR_NO_SPACE && are_newest(100, 3),
-       "one that is longer than the file is refused");
+       "a record that is longer than the file is refused");
 }
 
 static void test_power(void)
@@ -123,7 +123,7 @@ static void test_damage(void)
        "a damaged one is counted and left out");
     record_list_free(&l);
     OK(record_list_read(&l, card_data, 5 * SECTOR_BYTES) && l.n == 1,
-       "one that goes on beyond the file is none");
+       "a record that continues beyond the file is not read");
     record_list_free(&l);
     OK(!record_ring_look(card_data + SECTOR_BYTES + 1, 9, &h), "no record begins there");
     card.fail_sector = 7;

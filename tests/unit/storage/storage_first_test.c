@@ -37,7 +37,7 @@ static void test_first(void)
         put_begin(200, "INGOTSAV", 8);
         OK(i + 1 == sizeof kinds / sizeof kinds[0] ||
                (find("") == ERR_BAD_MAGIC && says(kinds[i].what, kinds[i].cure)),
-           "both are not: %s", storage.error_message);
+           "neither file is a model: %s", storage.error_message);
     }
     start_over();
     attach(&card.dev);

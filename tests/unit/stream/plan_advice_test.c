@@ -173,14 +173,15 @@ static void test_kv(void)
     rest = (size_t)(up(plan.memory.kv, INGOT_PAGE) + up(plan.memory.scratch, INGOT_PAGE));
     request.arena_bytes = total + rest - (12u << 20);
     OK(plan_with(0) == ERR_OK && take_kv(plan.advice), "12 MiB short: %s", plan.advice);
-    OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT, "with it all is in memory");
+    OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT,
+       "with that advice all weights are in memory");
     request.limits.kv = kv_both(KV_F16);
     request.arena_bytes = rest - (4u << 20);
     OK(plan_with(0) != ERR_OK &&
            strstr(plan.error_message, "with which context 4096 fits") != NULL &&
            take_kv(plan.error_message),
        "%s", plan.error_message);
-    OK(plan_with(0) == ERR_OK && plan.context == 4096, "with it the context fits");
+    OK(plan_with(0) == ERR_OK && plan.context == 4096, "with that advice the context fits");
     request.limits.kv = kv_both(KV_F16);
     request.arena_bytes = 1u << 20;
     OK(plan_with(0) != ERR_OK && strstr(plan.error_message, "kv=") == NULL, "it would not do: %s",
