@@ -94,7 +94,7 @@ remarks("experts of their own", os.path.join(ASSETS, "arch/olmoe.gguf"),
 remarks("as it asks", WIDE, ["--type", "tq2_0"],
         {"token_embedding": ("q6_k", "matters more"), "attn_q": ("tq2_0", "")})
 remarks("Q3_K_M", os.path.join(ASSETS, "arch/lowbit_q3_k_m.gguf"), [],
-        {"attn_q": ("q3_kp", "copied"), "attn_v": ("q5_k", "copied")})
+        {"attn_q": ("q3_k", "copied"), "attn_v": ("q5_k", "copied")})
 remarks("IQ4_XS", os.path.join(ASSETS, "arch/lowbit_iq4_xs.gguf"), [],
         {"attn_q": ("iq4_xs", "copied")})
 remarks("IQ4_XS, on request", os.path.join(ASSETS, "arch/lowbit_iq4_xs.gguf"), ["--type", "iq4_nl"],

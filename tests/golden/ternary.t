@@ -119,7 +119,7 @@ def floats_of(path, *words):
 for kind, columns, block, raw, to, bound in (
         ("Q2_0", 320, 64, two(64), "q4_0", 1e-3),
         ("Q1_0", 384, 128, lambda i: halves(.02) + noise(i, 16), "q4_0", 1e-3),
-        ("Q2_0", 256, 128, two(128), "q2_0p", 1e-3),     # the fork's
+        ("Q2_0", 256, 128, two(128), "q2_0", 1e-3),      # the fork's
         ("Q2_0", 384, 128, two(128), "q4_0", 1e-3)):
     path = model(kind, columns, block, raw)
     status, said = run([HOST, "pack", path, "-o", MODEL])

@@ -35,7 +35,7 @@ def logits(model, ids, *more):
     return rows_of(out, 512)[:len(ids)] if status == 0 else said
 
 
-for name, to in (("iq4_nl", "iq4_nl"), ("iq4_xs", "iq4_xs"), ("mxfp4", "mxfp4p")):
+for name, to in (("iq4_nl", "iq4_nl"), ("iq4_xs", "iq4_xs"), ("mxfp4", "mxfp4")):
     gguf = os.path.join(ASSETS, f"arch/lowbit_{name}.gguf")
     if not os.path.exists(gguf):
         tap.skip(name, f"no {gguf}")
@@ -83,9 +83,9 @@ def scales(name, to, exponent):
     tap.ok(status == 0 and told == (to == "f32") and re.search(rf"\battn_q +{to}\b", info), f"{name}: {to}", words + info)
 
 
-scales("the least scale that fp16 holds", "mxfp4p", 104)
+scales("the least scale that fp16 holds", "mxfp4", 104)
 scales("half of it", "f32", 103)
-scales("the largest", "mxfp4p", 143)
+scales("the largest", "mxfp4", 143)
 scales("twice that", "f32", 144)
 
 SOURCE = os.path.join(ASSETS, "gguf/stories260K.gguf")

@@ -97,7 +97,7 @@ static void test_tensor_table(void)
            "attn_q: cols is 24, q4_k demands a multiple of 256");
     refuse(&good, q + TENSOR(type), "\5", 1, ERR_BAD_HEADER, "q6_k demands a multiple of 256");
     refuse(&good, q + TENSOR(type), "\17", 1, ERR_BAD_HEADER, "q4_1 demands a multiple of 32");
-    refuse(&good, q + TENSOR(type), "\22", 1, ERR_BAD_HEADER, "q3_kp demands a multiple of 256");
+    refuse(&good, q + TENSOR(type), "\22", 1, ERR_BAD_HEADER, "q3_k demands a multiple of 256");
     snprintf(unknown_text, sizeof unknown_text, "attn_q: type is %u, this program", unknown);
     refuse(&good, q + TENSOR(type), &unknown, 1, ERR_UNSUPPORTED, unknown_text);
     refuse(&good, q + TENSOR(type), "\10", 1, ERR_BAD_HEADER, "iq4_nl demands a multiple of 32");
