@@ -48,6 +48,7 @@ struct fit {
     const struct offer *chosen; /* NULL: none fits */
     struct plan best, own;
     bool own_fits;
+    bool own_quantized;             /* other types lose something, this one nothing more */
     uint64_t own_bytes, best_bytes; /* of all segments */
     uint64_t best_file;             /* of the whole file */
     plan_fit_fn *plan;
@@ -66,12 +67,19 @@ static bool is_better(const struct fit *f, const struct offer *offer, const stru
            plan->layers.read + plan->head.read < f->best.layers.read + f->best.head.read;
 }
 
+static bool is_quantized(const struct image *image)
+{
+    unsigned type = image_main_type(image);
+
+    return type != INGOT_F32 && type != INGOT_F16;
+}
+
 /* True if the model should keep its type, because an offer gains too little for its loss. */
 static bool is_kept(const struct fit *f)
 {
     bool resident = f->own_fits && f->own.residency != PLAN_STREAMED;
 
-    if (resident && f->own_bytes <= f->best_bytes) {
+    if (resident && (f->own_quantized || f->own_bytes <= f->best_bytes)) {
         return true;
     }
     if (f->chosen->few && f->best.residency != PLAN_STREAMED) {
@@ -145,9 +153,11 @@ static void try_offer(struct fit *f, struct retyped *r, const struct image *imag
 bool plan_fit_print(const struct image *image, plan_fit_fn *plan, void *context)
 {
     struct retyped r;
-    struct fit fit = {
-        .chosen = NULL, .own_bytes = bytes_of(image), .plan = plan, .context = context
-    };
+    struct fit fit = { .chosen = NULL,
+                       .own_quantized = is_quantized(image),
+                       .own_bytes = bytes_of(image),
+                       .plan = plan,
+                       .context = context };
     bool good = retyped_open(&r, image);
 
     if (good) {

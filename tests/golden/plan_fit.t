@@ -76,6 +76,7 @@ for kind, words, wanted in (
         ("f32", [], "take --type f16: the best in memory"),
         ("q8_0", [], "keep it as it is"),  # a larger type brings back nothing that was lost
         ("q4_0", [], "keep it as it is"),
+        ("q5_k", [], "keep it as it is"),  # quantized and in memory: a smaller type only loses
         ("q8_0", ["--ram", "6M"], "take --type q6_k: the best in memory"),
         ("q8_0", ["--ram", "5M"],
          "take --type q3_k: nothing larger fits; ingot pack --report tells what it loses"),
