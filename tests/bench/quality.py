@@ -2,9 +2,10 @@
 """The loss of a real model with each type of weights, keys and values, compared with llama.cpp's quantizer: docs/QUALITY.md.
 
 usage: quality.py [MODEL ...] [--only PATTERN] [--windows N] [--again]     measures what was not measured before
-       quality.py --write                                                 puts what was measured into docs/QUALITY.md
+       quality.py --write         puts what was measured into docs/QUALITY.md; figures of the page that were not measured here stay
 
 MODEL   a name of models/published.ini whose GGUF is in build/models/published; default: all models in that folder
+--windows  of 512 tokens; rows that were measured on another number are measured again
 --only  rows whose "table | row | by whom" the pattern finds
 --again rows that were measured before, too: after a change of the quantizers
 
@@ -12,13 +13,13 @@ LLAMA_CPP=FOLDER names llama.cpp's libraries (llama_cpp.py). Figures are kept in
 
 import argparse
 import configparser
-import hashlib
 import json
 import math
 import os
 import re
 import subprocess
 import sys
+import time
 
 import numpy
 
@@ -34,7 +35,7 @@ TEXT = os.path.join(ASSETS, "text/wikitext2_test.raw.txt")
 PAGE = os.path.join(ROOT, "docs/QUALITY.md")
 WINDOW = 512
 SKIPPED = 32                                 # positions at a window's start that nothing is known about
-WINDOWS = {"smollm2-135m": 8, "gemma3-270m": 3}
+WINDOWS = {"smollm2-135m": 2, "gemma3-270m": 1}
 CALIBRATION_AT, CALIBRATION_BYTES = 700_000, 12_000
 SECONDS = 3600
 
@@ -180,8 +181,8 @@ def rows_of(subject):
             rows["types", name, "llama.cpp, calibrated"] = lambda k=kind, p=pure: of_theirs(subject, quantized(subject, k, p, True))
     for name in AUTO:
         options = lambda n=name: ["--type", "auto", "--size", str(os.path.getsize(packed(subject, TYPES[n][0])))]
-        rows["types", f"auto in the bytes of {name}", "ingot"] = lambda o=options: of_ours(subject, packed(subject, o()))
-        rows["types", f"auto in the bytes of {name}", "ingot, calibrated"] = lambda o=options: of_ours(subject, packed(subject, [*o(), "--calibrate", subject.calibration]))
+        rows["types", f"auto in the size of {name}", "ingot"] = lambda o=options: of_ours(subject, packed(subject, o()))
+        rows["types", f"auto in the size of {name}", "ingot, calibrated"] = lambda o=options: of_ours(subject, packed(subject, [*o(), "--calibrate", subject.calibration]))
     for name, pair in KV.items():
         rows["kv", name, "ingot"] = lambda kv=name: of_ours(subject, own(), kv)
         if pair is not None:
@@ -202,14 +203,21 @@ def read_kept(name):
         return json.load(f)
 
 
+def is_kept(kept, word, subject):
+    """Whether the row was measured on as many positions."""
+    return word in kept and kept[word]["n"] == len(subject.windows) * (WINDOW - SKIPPED - 1)
+
+
 def measure(subject, only, again):
     kept = read_kept(subject.name)
     for key, figures in rows_of(subject).items():
         word = " | ".join(key)
-        if (word in kept and not again) or not re.search(only, word):
+        if (is_kept(kept, word, subject) and not again) or not re.search(only, word):
             continue
+        begun = time.monotonic()
         kept[word] = figures()
-        print(f"{subject.name} | {word}: {line_of(kept[word])}", flush=True)
+        kept[word]["seconds"] = round(time.monotonic() - begun)
+        print(f"{subject.name} | {word}: {line_of(kept[word])}, {kept[word]['seconds']} s", flush=True)
         with open(kept_path(subject.name), "w", encoding="utf-8") as f:
             json.dump(kept, f, indent=1)
 
@@ -222,35 +230,53 @@ HEAD = ("| {} | MB | KL | same first token, % | perplexity |", "|---|---|---|---
 WHO = ("ingot", "llama.cpp", "ingot, calibrated", "llama.cpp, calibrated")
 
 
-def cell(figures, form):
+FORMS = (lambda f: f"{f['bytes'] / 1e6:.1f}" if f["bytes"] else "-", lambda f: f"{f['kl']:.4f}±{f['kl_error']:.4f}",
+         lambda f: f"{100 * f['top']:.1f}", lambda f: f"{f['perplexity']:.2f}±{f['perplexity_error']:.2f}")
+
+
+def cell(texts):
     """Ingot's figure / llama.cpp's; the same after calibration. Rows have what was measured."""
-    pairs = [figures[who] for who in WHO[:2] if who in figures], [figures[who] for who in WHO[2:] if who in figures]
-    return "; ".join(" / ".join(form(f) for f in pair) for pair in pairs if pair)
+    pairs = [texts[who] for who in WHO[:2] if who in texts], [texts[who] for who in WHO[2:] if who in texts]
+    return "; ".join(" / ".join(pair) for pair in pairs if pair)
 
 
-def table(kept, part, title):
-    rows = {}
+def parts_of(text):
+    """{who: text} of a cell."""
+    halves = text.split("; ")
+    return {who: part for first, half in zip((0, 2), halves) for who, part in zip(WHO[first:], half.split(" / "))}
+
+
+def rows_of_page(lines):
+    """{row: a {who: text} for each column} of a table's lines."""
+    rows = [[column.strip() for column in line.strip("|").split(" | ")] for line in lines[2:]]
+    return {row[0]: [parts_of(column) for column in row[1:]] for row in rows}
+
+
+def table(kept, part, title, before):
+    rows = rows_of_page(before)
     for word, figures in kept.items():
         at, name, who = word.split(" | ")
         if at == part:
-            rows.setdefault(name, {})[who] = figures
-    order = list(TYPES) + list(KV) + list(rows)
-    forms = (lambda f: f"{f['bytes'] / 1e6:.1f}" if f["bytes"] else "-", lambda f: f"{f['kl']:.4f}±{f['kl_error']:.4f}",
-             lambda f: f"{100 * f['top']:.1f}", lambda f: f"{f['perplexity']:.2f}±{f['perplexity_error']:.2f}")
-    return [HEAD[0].format(title), HEAD[1]] + [f"| {name.replace('in the bytes of', 'in the size of')} | " + " | ".join(cell(figures, form) for form in forms) + " |"
-                                               for name, figures in sorted(rows.items(), key=lambda row: order.index(row[0]))]
+            for texts, form in zip(rows.setdefault(name, [{} for _ in FORMS]), FORMS):
+                texts[who] = form(figures)
+    order = list(TYPES) + [f"auto in the size of {name}" for name in AUTO] + list(KV) + list(rows)
+    return [HEAD[0].format(title), HEAD[1]] + [f"| {name} | " + " | ".join(map(cell, columns)) + " |"
+                                               for name, columns in sorted(rows.items(), key=lambda row: order.index(row[0]))]
+
+
+def page_with(text, measured):
+    """The page with the figures of measured: {model: what read_kept() gives}."""
+    for name, kept in measured.items():
+        for part, title in (("as it is", "weights"), ("types", "`--type`"), ("kv", "`--kv`")):
+            begin = text.index(f"<!-- {name}: {part} -->\n") + len(f"<!-- {name}: {part} -->\n")
+            end = text.index("<!-- end -->", begin)
+            text = text[:begin] + "\n".join(table(kept, part, title, text[begin:end].splitlines())) + "\n" + text[end:]
+    return text
 
 
 def write_page():
     with open(PAGE, encoding="utf-8") as f:
-        text = f.read()
-    for name in WINDOWS:
-        kept = read_kept(name)
-        for part, title in (("as it is", "weights"), ("types", "`--type`"), ("kv", "`--kv`")):
-            mark = f"<!-- {name}: {part} -->"
-            if mark in text and any(word.startswith(part + " |") for word in kept):
-                begin = text.index(mark) + len(mark) + 1
-                text = text[:begin] + "\n".join(table(kept, part, title)) + "\n" + text[text.index("<!-- end -->", begin):]
+        text = page_with(f.read(), {name: read_kept(name) for name in WINDOWS})
     with open(PAGE, "w", encoding="utf-8") as f:
         f.write(text)
 
@@ -274,4 +300,5 @@ def main():
             measure(Subject(name, gguf, peer, args.windows or WINDOWS[name]), args.only, args.again)
 
 
-main()
+if __name__ == "__main__":
+    main()

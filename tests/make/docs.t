@@ -196,4 +196,24 @@ rules = re.findall(r'(?m)^OPTION\(\w+, "(\w+)"', "".join(open(p, encoding="utf-8
 listed = re.findall(r"(?m)^\| `(\w+)` \|", TEXT["docs/OPTIONS.md"])
 tap.ok(len(rules) > 50 and sorted(rules) == sorted(listed), f"each of {len(rules)} boot options is in docs/OPTIONS.md once",
        sorted(set(rules) ^ set(listed)))
+
+# make quality writes figures into docs/QUALITY.md; those that were not measured here stay.
+sys.path.append(os.path.join(ROOT, "tests/bench"))
+try:
+    import quality
+except ImportError:
+    quality = None
+QUALITY = TEXT["docs/QUALITY.md"]
+if quality is None:
+    tap.skip("figures of docs/QUALITY.md", "python3-numpy is not installed")
+else:
+    same = quality.page_with(QUALITY, {name: {} for name in quality.WINDOWS})
+    tap.ok(same == QUALITY, "docs/QUALITY.md is read and written unchanged", same)
+    row = next(line for line in QUALITY.split("\n") if line.startswith("| iq4_nl | 77.5"))
+    figure = {"bytes": 1e6, "kl": 9.0, "kl_error": 0.0, "top": 0.5, "perplexity": 7.0, "perplexity_error": 0.0}
+    new = quality.page_with(QUALITY, {"smollm2-135m": {"types | iq4_nl | ingot, calibrated": figure}}).split("\n")
+    parts = [column.split("; ")[0] + "; " + value + " / " + column.split(" / ")[-1]
+             for column, value in zip(row.strip("| ").split(" | ")[1:], ("1.0", "9.0000±0.0000", "50.0", "7.00±0.00"))]
+    wanted = "| iq4_nl | " + " | ".join(parts) + " |"
+    tap.ok(wanted in new and row not in new and len(new) == len(QUALITY.split("\n")), "a new figure takes the old one's place alone", wanted)
 tap.done()
