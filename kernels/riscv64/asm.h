@@ -78,6 +78,7 @@
 #define F32_INFINITY 0x7f800000
 #define F32_MINUS_INFINITY 0xff800000
 #define F32_2M100 0x0d800000     /* 2^-100: a quantized block whose largest value is smaller counts as zero */
+#define F32_2M112 0x07800000     /* 2^-112: an integer times it has the bits of its fp16, shifted left by 13 */
 #define F32_2P112 0x77800000     /* 2^112: rebiases an fp16 exponent that was shifted into place */
 #define F32_MINUS_2P112 0xf7800000 /* as F32_2P112, and negates */
 #define F32_MAGIC 0x4b400000     /* 1.5 * 2^23: adding it rounds to the nearest even integer */
