@@ -22,7 +22,7 @@ class Board:
         self.start()
 
     def start(self):
-        """Until somebody can connect to the line."""
+        """Wait until a program can connect to the line."""
         self.process = subprocess.Popen(self.command + ["-serial", self.line + ",server=on,wait=off"], stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         atexit.register(self.process.kill)

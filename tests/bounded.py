@@ -83,7 +83,7 @@ def words_of(path, seen):
 
 
 def missing_packages(path):
-    """Those that the program needs and this computer lacks, sorted."""
+    """The packages that the program needs and this computer lacks, sorted."""
     places = os.environ.get("PATH", "").split(os.pathsep) + ["/usr/sbin", "/sbin"]
     missing = set()
     for name in words_of(path, set()):

@@ -74,7 +74,7 @@ def load(tap, what, talker, tokens):
 
 
 def converse(tap, what, stick, machines, settings=(), resets=False):
-    """Each machine in turn loads what the previous one saved, and continues; after a reset it loads its own save."""
+    """One machine after the other loads the conversation that the previous one saved, and continues it; after a reset it loads its own save."""
     want, text = wanted(len(machines))
     tap.ok(len(want) == len(machines), f"{what}: this computer's replies", text)
     tokens = None

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Make a disk with an exFAT volume, in a GPT, an MBR or alone, without root: for Ingot to read, written independently of Ingot. The file is sparse.
+"""Make a disk with an exFAT volume, in a GPT, in an MBR or without a table. It needs
+no root, and shares no code with Ingot, which reads the disk. The file is sparse.
 fsck.exfat and sgdisk agree with it (tests/boot/disks.t).
 
 usage: exfat.py OUT [--table gpt|mbr|none] [--block BYTES] [--sector BYTES] [--cluster BYTES] [--pieces]

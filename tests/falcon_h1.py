@@ -1,5 +1,6 @@
 """Falcon-H1 with random weights, and its logits in double precision from the published definition: every multiplier at its defined place, attention
-over all positions, and Mamba2 as the sum over all previous positions, which its recurrence abbreviates. None of this is how the program computes."""
+over all positions, and Mamba2 as the sum over all previous positions, which its recurrence abbreviates.
+The program computes all of this in another way."""
 
 import array
 import math

@@ -1,5 +1,5 @@
-"""Cards that fail under an image in QEMU: read errors of one sector or of all, a card that becomes slow, silent or is exchanged. For the tests in
-faults/."""
+"""Cards that fail under an image in QEMU: read errors of one sector or of all, a card that becomes slow, silent or is exchanged.
+The tests in faults/ use them."""
 
 import itertools
 import json

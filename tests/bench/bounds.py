@@ -88,7 +88,7 @@ STEPS = [Step("one core, Q8_0, keys and values of 16 bits", kind="Q8_0", kv=2, c
 
 
 def seconds(board, now, tokens, many):
-    """(memory, cores) for a pass over so many tokens, and (bus, int8) at their peaks."""
+    """Seconds of (memory, cores) for a pass over this number of tokens, and of (bus, int8) at their peaks."""
     layer, head = weights()
     total = LAYERS * layer + head
     work = LAYERS * layer * tokens + head * (1 if many else tokens)

@@ -190,7 +190,7 @@ class Package(Server):
 
 
 class Program(Server):
-    """A llama-server that somebody built."""
+    """A llama-server that the user built."""
 
     def __init__(self, gguf, threads, warm_up=True):
         self.port = random.randrange(20000, 60000)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Streaming against its arithmetic: time per token over max(bytes / rate, computing alone), and the
-planner's prediction over what was measured.
+"""Compares streaming with arithmetic: time per token divided by max(bytes /
+rate, computing alone), and the planner's prediction divided by the measurement.
 
 usage: stream.py [virt-arm64|virt-arm64-nvme|virt-arm64-usb|BOARD|host ...] [--rates 5,20,80] [--ratios 0.3,1,3]
                  [--cores N]

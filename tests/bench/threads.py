@@ -5,7 +5,7 @@ x86-64.
 usage: threads.py [OLDER_PROGRAM]
 
 Processes with one and with two threads take turns. Each answers the same prompt a few times; the first time does not count, because pages and cores
-are new to the process. A ratio is that of the medians of two neighbouring processes; the result is the median of THREADS_RUNS=9 such ratios. Then the
+are new to the process. A ratio divides the medians of two neighbouring processes; the result is the median of THREADS_RUNS=9 such ratios. Then the
 same while an endless loop occupies one of two processors. Beside the ratios is the ratio of what two threads and one read and multiply, measured
 before and after. A prompt's share of the multipliers is its tokens per second times the weights of its layers, over the most multiply-adds per second
 that vpdpbusd just reached: attention, norms and the rest count as nothing. It is printed for the median pass and for the best pass of a process,

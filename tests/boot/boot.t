@@ -234,7 +234,7 @@ for label, machine, more, drives, expect in SCREENS:
     tap.ok(status == 0 and re.search(r"\]   scratch +\d", console) and
            not re.search(r"\]   scratch +\d", text), f"{label}: verbose shows the memory regions", console)
 
-# ---- the first start, by the counting clock: nobody at the line answers the question to the terminal ----
+# ---- the first start, timed by the clock that counts instructions: no terminal answers the question at the start ----
 
 DEMO_CARD = make_card("boot-demo.img", os.path.join(ROOT, "models/demo-q8_0.ingot"))
 for machine in (ARM64, RISCV64_V, RISCV64):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Several lines of one conversation: /branch, /switch, /retry. A line that was left continues as it would have done alone, id for id, on boards and
-here, with keys and values of every kind, and with as many tokens to compute again as the lines differ by."""
+"""Several lines of one conversation: /branch, /switch, /retry. A branch that was left continues as if it were the only one, id for
+id, on boards and here, with keys and values of every kind; only the tokens in which the branches differ are computed again."""
 
 import os
 import re

@@ -106,8 +106,8 @@ with Ingot(board.line) as b:
     tap.ok(good, "a board that disappears during a reply gives an error", got)
 
 class Noise:
-    """Between a client and a board: one byte of so many has a changed bit, in both directions, never into a control character, which a line obeys in
-    any context."""
+    """A relay between a client and a board that changes a bit of one byte in `every`, in both
+    directions. No byte becomes a control character, because a line obeys those in any context."""
 
     def __init__(self, board, every):
         self.every, self.spoilt, self.random = every, 0, 7

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""The cost of a MiB from a drive, counted: its commands, and the register writes for them. Each is a wait on a bus, and in an emulator a switch of
-threads, whose seconds would be those of this computer. docs/experiments/cards.md has the rates. For slow drives: how many commands are in flight at
+"""The cost of a MiB from a drive, counted: its commands, and the register writes for them. On a board each
+register write waits for a bus. An emulator switches threads for it, so seconds would say something about this
+computer only. docs/experiments/cards.md has the rates. For slow drives: how many commands are in flight at
 the same time."""
 
 import os

@@ -38,7 +38,7 @@ class Program:
 
 
 class Command(Program):
-    """The same with its own arguments."""
+    """The program with other arguments."""
 
     def command(self, _words, _cores, _drives):
         return self.before

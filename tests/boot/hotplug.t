@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""USB drives that come and go while the board runs: named at the prompt with their models, below the line being typed; selected by name, also if the
-board started without a model; told apart; pulled in the middle of a reply and put back; at hubs and at a second controller."""
+"""USB drives that come and go while the board runs: they are named at the prompt with their models, below the line being typed; selected by
+name, also if the board started without a model; told apart; pulled in the middle of a reply and put back; at hubs and at a second controller."""
 
 import os
 import re

@@ -57,7 +57,7 @@ for machine, word, cores in (*MORE, (SPI, "", 2), (RPI4, "pio", 2), *([(RPI3, "p
     events = re.search(r"^\[\n(\{.*\n)*\]$", console, re.M)
     events = json.loads(events.group(0)) if events else []
     moves = {e["tid"] for e in events if e["name"].startswith("move")}
-    # If it computes for prompts, core 0 moves theirs.
+    # If that core computes for a prompt, core 0 moves the card's data meanwhile.
     tap.ok(events and moves - {0} == ({cores - 1} if cores > 1 else set()),
            f"{label}: the trace shows the core's moves on a separate line", sorted(moves))
 
@@ -85,7 +85,7 @@ def ids(text):
 
 
 class Talk(Console):
-    """One in which core 1 serves the card."""
+    """A boot in which core 1 serves the card."""
 
     def __init__(self, drives, more="", want=True):
         words = f"temp=0 n={SAID} ids cores=2 mem={limit} model=card-core.ingot {more}"

@@ -56,7 +56,7 @@ class Net:
         return self.ask("PUT", path, data[first:first + n], Content_Range=f"bytes {first}-{first + n - 1}/{len(data)}", **fields)
 
     def cut(self, path, data, first, n, sent):
-        """A range of which this many bytes are sent."""
+        """Send a range, and stop after this number of bytes."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=WAIT) as s:
             s.sendall(f"PUT {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer secret\r\nContent-Length: {n}\r\n"
                       f"Content-Range: bytes {first}-{first + n - 1}/{len(data)}\r\n\r\n".encode() + data[first:first + sent])

@@ -110,7 +110,7 @@ tap.ok("Connect a board" in body() and not window.value("hasTerminal") and windo
        "the page's source files work without a build, except for the terminal", (body(), window.said))
 window.end()
 
-# The same with a board; the policy would refuse the replacement's own requests.
+# The opened file with a board; its policy would refuse the requests of the Web Serial replacement.
 window = browser.Browser(1100, 700)
 atexit.register(window.end)
 window.call("Page.setBypassCSP", enabled=True)

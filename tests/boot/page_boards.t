@@ -34,7 +34,7 @@ CARD = make_card("page-boards-card.img", MODEL, os.path.join(ROOT, "models/demo-
 
 
 class Script:
-    """A board that prints what it is told to."""
+    """A board that prints the given events."""
 
     plan = {"residency": "streamed", "layers": 28, "layers_streamed": 20, "slots": 2, "slot_bytes": 5000000, "memory_bytes": 8000000, "read_bytes_per_pass": 90000000}
     stats = {"temperature_c": 48.3, "memory": [{"name": "weights", "used_bytes": 1, "bytes": 1200128}, {"name": "kv", "used_bytes": 1, "bytes": 1048576}]}
@@ -197,7 +197,7 @@ tap.ok(chosen == [True] * 3 and window.check("document.getElementById('h-memory'
 window.value("document.getElementById('boards-box').scrollIntoView()")
 picture("page-10-boards")
 
-# It gets warmer while nobody talks; then it prints invalid events.
+# The board gets warmer without a conversation; then it prints invalid events.
 Script.stats = {**Script.stats, "temperature_c": 61.5}
 tap.ok(wait(lambda: about(script)["figures"]["temperature_c"] == 61.5, 20), "a board's figures are refreshed while the page is open", about(script))
 EVIL = "<img src=x onerror='window.hit=1'>\u202e"
@@ -211,7 +211,7 @@ Script.stats = {"memory": [{"name": "n" * 3000, "bytes": 1}]}
 script.ready()
 tap.ok(wait(lambda: about(script)["there"] and about(script)["stats"] is None, 20) and get("/metrics")[0] == 200, "/stats with a name that is too long is dropped", get("/boards")[1][:500])
 
-# One is unplugged, and put back.
+# One board is unplugged, and put back.
 other.kill()
 tap.ok(window.check("document.getElementById('state').textContent === '2 of 3 boards, demo-q8_0.ingot' && document.getElementById('boards').innerText.includes('away')", 20),
        "the page reports an unplugged board at once", state())

@@ -95,7 +95,7 @@ class Line:
         return array.array("i", fcntl.ioctl(self.far, termios.FIONREAD, bytes(4)))[0]
 
     def drain(self, seconds=SECONDS):
-        """Until the UART has had room for everything."""
+        """Wait until the UART has had room for everything."""
         end = time.monotonic() + seconds
         while self.waiting() and time.monotonic() < end:
             select.select([self.console.child_fd], [], [], 0.001)
@@ -334,7 +334,7 @@ def check_prefill(machine, card):
 
 
 def check_hash(machine, card):
-    """The same bits whether or not core 0 is interrupted ten thousand times."""
+    """Results have the same bits whether or not core 0 is interrupted ten thousand times."""
     words = 'prompt="Hello there" n=50 temp=0 ids'
     quiet = Reply(machine.run(words, 2, card_arguments(card))[1])
     noise = some_bytes(4 * RING_BYTES, (CTRL_C, XON, XOFF))

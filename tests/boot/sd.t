@@ -103,7 +103,7 @@ def instructions(console):
 
 
 def large_and_in_place(console):
-    """Every pass in commands of 64 KiB and more, whose data goes where the reader wants it."""
+    """Every pass uses commands of 64 KiB and more, whose data goes directly to the reader's memory."""
     rows = re.findall(r"^storage-busy: \d+ (\d+) (\d+) (\d+) (\d+) SD card", console, re.M)
     return len(rows) == 3 and all(
         int(n) * 65536 <= int(size) == 8 << 20 and (small, elsewhere) == ("0", "0")

@@ -103,7 +103,7 @@ class Line(Events):
                 self.wrong.append(line)
 
     def rest(self):
-        """To the end of the output."""
+        """Read to the end of the output."""
         events = []
         while not events or events[-1] is not None:
             events.append(self.event())

@@ -55,7 +55,7 @@ with open(DEMO, "rb") as f:
     plain = f.read()
 tap.ok(signed.startswith(plain) and len(signed) == len(plain) + 4096, "the signed file is the unchanged model, followed by a page")
 
-# By openssl, from FORMAT.md alone: r and s in its form, and the signed bytes.
+# For openssl, made only from FORMAT.md: r and s in openssl's form, and the signed bytes.
 magic, version, kind, file_bytes, block_bytes, parts, leaf, key_id, reserved, rs = BLOCK.unpack_from(signed, len(plain))
 digests = signed[len(plain) + 128:len(plain) + 128 + 32 * parts]
 

@@ -80,7 +80,7 @@ class Soak:
         return "\x03"
 
     def receive(self):
-        """A file that nobody sends; text typed meanwhile is taken for one."""
+        """The board waits for a file that is not sent; text typed meanwhile would be taken for the file."""
         self.console.send("/receive\r")
         self.expect("Ctrl-C ends this")
         self.console.send("\x03")

@@ -106,7 +106,7 @@ def main():
         return
     os.makedirs(FOLDER, exist_ok=True)
     join(found[:2])
-    # Slower and evener than by default, as somebody speaks to a machine.
+    # Slower and more even than the default, as people speak to a machine.
     piper = [PYTHON, "-m", "piper", "-m", os.path.join(found[2], "data/en_US-joe-medium.onnx"), "--length-scale", "1.2", "--noise-scale", "0.4",
              "--noise-w-scale", "0.5", "-f"]
     rows = []

@@ -4,7 +4,7 @@ temperature 1.5, are valid according to jsonschema of PyPI.
 
   mcp_lists.py FOLDER INGOT MODEL [NAME...]   FOLDER: build/clients, MODEL: a folder of weights with a chat template. 1 if a list is not good
 
-FOLDER/mcp-lists/NAME.json keeps what a server printed; `make clients` takes it anew where the servers' versions have changed."""
+FOLDER/mcp-lists/NAME.json keeps what a server printed; `make clients` makes it again if the servers' versions have changed."""
 
 import contextlib
 import json

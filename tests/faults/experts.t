@@ -42,7 +42,7 @@ def damaged():
 
 
 def rules(once):
-    """For every expert, because the router decides which one is read."""
+    """A bit is flipped in every expert, because the router decides which expert is read."""
     return [rule(FIRST + middle(i) // 512, once) for i in range(EXPERTS[BAD][2])]
 
 

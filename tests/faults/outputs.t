@@ -352,7 +352,7 @@ def run_until(words, begun, change):
     return there, p.returncode, said
 
 
-# Rewritten in place, with as many bytes; and replaced by another file, which leaves the old one to its readers.
+# The input is rewritten in place with the same size, or replaced by another file, so that readers keep the old one.
 folder, _ = fresh()
 SOURCE = shutil.copyfile(BIG, os.path.join(folder, "in.ingot"))
 other = bytes(reversed(read(BIG)))

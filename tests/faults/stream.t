@@ -93,7 +93,7 @@ class Row:
 
 
 def error_once(row, name, segment, words):
-    """For a card that streams only after it has been measured, which must not meet the error."""
+    """The fault begins after the card's measurement, which must not meet it."""
     session = Session(CARD, WORDS + words, rules=[rule(sector(segment), True)],
                       start="well" if words else "card")
     if row.starts(session, name):
@@ -213,7 +213,7 @@ def model_back(row, session, name):
 
 
 def model_stays(row, session, name, expected):
-    """For a card that disappears before /model is typed."""
+    """The card disappears before /model is typed."""
     text = session.ask("/model stream-faults")[1]
     ids, more = session.ask("and again")
     row.ok(text.count("error: ") == 1 and expected in text and ids is not None,

@@ -38,7 +38,7 @@ def write(path, raw):
 
 
 def refused(name, path, words, result):
-    """It prints one error message, which contains the file's path, and exits with 1."""
+    """The program prints one error message, which contains the file's path, and exits with 1."""
     status, said = result
     tap.ok(status == 1 and said.count("\n") == 1 and path in said and
            all(word in said for word in words), f"{name}: {said.split(': ', 2)[-1].strip()[:100]}",

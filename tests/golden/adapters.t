@@ -256,7 +256,7 @@ for where, done in (
     tap.ok(len(got) == 20 and len(set(got[0::2])) == 1 and len(set(got[1::2])) == 1 and got[0] != got[1],
            f"{where}: 20 swaps, two answers in turn", done[1])
 
-# By the guest's clock, on which an instruction takes a nanosecond.
+# Timed by the guest's clock, on which an instruction takes a nanosecond.
 for machine in (ARM64, RISCV64_WIDE):
     with Console(machine, "temp=0 n=2 ticks model=llama_gqa", card_arguments(card) + ["-icount", "shift=0"]) as c:
         c.prompt(200)

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""`ingot batch`: parallel replies equal those of each request alone, ids and hash of the logits, in memory and streamed, with their own adapters; and
+"""`ingot batch`: parallel replies have the ids and the hash of logits that
+each request has alone, in memory and streamed, with their own adapters; and
 invalid lines, one error message each."""
 
 import json

@@ -13,7 +13,7 @@ from boards import emulators, names, published, with_expected
 from machine import HOST, ROOT, WORK, Tap
 
 PAGE = os.path.join(ROOT, "docs/CHOOSING.md")
-# shape of `ingot synth`, and the folder on Hugging Face that its config.json comes from
+# a shape of `ingot synth`, and the folder on Hugging Face from which its config.json comes
 MODELS = [("smollm2-135m", "HuggingFaceTB/SmolLM2-135M-Instruct"),
           ("gemma-3-270m", "google/gemma-3-270m-it"),
           ("smollm2-360m", "HuggingFaceTB/SmolLM2-360M-Instruct"),

@@ -134,7 +134,7 @@ def acts(kind, model, tokenizer):
 
 
 class Line(Events):
-    """For a board in QEMU, with the questions that models/evaluate.py asks this computer's program."""
+    """Asks a board in QEMU the questions that models/evaluate.py asks this computer's program."""
 
     def __init__(self, board):
         line = socket.socket(socket.AF_UNIX)

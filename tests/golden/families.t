@@ -30,7 +30,7 @@ def load(name):
 
 
 def gpt2_config():
-    """The fixture has its sizes beside the logits, in short names."""
+    """The fixture has short names for its sizes, next to the logits."""
     short = load("tiny_gpt2_logits.json")["config"]
     return {"architectures": ["GPT2LMHeadModel"], "model_type": "gpt2", "n_embd": short["n_embd"],
             "n_head": short["n_head"], "n_layer": short["n_layer"], "n_positions": short["n_ctx"],

@@ -48,7 +48,7 @@ compiled = work("light.grammar")
 status, text = run([HOST, "grammar", schema, "-o", compiled])
 tap.ok(status == 0 and "states" in text and 0 < os.path.getsize(compiled) < 4096, "a schema is compiled", text)
 
-# Each of many replies at a high temperature, where the grammar refuses most sampled tokens.
+# At a high temperature the grammar refuses most sampled tokens, and each of many replies follows it.
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     said = list(pool.map(lambda seed: host("--grammar", compiled, "--temp", "2.5", "--top-p", "1", "--min-p", "0", "--seed", str(seed)), range(40)))
 texts = [t.strip() for _, t in said]

@@ -32,7 +32,7 @@ def on_host(prompt, kv, cores=1, n=90, more=()):
 
 
 def spilled(r):
-    """As many layers are on the card, and as many bytes are read and written, as planned."""
+    """Layers on the card, bytes read and bytes written are those of the plan."""
     plan = re.search(r"; (\d+) of 5 layers on the card", r.console)
     figures = re.search(r"keys and values: read ([^,]*), wrote ([^,\]]*)", r.stats)
     return (int(plan.group(1)) if plan else 0,

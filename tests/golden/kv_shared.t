@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Keys and values on a card where layers read those of earlier layers (Gemma 4): the other layers spill, and ids and logits equal those with
+"""Keys and values on a card, of a model whose layers read keys of earlier
+layers (Gemma 4): the other layers spill, and ids and logits equal those with
 everything in memory. The same models have a table per layer, whose rows have checksums."""
 
 import os

@@ -59,7 +59,7 @@ def agent(server, name, edits=False):
 
 
 def added(rows):
-    """How many tokens each prompt has more than the previous one."""
+    """The number of tokens that each prompt has more than the previous one."""
     return [rows[i][0] - (rows[i - 1][0] if i else 0) for i in range(len(rows))]
 
 

@@ -212,7 +212,7 @@ def three_values(values):
 
 
 def masters(model, dtype, form, seed):
-    """By name (dtype, shape, raw), and the same values as floats."""
+    """{name: (dtype, shape, raw)}, and the same values as floats."""
     chosen, floats, rounded_floats = random.Random(seed), {}, {}
     for name, (rows, cols, _, scale) in model.matrices.items():
         values = [chosen.gauss(0, scale) for _ in range(rows * cols)]
@@ -269,7 +269,7 @@ tap.ok(ours is not None and ours == theirs, "floats of three values beside their
 
 
 class FirstBitNet(BitNet):
-    """As the first models were published: other names of norms, SiLU, as many key heads as query heads."""
+    """The form of the first published models: other names of norms, SiLU, and the same number of key and query heads."""
 
     def __init__(self):
         super().__init__(24, 40)
