@@ -371,8 +371,7 @@ static inline size_t block_place(size_t r, size_t c)
     return c / CHUNK_COLS * (GROUP_ROWS * CHUNK_COLS) + r * CHUNK_COLS + c % CHUNK_COLS;
 }
 
-/* ---- activations
- * ------------------------------------------------------------------------------ */
+/* ---- activations ----------------------------------------------------------------------------- */
 
 /* 32 columns of one token. */
 struct block_q8 {
@@ -416,8 +415,7 @@ LAYOUT_BYTES(block_q8kx4, Q8KX4_BYTES);
 LAYOUT_AT(block_q8kx4, sum, Q8KX4_SUM);
 LAYOUT_AT(block_q8kx4, d, Q8KX4_SCALE);
 
-/* ---- other structs that assembly reads
- * ----------------------------------------------------------------- */
+/* ---- other structs that assembly reads ------------------------------------------------------- */
 
 /* The values of a matrix's nibbles, and the prefetch distance of its gemv (kernels.h). */
 struct nibble_table {

@@ -12,8 +12,7 @@ enum { NAME_SLOTS = 2 * GRAMMAR_RULES_MOST }; /* a power of two */
 struct parser {
     struct grammar_tree *tree;
     uint16_t *
-        names; /* (NAME_SLOTS) hash table: a rule's number + 1 at its name's hash, or in the next free slot; 0:
-                  free */
+        names; /* (NAME_SLOTS) hash table: a rule's number + 1 at its name's hash or the next free slot; 0: free */
     const char *at;
     uint32_t line;
     uint32_t nest;

@@ -125,8 +125,7 @@ void dequantize_iq3_s(const uint8_t *block, float *out)
     }
 }
 
-/* ---- IQ1: -1, 0 and 1, all shifted by an eighth
- * ----------------------------------------------- */
+/* ---- IQ1: -1, 0 and 1, all shifted by an eighth ---------------------------------------------- */
 
 static void put_moved(float *out, uint16_t point, bool down, float step)
 {

@@ -6,8 +6,7 @@
 #include "flash_image/quantize/least_squares.h"
 #include "flash_image/quantize/quantize.h"
 
-/* ---- d times -1, 0, 1 or 2, with d of either sign
- * ---------------------------------------------- */
+/* ---- d times -1, 0, 1 or 2, with d of either sign -------------------------------------------- */
 
 enum { MOST = 256, SIZES = 28, ROUNDS = 3 };
 
@@ -114,8 +113,7 @@ bool quantize_block_q2(const float *w, const float *h, uint8_t *block)
     return true;
 }
 
-/* ---- d or -d: the mean of |w| has the least squared error
- * ------------------------------------- */
+/* ---- d or -d: the mean of |w| has the least squared error ------------------------------------ */
 
 /* fp16 d, u8 q[16]; d or -d. */
 bool quantize_block_q1(const float *w, const float *h, uint8_t *block)

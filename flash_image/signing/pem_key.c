@@ -82,8 +82,7 @@ static enum err decode(const char *text, const char *end, uint8_t der[MOST_DER],
     return ERR_OK;
 }
 
-/* ---- DER: elements that follow each other within the one around them
- * --------------------------- */
+/* ---- DER: elements that follow each other within the one around them ------------------------- */
 
 struct der {
     const uint8_t *at, *end;

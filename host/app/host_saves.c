@@ -57,8 +57,7 @@ enum err host_saves_find_kv(void *context, const struct file **file)
     return ERR_OK;
 }
 
-/* ---- files that are made when they are saved
- * ----------------------------------------------------------- */
+/* ---- files that are made when they are saved ------------------------------------------------- */
 
 static bool is_model(const struct host_files *h, const struct stat *st)
 {

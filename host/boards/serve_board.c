@@ -1,5 +1,4 @@
-/* Works with the board at a line: finds it, greets it, gives it jobs, and finds it again after it
- * was gone. */
+/* Finds the board at a line, greets it, gives it jobs, and finds it again after it was gone. */
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +16,7 @@ enum {
     START_MS = 8000,    /* the same while it starts, when it reports progress every 5 s */
     REFUSED_MS = 5000,  /* time after a board reported that it cannot answer */
     RETRY_MS = 500,     /* time between two attempts to open its line */
-    SILENT_MS = 300000, /* time without an event during a reply, after which the board is given
-                           up */
+    SILENT_MS = 300000, /* time without an event in a reply, until the board is given up */
     LEAVE_MS = 2000,
     TRIES = 3,         /* attempts of a request on boards that go away */
     LINE_LIMIT = 8191, /* limit for a board that does not report its own */

@@ -132,8 +132,7 @@ static void answer_choices(struct exchange *x)
     }
 }
 
-/* ---- requests are read and submitted
- * ------------------------------------------------------------ */
+/* ---- requests are read and submitted --------------------------------------------------------- */
 
 static void submit(struct exchange *x)
 {

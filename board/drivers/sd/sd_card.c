@@ -125,8 +125,7 @@ static enum sd_closing sd_card_closing(struct sd_card *card, uint32_t n_blocks, 
 
     if (n_blocks == 1)
         return SD_CLOSE_ITSELF;
-    /* A write's answer to CMD12 reports blocks that were not stored (4.10.1); some controllers keep it
-     * elsewhere. */
+    /* A write's answer to CMD12 reports unstored blocks (4.10.1); some controllers keep it elsewhere. */
     if ((card->host->abilities & SD_STOPS) && (!write || (card->host->abilities & SD_IS_SPI)))
         return SD_CLOSE_STOP;
     if (card->facts.has_count && sd_host_run(card->host, &count) == ERR_OK)
@@ -347,8 +346,7 @@ static enum err sd_card_advance(struct sd_card *card)
     return sd_card_stored(card);
 }
 
-/* Count time without progress. A caller may compute between two polls, so a single gap is
- * limited. */
+/* Counts time without progress. A caller may compute between polls, so each gap is limited. */
 static bool sd_card_is_silent(struct sd_card *card)
 {
     uint64_t limit = sd_host_ticks(card->host, SILENT_MICROS), now = card->host->ticks();

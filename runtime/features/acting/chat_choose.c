@@ -26,8 +26,7 @@ static enum acting_way way_of(struct acting_state *s, struct chat *c, const stru
     return s->way;
 }
 
-/* ---- the text that tells the model
- * ------------------------------------------------------------------ */
+/* ---- the text that tells the model ----------------------------------------------------------- */
 
 static void note(struct acting_state *s, const char *result)
 {
