@@ -474,7 +474,7 @@ $(KV_INGOT): $(KV_HOST_OBJ)
 bench-kv: $(KV_INGOT) $(KV_COUNT) $(O)/tests/unit/compute/kv_format.t $(O)/tests/unit/compute/kv_real.t ## every type of keys and values: bytes, cosines, perplexity; the table of docs/KV.md; minutes
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/kv_table.py $(KV_TYPES)
 
-quality: $(H)/ingot $(patsubst %,$(O)/models/published/%.gguf,smollm2-135m $(AGREE)) ## what each type costs real models, beside llama.cpp's quantizer (LLAMA_CPP=FOLDER of its libraries): docs/QUALITY.md; an hour
+quality: $(H)/ingot $(patsubst %,$(O)/models/published/%.gguf,smollm2-135m $(AGREE)) ## what each type costs real models, beside llama.cpp's quantizer (LLAMA_CPP=FOLDER of its libraries): docs/QUALITY.md; an hour for each model
 	$(Q)test -n '$(LLAMA_CPP)' || { echo 'quality: LLAMA_CPP=FOLDER names llama.cpp'"'"'s libraries; docs/QUALITY.md says how to get them'; exit 1; }
 	$(Q)$(TEST_ENV) LLAMA_CPP=$(LLAMA_CPP) $(PYTHON) tests/bench/quality.py $(QUALITY)
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/quality.py --write
