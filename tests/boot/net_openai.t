@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A board on QEMU's network and OpenAI's own clients: the packages of npm and PyPI, in the versions of tests/clients, with what a board supports:
+"""A board on QEMU's network and OpenAI's own clients, on both virt machines: the packages of npm and PyPI, in the versions of tests/clients, with what a board supports:
 models, chat, streams, completions, errors. Replies are the line's."""
 
 import json
@@ -9,8 +9,8 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import BUILD, ROOT, WORK, Tap, card_arguments, make_card
-from net_board import IMAGE, NetBoard, reply_of
+from machine import ARM64, BUILD, RISCV64_ANY, ROOT, WORK, Tap, card_arguments, make_card
+from net_board import NetBoard, reply_of
 from talk import Console
 
 tap = Tap()
@@ -29,8 +29,8 @@ def check_node(net, said):
     want = {"prompt": QUESTION, "reply": said, "long": {"temperature": 1.5, "max_tokens": 450}, "checks": CHECKS}
     done = subprocess.run(["node", os.path.join(ROOT, "tests/boot/openai.mjs"), CLIENTS, net.url + "/v1", json.dumps(want)], capture_output=True, text=True, timeout=200)
     for line in done.stdout.splitlines():
-        tap.ok(line.startswith("ok "), "openai (npm): " + line.split(" ", 2 if line.startswith("not") else 1)[-1].split(":")[0], line)
-    tap.ok(done.returncode == 0 and done.stdout.count("\n") == len(CHECKS), "openai (npm): all checks ran", done.stderr[-2000:])
+        tap.ok(line.startswith("ok "), f"{net.board}: openai (npm): " + line.split(" ", 2 if line.startswith("not") else 1)[-1].split(":")[0], line)
+    tap.ok(done.returncode == 0 and done.stdout.count("\n") == len(CHECKS), f"{net.board}: openai (npm): all checks ran", done.stderr[-2000:])
 
 
 def check_python(net):
@@ -40,20 +40,22 @@ def check_python(net):
     done = subprocess.run([PYTHON, os.path.join(ROOT, "tests/clients/with_openai.py"), net.url, "chat", "stream"], capture_output=True, text=True, timeout=300)
     cases = [line.split("\t") for line in done.stdout.splitlines()]
     for cell, name, why in cases:
-        tap.ok(why == "ok", f"openai (PyPI): {cell}: {name}", why)
-    tap.ok({cell for cell, *_ in cases} == {"chat", "stream"} and done.returncode == 0, "openai (PyPI): both cells were tried", done.stderr[-2000:])
+        tap.ok(why == "ok", f"{net.board}: openai (PyPI): {cell}: {name}", why)
+    tap.ok({cell for cell, *_ in cases} == {"chat", "stream"} and done.returncode == 0, f"{net.board}: openai (PyPI): both cells were tried", done.stderr[-2000:])
 
 
-if not os.path.exists(IMAGE):
-    tap.skip("OpenAI's clients with a board on the network", "lwIP's source is not there: make setup-tests, then make test-images")
-else:
-    net, card = NetBoard(), card_arguments(make_card("net-openai.img", os.path.join(ROOT, "models/demo-q8_0.ingot")))
+for machine in (ARM64, RISCV64_ANY):
+    net, board = NetBoard(machine), machine.board
+    if not os.path.exists(net.image):
+        tap.skip(f"{board}: OpenAI's clients", "lwIP's source is not there: make setup-tests, then make test-images")
+        continue
+    card = card_arguments(make_card(f"net-openai-{board}.img", os.path.join(ROOT, "models/demo-q8_0.ingot")))
     with Console(net, "temp=0 n=200 ids quiet term=plain net=dhcp token=secret", card) as c:
         c.expect(r"network: http://10\.0\.2\.15")
         c.prompt()
         said = reply_of(c.say(QUESTION))
         check_node(net, said)
         check_python(net)
-        tap.ok(said in c.say("/reset") + c.say(QUESTION), "the serial line answers after the package's requests", c.seen)
+        tap.ok(said in c.say("/reset") + c.say(QUESTION), f"{board}: the serial line answers after the package's requests", c.seen)
 
 tap.done()

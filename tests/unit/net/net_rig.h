@@ -19,6 +19,8 @@ enum {
     IP4 = 20,
     TCP = 20,
     UDP = 8,
+    DHCP_SERVER = 67,
+    DHCP_CLIENT = 68,
     TCP_FIN = 1,
     TCP_SYN = 2,
     TCP_RST = 4,
@@ -50,6 +52,9 @@ static struct rig {
     /* Gives the test's function a datagram of UDP from the board, to another port than DHCP's and
      * mDNS's, or to any port. */
     void (*datagram)(const uint8_t *ip, const uint8_t *payload, size_t bytes);
+    /* Whether a computer has this address and answers questions about it. NULL: one has every
+     * address but the board's. */
+    bool (*owns)(const uint8_t ip[4]);
     /* A segment of TCP from the board to a port below 1000, where the test's own server is. */
     void (*segment)(const uint8_t *ip, const uint8_t *tcp, size_t bytes);
     struct http_connection *http[NET_CONNECTIONS]; /* the server's connection; NULL: none */
@@ -130,13 +135,48 @@ static void rig_tcp(unsigned client, unsigned flags, const char *text)
     c->sequence += (uint32_t)n + ((flags & (TCP_SYN | TCP_FIN)) != 0);
 }
 
+/* The peer says that an address is its own. */
+static inline void rig_claim(const uint8_t ip[4])
+{
+    uint8_t arp[28] = { 0, 1, 8, 0, 6, 4, 0, 2 };
+
+    memcpy(arp + 8, rig_peer_mac, 6);
+    memcpy(arp + 14, ip, 4);
+    memcpy(arp + 18, rig_board_mac, 6);
+    memcpy(arp + 24, ip, 4);
+    rig_frame(0x806, arp, sizeof arp);
+}
+
+/* Answers a discover with an offer, and a request with an acknowledgement; lease: seconds. Option 42
+ * names two servers of the time and a group. */
+static inline void rig_dhcp(const uint8_t *question, uint32_t lease)
+{
+    static const uint8_t cookie[] = { 0x63, 0x82, 0x53, 0x63 };
+    static const uint8_t options[] = { 54, 4,   10,  0,   2,   2, 51, 4,  0,  0, 0, 0,  1,
+                                       4,  255, 255, 255, 0,   3, 4,  10, 0,  2, 2, 42, 12,
+                                       10, 0,   2,   3,   224, 0, 0,  9,  10, 0, 2, 4,  255 };
+    uint8_t answer[300] = { 2, 1, 6 };
+
+    memcpy(answer + 4, question + 4, 4);
+    memcpy(answer + 16, rig_board_ip, 4);
+    memcpy(answer + 28, rig_board_mac, 6);
+    memcpy(answer + 236, cookie, 4);
+    answer[240] = 53;
+    answer[241] = 1;
+    answer[242] = question[242] == 1 ? 2 : 5;
+    memcpy(answer + 243, options, sizeof options);
+    rig_write(answer + 251, 4, lease);
+    rig_udp(rig_peer_ip, DHCP_SERVER, DHCP_CLIENT, answer, sizeof answer);
+}
+
 /* ---- frames of the board ---- */
 
 static void rig_take_arp(const uint8_t *arp)
 {
     uint8_t answer[28];
 
-    if (arp[7] != 1 || memcmp(arp + 24, rig_board_ip, 4) == 0) {
+    if (arp[7] != 1 ||
+        (rig.owns != NULL ? !rig.owns(arp + 24) : memcmp(arp + 24, rig_board_ip, 4) == 0)) {
         return; /* it asks for nothing, or about its own address */
     }
     memcpy(answer, arp, 8);

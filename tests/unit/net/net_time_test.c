@@ -7,7 +7,7 @@
 #define DATE 1795924800u /* 29 November 2026, 04:00 UTC */
 #define TO_1970 2208988800u
 
-enum { DHCP_SERVER = 67, DHCP_CLIENT = 68, HOUR = 3600 };
+enum { HOUR = 3600 };
 
 static const uint8_t first[4] = { 10, 0, 2, 3 }, second[4] = { 10, 0, 2, 4 };
 
@@ -16,32 +16,12 @@ static struct seen {
     uint8_t server[4], question[SNTP_BYTES];
 } seen;
 
-/* Answers a discover with an offer, and a request with an acknowledgement. */
-static void answer_dhcp(const uint8_t *question)
-{
-    static const uint8_t cookie[] = { 0x63, 0x82, 0x53, 0x63 };
-    static const uint8_t options[] = { 54, 4,   10,  0,   2,   2, 51, 4,  0,  1, 0, 0,  1,
-                                       4,  255, 255, 255, 0,   3, 4,  10, 0,  2, 2, 42, 12,
-                                       10, 0,   2,   3,   224, 0, 0,  9,  10, 0, 2, 4,  255 };
-    uint8_t answer[300] = { 2, 1, 6 };
-
-    memcpy(answer + 4, question + 4, 4);
-    memcpy(answer + 16, rig_board_ip, 4);
-    memcpy(answer + 28, rig_board_mac, 6);
-    memcpy(answer + 236, cookie, 4);
-    answer[240] = 53;
-    answer[241] = 1;
-    answer[242] = question[242] == 1 ? 2 : 5;
-    memcpy(answer + 243, options, sizeof options);
-    rig_udp(rig_peer_ip, DHCP_SERVER, DHCP_CLIENT, answer, sizeof answer);
-}
-
 static void take_datagram(const uint8_t *ip, const uint8_t *payload, size_t bytes)
 {
     unsigned to = rig_read(ip + IP4 + 2, 2);
 
     if (to == DHCP_SERVER) {
-        answer_dhcp(payload);
+        rig_dhcp(payload, 65536);
     } else if (to == SNTP_PORT && bytes == SNTP_BYTES) {
         seen.questions++;
         seen.port = rig_read(ip + IP4, 2);

@@ -1,0 +1,129 @@
+/* The board's address while DHCP is silent, answers, goes away and comes back, and while other
+ * computers claim its address. */
+#include <stdio.h>
+
+#include "tests/unit/net/net_rig.h"
+#include "tests/unit/tap.h"
+
+enum { SECOND = 1000, LEASE = 600, DECLINE = 4, HEAP_SLACK = 2048 };
+
+static struct dhcp {
+    bool silent;
+    unsigned declined; /* messages of the board that refuse an address */
+} dhcp;
+
+static bool taken; /* another computer has 10.0.2.15 */
+
+static bool owns(const uint8_t ip[4])
+{
+    return memcmp(ip, rig_peer_ip, 4) == 0 || (taken && memcmp(ip, rig_board_ip, 4) == 0);
+}
+
+static void take_datagram(const uint8_t *ip, const uint8_t *payload, size_t bytes)
+{
+    (void)bytes;
+    if (rig_read(ip + IP4 + 2, 2) != DHCP_SERVER) {
+        return;
+    }
+    dhcp.declined += payload[242] == DECLINE;
+    if (!dhcp.silent && payload[242] != DECLINE) {
+        rig_dhcp(payload, LEASE);
+    }
+}
+
+static const char *address(void)
+{
+    (void)net_address_changed(rig.net);
+    return net_address(rig.net);
+}
+
+static bool is_own_choice(void)
+{
+    return strncmp(address(), "169.254.", 8) == 0;
+}
+
+/* Waits up to so many seconds. */
+static bool becomes(bool (*what)(void), unsigned seconds)
+{
+    for (unsigned i = 0; i < seconds && !what(); i++) {
+        rig_wait(SECOND);
+    }
+    return what();
+}
+
+static bool is_leased(void)
+{
+    return strcmp(address(), "10.0.2.15") == 0;
+}
+
+static bool is_none(void)
+{
+    return address()[0] == '\0' || is_own_choice();
+}
+
+static bool answers(unsigned client)
+{
+    rig_connect(client);
+    rig_tcp(client, TCP_PSH | TCP_ACK, "GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
+    rig_wait(SECOND);
+    rig_tcp(client, TCP_FIN | TCP_ACK, "");
+    return strncmp(rig.clients[client].text, "HTTP/1.1 200 ", 13) == 0;
+}
+
+/* Another computer says twice that the board's own choice is its address. */
+static void check_claim(void)
+{
+    char before[NET_ADDRESS_BYTES];
+    uint8_t ip[4];
+    unsigned n[4];
+
+    snprintf(before, sizeof before, "%s", address());
+    if (sscanf(before, "%u.%u.%u.%u", &n[0], &n[1], &n[2], &n[3]) != 4) {
+        OK(false, "an address: %s", before);
+        return;
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        ip[i] = (uint8_t)n[i];
+    }
+    rig_claim(ip);
+    rig_wait(SECOND);
+    OK(strcmp(before, address()) == 0, "the board defends %s once", before);
+    rig_claim(ip);
+    rig_wait(20 * SECOND);
+    OK(is_own_choice() && strcmp(before, address()) != 0, "then it chooses %s", address());
+}
+
+int main(void)
+{
+    struct net_figures first, last;
+
+    rig.owns = owns;
+    rig.datagram = take_datagram;
+    dhcp.silent = true;
+    OK(rig_open("dhcp", NULL) == NULL, "a board asks for an address");
+    OK(becomes(is_own_choice, 120), "nobody answers: it chooses %s", address());
+    check_claim();
+    dhcp.silent = false;
+    OK(becomes(is_leased, 120) && answers(0), "a server that comes later gives it an address");
+    net_figures(rig.net, &first);
+    dhcp.silent = true;
+    rig_wait(LEASE / 2 * SECOND);
+    OK(is_leased() && answers(1), "the server goes: the address is kept while it is leased");
+    OK(becomes(is_none, LEASE + 120) && becomes(is_own_choice, 240),
+       "when the lease has ended, the board chooses %s", address());
+    dhcp.silent = false;
+    OK(becomes(is_leased, 240) && answers(2), "the server is back, and so is the address");
+    dhcp.silent = true;
+    OK(becomes(is_none, 2 * LEASE), "it goes once more");
+    taken = true;
+    dhcp.silent = false;
+    rig_wait(60 * SECOND);
+    OK(!is_leased() && dhcp.declined != 0, "an address that another computer has is declined");
+    taken = false;
+    OK(becomes(is_leased, 240) && answers(3), "when it is free, the board takes it");
+    net_figures(rig.net, &last);
+    OK(last.heap_bytes <= first.heap_bytes + HEAP_SLACK && last.heap_refused == 0,
+       "memory is as before: %u and %u bytes", (unsigned)first.heap_bytes,
+       (unsigned)last.heap_bytes);
+    return tap_done();
+}
