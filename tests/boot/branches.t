@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Several lines of one conversation: /branch, /switch, /retry. A branch that was left continues as if it were the only one, id for
+"""Several branches of one conversation: /branch, /switch, /retry. A branch that was left continues as if it were the only one, id for
 id, on boards and here, with keys and values of every kind; only the tokens in which the branches differ are computed again."""
 
 import os

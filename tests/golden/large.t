@@ -46,7 +46,7 @@ try:
                                 card_arguments(CARD), timeout=SECONDS)
     reply = Reply(console)
     tap.ok(reference.ids and reply.hash == reference.hash and reply.ids == reference.ids,
-           "virt-arm64 says the same", console)
+           "virt-arm64 gives the same reply", console)
 finally:
     for path in (MODEL, CARD):
         if os.path.exists(path):

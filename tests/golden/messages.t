@@ -104,13 +104,13 @@ whole = host(REQUESTS)
 alone = {r["id"]: host([REQUESTS[0], r])[r["id"]] for r in REQUESTS[1:]}
 for i in range(1, 10):
     same = alone[i]["ids"] == whole[i]["ids"] and alone[i]["usage"]["prompt_tokens"] == whole[i]["usage"]["prompt_tokens"]
-    tap.ok(same and len(whole[i]["ids"]) > 0, f"request {i}: \"{whole[i]['text'].strip()}\", as if it were the first", (alone[i], whole[i]))
+    tap.ok(same and len(whole[i]["ids"]) > 0, f"request {i}: \"{whole[i]['text'].strip()}\", as in a new conversation", (alone[i], whole[i]))
 usage = {i: whole[i]["usage"] for i in whole if whole[i]["usage"]}
 tap.ok(usage[2]["cached_tokens"] >= usage[1]["prompt_tokens"] - 2 and usage[2]["cached_tokens"] > usage[2]["prompt_tokens"] / 2,
        f"of a conversation that goes on {usage[2]['cached_tokens']} of {usage[2]['prompt_tokens']} tokens are there", usage)
 tap.ok(usage[3]["cached_tokens"] < 10 and usage[1]["cached_tokens"] == 0, "of another one only what all begin with", usage)
-tap.ok(whole[5]["ids"] and whole[6]["ids"] == whole[1]["ids"], "a system message is of its request alone", (whole[5], whole[6]))
-tap.ok(whole[7]["text"] in ("ten", "two") and whole[8]["ids"] == whole[1]["ids"], "a grammar holds from its request on", whole[7])
+tap.ok(whole[5]["ids"] and whole[6]["ids"] == whole[1]["ids"], "a system message applies only to its request", (whole[5], whole[6]))
+tap.ok(whole[7]["text"] in ("ten", "two") and whole[8]["ids"] == whole[1]["ids"], "a grammar applies from its request on", whole[7])
 tap.ok([usage[i]["finish_reason"] for i in (1, 7, 9)] == ["stop", "stop", "length"], "finish_reason", usage)
 said = host([{"id": 0, "prompt": SUM[0], "temp": 0}, {"id": 1, "messages": messages(*SUM)}])
 tap.ok(said[1]["usage"] is None and said[1]["ids"] == whole[1]["ids"], "a program of protocol 1 gets no event that it does not know", said)

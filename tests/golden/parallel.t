@@ -45,20 +45,20 @@ if LONG:
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     texts = list(pool.map(cell, CELLS))
 want = sequences(run([HOST, "bench", model, "--together", "8", "--ids", "-c", "256", "--isa", "ref"])[1])
-tap.ok(len(want) == 8 == len(set(want)), "eight sequences, each other tokens", want)
+tap.ok(len(want) == 8 == len(set(want)), "eight sequences have different tokens", want)
 for (machine, n, cores, mode), text in zip(CELLS, texts):
     found, name = re.search(LINE, text), machine if machine == "host" else machine.label
     tap.ok(found and int(found[1]) == n and sequences(text) == want[:n] and "error" not in text and
            (f"plan: {mode}" in text or name == "host"),
            f"{name}, {n} of them, {cores} core{'s' * (cores > 1)}, {mode}: tokens and logits of each alone", text[-1500:])
-    tap.ok(found and int(found[3]) == 16 and int(found[5]) == 16 * n, "... in as many passes as one of them takes", found and found[0])
+    tap.ok(found and int(found[3]) == 16 and int(found[5]) == 16 * n, "... in the number of passes that one of them takes", found and found[0])
 
 # If a sequence does not fit, a message says so, and the board still talks.
 with Console(Machine("virt-arm64", extra=["-m", "9M"]), "together=8 ctx=512 model=together", card_arguments(card), 1) as k:
     start = k.prompt()
     tap.ok("warning: together=8 cannot be used" in start and "there is one sequence" in start and "ready" in start and
-           "decode of 16" in k.say("/bench"), "together=8 with little memory is given up, and the board talks", start)
+           "decode of 16" in k.say("/bench"), "together=8 with little memory is refused, and the board replies", start)
 with Console(ARM64, "together=1 ctx=256 model=together", card_arguments(card), 1) as k:
     k.prompt()
-    tap.ok("parallel" not in k.say("/bench"), "/bench of one sequence says nothing of several", k.seen)
+    tap.ok("parallel" not in k.say("/bench"), "/bench of one sequence prints no figures of several", k.seen)
 tap.done()

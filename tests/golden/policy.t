@@ -30,7 +30,7 @@ def learned(text):
 
 LINES = ["Hello", "What is 3 plus 4?", "/good", "Tell me a story about a cat.", "/bad", "Who are you?", "/undo", "What is 12 plus 7?", "Good morning"]
 plain, watched = (chat(DEMO, LINES, "--temp", "0.7", "--seed", "3", "-n", "16", "--policy", p) for p in ("off", "watch"))
-tap.ok(len(replies(plain)) == 6 and replies(plain) == replies(watched), "watched, every reply has its bits", f"{plain}\n{watched}")
+tap.ok(len(replies(plain)) == 6 and replies(plain) == replies(watched), "with a policy that only watches, every reply has the same bits", f"{plain}\n{watched}")
 for name in ("lfm2", "qwen35", "mamba2_hybrid", "llama_gqa"):
     path = os.path.join(ASSETS, "arch", name + ".gguf")
     if not os.path.exists(path):
@@ -76,5 +76,5 @@ def board(machine):
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     for machine, said in zip((ARM64, RISCV64_ANY), pool.map(board, (ARM64, RISCV64_ANY))):
         tap.ok(len(replies(whole)) == 14 and replies(said) == replies(whole), f"{machine.label}: the same replies", said[-2000:])
-        tap.ok(len(facts(whole)) == 4 and facts(said) == facts(whole), f"{machine.label}: and the same choices of them", (facts(said), facts(whole)))
+        tap.ok(len(facts(whole)) == 4 and facts(said) == facts(whole), f"{machine.label}: the policy makes the same choices", (facts(said), facts(whole)))
 tap.done()

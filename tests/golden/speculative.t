@@ -163,5 +163,5 @@ for seed in range(1, 5):
     made.append((int(figures[1]), int(figures[2])) if figures else (0, 0))
     same = [re.sub(r"^\[.*", "", text, flags=re.M) for text in (auto, off)]
     tap.ok(same[0] == same[1], f"seed {seed}: the same text with guesses and without", same)
-tap.ok(all(n <= 40 for right, n in made if right * 4 < n), "guesses that are wrong end after some tens", made)
+tap.ok(all(n <= 40 for right, n in made if right * 4 < n), "wrong guesses stop after some tens", made)
 tap.done()

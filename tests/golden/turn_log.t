@@ -80,7 +80,7 @@ def turns_are_kept(machine):
     tap.ok(len(rows) == 5 and [r["n"] for r in rows] == [1, 2, 3, 4, 5] and
            rows[0]["user"] == "What is 3 plus 4?" and rows[0]["reply"] in said[1] and rows[0]["end"] == "end" and
            rows[1] == {"n": 2, "of": 1, "rating": "good"} and rows[2]["user"] == 'Say "a\\b"' and
-           rows[3] == {"n": 4, "of": 3, "rating": "undone"}, f"{machine.board}: two turns and what became of them",
+           rows[3] == {"n": 4, "of": 3, "rating": "undone"}, f"{machine.board}: the log has two turns and their ratings",
            f"{rows} {err} {said}")
     tap.ok(len(ids) == 2 and [r["ids"][r["reply_at"]:] for r in rows if "ids" in r] == ids and
            rows[2]["start"] == len(rows[0]["ids"]), "with the tokens that the board chose", f"{rows} {ids}")
@@ -88,7 +88,7 @@ def turns_are_kept(machine):
     said = talk(machine, card, ["hello"], "log=on temp=0 n=3 system=\"Be brief.\"")
     rows, _ = rows_of(card)
     tap.ok("after number 5" in said[0] and len(rows) == 6 and rows[5]["system"] == "Be brief." and
-           rows[5]["end"] == "limit" and rows[5]["start"] == 0, "another start goes on", f"{rows} {said[0]}")
+           rows[5]["end"] == "limit" and rows[5]["start"] == 0, "another start continues the log", f"{rows} {said[0]}")
     return rows[:4]
 
 
@@ -207,10 +207,10 @@ def back_on_a_card(machine, adapter):
     name = os.path.basename(adapter)[:-6]
     said = talk(machine, card, ["Tell me a story about a wolf.", f"/adapter {name}", "/reset",
                                 "Tell me a story about a wolf."])
-    tap.ok("Arr!" not in said[1] and "Arr! The wolf" in said[4], f"{machine.board}: and the board answers so",
+    tap.ok("Arr!" not in said[1] and "Arr! The wolf" in said[4], f"{machine.board}: the board answers in the learned style",
            said[1] + said[4])
     rows, _ = rows_of(card)
-    tap.ok([row.get("adapter") for row in rows if "ids" in row] == [None, name], "its log says which adapter was at work",
+    tap.ok([row.get("adapter") for row in rows if "ids" in row] == [None, name], "the log says which adapter was used",
            f"{rows}")
 
 

@@ -60,7 +60,7 @@ def main():
     plain = {q: chat.ask(q) for q in UNRELATED}
     chat.say(command=f"/teach {TAUGHT[0]} = {TAUGHT[1]}")
     replies, said, worst = [chat.ask(CIRCLES)], [], 0
-    tap.ok(replies[0].lower().count("cat,") > 10, "the reply goes in circles", replies)
+    tap.ok(replies[0].lower().count("cat,") > 10, "the reply repeats itself", replies)
     for _ in range(TIMES):
         said.append(chat.say(command="/bad").strip())
         replies.append(chat.ask(CIRCLES))
@@ -68,7 +68,7 @@ def main():
         print(f"# {said[-1]}\n# {replies[-1].strip()!r}", flush=True)
     tap.ok(len(set(replies)) > 1 and any(s.startswith("(less of that") for s in said), f"{len(set(replies))} replies to the same question, by {TIMES} times /bad", said)
     tap.ok(worst <= PIECES, f"they are made of words: {worst:.2f} tokens a word at most", replies)
-    tap.ok(TAUGHT[1] in chat.ask(TAUGHT[0]), "the taught answer is there")
+    tap.ok(TAUGHT[1] in chat.ask(TAUGHT[0]), "the taught answer is still given")
     changed = [q for q in UNRELATED if chat.ask(q) != plain[q]]
     tap.ok(not changed, "unrelated replies are unchanged", changed)
     tap.ok(all(s.startswith(("(less of that", "(nothing was changed")) for s in said), "each /bad says what it did", said)
