@@ -30,7 +30,7 @@ atexit.register(shutil.rmtree, FOLDER, True)
 
 
 def free_port():
-    """Free ports, for programs that must be told one. They lie below those that the system gives to callers, because a caller might take one before the
+    """A free port, for a program that must be told one. It lies below those that the system gives to callers, because a caller might take one before the
     server."""
     while True:
         with socket.socket() as s:
