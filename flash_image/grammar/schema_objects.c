@@ -152,7 +152,7 @@ bool schema_writes_member(const struct conj *c, const char *name)
     return is_required(c, name);
 }
 
-/* Write the members' values. A member that is not allowed is omitted; false: it is required. */
+/* Write the members' values. A forbidden member is omitted; false: it is required. */
 static bool make_values(struct schema_maker *m, struct members *all, const struct conj *c)
 {
     unsigned n = 0;

@@ -71,7 +71,7 @@ void hf_gemma4_read_layers(struct hf_json *j)
     if (p->per_layer_dim != 0 &&
         hf_json_u32(j, "vocab_size_per_layer_input", p->vocab) != p->vocab) {
         refuse(j, ERR_UNSUPPORTED, "vocab_size_per_layer_input",
-               "differs from \"vocab_size\", which cannot be packed");
+               "differs from \"vocab_size\": such a model cannot be packed");
     }
     share_keys(j);
     read_global_layers(j);

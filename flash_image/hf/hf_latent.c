@@ -83,7 +83,7 @@ void hf_latent_read_router(struct hf_json *j)
         refuse(j, "scoring_func", "is neither \"softmax\" nor \"sigmoid\"");
     }
     if (hf_json_u32(j, "moe_layer_freq", 1) != 1) {
-        refuse(j, "moe_layer_freq", "is not 1, which cannot be packed");
+        refuse(j, "moe_layer_freq", "is not 1, the only value that can be packed");
     }
     read_groups(j, hf_json_text(j, "topk_method"));
 }

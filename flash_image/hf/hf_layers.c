@@ -101,7 +101,7 @@ static void read_pattern(struct hf_json *j, const struct family *f, const char *
             set_layer(j, f, i, pattern[i] == '*');
         } else {
             refuse(j, "hybrid_override_pattern",
-                   "has a letter other than M, * and -, which cannot be packed");
+                   "has a letter other than M, * and -: such a model cannot be packed");
         }
     }
 }
@@ -318,7 +318,7 @@ static void check_limit(struct hf_json *j)
 {
     if ((j->s->params.features & SOURCE_SWIGLU_OAI) != 0 &&
         hf_json_float(j, "swiglu_limit", 7.0f) != 7.0f) {
-        refuse(j, "swiglu_limit", "is not 7, which cannot be packed");
+        refuse(j, "swiglu_limit", "is not 7, the only value that can be packed");
     }
 }
 

@@ -18,7 +18,8 @@ enum { MXFP4_ELEMENTS = 32, MXFP4_BYTES = 16, ROWS_PER_BYTE = 4, LARGE_BYTES = 1
 static void refuse_config(struct hf_json *j, const char *what)
 {
     j->e = source_refuse(j->s, ERR_UNSUPPORTED,
-                         "the field \"quantization_config\" %s, which cannot be packed", what);
+                         "the field \"quantization_config\" %s: such a model cannot be packed",
+                         what);
 }
 
 /* True if some layers stay floats while others are rounded. The output matrix always stays
@@ -62,8 +63,9 @@ static void read_weight_bits(struct hf_json *j, struct hf_config *c)
     }
     c->quantized = HF_ROUNDED;
     if (hf_json_u32(j, "weight_bits", 1) != 1 && j->e == ERR_OK) {
-        j->e = source_refuse(j->s, ERR_UNSUPPORTED,
-                             "the field \"weight_bits\" is not 1, which cannot be packed");
+        j->e =
+            source_refuse(j->s, ERR_UNSUPPORTED,
+                          "the field \"weight_bits\" is not 1, the only value that can be packed");
     }
 }
 

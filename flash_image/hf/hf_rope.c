@@ -195,7 +195,7 @@ static void scale_long(struct scaling *k)
                "packed");
     }
     if (hf_json_get(k->in.object, "long_mscale") != NULL) {
-        refuse(k, ERR_UNSUPPORTED, "has \"long_mscale\", which cannot be packed");
+        refuse(k, ERR_UNSUPPORTED, "has \"long_mscale\": such a model cannot be packed");
     }
     multiply_listed(k, "short_factor", SOURCE_ROPE_GLOBAL);
     multiply_listed(k, "long_factor", SOURCE_ROPE_LONG);
@@ -351,7 +351,7 @@ void hf_rope_read_scaling(struct hf_json *config)
         k.in.object = hf_json_get(config->object, "rope_scaling");
     }
     if (scaling_type(&local) != NULL) {
-        refuse(&k, ERR_UNSUPPORTED, "scales the local layers, which cannot be packed");
+        refuse(&k, ERR_UNSUPPORTED, "scales the local layers: such a model cannot be packed");
     }
     type = scaling_type(&k.in);
     if (p->family == INGOT_GEMMA4 && hf_json_get(config->object, "rope_parameters") == NULL) {

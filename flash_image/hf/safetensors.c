@@ -104,7 +104,7 @@ static enum err read_entry(struct source *s, const cJSON *entry, const uint8_t *
     }
     if (t->end > data_bytes) {
         return refuse(s, t->name,
-                      "ends beyond the file in \"data_offsets\": it is cut short or "
+                      "has \"data_offsets\" beyond the end of the file: it is cut short or "
                       "damaged; fetch it again");
     }
     if (t->end - t->first != bytes) {

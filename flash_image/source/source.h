@@ -29,9 +29,9 @@ enum source_type {
 #define TYPE_READ(NAME, ...) SOURCE_##NAME,
 #include "flash_image/format/types.def"
     SOURCE_Q2_0_128, /* as in a fork: 128 elements per scale */
-    /* Values in the order of safetensors (quantize/source_rows.h): MXFP4 with separate scales, in a
-     * byte the elements 2k and 2k + 1; ternary values, in a byte four rows that are a quarter of
-     * all rows apart. */
+    /* Values in the order of safetensors (quantize/source_rows.h): MXFP4 with separate scales: a
+     * byte holds the elements 2k and 2k + 1. Ternary values: a byte holds values of four rows,
+     * each a quarter of all rows after the one before. */
     SOURCE_MXFP4_PAIRS,
     SOURCE_TERNARY,
     /* Floats that a model rounds to three values while it runs: source_tensor.rounding. */

@@ -18,8 +18,8 @@ const char *api_line_param(const char *field);
 /* Set *e from the members of an event `error` of the line; a member that is NULL is absent. */
 void api_line_error(struct api_error *e, const char *name, const char *text, const char *field);
 
-/* Return a whole number of an event up to 2^52, exact in a double, or up to 2^32 - 1; 0: it has
- * none. */
+/* Return a number of an event, 0 if it has none. The first reads whole numbers up to 2^52, which a
+ * double holds exactly; the second up to 2^32 - 1. */
 uint64_t api_line_number(const struct api_json *event, const char *name);
 uint32_t api_line_count(const struct api_json *event, const char *name);
 

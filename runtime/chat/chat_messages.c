@@ -221,8 +221,8 @@ static void leave_out(struct put *p)
 
     console_log(
         c->console,
-        "the context of %u tokens has no room for a turn of the messages: it and those before "
-        "it are left out",
+        "one turn of the messages does not fit the context of %u tokens: this turn and all earlier "
+        "ones are left out",
         (unsigned)c->session->context);
     chat_clear(c);
     p->at = 0;

@@ -160,8 +160,8 @@ static bool run_parallel(const struct transformer *t, unsigned core)
     return true;
 }
 
-/* Return the first quantized row, as wide as hidden values, after the token's own input, which
- * experts that arrive later still read. Each core has its own row. */
+/* Return the index of the first quantized row (of the width of hidden values) behind the token's
+ * own input, which experts that arrive later still read. Each core has its own row. */
 static uint32_t first_own_row(const struct transformer *t)
 {
     size_t stride = hidden_stride(t);

@@ -85,7 +85,7 @@ static void on_resolved(const char *name, const ip_addr_t *ip, void *context)
 {
     struct net_file *f = context;
 
-    /* This is an answer to an earlier question for the same place. */
+    /* Another name: the answer to an earlier question about another host. */
     if (strcmp(name, f->address.host) != 0) {
         return;
     }

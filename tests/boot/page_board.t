@@ -144,7 +144,7 @@ tap.ok(window.check(said(1)) and len(window.value(said(1))) < len(want("Tell me 
 window.check("!busy")
 picture("page-4-talk")
 
-# The terminal: the board's own console, raw in both directions, and back.
+# The terminal is the board's own console: bytes pass unchanged in both directions.
 if not os.path.isdir(MODULES):
     tap.ok(window.value("document.getElementById('tabs').hidden"), "without the package xterm.js there is no terminal")
     tap.skip("the terminal", "xterm.js is not installed (make setup-tests)")

@@ -13,7 +13,9 @@ enum { MAILBOX_READ = 0x00, MAILBOX_STATUS = 0x18, MAILBOX_WRITE = 0x20, MAILBOX
 
 enum { CHANNEL_PROPERTY = 8, CHANNEL_MASK = 15 };
 
-enum { MOST_WORDS = 64 }; /* most words before our answer: more than a mailbox holds */
+enum {
+    MOST_WORDS = 64
+}; /* read at most so many words until our answer comes; a mailbox holds fewer */
 
 /* Words of a message: header, one tag, end ("Mailbox property interface"). */
 enum { AT_BYTES, AT_CODE, AT_TAG, AT_TAG_BYTES, AT_TAG_CODE, AT_VALUES };

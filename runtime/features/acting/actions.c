@@ -234,7 +234,8 @@ static bool read_words(struct reader *r)
     unsigned of = words_of(r->actions, word, bytes);
 
     if (of > WORDS_NOT) {
-        return fail(r, "words takes a name of pins=, or on, off or not, such as words light lamp");
+        return fail(
+            r, "words takes a name from pins=, or on, off or not; an example is: words light lamp");
     }
     bytes = next_word(r, &word);
     why = action_words_add(r->actions, of, word, bytes);
