@@ -329,6 +329,9 @@ test-long: setup-tests ## both with more repetitions, a minute for each fuzz tar
 	$(Q)$(MAKE) --no-print-directory clients voice day
 
 .PHONY: voice recall day
+# They wait for a model, which a busy computer slows down.
+voice recall: TEST_SECONDS = 1800
+voice recall: SUITE_SECONDS = 3600
 voice: $(H)/ingot setup-voice ## ten spoken questions understood by Whisper: the table of docs/VOICE.md; test-long calls it
 	$(Q)test -f $(SMOLLM2) || $(MAKE) --no-print-directory model NAME=smollm2-135m || echo "SmolLM2 cannot be had: its row is skipped"
 	$(Q)INGOT_VOICE_TABLE=docs/VOICE.md $(TEST_ENV) $(PROVE) -v tests/boot/voice_model.t
