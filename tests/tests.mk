@@ -226,7 +226,7 @@ OTHER_BOARDS = $(filter-out virt-% template host,$(BOARDS))
 empty :=
 ON_OTHER_BOARDS = $(shell grep -lwE '$(subst $(empty) $(empty),|,$(strip $(OTHER_BOARDS)))|tsan|from boards import' tests/*/*.t) $(OF_BOARDS)
 MORE = $(filter $(ON_OTHER_BOARDS) $(TSAN_TESTS) $(ORDER_TEST) tests/boot/efi.t tests/boot/efi_stick.t tests/boot/efi_faults.t tests/boot/sd.t tests/boot/signing.t tests/boot/send.t \
-       tests/boot/client.t tests/boot/keyboard.t tests/boot/net.t tests/boot/net_put.t tests/boot/net_openai.t tests/boot/net_serve.t tests/boot/net_long.t tests/boot/net_storm.t tests/boot/net_six.t tests/faults/net_store.t tests/serve/serve_group.t tests/serve/serve_proxy.t tests/kernels/selftest.t tests/boot/page_boards.t tests/boot/porting.t tests/boot/drive_cost.t tests/make/build.t \
+       tests/boot/client.t tests/boot/keyboard.t tests/boot/net.t tests/boot/net_put.t tests/boot/net_openai.t tests/boot/net_serve.t tests/boot/net_long.t tests/boot/net_storm.t tests/serve/serve_ipv6.t tests/faults/net_store.t tests/serve/serve_group.t tests/serve/serve_proxy.t tests/kernels/selftest.t tests/boot/page_boards.t tests/boot/porting.t tests/boot/drive_cost.t tests/make/build.t \
        tests/make/stack.t tests/make/commands.t tests/make/card.t tests/make/hangs.t tests/golden/mixture.t tests/golden/large_disk.t tests/golden/table.t \
        tests/golden/kv_tiers.t tests/faults/stream.t tests/fuzz/fuzz.t tests/faults/image.t tests/faults/experts.t tests/boot/disks.t \
        tests/boot/nvme.t tests/boot/usb.t tests/boot/traps.t tests/boot/branches.t tests/boot/page_board.t tests/serve/serve_boards.t \

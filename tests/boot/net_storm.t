@@ -2,50 +2,28 @@
 """A board on a bad network in QEMU: floods of connections, ARP, mDNS, resets, pings, broken frames and unrequested answers. The line answers after
 each of them, and at the end a client can still connect."""
 
+import json
 import os
 import random
-import socket
 import struct
 import sys
 import time
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."), os.path.join(os.path.dirname(os.path.abspath(__file__)), "../fuzz/seeds")]
 import net_seed
-from machine import ARM64, BUILD, LONG, ROOT, WORK, Tap, card_arguments, make_card
+from machine import ARM64, LONG, ROOT, WORK, Tap, card_arguments, make_card
+from net_wire import FIN_ACK, PUSH_ACK, RST, SYN, SYN_ACK, Caller, Wire, good, take
 from talk import Console
 
 tap = Tap()
 chance = random.Random(1)
 os.makedirs(WORK, exist_ok=True)
-IMAGE = os.path.join(BUILD, ARM64.board, "net.bin")
 QUESTION, FRAMES, BATCH = "What is 7 plus 8?", 20000 if LONG else 1000, 100
-BROADCAST, SYN, SYN_ACK, PORT = b"\xff" * 6, 2, 18, 777
+BROADCAST, PORT = b"\xff" * 6, 777
 HELD_SECONDS = 15  # for connections that the flood began and did not end
-FIN_ACK, RST, ACK, PUSH_ACK = 17, 4, 16, 24
 SMALL = 150  # segments of one byte that a client sends while its request is answered
 CLIENTS, MORE = 8, 6  # NET_CONNECTIONS, and some of NET_WAITING
 HEALTH = b"GET /health HTTP/1.1\r\nhost: 10.0.2.15\r\n\r\n"
-
-
-def checksum(data):
-    data += b"\0" * (len(data) % 2)
-    total = sum(struct.unpack(f">{len(data) // 2}H", data))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return struct.pack(">H", total ^ 0xFFFF)
-
-
-def good(frame):
-    """With the checksums of IPv4, TCP and UDP."""
-    f = bytearray(frame)
-    f[24:26] = b"\0\0"
-    f[24:26] = checksum(bytes(f[14:34]))
-    n, protocol = struct.unpack_from(">H", f, 16)[0] - 20, f[23]
-    if protocol in (6, 17):
-        at = 34 + (16 if protocol == 6 else 6)
-        f[at:at + 2] = b"\0\0"
-        f[at:at + 2] = checksum(bytes(f[26:34]) + bytes((0, protocol)) + struct.pack(">H", n) + bytes(f[34:34 + n]))
-    return bytes(f)
 
 
 def arp(peer, address):
@@ -66,40 +44,10 @@ STORMS = {
     "segments and resets of no connection": lambda i: good(net_seed.tcp(chance.choice((4, 16, 17, 18, 2, 0, 63)), chance.randbytes(chance.randrange(200)),
                                                                          port=chance.randrange(4000, 4010), sequence=chance.randrange(1 << 32))),
     "DHCP that was not asked for": lambda i: good(net_seed.dhcp(chance.choice((2, 5, 6)))),
-    "routers of IPv6": lambda i: net_seed.icmp6(134, net_seed.PREFIX),
+    "routers of IPv6": lambda i: good(net_seed.icmp6(134, net_seed.PREFIX)),
     "pings": lambda i: good(net_seed.ip4(1, struct.pack(">BBHHH", 8, 0, 0, 1, i) + chance.randbytes(chance.randrange(1400)))),
     "broken frames": lambda i: broken(),
 }
-
-
-class Wire:
-    """A machine whose network card sends its frames to a socket here, and receives frames from it."""
-
-    def __init__(self):
-        self.board = ARM64.board
-        self.socket, other = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
-        for s in (self.socket, other):
-            s.bind(("127.0.0.1", 0))
-        self.socket.setblocking(False)
-        self.to = other.getsockname()
-        other.close()
-
-    def command(self, words, cores=1, drives=()):
-        ends = (f"local.type=inet,local.host=127.0.0.1,local.port={self.to[1]},"
-                f"remote.type=inet,remote.host=127.0.0.1,remote.port={self.socket.getsockname()[1]}")
-        return ARM64.command(words, cores, list(drives) + ["-netdev", "dgram,id=lan," + ends, "-device", "virtio-net-device,netdev=lan"], IMAGE)
-
-    def send(self, frame):
-        self.socket.sendto(frame, self.to)
-
-    def taken(self):
-        """Frames that the board has sent."""
-        found = []
-        try:
-            while True:
-                found.append(self.socket.recv(2048))
-        except BlockingIOError:
-            return found
 
 
 def storm(wire, frames):
@@ -122,46 +70,6 @@ def lets_in(wire):
     return False
 
 
-class Caller:
-    """A TCP client made of frames."""
-
-    def __init__(self, wire, port, waits=True):
-        self.wire, self.port, self.sequence, self.theirs, self.got, self.reset = wire, port, 1000, 0, b"", False
-        self.send(SYN)
-        self.sequence += 1
-        take(wire, [self], 2 * waits, lambda: self.theirs)
-
-    def send(self, flags, data=b""):
-        self.wire.send(good(net_seed.tcp(flags, data, port=self.port, sequence=self.sequence, acknowledges=self.theirs)))
-        self.sequence = self.sequence + len(data) & 0xFFFFFFFF
-
-    def read(self, segment):
-        sequence, data, flags = struct.unpack_from(">I", segment, 4)[0], segment[(segment[12] >> 4) * 4:], segment[13]
-        self.reset |= flags & RST != 0
-        if flags & SYN:
-            self.theirs = sequence + 1
-        elif sequence == self.theirs:
-            self.theirs = self.theirs + len(data) & 0xFFFFFFFF
-            self.got += data
-        if flags & SYN or data:
-            self.send(ACK)
-
-    def answered(self):
-        return b"HTTP/1.1 200" in self.got
-
-
-def take(wire, callers, seconds, enough):
-    """Segments for these callers, which acknowledge them until they have enough."""
-    late = time.monotonic() + seconds
-    while time.monotonic() < late and not enough():
-        for f in wire.taken():
-            if f[12:14] == b"\x08\0" and f[23] == 6:
-                for c in callers:
-                    if f[36:38] == struct.pack(">H", c.port):
-                        c.read(f[34:14 + struct.unpack_from(">H", f, 16)[0]])
-        time.sleep(0.005)
-
-
 def small_segments(wire):
     """A client whose request is running continues with many small segments, which are not read yet: another client is answered meanwhile."""
     body = b'{"messages":[{"role":"user","content":"Tell me a story about a fox."}],"max_tokens":400,"temperature":1.5,"stream":true}'
@@ -178,6 +86,38 @@ def small_segments(wire):
         c.send(RST)
     tap.ok(b"data: " in busy.got and other.answered(),
            f"{SMALL} segments of a client that is being answered do not use up the frames of another client", f"{busy.got[-300:]}\n{other.got}")
+
+
+class Deaf(Caller):
+    """It loses each piece of an answer once."""
+
+    def read(self, segment):
+        sequence = segment[4:8]
+        if len(segment) > (segment[12] >> 4) * 4 and sequence not in self.lost:
+            self.lost.add(sequence)
+            return
+        super().read(segment)
+
+    def __init__(self, wire, port):
+        self.lost = set()
+        super().__init__(wire, port)
+
+
+def disorder(wire, said):
+    """A request whose segments come twice and in another order, and an answer whose segments are lost."""
+    body = b'{"messages":[{"role":"user","content":"%s"}],"temperature":0,"max_tokens":60}' % QUESTION.encode()
+    text = b"POST /v1/chat/completions HTTP/1.1\r\nhost: 10.0.2.15\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body)
+    caller, step = Deaf(wire, 950), len(text) // 5 + 1
+    begin = caller.sequence
+    for i in (2, 0, 0, 3, 1, 4, 1, 2, 3, 4):
+        caller.sequence = begin + i * step
+        caller.send(PUSH_ACK, text[i * step:(i + 1) * step])
+    caller.sequence = begin + len(text)
+    take(wire, [caller], 20, lambda: caller.body() or caller.reset)
+    answer = caller.body()
+    caller.send(RST)
+    tap.ok(caller.lost and answer and json.loads(answer)["choices"][0]["message"]["content"] in said,
+           f"segments that come twice, in another order or not at all change no answer; {len(caller.lost)} of the board's were lost", f"{caller.got}\n{said}")
 
 
 def told(callers):
@@ -227,16 +167,18 @@ def crowd(wire):
            told(late))
 
 
-if not os.path.exists(IMAGE):
+wire = Wire(ARM64)
+if not os.path.exists(wire.image):
     tap.skip("a board on a bad network", "lwIP's source is not there: make setup-tests, then make test-images")
 else:
-    wire, card = Wire(), card_arguments(make_card("net_storm.img", os.path.join(ROOT, "models/demo-q8_0.ingot")))
+    card = card_arguments(make_card("net_storm.img", os.path.join(ROOT, "models/demo-q8_0.ingot")))
     with Console(wire, "temp=0 n=60 quiet term=plain net=10.0.2.15/24,10.0.2.2,open", card) as c:
         c.prompt()
         for name, frames in STORMS.items():
             storm(wire, frames)
             tap.ok("15" in c.say(QUESTION), f"after {FRAMES} frames, {name}, the line answers", c.seen)
         tap.ok(lets_in(wire), "the board lets a client in after the storm")
+        disorder(wire, c.say("/reset") + c.say(QUESTION))
         small_segments(wire)
         crowd(wire)
 
