@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A board on the network as a board of `ingot serve http://HOST`, of the Python client, and of a browser with its page: all get the line's answers,
+"""A board on the network, on both virt machines, as a board of `ingot serve http://HOST`, of the Python client, and of a browser with its page: all get the line's answers,
 through the board's /line; a board that goes away and comes back, and a wrong token."""
 
 import http.client
@@ -13,8 +13,8 @@ import time
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."), os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../clients/python")]
 import browser
 from ingot import Ingot, IngotError
-from machine import ARM64, HOST, ROOT, WORK, Tap, card_arguments, make_card
-from net_board import IMAGE, NetBoard, reply_of
+from machine import ARM64, HOST, RISCV64_ANY, ROOT, WORK, Tap, card_arguments, make_card
+from net_board import NetBoard, reply_of
 from talk import Console
 
 tap = Tap()
@@ -61,7 +61,7 @@ def check_python(net, said):
         tap.ok("token" in str(e), "Python is told that the token is wrong", str(e))
     os.environ["INGOT_TOKEN"] = "secret"
     with Ingot(net.url) as board:
-        tap.ok(board.ready["board"] == ARM64.board and ("demo-q8_0.ingot", True) in [(m[0], m[2]) for m in board.models()], "Python knows the board and its models", str(board.ready))
+        tap.ok(board.ready["board"] == net.board and ("demo-q8_0.ingot", True) in [(m[0], m[2]) for m in board.models()], "Python knows the board and its models", str(board.ready))
         reply = board.ask(QUESTION, temp=0, n=24)
         tap.ok(reply == said and reply.usage["completion_tokens"] > 0, "Python's client gets the reply that the serial line gives", repr(reply))
         pieces = board.stream(STORY, temp=0, n=200)
@@ -115,34 +115,40 @@ def check_page(net, said):
         window.end()
 
 
-if not os.path.exists(IMAGE):
-    tap.skip("ingot serve with a board on the network", "lwIP's source is not there: make setup-tests, then make test-images")
-    tap.done()
-net, card = NetBoard(), card_arguments(make_card("net-serve.img", *(os.path.join(ROOT, f"models/demo-{kind}.ingot") for kind in ("q8_0", "q4_0"))))
-words = "temp=0 n=24 ids quiet term=plain net=dhcp token=secret model=demo-q8_0.ingot"
-with Console(net, words, card) as c:
-    c.expect(r"network: http://10\.0\.2\.15")
-    c.prompt()
-    said = reply_of(c.say(QUESTION))
-    check_python(net, said)
-    if browser.PROGRAM:
-        check_page(net, said)
-    else:
-        tap.skip("the board's page in a browser", "chromium is not installed")
-    server = Server(net)
-    tap.ok(content(server.chat(QUESTION)) == said, "`ingot serve` answers with the board's reply", server.said)
-    status, text = server.chat(QUESTION, stream=True)
-    tap.ok(status == 200 and text.rstrip().endswith("[DONE]"), "ingot serve streams the board's reply", text)
-    tap.ok("15" in c.say(QUESTION), "the line answers in addition to the network", c.seen)
-with Console(net, words, card) as c:
-    c.expect(r"network: http://10\.0\.2\.15")
-    c.prompt()
-    late, answer = time.monotonic() + WAIT, (None, "")
-    while answer[0] != 200 and time.monotonic() < late:
-        answer = server.chat(QUESTION)
-        time.sleep(0.5)
-    tap.ok(content(answer) == said, "a board answers again after it was off", str(answer))
-    check_load(net, server)
-server.child.kill()
-server.child.wait()
+def check(net, card):
+    words = "temp=0 n=24 ids quiet term=plain net=dhcp token=secret model=demo-q8_0.ingot"
+    with Console(net, words, card) as c:
+        c.expect(r"network: http://10\.0\.2\.15")
+        c.prompt()
+        said = reply_of(c.say(QUESTION))
+        check_python(net, said)
+        if browser.PROGRAM:
+            check_page(net, said)
+        else:
+            tap.skip("the board's page in a browser", "chromium is not installed")
+        server = Server(net)
+        tap.ok(content(server.chat(QUESTION)) == said, "`ingot serve` answers with the board's reply", server.said)
+        status, text = server.chat(QUESTION, stream=True)
+        tap.ok(status == 200 and text.rstrip().endswith("[DONE]"), "ingot serve streams the board's reply", text)
+        tap.ok("15" in c.say(QUESTION), "the line answers in addition to the network", c.seen)
+    with Console(net, words, card) as c:
+        c.expect(r"network: http://10\.0\.2\.15")
+        c.prompt()
+        late, answer = time.monotonic() + WAIT, (None, "")
+        while answer[0] != 200 and time.monotonic() < late:
+            answer = server.chat(QUESTION)
+            time.sleep(0.5)
+        tap.ok(content(answer) == said, "a board answers again after it was off", str(answer))
+        check_load(net, server)
+    server.child.kill()
+    server.child.wait()
+
+
+for machine in (ARM64, RISCV64_ANY):
+    net = NetBoard(machine)
+    if not os.path.exists(net.image):
+        tap.skip(f"{net.board}: ingot serve with a board on the network", "lwIP's source is not there: make setup-tests, then make test-images")
+        continue
+    tap.note(net.board)
+    check(net, card_arguments(make_card(f"net-serve-{net.board}.img", *(os.path.join(ROOT, f"models/demo-{kind}.ingot") for kind in ("q8_0", "q4_0")))))
 tap.done()
