@@ -44,7 +44,7 @@ def rounded(n):
 SOURCES = [
     ("runtime/session/speculative.c", r"REST_FIRST = (\d+)", 1, [("docs/STREAMING.md", "otherwise pauses for {} tokens")]),
     # ---- a board on a network ----
-    ("runtime/net/net.h", "NET_CONNECTIONS", 1, [("docs/LAN.md", "fixed: {} connections")]),
+    ("runtime/net/net.h", "NET_CONNECTIONS", 1, [("docs/LAN.md", "fixed: {} connections"), ("docs/SCALE.md", "A board has {} connections")]),
     ("runtime/net/net.h", "NET_READ_SECONDS", 1, [("docs/LAN.md", "arrive completely within {} seconds")]),
     ("runtime/net/net.h", "NET_WAIT_SECONDS", 1, [("docs/LAN.md", "may wait, for up to {} seconds")]),
     ("runtime/net/net_time.h", r"NET_TIME_FIRST_SECONDS =\s*(\d+)", 1, [("docs/LAN.md", "asks again after {} s")]),
@@ -53,8 +53,8 @@ SOURCES = [
     ("runtime/api/api.h", "API_BODY_BYTES", K, [("docs/LAN.md", "A body has up to {} KiB"), ("docs/LAN.md", "{} KiB for a request")]),
     ("runtime/api/api.h", "API_MEMORY_BYTES", K, [("docs/LAN.md", "may need up to {} KiB")]),
     ("runtime/api/api.h", "API_OUT_BYTES", K, [("docs/LAN.md", "{} KiB for an answer that waits")]),
-    ("runtime/api/api.h", "API_WAITING", 1, [("docs/LAN.md", "{} requests may wait, and more")]),
-    ("runtime/api/api.h", "API_SLOW_MS", 1000, [("docs/LAN.md", "no byte of its answer for {} seconds")]),
+    ("runtime/api/api.h", "API_WAITING", 1, [("docs/LAN.md", "at once; {} more requests may wait")]),
+    ("runtime/api/api.h", "API_SLOW_MS", 1000, [("docs/LAN.md", "no byte of its answer for {} seconds"), ("docs/LAN.md", "left out of the passes, and dropped after {} seconds")]),
     # ---- the server ----
     ("runtime/http/http_request.h", "HTTP_HEAD_BYTES", K, [("docs/SERVE.md", "Limits: {} KiB for a head")]),
     ("host/api/serve_request.h", "SERVE_BODY_BYTES", M, [("docs/SERVE.md", "{} MiB for a body or a WebSocket message"), ("docs/SERVE.md", "{} MiB at most); 426")]),
