@@ -23,7 +23,11 @@ image_packed:
     .long   0                           // bytes after the head, packed; 0: not packed
     .long   image_head_bytes
     .long   image_pack_room
-    .ascii  "LZMA"                      // how
+#ifdef __riscv
+    .ascii  "LZM2"                      // how, and UNPACK_PLACES of boot/unpack_lzma.h
+#else
+    .ascii  "LZM4"
+#endif
 .endm
 
 #endif

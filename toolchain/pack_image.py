@@ -13,20 +13,20 @@ import struct
 import sys
 
 PACKING = 64
-MAGIC = b"LZMA"
+MAGIC = {b"LZM2": 1, b"LZM4": 2}  # bits of a byte's address that choose a model (boot/unpack_lzma.h)
 
 
-def lzma_block(data):
+def lzma_block(data, bits):
     """LZMA without a header and with an end mark, as boot/unpack_lzma.h expects it."""
     return lzma.compress(data, lzma.FORMAT_RAW, filters=[{"id": lzma.FILTER_LZMA1, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 21,
-                                                          "lc": 0, "lp": 2, "pb": 2}])
+                                                          "lc": 0, "lp": bits, "pb": bits}])
 
 
 def pack(image):
     packed, head, room, magic = struct.unpack_from("<III4s", image, PACKING)
-    if magic != MAGIC or packed != 0 or not PACKING < head < len(image):
+    if magic not in MAGIC or packed != 0 or not PACKING < head < len(image):
         sys.exit("pack_image: this is not a linked image of ours")
-    block = lzma_block(image[head:])
+    block = lzma_block(image[head:], MAGIC[magic])
     if len(block) > room:
         sys.exit(f"pack_image: {len(block)} bytes packed, and the stacks have room for {room} (boot/unpack.h)")
     return image[:PACKING] + struct.pack("<I", len(block)) + image[PACKING + 4:head] + block
