@@ -93,16 +93,25 @@ char *card_fill_in(const char *path, const struct card_place *places, bool crlf,
 }
 
 /* U-Boot removes a backslash before any character, drops single quotes and expands variables (cli_simple_process_macros). It keeps the
- * character after a backslash as it is, even a second backslash. */
+ * character after a backslash as it is, even a second backslash. Before that it looks for "initrd=", for a file of its own, and refuses
+ * the whole file if `append` is empty (T_APPEND of pxe_utils.c); a pair of quotes is not empty, and leaves no words. */
 char *card_words_append(const char *words)
 {
-    char *escaped = malloc(2 * strlen(words) + 1), *to = escaped;
+    static const char own[] = "initrd=";
+    char *escaped = malloc(2 * strlen(words) + sizeof "''"), *to = escaped;
+    size_t to_equals = sizeof own - 2;
 
-    for (char before = '\0'; escaped != NULL && *words != '\0'; before = *words++) {
-        if (before != '\\' && strchr("\\'$", *words) != NULL) {
+    if (escaped != NULL && words[strspn(words, " \t")] == '\0') {
+        return strcpy(escaped, "''");
+    }
+    for (const char *at = words; escaped != NULL && *at != '\0'; at++) {
+        bool special = strchr("\\'$", *at) != NULL && (at == words || at[-1] != '\\');
+        size_t before = (size_t)(at - words);
+
+        if (special || (before >= to_equals && strncmp(at - to_equals, own, sizeof own - 1) == 0)) {
             *to++ = '\\';
         }
-        *to++ = *words;
+        *to++ = *at;
     }
     if (escaped != NULL) {
         *to = '\0';

@@ -37,9 +37,9 @@ LATE = VENDOR + [
     "setenv bootdev virtio; setenv devnum 0; setenv bootenv_sdk vf2_uEnv.txt",
 ], "run load_sdk_uenv; run boot2"
 
-# U-Boot changes quotes, backslashes and variables, in `append` and in imported texts.
-TEXT = r'''It's "so", ${arch} $(arch) C:\x'''
-WORDS = r'''prompt="It's \"so\", ${arch} $(arch) C:\\x" n=4 temp=0 ids'''
+# U-Boot changes quotes, backslashes and variables, in `append` and in imported texts, and loads a file for "initrd=" in an `append`.
+TEXT = r'''It's "so", ${arch} $(arch) C:\x initrd=/x'''
+WORDS = r'''prompt="It's \"so\", ${arch} $(arch) C:\\x initrd=/x" n=4 temp=0 ids'''
 
 tap = Tap()
 image = os.path.join(BUILD, "virt-riscv64/ingot.bin")
@@ -67,7 +67,8 @@ def make_board():
 def make_card(table, words=WORDS):
     """The card, and how the program ended and what it said."""
     card = os.path.join(WORK, f"uboot-{table}.img")
-    return card, run([HOST, "card", "visionfive2", "--boards", make_board(), "--table", table, "-o", card, "--cmdline", words, MODEL])
+    return card, run([HOST, "card", "visionfive2", "--boards", make_board(), "--table", table, "-o", card,
+                      *(["--cmdline", words] if words else []), MODEL])
 
 
 def ids(text):
@@ -99,6 +100,18 @@ def boots_by_itself(card):
         end(child)
 
 
+def starts(card):
+    """What the console says of a card that has no words, which does not end by itself."""
+    child = uboot(card)
+    try:
+        child.expect(["model uboot-tiny.ingot", "Unhandled exception", "Error parsing", pexpect.EOF])
+        return (child.before or "") + str(child.after)
+    except pexpect.TIMEOUT:
+        return child.before or ""
+    finally:
+        end(child)
+
+
 def boots_as_vendor(card, lines, start):
     child, said = uboot(card), ""
     try:
@@ -126,6 +139,11 @@ for n, fits in ((255, True), (256, False)):
     status, said = make_card("mbr", 'system="it\'s' + "a" * (n - 14) + '"')[1]
     tap.ok(status == 0 if fits else status != 0 and f"{n} characters" in said and "takes 255" in said,
            f"boot arguments of {n} characters {'fit' if fits else 'are refused by name'}", said)
+# An empty `append` is an error for U-Boot (parse_sliteral).
+card, (status, said) = make_card("mbr", "")
+assert status == 0, said
+console = starts(card)
+tap.ok("model uboot-tiny.ingot" in console, "a card without boot arguments starts by itself", console)
 for table in ("mbr", "gpt"):
     card, (status, said) = make_card(table)
     assert status == 0, said
