@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The VisionFive 2's card under U-Boot, in QEMU's virt machine with that machine's image on it: by itself as upstream's
 U-Boot finds it; by uEnv.txt as StarFive's of 2021.10 reads it (partition 3, uenvcmd); and by vf2_uEnv.txt as that of its releases
-from August 2023 on does (boot2). Firmware of a tree that calls the monitor hart okay gets it disabled; memory is what U-Boot measured."""
+from May 2023 on does (boot2). Firmware of a tree that calls the monitor hart okay gets it disabled; memory is what U-Boot measured."""
 
 import os
 import re
@@ -20,13 +20,21 @@ PROMPT = r"\n=> $"
 # StarFive's include/configs/starfive-visionfive2.h. In all releases the fdt of U-Boot says 4 GiB, which visionfive2_mem_set corrects, and the
 # card is searched in partition 3. mmc is virtio here.
 VENDOR = ["setenv loadaddr 0x90000000", "setenv memory_addr 80000000", "setenv memory_size 18000000", "virtio scan"]
-# Up to VF2_v3.4.5 (2023-08-04): mmcbootenv sets bootpart to DEVICE:3, loads uEnv.txt to loadaddr, imports it as text and runs uenvcmd.
+# Up to VF2_v2.11.5 (2023-03-21): mmcbootenv sets bootpart to DEVICE:3, loads uEnv.txt to loadaddr, imports it as text and runs uenvcmd.
 EARLY = VENDOR + [
     "setenv visionfive2_mem_set 'fdt memory ${memory_addr} ${memory_size};'",
     "setenv bootpart 0:3",
     "fatload virtio ${bootpart} ${loadaddr} uEnv.txt && env import -t ${loadaddr} ${filesize}",
     "setenv ingot_device virtio",
 ], "run uenvcmd"
+# From VF2_v3.0.4 (2023-05-31) to VF2_v3.4.5 (2023-08-04): mmcbootenv reads uEnv.txt before it sets bootpart, or not at all, so nothing runs
+# uenvcmd. CONFIG_BOOTCOMMAND then loads vf2_uEnv.txt and runs boot2.
+MIDDLE = VENDOR + [
+    "setenv visionfive2_mem_set 'fdt memory ${memory_addr} ${memory_size};'",
+    "setenv bootdev virtio; setenv devnum 0; setenv bootpart 0:3; setenv testenv vf2_uEnv.txt",
+    "setenv load_vf2_env 'fatload virtio ${bootpart} ${loadaddr} ${testenv}'",
+    "setenv importbootenv 'env import -t ${loadaddr} ${filesize}'",
+], "run load_vf2_env;run importbootenv;run boot2"
 # From VF2_v3.6.1 (2023-08-17) on nothing runs uenvcmd: sdk_boot_env sets bootdev and devnum, loads vf2_uEnv.txt and runs boot2. Its
 # visionfive2_mem_set ends with cma_resize, which fails in U-Boot's own tree.
 LATE = VENDOR + [
@@ -153,6 +161,9 @@ for table in ("mbr", "gpt"):
     console = boots_as_vendor(card, *LATE)
     tap.ok("model uboot-tiny.ingot" in console and ids(console) == expected and "384.0 MiB RAM" in console,
            f"{table}: StarFive's later way by vf2_uEnv.txt starts it, too, with the measured memory", console)
+    console = boots_as_vendor(card, *MIDDLE)
+    tap.ok("model uboot-tiny.ingot" in console and ids(console) == expected and "384.0 MiB RAM" in console,
+           f"{table}: StarFive's VF2_v3.0.4 to VF2_v3.4.5 start it by vf2_uEnv.txt, too", console)
     console = boots_as_vendor(card, *EARLY)
     tap.ok("model uboot-tiny.ingot" in console and ids(console) == expected,
            f"{table}: StarFive's way by uEnv.txt starts it, with the card's boot arguments", console)
