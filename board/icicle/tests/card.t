@@ -85,7 +85,8 @@ def read(path):
 
 
 wiring = text_of("board/icicle/wiring.txt")
-TOLD = [hss.BOOT_TYPE, "b007c0de", "not compressed", "hss-payload-generator", "`emmc` and `boot`", "must not be in the slot", "usbdmsc", "--firmware payload.bin"]
+TOLD = [hss.BOOT_TYPE, "b007c0de", "not compressed", "hss-payload-generator", "`emmc` and `boot`", "must not be in the slot", "usbdmsc", "--firmware payload.bin",
+        "linux4microchip+fpga-2024.02"]
 if not os.path.exists(os.path.join(BUILD, "virt-riscv64/ingot.bin")):
     tap.skip("an Icicle's card", "no image of virt-riscv64: make image BOARD=virt-riscv64")
     tap.done()
@@ -132,7 +133,8 @@ for name, data, words in (("program", program, "is not a payload for the first l
 
 # ---- its lines for a model over the network (finding 18), typed into U-Boot as wiring.txt has them ---
 
-LINES = re.findall(r"(?m)^   (\S.*)$", wiring)
+# First those for Microchip's U-Boot before 2024.02, which has no kernel_addr_r, then those for a model over the network.
+OLD, LINES = [re.findall(r"(?m)^   (\S.*)$", block) for block in re.findall(r"(?m)(?:^   \S.*\n)+", wiring)]
 PLACES = {"ingot.bin": "ingot.bin", "model.ingot": "models/icicle-tiny.ingot"}
 # include/configs/microchip_mpfs_generic.h has this size; virt's own environment has initrd_high already. The model is tiny; that it takes
 # 300 MiB is said to U-Boot.
@@ -182,6 +184,18 @@ finally:
     console = (child.before or "") + str(child.after)
     end(child)
 tap.ok("Found /extlinux/extlinux.conf" in console and "ids: " in console, "icicle: what HSS starts from a card with a payload finds Ingot on it by itself, and the model answers", console)
+child = uboot(os.path.join(WORK, "icicle-mbr.img"))
+try:
+    child.expect("stop autoboot")
+    child.send(" ")
+    child.expect(r"\n=> $")
+    without = give(child, ["virtio scan", "setenv kernel_addr_r", OLD[-1].replace("mmc", "virtio")])
+    console = give(child, [line.replace("mmc", "virtio") for line in OLD])
+finally:
+    end(child)
+tap.ok("missing environment variable: kernel_addr_r" in without and "ids: " not in without,
+       "icicle: a U-Boot without kernel_addr_r finds Ingot and does not start it", without)
+tap.ok("ids: " in console, "icicle: with wiring.txt's lines for it, it does", console)
 child = uboot(os.path.join(WORK, "icicle-mbr.img"))
 try:
     child.expect("stop autoboot")
