@@ -109,7 +109,7 @@ def boots_by_itself(card):
 
 
 def starts(card):
-    """What the console says of a card that has no words, which does not end by itself."""
+    """The console of a card that has no words, which does not end by itself."""
     child = uboot(card)
     try:
         child.expect(["model uboot-tiny.ingot", "Unhandled exception", "Error parsing", pexpect.EOF])
