@@ -117,8 +117,8 @@ static bool read_members(struct members *m, char *text, size_t bytes, const char
     return true;
 }
 
-/* Return the index of an argument by its name; ACTION_ARGUMENTS: the action has no argument of
- * that name. */
+/* Return the index of the argument of that name, or ACTION_ARGUMENTS if the action has
+ * none. */
 static unsigned place_of(const struct action *action, const char *key)
 {
     for (unsigned k = 0; k < action->n_arguments; k++) {

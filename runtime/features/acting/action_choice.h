@@ -1,6 +1,6 @@
 /* A decision before the reply, for a model that was not trained to act. After a few examples of
- * the table, it compares the model's log likelihoods of "on", "off" and "nothing" for an
- * output, minus the log likelihoods when nothing is asked. */
+ * the table, Ingot compares the model's log likelihoods of "on", "off" and "nothing" for an output,
+ * less the log likelihoods when nothing is asked. */
 #ifndef INGOT_RUNTIME_ACTING_ACTION_CHOICE_H
 #define INGOT_RUNTIME_ACTING_ACTION_CHOICE_H
 
@@ -12,7 +12,7 @@ enum { CHOICE_IDS = 1024 /* tokens of a question with its turn */ };
 
 struct action_choice {
     uint32_t begin;    /* number of tokens before the examples */
-    uint32_t examples; /* end of the examples. Both are valid while it is open */
+    uint32_t examples; /* end of the examples. Both are for the open conversation */
     bool has_prior[PINS_MOST];
     double prior[PINS_MOST][CHOICES];
     double score[CHOICES]; /* of the latest decision */
@@ -28,8 +28,8 @@ enum err action_choose(struct action_choice *k, struct chat *c, const struct act
                        unsigned pin, unsigned may, const char *text, size_t bytes,
                        const struct stop *stop, enum choice *choice);
 
-/* Whether the model was trained to act: with a table, it answers "Turn on the light." by a
- * call. The sequence and the hash do not change. Errors as action_choose. */
+/* Set *is_trained if the model was trained to act: it answers "Turn on the light." with a call. The
+ * sequence and the hash do not change. Errors as action_choose. */
 enum err action_is_trained(struct action_choice *k, struct chat *c, const struct stop *stop,
                            bool *is_trained);
 

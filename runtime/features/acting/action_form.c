@@ -8,7 +8,7 @@
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 #define HAS(e, list) (action_match_list(e, list, COUNT(list)) != 0)
 
-/* A sentence that begins with one of these is a question, ... */
+/* A sentence that begins with one of these words is a question. */
 static const char *const asking_words[] = {
     "is",      "are",     "am",      "was",     "were",   "did",    "does",  "do",
     "has",     "have",    "had",     "how",     "what",   "why",    "who",   "whose",
@@ -16,7 +16,7 @@ static const char *const asking_words[] = {
     "wasn't",  "didn't",  "doesn't", "haven't", "hasn't", "what's", "who's", "how's",
     "where's", "whether", "must",    "shall",   "since"
 };
-/* ... and so is one with these, but not before one of `asked`: "could you ...". */
+/* It also is with one of these words, unless one of `asked` follows, as in "could you ...". */
 static const char *const polite_words[] = { "can",   "could",    "would", "will",
                                             "can't", "couldn't", "won't" };
 static const char *const asked[] = { "you",      "we",      "i",       "please",
@@ -27,7 +27,7 @@ static const char *const telling_words[] = { "tell",   "check", "read", "show",
 static const char *const courtesies[] = { "please", "hey", "ok",  "okay", "hi",  "hello",
                                           "so",     "and", "now", "well", "just" };
 
-/* A sentence with one of these is about another time, a condition, a wish, or about words. */
+/* A sentence with one of these is about another time, a condition, a wish or a word's meaning. */
 static const char *const apart_words[] = {
     "if",         "whenever",    "when",      "while",   "unless",   "until",   "till",
     "after",      "before",      "tomorrow",  "tonight", "later",    "soon",    "yesterday",
@@ -117,7 +117,7 @@ static bool word_after(const struct ear *at, struct ear *e)
 
 /* ---- quotations ------------------------------------------------------------------------------ */
 
-/* Return the number of bytes of the quotation mark at text[i]; 0: there is none. An apostrophe
+/* Return the number of bytes of the quotation mark at text[i], or 0 if there is none. An apostrophe
  * within a word is not a quotation mark. */
 static size_t mark_bytes(const char *text, size_t bytes, size_t i)
 {

@@ -1,6 +1,6 @@
 /* The form of a person's sentence: which part requests an action now, and which part asks for
- * information. These ask for nothing: a question how a light is switched on, a wish, "don't", a
- * quotation, another time, other people's actions. The code looks for English words and does not
+ * information. These ask for nothing: a question about how a light is switched on, a wish, "don't",
+ * a quotation, another time, other people's actions. The code looks for English words and does not
  * understand them. docs/ACTING.md says how well this works. */
 #ifndef INGOT_RUNTIME_ACTING_ACTION_FORM_H
 #define INGOT_RUNTIME_ACTING_ACTION_FORM_H

@@ -29,7 +29,7 @@ static const char *const pulse_words[] = { "pulse", "ms", "millisecond", "second
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
-/* Return true if a character ends a sentence or a part of one. An apostrophe belongs to its
+/* Return true if a character ends a sentence or a part of a sentence. An apostrophe belongs to its
  * word. */
 static bool ends_clause(char c)
 {
@@ -95,8 +95,8 @@ static unsigned pin_of(const struct action_call *call)
     return call->action->kind == ACTION_PULSE ? call->value[0] : call->action->pin;
 }
 
-/* Match the name of a pin, or a word for it; not if a longer name of another pin stands
- * there, such as porch_light for porch. */
+/* Match a pin's name, or a word for it, unless a longer name of another pin stands there, such as
+ * porch_light for porch. */
 static size_t match_pin(const struct actions *a, unsigned pin, const struct ear *e)
 {
     const struct pin_list *l = &a->pins.list;
@@ -140,7 +140,7 @@ static void hear_number(struct ear *e, const struct action_call *call, struct ac
     h->has_ms |= n == call->value[1] || n * 1000 == call->value[1];
 }
 
-/* Return the number of bytes of a word for on or for off; 0: it is neither. */
+/* Return the number of bytes of a word for on or for off, or 0 if there is none. */
 static size_t match_value(const struct actions *a, const struct action_call *call,
                           const struct ear *e, const struct clause *c, unsigned *value)
 {

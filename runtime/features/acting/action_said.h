@@ -24,8 +24,8 @@ void action_hear(const struct actions *a, const struct action_call *call, const 
 bool action_is_asked(const struct actions *a, const struct action_call *call,
                      const struct action_heard *h, char why[ACTION_TEXT_BYTES]);
 
-/* Add words, separated by bars (bytes), that mean `of`: the index of an output, or a value of this
- * enum. NULL: success; otherwise a sentence without a full stop, and some words may have been
+/* Add words, separated by bars (bytes), that mean `of`: the index of an output, or a value of
+ * this enum. Returns NULL, or a sentence without a full stop; some words may then have been
  * added. */
 enum { WORDS_ON = PINS_MOST, WORDS_OFF, WORDS_NOT };
 const char *action_words_add(struct actions *a, unsigned of, const char *text, size_t bytes);

@@ -17,8 +17,8 @@ char action_small(char c);
 bool action_is_letter(char c);
 bool action_is_digit(char c);
 
-/* Return the number of bytes of a word that begins at the current position: capitals and a plural s
- * also match, and "_" may be a space or a hyphen; 0: another word is there. */
+/* Return how many bytes match `word` at the current position, or 0 if another word is there.
+ * Capitals and a plural s also match, and "_" may be a space or a hyphen. */
 size_t action_match(const struct ear *e, const char *word);
 
 /* As action_match, for the first of n words that matches. */

@@ -112,7 +112,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Find the next word of the line and return its length; 0: there is none. */
+/* Find the next word of the line and return its length, or 0 if there is none. */
 static size_t next_word(struct reader *r, const char **word)
 {
     while (is_blank(*r->at)) {
@@ -155,7 +155,7 @@ static bool read_lines(struct reader *r, uint32_t *lines)
     return true;
 }
 
-/* Read the digits at *text. False: there are none, or too many. */
+/* Read the digits at *text. Returns false if there are none or too many. */
 static bool read_number(const char **text, uint32_t *n)
 {
     const char *at = *text;
@@ -210,7 +210,7 @@ static bool read_pulse(struct reader *r, struct action *new)
     return next_word(r, &word) == 0 || fail(r, "nothing comes after the range");
 }
 
-/* Return the list to which words belong; WORDS_NOT + 1: the word names no list. */
+/* Return the list that the word names, or WORDS_NOT + 1 if it names none. */
 static unsigned words_of(const struct actions *a, const char *word, size_t bytes)
 {
     unsigned i = pin_list_find(&a->pins.list, word, bytes);

@@ -18,7 +18,7 @@
 enum {
     ACTIONS_MOST = PINS_MOST + SENSORS_MOST + 4,
     ACTION_ARGUMENTS = 2,
-    ACTIONS_A_MINUTE = 120, /* the most actions a minute that a limit may allow */
+    ACTIONS_A_MINUTE = 120, /* the highest limit of actions a minute */
     ACTIONS_PROMPT_BYTES = 1536,
     ACTION_TEXT_BYTES = 160, /* bytes of a result or an error */
     ACTION_PULSE_MS = 60000, /* the longest */
@@ -98,12 +98,12 @@ void actions_open(struct actions *a, const struct platform *platform, const stru
  *   pulse light|fan ms 1..5000
  *   words light lamp|desk_lamp
  *
- * ";" may also separate lines. NULL: success. Otherwise an error message without a full stop, at
- * most ACTION_TEXT_BYTES long, in `error_message`; the table does not change. */
+ * ";" may also separate lines. Returns NULL, or `error_message`, a text of at most
+ * ACTION_TEXT_BYTES without a full stop; the table then does not change. */
 const char *actions_read(struct actions *a, const char *text,
                          char error_message[ACTION_TEXT_BYTES]);
 
-/* Describe the actions for the system prompt; returns the length of the text, 0 if there are no
+/* Describe the actions for the system prompt; returns the length of the text, or 0 if there are no
  * actions. */
 size_t actions_prompt(const struct actions *a, char text[ACTIONS_PROMPT_BYTES]);
 
@@ -112,7 +112,7 @@ enum { ACTIONS_WORK_BYTES = 48 << 10 };
 
 /* Write a grammar (flash_image/format/grammar.h) of replies that are either one call of the
  * table, or prose that does not begin with "{", to memory (room bytes, 4-byte aligned).
- * ERR_TOO_LONG: it does not fit. */
+ * ERR_TOO_LONG: the grammar does not fit. */
 enum err actions_grammar(const struct actions *a, void *memory, size_t room, void *work,
                          size_t *bytes);
 
@@ -121,7 +121,7 @@ enum err actions_grammar(const struct actions *a, void *memory, size_t room, voi
 bool actions_do(struct actions *a, const struct action_call *call, const struct stop *stop,
                 char result[ACTION_TEXT_BYTES]);
 
-/* Return the action of this name (bytes); NULL: there is none. */
+/* Return the action of this name (bytes), or NULL if there is none. */
 struct action *actions_find(struct actions *a, const char *name, size_t bytes);
 
 #endif

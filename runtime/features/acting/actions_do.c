@@ -101,7 +101,7 @@ static bool do_uptime(const struct actions *a, char *result)
     return true;
 }
 
-/* Wait, and feed the watchdog meanwhile. False: the user stopped the wait. */
+/* Wait, and feed the watchdog meanwhile. Returns false if the user stopped the wait. */
 static bool wait_millis(const struct actions *a, uint32_t ms, const struct stop *stop)
 {
     const struct platform_clock *clock = &a->platform->clock;

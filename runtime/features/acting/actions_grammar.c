@@ -11,7 +11,7 @@
 enum { NODES = 4096, START = 0, PROSE = 1, CALL = 2, NO_NODE = 0 };
 
 struct node {
-    uint16_t child, sibling; /* NO_NODE: there is none, because no node has the start as its
+    uint16_t child, sibling; /* NO_NODE if there is none; no node has the start as its
                               * child */
     uint8_t low, high;       /* bytes of the edge to this node */
     bool accepts;
@@ -55,8 +55,8 @@ static unsigned add_text(struct trie *t, unsigned at, const char *text)
 
 /* ---- values ---- */
 
-/* Add the numbers from n on whose digit at `size` goes up to `last`, with any digits below it.
- * `size` is a power of ten that divides n. */
+/* Add numbers that begin as n does, whose digit at `size` is n's digit up to `last`, and whose
+ * lower digits are any. `size` is a power of ten that divides n. */
 static void add_digits(struct trie *t, unsigned at, uint32_t n, uint32_t size, uint32_t last,
                        uint32_t highest)
 {
@@ -95,7 +95,7 @@ static void add_range(struct trie *t, unsigned at, uint32_t n, uint32_t most)
     }
 }
 
-/* The ends of texts in the trie that continue in the same way. */
+/* The nodes at which texts end that continue with the same text. */
 struct ends {
     unsigned n, at[PINS_MOST];
 };
@@ -179,7 +179,7 @@ static void put_children(struct tables *out, const struct trie *t, unsigned node
     }
 }
 
-/* Write the first states. Spaces change nothing, as for the reader of calls; anything but "{"
+/* Write the first states. Leading spaces are ignored, as in action_call_read; anything but "{"
  * begins prose. */
 static void put_first_states(struct tables *out, const struct trie *t)
 {
@@ -197,8 +197,8 @@ static void put_first_states(struct tables *out, const struct trie *t)
     put_edge(out, PROSE, 0, 255, PROSE);
 }
 
-/* There are 8 edges at the start and one in prose; every node except the root is the target of
- * another. */
+/* There are 8 edges at the start and one in prose; each other edge leads to a node other than the
+ * root. */
 enum { FIRST_EDGES = 9 };
 
 enum err actions_grammar(const struct actions *a, void *memory, size_t room, void *work,

@@ -33,7 +33,7 @@ enum acting_way {
 
 struct acting_state {
     struct actions actions;  /* from pins=, sensors= and actions= */
-    struct actions *at_work; /* the actions that the model may call; NULL: none, or no template */
+    struct actions *at_work; /* what the model may call; NULL: no actions, or no template */
     char told[OPTIONS_SYSTEM_BYTES + 2 + ACTIONS_PROMPT_BYTES]; /* the system prompt with the
                                                                  * actions */
     struct chat_call call;
@@ -50,20 +50,20 @@ static inline struct acting_state *acting_of(const struct chat *c)
     return c->features->state[FEATURE_acting];
 }
 
-/* Constrain replies to one call of an action or prose, if there are actions; otherwise they are
- * free. */
+/* If there are actions, constrain replies to one call of an action or
+ * prose. */
 void app_hold_to_actions(struct app *a);
 
-/* Call after reading the options: what pins=, sensors= and actions= allow. The second function
- * adds the actions to the model's system prompt. */
+/* Call after reading the options: opens what pins=, sensors= and actions= allow. The second
+ * function adds the actions to the model's system prompt. */
 void app_open_actions(void *state, struct app *a);
 void app_tell_actions(void *state, struct app *a);
 
 /* Run the call, show it, and write the text of the next turn; returns its length. */
 size_t chat_act(struct chat *c, const struct chat_call *k, char answer[ACTION_ANSWER_BYTES]);
 
-/* Show the result of an action, why it was not done, or another reading: as a dim line, or an
- * event. */
+/* Show the result of an action, the reason why it was not done, or a value that was read, as a dim
+ * line or an event. */
 void chat_show_act(struct chat *c, const struct chat_call *k, bool done, const char *result);
 void chat_show_read(struct chat *c, const char *result);
 
@@ -72,8 +72,8 @@ void chat_show_read(struct chat *c, const char *result);
 const char *chat_choose_told(void *state, struct feature_turn *t, size_t *bytes);
 
 /* Return true if the current constraint applies to the reply to this turn. A user's own grammar
- * applies to one decision, but not to the sentence about its result. The table's grammar applies to
- * replies of models that act by calls. */
+ * applies to the reply that decides, but not to the sentence about the result. The table's grammar
+ * applies to replies of models that act by calls. */
 bool chat_holds_calls(const struct chat *c, const struct feature_turn *t);
 
 /* Return true if the question named something to read, but the reply came without reading it. */

@@ -9,7 +9,7 @@ static bool can_touch(const struct platform_pins *p)
     return p->error_message != NULL && p->setup != NULL && p->write != NULL && p->read != NULL;
 }
 
-/* Say why a pin must not be used; NULL: it may be used. */
+/* Return the reason why a pin must not be used, or NULL if it may be used. */
 static const char *error_message_of(const struct platform_pins *platform, const struct pin *pin)
 {
     if (!can_touch(platform)) {

@@ -20,14 +20,14 @@ typedef void pins_say_fn(void *context, const char *error_message);
 void pins_open(struct pins *p, const struct platform_pins *platform, const struct pin_list *list,
                bool dry, pins_say_fn *say, void *context);
 
-/* Begin or end a dry run. When it ends, lines without a direction get theirs. */
+/* Begin or end a dry run. When the dry run ends, lines that have no direction yet get theirs. */
 void pins_set_dry(struct pins *p, bool dry);
 
-/* Switch pin i on or off. NULL: success; otherwise a sentence without a full stop, and nothing
- * was touched. */
+/* Switch pin i on or off. Returns NULL, or a sentence without a full stop; then nothing was
+ * touched. */
 const char *pins_write(struct pins *p, unsigned i, bool on);
 
-/* Whether pin i is on. In a dry run: the last value of an output, and off for an input. */
+/* Set *on to the state of pin i; in a dry run, to an output's last value, or off for an input. */
 const char *pins_read(struct pins *p, unsigned i, bool *on);
 
 #endif

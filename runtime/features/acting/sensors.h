@@ -18,9 +18,9 @@ void sensors_open(struct sensors *s, const struct platform_i2c *platform,
 
 enum { SENSOR_ERROR_MESSAGE_BYTES = 96 };
 
-/* Read sensor i, in thousandths of a degree Celsius. False: the read failed, and `error_message`
- * is a sentence without a full stop. Takes a millisecond, or a tenth of a second if something holds
- * the bus. */
+/* Read sensor i, in thousandths of a degree Celsius. Returns false if that failed;
+ * `error_message` is then a sentence without a full stop. It takes 1 ms, or 100 ms if something
+ * holds the bus. */
 bool sensors_read(struct sensors *s, unsigned i, int32_t *milli,
                   char error_message[SENSOR_ERROR_MESSAGE_BYTES]);
 

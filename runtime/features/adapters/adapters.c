@@ -31,8 +31,8 @@ void adapters_open(struct adapters *a, struct memory_range memory, const struct 
     a->chunk = chunk;
 }
 
-/* Q8_0 becomes F16, which takes less than twice as much; the work space of a few adapters is
- * added. */
+/* Q8_0 becomes F16, which takes less than twice the memory; the rest is work space of a few
+ * adapters. */
 uint64_t adapters_room(uint64_t file_bytes)
 {
     return 2 * file_bytes + 8 * INGOT_PAGE;
@@ -464,7 +464,7 @@ enum err adapters_load(struct adapters *a, const char *name, const struct file *
         forget(a, entry);
     }
     if (find_free(a) == NULL) {
-        (void)adapters_forget_oldest(a); /* there is always one, because fewer can be in use than
+        (void)adapters_forget_oldest(a); /* there is one to drop, because fewer can be in use than
                                           * there are entries */
     }
     entry = find_free(a);

@@ -20,7 +20,7 @@ enum { ADAPTERS_SETS = 8 }; /* sets in use at once, for parallel sequences */
 enum { ADAPTERS_MOST = 32, ADAPTERS_NAME_BYTES = 256, ADAPTERS_ERROR_MESSAGE_BYTES = 400 };
 
 struct adapters_entry {
-    char name[ADAPTERS_NAME_BYTES]; /* the name by which it was requested; "": the entry is free */
+    char name[ADAPTERS_NAME_BYTES]; /* the name by which it was requested; "": a free entry */
     uint8_t *base;
     size_t bytes;
     uint64_t used; /* counter of the last use */
@@ -33,8 +33,8 @@ struct adapters {
     const struct kernels *kernels;
     uint32_t chunk; /* tokens of a pass */
     const struct signing
-        *signing; /* key by which files must be signed, set after adapters_open; NULL: no signature
-                   * is needed */
+        *signing; /* set after adapters_open: the key by which files must be signed; NULL: unsigned
+                   * files are accepted */
     struct adapters_entry entries[ADAPTERS_MOST];
     uint8_t *end;                    /* end of the loaded adapters */
     uint64_t n_uses;                 /* counted */
@@ -56,7 +56,7 @@ const struct lora_adapter *adapters_find(const struct adapters *a, const char *n
 
 /* Load an adapter from a file; if needed, drop others that are not in use, the longest unused
  * first. Errors: those of adapter_image.h and of file.h, ERR_NOT_SIGNED,
- * ERR_NO_SPACE, ERR_ABORTED by progress (which may be NULL); a->error_message. After an error
+ * ERR_NO_SPACE, ERR_ABORTED by progress (which may be NULL); a->error_message. Even after an error,
  * unused adapters may have been dropped. */
 enum err adapters_load(struct adapters *a, const char *name, const struct file *file,
                        stream_progress_fn *progress, void *context);
@@ -67,8 +67,8 @@ struct adapters_use {
     float scale;
 };
 
-/* Use these adapters from now on, n <= LORA_MOST; 0: none. ERR_NO_SPACE: there is no room for
- * the work space, and the previous adapters stay in use. */
+/* Use these adapters from now on, n <= LORA_MOST; 0: none. ERR_NO_SPACE: there is no room for the
+ * work space; the previous adapters stay in use. */
 enum err adapters_use(struct adapters *a, const struct adapters_use *uses, uint32_t n);
 
 /* A set of adapters for adapters_use_sets: n sets, 1 to ADAPTERS_SETS, each for its own

@@ -16,8 +16,8 @@ static void add_room(void *context, const char *name, uint64_t bytes)
     *(uint64_t *)context += adapters_room(bytes);
 }
 
-/* Return the room for the adapters of the boot option, because a path on a computer is in no
- * list. */
+/* Return the room for the boot option's adapters: those on a computer, which are paths, are not in
+ * the card's list. */
 static uint64_t named_room(struct app *a)
 {
     const struct app_files *files = a->setup.files;
@@ -114,7 +114,7 @@ static enum err load_missing(struct app *a, const struct adapter_list *list)
     return e;
 }
 
-/* Check that the adapters are still loaded: one may have taken another's room. */
+/* Check that all adapters are still loaded: loading one may have dropped another. */
 static enum err check_loaded(struct app *a, const struct adapter_list *list)
 {
     for (uint32_t i = 0; i < list->n; i++) {

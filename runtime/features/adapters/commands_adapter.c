@@ -15,7 +15,7 @@ struct listing {
     unsigned n;
 };
 
-/* Return an adapter's entry in the set; NULL: it is not in use. */
+/* Return an adapter's entry in the set, or NULL if it is not in use. */
 static const struct lora_use *use_of(const struct lora *l, const struct lora_adapter *adapter)
 {
     for (uint32_t i = 0; adapter != NULL && i < l->n; i++) {

@@ -51,9 +51,9 @@ enum { BRANCH_COMMANDS = 4 };
 size_t chat_branch_bytes(void);
 
 /* Make room for n <= CHAT_BRANCHES_MOST sequences besides the current one, and for a search with
- * that many beams (beams.h; below 2: none), in the arena of the chat's model, which planned
- * chat_kept_sequences(n, beams). Call after chat_open. False: beams cannot share the states
- * of this session's layers, so there are no beams. */
+ * `beams` beams (beams.h; no search if below 2), in the arena of the chat's model, which planned
+ * chat_kept_sequences(n, beams). Call after chat_open. Returns false if there are no beams, because
+ * they cannot share the states of this session's layers. */
 bool chat_branches_open(struct chat *c, uint32_t n, uint32_t beams);
 uint32_t chat_kept_sequences(uint32_t branches, uint32_t beams);
 
@@ -62,15 +62,15 @@ uint32_t chat_kept_sequences(uint32_t branches, uint32_t beams);
  * is taken; ERR_NO_SPACE: all slots are taken. */
 enum err chat_branch(struct chat *c, const char *name);
 
-/* Whether chat_switch or chat_branch would succeed: ERR_OK, or the error of chat_branch. */
+/* Return ERR_OK if chat_switch or chat_branch would succeed, or the error of chat_branch. */
 enum err chat_branch_place(struct chat *c, const char *name);
 
 /* Call before the last turn is answered again: keeps its answer as retry-1, retry-2 ..., in a
- * free slot, or in the slot of the oldest such answer. Returns the name; NULL: no slot. */
+ * free slot, or in the slot of the oldest such answer. Returns the name, or NULL without a slot. */
 const char *chat_branch_retried(struct chat *c);
 
-/* Continue with the sequence `name`. *pending: how many of its tokens the next line computes
- * again. ERR_NOT_FOUND: no sequence has this name. */
+/* Continue with the sequence `name`. *pending is the number of its tokens that the next line
+ * computes again. ERR_NOT_FOUND: no sequence has this name. */
 enum err chat_switch(struct chat *c, const char *name, uint32_t *pending);
 
 /* Drop the sequence `name`. ERR_NOT_FOUND: no sequence has this name. ERR_BUSY: it is the current

@@ -83,7 +83,7 @@ void fabric_reply_ends(void *state, struct feature_turn *t, enum err error)
 
 /* ---- what the model says in any case --------------------------------------------------------- */
 
-/* Look at texts that the model writes on its own from such beginnings; gates stay shut for them. */
+/* Let the model write texts of its own from such beginnings; gates stay shut for these texts. */
 static enum err look_around(struct chat *c)
 {
     struct session *s = c->session;
@@ -198,8 +198,8 @@ static void replace(struct chat *c, uint32_t old, enum fabric_name space, const 
     n->before_bytes = replaced->bytes;
 }
 
-/* Add a note with the question's direction. The answer's tokens, each after those before it,
- * become its examples, as far as there is room. */
+/* Add a note with the question's direction. Each of the answer's tokens becomes an example, as far
+ * as there is room. */
 static enum err add_note(struct chat *c, enum fabric_name space, const char *text, size_t bytes,
                          struct chat_lesson *lesson)
 {
@@ -250,7 +250,7 @@ static void put_replaced_back(struct fabric *f, const struct fabric_note *replac
     f->that = 0;
 }
 
-/* Drop the notes that were added since then, and restore the weights of the others. */
+/* Drop the notes that were added since fabric_keep, and restore the weights of the others. */
 static void take_back(struct chat *c, uint32_t n_notes, bool replaced)
 {
     struct fabric *f = &fabric_of(c)->fabric;

@@ -11,7 +11,7 @@ struct fabric_state {
     struct fabric fabric;        /* the memory in which /remember stores text */
     struct fabric_room room;     /* as planned */
     struct chat_recall recall;   /* work space to find memories */
-    struct fabric_note replaced; /* the note that the current note replaces, to restore it at
+    struct fabric_note replaced; /* the note that the current note replaces, to be restored at
                                   * Ctrl-C */
     struct hidden_watch watch;
     uint64_t budget, budget_heads; /* multiplications of a memory's practice */
@@ -24,10 +24,10 @@ static inline struct fabric_state *fabric_of(const struct chat *c)
     return c->features->state[FEATURE_fabric];
 }
 
-/* Multiplications of the head's kernel for a memory: about half a second on one core of a PC. */
+/* Multiplications of the head's kernel to practise a memory: half a second on one core of a PC. */
 #define CHAT_FABRIC_BUDGET 16000000000u
 enum {
-    CHAT_FABRIC_HEADS = 8 /* or this many times the whole head for a token, if that is more */
+    CHAT_FABRIC_HEADS = 8 /* or 8 times those of the whole head for a token, if these are more */
 };
 
 /* Call after chat_learn_open, if that returned true. */
@@ -41,14 +41,14 @@ void chat_fabric_set_time(struct chat *c, uint64_t seconds);
 
 /* Remember text: "QUESTION = ANSWER", or a sentence, whose last word answers the words before. The
  * current conversation stays; its tokens are computed again with the next line. ERR_BAD_ARGUMENT:
- * nothing to remember; ERR_TOO_LONG; ERR_ABORTED by Ctrl-C, and nothing is remembered; errors of
+ * nothing to remember; ERR_TOO_LONG; ERR_ABORTED by Ctrl-C: nothing is remembered; errors of
  * session_run. */
 enum err chat_fabric_remember(struct chat *c, enum fabric_name space, const char *text,
                               size_t bytes, struct chat_lesson *lesson);
 
 /* "QUESTION += MORE" adds to a memory whose answer is a list. `list` becomes "QUESTION = ANSWER,
  * MORE" with the answer so far, or "QUESTION = MORE" if there is no answer yet. Returns its length,
- * which may be too long for list; 0: text has no such sign. */
+ * which may be too long for list, or 0 if text has no such sign. */
 size_t chat_fabric_add_to_list(struct chat *c, enum fabric_name space, const char *text,
                                char list[FABRIC_TEXT_BYTES + 1]);
 

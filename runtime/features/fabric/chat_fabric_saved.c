@@ -84,8 +84,8 @@ enum err chat_fabric_save(struct chat *c, struct saved_chat *io, const struct fi
     return saved_chat_write(io, file, &state, progress, context);
 }
 
-/* The saved clock continues. But if somebody has set the present clock, the hours between the two
- * have passed. */
+/* The saved clock continues. But if somebody has set the present clock, the time between the two
+ * clocks has passed. */
 static void join_clocks(struct chat *c, uint64_t now)
 {
     if (now >= FABRIC_SET_CLOCK && fabric_of(c)->fabric.clock >= FABRIC_SET_CLOCK) {

@@ -12,9 +12,9 @@
  *     ceiling + |h - h0| |the longest row|
  *
  * (Cauchy-Schwarz). While the target is above this bound, only the rivals are computed; otherwise
- * the whole head is, for some examples at a time. Before the last look, only a quarter of the
- * second term counts, which other rows hardly ever reach, and after a sweep a twentieth. The last
- * look finds what these looks miss.
+ * the whole head is, for some examples at a time. Other rows hardly ever reach the bound, so all
+ * looks but the last count only a quarter of its second term, or a twentieth after a sweep. The
+ * last look finds what these looks miss.
  *
  * Memories that are nearly equal compete for their tokens for many rounds. Therefore practice has a
  * budget, half a second of a PC's core. It is counted in multiplications of the head, so that every
@@ -30,8 +30,8 @@
 #include "runtime/features/lessons/vector.h"
 
 #define AIM \
-    (2.0f * CHAT_LEARN_MARGIN) /* the margin after a step, so that the following steps
-                                          * leave enough of it */
+    (2.0f * CHAT_LEARN_MARGIN) /* the margin after a step: enough of it is left after the next
+                                          * steps */
 #define LIKELY 0.25f           /* fraction of a bound */
 #define SELDOM 0.05f           /* ... in a look at swept examples */
 #define SURE \
@@ -41,7 +41,7 @@
 enum {
     SWEEPS = 24,   /* sweeps between two looks */
     STRONGEST = 8, /* rivals in a sweep */
-    TOGETHER = 4,  /* notes that are practised from nothing share the budget of one */
+    TOGETHER = 4,  /* this many notes practised from nothing share the budget of one */
     SWEEP = 16,    /* one multiplication by a plain loop costs as much as 16 of the head's kernel */
 };
 /* An example that perhaps does not win. */
@@ -247,7 +247,7 @@ static enum err look(struct practice *p, enum which which, float reach)
 
 /* ---- a sweep -------------------------------------------------------------------------------- */
 
-/* Take a step if the example needs one. True: it did. */
+/* Take a step if the example needs one; returns true if it did. */
 static bool step(struct practice *p, uint32_t i)
 {
     struct chat *c = p->chat;
@@ -272,7 +272,7 @@ static bool step(struct practice *p, uint32_t i)
     return true;
 }
 
-/* Sweep once over the examples. *steps: the steps that were needed. */
+/* Sweep once over the examples. *steps: the number of steps that were needed. */
 static enum err sweep(struct practice *p, uint32_t *steps)
 {
     struct fabric *f = &fabric_of(p->chat)->fabric;
@@ -294,7 +294,7 @@ static enum err sweep(struct practice *p, uint32_t *steps)
 
 /* ---- until all win -------------------------------------------------------------------------- */
 
-/* Practise until the marked examples win; unmarked ones may lose because of it. */
+/* Practise until the marked examples win; unmarked examples may then lose. */
 static enum err practise_marked(struct practice *p)
 {
     struct chat_lesson *lesson = p->lesson;

@@ -8,9 +8,9 @@
 #include "runtime/features/fabric/chat_fabric.h"
 #include "runtime/text/format_text.h"
 
-/* The text in front of the memories and between them and the turn, the best of nine forms. With
- * it, SmolLM2-135M answers 37 of 40 questions in a third turn, and 32 if the memory is repeated
- * after the question. */
+/* The texts before the memories and between memories and turn, the best of nine forms. With them,
+ * SmolLM2-135M answers 37 of 40 questions in a third turn, and 32 if the memory is repeated after
+ * the question. */
 #define KNOWN "I know this:"
 #define DOUBTED " It may be that"
 #define ASKED "\n\nQuestion: "
@@ -116,7 +116,7 @@ static bool has_answer(const struct fabric_note *n)
     return fabric_answer(n) != n->text;
 }
 
-/* Return the number of words of a note's question; 0: the note is a sentence. */
+/* Return the number of words of a note's question, or 0 if the note is a sentence. */
 static uint32_t question_words(const struct recall_text *t, const struct fabric_note *n)
 {
     uint32_t i = 0;
@@ -224,7 +224,7 @@ static bool stands_alone(struct chat *c, const struct fabric_note *n)
     return question == 0;
 }
 
-/* Add a note's sentence to told (n bytes so far). False: the budget is spent. */
+/* Add a note's sentence to told (n bytes so far). Returns false if the budget is spent. */
 static bool tell(struct chat *c, const struct fabric_note *note, size_t *n, size_t budget)
 {
     char *told = fabric_of(c)->recall.told;

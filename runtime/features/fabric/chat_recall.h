@@ -28,17 +28,17 @@ struct chat_recall {
 };
 
 /* Put the memories about text (bytes) in front of it; the result is *told_bytes long and valid
- * until the next call. NULL: there are no memories, or a first turn asks in the taught words,
- * so that the adapter gives the answer. Notes in the result count as needed. */
+ * until the next call. Returns NULL if there are no memories, or if a first turn asks in the taught
+ * words, so that the adapter answers. Notes in the result count as needed. */
 const char *chat_recall(struct chat *c, const char *text, size_t bytes, size_t *told_bytes);
 
 /* Return the note that text (bytes) would replace in a namespace: a note with the same question,
- * or, for sentences that are not episodic, with the same subject. question: bytes of the text's
- * question, as in fabric_add_note. Returns f->n_notes if there is no such note. */
+ * or, for sentences that are not episodic, with the same subject. question: number of bytes of the
+ * text's question, as in fabric_add_note. Returns f->n_notes if there is no such note. */
 uint32_t chat_recall_replaced(struct chat *c, enum fabric_name space, const char *text,
                               size_t bytes, size_t question);
 
-/* Return the sum of the weights of a text's words. *words: the number of words. */
+/* Return the sum of the weights of a text's words, and their number in *words. */
 float chat_recall_weight(struct chat *c, const char *text, size_t bytes, uint32_t *words);
 
 /* Return a number for the model and the opening of conversations. A note that was learnt with
