@@ -24,7 +24,7 @@ struct model_setup;
 enum {
     FEATURES_MOST = 32,
     FEATURES_STATE_BYTES = 192 << 10, /* sum of the states of all features */
-    FEATURE_TURN_BYTES = 1024,        /* bytes of a turn's text that a feature begins */
+    FEATURE_TURN_BYTES = 1024,        /* longest text of a turn that a feature makes */
 };
 
 /* ---- commands -------------------------------------------------------------------------------- */
@@ -64,8 +64,8 @@ struct feature_saved {
     const char *off; /* the error if no feature with this word is active; NULL: always active */
     bool (*is_there)(void *state, struct app *a);
     bool (*has_any)(void *state,
-                    struct app *a); /* whether it is active; if no feature with the word is, the
-                                     * first one gives the error */
+                    struct app *a); /* return true if there is something to save or load; else the
+                                     * first feature's error is printed */
     void (*save)(void *state, struct app *a);
     void (*load)(void *state, struct app *a); /* NULL: WORD is a name for /load */
     void (*undo)(void *state, struct app *a); /* NULL: not for /undo */
@@ -86,8 +86,8 @@ struct feature_field {
 
 /* ---- an option ------------------------------------------------------------------------------- */
 
-/* NAME=VALUE, among the options of a start, in /set and as a field of options_set(). NULL:
- * success; otherwise the accepted values. This is for features that a program adds, as
+/* NAME=VALUE, among the options of a start, in /set and as a field of options_set(). Returns NULL,
+ * or the accepted values after an error. This is for features that a program adds, as
  * tests/unit/features/word_count.h does. A built-in feature has rows in an options.def of its
  * folder instead, which also make the flags, the help and the page of options. */
 struct feature_option {
@@ -102,10 +102,10 @@ struct feature_turn {
     const char *text; /* (bytes) the person's text */
     size_t bytes;
     const char
-        *told; /* (told_bytes) what the model reads: the text, with what features put in front of
-               * it */
+        *told; /* (told_bytes) what the model reads: text that features add, then the
+               * text */
     size_t told_bytes;
-    size_t said;     /* how many bytes at the end of text are a person's */
+    size_t said;     /* number of bytes at the end of text that are a person's */
     bool as_turn;    /* in the model's template */
     bool leads;      /* its reply may lead to another turn */
     unsigned n_led;  /* earlier turns that led to this one, for the same question */
@@ -137,10 +137,10 @@ struct feature {
     const struct feature_field *field;
     const struct feature_option *option;
 
-    /* Hooks of a start, called in this order: after the options are read; before a model is
-     * planned with setup; when the model is open, for the bytes of ARENA_LEARN that the
-     * feature needs; when its weights are loaded (an error refuses the model: a->error_message);
-     * when a conversation with it is open. */
+    /* Hooks of a start, called in this order: `start` after the options are read; `planned` before
+     * a model is planned with setup; `memory` when it is open, returns how many bytes of
+     * ARENA_LEARN the feature needs; `ready` when its weights are loaded (an error refuses the
+     * model: a->error_message); `loaded` when a conversation with it is open. */
     void (*start)(void *state, struct app *a);
     void (*planned)(void *state, struct app *a, struct model_setup *setup);
     size_t (*memory)(void *state, const struct app *a, const struct image *image);
@@ -166,16 +166,16 @@ struct feature {
     uint32_t (*room)(void *state, const struct chat *c);
     bool (*is_led)(void *state, const char *text, size_t bytes);
 
-    /* The text of a turn with the feature's text in front, valid until the next call, *bytes
-     * long; NULL: the feature adds nothing. */
+    /* Return the turn's text after the feature's text, *bytes long and valid until the next call,
+     * or NULL if the feature adds nothing. */
     const char *(*told)(void *state, struct feature_turn *t, size_t *bytes);
 
-    /* Hooks of a turn, called in this order: its tokens are pending, and nothing is computed
-     * (also for a plain text, and for a turn that looks back); the hook may compute a part
-     * (errors of session_run); it may change sampling parameters; it may put itself in front
-     * of *to, the receiver of the text; the first token came, so the turn is part of the
-     * conversation; a tag came in the text (runtime/text/hidden_tags.h); the reply ended; a line
-     * may say why; the turn is over. */
+    /* Hooks of a turn, called in this order. prompt_built: its tokens are pending, none is computed
+     * (also for plain text and a turn that looks back). pass_begins may compute some (errors of
+     * session_run). `chooses` may change sampling parameters. `shows` may put itself before *to,
+     * the receiver of the text. reply_begins: the first token came, so the turn is part of the
+     * conversation. `tagged`: the text had a tag (runtime/text/hidden_tags.h). reply_ends: no token
+     * follows. says_end may print why. turn_ended: the turn is over. */
     void (*prompt_built)(void *state, struct feature_turn *t);
     enum err (*pass_begins)(void *state, struct feature_turn *t, const struct stop *stop);
     void (*chooses)(void *state, struct feature_turn *t, struct generate_params *p,
@@ -189,7 +189,7 @@ struct feature {
     /* After leads_on: do what the reply asks for, and write the text of the next turn; returns
      * its length. */
     size_t (*next_turn)(void *state, struct feature_turn *t, char text[FEATURE_TURN_BYTES]);
-    /* Whether the current turn, or (at_work false) the last turn, asks for a reply without
+    /* Return true if the current turn (at_work), or else the last one, asks for a reply without
      * thoughts. */
     bool (*is_quiet)(void *state, bool at_work);
 };
@@ -221,7 +221,7 @@ extern const struct feature *const features_built_in[FEATURES_BUILT_IN];
 void features_open(struct features *f, const struct feature *const *rows, unsigned n,
                    struct app *app);
 
-/* Switch a feature on or off: whether its hooks of conversations and turns are called. */
+/* Switch a feature on or off: hooks of conversations and turns are called only while it is on. */
 static inline void features_switch(struct features *f, enum feature_number number, bool on)
 {
     f->on = (f->on & ~(UINT32_C(1) << number)) | (uint32_t)on << number;
@@ -232,7 +232,7 @@ static inline bool features_is_on(const struct features *f, enum feature_number 
     return (f->on >> number & 1) != 0;
 }
 
-/* The next row from i on that is on and has the hook. f NULL: there are no features. */
+/* True if row i is on and has the hook. */
 #define FEATURE_HAS(f, i, hook) (((f)->on >> (i)&1) != 0 && (f)->rows[i]->hook != NULL)
 /* The hooks of a start, in the order of the rows, called for features that are off, too.
  * features_ready ends with the first error. */
@@ -267,7 +267,7 @@ size_t features_next_turn(struct features *f, struct feature_turn *t,
 bool features_is_quiet(struct features *f, bool at_work);
 /* The last feature's hook runs first, so that the text passes row 0 first. */
 void features_show(struct features *f, struct feature_turn *t, struct feature_text *to);
-/* Return the description of this field of requests; NULL: no feature has it. */
+/* Return the description of this field of requests, or NULL if no feature has it. */
 const struct feature_field *features_field(struct features *f, const char *name, void **state);
 /* Set an option that is not in options.h. ERR_NOT_FOUND: no feature has it; ERR_BAD_ARGUMENT:
  * *accepts says what it accepts. */

@@ -12,7 +12,7 @@ enum { CHOICE_IDS = 1024 /* tokens of a question with its turn */ };
 
 struct action_choice {
     uint32_t begin;    /* number of tokens before the examples */
-    uint32_t examples; /* end of the examples. Both are for the open conversation */
+    uint32_t examples; /* end of the examples. Both are valid during a decision */
     bool has_prior[PINS_MOST];
     double prior[PINS_MOST][CHOICES];
     double score[CHOICES]; /* of the latest decision */

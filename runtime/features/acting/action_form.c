@@ -66,7 +66,7 @@ static bool begins_word(const char *text, size_t i)
                         text[i - 1] == '\''));
 }
 
-/* Move *i to the next word in text (bytes). False: there is none. */
+/* Move *i to the next word in text (bytes). Returns false if there is none. */
 static bool next_word(const char *text, size_t bytes, size_t *i)
 {
     while (*i < bytes && !begins_word(text, *i)) {
@@ -87,7 +87,7 @@ static bool has_word(const char *text, size_t bytes, const char *const *words, s
     return false;
 }
 
-/* Find the first word after any courtesies. False: there is none. */
+/* Find the first word after any courtesies. Returns false if there is none. */
 static bool first_word(const char *text, size_t bytes, struct ear *e)
 {
     size_t i = 0;
@@ -101,7 +101,7 @@ static bool first_word(const char *text, size_t bytes, struct ear *e)
     return false;
 }
 
-/* Move to the word after the current one. False: there is none. */
+/* Move to the word after the current one. Returns false if there is none. */
 static bool word_after(const struct ear *at, struct ear *e)
 {
     size_t i = 0;

@@ -245,7 +245,7 @@ static bool read_words(struct reader *r)
     return next_word(r, &word) == 0 || fail(r, "words are separated by a bar, such as lamp|bulb");
 }
 
-/* Read one line up to its end. *new: the action that it adds, if its name is not empty. */
+/* Read one line up to its end. *new: the action that it adds, or an empty name. */
 static bool read_line(struct reader *r, struct action *new)
 {
     const char *word;

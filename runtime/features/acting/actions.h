@@ -116,8 +116,8 @@ enum { ACTIONS_WORK_BYTES = 48 << 10 };
 enum err actions_grammar(const struct actions *a, void *memory, size_t room, void *work,
                          size_t *bytes);
 
-/* Check a call (action_call.h) again and carry it out; `result` is the outcome in words. False:
- * the action was not done, and `result` says why. stop ends a pulse early, with its line off. */
+/* Check a call (action_call.h) again and carry it out. `result` is the outcome in words, also if it
+ * returns false: it was not done. `stop` ends a pulse early and switches its line off. */
 bool actions_do(struct actions *a, const struct action_call *call, const struct stop *stop,
                 char result[ACTION_TEXT_BYTES]);
 

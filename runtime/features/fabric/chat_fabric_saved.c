@@ -20,7 +20,7 @@ static enum err move_fabric(void *data, bool loads, saved_move_fn *move, void *c
     return fabric_move(data, loads, move, context);
 }
 
-/* Nothing can be saved only if there were never any notes: forgetting is worth a save, too. */
+/* True if there were never any notes. A fabric whose notes were all forgotten is saved, too. */
 static bool has_no_fabric(const void *data)
 {
     return ((const struct fabric *)data)->n_background == 0;

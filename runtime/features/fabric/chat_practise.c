@@ -133,7 +133,7 @@ static void compute_rivals(struct practice *p, uint32_t i, uint32_t n, float *lo
     transformer_logits_of_rows(t, f->key, f->targets + i, 1, row, logits + n);
 }
 
-/* Decide with an example's rivals alone; f->key is adapted. False: the whole head is needed. */
+/* Decide with the example's rivals only; false: the whole head is needed. f->key is adapted. */
 static bool surely_wins(struct practice *p, uint32_t i)
 {
     struct fabric *f = &fabric_of(p->chat)->fabric;

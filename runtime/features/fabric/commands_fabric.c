@@ -30,7 +30,7 @@ static const char *thousandths(char buffer[FORMAT_NUMBER_BYTES], float x)
 
 /* ---- listing -------------------------------------------------------------------------------- */
 
-/* Return the time in seconds when a namespace's latest note was learnt or needed; 0: it has no
+/* Return the time in seconds when a namespace's latest note was learnt or needed, or 0 if it has no
  * notes. */
 static uint64_t latest(const struct fabric *f, int space, float *strength)
 {
@@ -131,7 +131,7 @@ static enum command_result command_what(struct app *a, char *argument)
 
 /* ---- changing ------------------------------------------------------------------------------- */
 
-/* Find the namespace with a name. False: there is none, which has been printed. */
+/* Find the namespace with a name. If there is none, print that and return false. */
 static bool find_space(struct app *a, const char *name, enum fabric_name *space)
 {
     *space = fabric_find(name, strlen(name));
@@ -280,7 +280,7 @@ static enum command_result command_remember(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-/* Read a number of /what; 0: it is not one. */
+/* Read a note's number as /what lists it; returns 0 if the text is not a number. */
 static uint32_t number_of(const char *text)
 {
     uint32_t n = 0;

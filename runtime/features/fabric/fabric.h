@@ -4,8 +4,8 @@
  *     h~ = h + sum_n g_n (32 / r_n) B_n (A_n h)          g_n = sigmoid(w_n x + b_n)
  *
  * where x is the direction from the mean of the background to the running mean of the turn's hidden
- * states. So a memory contributes when the turn is about its subject, and a namespace whose gate is
- * at most FABRIC_SHUT changes no bit. A memory fades with every hour in which nobody needs it.
+ * states. So a memory contributes when the turn is about its subject. A namespace whose gate is at
+ * most FABRIC_SHUT changes no bit. A memory fades with every hour in which nobody needs it.
  * docs/FABRIC.md has ranks, decays and rules. The chat owns the fabric; the transformer calls
  * it. */
 #ifndef INGOT_RUNTIME_LEARN_FABRIC_H
@@ -53,10 +53,10 @@ struct fabric_kind {
 };
 extern const struct fabric_kind fabric_kinds[FABRIC_SPACES];
 
-/* Return the namespace of that name; FABRIC_SPACES: there is none. */
+/* Return the namespace of that name, or FABRIC_SPACES if there is none. */
 enum fabric_name fabric_find(const char *name, size_t bytes);
 
-/* Something remembered: its text, and which examples belong to it. */
+/* A memory: its text, and the numbers of its examples. */
 struct fabric_note {
     uint8_t space;
     uint8_t n_examples;
@@ -75,7 +75,7 @@ struct fabric_note {
     char before[FABRIC_TEXT_BYTES]; /* the text that it replaced */
 };
 
-/* How many notes and examples there is room for. */
+/* The largest numbers of notes and examples. */
 struct fabric_room {
     uint32_t notes, examples;
 };
@@ -98,15 +98,15 @@ struct fabric {
     struct fabric_note *notes; /* (room.notes) oldest first */
     uint32_t n_notes, n_examples, n_background;
     uint32_t that;      /* number, from 1, of the note last told or last needed; 0: none */
-    uint32_t practised; /* the namespace whose examples are examined, where each counts as near;
-                    * otherwise FABRIC_SPACES */
+    uint32_t practised; /* the namespace in practice, to whose examples all states count as near;
+                    * FABRIC_SPACES: none */
     uint64_t clock;     /* seconds now */
     uint32_t thrown;    /* dropped steps: they gave NaN, or weights that were too long */
     uint32_t
         conflicts; /* tokens for which two open namespaces disagreed and the less certain one was
                     * left out */
     uint8_t conflict[2]; /* the two namespaces of the latest conflict */
-    bool watches, seen;  /* tokens of a turn are passing; some have passed */
+    bool watches, seen;  /* a turn's tokens are being seen; some have been seen */
     uint32_t from, n_seen;
     float *sum, *key;  /* (dim) sum of hidden states, and the direction of their mean */
     float *centre;     /* (dim) mean of the background */
@@ -118,10 +118,10 @@ struct fabric {
     uint32_t *rivals;  /* (room.examples, FABRIC_RIVALS) set when an example is compared with all
                  * rows of the head */
     float *taken;      /* (room.examples, dim) the head's input at that comparison */
-    float *ceiling; /* (room.examples) the largest logit of other rows then; INFINITY: not compared
-                   * yet */
+    float *ceiling; /* (room.examples) the largest logit of other rows at that comparison; INFINITY:
+                   * none yet */
     float longest_row;        /* length of the head's longest row; 0: not measured yet */
-    uint8_t *lost;            /* (room.examples) whether it did not win, so that it is practised */
+    uint8_t *lost;            /* (room.examples) 1: the example did not win, so practise it */
     float *last;              /* (dim) the latest hidden state, unchanged */
     float *gradient, *before; /* (2, FABRIC_MOST_RANK, dim) gradient of a step */
     float *kept;              /* (2, FABRIC_MOST_RANK, dim) weights of a namespace, saved by
@@ -140,8 +140,8 @@ void fabric_clear(struct fabric *f);
 
 /* ---- a turn --------------------------------------------------------------------------------- */
 
-/* Begin a turn with the token at position `from`. The fabric sees each of its tokens pass the
- * layers until fabric_hold, which keeps the gates as they are. Without a turn all gates are
+/* Begin a turn with the token at position `from`. The fabric sees the hidden state of each of its
+ * tokens until fabric_hold, after which the gates stay as they are. Without a turn all gates are
  * shut. */
 void fabric_watch(struct fabric *f, uint32_t from);
 void fabric_see(struct fabric *f, uint32_t position, const float *hidden);
@@ -162,7 +162,7 @@ void fabric_set_clock(struct fabric *f, uint64_t seconds);
 
 /* ---- remembering ---------------------------------------------------------------------------- */
 
-/* Add the turn to the background: turns for which gates stay shut. */
+/* Add the turn to the background, the turns for which gates stay shut. */
 void fabric_add_background(struct fabric *f);
 
 /* Return the start of the answer in "QUESTION = ANSWER"; returns text if it is a sentence. */
@@ -176,8 +176,8 @@ static inline bool fabric_is_full(const struct fabric *f)
 {
     return f->n_notes == f->room.notes;
 }
-/* Return the note that is missed least: the most faded, then the least used, then the oldest.
- * n_notes is not 0. */
+/* Return the least valuable note: the most faded, then the least used, then the oldest. n_notes is
+ * not 0. */
 uint32_t fabric_least(const struct fabric *f);
 
 /* Make a note of the turn; the fabric must not be full. text (bytes <= FABRIC_TEXT_BYTES) begins
@@ -189,18 +189,18 @@ static inline uint32_t fabric_free_examples(const struct fabric *f)
 {
     return f->room.examples - f->n_examples;
 }
-/* Add an example to the latest note: target after hidden (dim). */
+/* Add an example to the latest note: target follows the state hidden (dim). */
 void fabric_add_example(struct fabric *f, const float *hidden, uint32_t target);
 
 /* Compute gates that are open for their own notes, and shut for other notes and the background.
- * False: some gates fail this. */
+ * Returns false if some gates fail. */
 bool fabric_make_gates(struct fabric *f);
 /* Set the gates as the question of a note would. */
 void fabric_ask_note(struct fabric *f, const struct fabric_note *n);
 
 /* Take a step of a namespace from the hidden state h. e (dim) is the error of a loss that is
- * `missing` away from its aim; the step would reach the aim if the loss were linear. False: the
- * step was dropped. */
+ * `missing` away from its aim; the step would reach the aim if the loss were linear. Returns false
+ * if the step was dropped. */
 bool fabric_step(struct fabric *f, enum fabric_name space, const float *h, const float *e,
                  float missing);
 
@@ -217,7 +217,7 @@ void fabric_drop(struct fabric *f, uint32_t i);
 void fabric_drop_examples(struct fabric *f, uint32_t i);
 /* Note i was told in front of a turn, so it was needed now. */
 void fabric_need(struct fabric *f, uint32_t i);
-/* Drop note i. Its namespace then knows nothing: its other notes must be practised again. */
+/* Drop note i. Its namespace then knows nothing: practise its other notes again. */
 void fabric_forget(struct fabric *f, uint32_t i);
 
 /* Move the notes of one namespace to another, and dst[:, :r] += .5 src[:, :r] for A and for B,

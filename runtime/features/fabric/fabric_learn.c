@@ -8,9 +8,9 @@ enum { GATE_ROUNDS = 400 };
 #define OPEN_MARGIN 4.0f    /* least w x + b for the gate's own notes: g is .98 */
 #define SHUT_MARGIN (-6.0f) /* most w x + b for all others: g is .0025, which is shut */
 #define BIAS \
-    (-20.0f) /* slope, so that a gate falls steeply around its notes: it is shut at a cosine of
+    (-20.0f) /* steep, so that a gate is open only around its notes: it is shut at a cosine of
               * .6 */
-#define GATE_RATE 1.5f /* times the missing margin is a step, so that a few rounds are enough */
+#define GATE_RATE 1.5f /* factor of the missing margin in a step; a few rounds are then enough */
 #define LONGEST 50.0f  /* limit of the weights' length, as a vector */
 
 /* ---- gates ---------------------------------------------------------------------------------- */

@@ -87,7 +87,7 @@ static void measure(struct fabric *f)
     }
 }
 
-/* How many notes each namespace has, if their numbers are valid. */
+/* Count the notes of each namespace; numbers that are not valid are skipped. */
 static void count_notes(struct fabric *f)
 {
     for (int i = 0; i < FABRIC_SPACES; i++) {
@@ -124,7 +124,7 @@ enum err fabric_move(struct fabric *f, bool loads, fabric_move_fn *move, void *c
         }
     }
     for (uint32_t i = 0; i < f->n_examples;
-         i++) { /* so that the fabric that saved and the fabric that loads continue identically */
+         i++) { /* reset in the saved and in the loaded fabric, so both continue identically */
         f->ceiling[i] = INFINITY;
     }
     if (loads) {

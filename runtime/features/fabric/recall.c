@@ -103,8 +103,8 @@ static size_t letters_end(const char *text, size_t bytes, size_t at)
     return at;
 }
 
-/* Return a word from `at` on; *next: where the text continues after it and after an ending with an
- * apostrophe. */
+/* Return the end of the word that begins at `at`; *next is the end of the word with an ending such
+ * as 's. */
 static size_t word_end(const char *text, size_t bytes, size_t at, size_t *next)
 {
     size_t n, end = letters_end(text, bytes, at);
@@ -158,7 +158,7 @@ void recall_weigh(struct recall_text *t, recall_rarity_fn *rarity, void *context
 
 /* ---- similar words -------------------------------------------------------------------------- */
 
-/* How many letters two words have in common at the beginning, and how many letters of each
+/* The number of letters that two words share at their beginning, and how many of each
  * remain. */
 struct likeness {
     uint32_t common, left_a, left_b;
@@ -327,8 +327,8 @@ bool recall_is_same(const struct recall_text *a, const struct recall_text *b)
     return a->n == b->n && n_same(a, b) == a->n;
 }
 
-/* Return true if the texts share a common word, such as "is", after their first n words: then they
- * differ before this word, in their subject. */
+/* Return true if the texts share a common word, such as "is", after their first n words: they then
+ * differ before that word, in their subject. */
 static bool differ_in_subject(const struct recall_text *a, const struct recall_text *b, uint32_t n)
 {
     for (uint32_t i = n; i < a->n; i++) {

@@ -51,9 +51,9 @@ bool recall_is_alike(const struct recall_text *a, uint32_t i, const struct recal
 /* Return true if the texts share a rare word; if not, weights need not be computed. */
 bool recall_touches(const struct recall_text *asked, const struct recall_text *memory);
 
-/* Return the score of two weighed texts, 0 to 2; below RECALL_FOUND: not found. question: how many
- * of the memory's first words are its question; 0: the memory is a sentence, whose rarest unasked
- * word counts as the answer. */
+/* Return the score of two weighed texts, 0 to 2; below RECALL_FOUND the memory does not fit. The
+ * first `question` words of the memory are its question; with 0 it is a sentence, whose rarest
+ * unasked word counts as the answer. */
 float recall_score(const struct recall_text *asked, const struct recall_text *memory,
                    uint32_t question);
 
