@@ -64,8 +64,8 @@ struct feature_saved {
     const char *off; /* the error if no feature with this word is active; NULL: always active */
     bool (*is_there)(void *state, struct app *a);
     bool (*has_any)(void *state,
-                    struct app *a); /* return true if there is something to save or load; else the
-                                     * first feature's error is printed */
+                    struct app *a); /* true if there is something to save; if no active feature has
+                                     * any, the first one prints so */
     void (*save)(void *state, struct app *a);
     void (*load)(void *state, struct app *a); /* NULL: WORD is a name for /load */
     void (*undo)(void *state, struct app *a); /* NULL: not for /undo */

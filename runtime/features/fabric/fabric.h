@@ -101,7 +101,7 @@ struct fabric {
     uint32_t practised; /* the namespace in practice, to whose examples all states count as near;
                     * FABRIC_SPACES: none */
     uint64_t clock;     /* seconds now */
-    uint32_t thrown;    /* dropped steps: they gave NaN, or weights that were too long */
+    uint32_t thrown;    /* steps dropped because of NaN, or of weights that became too long */
     uint32_t
         conflicts; /* tokens for which two open namespaces disagreed and the less certain one was
                     * left out */

@@ -242,7 +242,7 @@ static float share(float part, float of)
     return of > 0.0f ? part / of : 0.0f;
 }
 
-/* How much of the asked words' weight is in the memory; 0 if the memory lacks an asked name. */
+/* Return the memory's share of the asked words' weight, or 0 if the memory lacks an asked name. */
 static float asked_share(const struct recall_text *asked, const struct recall_text *memory)
 {
     float there = 0.0f, all = 0.0f;

@@ -57,8 +57,8 @@ static bool begins(const char *text, const char *word, const char **rest)
     return strncmp(text, word, n) == 0;
 }
 
-/* Take a piece of a compiled grammar in base64, from a program without a card. From the first
- * piece on no grammar is in use; after the last piece the new grammar is. */
+/* Take a piece of a compiled grammar in base64, from a program without a card. With the first piece
+ * the old grammar goes out of use; after the last piece the new one is used. */
 static enum err use_piece(struct app *a, const char *text, bool last)
 {
     struct grammar_constraint *c = &grammar_of(&a->chat)->constraint;

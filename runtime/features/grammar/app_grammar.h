@@ -16,7 +16,7 @@ struct grammar_state {
     char error_message[512];
     /* Acting sets these at the start; NULL: there are no actions. */
     void (*otherwise)(struct app *a); /* constrains replies while no grammar is in use */
-    bool (*holds)(const struct chat *c, const struct feature_turn *t); /* whether the constraint
+    bool (*holds)(const struct chat *c, const struct feature_turn *t); /* true if the constraint
                                                                         * applies to the reply to
                                                                         * this turn */
 };
@@ -26,9 +26,9 @@ static inline struct grammar_state *grammar_of(const struct chat *c)
     return c->features->state[FEATURE_grammar];
 }
 
-/* Constrain replies to a grammar from now on: a list of choices, or the name of a file of
- * grammars/; "on", "off", "": no grammar. Errors: ERR_NO_SPACE without grammar= at start, errors
- * of the files, of grammar_open and grammar_from_choices; a->error_message is set, and the previous
+/* Constrain replies from now on. text: a list of choices, or the name of a file of grammars/; with
+ * "on", "off" or "" no grammar is used. Errors: ERR_NO_SPACE without grammar= at start, errors of
+ * the files, of grammar_open and grammar_from_choices; a->error_message is set, and the previous
  * grammar stays in use. */
 enum err app_use_grammar(struct app *a, const char *text);
 

@@ -122,8 +122,8 @@ static bool constraint_close(struct constraint *constraint)
     return c->base.closes;
 }
 
-/* Return true if the text can still be completed within the remaining tokens, or could not be
- * before either. */
+/* Return true if the token leaves enough tokens to complete the text, or if there were not enough
+ * without it. */
 static bool is_in_time(const struct grammar_constraint *c, unsigned level)
 {
     return missing(c, level) < c->tokens || missing(c, 0) > c->tokens;

@@ -3,9 +3,9 @@
  * A reply may end when its text is complete; if nothing more can follow, the reply ends without
  * another token.
  *
- * A reply near its limit is led to a complete end: a token is banned if the text would then miss
- * more bytes than tokens may still come, counting one byte a token. So a limit, a full context or
- * a repetition does not cut the text. */
+ * A reply near its limit is led to a complete end: a token is banned if, after it, the text needs
+ * more bytes than the number of tokens that may still come. So a limit, a full context or a
+ * repetition does not cut the text. */
 #ifndef INGOT_RUNTIME_GRAMMAR_CONSTRAINT_H
 #define INGOT_RUNTIME_GRAMMAR_CONSTRAINT_H
 
@@ -39,8 +39,8 @@ struct grammar_constraint {
 
 /* Bytes of memory that a constraint needs for a vocabulary. */
 size_t grammar_constraint_bytes(uint32_t vocab);
-/* Open without a grammar. memory: grammar_constraint_bytes(), 64-byte aligned; NULL: grammars
- * will never be used. t and memory must outlive c. */
+/* Open without a grammar. memory: grammar_constraint_bytes(), 64-byte aligned, or NULL if grammars
+ * are never used. t and memory must outlive c. */
 void grammar_constraint_open(struct grammar_constraint *c, void *memory, const struct tokenizer *t,
                              uint32_t vocab);
 

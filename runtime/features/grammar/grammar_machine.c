@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* States that can be reached without a byte, when calls begin and end. Each state is visited
- * once, in the order in which it was found. */
+/* States that can be reached without reading a byte, because calls begin and end. Each state is
+ * visited once, in the order in which it was found. */
 enum { REACHED = 192 };
 
 struct reach {
@@ -56,7 +56,7 @@ static void reach(struct reach *r, unsigned state, unsigned frame)
     }
 }
 
-/* Begin a call, or run it again, after `done` runs. */
+/* Begin a call (done 0), or run it again after `done` runs. */
 static void enter(struct reach *r, unsigned call, unsigned done, unsigned below)
 {
     unsigned depth = below == 0 ? 1 : frame_of(r->m, below)->depth + 1u;
@@ -195,8 +195,8 @@ bool grammar_goes_on(struct grammar_machine *m, unsigned level)
     return false;
 }
 
-/* Move the frames that the level's states use to the front; the frames below each of them come
- * before it. */
+/* Move the frames that the level's states use to the front; each comes after the frames below
+ * it. */
 void grammar_settle(struct grammar_machine *m, unsigned level)
 {
     uint16_t *moved = m->moved;

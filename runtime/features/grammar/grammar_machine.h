@@ -1,9 +1,9 @@
 /* Runs a grammar over bytes. If a byte can be read in several ways, all of them are followed, up to
- * GRAMMAR_WAYS; further ways are dropped. A very ambiguous grammar therefore may allow less than
- * it describes, the same on every machine, but never more.
+ * GRAMMAR_WAYS; further ways are dropped. A very ambiguous grammar may therefore allow less than it
+ * describes, but never more, and the same on every machine.
  *
- * The machine stands after the bytes of accepted tokens, at level 0. Bytes that are tried for
- * the next token are on higher levels; continuing from a lower level takes them back. */
+ * Level 0 is the position after the bytes of accepted tokens. Bytes that are tried for the next
+ * token are on higher levels; continuing from a lower level takes them back. */
 #ifndef INGOT_RUNTIME_GRAMMAR_MACHINE_H
 #define INGOT_RUNTIME_GRAMMAR_MACHINE_H
 
@@ -14,7 +14,7 @@ enum {
     GRAMMAR_LEVELS = 256,  /* bytes of a token at most: longer tokens are never allowed */
     GRAMMAR_FRAMES = 4096, /* open calls of all states at all levels */
     GRAMMAR_STEPS =
-        1 << 27 /* for one token, or for one pass over a vocabulary: below a second on a PC */
+        1 << 27 /* limit for a token, or for a pass over a vocabulary: less than 1 s on a PC */
 };
 
 /* An open call. States with the same outer calls share frames. */
@@ -59,11 +59,11 @@ static inline bool grammar_is_spent(const struct grammar_machine *m)
     return m->steps > GRAMMAR_STEPS;
 }
 
-/* Read one byte after those of `level` (below GRAMMAR_LEVELS); the result is level + 1. False:
- * the byte is not allowed there. */
+/* Read one byte after those of `level` (below GRAMMAR_LEVELS); the result is level + 1. Returns
+ * false if the byte is not allowed. */
 bool grammar_push(struct grammar_machine *m, unsigned level, uint8_t byte);
 
-/* Return whether the text up to `level` is complete; and whether any byte may follow it. */
+/* Return true if the text up to `level` is complete; return true if any byte may follow it. */
 bool grammar_accepts(struct grammar_machine *m, unsigned level);
 bool grammar_goes_on(struct grammar_machine *m, unsigned level);
 

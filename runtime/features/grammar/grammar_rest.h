@@ -1,5 +1,5 @@
-/* How much of a text is missing: the fewest bytes that complete it. This leads a reply near its
- * limit to a complete end. */
+/* The fewest bytes that complete a text. This leads a reply near its limit to a complete
+ * end. */
 #ifndef INGOT_RUNTIME_GRAMMAR_GRAMMAR_REST_H
 #define INGOT_RUNTIME_GRAMMAR_GRAMMAR_REST_H
 

@@ -16,8 +16,8 @@ static const uint8_t *bytes_of(const struct tokenizer *t, uint32_t id, size_t *n
     return (const uint8_t *)tokenizer_piece(t, id, INGOT_NO_TOKEN, n);
 }
 
-/* Push s (n) after its first *level bytes, which were pushed already. False: a byte was
- * refused after *level allowed bytes, or s is longer than the levels. */
+/* Push s (n) without its first *level bytes, which were pushed already. Returns false if a byte was
+ * refused, after *level allowed bytes, or if s is longer than the levels. */
 static bool push_all(struct grammar_machine *m, const uint8_t *s, size_t n, unsigned *level)
 {
     while (*level < n) {

@@ -28,7 +28,7 @@ static size_t memory(void *state, const struct app *a, const struct image *image
     return s->bytes != 0 ? arena_take_bytes(s->bytes) : 0;
 }
 
-/* Keep the passes of a prompt. A reply is kept when it has ended, because its passes have only one
+/* Keep the passes of a prompt. A reply is kept only when it has ended, because its passes have one
  * token each. */
 static void keep_pass(void *context, struct session *session)
 {

@@ -4,15 +4,15 @@
 
 #include "runtime/app/app.h"
 
-/* Find the file NAME.sav; NULL: there is no such file. */
+/* Return the file NAME.sav, or NULL if there is none. */
 const struct file *app_find_learnt(struct app *a, const char *name);
 
-/* Report the result of loading at the start; an error is logged. True: loaded; then
+/* Return true if a load at the start succeeded; otherwise log the error. After a success,
  * app_log_learnt logs that n of `what` were loaded. */
 bool app_was_learnt(struct app *a, enum err e);
 void app_log_learnt(struct app *a, const struct file *file, unsigned n, const char *what);
 
-/* As app_was_learnt, for /load: prints the result. True: loaded. */
+/* As app_was_learnt, for /load: the result is printed. */
 bool app_was_loaded(struct app *a, enum err e);
 
 /* The word for /save and /load that learning features share, and the error when no feature

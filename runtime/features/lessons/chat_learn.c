@@ -72,8 +72,8 @@ void chat_learn_make_margin(struct chat *c, uint32_t rival, float rival_logit, u
     vector_add(l->error, l->row, -micro_lora_slope(&l->head, target_logit), l->dim);
 }
 
-/* Take a step from h and its logits. feels: the EWC penalty counts the example. True: the
- * target wins already, so no step was taken. */
+/* Take a step from h and its logits. With `feels` the EWC penalty counts the example. Returns true
+ * if the target wins already; then no step was taken. */
 static bool take_step(struct chat *c, const float *h, const float *logits, uint32_t target,
                       float sign, bool feels)
 {
@@ -145,7 +145,7 @@ uint32_t chat_learn_draw(const struct chat *c, const float *logits, unsigned *se
     return choice.ids[micro_lora_draw(&choice, at + 0.5f)];
 }
 
-/* Count F for a token that the model itself drew, without a step. */
+/* Count a token that the model itself drew for the EWC penalty, without a step. */
 static void feel(struct chat *c, const float *logits, uint32_t target)
 {
     struct lessons *l = &lessons_of(c)->lessons;
@@ -278,7 +278,7 @@ void chat_learn_settle(struct chat *c, const struct learner_totals *before,
     lesson->thrown = now->thrown - before->thrown;
 }
 
-/* Count the taught examples that win, by any margin. *all (or NULL): how many there are. */
+/* Count the taught examples that win by any margin. *all (or NULL): their whole number. */
 static enum err count_wins(struct chat *c, uint32_t *wins, uint32_t *all)
 {
     struct lessons *l = &lessons_of(c)->lessons;

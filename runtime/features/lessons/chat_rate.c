@@ -10,7 +10,7 @@ struct collect {
     struct chat *chat;
     bool good;
     uint32_t most; /* of them */
-    /* For each example of a good reply: its token was the most likely before the step. */
+    /* For each example of a good reply: 1 if its token was the most likely before the step. */
     uint8_t won[LESSONS_MOST_ROOM / 4];
 };
 
@@ -24,7 +24,7 @@ static uint32_t find_winner(const float *logits, uint32_t vocab)
     return winner;
 }
 
-/* Good: one step towards each token. Bad: chat_learn_yield chooses among them later. */
+/* Take a step towards each token of a good reply. For a bad one chat_learn_yield chooses later. */
 static void visit(void *context, uint32_t position, const float *logits)
 {
     struct collect *k = context;
@@ -47,7 +47,7 @@ static void visit(void *context, uint32_t position, const float *logits)
 
 /* ---- a rating must not make other answers worse ---------------------------------------------- */
 
-/* Half of the places of a bad reply: the first ones. chat_learn_hold takes their steps again. */
+/* Keep the first half of a bad reply's places. chat_learn_hold takes their steps again. */
 static void halve_places(struct lessons *l, struct chat_lesson *lesson)
 {
     lesson->tokens /= 2;
@@ -58,8 +58,8 @@ static void halve_places(struct lessons *l, struct chat_lesson *lesson)
     learner_restart(&l->learner);
 }
 
-/* After the steps of a bad reply: what was well and has lost its token gets it back, in turn with
- * taught answers, which are practised. *lost: how many are not well yet. */
+/* After the steps of a bad reply: alternately give examples that were well their tokens back, and
+ * practise taught answers. *lost is the number of examples that are not well yet. */
 static enum err mend(struct chat *c, const struct chat_learn_watch *w, struct chat_lesson *lesson,
                      uint32_t *lost)
 {
@@ -74,8 +74,8 @@ static enum err mend(struct chat *c, const struct chat_learn_watch *w, struct ch
     return e;
 }
 
-/* The most likely token now where the reply's token i was the most likely before; otherwise that
- * token. *logits: all of them, or NULL. */
+/* If the reply's token i was the most likely before, *winner is the most likely token now, with all
+ * logits; otherwise it is that token, and *logits is NULL. */
 static enum err look_at_own(struct chat *c, const struct collect *k, uint32_t i, uint32_t *token,
                             uint32_t *winner, float **logits)
 {
@@ -96,9 +96,9 @@ static enum err look_at_own(struct chat *c, const struct collect *k, uint32_t i,
     return e;
 }
 
-/* The steps towards some tokens push others back, and what was taught before now acts here, too:
- * the same question would have another reply after a /good. So each token that lost becomes the
- * most likely again, by a little and by the shortest step. */
+/* Steps towards some tokens make other tokens lose, and earlier lessons now act here, too: after a
+ * /good the same question would have another reply. So each token that lost is made the most likely
+ * again, by a small margin and the shortest step. */
 static enum err regain(struct chat *c, const struct collect *k)
 {
     struct lessons *l = &lessons_of(c)->lessons;
@@ -120,8 +120,8 @@ static enum err regain(struct chat *c, const struct collect *k)
     return e;
 }
 
-/* Examples whose token is still not the most likely are dropped. The gate is shut there again, so
- * the token is what it was. */
+/* Drop examples whose token is still not the most likely. The gate is then shut for them again, so
+ * their token wins as before. */
 static enum err drop_lost(struct chat *c, struct collect *k)
 {
     struct lessons *l = &lessons_of(c)->lessons;
@@ -140,9 +140,9 @@ static enum err drop_lost(struct chat *c, struct collect *k)
     return e;
 }
 
-/* After the steps of a good reply. If an example that is watched has lost its token, the change is
- * halved until none has; each half is still a step towards the reply. If none of the reply's tokens
- * can stay, or others are still lost, it is undone. */
+/* After the steps of a good reply: if a watched example has lost its token, halve the change until
+ * none has; each half is still a step towards the reply. If none of the reply's tokens can stay, or
+ * examples still lose, the change is undone. */
 static enum err hold_back(struct chat *c, struct collect *k, const struct chat_learn_watch *w,
                           struct chat_lesson *lesson)
 {
@@ -166,8 +166,8 @@ static enum err hold_back(struct chat *c, struct collect *k, const struct chat_l
     return e;
 }
 
-/* The places of a bad reply give way. If other answers do not get well again, half as many places
- * give way, and so on. If not even one may, all is undone. */
+/* Change the places of a bad reply. If other answers do not get well again, half as many places
+ * change, and so on. If not even one place may change, all is undone. */
 static enum err give_way(struct chat *c, struct chat_learn_watch *w, struct chat_lesson *lesson)
 {
     struct lessons *l = &lessons_of(c)->lessons;
@@ -205,7 +205,7 @@ static enum err go_over(struct chat *c, const uint32_t *ids, uint32_t first, uin
     return e == ERR_OK ? session_append_visit(s, ids + first - 1, n - first + 1, visit, k) : e;
 }
 
-/* Return how many examples of a reply of n tokens are kept, or tried for /bad. */
+/* Return how many examples of a reply of n tokens are kept for /good, or tried for /bad. */
 static uint32_t room_of(struct chat *c, bool good, uint32_t n)
 {
     const struct lessons *l = &lessons_of(c)->lessons;

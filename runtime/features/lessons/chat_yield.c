@@ -3,7 +3,7 @@
  * each step is checked: a token may win only if it is at most CHAT_LEARN_NEARLY behind the
  * best token of the model without the adapter, and the nearest examples of earlier lessons
  * must keep their winners. A step that fails is made shorter, or taken back. Then all earlier
- * examples are compared; one that lost its token gets it back by the shortest step. */
+ * examples are compared; each that lost its token gets it back by the shortest step. */
 #include <string.h>
 
 #include "runtime/chat/chat_private.h"
@@ -21,7 +21,7 @@ static enum err look_at(struct chat *c, uint32_t example, struct look *k)
 {
     struct lessons *l = &lessons_of(c)->lessons;
     struct transformer *t = &c->session->model->transformer;
-    float *rows = l->learner.gradient, *logits; /* no step is taken now */
+    float *rows = l->learner.gradient, *logits; /* free, because no step is taken now */
     enum err e;
 
     memcpy(rows, l->hidden + (size_t)example * l->dim, l->dim * sizeof *rows);
@@ -74,8 +74,8 @@ static bool is_strange(const struct look *k)
 
 /* ---- earlier examples ------------------------------------------------------------------------ */
 
-/* The token that wins at the example, and the one that must win there: its target, or, if none is
- * known, the likeliest that the model might say. given_up: it may not be this one either. */
+/* *winner wins at the example. *token must win there: the example's target, or, if none is known,
+ * the likeliest token, except given_up, that the model might say. */
 static enum err look_for_target(struct chat *c, uint32_t example, uint32_t given_up, struct look *k,
                                 uint32_t *token, uint32_t *winner)
 {
@@ -138,7 +138,7 @@ static void put_nearby(struct nearby *w, uint32_t example, float cosine)
     w->examples[at] = example;
 }
 
-/* Looks at examples that are watched, and at the present lesson's. */
+/* Search the watched examples and those of the current lesson. */
 static enum err find_nearby(struct chat *c, uint32_t example, const struct chat_learn_watch *watch,
                             struct nearby *w)
 {
@@ -204,7 +204,7 @@ enum err chat_learn_count_lost(struct chat *c, const struct chat_learn_watch *w,
     return e;
 }
 
-/* If the example is not well, take the shortest step after which it is, to first order. */
+/* If the example is not well, take the shortest step that makes it well, to first order. */
 static enum err win_back(struct chat *c, uint32_t example, uint32_t given_up, uint32_t *lost)
 {
     struct lessons *l = &lessons_of(c)->lessons;
@@ -257,7 +257,7 @@ static enum err check_step(struct chat *c, uint32_t example, const struct nearby
     return e;
 }
 
-/* Make a token give way. *yields: another token wins now, by a little. */
+/* Make a token give way. *yields is true if another token now wins by a small margin. */
 static enum err yield(struct chat *c, uint32_t example, uint32_t token,
                       const struct chat_learn_watch *w, bool *yields)
 {
@@ -291,7 +291,7 @@ static enum err yield(struct chat *c, uint32_t example, uint32_t token,
     return e;
 }
 
-/* The same reply was called good before if it has the same token here. */
+/* Return true if an earlier good reply has the same token at the same place. */
 static bool is_same_place(const struct lessons *l, uint32_t earlier, uint32_t example)
 {
     float cosine = vector_dot(l->hidden + (size_t)earlier * l->dim,
@@ -301,7 +301,7 @@ static bool is_same_place(const struct lessons *l, uint32_t earlier, uint32_t ex
            cosine >= LESSONS_NEAR * l->lengths[earlier] * l->lengths[example];
 }
 
-/* A reply is not watched against itself. */
+/* Do not watch examples of an earlier rating of the same reply. */
 static void let_go(const struct lessons *l, struct chat_learn_watch *w)
 {
     for (uint32_t i = 0; i < l->first; i++) {

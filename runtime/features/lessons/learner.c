@@ -52,7 +52,7 @@ void learner_open(struct learner *l, void *memory, uint32_t dim, uint32_t rank,
 
 void learner_begin(struct learner *l)
 {
-    /* /undo goes back to this state. */
+    /* /undo restores this state. */
     memcpy(l->kept, l->lora.weights, l->ewc.n * sizeof(float));
     l->kept_totals = l->totals;
     l->can_undo = true;
@@ -70,7 +70,7 @@ bool learner_undo(struct learner *l)
     return true;
 }
 
-/* Clip the gradient's length. False: the gradient is not valid. */
+/* Clip the gradient's length. Returns false if the gradient is not valid. */
 static bool clip(const struct learner *l)
 {
     float square = vector_dot(l->gradient, l->gradient, l->ewc.n);
@@ -128,7 +128,7 @@ enum learner_step learner_step(struct learner *l, const float *h, const float *e
     } else {
         vector_add(l->lora.weights, l->gradient, -l->rule.rate * quality * sign, n);
     }
-    /* Too far, or not a number: restore the weights. */
+    /* If the weights are too large or not finite, restore them. */
     if (!learner_is_sound(l)) {
         memcpy(l->lora.weights, l->before, n * sizeof(float));
         l->totals.thrown++;

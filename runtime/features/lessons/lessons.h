@@ -13,9 +13,9 @@
 
 #define LESSONS_NEAR 0.99f
 
-/* A flag of targets: the token is from a question; it only opens the gate. */
+/* A flag of targets: the example is not practised and only opens the gate. */
 #define LESSONS_SAID 0x80000000u
-#define LESSONS_NO_TARGET UINT32_MAX /* LESSONS_SAID for a token that is not known */
+#define LESSONS_NO_TARGET UINT32_MAX /* LESSONS_SAID, and no token is known */
 
 enum {
     LESSONS_LEAST_ROOM =
@@ -43,9 +43,9 @@ struct lessons {
     struct micro_lora_head head;
     bool gated;
     uint32_t dim, row_floats;
-    uint32_t room;     /* room for examples; for notes: 1 / LESSONS_NOTE_SHARE of it */
+    uint32_t room;     /* for examples; notes have 1 / LESSONS_NOTE_SHARE of it */
     uint32_t n, first; /* number of examples, and where the current lesson begins */
-    uint32_t n_notes;  /* lessons whose examples are there, oldest first */
+    uint32_t n_notes;  /* lessons that still have examples, oldest first */
     struct lessons_note *notes;
     float *hidden;      /* (room, dim) normed, not adapted */
     float *lengths;     /* (room) lengths of hidden */
@@ -64,7 +64,7 @@ void lessons_open(struct lessons *l, void *memory, uint32_t dim, uint32_t row_fl
                   const struct micro_lora_head *head);
 
 /* hidden (dim) becomes the input of the head; its old value is `last`. With a gate, the adapter
- * acts only near an example, at a cosine of at least LESSONS_NEAR: elsewhere no bit changes. */
+ * acts only near an example, at a cosine of at least LESSONS_NEAR; no other state changes a bit. */
 void lessons_adapt(struct lessons *l, float *hidden);
 
 /* Call before the first token of a reply is computed, and after its last token: lessons that were
@@ -83,8 +83,8 @@ static inline bool lessons_is_taught(uint32_t target)
 /* Return how many examples a lesson can have. Taught examples stay; examples of rated replies can
  * be dropped for it. */
 uint32_t lessons_most(const struct lessons *l);
-/* Return the rated lesson that is dropped next, after `after` (UINT32_MAX: the first): the least
- * used lessons first, among these the oldest. Returns n_notes if there is none. */
+/* Return the rated lesson to drop after the lesson `after`, or the first to drop (UINT32_MAX): the
+ * least used lessons come first, among these the oldest. Returns n_notes if there is none. */
 uint32_t lessons_next_to_go(const struct lessons *l, uint32_t after);
 /* Return how many lessons must be dropped for a lesson of n examples, at most lessons_most. */
 uint32_t lessons_to_go(const struct lessons *l, uint32_t n);
@@ -103,7 +103,7 @@ static inline bool lessons_has_room(const struct lessons *l)
     return l->n < l->room;
 }
 
-/* Forget the current lesson and what was learnt in it. False: there is none. */
+/* Forget the current lesson and what was learnt in it. Returns false if there is none. */
 bool lessons_undo(struct lessons *l);
 
 /* Forget all lessons. */
@@ -118,12 +118,12 @@ uint64_t lessons_move_bytes(const struct lessons *l, uint32_t n_examples, uint32
 typedef enum err lessons_move_fn(void *context, void *memory, size_t bytes);
 
 /* Move everything that was learnt, in one order: counts, weights, EWC penalty, examples, notes.
- * loads: fills memory, which is not trusted before lessons_are_sound. No lesson can be undone
- * afterwards. ERR_BAD_MODEL: impossible counts; errors of move, after which a load is incomplete:
- * call lessons_clear. */
+ * With `loads` this fills memory, which is not trusted before lessons_are_sound. No lesson can be
+ * undone afterwards. ERR_BAD_MODEL: impossible counts; errors of move, after which a load is
+ * incomplete: call lessons_clear. */
 enum err lessons_move(struct lessons *l, bool loads, lessons_move_fn *move, void *context);
-/* Return true if there are only weights that a step can give and no NaN, only targets of the
- * model's vocabulary, and a note for each example. */
+/* Return true if all weights are finite and within a step's limits, all targets are in the model's
+ * vocabulary, and each example belongs to a note. */
 bool lessons_are_sound(const struct lessons *l, uint32_t vocab);
 /* A file of an earlier version has examples without notes: make notes for them. */
 void lessons_note_old(struct lessons *l);

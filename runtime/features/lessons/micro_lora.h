@@ -1,4 +1,4 @@
-/* An adapter of rank 1 to 4 on the final normed hidden state, which learns on the board:
+/* An adapter of low rank on the final normed hidden state, which learns on the board:
  *
  *     h~ = h + s B (A h)          logits = head(h~)
  *
@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 enum {
-    MICRO_LORA_MOST_RANK = 4,   /* rank of a lesson's adapter */
-    MICRO_LORA_RANKS = 32,      /* largest rank of any adapter; a fabric's may be larger */
+    MICRO_LORA_MOST_RANK = 4,   /* largest rank of a lesson's adapter */
+    MICRO_LORA_RANKS = 32,      /* largest rank of a fabric's adapter */
     MICRO_LORA_CANDIDATES = 32, /* best logits of a step, besides the target */
 };
 
@@ -47,11 +47,11 @@ struct micro_lora_choice {
 size_t micro_lora_floats(uint32_t dim, uint32_t rank);
 
 /* Open an adapter. weights: micro_lora_floats() floats; 1 <= rank <= MICRO_LORA_RANKS. A is small
- * and random from `seed`, B is zero: at first h~ equals h to the bit. */
+ * and random, from `seed`; B is zero, so at first h~ equals h to the bit. */
 void micro_lora_open(struct micro_lora *m, float *weights, uint32_t dim, uint32_t rank,
                      unsigned seed);
 
-/* h (dim) becomes h~. A zero B changes no bit. */
+/* Turn h (dim) into h~. If B is zero, no bit changes. */
 void micro_lora_apply(const struct micro_lora *m, float *h);
 
 /* Choose the best of the logits (vocab), smaller ids first among equals, and the target < vocab.
@@ -62,11 +62,11 @@ void micro_lora_choose(struct micro_lora_choice *c, const struct micro_lora_head
 /* Return the derivative of a logit f(z) = cap tanh(scale z / cap), or scale z, from f alone. */
 float micro_lora_slope(const struct micro_lora_head *head, float logit);
 
-/* The errors of another loss: the margin of the best other token over the target. Only two rows
- * have an error, and their gradient is the derivative of the margin. c->n >= 2. */
+/* Compute the errors of another loss, the margin of the best other token over the target. Only
+ * these two rows have an error: the derivative of the margin. c->n >= 2. */
 void micro_lora_hinge(struct micro_lora_choice *c, const struct micro_lora_head *head);
 
-/* Return the token that a number from 0 to 1 draws. */
+/* Return the token that is drawn by a random number from 0 to 1. */
 uint32_t micro_lora_draw(const struct micro_lora_choice *c, float at);
 
 /* The gradient at (h, e), both (dim), in the layout of the weights. */
@@ -75,7 +75,7 @@ void micro_lora_gradient(const struct micro_lora *m, const float *h, const float
 
 /* B A of base becomes keep B A + add b a of micro, as closely as base's rank allows (least
  * squares). The products are added, because adding A and B separately would mix unrelated pairs.
- * For equal dim and scale, and ranks up to MICRO_LORA_MOST_RANK; work:
+ * Both have equal dim and scale, and ranks up to MICRO_LORA_MOST_RANK; work:
  * micro_lora_merge_floats(). */
 size_t micro_lora_merge_floats(uint32_t dim);
 void micro_lora_merge(struct micro_lora *base, float keep, const struct micro_lora *micro,

@@ -1,6 +1,6 @@
-/* Merge two adapters into one of the first's rank. Side by side they are P Q, with P (dim, n)
- * and Q (n, dim), n <= 8. Both are made orthonormal, which leaves a core of n x n numbers; its
- * largest singular values are those of the product. */
+/* Merge two adapters into one of the first's rank. Their sum is P Q, with P (dim, n) and Q (n,
+ * dim), n <= 8. Both are made orthonormal, which leaves a core of n x n numbers. The largest
+ * singular values of the core are those of the product. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Vectors of floats for learning. Only + - * / and sqrt, in a fixed order and without fma, so
- * that a step has the same bits on every ISA. Sums use several lanes, so that a compiler may
+/* Vectors of floats for learning. They use only + - * / and sqrt, in a fixed order and without fma,
+ * so that a step has the same bits on every ISA. Sums use several lanes, so that a compiler may
  * still use vectors. */
 #ifndef INGOT_RUNTIME_LEARN_VECTOR_H
 #define INGOT_RUNTIME_LEARN_VECTOR_H
