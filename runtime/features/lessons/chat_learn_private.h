@@ -62,8 +62,8 @@ struct chat_learn_watch {
     uint32_t given_up[CHAT_LEARN_YIELDS]; /* tokens that may not win at the places of a bad reply */
 };
 
-/* Watch the examples that are well: a taught token, or one of a good reply, wins; where a bad
- * reply gave way, a token that the model might say does. Errors of the head, as below. */
+/* Watch the examples that are well: where a taught token or one of a good reply wins, and where, in
+ * place of a bad reply's token, one wins that the model might say. Errors of the head, as below. */
 enum err chat_learn_watch(struct chat *c, struct chat_learn_watch *w);
 /* Count the watched examples of earlier lessons that are not well any more. */
 enum err chat_learn_count_lost(struct chat *c, const struct chat_learn_watch *w, uint32_t *lost);

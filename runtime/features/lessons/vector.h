@@ -18,7 +18,7 @@ void vector_scale(float *x, float a, size_t n);
 /* Return true if all n numbers are finite. */
 bool vector_is_finite(const float *x, size_t n);
 
-/* Normalize x to length 1. False, with x unchanged: its length is 0 or overflows a float. */
+/* Normalize x to length 1. If its length is 0 or not finite, return false and change nothing. */
 bool vector_normalize(float *x, size_t n);
 
 /* Fill x with uniform numbers in [-size, size), never 0, from *seed, which advances. */

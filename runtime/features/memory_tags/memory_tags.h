@@ -27,8 +27,8 @@ struct memory_operation {
 
 /* All zeros at the beginning of a reply. */
 struct memory_tags {
-    uint32_t n, refused; /* operations to do, and refused ones: too many, too long, cut, or
-                          * without a valid namespace */
+    uint32_t n, refused; /* operations to do; refused ones, which are too many, too long, cut or for
+                          * no namespace */
     struct memory_operation operations[MEMORY_TAGS_OPERATIONS];
 };
 

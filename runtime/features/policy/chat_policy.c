@@ -36,8 +36,8 @@ static bool can_stop_thoughts(const struct chat *c)
     return c->options->reply.think != THINK_OFF && c->template->bytes[INGOT_CHAT_NO_THINKING] != 0;
 }
 
-/* Encode the turn for a reply without thoughts, after the session's ids: *n tokens; 0: not
- * possible, or no room. */
+/* Encode the turn for a reply without thoughts after the session's ids. *n is its number of tokens,
+ * or 0 if there is no room or no such form. */
 static uint32_t *encode_quiet(struct chat *c, const char *text, size_t bytes, bool first, size_t *n)
 {
     uint32_t think = c->options->reply.think, room, *ids = session_room(c->session, &room);
@@ -54,8 +54,8 @@ static uint32_t *encode_quiet(struct chat *c, const char *text, size_t bytes, bo
     return ids;
 }
 
-/* Return the start of the question in the turn's tokens [own, to). The common beginning of all
- * conversations is not part of it, because it is often computed already. */
+/* Return the start of the question in the turn's tokens [own, to). Leave out the common beginning
+ * of all conversations, because it is often computed already. */
 static uint32_t question_start(struct chat *c, uint32_t own, uint32_t to)
 {
     uint32_t opening = c->started ? 0 : (uint32_t)chat_encode_opening(c);
@@ -88,7 +88,7 @@ static enum err look_at(struct chat *c, uint32_t own, uint32_t to, const struct 
 
 /* ---- the choice ------------------------------------------------------------------------------ */
 
-/* Flip the choice of one head, so that other choices than the defaults are tried, too. */
+/* Flip the choice of one head, so that choices other than the defaults are tried, too. */
 static void explore(struct chat *c, uint8_t choice[POLICY_HEADS])
 {
     uint32_t turn = policy_of(c)->experience.totals.turns, round = turn / EXPLORED_TURNS;
@@ -189,7 +189,7 @@ static enum err begin(void *state, struct feature_turn *t, const struct stop *st
 
 /* ---- the result ------------------------------------------------------------------------------ */
 
-/* Return the reply's tokens a second, as a fraction of the plan's prediction. */
+/* Return the reply's tokens per second as a fraction of the plan's prediction. */
 static float measure(const struct chat *c, const struct generate_result *r)
 {
     uint64_t hz = c->console->platform->clock.hz,

@@ -21,8 +21,8 @@ struct chat_policy {
     float throughput;           /* throughput of its reply, as in struct policy_state */
     float temp;                 /* saved parameters of the sampler */
     bool timed;                 /* saved parameters of guesses */
-    uint32_t computed;          /* tokens of the prompt computed before the choice, and their
-                                 * time */
+    uint32_t computed;          /* tokens of the prompt that were computed before the
+                                 * choice */
     uint64_t start;
     struct stream_stats before;
 };
@@ -35,7 +35,7 @@ static inline struct chat_policy *policy_of(const struct chat *c)
 /* Open the policy, for which the model planned room. */
 void chat_policy_open(struct chat *c);
 
-/* Judge the last turn as good or bad, or as taken back. False: no turn waits for judgement. */
+/* Judge the last turn as good or bad, or as taken back. Returns false if it is judged already. */
 bool chat_policy_rate(struct chat *c, bool good);
 bool chat_policy_undone(struct chat *c);
 

@@ -1,7 +1,7 @@
 /* A conversation's experience of its turns: patterns of questions, and a policy that learns from
- * the results of the answers. A turn is seen (experience_see), gets a choice, ends, and is
- * judged when the next turn begins: until then somebody may rate it good or bad, or take it back.
- * The chat owns the experience. */
+ * the results of the answers. A turn is seen (experience_see), gets a choice, ends, and is judged
+ * when the next turn begins. Until then somebody may rate it good or bad, or take it back. The chat
+ * owns the experience. */
 #ifndef INGOT_RUNTIME_EXPERIENCE_H
 #define INGOT_RUNTIME_EXPERIENCE_H
 
@@ -46,7 +46,7 @@ struct experience {
     struct turn_signs signs;
     float *key; /* (dim) direction of the sum; zeros: none */
     float near; /* the highest cosine found for the question */
-    float went; /* and the quality of the patterns found */
+    float went; /* the quality of the patterns that were found */
 };
 
 /* Open an empty experience. memory: experience_bytes(), aligned for floats. */
@@ -73,7 +73,7 @@ void experience_ended(struct experience *e, bool by_itself, bool repeated);
 /* The current turn failed and is not judged. */
 void experience_forget(struct experience *e);
 
-/* Rate the latest turn, if it is not judged yet. False: there is no such turn. */
+/* Rate the latest turn. Returns false if there is none, or if it is judged already. */
 bool experience_rate(struct experience *e, bool good);
 bool experience_undone(struct experience *e);
 

@@ -35,9 +35,9 @@ void patterns_open(struct patterns *p, void *memory, uint32_t dim, uint32_t room
  * key (dim) has any length. Returns how many. */
 uint32_t patterns_find(struct patterns *p, const float *key, struct pattern_found *found);
 
-/* Add a turn. Returns the index of the pattern into which it was merged if the cosine is above
- * .9, otherwise of a new pattern. UINT32_MAX: the key has no direction, or quality is outside
- * 0 .. 1; nothing was added. */
+/* Add a turn. Returns the index of the pattern into which it was merged if the cosine is above .9,
+ * otherwise of a new pattern. Adds nothing and returns UINT32_MAX if the key has no direction, or
+ * quality is outside 0 .. 1. */
 uint32_t patterns_add(struct patterns *p, const float *key, float quality);
 
 /* Drop patterns with a quality below .3 that were used less than 5 times. Returns how many. */

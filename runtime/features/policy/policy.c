@@ -93,7 +93,7 @@ void policy_choose(struct policy *p, const struct policy_state *state, struct po
         for (uint8_t i = 1; i < policy_choices((enum policy_head)k); i++) {
             best = s.p[k][i] > s.p[k][best] ? i : best;
         }
-        /* An unsure head leaves the default. */
+        /* If a head is not sure, the default is chosen. */
         choice->sure[k] = s.p[k][best];
         choice->choice[k] = s.p[k][best] >= SURE ? best : 0;
         choice->own[k] = choice->choice[k];
@@ -190,7 +190,7 @@ bool policy_learn(struct policy *p, const struct trajectory *t, float rate)
     return true;
 }
 
-/* The quality is 1/2, and more for each sign of a good turn. */
+/* The quality is 1/2 plus a bonus for each sign of a good turn. */
 float turn_quality(const struct turn_signs *signs)
 {
     /* If a person rated the turn, only that counts. */

@@ -47,7 +47,7 @@ struct policy_state {
 struct policy_choice {
     uint8_t choice[POLICY_HEADS]; /* 0: the default */
     float sure[POLICY_HEADS];     /* its probability */
-    uint8_t own[POLICY_HEADS];    /* the choice without triggers, from which nothing is learnt */
+    uint8_t own[POLICY_HEADS];    /* the choice as it is without triggers, which teach nothing */
 };
 
 /* A past turn: the facts before it, the choices, and the result. */
@@ -72,17 +72,17 @@ void policy_open(struct policy *p, unsigned seed);
 void policy_begin(struct policy *p); /* a conversation */
 
 /* Choose for a turn, and advance the state to the next turn. Triggers override what was learnt: at
- * a pressure above .9 the context is the smallest, and below half of the throughput a draft
+ * a pressure above .9 the context is the smallest, and at a throughput below .5 a draft
  * guesses. */
 void policy_choose(struct policy *p, const struct policy_state *state,
                    struct policy_choice *choice);
 
-/* Loss of a trajectory, and its gradient to *g (which may be NULL): (quality - 1/2) times the
- * sum of -log p of the choices. A good turn makes its choices more likely, a bad turn the
+/* Return the loss of a trajectory, (quality - 1/2) times the sum of -log p of the choices, and its
+ * gradient in *g (which may be NULL). A good turn makes its choices more likely, a bad turn the
  * other choices. The gradient goes only through this turn's step: the earlier h is a constant. */
 float policy_loss(const struct policy *p, const struct trajectory *t, struct policy_weights *g);
 
-/* One step of gradient descent. False: the step gave NaN or weights beyond 100, and was dropped. */
+/* One step of gradient descent. False: the step was dropped (NaN or weights above 100). */
 bool policy_learn(struct policy *p, const struct trajectory *t, float rate);
 
 float turn_quality(const struct turn_signs *signs);

@@ -9,7 +9,7 @@
 
 enum { WHOLE_BYTES = 4096 };
 
-/* A quarter more than the present prompt takes, so that a longer prompt has room. Whole
+/* Return a quarter more than the present prompt takes, so that a longer prompt has room. Whole
  * sectors, so that a copied file has its halves at the same offsets. */
 static uint64_t with_room(uint64_t bytes)
 {

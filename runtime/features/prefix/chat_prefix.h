@@ -1,15 +1,15 @@
 /* A file of the card with the beginning that all conversations with a system prompt share. It is
  * loaded when a machine starts, so that its tokens are not computed again. The file is a saved
- * conversation without turns (saved_chat.h). It is for one model, types of keys and values, and
- * ids; if these differ, the beginning is computed as usual. */
+ * conversation without turns (saved_chat.h). It is valid for one model, one choice of types of keys
+ * and values, and one list of ids; for others, the beginning is computed as usual. */
 #ifndef INGOT_RUNTIME_CHAT_PREFIX_H
 #define INGOT_RUNTIME_CHAT_PREFIX_H
 
 #include "runtime/chat/chat.h"
 #include "runtime/saved/saved_chat.h"
 
-/* Bytes of the file; 0: conversations have no common beginning, or it is too long. The
- * conversation must be empty. */
+/* Return the bytes of the file, or 0 if conversations have no common beginning, or one that is too
+ * long. The conversation must be empty. */
 uint64_t chat_prefix_bytes(struct chat *c);
 
 /* Save the prefix; compute it first if the session does not have it. Errors of saved_chat_write and

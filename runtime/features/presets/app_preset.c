@@ -94,8 +94,8 @@ static enum err use_lists(struct app *a, const struct options *before)
 }
 
 /* Begin a new conversation with the options of a preset; options for a start are reported as
- * such. After an error everything is as before, except that adapters may be in use;
- * a->error_message says why; it is NULL if the report has the message. */
+ * such. After an error everything is as before, except that the preset's adapters may be in use;
+ * a->error_message says why, or is NULL if the report has the message. */
 static enum err use_preset(struct app *a, const char *name, const struct options_report *report)
 {
     struct options *o = a->setup.options,

@@ -36,8 +36,8 @@ static bool is_small(const struct app *a)
     return n_parameters(&a->chat.session->model->image.header->params) < LEAST_PARAMETERS;
 }
 
-/* Return true if a grammar can constrain the next reply: memories are on, there is memory for a
- * grammar, and no grammar is in use. */
+/* Return true if a grammar can constrain the next reply: memories are on, there is memory for it,
+ * no grammar is in use, and there are no beams. */
 static bool may_hold(struct app *a, struct grammar_constraint *c)
 {
     return lessons_of(&a->chat)->learns && grammar_constraint_has_room(c) && !c->on &&
@@ -74,8 +74,8 @@ static void say_what_is_missing(struct app *a)
 
 /* ---- a larger one ---------------------------------------------------------------------------- */
 
-/* Constrain the next reply to whole tags, if memories are on, there is memory for a grammar, and
- * no grammar is in use. False: the reply is not constrained. */
+/* Constrain the next reply to whole tags if may_hold() allows it. Returns false if the reply is not
+ * constrained. */
 static bool hold_tags(struct app *a, struct grammar_constraint *c)
 {
     const char *error_message;

@@ -1,6 +1,6 @@
 /* A small model is not asked to write a memory, but to choose one of the person's own sentences. A
  * grammar constrains the choice to the most informative sentences, by the weights of their words
- * (recall.h). Questions and sentences that are already remembered are left out. */
+ * (recall.h). Questions are left out, and so are sentences that are already remembered. */
 #include "runtime/features/reflection/reflection_choice.h"
 
 #include <string.h>
@@ -130,7 +130,7 @@ const char *reflection_choices(struct chat *c)
     if (all.n == 1) {
         to = put_tag(to, &all.list[0]);
     }
-    for (unsigned i = 0; i < all.n * all.n; i++) { /* each two of them, in each order */
+    for (unsigned i = 0; i < all.n * all.n; i++) { /* each pair of them, in both orders */
         const struct choice *one = &all.list[i / all.n], *other = &all.list[i % all.n];
 
         if (one != other) {

@@ -5,8 +5,8 @@
 struct chat;
 
 /* Return a list of choices (grammar_constraint_use_choices), valid until the next turn. Each choice
- * stores two of up to three of the person's sentences, or the only one, with memory tags. NULL: no
- * sentence. Only with learn=on. */
+ * stores a pair of the up to three best sentences of the person with memory tags, or the only one.
+ * NULL: no sentence. Only with learn=on. */
 const char *reflection_choices(struct chat *c);
 
 #endif

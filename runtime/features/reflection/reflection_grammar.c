@@ -1,5 +1,5 @@
 /* The grammar of replies to /reflect, made on the board: a text with memories in it, whose tags are
- * whole,
+ * complete,
  *
  *     <|mem_store|>NAMESPACE TEXT<|mem_end|>
  *
@@ -13,8 +13,8 @@
 
 static const char begin_tag[] = "<|mem_store|>", end_tag[] = "<|mem_end|>";
 
-/* States: the text; one after each byte of the tags and of the namespaces' names; the memory,
- * and one byte of it. */
+/* States: the text; one after each byte of the tags and of the namespaces' names; the memory; its
+ * first byte. */
 enum {
     TEXT,
     BODY,

@@ -5,7 +5,7 @@
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 
-/* Open the log. NULL: success; otherwise the reason. */
+/* Open the log. Returns NULL, or the reason why it failed. */
 static const char *open_log(struct turn_log_state *l, struct app *a)
 {
     const struct app_files *files = a->setup.files;

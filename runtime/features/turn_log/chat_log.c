@@ -81,7 +81,7 @@ static void end(void *state, struct feature_turn *t, const char *reason)
 
 /* ---- judgements ------------------------------------------------------------------------------ */
 
-/* Return the record of the last turn; 0: there is none. */
+/* Return the record of the last turn, or 0 if there is none. */
 static uint64_t last_logged(const struct turn_log_state *l, const struct chat *c)
 {
     if (c->turns.n != 0) {

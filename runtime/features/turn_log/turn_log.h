@@ -25,7 +25,7 @@ struct turn_log {
     _Alignas(64) uint8_t buffer[TURN_LOG_BYTES];
 };
 
-/* Facts before a reply. Texts are UTF-8; NULL: left out. */
+/* Facts before a reply. Texts are UTF-8; those that are NULL are left out. */
 struct turn_log_turn {
     const char *model; /* its name */
     uint32_t model_crc;
@@ -35,8 +35,8 @@ struct turn_log_turn {
     size_t user_bytes;
 };
 
-/* Facts after a reply. ids (n): the turn's tokens; the first is token `start` of the
- * conversation; the reply begins at ids[reply]. end: why it ended. end_id: the token that
+/* Facts after a reply. ids (n) are the turn's tokens: ids[0] is token `start` of the
+ * conversation, and the reply begins at ids[reply]. end: why it ended. end_id: the token that
  * ends replies. */
 struct turn_log_end {
     const char *end;
