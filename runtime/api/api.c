@@ -45,7 +45,7 @@ static void answer_health(struct api_client *k)
     api_answer(k, a->model[0] != '\0' ? 200 : 503, "application/json", NULL, t.bytes, t.n);
 }
 
-/* Answer with a model or the list of models. asked: the name of a model; NULL: the whole list. */
+/* Answer with a model or the list of models. asked: a model's name, or NULL for the list. */
 static void answer_model(struct api_client *k, const char *asked)
 {
     struct api *a = k->api;

@@ -22,7 +22,7 @@
 
 enum {
     API_CLIENTS = 8,
-    API_WAITING = 4, /* requests that can wait for the model; the clients of others are told to come
+    API_WAITING = 4, /* requests that can wait for the model; further clients are told to try
                       * again */
     API_BODY_BYTES = 24 * 1024,
     API_LINE_BYTES = 32 * 1024,
@@ -30,10 +30,10 @@ enum {
     API_PIECE_BYTES = 1024,
     API_EVENT_BYTES = 8192, /* the longest event of mode=json that is parsed; longer ones are
                              * ignored */
-    API_SLOW_MS = 5000,     /* milliseconds that a reply waits for a client that does not take it */
+    API_SLOW_MS = 5000,     /* a reply waits this long, in ms, for a client that does not read */
     API_NAME_BYTES = 256,
-    API_MEMORY_BYTES = 160 * 1024, /* memory of one request: its values, and the line that it
-                                    * becomes */
+    API_MEMORY_BYTES = 160 * 1024, /* memory of one request: its values, and the line that is made
+                                    * of it */
 };
 
 enum api_stage {
@@ -51,7 +51,7 @@ struct api_client {
     enum api_stage stage;
     enum api_kind kind;
     uint64_t order;   /* the order of the waiting requests: the smallest number is answered next */
-    uint32_t callers; /* the number of requests that this slot has had: a new number means another
+    uint32_t callers; /* number of requests of this slot so far: another number means another
                        * client */
     bool keeps_body;  /* the current request keeps its body */
     bool uploads;     /* its body is a file: `body` holds the bytes that were not written yet */
@@ -62,7 +62,7 @@ struct api_client {
     char path[API_PATH_BYTES];
     size_t body_bytes;
     char body[API_BODY_BYTES + 1];
-    size_t out_at, out_end; /* where in `out` the bytes begin and end that were not fetched yet */
+    size_t out_at, out_end; /* begin and end of the bytes in `out` that were not fetched yet */
     bool last;              /* nothing more is added to out */
     bool cut;               /* the answer is incomplete: the connection is closed */
     char out[API_OUT_BYTES];
@@ -79,11 +79,11 @@ struct api_setup {
     void *group; /* api_group_bytes(n_group), 64-byte aligned and zeroed */
     uint32_t n_group;
     struct api_store store;
-    /* Replaces the current model by another. NULL: it is done; else an error message, and *status
-     * is that of the answer. If the function is NULL, the model never changes. */
+    /* Replaces the current model by another. Returns NULL, or an error message and in *status the
+     * status of the answer. If the function is NULL, the model never changes. */
     const char *(*load)(void *context, const char *name, int *status);
-    /* Constrains the following replies to a compiled grammar (bytes) until `release`. NULL: it is
-     * done; else a sentence that says why not. */
+    /* Constrains the following replies to a compiled grammar (bytes) until `release`. Returns NULL,
+     * or a sentence that says why it failed. */
     const char *(*hold)(void *context, const void *grammar, size_t bytes);
     void (*release)(void *context);
     /* Writes fields for /stats, as members of a JSON object with a comma in front; "" if
@@ -95,13 +95,13 @@ struct api_setup {
 struct api_work {
     struct api_client *client;
     uint32_t caller;    /* `callers` of the client when its request began */
-    bool begun, failed; /* the head has been sent; the answer ended with an error */
+    bool begun, failed; /* the head has been sent, the answer has failed */
     bool stops;         /* the last byte of input was a Ctrl-C */
     uint64_t number;
     struct api_job job; /* the request, and its current reply */
     struct api_answer answer;
     struct api_memory memory;
-    size_t request_bytes;     /* bytes of the request in the memory; the rest belongs to the
+    size_t request_bytes;     /* bytes of `memory` that the request takes; the rest is for the
                                * reply */
     uint32_t number_of_reply; /* the number of this reply among those to the request */
     struct api_events at;
@@ -110,8 +110,8 @@ struct api_work {
     struct api_text out;      /* text in `piece`, which is passed on when it is full */
     char piece[API_PIECE_BYTES];
     uint32_t embedded; /* tokens of the texts that were embedded so far */
-    bool in_values;    /* the numbers of a vector are arriving; in `event` one of them begins ... */
-    size_t number_at;  /* ... here */
+    bool in_values;    /* the numbers of a vector are arriving */
+    size_t number_at;  /* where the current one begins in `event` */
     size_t event_bytes; /* bytes of `event`; an event longer than API_EVENT_BYTES is dropped */
     char event[API_EVENT_BYTES + 1];
 };
@@ -125,7 +125,7 @@ struct api {
     struct api_work *work;   /* the answer at hand: `alone`, or a member of the group */
     struct api_work alone;   /* to a request that the model answers by itself */
     struct api_group *group; /* the requests that are answered in one pass */
-    bool was_alone;          /* the last turn was a request beside the group */
+    bool was_alone;          /* the last turn answered a request outside the group */
     struct api_upload upload;
     char line[API_LINE_BYTES];
     uint64_t memory[API_MEMORY_BYTES / sizeof(uint64_t)]; /* memory of the current request */
@@ -181,10 +181,10 @@ uint64_t api_now_ms(const struct api *a);
 /* Return true if the client of the current answer is gone. */
 bool api_is_gone(const struct api *a);
 
-/* Append bytes to the current answer. False: the client does not take them, or is gone. */
+/* Append bytes to the current answer. Returns false if the client does not take them or is gone. */
 bool api_out(struct api *a, const char *bytes, size_t n);
 
-/* Begin the answer to the request, which has been read; then begin reply i to it. */
+/* Begin the answer to a request that has been read, and begin its reply i. */
 void api_event_begin(struct api *a);
 void api_reply_begin(struct api *a, uint32_t i);
 
@@ -194,7 +194,7 @@ bool api_reply_has_room(struct api *a);
 /* Pass on the reply's text since the last call. */
 void api_reply_walk(struct api *a);
 
-/* End the reply with an error, which is the answer if nothing was sent. */
+/* End the reply with an error. If nothing was sent yet, the error is the answer. */
 void api_reply_fail(struct api *a, const struct api_error *e);
 
 /* End a reply that does not fit the memory. */

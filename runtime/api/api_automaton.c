@@ -7,7 +7,7 @@
 
 struct api_edge {
     struct api_edge *next;
-    uint16_t from, to; /* to: the number of a call, if this is a call */
+    uint16_t from, to; /* to: a state, or the number of a call */
     uint8_t low, high; /* low above high: the edge is a call */
 };
 
@@ -98,13 +98,13 @@ void api_automaton_call(struct api_automaton *a, uint32_t from, uint32_t to, uin
     add_edge(a, from, a->n_calls++, 1, 0);
 }
 
-/* Skip a part that no text ends: it has no run at all. */
+/* Add a call with 0 runs: the part begins at a state that no edge leaves. */
 void api_automaton_skip(struct api_automaton *a, uint32_t from, uint32_t to)
 {
     api_automaton_call(a, from, to, a->nowhere, 0, 1);
 }
 
-/* Group the edges by their states. False: a state has too many. */
+/* Group the edges by their states. Returns false if a state has too many. */
 static bool lay_out(const struct api_automaton *a, struct ingot_grammar *head)
 {
     struct ingot_grammar_state *states = (void *)(head + 1);

@@ -25,15 +25,15 @@ struct api_automaton {
 
 enum { API_STATES_MOST = 8192 };
 
-/* Set up an empty automaton. False: there is no memory. */
+/* Set up an empty automaton. Returns false without memory. */
 bool api_automaton_open(struct api_automaton *a, struct api_memory *m);
 
 uint32_t api_automaton_state(struct api_automaton *a);
 void api_automaton_accept(struct api_automaton *a, uint32_t state);
 
-/* Add a way between two states that reads: a byte from low to high; the bytes of a text in order;
- * nothing; or `least` to `most` runs of the part that begins at `start` and ends where a state
- * accepts. */
+/* Add a way between two states. These ways read: a byte from low to high; the bytes of a text in
+ * order; nothing; `least` to `most` runs of the part that begins at `start` and ends at a state
+ * that accepts. */
 void api_automaton_byte(struct api_automaton *a, uint32_t from, uint32_t to, uint8_t low,
                         uint8_t high);
 void api_automaton_text(struct api_automaton *a, uint32_t from, uint32_t to, const char *text,
@@ -42,8 +42,8 @@ void api_automaton_skip(struct api_automaton *a, uint32_t from, uint32_t to);
 void api_automaton_call(struct api_automaton *a, uint32_t from, uint32_t to, uint32_t start,
                         uint32_t least, uint32_t most);
 
-/* Return the automaton as a grammar of *bytes bytes that begins at `start`. NULL: it is too large,
- * or there is no memory. */
+/* Return the automaton as a grammar of *bytes bytes that begins at `start`. Returns NULL if it is
+ * too large or there is no memory. */
 void *api_automaton_grammar(const struct api_automaton *a, uint32_t start, size_t *bytes);
 
 #endif

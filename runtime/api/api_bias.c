@@ -31,8 +31,8 @@ static void begin_pair(struct api_text *list)
     api_text_print(list, "%s[", list->n > 1 ? "," : "");
 }
 
-/* End a pair whose first part, a token's number or a text, is in the list. The list's reader knows
- * no exponents. */
+/* End a pair whose first part, a token's number or a text, is in the list. The reader of the list
+ * does not accept exponents. */
 static void end_pair(struct api_text *list, const struct api_json *value)
 {
     api_text_put(list, ",", 1);

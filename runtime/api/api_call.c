@@ -15,7 +15,7 @@ static size_t without_space(const char *text, size_t bytes)
     return bytes;
 }
 
-/* Return where the mark starts; bytes: there is none. */
+/* Return the mark's offset, or `bytes` if there is none. */
 static size_t find_mark(const char *text, size_t bytes)
 {
     size_t n = strlen(API_CALL_MARK);
@@ -41,7 +41,7 @@ static size_t held_bytes(const char *text, size_t bytes)
     return n;
 }
 
-/* Find the object's own bytes, as far as they have come. True: the object is complete. */
+/* Count the object's bytes that have come, without what follows; returns true if it is complete. */
 static bool object_bytes(const char *text, size_t bytes, size_t *n)
 {
     bool quoted = false;

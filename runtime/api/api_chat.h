@@ -8,8 +8,8 @@
 /* Tokens of all replies to a request. */
 struct api_usage {
     uint32_t prompt, cached, reply;
-    bool counted;         /* a prompt was counted: ... */
-    uint32_t last_prompt; /* ... this prompt of the request was the last */
+    bool counted;         /* a prompt has been counted */
+    uint32_t last_prompt; /* the number of the last one */
 };
 
 /* Add the tokens of a finished reply. A prompt counts once, however many replies it has; tokens of
@@ -19,13 +19,13 @@ void api_usage_add(struct api_usage *u, const struct api_job *j);
 /* Write a piece of a reply as an event. */
 void api_chat_say(const struct api_stream *s, const struct api_piece *p);
 
-/* Write the end of a stream, after the last piece of all replies. j: the job of the first reply;
- * NULL: one has failed. */
+/* Write the end of a stream, after the last piece of all replies. j is the job of the first reply,
+ * or NULL if a reply has failed. */
 void api_chat_say_end(struct api_text *out, const struct api_answer *a, const struct api_usage *u,
                       const struct api_job *j);
 
-/* Write one object: the part before the replies, each piece of them, and the part after the last.
- * No reply may have failed. */
+/* Write one object: the part before the replies, a piece of a reply, and the part after the last
+ * reply. No reply may have failed. */
 void api_chat_begin(struct api_text *out, const struct api_answer *a);
 void api_chat_part(const struct api_stream *s, const struct api_piece *p);
 void api_chat_end(struct api_text *out, const struct api_usage *u, const struct api_job *j);

@@ -53,8 +53,8 @@ static void put_byte(void *context, char byte)
 }
 
 /* Let the network work, because the console asks for input again and again while the model works.
- * A client that is gone, or that does not take its answer, counts as a Ctrl-C. No byte follows
- * it, since the console asks until there is none. */
+ * A client that is gone, or that does not take its answer, counts as one Ctrl-C, and the next call
+ * returns no byte, since the console asks until there is none. */
 static int get_byte(void *context)
 {
     struct api *a = context;
@@ -68,7 +68,7 @@ static int get_byte(void *context)
     return a->work->stops ? CTRL_C : CONSOLE_NO_BYTE;
 }
 
-/* Make the answer the platform's console; a display does not show it. */
+/* Make the answer the platform's console. A display does not show the text. */
 void api_open_console(struct api *a)
 {
     static const struct console_setup setup = { .serial = false, .echo = false };

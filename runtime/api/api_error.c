@@ -1,4 +1,4 @@
-/* Why a request has no answer. */
+/* Errors that say why a request has no answer. */
 #include <stdarg.h>
 #include <string.h>
 

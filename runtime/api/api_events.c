@@ -128,7 +128,7 @@ void api_reply_begin(struct api *a, uint32_t i)
     w->memory.used += left;
 }
 
-/* The bytes of the score of a token, and of each of the likeliest ones. */
+/* Bytes of the score of one token, the reply's own or one of the likeliest. */
 enum { SCORE_BYTES = 32 };
 
 bool api_reply_has_room(struct api *a)
@@ -277,7 +277,7 @@ static void read_event(struct api *a)
     }
 }
 
-/* Pass on a byte: a whole event goes out at once, a long one in parts. */
+/* Pass on a byte: a whole event is sent at once, a long event in parts. */
 static void pass_byte(struct api *a, char byte)
 {
     struct api_work *w = a->work;
@@ -290,7 +290,7 @@ static void pass_byte(struct api *a, char byte)
     }
 }
 
-/* Take a number of a vector at once, because an event has more of them than `event` holds. */
+/* Take a number of a vector as soon as it ends, because `event` does not hold all of them. */
 static void take_number(struct api_work *w)
 {
     const struct api_json number = { .kind = JSON_NUMBER,
@@ -302,7 +302,7 @@ static void take_number(struct api_work *w)
     w->event_bytes = w->number_at;
 }
 
-/* Take a byte of an event `embedding`. False: it does not belong to a vector's numbers. */
+/* Take a byte of an event `embedding`. Returns false if it is not part of a vector's numbers. */
 static bool take_value(struct api_work *w, char byte)
 {
     static const char begins[] = "\"values\":[";

@@ -58,7 +58,7 @@ static bool read_float(struct api_reader *r, const struct api_field *f, const st
     return true;
 }
 
-/* Read top_p; its lower end switches it off, and so does a value below. */
+/* Read top_p; values below 1e-6 become 1e-6, which leaves only the most likely token. */
 static bool read_top_p(struct api_reader *r, const struct api_field *f, const struct api_json *v)
 {
     if (!is_within(f, v)) {
@@ -90,8 +90,8 @@ static bool read_repeat_last(struct api_reader *r, const struct api_field *f,
     return true;
 }
 
-/* Read an integer with or without a minus to all 64 bits, of which a double has fewer. False: it is
- * something else. */
+/* Read an integer, with or without a minus, to all 64 bits; a double has fewer. Returns false for
+ * all other numbers. */
 static bool read_digits(const struct api_json *v, uint64_t *value)
 {
     size_t at = v->text[0] == '-';
@@ -140,7 +140,7 @@ static bool read_most(struct api_reader *r, const struct api_field *f, const str
     return true;
 }
 
-/* Read a field of which only the value is accepted that asks for nothing. */
+/* Read a field of which only the value that asks for nothing is accepted. */
 static bool read_nothing(struct api_reader *r, const struct api_field *f, const struct api_json *v)
 {
     bool empty = api_json_is(v, JSON_FALSE) || (api_json_is(v, JSON_NUMBER) && is_within(f, v)) ||
@@ -159,7 +159,7 @@ static bool read_bool(struct api_reader *r, const char *name, const struct api_j
            api_refuse(r->e, 400, name, NULL, "%s has to be true or false", name);
 }
 
-/* Read whether a chat wants scores, or for a text how many other tokens to list. */
+/* Read logprobs: whether a chat wants scores; for a completion, how many other tokens to list. */
 static bool read_logprobs(struct api_reader *r, const struct api_field *f, const struct api_json *v)
 {
     if (r->q->kind == API_CHAT || api_json_is(v, JSON_FALSE)) {
@@ -354,8 +354,8 @@ static bool read_template(struct api_reader *r, const struct api_field *f, const
     { \
         .name = field, .kinds = of, .read = reader, .least = low, .most = high, .whole = true \
     }
-/* A parameter of the sampler. bit: its ingot_sampling_field; 0: model files have no default for
- * it. */
+/* A parameter of the sampler. bit: its ingot_sampling_field, or 0 if model files have no default
+ * for it. */
 #define SAMPLED(field, reader, member, low, high, bit) \
     { \
         .name = field, .kinds = BOTH, .read = reader, .at = SAMPLER(member), .least = low, \

@@ -79,7 +79,7 @@ bool api_format_read(struct api_reader *r, struct api_format *f)
     return take_schema(r, r->json_schema, NULL, f);
 }
 
-/* Use the format. If any object is allowed, no check is needed, and no bound of its depth. */
+/* Use the format. If it allows any object, no check and no bound of the depth are needed. */
 bool api_format_use(struct api_reader *r, const struct api_format *f)
 {
     struct api_held one = { .schema = f->schema, .strict = f->strict };

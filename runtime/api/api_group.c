@@ -11,7 +11,7 @@ size_t api_group_bytes(uint32_t n)
     return sizeof(struct api_group) + n * sizeof(struct api_member);
 }
 
-/* The network gets its turn between two layers, as beside a reply at the line. */
+/* Let the network work between two layers, as during a reply at the line. */
 static bool give_turn(void *context)
 {
     struct api *a = context;
@@ -62,7 +62,7 @@ static struct session *session_of(const struct api_member *m)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* The answer ends; its slot is free. */
+/* End the answer and free its slot. */
 static void end_member(struct api_member *m)
 {
     struct api_group *g = m->group;
@@ -99,7 +99,7 @@ void api_group_use(struct api_group *g, struct session *const *sequences, uint32
         return;
     }
     for (uint32_t i = 0; i < GROUP_MOST; i++) {
-        g->replies.slots[i].busy = false; /* nothing is known of their sequences */
+        g->replies.slots[i].busy = false; /* other code may have changed their sequences */
     }
     fail_all(g, 503, "another model or adapter was loaded, or /bench ran: ask again");
     memset(g->replies.slots, 0, sizeof g->replies.slots);
@@ -165,8 +165,8 @@ static void leave_scratch(void *owner, void *memory)
     (void)memory;
 }
 
-/* The prompt, in the room after the tokens of a free sequence, which are dropped if there is too
- * little for both. NULL: *e says why not. */
+/* Write the prompt after the tokens of a free sequence, which are dropped if there is no room for
+ * both. Returns NULL with the reason in *e if it does not fit. */
 static const uint32_t *encode(struct session *s, const struct api_request *q, size_t *n,
                               struct api_error *e)
 {
@@ -240,7 +240,7 @@ static bool put_prompt(struct api_member *m, struct api_error *e)
         return false;
     }
     m->slot = best_slot(r, first, ids, n, &same);
-    same = same < n ? same : (uint32_t)n - 1; /* one has to be computed */
+    same = same < n ? same : (uint32_t)n - 1; /* at least one token has to be computed */
     (void)session_cut(session_of(m), same);
     if (session_put(session_of(m), ids + same, n - same) != ERR_OK) {
         return api_refuse(e, 400, NULL, "context_length_exceeded",
@@ -249,7 +249,7 @@ static bool put_prompt(struct api_member *m, struct api_error *e)
     return true;
 }
 
-/* False: there is no reply, and the answer says why. */
+/* Returns false if there is no reply; the answer says why. */
 static bool begin_reply(struct api_member *m)
 {
     struct api *a = m->group->api;
@@ -282,7 +282,7 @@ static bool begin_reply(struct api_member *m)
     return true;
 }
 
-/* The biases are read once; reading overwrites them. */
+/* Read the biases, but only once, because reading overwrites them. */
 static bool read_biases(struct api_member *m)
 {
     struct api_request *q = &m->work.job.request;

@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Return true if an Authorization field (bytes) is Bearer and the token. The time does not
- * depend on where they differ. */
+/* Return true if an Authorization field (bytes) is Bearer and the token. The time that this takes
+ * does not depend on where they differ. */
 bool api_has_token(const char *authorization, size_t bytes, const char *token);
 
-/* Return true if a host, with or without a port (bytes), is one that only the machine's owner can
- * give to it: an IPv4 or IPv6 address, localhost, `name` or `name`.local. A page of another site
- * cannot have one of these (DNS rebinding). */
+/* Return true if a host, with or without a port (bytes), is a name that only the machine's owner
+ * can give to it: an IPv4 or IPv6 address, localhost, `name` or `name`.local. A page of another
+ * site has none of these hosts (DNS rebinding). */
 bool api_is_own_host(const char *host, size_t bytes, const char *name);
 
 /* Return true if an Origin (bytes) names that same host, over http. */

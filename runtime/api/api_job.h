@@ -1,5 +1,5 @@
-/* A request with its result so far, and the figures of a reply, which are those of the event `done`
- * of a line (docs/SERIAL.md): its speed, the card's work, the temperature. */
+/* A request with its result so far, and the figures of a reply: its speed, the card's work, the
+ * temperature. A line's event `done` has the same figures (docs/SERIAL.md). */
 #ifndef INGOT_RUNTIME_API_JOB_H
 #define INGOT_RUNTIME_API_JOB_H
 
@@ -39,8 +39,8 @@ struct api_job {
     struct api_text scores;         /* scores of api_scores.h, if requested */
     struct api_text vectors;        /* API_EMBED: (n_turns, dim) f32 */
     uint32_t prompt_tokens, cached_tokens, reply_tokens;
-    uint32_t spent_tokens;      /* tokens of the replies before it that were refused and made
-                                 * again */
+    uint32_t spent_tokens;      /* tokens of earlier tries of this reply, which were
+                                 * refused */
     struct api_figures figures; /* once done without an error */
     const char *line;           /* constant: the board that answered; NULL: this machine */
 };

@@ -13,8 +13,8 @@
 
 static const char begin_tag[] = "<|mem_store|>", end_tag[] = "<|mem_end|>";
 
-/* States: the text; one after each byte of the tags and of the namespaces' names; the memory; its
- * first byte. */
+/* States: the text; the memory, and two of a part that reads one byte of it; then one after each
+ * byte of the tags and of the namespaces' names. */
 enum {
     TEXT,
     BODY,
