@@ -50,7 +50,7 @@ struct api_client {
     struct http_connection *http; /* NULL: the client is gone */
     enum api_stage stage;
     enum api_kind kind;
-    uint64_t order;   /* the order of the waiting requests: the smallest number is answered next */
+    uint64_t order;   /* the waiting request with the smallest number is answered next */
     uint32_t callers; /* number of requests of this slot so far: another number means another
                        * client */
     bool keeps_body;  /* the current request keeps its body */
@@ -120,7 +120,7 @@ struct api {
     struct api_setup setup;
     char model[API_NAME_BYTES]; /* the name of the loaded model; "": none is loaded */
     uint64_t n_orders, n_answers, n_refused, last_poll;
-    struct platform platform; /* the machine's platform, with the console of a guest */
+    struct platform platform; /* the machine's, but with a guest's console */
     struct console console;
     struct api_work *work;   /* the answer at hand: `alone`, or a member of the group */
     struct api_work alone;   /* to a request that the model answers by itself */
@@ -188,7 +188,7 @@ bool api_out(struct api *a, const char *bytes, size_t n);
 void api_event_begin(struct api *a);
 void api_reply_begin(struct api *a, uint32_t i);
 
-/* Return true if the request left enough memory for a reply, whose scores may limit its length. */
+/* Return true if the request left enough memory for a reply. Scores may limit its length. */
 bool api_reply_has_room(struct api *a);
 
 /* Pass on the reply's text since the last call. */

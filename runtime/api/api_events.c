@@ -8,7 +8,7 @@
 #include "runtime/api/api_line.h"
 #include "runtime/api/api_vectors.h"
 
-/* Memory of a reply besides its text, which gets the remaining memory. */
+/* Memory of a reply except its text, which gets all remaining memory. */
 enum { EVENT_VALUES_BYTES = 12 * 1024, TEXT_LEAST_BYTES = 8 * 1024 };
 
 static void put(struct api *a, const char *text, size_t n)

@@ -196,7 +196,7 @@ static uint32_t same_tokens(const struct session *s, const uint32_t *ids, size_t
     return same;
 }
 
-/* The free slot that has most of the prompt already; *same tokens of it. `free` is one. */
+/* Return the free slot that has the most tokens of the prompt, *same; `free` is free. */
 static uint32_t best_slot(const struct replies *r, uint32_t free, const uint32_t *ids, size_t n,
                           uint32_t *same)
 {
@@ -224,7 +224,7 @@ static uint32_t free_slot(const struct replies *r)
     return i;
 }
 
-/* The prompt of reply m->reply into a slot. False: *e says why not. */
+/* Put the prompt of reply m->reply into a slot. If that fails, *e says why. */
 static bool put_prompt(struct api_member *m, struct api_error *e)
 {
     struct replies *r = &m->group->replies;
@@ -321,7 +321,7 @@ void api_group_join(struct api_group *g, struct api_member *m)
 
 /* ---- a pass ---------------------------------------------------------------------------------- */
 
-/* A client that does not take its answer does not hold up others: passes leave its reply out. */
+/* Note if the client does not take its answer: passes then leave its reply out. */
 static void look_at_client(struct api_member *m)
 {
     const struct api_work *w = &m->work;

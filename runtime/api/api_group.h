@@ -15,7 +15,7 @@ struct api_member {
     bool busy;
     uint32_t slot;             /* of the replies */
     uint32_t reply, n_replies; /* of the request */
-    uint64_t waits_since;      /* ms: the client does not take its answer; 0: it does */
+    uint64_t waits_since;      /* when the client stopped taking its answer; 0: it takes it */
     bool thinks;               /* the text that comes is thoughts, which the answer leaves out */
     struct api_work work;
     struct generate_params params;

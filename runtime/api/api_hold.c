@@ -76,7 +76,7 @@ static uint32_t put_text(struct hold *h, uint32_t from, const char *text)
     return to;
 }
 
-/* Add a call of one of the functions without its first byte. *start: the start of the part. */
+/* Add a part at *start: a call of one of the functions without the call's first byte. */
 static bool put_call(struct hold *h, const struct api_held *list, unsigned n, uint32_t *start)
 {
     uint32_t name, end, last;

@@ -32,7 +32,7 @@ static bool is_text(const char *body, size_t bytes)
     return true;
 }
 
-/* Return the UTF-16 unit of the four digits; -1: they are not digits. */
+/* Return the UTF-16 unit of the four digits, or -1 if they are not digits. */
 static int32_t read_unit(const char *s)
 {
     int32_t unit = 0;
@@ -48,8 +48,8 @@ static int32_t read_unit(const char *s)
     return unit;
 }
 
-/* Read an escape at its u. Returns how many bytes were written, fewer than the escape has; 0: it is
- * not one. */
+/* Read an escape at its u. Returns how many bytes were written, which are fewer than the escape
+ * has, or 0 if it is wrong. */
 static size_t read_code(struct reader *r, char *out)
 {
     int32_t unit = read_unit(r->at + 1), low;
@@ -84,7 +84,7 @@ static size_t read_escape(struct reader *r, char *out)
     return *r->at == 'u' ? read_code(r, out) : 0;
 }
 
-/* Read a text from its opening quote. NULL: it is wrong. */
+/* Read a text from its opening quote. Returns NULL if it is wrong. */
 static char *read_text(struct reader *r, size_t *bytes)
 {
     char *start = ++r->at, *out = start;
@@ -180,7 +180,7 @@ static bool read_key(struct reader *r, struct api_json *v)
     return true;
 }
 
-/* Add a value inside `up` (NULL: none), after the value `last` (NULL: it is the first). */
+/* Add a value inside `up` (or NULL), after the value `last` (NULL: the new value is the first). */
 static struct api_json *add(struct reader *r, struct api_json *up, struct api_json *last)
 {
     struct api_json *v = api_memory_take(r->memory, sizeof *v);
@@ -210,7 +210,7 @@ static bool opens(const struct api_json *v)
 }
 
 /* Go on after a value, past the brackets that close here and a comma. The next value is inside *up,
- * after *last. *up NULL: the outermost value ends. */
+ * after *last. *up is NULL if the outermost value has ended. */
 static bool go_on(struct reader *r, struct api_json **up, struct api_json **last)
 {
     for (;;) {

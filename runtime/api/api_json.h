@@ -18,8 +18,8 @@ struct api_json {
     enum json_kind kind; /* JSON_TEXT .. JSON_OBJECT */
     uint32_t n;          /* members or entries */
     const char *key;     /* the name of a member, UTF-8, NUL-terminated; otherwise NULL */
-    /* (bytes) a text: UTF-8, NUL-terminated, without another NUL; or a number as it was written,
-     * which is not terminated. */
+    /* (bytes) a text in UTF-8 with a NUL only at its end; or a number as it was written, without a
+     * NUL. */
     const char *text;
     size_t bytes;
     struct api_json *child, *next, *up;
@@ -36,17 +36,17 @@ enum api_json_result {
 enum api_json_result api_json_read(struct api_json **root, char *text, size_t n,
                                    struct api_memory *m, size_t *at);
 
-/* Return the first member of that name; NULL: there is none. This and all functions below accept
- * NULL as an absent value. */
+/* Return the first member of that name, or NULL if there is none. This and all functions below
+ * accept NULL as an absent value. */
 const struct api_json *api_json_get(const struct api_json *object, const char *name);
 
-/* Return the value's text; NULL: it is not a text. */
+/* Return the value's text, or NULL if it is not a text. */
 const char *api_json_text(const struct api_json *v);
 
-/* Return the text of a member; NULL: it has none. */
+/* Return the text of a member, or NULL if it has none. */
 const char *api_json_text_of(const struct api_json *object, const char *name);
 
-/* Return the value as a double, rounded; NaN: it is not a number. */
+/* Return the value as a double, rounded, or NaN if it is not a number. */
 double api_json_number(const struct api_json *v);
 
 static inline bool api_json_is(const struct api_json *v, enum json_kind kind)

@@ -4,7 +4,7 @@
 
 #include "runtime/api/api_request.h"
 
-/* Return true if a board can answer the request. False: *e says why not. */
+/* Return true if a board can answer the request. If it returns false, *e says why. */
 bool api_may_answer(const struct api_request *q, struct api_error *e);
 
 /* The functions by which a board constrains replies to a form. */

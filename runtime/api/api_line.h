@@ -7,8 +7,8 @@
 #include "runtime/api/api_json.h"
 
 /* Append the line, without its end. It has every setting, because earlier requests may have changed
- * them. id: 0 is none; seed: of the sampler. A request for embeddings has a line for each text;
- * this is the one of text i. */
+ * them. id: of the line, or 0 for none; seed: of the sampler. A request for embeddings has a line
+ * for each text, here text i. */
 void api_line_put(struct api_text *out, const struct api_request *q, uint32_t i, uint64_t id,
                   uint64_t seed);
 
@@ -18,13 +18,13 @@ const char *api_line_param(const char *field);
 /* Set *e from the members of an event `error` of the line; a member that is NULL is absent. */
 void api_line_error(struct api_error *e, const char *name, const char *text, const char *field);
 
-/* Return a number of an event, 0 if it has none. The first reads whole numbers up to 2^52, which a
- * double holds exactly; the second up to 2^32 - 1. */
+/* Return a whole number of an event, or 0 if it has none. The first function reads numbers up to
+ * 2^52, which a double holds exactly; the second one numbers up to 2^32 - 1. */
 uint64_t api_line_number(const struct api_json *event, const char *name);
 uint32_t api_line_count(const struct api_json *event, const char *name);
 
-/* Append the score of a token's event, if it has one, and those of the likeliest others. False:
- * there is no room. */
+/* Append the score of a token's event, if it has one, and those of the likeliest others. Returns
+ * false without room. */
 bool api_line_scores(struct api_text *scores, const struct api_json *event);
 
 /* The figures of an event `done`, `ready` or `stats`; those that it lacks are not numbers. */

@@ -8,8 +8,8 @@
 #include "runtime/text/format_text.h"
 #include "runtime/text/json.h"
 
-/* Return true if there is a token. Without one loading is not safe, because everybody at this board
- * gets the other model. */
+/* Return true if there is a token. Without a token loading is refused, because it changes the model
+ * for everybody at this board. */
 static bool may_load(const struct api *a)
 {
     return a->setup.load != NULL && a->setup.token != NULL;
@@ -27,8 +27,8 @@ bool api_load_may(struct api_client *k)
     return false;
 }
 
-/* Read the model's name to a buffer of its own, since another client may take this one's place
- * while the model is loaded. False: the client has been answered. */
+/* Read the model's name to a buffer of its own, since another client may take this client's slot
+ * while the model is loaded. Returns false if the client has been answered. */
 static bool read_name(struct api_client *k, char name[API_NAME_BYTES])
 {
     struct json_value v;
@@ -90,7 +90,7 @@ struct load_line {
     bool has_id, id_is_text;
 };
 
-/* Read a line (n bytes), which is overwritten. False: it asks for no model. */
+/* Read a line (n bytes), which is overwritten. Returns false if it does not ask for a model. */
 static bool read_line(struct load_line *l, char *line, size_t n)
 {
     struct json_value v;

@@ -9,15 +9,15 @@ struct api;
 struct api_client;
 struct chat;
 
-/* Return true if this board takes such requests; else the client is answered with an error. */
+/* Return true if this board takes such requests; otherwise answer the client with an error. */
 bool api_load_may(struct api_client *k);
 
 /* Load the model that the current client names, and answer it. */
 void api_load_serve(struct api *a);
 
 /* Load the model that the field `load` of a line of mode=json names; the chat itself would
- * refuse the field. False: the line lacks it, or this board cannot load models this way; the line
- * is not changed. */
+ * refuse the field. If the line lacks it, or this board cannot load models this way, return false
+ * and leave the line unchanged. */
 bool api_load_line(struct api *a, struct chat *c);
 
 #endif

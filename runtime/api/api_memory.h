@@ -12,14 +12,14 @@ struct api_memory {
     char *block; /* (room), 8-byte aligned; `used` bytes of it are taken */
     size_t used, room;
     /* Replaces the current block by one with room for `bytes`; the old contents stay where they
-     * are. False: there is no memory. NULL: this block is the only one. */
+     * are. Returns false without memory. The pointer is NULL if there is only this block. */
     bool (*more)(struct api_memory *m, size_t bytes);
 };
 
 /* Set up m with one block, `memory`, which must be 8-byte aligned. */
 void api_memory_open(struct api_memory *m, void *memory, size_t room);
 
-/* Return `bytes` of memory, 8-byte aligned and not zeroed; NULL: there is no room. */
+/* Return `bytes` of memory, 8-byte aligned and not zeroed, or NULL if there is no room. */
 void *api_memory_take(struct api_memory *m, size_t bytes);
 
 /* Set up an empty text that grows in m. */

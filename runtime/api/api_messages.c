@@ -55,7 +55,7 @@ static const char *text_of(const struct api_json *object, const char *name)
 /* Refuse the message that is being read. */
 #define REFUSE(r, ...) api_refuse_message(r, __VA_ARGS__)
 
-/* Add a text; a second message of the same person becomes a new paragraph of the first. */
+/* Add a text; with `more`, as a new paragraph of an earlier message by the same person. */
 static bool add_text(struct api_reader *r, struct api_text *to, const char *text, bool more)
 {
     if ((more && !api_text_put(to, "\n\n", 2)) || !api_text_put(to, text, strlen(text))) {
@@ -66,7 +66,7 @@ static bool add_text(struct api_reader *r, struct api_text *to, const char *text
 
 /* ---- contents ---------------------------------------------------------------------------------- */
 
-/* Return a part's text; NULL: it has none. A refusal counts as the assistant's text. */
+/* Return a part's text, or NULL if it has none. A refusal counts as the assistant's text. */
 static const char *text_of_part(const struct api_json *part)
 {
     const char *type = text_of(part, "type");
@@ -125,8 +125,8 @@ static bool read_some(struct api_reader *r, const struct api_json *content, stru
 
 /* ---- who says it ------------------------------------------------------------------------------- */
 
-/* Add instructions. Before all other messages they are the system prompt; later ones become
- * part of the turn that follows them, or of the current one. */
+/* Add instructions. Before all other messages they are the system prompt; later instructions become
+ * part of the current turn, or of the next one if it has a reply. */
 static bool add_system(struct api_reader *r, const struct api_json *content)
 {
     struct api_turn *t = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;
@@ -147,7 +147,7 @@ static bool add_system(struct api_reader *r, const struct api_json *content)
     return read_content(r, content, &t->system, more);
 }
 
-/* Add a user's message. Only the last one is a person's current request. */
+/* Add a user's message. Only the last user's message is what a person asks now. */
 static bool add_user(struct api_reader *r, const struct api_json *content)
 {
     struct api_turn *t = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;
@@ -282,7 +282,7 @@ static bool add_result(struct api_reader *r, const struct api_json *m, bool name
 
 /* ---- messages ---------------------------------------------------------------------------------- */
 
-/* Check a message's members. Those that clients keep for themselves or for other servers are
+/* Check a message's members. Members that clients store for themselves or for other servers are
  * ignored. */
 static bool check_members(struct api_reader *r, const struct api_json *m)
 {

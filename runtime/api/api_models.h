@@ -8,11 +8,11 @@
 #include "runtime/api/api_text.h"
 
 /* Append the answer to GET /v1/models, a list with the model of this name ("": none is loaded),
- * or to GET /v1/models/ASKED. created: seconds since 1970. False: the loaded model has another
- * name. */
+ * or to GET /v1/models/ASKED. created: seconds since 1970. Returns false if the loaded model has
+ * another name. */
 bool api_put_models(struct api_text *to, const char *asked, const char *name, int64_t created);
 
-/* Return NAME in the path /v1/models/NAME or /models/NAME. NULL: it is another path. */
+/* Return NAME in the path /v1/models/NAME or /models/NAME, or NULL for other paths. */
 const char *api_model_asked(const char *path);
 
 #endif

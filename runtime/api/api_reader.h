@@ -1,4 +1,4 @@
-/* Declarations that the files share which read a request and which constrain its reply to a
+/* Declarations shared by the files that read a request and the files that constrain its reply to a
  * form. */
 #ifndef INGOT_RUNTIME_API_READER_H
 #define INGOT_RUNTIME_API_READER_H
@@ -17,7 +17,7 @@ struct api_reader {
     unsigned message;             /* index of the message being read, for errors */
     const struct api_json *calls; /* the calls of the previous message, which tools answer; NULL:
                                    * none */
-    bool called;                  /* there were calls, with numbers or without */
+    bool called;                  /* there were calls, with ids or without */
 };
 
 struct api_field {
@@ -27,21 +27,21 @@ struct api_field {
     size_t at; /* offset of a float in struct sampler_params; offset in struct api_reader */
     double least, most;                /* limits of a number */
     bool whole;                        /* only whole numbers are accepted */
-    enum ingot_sampling_field samples; /* the sampler's field that it sets; 0: another field */
+    enum ingot_sampling_field samples; /* the sampler's field that it sets, or 0 */
 };
 
-/* Read a member of the body (api_fields.c). False: r->e says what is wrong. */
+/* Read a member of the body (api_fields.c). If it returns false, r->e says what is wrong. */
 bool api_field_read(struct api_reader *r, const struct api_json *member);
 
-/* Return true if the field changes no reply (api_hints.c). *good: this value is accepted; else r->e
- * says why not. */
+/* Return true if the field changes no reply (api_hints.c). *good is true if its value is accepted;
+ * otherwise r->e says why not. */
 bool api_hint_read(struct api_reader *r, const struct api_json *v, bool *good);
 
-/* Return false; r->e says that there is no memory for the request. */
+/* Set r->e to the error that there is no memory for the request, and return false. */
 bool api_no_memory(struct api_reader *r);
 
-/* Check that each of an object's members is in `names`, is null or begins with x_. False: one is
- * not, and the error names it. */
+/* Check that each of an object's members is in `names`, is null or begins with x_. If one is not,
+ * it returns false, and the error names it. */
 bool api_members_known(struct api_reader *r, const struct api_json *object, const char *where,
                        const char *const *names);
 
@@ -52,15 +52,15 @@ bool api_refuse_message(struct api_reader *r, const char *format, ...)
 /* Add a turn, or a text of a request for embeddings. NULL: there is no memory, and r->e says so. */
 struct api_turn *api_add_turn(struct api_reader *r);
 
-/* Read the fields messages, prompt, input and logit_bias. False: r->e says why not. */
+/* Read the fields messages, prompt, input and logit_bias. After an error r->e is set. */
 bool api_read_messages(struct api_reader *r, const struct api_field *f,
                        const struct api_json *value);
 bool api_read_prompt(struct api_reader *r, const struct api_field *f, const struct api_json *value);
 bool api_read_bias(struct api_reader *r, const struct api_field *f, const struct api_json *value);
 bool api_read_input(struct api_reader *r, const struct api_field *f, const struct api_json *value);
 
-/* Set the form to which the reply is constrained, once all fields are read (api_tools.c). False:
- * r->e says why not. */
+/* Set the form to which the reply is constrained, once all fields are read (api_tools.c). If it
+ * returns false, r->e says why. */
 bool api_tools_use(struct api_reader *r);
 
 /* The value of response_format or json_schema (api_format.c). schema NULL: any object. */
@@ -84,7 +84,7 @@ enum { API_HELD_MOST = 129, API_CALLS_MOST = 8 };
 /* Add a sentence to the answer's warnings. */
 __attribute__((format(printf, 2, 3))) void api_warn(struct api_request *q, const char *format, ...);
 
-/* Return the value as text; NULL: there is no memory, and r->e says so. */
+/* Return the value as text, or NULL without memory; r->e then says so. */
 const char *api_print(struct api_reader *r, const struct api_json *v);
 
 #endif

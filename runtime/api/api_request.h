@@ -41,11 +41,11 @@ struct api_error {
 
 struct api_turn {
     struct api_text user, reply;
-    size_t said; /* bytes at the end of `user` that are the last message with the role user */
+    size_t said; /* bytes of the last message with the role user, at the end of `user` */
     struct api_text system; /* instructions that came in the middle of the conversation */
     struct api_text
         tokens;      /* instead of a text: the tokens of a prompt or an input, of type uint32_t */
-    bool spoken;     /* it has content from a person or a tool */
+    bool spoken;     /* `user` has content from a person or a tool */
     bool instructed; /* it has instructions */
     bool replied;    /* it has a reply; only the last turn has none */
 };
@@ -74,7 +74,7 @@ struct api_holder {
 struct api_defaults {
     char model[API_MODEL_BYTES];
     const char *system;            /* NULL: the model's own */
-    struct sampler_params sampler; /* its seed counts if `seeded` */
+    struct sampler_params sampler; /* its seed is used only if `seeded` */
     uint32_t chosen;               /* as in struct api_request */
     bool seeded;
     bool no_thinking;
@@ -86,21 +86,21 @@ struct api_request {
     enum api_kind kind;
     struct api_memory *memory; /* holds everything to which the request points */
     struct api_turn
-        *turns; /* (n_turns), one at least; API_CONTINUE: texts to continue, one a reply;
-                               * API_EMBED: a text each */
+        *turns; /* (n_turns), one at least; API_CONTINUE: the texts to continue; API_EMBED: the
+                               * texts */
     uint32_t n_turns, turns_room;
-    uint32_t prompt; /* API_CONTINUE: which of them this reply continues */
+    uint32_t prompt; /* API_CONTINUE: number of the turn that this reply continues */
     struct api_text system;
     bool has_system;
     bool stream, stream_usage, no_thinking;
     bool echo;            /* API_CONTINUE: the answer begins with the prompt */
     uint32_t n_choices;   /* replies; 0: one */
-    bool wants_scores;    /* for each token: its score, and those of ... */
-    uint32_t n_likeliest; /* ... so many of the likeliest others */
+    bool wants_scores;    /* the answer has each token's score */
+    uint32_t n_likeliest; /* number of likeliest tokens that are scored as well */
     bool unmarked;        /* for a board that does not know `said` */
     bool plain_sampler;   /* for a board that knows neither penalties nor biases */
     bool may_call;        /* the reply may be a call of a function (api_call.h) */
-    bool checks_names;    /* the check of the finished reply also checks that the function exists */
+    bool checks_names;    /* after the reply, also check that the called function exists */
     bool seeded;
     bool base64;         /* API_EMBED: numbers as bytes of f32, not as text */
     uint32_t dimensions; /* API_EMBED: numbers of each vector; 0: all */
@@ -108,7 +108,7 @@ struct api_request {
     char stops[REPLY_TEXT_STOPS][REPLY_TEXT_STOP_BYTES];
     uint32_t n_stops;
     struct sampler_params sampler; /* without its biases, which follow: */
-    struct api_text biases;        /* a list in the form that json_biases.h reads; n 0: none */
+    struct api_text biases;        /* a list as json_biases.h reads it; n is 0 without biases */
     uint32_t
         chosen; /* bits of enum ingot_sampling_field: the fields of `sampler` that the request or an option of the server sets */
     void *grammar; /* (grammar_bytes) compiled; NULL: none */
@@ -119,12 +119,12 @@ struct api_request {
 };
 
 /* Read a body (bytes, then a NUL), which is overwritten; q points to texts in it. *q must be zero
- * except for its memory. False: *e says why. */
+ * except for its memory. If it returns false, *e says why. */
 bool api_request_read(struct api_request *q, enum api_kind kind, char *body, size_t bytes,
                       const struct api_defaults *d, struct api_error *e);
 
-/* Parse a body (bytes, then a NUL) as a tree, whose texts lie in the body. False: *e says what is
- * wrong. */
+/* Parse a body (bytes, then a NUL) as a tree, whose texts lie in the body. If it returns false, *e
+ * says what is wrong. */
 struct api_json;
 bool api_body_parse(struct api_json **root, char *body, size_t bytes, struct api_memory *m,
                     struct api_error *e);

@@ -4,7 +4,7 @@
 
 #include "runtime/api/api_schema_parts.h"
 
-/* A value of the schema that must still be put between two states. A list of these replaces
+/* A value of the schema that has yet to be added between two states. A list of them replaces
  * recursion. */
 struct api_schema_todo {
     struct api_schema_todo *next;
@@ -12,7 +12,7 @@ struct api_schema_todo {
     uint32_t from, to;
 };
 
-/* A schema that is named by $ref, and may name itself: the first state of its part. */
+/* The first state of the part for a schema that $ref names, perhaps within that schema itself. */
 struct api_schema_ref {
     struct api_schema_ref *next;
     const struct api_json *schema;
@@ -78,7 +78,7 @@ static void note_unknown(struct api_schema *s, const struct api_json *v)
     }
 }
 
-/* Return a whole number of 0 or more; otherwise `absent`. */
+/* Return a member that is a whole number of 0 or more, or else `absent`. */
 static uint32_t count_of(const struct api_json *v, const char *name, uint32_t absent)
 {
     double n = api_json_number(api_json_get(v, name));
@@ -122,7 +122,7 @@ static const struct api_json *step_to(const struct api_json *v, const char *step
     return NULL;
 }
 
-/* Find the document of a $ref. NULL: it is in another document, or nowhere. */
+/* Find the schema of a $ref. Returns NULL if it is in another document, or nowhere. */
 static const struct api_json *find_ref(const struct api_schema *s, const char *pointer)
 {
     const struct api_json *v = s->root;

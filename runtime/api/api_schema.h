@@ -6,7 +6,7 @@
 #include "runtime/api/api_automaton.h"
 #include "runtime/api/api_json.h"
 
-enum { API_ANY_DEPTH = 6 /* the depth of a value of any type */ };
+enum { API_ANY_DEPTH = 6 /* the greatest depth of a value of any type */ };
 
 struct api_schema_todo;
 struct api_schema_ref;
@@ -16,7 +16,7 @@ struct api_schema {
     const struct api_json *root;  /* the document at work */
     struct api_schema_todo *todo; /* values whose ways have not been made yet */
     struct api_schema_ref *refs;  /* named parts of the document */
-    /* Parts that all values share, by their first state; 0: not made yet. */
+    /* First states of the parts that all values share, or 0 if they are not made yet. */
     uint32_t character, text, digit, whole, number, blank, any[API_ANY_DEPTH];
     const char *unheld; /* a keyword that the automaton does not enforce; NULL: it enforces all */
 };

@@ -9,7 +9,7 @@ static void put_char(struct api_schema *s, uint32_t from, uint32_t to, char c)
     api_automaton_byte(s->a, from, to, (uint8_t)c, (uint8_t)c);
 }
 
-/* The two states of a part that is called. */
+/* The first and last state of a part that is called. */
 struct part {
     uint32_t start, end;
 };
@@ -258,7 +258,7 @@ void api_schema_number(struct api_schema *s, bool whole, bool positive, uint32_t
 static uint32_t put_class(struct api_schema *s, uint32_t from, char c)
 {
     static const struct {
-        char c, first[2], last[2]; /* each has two digits; one digit: last NUL */
+        char c, first[2], last[2]; /* ranges of two digits, or of one (last is 0) */
     } classes[] = {
         { 'Y', { '1', '2' }, { 0, 0 } },     { 'd', { '0', '9' }, { 0, 0 } },
         { 'M', { '0', '0' }, { '1', '9' } }, { 'M', { '1', '1' }, { '0', '2' } },
@@ -343,7 +343,7 @@ void api_schema_list(struct api_schema *s, uint32_t item, uint32_t least, uint32
 
 /* ---- any value ------------------------------------------------------------------------------- */
 
-/* Return the part of an object's member whose value may have any type. */
+/* Return the part for an object's member with a value of any type. */
 static uint32_t member_part(struct api_schema *s, uint32_t value)
 {
     struct part p = new_part(s);

@@ -5,7 +5,7 @@
 
 #include "runtime/api/api_schema.h"
 
-/* Limits where a schema sets none; the compiler of `ingot serve` has the same. */
+/* Limits that apply if a schema sets none, as in the compiler of `ingot serve`. */
 enum { API_TEXT_MOST = 512, API_ITEMS_MOST = 64, API_DIGITS_MOST = 15, API_TIMES_MOST = 60000 };
 
 void api_schema_open_bracket(struct api_schema *s, uint32_t from, uint32_t to, char bracket);
@@ -16,30 +16,30 @@ void api_schema_colon(struct api_schema *s, uint32_t from, uint32_t to);
 /* Add a name and a colon; returns the state after them. */
 uint32_t api_schema_key(struct api_schema *s, uint32_t from, const char *name);
 
-/* Add a text of so many characters; or any text, which returns the state after it. */
+/* Add a text of `least` to `most` characters; or add any text and return the state after it. */
 void api_schema_text(struct api_schema *s, uint32_t least, uint32_t most, uint32_t from,
                      uint32_t to);
 uint32_t api_schema_text_to(struct api_schema *s, uint32_t from);
 
-/* Add a number, without a fraction (whole) and not negative (positive); or this whole number. */
+/* Add a number: without a fraction (whole), not negative (positive). Or add this whole number. */
 void api_schema_number(struct api_schema *s, bool whole, bool positive, uint32_t from, uint32_t to);
 void api_schema_whole(struct api_schema *s, int32_t value, uint32_t from, uint32_t to);
 
 /* Add a point and digits. */
 void api_schema_fraction(struct api_schema *s, uint32_t from, uint32_t to);
 
-/* Add a text in a format: date, time, date-time or uuid. Days 29 to 31 and the like are left out,
- * so that every text is valid. False: another format. */
+/* Add a text in a format: date, time, date-time or uuid. Days 29 to 31 are left out, so that every
+ * date is valid. Returns false for other formats. */
 bool api_schema_format(struct api_schema *s, const char *format, uint32_t from, uint32_t to);
 
 /* Add this value, as compact JSON. */
 void api_schema_literal(struct api_schema *s, const struct api_json *v, uint32_t from, uint32_t to);
 
-/* Add a value of any type. depth: the number of values of any type around it. */
+/* Add a value of any type. depth is the number of values of any type around it. */
 void api_schema_any(struct api_schema *s, unsigned depth, uint32_t from, uint32_t to);
 
-/* Add a list in brackets: the part that begins at `item`, `least` to `most` times, with commas
- * between. */
+/* Add a list in brackets: `least` to `most` runs of the part that begins at `item`, with commas
+ * between them. */
 void api_schema_list(struct api_schema *s, uint32_t item, uint32_t least, uint32_t most,
                      uint32_t from, uint32_t to, const char brackets[2]);
 

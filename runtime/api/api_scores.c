@@ -7,8 +7,8 @@
 
 /* ---- kept ------------------------------------------------------------------------------------ */
 
-/* The record before the text of a token; the records of the likeliest ones follow that of their
- * token. */
+/* The record before the text of a token. Records of the likeliest tokens follow the record of the
+ * token that was taken. */
 struct record {
     double logprob;
     uint32_t id;
@@ -117,7 +117,7 @@ static void put_content(struct api_text *out, const struct api_text *scores, siz
     api_text_print(out, "],'refusal':null}");
 }
 
-/* Return the place after the likeliest ones. */
+/* Return the offset after the scores of the likeliest tokens. */
 static size_t skip(const struct api_text *scores, size_t at, uint32_t n)
 {
     struct api_score s;
@@ -129,7 +129,7 @@ static size_t skip(const struct api_text *scores, size_t at, uint32_t n)
     return at;
 }
 
-/* A text in whole characters, as far as it has room. */
+/* The beginning of a text that fits, in whole characters. */
 struct shown {
     size_t n;
     char text[96];
@@ -154,7 +154,7 @@ static void show(struct shown *to, const struct api_score *s)
     utf8_writer_flush(&writer);
 }
 
-/* Return true if the same text stands between two places of the records. */
+/* Return true if a record between two offsets has the same text. */
 static bool stands(const struct api_text *scores, size_t from, size_t to, const struct api_score *s)
 {
     struct shown wanted, one;

@@ -13,10 +13,10 @@ struct api_score {
     double logprob;
     const char *text; /* the bytes that the token adds */
     size_t bytes;
-    bool exact; /* the text is these bytes, which need not be whole characters */
+    bool exact; /* the text has exactly these bytes, which may be a part of a character */
 };
 
-/* Append a token with the n most likely ones. False: there is no room. */
+/* Append a token with the n likeliest tokens. Returns false if there is no room. */
 bool api_scores_add(struct api_text *scores, const struct api_score *taken,
                     const struct api_score *likeliest, uint32_t n);
 

@@ -52,7 +52,7 @@ static void say(const struct walk *w, enum api_step step, enum api_item item, co
     w->say(w->s, &p);
 }
 
-/* End thoughts or text that are open. A call ends where it is read. */
+/* End thoughts or text that are open. Calls are ended by the function that reads them. */
 static void close_open(const struct walk *w)
 {
     const struct api_job *j = w->s->j;
@@ -68,8 +68,8 @@ static void close_open(const struct walk *w)
     at->open = API_NO_ITEM;
 }
 
-/* Take the first n bytes of a text, of which *said were sent. If another kind is open, a new item
- * begins. */
+/* Take the first n bytes of a text, of which *said were sent. If an item of another kind is open, a
+ * new item begins. */
 static void grow(const struct walk *w, enum api_item item, const char *bytes, size_t n,
                  size_t *said)
 {
@@ -104,7 +104,7 @@ static void say_of_call(const struct walk *w, enum api_step step, const struct a
     w->say(w->s, &p);
 }
 
-/* Send the part of the next call that has come. */
+/* Send the part of the next call that has come so far. */
 static void walk_call(const struct walk *w, const struct api_call *c)
 {
     struct api_events *at = w->s->at;

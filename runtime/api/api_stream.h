@@ -28,7 +28,7 @@ struct api_events {
     bool texted;                      /* the reply has text */
     enum api_item open;               /* the current item */
     uint32_t items;                   /* the number of closed items */
-    size_t from;                      /* where the open one begins in its text */
+    size_t from;                      /* where the open item begins in its text */
     uint32_t calls;                   /* the number of calls that were sent completely */
     size_t text, thoughts, arguments; /* bytes that were sent */
     uint32_t sequence;                /* for the writer: the number of events that were sent */
@@ -61,7 +61,7 @@ struct api_stream {
     const struct api_answer *a;
     const struct api_job *j;
     struct api_events *at;
-    void *context; /* context of the caller that asked for the pieces */
+    void *context; /* of the caller that asked for the pieces */
 };
 
 typedef void api_say(const struct api_stream *s, const struct api_piece *p);

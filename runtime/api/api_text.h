@@ -10,7 +10,7 @@ struct api_text {
     char *bytes; /* (n) and a NUL; NULL: nothing was added */
     size_t n, room;
     bool failed; /* something did not fit and is missing */
-    /* Gives the text `room` bytes or more. NULL: the text cannot grow. */
+    /* Gives the text `room` bytes or more. If it is NULL, the text cannot grow. */
     bool (*grow)(struct api_text *t, size_t room);
     void *memory; /* the owner's */
 };
@@ -30,7 +30,7 @@ void api_text_decimal(struct api_text *t, double value);
 void api_text_quoted_or_null(struct api_text *t, const char *text); /* Append a quoted text; NULL
                                                                      * and "" become null. */
 
-/* Return the text's bytes; "" if there are none. */
+/* Return the text's bytes, or "" if there are none. */
 static inline const char *api_text_shown(const struct api_text *t)
 {
     return t->bytes != NULL ? t->bytes : "";

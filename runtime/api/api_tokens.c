@@ -57,8 +57,8 @@ static size_t parts_of(const struct ingot_chat *chat, const struct api_request *
     return n;
 }
 
-/* Refuses a request. what: the prompt or the input; n: its number of tokens, 0: not known. The
- * reply needs at least one token. */
+/* Refuses a request. what: the prompt or the input; n: its number of tokens, or 0 if it is not
+ * known. The reply needs at least one token. */
 static bool refuse_long(struct api_error *e, const char *what, size_t n, uint32_t context)
 {
     unsigned room = (unsigned)context - 1;
@@ -101,7 +101,7 @@ static bool encode_parts(const struct api_encoder *x, const struct tokenizer_par
     error = tokenizer_encode_parts(t, parts, n_parts, TOKENIZER_BOS, ids, x->context, n, scratch,
                                    bytes);
     if (error == ERR_TOO_LONG) {
-        /* on a failure *n is 0 too */
+        /* *n stays 0 if the count fails, too */
         (void)tokenizer_count_parts(t, parts, n_parts, TOKENIZER_BOS, n, scratch, bytes);
     }
     x->leave(x->owner, scratch);

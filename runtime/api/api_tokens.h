@@ -9,8 +9,8 @@
 
 struct api_encoder {
     const struct model *model;
-    uint32_t context; /* tokens that fit, with a reply of one */
-    /* Work space of the tokenizer, and its end. NULL: there is not so much. */
+    uint32_t context; /* most tokens of prompt and reply */
+    /* Get and return work space of the tokenizer. `take` returns NULL if there is not enough. */
     void *(*take)(void *owner, size_t bytes);
     void (*leave)(void *owner, void *memory);
     void *owner;
@@ -20,15 +20,15 @@ struct api_encoder {
 bool api_tokens_encode(const struct api_encoder *x, const struct api_request *q, uint32_t *ids,
                        size_t *n, struct api_error *e);
 
-/* The same for one input of a request for embeddings, a text or numbers of tokens. */
+/* As above, for one input of a request for embeddings: a text, or numbers of tokens. */
 bool api_tokens_encode_text(const struct api_encoder *x, const struct api_turn *input,
                             uint32_t *ids, size_t *n, struct api_error *e);
 
-/* Limits, stops and thoughts, but no grammar. The request must outlive the result. */
+/* Return limits, stops and thoughts, but no grammar. The request must outlive the result. */
 struct generate_params api_tokens_params(const struct api_request *q,
                                          const struct ingot_chat *chat);
 
-/* Append the scores of the session's next token. False: there is no room. */
+/* Append the scores of the session's next token. Returns false without room. */
 bool api_tokens_add_scores(struct api_text *scores, const struct session *s,
                            const struct token_scores *t);
 

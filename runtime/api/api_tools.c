@@ -65,8 +65,8 @@ static bool is_object_type(const struct api_json *type)
     return api_json_is(type, JSON_TEXT) && strcmp(type->text, "object") == 0;
 }
 
-/* Read the parameters. The arguments are an object, even if the schema does not say so; without
- * parameters it is empty. */
+/* Read the parameters. Arguments are an object even if the schema does not say so; without
+ * parameters they are {}. */
 static bool read_parameters(struct tools *t, struct tool *one, const struct api_json *parameters)
 {
     if (parameters == NULL || api_json_is(parameters, JSON_NULL) ||

@@ -30,8 +30,8 @@ static void use_stops(struct api_request *q, const struct options_reply *o)
     }
 }
 
-/* Read the request at work from its body, into memory (API_MEMORY_BYTES). False: it was answered
- * with an error. */
+/* Read the current request from its body into memory (API_MEMORY_BYTES). Returns false if it was
+ * answered with an error. */
 static bool read_request(struct api *a, const struct chat *c, void *memory)
 {
     struct api_work *w = a->work;
@@ -67,7 +67,7 @@ static bool read_request(struct api *a, const struct chat *c, void *memory)
     return true;
 }
 
-/* Make reply i to the request. False: the replies end here. */
+/* Make reply i to the request. Returns false if no further reply follows. */
 static bool reply(struct api *a, struct chat *c, const char *conversation, uint32_t i)
 {
     struct api_work *w = a->work;
@@ -125,7 +125,7 @@ static void pass_line(struct api *a, struct chat *c, const char *conversation)
     api_event_end(a);
 }
 
-/* Serve the request at work. m: a free member of the group, for a request that may join it; or
+/* Serve the request at work. m is a free member of the group if the request may join it, otherwise
  * NULL. */
 static void serve(struct api *a, struct chat *c, const char *conversation, struct api_member *m)
 {
@@ -178,7 +178,7 @@ static enum begun begin(struct api *a, struct chat *c, const char *conversation)
 }
 
 /* A request that was answered alone may have loaded another model. So the group has the next turn,
- * before which api_set_sequences was called. */
+ * because api_set_sequences is called before each turn. */
 void api_serve(struct api *a, struct chat *c, const char *conversation)
 {
     enum begun begun = a->was_alone && api_group_works(a->group) ? BEGUN_NONE : BEGUN_JOINED;

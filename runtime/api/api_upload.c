@@ -11,8 +11,8 @@ enum { RANGE_FIELD_BYTES = 64, CRC_DIGITS = 8 };
 
 /* ---- answers ---- */
 
-/* Answer 308: the client must send the bytes after the first `have`; or 201: the file is
- * complete. */
+/* Answer with status 308, if the client must send the bytes after the first `have`, or 201, if the
+ * file is complete. */
 static void answer_state(struct api_client *k, int status, uint64_t have)
 {
     char fields[RANGE_FIELD_BYTES] = "";
@@ -51,7 +51,7 @@ static bool is_file_path(const char *path)
     return false;
 }
 
-/* Read the range. A request without one has the whole file. */
+/* Read the range. A request without a range has the whole file. */
 static bool read_range(struct api_client *k, const struct http_request *r)
 {
     size_t bytes;
@@ -136,7 +136,7 @@ bool api_upload_head(struct api_client *k, const struct http_request *r)
 bool api_upload_body(struct api_client *k, const char *bytes, size_t n)
 {
     if (n > API_BODY_BYTES - k->body_bytes) {
-        return false; /* no reservation is larger than API_UPLOAD_ROOM */
+        return false; /* cannot happen: pieces are at most API_UPLOAD_ROOM */
     }
     memcpy(k->body + k->body_bytes, bytes, n);
     k->body_bytes += n;
@@ -146,8 +146,8 @@ bool api_upload_body(struct api_client *k, const char *bytes, size_t n)
 
 /* ---- writing ---- */
 
-/* Return a number for the place of the file's extents. At another place, none of the earlier bytes
- * are there. */
+/* Return a number for the place of the file's extents. If it changes, the bytes that came earlier
+ * are not in the file. */
 static uint32_t place_of(const struct file *f)
 {
     const struct file_extent *extents = f->table != NULL ? f->table : f->few;
@@ -156,7 +156,7 @@ static uint32_t place_of(const struct file *f)
     return crc32c(crc, extents, f->n_extents * sizeof *extents);
 }
 
-/* Open the file. NULL: the bytes of this request may be written. */
+/* Open the file. Returns NULL if the bytes of this request may be written. */
 static const char *open_file(struct api *a, int *status)
 {
     const struct api_client *k = a->work->client;
@@ -210,7 +210,7 @@ static enum err write_body(struct api *a, uint32_t *crc)
     return e;
 }
 
-/* Write bytes as long as they come. ERR_OK: this request's bytes are written. */
+/* Write bytes as long as they come. ERR_OK: all bytes of this request are written. */
 static enum err take_all(struct api *a, uint32_t *crc)
 {
     struct api_client *k = a->work->client;

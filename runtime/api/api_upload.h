@@ -47,8 +47,8 @@ struct api;
 struct api_client;
 struct http_request;
 
-/* Handle the head of a PUT request for a folder that accepts files. True: it has been answered, or
- * its body is expected. */
+/* Handle the head of a PUT request for a folder that accepts files. Returns true if it has been
+ * answered or its body is expected. */
 bool api_upload_head(struct api_client *k, const struct http_request *r);
 
 /* Take a piece of the body. */
@@ -60,7 +60,7 @@ void api_upload_serve(struct api *a);
 /* ---- for tests: api_range.c ---- */
 
 /* Parse a Content-Range field (bytes): "bytes FIRST-LAST/TOTAL", or with a star in place of
- * FIRST-LAST, which sets *asks. False: it is neither. */
+ * FIRST-LAST, which sets *asks. Returns false for all other texts. */
 struct api_range {
     uint64_t first, last, total;
     bool asks;

@@ -4,7 +4,7 @@
 
 #include "runtime/api/api_job.h"
 
-/* Return true if vectors of `width` numbers have the wanted dimensions. False: *e says why not. */
+/* Return true if vectors of `width` numbers have the wanted dimensions. Otherwise set *e. */
 bool api_vectors_check(const struct api_request *q, size_t width, struct api_error *e);
 
 /* Write {"object":"list","data":[ ... ],...} around the vectors. tokens: the tokens of all
