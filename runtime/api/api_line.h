@@ -12,7 +12,7 @@
 void api_line_put(struct api_text *out, const struct api_request *q, uint32_t i, uint64_t id,
                   uint64_t seed);
 
-/* Return a request's name for a field of the line, for error messages; "": it has none. */
+/* Return the request's name of a field of the line, for errors, or "" if it has none. */
 const char *api_line_param(const char *field);
 
 /* Set *e from the members of an event `error` of the line; a member that is NULL is absent. */

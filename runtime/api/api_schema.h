@@ -1,5 +1,5 @@
-/* JSON Schema as ways of an automaton, for a board. It knows only the keywords that clients use
- * most. `ingot serve` has a whole compiler of its own (flash_image/grammar), which needs a heap. */
+/* JSON Schema as an automaton, for a board. It knows only the keywords that clients use most.
+ * `ingot serve` has a whole compiler of its own (flash_image/grammar), which needs a heap. */
 #ifndef INGOT_RUNTIME_API_SCHEMA_H
 #define INGOT_RUNTIME_API_SCHEMA_H
 

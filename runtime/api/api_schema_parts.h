@@ -1,4 +1,4 @@
-/* Ways of JSON's tokens, for api_schema.c. White space is allowed where models write it: a blank or
+/* JSON's tokens as ways, for api_schema.c. White space is allowed where models write it: a blank or
  * an indented new line after an opening bracket or a comma and before a closing bracket. */
 #ifndef INGOT_RUNTIME_API_SCHEMA_PARTS_H
 #define INGOT_RUNTIME_API_SCHEMA_PARTS_H

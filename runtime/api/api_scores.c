@@ -172,7 +172,7 @@ static bool stands(const struct api_text *scores, size_t from, size_t to, const 
     return false;
 }
 
-/* Write {"a": -0.1, ...} of the most likely ones. If texts are equal, the likeliest stays. */
+/* Write {"a": -0.1, ...} of the likeliest tokens, and of equal texts only the likeliest. */
 static void put_likeliest(struct api_text *out, const struct api_text *scores, size_t at,
                           uint32_t n)
 {

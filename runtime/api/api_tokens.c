@@ -101,7 +101,7 @@ static bool encode_parts(const struct api_encoder *x, const struct tokenizer_par
     error = tokenizer_encode_parts(t, parts, n_parts, TOKENIZER_BOS, ids, x->context, n, scratch,
                                    bytes);
     if (error == ERR_TOO_LONG) {
-        /* *n stays 0 if the count fails, too */
+        /* if the count fails, too, *n is 0 */
         (void)tokenizer_count_parts(t, parts, n_parts, TOKENIZER_BOS, n, scratch, bytes);
     }
     x->leave(x->owner, scratch);

@@ -16,7 +16,7 @@ struct api_encoder {
     void *owner;
 };
 
-/* Write *n < context tokens to ids (context). Uses memory of the request. False: *e gives the reason. */
+/* Write *n < context tokens to ids (context). Uses the request's memory. If false, see *e. */
 bool api_tokens_encode(const struct api_encoder *x, const struct api_request *q, uint32_t *ids,
                        size_t *n, struct api_error *e);
 

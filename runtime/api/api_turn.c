@@ -150,7 +150,7 @@ static void serve(struct api *a, struct chat *c, const char *conversation, struc
 
 enum begun { BEGUN_NONE, BEGUN_JOINED, BEGUN_ALONE };
 
-/* Begin with the request that has waited longest, unless it has to wait for a free member. */
+/* Begin the request that has waited longest, unless no member of the group is free for it. */
 static enum begun begin(struct api *a, struct chat *c, const char *conversation)
 {
     struct api_client *k = next_client(a);

@@ -186,7 +186,7 @@ static const char *open_file(struct api *a, int *status)
     return NULL;
 }
 
-/* Count the bytes up to where the sink has written: later ones may be lost and are sent again. */
+/* Count only bytes that the sink has written: later bytes may be lost and are sent again. */
 static enum err write_body(struct api *a, uint32_t *crc)
 {
     struct api_client *k = a->work->client;

@@ -15,7 +15,7 @@
 enum {
     API_PATH_BYTES = 96,
     API_UPLOAD_SILENCE_MS = 10000, /* milliseconds after which a body without new bytes fails */
-    API_UPLOAD_ROOM = 1536,        /* room in a client's memory: with less, its window closes */
+    API_UPLOAD_ROOM = 1536,        /* with less room in its memory, a client's window closes */
 };
 
 /* The machine's functions for files. If they are NULL, it does not accept files. */

@@ -49,7 +49,7 @@ static void add_block(uint32_t h[SHA1_WORDS], const uint8_t block[SHA1_BLOCK])
     }
 }
 
-/* Hash the key and the constant, which are 60 bytes: two blocks with the end mark and the
+/* Hash the key and the constant, 60 bytes, which fill two blocks with the end mark and the
  * length. */
 static void hash_key(const char *key, uint8_t digest[4 * SHA1_WORDS])
 {
@@ -70,8 +70,8 @@ static void hash_key(const char *key, uint8_t digest[4 * SHA1_WORDS])
     }
 }
 
-/* The bits after the last byte may have any value, because some clients draw random letters. Two
- * more letters in place of the padding make these bits count. */
+/* The bits after the last byte may have any value, because some clients draw random letters. So two
+ * letters replace the padding, because the reader of base64 wants these bits to be zero. */
 bool http_is_key(const char *key, size_t n)
 {
     char letters[HTTP_KEY_BYTES];

@@ -42,8 +42,8 @@ static const char *reason_of(int status)
     return "Answer";
 }
 
-/* Return the field that ends the body (RFC 9112, section 6): a length, chunks, or the end of the
- * connection; none of them if there can be no body. */
+/* Return the field that tells where the body ends (RFC 9112, section 6): a length, chunks, or the
+ * end of the connection; no field if there can be no body. */
 static const char *framing_of(const struct http_connection *c, const struct http_answer *a,
                               char length[64])
 {

@@ -63,9 +63,9 @@ static bool is_unread(const struct http_connection *c)
     return c->stage == HTTP_READS && c->request.at != HTTP_AT_END && c->request.at != HTTP_AT_ERROR;
 }
 
-/* Return true if an answer ends its connection. An answer before the end of the body does so if
- * the body is too long to be dropped. It also does so if the caller waits for 100 Continue: the
- * caller may send the body or not, so nobody knows where the next request begins. */
+/* Return true if an answer ends its connection. An answer before the end of the body ends it if the
+ * body is too long to be dropped. It also does if the caller waits for 100 Continue: the caller may
+ * or may not send the body, so nobody knows where the next request begins. */
 static bool ends_after(const struct http_connection *c, const struct http_answer *a)
 {
     const struct http_request *r = &c->request;
@@ -147,7 +147,7 @@ int http_connection_upgrade(struct http_connection *c, const char **error_messag
     return 0;
 }
 
-/* Write an interim answer, if the head's memory is not in use. */
+/* Write an interim answer, if the memory for heads is not in use. */
 static void put_continue(struct http_connection *c)
 {
     if (!c->request.is_1_0 && c->head_bytes == 0) {
@@ -214,7 +214,7 @@ static void take_piece(struct http_connection *c, const char *piece, size_t n)
     }
 }
 
-/* Take one step of a request. False: more bytes are needed. */
+/* Take one step of a request. Returns false if more bytes are needed. */
 static bool step(struct http_connection *c, const char *bytes, size_t n, size_t *used)
 {
     const char *piece;
@@ -225,7 +225,7 @@ static bool step(struct http_connection *c, const char *bytes, size_t n, size_t 
     case HTTP_GOT_BODY: take_piece(c, piece, piece_bytes); break;
     case HTTP_GOT_ALL: end(c); break;
     case HTTP_GOT_ERROR:
-        /* The client has its answer, and would take a second one as that of its next request. */
+        /* The client has its answer. It would take a second answer as that of its next request. */
         if (c->answered) {
             stop_draining(c);
         } else {
@@ -250,7 +250,7 @@ static void take_frames(struct http_connection *c)
         if (event == HTTP_FRAMES_DATA) {
             uint16_t code = c->site->message(c->user, piece, n, last, text);
 
-            /* 0: continue; otherwise the status of the closing frame (RFC 6455, section 7.4). */
+            /* 0 means continue; else it is the closing frame's status (RFC 6455, section 7.4). */
             if (code == HTTP_CLOSE_AT_ONCE) {
                 c->stage = HTTP_BROKEN;
                 return;
@@ -275,7 +275,7 @@ size_t http_connection_take(struct http_connection *c, const char *bytes, size_t
             return at;
         }
     }
-    /* Frames that came in the same packet as the request are taken, too. */
+    /* Take frames that came in the same packet as the request, too. */
     if (c->stage == HTTP_SOCKET && !c->held) {
         http_frames_give(&c->frames, bytes + at, n - at);
         take_frames(c);
@@ -316,7 +316,7 @@ static void finish(struct http_connection *c)
     }
 }
 
-/* Write the next chunk, and the last one after it. */
+/* Write the next chunk, and after it the last chunk if the body ends. */
 static size_t fill_chunk(struct http_connection *c, char *to, size_t room, bool *failed)
 {
     size_t at = 0, n;

@@ -10,7 +10,7 @@
 
 enum {
     HTTP_ANSWER_BYTES = 4096,     /* bytes of an answer's head */
-    HTTP_DROPPED_BYTES = 2 << 20, /* bytes dropped from a body that comes after its answer */
+    HTTP_DROPPED_BYTES = 2 << 20, /* most dropped bytes of a body that comes after its answer */
     HTTP_FILL_BYTES = 512,        /* minimum room for http_connection_fill; 65535 at most */
 };
 
@@ -19,7 +19,7 @@ struct http_connection;
 /* The head of an answer. */
 struct http_answer {
     int status;
-    const char *type;   /* type of the body; NULL: there is none */
+    const char *type;   /* type of the body; NULL without a body */
     const char *fields; /* further fields, each with its CRLF; NULL: none */
     uint64_t bytes;     /* length of the body, if it is known: */
     bool streams;       /* its length is not known */
@@ -38,18 +38,18 @@ struct http_site {
     void (*whole)(void *user);
     /* Answers an invalid request at once (status, why); the connection ends afterwards. */
     void (*wrong)(void *user, int status, const char *error_message);
-    /* Writes the next bytes (at most room) of the answer's body to `to`. Returns how many; 0:
-     * none yet, or none at all. *last, for a streamed body: these are the last. *failed: the
-     * rest is not available, and the connection is broken off. */
+    /* Writes the next bytes (at most room) of the answer's body to `to`. Returns how many, which
+     * may be 0. Sets *last with the last bytes of a streamed body; sets *failed if the rest is not
+     * available, and the connection is broken off. */
     size_t (*more)(void *user, char *to, size_t room, bool *last, bool *failed);
     /* The answer has been sent. Another request may come. */
     void (*over)(void *user);
     /* The WebSocket is open. */
     void (*opened)(void *user);
-    /* Takes a piece of a message; last: it ends with this piece. text: it is marked as UTF-8.
-     * Returns 0, or a code with which to close; HTTP_CLOSE_AT_ONCE: without a closing frame. */
+    /* Takes a piece of a message. last: the message ends with it. text: it is marked as UTF-8.
+     * Returns 0, or the code to close with; HTTP_CLOSE_AT_ONCE closes without a frame. */
     uint16_t (*message)(void *user, const char *bytes, size_t n, bool last, bool text);
-    /* Returns the next message to send, unchanged until `said`; NULL: none. */
+    /* Returns the next message to send, unchanged until `said`, or NULL. */
     const char *(*say)(void *user, size_t *n);
     void (*said)(void *user);
 };
@@ -58,7 +58,7 @@ enum http_stage {
     HTTP_READS,   /* reading a request, or waiting for one */
     HTTP_WORKS,   /* the site has the request, and has not answered */
     HTTP_ANSWERS, /* sending the answer */
-    HTTP_DROPS,   /* the answer is sent; the rest of its request's body is read and dropped */
+    HTTP_DROPS,   /* the answer is sent; the rest of the request's body is dropped */
     HTTP_SOCKET,  /* a WebSocket */
     HTTP_CLOSES,  /* written bytes are sent, then the connection ends */
     HTTP_BROKEN,  /* ends now */
@@ -70,7 +70,7 @@ struct http_connection {
     enum http_stage stage;
     bool held; /* the site accepts no more of a body or a WebSocket for now */
     bool answered;
-    bool drains;   /* the request was answered before its end: the rest is read and dropped */
+    bool drains;   /* the request has its answer: the rest of its body is dropped */
     bool upgrades; /* becomes a WebSocket once the request has ended */
     bool has_body, streams, chunked, ends_after; /* properties of the answer */
     bool last_out;                               /* the last bytes of a streamed answer have been
@@ -87,8 +87,8 @@ struct http_connection {
 void http_connection_open(struct http_connection *c, const struct http_site *site, void *user);
 void http_connection_close(struct http_connection *c);
 
-/* Take received bytes (n, may be 0). Returns how many were taken: fewer if the connection has to
- * answer first; pass the rest again once http_connection_wants is true. */
+/* Take received bytes (n, may be 0). Returns how many were taken, which are fewer if the connection
+ * has to answer first. Pass the rest again once http_connection_wants is true. */
 size_t http_connection_take(struct http_connection *c, const char *bytes, size_t n);
 
 /* Return true if received bytes are taken now. */
@@ -97,8 +97,8 @@ bool http_connection_wants(const struct http_connection *c);
 /* Return true if a request has begun to arrive. */
 bool http_connection_begun(const struct http_connection *c);
 
-/* Write bytes to send to `to` (room: HTTP_FILL_BYTES or more) and return how many. 0: there are
- * none now. */
+/* Write bytes to send to `to` (room: HTTP_FILL_BYTES or more) and return how many, or 0 if there
+ * are none now. */
 size_t http_connection_fill(struct http_connection *c, char *to, size_t room);
 
 /* Answer the current request; the site calls this from any of its functions or between them.
@@ -114,7 +114,7 @@ int http_connection_upgrade(struct http_connection *c, const char **error_messag
  * is still there. */
 void http_connection_probe(struct http_connection *c);
 
-/* Return a field of the current request, for the site's `head`: value and *bytes; NULL: absent. */
+/* For the site's `head`: return the value (*bytes) of a field of the current request, or NULL. */
 const char *http_connection_field(const struct http_connection *c, const char *name, size_t *bytes);
 
 /* ---- http_answer.c ---- */

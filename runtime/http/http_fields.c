@@ -98,8 +98,8 @@ static const char *trim(const char *text, size_t *n)
     return text;
 }
 
-/* Return the value of the next field of that name from *at on; *at advances past it. NULL: there
- * are no more. */
+/* Return the value of the next field of that name from *at on; *at advances past it. Returns NULL
+ * if there are no more. */
 static const char *next_field(const char **at, const char *end, const char *name, size_t *bytes)
 {
     while (*at < end) {
@@ -165,7 +165,7 @@ bool http_field_has(const char *head, size_t n, const char *name, const char *it
 
 /* ---- the target ------------------------------------------------------------------------------ */
 
-/* Return the bytes, with the brackets, of an IPv6 address or a future form; 0: it is neither. */
+/* Return the bytes of an IPv6 address in brackets (or of a future form), or 0 if there is none. */
 static size_t literal_bytes(const char *text, size_t n)
 {
     size_t at = 1;
@@ -229,8 +229,8 @@ enum http_path http_decode_path(const char *target, size_t n, char *path, size_t
         if (is_control(c) || target[at] == '#') {
             return HTTP_PATH_WRONG;
         }
-        /* Decoding goes on after the room is full: a malformed path is reported as such, however
-         * long it is. */
+        /* Decode on after the room is full: a long path that is malformed is reported as
+         * malformed. */
         fits = fits && out + 1 < room;
         if (fits) {
             path[out++] = c;

@@ -17,11 +17,11 @@ bool http_is_request_line(const char *line, size_t n);
 bool http_is_field(const char *line, size_t n);
 
 /* Return the value of field `which` (0: the first) of that name in a head (n bytes, whole lines),
- * without white space around it. NULL: there are fewer; *bytes is then 0. */
+ * without white space around it. Returns NULL, with *bytes 0, if there are fewer. */
 const char *http_field(const char *head, size_t n, const char *name, unsigned which, size_t *bytes);
 
-/* Return true if a comma-separated list (n bytes), or any list of that name, has the item.
- * Case is ignored, and so is what follows "/" or ";". */
+/* Return true if a comma-separated list (n bytes), or a list in any field of that name, has the
+ * item. Case is ignored, and so is what follows "/" or ";". */
 bool http_list_has(const char *list, size_t n, const char *item);
 bool http_field_has(const char *head, size_t n, const char *name, const char *item);
 

@@ -14,7 +14,7 @@ static ssize_t give_wslay(uint8_t *to, size_t room, int flags, void *user)
     size_t n = f->in_bytes < room ? f->in_bytes : room;
 
     (void)flags;
-    /* wslay takes it as "would block" and keeps its state for the next call. */
+    /* wslay takes -1 as "would block" and keeps its state for the next call. */
     if (n == 0) {
         return -1;
     }
@@ -148,7 +148,7 @@ enum http_frames_event http_frames_next(struct http_frames *f, const char **piec
         /* A frame may come in many pieces: `left` counts its missing bytes. */
         f->left -= io.data_length;
         f->in_frame = f->left != 0;
-        /* Data goes on at once; control frames are gathered first. */
+        /* Data is passed on at once; control frames are gathered first. */
         if (!wslay_is_ctrl_frame(f->opcode)) {
             *piece = io.data_length != 0 ? (const char *)io.data : "";
             *n = io.data_length;
@@ -200,8 +200,8 @@ static size_t put_control(char *to, unsigned opcode, const uint8_t *bytes, size_
     return head_bytes + n;
 }
 
-/* Write one waiting control frame; the end frame comes after everything else (last). 0: none
- * waits. */
+/* Write one waiting control frame and return its bytes, or 0 if none waits. The end frame is
+ * written only if nothing else waits (last). */
 static size_t fill_control(struct http_frames *f, char *to, bool last)
 {
     /* A pong comes first, because the other end is waiting for it. */
@@ -231,7 +231,7 @@ size_t http_frames_fill(struct http_frames *f, const char *message, size_t n, ch
     if (f->sends && message == NULL) { /* the rest of the message comes later */
         return 0;
     }
-    /* Control frames go between messages, never inside one: its head has announced its length. */
+    /* Control frames go between messages, never inside one, whose head has announced its length. */
     if (!f->sends) {
         at = fill_control(f, to, message == NULL);
         if (at != 0 || f->end_sent || message == NULL) {

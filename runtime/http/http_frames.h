@@ -12,7 +12,7 @@ struct wslay_frame_context;
 enum {
     HTTP_CONTROL_BYTES = 125,
     HTTP_FRAME_BYTES = 16 << 20, /* the longest frame; a longer one ends the connection */
-    HTTP_CLOSE_AT_ONCE = 1,      /* no code: the connection is broken off */
+    HTTP_CLOSE_AT_ONCE = 1,      /* not a code: close without an end frame */
     HTTP_CLOSE_NORMAL = 1000,
     HTTP_CLOSE_PROTOCOL = 1002,
     HTTP_CLOSE_NOT_TEXT = 1007,
@@ -32,8 +32,8 @@ struct http_frames {
     struct wslay_frame_context *wslay; /* NULL: none */
     const char *in;                    /* (in_bytes) that wslay has not taken yet */
     size_t in_bytes;
-    uint64_t left; /* bytes left of the received frame; below: its kind, and whether it is a
-                    * message's last */
+    uint64_t left; /* bytes left of the received frame, whose kind is opcode and which is a
+                    * message's last if final */
     uint8_t opcode;
     bool final, inside; /* inside: a message has begun and has not ended */
     bool in_frame, is_text;
@@ -46,7 +46,7 @@ struct http_frames {
     bool pongs, pings;
     uint16_t code; /* the code of the end frame; 0: none */
     bool end_sent;
-    uint8_t head[10]; /* (head_bytes) of a message's frame being sent; then left_out bytes */
+    uint8_t head[10]; /* (head_bytes) the head of the message's frame that is being sent */
     uint8_t head_bytes, head_at;
     bool sends; /* a message is being sent; sent_bytes of it have been sent */
     size_t sent_bytes;
@@ -60,17 +60,17 @@ void http_frames_close(struct http_frames *f);
  * says that all are taken. */
 void http_frames_give(struct http_frames *f, const char *bytes, size_t n);
 
-/* Return the next event of the passed bytes. HTTP_FRAMES_DATA: *piece (*n, may be 0) is valid
- * until the next call; *last: the message ends with it; *text: it is marked as UTF-8. */
+/* Return the next event of the passed bytes. HTTP_FRAMES_DATA: *piece (*n, may be 0) is valid until
+ * the next call; *last is true if the message ends with it, *text if it is marked as UTF-8. */
 enum http_frames_event http_frames_next(struct http_frames *f, const char **piece, size_t *n,
                                         bool *last, bool *text);
 
 /* Make the next frame an end frame with that code, after which nothing is sent. */
 void http_frames_end(struct http_frames *f, uint16_t code);
 
-/* Write bytes to send to `to` (room >= 160): control frames, then the message (n bytes; NULL:
- * none) as a frame. *sent: the whole message has been written. Returns how many; 0: there is
- * nothing. Once a message has begun, pass it unchanged in each call until it is sent. */
+/* Write bytes to send to `to` (room >= 160): control frames, then the message (n bytes, or NULL) as
+ * a frame. *sent is true when the whole message is written. Returns how many bytes, or 0. Once a
+ * message has begun, pass it unchanged in each call until it is sent. */
 size_t http_frames_fill(struct http_frames *f, const char *message, size_t n, char *to, size_t room,
                         bool *sent);
 

@@ -14,7 +14,7 @@ bool http_is_address(const char *text)
            strncmp(text, secure, sizeof secure - 1) == 0;
 }
 
-/* Read the host from `at` on, which ends before `end`. False: it is not a host. */
+/* Read the host from `at` on, which ends before `end`. Returns false if it is not a host. */
 static bool read_host(struct http_address *a, const char *at, const char *end)
 {
     /* RFC 3986, section 3.2.2: an IPv6 address is in brackets, because it has colons. */
@@ -40,7 +40,7 @@ static bool read_host(struct http_address *a, const char *at, const char *end)
     return true;
 }
 
-/* Read a port's digits between `at` and `end`. False: it is not a port. */
+/* Read a port's digits between `at` and `end`. Returns false for others. */
 static bool read_port(struct http_address *a, const char *at, const char *end)
 {
     uint32_t port = 0;
@@ -65,7 +65,7 @@ const char *http_address_read(struct http_address *a, const char *text)
     if (strncmp(text, scheme, sizeof scheme - 1) != 0 || strlen(text) >= HTTP_ADDRESS_BYTES) {
         return how;
     }
-    /* Its characters are copied to a line of the request as they are. */
+    /* The address is copied to a line of the request as it is. */
     for (const char *c = text; *c != '\0'; c++) {
         if (*c <= ' ' || *c > '~' || *c == '#' || *c == '"') {
             return "the address of a model has a character that has to be written as % and two "
@@ -142,7 +142,7 @@ size_t http_range_ask(char text[HTTP_QUESTION_BYTES], const struct http_address 
     put(&t, "-");
     put_number(&t, first + n - 1);
     /* RFC 9110, section 13.1.5: if the contents have changed, the server sends all of them, with
-     * status 200. A weak tag may not be asked for, so that the date has to do. */
+     * status 200. A weak tag may not be asked for; the date is used instead. */
     if (version->tag[0] == '"' || version->date[0] != '\0') {
         put(&t, "\r\nIf-Range: ");
         put(&t, version->tag[0] == '"' ? version->tag : version->date);
@@ -196,7 +196,7 @@ static bool is_named(const struct http_range *r, const char *name)
     return r->name_bytes <= sizeof r->name && http_same(r->name, r->name_bytes, name);
 }
 
-/* Read the digits from *at on. False: there are none, or too many. */
+/* Read the digits from *at on. Returns false if there are none or too many. */
 static bool read_number(const char **at, uint64_t *value)
 {
     const char *begin = *at;
@@ -236,7 +236,7 @@ static int on_value_end(llhttp_t *parser)
     }
     r->value[fits ? r->value_bytes : sizeof r->value - 1] = '\0';
     if (is_named(r, "content-range") && llhttp_get_status_code(parser) == 206) {
-        /* Two such fields could be understood in two ways. */
+        /* A second field of this name is refused, because two readers could take different ones. */
         if (r->has_range || !fits || !read_range(r)) {
             result = wrong(r, "the store's Content-Range is not \"bytes FIRST-LAST/TOTAL\"");
         }
@@ -255,7 +255,7 @@ static int on_value_end(llhttp_t *parser)
 
 /* ---- the head --------------------------------------------------------------------------------- */
 
-/* Judge a status without a range. */
+/* Judge the status of an answer that has no range. */
 static int judge_status(struct http_range *r)
 {
     static const char changed[] =
@@ -346,8 +346,8 @@ static int on_body(llhttp_t *parser, const char *at, size_t n)
 
     memcpy(r->to + r->got, at, fits);
     r->got += fits;
-    /* Without a length, the end of the connection ends the body; the last wanted byte ends it,
-     * too. */
+    /* If there is no length, the end of the connection ends the body; but stop at the last wanted
+     * byte. */
     if (r->got == r->bytes && llhttp_message_needs_eof(parser)) {
         r->state = HTTP_RANGE_DONE;
         r->keeps = false;
@@ -397,7 +397,7 @@ void http_range_begin(struct http_range *r, const struct http_version *known, ui
     r->to = to;
 }
 
-/* Return how many bytes llhttp may get, so that a head is not longer than the bound. */
+/* Return how many bytes llhttp may get without reading a head that is longer than the bound. */
 static size_t next_bytes(const struct http_range *r, size_t n)
 {
     size_t room = HTTP_ANSWER_HEAD_BYTES - r->head_bytes;

@@ -27,7 +27,7 @@ struct http_address {
     const char *path; /* from its "/" on */
 };
 
-/* Return true if a name is meant as an address, because it has a scheme. */
+/* Return true if a name is an address, which means that it has a scheme. */
 bool http_is_address(const char *text);
 
 /* Read an address to *a. Returns NULL, or an error message. */
@@ -72,7 +72,7 @@ struct http_range {
     char name[24]; /* (name_bytes) of the field that is being read */
     size_t name_bytes;
     char value[HTTP_TAG_BYTES];
-    size_t value_bytes; /* the length of its value; more than fit: the value is too long */
+    size_t value_bytes; /* length of its value, also if that does not fit */
     bool has_range, has_coding;
     uint64_t from, to_last;
 };

@@ -90,8 +90,8 @@ static const char *fields_of(const struct http_request *r, size_t *n)
     return end + 1;
 }
 
-/* Read the framing (RFC 9112, section 6): one length, or only chunks. Unclear input is refused,
- * because a proxy may read it in another way. */
+/* Read the framing (RFC 9112, section 6): one length, or chunks and no other coding. Unclear input
+ * is refused, because a proxy may read it in another way. */
 static bool read_framing(struct http_request *r, const char *fields, size_t n)
 {
     size_t bytes, more;
@@ -142,7 +142,7 @@ static bool read_host(struct http_request *r, const char *fields, size_t n)
     return true;
 }
 
-/* Return the length of "http://" or "https://"; 0: the target has another form. */
+/* Return the length of "http://" or "https://", or 0 if the target has another form. */
 static size_t scheme_bytes(const char *target, size_t n)
 {
     if (n > 7 && http_same(target, 7, "http://")) {
@@ -151,8 +151,8 @@ static size_t scheme_bytes(const char *target, size_t n)
     return n > 8 && http_same(target, 8, "https://") ? 8 : 0;
 }
 
-/* Read the host of a whole address, from begin to end; it counts instead of Host (RFC 9112,
- * section 3.2.2). Returns where the path begins; NULL: the address names no host. */
+/* Read the host of a whole address, from begin to end, which replaces the Host field (RFC 9112,
+ * section 3.2.2). Returns where the path begins, or NULL if the address names no host. */
 static const char *read_address(struct http_request *r, const char *begin, const char *end)
 {
     r->authority = begin;
@@ -250,7 +250,7 @@ static enum http_event end_head(struct http_request *r)
     if (!read_framing(r, fields, n) || !read_host(r, fields, n) || !read_target(r)) {
         return HTTP_GOT_ERROR;
     }
-    /* RFC 9110, section 10.1.1: an HTTP/1.0 client is not waiting for it. */
+    /* RFC 9110, section 10.1.1: an HTTP/1.0 client does not wait for 100 Continue. */
     r->expects_continue = !r->is_1_0 && http_field_has(fields, n, "expect", "100-continue");
     r->left = r->body_bytes;
     r->at = r->complete ? HTTP_AT_END : r->chunked ? HTTP_AT_LINE : HTTP_AT_BODY;
@@ -276,7 +276,7 @@ static enum http_event say_wrong(struct http_request *r, enum llhttp_errno error
 }
 
 /* Check the version at the end of the first line. Returns 0, or the status of the error. A later
- * minor version becomes 1.1 (RFC 9110, section 2.5), also for the parser. */
+ * minor version is changed to 1.1 (RFC 9110, section 2.5), so the parser reads 1.1, too. */
 static int check_version(char *line, size_t n)
 {
     char *version = line + n - 3;
@@ -319,8 +319,8 @@ static enum http_event give(struct http_request *r, const char *bytes, size_t n)
     return error == HPE_OK || error == HPE_PAUSED ? HTTP_GOT_PART : say_wrong(r, error);
 }
 
-/* Take the size of a chunk. llhttp does not get its extensions (RFC 9112, section 7.1.1), because
- * it accepts some and refuses others. */
+/* Take the size of a chunk. llhttp gets it without its extensions (RFC 9112, section 7.1.1), of
+ * which it refuses some. */
 static enum http_event take_size(struct http_request *r, const char *line, size_t n)
 {
     const char *extension = memchr(line, ';', n);
@@ -331,8 +331,8 @@ static enum http_event take_size(struct http_request *r, const char *line, size_
             return refuse(r, 400, "an extension of a chunk has a control character");
         }
     }
-    /* Whitespace in front of an extension is bad, but must be accepted (RFC 9112, section
-     * 7.1.1). */
+    /* White space before an extension must be accepted, although it is not allowed (RFC 9112,
+     * section 7.1.1). */
     while (extension != NULL && size != 0 && (line[size - 1] == ' ' || line[size - 1] == '\t')) {
         size--;
     }
@@ -386,7 +386,7 @@ static enum http_event take_line(struct http_request *r)
         return ++r->blanks > HTTP_BLANKS ? refuse(r, 400, "the request is not HTTP")
                                          : HTTP_GOT_PART;
     }
-    /* llhttp gets each line of the head once it has passed the stricter rules of this file. */
+    /* Pass each line of the head to llhttp after it has passed the stricter rules of this file. */
     if (head) {
         if (check_head_line(r, line, n - 2) == HTTP_GOT_ERROR ||
             give(r, line, n) == HTTP_GOT_ERROR) {
@@ -408,7 +408,7 @@ static enum http_event take_line(struct http_request *r)
     return HTTP_GOT_PART;
 }
 
-/* Gather the bytes up to the end of a line, or all of them. */
+/* Gather the bytes up to the end of a line, or all bytes if none ends. */
 static enum http_event gather_line(struct http_request *r, const char *bytes, size_t n,
                                    size_t *used)
 {
@@ -423,7 +423,7 @@ static enum http_event gather_line(struct http_request *r, const char *bytes, si
         return head ? refuse(r, 431, "the head of the request is longer than 16 KiB")
                     : refuse(r, 400, "a line between chunks is longer than 1 KiB");
     }
-    /* This is bounded, because a client could send extensions for ever and no byte of a body. */
+    /* Limit these bytes, because a client could send extensions for ever and no byte of a body. */
     if (!head && (r->rest_bytes += more) > HTTP_REST_BYTES) {
         return refuse(r, 400, "the chunks of the body have too many extensions or trailers");
     }

@@ -13,8 +13,8 @@
 enum {
     HTTP_HEAD_BYTES = 16384,    /* bytes of a request line and its fields */
     HTTP_LINE_BYTES = 1024,     /* the longest line with a chunk's size and extensions */
-    HTTP_REST_BYTES = 65536,    /* bytes of all such lines between two pieces of a body, and of
-                              * trailers */
+    HTTP_REST_BYTES = 65536,    /* bytes of all such lines between two pieces of a body, trailers
+                              * included */
     HTTP_CHUNK_BYTES = 1 << 30, /* bytes of a chunk; a longer one is refused */
     HTTP_BLANKS = 8,            /* empty lines before a request */
     HTTP_PATH_BYTES = 512,      /* longest decoded path, with its NUL */
@@ -55,8 +55,8 @@ struct http_request {
     bool expects_continue;      /* the body waits for 100 Continue */
     uint64_t body_bytes;        /* Content-Length; 0: none, or chunked */
     char path[HTTP_PATH_BYTES]; /* decoded, without the query */
-    const char *authority;      /* (authority_bytes) from the target or from Host; it points into
-                                 * `text` */
+    const char *authority;      /* (authority_bytes) in `text`: the host and port of the target, or
+                                 * of Host */
     size_t authority_bytes;
     /* Set by an error. */
     int status;

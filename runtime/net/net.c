@@ -18,7 +18,7 @@
 
 enum { LINK_MS = 500, FRAMES_A_POLL = 32, NAME_TTL = 120 };
 
-/* lwIP calls for time and random numbers without a context. */
+/* lwIP passes no context when it asks for the time and for random numbers. */
 static struct net *at_work;
 
 u32_t sys_now(void)
@@ -69,7 +69,7 @@ static err_t start_netif(struct netif *netif)
     return ERR_OK;
 }
 
-/* Take a frame. It is dropped if it does not fit lwIP's memory. */
+/* Take a frame. Drop it if lwIP has no memory for it. */
 static void take_frame(struct net *n, size_t bytes)
 {
     struct pbuf *p = pbuf_alloc(PBUF_RAW, (u16_t)bytes, PBUF_POOL);
@@ -114,7 +114,7 @@ static bool is_host_name(const char *name)
     return n != 0 && n < NET_NAME_BYTES;
 }
 
-/* Copy the part of a text up to one of `ends`. False: it does not fit. */
+/* Copy a text up to the first of `ends`. Returns false if it does not fit. */
 static bool cut(const char **from, const char *ends, char *to, size_t room)
 {
     size_t n = strcspn(*from, ends);
@@ -170,7 +170,7 @@ const char *net_check_time(const char *time)
                                      "time=ntp,192.168.1.1";
 }
 
-/* Take the servers of DHCP's option 42, which lwIP has read. */
+/* Take the time servers of DHCP's option 42, which lwIP has read. */
 void dhcp_set_ntp_servers(u8_t n, const ip4_addr_t *servers)
 {
     net_time_servers(&at_work->time, n, servers);
@@ -190,7 +190,7 @@ static void start_address(struct net *n)
         ip_addr_t router = IPADDR4_INIT(fixed.gateway.addr);
 
         netif_set_addr(&n->netif, &fixed.address, &fixed.mask, &fixed.gateway);
-        /* Home routers resolve names, too; DHCP names its own servers. */
+        /* Home routers resolve names, too; with DHCP the server names others. */
         dns_setserver(0, &router);
     }
 }

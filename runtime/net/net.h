@@ -19,13 +19,13 @@ enum {
     NET_NAME_BYTES = 32,     /* bytes of a host name, with its NUL */
     NET_ADDRESS_BYTES = 48,  /* bytes of an address as text, with its NUL */
     NET_READ_SECONDS = 20,   /* time in which a request has to arrive completely */
-    NET_CROWDED_SECONDS = 5, /* replaces NET_READ_SECONDS and NET_IDLE_SECONDS while clients wait
+    NET_CROWDED_SECONDS = 5, /* in place of NET_READ_SECONDS and NET_IDLE_SECONDS while clients wait
                               * for a slot */
     NET_REST_SECONDS = 2,    /* an idle connection does not give way before this time: its request
                               * may be on its way */
     NET_WAIT_SECONDS = 30,   /* the longest wait for a slot; then the answer is 503 */
-    NET_IDLE_SECONDS = 60,   /* the longest time between requests, and for bytes that a client does
-                              * not take */
+    NET_IDLE_SECONDS = 60,   /* the longest time between requests, and the longest time that a
+                              * client takes no byte */
 };
 
 struct net;
@@ -48,13 +48,13 @@ struct net_setup {
     const char *
         how; /* "dhcp", "auto" (an address of 169.254.0.0/16), "ADDRESS/BITS" or "ADDRESS/BITS,GATEWAY" */
     const char *name; /* a host name of letters, digits and '-'; must stay valid */
-    /* "ntp" (DHCP's servers of the time, else the router), "ntp,ADDRESS" or "ntp,ADDRESS:PORT";
-     * NULL: no server is asked */
+    /* "ntp" (DHCP's time servers, else the router), "ntp,ADDRESS" or "ntp,ADDRESS:PORT"; NULL: no
+     * server is asked */
     const char *time;
 };
 
-/* Return the size of struct net; and set it up in zeroed memory. NULL: *why says why not, a
- * sentence without a full stop. */
+/* Return the size of struct net; set it up in zeroed memory. net_open returns NULL after an error;
+ * *why is then a sentence without a full stop. */
 size_t net_bytes(void);
 struct net *net_open(void *memory, const struct net_setup *setup, const char **why);
 
@@ -68,21 +68,21 @@ void net_poll(struct net *n);
 
 /* Open a file of an HTTP server as a device of one .ingot that reads by Range requests. address:
  * "http://HOST[:PORT]/PATH". It waits for our own address and for the server, up to a minute in
- * all. NULL: *why says why not, a sentence without a full stop. A device whose in_use is false is
- * used again. net_fetch_forget: clear in_use of all, before the caller sets it of those with an
- * open file. */
+ * all. After an error it returns NULL, and *why is a sentence without a full stop. It uses a device
+ * again whose in_use is false. net_fetch_forget clears in_use of all devices; the caller then sets
+ * it for those with an open file. */
 struct block_device *net_fetch(struct net *n, const char *address, const char **why);
 void net_fetch_forget(struct net *n);
 
-/* Write the addresses as text: IPv4, and the IPv6 address from a router's prefix; "": none yet.
- * Returns true once after each change. */
+/* Return true once after each change of an address. The addresses as text: IPv4, and IPv6 with a
+ * router's prefix; "" means none yet. */
 bool net_address_changed(struct net *n);
 const char *net_address(const struct net *n);
 const char *net_address6(const struct net *n);
 bool net_is_up(const struct net *n);
 
-/* With `time`: return the seconds since 1970 at the clock's start, and the server that reported
- * them; 0: not known yet. Corrections change it. */
+/* With `time`: return the seconds since 1970 at the clock's start, or 0 if not known yet, and the
+ * server that reported them. Corrections change it. */
 uint64_t net_date(const struct net *n);
 const char *net_date_from(const struct net *n, char text[NET_ADDRESS_BYTES]);
 /* Return true if no server has answered the last three questions. */

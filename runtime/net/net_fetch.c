@@ -65,7 +65,7 @@ static bool is_open(struct net_file *f)
     return f->opening == HTTP_RANGE_DONE || f->opening == HTTP_RANGE_WRONG;
 }
 
-/* Poll until the condition holds. False: it took too long. */
+/* Poll until the condition holds. Returns false if it took too long. */
 static bool wait_until(struct net_file *f, bool (*ready)(struct net_file *f), uint32_t seconds)
 {
     const struct platform *p = f->net->setup.platform;
@@ -85,7 +85,7 @@ static void on_resolved(const char *name, const ip_addr_t *ip, void *context)
 {
     struct net_file *f = context;
 
-    /* Another name: the answer to an earlier question about another host. */
+    /* Ignore the answer to an earlier question, which was about another host. */
     if (strcmp(name, f->address.host) != 0) {
         return;
     }
@@ -96,7 +96,7 @@ static void on_resolved(const char *name, const ip_addr_t *ip, void *context)
     }
 }
 
-/* Resolve the host. NULL: f->ip is the host's address. */
+/* Resolve the host. Returns NULL if f->ip is its address. */
 static const char *resolve(struct net_file *f)
 {
     if (ipaddr_aton(f->address.host, &f->ip)) {
@@ -113,7 +113,7 @@ static const char *resolve(struct net_file *f)
     return NULL;
 }
 
-/* Open the file. NULL: its length and version are known. */
+/* Open the file. Returns NULL if its length and version are known. */
 static const char *open_file(struct net_file *f)
 {
     const struct net_job job = { .bytes = 1, .to = &f->first };

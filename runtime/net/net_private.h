@@ -4,7 +4,7 @@
 
 #include "runtime/net/net.h"
 
-static const enum err net_fine = ERR_OK, net_timeout = ERR_TIMEOUT; /* our values of err.h, by other
+static const enum err net_fine = ERR_OK, net_timeout = ERR_TIMEOUT; /* err.h's values under other
                                                                      * names */
 
 /* Two names exist both in lwIP and in board/err.h, which net.h has included; here they mean
@@ -25,13 +25,13 @@ enum { NET_OUT_BYTES = 1460, NET_FRAME_BYTES = 1514 };
 struct net_slot {
     struct net *net;
     struct tcp_pcb *pcb; /* NULL: the slot is free */
-    struct pbuf *in;     /* received bytes that were not taken; in_at bytes of the first pbuf
-                          * were */
+    struct pbuf *in;     /* received bytes that wait; in_at bytes of the first pbuf are
+                          * taken */
     size_t in_at;
     bool over;               /* the other side sends no more */
     bool reset;              /* lwIP has dropped the connection */
     uint64_t moved_ms;       /* time of the last byte in either direction */
-    uint64_t begun_ms;       /* time when the incoming request began; 0: none is incoming */
+    uint64_t begun_ms;       /* time when the incoming request began; 0 without one */
     char out[NET_OUT_BYTES]; /* (out_bytes) that wait for room; lwIP has taken out_at of them */
     size_t out_bytes, out_at;
     struct http_connection http;
@@ -71,10 +71,10 @@ static inline uint64_t net_now_ms(const struct net *n)
 const char *net_slots_open(struct net *n);
 void net_slots_poll(struct net *n);
 
-/* Give the connection a slot. False: all are in use, and nothing was done. */
+/* Give the connection a slot. If all are in use, do nothing and return false. */
 bool net_slots_begin(struct net *n, struct tcp_pcb *pcb);
 
-/* Make the connection wait for a slot. False: too many wait. */
+/* Make the connection wait for a slot. Returns false if too many wait. */
 bool net_waiting_add(struct net *n, struct tcp_pcb *pcb);
 bool net_waiting_any(const struct net *n);
 /* Give slots to the connections whose turn it is. */

@@ -16,8 +16,8 @@
 /* ---- memory ---- */
 
 #define MEM_ALIGNMENT 8
-/* For copies of the data that TCP sends, and for UDP's answers: some room is left even if no
- * client takes what was sent to it. */
+/* Copies of the data that TCP sends, and UDP's answers. Some room is left even if no client takes
+ * what was sent to it. */
 #define MEM_SIZE (64 * 1024)
 #define MEMP_NUM_PBUF 16
 #define MEMP_NUM_UDP_PCB 5
@@ -28,7 +28,7 @@
 #define MEMP_NUM_IGMP_GROUP 4
 #define MEMP_NUM_MLD6_GROUP 6
 #define MEMP_NUM_SYS_TIMEOUT (LWIP_NUM_SYS_TIMEOUT_INTERNAL + 12) /* mDNS needs several */
-/* Received frames: three for each slot and one for each waiting client leave some (net_slots.c). */
+/* Received frames: three per slot and one per waiting client (net_slots.c), and some more. */
 #define PBUF_POOL_SIZE 56
 #define PBUF_POOL_BUFSIZE 1536
 
@@ -45,7 +45,7 @@
 
 /* ---- IP ---- */
 
-/* Fragments are not supported: everything here fits a frame, and floods aim at the collection of
+/* Fragments are not supported: everything here fits a frame, and attackers flood hosts with
  * fragments. */
 #define IP_REASSEMBLY 0
 #define IP_FRAG 0
