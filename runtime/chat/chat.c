@@ -9,7 +9,7 @@
 #include "runtime/console/console_json.h"
 #include "runtime/features/feature.h"
 
-/* Return the token of a text of the template that is one token; otherwise INGOT_NO_TOKEN. */
+/* Return the token of a template's text, or INGOT_NO_TOKEN if the text is not one token. */
 static uint32_t marker_token(const struct chat *c, enum ingot_chat_string which)
 {
     struct session *s = c->session;
@@ -82,7 +82,7 @@ bool chat_is_command(const char *line, size_t bytes)
     return bytes > 1 && line[0] == '/' && line[1] >= 'a' && line[1] <= 'z';
 }
 
-/* True: the conversation ends here. */
+/* Returns true if the conversation ends. */
 static bool take_line(struct chat *c, size_t bytes)
 {
     if (chat_is_command(c->line, bytes)) {

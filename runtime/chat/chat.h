@@ -23,11 +23,11 @@ struct features;
 /* An available model, by the name that /model takes. */
 typedef void chat_model_fn(void *context, const char *name, uint64_t bytes);
 
-/* Handles lines that are commands. True: the conversation ends. line is NUL-terminated and may
- * be overwritten; the chat may be opened again meanwhile. */
+/* Handles lines that are commands. `run` returns true if the conversation ends. line is
+ * NUL-terminated and may be overwritten; the chat may be opened again meanwhile. */
 struct chat_commands {
     bool (*run)(void *context, char *line);
-    /* Visit the available models. NULL: success, otherwise the reason. */
+    /* Visit the available models. Returns NULL, or the reason for a failure. */
     const char *(*list)(void *context, chat_model_fn *visit, void *visit_context);
     void *context;
     const char *stays; /* printed at Ctrl-D on an empty line; NULL: Ctrl-D ends the conversation */
@@ -41,18 +41,18 @@ struct chat_totals {
 
 /* A program on the line (mode=json), and its running request. */
 struct chat_program {
-    bool announced;       /* `ready` was sent for this model, or says that there is no model */
+    bool announced;       /* `ready` was sent, with this model or without one */
     bool answered;        /* the request's last event was sent */
     uint32_t protocol;    /* the protocol that the program asked for, 1 or 2; 0: the program did
                            * not ask and gets 1 */
     bool wants_scores;    /* events have the scores of each token */
-    uint32_t n_likeliest; /* and the scores of this many alternatives */
+    uint32_t n_likeliest; /* events also have the scores of this many alternatives */
     struct json_biases biases;
     struct chat_messages messages;
 };
 
-/* Work for which somebody waits: n tokens, from the session's token `start` on; label: text of
- * the progress line. */
+/* Work for which somebody waits: n tokens from the session's token `start` on. `label` is the text
+ * of the progress line. */
 struct chat_wait {
     bool is_shown; /* somebody is on the line: long prompts show their progress */
     const char *what;
@@ -60,15 +60,15 @@ struct chat_wait {
     char label[40];
 };
 
-/* The tokens with which conversations begin: the session's copy, and, while a first turn is put,
- * the ids that the copy should have. */
+/* The tokens with which conversations begin: the session's copy, and the ids that the copy should
+ * have, which are used while a first turn is put. */
 struct chat_opening {
     struct session_prefix prefix;
     uint32_t ids[SESSION_PREFIX_TOKENS];
 };
 
 struct chat {
-    struct console *console; /* the console of whoever talks to it */
+    struct console *console; /* the console of the person or program that talks to it */
     struct session *session; /* NULL: no model is loaded; chat_loop can run without one */
     const char *name;        /* what /model calls the model; NULL: the name in its header */
     struct options *options;
@@ -90,20 +90,20 @@ struct chat {
 
 /* Open a conversation. session is open. draft is an open model that guesses the session's tokens,
  * or NULL. template: a checked chat section in place of the image's, or NULL. All must outlive the
- * chat. Warns about options that the template cannot follow. */
+ * chat. The log warns about options that the template cannot follow. */
 void chat_open(struct chat *c, struct console *console, struct session *session,
                struct session *draft, struct options *options, const struct ingot_chat *template);
 
 /* Close the model and its conversation. Before chat_open there is nothing to close. */
 void chat_close(struct chat *c);
 
-/* Make one reply to text: prints it as it comes, then the line of figures (and with the option
- * `ids` the token ids and the hash of the logits). as_turn: wrap the text in the model's
- * template; without a template, or if as_turn is false, continue the text as it stands from an
- * empty context. ERR_OK; ERR_NOT_FOUND without a model; ERR_ABORTED by Ctrl-C (the reply so far
- * stays in the conversation). ERR_TOO_LONG and the stream's errors are printed, and the
- * conversation can continue. If the context has no room for the turn or for more of its reply,
- * the oldest turns after the system prompt are dropped, and a line says so. */
+/* Reply to text: print the reply as it comes, then the line of figures (and with the option `ids`
+ * the token ids and the hash of the logits). as_turn: wrap the text in the model's template;
+ * without a template, or if as_turn is false, continue the text as it stands from an empty context.
+ * ERR_OK; ERR_NOT_FOUND without a model; ERR_ABORTED by Ctrl-C (the reply so far stays in the
+ * conversation). ERR_TOO_LONG and the stream's errors are printed, and the conversation can
+ * continue. If the context has no room for the turn or for more of its reply, the oldest turns
+ * after the system prompt are dropped, and a line says so. */
 enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn);
 
 /* As chat_reply, for a text in which only the last `said` bytes (0: none) are a person's words.
@@ -115,7 +115,7 @@ enum err chat_reply_said(struct chat *c, const char *text, size_t bytes, bool as
  * id must be in the vocabulary, and the list must fit the context. */
 enum err chat_reply_ids(struct chat *c, const char *ids);
 
-/* The answer when a model is needed but none is loaded. */
+/* Print the error that no model is loaded. */
 void chat_say_no_model(struct console *c);
 
 /* Forget the conversation, if there is one. */
@@ -129,7 +129,7 @@ void chat_forget(struct chat *c);
 void chat_weights_changed(struct chat *c);
 
 /* Take back the last turn, and the turns about actions that it caused; the log notes each turn.
- * False: there is no turn, or the model has no template. */
+ * Returns false if there is no turn, or if the model has no template. */
 bool chat_undo(struct chat *c);
 
 /* Take back the last turn and answer it again. ERR_NOT_FOUND: there is no turn. Other
@@ -141,8 +141,8 @@ enum err chat_retry(struct chat *c);
  * there is no turn; otherwise as chat_reply. */
 enum err chat_reply_aside(struct chat *c, const char *text, size_t bytes);
 
-/* Return true if the line is a command: a slash and a letter. A line that begins with "//" is for
- * the model, with "/" in front. */
+/* Return true if the line is a command: a slash and a letter. A line that begins with "//" goes to
+ * the model, without the first slash. */
 bool chat_is_command(const char *line, size_t bytes);
 
 /* Return true if the end of the input ends the conversation. If chat_commands.stays is set, Ctrl-D
@@ -154,9 +154,9 @@ void chat_loop(struct chat *c, const struct chat_commands *commands);
 
 enum { CHAT_WAIT_PENDING = 0 };
 
-/* Begin to wait for n tokens that the session computes, or for its pending tokens; what: "prompt".
- * While somebody talks to the chat, chat_wait_stop shows the progress; its context is the chat.
- * console_progress_end() ends the wait. */
+/* Begin to wait for n tokens that the session computes, or for its pending tokens; what is
+ * "prompt". While somebody talks to the chat, chat_wait_stop shows the progress; its context is the
+ * chat. console_progress_end() ends the wait. */
 void chat_wait_begin(struct chat *c, const char *what, uint32_t n_tokens);
 bool chat_wait_stop(void *chat);
 

@@ -64,7 +64,7 @@ bool chat_take_back(struct chat *c)
         return false;
     }
     for (unsigned question = chat_question(c); t->n > question + 1;) {
-        turns_pop(t); /* also pop the turns to which the question led */
+        turns_pop(t); /* first pop the turns that followed from the question */
     }
     start = t->list[t->n - 1].start;
     turns_pop(t);
@@ -82,8 +82,8 @@ uint32_t chat_room(const struct chat *c)
     return features_room(c->features, c, c->session->context / 4 * 3);
 }
 
-/* Return how many turns to drop: as few as leave half of the context free, and never the last
- * `keep`. */
+/* Return the smallest number of turns to drop so that half of the context is free; the last `keep`
+ * stay. */
 static unsigned turns_to_drop(const struct chat *c, unsigned keep)
 {
     const struct session *s = c->session;
@@ -119,8 +119,8 @@ static bool retell(struct chat *c, const struct turn *first, bool past, size_t *
     return session_put(s, s->ids, *opening + n) == ERR_OK;
 }
 
-/* Return how many of the first tokens always stay: the tiles with the conversation's opening, if
- * they leave enough room, and at least the first tile. */
+/* Return how many of the first tokens always stay: the tiles with the conversation's opening, or,
+ * if that leaves too little room, the first tile. */
 static uint32_t count_sinks(struct chat *c)
 {
     const struct session *s = c->session;
@@ -133,9 +133,9 @@ static uint32_t count_sinks(struct chat *c)
     return tiles * KV_TILE <= s->context / 4 ? tiles * KV_TILE : KV_TILE;
 }
 
-/* Drop tokens between the sinks and the newest tokens, in whole tiles: half of all tokens, if
- * there are that many. With such large steps few keys are rotated twice. False: tokens cannot be
- * dropped, so turns must be. */
+/* Drop whole tiles between the sinks and the newest tokens: half of all tokens, if there are that
+ * many. Because the step is large, few keys are rotated twice. Returns false if tokens cannot be
+ * dropped; then turns must be. */
 static bool drop_middle(struct chat *c, unsigned keep)
 {
     struct session *s = c->session;
@@ -161,8 +161,8 @@ static bool drop_middle(struct chat *c, unsigned keep)
     return true;
 }
 
-/* Drop the first n > 0 turns. False: nothing can stay, so the last `keep` turns were dropped,
- * too. */
+/* Drop the first n > 0 turns. Returns false if nothing can stay: the last `keep` turns were
+ * dropped, too. */
 static bool drop_turns(struct chat *c, unsigned n, unsigned keep)
 {
     struct turns *t = &c->turns;

@@ -116,7 +116,7 @@ static bool set_options(struct chat *c, struct json_request *r)
     return good;
 }
 
-/* A feature's field. NULL: the request does not have the field, or no feature knows it. */
+/* A feature's field. NULL if the request lacks the field or no feature knows it. */
 static const struct feature_field *field_of(const struct chat *c, const struct json_request *r,
                                             enum json_field field, void **state)
 {
@@ -155,8 +155,8 @@ static void begin(struct chat *c, const struct json_request *r)
     }
 }
 
-/* Apply settings that may fail first, for example because a file is missing; then nothing is
- * set. */
+/* Apply first the settings that may fail, for example because a file is missing. If one fails,
+ * nothing is set. */
 static bool apply(struct chat *c, const struct json_request *r)
 {
     const char *error_message = NULL;
@@ -236,7 +236,7 @@ static bool is_cancelled(struct chat *c, const struct json_request *r)
            console_is_cancelled(c->console, r->values[JSON_FIELD_ID], r->id_is_text);
 }
 
-/* True: the conversation ends here. */
+/* Returns true if the conversation ends. */
 static bool answer(struct chat *c, struct json_request *r, const char **reason)
 {
     *reason = "error";
@@ -279,7 +279,7 @@ static bool take_way_back(struct chat *c)
     return ends;
 }
 
-/* Answer a line. True: the conversation ends here. */
+/* Answer a line. Returns true if the conversation ends. */
 static bool take_line(struct chat *c, enum err error, size_t bytes)
 {
     const char *reason = "error";
@@ -323,7 +323,7 @@ void chat_json_leave(struct chat *c)
     c->options->line.silence_s = 0;
 }
 
-/* Handle a line that is not a request. True: the conversation ends here. */
+/* Handle a line that is not a request. Returns true if the conversation ends. */
 static bool take_end(struct chat *c, enum err error)
 {
     if (error == ERR_NO_DEVICE) {
@@ -447,7 +447,7 @@ static bool answer_question(struct chat *c, const struct json_request *r, const 
     return asks ? chat_json_ask(c, r, reason) : r->values[JSON_FIELD_HELLO] != NULL;
 }
 
-/* False: there was no reply; *reason says why. */
+/* Returns false if there was no reply; *reason says why. */
 static bool answer_guest(struct chat *c, struct json_request *r, bool has_room, const char **reason)
 {
     static char conversation[] = CHAT_GUEST_CONVERSATION;

@@ -1,5 +1,5 @@
 /* The conversation in JSON lines (mode=json): docs/SERIAL.md is the protocol. The chat includes
- * this header; so does the server on a computer, to describe its model. */
+ * this header; the server on a computer includes it to describe its model. */
 #ifndef INGOT_RUNTIME_CHAT_JSON_H
 #define INGOT_RUNTIME_CHAT_JSON_H
 
@@ -26,12 +26,12 @@ void chat_json_stats(struct console *c, const struct chat_totals *totals, const 
  * it. */
 void chat_json_scored_token(struct chat *c, const struct token_scores *scores);
 
-/* Give the line back to a person after the running request: the program, which had set a limit
- * of silence, is gone. */
+/* Give the line back to a person after the running request, because the program, which had set a
+ * limit of silence, is gone. */
 void chat_json_leave(struct chat *c);
 
-/* As chat_loop(), with requests in place of lines. False: the conversation continues with a
- * person (/mode chat). */
+/* As chat_loop(), with requests in place of lines. Returns false if the conversation continues with
+ * a person (/mode chat). */
 bool chat_json_loop(struct chat *c, const struct chat_commands *commands);
 
 /* The conversation of requests that come over the network, not over the console's line. */
@@ -42,8 +42,8 @@ bool chat_json_loop(struct chat *c, const struct chat_commands *commands);
  * commands or change models and adapters. Its events go to `console`, which speaks JSON. The line
  * is overwritten (bytes, followed by a NUL). Call it between two lines of chat_loop(): afterwards
  * the options, the random numbers and the name of the current conversation are as before. During
- * the request that name is `conversation`. conversation NULL: there is no room for two, and the
- * current conversation is forgotten. */
+ * the request that name is `conversation`. If there is no room for two, conversation is NULL, and
+ * the current one is forgotten. */
 void chat_json_guest(struct chat *c, struct console *console, const char *conversation, char *line,
                      size_t bytes);
 

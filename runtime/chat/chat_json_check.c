@@ -168,7 +168,7 @@ static bool is_allowed(struct chat *c, const struct json_request *r)
     return true;
 }
 
-/* Return the text of the field that wants a reply, as it would be put. */
+/* Return the text of a field that wants a reply, as chat_check_fits() takes it. */
 static struct chat_said said_of(const struct chat *c, const struct json_request *r,
                                 enum json_field field)
 {
@@ -189,7 +189,7 @@ static struct chat_said said_of(const struct chat *c, const struct json_request 
                                .system_bytes = r->bytes[JSON_FIELD_SYSTEM] };
 }
 
-/* Return true if the text fits; changes nothing. Asked before a conversation is dropped or started
+/* Return true if the text fits; changes nothing. Called before a conversation is dropped or started
  * anew for this text. */
 static bool fits(struct chat *c, const struct json_request *r)
 {

@@ -37,7 +37,7 @@ static const char *temperature(const struct console *c, struct number *n)
 /* Times of a reply, in ticks; all 0 if it ended before the first token. */
 struct reply_times {
     uint64_t hz, prefill, decode, all;
-    uint64_t decoded, decoding; /* tokens after the first one, and their time; both 0: none */
+    uint64_t decoded, decoding; /* tokens after the first one, and their time; both 0 without any */
 };
 
 static struct reply_times times_of(const struct console *c, const struct generate_result *r)
@@ -107,7 +107,7 @@ void chat_json_reply(struct console *c, const struct session *s, const struct ge
     console_event_end(c);
 }
 
-/* Return the reason by the name that other services use. */
+/* Return the name that other services use for this reason. */
 static const char *finish_reason(const char *reason)
 {
     static const char *const lengths[] = { "limit", "context", "repetition" };

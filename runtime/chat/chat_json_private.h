@@ -5,23 +5,23 @@
 #include "runtime/chat/chat.h"
 #include "runtime/wire/json_request.h"
 
-/* Send an error. field: the field that is wrong, or NULL; column: number of the byte, from 1; 0:
- * none. */
+/* Send an error. field: the field that is wrong, or NULL; column: number of the wrong byte, from 1,
+ * or 0. */
 void chat_json_error(struct chat *c, const char *name, const char *field, size_t column,
                      const char *text);
 
-/* Add the model's own defaults of the sampler to an event, `'defaults':{'temp':0.2,...}`; nothing
- * if it has none. */
+/* Add the model's own defaults of the sampler, if it has any, to an event:
+ * `'defaults':{'temp':0.2,...}`. */
 struct ingot_sampling;
 void chat_json_defaults(struct console *c, const struct ingot_sampling *s);
 
-/* Return true if the request can be run, as far as it can be checked before anything is changed;
- * otherwise the error is sent. Reads its messages, too. */
+/* Return true if the request can be run, as far as can be known before anything is changed;
+ * otherwise send the error. Reads its messages, too. */
 bool chat_json_check(struct chat *c, const struct json_request *r);
 
 /* Answer a request for something other than a reply: tokens of a text, an embedding, the models,
- * figures, the plan, past events. False: the request is not one of these. *reason: for the event
- * `done`. */
+ * figures, the plan, past events. Returns false if the request is none of these. *reason is for the
+ * event `done`. */
 bool chat_json_ask(struct chat *c, const struct json_request *r, const char **reason);
 
 #endif

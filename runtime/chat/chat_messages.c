@@ -47,8 +47,8 @@ static bool read_members(struct chat_messages *m, struct json_value *object, str
     return true;
 }
 
-/* Read `said`. true: the whole content is a person's words; a number: this many bytes at its end
- * are. */
+/* Read `said`. If it is true, the whole content is a person's words; if it is a number, this many
+ * bytes at its end. */
 static bool read_said(struct chat_messages *m, const struct members *all, uint32_t *said)
 {
     const struct json_value *v = &all->said;
@@ -172,10 +172,10 @@ void chat_messages_tell_system(const struct chat_messages *m, struct chat_said *
 struct put {
     struct chat *chat;
     uint32_t at;   /* tokens of the session that match the messages so far */
-    bool diverged; /* no tokens follow the matching ones */
+    bool diverged; /* the session's tokens end with the matching ones */
 };
 
-/* The n tokens at session_room() come next: tokens that the session already has at this place
+/* Append the n tokens at session_room(). Tokens that the session already has at this place
  * stay. */
 static enum err join(struct put *p, const uint32_t *ids, size_t n)
 {
@@ -197,7 +197,7 @@ static enum err join(struct put *p, const uint32_t *ids, size_t n)
     return e;
 }
 
-/* Make room: first drop the part after the matching tokens, then the oldest turns. */
+/* Make room: at the first call drop the tokens after the matching ones, later the oldest turns. */
 static bool make_room(struct put *p)
 {
     struct session *s = p->chat->session;
@@ -229,7 +229,7 @@ static void leave_out(struct put *p)
     p->diverged = true;
 }
 
-/* Put a turn and its reply in the form of past turns. ERR_TOO_LONG: they do not fit an empty
+/* Put a turn and its reply in the form of past turns. ERR_TOO_LONG: the pair does not fit an empty
  * context. */
 static enum err put_pair(struct put *p, const struct chat_message *said,
                          const struct chat_message *reply)

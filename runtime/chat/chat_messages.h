@@ -21,7 +21,7 @@ struct chat_message {
     uint32_t bytes;
     uint32_t
         said; /* bytes at the end of the text that the request marks as a person's words; 0: none */
-    bool is_reply; /* spoken by the assistant; otherwise by the user */
+    bool is_reply; /* true: by the assistant; false: by the user */
 };
 
 struct chat_messages {
@@ -29,7 +29,7 @@ struct chat_messages {
     unsigned n;         /* user, assistant, user, ...: the last is the user's and wants a reply */
     struct chat_message list[CHAT_MESSAGES];
     const char *error_message; /* why the reader failed */
-    bool changed_system;       /* an earlier request's messages set the system prompt that lies
+    bool changed_system;       /* messages replaced the system prompt, which is saved
                                 * here: */
     bool had_system;
     char before[OPTIONS_SYSTEM_BYTES];
@@ -37,21 +37,21 @@ struct chat_messages {
 };
 
 /* Read a list of {"role":...,"content":...,"said":...} as JSON (bytes, followed by a NUL), which
- * is overwritten and keeps the texts. False: m->error_message says why not. */
+ * is overwritten and keeps the texts. If that fails, m->error_message says why. */
 bool chat_messages_read(struct chat_messages *m, char *json, size_t bytes);
 
 /* Set the system prompt of the messages. If they have none, restore the system prompt from before
  * any messages. */
 void chat_messages_set_system(struct chat *c, struct chat_messages *m);
 
-/* Get the system prompt that chat_messages_set_system would set, for chat_check_fits;
- * changes nothing. */
+/* Set in *said the system prompt that chat_messages_set_system would set, for
+ * chat_check_fits. */
 void chat_messages_tell_system(const struct chat_messages *m, struct chat_said *said);
 
-/* Make all messages but the last the conversation, with a model that has a template. If they do
- * not fit, the oldest turns are dropped; a turn that is too long by itself is dropped, too.
- * Errors of tokenizer_encode_parts except ERR_TOO_LONG; the conversation keeps the turns put
- * before. */
+/* Turn all messages except the last one into the conversation. The model must have a template. If
+ * they do not fit, the oldest turns are dropped; a turn that is too long by itself is dropped, too.
+ * Errors of tokenizer_encode_parts except ERR_TOO_LONG; the turns that were put before the error
+ * stay. */
 enum err chat_messages_put(struct chat *c, const struct chat_messages *m);
 
 #endif

@@ -19,7 +19,7 @@ static bool is_line_feeds(const struct chat *c, uint32_t id)
     return bytes != 0;
 }
 
-/* Return the start of the reply after its thoughts; the reply's start if it has none. */
+/* Return the offset of the reply's text after its thoughts, or the reply's start if it has none. */
 static uint32_t after_thoughts(const struct chat *c)
 {
     const struct session *s = c->session;
@@ -50,8 +50,8 @@ static void forget_thoughts(struct chat *c, uint32_t from)
     (void)session_put(s, s->ids + from, end - from);
 }
 
-/* Return true if a past turn is encoded differently than for its reply: by marks of thoughts, or by
- * a system prompt that belongs only to the last turn. */
+/* Return true if a past turn has other tokens than when its reply was made: because of marks of
+ * thoughts, or of a system prompt that only the last turn has. */
 static bool tells_past(const struct chat *c)
 {
     const struct ingot_chat *t = c->template;
@@ -62,8 +62,8 @@ static bool tells_past(const struct chat *c)
             (c->options->reply.think == THINK_OFF || features_is_quiet(c->features, false)));
 }
 
-/* Return the most tokens that a reply's opening can have in addition to the turn that is encoded
- * again. A system prompt that was set since then is not included. */
+/* Return the most tokens by which a turn with its reply's opening can be longer than the past turn.
+ * A system prompt that was set since then is not included. */
 static uint32_t most_of_start(const struct chat *c)
 {
     const struct ingot_chat *t = c->template;
@@ -75,8 +75,8 @@ static uint32_t most_of_start(const struct chat *c)
            1;
 }
 
-/* Encode the last turn again as a past turn, followed by its reply from `from` on. False: the turn
- * stays unchanged. */
+/* Encode the last turn again as a past turn, followed by its reply from `from` on. Returns false if
+ * the turn stays unchanged. */
 static bool tell_past(struct chat *c, uint32_t from)
 {
     struct session *s = c->session;

@@ -19,16 +19,16 @@ enum err chat_encode_alone(struct chat *c, const char *text, size_t bytes, uint3
 enum err chat_encode_past(struct chat *c, const char *text, size_t bytes, bool first, uint32_t *ids,
                           uint32_t room, size_t *n);
 
-/* A text that the model shall answer. */
+/* A text that the model is to answer. */
 struct chat_said {
     const char *text;
     size_t bytes;
     bool as_turn;       /* in the model's template */
     const char *system; /* NULL: the system prompt comes from the options */
     size_t system_bytes;
-    bool ignores_options; /* system NULL means the template's own prompt, whatever the options
-                           * say */
-    size_t kept;          /* tokens in front of the text that stay; 0: the text can begin a
+    bool ignores_options; /* if system is NULL, use the template's own prompt and not the
+                           * options' */
+    size_t kept;          /* tokens before the text that must stay; 0: the text can begin a
                            * conversation */
 };
 
@@ -37,12 +37,12 @@ struct chat_said {
  * ERR_NO_SPACE: the text has more bytes than can be encoded. */
 enum err chat_check_fits(struct chat *c, const struct chat_said *said);
 
-/* Write the tokens with which every conversation begins at present to c->opening.ids. Returns how
- * many, at most SESSION_PREFIX_TOKENS; 0: none, or too many. */
+/* Write the tokens with which every conversation now begins to c->opening.ids. Returns how many, at
+ * most SESSION_PREFIX_TOKENS, or 0 if there are none or too many. */
 size_t chat_encode_opening(struct chat *c);
 
 /* Put the turn's tokens after the conversation. If needed, drop the oldest turns, but never the
- * last `keep` (0 or 1). *own: where the turn begins. A quarter of the context is left for the
+ * last `keep` (0 or 1). *own is the offset of the turn. A quarter of the context is left for the
  * reply if possible, or more if the policy says so. */
 enum err chat_put_turn(struct chat *c, const char *text, size_t bytes, unsigned keep,
                        uint32_t *own);
@@ -54,15 +54,15 @@ void chat_say_too_long(struct chat *c, const char *field);
 enum err chat_put_text(struct chat *c, const char *text, size_t bytes);
 enum err chat_put_list(struct chat *c, const char *list);
 
-/* Call before the next turn: gives the last turn and its reply the template's form for past
+/* Call before the next turn. It gives the last turn and its reply the template's form for past
  * turns, without thoughts. The changed part becomes pending in the session. */
 void chat_settle_reply(struct chat *c);
 
 /* Make room by dropping the oldest turns, so that at most half of the context is used, and say
  * so; the last `keep` turns (0 or 1) always stay. The rest is pending in the session. With
  * overflow=sinks, if possible: drop the tokens after the first few, even of the current turn;
- * then no further token becomes pending. c->reply_start moves with the reply. False: there is
- * nothing to drop. */
+ * then no further token becomes pending. c->reply_start moves with the reply. Returns false if
+ * there is nothing to drop. */
 bool chat_drop_oldest(struct chat *c, unsigned keep);
 
 /* Call before the next turn: if turns= is full, drop the older half, so that the rest is not
@@ -76,7 +76,7 @@ uint32_t chat_room(const struct chat *c);
  * response to it. c->turns.n is not 0. */
 unsigned chat_question(const struct chat *c);
 
-/* As chat_undo, for a turn that no person said: no feature judges it. */
+/* As chat_undo, but features do not judge the turn, because no person said it. */
 bool chat_take_back(struct chat *c);
 
 #endif

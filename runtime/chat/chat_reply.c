@@ -27,7 +27,7 @@ struct reply {
                                         * of the text */
     const struct token_scores *scores; /* scores of the next token; NULL: none */
     struct thoughts thoughts;
-    struct hidden_tags tags;  /* receives text after the features */
+    struct hidden_tags tags;  /* takes the text that the features pass on */
     struct feature_text text; /* the first receiver of the reply's text */
 };
 
@@ -119,8 +119,8 @@ static void dim(void *context, bool on)
     console_style(context, on ? CONSOLE_DIM : CONSOLE_REPLY);
 }
 
-/* Make room in the middle of a reply: drop the oldest turns; or, with overflow=sinks, the
- * oldest tokens, even of this reply. The whole reply is in the session. */
+/* Make room in the middle of a reply, all of which is in the session: drop the oldest turns or,
+ * with overflow=sinks, the oldest tokens, even of this reply. */
 static enum err reply_make_room(void *context, uint32_t *first_new)
 {
     struct reply *r = context;
@@ -165,8 +165,8 @@ static void set_params(const struct reply *r, struct generate_params *p)
                          !features_is_quiet(c->features, true);
 }
 
-/* Connect the receivers of the reply's text: features, then tags are taken out, then
- * thoughts, then the console. */
+/* Connect the receivers of the reply's text in this order: features; the code that takes out tags;
+ * thoughts; the console. */
 static void open_text(struct reply *r)
 {
     struct chat *c = r->turn.chat;
@@ -390,8 +390,8 @@ static enum err put(struct reply *r)
         features_tell(r->turn.chat->features, &r->turn);
     }
     e = check_fits(r);
-    if (e == ERR_TOO_LONG && r->turn.told != r->turn.text) { /* if that is too long, without the
-                                                              * text that features put in front */
+    if (e == ERR_TOO_LONG && r->turn.told != r->turn.text) { /* try again without the text that
+                                                              * features put in front */
         r->turn.told = r->turn.text;
         r->turn.told_bytes = r->turn.bytes;
         e = check_fits(r);
@@ -401,7 +401,7 @@ static enum err put(struct reply *r)
     }
     if (r->turn.as_turn) {
         chat_settle_reply(r->turn.chat);
-        if (r->turn.n_led == 0) { /* otherwise the question stays, with the turns that it led to */
+        if (r->turn.n_led == 0) { /* a question stays with the turns that it led to */
             chat_keep_turns(r->turn.chat);
         }
         return chat_put_turn(r->turn.chat, r->turn.told, r->turn.told_bytes, r->turn.n_led != 0,

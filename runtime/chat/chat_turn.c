@@ -39,8 +39,8 @@ static void put_plain(struct parts *p, const char *text, size_t bytes, uint32_t 
     }
 }
 
-/* Return whether the system block is in this turn, and whether it comes after the user prefix or
- * before it. */
+/* Return true if the system block is in this turn and lies, as `inside` says, after the user prefix
+ * or before it. */
 static bool has_system(const struct ingot_chat *chat, const struct chat_turn *turn, bool inside)
 {
     if (((chat->flags & INGOT_CHAT_SYSTEM_IN_USER) != 0) != inside) {

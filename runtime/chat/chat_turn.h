@@ -27,7 +27,7 @@ struct chat_turn {
 /* Return true if the section has a template at all. */
 bool chat_has_template(const struct ingot_chat *chat);
 
-/* Return true if a turn ends within the model's thoughts, if it asks for them. */
+/* Return true if a turn that asks for thoughts ends within them. */
 bool chat_turn_opens_thoughts(const struct ingot_chat *chat);
 
 /* Write the turn's parts in order, up to the beginning of the reply. The person's text is marked
@@ -35,8 +35,8 @@ bool chat_turn_opens_thoughts(const struct ingot_chat *chat);
 size_t chat_turn_parts(const struct ingot_chat *chat, const struct chat_turn *turn,
                        struct tokenizer_part parts[CHAT_TURN_PARTS]);
 
-/* Return the parts in front of the person's text: equal in all conversations with the same system
- * prompt. */
+/* Write the parts in front of the person's text, which are the same in all conversations with one
+ * system prompt. */
 size_t chat_turn_opening(const struct ingot_chat *chat, const struct chat_turn *turn,
                          struct tokenizer_part parts[CHAT_TURN_PARTS]);
 

@@ -131,7 +131,7 @@ static void table_text(const struct plan *p, char *text, size_t bytes)
                 format_bytes(read, p->table.bytes), (unsigned)p->table.n);
 }
 
-/* Count the layers with a state of fixed size, in addition to or in place of keys and values. */
+/* Count the layers that have a state of fixed size, with or without keys and values. */
 static uint32_t count_states(const struct image *image)
 {
     uint32_t n = 0;
@@ -314,7 +314,7 @@ void report_signature(struct console *c, const struct model *m)
         format_milli(millis, m->signature.ticks * 1000000 / clock->hz, 1));
 }
 
-/* Report what memory that DMA does not reach has cost so far. */
+/* Report the cost so far of memory that DMA does not reach. */
 static void report_bounce(struct console *c, const struct model *m)
 {
     const struct bounce *b = storage_bounce(m->file->device);

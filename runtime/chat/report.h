@@ -14,15 +14,15 @@
 /* Log the kernels in use, "kernels: neon dotprod, prefetch 768 B". */
 void report_kernels(struct console *c, uint32_t features, size_t ahead);
 
-/* selftest_run, with its lines in the log; Ctrl-C stops it between two kernels. */
+/* Run selftest_run and log its lines; Ctrl-C stops it between two kernels. */
 bool report_selftest(struct console *c, struct kernels *k, uint32_t features, uint64_t seed,
                      struct memory_range work);
 
-/* Log the clock, the temperature and what slows the cores, if the board knows. */
+/* Log the clock, the temperature and the causes that slow the cores, if the board knows them. */
 void report_health(struct console *c);
 
-/* Log the model and the plan in a few lines, for the first screen. name: what /model calls the
- * model, here and below. */
+/* Log the model and the plan in a few lines, for the first screen. name: the name by which /model
+ * knows the model, here and below. */
 void report_summary(struct console *c, const struct model *m, const char *name);
 
 /* Log which key has signed the model, and how long the check took. */
@@ -37,7 +37,7 @@ void report_plan(struct console *c, const struct model *m);
 void report_rates(struct console *c, const struct model *m);
 
 /* Log the time until the prompt, the part of it that was loading (load_ms), and the card's rate
- * for weights. since_ms: when /model was asked for; 0: the machine's start. */
+ * for weights. since_ms: the time of the command /model, or 0 for the machine's start. */
 void report_ready(struct console *c, const struct model *m, uint64_t since_ms, uint64_t load_ms);
 
 /* Log how much RAM a draft takes, before the model's plan. */
@@ -47,7 +47,7 @@ void report_draft(struct console *c, const struct model *m, const char *name);
 void report_high_water(struct console *c, const struct model *m);
 
 /* Print the closing line of a reply: "[5 prompt + 59 new tokens, ...]", with the board's
- * temperature and what slows it, if the board knows. */
+ * temperature and what slows its cores, if the board knows. */
 void report_stats(struct console *c, const struct model *m, const struct generate_result *r);
 
 /* For a model with a cache of experts: the cache's part of that line, and the lines of /stats

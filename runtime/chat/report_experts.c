@@ -61,7 +61,7 @@ void report_expert_layers(struct console *c, const struct model *m)
     }
 }
 
-/* Return the percentage, in thousandths, of a token's experts that a cache with this many slots
+/* Return the whole percentage of a token's experts that a cache with this many slots
  * has. */
 static uint64_t there(const struct plan *p, const struct image *image, uint32_t n_slots)
 {

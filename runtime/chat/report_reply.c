@@ -93,8 +93,8 @@ const char *report_temperature(char text[FORMAT_NUMBER_BYTES], int32_t millidegr
     return text;
 }
 
-/* ", 61.2 C, under-voltage": the temperature, and what slows the cores now or slowed them
- * before. */
+/* Write the temperature and the causes that slow the cores, or slowed them before: ", 61.2 C,
+ * under-voltage". */
 static const char *condition(char text[CONDITION_BYTES], const struct board_health *h)
 {
     static const char *const names[] = { "under-voltage", "capped clock", "throttled", "hot" };

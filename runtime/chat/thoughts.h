@@ -11,7 +11,7 @@ struct thoughts {
     void (*write)(void *context, const char *text, size_t bytes);
     void (*dim)(void *context, bool on); /* called when dimmed thoughts begin and end */
     void *context;
-    bool dims, hides; /* neither set: thoughts are shown in full */
+    bool dims, hides; /* both false: thoughts are shown in full */
     bool inside;
     bool skips;     /* hidden thoughts have ended: white space before the answer is skipped */
     uint32_t count; /* tokens of thoughts so far */

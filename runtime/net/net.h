@@ -91,7 +91,7 @@ bool net_date_fails(const struct net *n);
 /* Return true if a frame was received or sent within so many milliseconds. */
 bool net_is_busy(const struct net *n, uint32_t ms);
 
-/* Figures of lwIP's memory: its high-water mark, and how often something did not fit. */
+/* Figures of lwIP's memory: most used so far (_most), requests without room (_refused). */
 struct net_figures {
     uint32_t connections, heap_bytes, heap_most, heap_refused;
     uint32_t frames_most, frames_refused, sockets_most, sockets_refused;

@@ -1,4 +1,4 @@
-/* runtime/http/http_frames.h without WebSockets: none can be opened, so none is read or written. */
+/* runtime/http/http_frames.h without WebSockets: none can be opened, so there are no frames. */
 #include "runtime/http/http_frames.h"
 
 bool http_frames_open(struct http_frames *f)

@@ -16,9 +16,9 @@ enum {
 
 /* ---- from lwIP ---- */
 
-/* Return how many frames a connection may hold. A client that sends many small segments, and whose
- * connection does not read now, must not hold all frames: other clients need some, and so do
- * the acknowledgements for which it waits itself. lwIP keeps one more and drops the others until
+/* Return how many frames a connection may hold. A client that sends many small segments while its
+ * connection does not read must not hold all frames: other clients need some, and so do the
+ * acknowledgements for which the client waits. lwIP keeps one more frame and drops others until
  * there is room. */
 static unsigned frames_at_most(void)
 {
@@ -73,8 +73,8 @@ static unsigned number(const struct net_slot *s)
     return (unsigned)(s - s->net->slots);
 }
 
-/* Forget the input. tell: tell lwIP that the bytes were read; it resets a connection that ends with
- * unread bytes. */
+/* Forget the input. With `tell`, tell lwIP that the bytes were read: it resets a connection that
+ * ends with unread bytes. */
 static void forget_input(struct net_slot *s, bool tell)
 {
     if (s->in != NULL) {
@@ -104,7 +104,7 @@ void net_close(struct tcp_pcb *pcb)
     }
 }
 
-/* End a slot. abort: send a reset, and never retransmit. */
+/* End a slot. With `abort`, send a reset, and retransmit nothing. */
 static void end_slot(struct net_slot *s, bool abort)
 {
     const struct net_server *server = &s->net->setup.server;
@@ -132,8 +132,8 @@ static bool is_idle(const struct net_slot *s)
            !http_connection_begun(&s->http);
 }
 
-/* Find a free slot, or else that of the connection that has been idle for longest, unless its
- * request may still be on its way. NULL: all are in use. */
+/* Find a free slot, or else the slot of the connection that has been idle for longest, unless its
+ * request may still be on its way. Returns NULL if all slots are in use. */
 static struct net_slot *find_slot(struct net *n)
 {
     uint64_t now = net_now_ms(n);
@@ -214,8 +214,8 @@ const char *net_slots_open(struct net *n)
 
 /* ---- work ---- */
 
-/* Take the input. The window opens only by the bytes taken, so a client that sends too much
- * waits. */
+/* Take the input. The window opens only by the bytes that are taken, so a client that sends too
+ * much waits. */
 static void take_input(struct net_slot *s)
 {
     while (s->in != NULL && http_connection_wants(&s->http)) {
@@ -267,7 +267,7 @@ static void give_output(struct net_slot *s)
 }
 
 /* Return true if a client sends its request too slowly, does not take its answer, or is gone. It
- * has less time while others wait for a slot. */
+ * has less time while other clients wait for a slot. */
 static bool is_late(struct net_slot *s, bool crowded)
 {
     const struct net_server *server = &s->net->setup.server;

@@ -1,6 +1,6 @@
 /* Connections to a store, and the jobs that they do. lwIP's callbacks give bytes to the parser of
- * the answer, which copies them to where they are wanted; net_store_poll does everything else, so
- * that no connection begins or ends within lwIP. */
+ * the answer, which copies them to the job's memory; net_store_poll does everything else, so that
+ * no connection begins or ends within lwIP. */
 #include "runtime/net/net_private.h"
 
 #include <string.h>
@@ -110,7 +110,7 @@ bool net_store_works(const struct net_store *s)
     return false;
 }
 
-/* Return the job that has waited longest; NULL: none waits. */
+/* Return the job that has waited longest, or NULL if none waits. */
 static struct net_job *next_job(struct net_store *s)
 {
     struct net_job *first = NULL;
@@ -146,7 +146,7 @@ static void drop(struct net_link *l, bool abort)
     }
 }
 
-/* Give the job back: it waits for another connection, which goes on where this one ended. */
+/* Give the job back: it waits for another connection, which continues where this one ended. */
 static void give_back(struct net_link *l, const char *why)
 {
     struct net_job *j = l->job;
@@ -154,8 +154,8 @@ static void give_back(struct net_link *l, const char *why)
     set_reason(j->file, why, l->range.status);
     j->linked = false;
     j->got = is_asked(l) ? l->range.got : j->got;
-    /* A server may close a connection that was idle just when a question goes out: that is not a
-     * failure. */
+    /* It is not a failure if a server closes an idle connection just when a question goes
+     * out. */
     if (!l->used) {
         l->net->store.retry_ms = net_now_ms(l->net) + NET_STORE_RETRY_MS;
     }
@@ -202,7 +202,7 @@ static void ask(struct net_link *l, struct net_job *j)
     (void)tcp_output(l->pcb);
 }
 
-/* End an answer that is complete, or for which asking again does not help. */
+/* End an answer that is complete, or whose error would come again. */
 static void end_answer(struct net_link *l)
 {
     struct net_job *j = l->job;
@@ -277,7 +277,7 @@ static bool same_server(const struct net_file *a, const struct net_file *b)
     return a == b || (ip_addr_cmp(&a->ip, &b->ip) && a->address.port == b->address.port);
 }
 
-/* Give a job to a connection. False: none has room for it now. */
+/* Give a job to a connection. Returns false if none has room for it now. */
 static bool begin_job(struct net *n, struct net_job *j)
 {
     struct net_link *other = NULL;

@@ -9,7 +9,7 @@
 #include "runtime/http/http_range.h"
 
 enum {
-    NET_STORE_FILES = 3, /* the model, its draft, and one that replaces either */
+    NET_STORE_FILES = 3, /* the model, its draft, and a file that replaces one of them */
     NET_STORE_LINKS =
         4, /* connections, each with one request: lwIP's window is small, so several are faster */
     NET_STORE_JOBS = 16,            /* jobs that wait or are in progress */
@@ -56,7 +56,7 @@ struct net_link {
     enum net_link_state { NET_LINK_FREE, NET_LINK_CONNECTS, NET_LINK_OPEN } state;
     struct tcp_pcb *pcb;   /* NULL: lwIP has dropped it */
     struct net_file *file; /* the file whose server it connects to */
-    struct net_job *job;   /* NULL: none is at work */
+    struct net_job *job;   /* NULL: no job */
     bool used;             /* a complete answer has arrived */
     bool over;             /* the server sends no more */
     uint64_t moved_ms;     /* time of the last byte */
@@ -68,10 +68,10 @@ struct net_store {
     struct net_job jobs[NET_STORE_JOBS];
     struct net_link links[NET_STORE_LINKS];
     uint32_t orders;
-    uint64_t retry_ms; /* no connection is tried before it */
+    uint64_t retry_ms; /* no connection is tried before this time */
 };
 
-/* Add a job (to, first, bytes, request) for the file. False: there are too many. */
+/* Add a job (to, first, bytes, request) for the file. Returns false if there are too many. */
 bool net_store_add(struct net_file *f, const struct net_job *job);
 /* End the file's jobs without an answer. The caller may use their memory again. */
 void net_store_forget(struct net_file *f);

@@ -11,7 +11,7 @@ enum { MS = 1000, ADDRESS_TEXT = 16 };
 
 /* ---- the option ---- */
 
-/* Read a port in decimal digits; 0: it is not one. */
+/* Read a port in decimal digits; returns 0 for other texts. */
 static uint16_t read_port(const char *text)
 {
     uint32_t port = 0;
@@ -135,7 +135,7 @@ static void on_answer(void *context, struct udp_pcb *pcb, struct pbuf *p, const 
 /* ---- a question ---- */
 
 /* Choose the server that time= names, else those of DHCP in turn, else the router, since many
- * routers know the time. False: there is none. */
+ * routers know the time. Returns false if there is none. */
 static bool choose_server(struct net *n, ip_addr_t *server)
 {
     struct net_time *t = &n->time;

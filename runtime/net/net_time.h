@@ -10,9 +10,9 @@
 enum {
     NET_TIME_SERVERS = 2, /* the most servers of DHCP's option 42 that are asked */
     NET_TIME_FIRST_SECONDS =
-        16, /* seconds to the next question if no answer comes; the wait then doubles each time,
-             * ... */
-    NET_TIME_MOST_SECONDS = 1024,  /* ... up to this many seconds */
+        16, /* seconds to the next question if no answer comes; each further wait
+             * doubles */
+    NET_TIME_MOST_SECONDS = 1024,  /* the longest wait after doubling */
     NET_TIME_AGAIN_SECONDS = 3600, /* seconds from an answer to the next question */
     NET_TIME_ANSWER_SECONDS = 4,   /* seconds during which an answer is accepted */
     NET_TIME_SILENT = 3,           /* questions without an answer after which an error is
@@ -24,25 +24,25 @@ struct net;
 
 struct net_time {
     bool asks;
-    ip4_addr_t fixed; /* the server that time= names; any: none */
+    ip4_addr_t fixed; /* the server that time= names, or the address "any" */
     uint16_t port;
     ip4_addr_t servers[NET_TIME_SERVERS]; /* of DHCP */
     unsigned n_servers;
     unsigned refused;    /* bit i: server i does not want to be asked */
-    unsigned turn;       /* whose turn the next question is */
+    unsigned turn;       /* server for the next question */
     unsigned asked;      /* the server that was asked last */
     struct udp_pcb *pcb; /* NULL: nothing was asked yet */
     uint64_t nonce;      /* nonce of the question whose answer is awaited; 0: none */
     uint64_t asked_ms;   /* the time of that question */
     uint64_t ask_ms;     /* the time when the next question is due */
-    uint32_t wait_s;     /* seconds from that question to the one after it */
+    uint32_t wait_s;     /* seconds from that question to the next */
     unsigned silent;     /* questions since the last answer with a time */
     bool known;
     uint64_t date_ms; /* since 1970 at the clock's start */
     ip4_addr_t from;  /* the server that reported it */
 };
 
-/* Read the option's value `how`, or NULL. False: it is wrong. */
+/* Read the option's value `how`, or NULL. Returns false if it is wrong. */
 bool net_time_read(struct net_time *t, const char *how);
 /* Return true if a question is due; net_time_ask sends it with this nonce. */
 bool net_time_is_due(const struct net *n);

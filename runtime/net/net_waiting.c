@@ -1,6 +1,6 @@
 /* Connections that wait for a slot of the server. A client that comes when every slot is in use
  * is not reset: its connection is accepted, its first bytes stay with lwIP, and it takes the
- * next slot, in the order of arrival. lwIP counts the waiting ones as its backlog, so there are
+ * next slot, in the order of arrival. lwIP counts waiting connections as its backlog, so there are
  * never more than NET_WAITING; a later SYN gets no answer, and the client sends it again. */
 #include "runtime/net/net_private.h"
 
@@ -132,9 +132,9 @@ bool net_waiting_any(const struct net *n)
 
 /* ---- half-open connections ---- */
 
-/* Drop the oldest half-open connection, after enough time for a client. A flood of SYNs that
- * are never completed must not hold half of the backlog; the other half is for clients that connect
- * at the same time. */
+/* Drop the oldest half-open connection once a client has had enough time to complete it. A flood of
+ * SYNs that are never completed must not hold half of the backlog; the other half is for clients
+ * that connect at the same time. */
 static void drop_half_open(struct net *n)
 {
     struct tcp_pcb *oldest = NULL;

@@ -16,13 +16,13 @@ enum sntp_result {
     SNTP_REFUSED, /* the server does not want to be asked again */
 };
 
-/* Write the question. nonce: any number except 0, sent in place of our time; the server returns
- * it. */
+/* Write the question. The nonce, any number except 0, is sent in place of our time; the server
+ * returns it. */
 void sntp_write(uint8_t to[SNTP_BYTES], uint64_t nonce);
 
 /* Read the answer (n bytes) to the question with this nonce, which came round_ms milliseconds
- * later. SNTP_GOOD: *now_ms is the milliseconds since 1970 when it arrived, wrong by at most half
- * of round_ms; else it is not changed. */
+ * later. SNTP_GOOD: *now_ms is the time when it arrived, in milliseconds since 1970, with an error
+ * of at most half of round_ms. After other results *now_ms is unchanged. */
 enum sntp_result sntp_read(const uint8_t *bytes, size_t n, uint64_t nonce, uint64_t round_ms,
                            uint64_t *now_ms);
 
