@@ -39,10 +39,10 @@ enum app_front {
 /* The parts that the caller provides. All of them outlive the application. */
 struct app_setup {
     const struct platform *platform;
-    struct console *console;       /* the console of whoever talks to it */
+    struct console *console;       /* the console of the person or program that talks to it */
     const struct app_files *files; /* the model's files; filled before app_open or app_plan */
-    const struct signing *signing; /* key by which models and adapters must be signed; NULL: no
-                              * signature is needed */
+    const struct signing *signing; /* key by which models and adapters must be signed; NULL:
+                              * unsigned ones are accepted */
     struct options *options; /* owned by the application from now on: commands change the options */
     enum app_front front;
     const struct feature *const
@@ -51,8 +51,8 @@ struct app_setup {
     bool chats;               /* a conversation will follow, so branches need room */
     const char *greeting;     /* a line before the first prompt; NULL: none */
     uint32_t chunk;           /* prompt tokens that pass the layers together; 0: the default */
-    uint32_t spare_sequences; /* sequences that the model gets besides those of together=, if
-                               * weights lose hardly any memory to them */
+    uint32_t spare_sequences; /* sequences in addition to those of together=, if they take hardly
+                               * any memory from weights */
     struct plan_rates rates;  /* rates of the machine, if they are known */
     bool predict;             /* use `rates` instead of measuring them */
 };
@@ -64,8 +64,8 @@ struct app_model {
     struct session session; /* open once the model is loaded */
 };
 
-/* A request for another model, and the size of the conversation that the change would end: its
- * tokens (0: no conversation) and its replies. */
+/* A request for another model, and the size of the conversation that this change would end, in
+ * tokens (0: no conversation) and in replies. */
 struct app_leaving {
     char name[OPTIONS_MODEL_BYTES];
     uint32_t n_ids, n_replies;
@@ -94,9 +94,9 @@ struct app {
                                               * together= */
     struct replies replies;                  /* the replies that /bench runs in parallel */
     uint32_t sequences_version; /* changes when other code used them, or when they are new */
-    enum option at_fault;       /* the option that the last error is about; OPTION_COUNT: none */
+    enum option at_fault;       /* the option that caused the last error; OPTION_COUNT: none */
     bool prompt_of_file; /* prompt= comes from a preset, so nobody has typed the prompt here */
-    bool gave_up;        /* boot options that were dropped so that a model could be loaded */
+    bool gave_up;        /* boot options were dropped so that a model could be loaded */
     bool talks;          /* a person is at the line: Ctrl-C stops long work */
     struct chat chat;    /* chat.session is NULL while no model is loaded */
     struct features features;
@@ -119,7 +119,7 @@ enum err app_plan(struct app *a);
  * values would spill, but there is no file for them. */
 enum err app_load(struct app *a);
 
-/* Sequence i of the model, below plan.sequences: the first is the conversation. */
+/* Return sequence i of the model, i < plan.sequences; sequence 0 is the conversation. */
 static inline struct session *app_sequence(struct app *a, uint32_t i)
 {
     return i == 0 ? &a->target.session : &a->parallel[i - 1];
@@ -151,10 +151,10 @@ void app_change_model(struct app *a, const char *name);
 enum { APP_WHY_BYTES = 320 };
 /* As app_change_model, but not for the person at the line, whose typed text stays.
  * ERR_NOT_FOUND: there is no model of that name, and nothing was done. Other errors come from
- * loading; the old model is then loaded again. why: the message of the error. */
+ * loading; the old model is then loaded again. `why` gets the error message. */
 enum err app_change_model_aside(struct app *a, const char *name, char why[APP_WHY_BYTES]);
 
-/* Finish a save that was written, or failed with error e. False: the file was not kept, and
+/* Finish a save that was written, or failed with error e. Returns false if the file was not kept;
  * the files' error_message() says why. */
 bool app_end_save(struct app *a, enum err e);
 

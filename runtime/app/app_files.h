@@ -28,8 +28,8 @@ struct app_files {
      * the first model. */
     enum err (*find_model)(void *context, enum app_file which, const char *name,
                            const struct file **file);
-    /* The name by which /model calls the model found last; asked: the name that was asked for
-     * then. */
+    /* Return the name by which /model knows the model found last, which was found as
+     * `asked`. */
     const char *(*model_name)(void *context, const char *asked);
     /* Check a model's name before the current model is closed. NULL: find_model makes this
      * check. */
@@ -37,7 +37,7 @@ struct app_files {
     /* Visit the available models. NULL: there is only the current one. */
     enum err (*list_models)(void *context, storage_visit_fn *visit, void *visit_context);
 
-    /* Resolve an adapter (LoRA) by name to *file, which is read before another is asked for;
+    /* Resolve an adapter (LoRA) by name to *file, which is read before the next one is resolved;
      * visit the adapters, sorted by name. NULL: adapters are not supported. */
     enum err (*find_adapter)(void *context, const char *name, const struct file **file);
     enum err (*list_adapters)(void *context, storage_visit_fn *visit, void *visit_context);
@@ -53,32 +53,32 @@ struct app_files {
     /* As read_preset, for actions/NAME.txt. */
     enum err (*read_actions)(void *context, const char *name, char *text, size_t room);
 
-    /* The file of a saved conversation. bytes: the size to save, or 0 to load. If the owner can
-     * make files of any length, the returned file always suffices. NULL: conversations cannot be
+    /* Find the file of a saved conversation. bytes: the size to save, or 0 to load. If the owner
+     * can make files of any length, the file is always long enough. NULL: conversations cannot be
      * saved. */
     enum err (*find_save)(void *context, const char *name, uint64_t bytes,
                           const struct file **file);
-    /* The file to which keys and values spill. *file is NULL if there is no such file; a plan
-     * can be made without it. */
+    /* Find the file to which keys and values spill. *file is NULL if there is none; a plan is
+     * possible without it. */
     enum err (*find_kv)(void *context, const struct file **file);
 
-    /* The file of the prefix (runtime/features/prefix/chat_prefix.h). bytes: the size to save, 0
-     * to load. *file is NULL if there is none to load. NULL: prefixes cannot be saved. */
+    /* Find the file of the prefix (runtime/features/prefix/chat_prefix.h). bytes: the size to save,
+     * or 0 to load. *file is NULL if there is none to load. NULL: prefixes cannot be saved. */
     enum err (*find_prefix)(void *context, uint64_t bytes, const struct file **file);
 
-    /* The file NAME.use of the model found last (runtime/stream/expert_use.h). bytes: the size
-     * to save, 0 to read. NULL: not supported. */
+    /* Find the file NAME.use of the model found last (runtime/stream/expert_use.h). bytes: the size
+     * to save, or 0 to read. NULL: not supported. */
     enum err (*find_use)(void *context, uint64_t bytes, const struct file **file);
 
-    /* The file from find_save, find_prefix or find_use is complete, or (good false) keeps its
-     * old content. ERR_IO: it was not kept, and error_message() says why. NULL: nothing has to
-     * be done. */
+    /* End the save of a file from find_save, find_prefix or find_use: it is complete or, with good
+     * false, keeps its old content. ERR_IO: it was not saved, and error_message() says why. NULL:
+     * nothing has to be done. */
     enum err (*end_save)(void *context, bool good);
 
-    /* The file in which turns are logged. NULL: turns cannot be logged. */
+    /* Find the file in which turns are logged. NULL: turns cannot be logged. */
     enum err (*find_log)(void *context, const struct file **file);
 
-    /* The file of kept prompts (runtime/saved/kept.h). NULL: prompts cannot be kept. */
+    /* Find the file of kept prompts (runtime/saved/kept.h). NULL: prompts cannot be kept. */
     enum err (*find_kept)(void *context, const struct file **file);
 
     /* Reserve room for a file (bytes) at a path such as models/NAME.ingot, and publish it once
@@ -86,8 +86,8 @@ struct app_files {
     enum err (*new_file)(void *context, const char *path, uint64_t bytes, const struct file **file);
     enum err (*publish_file)(void *context);
 
-    /* Set *chat to a chat section that replaces the planned model's own, or to NULL. NULL: the
-     * model's own is always used. */
+    /* Set *chat to a chat section that replaces the planned model's own, or to NULL. If the
+     * function is NULL, the model's own is always used. */
     enum err (*choose_chat)(void *context, struct model *model, const struct ingot_chat **chat);
 };
 

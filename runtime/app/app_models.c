@@ -5,8 +5,8 @@
 #include "runtime/console/console.h"
 #include "runtime/session/speculative.h"
 
-/* A program sends Ctrl-C to ask whether we are ready (docs/SERIAL.md), so that does not stop
- * loading. Before a Linux program looks at its console, Ctrl-C ends it. */
+/* A program sends Ctrl-C to ask whether we are ready (docs/SERIAL.md), so a program's Ctrl-C does
+ * not stop loading. Ctrl-C ends a Linux program that does not read its console yet. */
 static bool show_progress(void *context, const char *label, uint64_t done, uint64_t total)
 {
     const struct app *a = context;
@@ -118,7 +118,7 @@ static enum err open_model(struct app *a, struct app_model *m)
     return ERR_OK;
 }
 
-/* The draft takes its memory before the target is planned. */
+/* Plan the draft, which takes its memory before the target is planned. */
 static enum err plan_draft(struct app *a)
 {
     const struct file *file;

@@ -77,7 +77,7 @@ static bool is_card_trouble(enum err e)
     return e == ERR_IO || e == ERR_TIMEOUT || e == ERR_REMOVED || e == ERR_BAD_CHECKSUM;
 }
 
-/* A person is at the line, or will be. */
+/* Return true if a person is at the line, or will be. */
 static bool can_be_asked(const struct app *a)
 {
     return a->talks ||
@@ -99,7 +99,7 @@ static void log_model(void *context, const char *name, uint64_t bytes)
     }
 }
 
-/* The models that /model would find. Returns how many there are. */
+/* List the models that /model would find, and return their number. */
 static unsigned list_models(struct app *a)
 {
     const struct app_files *files = a->setup.files;
@@ -177,7 +177,7 @@ bool app_check_model(struct app *a, const char *name)
     return true;
 }
 
-/* Close the model: no read may still arrive in memory that is about to be planned anew. */
+/* Close the model. First end its reads, because its memory is about to be planned anew. */
 static void leave_model(struct app *a)
 {
     if (a->chat.session == NULL) {
@@ -190,8 +190,8 @@ static void leave_model(struct app *a)
     chat_close(&a->chat);
 }
 
-/* Plan the memory anew and load the other model. why: room for a copy of the error's message
- * (APP_WHY_BYTES), which reloading the old model overwrites; or NULL. */
+/* Plan the memory anew and load the other model. why (APP_WHY_BYTES, or NULL) gets a copy of the
+ * error message, which reloading the old model overwrites. */
 static enum err change_model(struct app *a, const char *name, char *why)
 {
     struct options *o = a->setup.options;

@@ -20,7 +20,7 @@ static void describe_mem(uint64_t bytes, char option[OPTION_BYTES])
     format_text(option, OPTION_BYTES, "mem=%llu%.1s", (unsigned long long)bytes, units + unit);
 }
 
-/* Describe an option as it may have been written, and the default that replaces it. */
+/* Describe an option as the user may have written it, and return the default that replaces it. */
 static const char *describe(const struct options_load *load, enum option which,
                             char option[OPTION_BYTES])
 {

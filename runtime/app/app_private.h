@@ -11,29 +11,29 @@ static inline enum err app_fail(struct app *a, enum err e, const char *error_mes
     return e;
 }
 
-/* Arm the watchdog, if the platform has one; doing: for the log of the next start. */
+/* Arm the watchdog, if the platform has one. The log of the next start names `doing`. */
 void app_watch(struct app *a, const char *doing);
 
 /* Return the features that all cores in use have in common. */
 uint32_t app_cpu_features(const struct app *a);
 
-/* For the self-test: if this machine needs signed files, check the code of signatures against
+/* For the self-test: if this machine needs signed files, check the code for signatures with
  * published vectors, and log the result. */
 bool app_check_signing(struct app *a);
 
-/* lock=: the line is locked from the start. */
+/* Lock the line from the start, with lock=. */
 void app_open_lock(struct app *a);
 
-/* app_plan, app_load, and the conversation. since_ms: when the wait for the prompt began, on the
- * console's clock. */
+/* Run app_plan and app_load, and open the conversation. The wait for the prompt began at since_ms
+ * on the console's clock. */
 enum err app_begin(struct app *a, enum app_file which, uint64_t since_ms);
 
 /* As app_open, but an option that the model or the card cannot use (mem=, ctx=, kv=, draft=) is
  * reported, dropped and noted in a->gave_up. */
 enum err app_obey_options(struct app *a);
 
-/* app_plan for the model that `which` means, and the two halves of app_load: print what is
- * about to be loaded, in the program's form, and load it. */
+/* Run app_plan for the model `which`; run the two halves of app_load: print what is about to be
+ * loaded, in the program's form; load it. */
 enum err app_plan_models(struct app *a, enum app_file which);
 enum err app_announce(struct app *a);
 enum err app_load_models(struct app *a);

@@ -48,7 +48,7 @@ static void wire_slow(void *context)
     console_wire_rate(a->setup.console, own_baud(a));
 }
 
-/* Return the highest rate that both ends support; 0: the line's own. */
+/* Return the highest rate that both ends support, or 0 for the line's own. */
 static uint32_t choose_baud(const struct app *a, uint32_t most)
 {
     const struct platform_console *p = &a->setup.platform->console;
@@ -111,7 +111,7 @@ enum err app_receive_close(struct app *a)
     return ERR_OK;
 }
 
-/* Describe the current file, which is complete. */
+/* Return a description of the current file, which is complete. */
 static struct app_received received(const struct app *a)
 {
     const struct app_receive *r = &a->receive;
@@ -229,7 +229,7 @@ static enum err ymodem_close(void *context)
     return e;
 }
 
-/* Why a transfer ended in the middle of a file; the card has nothing of that file. */
+/* Return the reason why a transfer ended within a file, of which the card then has nothing. */
 static const char *file_error_message(const struct ymodem *y, enum err e)
 {
     switch (e) {

@@ -23,21 +23,21 @@ struct app_receive {
         struct ymodem ymodem;
     };
     char path[RECEIVE_PATH_BYTES], error_message[320]; /* the current file */
-    const char *folder;                                /* folder for YMODEM; NULL: chosen by the
-                                                        * file's name */
+    const char *folder;                                /* folder for YMODEM; NULL: the file's name
+                                                        * decides */
     uint64_t bytes, started_ms;
     struct app_received
-        came[RECEIVE_BATCH]; /* files of the YMODEM batch; the line belongs to the sender until
-                              * the batch ends */
+        came[RECEIVE_BATCH]; /* files of the YMODEM batch so far, kept because the sender has the
+                              * line until the batch ends */
     unsigned n_came;
     bool replaced_model; /* the current model reads clusters that have been freed */
 };
 
-/* Receive a file of so many bytes from a program that sends frames; baud: its fastest rate, 0:
- * the line's own. Prints how it ended. */
+/* Receive a file of `bytes` bytes from a program that sends frames; baud is its fastest rate, or 0
+ * for the line's own. Prints how it ended. */
 void app_receive_frames(struct app *a, const char *path, uint64_t bytes, uint32_t baud);
 
-/* Receive files by YMODEM; folder "": chosen by their names. Prints how it ended. */
+/* Receive files by YMODEM into folder; with "" their names decide. Prints how it ended. */
 void app_receive_ymodem(struct app *a, const char *folder);
 
 /* For a file that does not arrive over the line: reserve room for the file, then publish it on

@@ -14,8 +14,8 @@ static const char *error_message(void *context)
     return s->storage.error_message;
 }
 
-/* The same name always means the same file, whatever was asked for in between; the previous model
- * keeps its name. */
+/* A name always means the same file, whatever was found in between; the previous model keeps its
+ * name. */
 static enum err find_model(void *context, enum app_file which, const char *name,
                            const struct file **file)
 {
@@ -206,8 +206,8 @@ static void log_line(void *context, const char *line)
     console_log(context, "%s", line);
 }
 
-/* Saves and adapters are read or written at once and are not in use afterwards, so they come
- * last. */
+/* Saves and adapters come last, because they are read or written at once and are then no longer in
+ * use. */
 static void put_open(struct app_storage *s)
 {
     const struct file *const files[APP_STORAGE_OPEN] = { &s->file[APP_STORAGE_MODEL],

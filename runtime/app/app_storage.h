@@ -10,7 +10,7 @@
 enum { APP_STORAGE_MODEL, APP_STORAGE_DRAFT, APP_STORAGE_SAVE, APP_STORAGE_KV, APP_STORAGE_FILES };
 enum {
     APP_STORAGE_OPEN = APP_STORAGE_FILES + 3
-}; /* with the log, expert use and kept prompts, which need no table */
+}; /* and the files of the log, of expert use and of kept prompts, which need no table */
 
 struct app_storage {
     struct app_files files; /* the application whose context this is */
@@ -29,7 +29,7 @@ struct app_storage {
 enum err app_storage_open(struct app_storage *s, struct app *a);
 
 /* Call repeatedly while a person is at a prompt: runs storage_look with the files in use, and says
- * what to do if no model is loaded. Returns whether lines were logged. */
+ * what to do if no model is loaded. Returns true if it logged lines. */
 bool app_storage_look(struct app_storage *s, struct app *a);
 
 #endif

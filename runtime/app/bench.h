@@ -7,7 +7,7 @@
 #include "runtime/app/app.h"
 
 /* Measure and print tokens a second for a prompt and for a reply. The conversation stays
- * unchanged. A model must be open. Ctrl-C stops it. False: an error was printed. */
+ * unchanged. A model must be open. Ctrl-C stops it. Returns false if an error was printed. */
 bool bench_print(struct app *a);
 
 #endif

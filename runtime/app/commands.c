@@ -18,7 +18,7 @@ static const char *const group_names[COMMAND_GROUPS] = {
 
 static enum command_result command_help(struct app *a, char *argument);
 
-/* A row without a name stands for the features' commands in its group. */
+/* A row without a name stands for the features' commands of its group. */
 static const struct chat_command commands[] = {
     { "help", GROUP_LINE, "[WORD]", "commands by groups; WORD: search; all: every one", false,
       command_help },
@@ -63,14 +63,14 @@ static const struct chat_command commands[] = {
     { "quit", GROUP_LINE, NULL, NULL, false, command_exit },
 };
 
-/* A position in the list of all commands: a row of the table, or, at a row that stands for a group,
- * one of the features' commands. */
+/* A position in the list of all commands: a row of the table or, at a row without a name, one of
+ * the features' commands. */
 struct walk {
     size_t row;
     unsigned feature, command;
 };
 
-/* Return the next command of a feature in the group; NULL: there is none. */
+/* Return the next command of a feature in the group, or NULL if there is none. */
 static const struct chat_command *next_of_features(const struct app *a, struct walk *w,
                                                    enum command_group group)
 {
@@ -88,7 +88,7 @@ static const struct chat_command *next_of_features(const struct app *a, struct w
     return NULL;
 }
 
-/* Return the next command; NULL: no more. */
+/* Return the next command, or NULL at the end. */
 static const struct chat_command *next(const struct app *a, struct walk *w)
 {
     while (w->row < sizeof commands / sizeof commands[0]) {
@@ -181,7 +181,7 @@ static bool concerns(const struct chat_command *c, const char *word, bool by_nam
            contains(group_names[c->group], word);
 }
 
-/* Returns how many commands were explained. */
+/* Explain all commands that a word concerns; returns how many. */
 static unsigned explain_word(struct app *a, const char *word, bool by_name)
 {
     const struct chat_command *c;

@@ -18,7 +18,7 @@ enum command_result command_reset(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-/* /undo WORD, for all features that share the word and can undo. False: no feature knows it. */
+/* /undo WORD, for all features that share the word and can undo. False if no feature knows it. */
 static bool undo_word(struct app *a, const char *word)
 {
     bool known = false;
@@ -223,7 +223,7 @@ static void save_use(struct app *a)
                    file->name);
 }
 
-/* Return the entry of feature i for this word of /save or, with `loads`, of /load; NULL: the word
+/* Return feature i's entry for this word of /save or, with `loads`, of /load, or NULL if the word
  * is not the feature's. */
 static const struct feature_saved *saved_by(const struct app *a, unsigned i, const char *word,
                                             bool loads)
@@ -233,7 +233,7 @@ static const struct feature_saved *saved_by(const struct app *a, unsigned i, con
     return s == NULL || strcmp(s->word, word) != 0 || (loads && s->load == NULL) ? NULL : s;
 }
 
-/* /save WORD or /load WORD, for all features that share the word. False: no feature knows it. */
+/* /save WORD or /load WORD, for all features that share the word. False if no feature knows it. */
 static bool move_word(struct app *a, const char *word, bool loads)
 {
     struct features *f = &a->features;
@@ -262,7 +262,7 @@ static bool move_word(struct app *a, const char *word, bool loads)
     }
     if (known && first == f->n) {
         console_printf(a->setup.console, "error: %s\n", off);
-    } else if (known && !loads && !any) { /* the feature prints that there is nothing */
+    } else if (known && !loads && !any) { /* `save` then prints that there is nothing to save */
         f->rows[first]->saved->save(f->state[first], a);
     }
     return known;
@@ -277,7 +277,7 @@ enum command_result command_save(struct app *a, char *argument)
     return move_word(a, argument, false) ? COMMAND_DONE : save_chat(a, argument);
 }
 
-/* Print what happened to the conversation that should have been replaced. */
+/* Print why loading failed, and what happened to the conversation that it should have replaced. */
 static void say_not_loaded(struct app *a, enum err e)
 {
     struct console *console = a->setup.console;

@@ -1,5 +1,5 @@
-/* /lock and /unlock: with lock= the line only chats until somebody enters the PIN. commands.c
- * lists the commands of a locked line, chat/chat_json.c the fields of its requests; a locked line
+/* /lock and /unlock: with lock= the line only chats until somebody enters the PIN. commands.c lists
+ * the commands of a locked line, chat/chat_json_check.c the fields of its requests; a locked line
  * may use nothing else. */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "runtime/app/commands_private.h"
 #include "runtime/console/console.h"
 
-enum { MOST_DOUBLINGS = 6 /* the wait of a second doubles this often: up to 64 s */ };
+enum { MOST_DOUBLINGS = 6 /* the wait of 1 s doubles this often, up to 64 s */ };
 
 /* If lock= has an unusable value, the line is locked all the same, and no PIN opens it. */
 void app_open_lock(struct app *a)

@@ -10,16 +10,16 @@
 #define COMMANDS_SETTINGS (commands_settings + 2)
 extern const char commands_settings[]; /* with a comma and a space in front */
 
-/* Return the sink of messages of options.h: the console. */
+/* Return the console as the sink of error messages of options.h. */
 struct options_report commands_report(struct app *a);
 
-/* Find the file NAME.sav ("chat" for "") to save `bytes` to, or to load from if bytes is 0. NULL:
- * the reason was printed. */
+/* Find the file NAME.sav ("chat" for "") to save `bytes` to, or to load from if bytes is 0. Returns
+ * NULL if there is none; the reason was printed. */
 const struct file *commands_find_save(struct app *a, const char *name, uint64_t bytes);
-/* Prints how a save ended, with a->saved.error_message. True: the file was saved. */
+/* Print how a save ended, with a->saved.error_message; returns true if the file was saved. */
 bool commands_was_saved(struct app *a, const struct file *file, enum err e);
 
-/* Return the word at text; *rest is the text after it, or "". */
+/* Cut the first word off text and return it; *rest is the text after it, or "". */
 char *commands_cut_word(char *text, char **rest);
 
 enum command_result command_reset(struct app *a, char *argument);
@@ -31,7 +31,7 @@ enum command_result command_load(struct app *a, char *argument);
 
 enum command_result command_lock(struct app *a, char *argument);
 enum command_result command_unlock(struct app *a, char *argument);
-/* The answer to a command that a locked line may not use. */
+/* Print the error for a command that a locked line may not use. */
 void commands_refuse_locked(struct app *a, const char *name);
 
 enum command_result command_mode(struct app *a, char *argument);

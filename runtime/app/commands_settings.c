@@ -51,7 +51,7 @@ static void show_setting(struct console *out, const struct options *o, enum opti
     console_printf(out, "%s %s", name, options_value_text(o, which, text));
 }
 
-/* The rows of options.def that /set knows, and what to print in front of each name. */
+/* The names of the rows of options.def that /set knows, with a comma and a space before each. */
 #define SETTING_START(...)
 #define SETTING_PRESET(...)
 #define SETTING_PRESET_JSON(...)
@@ -93,8 +93,8 @@ static void show_all(struct app *a)
 
 /* ---- setting -------------------------------------------------------------------------------- */
 
-/* Set stop strings. Text in quotes may have escapes, as in boot arguments. Each text is added
- * to the list; an empty text, or off, removes all. */
+/* Set a stop string. Text in quotes may have escapes, as in boot arguments. The text is added to
+ * the list; an empty text or off removes all. */
 static enum err set_stop(struct app *a, const char *value)
 {
     struct options_report report = commands_report(a);
@@ -165,7 +165,7 @@ static char *cut_name(char *text, char **value)
     return text;
 }
 
-/* Set an option of a feature. False: no feature has this option. */
+/* Set an option of a feature. Returns false if no feature has it. */
 static bool set_of_feature(struct app *a, const char *name, const char *value)
 {
     const char *accepts;
@@ -200,7 +200,7 @@ enum command_result command_set(struct app *a, char *argument)
 
 enum { SILENCE_LEAST = 5, SILENCE_MOST = 3600 }; /* seconds in /mode json SECONDS */
 
-/* Read "" or a number of seconds. False: the text is neither. */
+/* Read "" or a number of seconds. Returns false for other texts. */
 static bool read_silence(const char *text, uint32_t *seconds)
 {
     bool none = *text == '\0';

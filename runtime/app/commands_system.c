@@ -32,8 +32,8 @@ enum command_result command_models(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-/* A person may not know that another model starts a new conversation: print this, and change
- * the model only if asked again. A program needs no confirmation. */
+/* A person may not know that another model starts a new conversation: print this, and change the
+ * model only if the command comes again. A program needs no confirmation. */
 static bool is_confirmed(struct app *a, const char *name)
 {
     struct app_leaving *l = &a->leaving;

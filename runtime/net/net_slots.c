@@ -237,7 +237,7 @@ static void take_input(struct net_slot *s)
     }
 }
 
-/* Pass the bytes waiting in `out` to lwIP as far as it has room. False: not all of them fit. */
+/* Pass the bytes waiting in `out` to lwIP as far as it has room. False if some do not fit. */
 static bool flush(struct net_slot *s)
 {
     while (s->out_at < s->out_bytes) {
