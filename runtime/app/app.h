@@ -46,7 +46,7 @@ struct app_setup {
     struct options *options; /* owned by the application from now on: commands change the options */
     enum app_front front;
     const struct feature *const
-        *features; /* (n_features) beginning with the built-in ones; NULL: only these */
+        *features; /* (n_features) built-in ones, then others; NULL: only built-in ones */
     unsigned n_features;
     bool chats;               /* a conversation will follow, so branches need room */
     const char *greeting;     /* a line before the first prompt; NULL: none */
@@ -93,7 +93,7 @@ struct app {
     struct session parallel[GROUP_MOST - 1]; /* further sequences of the target, planned by
                                               * together= */
     struct replies replies;                  /* the replies that /bench runs in parallel */
-    uint32_t sequences_version; /* changes when other code used them, or when they are new */
+    uint32_t sequences_version; /* changes when the sequences are new or were used elsewhere */
     enum option at_fault;       /* the option that caused the last error; OPTION_COUNT: none */
     bool prompt_of_file; /* prompt= comes from a preset, so nobody has typed the prompt here */
     bool gave_up;        /* boot options were dropped so that a model could be loaded */

@@ -59,7 +59,7 @@ void console_put(struct console *c, const char *text, size_t bytes)
     }
 }
 
-/* Characters without width do not set in_line. */
+/* Write control sequences. They have no width, so they do not set in_line. */
 static void put_codes(struct console *c, const char *codes)
 {
     for (; *codes != '\0'; codes++) {
@@ -169,7 +169,7 @@ void console_to_log(struct console *c, bool on)
     }
 }
 
-/* If the window was made narrower, the line takes several rows. */
+/* Erase the progress line, which takes several rows if the window was made narrower. */
 void console_progress_erase(struct console *c)
 {
     uint32_t columns = c->input.editor.columns;
@@ -264,7 +264,7 @@ uint64_t console_millis(const struct console *c)
     return ticks / clock->hz * 1000 + ticks % clock->hz * 1000 / clock->hz;
 }
 
-/* Print and keep log text. In JSON, the time and the end of the line are written elsewhere. */
+/* Print and keep log text. In JSON, other functions write the time and the end of the line. */
 static void log_text(struct console *c, const char *text, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {

@@ -28,8 +28,8 @@ enum {
 /* The kind of the far end. Only a terminal gets control sequences: colours, and lines that are
  * redrawn. */
 enum console_terminal {
-    CONSOLE_AUTO,  /* the console has asked. The far end counts as a terminal once it answers,
-                    * or sends a key that only terminals have */
+    CONSOLE_AUTO,  /* the console asks. The far end counts as a terminal once it answers or sends a
+                    * key that only terminals have */
     CONSOLE_PLAIN, /* none */
     CONSOLE_VT,    /* a terminal that obeys ECMA-48 */
 };
@@ -48,7 +48,7 @@ struct console_json {
     bool of_line; /* inside text that belongs to no event; a newline ends this text */
     bool in_text; /* written text is part of the event's text */
     bool has_id, id_is_text;
-    char id[CONSOLE_ID_BYTES]; /* id of the running request, in every event */
+    char id[CONSOLE_ID_BYTES]; /* id of the running request, which every event has */
     struct utf8_writer utf8;
     struct console_frames frames; /* off, unless the program asked for checks */
 };
@@ -75,8 +75,8 @@ struct console_input {
     uint32_t silence_ms; /* silence of a program that ends the wait for its line; 0: no limit */
     bool asked;          /* the far end was asked whether it is a terminal; it may answer at any
                           * time */
-    unsigned head, tail; /* counts of bytes taken out and put in; the difference is at most the
-                          * ring's size */
+    unsigned head, tail; /* number of bytes taken out and put in, which differ by at most the ring's
+                          * size */
     uint8_t ring[CONSOLE_RING_BYTES];
     struct line_editor editor;
 };
@@ -101,22 +101,22 @@ struct console {
 void console_open(struct console *c, const struct platform *platform,
                   const struct console_setup *setup);
 
-/* CONSOLE_AUTO asks for the terminal's width and does not wait. Once the answer comes, the far
- * end counts as a terminal. Other bytes that arrive meanwhile are input. The cursor must be on an
+/* CONSOLE_AUTO asks for the terminal's width and does not wait. When the answer comes, the far end
+ * counts as a terminal. Bytes that arrive before the answer are input. The cursor must be on an
  * empty line. */
 void console_find_terminal(struct console *c, enum console_terminal kind);
 
 bool console_is_terminal(const struct console *c);
 
-/* From now on, wrap lines or (on) keep each line whole even on a terminal: programs look for
- * lines such as figures and ids. */
+/* With `on`, keep each line whole from now on, even on a terminal, because programs look for lines
+ * such as figures and ids. Without, wrap lines. */
 void console_whole_lines(struct console *c, bool on);
 
-/* The terminal's width; 0: unknown. A terminal that was asked reports its width, also after a
- * change. */
+/* Set the terminal's width, or 0 if it is unknown. A terminal that was asked reports its width,
+ * also after a change. */
 void console_set_columns(struct console *c, uint32_t columns);
 
-/* The style of the following text on a terminal. Log lines, and texts of console_printf that
+/* Set the style of the following text on a terminal. Log lines, and texts of console_printf that
  * begin with "error:" or "warning:", have their own style and return to this one. */
 void console_style(struct console *c, enum console_style style);
 
@@ -125,10 +125,10 @@ void console_style(struct console *c, enum console_style style);
 void console_speak_json(struct console *c);
 void console_speak_text(struct console *c);
 
-/* Write text (bytes), LF as CR LF on a serial line. The text may come from anybody: control
- * characters become U+FFFD (runtime/text/shown_text.h), also in text that is printed
- * or logged; in JSON it becomes an escape. On a terminal of known width, rows break between
- * words, except in log lines and figures. */
+/* Write text (bytes); on a serial line LF becomes CR LF. The text may come from anybody: control
+ * characters become U+FFFD (runtime/text/shown_text.h), also in printed and logged text; in JSON
+ * they become escapes. On a terminal of known width, rows break between words, except in log lines
+ * and figures. */
 void console_write(struct console *c, const char *text, size_t bytes);
 
 /* The write function of a struct utf8_writer, whose context is the console. */
@@ -139,36 +139,36 @@ void console_write_to(void *context, const char *text, size_t bytes);
 __attribute__((format(printf, 2, 3))) void console_printf(struct console *c, const char *format,
                                                           ...);
 
-/* Write one log line: "[    0.123] " (seconds since start_ticks), the text, a newline. Starts on
- * a line of its own. */
+/* Write one log line: "[ 0.123] " (seconds since start_ticks), the text, a newline. The log line
+ * starts on a new line. */
 __attribute__((format(printf, 2, 3))) void console_log(struct console *c, const char *format, ...);
 
 /* Call after log lines interrupted a line that is being typed: writes the prompt and the line
  * again below them. */
 void console_resume_line(struct console *c);
 
-/* on: the following text is not part of replies; it goes where log lines go, if the platform
- * separates them. off: text goes to where replies go again. */
+/* on: the following text is not part of replies and goes where log lines go, if the platform
+ * separates them. Off: text goes where replies go. */
 void console_to_log(struct console *c, bool on);
 
 /* Prepare for another person: forget the typed lines and the kept events, and erase the terminal
  * (with its scrollback) and the display. Call between two lines. */
 void console_forget(struct console *c);
 
-/* Write the last CONSOLE_LOG_BYTES of log lines again, from a whole line on. */
+/* Write the last CONSOLE_LOG_BYTES of log lines again, beginning with a whole line. */
 void console_repeat_log(struct console *c);
 
-/* Thousandths of a second since start_ticks. */
+/* Return the milliseconds since start_ticks. */
 uint64_t console_millis(const struct console *c);
 
 /* Show that `done` of `total` bytes have arrived, with the rate and the time left. A terminal shows
  * nothing in the first half second; then one line, at most as long as the terminal is wide, is
  * redrawn up to ten times a second until the wait ends or something else is written. Without a
- * terminal, a line comes after a second, and further ones at growing intervals. */
+ * terminal, it writes a line after a second, and more lines at growing intervals. */
 void console_progress(struct console *c, const char *label, uint64_t done, uint64_t total);
 
-/* As console_progress, in the form that loading and saving call (stream_progress_fn), with the
- * console as context. False once Ctrl-C has arrived. */
+/* As console_progress, as the stream_progress_fn of loading and saving, with the console as
+ * context. Returns false once Ctrl-C has arrived. */
 bool console_progress_step(void *context, const char *label, uint64_t done, uint64_t total);
 
 /* As console_progress for other work: without sizes and rate. label must exist until the wait
@@ -183,7 +183,7 @@ void console_progress_end(struct console *c);
  * working. If the ring is full, further bytes stay in the device. */
 void console_poll(struct console *c);
 
-/* Polls. True if Ctrl-C has arrived since the last console_read_line() began. This Ctrl-C is
+/* Poll; return true if Ctrl-C has arrived since the last console_read_line() began. This Ctrl-C is
  * taken out of the input; what was typed before and after it stays. */
 bool console_aborted(struct console *c);
 
@@ -195,22 +195,22 @@ bool console_is_cancelled(const struct console *c, const char *id, bool is_text)
 /* Return true if the port is closed, so that nothing more will come. */
 bool console_is_closed(const struct console *c);
 
-/* True when a byte waits in the ring. */
+/* Poll; return true if a byte waits in the ring. */
 bool console_has_input(struct console *c);
 
 /* A program that sends no byte for this long while the console waits for its line counts as gone;
  * 0: no limit. A platform that can only sleep until a byte comes cannot apply the limit. */
 void console_set_silence(struct console *c, uint32_t ms);
 
-/* Write the prompt (ASCII, on a line of its own) and read one line into line (max bytes, max >= 1),
- * NUL-terminated, *bytes without the NUL, valid UTF-8, edited as line_editor.h says. CR, LF and CR
- * LF end a line; a bracketed paste may contain LF. Errors: ERR_TOO_LONG (the line is consumed to
- * its end; *bytes is 0, or for a program's line the length of its beginning), ERR_ABORTED (Ctrl-C),
- * ERR_NO_DEVICE (end of input: Ctrl-D on an empty line, or the port is closed).
+/* Write the prompt (ASCII, on a new line) and read one line into line (max bytes, max >= 1), edited
+ * as line_editor.h says: valid UTF-8, *bytes long, and a NUL. CR, LF and CR LF end a line; a
+ * bracketed paste may contain LF. Errors: ERR_TOO_LONG (the line is consumed to its end; *bytes is
+ * 0, or for a program's line the length of its beginning), ERR_ABORTED (Ctrl-C), ERR_NO_DEVICE (end
+ * of input: Ctrl-D on an empty line, or the port is closed).
  *
- * prompt NULL: a program is at the other end. Then there is no prompt, echo or editing, bytes
- * stay as they came, and empty lines are ignored. ERR_TIMEOUT: no byte came for the time set
- * by console_set_silence(). */
+ * prompt is NULL if a program is at the other end. Then there is no prompt, echo or editing, bytes
+ * stay as they came, and empty lines are ignored. ERR_TIMEOUT: no byte came for the time set by
+ * console_set_silence(). */
 enum err console_read_line(struct console *c, const char *prompt, char *line, size_t max,
                            size_t *bytes);
 

@@ -70,7 +70,7 @@ size_t console_frames_end(struct console_frames *f, char end[CONSOLE_FRAME_END])
     return n;
 }
 
-/* Return the value of a hexadecimal digit; 16: c is not a digit. */
+/* Return the value of a hexadecimal digit, or 16 if c is not one. */
 static unsigned digit_of(char c)
 {
     if (c >= '0' && c <= '9') {
@@ -113,7 +113,7 @@ bool console_frames_find(const struct console_frames *f, uint32_t first,
         }
     }
     if (at == least && least != 0) {
-        return false; /* the event's beginning is no longer kept, or may not be */
+        return false; /* the event's beginning may no longer be kept */
     }
     from = at % CONSOLE_FRAMES_KEPT;
     bytes = f->end - at;

@@ -1,6 +1,6 @@
-/* A check of each of a program's lines, in both directions, for links with noise: events end
- * with '*' and two hexadecimal digits of a CRC-8, and have a number; the latest events are kept,
- * so that they can be sent again. */
+/* Checks of lines to and from a program, for links with noise: a line ends with '*' and two
+ * hexadecimal digits of a CRC-8. Events have numbers, and the latest events are kept, so that they
+ * can be sent again. */
 #ifndef INGOT_RUNTIME_CONSOLE_FRAMES_H
 #define INGOT_RUNTIME_CONSOLE_FRAMES_H
 
@@ -10,7 +10,7 @@
 
 enum {
     CONSOLE_FRAMES_KEPT = 8192, /* bytes of the latest events, a power of two */
-    CONSOLE_FRAME_END = 8,      /* at least the bytes of "*hh" and the newline */
+    CONSOLE_FRAME_END = 8,      /* room for "*hh" and the newline */
     CONSOLE_CHECK_BYTES = 3,    /* of "*hh" */
 };
 
@@ -27,10 +27,10 @@ struct console_frames {
  * 0xf4. */
 uint8_t console_frames_crc(uint8_t crc, const char *text, size_t bytes);
 
-/* Off: events have no checks; numbers start again, and no event is kept. */
+/* Switch checks on or off. If they are off, numbers start again, and no event is kept. */
 void console_frames_set(struct console_frames *f, bool on);
 
-/* Call between two events. Earlier events cannot be sent again; numbers continue. */
+/* Call between two events. Then earlier events cannot be sent again, but numbers continue. */
 void console_frames_forget(struct console_frames *f);
 
 /* Call when an event begins, for each piece of its bytes, and when it ends. The last call returns
@@ -43,8 +43,8 @@ size_t console_frames_end(struct console_frames *f, char end[CONSOLE_FRAME_END])
  * without the check. */
 bool console_frames_check(const struct console_frames *f, const char *line, size_t *bytes);
 
-/* Find the kept bytes from event `first` on, in two pieces. False: that event does not exist yet,
- * or is no longer kept. */
+/* Find the kept bytes from event `first` on, in two pieces. Returns false if that event does not
+ * exist yet or is no longer kept. */
 struct console_frames_past {
     const char *text[2];
     size_t bytes[2];

@@ -197,7 +197,7 @@ static enum line_event edit_line(struct console *c)
     return event;
 }
 
-/* Collect a line from a program; the editor's buffer holds it. */
+/* Collect a line from a program in the editor's buffer. */
 static enum line_event collect_line(struct console *c)
 {
     struct line_editor *e = &c->input.editor;

@@ -157,7 +157,7 @@ bool console_resend(struct console *c, uint32_t first)
     return true;
 }
 
-/* The request's id takes the place of the token's id if there is no token. */
+/* The token's id is in the field `token` if the running request has an `id`, otherwise in `id`. */
 void console_token_open(struct console *c, uint32_t id)
 {
     const char *field = "id";

@@ -5,16 +5,16 @@
 
 #include "runtime/console/console.h"
 
-enum { CONSOLE_EVENT_BYTES = 1024 }; /* bytes that one format makes */
+enum { CONSOLE_EVENT_BYTES = 1024 }; /* longest text of one format */
 
 /* Return true if the console writes events: between console_speak_json() and
  * console_speak_text(). */
 bool console_is_json(const struct console *c);
 
-/* Begin an event: its name and its fields, with ' for every quote, such as 'log','ms':%u. A
- * format that ends with a quote opens a text; everything that console_write() and similar
- * functions write until the event ends belongs to this text. Text that needs escapes must be
- * written this way. */
+/* Begin an event: its name and its fields, with ' for every quote, such as 'log','ms':%u. A format
+ * that ends with a quote opens a text. Everything that console_write() and similar functions then
+ * write until the event ends belongs to this text. Text that needs escapes must be written this
+ * way. */
 __attribute__((format(printf, 2, 3))) void console_event_begin(struct console *c,
                                                                const char *format, ...);
 void console_event_end(struct console *c);
@@ -25,8 +25,8 @@ __attribute__((format(printf, 2, 3))) void console_event_more(struct console *c,
                                                               ...);
 void console_event_text(struct console *c, const char *text, size_t bytes);
 
-/* The id of the running request: a text, or a number as JSON writes it. Every event has it until
- * the next call. It is copied, up to CONSOLE_ID_BYTES; NULL: none. */
+/* Set the id of the running request: a text, or a number as JSON writes it, or NULL. Every event
+ * has it until the next call. It is copied, up to CONSOLE_ID_BYTES. */
 void console_request_id(struct console *c, const char *id, bool is_text);
 
 /* Send the kept events from number `first` on again, unchanged. False as in console_frames_find. */
@@ -37,8 +37,8 @@ bool console_resend(struct console *c, uint32_t first);
 void console_token_begin(struct console *c, uint32_t id);
 void console_token_end(struct console *c);
 
-/* As console_token_begin, only on a console that speaks JSON, but leaves the event open for fields;
- * then write `,'text':'`. */
+/* As console_token_begin, only on a console that speaks JSON: fields may follow; end them with
+ * `,'text':'`. */
 void console_token_open(struct console *c, uint32_t id);
 
 #endif

@@ -6,17 +6,17 @@
 
 #include "runtime/console/console.h"
 
-/* Send our own text (bytes) to the device unchanged, including control sequences; LF as CR LF on
- * a serial line. */
+/* Send our own text (bytes) to the device unchanged, including control sequences; but on a serial
+ * line LF becomes CR LF. */
 void console_put(struct console *c, const char *text, size_t bytes);
 
 /* As console_put, for a control sequence that moves the cursor to the beginning of a row. */
 void console_put_sequence(struct console *c, const char *sequence);
 
-/* If the console has asked whether there is a terminal: take the answer, if it has come. */
+/* If the console has asked whether there is a terminal, take the answer if it has come. */
 void console_look_for_answer(struct console *c);
 
-/* Make a display show what was written: now, or if it is time. */
+/* Make a display show what was written: now, or when the next drawing is due. */
 void console_refresh(const struct console *c, bool now);
 
 /* Erase a drawn progress line. */

@@ -1,5 +1,5 @@
-/* A console's line, byte by byte, while a file comes over it: without editing or echo; written
- * bytes go out unchanged. */
+/* The console's line while a file comes over it, byte by byte: input has no editing and no echo,
+ * and written bytes go out unchanged. */
 #ifndef INGOT_RUNTIME_CONSOLE_WIRE_H
 #define INGOT_RUNTIME_CONSOLE_WIRE_H
 
@@ -9,14 +9,14 @@
 
 #include "runtime/console/console.h"
 
-/* From now on Ctrl-C is an ordinary byte; with `all`, XON and XOFF are, too. Text written before
- * is sent first. */
+/* Make Ctrl-C an ordinary byte and, with `all`, XON and XOFF, too. Text written earlier is sent
+ * first. */
 void console_wire_begin(struct console *c, bool all);
 
-/* Back to lines; flow: with XON/XOFF. */
+/* Return to lines; with `flow`, use XON/XOFF. */
 void console_wire_end(struct console *c, bool flow);
 
-/* Return the next byte; CONSOLE_NO_BYTE: none arrived within this many milliseconds. */
+/* Return the next byte, or CONSOLE_NO_BYTE if none arrived within this many milliseconds. */
 int console_wire_get(struct console *c, uint32_t ms);
 
 void console_wire_put(struct console *c, const uint8_t *bytes, size_t n);

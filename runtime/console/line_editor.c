@@ -30,7 +30,7 @@ enum control {
 };
 
 /* Remove line[from, to); the cursor moves to `from`. A line that is too long has lost its end, so
- * the shown end is not what was typed: such a line is removed completely or not at all. */
+ * only all of it can be removed: what is shown last is not what was typed last. */
 static void remove_text(struct line_editor *e, size_t from, size_t to)
 {
     unsigned columns;
@@ -85,7 +85,7 @@ static void move_to(struct line_editor *e, size_t at)
     }
 }
 
-/* Show a line of the history; NULL: there is no such line. */
+/* Show a line of the history; with NULL, nothing. */
 static void show_line(struct line_editor *e, const char *text)
 {
     size_t bytes;
@@ -139,7 +139,7 @@ static void find_terminal(struct line_editor *e)
     line_screen_draw(e);
 }
 
-/* The first key that only a terminal has shows that there is a terminal. */
+/* Take a key that only terminals have; the first one shows that there is a terminal. */
 static void press(struct line_editor *e, enum line_key key)
 {
     if (e->plain) {
@@ -206,8 +206,8 @@ static void take_sequence(struct line_editor *e)
     }
 }
 
-/* A byte after ESC: one letter, ESC O and a letter, or ESC [ with parameters and a final byte
- * from 0x40 on (ECMA-48, section 5.4). */
+/* Take a byte after ESC. A key sends ESC and a letter, ESC O and a letter, or ESC [ with parameters
+ * and a final byte from 0x40 on (ECMA-48, section 5.4). */
 static void take_sequence_byte(struct line_editor *e, char byte)
 {
     size_t n = e->n_sequence - 1u; /* without the ESC */

@@ -1,9 +1,9 @@
-/* Editing of one line, and the history of lines. Takes bytes; writes text and, for a
- * terminal, ECMA-48 control sequences. Does not know the device; core 0 only.
+/* Editing of one line, and the history of lines. The editor takes bytes and writes text and, for a
+ * terminal, ECMA-48 control sequences. It does not know the device; core 0 only.
  *
  * A far end that may not be a terminal gets plain text: typed text is echoed at the end of the
- * line, and deleted by BS, space, BS. On a terminal the whole line is redrawn if the
- * cursor is not at its end, over all its rows. */
+ * line, and deleted by BS, space, BS. On a terminal the whole line, with all its rows, is redrawn
+ * if the cursor is not at its end. */
 #ifndef INGOT_RUNTIME_LINE_EDITOR_H
 #define INGOT_RUNTIME_LINE_EDITOR_H
 
@@ -23,7 +23,7 @@ enum {
 enum line_event {
     LINE_MORE,     /* the line is not finished */
     LINE_FINISHED, /* Enter */
-    LINE_TOO_LONG, /* Enter, but the line was too long: it has the beginning */
+    LINE_TOO_LONG, /* Enter after a line that was too long: its beginning was read */
     LINE_ABORTED,  /* Ctrl-C */
     LINE_END,      /* Ctrl-D on an empty line */
     LINE_SILENT,   /* no byte came for too long; not returned by line_editor_take() */
@@ -33,10 +33,10 @@ struct line_editor {
     /* Set by the owner before line_editor_begin. */
     void (*write)(void *context, const char *text, size_t bytes); /* LF starts a row at column 0 */
     void *context;
-    bool echo;        /* the far end does not echo by itself; false: write nothing */
-    bool terminal;    /* obeys control sequences; also set by the first key that only a terminal
-                       * has */
-    bool plain;       /* the far end is known not to be a terminal: such keys do nothing */
+    bool echo;        /* true: write typed text, because the far end does not echo */
+    bool terminal;    /* the far end obeys control sequences; also set by the first key that only a
+                       * terminal has */
+    bool plain;       /* the far end is not a terminal: keys that only a terminal has do nothing */
     uint32_t columns; /* width of the terminal; 0: LINE_DEFAULT_COLUMNS */
     uint32_t most_columns; /* width of a display that also shows the text; 0: no display */
 
@@ -45,10 +45,10 @@ struct line_editor {
     char *line;
     size_t max; /* size of line, with a NUL */
     size_t n;
-    size_t cursor; /* byte offset of the cursor: the beginning of a character, or n */
+    size_t cursor; /* byte offset of the cursor, where a character begins, or n */
     bool too_long;
     bool pasting;  /* within a bracketed paste: CR and LF are text */
-    bool after_cr; /* the LF of a CR LF is not a line of its own; outlives the line */
+    bool after_cr; /* the last line ended with CR: ignore an LF that follows */
 
     /* The terminal as the editor drew it; row 0 is the prompt's row. */
     uint32_t row;                   /* where its cursor is */
@@ -69,24 +69,24 @@ struct line_editor {
 void line_editor_begin(struct line_editor *e, const char *prompt, char *line, size_t max);
 enum line_event line_editor_take(struct line_editor *e, int byte);
 
-/* The input has ended: complete a character that has begun. LINE_FINISHED or LINE_TOO_LONG if
- * there is text, otherwise LINE_END. */
+/* The input has ended: complete a character that has begun. Returns LINE_FINISHED or LINE_TOO_LONG
+ * if there is text, otherwise LINE_END. */
 enum line_event line_editor_close(struct line_editor *e);
 
 /* Ctrl-L: clear the terminal's screen, then write prompt and line again; without a terminal,
  * write them below. */
 void line_editor_redraw(struct line_editor *e);
 
-/* Call when something else is about to be written: goes below the line. The second function
- * writes prompt and line again, at column 0. */
+/* Call before other text is written: move below the line. The second function writes prompt and
+ * line again, at column 0. */
 void line_editor_leave(struct line_editor *e);
 void line_editor_resume(struct line_editor *e);
 
 /* Ask how wide the terminal is. The answer comes as input and shows that there is a terminal. */
 void line_editor_ask_width(struct line_editor *e);
 
-/* text, NUL-terminated, followed an ESC. True if text is the terminal's answer, which is then
- * used. */
+/* text, NUL-terminated, followed an ESC. If it is the terminal's answer, use it and return
+ * true. */
 bool line_editor_take_answer(struct line_editor *e, const char *text);
 
 #endif

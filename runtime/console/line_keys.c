@@ -6,7 +6,7 @@
 enum { MOST_COLUMNS = 10000 }; /* larger numbers are cut to this */
 
 /* VT220 and xterm (ECMA-48 final bytes; DECCKM's ESC O; xterm's modifiers ";5" Ctrl and ";3"
- * Alt), and rxvt and the Linux console where they differ. */
+ * Alt), and rxvt's and the Linux console's keys that differ. */
 static const struct key_sequence {
     const char *text;
     enum line_key key;

@@ -24,7 +24,7 @@ enum line_key {
 enum line_key line_keys_find(const char *sequence);
 
 /* Return the cursor's column, from 1, if ESC followed by sequence is a terminal's answer to the
- * position query (CPR, ECMA-48 8.3.14: "[row;columnR"). 0: the sequence is something else. */
+ * position query (CPR, ECMA-48 8.3.14: "[row;columnR"). Returns 0 for other sequences. */
 uint32_t line_keys_answered_column(const char *sequence);
 
 #endif

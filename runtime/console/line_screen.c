@@ -56,9 +56,9 @@ static size_t character_bytes(const char *text, size_t n)
     return bytes > 0 ? (size_t)bytes : 1;
 }
 
-/* Return the position after the character at text, which is at `at` of a terminal of this width;
- * the end of a row is the beginning of the next. *early: the character did not fit into the
- * previous row. */
+/* Return the position after the character at text, which is at place `at` of a terminal of this
+ * width; the end of a row is the beginning of the next. *early is true if the character did not fit
+ * into the row of `at`. */
 static struct place step(uint32_t columns, struct place at, const char *text, size_t bytes,
                          bool *early)
 {
@@ -76,7 +76,7 @@ static struct place step(uint32_t columns, struct place at, const char *text, si
     return at;
 }
 
-/* Write line[from, to), which begins at the place `at`; draw false: only compute where the text
+/* Write line[from, to), which begins at the place `at`; if not `draw`, only compute where it
  * ends. */
 static struct place write_text(const struct line_editor *e, struct place at, size_t from, size_t to,
                                bool draw)
@@ -114,7 +114,7 @@ static void note_end(struct line_editor *e, struct place end)
     e->last_column = end.column;
 }
 
-/* Move the cursor from row `row` to a place on this row or above. */
+/* Move the cursor from row `row` to a place in this row or in one above. */
 static void go_to(struct line_editor *e, uint32_t row, struct place to)
 {
     if (to.row > row) {

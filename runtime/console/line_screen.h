@@ -4,7 +4,7 @@
 
 #include "runtime/console/line_editor.h"
 
-/* Write text unchanged; nothing without echo. */
+/* Write text unchanged if e->echo is set, otherwise nothing. */
 void line_screen_write(const struct line_editor *e, const char *text, size_t bytes);
 
 /* Write the prompt, which is highlighted on a terminal. */

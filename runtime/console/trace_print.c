@@ -9,7 +9,7 @@ static unsigned long long micros(const struct trace *t, uint64_t ticks)
     return ticks / hz * 1000000 + ticks % hz * 1000000 / hz;
 }
 
-/* "3", or for an expert "2.11": layer 2, expert 11. */
+/* Return the number's text: "3", or "2.11" for expert 11 of layer 2. */
 static const char *number_text(char text[FORMAT_NUMBER_BYTES], const struct trace_event *e)
 {
     unsigned n = (unsigned)e->number;
