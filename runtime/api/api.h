@@ -109,9 +109,9 @@ struct api_work {
     struct api_figures first; /* figures of the first reply */
     struct api_text out;      /* text in `piece`, which is passed on when it is full */
     char piece[API_PIECE_BYTES];
-    uint32_t embedded; /* tokens of the texts that were embedded so far */
-    bool in_values;    /* the numbers of a vector are arriving */
-    size_t number_at;  /* where the current one begins in `event` */
+    uint32_t embedded;  /* tokens of the texts that were embedded so far */
+    bool in_values;     /* the numbers of a vector are arriving */
+    size_t number_at;   /* where the current one begins in `event` */
     size_t event_bytes; /* bytes of `event`; an event longer than API_EVENT_BYTES is dropped */
     char event[API_EVENT_BYTES + 1];
 };

@@ -41,7 +41,7 @@ struct api_error {
 
 struct api_turn {
     struct api_text user, reply;
-    size_t said; /* bytes of the last message with the role user, at the end of `user` */
+    size_t said;            /* bytes of the last message with the role user, at the end of `user` */
     struct api_text system; /* instructions that came in the middle of the conversation */
     struct api_text
         tokens;      /* instead of a text: the tokens of a prompt or an input, of type uint32_t */

@@ -51,7 +51,7 @@ static void show_setting(struct console *out, const struct options *o, enum opti
     console_printf(out, "%s %s", name, options_value_text(o, which, text));
 }
 
-/* The names of the rows of options.def that /set knows, with a comma and a space before each. */
+/* The names of options.def that /set knows, with "," or (the last) " or " before each. */
 #define SETTING_START(...)
 #define SETTING_PRESET(...)
 #define SETTING_PRESET_JSON(...)

@@ -1,5 +1,5 @@
-/* The one arena: the RAM after the image, cut once into named regions. No region is freed
- * alone; arena_reset drops all regions (for another model) and keeps the high-water marks. */
+/* The arena: the RAM after the image, cut once into named regions. A single region cannot be freed;
+ * arena_reset drops all regions (for another model) and keeps the high-water marks. */
 #ifndef INGOT_RUNTIME_ARENA_H
 #define INGOT_RUNTIME_ARENA_H
 
@@ -34,13 +34,13 @@ struct arena {
     struct arena_region regions[ARENA_N_REGIONS];
 };
 
-/* base: any alignment; bytes >= 0. */
+/* base has any alignment; bytes may be 0. */
 void arena_init(struct arena *a, void *base, size_t bytes);
 
 /* Drop all regions; high-water marks stay. */
 void arena_reset(struct arena *a);
 
-/* Bytes that belong to no region yet. */
+/* Return the bytes that belong to no region yet. */
 size_t arena_left(const struct arena *a);
 
 /* Cut `bytes` (rounded up to ARENA_ALIGN) for a region that has none yet. ERR_NO_SPACE. */
@@ -50,7 +50,7 @@ enum err arena_reserve(struct arena *a, enum arena_region_name name, size_t byte
  * because the plan computed every size before. */
 void *arena_take(struct arena *a, enum arena_region_name name, size_t bytes);
 
-/* Return how many bytes arena_take(bytes) uses; for the plan. */
+/* Return how many bytes arena_take(bytes) takes from a region, for the plan. */
 size_t arena_take_bytes(size_t bytes);
 
 const char *arena_region_text(enum arena_region_name name);

@@ -4,11 +4,11 @@
 #include <stdatomic.h>
 
 #define POLY 0x82f63b78u
-#define POWER 0xe2ea32dcu      /* x^(8 * CRC32C_STRIPE) modulo the polynomial, reflected as it is */
+#define POWER 0xe2ea32dcu      /* x^(8 * CRC32C_STRIPE) modulo the polynomial, reflected as POLY */
 #define POWER_BYTE 0x00800000u /* x^8 */
 #define POWER_NONE 0x80000000u /* 1 */
 
-/* The chosen kernel; NULL: the reference. Atomic, because threads with different models may
+/* The chosen kernel, or NULL for the reference. Atomic, because threads with different models may
  * choose and use it at the same time. Every choice gives the same CRC. */
 static crc32c_u8_fn *_Atomic chosen;
 
@@ -39,7 +39,7 @@ uint32_t crc32c_of_header(const void *header, size_t bytes, const uint32_t *fiel
     return crc32c(crc, after, (size_t)(first + bytes - after));
 }
 
-/* A CRC is a polynomial. The loop starts at the highest power, which is the lowest bit. */
+/* A CRC is a polynomial. The loop starts at the highest power, which is the lowest bit of crc. */
 uint32_t crc32c_times(uint32_t crc, uint32_t power)
 {
     uint32_t product = 0;
@@ -64,8 +64,8 @@ uint32_t crc32c_power(uint64_t bytes)
     return power;
 }
 
-/* Each following stripe multiplies by POWER. The inversions at the start and the end of a CRC
- * cancel. */
+/* Multiply by POWER for each stripe that follows. The inversions at the start and the end of both
+ * CRCs cancel. */
 uint32_t crc32c_shift(uint32_t crc, size_t n_stripes)
 {
     for (; n_stripes != 0; n_stripes--) {

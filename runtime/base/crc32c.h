@@ -13,8 +13,8 @@
  * (RFC 3720, 12.1). */
 uint32_t crc32c(uint32_t crc, const void *data, size_t bytes);
 
-/* Return the CRC of a header (bytes) that contains its own CRC: *field, which lies in the header,
- * counts as zero. */
+/* Return the CRC of a header (bytes) that contains its own CRC in *field, which counts as
+ * zero. */
 uint32_t crc32c_of_header(const void *header, size_t bytes, const uint32_t *field);
 
 /* Combine the CRCs of A and of B, which follows A in the data. A has any length, B has n_stripes
@@ -29,7 +29,7 @@ uint32_t crc32c_times(uint32_t crc, uint32_t power);
 
 /* Compute CRCs with this kernel from now on. Before the first call the reference computes them. The
  * choice holds for the whole process, also with several models, because every kernel gives the same
- * CRC. Any thread, at any time. */
+ * CRC. Any thread may call this at any time. */
 void crc32c_use(const struct kernels *k);
 
 #endif

@@ -23,8 +23,8 @@ struct file;
 
 struct platform_clock {
     void *context;
-    uint64_t (*ticks)(void *context); /* any core; never goes back, the same count on every core;
-                                       * never NULL */
+    uint64_t (*ticks)(void *context); /* any core; the count never goes back and is the same on
+                                       * every core; never NULL */
     uint64_t hz;                      /* ticks a second, at least 1 */
     uint64_t start;                   /* ticks from which log lines count */
     uint64_t date; /* wall-clock time at `start`, seconds since 1970; 0: unknown */
@@ -32,26 +32,26 @@ struct platform_clock {
 
 /* Plain data: no function, no context. */
 struct platform_memory {
-    struct memory_range arena; /* free RAM, bytes, any alignment: for models and all work space */
-    struct memory_range spare[BOARD_MAX_RAM - 1]; /* free RAM outside the arena; bytes 0: none */
-    struct memory_range initrd; /* an .ingot that is in memory already; bytes 0: none */
+    struct memory_range arena; /* free RAM for models and all work space; any alignment */
+    struct memory_range spare[BOARD_MAX_RAM - 1]; /* free RAM outside the arena, or bytes 0 */
+    struct memory_range initrd; /* an .ingot in memory already; bytes is 0 if none */
     size_t ram_bytes;           /* RAM of the whole machine, for messages */
 };
 
 struct platform_cores {
     void *context;
     unsigned n; /* 1 .. BOARD_MAX_CORES. With 1, start, wait and wake may be NULL */
-    /* How many microseconds a worker core polls for a job before it sleeps. If every core has
-     * its own processor: longer than a wake-up takes. If cores share processors: 0. */
+    /* How many microseconds a worker core polls for a job before it sleeps. It is longer than a
+     * wake-up takes if every core has its own processor, and 0 if cores share processors. */
     uint32_t spin_micros;
     const char *name; /* "Cortex-A72", for messages */
     const uint32_t
-        *capacity;      /* (n) relative work of a core in a given time, at least 1; NULL: unknown */
-    size_t cache_bytes; /* size of core 0's second-level cache, shared or not; 0:
+        *capacity; /* (n) work that each core does in the same time, at least 1; NULL: unknown */
+    size_t cache_bytes;                 /* size of core 0's second-level cache, shared or not; 0:
                                          * unknown */
     const struct kernel_tuning *tuning; /* tuning of core 0 (kernels/tuning.h); never NULL */
-    /* Bits of enum cpu_feature that cores 0 .. n - 1 have in common. Called when all these cores
-     * run. Never NULL. */
+    /* Return the bits of enum cpu_feature that cores 0 .. n - 1 have in common. Called when they
+     * all run. Never NULL. */
     uint32_t (*features)(void *context, unsigned n);
     /* Start core (1 .. n-1) in entry(arg), on a stack of its own, with caches and floating point
      * on. entry returns only after workers_stop. ERR_NO_DEVICE: the core does not start. */
@@ -60,36 +60,36 @@ struct platform_cores {
     void (*wait)(void *context, const _Atomic uint32_t *word, uint32_t old);
     /* Any core: wake every core that waits on *word; called after *word was changed. */
     void (*wake)(void *context, const _Atomic uint32_t *word);
-    /* Sleep for at most so many microseconds, while waiting for a device that is polled. May be
+    /* Sleep for at most `micros` microseconds, while waiting for a device that is polled. May be
      * NULL. */
     void (*rest)(void *context, uint32_t micros);
-    /* Any core: let other programs use this processor, in a waiting loop. May be NULL. */
+    /* Any core, in a waiting loop: let other programs use this processor. May be NULL. */
     void (*yield)(void *context);
-    /* Unused time of all processors since the last call, in thousandths of one processor;
-     * negative: unknown. May be NULL. */
+    /* Return the unused time of all processors since the last call, in thousandths of one
+     * processor, or a negative number if it is unknown. May be NULL. */
     int (*idle_processors)(void *context);
 };
 
 struct platform_console {
     void *context;
     void (*putc)(void *context, char c); /* blocks while the transmitter is full; never NULL */
-    /* The following text is log and progress lines (on), or the conversation (off). NULL: both
+    /* The text that follows is log and progress lines (on) or the conversation (off). NULL if both
      * go to the same place. */
     void (*to_log)(void *context, bool on);
     int (*getc)(void *context);         /* the next byte that arrived, or -1; never NULL */
     void (*idle)(void *context);        /* sleeps until a byte may have arrived; may be NULL */
     void (*nap)(void *context);         /* sleeps at most some hundredths of a second; may be
                                          * NULL */
-    bool (*interrupted)(void *context); /* whether getc left out a Ctrl-C, asked once for each;
-                                         * may be NULL */
-    uint32_t (*lost)(void *context);    /* received bytes that were lost since the last call; may be
+    bool (*interrupted)(void *context); /* true once for each Ctrl-C that getc left out; may be
+                                         * NULL */
+    uint32_t (*lost)(void *context);    /* number of received bytes lost since the last call; may be
                                       * NULL */
     void (*flow_control)(void *context, bool on);   /* XON/XOFF, off at the start; may be NULL */
-    void (*set_baud)(void *context, uint32_t baud); /* drains first; may be NULL */
-    /* The highest usual rate up to `most` that the UART's clock gives within 2 %. NULL: the line
-     * has no rate. */
+    void (*set_baud)(void *context, uint32_t baud); /* first sends what was written; may be NULL */
+    /* Return the highest usual rate up to `most` that the UART's clock gives within 2 %. NULL if
+     * the line has no rate. */
     uint32_t (*best_baud)(void *context, uint32_t most);
-    /* Call before storage is found: the layout of keyboards, enum keyboard_layout_name; may be
+    /* Set the layout of keyboards (enum keyboard_layout_name) before storage is found. May be
      * NULL. */
     void (*set_keyboard)(void *context, unsigned layout);
 };
@@ -97,8 +97,8 @@ struct platform_console {
 /* A display that shows what the console writes. */
 struct platform_screen {
     void *context;
-    uint32_t columns, rows; /* size in characters; 0: no display, and the functions are NULL */
-    /* Take a byte of what a terminal gets, control sequences included. Cheap: draws nothing. */
+    uint32_t columns, rows; /* in characters; 0 without a display: the functions are then NULL */
+    /* Take a byte that a terminal gets, control sequences included. This draws nothing. */
     void (*show)(void *context, char c);
     /* Draw now, or only if enough time has passed since the last drawing. */
     void (*refresh)(void *context, bool now);
@@ -106,42 +106,42 @@ struct platform_screen {
 
 struct platform_storage {
     void *context;
-    /* Find devices once, cards before flash: fills devices[], returns how many. NULL: there are
-     * no devices. */
+    /* Find devices once and put them into devices[], cards before flash; returns how many. NULL if
+     * there are no devices. */
     unsigned (*find)(void *context, struct block_device *devices[BOARD_MAX_BLOCK]);
     /* Call after find, while no read is waiting. Returns a device that is new, that has another
-     * `error_message`, or that can only be named because it is unusable; NULL: none. Reads
-     * in_use of the known devices; the slot of a device that is not in use may be reused. The
-     * function itself may be NULL if devices never come or go. */
+     * `error_message`, or that is unusable and can only be named, or returns NULL. It reads in_use
+     * of the known devices; the slot of a device that is not in use may be reused. The function
+     * itself may be NULL if devices never come or go. */
     struct block_device *(*look)(void *context);
     /* Open a file of a server on the network, "http://HOST[:PORT]/PATH", as a device that holds one
-     * .ingot. It may take a minute. NULL: *why says why not. The function reuses a device that it
+     * .ingot. It may take a minute. If it returns NULL, *why says why. It reuses a device that it
      * returned earlier, unless one of the n_open files is on that device. The function is NULL
      * without a network. */
     struct block_device *(*fetch)(void *context, const char *address,
                                   const struct file *const *open, unsigned n_open,
                                   const char **why);
-    /* Call before find: a core, not DMA, moves the data of cards from now on. NULL: the machine
-     * has no choice. */
+    /* Call before find. From then on a core, and not DMA, moves the data of cards. NULL if the
+     * machine has no choice. */
     void (*use_pio)(void *context);
-    /* Call before find: the DMA of cards only reaches addresses below `end`. NULL: it has no
-     * limit. */
+    /* Call before find. The DMA of cards is then used only for addresses below `end`. NULL if it
+     * has no limit. */
     void (*limit_dma)(void *context, uint64_t end);
-    /* Call before find: set the highest generation of the PCIe link, 2 or 3. NULL: the
-     * generation is fixed. */
+    /* Call before find. Set the highest generation of the PCIe link, 2 or 3. NULL if it is
+     * fixed. */
     void (*set_pcie)(void *context, unsigned generation);
-    /* A core moves the data of some device (if use_pio is not NULL: after use_pio was called). One
-     * of several cores may then leave the workers and only move data
+    /* True if a core moves some device's data (if use_pio is not NULL, only after a call of
+     * use_pio). One of several cores may then leave the workers and only move data
      * (runtime/storage/io_core.h). */
     bool needs_cpu;
 };
 
 struct platform_power {
     void *context;
-    /* Restart the machine unless alive is called every `millis` milliseconds (at most 15000); 0:
-     * never. doing: a constant text for the log of the next start. May be NULL. */
+    /* Restart the machine if `alive` is not called for `millis` milliseconds (at most 15000; 0
+     * means never). doing is a constant text for the log of the next start. May be NULL. */
     void (*watchdog)(void *context, uint32_t millis, const char *doing);
-    void (*alive)(void *context); /* core 0 is alive; cheap. May be NULL */
+    void (*alive)(void *context); /* says that core 0 is alive; cheap. May be NULL */
     void (*last_run)(void *context, struct board_last_run *last); /* how the last run ended; may be
                                                                    * NULL */
     bool (*is_emulated)(void *context);                           /* NULL if watchdog is NULL */
@@ -153,21 +153,21 @@ struct platform_power {
 
 struct platform_health {
     void *context;
-    /* The machine's condition; takes up to a few milliseconds. May be NULL. */
+    /* Read the machine's condition; this takes up to a few milliseconds. May be NULL. */
     void (*read)(void *context, struct board_health *health);
 };
 
 /* The LED, and the numbered lines to which a person may connect something. */
 struct platform_pins {
     void *context;
-    /* A read from a card begins (true) or ends. Reads overlap, and each one that begins also
-     * ends. Cheap. May be NULL. */
+    /* Tell that a read from a card begins (true) or ends. Reads may overlap, and each read that
+     * begins also ends. Cheap. May be NULL. */
     void (*activity)(void *context, bool active);
     /* Lines by the board's numbers. Either all four are set, or the board has no lines and
      * all are NULL. Only runtime/features/acting/pins.c calls the last three. */
     const char *(*error_message)(void *context,
-                                 unsigned line); /* why a line must not be used; NULL: it may be
-                                                  * used */
+                                 unsigned line); /* returns why a line must not be used, or
+                                                  * NULL */
     /* Make a permitted line an output with the level `high`, or an input. */
     void (*setup)(void *context, unsigned line, bool output, bool high);
     void (*write)(void *context, unsigned line, bool high);
@@ -192,12 +192,12 @@ struct platform_i2c {
  * Either all are set, or all are NULL because Ingot has no driver for this board's network. */
 struct platform_network {
     void *context;
-    /* Find the device and start it; address: its MAC address. NULL: success; otherwise the
-     * reason, a sentence without a full stop. The others may be called only after success. */
+    /* Find the device, start it, and set address to its MAC address. Returns NULL, or the reason
+     * for a failure, a sentence without a full stop. Call the others only after success. */
     const char *(*open)(void *context, uint8_t address[6]);
-    bool (*is_up)(void *context); /* whether a cable is connected, as far as the device knows */
-    /* Send a frame (14 .. 1514 bytes), which is copied. False: the queue is full or the device
-     * has failed, and the frame is lost. */
+    bool (*is_up)(void *context); /* false if the device knows that no cable is connected */
+    /* Send a frame (14 .. 1514 bytes), which is copied. Returns false if the frame is lost, because
+     * the queue is full or the device has failed. */
     bool (*send)(void *context, const uint8_t *frame, size_t bytes);
     /* Copy the next received frame to `to` (room >= 1514 bytes). 0: there is none. */
     size_t (*receive)(void *context, uint8_t *to, size_t room);

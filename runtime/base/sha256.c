@@ -6,7 +6,7 @@
 
 #include "board/min_max.h"
 
-/* The chosen kernel; NULL: the reference. Atomic for the same reason as in crc32c.c. */
+/* The chosen kernel, or NULL for the reference. Atomic for the same reason as in crc32c.c. */
 static sha256_u8_fn *_Atomic chosen;
 
 void sha256_use(const struct kernels *k)

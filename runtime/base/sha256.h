@@ -15,8 +15,8 @@ struct sha256 {
     _Alignas(SHA256_ALIGN) uint8_t block[SHA256_BLOCK];
 };
 
-/* Begin, add `bytes` bytes of any alignment (data may be NULL if bytes is 0), and end: the
- * digest of all bytes added. Errors: none. */
+/* Begin; add `bytes` bytes of any alignment (data may be NULL if bytes is 0); end with the digest
+ * of all bytes added. Errors: none. */
 void sha256_begin(struct sha256 *s);
 void sha256_add(struct sha256 *s, const void *data, size_t bytes);
 void sha256_end(struct sha256 *s, uint8_t digest[SHA256_BYTES]);

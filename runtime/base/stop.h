@@ -1,4 +1,4 @@
-/* Long-running work asks here, between two layers or two requests, whether it should stop. */
+/* Long work asks, between two layers or two requests, whether it should stop. */
 #ifndef INGOT_RUNTIME_STOP_H
 #define INGOT_RUNTIME_STOP_H
 
@@ -10,7 +10,7 @@ struct stop {
     void *context;
 };
 
-/* s NULL: work is never asked to stop. */
+/* If s is NULL, work is never asked to stop. */
 static inline bool stop_is_asked(const struct stop *s)
 {
     return s != NULL && s->asked != NULL && s->asked(s->context);

@@ -10,7 +10,7 @@
 
 #include "runtime/base/platform.h"
 
-enum { TRACE_EVENTS = 1024, TRACE_CARD = 64 /* the card's number in `on`, next to the cores */ };
+enum { TRACE_EVENTS = 1024, TRACE_CARD = 64 /* number of the card in `on` */ };
 enum trace_kind {
     TRACE_LAYER,
     TRACE_HEAD,
@@ -31,7 +31,7 @@ struct trace_event {
 
 struct trace {
     const struct platform_clock *clock;
-    atomic_bool on;     /* read on any core; orders no other access */
+    atomic_bool on;     /* read on any core, without order to other memory accesses */
     uint64_t start;     /* ticks */
     _Atomic uint32_t n; /* number of events so far; the ring keeps the last ones */
     struct trace_event events[TRACE_EVENTS];
@@ -48,14 +48,14 @@ void trace_start(struct trace *t);
 /* Return the time at which an event begins; 0 while nothing is recorded. Any core. */
 uint64_t trace_begin(const struct trace *t);
 
-/* Return the number that an event about an expert gets, on the card or on a core. */
+/* Return the number of an event about an expert, on the card or on a core. */
 static inline uint32_t trace_expert(uint32_t layer, uint32_t expert)
 {
     return layer << 16 | expert;
 }
 
-/* Record that the event that began at `begin` ends now. number: the layer or tile, the first
- * sector of a move, or trace_expert(). on: a core, or TRACE_CARD. Any core. */
+/* Record that the event that began at `begin` ends now. number is the layer or tile, the first
+ * sector of a move, or trace_expert(). on is a core, or TRACE_CARD. Any core. */
 void trace_end(struct trace *t, enum trace_kind kind, uint32_t number, unsigned on, uint64_t begin);
 
 #endif

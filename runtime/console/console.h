@@ -45,7 +45,7 @@ struct console_setup {
 struct console_json {
     bool on;
     bool open;    /* an event has begun */
-    bool of_line; /* inside text that belongs to no event; a newline ends this text */
+    bool of_line; /* inside text without an event of its own; a newline ends the text */
     bool in_text; /* written text is part of the event's text */
     bool has_id, id_is_text;
     char id[CONSOLE_ID_BYTES]; /* id of the running request, which every event has */
@@ -72,7 +72,7 @@ struct console_input {
     bool left;    /* log lines have been written below the prompt */
     bool aborted;
     bool closed;
-    uint32_t silence_ms; /* silence of a program that ends the wait for its line; 0: no limit */
+    uint32_t silence_ms; /* longest silence while a program's line is awaited; 0: no limit */
     bool asked;          /* the far end was asked whether it is a terminal; it may answer at any
                           * time */
     unsigned head, tail; /* number of bytes taken out and put in, which differ by at most the ring's
@@ -109,7 +109,7 @@ void console_find_terminal(struct console *c, enum console_terminal kind);
 bool console_is_terminal(const struct console *c);
 
 /* With `on`, keep each line whole from now on, even on a terminal, because programs look for lines
- * such as figures and ids. Without, wrap lines. */
+ * such as figures and ids. Otherwise wrap lines. */
 void console_whole_lines(struct console *c, bool on);
 
 /* Set the terminal's width, or 0 if it is unknown. A terminal that was asked reports its width,
@@ -139,7 +139,7 @@ void console_write_to(void *context, const char *text, size_t bytes);
 __attribute__((format(printf, 2, 3))) void console_printf(struct console *c, const char *format,
                                                           ...);
 
-/* Write one log line: "[ 0.123] " (seconds since start_ticks), the text, a newline. The log line
+/* Write one log line: "[    0.123] " (seconds since start_ticks), the text, a newline. The log line
  * starts on a new line. */
 __attribute__((format(printf, 2, 3))) void console_log(struct console *c, const char *format, ...);
 
@@ -198,8 +198,8 @@ bool console_is_closed(const struct console *c);
 /* Poll; return true if a byte waits in the ring. */
 bool console_has_input(struct console *c);
 
-/* A program that sends no byte for this long while the console waits for its line counts as gone;
- * 0: no limit. A platform that can only sleep until a byte comes cannot apply the limit. */
+/* A program counts as gone if it sends no byte for this long while its line is awaited; 0: no
+ * limit. A platform that can only sleep until a byte comes cannot apply the limit. */
 void console_set_silence(struct console *c, uint32_t ms);
 
 /* Write the prompt (ASCII, on a new line) and read one line into line (max bytes, max >= 1), edited

@@ -132,7 +132,7 @@ static void sleep_a_while(const struct console *c)
     }
 }
 
-/* Wait for the next byte; CONSOLE_CLOSED; CONSOLE_NO_BYTE: no byte came within silence_ms. */
+/* Return the next byte, CONSOLE_CLOSED, or CONSOLE_NO_BYTE if none came within silence_ms. */
 static int wait_byte(struct console *c)
 {
     uint64_t start = console_millis(c);

@@ -64,8 +64,8 @@ struct feature_saved {
     const char *off; /* the error if no feature with this word is active; NULL: always active */
     bool (*is_there)(void *state, struct app *a);
     bool (*has_any)(void *state,
-                    struct app *a); /* true if there is something to save; if no active feature has
-                                     * any, the first one prints so */
+                    struct app *a); /* true if there is something to save; if no active feature
+                                     * has any, the first one prints so */
     void (*save)(void *state, struct app *a);
     void (*load)(void *state, struct app *a); /* NULL: WORD is a name for /load */
     void (*undo)(void *state, struct app *a); /* NULL: not for /undo */
@@ -101,9 +101,8 @@ struct feature_turn {
     struct chat *chat;
     const char *text; /* (bytes) the person's text */
     size_t bytes;
-    const char
-        *told; /* (told_bytes) what the model reads: text that features add, then the
-               * text */
+    const char *
+        told; /* (told_bytes) what the model reads: the text that features add, followed by the person's text */
     size_t told_bytes;
     size_t said;     /* number of bytes at the end of text that are a person's */
     bool as_turn;    /* in the model's template */
@@ -166,8 +165,8 @@ struct feature {
     uint32_t (*room)(void *state, const struct chat *c);
     bool (*is_led)(void *state, const char *text, size_t bytes);
 
-    /* Return the turn's text after the feature's text, *bytes long and valid until the next call,
-     * or NULL if the feature adds nothing. */
+    /* Return the turn's text with the feature's text in front of it (*bytes long, valid until the
+     * next call), or NULL if the feature adds nothing. */
     const char *(*told)(void *state, struct feature_turn *t, size_t *bytes);
 
     /* Hooks of a turn, called in this order. prompt_built: its tokens are pending, none is computed

@@ -6,7 +6,7 @@
 
 static const float most_scale = 100.0f;
 
-/* Copy the first n characters of text, NUL-terminated. False: n is 0 or too large. */
+/* Copy the first n characters of text, NUL-terminated. Returns false if n is 0 or too large. */
 static bool cut(char out[ADAPTER_LIST_BYTES], const char *text, size_t n)
 {
     if (n == 0 || n >= ADAPTER_LIST_BYTES) {

@@ -59,7 +59,7 @@ void lock_value_text(char text[LOCK_TEXT_BYTES], const struct lock_value *w)
 void lock_value_hash(struct lock_value *w, const char *pin, size_t n)
 {
     uint8_t digest[SHA256_BYTES];
-    size_t before = 0; /* bytes of the previous digest: none at first */
+    size_t before = 0; /* bytes of the previous digest; 0 in the first round */
 
     for (uint32_t i = 0; i <= LOCK_ROUNDS; i++) {
         struct sha256 s;
@@ -74,7 +74,7 @@ void lock_value_hash(struct lock_value *w, const char *pin, size_t n)
     memcpy(w->hash, digest, sizeof w->hash);
 }
 
-/* Compares all bytes, so that the time tells nothing about the hash. */
+/* Compare all bytes, so that the time that this takes tells nothing about the hash. */
 bool lock_value_opens(const struct lock_value *w, const char *pin, size_t n)
 {
     struct lock_value guess = *w;

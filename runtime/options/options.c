@@ -85,8 +85,8 @@ static enum err set_choice(struct options *o, const struct rule *rule, const cha
     return ERR_OK;
 }
 
-/* Set kv=: one type, or a type of keys and a type of values; "card," may come before it, or only
- * "card". */
+/* Set kv= to one type, or to a type of keys and a type of values. "card," may come before types;
+ * "card" may also be the whole value. */
 static enum err set_kv(struct options *o, const char *value)
 {
     struct options_kv kv = { kv_both(KV_F16), strncmp(value, "card", 4) == 0 };
@@ -214,8 +214,8 @@ static enum err set_flag(struct options *o, const struct rule *rule, const char 
     return ERR_OK;
 }
 
-/* Return the option that a name means today: pins= with a number meant pinned= before lines had
- * names. */
+/* Return the option that is meant: before lines had names, pins= with a number meant
+ * pinned=. */
 static enum option today(enum option which, const char *value, const struct options_report *report)
 {
     char shown[OPTIONS_SHOWN_BYTES];

@@ -16,7 +16,7 @@
 #include "runtime/session/speculative.h"
 
 enum {
-    OPTIONS_PROMPT_BYTES = 4096, /* includes the NUL, as do the three sizes below */
+    OPTIONS_PROMPT_BYTES = 4096, /* sizes of texts include the NUL */
     OPTIONS_MODEL_BYTES = 256,
     OPTIONS_PRESET_BYTES = 64,
     OPTIONS_SYSTEM_BYTES = 2048,
@@ -33,7 +33,7 @@ enum {
     OPTIONS_TOGETHER = 8,
     OPTIONS_STOP_BYTES = 64,
     OPTIONS_ERROR_MESSAGE_BYTES = 256, /* longest error message of a report, with its NUL */
-    OPTIONS_VALUE_BYTES = 32,          /* bytes of the value of an option that is not a text */
+    OPTIONS_VALUE_BYTES = 32,          /* longest value of an option that is not a text */
 };
 
 /* The options of options.def, in its order. */
@@ -88,14 +88,14 @@ enum option_think { THINK_ON, THINK_OFF, THINK_SHOW, THINK_DIM, THINK_HIDE };
 /* When the context is full, TURNS drops the oldest turns. SINKS drops tokens after the first
  * ones, which attract attention (arXiv 2309.17453), and computes nothing again. */
 enum option_overflow { OVERFLOW_TURNS, OVERFLOW_SINKS };
-/* LOOSE: no EWC penalty protects what was learnt before (runtime/features/lessons/ewc.h). */
+/* LOOSE: no EWC penalty protects earlier lessons (runtime/features/lessons/ewc.h). */
 enum option_learn { LEARN_OFF, LEARN_ON, LEARN_LOOSE };
 enum option_log { LOG_OFF, LOG_ON };
 /* WATCH: the policy learns, but its choices are not used. EXPLORE: now and then the policy tries
  * another choice. */
 enum option_policy { POLICY_OFF, POLICY_WATCH, POLICY_ON, POLICY_EXPLORE };
-/* When to request experts: DEMAND when a router names them; AHEAD also when the next router
- * probably will. */
+/* DEMAND requests experts when a router names them; AHEAD also when the next router will probably
+ * name them. */
 enum option_experts { EXPERTS_DEMAND, EXPERTS_AHEAD };
 enum option_flow { FLOW_ON, FLOW_OFF };
 enum option_pcie { PCIE_GEN2, PCIE_GEN3 };
@@ -190,7 +190,7 @@ struct options_line {
 #include "runtime/options/options.def"
 #undef OPTIONS_IN_line
 #define OPTIONS_IN_line(...)
-    bool locked;        /* whether the line is locked now; commands change it */
+    bool locked;        /* the line is locked now; commands change this */
     uint32_t silence_s; /* silence that ends mode=json, set by /mode json SECONDS; 0: no limit */
 };
 
@@ -220,16 +220,16 @@ struct options {
     struct options_load load;
     struct options_acting acting;
     struct options_reply reply;
-    struct sampler_params sampler; /* seed: 0 unless given; the caller then uses ticks */
+    struct sampler_params sampler; /* seed is 0 unless given; if it is 0, the caller uses ticks */
     struct options_machine machine;
     struct options_line line;
     struct options_show show;
     struct options_feature feature;
-    char value[OPTIONS_PROMPT_BYTES]; /* where options_parse() unquotes an option */
+    char value[OPTIONS_PROMPT_BYTES]; /* work space of options_parse() to unquote a value */
 };
 
-/* The sink of error messages. refused true: a value cannot be used; false: an option is unknown
- * and ignored. An error message has no full stop, no newline and less than
+/* The sink of error messages. refused is true if a value cannot be used, and false if an option is
+ * unknown and ignored. An error message has no full stop, no newline and less than
  * OPTIONS_ERROR_MESSAGE_BYTES. say may be NULL. */
 struct options_report {
     void (*say)(void *context, bool refused, const char *error_message);
@@ -250,7 +250,7 @@ static inline bool options_refused(const struct options *o, enum option which)
     return option_set_has(&o->refused, which);
 }
 
-/* How to guess tokens, as spec= and draft= say. */
+/* Return how to guess tokens, as spec= and draft= say. */
 static inline struct speculative_params options_speculative(const struct options *o)
 {
     return (struct speculative_params){ .mode = (enum speculative_mode)o->load.spec,
@@ -260,14 +260,14 @@ static inline struct speculative_params options_speculative(const struct options
 /* Read the options of args (NUL-terminated) into o, which options_init() has set. Options are
  * separated by white space; a value may be in double quotes, inside which \n, \t, \" and \\ are
  * escapes. Options that firmware, QEMU and Linux habits add (console=, root=, rw ...) are
- * ignored silently. The later of two equal options counts, but every stop= adds a string. A
- * malformed value leaves its option unchanged, and the following options are still read; o->refused
- * notes it until a later option of that name is valid. Errors: ERR_BAD_ARGUMENT (a message was
- * reported), ERR_TOO_LONG (a text does not fit). The first error is returned. */
+ * ignored silently. If an option comes twice, the later value is used, but every stop= adds a
+ * string. A malformed value leaves its option unchanged, and the following options are still read;
+ * o->refused has the option until a later value of it is valid. Errors: ERR_BAD_ARGUMENT (a message
+ * was reported), ERR_TOO_LONG (a text does not fit). The first error is returned. */
 enum err options_parse(struct options *o, const char *args, const struct options_report *report);
 
-/* Parse a preset: options that are already in o->given are skipped. running: set only options
- * that may change after the start; the report says that other options need a start. */
+/* Parse a preset: options that are already in o->given are skipped. With `running`, set only
+ * options that may change after the start; the report says that others need a start. */
 enum err options_parse_preset(struct options *o, const char *args, bool running,
                               const struct options_report *report);
 
@@ -279,7 +279,7 @@ enum err options_set(struct options *o, const char *name, const char *value,
 
 /* As options_set, for a text that a person typed: if it begins with a double quote, quotes and
  * escapes work as in options_parse; otherwise the text stays unchanged. ERR_BAD_ARGUMENT also if
- * the closing quote is missing, or something follows it. */
+ * the closing quote is missing or text follows it. */
 enum err options_set_quoted(struct options *o, const char *name, const char *value,
                             const struct options_report *report);
 
@@ -308,33 +308,33 @@ struct options_kept {
     uint32_t n_stops;
 };
 
-/* Copy these members of *o to *kept, and back. */
+/* Copy these members of *o to *kept, or back to *o. */
 void options_keep(struct options_kept *kept, const struct options *o);
 void options_put_back(struct options *o, const struct options_kept *kept);
 
-/* Return the option of this name; OPTION_COUNT: there is none. */
+/* Return the option of this name, or OPTION_COUNT if there is none. */
 enum option options_of_name(const char *name);
 
-/* The text in front of an option's "=", and its values as the end of a sentence "NAME takes
- * ...". Both are static strings. */
+/* Return the text in front of an option's "="; return its values as the end of a sentence "NAME
+ * takes ...". Both are static strings. */
 const char *options_name(enum option which);
 const char *options_accepts(enum option which);
 
-/* How the option may be set after the start: bits of enum option_where. */
+/* Return how the option may be set after the start, as bits of enum option_where. */
 unsigned options_where(enum option which);
 
 /* Write the value of a choice, a number or a flag in the form that /set takes. Returns text. */
 const char *options_value_text(const struct options *o, enum option which,
                                char text[OPTIONS_VALUE_BYTES]);
 
-/* Read a decimal number, such as 12, -0.125 or 1e-3: the nearest f64 (up to 15 digits and
- * 10^22; beyond that within a few ulp of f64), rounded to f32. False: not a number, or beyond f32;
- * *value does not change. */
+/* Read a decimal number, such as 12, -0.125 or 1e-3: the nearest f64 (up to 15 digits and 10^22;
+ * beyond that within a few ulp of f64), rounded to f32. If it is not a number, or too large for
+ * f32, return false and leave *value unchanged. */
 bool options_read_float(const char *text, float *value);
 
 /* Read a decimal or 0x hexadecimal number of up to 64 bits. With `sizes`, a K, M or G
- * (either case, with or without iB or B after it) multiplies by a power of 1024. False: not a
- * number, or beyond 64 bits; *value does not change. */
+ * (either case, with or without iB or B after it) multiplies by a power of 1024. If it is not a
+ * number, or has more than 64 bits, return false and leave *value unchanged. */
 bool options_read_u64(const char *text, bool sizes, uint64_t *value);
 
 #endif

@@ -18,8 +18,8 @@ static bool is_digit(char c)
 
 static const char *read_digits(const char *s, struct decimal *d, bool fraction)
 {
-    /* change of the exponent by a digit: 1 if the digit does not fit, -1 if it fits and is in the
-     * fraction */
+    /* how a digit changes the exponent: by 1 if the digit does not fit, by -1 if it fits and is in
+     * the fraction */
     int step = 1;
 
     if (fraction) {
@@ -39,7 +39,7 @@ static const char *read_digits(const char *s, struct decimal *d, bool fraction)
     return s;
 }
 
-/* Read "e-3" and add it to the exponent. NULL: no digits follow the e. */
+/* Read "e-3" and add it to the exponent. Returns NULL if no digits follow. */
 static const char *read_exponent(const char *s, struct decimal *d)
 {
     bool negative;
@@ -66,7 +66,7 @@ static const char *read_exponent(const char *s, struct decimal *d)
     return s;
 }
 
-/* Powers up to 10^22 are exact in f64, so a number as people type it is rounded only once. */
+/* Powers up to 10^22 are exact in f64, so a number of usual length is rounded only once. */
 static double scale(const struct decimal *d)
 {
     double value = (double)d->digits;
@@ -141,7 +141,7 @@ static int letter_shift(char c)
     }
 }
 
-/* Return the power of 2 that s, the rest of the text, names: "", K, KB, KiB ... -1: none. */
+/* Return the exponent of 2 that s, the rest of the text, names: "", K, KB, KiB ..., or -1. */
 static int size_shift(const char *s)
 {
     int shift = letter_shift(*s);

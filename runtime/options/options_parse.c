@@ -5,9 +5,9 @@
 
 #include "runtime/text/nearest.h"
 
-/* Options that firmware, QEMU users and Linux habits leave in the boot arguments; a name that
- * ends in * matches every name that begins so. Names with a point belong to Linux modules and
- * are ignored as well. */
+/* Options that firmware, QEMU users and Linux habits leave in the boot arguments; a name that ends
+ * in * matches every name that begins with the part before the *. Names with a point belong to
+ * Linux modules and are ignored as well. */
 static const char *const foreign[] = {
     "console", "earlycon", "earlyprintk", "splash",     "loglevel", "ignore_loglevel", "ro",
     "rw",      "init",     "initrd",      "root*",      "elevator", "coherent_pool",   "cma",
@@ -17,7 +17,7 @@ static const char *const foreign[] = {
     "--",
 };
 
-/* pattern: a name, or the beginning of one and a *. */
+/* pattern is a name, or the beginning of a name and a *. */
 static bool is_named(const char *name, size_t bytes, const char *pattern)
 {
     size_t n = strlen(pattern);
@@ -44,7 +44,7 @@ static bool is_foreign(const char *name, size_t bytes)
 
 /* ---- the nearest option ---- */
 
-/* Return the known option that is most similar to an unknown one. NULL: none is similar. */
+/* Return the known option that is most similar to an unknown one, or NULL if none is similar. */
 static const struct rule *nearest_rule(const char *name, size_t bytes)
 {
     struct nearest near;
@@ -93,7 +93,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Return the character that \c means inside quotes; 0: the backslash stands for itself. */
+/* Return the character that \c means inside quotes, or 0 if the backslash stands for itself. */
 static char escaped(char c)
 {
     switch (c) {
@@ -180,14 +180,14 @@ static enum err apply_option(struct options *o, const struct written_option *w,
     return options_set_one(o, which, w->has_value ? o->value : NULL, report);
 }
 
-/* A preset. Options that the boot arguments have, too, are ignored. */
+/* A preset. Its options are ignored if the boot arguments have them, too. */
 struct preset {
     const struct option_set *past; /* options of the boot line */
     bool running;                  /* a conversation is running, so options without OPTION_IN_PRESET
                                     * need a start */
 };
 
-/* Apply one option; preset: NULL for the boot arguments. */
+/* Apply one option. preset is NULL for the boot arguments. */
 static enum err obey(struct options *o, const struct written_option *w, const struct preset *preset,
                      const struct options_report *report)
 {

@@ -29,7 +29,7 @@ struct rule {
     union {
         const char *choices; /* words separated by spaces, for KIND_CHOICE */
         const char *(*check)(
-            const char *); /* for KIND_LIST; returns NULL if the text is right, otherwise what is
+            const char *); /* for KIND_LIST: returns NULL, or a sentence that says what is
                             * wrong */
     };
     float least, most, initial; /* range and default of a number */
@@ -56,15 +56,15 @@ const char *options_shown(char buffer[OPTIONS_SHOWN_BYTES], const char *text, si
 /* Return the option of this name (bytes), or OPTION_COUNT. */
 enum option options_find(const char *name, size_t bytes);
 
-/* Find the index of a value in a list of words separated by spaces. False: the value is not in the
- * list. */
+/* Find the index of a value in a list of words separated by spaces. Returns false if it is not
+ * there. */
 bool options_find_choice(const char *choices, const char *value, uint32_t *place);
 
-/* Report what the option takes. Returns err. */
+/* Report which values the option takes. Returns err. */
 enum err options_report_value(const struct rule *rule, const char *value, enum err err,
                               const struct options_report *report);
 
-/* value NULL: the option has no value. Errors as options_set. */
+/* value is NULL for an option without one. Errors as options_set. */
 enum err options_set_one(struct options *o, enum option which, const char *value,
                          const struct options_report *report);
 

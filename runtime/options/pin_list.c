@@ -25,7 +25,7 @@ bool pin_is_name(const char *text, size_t bytes)
     return true;
 }
 
-/* Return true if a name is taken by another action, because one name must mean one thing. */
+/* Return true if another action has this name, because one name must mean one thing. */
 static bool is_taken(const char *name, size_t bytes)
 {
     static const char *const taken[] = { "temperature", "uptime", "pulse" };

@@ -29,13 +29,13 @@ struct pin_list {
     struct pin pin[PINS_MOST];
 };
 
-/* Read a list; NULL: success. Otherwise a message without a full stop that says what is wrong,
- * and *l must not be used. */
+/* Read a list. Returns NULL, or a message without a full stop that says what is wrong; then *l must
+ * not be used. */
 const char *pin_list_read(struct pin_list *l, const char *text);
 const char *pin_list_error_message(const char *text); /* as pin_list_read, for callers that do
                                                        * not need the list */
 
-/* Return the index of a name (bytes), or PINS_MOST: there is none. */
+/* Return the index of a name (bytes), or PINS_MOST if there is none. */
 unsigned pin_list_find(const struct pin_list *l, const char *name, size_t bytes);
 
 /* Return true if a text (bytes) may be a name: a lower-case letter, then letters, digits, "_". */

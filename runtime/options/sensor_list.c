@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* LM75 (TI SNIS153, 7.5): nine bits. TMP102, TMP105 (SBOS397, SBOS392): twelve at most, as they
- * are set. TMP117 (SNOSD82): sixteen, 1/128 of a degree. MCP9808 (DS25095, 5.1.3): three flags,
+/* LM75 (TI SNIS153, 7.5): nine bits. TMP102, TMP105 (SBOS397, SBOS392): up to twelve, as
+ * configured. TMP117 (SNOSD82): sixteen, 1/128 of a degree. MCP9808 (DS25095, 5.1.3): three flags,
  * then thirteen bits. */
 static const struct sensor_kind kinds[] = {
     { "tmp102", 0, 0xfff0, 0, 256 },  { "tmp105", 0, 0xfff0, 0, 256 },

@@ -24,7 +24,7 @@ enum {
 
 /* How a sensor stores a temperature: two bytes of a register, the higher first. In the 16-bit
  * word only the bits of `mask` count. Shifted up by `shift`, the word is in two's complement, with
- * `units` for a degree Celsius. */
+ * `a_degree` units for each degree Celsius. */
 struct sensor_kind {
     const char *name;
     uint8_t reg;
@@ -44,8 +44,8 @@ struct sensor_list {
     struct sensor sensor[SENSORS_MOST];
 };
 
-/* Read a list; NULL: success. Otherwise a message without a full stop that says what is wrong,
- * and *l must not be used. */
+/* Read a list. Returns NULL, or a message without a full stop that says what is wrong; then *l must
+ * not be used. */
 const char *sensor_list_read(struct sensor_list *l, const char *text);
 const char *
 sensor_list_error_message(const char *text); /* as sensor_list_read, for callers that do not need

@@ -24,12 +24,12 @@ struct lessons_state {
     bool learns;   /* chat_learn_open */
     uint32_t room; /* the number of examples that the plan has room for */
     struct lessons lessons;
-    uint32_t told_to_go; /* lessons that a refused command has to drop; if repeated, it drops
+    uint32_t told_to_go;        /* lessons that a refused command has to drop; if repeated, it drops
                           * them */
-    enum lesson_kind told_kind;            /* its kind */
-    struct hidden_watch watch;             /* adapts the model's hidden states with the lessons */
-    uint32_t *kept_ids;                    /* (context) ids of the conversation, during a lesson */
-    uint64_t ticks;                        /* ticks that steps took */
+    enum lesson_kind told_kind; /* its kind */
+    struct hidden_watch watch;  /* adapts the model's hidden states with the lessons */
+    uint32_t *kept_ids;         /* (context) ids of the conversation, during a lesson */
+    uint64_t ticks;             /* ticks that steps took */
     uint64_t (*now)(const struct chat *c); /* the fabric's clock; NULL: no clock */
     void (*also_told)(struct chat *c);     /* /learned first prints this text of the policy; NULL:
                                         * none */

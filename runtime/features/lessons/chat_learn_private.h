@@ -20,7 +20,7 @@ enum {
     CHAT_LEARN_NEARBY = 8,   /* examples of earlier lessons that are compared after each step */
     CHAT_LEARN_HALVINGS = 6, /* most halvings of what a good reply changed */
     CHAT_LEARN_REGAINS = 2,  /* rounds that make its tokens win again if they lost by it */
-    CHAT_LEARN_MENDS = 10, /* rounds that give other answers their tokens back after /bad */
+    CHAT_LEARN_MENDS = 10,   /* rounds that give other answers their tokens back after /bad */
 };
 
 /* Compute lessons_of(c)->lessons.error of the choice from rows of the head. */
