@@ -175,7 +175,7 @@ uint32_t api_line_count(const struct api_json *event, const char *name)
     return n <= UINT32_MAX ? (uint32_t)n : 0;
 }
 
-/* For an object with token, logprob and text. False: it has no score. */
+/* For an object with token, logprob and text. Returns false if it has no score. */
 static bool score_of(const struct api_json *object, struct api_score *s)
 {
     const struct api_json *text = api_json_get(object, "text");

@@ -31,31 +31,31 @@ struct app_files {
     /* Return the name by which /model knows the model found last, which was found as
      * `asked`. */
     const char *(*model_name)(void *context, const char *asked);
-    /* Check a model's name before the current model is closed. NULL: find_model makes this
+    /* Check a model's name before the current model is closed. NULL if find_model makes this
      * check. */
     enum err (*check_model)(void *context, const char *name);
-    /* Visit the available models. NULL: there is only the current one. */
+    /* Visit the available models. NULL if there is only the current one. */
     enum err (*list_models)(void *context, storage_visit_fn *visit, void *visit_context);
 
     /* Resolve an adapter (LoRA) by name to *file, which is read before the next one is resolved;
-     * visit the adapters, sorted by name. NULL: adapters are not supported. */
+     * visit the adapters, sorted by name. NULL if adapters are not supported. */
     enum err (*find_adapter)(void *context, const char *name, const struct file **file);
     enum err (*list_adapters)(void *context, storage_visit_fn *visit, void *visit_context);
 
     /* Read a compiled grammar by name into memory (INGOT_GRAMMAR_BYTES, 16-byte aligned) and set
-     * *bytes. NULL: grammars are not supported. */
+     * *bytes. NULL if grammars are not supported. */
     enum err (*read_grammar)(void *context, const char *name, void *memory, size_t *bytes);
 
     /* Read presets/NAME.txt to text (room, a multiple of 512, 16-byte aligned), NUL-terminated.
-     * NULL: presets are not supported. */
+     * NULL if presets are not supported. */
     enum err (*read_preset)(void *context, const char *name, char *text, size_t room);
 
     /* As read_preset, for actions/NAME.txt. */
     enum err (*read_actions)(void *context, const char *name, char *text, size_t room);
 
     /* Find the file of a saved conversation. bytes: the size to save, or 0 to load. If the owner
-     * can make files of any length, the file is always long enough. NULL: conversations cannot be
-     * saved. */
+     * can make files of any length, the file is always long enough. NULL if conversations cannot
+     * be saved. */
     enum err (*find_save)(void *context, const char *name, uint64_t bytes,
                           const struct file **file);
     /* Find the file to which keys and values spill. *file is NULL if there is none; a plan is
@@ -63,26 +63,26 @@ struct app_files {
     enum err (*find_kv)(void *context, const struct file **file);
 
     /* Find the file of the prefix (runtime/features/prefix/chat_prefix.h). bytes: the size to save,
-     * or 0 to load. *file is NULL if there is none to load. NULL: prefixes cannot be saved. */
+     * or 0 to load. *file is NULL if there is none to load. NULL if prefixes cannot be saved. */
     enum err (*find_prefix)(void *context, uint64_t bytes, const struct file **file);
 
     /* Find the file NAME.use of the model found last (runtime/stream/expert_use.h). bytes: the size
-     * to save, or 0 to read. NULL: not supported. */
+     * to save, or 0 to read. NULL if not supported. */
     enum err (*find_use)(void *context, uint64_t bytes, const struct file **file);
 
     /* End the save of a file from find_save, find_prefix or find_use: it is complete or, with good
-     * false, keeps its old content. ERR_IO: it was not saved, and error_message() says why. NULL:
+     * false, keeps its old content. ERR_IO: it was not saved, and error_message() says why. NULL if
      * nothing has to be done. */
     enum err (*end_save)(void *context, bool good);
 
-    /* Find the file in which turns are logged. NULL: turns cannot be logged. */
+    /* Find the file in which turns are logged. NULL if turns cannot be logged. */
     enum err (*find_log)(void *context, const struct file **file);
 
-    /* Find the file of kept prompts (runtime/saved/kept.h). NULL: prompts cannot be kept. */
+    /* Find the file of kept prompts (runtime/saved/kept.h). NULL if prompts cannot be kept. */
     enum err (*find_kept)(void *context, const struct file **file);
 
     /* Reserve room for a file (bytes) at a path such as models/NAME.ingot, and publish it once
-     * it is written (storage_new.h). NULL: files cannot be made. */
+     * it is written (storage_new.h). NULL if files cannot be made. */
     enum err (*new_file)(void *context, const char *path, uint64_t bytes, const struct file **file);
     enum err (*publish_file)(void *context);
 

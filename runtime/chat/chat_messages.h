@@ -21,7 +21,7 @@ struct chat_message {
     uint32_t bytes;
     uint32_t
         said; /* bytes at the end of the text that the request marks as a person's words; 0: none */
-    bool is_reply; /* true: by the assistant; false: by the user */
+    bool is_reply; /* true: the assistant's; false: the user's */
 };
 
 struct chat_messages {

@@ -101,8 +101,9 @@ struct feature_turn {
     struct chat *chat;
     const char *text; /* (bytes) the person's text */
     size_t bytes;
-    const char *
-        told; /* (told_bytes) what the model reads: the text that features add, followed by the person's text */
+    const char
+        *told; /* (told_bytes) what the model reads: the person's text, with text that features add
+               * in front of it */
     size_t told_bytes;
     size_t said;     /* number of bytes at the end of text that are a person's */
     bool as_turn;    /* in the model's template */

@@ -37,8 +37,8 @@ bool ewc_is_new_task(const struct ewc *e, const float *gradient);
 /* Count the gradient: F = .999 F + .001 g^2, and the task's mean and spread. */
 void ewc_sample(struct ewc *e, const float *gradient);
 
-/* Make the present weights the anchor of the EWC penalty. False: EWC_MOST_TASKS have ended; the
- * anchor does not move. */
+/* Make the present weights the anchor of the EWC penalty. If EWC_MOST_TASKS have ended, return
+ * false and leave the anchor. */
 bool ewc_end_task(struct ewc *e, const float *weights);
 
 /* w = (w - rate g + p F anchor) / (1 + p F), p = |rate| lambda stiff */

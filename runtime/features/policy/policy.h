@@ -82,7 +82,7 @@ void policy_choose(struct policy *p, const struct policy_state *state,
  * other choices. The gradient goes only through this turn's step: the earlier h is a constant. */
 float policy_loss(const struct policy *p, const struct trajectory *t, struct policy_weights *g);
 
-/* One step of gradient descent. False: the step was dropped (NaN or weights above 100). */
+/* One step of gradient descent. Returns false if it was dropped (NaN, weights > 100). */
 bool policy_learn(struct policy *p, const struct trajectory *t, float rate);
 
 float turn_quality(const struct turn_signs *signs);
