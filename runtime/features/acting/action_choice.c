@@ -7,8 +7,8 @@
 #include "runtime/session/token_scores.h"
 #include "runtime/text/format_text.h"
 
-/* PRIOR_SHARE of a prior is subtracted. A change needs a score above that of "nothing" + MARGIN.
- * Both were chosen with the half of tests/golden/acting/sentences.txt for tuning. */
+/* PRIOR_SHARE times the prior is subtracted. A change needs a score above that of "nothing" +
+ * MARGIN. Both were chosen with the half of tests/golden/acting/sentences.txt for tuning. */
 #define PRIOR_SHARE 1.0
 #define MARGIN (-0.5)
 

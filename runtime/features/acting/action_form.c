@@ -16,7 +16,7 @@ static const char *const asking_words[] = {
     "wasn't",  "didn't",  "doesn't", "haven't", "hasn't", "what's", "who's", "how's",
     "where's", "whether", "must",    "shall",   "since"
 };
-/* It also is with one of these words, unless one of `asked` follows, as in "could you ...". */
+/* So is one that begins with one of these, unless one of `asked` follows, as in "could you ...". */
 static const char *const polite_words[] = { "can",   "could",    "would", "will",
                                             "can't", "couldn't", "won't" };
 static const char *const asked[] = { "you",      "we",      "i",       "please",

@@ -50,7 +50,7 @@ struct action_argument {
 struct action {
     char name[PIN_NAME_BYTES];
     enum action_kind kind;
-    unsigned pin; /* ACTION_OUTPUT, ACTION_INPUT; for ACTION_SENSOR its index among the sensors */
+    unsigned pin; /* index of the pin; for ACTION_SENSOR, index of the sensor */
     unsigned n_arguments;
     struct action_argument argument[ACTION_ARGUMENTS];
     uint32_t done; /* how often the action was done, including dry runs */
@@ -72,7 +72,7 @@ struct actions {
     struct sensors sensors;
     unsigned n; /* 0: there are none */
     struct action list[ACTIONS_MOST];
-    uint32_t a_minute; /* at most; 0: no limit */
+    uint32_t a_minute; /* most actions a minute; 0: no limit */
     uint32_t n_times;  /* number of actions so far, and the times of the latest in ticks: */
     uint64_t times[ACTIONS_A_MINUTE];
     enum action_need need; /* actions_open sets ACTION_NEEDS_VALUE */
@@ -116,8 +116,8 @@ enum { ACTIONS_WORK_BYTES = 48 << 10 };
 enum err actions_grammar(const struct actions *a, void *memory, size_t room, void *work,
                          size_t *bytes);
 
-/* Check a call (action_call.h) again and carry it out. `result` is the outcome in words, also if it
- * returns false: it was not done. `stop` ends a pulse early and switches its line off. */
+/* Check a call (action_call.h) again and carry it out; returns false if it was not done. `result`
+ * is the outcome in words. `stop` ends a pulse early and switches its line off. */
 bool actions_do(struct actions *a, const struct action_call *call, const struct stop *stop,
                 char result[ACTION_TEXT_BYTES]);
 

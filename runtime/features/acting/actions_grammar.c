@@ -55,8 +55,8 @@ static unsigned add_text(struct trie *t, unsigned at, const char *text)
 
 /* ---- values ---- */
 
-/* Add numbers that begin as n does, whose digit at `size` is n's digit up to `last`, and whose
- * lower digits are any. `size` is a power of ten that divides n. */
+/* Add the numbers with n's digits above `size`, a digit from n's up to `last` at `size`, and any
+ * digits below. `size` is a power of ten that divides n. */
 static void add_digits(struct trie *t, unsigned at, uint32_t n, uint32_t size, uint32_t last,
                        uint32_t highest)
 {

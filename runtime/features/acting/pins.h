@@ -11,7 +11,7 @@ struct pins {
     struct pin_list list;
     bool dry;    /* no line is touched */
     bool is_set; /* the lines have their directions */
-    uint32_t on; /* bit i: pin i was switched on, or would have been */
+    uint32_t on; /* bit i: pin i is on, or in a dry run would be */
 };
 
 /* Open the pins of `list` that the board permits; say(context, sentence) gets the reason for each

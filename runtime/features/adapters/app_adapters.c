@@ -16,8 +16,8 @@ static void add_room(void *context, const char *name, uint64_t bytes)
     *(uint64_t *)context += adapters_room(bytes);
 }
 
-/* Return the room for the boot option's adapters: those on a computer, which are paths, are not in
- * the card's list. */
+/* Return the room for the adapters of the boot option, because on a computer they are paths, which
+ * are in no list. */
 static uint64_t named_room(struct app *a)
 {
     const struct app_files *files = a->setup.files;

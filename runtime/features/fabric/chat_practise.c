@@ -33,7 +33,7 @@
     (2.0f * CHAT_LEARN_MARGIN) /* the margin after a step: enough of it is left after the next
                                           * steps */
 #define LIKELY 0.25f           /* fraction of a bound */
-#define SELDOM 0.05f           /* ... in a look at swept examples */
+#define SELDOM 0.05f           /* the same in a look at swept examples */
 #define SURE \
     (1.25f * CHAT_LEARN_MARGIN) /* tolerance of a sweep, whose logits are rounded
                                           * differently */
@@ -54,8 +54,8 @@ struct practice {
     struct chat *chat;
     enum fabric_name space;
     struct chat_lesson *lesson;
-    uint32_t loses;      /* results of a look: the examples that do not win by the margin, ... */
-    uint32_t lost;       /* ... and those that do not win */
+    uint32_t loses;      /* number of examples of a look that do not win by the margin */
+    uint32_t lost;       /* number of examples of a look that do not win at all */
     float reach;         /* for a look: the fraction of the bound that counts */
     uint64_t work, most; /* multiplications so far, and the budget; 0: there is no budget */
     uint32_t n_doubts;

@@ -237,7 +237,7 @@ static bool tell(struct chat *c, const struct fabric_note *note, size_t *n, size
         bytes = note->question;
     }
     if (*n + sizeof DOUBTED + note->bytes + sizeof ". " > sizeof KNOWN + budget) {
-        return false; /* with the text around it */
+        return false; /* no room for it and the text around it */
     }
     *n += format_text(told + *n, RECALL_TOLD_BYTES - *n, "%s %.*s",
                       note->space == FABRIC_CONTESTED ? DOUBTED : "", (int)bytes, text);

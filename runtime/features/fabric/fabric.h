@@ -121,7 +121,7 @@ struct fabric {
     float *ceiling; /* (room.examples) the largest logit of other rows at that comparison; INFINITY:
                    * none yet */
     float longest_row;        /* length of the head's longest row; 0: not measured yet */
-    uint8_t *lost;            /* (room.examples) 1: the example did not win, so practise it */
+    uint8_t *lost;            /* (room.examples) 1 if the example did not win */
     float *last;              /* (dim) the latest hidden state, unchanged */
     float *gradient, *before; /* (2, FABRIC_MOST_RANK, dim) gradient of a step */
     float *kept;              /* (2, FABRIC_MOST_RANK, dim) weights of a namespace, saved by

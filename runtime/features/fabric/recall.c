@@ -45,14 +45,14 @@ static bool is_letter(uint32_t code)
     return is_in(code, UNICODE_IS_L | UNICODE_IS_M | UNICODE_IS_N);
 }
 
-/* Scripts without spaces between words, such as Chinese: each character counts as a word. */
+/* Return true in scripts without spaces, such as Chinese: each character counts as a word. */
 static bool stands_alone(uint32_t code)
 {
     return code >= FIRST_CJK && (code < FIRST_HANGUL || code > LAST_HANGUL) &&
            is_in(code, UNICODE_IS_LO);
 }
 
-/* Lower case: ASCII, Latin-1, Greek, Cyrillic, and the pairs of Latin Extended-A. Others stay. */
+/* Lower case of ASCII, Latin-1, Greek, Cyrillic, and the pairs of Latin Extended-A. Others stay. */
 static uint32_t lower(uint32_t code)
 {
     static const struct {

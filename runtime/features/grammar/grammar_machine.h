@@ -63,7 +63,7 @@ static inline bool grammar_is_spent(const struct grammar_machine *m)
  * false if the byte is not allowed. */
 bool grammar_push(struct grammar_machine *m, unsigned level, uint8_t byte);
 
-/* Return true if the text up to `level` is complete; return true if any byte may follow it. */
+/* The first returns true if the text up to `level` is complete, the second if a byte may follow. */
 bool grammar_accepts(struct grammar_machine *m, unsigned level);
 bool grammar_goes_on(struct grammar_machine *m, unsigned level);
 

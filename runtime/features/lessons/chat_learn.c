@@ -278,7 +278,7 @@ void chat_learn_settle(struct chat *c, const struct learner_totals *before,
     lesson->thrown = now->thrown - before->thrown;
 }
 
-/* Count the taught examples that win by any margin. *all (or NULL): their whole number. */
+/* Count the taught examples that win by any margin. *all (or NULL): how many there are. */
 static enum err count_wins(struct chat *c, uint32_t *wins, uint32_t *all)
 {
     struct lessons *l = &lessons_of(c)->lessons;

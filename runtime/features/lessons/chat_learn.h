@@ -85,7 +85,7 @@ enum err chat_learn_load(struct chat *c, struct saved_chat *io, const struct fil
                          saved_chat_progress_fn *progress, void *context);
 uint64_t chat_learn_bytes(struct chat *c); /* size that the file must have in any case */
 
-/* Seconds of the clock by which lessons age. */
+/* Return the time of the clock by which lessons age, in seconds. */
 static inline uint64_t chat_learn_now(const struct chat *c)
 {
     return lessons_of(c)->now != NULL ? lessons_of(c)->now(c) : 0;

@@ -19,7 +19,7 @@ enum {
     CHAT_LEARN_LOOKED = 32,  /* places that are tried when the room for examples is full */
     CHAT_LEARN_NEARBY = 8,   /* examples of earlier lessons that are compared after each step */
     CHAT_LEARN_HALVINGS = 6, /* most halvings of what a good reply changed */
-    CHAT_LEARN_REGAINS = 2,  /* rounds that make its tokens win again if they lost by it */
+    CHAT_LEARN_REGAINS = 2,  /* rounds that make a good reply's tokens win again */
     CHAT_LEARN_MENDS = 10,   /* rounds that give other answers their tokens back after /bad */
 };
 

@@ -111,7 +111,7 @@ enum learner_step learner_step(struct learner *l, const float *h, const float *e
 {
     size_t n = l->ewc.n;
 
-    /* Written so that NaN counts as poor quality. */
+    /* In this form, NaN counts as poor quality. */
     if (!(quality >= l->rule.quality)) {
         return LEARNER_POOR;
     }

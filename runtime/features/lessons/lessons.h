@@ -15,7 +15,7 @@
 
 /* A flag of targets: the example is not practised and only opens the gate. */
 #define LESSONS_SAID 0x80000000u
-#define LESSONS_NO_TARGET UINT32_MAX /* LESSONS_SAID, and no token is known */
+#define LESSONS_NO_TARGET UINT32_MAX /* LESSONS_SAID if no token is known */
 
 enum {
     LESSONS_LEAST_ROOM =

@@ -112,7 +112,7 @@ void micro_lora_choose(struct micro_lora_choice *c, const struct micro_lora_head
         c->errors[k] /= sum;
     }
     c->loss_p = c->errors[last];
-    /* p - 1 for the target, p for the others; then through the head's scale and cap. */
+    /* p - 1 for the target and p for the others, times the derivative of scale and cap. */
     c->errors[last] -= 1.0f;
     for (uint32_t k = 0; k < c->n; k++) {
         c->errors[k] *= micro_lora_slope(head, c->logits[k]);
