@@ -9,7 +9,7 @@
 struct api_usage {
     uint32_t prompt, cached, reply;
     bool counted;         /* a prompt has been counted */
-    uint32_t last_prompt; /* the number of the last one */
+    uint32_t last_prompt; /* number of the last prompt that was counted */
 };
 
 /* Add the tokens of a finished reply. A prompt counts once, however many replies it has; tokens of

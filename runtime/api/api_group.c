@@ -196,7 +196,7 @@ static uint32_t same_tokens(const struct session *s, const uint32_t *ids, size_t
     return same;
 }
 
-/* Return the free slot that has the most tokens of the prompt, *same; `free` is free. */
+/* Return the free slot that has most of the prompt, *same tokens. `free` is a free slot. */
 static uint32_t best_slot(const struct replies *r, uint32_t free, const uint32_t *ids, size_t n,
                           uint32_t *same)
 {

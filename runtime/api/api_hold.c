@@ -113,8 +113,8 @@ static void put_calls(struct hold *h, uint32_t from, uint32_t to, uint32_t call,
     api_automaton_call(&h->a, behind, to, again, 0, most - 1);
 }
 
-/* Add any text in which no call begins. The text may end in each of its states, or be followed by
- * calls, without the first byte. */
+/* Add any text in which no call begins, then the first byte of a call, which leads to `calls`. The
+ * reply may also end in each state of the text. */
 static void put_prose(struct hold *h, uint32_t from, uint32_t calls)
 {
     static const char begins[] = "<tool"; /* no prose may have this */

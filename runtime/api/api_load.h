@@ -1,5 +1,5 @@
 /* POST /v1/models/load: another model of the card in place of the current one, {"model":"NAME"}, as
- * in `ingot serve`. The answer comes when it is loaded, or after a failure the old model. */
+ * in `ingot serve`. The answer comes when it or, after a failure, the old model is loaded. */
 #ifndef INGOT_RUNTIME_API_LOAD_H
 #define INGOT_RUNTIME_API_LOAD_H
 

@@ -24,7 +24,7 @@ struct api_field {
     const char *name;
     unsigned kinds;
     bool (*read)(struct api_reader *r, const struct api_field *f, const struct api_json *value);
-    size_t at; /* offset of a float in struct sampler_params; offset in struct api_reader */
+    size_t at; /* offset in struct sampler_params (of a float) or in struct api_reader */
     double least, most;                /* limits of a number */
     bool whole;                        /* only whole numbers are accepted */
     enum ingot_sampling_field samples; /* the sampler's field that it sets, or 0 */
@@ -49,7 +49,7 @@ bool api_members_known(struct api_reader *r, const struct api_json *object, cons
 bool api_refuse_message(struct api_reader *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Add a turn, or a text of a request for embeddings. NULL: there is no memory, and r->e says so. */
+/* Add a turn, or a text for embeddings. Returns NULL without memory; r->e then says so. */
 struct api_turn *api_add_turn(struct api_reader *r);
 
 /* Read the fields messages, prompt, input and logit_bias. After an error r->e is set. */

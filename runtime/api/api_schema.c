@@ -184,7 +184,7 @@ static bool is_required(const struct api_json *object, const char *name)
     return false;
 }
 
-/* The chain of an object's members. No member precedes in `first`; one does in `later`. */
+/* The chain of an object's members. In state `first` no member came before, in `later` one did. */
 struct members {
     uint32_t first, later;
 };

@@ -1,6 +1,6 @@
 /* Files that arrive by PUT /models/NAME and similar paths, whole or in ranges (RFC 9110, section
  * 14.5), and go to the card. An upload that was cut continues at the byte that the card has: PUT
- * with `Content-Range: bytes <any>/TOTAL`, written with a star, asks for that position. The body
+ * with `Content-Range: bytes <any>/TOTAL`, with a star for <any>, asks for that position. The body
  * waits in memory, and in TCP's window, until the line is free. */
 #ifndef INGOT_RUNTIME_API_UPLOAD_H
 #define INGOT_RUNTIME_API_UPLOAD_H

@@ -63,9 +63,9 @@ static bool is_unread(const struct http_connection *c)
     return c->stage == HTTP_READS && c->request.at != HTTP_AT_END && c->request.at != HTTP_AT_ERROR;
 }
 
-/* Return true if an answer ends its connection. An answer before the end of the body ends it if the
- * body is too long to be dropped. It also does if the caller waits for 100 Continue: the caller may
- * or may not send the body, so nobody knows where the next request begins. */
+/* Return true if an answer ends its connection. An answer before the end of the body does so if the
+ * body is too long to be dropped, or if the caller waits for 100 Continue: the caller may or may
+ * not send the body, so nobody knows where the next request begins. */
 static bool ends_after(const struct http_connection *c, const struct http_answer *a)
 {
     const struct http_request *r = &c->request;

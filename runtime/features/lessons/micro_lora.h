@@ -73,9 +73,9 @@ uint32_t micro_lora_draw(const struct micro_lora_choice *c, float at);
 void micro_lora_gradient(const struct micro_lora *m, const float *h, const float *e,
                          float *gradient);
 
-/* B A of base becomes keep B A + add b a of micro, as closely as base's rank allows (least
- * squares). The products are added, because adding A and B separately would mix unrelated pairs.
- * Both have equal dim and scale, and ranks up to MICRO_LORA_MOST_RANK; work:
+/* Change base, whose B A becomes keep B A + add b a, with b a of micro, as closely as base's rank
+ * allows (least squares). The products are added, because adding A and B separately would mix
+ * unrelated pairs. Both have equal dim and scale, and ranks up to MICRO_LORA_MOST_RANK; work:
  * micro_lora_merge_floats(). */
 size_t micro_lora_merge_floats(uint32_t dim);
 void micro_lora_merge(struct micro_lora *base, float keep, const struct micro_lora *micro,

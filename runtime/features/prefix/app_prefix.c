@@ -9,8 +9,8 @@
 
 enum { WHOLE_BYTES = 4096 };
 
-/* Return a quarter more than the present prompt takes, so that a longer prompt has room. Whole
- * sectors, so that a copied file has its halves at the same offsets. */
+/* Return a quarter more than the present prompt takes, so that a longer prompt has room. The size
+ * is in whole sectors, so that a copied file has its halves at the same offsets. */
 static uint64_t with_room(uint64_t bytes)
 {
     return (bytes + bytes / 4 + WHOLE_BYTES - 1) / WHOLE_BYTES * WHOLE_BYTES;

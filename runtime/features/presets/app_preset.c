@@ -11,7 +11,7 @@ struct presets_state {
     struct options before; /* the options before a preset that is being applied */
 };
 
-enum { PRESET_BYTES = 8192 /* bytes of its text, with a sector for the end */ };
+enum { PRESET_BYTES = 8192 /* bytes of a preset's text, with a sector for its end */ };
 
 /* A line that begins with # is skipped, unless it is inside a text. */
 static void blank_comments(char *text)
