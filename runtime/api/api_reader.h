@@ -24,9 +24,9 @@ struct api_field {
     const char *name;
     unsigned kinds;
     bool (*read)(struct api_reader *r, const struct api_field *f, const struct api_json *value);
-    size_t at; /* offset in struct sampler_params (of a float) or in struct api_reader */
-    double least, most;                /* limits of a number */
-    bool whole;                        /* only whole numbers are accepted */
+    size_t at;          /* offset in struct sampler_params (of a float) or in struct api_reader */
+    double least, most; /* limits of a number */
+    bool whole;         /* only whole numbers are accepted */
     enum ingot_sampling_field samples; /* the sampler's field that it sets, or 0 */
 };
 

@@ -122,7 +122,7 @@ static struct app_received received(const struct app *a)
     return one;
 }
 
-/* bytes: how many of its bytes were sent. */
+/* Print that a file was received, of which `bytes` bytes were sent. */
 static void say_received(struct app *a, const struct app_received *one, uint64_t bytes)
 {
     bool is_model = strncmp(one->path, "models/", 7) == 0;

@@ -13,7 +13,7 @@ enum {
 }; /* and the files of the log, of expert use and of kept prompts, which need no table */
 
 struct app_storage {
-    struct app_files files; /* the application whose context this is */
+    struct app_files files; /* the application's files; their context is this struct */
     struct storage storage;
     struct file file[APP_STORAGE_FILES];
     struct file_table tables[APP_STORAGE_FILES];

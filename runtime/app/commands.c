@@ -160,7 +160,7 @@ static void list_group(struct app *a, enum command_group group)
     }
 }
 
-/* Not strstr(): the C library's version recurses, which a bounded stack does not allow. */
+/* strstr() is not used, because the C library's recurses, which a bounded stack does not allow. */
 static bool contains(const char *text, const char *word)
 {
     size_t n = strlen(word);

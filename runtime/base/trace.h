@@ -31,7 +31,7 @@ struct trace_event {
 
 struct trace {
     const struct platform_clock *clock;
-    atomic_bool on;     /* read on any core, without order to other memory accesses */
+    atomic_bool on;     /* read on any core, with relaxed memory order */
     uint64_t start;     /* ticks */
     _Atomic uint32_t n; /* number of events so far; the ring keeps the last ones */
     struct trace_event events[TRACE_EVENTS];

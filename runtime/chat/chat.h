@@ -154,9 +154,9 @@ void chat_loop(struct chat *c, const struct chat_commands *commands);
 
 enum { CHAT_WAIT_PENDING = 0 };
 
-/* Begin to wait for n tokens that the session computes, or for its pending tokens; what is
- * "prompt". While somebody talks to the chat, chat_wait_stop shows the progress; its context is the
- * chat. console_progress_end() ends the wait. */
+/* Begin to wait for n tokens that the session computes, or for its pending tokens; `what` names
+ * them ("prompt"). While somebody talks to the chat, chat_wait_stop shows the progress; its context
+ * is the chat. console_progress_end() ends the wait. */
 void chat_wait_begin(struct chat *c, const char *what, uint32_t n_tokens);
 bool chat_wait_stop(void *chat);
 

@@ -402,7 +402,7 @@ static void come_back(struct chat *c, const struct host *h)
     c->program.wants_scores = c->program.answered = false;
 }
 
-/* Switch to the guest's conversation. If there is room for one only, that becomes empty. */
+/* Switch to the guest's conversation. If only one has room, the current one is emptied. */
 static void enter_conversation(struct chat *c, const char *name)
 {
     void *state;

@@ -63,7 +63,7 @@ static bool tells_past(const struct chat *c)
 }
 
 /* Return the most tokens by which a turn with its reply's opening can be longer than the past turn.
- * A system prompt that was set since then is not included. */
+ * A system prompt that was set after the reply is not included. */
 static uint32_t most_of_start(const struct chat *c)
 {
     const struct ingot_chat *t = c->template;

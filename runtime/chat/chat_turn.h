@@ -14,7 +14,7 @@ enum { CHAT_TURN_PARTS = 9 };
 struct chat_turn {
     const char *text; /* (bytes) the user's text */
     size_t bytes;
-    bool first;         /* the first turn; otherwise it closes the reply before it */
+    bool first;         /* the first turn; a later turn closes the reply before it */
     bool no_thinking;   /* ask for a reply without thoughts, if the template can */
     const char *system; /* (system_bytes) of the first turn; NULL: the template's own prompt */
     size_t system_bytes;

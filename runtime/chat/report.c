@@ -376,7 +376,7 @@ void report_ready(struct console *c, const struct model *m, uint64_t since_ms, u
         format_text(read, sizeof read, ", %s at %s MB/s", format_bytes(size, bytes),
                     format_ratio(speed, bytes, load_ms * 1000, 1));
     }
-    /* Repeated requests warn of a card before it fails completely. */
+    /* Repeated requests are an early sign that a card is failing. */
     if (retries != 0) {
         format_text(again, sizeof again, ", %lu %s", (unsigned long)retries,
                     plural((unsigned long)retries, "retry", "retries"));

@@ -51,8 +51,8 @@ static void print_stream_stats(struct console *c, const struct model *m,
     console_printf(c, " at %s MB/s, stalled %s %% of the time",
                    format_ratio(rate, millions, now->busy_ticks - before->busy_ticks, 1),
                    format_ratio(stalled, (now->stall_ticks - before->stall_ticks) * 100,
-                                platform_ticks(clock) - r->start, 1)); /* also the time of a failed
-                                                                        * pass */
+                                platform_ticks(clock) - r->start, 1)); /* includes the time of a
+                                                                        * failed pass */
     if (m->plan.experts.n_slots != 0) {
         report_experts(c, now, r);
     }

@@ -132,7 +132,7 @@ void console_speak_text(struct console *c)
     c->json.on = false;
 }
 
-/* Write one whole character of text from others. */
+/* Write one whole character of text that may come from anybody. */
 static void put_shown(void *context, const char *text, size_t bytes)
 {
     struct console *c = context;

@@ -32,12 +32,12 @@ void console_request_id(struct console *c, const char *id, bool is_text);
 /* Send the kept events from number `first` on again, unchanged. False as in console_frames_find. */
 bool console_resend(struct console *c, uint32_t first);
 
-/* Begin and end an event with the text of a token; With id UINT32_MAX it belongs to no token. On a
+/* Begin and end an event with the text of a token; with id UINT32_MAX it belongs to no token. On a
  * console for people these do nothing, and the text between them is written as it is. */
 void console_token_begin(struct console *c, uint32_t id);
 void console_token_end(struct console *c);
 
-/* As console_token_begin, only on a console that speaks JSON: fields may follow; end them with
+/* As console_token_begin, but only for a console that speaks JSON: more fields may follow, and then
  * `,'text':'`. */
 void console_token_open(struct console *c, uint32_t id);
 

@@ -128,7 +128,7 @@ static size_t word_after(const struct line_editor *e)
 
 static void ask_for_brackets(struct line_editor *e)
 {
-    line_screen_write(e, "\33[?2004h", 8); /* bracketed paste (xterm): one turn instead of many */
+    line_screen_write(e, "\33[?2004h", 8); /* bracketed paste (xterm) makes pasted lines one turn */
 }
 
 /* Treat the far end as a terminal from now on, also for the current line. */

@@ -192,8 +192,8 @@ static err_t on_accept(void *context, struct tcp_pcb *pcb, err_t error)
     if (!net_waiting_any(n) && net_slots_begin(n, pcb)) {
         return ERR_OK;
     }
-    return net_waiting_add(n, pcb) ? ERR_OK : ERR_MEM; /* lwIP resets it; the backlog has the
-                                                        * same length */
+    return net_waiting_add(n, pcb) ? ERR_OK : ERR_MEM; /* with ERR_MEM lwIP resets it; lwIP's
+                                                        * backlog is as long as the list */
 }
 
 const char *net_slots_open(struct net *n)

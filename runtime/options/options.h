@@ -229,8 +229,8 @@ struct options {
 };
 
 /* The sink of error messages. refused is true if a value cannot be used, and false if an option is
- * unknown and ignored. An error message has no full stop, no newline and less than
- * OPTIONS_ERROR_MESSAGE_BYTES. say may be NULL. */
+ * unknown and ignored. An error message has no full stop, no newline and fewer than
+ * OPTIONS_ERROR_MESSAGE_BYTES bytes. say may be NULL. */
 struct options_report {
     void (*say)(void *context, bool refused, const char *error_message);
     void *context;

@@ -250,7 +250,7 @@ static void put_replaced_back(struct fabric *f, const struct fabric_note *replac
     f->that = 0;
 }
 
-/* Drop the notes that were added since fabric_keep, and restore the weights of the others. */
+/* Drop the latest note, or bring back the note that it replaced, and make the gates again. */
 static void take_back(struct chat *c, uint32_t n_notes, bool replaced)
 {
     struct fabric *f = &fabric_of(c)->fabric;

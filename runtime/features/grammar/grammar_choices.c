@@ -34,7 +34,7 @@ static unsigned child_of(struct trie *t, unsigned at, uint8_t byte)
     return i;
 }
 
-/* Add the choice from text up to the next bar, which is at *end. */
+/* Add the choice from text up to *end, where the next bar or the end of the list is. */
 static enum err add_choice(struct trie *t, const char *text, const char **end,
                            const char **error_message)
 {
