@@ -18,8 +18,8 @@
  * ingot_token_text and ingot_error_message, which change nothing; other calls of its model return
  * INGOT_WRONG_ORDER.
  *
- * Errors: every call that can fail returns an enum ingot_error. INGOT_BAD_ARGUMENT: a pointer is
- * NULL that must not be, or a size or number is out of bounds. INGOT_WRONG_ORDER: the handle is
+ * Errors: every call that can fail returns an enum ingot_error. INGOT_BAD_ARGUMENT: a required
+ * pointer is NULL, or a size or number is out of bounds. INGOT_WRONG_ORDER: the handle is
  * closed, or is not opened, loaded or begun yet. Neither changes anything. "Errors:" lists the
  * errors of a function in addition to these two.
  * Floating point: round to nearest, keep subnormals, no traps. A C program starts like this. */
@@ -39,7 +39,7 @@ enum {
     INGOT_MOST_SESSIONS = 8,      /* sessions of a model at a time */
     INGOT_MOST_STOPS = 4,         /* stop strings of a reply */
     INGOT_STOP_BYTES = 64,        /* bytes of a stop string, with its NUL */
-    INGOT_MOST_TEXT = 16384,      /* bytes of text that a call can tokenize, with its template */
+    INGOT_MOST_TEXT = 16384,      /* most bytes of text and template that a call can tokenize */
     INGOT_READ_BYTES = 512,       /* every read's offset and size are multiples of this */
     INGOT_MOST_READ = 256 * 1024, /* most bytes of a read */
     INGOT_DATA_ALIGN = 64,        /* alignment of a model in memory */
@@ -59,7 +59,7 @@ enum ingot_error {
     INGOT_DAMAGED = -7,     /* a checksum or a field is wrong, or the file is too short */
     INGOT_UNSUPPORTED = -8, /* the file is intact, but this build cannot run it */
     INGOT_TOO_LONG = -9,    /* the context is full, or a text exceeds INGOT_MOST_TEXT */
-    INGOT_STOPPED = -10,    /* one of your callbacks ended the call */
+    INGOT_STOPPED = -10,    /* one of your callbacks stopped the call */
     INGOT_NO_TEMPLATE = -11 /* the model has no chat template: use ingot_prompt */
 };
 
@@ -71,7 +71,7 @@ const char *ingot_version(void);
 
 /* ---- what you give -------------------------------------------------------------------------- */
 
-/* An .ingot file: it lies in memory as a whole, or is read in parts. */
+/* An .ingot file, either in memory as a whole, or read in parts. */
 struct ingot_source {
     const char *name; /* for error messages; copied; NULL: "model" */
     uint64_t bytes;   /* size of the file, at least 4096 */
@@ -80,22 +80,22 @@ struct ingot_source {
     const void *data;
     void *context;
     /* Fill buffer with `bytes` bytes of the file from `offset`; both are multiples of
-     * INGOT_READ_BYTES, bytes is at most INGOT_MOST_READ, and buffer is 16-byte aligned. False: the
-     * read failed, and is tried again. Return only after the buffer is filled. The speed of reads
-     * limits a model whose weights stream. */
+     * INGOT_READ_BYTES, bytes is at most INGOT_MOST_READ, and buffer is 16-byte aligned. Return
+     * true after the buffer is filled; false if the read failed, and then it is repeated. The speed
+     * of reads limits a model whose weights stream. */
     bool (*read)(void *context, uint64_t offset, void *buffer, size_t bytes);
 };
 
 struct ingot_clock {
     void *context;
-    /* The current time, which rises at the same pace on every core. Called on any core. Required:
-     * it times figures and the start of cores. */
+    /* The current time, which rises at the same pace on every core. Called on any core. Required
+     * for the durations of results and for the start of cores. */
     uint64_t (*ticks)(void *context);
     uint64_t hz; /* ticks a second, at least 1 */
 };
 
-/* Further cores in addition to the caller's: threads, or cores of a machine. If all is zero,
- * only the caller's core works. */
+/* Further cores in addition to the caller's: threads, or cores of a machine. If all fields are
+ * zero, only the caller's core works. */
 struct ingot_cores {
     void *context;
     uint32_t n; /* the caller's included, at most INGOT_MOST_CORES; 0 counts as 1 */
@@ -103,9 +103,9 @@ struct ingot_cores {
      * the cores, 50 if not. */
     uint32_t spin_micros;
     /* Run entry(arg) on core 1 .. n-1, on a stack of its own, with floating point on; entry returns
-     * when ingot_close is called. ingot_load calls this. False: this core cannot start, and the
-     * model runs on the others. A core that has not begun after two seconds is not used either, and
-     * must not begin after ingot_close. */
+     * when ingot_close is called. ingot_load calls this. Return false if this core cannot start;
+     * the model then runs on the others. A core that has not begun after two seconds is not used
+     * either, and must not begin after ingot_close. */
     bool (*start)(void *context, uint32_t core, void (*entry)(void *arg), void *arg);
     /* Any core: sleep until *word differs from `old`. Read *word atomically. May return early. */
     void (*wait)(void *context, const uint32_t *word, uint32_t old);
@@ -118,7 +118,7 @@ struct ingot_cores {
  * of the results. */
 enum ingot_cpu {
     INGOT_CPU_AUTO =
-        0, /* features that the operating system reports; without one, the ISA's minimum */
+        0, /* features that the operating system reports; the ISA's minimum if there is none */
     /* As AUTO, but without an operating system, on arm64 at EL1 or above, the calling core's ID
      * registers name the features (SVE if it is enabled). The other cores must have the same. */
     INGOT_CPU_DETECT = 1 << 30,
@@ -129,7 +129,7 @@ enum ingot_cpu {
     INGOT_CPU_AVX2 = 1 << 3,
     INGOT_CPU_DOTPROD = 1 << 4,
     INGOT_CPU_I8MM = 1 << 5,
-    INGOT_CPU_SVE = 1 << 6,  /* turned on, the same length on every core */
+    INGOT_CPU_SVE = 1 << 6,  /* enabled, with the same length on every core */
     INGOT_CPU_ZVFH = 1 << 7, /* Zvfhmin is enough */
     INGOT_CPU_AVX512 = 1 << 8,
     INGOT_CPU_VNNI = 1 << 9,
@@ -248,8 +248,8 @@ enum ingot_error ingot_prompt(struct ingot_session *session, const char *text, s
 struct ingot_turn {
     const char *text; /* (text_bytes) the user's text */
     size_t text_bytes;
-    /* (system_bytes) the system prompt, only in the first turn. NULL: the template's own; not NULL
-     * and 0 bytes: no system prompt. */
+    /* (system_bytes) the system prompt, only in the first turn. NULL: the template's own. For no
+     * system prompt: not NULL, and 0 bytes. */
     const char *system;
     size_t system_bytes;
     bool no_thinking; /* reply without thinking, if the template supports that */
@@ -264,12 +264,12 @@ struct ingot_generate_params {
     float top_p;    /* total probability of the candidates; 0 < top_p <= 1, 1: off */
     float min_p;    /* least share of the likeliest token's probability; 0 to 1, 0: off */
     float repeat;   /* penalty on recent tokens; 0 < repeat <= 100, 1: off */
-    uint32_t top_k; /* number of candidates, the likeliest tokens; 0: off */
+    uint32_t top_k; /* only this many likeliest tokens are candidates; 0: off */
     uint64_t seed;  /* equal seeds give equal replies */
-    uint32_t limit; /* most new tokens; 0: until the model ends the reply, or repeats itself */
+    uint32_t limit; /* most new tokens; 0: until the reply ends itself or repeats itself */
     const char *stops[INGOT_MOST_STOPS]; /* (n_stops) strings that end the reply, not empty */
     uint32_t n_stops;
-    /* Called before each layer, also while the prompt is computed. False: stop. Or NULL. */
+    /* Called before each layer, also in the prompt. Return false to stop. May be NULL. */
     bool (*go_on)(void *context);
     uint32_t repeat_last; /* number of recent tokens that `repeat` applies to; 0: 64 */
 };
@@ -281,7 +281,7 @@ void ingot_generate_default(struct ingot_generate_params *params);
 enum ingot_error ingot_model_defaults(const struct ingot_model *model,
                                       struct ingot_generate_params *params);
 
-/* The next piece of a reply: whole UTF-8 characters, not terminated. False: stop. */
+/* The next piece of a reply: whole UTF-8 characters, not terminated. Return false to stop. */
 typedef bool ingot_text_fn(void *context, const char *text, size_t bytes);
 
 enum ingot_end {
@@ -310,7 +310,7 @@ enum ingot_error ingot_generate(struct ingot_session *session,
                                 const struct ingot_generate_params *params, ingot_text_fn *text,
                                 void *context, struct ingot_generate_result *result);
 
-/* One of several parallel replies: the arguments of ingot_generate for it. */
+/* The arguments of ingot_generate for one of several parallel replies. */
 struct ingot_reply {
     struct ingot_session *session;
     const struct ingot_generate_params *params; /* NULL: ingot_model_defaults */
@@ -337,7 +337,7 @@ enum ingot_error ingot_generate_parallel(struct ingot_reply *replies, uint32_t n
 enum ingot_error ingot_tokenize(struct ingot_session *session, const char *text, size_t bytes,
                                 bool begins, uint32_t *ids, size_t room, size_t *n);
 
-/* The text of token id if it follows token `previous`; previous >= vocab: it is the first token.
+/* The text of token id if it follows token `previous`; previous >= vocab: id is the first token.
  * *bytes is its length; it is not terminated, and can be a part of a character. Never NULL; "" for
  * control tokens and wrong arguments. It lives as long as the model. Call this after ingot_open. */
 const char *ingot_token_text(const struct ingot_model *model, uint32_t id, uint32_t previous,

@@ -57,7 +57,7 @@ enum ingot_error library_check_session(const struct ingot_session *s);
 enum ingot_error library_refuse(struct ingot_model *m, enum ingot_error error,
                                 const char *error_message);
 
-/* As library_refuse, for an error of the runtime; sentence "": use the error's own text. */
+/* As library_refuse, for an error of the runtime; if sentence is "", use the error's own text. */
 enum ingot_error library_failed(struct ingot_model *m, enum err e, const char *error_message);
 
 /* ---- machine.c: the caller's clock, cores and file as the runtime sees them ------------------ */
@@ -82,20 +82,20 @@ void library_set_params(const struct ingot_session *s, const struct ingot_genera
                         const struct stop *stop, struct generate_params *out);
 struct sampler_params library_sampler(const struct ingot_generate_params *p);
 
-/* Convert the runtime's result for the caller; stopped: a callback stopped the reply. */
+/* Convert the runtime's result for the caller; stopped is true if a callback stopped it. */
 void library_report(const struct generate_result *r, bool stopped,
                     struct ingot_generate_result *out);
 
 /* ---- session.c ------------------------------------------------------------------------------- */
 
 /* Make the last token pending, even if it was computed: sampling destroys the logits.
- * INGOT_WRONG_ORDER: there is no token. */
+ * Return INGOT_WRONG_ORDER if there is no token. */
 enum ingot_error library_leave_pending(struct ingot_session *s);
 
 /* ---- host/, arm64/, riscv64/ ----------------------------------------------------------------- */
 
-/* Bits of enum cpu_feature that may always be used; if `privileged`, also those that are in
- * registers which a program under an operating system cannot read. */
+/* Bits of enum cpu_feature that may always be used; if `privileged`, also the features found in
+ * registers that programs under an operating system cannot read. */
 uint32_t library_cpu_features(bool privileged);
 
 /* Return the tuning of this core, or of an unknown core. Never NULL. */

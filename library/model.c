@@ -68,7 +68,7 @@ static bool good_setup(const struct ingot_setup *s)
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-/* Bytes before the handle; and bytes before the arena, with the handle. */
+/* Two sizes: the bytes before the handle, and those before the arena, handle included. */
 static size_t handle_skip(const struct ingot_setup *s)
 {
     return (size_t)(-(uintptr_t)s->memory & (HANDLE_ALIGN - 1));
@@ -167,7 +167,7 @@ static size_t planned_bytes(const struct plan *p)
            round_up(p->memory.learn, ARENA_ALIGN);
 }
 
-/* Find the smallest arena that is enough, by bisection; `enough` bytes are. */
+/* Find the smallest sufficient arena by bisection; `enough` bytes are known to suffice. */
 static size_t least_arena(struct model *m, size_t enough)
 {
     size_t too_little = 0;

@@ -14,7 +14,7 @@
 
 enum { ACTIVATIONS_SAVED = 9 }; /* rows of `saved`: one token and a draft of eight */
 
-/* For each kind of quantized input, the types whose matrices take it: bits 1 << enum ingot_type. */
+/* For each kind of quantized input: the types of matrices that take it, bits 1 << ingot_type. */
 enum {
 #define TYPE_TAKES_q8(NAME) 1u << INGOT_##NAME |
 #define TYPE_TAKES_q8k(NAME)
@@ -88,8 +88,8 @@ struct activations_request {
     uint32_t logits_rows; /* tokens whose logits are computed together; 0 counts as 1 */
     size_t work_bytes;    /* bytes a token of the layers' own work space */
     uint32_t experts;     /* the most experts that a token takes in a layer; 0: no experts */
-    uint32_t inner_dim;   /* width of the widest recurrent mixer; its result is the input of a
-                           * matrix */
+    uint32_t inner_dim;   /* width of the widest recurrent mixer, whose result is a matrix's
+                           * input */
     uint32_t queries;     /* the largest total width of all heads of a layer */
 };
 

@@ -4,11 +4,11 @@ enum {
     STALL_HZ = 2000,       /* 0.5 ms */
     WINDOW_HZ = 50,        /* a window is 20 ms of jobs */
     FIRST_PAUSE_HZ = 5,    /* the first pause is 0.2 s; each later one is twice as long */
-    LONGEST_PAUSE_SEC = 2, /* longest pause: then tries cost a hundredth of the time */
+    LONGEST_PAUSE_SEC = 2, /* longest pause: trying again then costs 1 / 100 of the time */
     LOOK_HZ = 5,           /* how often to ask for the unused processor time */
     LITTLE_IDLE = 250,     /* with fewer unused thousandths of a processor than this, the core
                             * does not try */
-    MUCH_IDLE = 900,       /* with at least this much the core returns */
+    MUCH_IDLE = 900,       /* with at least this many, the core returns */
 };
 
 void contention_open(struct contention *c, uint64_t hz)
@@ -28,16 +28,16 @@ int contention_job(struct contention *c, uint64_t ticks, uint64_t now)
     return c->until != 0 ? now >= c->look : c->worked > c->hz / WINDOW_HZ;
 }
 
-/* The last core slows the others down if stalls cost as much time as the core saves while
- * memory limits the speed, and if only few jobs stall. If every job waits, the core itself is
- * slow, and its share is too large (shares.h). */
+/* The last core slows the others down if its stalls cost as much time as it saves while memory
+ * limits the speed, and if only few jobs stall. If every job stalls, the core itself is slow, and
+ * its share is too large (shares.h). */
 static int is_contended(const struct contention *c, const struct contention_stalls *most,
                         unsigned n_cores)
 {
     return n_cores > 1 && most->ticks * 3 * n_cores > c->worked && most->n < c->n_jobs / 2;
 }
 
-/* The unused processor time decides, if it is known; otherwise the elapsed time. */
+/* The unused processor time decides if it is known, otherwise the elapsed time. */
 static int may_return(const struct contention *c, int idle, uint64_t now)
 {
     return idle >= MUCH_IDLE || (now >= c->until && (idle < 0 || idle >= LITTLE_IDLE));

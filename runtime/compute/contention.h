@@ -1,7 +1,7 @@
 /* CPU contention: if other programs also use a processor, its core stops for milliseconds, and
  * all cores wait for that core at the next barrier. Two cores are then slower than one. This code
- * decides when the last core leaves the others, and when it returns. Plain numbers, no threads:
- * workers.c calls it. */
+ * decides when the last core leaves the others, and when it returns. It has only numbers and no
+ * threads; workers.c calls it. */
 #ifndef INGOT_RUNTIME_CONTENTION_H
 #define INGOT_RUNTIME_CONTENTION_H
 
@@ -24,18 +24,18 @@ struct contention {
     uint64_t worked;
     uint32_t n_jobs;
     uint64_t pause; /* ticks for which the core rests next time */
-    uint64_t until; /* until when the core rests; 0: it works */
+    uint64_t until; /* ticks until which the core rests; 0: it works */
     uint64_t look;  /* while the core rests: when contention_judge is called next */
 };
 
 void contention_open(struct contention *c, uint64_t hz);
 
-/* A wait longer than this is a stall. The limit is much longer than jobs differ, and shorter than
- * a time slice of the system. */
+/* A wait longer than this is a stall. The limit is much longer than the jobs' differences, and
+ * shorter than a time slice of the system. */
 uint64_t contention_stall_ticks(const struct contention *c);
 
-/* A job of `ticks` has ended at `now`. True: a window is over, and contention_judge has to be
- * called. */
+/* A job of `ticks` has ended at `now`. Return true if a window is over, so that contention_judge
+ * has to be called. */
 int contention_job(struct contention *c, uint64_t ticks, uint64_t now);
 
 /* Decide at the end of a window. most: the core that was stalled longest since the window began.

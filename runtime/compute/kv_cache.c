@@ -54,7 +54,7 @@ size_t kv_cache_largest_page(const struct kv_layers *layers, struct kv_types typ
     return most;
 }
 
-/* Bytes of a layer for all its tiles. */
+/* Return the bytes of all tiles of a layer. */
 static size_t layer_bytes(const struct ingot_layer *l, uint32_t n_tiles, struct kv_types types)
 {
     size_t bytes = 0;
@@ -266,7 +266,7 @@ void kv_cache_put(const struct kv_cache *c, const struct kernels *k, uint32_t la
     struct kv_tile values = kv_cache_values(c, layer, head, position / KV_TILE);
     uint32_t j = position % KV_TILE;
 
-    /* The key is rotated first, if its type wants that. */
+    /* The key is rotated first, if its type requires that. */
     keys.format->put_key(k, keys.data, l->head_dim, j,
                          rotated(k, key, l->head_dim, kv_cache_key_rotation(c, layer), work));
     values.format->put_value(k, values.data, l->value_dim, j,

@@ -30,8 +30,8 @@ struct kv_tier_place {
 };
 
 /* Keys and values of a layer: (n_kv_heads, tiles, tile_bytes) of keys, then the same of values,
- * or as described in kv_pages.h. A layer that reads another layer's cache has the same
- * `place` as that layer. */
+ * or as described in kv_pages.h. A layer that reads another layer's cache has that layer's
+ * `place`. */
 struct kv_layer {
     uint8_t *place; /* NULL: none, or on a card until the layer's turn */
     struct kv_part keys, values;
@@ -43,7 +43,7 @@ struct kv_layer {
     struct kv_tier_place warm, cold;
 };
 
-/* How far tiles have moved between tiers (kv_tiers.h). */
+/* Which tiles have moved between tiers (kv_tiers.h). */
 struct kv_tiers {
     uint32_t tile;          /* the tile of the last pass; it decides how each tile is stored */
     uint32_t hot_from;      /* the first tile that the hot tier still holds */
@@ -81,7 +81,7 @@ uint32_t kv_cache_value_dim(const struct ingot_layer *l);
 size_t kv_cache_bytes(const struct kv_layers *layers, uint32_t context, struct kv_types types);
 
 /* Bytes of a page: one tile of keys and of values of all heads of a layer, rounded up to whole
- * sectors (512). 0: the layer keeps none. */
+ * sectors (512). Return 0 if the layer keeps none. */
 size_t kv_cache_page_bytes(const struct ingot_layer *l, struct kv_types types);
 
 /* Bytes of the largest page of any layer. */

@@ -1,6 +1,6 @@
 /* The formats of keys and values, one row each. A tile holds KV_TILE positions of one head, of
- * keys or of values. Keys are stored so that a vector's lanes are positions, values so that they
- * are dimensions, unless a format's own kernels need another layout. Keys and values can have
+ * keys or of values. In a vector of keys the lanes are positions, in a vector of values they are
+ * dimensions, unless a format's own kernels need another layout. Keys and values can have
  * different formats. */
 #ifndef INGOT_RUNTIME_KV_FORMAT_H
 #define INGOT_RUNTIME_KV_FORMAT_H
@@ -60,7 +60,7 @@ void kv_quantize_q8(const struct kernels *k, struct block_q8 *q8, const float *x
                     uint32_t d);
 
 struct kv_format {
-    const char *name; /* NULL: this number has no format */
+    const char *name; /* NULL if this number has no format */
 
     /* Numbers that share a scale. The last block of a head is padded with zeros; for formats of
      * tests/bench/kv it has the rest of the width. */
@@ -80,8 +80,8 @@ struct kv_format {
     void (*put_key)(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
     void (*put_value)(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
 
-    /* Used if put_key is NULL, otherwise NULL: write all positions of a tile that `keys`
-     * holds in another format. work: (3, d). */
+    /* Write all positions of a tile that `keys` holds in another format; used if put_key is NULL,
+     * and otherwise NULL. work: (3, d). */
     void (*pack_keys)(void *tile, uint32_t d, const struct kv_format *from, const void *keys,
                       float *work);
 
@@ -105,8 +105,8 @@ enum { KV_TYPES_NAME_BYTES = 64 };
 const char *kv_types_name(struct kv_types types, char name[KV_TYPES_NAME_BYTES]);
 
 /* Read a name: one type for both, or the type of keys, a comma, and the type of values; flat16,
- * flat8; tiers: ruv (or tiers), or as above, or with only the cold type after f16 and q8. False:
- * there is no such type, or the type cannot be used alone (put_key is NULL). */
+ * flat8; tiers: ruv (or tiers), or as above, or with only the cold type after f16 and q8. Return
+ * false if there is no such type, or if it cannot be used alone (put_key is NULL). */
 bool kv_types_parse(const char *text, struct kv_types *types);
 
 #endif

@@ -33,7 +33,7 @@ size_t kv_key_bytes_kivi(uint32_t d)
 
 /* ---- packing --------------------------------------------------------------------------------- */
 
-/* Find the least and the largest number of each channel; 0 for the padding. work (3, d). */
+/* Find each channel's least and largest number; both are 0 for the padding. work (3, d). */
 static void find_ranges(float *work, uint32_t d, const struct kv_format *from, const void *keys)
 {
     float *least = work, *most = work + d, *x = work + 2 * (size_t)d;
@@ -116,8 +116,8 @@ void kv_get_key_kivi(const void *tile, uint32_t d, uint32_t j, float *x)
 
 /* ---- scores ---------------------------------------------------------------------------------- */
 
-/* Multiply a row of queries by the scales and round it to int8; returns the sum of the middles'
- * part. */
+/* Multiply a row of queries by the scales and round it to int8; returns the middles' part of
+ * q.k. */
 static float fold(const struct kernels *k, struct block_q8 *to, const float *q, const void *tile,
                   uint32_t d)
 {
@@ -137,7 +137,7 @@ static float fold(const struct kernels *k, struct block_q8 *to, const float *q, 
     return sum;
 }
 
-/* Scores of heads that have more than BLOCKS blocks. */
+/* Compute the scores of heads that have more than BLOCKS blocks. */
 static void score_wide(struct score_row *s, const float *q, const void *keys, size_t n, uint32_t d)
 {
     for (uint32_t j = 0; j < n; j++) {

@@ -79,8 +79,8 @@ static float fit_least_squares(const float *x, uint32_t n)
     return scale;
 }
 
-/* Find the scale of x (n). With a middle, x becomes the difference to the middle, so that 16
- * steps reach from the least to the largest number: x ~ least + (q + 8 + 1/2) scale. */
+/* Find the scale of x (n). With a middle, x becomes its difference from the middle, so that 16
+ * steps span the least to the largest number: x ~ least + (q + 8 + 1/2) scale. */
 static float fit(float *x, uint32_t n, float *middle)
 {
     float least = x[0], most = x[0], scale;

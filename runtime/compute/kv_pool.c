@@ -73,7 +73,7 @@ static uint32_t count_needed(const struct kv_pool *p, const struct kv_table *t, 
     return needed;
 }
 
-/* Once all other tables are empty, any sequence has room. */
+/* After all other tables are emptied, any sequence has room. */
 static void make_room(struct kv_pool *p, const struct kv_table *t, uint32_t from, uint32_t to)
 {
     for (uint32_t i = 0; count_needed(p, t, from, to) > p->n_free; i++) {

@@ -1,9 +1,9 @@
 /* Slots of tiles with owners. A slot has room for one tile of positions (KV_TILE) of all layers
- * and heads. A sequence finds its tiles' slots in a table, whose entry i is for positions i *
- * KV_TILE on. Sequences with the same beginning share slots: each slot counts the tables that
- * hold it, and is copied before one of them writes to it. One table is in use. The slots of
- * other tables are kept only while there is room; if they are lost, their sequence is computed
- * again. Core 0 only, outside workers_run. */
+ * and heads. A sequence finds its tiles' slots in a table, whose entry i is for the tile that
+ * begins at position i * KV_TILE. Sequences with the same beginning share slots: each slot counts
+ * the tables that hold it, and is copied before one of them writes to it. One table is in use. The
+ * slots of other tables are kept only while there is room; if they are lost, their sequence is
+ * computed again. Core 0 only, outside workers_run. */
 #ifndef INGOT_RUNTIME_KV_POOL_H
 #define INGOT_RUNTIME_KV_POOL_H
 
@@ -16,8 +16,8 @@ struct kv_table {
 };
 
 struct kv_pool {
-    void (*copy)(void *context, uint32_t to, uint32_t from); /* copies the bytes of a slot's
-                                                              * tiles */
+    void (*copy)(void *context, uint32_t to, uint32_t from); /* copies the bytes of a slot's tiles
+                                                              * to another slot */
     void *context;
     uint32_t n_slots; /* slots for all tiles of the context: enough for one sequence */
     uint32_t n_free;
@@ -37,7 +37,7 @@ void kv_pool_open(struct kv_pool *p, uint32_t n_slots, uint32_t n_tables, void *
 
 /* Positions first .. end of the table's sequence will be written (end > first; first is at most the
  * end of its tiles). Their tiles become the table's own: shared tiles are copied, and new tiles are
- * added at the end. If slots run out, another table loses all of its slots. */
+ * added at the end. If no slots are left, another table loses all of its slots. */
 void kv_table_write(struct kv_pool *p, struct kv_table *t, uint32_t first, uint32_t end);
 
 /* Keep the tiles of the first `positions`, and free the others. */

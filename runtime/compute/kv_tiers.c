@@ -97,7 +97,7 @@ uint32_t kv_tiers_limit(const struct kv_cache *c, uint32_t position, uint32_t n)
 static void move_keys(const struct kernels *k, struct kv_tile to, struct kv_tile from, uint32_t d,
                       float *work)
 {
-    if (to.format == from.format) { /* a second rounding would give another number */
+    if (to.format == from.format) { /* rounding again would change the numbers */
         memcpy(to.data, from.data, to.format->key_bytes(d));
         return;
     }

@@ -1,6 +1,6 @@
 /* Tiers by age: the newest positions are stored exactly, older ones in fewer bits. A tile's type
- * depends only on its age at the pass, counted in tiles from the pass's own tile; so a pass lies
- * within one tile, and no bit depends on how the tokens before it were cut into passes.
+ * depends only on its age at the pass, counted in tiles from the pass's own tile; so a pass must
+ * lie within one tile, and no bit depends on how earlier tokens were cut into passes.
  *
  *   age in tiles    0 .. hot_tiles - 1    .. hot_tiles + warm_tiles - 1    older
  *   tier            hot                   warm                             cold
@@ -36,7 +36,7 @@ struct kv_tile kv_tiers_keys(const struct kv_cache *c, uint32_t layer, uint32_t 
 struct kv_tile kv_tiers_values(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i,
                                uint32_t tile);
 
-/* Return how many of n tokens one pass may have, from a position on. */
+/* Return how many of n tokens a pass that begins at a position may have. */
 uint32_t kv_tiers_limit(const struct kv_cache *c, uint32_t position, uint32_t n);
 
 /* Call before a pass from `position` on: moves tiles that have become too old. work: (3, d) of

@@ -10,7 +10,7 @@
 enum { Q8_COLS = 32, K_COLS = 256 };
 enum { ROW_GROUP = 8, CACHED_BYTES = 64 * 1024 };
 
-/* Blocks of 256 columns in a row; the last one may be half empty for FIG4. */
+/* Return the blocks of 256 columns in a row; FIG4 may fill only half of the last one. */
 static size_t k_blocks(size_t cols)
 {
     return (cols + K_COLS - 1) / K_COLS;
@@ -242,7 +242,7 @@ static size_t left_over(const struct kernels *k, uint8_t type, size_t n_tokens)
     return left == 2 || n_tokens < 8 ? left : 0;
 }
 
-/* `n` tokens, 2 or 3, from `first` on, in one group of activations. */
+/* Multiply `n` tokens, 2 or 3, from `first` on, in one group of activations. */
 static void multiply_few(const struct kernels *k, const struct activations *a,
                          const struct ingot_tensor *w, const void *rows,
                          const struct linear_input *in, size_t first, size_t n, float *y,

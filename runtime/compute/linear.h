@@ -37,8 +37,8 @@ void linear_group(const struct kernels *k, const struct activations *a, uint32_t
                   const struct linear_input *in, size_t first, size_t last);
 
 /* Rows [first, first + n) of w, first % 8 == 0: y[t * y_stride + first ...] for every token.
- * rows: row 0 of w, or of the part of w with which y starts. The input was prepared for
- * w->type. */
+ * rows: row 0 of w, or the first row of the part of w that y begins with. The input was prepared
+ * for w->type. */
 void linear_rows(const struct kernels *k, const struct activations *a, const struct ingot_tensor *w,
                  const uint8_t *rows, const struct linear_input *in, float *y, size_t y_stride,
                  size_t first, size_t n);

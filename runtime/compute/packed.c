@@ -6,8 +6,8 @@
 #include "board/min_max.h"
 #include "runtime/image/image.h"
 
-/* Rows that are unpacked together: two groups, as many as the widest gemv takes at once. IQ4_XS:
- * eight groups of one block, so that calling a kernel takes little of the time. */
+/* Rows that are unpacked together: two groups, as many as the widest gemv takes at once. For
+ * IQ4_XS: eight groups of one block, so that the calls of a kernel cost little time. */
 enum { ROWS = 16, SCALED_ROWS = 64 };
 enum { SUB_BLOCKS = BLOCK_K_COLS / BLOCK_COLS };
 

@@ -9,18 +9,18 @@
 #include "board/machine.h"
 #include "kernels/kernels.h"
 
-/* Receives the progress and the results. */
+/* The destination of progress and results. */
 struct selftest_report {
     void *context;
     bool (*say)(void *context, const char *line); /* Receives the results while the test runs. */
     void (*fault)(void *context,
-                  const char *line); /* tells what differed; called before the kernel's line */
+                  const char *line); /* receives the difference, before the kernel's line */
 };
 
 /* Compare every kernel that `features` allows with its reference, report a line for each and one
  * at the end, and replace a kernel that fails by its reference, which is slower.
- * `seed` repeats a run. work is overwritten; it takes a little over 700 KiB. False: work is too
- * small, or a reference itself fails, so that nothing can be trusted; the report has said so. */
+ * `seed` repeats a run. work is overwritten; it takes a little over 700 KiB. Return false, after a
+ * report, if work is too small, or if a reference itself fails, so that nothing can be trusted. */
 bool selftest_run(struct kernels *k, uint32_t features, uint64_t seed, struct memory_range work,
                   const struct selftest_report *report);
 

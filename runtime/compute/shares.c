@@ -6,10 +6,10 @@ enum {
     RARELY = 8,         /* jobs from one measured job to the next, while the parts fit */
     LEAST_TICKS = 64,   /* ticks of work; shorter measurements are ignored */
     WHOLE = 65535,      /* sum of the speeds of all cores */
-    WEIGHTS = 1 << 16,  /* sum over all cores, once they differ */
+    WEIGHTS = 1 << 16,  /* sum of the weights of all cores, once their speeds differ */
     LEAST_WEIGHT = 512, /* least weight, because a core without work cannot show that it is fast
                          * again */
-    LEAST_PART = 16,    /* with many cores: this fraction of an equal share */
+    LEAST_PART = 16,    /* with many cores, the least weight is this fraction of an equal share */
     DEAD_BAND =
         10, /* equal parts stay until a core differs by 1 / 10; until then few jobs are measured */
     ALIKE = 20, /* cores that differ by less than 1 / 20 get equal parts again */
@@ -145,8 +145,8 @@ static void decide(struct shares *s)
         s->every = RARELY;
         return;
     }
-    /* Parts that almost fit are improved with a mean of many measurements, in which new ones
-     * count more. */
+    /* Parts that almost fit are improved with a mean of many measurements, in which newer
+     * measurements count more. */
     for (unsigned i = 0; i < s->n_cores && fits; i++) {
         b.speed[i] = (3 * b.weight[i] + b.speed[i]) / 4;
     }

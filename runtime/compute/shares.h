@@ -1,5 +1,5 @@
 /* How much of each job every core gets. At first the parts are equal, or follow the device tree
- * if its cores are unequal. When measurements show that some cores take longer, parts follow the
+ * if its cores are unequal. After measurements show that some cores take longer, parts follow the
  * measured speeds. The cause may be another kind of core, its clock, or a card whose bytes it
  * moves. Parts change again when the speeds do. Only whole steps of a job move to
  * another core, so no bit of a result depends on the parts. This file uses no threads;
@@ -33,11 +33,11 @@ void shares_begin(struct shares *s, unsigned n_cores, const uint32_t *capacity);
 bool shares_are_equal(const struct shares *s);
 unsigned shares_percent(const struct shares *s, unsigned core);
 
-/* A job begins. Returns whether to measure it. */
+/* A job begins. Return true if the job is to be measured. */
 bool shares_measures(struct shares *s);
 
 /* Call when a measured job has ended. busy (n_cores): how long each core worked, in any unit.
- * given (n_cores): how much of the job it got, in any unit; whole steps do not match the
+ * given (n_cores): how much of the job each core got, in any unit; whole steps do not match the
  * shares exactly. Jobs that are too short, or in which a core got nothing, do not count. */
 void shares_take(struct shares *s, const uint64_t *busy, const uint32_t *given);
 

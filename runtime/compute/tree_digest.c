@@ -13,7 +13,7 @@ void tree_digest_begin(struct tree_digest *d)
     sha256_begin(&d->leaf);
 }
 
-/* The leaf is full, or it is the last one. */
+/* End a leaf, which is full or the last one. */
 static void end_leaf(struct tree_digest *d)
 {
     uint8_t digest[SHA256_BYTES];

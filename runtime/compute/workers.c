@@ -4,8 +4,8 @@
 
 enum {
     LOOKS = 200,            /* polls of the word before the clock is read */
-    AWAY = BOARD_MAX_CORES, /* values of `lent` from the time when the core has begun */
-    WANTED_BACK,            /* until the core is back */
+    AWAY = BOARD_MAX_CORES, /* value of `lent` after the core has begun its other work */
+    WANTED_BACK,            /* value of `lent` from then until the core is back */
     GIVEN_WHOLE = 1 << 16,
 };
 #define LEFT_OUT UINT32_MAX /* a core number that no job has */
@@ -22,7 +22,7 @@ static int look(const _Atomic uint32_t *word, uint32_t old)
 
 /* A step of a small model takes microseconds, a wake-up by the system or by firmware ten times
  * as long. So cores with their own processors wait at a barrier without sleeping, up to a limit.
- * The limit is a time, because a wake-up costs a time. */
+ * The limit is measured in time, because a wake-up costs time. */
 static int spin_change(const struct workers *workers, const _Atomic uint32_t *word, uint32_t old)
 {
     const struct platform *platform = workers->platform;
@@ -156,8 +156,8 @@ static void do_part(struct workers *workers, unsigned core)
     }
 }
 
-/* The lent core does its other work. This may end before core 0 wants the core back; until then
- * jobs run without it. */
+/* The lent core does its other work. The work may end before core 0 wants the core back; until then
+ * jobs run without this core. */
 static void work_elsewhere(struct workers *workers)
 {
     atomic_store(&workers->lent, AWAY);
@@ -379,8 +379,8 @@ void workers_stop(struct workers *workers)
     share_among(workers, 1);
 }
 
-/* A job starts the core that leaves; the others meet at the job's barrier without it. Wait
- * until the core has left: if it were taken back earlier, it would join the next job as a normal
+/* A job starts the core that leaves; the others meet at the job's barrier without it. Wait until
+ * the core has left: a core that is taken back earlier would join the next job as a normal
  * worker. */
 void workers_lend(struct workers *workers, void (*work)(void *arg), void (*stop)(void *arg),
                   void *arg)

@@ -24,8 +24,8 @@ struct worker_start {
 };
 
 struct worker {
-    uint64_t waited; /* ticks of work in the measured job */
-    uint64_t busy;   /* ticks of waiting: the core's own until the job ends, then core 0's */
+    uint64_t waited; /* ticks of waiting in this job */
+    uint64_t busy;   /* ticks of work in a measured job; core 0 reads it after the job */
     uint32_t given;  /* its part of the items, in 65536ths for each division */
     struct contention_stalls stalls;
 };
@@ -50,7 +50,7 @@ struct workers {
     void (*lent_work)(void *arg);
     void (*lent_stop)(void *arg); /* NULL: no core is away */
     void *lent_arg;
-    _Atomic uint32_t lent;    /* the core that has to do lent_work, or how far that work is; 0:
+    _Atomic uint32_t lent;    /* the core that has to do lent_work, or that work's progress; 0:
                                * none */
     _Atomic uint32_t counted; /* cores 0 .. counted - 1 answered in time */
     _Atomic uint32_t ends;    /* 1: the entry functions return */
@@ -74,7 +74,7 @@ void workers_run(struct workers *workers, workers_fn *work, void *arg);
 
 /* The last core leaves the workers (n_cores is at least 2 and decreases by one) and runs
  * work(arg), while the others continue without it. stop(arg), called on core 0, makes work
- * return. If work returns earlier by itself, the core waits. Core 0, outside
+ * return. If work returns earlier by itself, the core waits until it is taken back. Core 0, outside
  * workers_run; only one core can be away. */
 void workers_lend(struct workers *workers, void (*work)(void *arg), void (*stop)(void *arg),
                   void *arg);
@@ -87,11 +87,11 @@ void workers_take_back(struct workers *workers);
  * 0, outside workers_run. */
 void workers_gather(struct workers *workers);
 
-/* Wait until every worker is here. Afterwards each sees the memory that the others wrote before. */
+/* Wait until every worker is here. Then each sees the memory that the others wrote before. */
 void workers_barrier(struct workers *workers, unsigned core);
 
-/* Between these two calls this core waits for something else, such as a card; this wait does
- * not count as slowness. */
+/* Between these two calls this core waits for something else, such as a card; this time does not
+ * make the core look slow. */
 uint64_t workers_wait_begin(const struct workers *workers);
 void workers_wait_end(struct workers *workers, unsigned core, uint64_t begin);
 

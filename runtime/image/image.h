@@ -38,9 +38,9 @@ struct image {
  * ERR_BAD_CHECKSUM, ERR_BAD_HEADER, ERR_UNSUPPORTED; img->error_message says what. */
 enum err image_check_header(struct image *img, const struct ingot_header *h, uint64_t file_bytes);
 
-/* Parts of the checks, for a packer before it multiplies anything: the parameters; n (at most
- * INGOT_MAX_ROPES) ropes with n_factors factors, followed by zeros; the n_layers layers without
- * the places of their weights. Errors: ERR_BAD_HEADER, ERR_UNSUPPORTED. */
+/* Parts of the checks, for a packer before it multiplies any numbers: the parameters; n (at most
+ * INGOT_MAX_ROPES) ropes with n_factors factors, followed by zeros; the n_layers layers without the
+ * places of their weights. Errors: ERR_BAD_HEADER, ERR_UNSUPPORTED. */
 enum err image_check_params(struct image *img, const struct ingot_params *p);
 enum err image_check_ropes(struct image *img, const struct ingot_rope *ropes, uint32_t n,
                            uint32_t n_factors);
@@ -80,12 +80,12 @@ bool image_role_is_matrix(enum ingot_role role);
 const struct ingot_layer *image_layer(const struct image *img, uint32_t layer);
 
 /* Return the table entry of a tensor: layer < n_layers for roles of a layer, INGOT_NO_LAYER for
- * others. NULL: there is no such tensor. */
+ * others. Return NULL if there is no such tensor. */
 const struct ingot_tensor *image_tensor(const struct image *img, enum ingot_role role,
                                         unsigned layer);
 
-/* Return the type after which a model is named: the type of a feed-forward's first matrix, or else
- * of the output. */
+/* Return the type that stands in a model's name: that of a feed-forward's first matrix, or else the
+ * output's type. */
 unsigned image_main_type(const struct image *img);
 
 /* Return the most experts that a token takes in a layer; 0: no experts. */
@@ -109,7 +109,7 @@ uint32_t image_last_written(const struct image *img);
 /* Return the types of the model's tensors, as bits 1 << enum ingot_type. */
 uint32_t image_types(const struct image *img);
 
-/* Return the number of segments, and the numbers of three segments: the token embedding; the
+/* Return how many segments there are, and the indices of three of them: the token embedding; the
  * tensors that a layer always needs; the output norm with an untied output. layer < n_layers. */
 uint32_t image_segment_count(const struct image *img);
 uint32_t image_front_segments(const struct ingot_params *p); /* segments before the segments of
@@ -118,7 +118,7 @@ uint32_t image_embedding_segment(const struct image *img);
 uint32_t image_layer_segment(const struct image *img, uint32_t layer);
 uint32_t image_head_segment(const struct image *img);
 
-/* Return the table per layer: where a token's rows begin in the file, their bytes, and their
+/* Find a token's rows in the table per layer: where they begin in the file, their bytes and their
  * checksum. Only for a model that has this table. */
 uint64_t image_table_row(const struct image *img, uint32_t token, size_t *bytes);
 uint32_t image_table_crc(const struct image *img, uint32_t token);
@@ -147,9 +147,9 @@ const char *image_family_name(unsigned family);
 /* "f32", "q4_0" and so on, as in types.def, or "unknown". */
 const char *image_type_name(unsigned type);
 
-/* Rows of a group, columns of a chunk, columns of a block (cols_padded is a multiple of it), and
- * bytes of one row of cols_padded columns (for interleaved rows, an eighth of a group). 0 for a
- * type that does not exist, and for the chunk of a type without groups. */
+/* Return the rows of a group, the columns of a chunk, the columns of a block (which divide
+ * cols_padded), and the bytes of a row of cols_padded columns (an eighth of a group if rows are
+ * interleaved). 0 for unknown types, and for the chunk of a type without groups. */
 uint32_t image_type_interleave(unsigned type);
 uint32_t image_type_chunk(unsigned type);
 uint32_t image_type_padding(unsigned type);

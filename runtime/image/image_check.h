@@ -7,7 +7,7 @@
 #include "runtime/image/image.h"
 #include "runtime/text/format_text.h"
 
-/* Set img->error_message to the message; returns e. */
+/* Set img->error_message to the message, and return e. */
 #define REFUSE(img, e, ...) \
     (format_text((img)->error_message, sizeof(img)->error_message, __VA_ARGS__), (e))
 

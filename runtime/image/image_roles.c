@@ -38,8 +38,8 @@ enum extent_of {
     ALL_PER_LAYER
 };
 
-/* When a tensor exists: always; optionally; for norms before and after a block; for some kinds
- * of blocks. */
+/* When a tensor exists: always; optionally; if a block has a norm before or after it; for some
+ * kinds of blocks. */
 enum when {
     ALWAYS,
     IF_MTP,
@@ -81,8 +81,8 @@ enum when {
 static const struct role_rule {
     const char *name;
     uint32_t
-        kind; /* LAYER: a layer has it; MATRIX: not a norm, bias or position; EXPERT: each expert
-               * has one */
+        kind; /* LAYER: a layer has it; MATRIX: not a norm, bias or position; EXPERT: each
+               * expert has one */
     enum when when;
     enum extent_of rows, cols;
 } role_rules[INGOT_N_ROLES] = {

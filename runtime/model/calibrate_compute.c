@@ -11,7 +11,7 @@
 enum {
     FILL = 0x3c,             /* bytes that represent weights and keys: any type reads them as
                               * normal numbers */
-    REGION_BYTES = 64 << 20, /* bytes of weights to run over: more than a cache holds */
+    REGION_BYTES = 64 << 20, /* bytes of weights to read in turn: more than a cache holds */
     CACHE_LINE = 64,
     CHECKED = 32, /* alignment of a part of the bytes */
     PROBE_TOKENS = 32,
@@ -25,7 +25,7 @@ enum {
     WINDOW_NS = 1000000,      /* length of a window of layers; longer if one layer takes longer */
     WARM_LAYERS = 1,          /* layers before the first window */
     MOST_WINDOWS = 128,       /* more windows than fit into the time */
-    AGREE_PART = 8,           /* two times agree if they differ by less than this fraction */
+    AGREE_PART = 8,           /* two times agree if they differ by less than 1 / 8 */
     DOUBT_TIMES = 4,          /* after this many times without agreement, other programs disturb */
     CHUNK_MOST_NS = 50000000, /* most time of a layer's matrices for PROBE_TOKENS */
 };

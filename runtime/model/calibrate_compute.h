@@ -10,9 +10,9 @@
  * matrix is multiplied for 5 ms, for one token and for a few. Whole layers run for 10 ms (at
  * least one), to measure the time outside their matrices. The shortest times count. If the two
  * shortest times differ, because other programs use the cores, the measurement continues for
- * up to ten times as long, and then sets rates.disturbed. A checksum is timed, too. All cores
- * work on `memory` in place of weights; its contents are lost. m is planned but not loaded:
- * its stream and transformer are borrowed. A rate stays 0 if its work does not fit the
+ * up to ten times as long, and then sets rates.disturbed. A checksum is timed, too. All cores use
+ * `memory` as if it held weights; its contents are lost. m is planned but not loaded:
+ * its stream and transformer are borrowed. A rate stays 0 if the data to measure it do not fit the
  * memory. */
 void calibrate_compute(struct model *m, struct workers *workers, struct memory_range memory);
 

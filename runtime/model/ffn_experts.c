@@ -134,7 +134,7 @@ static bool widen_all(const struct transformer *t, unsigned core)
     return true;
 }
 
-/* Run the experts of a token together: their hidden values are the rows of one input. */
+/* Run the experts of a token together, with their hidden values as the rows of one input. */
 static bool run_parallel(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
@@ -160,8 +160,8 @@ static bool run_parallel(const struct transformer *t, unsigned core)
     return true;
 }
 
-/* Return the index of the first quantized row (of the width of hidden values) behind the token's
- * own input, which experts that arrive later still read. Each core has its own row. */
+/* Return the index of the first quantized row for hidden values. The rows before it hold the
+ * token's input, which experts that arrive later still read. Each core has its own row. */
 static uint32_t first_own_row(const struct transformer *t)
 {
     size_t stride = hidden_stride(t);
@@ -198,8 +198,8 @@ static void narrow_token(const struct transformer *t, unsigned core, uint32_t i)
     trace_run(t, core, expert, begin);
 }
 
-/* Number i of a token's experts was missing: compute its hidden values while its last matrix
- * is arriving. */
+/* Compute the hidden values of number i of a token's experts, which was missing, while its last
+ * matrix is arriving. */
 static bool run_missing(const struct transformer *t, unsigned core, uint32_t i)
 {
     if (!expert_wait_first(t, core, i)) {

@@ -24,7 +24,7 @@ static inline size_t experts_work_bytes(const struct ingot_layer *l)
            padded(l->n_experts_used * sizeof(struct router_choice));
 }
 
-/* Return the same work space as layer l would lay it out. */
+/* Return a token's work space in the layout of layer l. */
 static inline struct token_work work_of_layer(const struct transformer *t,
                                               const struct ingot_layer *l, size_t token)
 {
@@ -64,11 +64,11 @@ bool expert_is_there(const struct transformer *t, uint32_t i);
 /* Its location, when it can be computed. */
 const uint8_t *expert_extent(const struct transformer *t, uint32_t i, uint32_t expert);
 
-/* A barrier at which all of the expert has arrived (false: it will not come). */
+/* Pass a barrier after which the whole expert is there; return false if it will not arrive. */
 bool expert_wait(const struct transformer *t, unsigned core, uint32_t i);
 
-/* A barrier at which the unchecked part has arrived that its hidden values need; only for an
- * expert from the cache. */
+/* Pass a barrier after which the part for its hidden values is there, unchecked; only for an expert
+ * from the cache. */
 bool expert_wait_first(const struct transformer *t, unsigned core, uint32_t i);
 
 /* ffn_experts_next.c: predict what the next layer's router chooses, from this layer's x. After a

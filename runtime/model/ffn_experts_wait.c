@@ -31,7 +31,7 @@ bool expert_wait(const struct transformer *t, unsigned core, uint32_t i)
     return !t->stream->experts.list[i].failed;
 }
 
-/* Return the end of the part of an expert's extent that hidden values need. */
+/* Return where the part of an expert's extent ends that hidden values need. */
 static uint64_t end_of_first(const struct transformer *t)
 {
     uint64_t end = 0;

@@ -13,7 +13,7 @@ const char *kv_drop_error_message(const struct image *image, const struct kv_cac
 
 /* Remove positions from .. from + n of `end`; both borders are multiples of KV_TILE, from + n <=
  * end. Later keys are converted to their type once more; values keep their bytes. Core 0 only,
- * between passes. Source: the rotation of ALGORITHMS' rope composed with itself; sinks as in arXiv
+ * between passes. Source: two rotations of ALGORITHMS' rope, one after the other; sinks as in arXiv
  * 2309.17453. */
 void kv_drop(const struct transformer *t, const struct kv_cache *c, uint32_t from, uint32_t n,
              uint32_t end, bool is_long);

@@ -222,7 +222,7 @@ static void scale_output(const struct transformer *t, unsigned core)
     }
 }
 
-/* Begin the feed-forward. Without a norm in front of it, its weights begin in the mixer's last
+/* Begin the feed-forward. If it has no norm in front, its weights begin in the mixer's last
  * phase. */
 static bool begin_ffn(const struct transformer *t, unsigned core)
 {

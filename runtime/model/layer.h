@@ -19,7 +19,7 @@ struct layer_block {
     const char *name;
     uint64_t needs; /* roles that the block needs to run */
     uint64_t reads; /* needed roles that are matrices of the normed input */
-    uint64_t waits; /* roles for which the block calls layer_wait; only these may begin a phase */
+    uint64_t waits; /* roles for which the block calls layer_wait; only they may begin a phase */
 
     /* The state that a layer of this kind keeps for a sequence; NULL: none. */
     const struct layer_state_kind *state;
@@ -30,12 +30,12 @@ struct layer_block {
     /* Compute this core's part of y = block(x). x is act.norm (n_tokens, dim), also in the
      * quantized forms of act for `reads`, and does not change. y goes to act.out: this core's rows
      * of every token, as layer_multiply distributes them. All cores pass a barrier before the call.
-     * False: a part of the weights will not arrive. */
+     * Return false if a part of the weights will not arrive. */
     bool (*run)(const struct transformer *t, unsigned core);
 
     /* Do only the part of `run` that adds to the state, for the same x; if t->has_keys is set,
-     * run leaves this part out. NULL: the parts cannot be separated. Only for complete layers,
-     * because this does not wait. */
+     * run leaves this part out. NULL if the parts cannot be separated. Only for layers whose
+     * weights are all present, because this does not wait. */
     void (*keys)(const struct transformer *t, unsigned core);
 };
 
@@ -70,8 +70,8 @@ void layer_expand(const struct transformer *t, const struct ingot_tensor *w, siz
 void layer_run(const struct transformer *t, unsigned core);
 
 /* As layer_run in two steps, once all weights of the layer are present: first what states
- * take from every token, then the rest for the tokens that continue. Their part in the states is
- * already done (t->has_keys). */
+ * take from every token, then the rest for the tokens that continue. Their part of the states is
+ * already computed (t->has_keys). */
 void layer_run_first(const struct transformer *t, unsigned core);
 void layer_run_rest(const struct transformer *t, unsigned core);
 
@@ -123,9 +123,9 @@ void layer_multiply(const struct transformer *t, unsigned core, const struct ing
 void layer_matrix(const struct transformer *t, unsigned core, enum ingot_role role,
                   enum ingot_role bias, const struct linear_input *in, float *y, size_t y_stride);
 
-/* Return true if each core prepares the input itself, in its own rows of the activations. It does
- * for a single token: if one core prepared it, all others would wait and need a barrier. False:
- * cores share the tokens. */
+/* Return true if each core prepares the input itself, in its own rows of the activations. This is
+ * so for a single token: if one core prepared it, all others would have to wait for it. Return
+ * false if cores share the tokens. */
 bool layer_alone(const struct transformer *t);
 
 /* Return the block's normed input, as this core multiplies it. */

@@ -18,7 +18,7 @@ size_t layer_work_bytes(const struct image *image);
  * as many again after these. */
 uint32_t layer_state_count(const struct image *image);
 
-/* Return the kind of state number i; state_none if nothing is remembered. */
+/* Return the kind of state number i, or state_none if the layer has no state. */
 const struct layer_state_kind *layer_state_kind(const struct image *image, uint32_t i);
 
 /* Return the layer to which state number i belongs. */

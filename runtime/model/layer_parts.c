@@ -205,7 +205,7 @@ static bool needs_pad(const struct transformer *t, enum ingot_role role)
 }
 
 /* If cores share the tokens, each quantizes its own before the barrier; otherwise each quantizes
- * all after it, because only then it can read all data. */
+ * all tokens after the barrier, when all data can be read. */
 bool layer_take(const struct transformer *t, unsigned core, enum ingot_role role, float *rows,
                 size_t stride, struct linear_input *in)
 {

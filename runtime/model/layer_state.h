@@ -39,7 +39,7 @@ enum layer_mark {
 struct layer_state_kind {
     const char *name;
 
-    /* Bytes of memory that each state needs; they are 64-byte aligned, zeroed and passed as
+    /* Bytes of memory that each state needs; the memory is 64-byte aligned, zeroed and passed as
      * `self`. 0 or NULL: the kind has its own `self`. */
     size_t (*bytes)(const struct ingot_layer *l);
 
@@ -49,16 +49,16 @@ struct layer_state_kind {
     /* Make the sequence empty. */
     void (*clear)(struct layer_state *st);
 
-    /* A pass over tokens from `position` on begins: the kind may request data for the layer.
-     * NULL: the kind needs no data. */
+    /* Called when a pass over tokens from `position` on begins: the kind may request data for the
+     * layer. NULL: the kind needs no data. */
     void (*begin)(struct layer_state *st, uint32_t position);
 
-    /* The pass has reached the layer: wait until the state may be read, and written from
+    /* Called when the pass reaches the layer: wait until the state can be read, and written from
      * `position` on. Errors: those of the device to which the state spills. NULL: always ready. */
     enum err (*enter)(struct layer_state *st, uint32_t position);
 
-    /* The layer is computed, and `end` tokens are in the state. Errors as for enter. NULL:
-     * nothing to do. */
+    /* Called when the layer is computed, and `end` tokens are in the state. Errors as for enter.
+     * NULL: nothing to do. */
     enum err (*leave)(struct layer_state *st, uint32_t end);
 
     /* Remember the state, which holds n tokens, so that `cut` can return to it. NULL: `cut`

@@ -1,8 +1,8 @@
 /* Adapters in use on a model: y = W x + sum s B (A x), one adapter after the other. The first
  * half, u = s A x, is computed where x is prepared for the matrix, by the core that prepares it;
- * the second half, y += B u, where a core has just computed its rows. No further barrier is
- * needed, and without adapters this costs one test. For equal bits everywhere: A x is a gemv of
- * floats, times s; then expand_f32 adds B u, adapters in order, before the bias. */
+ * the second half, y += B u, where a core has just computed its rows. This needs no further
+ * barrier, and costs one test if there are no adapters. So that all bits are equal: A x is a gemv
+ * of floats, times s; then expand_f32 adds B u, adapters in order, before the bias. */
 #ifndef INGOT_RUNTIME_LORA_H
 #define INGOT_RUNTIME_LORA_H
 

@@ -57,8 +57,8 @@ static void append_kv(const struct transformer *t, unsigned core)
     }
 }
 
-/* How a sequence's query rows are split into blocks: of one kv head, `heads` query heads, `tokens`
- * tokens. */
+/* How a sequence's query rows are split into blocks: a block has `heads` query heads of one kv
+ * head, and `tokens` tokens. */
 struct attention_split {
     uint32_t group; /* query heads of a kv head */
     uint32_t heads; /* query heads of a block */
@@ -72,8 +72,8 @@ static uint32_t blocks_of(uint32_t n, uint32_t step)
     return (n + step - 1) / step;
 }
 
-/* Tokens of a block with room for `n`. Scores are computed for 16 positions at a time up to
- * the last token's position, so blocks end at multiples of 16. */
+/* Tokens of a block with room for `n`. Scores are computed for 16 positions at a time up to the
+ * last token's position, so a block's end is a multiple of 16. */
 static uint32_t whole_tokens(uint32_t n)
 {
     return n > TOKEN_STEP ? n / TOKEN_STEP * TOKEN_STEP : n;
@@ -87,12 +87,12 @@ static struct attention_split split_attention(const struct transformer *t,
     struct attention_split s = { .group = t->data->n_heads / t->data->n_kv_heads };
 
     if (attention_has(t, INGOT_LATENT_KV)) {
-        /* Latent keys: many tokens with few heads, because each head has its own matrices. */
+        /* With latent keys, many tokens and few heads, because each head has its own matrices. */
         s.tokens = min_u32(ATTENTION_ROWS, p->n);
         s.heads = min_u32(s.group, ATTENTION_ROWS / s.tokens);
     } else {
-        /* Otherwise all heads of a group, because they read the same keys; tokens fill the rest of
-         * the block. */
+        /* Otherwise all heads of a group, because they read the same keys; tokens fill the
+         * remaining rows. */
         s.heads = min_u32(s.group, ATTENTION_ROWS);
         s.tokens = min_u32(whole_tokens(ATTENTION_ROWS / s.heads), p->n);
     }
@@ -149,9 +149,9 @@ static size_t blocks_of_part(const struct transformer *t, const struct attention
     return (size_t)t->data->n_kv_heads * s->head_blocks * s->token_blocks;
 }
 
-/* Return the block of tokens that comes nth: the first, the last, the second and so on. Later
- * blocks attend to more positions, so a core that gets consecutive numbers has about as much work
- * as the others. */
+/* Return which block of tokens comes nth: the order is the first, the last, the second and so on.
+ * Later blocks attend to more positions, so a core that gets consecutive numbers has about as much
+ * work as the others. */
 static uint32_t token_block(const struct attention_split *s, uint32_t nth)
 {
     return nth % 2 == 0 ? nth / 2 : s->token_blocks - 1 - nth / 2;
@@ -231,8 +231,8 @@ static void project_low(const struct transformer *t, unsigned core)
     layer_step(t, core);
 }
 
-/* Return true if this run computes keys and values. If not, it reads another layer's, or they exist
- * already. */
+/* Return true if this run computes keys and values. If not, the layer reads another layer's, or its
+ * own exist already. */
 static bool makes_keys(const struct transformer *t)
 {
     return !attention_has(t, INGOT_SHARED_KV) && !t->has_keys;

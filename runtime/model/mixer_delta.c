@@ -69,8 +69,8 @@ static void mix_part(const struct transformer *t, const struct rows *r, size_t n
     struct part p = part_at(l, number);
 
     recurrence_convolve(t, &r->mixed, &r->in, p.first, p.first + p.n);
-    /* Parts are queries, then keys, then values: all get SiLU, the first two a norm, queries the
-     * scale. */
+    /* Parts are queries, keys, values. All get SiLU; queries and keys are normed; queries are
+     * scaled. */
     for (size_t i = 0; i < t->n_tokens; i++) {
         float *x = r->mixed.at + i * r->mixed.stride + p.first;
 

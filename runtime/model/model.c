@@ -146,7 +146,7 @@ static void measure(struct model *m, const struct model_setup *setup)
 }
 
 /* Check a signed model before measuring its speed, so that a bad model is refused at once. But
- * if weights stream, the plan needs the rates first, and the rates tell how long the check
+ * if weights stream, the plan needs rates first, and these also tell how long the check
  * takes. */
 static bool measures_late(const struct model *m, const struct model_setup *setup)
 {

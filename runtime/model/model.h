@@ -34,8 +34,8 @@ enum model_guesses { MODEL_NO_GUESSES, MODEL_GUESSES_IF_STREAMED, MODEL_GUESSES 
 
 struct model_setup {
     struct memory_range ram; /* the arena */
-    const struct file *file; /* outlives the model; a core may leave the workers for the device
-                              * of an io_core */
+    const struct file *file; /* outlives the model; if its device is an io_core's, a core may leave
+                              * the workers for it */
     struct workers *workers; /* started */
     const struct kernels *kernels;
     const struct signing *signing; /* key by which the file must be signed; NULL: no signature is
@@ -49,7 +49,7 @@ struct model_setup {
     struct plan_rates rates;      /* rates of the machine, if they are known */
     bool calibrate;               /* measure the rates for the plan; never for a draft */
     enum model_guesses guesses;   /* whether the plan has room for logits ahead */
-    stream_progress_fn *progress; /* progress of opening and loading; may be NULL */
+    stream_progress_fn *progress; /* called while opening and loading; may be NULL */
     void *progress_context;
     /* Bytes of ARENA_SCRATCH that a session needs in addition to its ids. */
     size_t (*sequence_bytes)(const struct image *image);
@@ -61,7 +61,7 @@ struct model_setup {
     size_t (*learn_bytes)(void *context, const struct image *image);
     void *learn_context;
     uint32_t sequences;       /* sessions that are computed in parallel; 0: one */
-    uint32_t spare_sequences; /* more of them, if weights lose hardly any memory to them */
+    uint32_t spare_sequences; /* more of them, if they take hardly any memory from weights */
     bool draft;               /* a draft: completely in memory, without its own texts, with a short
                          * chunk; a context longer than the model's is cut */
 };
@@ -107,8 +107,8 @@ void model_lend_core(struct model *m, uint32_t n);
 /* Return the most guesses in one pass; 0 if none were asked for. */
 uint32_t model_most_guesses(const struct model *m);
 
-/* Planned bytes to read for one more token: layers and head. A row of a streamed embedding is
- * read in addition, unless it is among the latest ones. */
+/* Return the bytes that the plan reads for one more token: layers and head. A row of a streamed
+ * embedding is read in addition, unless it is among the latest ones. */
 uint64_t model_planned_bytes(const struct model *m);
 
 #endif

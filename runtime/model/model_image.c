@@ -65,7 +65,7 @@ static enum err fetch(struct model *m, const struct model_setup *setup, uint64_t
 }
 
 /* The header is at the arena's start, the tables directly after it. They form one region, whose
- * size is known only once the header is read, so the region is cut twice with the same
+ * size is known only after the header is read, so the region is cut twice, at the same
  * beginning. */
 static enum err open_header(struct model *m, const struct model_setup *setup)
 {

@@ -1,7 +1,7 @@
-/* An MTP head: a few layers that guess the tokens after a model's next one. For each token it takes
- * the token's row of the model's embedding and the hidden state, after the last norm, of the token
- * before it; it uses the model's output matrix. Only for transformer.c; transformer_mtp says where
- * the hidden states are.
+/* An MTP head: a few layers that guess the tokens after a model's next one. Its input for each
+ * token is the token's row of the model's embedding, and the hidden state, after the last norm, of
+ * the token before; its output matrix is the model's. Only for transformer.c; transformer_mtp says
+ * where the hidden states are.
  *
  *   x = W [ rms(embedding(token)) * w_token | rms(hidden(token before)) * w_hidden ]
  *

@@ -1,5 +1,5 @@
-/* A pass that leaves tokens out: once the last layer that writes a state has its keys and
- * values, only tokens whose results are needed continue. The results of most prompt tokens are
+/* A pass that leaves tokens out: after the keys and values of the last layer that writes a state,
+ * only tokens whose results are needed continue. The results of most prompt tokens are
  * not needed, so the rest of that layer (queries, attention, output, feed-forward) would be
  * wasted on them. No bit of a result changes: a token's results do not depend on the other tokens
  * in its pass (docs/DESIGN.md, the numerical contract). */

@@ -18,7 +18,7 @@ struct recurrent *recurrence_state(const struct transformer *t, const struct tra
 {
     struct layer_state *st = &p->states[t->layer];
 
-    if (st->kind != &state_recurrent) { /* the recurrent mixer is the layer's second */
+    if (st->kind != &state_recurrent) { /* the recurrent mixer is the layer's second mixer */
         st += params(t)->n_layers;
     }
     return st->self;

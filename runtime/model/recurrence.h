@@ -13,11 +13,11 @@
 #include "runtime/model/state_recurrent.h"
 
 enum {
-    RECURRENCE_STEP = 16, /* cores share channels and columns in steps of this, because no vector
-                           * is longer */
+    RECURRENCE_STEP = 16, /* cores share channels and columns in steps of this many: no vector is
+                           * longer */
     RECURRENCE_COLUMNS =
-        32, /* bytes of a state that all tokens pass in one run, so that they stay in the
-             * first-level cache */
+        32, /* bytes of a state through which all tokens pass in one run: they fit the first-level
+             * cache */
 };
 
 /* Rows of floats in act.work, one for each token. */

@@ -24,7 +24,7 @@ static void score(const struct kernels *k, const struct ingot_layer *l, float *l
     }
 }
 
-/* Find the highest score that is not taken yet; a NaN is lower than any number. */
+/* Find the highest score that is not taken yet; a NaN counts as lower than any number. */
 static uint32_t best(uint32_t n, const float *scores, const uint8_t *taken)
 {
     uint32_t found = n;
@@ -63,8 +63,8 @@ static void take(uint8_t *taken, uint32_t i)
     taken[i / 8] |= (uint8_t)(1u << i % 8);
 }
 
-/* Mark all experts as taken except those of the best groups; of equal groups the lower
- * numbers are better. */
+/* Mark all experts as taken except those of the best groups; among equal groups, the lower number
+ * is better. */
 static void leave_groups(const struct ingot_layer *l, const float *scores, uint8_t *taken)
 {
     uint32_t n = l->expert_groups, each = n == 0 ? 0 : l->n_experts / n;

@@ -8,7 +8,7 @@ static void kv_clear(struct layer_state *st)
 {
     struct kv_cache *kv = st->self;
 
-    kv_tiers_open(kv); /* positions after the length are written before they are read */
+    kv_tiers_open(kv); /* positions beyond the length are written before they are read */
     if (kv->pool != NULL) {
         kv_table_cut(kv->pool, kv->table, 0);
     }

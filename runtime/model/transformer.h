@@ -27,7 +27,7 @@ struct transformer_mtp {
     struct transformer *seen;  /* the transformer whose last pass has the hidden states: the
                                 * model's, or the head's own */
     uint32_t row;              /* token of that pass whose state belongs to `position` */
-    uint32_t position;         /* position of the head; later tokens belong to later positions */
+    uint32_t position;         /* position in the head's sequence; one more for each later token */
 };
 
 enum { TRANSFORMER_PARTS = 8 }; /* sequences of a pass at most */
@@ -40,7 +40,7 @@ struct transformer_part {
     struct layer_state *states; /* see layer_kinds.h */
     struct lora *lora;          /* adapters in use on it; NULL: none */
     bool is_long;               /* the long factors of LongRoPE rotate all its keys */
-    uint32_t skip; /* how many of its first tokens have results that nobody needs: 0 .. n */
+    uint32_t skip; /* number of its first tokens whose results are not needed: 0 .. n */
 };
 
 struct transformer {
@@ -50,7 +50,7 @@ struct transformer {
     struct stream *stream;
     struct activations act;
     struct lora *lora; /* adapters of sequences that have none of their own; NULL: none */
-    struct hidden_watch *watches; /* watchers of the last hidden states, the newest first; NULL:
+    struct hidden_watch *watches; /* watchers of the last hidden states, latest first; NULL:
                                    * none */
     uint32_t n_states;            /* states of a sequence, see layer_kinds.h */
 
@@ -58,7 +58,7 @@ struct transformer {
     const uint8_t *segment; /* its bytes */
     uint32_t layer;
     const struct ingot_layer *data;
-    const struct layer_block *mixer; /* NULL: the layer has none, also below */
+    const struct layer_block *mixer; /* this and the next two: NULL if the layer has none */
     const struct layer_block *parallel;
     const struct layer_block *ffn;
     const struct ingot_tensor *tensors[INGOT_N_ROLES]; /* NULL: the layer has no tensor in the

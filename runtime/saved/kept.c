@@ -132,7 +132,7 @@ struct walk {
     struct kept *k;
     struct session *s;
     uint64_t parent;
-    uint64_t since; /* blocks used later than this belong to this walk */
+    uint64_t since; /* blocks with a later time belong to this walk */
     uint32_t i;     /* number of the next block */
     uint32_t model;
 };
@@ -211,7 +211,7 @@ static uint32_t bring(const struct walk *w, uint64_t hash)
     return to;
 }
 
-/* Find the walk's next block, in memory. KEPT_NONE: it is not kept. */
+/* Find the walk's next block, in memory. Return KEPT_NONE if it is not kept. */
 static uint32_t look(const struct walk *w)
 {
     uint64_t hash = hash_of(w);
@@ -312,11 +312,11 @@ static uint32_t load(struct kept *k, struct session *s, uint32_t cached, uint32_
         if (at == KEPT_NONE) {
             return cached;
         }
-        /* Only the last block's mark is needed: it is the state after all tokens before it. */
+        /* Only the last block's mark is needed: the state after all of these tokens. */
         if ((w.i + 1) * k->distance == best && !bring_mark(k, at)) {
             return cached;
         }
-        /* Earlier blocks are in the session's cache already. */
+        /* Earlier blocks are already in the session's cache. */
         if ((w.i + 1) * k->distance > cached) {
             move_keys(k, s, w.i, at, true);
         }
@@ -354,7 +354,7 @@ uint32_t kept_take(struct kept *k, struct session *s)
 
 /* ---- keeping -------------------------------------------------------------------------------- */
 
-/* Store the walk's next block as new. KEPT_NONE: this sequence uses all slots. */
+/* Store the walk's next block as new. Return KEPT_NONE if this sequence uses all slots. */
 static uint32_t make(const struct walk *w)
 {
     struct kept *k = w->k;

@@ -14,7 +14,7 @@
  *         marks, each filled up to whole sectors. A slot's sector has the checksums of its bytes,
  *         and is written last: after a power cut the slot does not count as valid.
  *
- * Whoever reads the file sees the conversations: it is as private as a saved conversation. Core 0
+ * A reader of the file sees the conversations, so it is as private as a saved conversation. Core 0
  * only, between passes. */
 #ifndef INGOT_RUNTIME_KEPT_H
 #define INGOT_RUNTIME_KEPT_H
@@ -41,18 +41,18 @@ struct kept_block {
     uint64_t serial;              /* 0: free */
     uint64_t parent;              /* 0: the block is the first of its sequence */
     uint64_t hash;                /* hash of model, parent and ids */
-    uint64_t used;                /* a higher number means used later */
+    uint64_t used;                /* time of the latest use: a higher number is later */
     uint32_t model;               /* session_model_crc */
     uint32_t end;                 /* tokens of the sequence up to the block's end */
     bool has_mark;                /* the block has its mark, or the model needs none */
-    bool wanted;                  /* in memory: the block has to be written to the file */
-    uint32_t keys_crc, marks_crc; /* in the file: checksums of ids and keys, and of the marks */
+    bool wanted;                  /* for a block in memory: it has to be written to the file */
+    uint32_t keys_crc, marks_crc; /* only in the file: checksums of ids and keys, and of marks */
 };
 
 struct kept_setup {
     struct memory_range memory; /* memory for blocks and their lists; 64-byte aligned */
     const struct file *file;    /* NULL: none */
-    uint32_t distance;          /* a multiple of KV_TILE; 0: chosen by the numbers above */
+    uint32_t distance;          /* a multiple of KV_TILE; 0: chosen by the constants above */
 };
 
 struct kept {
@@ -75,9 +75,9 @@ struct kept {
                                      * file is no longer used; "" if all is well */
 };
 
-/* Open for sequences of s's model, which all have s's types of keys and values. False: nothing
- * is kept, k->error_message says why, and all calls below do nothing. True with an
- * error_message: the file is not used. It stays unchanged if it is not a file of kept
+/* Open for sequences of s's model, which all have s's types of keys and values. Return false if
+ * nothing is kept: k->error_message says why, and all calls below do nothing. If it returns true
+ * with an error_message, the file is not used. It stays unchanged if it is not a file of kept
  * prompts, if its header is damaged, or if it has another version. A file of zeros is
  * initialized; a file of another model starts again. */
 bool kept_open(struct kept *k, const struct kept_setup *setup, struct session *s);

@@ -8,7 +8,7 @@
 
 enum { KEPT_VERSION = 1 };
 
-/* No file reaches these counts, so rows with larger ones are damaged, and k's counts never
+/* No file reaches these counts, so rows with larger counts are damaged, and k's counts never
  * overflow. */
 #define COUNT_MOST ((uint64_t)1 << 62)
 
@@ -186,15 +186,15 @@ static void refuse(struct kept *k, const char *why)
                 k->file->name, why);
 }
 
-/* The first sector is not this model's. If it is empty or another model's, the file is used for
- * this model; otherwise it is refused. True: used. */
+/* Called if the first sector is not this model's: if it is empty or another model's, the file is
+ * used for this model; otherwise it is refused. True: used. */
 static bool may_begin(struct kept *k)
 {
     struct file_header h;
     char version[40];
 
     memcpy(&h, k->slots, sizeof h);
-    /* A blank file is new. If anything follows the zeros, it may be somebody's data. */
+    /* A file that is zero everywhere is new. Anything after the zeros may be somebody's data. */
     if (is_zeros(k->slots)) {
         if (read_table(k, true)) {
             return true;
@@ -286,8 +286,8 @@ bool kept_file_read_marks(struct kept *k, uint32_t i, uint32_t to)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* Return the place in the file of a block in memory; the file may lack the block's mark. KEPT_NONE:
- * not in the file. */
+/* Return the place in the file of a block in memory; the file may lack the block's mark. Return
+ * KEPT_NONE if it is not in the file. */
 static uint32_t place_of(const struct kept *k, const struct kept_block *b)
 {
     return kept_find_serial(k->card, k->n_card, b->serial);
@@ -304,7 +304,7 @@ static bool is_missing(const struct kept *k, const struct kept_block *b)
     return at == KEPT_NONE || (b->has_mark && !k->card[at].has_mark);
 }
 
-/* Return the earliest block that must be written, because a parent comes before its children. */
+/* Return the earliest block that must be written, because parents are written before children. */
 static uint32_t next_missing(const struct kept *k)
 {
     uint32_t best = KEPT_NONE;

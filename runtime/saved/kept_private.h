@@ -15,15 +15,15 @@ static inline uint8_t *kept_slot(const struct kept *k, uint32_t i)
 /* Return the index of the block with this serial number in a list (n). KEPT_NONE: not found. */
 uint32_t kept_find_serial(const struct kept_block *list, uint32_t n, uint64_t serial);
 
-/* Return a free block of a list (n), or the longest unused block; but not a block used after
- * `since`, and not `but`. KEPT_NONE: none. */
+/* Return a free block of a list (n), or else the one used longest ago; never a block used after
+ * `since`, nor `but`. KEPT_NONE: none. */
 uint32_t kept_oldest(const struct kept_block *list, uint32_t n, uint64_t since, uint64_t but);
 
 /* Read what the file contains. Without a file, or if the file is too small, k->n_card is 0. */
 void kept_file_open(struct kept *k, const struct session *s);
 
-/* Read the file's block i into the slot of block `to` in memory. False: its checksum is wrong,
- * and the block is dropped. */
+/* Read the file's block i into the slot of block `to` in memory. Return false if its checksum is
+ * wrong; the block is then dropped. */
 bool kept_file_read_keys(struct kept *k, uint32_t i, uint32_t to);
 bool kept_file_read_marks(struct kept *k, uint32_t i, uint32_t to);
 

@@ -34,7 +34,7 @@ struct saved_chat_header {
     uint32_t model_crc;           /* the model's own header_crc32c */
     uint16_t kv_keys, kv_values;  /* enum kv_type */
     uint32_t n_cached;            /* tokens in the states */
-    uint32_t n_ids;               /* tokens in the states and pending tokens, <= context */
+    uint32_t n_ids;               /* all tokens, in the states or pending; <= context */
     uint32_t reply_start;         /* start of the last reply, <= n_ids */
     uint32_t started;             /* 1: the session holds a turn */
     uint32_t n_turns, text_bytes; /* size of the turns */
@@ -73,11 +73,11 @@ typedef bool saved_chat_progress_fn(void *context, const char *label, uint64_t d
 /* The state of the previous conversation after a failed load. */
 enum saved_chat_before {
     SAVED_CHAT_GOES_ON, /* unchanged */
-    SAVED_CHAT_PENDING, /* its tokens are kept and are computed again: the load failed or was
-                         * stopped while it replaced the old states */
-    SAVED_CHAT_LOST,    /* as SAVED_CHAT_PENDING, but the session's work space is too small to keep
-                         * the tokens of such a long context: session and turns are empty; a
-                         * section's data are forgotten */
+    SAVED_CHAT_PENDING, /* the load ended while it replaced the old states; the tokens are kept, and
+                         * are computed again */
+    SAVED_CHAT_LOST,    /* session and turns are empty, because the session's work space was too
+                         * small to keep the tokens of such a long context; a section's data are
+                         * forgotten */
 };
 
 struct saved_chat {
@@ -92,11 +92,11 @@ struct saved_chat {
                                                         * helps */
     enum saved_chat_before before;                      /* after an error of a load: the fate of the
                                                         * previous conversation */
-    uint32_t n_kept; /* after a save: for how many tokens the file has the states */
+    uint32_t n_kept; /* after a save: number of tokens whose states are in the file */
     bool is_older;   /* after a load: a newer conversation in the file is damaged */
 };
 
-/* Bytes that the file must have: for the whole state; at least, for a conversation without any
+/* The size that the file needs for the whole state; at least, for a conversation without any
  * layer's state; and at most, for a full context. */
 uint64_t saved_chat_bytes(const struct saved_chat_state *state);
 uint64_t saved_chat_least_bytes(const struct saved_chat_state *state);
@@ -114,8 +114,8 @@ enum err saved_chat_write(struct saved_chat *s, const struct file *file,
                           void *context);
 
 /* Load the newest valid save. Its bytes are read twice: first for their CRC, before anything of
- * *state changes, then into it. ERR_NOT_FOUND: nothing was saved. ERR_BAD_MODEL: saved with
- * another model, or with other settings; s->error_message says what. ERR_BAD_CHECKSUM: both
+ * *state changes, then into it. ERR_NOT_FOUND: nothing was saved. ERR_BAD_MODEL: saved with another
+ * model or other settings; s->error_message says which. ERR_BAD_CHECKSUM: both
  * halves are damaged. Errors of file.h, ERR_ABORTED by progress. After an error s->before says
  * what the state holds. A prefix is read once, into an empty session, which is empty again after
  * an error. */

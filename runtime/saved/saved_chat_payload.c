@@ -9,7 +9,7 @@
 struct transfer {
     struct saved_chat *s;
     uint64_t at, end; /* file offsets of the next buffer and of the payload's end */
-    size_t n;         /* bytes in the buffer; when reading: bytes taken from it */
+    size_t n;         /* bytes put into the buffer; when reading: taken from it */
     size_t filled;    /* when reading: bytes in the buffer */
     uint32_t crc;
     bool writes;
@@ -33,7 +33,7 @@ static enum err tell(struct saved_chat *s, const char *label, size_t bytes)
 
 /* ---- checking ------------------------------------------------------------------------------- */
 
-/* Check for damage that would lead beyond the text; a payload with a right CRC cannot have it. */
+/* Check for offsets beyond the text, which a payload with a right CRC cannot have. */
 static bool turns_are_sound(const struct saved_chat_header *h, const struct turn *list)
 {
     uint32_t at = 0, text = 0;
@@ -52,7 +52,7 @@ static bool turns_are_sound(const struct saved_chat_header *h, const struct turn
     return text == h->text_bytes;
 }
 
-/* Look at the ids in the n bytes from byte `at` of the payload on. */
+/* Check the ids among the n bytes from byte `at` of the payload on. */
 static void look_at_ids(struct saved_chat_contents *c, uint64_t at, const uint8_t *bytes, size_t n)
 {
     const struct saved_chat_header *h = c->header;

@@ -14,10 +14,10 @@ struct saved_chat_contents {
     bool wrong;
 };
 
-/* Fill h with the description of the state, except what depends on the payload's bytes and on
- * earlier saves. */
+/* Fill h with the description of the state, but not the fields that depend on the payload's bytes
+ * and on earlier saves. */
 void saved_chat_describe(const struct saved_chat_state *state, struct saved_chat_header *h);
-/* Return the CRC of the file's model, and of how keys are rotated if the file has keys. */
+/* Return the CRC of the file's model, and of the keys' rotation if the file has keys. */
 uint32_t saved_chat_model_crc(const struct session *session, enum saved_kind kind);
 /* Bytes of the payload that h describes. */
 uint64_t saved_chat_payload_bytes(const struct saved_chat_state *state,
@@ -26,7 +26,7 @@ uint64_t saved_chat_payload_bytes(const struct saved_chat_state *state,
 void saved_chat_begin(struct saved_chat *s, const struct file *file,
                       const struct saved_chat_state *state, saved_chat_progress_fn *progress,
                       void *context);
-/* Announce that this many more bytes will be moved, for the progress. */
+/* Announce for the progress that this many more bytes will be moved. */
 void saved_chat_expect(struct saved_chat *s, const struct saved_chat_header *h);
 
 /* Return the name of the command that writes the file. */

@@ -76,7 +76,7 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
                     plural((unsigned)h->n_ids, "token", "tokens"), (unsigned)session->context);
         return ERR_BAD_MODEL;
     }
-    /* The header's CRC is right, so these would be faults of the program that wrote the file. */
+    /* The header's CRC is right, so errors here are faults of the program that wrote the file. */
     if (h->n_cached > h->n_ids || h->reply_start > h->n_ids || h->started > 1 ||
         h->n_turns > TURNS_MOST || h->text_bytes > TURNS_TEXT_BYTES ||
         h->payload_bytes != saved_chat_payload_bytes(state, h)) {
@@ -157,7 +157,7 @@ static enum err say_what_it_is(struct saved_chat *s)
     return ERR_BAD_MODEL;
 }
 
-/* Check that a half has a valid header. ERR_IO: reading has set the message. */
+/* Check that a half has a valid header. After ERR_IO the message is already set. */
 static enum err find_half(struct saved_chat *s)
 {
     enum err e = halves_find(&s->halves);
@@ -189,7 +189,7 @@ static enum err choose_half(struct saved_chat *s, const struct saved_chat_state 
     s->is_older = halves->unreadable[other];
     e = check_half(s, first, saved_chat_header_of(s, first), state);
     if (halves_error_is_local(e) &&
-        halves->valid[other]) { /* the power went off, or the card did not keep the bytes */
+        halves->valid[other]) { /* the power failed, or the card did not keep the bytes */
         *half = other;
         s->is_older = true;
         e = check_half(s, other, saved_chat_header_of(s, other), state);

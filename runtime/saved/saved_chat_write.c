@@ -55,8 +55,8 @@ static enum err check_room(struct saved_chat *s, const struct saved_chat_state *
     return ERR_OK;
 }
 
-/* For how many of the first n tokens the states can be saved without later tokens' states: n, or 0
- * if states always cover all tokens (recurrent layers, tiers by age, pages on a card,
+/* Return n if states of only the first n tokens can be saved, or 0 if states
+ * always cover all tokens (recurrent layers, tiers by age, pages on a card,
  * LongRoPE). */
 static uint32_t states_apart(const struct session *s, uint32_t n)
 {
@@ -119,7 +119,7 @@ static enum err write_payload(struct saved_chat *s, unsigned half,
     if (e != ERR_OK) {
         return e;
     }
-    /* Read the payload back before the header names it; until then the old half counts. */
+    /* Read the payload back before the header is written; until then the old half counts. */
     return halves_not_kept(&s->halves, saved_chat_check(s, half, h, "reading it back", NULL));
 }
 
@@ -148,7 +148,7 @@ enum err saved_chat_write(struct saved_chat *s, const struct file *file,
     if (e != ERR_OK) {
         return e;
     }
-    /* Settle the states first: no guessed tokens, and one kind of rotation. */
+    /* First drop guessed tokens from the states, and settle their kind of rotation. */
     session_forget_guesses(state->session);
     session_rope_settle(state->session);
     saved_chat_describe(state, &new);

@@ -32,22 +32,22 @@ struct saved_section {
     /* The size of a payload with these counts. */
     uint64_t (*payload_bytes)(const void *data, const struct saved_counts *counts);
     /* Move everything in one order. loads: fills memory, which is not trusted before is_sound.
-     * ERR_BAD_MODEL: impossible counts; errors of move, after which a load is incomplete: call
-     * clear. */
+     * ERR_BAD_MODEL: impossible counts. After an error, also of move, a load is incomplete: call
+     * clear_all. */
     enum err (*move_all)(void *data, bool loads, saved_move_fn *move, void *context);
-    bool (*has_nothing)(const void *data); /* is_sound: the data may be saved */
+    bool (*has_nothing)(const void *data); /* is_sound returns true if the data may be saved */
     bool (*is_sound)(const void *data, uint32_t vocab);
     void (*clear_all)(void *data);
-    /* Whether the counts of file `name` need more room than this start has (most), while a start
-     * with more memory could have it: text (bytes) then gets a message. NULL: all starts have the
+    /* Return true, and a message in text (bytes), if the counts of file `name` need more room than
+     * this start has (most), but a start with more memory could have it. NULL: all starts have the
      * same room. */
     bool (*lacks_room)(const struct saved_counts *counts, const struct saved_counts *most,
                        const char *name, char *text, size_t bytes);
 };
 
-/* For saved_chat*.c, by a file's header: write the present or the highest counts to h; whether
- * the counts of h are possible, whether they need more room (lacks_room), whether they equal
- * the present counts; and the bytes of their payload. */
+/* For saved_chat*.c, on a file's header: write the present or the highest counts to h; check if the
+ * counts of h are possible, if they need more room (lacks_room), or if they equal the present
+ * counts; return the bytes of their payload. */
 void saved_section_describe(const struct saved_chat_state *state, struct saved_chat_header *h);
 void saved_section_describe_most(const struct saved_chat_state *state, struct saved_chat_header *h);
 bool saved_section_fits(const struct saved_chat_state *state, const struct saved_chat_header *h);

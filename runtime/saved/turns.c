@@ -70,7 +70,7 @@ void turns_drop(struct turns *t, unsigned n, uint32_t reply)
     if (t->n == 0) {
         return;
     }
-    moved = t->list[0].reply - reply; /* wraps if the first turn has become longer */
+    moved = t->list[0].reply - reply; /* wraps around if the first turn has become longer */
     for (unsigned i = 0; i < t->n; i++) {
         t->list[i].start -= moved;
         t->list[i].reply -= moved;

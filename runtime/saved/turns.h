@@ -23,10 +23,10 @@ struct turns {
     char text[TURNS_TEXT_BYTES];
     uint32_t text_bytes;
     /* Bytes at the end of list[i]'s text that are known to be a person's words, said in this
-     * conversation since it began here; 0: none. Only these are searched for words that somebody
-     * must have said (chat_act.c). */
+     * conversation since it began here; 0: none. Words that a person must have said are searched
+     * only in these bytes (chat_act.c). */
     uint32_t said[TURNS_MOST];
-    /* The record of list[i] in the turn log, for later judgements of the turn; 0: no record since
+    /* Number of list[i]'s record in the turn log, for later judgements of the turn; 0: none since
      * the start. */
     uint64_t logged[TURNS_MOST];
 };
@@ -58,8 +58,8 @@ void turns_pop(struct turns *t);
 void turns_drop(struct turns *t, unsigned n, uint32_t reply);
 
 /* Tokens from .. from + n were removed, and later tokens have moved up. Turns that began before the
- * end of the gap are forgotten, but not the last `keep` (0 or 1) turns: what is left of such a
- * turn begins at `from` at the latest. */
+ * end of the gap are forgotten, except the last `keep` (0 or 1) turns: the rest of such a turn
+ * begins at `from` or before. */
 void turns_cut_out(struct turns *t, uint32_t from, uint32_t n, unsigned keep);
 
 /* Return the new index of token number i after turns_cut_out; for a dropped token: `from`. */

@@ -29,8 +29,8 @@ struct screen {
     uint64_t next_tick; /* not before */
 };
 
-/* Whether a board's screen can be used: all of its pixels within pitch x height bytes, as in
- * screen.h, and large enough for TEXT_SCREEN_MIN_COLUMNS and two rows. ERR_UNSUPPORTED. */
+/* Check that a screen can be used: its pixels lie within pitch x height bytes, as in screen.h, and
+ * it has room for TEXT_SCREEN_MIN_COLUMNS and two rows. Otherwise ERR_UNSUPPORTED. */
 enum err screen_check(const struct board_screen *board);
 
 /* Bytes of memory that screen_open() needs. */
@@ -43,7 +43,7 @@ void screen_open(struct screen *s, const struct board_screen *board,
 /* Write text with control characters, as for a terminal. */
 void screen_put(struct screen *s, const char *text, size_t bytes);
 
-/* Draw what was written: now, or only if enough time has passed. */
+/* Draw what was written: at once, or only if enough time has passed. */
 void screen_refresh(struct screen *s, bool now);
 
 #endif

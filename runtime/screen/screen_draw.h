@@ -10,14 +10,14 @@ enum { SCREEN_DRAW_MAX_SCALE = 4 };
 
 struct screen_draw {
     const struct board_screen *screen;
-    uint32_t scale; /* width and height of a glyph's pixel in display pixels; more on a large
-                     * display */
+    uint32_t scale; /* display pixels for the width and height of a glyph's
+                     * pixel */
     /* Four pixels of a glyph in the colours of the last drawn cell, with the leftmost in the
      * highest bit. */
     uint64_t quads[16][2 * SCREEN_DRAW_MAX_SCALE];
     bool mixed;
     uint8_t front, back;
-    bool cursor; /* whether the cursor is drawn, and where: */
+    bool cursor; /* the cursor is drawn, at the next member */
     struct text_place cursor_at;
 };
 
@@ -31,7 +31,7 @@ uint32_t screen_draw_scale(const struct board_screen *screen);
 uint32_t screen_draw_columns(const struct screen_draw *d);
 uint32_t screen_draw_rows(const struct screen_draw *d);
 
-/* Draw what has changed of the text, and its cursor: the cell under it with swapped colours. */
+/* Draw the changed cells, and the cursor, whose cell has its colours swapped. */
 void screen_draw(struct screen_draw *d, struct text_screen *t);
 
 #endif

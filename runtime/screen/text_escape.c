@@ -24,7 +24,7 @@ static void take_escape(struct text_screen *t, uint32_t code)
         t->n_numbers = 0;
         t->foreign = false;
         break;
-    case ']': /* OSC, and the others that end with ST */
+    case ']': /* OSC, and other sequences that end with ST */
     case 'P':
     case 'X':
     case '^':
@@ -35,7 +35,7 @@ static void take_escape(struct text_screen *t, uint32_t code)
     }
 }
 
-/* Return the n-th number; a missing one, or 0, counts as `missing`. */
+/* Return the n-th number; a missing number, or 0, counts as `missing`. */
 static uint32_t number(const struct text_screen *t, uint32_t n, uint32_t missing)
 {
     if (n > t->n_numbers || n >= TEXT_SCREEN_NUMBERS || t->numbers[n] == 0) {

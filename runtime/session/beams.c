@@ -14,7 +14,7 @@ enum {
 
 struct candidate {
     uint32_t parent, id;
-    double score; /* sum of logarithms, with its own token's */
+    double score; /* sum of logarithms, including that of id */
 };
 
 /* A beam. If sequence is NULL, it is the session's current sequence. */
@@ -30,10 +30,10 @@ struct search {
     struct beams_result *result;
     struct beam live[BEAMS_MOST];
     uint32_t n, n_live;
-    struct session_sequence *free[BEAMS_MOST], *best; /* the best that has ended */
+    struct session_sequence *free[BEAMS_MOST], *best; /* the best reply that has ended */
     uint32_t n_free;
     bool work_is_free;                      /* the current sequence is no longer a beam */
-    uint32_t first, length, settled, ended; /* index of the first new token; counts of new ones */
+    uint32_t first, length, settled, ended; /* index of the first new token; counts of new tokens */
     uint32_t scored;                        /* tokens counted in the live beams' scores */
     double best_score;                      /* mean score of `best`, if any reply has ended */
     struct candidate list[BEAMS_MOST * CANDIDATES_MOST];
@@ -177,7 +177,7 @@ static void bring(struct search *b, uint32_t beam)
             b->live[i].sequence = sequence;
         }
     }
-    /* It was not a beam: its slot is free. */
+    /* The previous sequence was not a beam: its slot is free. */
     if (b->work_is_free) {
         b->free[b->n_free++] = sequence;
     }
@@ -217,8 +217,8 @@ static uint32_t choose(struct search *b, struct candidate next[BEAMS_MOST])
     return n;
 }
 
-/* Free the sequences of beams without children. The current sequence becomes a beam again, if it
- * was not a beam. */
+/* Free the sequences of beams without children. If the current sequence is not a beam, a beam then
+ * becomes the current sequence. */
 static void leave(struct search *b, const uint32_t children[BEAMS_MOST], uint32_t goes_on)
 {
     for (uint32_t i = 0; i < b->n_live; i++) {
@@ -306,8 +306,8 @@ static uint32_t in_common(const struct search *b)
 
 /* ---- the search ----------------------------------------------------------------------------- */
 
-/* Pass on the current sequence's tokens up to n. False: the reply ends with the tokens that were
- * taken. */
+/* Pass on the current sequence's tokens up to n. Return false if the reply ends with the tokens
+ * that were taken. */
 static bool settle(struct search *b, uint32_t n)
 {
     const uint32_t *ids = b->s->ids + b->first + b->settled;

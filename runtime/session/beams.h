@@ -14,8 +14,8 @@
 
 enum { BEAMS_MOST = 4 };
 
-/* Sequences of a session for n beams: n - 1 besides the current sequence, and the best
- * sequence that has ended. */
+/* Sequences of a session for n beams: n - 1 in addition to the current sequence, and one for the
+ * best reply that has ended. */
 struct beams {
     uint32_t n; /* beams; below 2: no search, and no sequences */
     struct session_sequence sequences[BEAMS_MOST];
@@ -24,12 +24,12 @@ struct beams {
 /* The parameters of a search. A function that is NULL is not called. */
 struct beams_job {
     void *context;
-    bool (*is_end)(void *context, uint32_t id); /* whether the token ends a reply, and is not
+    bool (*is_end)(void *context, uint32_t id); /* return true if the token ends a reply, and is not
                                                  * part of it */
-    /* All beams continue with these n tokens. False: the reply ends with the last token that was
-     * taken; *taken is the number taken (n before the call). */
+    /* All beams continue with these n tokens. Return false if the reply ends with the last token
+     * that was taken; *taken is their number (n before the call). */
     bool (*settled)(void *context, const uint32_t *ids, uint32_t n, uint32_t *taken);
-    uint32_t limit; /* new tokens at most; 0: as many as fit the context */
+    uint32_t limit; /* most new tokens; 0: as many as fit the context */
     const struct stop *stop;
     /* Only the sampler's biases and penalties count; its reply begins with the first new
      * token. NULL: none. */
@@ -47,14 +47,14 @@ struct beams_result {
  * ended one. Score: the mean of the logarithms of the tokens' probabilities, including the
  * end's. Afterwards the sequence ends with the best reply, its last token pending as after
  * generate(). If scores are equal, the older beam wins, then the lower id. Uses only + - * / and
- * the kernels, so that every board finds the same. Errors: those of session_run; ERR_ABORTED by the
- * stop; ERR_BAD_MODEL: the logits are not numbers. After an error the sequence ends with the tokens
- * passed to `settled`. */
+ * the kernels, so that every board finds the same reply. Errors: those of session_run; ERR_ABORTED
+ * by the stop; ERR_BAD_MODEL: the logits are not numbers. After an error the sequence ends with the
+ * tokens passed to `settled`. */
 enum err beams_search(struct beams *b, struct session *s, const struct beams_job *job,
                       struct beams_result *r);
 
-/* ln x of a finite x > 0, with the same bits on every machine; relative error 4e-16, near 1
- * absolute. */
+/* ln x of a finite x > 0, with the same bits on every machine; relative error 4e-16, near x = 1
+ * absolute error. */
 double beams_log(double x);
 
 #endif

@@ -13,7 +13,7 @@ struct constraint {
     const struct constraint_kind *kind;
     const float *logits; /* (vocab) logits before sampling, stored by keep */
     bool led;            /* a token of the running reply was refused because of limit */
-    bool closes;         /* lead the text to its end by the shortest way: close */
+    bool closes;         /* set by close: lead the text to its end by the shortest way */
 };
 
 /* The calls for one reply, in order. */
@@ -23,17 +23,17 @@ struct constraint_kind {
     /* Before each token: how many tokens may still come, including this one. If the text cannot be
      * completed within this number, the limit refuses nothing. */
     void (*limit)(struct constraint *c, uint32_t tokens);
-    /* From now on each token brings the text nearer to its end. False: the text is complete, or
-     * cannot end. */
+    /* From now on each token brings the text nearer to its end. Return false if the text is
+     * complete, or cannot end. */
     bool (*close)(struct constraint *c);
     /* Keep the logits (vocab), before the sampler destroys them. */
     void (*keep)(struct constraint *c, const float *logits);
-    /* Whether the token may come next; if so, it is accepted. */
+    /* Return true if the token may come next, which also accepts it. */
     bool (*takes)(struct constraint *c, uint32_t id);
     /* Restore the kept logits (vocab), with minus infinity for tokens that may not come next.
-     * Returns how many may come; *only is one of them. 0 also if the check took too long. */
+     * Return how many may come (one is *only); 0 also if the check took too long. */
     uint32_t (*mask)(struct constraint *c, float *logits, uint32_t *only);
-    /* Whether the text may end here; and whether nothing can come after it. */
+    /* Return true if the text may end here; return true if nothing can come after it. */
     bool (*may_end)(struct constraint *c);
     bool (*is_complete)(struct constraint *c);
 };

@@ -9,7 +9,7 @@
 struct run {
     const struct generator *g;
     struct reply_tokens reply;
-    struct token_scores scores; /* used if scores are requested */
+    struct token_scores scores; /* only used if scores are requested */
 };
 
 static uint64_t now(const struct run *run)
@@ -143,7 +143,7 @@ static bool beams_is_end(void *context, uint32_t id)
     return reply_tokens_is_end(&run->reply, id);
 }
 
-/* Take tokens on which all beams agree. False: the reply ends here. */
+/* Take tokens on which all beams agree. Return false if the reply ends here. */
 static bool beams_settled(void *context, const uint32_t *ids, uint32_t n, uint32_t *taken)
 {
     struct run *run = context;

@@ -28,16 +28,16 @@ struct generator {
 };
 
 struct generate_params {
-    uint32_t limit;           /* new tokens at most; 0: until the model ends, or repeats itself */
+    uint32_t limit;           /* most new tokens; 0: until the model ends, or repeats itself */
     struct reply_stops stops; /* strings that end the reply */
     const uint32_t *end_ids;  /* (n_end_ids) tokens that end the reply, in addition to the
                                * vocabulary's BOS */
     uint32_t n_end_ids;
-    bool whole;                    /* no token ends the reply, not even BOS: for measurements */
+    bool whole;                    /* for measurements: no token ends the reply, not even BOS */
     bool inside_thoughts;          /* the prompt ends with the mark that opens thoughts */
     struct constraint *constraint; /* constrains the answer; NULL: none. Not with beams */
     bool wants_scores;             /* the sink gets each token's scores */
-    uint32_t n_likeliest; /* and the scores of this many other tokens, up to TOKEN_SCORES_MOST.
+    uint32_t n_likeliest; /* with the scores of this many other tokens, up to TOKEN_SCORES_MOST.
                            * Not with beams */
     const struct stop *prompt_stop; /* asked before each layer of the prompt; NULL: never */
     const struct stop *stop;        /* asked before each layer of the reply, and after each token */
@@ -46,19 +46,19 @@ struct generate_params {
 /* Receives a reply. A function that is NULL is not called; `text` may not be NULL. */
 struct generate_sink {
     void *context;
-    /* The prompt is computed, the reply's first token comes. */
+    /* Called when the prompt is computed, before the reply's first token. */
     void (*begin)(void *context);
-    /* Token `id` came; INGOT_NO_TOKEN: text follows that was held back at the end. Next comes
+    /* Called for each token; INGOT_NO_TOKEN: text comes that was held back at the end. Next comes
      * the token's text, which may be empty, or complete a character of earlier tokens; then
      * token_end. */
     void (*token_begin)(void *context, uint32_t id);
     void (*token_end)(void *context);
     void (*text)(void *context, const char *text, size_t bytes); /* whole UTF-8 characters */
     void (*think)(void *context,
-                  bool begins); /* the following text belongs to thoughts (begins), or to the
+                  bool begins); /* the next text belongs to thoughts if `begins`, otherwise to the
                                  * answer */
-    /* The context is full. Cut the session, put the tokens that stay, and compute them, so that
-     * the reply can continue; *first_new: where the rest of the reply then begins.
+    /* The context is full. Cut the session, put the tokens that stay, and compute them, so that the
+     * reply can continue; *first_new is where the rest of the reply begins.
      * ERR_NO_SPACE: there is nothing to drop, and the reply ends. Other errors end it, too. */
     enum err (*make_room)(void *context, uint32_t *first_new);
     /* The scores of the token that comes with the next token_begin. */
@@ -86,7 +86,7 @@ struct generate_result {
     uint64_t decode_bytes;         /* bytes streamed by the decode passes */
     uint64_t decode_expert_stalls; /* experts for which the decode passes waited */
     bool speculates;
-    uint32_t guessed, right; /* guessed tokens in passes, and how many were right */
+    uint32_t guessed, right; /* guessed tokens in passes, and how many of them were right */
     uint32_t refused;        /* tokens that the constraint refused */
     uint64_t text_bytes,
         shown; /* GENERATE_STOP: bytes of all pieces, and bytes before the stop string */

@@ -7,8 +7,8 @@
 
 enum { NGRAM_LONGEST = 4 }; /* tokens that are compared; more do not help */
 
-/* Write `most` tokens that may follow after ids[0 .. n). They are a copy of what follows the best
- * earlier match: the place that matches most of the last NGRAM_LONGEST tokens, the latest among
+/* Write `most` tokens that may follow after ids[0 .. n). They are copied from after the best
+ * earlier match: the place where most of the last NGRAM_LONGEST tokens match, the latest among
  * equals. Returns how many tokens match there; 0: no match, and nothing is written. */
 uint32_t ngram_guess(uint32_t *ids, uint32_t n, uint32_t most);
 

@@ -1,4 +1,4 @@
-/* Whether the latest tokens of a text repeat themselves again and again. */
+/* Detect that the latest tokens of a text repeat themselves again and again. */
 #ifndef INGOT_RUNTIME_REPETITION_H
 #define INGOT_RUNTIME_REPETITION_H
 
@@ -18,8 +18,8 @@ struct repetition {
                                        * before */
 };
 
-/* Add one more token, *latest, which follows the earlier tokens in memory. True: the text repeats
- * itself. */
+/* Add one more token, *latest, which follows the earlier tokens in memory. Return true if the text
+ * repeats itself. */
 bool repetition_add(struct repetition *r, const uint32_t *latest);
 
 #endif

@@ -9,8 +9,8 @@
 #include "runtime/session/session_group.h"
 
 enum {
-    /* Tokens of a prompt after the copy of its states: the template may write the text around a
-     * reply differently once the reply is part of the conversation. */
+    /* States are copied this many tokens before a prompt's end: the template may write the text
+     * around a reply differently when the reply is part of the conversation. */
     REPLIES_TAIL = 8,
 };
 
@@ -18,13 +18,13 @@ enum {
 struct reply_slot {
     struct session *session; /* the caller's */
     bool busy;               /* a reply is in progress */
-    bool waits;              /* the owner leaves the reply out of passes for now */
+    bool waits;              /* the owner keeps the reply out of passes for now */
     bool begun;              /* the prompt of the reply is computed */
     uint32_t mark; /* tokens after which the states are copied, near the prompt's end; 0: no copy */
     struct sampler sampler;
     struct generate_result
-        result; /* result of the latest reply, as from generate(). passes: passes since its
-                 * prompt, which other replies may share; streamed bytes belong to no single
+        result; /* result of the latest reply, as from generate(). passes: those after its
+                 * prompt, which other replies may share; streamed bytes are not counted per
                  * reply */
     struct reply_tokens tokens;
 };
@@ -45,9 +45,9 @@ struct replies {
 void replies_begin(struct replies *r, uint32_t slot, const struct generate_params *params,
                    const struct sampler_params *sampler, const struct generate_sink *sink);
 
-/* Run one pass for all busy slots that do not wait, at least one; then take one more token for each of
- * them whose prompt is computed. Slots whose replies have ended are no longer busy. Errors of
- * session_group_pass, after which another pass may continue; ERR_BAD_MODEL: logits that are not
+/* Run one pass for all busy slots that do not wait (at least one), then take one more token for
+ * each of them whose prompt is computed. Slots whose replies have ended are no longer busy. Errors
+ * of session_group_pass, after which another pass may continue; ERR_BAD_MODEL: logits that are not
  * numbers. */
 enum err replies_pass(struct replies *r, const struct stop *stop);
 

@@ -110,7 +110,7 @@ uint32_t reply_tokens_allow(struct reply_tokens *r, uint32_t id, struct sampler 
         return id;
     }
     c->kind->limit(c, tokens_left(r));
-    /* The usual case: the picked token is allowed. */
+    /* The picked token is allowed, which is the usual case. */
     if (c->kind->takes(c, id)) {
         return id;
     }

@@ -25,8 +25,8 @@ void reply_tokens_begin(struct reply_tokens *r);
 bool reply_tokens_is_end(const struct reply_tokens *r, uint32_t id);
 
 /* With a constraint: call keep before the sampler destroys the logits (vocab), then the second
- * function with the sampled token. It returns this token if it may come next, otherwise
- * another token that may; INGOT_NO_TOKEN: no token may, and result->end says so. */
+ * function with the sampled token. It returns this token if it may come next, otherwise another
+ * token that may; INGOT_NO_TOKEN if no token may come, as result->end then says. */
 void reply_tokens_keep(struct reply_tokens *r, const float *logits);
 uint32_t reply_tokens_allow(struct reply_tokens *r, uint32_t id, struct sampler *sampler,
                             float *logits);

@@ -11,7 +11,7 @@ bool request_queue_put(struct request_queue *q, uint32_t number, uint32_t set)
     return true;
 }
 
-/* Return how many requests wait for set number i; more than all requests if the set is in use. */
+/* Return how many requests wait for request i's adapter set; a set in use gets a higher number. */
 static uint32_t weight(const struct request_queue *q, uint32_t i, const uint32_t *sets,
                        uint32_t n_sets)
 {
@@ -34,8 +34,8 @@ static uint32_t round_of(const struct request_queue *q)
     return q->n_taken / REQUEST_ROUND + 1;
 }
 
-/* Return true if later requests may still overtake the oldest request, and therefore any: an older
- * request was overtaken in at least as many rounds. */
+/* Return true if later requests may still overtake the oldest request. Then they may overtake any,
+ * because an older request was overtaken in at least as many rounds. */
 static bool may_pass(const struct request_queue *q)
 {
     const struct request *oldest = &q->list[0];

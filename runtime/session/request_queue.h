@@ -14,7 +14,7 @@ enum { REQUEST_QUEUE_MOST = 256, REQUEST_ROUND = 8, REQUEST_MOST_PASSED = 2 };
 struct request {
     uint32_t number; /* the caller's */
     uint32_t set;    /* of adapters */
-    uint32_t passed; /* rounds in which a later request overtook it */
+    uint32_t passed; /* number of rounds in which a later request overtook it */
     uint32_t round;  /* the last of these rounds */
 };
 
@@ -25,11 +25,11 @@ struct request_queue {
     uint32_t n_taken; /* count of all requests */
 };
 
-/* Add a request. False: the queue is full. */
+/* Add a request. Return false if the queue is full. */
 bool request_queue_put(struct request_queue *q, uint32_t number, uint32_t set);
 
 /* Take the next request for a free slot. sets: (n_sets) adapter sets of the running requests.
- * False: no request waits. */
+ * Return false if no request waits. */
 bool request_queue_take(struct request_queue *q, const uint32_t *sets, uint32_t n_sets,
                         struct request *taken);
 

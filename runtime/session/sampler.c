@@ -326,7 +326,7 @@ uint32_t sampler_judge(struct sampler *s, float *logits, uint32_t vocab, const u
     if (c.n == 0) {
         return SAMPLER_NO_TOKEN;
     }
-    /* The guess's index among the tokens that the model would pick. */
+    /* Find the guess's index among the tokens that the model could pick. */
     while (at < c.n && choice_id(&c, at) != id) {
         at++;
     }

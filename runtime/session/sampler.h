@@ -15,7 +15,7 @@ enum {
 };
 #define SAMPLER_NO_TOKEN 0xffffffffu
 
-/* Added to the logit of a banned token, which then comes only if no other token may. */
+/* Added to the logit of a banned token, which is then picked only if no other token can be. */
 #define SAMPLER_BAN (-1e30f)
 
 struct sampler_bias {
@@ -41,7 +41,7 @@ struct sampler_params {
 struct sampler {
     struct sampler_params params;
     uint64_t state; /* xorshift64*, never 0 */
-    uint64_t n_nan; /* NaN logits ignored since sampler_init; worth reporting if not 0 */
+    uint64_t n_nan; /* number of NaN logits ignored since sampler_init; report it if not 0 */
     float logit;    /* logit of the last pick, after penalties and biases */
     size_t reply;   /* where the reply begins in the recent tokens; sampler_init sets 0, the first
                 * token */
@@ -58,7 +58,7 @@ void sampler_init(struct sampler *s, const struct sampler_params *params);
 size_t sampler_scratch_bytes(uint32_t vocab);
 
 /* Returns the next token. logits (vocab) f32, 64-byte aligned, destroyed. recent (n_recent): the
- * tokens before, oldest first. `repeat` uses the last repeat_last of them, the other penalties
+ * earlier tokens, oldest first. `repeat` uses the last repeat_last of them, the other penalties
  * those from s->reply on. scratch: sampler_scratch_bytes(vocab), 8-byte aligned. Order: biases,
  * repeat, frequency and presence, top_k, top_p, min_p, temp, as in llama.cpp's default chain.
  * If logits are equal, the lower id comes first. NaN is ignored and counted, infinity counts as the
@@ -77,7 +77,7 @@ float sampler_logit(const struct sampler *s, uint32_t id, const uint32_t *recent
 
 /* The distribution from which a guess was drawn: q in speculative decoding (arXiv 2211.17192). */
 struct sampler_guess {
-    uint32_t n; /* 0: no distribution, for example at temp 0 */
+    uint32_t n; /* 0 if there is no distribution, for example at temp 0 */
     uint32_t ids[SAMPLER_GUESS_MOST];
     float share[SAMPLER_GUESS_MOST]; /* sum 1 */
 };

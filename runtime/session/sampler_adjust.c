@@ -64,8 +64,8 @@ static void count_tokens(uint32_t *counts, uint32_t vocab, struct window w)
     }
 }
 
-/* Return the count of a token at its first place in the window, and 0 at its other places, so that
- * each token is changed once. */
+/* Return a token's count at its first place in the window, and 0 at its other places, so that its
+ * logit changes once. */
 static uint32_t take_count(uint32_t *counts, uint32_t vocab, uint32_t id)
 {
     uint32_t n = id < vocab ? counts[id] : 0;

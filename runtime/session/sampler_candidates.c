@@ -12,7 +12,7 @@
 
 enum {
     BLOCK = SAMPLER_BLOCK,
-    BLOCKS_MOST = 128, /* most blocks that are kept as the best; top_k must be smaller */
+    BLOCKS_MOST = 128, /* most blocks that are searched; top_k must be smaller */
     STEPS = 8          /* steps, each LEAST_STEP further below the largest logit */
 };
 
@@ -75,7 +75,7 @@ static size_t collect_all(struct candidate *c, size_t n, const float *logits, ui
 
 /* If blocks are sorted by their maxima, the maximum of block number top_k + 1 is a lower
  * bound of logit number top_k + 1. Logits below it are dropped. More than top_k stay, so the
- * filters see that some were cut, and the sums are those over all candidates. If maxima are equal,
+ * filters see that candidates were cut, and all sums stay the same. If maxima are equal,
  * the lower block comes first, like the lower id. 0: no such bound. */
 static size_t collect_best(struct candidate *c, const float *logits, uint32_t vocab, uint32_t top_k,
                            const struct kernels *k)

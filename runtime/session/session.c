@@ -127,7 +127,7 @@ void session_clear(struct session *s)
     s->hash.rows = 0;
 }
 
-/* Let all states go back to n tokens or fewer: as far as the state that goes back farthest. */
+/* Let all states go back to n tokens, or to fewer if one of the states has to go back farther. */
 uint32_t session_cut_states(struct session *s, uint32_t n)
 {
     uint32_t kept;
@@ -224,7 +224,7 @@ enum err session_put(struct session *s, const uint32_t *ids, size_t n)
         return e;
     }
     session_forget_guesses(s);
-    memmove(s->ids + s->n_ids, ids, n * sizeof *ids); /* the ids are often at this place already */
+    memmove(s->ids + s->n_ids, ids, n * sizeof *ids); /* the ids are often already there */
     s->n_ids += (uint32_t)n;
     session_prefix_adopt(s);
     return ERR_OK;
@@ -318,7 +318,7 @@ static enum err run_chunks(struct session *s, uint32_t last, const struct stop *
         if (e != ERR_OK) {
             return e;
         }
-        /* Only here tokens of a prompt begin to count as cached. */
+        /* Only here are tokens of a prompt counted as cached. */
         s->n_cached += n;
         session_prefix_reached(s);
         session_watch_passed(s);

@@ -3,7 +3,7 @@
  * code calls it to undo, keep or compute tokens.
  *
  *   0 ............ n_cached ............ n_ids ............ n_ids + n_ahead ....... context
- *   in the states    pending: known,       guesses whose states and logits are there, should
+ *   in the states    pending: known,       guesses with states and logits, in case
  *                    not computed yet      they turn out right (n_cached == n_ids then) */
 #ifndef INGOT_RUNTIME_SESSION_H
 #define INGOT_RUNTIME_SESSION_H
@@ -23,14 +23,14 @@
 
 enum {
     SESSION_ERROR_MESSAGE_BYTES = 400,
-    SESSION_TEXT_BYTES = 16384, /* bytes of the longest text that is tokenized at once: a line with
-                               * its template */
+    SESSION_TEXT_BYTES = 16384, /* most bytes of text that are tokenized at once: a line with its
+                               * template */
     SESSION_HASHED_ROWS = 32,   /* rows of logits that enter the hash */
 };
 
 /* FNV-1a 64 of the first SESSION_HASHED_ROWS rows of logits since session_clear. */
 struct session_hash {
-    bool on; /* true after session_open; false saves time */
+    bool on; /* true after session_open; set it to false to save time */
     uint32_t rows;
     uint64_t value;
 };
@@ -126,8 +126,8 @@ void session_mark(struct session *s);
  * logits and the hash are as after session_run. Errors as session_run. */
 enum err session_run_guesses(struct session *s, uint32_t n, const struct stop *stop);
 
-/* Add id, as session_put does. True: id is the next guess, and session_take_guess computes it
- * without a pass. False: all other guesses are dropped. */
+/* Add id, as session_put does. Return true if id is the next guess, which session_take_guess
+ * computes without a pass; if false, all guesses are dropped. */
 bool session_put_next(struct session *s, uint32_t id);
 void session_take_guess(struct session *s);
 
@@ -151,8 +151,8 @@ uint64_t session_move_bytes(const struct session *s, uint32_t n_ids, uint32_t n_
 
 /* Move n_ids tokens and the states of the first n_cached through io: when saving, the whole
  * session. The states must have no guesses, and session_rope.h must have settled the
- * factors. io->loads: the session is empty until session_restore. Errors of io->move and of the
- * states; s->error_message is empty if the error is io's own. */
+ * factors. With io->loads, the session is empty until session_restore. Errors of io->move and of
+ * the states; s->error_message is empty if the error is io's own. */
 enum err session_move(struct session *s, uint32_t n_ids, uint32_t n_cached,
                       const struct layer_state_io *io);
 

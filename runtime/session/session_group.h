@@ -15,13 +15,13 @@ enum {
 struct session_group {
     struct session *sessions[GROUP_MOST]; /* (n) of one model; the owner adds and removes them */
     uint32_t
-        ends[GROUP_MOST]; /* a pass that reaches this token of the sequence ends there; 0: none */
+        ends[GROUP_MOST]; /* a pass that reaches this token of the sequence ends there; 0: off */
     uint32_t n;
     struct transformer_part parts[GROUP_MOST]; /* parts of the current pass */
     struct session *of_part[GROUP_MOST];       /* the sequences to which the parts belong */
     uint32_t n_parts;
     uint32_t tokens[GROUP_TOKENS];
-    uint32_t step; /* a pass ends at the next multiple of this, at the latest; 0: anywhere */
+    uint32_t step; /* a pass never crosses a multiple of this; 0: no limit */
     uint64_t n_passes;
     uint64_t n_tokens; /* count of all passes */
 };

@@ -15,15 +15,15 @@ struct session;
 
 enum {
     SESSION_PREFIX_TOKENS = 4096, /* most tokens of a prefix that are kept */
-    /* if a state must be copied, a pass has to end with the prefix, which is not worth it
-     * for fewer tokens */
+    /* least tokens of a prefix if a state must be copied: a pass then has to end with the prefix,
+     * which costs time */
     SESSION_PREFIX_LEAST = 16,
 };
 
 struct session_prefix {
     uint32_t n;      /* tokens in the states, at least n of them; 0: no prefix is kept */
     uint32_t wanted; /* tokens to keep as the prefix once they are computed; 0: none */
-    uint32_t lost;   /* n before a loaded sequence replaced this sequence; 0: none */
+    uint32_t lost;   /* value of n before a loaded sequence replaced this one; 0: none */
     bool held;       /* the states have n tokens that the sequence does not count yet */
     uint32_t ids[SESSION_PREFIX_TOKENS]; /* (n) */
 };
@@ -47,8 +47,8 @@ void session_forget_prefix(struct session *s);
 
 /* ---- for session.c ---- */
 
-/* Let the states go back to the prefix instead of n tokens, and count no token as cached.
- * False: there is no prefix that long. */
+/* Let the states go back to the prefix instead of n tokens, and count no token as cached. Return
+ * false if there is no prefix of n tokens or more. */
 bool session_prefix_hold(struct session *s, uint32_t n);
 
 /* Call after tokens were put: if the sequence now begins with the prefix, the prefix is cached. */

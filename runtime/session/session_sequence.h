@@ -1,5 +1,5 @@
-/* Sequences besides the current one: their ids, and, with a pool of slots (kv_pool.h), as many of
- * their keys and values as there was room for. Any of them can become the current sequence. */
+/* Sequences other than the current one: their ids, and, with a pool of slots (kv_pool.h), the keys
+ * and values for which there was room. Any of them can become the current sequence. */
 #ifndef INGOT_RUNTIME_SESSION_SEQUENCE_H
 #define INGOT_RUNTIME_SESSION_SEQUENCE_H
 
@@ -11,7 +11,7 @@ struct session_sequence {
     uint32_t *ids; /* (context) */
     uint32_t n_ids, n_cached;
     struct session_hash hash;
-    bool is_long;           /* like is_long of the session, for this sequence's keys */
+    bool is_long;           /* is_long of the session, for this sequence's keys */
     uint32_t n_exact;       /* likewise */
     struct kv_table *table; /* NULL: the sequence has no keys and values */
 };

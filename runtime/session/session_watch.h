@@ -8,7 +8,7 @@
 struct session;
 
 struct session_watch {
-    uint32_t step; /* passes end at the next multiple of this, at the latest; 0: anywhere */
+    uint32_t step; /* passes never cross a multiple of this; 0: no limit */
     void (*passed)(void *context, struct session *s);
     void *context;
 };

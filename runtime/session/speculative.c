@@ -9,8 +9,8 @@
 #include "runtime/session/speculative_mtp.h"
 #include "runtime/text/format_text.h"
 
-/* Rates before anything is measured. Requested guesses save passes over a slow card; compared
- * with these a guess costs little (docs/experiments/guessing-ahead.md). */
+/* Rates that are assumed before any are measured. Requested guesses save passes over a slow card;
+ * compared with these a guess costs little (docs/experiments/guessing-ahead.md). */
 #define FIRST_RATE 0.7f
 #define FIRST_COST 0.1f
 #define ASKED_COST 0.03125f
@@ -110,7 +110,7 @@ void speculative_open(struct speculative *s, struct session *session, struct ses
         draft->hash.on = false;
     }
     if (draft != NULL && draft->model->image.header->params.mtp != 0) {
-        s->timed = p->mode == SPECULATIVE_AUTO; /* its guesses never change the text */
+        s->timed = p->mode == SPECULATIVE_AUTO; /* the draft's guesses never change the text */
         speculative_mtp_open(s);
     }
 }
@@ -378,7 +378,7 @@ static enum err run_ahead(struct speculative *s, struct sampler *sampler, uint32
     s->n_right = 0;
     s->n_guessed = rests(s) ? 0 : guess(s, sampler, most - 1, &w);
     if (s->n_guessed == 0) {
-        start = now(s); /* time the plain pass, without an MTP head that only follows */
+        start = now(s); /* time only the plain pass, not an MTP head that follows it */
     }
     e = session_run_guesses(s->session, s->n_guessed, stop);
     if (e != ERR_OK) {

@@ -36,8 +36,8 @@ struct speculative {
                          * machine */
     uint32_t n_guessed; /* guesses in the last run */
     uint32_t n_right;   /* how many of them were right */
-    uint32_t source;    /* source of the guesses: 0 the draft, otherwise how many earlier tokens
-                         * matched */
+    uint32_t source;    /* source of the guesses: 0 for the draft, otherwise the number of tokens
+                         * that matched */
     float rate[NGRAM_LONGEST + 1]; /* measured probability that a guess of a source is right */
     /* The extra time of a pass for this many guesses, in passes over one token; below 0: not known
      * yet. It is not proportional, because kernels take two or four tokens at a time. */
@@ -57,8 +57,8 @@ struct speculative {
                                                      * guesses */
 };
 
-/* The source of guesses. AUTO: a draft, or repeated text if that saves time; OFF: nowhere;
- * NGRAM: repeated text. */
+/* The source of guesses. AUTO: a draft, or repeated text if that saves time; OFF: none; NGRAM:
+ * repeated text. */
 enum speculative_mode { SPECULATIVE_AUTO, SPECULATIVE_OFF, SPECULATIVE_NGRAM };
 
 struct speculative_params {
@@ -66,7 +66,7 @@ struct speculative_params {
     bool has_draft;
 };
 
-/* Which room for guesses a model needs for this kind of guessing. */
+/* Return which room for guesses a model needs for this kind of guessing. */
 enum model_guesses speculative_room(const struct speculative_params *p);
 
 /* Return the setup of a draft for a model with this setup; file: the draft's. The draft takes

@@ -124,8 +124,8 @@ static enum err bounce_submit(struct block_device *dev, struct block_request *re
     return ERR_OK;
 }
 
-/* Reset. The device has ended requests in flight; requests that it never got end in the same
- * way. */
+/* Reset. The device has ended its requests in flight; here the requests that it never got end
+ * likewise. */
 static enum err bounce_reset(struct block_device *dev)
 {
     struct bounce *b = dev->driver;

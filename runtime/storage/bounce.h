@@ -13,7 +13,7 @@
 #include "board/machine.h"
 
 enum {
-    BOUNCE_DEPTH = 8, /* requests that can wait for a buffer */
+    BOUNCE_DEPTH = 8, /* most requests that can wait for a half */
     BOUNCE_HALVES = 2,
     BOUNCE_HALF_SECTORS = 512, /* 256 KiB, the most that file.c asks for in one piece */
     BOUNCE_HALF_BYTES = BOUNCE_HALF_SECTORS * SECTOR_BYTES,
@@ -39,8 +39,8 @@ struct bounce {
     _Atomic uint64_t in_reach; /* bytes of requests that were passed on directly */
 };
 
-/* Cut a bounce's memory from the front of a range. NULL: the range has too little below `end`,
- * and does not change. */
+/* Cut a bounce's memory from the front of a range. Return NULL if the range has too little below
+ * `end`; it then does not change. */
 uint8_t *bounce_take_memory(struct memory_range *range, uint64_t end);
 
 /* Take the place of a driver's device, whose dma_end is not 0. From now on other code uses
