@@ -29,12 +29,12 @@ enum {
     SHIFT_512 = 9,
     SHIFT_4096 = 12,
     SHIFT_CLUSTER = 25,  /* shift of the largest cluster: 32 MiB */
-    REGION_CHECKED = 11, /* sectors under the checksum, which the next sector repeats */
+    REGION_CHECKED = 11, /* sectors that the checksum covers; the sector after them repeats it */
     REGION_SECTORS = 12, /* sectors of the region; its copy follows */
 };
 static const uint32_t COUNT_MAX = 0xfffffff5;    /* clusters */
-static const uint64_t MOST_SECTORS = 1ull << 57; /* most sectors of a volume: it is counted in
-                                                  * sectors of 512 */
+static const uint64_t MOST_SECTORS = 1ull << 57; /* most sectors of a volume, in sectors of 512
+                                                  * bytes */
 
 bool exfat_is_boot_sector(const uint8_t *boot)
 {
@@ -139,7 +139,7 @@ static enum err lay_out(struct fat32 *fs, const uint8_t *boot, uint64_t volume)
     return ERR_OK;
 }
 
-/* Open the volume by one of its two regions. */
+/* Open the volume by its boot region or the region's copy. */
 static enum err mount_region(struct fat32 *fs, uint64_t volume, uint64_t region, unsigned shift)
 {
     uint8_t boot[SECTOR_BYTES];

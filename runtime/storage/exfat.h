@@ -25,7 +25,7 @@ enum err exfat_mount(struct fat32 *fs, uint64_t sector);
 
 /* The two tables of the root folder: the bitmap of clusters in use, and the upper-case table. */
 struct exfat_tables {
-    uint32_t bitmap_cluster, upcase_cluster; /* upcase_cluster 0: no such table */
+    uint32_t bitmap_cluster, upcase_cluster; /* upcase_cluster is 0 if there is no such table */
     uint64_t bitmap_bytes, upcase_bytes;
 };
 

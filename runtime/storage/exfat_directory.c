@@ -105,7 +105,7 @@ static enum err read_set(struct fat32_directory *dir, struct entry_set *set,
         set->sum = add_entry(set->sum, raw, false);
         if (i == 0)
             take_stream(set, raw, out);
-        else if (i <= n_names) /* other entries are a vendor's */
+        else if (i <= n_names) /* other entries are vendors' extensions */
             take_name(dir->fs, raw, i - 1);
     }
     n_names = (set->n_units + UNITS_A_NAME - 1) / UNITS_A_NAME;
@@ -138,7 +138,7 @@ enum err exfat_next_entry(struct fat32_directory *dir, struct fat32_entry *out)
         e = read_set(dir, &set, out);
         if (e != ERR_NOT_FOUND)
             return e;
-        *dir = after; /* where an incomplete set ends, another may begin */
+        *dir = after; /* the entry that ends an incomplete set may begin another */
         dir->damaged = true;
     }
     dir->ended = true;

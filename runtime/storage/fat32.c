@@ -73,7 +73,7 @@ static enum err fat32_ends(struct fat32 *fs)
 
 void fat32_seal(struct fat32 *fs, bool has_length)
 {
-    /* The volume must end within its partition, if the partition has a length. */
+    /* If the partition has a length, the volume must end within it. */
     if (fs->first_sector + fs->n_sectors <= fs->end_sector)
         fs->sealed = has_length ? NULL
                                 : "the partition table gives its partition no length, so that no "
@@ -128,7 +128,7 @@ enum err fat32_next_cluster(struct fat32 *fs, uint32_t cluster, uint32_t *next)
     if (e != ERR_OK)
         return e;
     *next = fat32_u32(sector + cluster % FAT32_SECTOR_CLUSTERS * 4) & fs->entry_mask;
-    /* The entry must be the end or a cluster; anything else is damage. */
+    /* The entry must be an end mark or name a cluster; anything else is damage. */
     if (*next >= fs->chain_end)
         *next = 0;
     else if (!fat32_is_cluster(fs, *next))
@@ -159,7 +159,7 @@ static enum err fat32_check_kind(struct fat32 *fs, const uint8_t *boot)
 {
     uint32_t bytes = fat32_u16(boot + BPB_BYTES_PER_SEC);
 
-    /* Check for NTFS first, because its other fields mean nothing here. */
+    /* Check for NTFS first, because in its boot sector the other fields mean something else. */
     if (memcmp(boot + BS_OEM_NAME, "NTFS    ", 8) == 0)
         return fat32_fail(fs, ERR_UNSUPPORTED, "the card is NTFS: format it as FAT32 or exFAT");
     if (boot[BS_SIGNATURE] != 0x55 || boot[BS_SIGNATURE + 1] != 0xaa)
@@ -264,7 +264,7 @@ enum err fat32_mount_fat(struct fat32 *fs, const uint8_t *boot)
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-/* A file whose extents are being found, in its own table or in the caller's. */
+/* A file whose extents are being found; they go to its own table or to the caller's. */
 struct fat32_chain {
     struct file *file;
     struct file_extent *extents;
@@ -302,7 +302,7 @@ static enum err fat32_add_sectors(struct fat32 *fs, struct fat32_chain *chain, u
             return ERR_OK;
         }
     }
-    /* A full table, because of a cycle or of many pieces. */
+    /* The table is full, because the chain is a cycle or has many pieces. */
     if (f->n_extents == chain->most && fat32_is_visited(fs, chain, cluster))
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "the cluster chain of the file is cyclic");
     if (f->n_extents == chain->most)

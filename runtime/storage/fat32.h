@@ -24,7 +24,7 @@ struct fat32 {
     uint64_t n_sectors;    /* sectors that the volume says it has */
     uint64_t end_sector;   /* end of the partition or of the device: nothing is read or written from
                      * this sector on */
-    const char *sealed;    /* why files cannot be made, only read; NULL: they can be made */
+    const char *sealed;    /* why files can only be read, not made; NULL: they can be made */
     uint64_t fat_sector;   /* sector of the FAT in use */
     uint64_t data_sector;  /* sector of cluster 2 */
     uint64_t fat_sectors;  /* sectors of one FAT */
@@ -65,7 +65,7 @@ struct fat32_directory {
     struct fat32 *fs;
     uint32_t cluster;
     uint32_t index;     /* index of the next 32-byte entry in the cluster */
-    uint64_t n_entries; /* clusters seen so far, which bounds a cyclic chain */
+    uint64_t n_entries; /* clusters seen so far, to detect a chain without an end */
     uint64_t left;      /* exFAT, contiguous: how many clusters follow this one */
     bool contiguous;
     bool ended;
@@ -91,12 +91,12 @@ enum err fat32_next_entry(struct fat32_directory *dir, struct fat32_entry *out);
 /* Find the file or directory at path from the root, case-insensitive. ERR_NOT_FOUND. */
 enum err fat32_find(struct fat32 *fs, const char *path, struct fat32_entry *out);
 
-/* Count the files models/<name>.ingot (without macOS's "._name"). If there is no folder
- * "models", the count is 0. */
+/* Count the files models/<name>.ingot (without macOS's "._name"). Without a folder "models", the
+ * count is 0. */
 enum err fat32_count_models(struct fat32 *fs, unsigned *out);
 
-/* Find the first <name>.ingot of a folder after a name, in sorted order; after "": the
- * first of all. ERR_NOT_FOUND: there are no more. */
+/* Find the first <name>.ingot of a folder after a name, in sorted order; "" finds the first of all.
+ * ERR_NOT_FOUND: there are no more. */
 enum err fat32_image_after(struct fat32 *fs, const char *folder, const char *after,
                            struct fat32_entry *out);
 
@@ -111,9 +111,9 @@ enum err fat32_get_model(struct fat32 *fs, unsigned index, struct fat32_entry *o
 enum err fat32_find_model(struct fat32 *fs, const char *name, struct fat32_entry *out);
 
 /* Resolve a file to extents in the table, or, if table is NULL, in the FILE_FEW_EXTENTS of
- * *out; a chain longer than the file (reserved space) is allowed. ERR_BAD_FILESYSTEM: its
- * chain is shorter than its size, cyclic, or leaves the volume; or exFAT has reserved space for
- * the file that was never written. ERR_TOO_FRAGMENTED: more extents than the table holds.
+ * *out; a chain longer than the file (reserved space) is allowed. ERR_BAD_FILESYSTEM: its chain is
+ * too short for its size, cyclic, or leaves the volume; or exFAT has reserved space for it that was
+ * never written. ERR_TOO_FRAGMENTED: more extents than the table holds.
  * ERR_TRUNCATED: the card is shorter than the volume says, and the file lies beyond its end.
  * ERR_NOT_FOUND: a directory. */
 enum err fat32_open_file(struct fat32 *fs, const struct fat32_entry *entry,

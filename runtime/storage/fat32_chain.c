@@ -116,7 +116,7 @@ static enum err set_entry(struct fat_edit *edit, uint32_t cluster, uint32_t valu
     return ERR_OK;
 }
 
-/* Whether one FAT calls a cluster free. FAT 0 is the one in use. */
+/* Find out whether one FAT calls a cluster free. FAT 0 is the one in use. */
 static enum err is_free_in(struct fat32 *fs, uint32_t fat, uint32_t cluster, bool *free)
 {
     uint64_t first = fs->fat_sector + fat * fs->fat_sectors;
@@ -130,8 +130,8 @@ static enum err is_free_in(struct fat32 *fs, uint32_t fat, uint32_t cluster, boo
 
 /* ---- free clusters --------------------------------------------------------------------------- */
 
-/* Find the next run of free clusters in one FAT, from *at on, up to `most` of them; *n 0: there
- * is none. *at advances past the run. */
+/* Find the next run of free clusters in one FAT, from *at on, up to `most` of them; *n is 0 if
+ * there is none. *at advances past the run. */
 static enum err next_run_in(struct fat32 *fs, uint32_t fat, uint32_t *at, uint64_t most,
                             uint32_t *first, uint64_t *n)
 {
@@ -143,7 +143,7 @@ static enum err next_run_in(struct fat32 *fs, uint32_t fat, uint32_t *at, uint64
     enum err e = ERR_OK;
 
     *n = 0;
-    /* Go on to the first used cluster after a free one. */
+    /* Continue to the first used cluster after a free one. */
     while (e == ERR_OK && *at < end && *n < most && (free || *n == 0)) {
         e = is_free_in(fs, fat, *at, &free);
         if (free) {
@@ -155,8 +155,8 @@ static enum err next_run_in(struct fat32 *fs, uint32_t fat, uint32_t *at, uint64
     return e;
 }
 
-/* *n: how many of these clusters, from the first on, all other FATs call free. *used: how many of
- * the next clusters one FAT calls used. */
+/* *n: number of these clusters, from the first on, that all other FATs call free. *used: number of
+ * clusters after these that one FAT calls used. */
 static enum err agree(struct fat32 *fs, uint32_t first, uint64_t *n, uint64_t *used)
 {
     *used = 0;
@@ -169,7 +169,7 @@ static enum err agree(struct fat32 *fs, uint32_t first, uint64_t *n, uint64_t *u
 
             if (e != ERR_OK)
                 return e;
-            /* The end of the run that this FAT calls used. */
+            /* Find the end of the run that this FAT calls used. */
             if (free && bad != 0)
                 break;
             if (!free && bad++ == 0)
@@ -217,7 +217,7 @@ enum err fat32_find_free(struct fat32 *fs, uint32_t *cluster)
     return e == ERR_OK && n == 0 ? fat32_fail(fs, ERR_NO_SPACE, "the card is full") : e;
 }
 
-/* Find the first run that is long enough; *n 0: there is none. */
+/* Find the first run that is long enough; *n is 0 if there is none. */
 static enum err find_whole(struct fat32 *fs, uint64_t wanted, uint32_t *first, uint64_t *n)
 {
     uint32_t at = 2;
@@ -250,7 +250,7 @@ static enum err reserve(struct fat32 *fs, uint64_t wanted, const struct file_tab
 
     if (e != ERR_OK || n == wanted)
         return e == ERR_OK ? add_run(fs, table, out, first, n) : e;
-    /* There is no single piece: take the runs in order. */
+    /* No single run is long enough: take several in order. */
     while (e == ERR_OK && wanted != 0) {
         e = next_run(fs, &at, 1, wanted, &first, &n);
         if (e == ERR_OK && n == 0)
@@ -367,7 +367,7 @@ enum err fat32_link_cluster(struct fat32 *fs, uint32_t before, uint32_t cluster)
     struct fat_edit edit = { fs, 0, 0 };
     enum err e = set_entry(&edit, cluster, CHAIN_END);
 
-    /* Write the end before anything leads to it. */
+    /* Write the chain's end before another entry leads to it. */
     if (e == ERR_OK)
         e = flush(&edit);
     if (e == ERR_OK && before != 0)

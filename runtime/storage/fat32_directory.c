@@ -33,7 +33,7 @@ static size_t utf8_get(const char *text, size_t n, uint32_t *c)
     size_t length = (size_t)1 + (p[0] >= 0xc0) + (p[0] >= 0xe0) + (p[0] >= 0xf0);
 
     *c = p[0];
-    /* The first byte tells how many follow. */
+    /* The first byte says how many bytes follow. */
     if (p[0] >= 0x80)
         *c &= 0x7fu >> length;
     if (p[0] >= 0x80 && (length == 1 || length > n || p[0] >= 0xf8))
@@ -84,7 +84,7 @@ bool fat32_names_equal(const char *a, size_t a_bytes, const char *b, size_t b_by
     return a_bytes == 0 && b_bytes == 0;
 }
 
-/* Long enough for ".ingot" and something before it. */
+/* The name is long enough for ".ingot" and something before it. */
 static bool fat32_is_model_name(const char *name)
 {
     size_t bytes = strlen(name);
@@ -142,7 +142,7 @@ void fat32_put_long_name(const uint16_t *units, unsigned n, char *out)
             c = 0xfffd; /* half of a surrogate pair */
         }
         if (at + 4 >= FAT32_NAME_BYTES)
-            break; /* happens only if a name has more than the 255 allowed units */
+            break; /* only if a name has more than the 255 allowed units */
         at += utf8_encode(out + at, c);
     }
     out[at] = '\0';
@@ -217,7 +217,7 @@ enum err fat32_next_raw(struct fat32_directory *dir, const uint8_t **out)
     enum err e;
 
     *out = NULL;
-    /* The cluster is read to its end. */
+    /* The cluster has no more entries. */
     if (!dir->ended && dir->index == fs->cluster_sectors * FAT32_SECTOR_ENTRIES) {
         e = fat32_next_directory_cluster(dir);
         if (e != ERR_OK)
@@ -256,7 +256,7 @@ enum err fat32_next_entry(struct fat32_directory *dir, struct fat32_entry *out)
             return e;
         if (raw == NULL || raw[0] == NAME_END)
             break;
-        /* Long names of entries that are not files are dropped with them. */
+        /* If an entry is not a file, its long name is dropped with it. */
         if (raw[0] == NAME_DELETED) {
             name.n_units = 0;
         } else if ((raw[DIR_ATTR] & ATTR_LONG_MASK) == ATTR_LONG_NAME) {
@@ -326,8 +326,8 @@ static enum err fat32_find_entry(struct fat32_directory *dir, const char *name, 
     return e == ERR_NOT_FOUND ? fat32_at_end(&second) : e;
 }
 
-/* Follow path from the directory at cluster; out is the entry of its last part. An empty path
- * has none: *is_root is then set. */
+/* Follow path from the directory at cluster; out is the entry of its last part. An empty path has
+ * no part: *is_root is then set. */
 static enum err fat32_walk(struct fat32 *fs, const char *path, bool or_model, bool *is_root,
                            struct fat32_entry *out)
 {

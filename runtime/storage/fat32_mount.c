@@ -24,7 +24,7 @@ static enum err fat32_mount_volume(struct fat32 *fs, uint64_t sector, bool has_l
     return e;
 }
 
-/* Mount a partition. If the table does not call it FAT32, its first bytes decide. */
+/* Mount a partition. If the table does not call a partition FAT32, its first bytes decide. */
 static enum err fat32_mount_partition(struct fat32 *fs, const struct partition *p)
 {
     const uint8_t *boot;
@@ -77,9 +77,9 @@ static const char *fat32_none(struct fat32 *fs, const struct partitions *found)
     return fs->text;
 }
 
-/* Mount the first partition with a folder of models, because a board's loader may need its
- * own partition in front; otherwise the first that mounts. If none mounts, the error is that
- * of the first. */
+/* Mount the first partition with a folder of models, because a board's loader may need its own
+ * partition before it; without such a folder, the first that mounts. If none mounts, the error is
+ * that of the first. */
 static enum err fat32_mount_table(struct fat32 *fs)
 {
     const struct partition *usable = NULL;

@@ -12,9 +12,9 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    LEAST_READS = 16384,    /* reads that a walk may take in addition to */
-    CLUSTERS_A_READ = 2048, /* one read for this many clusters; a read brings 4096 entries of the
-                             * FAT */
+    LEAST_READS = 16384,    /* a walk may take this many reads, and */
+    CLUSTERS_A_READ = 2048, /* one more for each of this many clusters; a read brings 4096 entries
+                             * of the FAT */
     BPB_BEGIN = 11,         /* a boot sector and its copy must have the same BPB, */
     BPB_DISK = 24, /* except the BIOS's number of the disk, which some tools set in only one */
     BPB_DISK_END = 32,
@@ -39,8 +39,8 @@ static enum err fat_entry(struct fat32 *fs, uint32_t fat, uint32_t nth, uint32_t
     return e;
 }
 
-/* Check the FAT's first entries. FAT[0] has the media byte and FAT[1] two flags; other values
- * show a FAT at a wrong place. Some tools leave zeros. */
+/* Check the FAT's first entries. FAT[0] has the media byte and FAT[1] two flags; other values mean
+ * that this is not the FAT. Some tools leave zeros. */
 static enum err check_fat(struct fat32_proof *p, uint8_t media)
 {
     uint32_t first = 0, second = 0, other = 0;
@@ -252,7 +252,7 @@ static enum err claim_folder(struct fat32_proof *p, const struct fat32_entry *fo
 
     if (e != ERR_OK || p->gave_up)
         return e;
-    /* The folder counts as a file of the length of its chain. */
+    /* The folder is treated as a file that is as long as its chain. */
     *x = *folder;
     x->is_directory = false;
     x->bytes = p->length * p->fs->cluster_sectors * SECTOR_BYTES;
@@ -299,7 +299,7 @@ enum err fat32_prove_new(struct fat32_proof *p, struct fat32 *fs, const char *fo
     e = claim_old(p, folder, name, table);
     if (e == ERR_OK)
         e = find_folder(p, folder, parent);
-    /* The folder changes, too, so its clusters must be its own. */
+    /* The folder also changes, so its clusters must be its own. */
     if (e == ERR_OK) {
         p->old = *parent;
         e = claim_folder(p, &p->old, table);

@@ -16,7 +16,7 @@
 
 enum {
     FAT32_MOST_CLAIMS = 2,
-    FAT32_MOST_DEPTH = 32, /* greatest depth of folders in folders */
+    FAT32_MOST_DEPTH = 32, /* most folders within each other */
 };
 
 /* Clusters of one chain, which no other chain may have. */
@@ -24,7 +24,7 @@ struct fat32_claim {
     const struct file_extent *extents; /* (n), of whole clusters */
     uint32_t n;
     uint32_t first;  /* the chain's first cluster */
-    unsigned owners; /* entries so far whose chains begin there; must be one at the end */
+    unsigned owners; /* number of entries so far whose chains begin there; must be 1 at the end */
 };
 
 /* A walk over a volume; nothing of it outlives a call. */
@@ -42,8 +42,8 @@ struct fat32_proof {
     bool is_strict; /* folders without "." and ".." count as damage */
     unsigned depth;
     struct fat32_directory stack[FAT32_MOST_DEPTH];
-    uint32_t firsts[FAT32_MOST_DEPTH]; /* first clusters of these folders; 0: the root, as in ".."
-                                        * entries */
+    uint32_t firsts[FAT32_MOST_DEPTH]; /* first clusters of these folders; 0 for the root, as in
+                                        * ".." entries */
     struct fat32_entry entry;
     struct fat32_entry old; /* entry of a file that will be replaced */
     struct file file;       /* the claimed file, then the exFAT bitmap */

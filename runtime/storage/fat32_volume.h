@@ -17,7 +17,7 @@ enum {
 
 enum { /* a short entry, byte offsets */
        DIR_ATTR = 11,
-       DIR_NT_RES = 12, /* 0x08: the base name is in lower case; 0x10: the extension is */
+       DIR_NT_RES = 12, /* 0x08: base name in lower case; 0x10: extension in lower case */
        DIR_CREATED_TIME = 14,
        DIR_CREATED = 16,
        DIR_ACCESSED = 18,

@@ -54,7 +54,7 @@ static enum err add_run(struct fat32_proof *p, uint32_t chain, uint32_t first, u
         const struct fat32_claim *c = &p->claims[i];
 
         if (c->first == chain)
-            continue; /* the claim is this chain's own: count that a chain begins here */
+            continue; /* the claim is for this chain: count its owner */
         for (uint32_t x = 0; x < c->n; x++)
             if (sector < c->extents[x].sector + c->extents[x].n_sectors &&
                 c->extents[x].sector < end)
@@ -127,7 +127,7 @@ static uint32_t raw_cluster(const uint8_t *raw)
            0x0fffffff;
 }
 
-/* "." or "..", with which a folder of FAT32 begins, and where they lead. */
+/* The entries "." and "..", with which a folder of FAT32 begins, and their clusters. */
 static bool is_dots(const uint8_t *raw, const char *name, uint32_t cluster)
 {
     return memcmp(raw, name, 11) == 0 && (raw[DIR_ATTR] & ATTR_DIRECTORY) != 0 &&
@@ -178,7 +178,7 @@ static enum err enter(struct fat32_proof *p, const struct fat32_entry *folder)
     return e;
 }
 
-/* Return true if an entry has clusters although its kind has none: then it was a file whose
+/* Return true if an entry has clusters although its kind has none: it was a file, and its
  * attributes are damaged. */
 static bool is_odd(const uint8_t *raw, bool is_long)
 {
@@ -189,8 +189,8 @@ static bool is_odd(const uint8_t *raw, bool is_long)
 
 /* Check entries after a folder's end mark, where some tools leave old bytes. An entry that has a
  * file's form and leads to used clusters is a file that a damaged end mark hides: a new entry
- * would overwrite it. Each such entry may take two reads, so the limit of reads may end the walk
- * here. */
+ * would overwrite it. Checking such an entry may take two reads, so the limit of reads may end the
+ * walk here. */
 static enum err check_behind(struct fat32_proof *p, struct fat32_directory *dir, const uint8_t *raw)
 {
     enum err e = ERR_OK;

@@ -15,13 +15,13 @@ enum err fat32_damaged(struct fat32 *fs, const char *what);
 /* As fat32_damaged, for damage that a read found; errors of the device do not change. */
 enum err fat32_name_damage(struct fat32 *fs, enum err e);
 
-/* Clusters that this many bytes take. */
+/* Return how many clusters this many bytes take. */
 uint64_t fat32_clusters_of(const struct fat32 *fs, uint64_t bytes);
 
 /* Follow the chain of an entry to its end; sets p->length. ERR_BAD_FILESYSTEM: the chain is
  * shorter than its file, is a cycle, meets a free cluster, leaves the volume, or has clusters
- * that another chain claims. Errors of the device. p->gave_up: the chain was not followed to its
- * end. */
+ * that another chain claims. Errors of the device. If p->gave_up is set, the chain was not followed
+ * to its end. */
 enum err fat32_visit_chain(struct fat32_proof *p, const struct fat32_entry *x);
 
 /* Visit all folders and files, from the root on. Errors as fat32_visit_chain. */

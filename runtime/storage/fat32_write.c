@@ -36,7 +36,7 @@ struct new_entry {
  * into the sector's free part, the next sector first becomes the folder's end. */
 struct place {
     uint64_t sector;  /* sector of the first free entry; 0: the folder's clusters are full */
-    unsigned index;   /* index of the first free entry there */
+    unsigned index;   /* index of that entry in the sector */
     uint32_t cluster; /* the folder's cluster that has the sector */
     bool at_end;      /* nothing comes after the first free entry */
     bool fits;
@@ -106,7 +106,7 @@ static void put_short_name(struct new_entry *new, unsigned number)
     unsigned n;
 
     memset(new->short_name, ' ', SHORT_BYTES);
-    /* Six letters and "~1", or five letters and "~10". */
+    /* The base name is six letters and "~1", or five letters and "~10". */
     n = put_upper(new->short_name, SHORT_BASE - (number > 9), new->name, base);
     new->short_name[n++] = '~';
     if (number > 9)
@@ -156,7 +156,7 @@ static void put_entries(struct new_entry *new)
 {
     unsigned parts = (unsigned)(strlen(new->name) + LDIR_UNITS - 1) / LDIR_UNITS;
 
-    /* The last part comes first. */
+    /* The last part of the name comes first. */
     for (unsigned i = 0; i < parts; i++)
         put_part(new, parts - i, i == 0, new->raw + i *FAT32_ENTRY_BYTES);
     put_short_entry(new, new->short_name, new->raw + parts *FAT32_ENTRY_BYTES);
@@ -292,7 +292,7 @@ static enum err put_here(struct fat32 *fs, const struct new_entry *new, const st
                SECTOR_BYTES - place->index * FAT32_ENTRY_BYTES);
     if (place->fits) {
         memcpy(at + place->index * FAT32_ENTRY_BYTES, new->raw, new->n *(size_t)FAT32_ENTRY_BYTES);
-    } else { /* free entries here no longer mark the end */
+    } else { /* free entries here must no longer mark the end */
         for (unsigned i = place->index; i < FAT32_SECTOR_ENTRIES; i++)
             at[i * FAT32_ENTRY_BYTES] = NAME_DELETED;
     }
@@ -310,7 +310,7 @@ static enum err add_entry(struct fat32 *fs, const char *folder, struct new_entry
     e = find_place(fs, folder, new->n, &place);
     if (e != ERR_OK)
         return e;
-    /* The clusters have no room: add one more, with the entries in it. */
+    /* The folder's clusters have no room: add one more, with the entries in it. */
     if (place.sector == 0)
         return grow(fs, new, place.cluster, &place.cluster);
     /* Write the new end first, then the link to it, then the entries. */
@@ -437,7 +437,7 @@ enum err fat32_publish(struct fat32 *fs, const char *folder, const char *name,
                           "a name has up to 63 letters, digits, '-', '_' and '.' of ASCII");
     e = fat32_check_free(fs, file);
     if (e == ERR_OK)
-        /* After a power cut the count of free clusters would be wrong. */
+        /* A power cut during the changes would leave a wrong count of free clusters. */
         e = fat32_forget_free(fs);
     if (e == ERR_OK)
         e = publish(fs, folder, name, file);

@@ -5,20 +5,20 @@
 #include "board/min_max.h"
 
 enum {
-    REQUEST_SECTORS = 512, /* 256 KiB, which is large for a card, and small enough as a step of
+    REQUEST_SECTORS = 512, /* 256 KiB: large for a card, and a small enough step of
                             * bytes_done */
     LEAST_REQUESTS = 4,    /* least requests of a read, so that data are checked while the rest
                             * arrives */
     FEW_IN_FLIGHT = 2,     /* requests in flight if the device has no preference: the current
                             * one and the next */
-    PART_SECTORS = 128,    /* parts are multiples of this: 64 KiB */
+    PART_SECTORS = 128,    /* requests are multiples of this part: 64 KiB */
     BACKOFF_POLLS = 1000,  /* polls before the first retry; each further retry waits this much
                             * longer */
-    SILENCE_STEPS = 8,     /* a gap between two polls counts as at most this part of the limit */
+    SILENCE_STEPS = 8,     /* a gap between two polls counts as at most 1 / 8 of the limit */
     LEAST_LOOKS = 8192,    /* least polls of another core before the device counts as silent: twice
                             * a full queue of requests at one block a poll */
-    UNSEEN_LIMITS = 16,    /* after this many limits the device is silent even if that core never
-                            * polls */
+    UNSEEN_LIMITS = 16,    /* after this many limits, the device counts as silent even if that core
+                            * never polls */
     TABLE_ALIGN = 64,
 };
 
@@ -27,7 +27,7 @@ static uint64_t file_end(const struct file *f)
     return (f->bytes + SECTOR_BYTES - 1) / SECTOR_BYTES * SECTOR_BYTES;
 }
 
-/* Set *extent and *sector to where file sector `at` lies; *extent == n_extents: beyond the end. */
+/* Find *extent and *sector of file sector `at`; *extent == n_extents if it is beyond the end. */
 static void file_seek(const struct file *f, uint64_t at, uint32_t *extent, uint64_t *sector)
 {
     uint32_t i = 0;
@@ -90,8 +90,8 @@ static void file_slot_submit(struct file_read *r, struct file_slot *slot)
 
     if (slot->backoff > 0) {
         slot->backoff--;
-        file_end_silence(r); /* this wait is not the device's, and the number of retries limits
-                              * it */
+        file_end_silence(r); /* the device does not cause this wait, which the number of retries
+                              * limits */
         return;
     }
     slot->request.done = false;
@@ -180,7 +180,7 @@ static void file_issue(struct file_read *r)
             return;
         }
         file_issue_one(r);
-        /* A full queue, or a failure that waits: more requests would only wait, too. */
+        /* If the queue is full, or a failure waits, more requests would only wait, too. */
         if (file_slot(r, r->n_slots - 1)->state == FILE_SLOT_WAITING)
             return;
     }
@@ -210,7 +210,7 @@ static bool file_is_silent_too_long(struct file_read *r)
 }
 
 /* Take the buffers back from a device that does not answer. After a reset the requests come back
- * as ERR_TIMEOUT and are tried again. A device without a reset will not answer any more. */
+ * as ERR_TIMEOUT and are tried again. A device that has no reset will not answer any more. */
 static void file_time_out(struct file_read *r)
 {
     struct block_device *dev = r->file->device;

@@ -44,8 +44,8 @@ struct file {
     char name[FILE_NAME_BYTES]; /* UTF-8, NUL-terminated; for messages */
     uint64_t bytes;
     uint32_t n_extents;
-    struct file_extent *table; /* the extents in file order, which cover `bytes`; NULL: they are in
-                                * the file itself */
+    struct file_extent *table; /* extents in file order, which cover `bytes`; NULL: they are in this
+                                * struct */
     struct file_extent few[FILE_FEW_EXTENTS]; /* ... here */
 };
 
@@ -64,7 +64,7 @@ struct file_slot {
 struct file_read {
     const struct file *file;
     uint8_t *buffer;
-    bool write; /* whether this is a write, by file_write_start */
+    bool write; /* this is a write, begun by file_write_start */
     uint64_t offset;
     uint64_t bytes;
     uint64_t bytes_done; /* contiguous bytes at the front of buffer that have arrived */
@@ -76,7 +76,7 @@ struct file_read {
     uint32_t n_slots;                        /* slots in use */
     uint64_t polled_at;                      /* ticks at the last poll */
     uint64_t silent_ticks;                   /* ticks without an answer */
-    uint32_t looks;                          /* the device's count at its last answer */
+    uint32_t looks;                          /* device->looks at the device's last answer */
     uint32_t n_timeouts;                     /* resets of the device so far */
     enum err status;                         /* ERR_BUSY, ERR_OK, or why it failed */
     enum err failure;                        /* first failure while the rest drains, otherwise
@@ -93,16 +93,16 @@ enum err file_read_start(struct file_read *r, const struct file *f, uint64_t off
                          size_t bytes);
 
 /* Drive the device and the read. ERR_BUSY: in progress. ERR_OK: all bytes are there. ERR_IO,
- * ERR_TIMEOUT: failed after the retries, r->failed_sector says where; the buffer belongs to the
+ * ERR_TIMEOUT: failed after the retries, at r->failed_sector; the buffer belongs to the
  * caller again (after ERR_TIMEOUT only if the device has a reset, see block_device.h). After
  * the read has ended, the result does not change. */
 enum err file_read_poll(struct file_read *r);
 
-/* Bytes of the request that comes next; 0: none is in flight. */
+/* Return the bytes of the request that ends next; 0 if none is in flight. */
 uint64_t file_read_awaited(const struct file_read *r);
 
-/* Send no more requests. Once requests in flight are done, polls return ERR_ABORTED, unless
- * the read has ended already. */
+/* Send no more requests. Stop the read: after requests in flight are done, polls return
+ * ERR_ABORTED, unless it has already ended. */
 void file_read_stop(struct file_read *r);
 
 /* Start r and poll until it ends; bounded by the file's timeout. */
@@ -124,7 +124,7 @@ uint64_t file_sector(const struct file *f, uint64_t offset);
  * contiguous. */
 const uint8_t *file_memory(const struct file *f, uint64_t offset, uint64_t bytes);
 
-/* (n_extents) where the file lies. */
+/* (n_extents) the places of the file. */
 static inline const struct file_extent *file_extents(const struct file *f)
 {
     if (f->table != NULL) {

@@ -6,7 +6,7 @@
 #include "flash_image/format/adapter.h"
 #include "flash_image/format/format.h"
 
-/* Ingot's other files, and files of other programs. */
+/* Marks of Ingot's other files, and of files of other programs. */
 static const struct file_mark marks[] = {
     { INGOT_MAGIC, "a model", "move it to models/" },
     { ADAPTER_MAGIC, "an adapter", "move it to adapters/, where /adapter finds it" },

@@ -8,11 +8,11 @@
 
 enum { NOT_ARRIVED = 0xa5 }; /* fills the buffer before a read */
 
-/* The loss if a half were overwritten. */
+/* The loss of saved data if a half is overwritten. */
 enum worth {
     WORTH_NOTHING, /* blank, or damaged */
     WORTH_UNKNOWN, /* the card cannot read it, at least this time */
-    WORTH_ALL,     /* it was read completely and is valid */
+    WORTH_ALL,     /* the half was read completely and is valid */
 };
 
 uint64_t halves_to_sectors(uint64_t bytes)
@@ -66,8 +66,8 @@ enum err halves_not_kept(struct halves *v, enum err e)
     return e;
 }
 
-/* The buffer may already hold the expected bytes. A read that brings nothing, or a stale line of
- * the CPU's cache, must not look like success. */
+/* The buffer may already hold the expected bytes, so fill it first: a read that brings nothing, or
+ * a stale cache line, must not look like success. */
 static enum err read_sectors(struct halves *v, uint64_t at, void *to, size_t bytes)
 {
     memset(to, NOT_ARRIVED, bytes);
@@ -174,7 +174,7 @@ enum err halves_find(const struct halves *v)
     if (v->valid[v->newest]) {
         return ERR_OK;
     }
-    /* Nothing is known about the contents of an unreadable part. */
+    /* The contents of an unreadable part are unknown. */
     return v->unreadable[0] || v->unreadable[1] ? ERR_IO : ERR_NOT_FOUND;
 }
 

@@ -2,10 +2,10 @@
  * The file already exists and keeps its size and place, so a save never changes the file system.
  *
  * The two halves of a file are written alternately. A half is a header of one sector and a payload.
- * The half with the highest sequence number counts whose header is valid and whose payload matches
- * its CRC. The payload is written first and read back, because a card may report a write that it
- * did not do; the header is written last. So a power cut at any sector leaves the old save or the
- * new one. */
+ * Among the halves with a valid header and a payload that matches its CRC, the one with the highest
+ * sequence number counts. The payload is written first and read back, because a card may report a
+ * write that it did not do; the header is written last. So a power cut at any sector leaves the old
+ * save or the new one. */
 #ifndef INGOT_RUNTIME_HALVES_H
 #define INGOT_RUNTIME_HALVES_H
 
@@ -37,7 +37,7 @@ struct halves {
     struct half_header h[2];
     bool valid[2];                          /* header [i] is valid */
     bool unreadable[2];                     /* the device cannot read header [i] */
-    bool is_cut;                            /* the file is shorter than what was saved there */
+    bool is_cut;                            /* the file is shorter than its saved data */
     unsigned newest;                        /* the valid half with the highest sequence number; 0 if
                                              * none is valid */
     _Alignas(64) struct half_header sector; /* buffer for a header */
@@ -57,7 +57,7 @@ void halves_begin(struct halves *v, const struct file *file, void *buffer, size_
 
 /* Read both headers. A sector that cannot be read is noted; other errors of file.h are returned. */
 enum err halves_read(struct halves *v, const char *magic);
-/* Note that the header of a half is not valid after all. */
+/* Record that the header of a half has proved not valid. */
 void halves_drop(struct halves *v, unsigned half);
 /* Check that a half has a valid header. ERR_NOT_FOUND: none has (no message is set). ERR_IO: a
  * header that may be valid cannot be read. */

@@ -49,7 +49,7 @@ static void submit_asked(struct io_core *c)
     }
 }
 
-/* Return finished requests. True: others are still in flight. */
+/* Return finished requests. Return true if others are still in flight. */
 static bool finish(struct io_core *c)
 {
     bool busy = false;
@@ -68,8 +68,8 @@ static bool finish(struct io_core *c)
     return busy;
 }
 
-/* Do a step of work. False: there is nothing to do. The count of polls is relaxed, because it
- * orders nothing and only a timeout reads it. */
+/* Do a step of work. Return false if there is nothing to do. The count of polls is relaxed, because
+ * it orders nothing and only a timeout reads it. */
 static bool step(struct io_core *c)
 {
     bool busy;
@@ -271,7 +271,7 @@ void io_core_open(struct io_core *c, struct block_device *inner, const struct pl
     c->device.poll = io_core_poll;
     c->device.looks = io_core_looks;
     c->device.wanted_requests = block_device_wanted(IO_CORE_DEPTH);
-    /* Waiting uses the count of requests, not the device. */
+    /* The wait is on the count of requests, not on the device. */
     c->device.wait = NULL;
     c->device.reset = NULL;
     if (inner->reset != NULL) {

@@ -40,7 +40,7 @@ struct io_core {
     _Atomic uint32_t requests;                /* counts requests and orders */
     _Atomic uint32_t asleep;                  /* the serving core may be asleep until requests
                                                * come */
-    _Atomic uint32_t looks;                   /* how often the serving core has polled the device */
+    _Atomic uint32_t looks;                   /* number of the serving core's polls */
     enum err reset_status;
 };
 
@@ -63,7 +63,7 @@ void io_core_start(struct io_core *c, unsigned core);
 void io_core_serve(void *io_core);
 void io_core_stop(void *io_core);
 
-/* How much of the device's progress a poller has seen. */
+/* The device's progress that a poller has seen. */
 struct io_core_watch {
     uint32_t finished, looks;
 };

@@ -41,7 +41,7 @@ enum {
     BIG_BLOCK = 4096 / SECTOR_BYTES,
 };
 
-/* A header's facts about its table. */
+/* The fields of a header that describe its table. */
 struct gpt {
     uint64_t sector; /* the table's first sector */
     uint32_t block;  /* sectors of an LBA */
@@ -93,7 +93,7 @@ static void bound(struct partitions *all, const struct partition *other)
     for (unsigned i = 0; i < all->n; i++) {
         struct partition *p = &all->list[i];
 
-        /* Guessed places are in other blocks, so they limit only one another. */
+        /* Guessed partitions count in other blocks, so they limit only one another. */
         if (p->is_guess != other->is_guess || p->sector == 0)
             continue;
         if (other->sector > p->sector && other->sector < p->end)
@@ -181,9 +181,9 @@ static enum err gpt_read(struct fat32 *fs, uint64_t sector, uint32_t block, stru
     return e;
 }
 
-/* Find the GPT: first the header for the device's block size, then its copy in the last block. A
- * disk that was copied between devices with different blocks has its header elsewhere, so both
- * are also tried with the other size. */
+/* Find the GPT: first the header for the device's block size, then its copy in the last block. If a
+ * disk was copied between devices with different blocks, its header is elsewhere, so both are also
+ * tried with the other block size. */
 static enum err gpt_find(struct fat32 *fs, struct gpt *g)
 {
     uint64_t end = fs->device.device->n_sectors;
@@ -194,7 +194,7 @@ static enum err gpt_find(struct fat32 *fs, struct gpt *g)
 
     for (unsigned i = 0; i < 4; i++) {
         uint32_t block = blocks[i / 2];
-        /* LBA 1, or the last of the device. */
+        /* The header is in LBA 1, or in the device's last LBA. */
         uint64_t sector = i % 2 == 0 ? block : (end / block - 1) * block;
         enum err e = ERR_TRUNCATED;
 
@@ -202,7 +202,7 @@ static enum err gpt_find(struct fat32 *fs, struct gpt *g)
             e = gpt_read(fs, sector, block, g);
         if (e == ERR_OK || e == ERR_TIMEOUT)
             return e;
-        if (i == 0) { /* keep the message about the first copy */
+        if (i == 0) { /* keep the message about the first header */
             first = e;
             why = fs->why != NULL ? fs->why : "GPT: the disk is too small for one";
         }
@@ -279,7 +279,7 @@ static bool is_usual_type(uint8_t type)
     return is_fat32_type(type) || type == TYPE_EXFAT;
 }
 
-/* Read an entry whose LBAs count in blocks of this many sectors. False: the entry is unused. */
+/* Read an entry whose LBAs count in blocks of this many sectors. False if the entry is unused. */
 static bool mbr_partition(const struct fat32 *fs, const uint8_t *entry, uint32_t block,
                           bool is_guess, struct partition *out)
 {

@@ -15,11 +15,11 @@ enum { PARTITIONS_MOST = 16 }; /* only this many partitions are considered */
 
 struct partition {
     uint64_t sector; /* its first sector on the device; 0: beyond the device's end */
-    uint64_t end;    /* the sector after its last one; another partition that begins earlier ends
-                      * it */
+    uint64_t end;    /* the sector after its last one; it also ends where another partition
+                      * begins */
     bool is_fat32;   /* the table says that it is FAT32; otherwise its boot sector decides */
     bool has_length; /* the table gives its length; otherwise it extends to the next partition */
-    bool is_guess;   /* its place was computed in the blocks of another disk */
+    bool is_guess;   /* its place was computed with the block size of another disk */
 };
 
 struct partitions {
@@ -39,7 +39,7 @@ struct partitions {
  * read. fs->why says what is wrong. */
 enum err partitions_find(struct fat32 *fs, struct partitions *out);
 
-/* CRC-32 of the GPT (IEEE 802.3, reflected): of the bytes so far, 0 at the start, and data. */
+/* CRC-32 of the GPT (IEEE 802.3, reflected), continued over data; crc is 0 at the start. */
 uint32_t partitions_crc32(uint32_t crc, const uint8_t *data, uint32_t bytes);
 
 #endif

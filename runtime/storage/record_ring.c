@@ -52,8 +52,8 @@ enum err record_ring_open(struct record_ring *r, const struct file *file, void *
         enum err e;
 
         n = min_u64(most, r->sectors - at);
-        memset(buffer, 0, (size_t)n * SECTOR_BYTES); /* zeros are not a header, in case nothing
-                                                      * arrives */
+        memset(buffer, 0, (size_t)n * SECTOR_BYTES); /* zeros are not a header, so a read that
+                                                      * brings nothing finds none */
         e = file_read_now(&r->io, file, at * SECTOR_BYTES, buffer, (size_t)n * SECTOR_BYTES);
         if (e != ERR_OK) {
             return e;

@@ -17,7 +17,7 @@ struct record_header {
     char magic[8];       /* "INGOTREC" */
     uint32_t version;    /* 1 */
     uint32_t header_crc; /* CRC-32C of the header with this field zero */
-    uint64_t sequence;   /* the file's first is 1 */
+    uint64_t sequence;   /* number of the record; the file's first is 1 */
     uint32_t bytes;      /* bytes after the header, at least 1 */
     uint32_t crc;        /* CRC-32C of these bytes */
 };
@@ -31,8 +31,8 @@ struct record_ring {
     uint64_t sequence; /* number of the newest record; 0: there is none */
 };
 
-/* Read a header from a sector. False: no record begins there, or it does not fit this many
- * sectors. */
+/* Read a header from a sector. Return false if no record begins there, or if it does not fit this
+ * many sectors. */
 bool record_ring_look(const uint8_t *sector, uint64_t sectors, struct record_header *h);
 uint64_t record_ring_sectors(uint32_t bytes);
 

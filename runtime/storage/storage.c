@@ -211,8 +211,8 @@ static enum err open_on_card(struct storage *s, struct block_device *device, con
     return storage_card_error_message(s, device, e);
 }
 
-/* Return true if a device may have the model. Erased flash may not unless its name was given, and
- * neither may an empty slot. */
+/* Return true if a device may have the model. An empty slot cannot have one, and erased flash
+ * counts only if it was named. */
 static bool is_candidate(struct storage *s, struct block_device *d, const char *name)
 {
     if (d->error_message != NULL) {
@@ -296,8 +296,8 @@ static enum err find_on_devices(struct storage *s, const struct place *place, co
         }
         if (e != ERR_NO_DEVICE) {
             storage_say(s, "%s",
-                        s->error_message); /* error of the previous device: the next one may have
-                                            * the model */
+                        s->error_message); /* ignore the previous device's error: the next one may
+                                            * have the model */
         }
         e = open_model(s, d, name, table, out);
     }
@@ -332,7 +332,7 @@ enum err storage_find_model(struct storage *s, const char *name, const struct fi
 
 enum err storage_check_model(struct storage *s, const char *name)
 {
-    struct file found; /* extents beyond the few in the file do not fit, and are not needed */
+    struct file found; /* ERR_TOO_FRAGMENTED is fine here: the extents are not needed */
     enum err e = storage_find_model(s, name, NULL, &found);
 
     /* The model exists; loading provides a table for its extents. */

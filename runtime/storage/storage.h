@@ -23,7 +23,7 @@ struct storage_setup {
     bool pio;                        /* the platform was told to use_pio */
     struct trace *trace;             /* trace of the transfers that a core moves; may be NULL */
     void (*log)(void *context,
-                const char *line); /* logs a line about a device, a model, or an error of a card;
+                const char *line); /* writes a log line about a device, a model, or a card's error;
                                     * may be NULL */
     void *context;                 /* of log */
 };
@@ -33,15 +33,15 @@ struct storage {
     struct block_device *devices[BOARD_MAX_BLOCK]; /* in the order in which models are looked for */
     unsigned n_devices;
     struct block_device *found[BOARD_MAX_BLOCK];   /* the drivers' own devices */
-    struct block_device *fronted[BOARD_MAX_BLOCK]; /* with the same numbers: the devices that
-                                                    * other code uses */
+    struct block_device *fronted[BOARD_MAX_BLOCK]; /* by the same index: the devices that other code
+                                                    * uses */
     struct bounce
-        bounces[BOARD_MAX_BLOCK]; /* with the same numbers: for memory that DMA does not reach */
+        bounces[BOARD_MAX_BLOCK]; /* by the same index: for memory that DMA does not reach */
     struct memory_range spare[BOARD_MAX_RAM - 1]; /* the platform's spare memory, without what
                                                    * bounces took */
-    struct io_core fronts[BOARD_MAX_BLOCK]; /* with the same numbers: for devices whose data a core
+    struct io_core fronts[BOARD_MAX_BLOCK]; /* by the same index: for devices whose data a core
                                   * moves */
-    bool is_open;                           /* from now on all of `memory` belongs to models */
+    bool is_open;                           /* after the start: all of `memory` belongs to models */
     struct block_device initrd;             /* memory, as a device */
     struct fat32 fs;                        /* the card in use */
     struct fat32_entry entry;
@@ -68,8 +68,8 @@ bool storage_look(struct storage *s, const struct file *const *files, unsigned n
 
 /* Resolve a model to *out, with its extents in the table, which must stay as long as *out is
  * used. name: "" is the first model (initrd, then NVMe drives, USB drives, cards, flash), or
- * "initrd", "flash", or a name or path on the first drive or card that has it; "nvme:", "usb:"
- * or "card:" before it limits the search to those, and is then part of out->name. The first
+ * "initrd", "flash", or a name or path, searched on all drives and cards; a prefix "nvme:", "usb:"
+ * or "card:" limits the search to these devices, and is then part of out->name. The first
  * model of a card is the first valid model by name; other files before it are logged, with what to
  * do. ERR_NO_DEVICE: nothing is attached. ERR_NOT_FOUND, and the errors of
  * fat32.h: s->error_message. */

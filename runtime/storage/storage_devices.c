@@ -156,7 +156,7 @@ static void mark_used(struct storage *s, const struct file *const *files, unsign
     }
 }
 
-/* Return the number of a device among the known ones; n_devices: it is unknown. */
+/* Return the index of a device among the known ones; n_devices if it is unknown. */
 static unsigned number_of(const struct storage *s, const struct block_device *d)
 {
     unsigned i = 0;
@@ -181,13 +181,13 @@ static void take_device(struct storage *s, struct block_device *d)
     bool is_new = i == s->n_devices;
 
     if (is_new && (i == BOARD_MAX_BLOCK || d->n_sectors == 0)) {
-        return; /* it is only named, because it cannot be used */
+        return; /* only log the device, because it cannot be used */
     }
     s->found[i] = d;
     s->n_devices += is_new;
     if (d->in_use || d->error_message != NULL) {
         s->fronted[i] = is_new ? d : s->fronted[i];
-        s->fronted[i]->error_message = d->error_message; /* requests in flight there stay */
+        s->fronted[i]->error_message = d->error_message; /* keep this device's requests in flight */
     } else {
         put_fronts(s, i);
     }

@@ -210,7 +210,7 @@ enum err storage_read_grammar(struct storage *s, const char *name, const struct 
     return read_whole(s, path, ": `ingot grammar` makes one", table, memory);
 }
 
-/* Read the text FOLDER/NAME.txt. rule: the message for a name that is not allowed. */
+/* Read the text FOLDER/NAME.txt. rule is the message for a name that is not allowed. */
 static enum err read_text(struct storage *s, const char *folder, const char *name, const char *rule,
                           const struct file_table *table, struct storage_memory *memory)
 {
@@ -331,7 +331,7 @@ enum err storage_find_kept(struct storage *s, struct file *out)
     return e;
 }
 
-/* The conversations for which a card has files. */
+/* The conversations for which a card has files, as a text. */
 struct saves {
     char names[128]; /* with a comma after each */
     size_t n;        /* bytes of the names */
@@ -390,8 +390,8 @@ static void list_saves(struct storage *s, struct saves *v)
     }
 }
 
-/* Give the command that makes a card with a file for a conversation of this size. It also names
- * the present card's files, because a new card has only the named files, all of one size. */
+/* Give the command that makes a card with a file for a conversation of this size. The command also
+ * names the present card's files, because a new card has only the named files, all of one size. */
 static enum err no_save(struct storage *s, const char *path, const char *name, uint64_t bytes)
 {
     unsigned mib = (unsigned)((bytes + MIB - 1) / MIB), most;
@@ -403,7 +403,7 @@ static enum err no_save(struct storage *s, const char *path, const char *name, u
         return storage_fail(s, ERR_NOT_FOUND, "the card has no %s: nothing was saved as %s", path,
                             name);
     }
-    /* The new card reserves what this one reserves. */
+    /* The new card must reserve what this card reserves. */
     list_saves(s, &v);
     if (v.n == 0 && !is_default) {
         add_save(&v, "chat", 0);

@@ -11,8 +11,8 @@
 enum {
     LOGGED_MODELS = 4,  /* models logged at the start, so that they fit the first screen */
     NAMED_FILES = 4,    /* other files logged at the start */
-    MOST_READS = 16384, /* reads from the card to check files; after these no more files are
-                         * checked */
+    MOST_READS = 16384, /* most reads from the card to check
+                         * files */
 };
 
 static const struct file_mark unknown = { "", "not an .ingot file", "make one with `ingot pack`" };

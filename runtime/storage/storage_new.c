@@ -53,8 +53,8 @@ static bool split(const char *path, struct storage_new *new)
     return false;
 }
 
-/* Reserve room on the mounted card. The file keeps its extents at the table's front; the rest of
- * the table is for the proof, now and when the file is published. */
+/* Reserve room on the mounted card. The file's extents are at the table's front; the proof uses the
+ * rest of the table, now and when the file is published. */
 static enum err reserve(struct storage *s, struct storage_new *new, uint64_t bytes,
                         const struct file_table *table)
 {

@@ -25,7 +25,7 @@ struct file_timeout storage_timeout(const struct storage *s);
 bool storage_is_raw(const struct block_device *d);
 
 /* Mount the first device from number *i on that has a file system; *i becomes the number after
- * it. NULL: no more; s->error_message is about the last device, if it has no file system. */
+ * it. Return NULL if no more has one; s->error_message is then about the last device. */
 struct block_device *storage_mount_next(struct storage *s, unsigned *i);
 
 /* Return the prefix of the names of models on such a device, for example "usb:". */

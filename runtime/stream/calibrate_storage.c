@@ -8,16 +8,16 @@ enum {
     LEAST_SAMPLES = 4,
     MOST_SAMPLES = 32,
     ALONE_BYTES = 256 << 10, /* size of one request of a file */
-    ALONE_HZ = 20,           /* on a slow card less: as much as it reads in 50 ms */
+    ALONE_HZ = 20,           /* smaller on a slow card: the bytes that it reads in 50 ms */
     ALONE_LEAST = 3,
     ALONE_MOST = 16,    /* most samples; a tenth of a second also ends them */
-    LEAST_PERCENT = 50, /* a lower percentage is only the time of a poll */
+    LEAST_PERCENT = 50, /* a lower percentage is only the cost of polls */
 };
 
-/* How much of a request's time a core spends on it, in percent: the time to start the request,
- * and the time that is still needed after a pause without polls of 1.5 times its duration. 0 for a
- * device that works without polls: firmware that only reports a finished request late does not take
- * a core. */
+/* Return the part of a request's time that a core spends on it, in percent: the time to start the
+ * request, and the time that it still needs after a pause of 1.5 times its duration without polls.
+ * 0 for a device that works without polls: firmware that only reports a finished request late does
+ * not take a core. */
 static uint32_t measure_io_core(const struct plan_rates *rates, const struct file *file,
                                 const struct platform_clock *clock, struct memory_range memory)
 {
@@ -94,7 +94,7 @@ static enum err wait_sample(struct samples *p, unsigned n)
     return read->status;
 }
 
-/* Read samples for a third of a second, at least LEAST_SAMPLES. Returns how many came; 0: one
+/* Read samples for a third of a second, at least LEAST_SAMPLES. Return how many came; 0 if one
  * failed. */
 static unsigned read_samples(struct samples *p)
 {

@@ -78,7 +78,7 @@ static enum err check_fit(struct expert_use *u, const struct file *file, const s
 
 /* ---- read ----------------------------------------------------------------------------------- */
 
-/* The sink of counts while a payload passes: expert number `at` of the model is next. */
+/* Receives the counts of a payload that is being read, next those of expert number `at`. */
 struct sink {
     const struct image *image;
     struct plan_use *found;
@@ -144,8 +144,8 @@ static void clear(const struct image *image, struct plan_use *found, struct stre
     }
 }
 
-/* Nothing is stored before the CRC was right once; the bytes that are then stored must have the
- * same CRC. */
+/* Read twice: nothing is stored before the CRC was right once, and the bytes that are stored must
+ * have the same CRC. */
 static enum err read_half(struct expert_use *u, unsigned half, struct sink sink)
 {
     const struct expert_use_header *h = header_of(u, half);

@@ -39,7 +39,7 @@ struct expert_use {
 /* Bytes that the file must have; 0: the model has no experts. */
 uint64_t expert_use_bytes(const struct image *image);
 
-/* Read the newest valid counts into *found (for a plan) and into the experts of a stream; either
+/* Read the newest valid counts into *found (for a plan) and into a stream's experts; either pointer
  * may be NULL. After an error both hold zeros. ERR_NOT_FOUND: nothing was saved.
  * ERR_BAD_MODEL: the counts are of another model or version. ERR_BAD_CHECKSUM: both halves are
  * damaged. Errors of file.h. */

@@ -28,7 +28,7 @@ static struct kv_layers layers_of(const struct image *image)
 
 /* Sums of the sizes of pages. */
 struct page_sums {
-    uint64_t spilled, whole; /* layers on the card, and layers in memory */
+    uint64_t spilled, whole; /* sums over layers on the card, and over layers in memory */
 };
 
 static struct page_sums add_pages(const struct image *image, struct kv_types types,
@@ -174,7 +174,7 @@ static void check_ahead(struct kv_pages_slot *slot)
     }
 }
 
-/* The poll of struct stream_guest. */
+/* The poll function of struct stream_guest. */
 static bool poll_pages(void *context, uint64_t *bytes)
 {
     struct kv_pages *s = context;
@@ -212,7 +212,7 @@ void kv_pages_reset(struct kv_pages *s)
     s->turn = s->slots;
 }
 
-/* The reset of struct stream_guest. */
+/* The reset function of struct stream_guest. */
 static void reset_pages(void *context)
 {
     kv_pages_reset(context);
@@ -230,7 +230,7 @@ static void place_layer(struct kv_pages *s, struct kv_pages_layer *l, uint64_t *
         l->place = arena_take(arena, ARENA_KV, whole);
         return;
     }
-    /* In memory are the page that is not full yet, and a checksum for each page on the card. */
+    /* Memory keeps the page that is not full yet, and a checksum for each page on the card. */
     l->tail = arena_take(arena, ARENA_KV, l->page_bytes);
     l->sums = arena_take(arena, ARENA_KV, s->kv->n_tiles * sizeof(uint32_t));
     l->offset = *at;
@@ -345,8 +345,8 @@ static void place_tail(struct kv_pages *s, struct kv_pages_slot *slot)
     l->on_card = page;
 }
 
-/* Return true if requests of the previous run lack pages, because the cache was longer then or
- * fewer pages were needed. */
+/* Return true if pages are missing among those requested in the previous run, when the cache was
+ * longer or fewer pages were needed. */
 static bool lacks_pages(const struct kv_pages *s)
 {
     bool lacks = false;
@@ -375,7 +375,7 @@ void kv_pages_begin(struct kv_pages *s, uint32_t position, bool all)
     s->all = all;
     s->position = position;
     s->valid = UINT32_MAX;
-    for (uint32_t i = 0; i < s->n_layers; i++) { /* pages after the position are not read again */
+    for (uint32_t i = 0; i < s->n_layers; i++) { /* pages after the position no longer count */
         s->layers[i].on_card = min_u32(s->layers[i].on_card, (uint32_t)tiles(s->position));
     }
     /* The pages that were requested ahead do not suffice, so request again. */
@@ -455,7 +455,7 @@ enum err kv_pages_leave(struct kv_pages *s, uint32_t layer, uint32_t end)
         return fail(s, layer, first, &s->write, e);
     }
     slot->layer->on_card = last;
-    /* The page that is not full waits in memory for the next pass. */
+    /* The page that is not full stays in memory for the next pass. */
     if (end % KV_TILE != 0) {
         memcpy(slot->layer->tail, slot->buffer + last * slot->layer->page_bytes,
                slot->layer->page_bytes);

@@ -9,7 +9,7 @@
  *
  * Memory keeps the CRC-32C of each page. A page that cannot be read ends the cache before it:
  * later positions are computed again from their tokens. The file keeps its size and place. Its
- * contents are worthless after a restart. The stream polls and resets the pages as its guest. Core
+ * contents are not used after a restart. The stream polls and resets the pages as its guest. Core
  * 0 only. */
 #ifndef INGOT_RUNTIME_KV_PAGES_H
 #define INGOT_RUNTIME_KV_PAGES_H
@@ -33,11 +33,11 @@ enum {
 struct stream;
 
 struct kv_pages_layer {
-    bool spills;    /* whether the layer spills; if not, it is in memory, or keeps nothing of its
+    bool spills;    /* the layer spills; otherwise it is in memory, or keeps nothing of its
                      * own */
     uint8_t *place; /* place of a layer in memory */
     size_t page_bytes;
-    uint8_t *tail;   /* for a layer that spills: the partial page, number on_card, if it exists */
+    uint8_t *tail;   /* if it spills: the partial page, number on_card, if there is one */
     uint32_t *sums;  /* (n_tiles) checksums of the pages on the card */
     uint64_t offset; /* offset of its pages in the file */
     uint32_t number;
@@ -46,7 +46,7 @@ struct kv_pages_layer {
 
 struct kv_pages_slot {
     uint8_t *buffer; /* (n_tiles, page_bytes) of the layer with the largest pages */
-    bool used;       /* holds a layer's pages, or they are arriving */
+    bool used;       /* a layer's pages are here, or are arriving */
     bool bad;        /* the page after the checked ones has a wrong checksum */
     struct kv_pages_layer *layer;
     uint32_t first, n; /* requested pages: from number `first` to before number n */
@@ -101,10 +101,10 @@ void kv_pages_begin(struct kv_pages *s, uint32_t position, bool all);
  * and kv_pages_take_valid returns how many positions are left. */
 enum err kv_pages_enter(struct kv_pages *s, uint32_t layer);
 
-/* The layer has `end` positions now. Errors as above; no earlier position is lost. */
+/* Call when the layer has `end` positions. Errors as above; no earlier position is lost. */
 enum err kv_pages_leave(struct kv_pages *s, uint32_t layer, uint32_t end);
 
-/* Positions that are left after pages were lost, reported once; UINT32_MAX: no page was lost. */
+/* Return, once, how many positions are left after a loss of pages; UINT32_MAX if none was lost. */
 uint32_t kv_pages_take_valid(struct kv_pages *s);
 
 /* Give up the pass: wait for requests in flight, and empty the slots. */

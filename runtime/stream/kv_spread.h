@@ -6,14 +6,14 @@
 #include "runtime/image/image.h"
 
 /* Return the number of layers that may spill: they keep keys and values that no other layer reads.
- * Such keys and values would have left memory before the other layer's turn. */
+ * Keys and values that another layer reads would have left memory before that layer's turn. */
 uint32_t kv_spread_most(const struct image *image);
 
 /* Goes through the layers in order. */
 struct kv_spread {
     const struct image *image;
     uint64_t n, whole; /* layers that may spill, and how many of them stay in memory */
-    uint64_t at;       /* how many layers that may spill were visited */
+    uint64_t at;       /* number of layers visited so far that may spill */
 };
 
 struct kv_spread kv_spread_begin(const struct image *image, uint32_t n_spilled);

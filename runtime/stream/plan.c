@@ -16,9 +16,9 @@
 #include "runtime/stream/plan_private.h"
 
 enum {
-    FASTER_PERCENT = 3, /* another plan is preferred only if it is faster by this, because
-                         * rates are accurate only to a few percent */
-    REGAIN_TOKENS = 16, /* tokens of a reply that may make up for a slower prompt */
+    FASTER_PERCENT = 3, /* another plan must be faster by this fraction, because rates are accurate
+                         * only to a few percent */
+    REGAIN_TOKENS = 16, /* tokens of a reply whose gain may outweigh a slower prompt */
     HEAD_PARTS = 4,     /* parts of the room for layers and head; the head is tried with each */
 };
 
@@ -143,7 +143,7 @@ static void stream_tiled(struct plan *plan, const struct plan_weights *w, uint64
 }
 
 /* Return true if a token takes less time, by more than the error of the rates, and a chunk of a
- * prompt takes not much more, or at most what a short reply regains. */
+ * prompt takes not much more time, or not more than a short reply regains. */
 static bool is_faster(const struct plan_prediction *other, const struct plan_prediction *than)
 {
     if (than->decode_ns == 0 ||
@@ -208,8 +208,8 @@ static bool try_streamed(struct plan *plan, const struct plan_weights *w, uint64
     return true;
 }
 
-/* The rest of the memory keeps more than the one embedding row that a token needs. (try_streamed
- * and try_resident have counted one row, so n is at least 1.) */
+/* Use the rest of the memory for more rows of the embedding than the one that a token needs.
+ * (try_streamed and try_resident have counted one row, so n is at least 1.) */
 static void keep_rows(struct plan *plan, const struct plan_weights *w, uint64_t limit)
 {
     const struct plan_memory *m = &plan->memory;
@@ -276,8 +276,8 @@ static bool try_all(struct plan *plan, const struct plan_weights *w, uint64_t li
 
 /* ---- candidates ----------------------------------------------------------------------------- */
 
-/* Plan one candidate, whose chunk and number of spilled layers are in *plan. *l: the sizes that it
- * used. */
+/* Plan one candidate, whose chunk and number of spilled layers are in *plan. **l gets the sizes
+ * that were used. */
 static enum err plan_candidate(struct plan *plan, const struct plan_request *r,
                                const struct plan_weights *w, struct plan_layout *l)
 {

@@ -13,14 +13,14 @@
 
 enum {
     PLAN_SLOTS = 2,              /* cores compute from one while the other fills; a pinned layer
-                                  * saves more than a third slot (docs/STREAMING.md) */
+                                  * saves more time than a third slot */
     PLAN_MOST_ROWS = 4,          /* groups of embedding rows kept, if the embedding streams */
     PLAN_EXPERT_BYTES = 20,      /* bytes of struct stream_expert, for each expert with a cache */
     PLAN_TABLE_ROWS = 32,        /* tokens whose rows of the table per layer are kept */
     PLAN_DEFAULT_CHUNK = 128,    /* prompt tokens that pass the layers together */
     PLAN_DEFAULT_CONTEXT = 4096, /* most tokens of a context if ctx= is not given */
     PLAN_LEAST_CHUNK = 16,       /* least chunk if memory is short */
-    PLAN_CACHED_CHUNK = 32,      /* least chunk in order to fit the core's cache */
+    PLAN_CACHED_CHUNK = 32,      /* least chunk if it is made smaller to fit the core's cache */
     PLAN_ERROR_MESSAGE_BYTES = 256,
     PLAN_ADVICE_BYTES = 320,
 };
@@ -37,8 +37,8 @@ struct plan_rates {
     uint64_t card;                   /* bytes a second */
     uint32_t io_core;                /* percent of a transfer's time for which a core moves it */
     uint32_t cores;                  /* cores that computed during the measurement */
-    const struct plan_rates *lent;   /* rates of computing without one core, which may move the
-                                      * card's data instead; otherwise NULL */
+    const struct plan_rates *lent;   /* rates of computing without one core, if it may move the
+                                      * card's data; otherwise NULL */
     uint32_t decode[INGOT_N_TYPES];  /* picoseconds for a byte of weights and one token, by all
                                       * cores */
     uint32_t prefill[INGOT_N_TYPES]; /* picoseconds for a byte of weights and each token of a
@@ -47,8 +47,8 @@ struct plan_rates {
     uint32_t layer_prefill;          /* nanoseconds for each token of a chunk; 0: as for one
                                       * token */
     uint32_t check;                  /* picoseconds of a byte's checksum, by all cores */
-    bool disturbed; /* other programs used the cores during the measurement: it may be far too
-                     * slow */
+    bool disturbed; /* other programs used the cores during the measurement: rates may be far too
+                     * low */
 };
 
 /* How often a token's expert was found at each place of its layer's order of use, summed
@@ -73,7 +73,7 @@ struct plan_limits {
 struct plan_work {
     size_t extra_scratch;    /* for tokenizer and sampler, in addition to the context's ids */
     uint32_t kept_sequences; /* sequences besides the current one */
-    size_t line_bytes;       /* bytes of each of these for features */
+    size_t line_bytes;       /* bytes that features need for each of these */
     uint64_t (*kept_bytes)(uint32_t context, uint32_t kept_sequences); /* for themselves */
     size_t learn_bytes;   /* memory for learning; 0: none */
     size_t states;        /* bytes of states other than keys and values, for a sequence */
@@ -94,7 +94,7 @@ struct plan_request {
     const struct plan_use *use; /* use of its experts; NULL: unknown. It outlives the plan */
 };
 
-/* The layers. plan->pinned says which stay in memory; `read` is for the others. */
+/* The layers. plan->pinned says which stay in memory; `read` counts the others. */
 struct plan_layers {
     uint32_t n_pinned, n_streamed;
     uint64_t read; /* bytes per pass */
@@ -115,8 +115,8 @@ struct plan_experts {
 
 /* The output matrix. */
 struct plan_head {
-    bool tiled;         /* from first_row on it passes through the slots in tiles of rows; otherwise
-                * all below is 0 */
+    bool tiled;         /* from first_row on it passes through the slots in tiles of rows; if false,
+                * all other fields are 0 */
     uint32_t first_row; /* first row of the first tile, a multiple of 8: earlier rows stay */
     uint32_t tile_rows; /* rows of a full tile, a multiple of 8 */
     uint32_t n_tiles;
@@ -188,8 +188,8 @@ struct plan {
     struct plan_kv kv;
     struct plan_rates rates;
     struct plan_prediction prediction;
-    char advice[PLAN_ADVICE_BYTES]; /* how the model could become resident; empty: it is, or cannot
-                                     * be */
+    char advice[PLAN_ADVICE_BYTES]; /* how the model could become resident; empty if it is, or
+                                     * cannot be */
     bool mem_is_short;              /* after an error: there is more room without mem= */
     char error_message
         [PLAN_ERROR_MESSAGE_BYTES]; /* after an error: a message about what does not fit and what
@@ -256,9 +256,9 @@ struct plan_tile {
 void plan_head_tile(const struct plan *plan, const struct image *image, uint32_t i,
                     struct plan_tile *tile);
 
-/* The resident rows that are computed just before tile number i, so that cores have work, and a
- * slot is free, while the next tiles arrive. Whole groups; none before some tiles if few rows are
- * resident. */
+/* Return the resident rows that are computed just before tile number i, so that cores have work,
+ * and a slot is free, while the next tiles arrive. These are whole groups; if few rows are
+ * resident, some tiles have none. */
 struct plan_share {
     uint32_t first_row;
     uint32_t n_rows;

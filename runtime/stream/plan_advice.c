@@ -39,8 +39,8 @@ static unsigned smaller_type(const struct image *image, uint64_t total)
     return INGOT_N_TYPES;
 }
 
-/* Types of keys and values that take less than the requested one: the most exact of those with
- * which weights of `needed` bytes fit. "": none, or something else prevents it. */
+/* Return a type of keys and values that is smaller than the requested one: the most exact with
+ * which weights of `needed` bytes fit. "" if there is none, or if something else is in the way. */
 static const char *fitting_kv(const struct plan *plan, const struct plan_request *r,
                               uint64_t needed, char name[KV_TYPES_NAME_BYTES])
 {
@@ -52,7 +52,7 @@ static const char *fitting_kv(const struct plan *plan, const struct plan_request
         struct plan_request smaller = *r;
         struct plan_layout l;
 
-        /* Compute the layout again with that type: are the weights within their limit? */
+        /* Compute the layout again with that type, to see if the weights are within their limit. */
         smaller.limits.kv = types[i];
         if (kv_cache_bytes(&layers, plan->context, types[i]) >= now) {
             continue;
@@ -88,7 +88,7 @@ void plan_refuse(struct plan *plan, const struct plan_request *r, const struct p
 {
     char cure[CURE_BYTES];
 
-    /* mem= is the obstacle: the memory itself would suffice. */
+    /* mem= is the obstacle: without it, there is more room. */
     if (l->rest < r->arena_bytes && l->limit < r->arena_bytes - l->rest) {
         format_text(cure, sizeof cure, "raise mem= to at least that");
         plan->mem_is_short = true;

@@ -44,7 +44,7 @@ uint64_t plan_experts_missing(const struct plan_use *use, const struct image *im
     if (slots == 0 || slots == l->n_experts) {
         return 0;
     }
-    /* The experts of a token times the share that is not in a slot, in 1/65536. */
+    /* Return the experts of a token times the share that is not in a slot, times 2^16. */
     if (use == NULL) {
         return ((uint64_t)l->n_experts_used << 16) * (l->n_experts - slots) / l->n_experts;
     }

@@ -77,8 +77,8 @@ static bool is_smaller(const struct image *image, unsigned type, uint64_t *now, 
     return *then != 0 && *then <= *now - *now / 8;
 }
 
-/* Return a token's time if experts have `then` bytes instead of `now`, in the same memory. Saved
- * reads save time, but no more than the time spent waiting. */
+/* Return a token's time if experts have `then` bytes instead of `now`, in the same memory. Fewer
+ * bytes save reading time, but no more than the time spent waiting. */
 static uint64_t retyped_ns(const struct plan *plan, const struct image *image, uint32_t most,
                            uint64_t now, uint64_t then)
 {
@@ -128,7 +128,7 @@ void plan_advise_experts(struct plan *plan, const struct image *image)
             after = retyped_ns(plan, image, most, now, then);
         }
     }
-    /* Without such a type aim at 1.5 times the speed, or at the speed with all experts in
+    /* If there is no such type, aim at 1.5 times the speed, or at the speed with all experts in
      * memory. */
     if (type == INGOT_N_TYPES) {
         after = max_u64(before * 2 / 3, decode_ns(plan, image, most));

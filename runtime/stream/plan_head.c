@@ -9,7 +9,7 @@ static uint64_t step_groups(uint64_t group_bytes)
 {
     uint64_t step = SECTOR_BYTES;
 
-    /* Each factor of two of a group's bytes halves the step that ends at a sector. */
+    /* Each factor of two in a group's bytes halves the step that ends at a sector. */
     while (step > 1 && group_bytes % 2 == 0) {
         group_bytes /= 2;
         step /= 2;

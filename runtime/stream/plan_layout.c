@@ -25,7 +25,7 @@ static uint64_t embedding_row_bytes(const struct image *image)
     return bytes;
 }
 
-/* As many sectors as any token's rows may touch (plan_segments.c has the arithmetic). */
+/* Return the bytes of all sectors that a token's rows may touch (arithmetic: plan_segments.c). */
 static uint64_t table_row_bytes(const struct image *image)
 {
     size_t bytes;
@@ -49,9 +49,9 @@ static uint64_t least_tile_bytes(const struct image *image)
  *   head in tiles    slots + head's page + row             slots + norm + row
  *   tiles alone      the same, and all layers              the same, and all layers
  *
- * A tied embedding is the output matrix. The final norm lies in the head's segment, which is just a
- * page where the embedding is tied; of an untied head in tiles it stays (stream_load.c).
- * A row of an embedding that streams has checksums of all groups of rows beside it. */
+ * A tied embedding is the output matrix. The final norm lies in the head's segment, which is only a
+ * page if the embedding is tied; if an untied head passes in tiles, its norm stays (stream_load.c).
+ * "Row" includes the checksums of all groups of rows. */
 static void weigh_streamed(struct plan_weights *w)
 {
     uint64_t embedding = w->image->segments[image_embedding_segment(w->image)].bytes;
@@ -168,7 +168,7 @@ static uint64_t table_memory(const struct image *image)
 void plan_lay_out(struct plan_layout *l, const struct plan *plan, const struct plan_request *r,
                   uint32_t context)
 {
-    /* Regions whose sizes are known before weights are placed. */
+    /* Compute the regions whose sizes are known before weights are placed. */
     l->kv = plan->sequences *
             (kv_pages_memory_bytes(r->image, context, r->limits.kv, plan->kv.n_spilled) +
              r->work.states);

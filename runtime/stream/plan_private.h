@@ -10,7 +10,7 @@
  * tile also takes the padding of its segment. */
 enum { PLAN_TILE_SLACK = 2 * SECTOR_BYTES + INGOT_PAGE };
 
-/* The head is whole in memory, in tiles like layers, or in tiles while all layers stay. */
+/* The head is whole in memory, streams in tiles like layers, or in tiles while all layers stay. */
 enum plan_head_form { PLAN_HEAD_WHOLE, PLAN_HEAD_TILED, PLAN_HEAD_ALONE, PLAN_HEAD_FORMS };
 
 /* Sizes of a model's weights, in bytes, computed once. Everything is 64 bits wide and the reader
@@ -21,7 +21,7 @@ struct plan_weights {
     bool tied;
     bool cached;            /* sizes of layers are without their experts */
     uint64_t total;         /* all segments */
-    uint64_t by_rows;       /* all weights, if an untied embedding is read by rows */
+    uint64_t by_rows;       /* the same, if an untied embedding is read by rows */
     uint64_t layers;        /* the segments of all layers */
     uint64_t largest_layer; /* the largest layer's segment */
     uint64_t row, row_sums; /* one embedding row as it is read; and checksums of all its groups */

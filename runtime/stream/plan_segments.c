@@ -78,7 +78,7 @@ static uint64_t copies_of(const struct image *image, const struct ingot_tensor *
     return image_layer(image, t->layer)->n_experts;
 }
 
-/* Each segment may end with up to a page of padding. Norms and biases keep their type, and a
+/* Count a page of padding for each segment. Norms and biases keep their type, and a
  * tied output is counted as the embedding. The table per layer never needs memory. */
 uint64_t plan_bytes_as(const struct image *image, unsigned type)
 {

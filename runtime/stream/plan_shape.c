@@ -11,8 +11,8 @@
 #include "runtime/stream/plan_private.h"
 #include "runtime/text/format_text.h"
 
-/* Whether every weight may stay with plan->chunk. This check is quick, while a streaming plan
- * tries many candidates. */
+/* Return true if every weight can stay in memory with plan->chunk. This check is quick, while a
+ * streaming plan tries many candidates. */
 static bool may_stay(const struct plan *plan, const struct plan_request *r,
                      const struct plan_weights *w)
 {
@@ -123,8 +123,8 @@ static enum err plan_sequences(struct plan *plan, const struct plan_request *r,
     return e;
 }
 
-/* Room for n more sequences, unless the weights that stay in memory lose more than a sixteenth of
- * theirs, or prompts are computed in shorter chunks. */
+/* Make room for n more sequences, unless pinned weights lose more than a sixteenth of their memory,
+ * or prompts are then computed in shorter chunks. */
 static bool add_sequences(struct plan *plan, const struct plan_request *r,
                           const struct plan_weights *w, uint32_t n)
 {

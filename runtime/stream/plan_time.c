@@ -25,7 +25,7 @@ struct timeline {
     const struct plan *plan;
     const struct image *image;
     uint32_t n_tokens;
-    uint32_t last_written;      /* layer after whose keys a chunk has only one token left */
+    uint32_t last_written;      /* layer after whose keys only one token of a chunk continues */
     uint64_t now;               /* when the cores are done with all segments so far */
     uint64_t card;              /* when the card has read all segments so far */
     uint64_t freed[PLAN_SLOTS]; /* when the cores were done with each slot */
@@ -49,7 +49,7 @@ static uint64_t transfer_ns(const struct timeline *t, uint64_t bytes)
 static uint64_t compute_ns(const struct plan_rates *r, unsigned type, uint64_t bytes,
                            uint32_t n_tokens)
 {
-    /* Decode's rate is for all bytes once; prefill's for each token of a chunk. */
+    /* The decode rate is for one token; the prefill rate is for each token of a chunk. */
     if (n_tokens == 1) {
         return bytes * r->decode[type] / 1000;
     }
@@ -113,7 +113,7 @@ static uint64_t phase_ns(const struct timeline *t, uint32_t layer, uint64_t from
     if (t->n_tokens != 1 && r->layer_prefill != 0) {
         rest = r->layer_prefill;
     }
-    /* After the last state only one token of the chunk continues: too little to count. */
+    /* After the last state only one token of the chunk continues, which is too little to count. */
     if (leaves_out(t) && layer > t->last_written) {
         return 0;
     }
@@ -146,11 +146,11 @@ static void leave(struct timeline *t)
     t->freed[t->segment++ % t->plan->memory.n_slots] = t->now;
 }
 
-/* When cores may begin to compute the first `to` bytes of a layer whose transfer began at
- * `begin`: with few tokens as soon as the bytes have arrived. */
+/* Return when cores may begin to compute the first `to` bytes of a layer whose transfer began at
+ * `begin`: with few tokens, as soon as these bytes have arrived. */
 static uint64_t arrival(const struct timeline *t, uint64_t begin, uint64_t to)
 {
-    /* Few tokens: a phase begins with its first bytes. */
+    /* With few tokens, a phase begins when its own bytes are there. */
     if (t->n_tokens <= ACTIVATIONS_SAVED) {
         return begin + transfer_ns(t, to);
     }
@@ -206,7 +206,7 @@ static uint64_t experts_ns(const struct timeline *t, uint64_t ns, uint64_t taken
 }
 
 /* Some of a chunk's experts are always missing. A single token may have all its experts in the
- * cache, and then it does not wait, so the average number of missing experts belongs to the other
+ * cache, and then it does not wait; the average number of missing experts is due to the other
  * tokens. */
 static void run_experts(struct timeline *t, uint32_t layer)
 {
@@ -393,7 +393,7 @@ static uint64_t lent_ns(const struct plan *plan, const struct image *image, uint
     return overlapped_ns(&fewer, image, n_tokens);
 }
 
-/* Return the time of the faster way. *lends: the last core moves the bytes. */
+/* Return the time of the faster way. **lends is set if the last core moves the bytes. */
 static uint64_t pass_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens,
                         bool *lends)
 {

@@ -8,7 +8,7 @@
 #include "runtime/stream/stream_private.h"
 
 enum {
-    CRC_STEP = 128 * 1024, /* bytes that core 0 checks in a poll, so that a poll stays short */
+    CRC_STEP = 128 * 1024, /* most bytes that core 0 checks in a poll, so that a poll stays short */
     QUIET_STEPS = 256,     /* calls without a poll, because nothing can have arrived */
     QUIET_WAITS = 20000,   /* the same while all cores wait */
 };
@@ -83,7 +83,7 @@ static bool comes_before(const struct stream *s, const struct stream_slot *a,
     return a->segment.pass - s->ring.pass < b->segment.pass - s->ring.pass;
 }
 
-/* Return the queued slot that is next. NULL: there is none, or the segment before it has more to
+/* Return the queued slot that is next. NULL if there is none, or the segment before it has more to
  * request. Two segments at once would share the card, and the one needed first would come late. */
 static struct stream_slot *next_queued(struct stream *s)
 {
@@ -92,7 +92,7 @@ static struct stream_slot *next_queued(struct stream *s)
     for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
         struct stream_slot *slot = &s->ring.slots[i];
 
-        /* One at a time: this one still has pieces to request. */
+        /* Only one at a time: this segment still has pieces to request. */
         if (is_arriving(slot) && slot->read.bytes_issued < slot->read.bytes) {
             return NULL;
         }
@@ -229,7 +229,7 @@ static void poll_guest_and_count(struct stream *s)
         s->stats.busy_ticks += now - s->card.polled_at;
         s->stats.arrived += max_u64(bytes, s->card.arriving) - s->card.arriving;
     }
-    /* To detect a card that has become silent. */
+    /* The time is needed to detect a card that has become silent. */
     if (bytes > s->card.arriving) {
         s->card.moved_at = now;
     }
@@ -377,7 +377,7 @@ static void stall(struct stream *s, struct stream_slot *slot, uint64_t bytes)
 /* Wait for the first `bytes` of the slot's transfer. Errors of the read. */
 enum err stream_wait_arrival(struct stream *s, struct stream_slot *slot, uint64_t bytes)
 {
-    /* The usual case: the segment was requested in time. */
+    /* Usually the segment was requested in time. */
     if (slot->state != STREAM_QUEUED && slot->read.bytes_done >= bytes) {
         s->ring.started = true;
         return ERR_OK;

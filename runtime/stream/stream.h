@@ -3,8 +3,8 @@
  * the other. The transformer requests each layer in order and does not know where it came from; it
  * may begin a layer when the layer's first phase has arrived.
  *
- * Core 0 only. A pass is one run through all layers, and through the head if its logits are
- * needed. Requests run ahead of the pass, even beyond its end to the first layers of the next
+ * Core 0 only. A pass is one run through all layers, and through the head if logits are needed.
+ * Requests run ahead of the pass, even beyond its end to the first layers of the next
  * pass. */
 #ifndef INGOT_RUNTIME_STREAM_H
 #define INGOT_RUNTIME_STREAM_H
@@ -83,7 +83,7 @@ struct stream_ring {
     uint32_t n_layers;                    /* how many */
     uint32_t pass;                        /* the current one */
     bool want_head;                       /* the pass ends with the head */
-    bool started;                         /* a segment has been used since the start or a failure */
+    bool started;                         /* a segment was used since the start or a failure */
     struct stream_segment next;           /* the segment that is requested next */
 };
 
@@ -91,7 +91,7 @@ struct stream_ring {
 struct stream_now {
     struct stream_slot *early; /* its slot, until it is checked; otherwise NULL */
     enum err failure;          /* why the layer failed; only for core 0 */
-    /* This phase of the layer will not arrive; all cores read the flag after a barrier.
+    /* The phase of the layer will not arrive; all cores read its flag after a barrier.
      * There is one flag for each phase, because core 0 may reach the next phase before all cores
      * have looked. */
     bool missing[INGOT_PHASES];
@@ -119,7 +119,7 @@ struct stream_table {
     struct stream_table_slot slots[PLAN_TABLE_ROWS]; /* the first plan->table.n */
     const uint32_t *tokens;                          /* (n) tokens of the current pass */
     uint32_t n;
-    uint32_t asked; /* how many of them have rows that have arrived or are in flight */
+    uint32_t asked; /* number of them whose rows have arrived or are in flight */
     uint32_t clock;
 };
 
@@ -128,7 +128,7 @@ struct stream_tiles {
     uint32_t crc;        /* CRC of the output matrix's segment so far in this pass */
     uint64_t crc_end;    /* file offset up to which it is summed */
     uint32_t crc_before; /* CRC of the resident part */
-    uint32_t again;      /* times that this pass has read them again */
+    uint32_t again;      /* number of times that this pass has read the tiles again */
 };
 
 /* Busy times of the card, for the stats. */
@@ -137,17 +137,17 @@ struct stream_card {
     uint64_t polled_at; /* ticks, while something arrives; otherwise 0 */
     uint64_t arriving;  /* bytes so far of the arriving segments, at the last poll */
     uint64_t guest;     /* bytes so far of the guest's transfers, at the last poll */
-    uint64_t moved_at;  /* ticks when bytes last came, or were requested */
+    uint64_t moved_at;  /* ticks at which bytes last came or were requested */
 };
 
 /* Other transfers on the same device (runtime/stream/kv_pages.h), which are polled together with
  * the stream's. */
 struct stream_guest {
     void *context;
-    /* Poll the guest's transfers. True: bytes are arriving, and *bytes grows by the number so
-     * far. NULL: no guest. */
+    /* Poll the guest's transfers. Return true if bytes are arriving, and add the number so far to
+     * *bytes. NULL: no guest. */
     bool (*poll)(void *context, uint64_t *bytes);
-    void (*reset)(void *context); /* give up, and wait for requests in flight */
+    void (*reset)(void *context); /* give up the transfers, and wait for those in flight */
 };
 
 struct stream {
@@ -206,7 +206,7 @@ void stream_layer_done(struct stream *s, uint32_t layer);
 void stream_need(struct stream *s, unsigned phase, uint64_t bytes);
 
 /* Check a layer that was begun before all of it had arrived; call this before
- * stream_layer_done. *again: the bytes were wrong and were read again, so compute the layer
+ * stream_layer_done. **again is set if the bytes were wrong and were read again: compute the layer
  * again. Errors as stream_layer. */
 enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again);
 
@@ -218,8 +218,8 @@ const uint8_t *stream_head_row(const struct stream *s, uint32_t row);
 enum err stream_tile(struct stream *s, uint32_t i, struct plan_tile *tile, const uint8_t **rows);
 void stream_tile_done(struct stream *s, uint32_t i);
 
-/* After the last tile, compare the checksum of the head. *again: it was wrong, and the tiles
- * are read again from the first. */
+/* After the last tile, compare the checksum of the head. **again is set if it was wrong: the tiles
+ * are then read again from the first. */
 enum err stream_head_check(struct stream *s, bool *again);
 
 /* Get the group of rows that holds token's embedding; *row is the row's number in the group. */

@@ -7,7 +7,7 @@
 #include "runtime/stream/stream_private.h"
 
 enum {
-    USE_ONE = 1 << 16,  /* average of an expert that every token takes */
+    USE_ONE = 1 << 16,  /* the average `use` of an expert that every token takes */
     USE_TOKENS = 32,    /* an average is the mean over about this many tokens */
     CRC_STEP = 1 << 17, /* bytes that core 0 checks in a poll */
 };
@@ -67,7 +67,7 @@ static void start_read(struct stream *s, struct stream_expert_read *r)
     if (r->item != STREAM_NOT_LISTED) {
         s->experts.list[r->item].again = s->experts.list[r->item].begun;
     }
-    /* A refusal is seen in the poll. */
+    /* The poll reports a refusal. */
     (void)file_read_start(&r->read, s->file, offset, r->at, (size_t)l->expert_bytes);
 }
 
@@ -91,7 +91,7 @@ static struct stream_expert_read *idle_read(struct stream_experts *x)
     return idle;
 }
 
-/* Begin to read an expert. NULL: it has to wait. */
+/* Begin to read an expert. Return NULL if the expert has to wait. */
 static struct stream_expert_read *begin_read(struct stream *s, uint32_t layer, uint16_t expert,
                                              bool now)
 {
@@ -147,7 +147,7 @@ static void fetch_next(struct stream *s)
     for (uint32_t i = 0; i < x->next.n && x->failure == ERR_OK; i++) {
         struct stream_expert *e = &stream_experts_of(s, x->next.layer)[x->next.experts[i]];
 
-        /* The expert is there, or already requested. */
+        /* Skip experts that are there, or already requested. */
         if (e->slot != STREAM_NO_SLOT || x->next.asked[i]) {
             continue;
         }
@@ -390,7 +390,7 @@ void stream_experts_ask(struct stream *s, uint32_t layer, uint32_t n_tokens)
     x->layer = layer;
     x->n = 0;
     x->figures[layer].lists++;
-    /* Every expert is counted, chosen or not, so that averages fall, too. */
+    /* All experts are counted, also those not chosen, so that averages also fall. */
     for (uint32_t i = 0; i < layer_of(s)->n_experts; i++) {
         count_use(&all_of(s)[i], x->counts[i], n_tokens);
         if (x->counts[i] != 0) {

@@ -3,8 +3,8 @@
  *
  * The list of a layer in a pass has the experts that the tokens take, in ascending order. Core
  * 0 requests all of them at once after the router; missing experts arrive in the order layer of
- * the list. An expert can lose its slot only if no token of the pass still needs it; the expert
- * with the smallest moving average of use loses its slot first. Core 0 only, except
+ * the list. An expert can lose its slot only if no token of the pass still needs it; the one with
+ * the smallest moving average of use is first. Core 0 only, except
  * stream_expert_at and stream_expert_there. */
 #ifndef INGOT_RUNTIME_STREAM_EXPERTS_H
 #define INGOT_RUNTIME_STREAM_EXPERTS_H
@@ -55,7 +55,7 @@ struct stream_expert_wanted {
     bool there;        /* the expert was in the cache when the list was made */
     bool waited;       /* a core has waited for it */
     bool begun;        /* its first bytes are in use before all of it has arrived */
-    bool again;        /* its first bytes were read again since then */
+    bool again;        /* its first bytes were read again after they were used */
     bool first_failed; /* its first bytes will not arrive; a separate flag, because core 0 may wait
                           for the rest before all cores have looked */
     bool failed;       /* it will not come */
@@ -63,7 +63,7 @@ struct stream_expert_wanted {
 };
 
 struct stream_expert_read {
-    bool used, stopped; /* used; stopped, because no router named the expert */
+    bool used, stopped; /* the read is in use; it was stopped, because no router named the expert */
     uint16_t item;      /* index in the list; STREAM_NOT_LISTED: requested ahead */
     uint16_t expert;
     uint32_t layer;
@@ -75,7 +75,7 @@ struct stream_expert_read {
     struct file_read read;
 };
 
-/* Figures about a layer's lists. */
+/* Numbers about a layer's lists. */
 struct stream_experts_figures {
     uint64_t stall_ticks;
     uint32_t lists;              /* passes */

@@ -3,8 +3,8 @@
  * first n of this order. The place at which a token's expert is found therefore tells which caches
  * have it, and counts of places give the hit rate of every size from one run.
  *
- * A used expert goes to the front. Each one in between gives its place to the one before it if
- * that should rather be kept, as in a cache of that many slots (Mattson's stack). */
+ * A used expert goes to the front and pushes out the one there. Down to its old place, an expert
+ * that was pushed out takes the place of the next that should rather go (Mattson's stack). */
 #include "runtime/stream/stream_private.h"
 
 enum { MOST_COUNTED = 1u << 30 };

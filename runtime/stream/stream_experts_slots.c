@@ -52,7 +52,7 @@ static struct stream_expert *least_used(const struct stream *s, uint32_t layer)
 
 /* A chunk may need more experts than there are slots. Then an expert that was there before the
  * chunk and is needed last loses its slot, and is read again when it is needed. Experts that
- * were read in this chunk have lower numbers and are not chosen. NULL: all slots wait for
+ * were read in this chunk have lower numbers and are not chosen. Return NULL if all slots wait for
  * reads in flight. */
 static struct stream_expert *needed_last(struct stream *s)
 {

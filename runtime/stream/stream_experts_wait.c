@@ -18,7 +18,7 @@ static bool has_come(const struct stream_experts *x, uint32_t i, uint64_t bytes)
     return false;
 }
 
-/* Wait for number i. False: it will not arrive. */
+/* Wait for number i. Return false if it will not arrive. */
 static bool wait_for(struct stream *s, uint32_t i, uint64_t bytes)
 {
     struct stream_expert_wanted *w = &s->experts.list[i];

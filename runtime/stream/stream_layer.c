@@ -69,7 +69,7 @@ enum err stream_layer(struct stream *s, uint32_t layer, uint64_t first, const ui
         *segment = s->segments[i];
         return ERR_OK;
     }
-    /* Wait for enough bytes to begin; stream_need waits for the rest. */
+    /* Wait until enough bytes are there to begin; stream_need waits for the rest. */
     slot = slot_of_layer(s, layer);
     e = stream_wait_arrival(s, slot, min_u64(first, stream_segment_bytes(s, i)));
     slot->state = STREAM_IN_USE;

@@ -64,7 +64,7 @@ struct loading {
     uint64_t done;
     uint64_t total;
     struct tree_digest digest; /* digest of the segment so far, if files are signed */
-    bool digests;              /* bytes that are read now go into the digest */
+    bool digests;              /* bytes that are read at present go into the digest */
 };
 
 static bool goes_on(const struct stream *s, const struct loading *l, uint64_t arrived)
@@ -80,7 +80,7 @@ static void name_progress(struct stream *s, const char *doing, unsigned segment)
     format_text(s->label, sizeof s->label, "%s %s", doing, part);
 }
 
-/* ---- digests, where files are signed --------------------------------------------------------- */
+/* ---- digests, if files are signed --------------------------------------------------------- */
 
 static void begin_digest(const struct stream *s, struct loading *l)
 {
@@ -181,7 +181,7 @@ static enum err check(struct stream *s, unsigned segment, uint32_t crc)
 static enum err load_pinned(struct stream *s, struct loading *l, unsigned segment)
 {
     const struct ingot_segment *x = &s->image->segments[segment];
-    /* This is the arena's memory, which only this code writes. */
+    /* The destination is the arena's memory, which only this code writes. */
     uint8_t *memory = (uint8_t *)(uintptr_t)s->segments[segment];
     uint64_t bytes = stream_segment_bytes(s, segment);
 
@@ -230,8 +230,8 @@ struct row_groups {
     size_t bytes;        /* of one */
 };
 
-/* Return the end of the group with the byte at `at`. Bytes before the first group end where it
- * begins; bytes after the last group have no end. */
+/* Return the end of the group with the byte at `at`. For bytes before the first group, that is
+ * where it begins; for bytes after the last, UINT64_MAX. */
 static uint64_t group_end(const struct row_groups *g, uint64_t at)
 {
     if (at < g->first) {
@@ -277,8 +277,8 @@ static void sum_rows(struct stream *s, uint64_t at, const uint8_t *data, size_t 
     }
 }
 
-/* Memory for a part of a segment that does not stay: a slot, or the rows' memory if there are no
- * slots, or the free memory if that is larger. */
+/* Return memory for a part of a segment that does not stay: a slot, or without slots the rows'
+ * memory, or the free memory if that is larger. */
 static uint8_t *part_buffer(const struct stream *s, size_t *bytes)
 {
     uint8_t *buffer = s->rows.memory;
@@ -319,7 +319,7 @@ static enum err read_through_once(struct stream *s, struct loading *l, unsigned 
     *crc = 0;
     begin_digest(s, l);
     for (uint64_t at = 0; at < x->bytes && e == ERR_OK; at += n) {
-        /* Only the first part can stay. */
+        /* Only the first part of a segment can stay. */
         if (at != 0 || buffer == NULL) {
             buffer = part_buffer(s, &n);
         }

@@ -7,7 +7,7 @@
 #include "runtime/compute/workers.h"
 #include "runtime/stream/stream.h"
 
-enum { STREAM_REREADS = 3 }; /* times that bytes are read again after a wrong checksum */
+enum { STREAM_REREADS = 3 }; /* number of times that bytes are read again after a wrong checksum */
 
 /* Set s->error_message to "NAME: PART, sector 1234 of DEVICE: the device failed ..."; returns e.
  * read may be NULL. */
@@ -59,7 +59,7 @@ uint16_t stream_experts_take_slot(struct stream *s, uint32_t layer, bool now);
 void stream_experts_count(struct stream *s, uint32_t n_tokens);
 
 /* Request expert number i of the list. now: it is the first one still needed, so another may lose
- * its slot. False: it has to wait. */
+ * its slot. Return false if it has to wait. */
 bool stream_experts_ask_for(struct stream *s, uint32_t i, bool now);
 void stream_experts_poll(struct stream *s, bool checks);
 bool stream_experts_arrive(const struct stream *s);
@@ -99,7 +99,7 @@ enum err stream_wait_arrival(struct stream *s, struct stream_slot *slot, uint64_
 /* Put the error of a segment into an error message and give up the pass; returns e. */
 enum err stream_fail(struct stream *s, unsigned segment, struct stream_slot *slot, enum err e);
 
-/* The slot's segment is used: another may have the slot. */
+/* Call when the slot's segment was used: another may have the slot. */
 void stream_give_back(struct stream *s, struct stream_slot *slot);
 
 /* Empty the slots, and request this pass's segments from number `index` on. */

@@ -6,8 +6,8 @@
  *
  *   due = last answer + 7/8 of the request's bytes / rate
  *
- * so that a card which is a little faster than measured does not wait for its next request. A device that
- * wakes whoever waits (block_device.h) is left to do so. */
+ * so that a card which is a little faster than measured does not wait for its next request. A
+ * device that can wake a waiting core (block_device.h) does so instead. */
 #include "board/min_max.h"
 #include "runtime/stream/stream_private.h"
 
@@ -48,8 +48,8 @@ static uint64_t less(uint64_t bytes, const struct file_read *read)
     return awaited == 0 ? bytes : min_u64(bytes, awaited);
 }
 
-/* Bytes of the request that ends next: the smallest of those that may. UINT64_MAX: none is in
- * flight. */
+/* Return the bytes of the request that ends next: the smallest of all candidates. UINT64_MAX if
+ * none is in flight. */
 static uint64_t awaited(const struct stream *s)
 {
     uint64_t bytes = UINT64_MAX;

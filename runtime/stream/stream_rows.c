@@ -24,7 +24,7 @@ static enum err read_row(struct stream *s, uint64_t offset, size_t bytes, uint8_
     return stream_name_error_message(s, image_embedding_segment(s->image), NULL, ERR_BAD_CHECKSUM);
 }
 
-/* Find group number `group`, `skip` bytes after `offset` of the file, or read it; NULL: see *e. */
+/* Find or read group number `group`, `skip` bytes after `offset` of the file. After NULL see *e. */
 static const uint8_t *find_row(struct stream *s, uint64_t offset, size_t bytes, uint32_t group,
                                size_t skip, enum err *e)
 {

@@ -52,7 +52,7 @@ static struct stream_table_slot *oldest_slot(struct stream *s)
     return oldest;
 }
 
-/* Request a token's rows. False: there is no slot yet. */
+/* Request a token's rows. Return false if there is no slot yet. */
 static bool ask(struct stream *s, uint32_t token)
 {
     struct stream_table_slot *slot = find_slot(s, token);
@@ -66,7 +66,7 @@ static bool ask(struct stream *s, uint32_t token)
         slot->state = STREAM_TABLE_ARRIVING;
         slot->token = token;
         (void)file_read_start(&slot->read, s->file, range_of(s, token, &skip, &bytes), slot->buffer,
-                              s->plan->table.bytes); /* a refusal shows in the poll */
+                              s->plan->table.bytes); /* the poll reports a refusal */
     }
     slot->used = ++s->table.clock;
     return true;

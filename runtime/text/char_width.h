@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Columns that a printable character takes: 0 for combining marks, 2 for East Asian wide forms
- * and pictures. By block, from Unicode's EastAsianWidth.txt. */
+/* Return the columns of a printable character: 0 for combining marks, 2 for East Asian wide forms
+ * and pictures, by block of Unicode's EastAsianWidth.txt. */
 unsigned char_width(uint32_t code);
 
 /* Return true if a character belongs to the one before it: marks, variation selectors, joiners. */

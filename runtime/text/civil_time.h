@@ -17,11 +17,11 @@ struct civil_time {
 /* Split seconds into date and time, up to the year 2199. */
 struct civil_time civil_time_of(uint64_t seconds);
 
-/* Read a text such as "2026-11-24 01:30" as seconds, from 2000 to 2199. False: the text has
- * another form, or there is no such day. */
+/* Read a text such as "2026-11-24 01:30" as seconds, from 2000 to 2199. Return false if the text
+ * has another form, or if there is no such day. */
 bool civil_time_parse(const char *text, uint64_t *seconds);
 
-/* Write seconds as such a text. Returns buffer. */
+/* Write seconds as a text like "2026-11-24 01:30". Returns buffer. */
 const char *civil_time_format(char buffer[CIVIL_TIME_BYTES], uint64_t seconds);
 
 /* Write a duration in its largest unit: "3 days", "less than a minute". Returns buffer. */

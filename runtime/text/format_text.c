@@ -10,7 +10,7 @@ struct output {
     char *buffer;
     size_t bytes;
     size_t length; /* length of the whole text; may be more than bytes */
-    bool is_line;  /* texts of %s and %c must not end the line */
+    bool is_line;  /* the texts of %s and %c must not contain line ends */
 };
 
 struct conversion {
@@ -18,7 +18,7 @@ struct conversion {
     size_t width;
     size_t precision;
     bool has_precision;
-    unsigned longs; /* 2: 64 bits, as l, ll, z and t are on every 64-bit target; 0: int */
+    unsigned longs; /* 2: 64 bits, for l, ll, z and t on every 64-bit target; 0: int */
     unsigned shorts;
 };
 
@@ -223,7 +223,7 @@ static void put_string(struct output *o, const struct conversion *c, const char 
     put_text(o, c, s);
 }
 
-/* Write one conversion; *at is after its '%'. False: the conversion is unknown. */
+/* Write one conversion; *at is after its '%'. Return false if the conversion is unknown. */
 static bool put_conversion(struct output *o, const char **at, struct arguments *args)
 {
     struct conversion c = read_conversion(at, args);
@@ -331,7 +331,7 @@ const char *format_ratio(char buffer[FORMAT_NUMBER_BYTES], uint64_t a, uint64_t 
     if (a / b > UINT64_MAX / 2000) {
         return format_milli(buffer, UINT64_MAX, decimals);
     }
-    while (b > UINT64_MAX / 2000) { /* so that the product below fits */
+    while (b > UINT64_MAX / 2000) { /* limited so that the product below fits */
         a /= 2;
         b /= 2;
     }

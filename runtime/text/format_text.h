@@ -20,7 +20,7 @@ __attribute__((format(printf, 3, 0))) size_t format_line_args(char *buffer, size
 __attribute__((format(printf, 3, 0))) size_t format_text_args(char *buffer, size_t bytes,
                                                               const char *format, va_list args);
 
-enum { FORMAT_NUMBER_BYTES = 32 }; /* enough for every function below, with the NUL */
+enum { FORMAT_NUMBER_BYTES = 32 }; /* buffer size for every function below, with the NUL */
 
 /* Write a number in thousandths as text with `decimals` (0 .. 3), rounded half up: (12345, 2) gives
  * "12.35". Returns buffer, so that it can stand in an argument list. */

@@ -37,8 +37,8 @@ static void end_body(struct hidden_tags *t)
 
 /* ---- its bytes ------------------------------------------------------------------------------ */
 
-/* How much of a mark has come, with c. A mark has its first character only once, so after a
- * mismatch only c itself can begin the mark again. */
+/* Return how much of a mark has come, including c. A mark has its first character only once, so
+ * after a mismatch only c itself can begin the mark again. */
 static uint8_t match(const char *mark, uint8_t matched, char c)
 {
     if (mark[matched] == c) {
@@ -97,7 +97,7 @@ static void give_back_name(struct hidden_tags *t)
     t->matched = 0;
 }
 
-/* Take a character of the tag's name. False: c does not belong to it. */
+/* Take a character of the tag's name. Return false if c does not belong to it. */
 static bool take_name(struct hidden_tags *t, char c)
 {
     if (t->matched == 1 && c == '>') {
@@ -114,7 +114,7 @@ static bool take_name(struct hidden_tags *t, char c)
     return true;
 }
 
-/* Take text up to the first byte with which a tag may begin; returns how many bytes. */
+/* Take text up to the first byte that may begin a tag; returns the number of bytes. */
 static size_t take_text(struct hidden_tags *t, const char *text, size_t bytes)
 {
     uint8_t before = t->matched;
@@ -136,7 +136,7 @@ static size_t take_text(struct hidden_tags *t, const char *text, size_t bytes)
         t->name_bytes = 0;
     } else if (t->matched <= before) {
         show(t, begin_mark, before);
-        return t->matched == 0 ? n : n + 1; /* the byte is examined again as text */
+        return t->matched == 0 ? n : n + 1; /* examine the byte again, as text */
     }
     return n + 1;
 }

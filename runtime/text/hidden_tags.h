@@ -11,7 +11,7 @@
 enum { HIDDEN_TAG_NAME_BYTES = 16, HIDDEN_TAG_BODY_BYTES = 256 };
 
 struct hidden_tag {
-    bool stores;      /* a store tag; otherwise a forget tag */
+    bool stores;      /* this is a store tag; otherwise a forget tag */
     bool cut;         /* the text ended, or changed its kind, before the tag ended */
     const char *body; /* (bytes) the text; bytes is HIDDEN_TAG_BODY_BYTES + 1 if the text is too
                        * long */
@@ -23,15 +23,15 @@ struct hidden_tags {
     void (*tag)(void *context, const struct hidden_tag *tag);
     void *context;
     uint8_t state;   /* what the next byte belongs to */
-    uint8_t matched; /* bytes of a mark that have come */
+    uint8_t matched; /* number of bytes of a mark that have come */
     uint8_t name_bytes;
-    uint16_t body_bytes; /* one more than the room means too long */
+    uint16_t body_bytes; /* room + 1 if the text is too long */
     char name[HIDDEN_TAG_NAME_BYTES];
     char body[HIDDEN_TAG_BODY_BYTES];
 };
 
-/* Zero t first. write gets the text to show; characters that came whole stay whole. tag may be
- * NULL. */
+/* Zero t first. write gets the text to show; it never splits a character that was passed whole. tag
+ * may be NULL. */
 void hidden_tags_write(struct hidden_tags *t, const char *text, size_t bytes);
 
 /* Call when the text ends, or changes its kind. An incomplete mark of a tag is shown; a tag that

@@ -16,14 +16,14 @@ enum json_kind {
     JSON_TRUE,
     JSON_FALSE,
     JSON_NULL,
-    JSON_LIST, /* a list as it stands, with brackets; json_item reads it */
+    JSON_LIST, /* the unchanged text of a list, with brackets; json_item reads it */
     JSON_OBJECT,
 };
 
 struct json {
     char *text;
     size_t n, at;
-    char held; /* the character that a value's NUL replaced at `at`; or NUL */
+    char held; /* the character at `at` before a value's NUL replaced it; or NUL */
     bool open, closed;
     const char *error_message; /* NULL, or an error message without its full stop */
     size_t column;             /* place of the error: a byte, from 1 */
@@ -32,9 +32,9 @@ struct json {
 struct json_value {
     enum json_kind kind;
     const char *key; /* UTF-8, NUL-terminated */
-    char *text; /* the text in UTF-8, or the number, list or object as it stands; NUL-terminated */
-    size_t bytes;  /* without the NUL */
-    size_t column; /* where the value begins */
+    char *text;      /* the text in UTF-8, or an unchanged number, list or object; NUL-terminated */
+    size_t bytes;    /* without the NUL */
+    size_t column;   /* where the value begins */
 };
 
 /* Open an object. text has n bytes and a NUL after them. The text is overwritten with
@@ -42,7 +42,7 @@ struct json_value {
 void json_open(struct json *j, char *text, size_t n);
 
 /* Read the next member; returns its kind. Texts are valid UTF-8 without NUL: invalid bytes,
- * half of a surrogate pair and \u0000 are refused. A number has the characters of numbers; the
+ * half of a surrogate pair and \u0000 are refused. A number has only a number's characters; the
  * caller checks that it is one. In a list or an object only brackets and texts are checked; the
  * caller's own reader, before or after the next call, finds other errors. */
 enum json_kind json_member(struct json *j, struct json_value *v);

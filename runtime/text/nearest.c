@@ -34,8 +34,8 @@ static bool swapped(const char *a, const char *b)
     return lower(a[0]) == lower(b[-1]) && lower(a[-1]) == lower(b[0]);
 }
 
-/* Insertions, deletions, replacements and swaps of neighbours that turn a into b (optimal string
- * alignment). Both have up to NEAREST_MOST_BYTES. */
+/* Return the least number of insertions, deletions, replacements and swaps of neighbours that turn
+ * a into b (optimal string alignment). Both have up to NEAREST_MOST_BYTES. */
 static unsigned mistakes(const char *a, size_t n_a, const char *b, size_t n_b)
 {
     unsigned rows[3][NEAREST_MOST_BYTES + 1], *before = rows[0], *last = rows[1], *row = rows[2];

@@ -15,7 +15,7 @@ enum { NEAREST_MOST_BYTES = 24 /* longest word or name; a longer one is never ne
 struct nearest {
     const char *word;
     size_t bytes;
-    const char *name; /* the best offered name; NULL: no name is near */
+    const char *name; /* the best name so far; NULL: no name is near */
     unsigned score;   /* score of the best name; less is nearer */
 };
 
@@ -25,8 +25,8 @@ void nearest_begin(struct nearest *n, const char *word, size_t bytes);
 /* Offer a name, NUL-terminated, that outlives n. The name is near if one of the two begins with the
  * other, which has 3 bytes or more (temperature, sys). It is also near if they differ by at most
  * two mistakes (one in short names): an extra, missing or wrong letter, or two swapped letters.
- * Among names that are equally near, the one closer to the word's length wins, then the first. Case
- * is ignored, and - equals _. */
+ * Among names that are equally near, the one whose length is closer to the word's wins, then the
+ * first. Case is ignored, and - equals _. */
 void nearest_offer(struct nearest *n, const char *name);
 
 #endif

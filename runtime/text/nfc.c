@@ -21,7 +21,7 @@ enum {
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* Return the index of the last of n ascending entries that is at most code; n: none is. */
+/* Return the index of the last of n ascending entries that is at most code; n if none is. */
 static unsigned find_first(const uint32_t *first, unsigned n, uint32_t code)
 {
     unsigned low = 0, high = n;
@@ -48,7 +48,7 @@ static unsigned combining_class(uint32_t code)
     return nfc_mark_class[i];
 }
 
-/* Find the entry of a code point in a table of ranges; false: there is none. */
+/* Find the entry of a code point in a table of ranges; returns false if there is none. */
 static bool find_entry(const uint32_t *first, const uint16_t *entry, unsigned n, uint32_t code,
                        unsigned *found)
 {
@@ -71,7 +71,7 @@ static bool find_pair(uint32_t code, unsigned *entry)
     return find_entry(nfc_pair_first, nfc_pair_entry, nfc_n_pairs, code, entry);
 }
 
-/* Return the index of a code point among the second parts of pairs; nfc_n_seconds: it is not
+/* Return the index of a code point among the second parts of pairs, or nfc_n_seconds if it is not
  * one. */
 static unsigned find_second(uint32_t code)
 {
@@ -150,7 +150,7 @@ struct composer {
     uint32_t code[NFC_MOST_MARKS + 1];
     uint8_t class[NFC_MOST_MARKS + 1];
     unsigned n;
-    uint8_t *out, *end; /* output; `end` moves forward while an overlapping text is read */
+    uint8_t *out, *end; /* output; `end` moves on while a text that out overlaps is read */
     bool full;
 };
 

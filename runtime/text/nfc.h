@@ -7,14 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Marks of a character that are sorted together; after this many a new sequence begins. */
+/* Marks of a character that are sorted together; after this many marks, a new sequence begins. */
 enum {
     NFC_MOST_MARKS = 63,
     NFC_MOST_GROWTH = 3 /* most bytes of the result for one byte of the
                                                  * text */
 };
 
-/* Return true if the text (n bytes) may not be in form C. False: it is in form C. */
+/* Return true if the text (n bytes) may not be in form C. False means that it is in form C. */
 bool nfc_may_change(const uint8_t *text, size_t n);
 
 /* Write the text's form C to out (room bytes). Returns its bytes; SIZE_MAX: room is too small.

@@ -27,7 +27,7 @@ size_t shown_breaks_name(const char *s);
 const char *shown_name(char *out, size_t room, const char *name);
 
 /* Passes text on without control characters. Set write and context, zero the rest. write gets one
- * whole character at a time, valid UTF-8; it may be another function from one call to the next. */
+ * whole character at a time, valid UTF-8; it may be changed between calls. */
 struct shown_text {
     void (*write)(void *context, const char *text, size_t bytes);
     void *context;
@@ -39,7 +39,7 @@ struct shown_text {
  * become U+FFFD. */
 void shown_text_put(struct shown_text *t, const char *text, size_t bytes);
 
-/* Call at the end of a text or of a part of it: bytes held back come out as U+FFFD. */
+/* Call at the end of a text or of its part: bytes held back are then written as U+FFFD. */
 void shown_text_flush(struct shown_text *t);
 
 #endif

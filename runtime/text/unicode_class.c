@@ -2,8 +2,8 @@
 
 #include "runtime/text/unicode_table.h"
 
-/* Values of the low nibble of a run's first byte, and the classes of alternating letters; see
- * the table. */
+/* Values of the low nibble of a run's first byte, and the classes of alternating letters
+ * (unicode_table.c). */
 enum { LENGTH_BYTE = 14, LENGTH_LONG = 15, UPPER_FIRST = 11, LOWER_FIRST = 12 };
 
 /* Return the last start at or before code. */
@@ -70,7 +70,7 @@ enum unicode_class unicode_class(uint32_t code)
     start = find_start(code);
     first = unicode_starts[start];
     at = unicode_runs + unicode_offsets[start];
-    for (;;) { /* the loop ends because the runs cover every code point */
+    for (;;) { /* this ends, because the runs cover every code point */
         run = at;
         length = run_length(&at);
         if (code - first < length) {

@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 
-/* Bytes of the character that starts with `lead`; 0: no character does. */
+/* Return the bytes of the character that starts with `lead`; 0 if no character does. */
 static int length_of(uint8_t lead)
 {
     if (lead < 0x80) {
@@ -107,7 +107,7 @@ static void write_replacement(struct utf8_writer *w)
     w->n_held = 0;
 }
 
-/* Before the byte held[] is valid or a valid beginning, so only the new byte can be wrong. */
+/* Before this byte, held[] was valid or a valid beginning, so only the new byte can be wrong. */
 static void put_byte(struct utf8_writer *w, uint8_t byte)
 {
     int check;

@@ -20,8 +20,8 @@ static inline size_t utf8_mark_bytes(const void *text, size_t bytes)
                : 0;
 }
 
-/* Tell what s (n >= 1 bytes) begins with. 1 .. 4: a character of this many bytes; 0: the beginning
- * of an incomplete character; -1: bytes that are not UTF-8. */
+/* Tell what s (n >= 1 bytes) begins with. 1 .. 4 for a character of this many bytes, 0 for an
+ * incomplete character, -1 for bytes that are not UTF-8. */
 int utf8_check(const uint8_t *s, size_t n);
 
 /* Bytes of the whole characters at the beginning of a text (n bytes): n if all of it is UTF-8. */
@@ -42,11 +42,11 @@ struct utf8_writer {
     uint8_t n_held;
 };
 
-/* Append bytes. Bytes that cannot be part of a character come out as U+FFFD, one for each
+/* Append bytes. Bytes that cannot be part of a character are written as U+FFFD, one for each
  * maximal part of a character, as Unicode recommends. */
 void utf8_writer_put(struct utf8_writer *w, const char *text, size_t bytes);
 
-/* Call at the end of the text: an incomplete character comes out as one U+FFFD. */
+/* Call at the end of the text: an incomplete character is written as one U+FFFD. */
 void utf8_writer_flush(struct utf8_writer *w);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum {
-    WORD_WRAP_BYTES = 120,      /* longest word that moves; a longer one breaks where the row
+    WORD_WRAP_BYTES = 120,      /* longest word that moves; a longer word breaks where the row
                                  * ends */
     WORD_WRAP_LEAST_COLUMNS = 8 /* narrower terminals are treated as this wide */
 };
@@ -21,7 +21,7 @@ struct word_wrap {
     void *context;
     uint32_t columns; /* columns of the terminal; 0: unknown, and nothing is wrapped */
 
-    uint32_t column, word_column; /* where the cursor is, and where its word begins */
+    uint32_t column, word_column; /* columns of the cursor and of the start of its word */
     bool full;                    /* a space reached the edge: the next text begins a row */
     bool wide;                    /* the word is one wide character, which no character joins */
     bool unbroken;                /* the word is longer than `word` */

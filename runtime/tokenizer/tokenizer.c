@@ -27,7 +27,7 @@ static void note_special_tokens(struct tokenizer *t)
     }
 }
 
-/* Note the bytes that never merge with a space next to them: a run may be cut there. */
+/* Find the bytes that never merge with a space next to them: a run may be cut there. */
 static void note_spaces(struct tokenizer *t)
 {
     for (uint32_t i = 0; i < t->head->n_sorted; i++) {

@@ -9,7 +9,7 @@
 
 #include "board/err.h"
 #include "flash_image/format/format.h"
-#include "runtime/text/utf8.h" /* struct utf8_writer, for what tokenizer_piece() gives */
+#include "runtime/text/utf8.h" /* struct utf8_writer, for the bytes of tokenizer_piece() */
 
 /* A view of the section, sets of first bytes, and the bytes themselves; about 500 bytes. */
 struct tokenizer {
@@ -26,8 +26,8 @@ struct tokenizer {
     uint32_t control_lo, control_hi; /* control tokens have control_lo <= id < control_hi */
     uint32_t control_first[8];       /* bit b: some control token begins with byte b */
     uint32_t user_first[8];          /* the same for USER tokens, which are matched anywhere */
-    uint32_t before_space[8];        /* bytes that some token has a space after */
-    double unknown_score;            /* Unigram: of a character that is not a token */
+    uint32_t before_space[8];        /* bytes after which some token has a space */
+    double unknown_score;            /* Unigram: score of a character that is not a token */
     uint8_t bytes[256];              /* every byte once, for byte tokens to point at */
 };
 
@@ -49,9 +49,9 @@ static inline size_t tokenizer_text_bytes(const struct tokenizer *t, uint32_t id
 
 enum tokenizer_flags {
     TOKENIZER_PLAIN = 0,
-    TOKENIZER_BOS = 1,      /* BOS first, where the model wants one and the text has none */
-    TOKENIZER_CONTINUE = 2, /* the text goes on after other tokens: no space in front of it */
-    TOKENIZER_EOS = 4,      /* EOS last, where the model wants one */
+    TOKENIZER_BOS = 1,      /* begin with BOS, if the model wants one and the text has none */
+    TOKENIZER_CONTINUE = 2, /* the text continues after other tokens: no space in front of it */
+    TOKENIZER_EOS = 4,      /* end with EOS, if the model wants one */
 };
 
 /* A stretch of text. Control tokens are recognized only inside trusted parts, so that user text
@@ -66,25 +66,25 @@ struct tokenizer_part {
  * in place. Errors: none. */
 void tokenizer_open(struct tokenizer *t, const uint8_t *section);
 
-/* Bytes of scratch that an encode of text_bytes bytes (of all parts) needs. SIZE_MAX when
- * text_bytes is beyond what can be encoded (1 GiB). */
+/* Bytes of scratch that an encode of text_bytes bytes (of all parts) needs. SIZE_MAX if text_bytes
+ * is more than can be encoded (1 GiB). */
 size_t tokenizer_scratch_bytes(size_t text_bytes);
 
-/* Return the most bytes that a text of text_bytes takes once it is normalized: give
- * tokenizer_scratch_bytes() of that. With less a text that grows is ERR_NO_SPACE; texts that are
- * in the tokenizer's form do not grow. */
+/* Return the most bytes that a text of text_bytes takes when normalized: give
+ * tokenizer_scratch_bytes() of that. With less, a text that grows causes ERR_NO_SPACE; texts that
+ * are in the tokenizer's form do not grow. */
 size_t tokenizer_most_bytes(const struct tokenizer *t, size_t text_bytes);
 
-/* Return how many bytes of text scratch_bytes of scratch suffice for. */
+/* Return the length of text for which scratch_bytes of scratch suffice. */
 size_t tokenizer_text_limit(size_t scratch_bytes);
 
-/* ids[0 .. *n_ids) = the tokens of the parts, as one text. flags: enum tokenizer_flags. Any
- * bytes: each byte that is not UTF-8 becomes a byte token. In SentencePiece U+2581 counts as a
- * space. Byte-level BPE leaves out a byte that the vocabulary lacks; others leave out a
+/* ids[0 .. *n_ids) = the tokens of the parts, as one text. flags: enum tokenizer_flags. Any bytes
+ * are allowed: each byte that is not UTF-8 becomes a byte token. In SentencePiece U+2581 counts as
+ * a space. Byte-level BPE leaves out a byte that the vocabulary lacks; others leave out a
  * character if the unknown token is also bos or eos. scratch: 8-byte aligned, not kept. *n_ids is
  * set on every return, 0 on an error. Errors: ERR_TOO_LONG (the ids do not fit max_ids),
- * ERR_NO_SPACE (scratch too small), ERR_BAD_TOKENIZER (a character has neither byte tokens nor
- * an unknown token to stand for it). */
+ * ERR_NO_SPACE (scratch too small), ERR_BAD_TOKENIZER (for a character there are neither byte
+ * tokens nor an unknown token). */
 enum err tokenizer_encode_parts(const struct tokenizer *t, const struct tokenizer_part *parts,
                                 size_t n_parts, unsigned flags, uint32_t *ids, size_t max_ids,
                                 size_t *n_ids, void *scratch, size_t scratch_bytes);

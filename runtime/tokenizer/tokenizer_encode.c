@@ -40,7 +40,7 @@ static enum err encode_words(struct encoder *e, uint32_t start, uint32_t end)
     return ERR_OK;
 }
 
-/* Return the next space at which no token can reach across, or the end. */
+/* Return the next space across which no token can reach, or the end. */
 static uint32_t cut_before_space(const struct encoder *e, uint32_t start, uint32_t end)
 {
     bool split = (e->t->head->flags & INGOT_SPLIT_SPACES) != 0;
@@ -61,8 +61,8 @@ static enum err encode_stretch(struct encoder *e, const char *s, uint32_t n)
     return tokenizer_merge_run(e, s, n);
 }
 
-/* A run that is cut where no token crosses has the same ids as its parts. The parts are short,
- * and so is their heap. */
+/* If a run is cut where no token crosses, its parts give the same ids. They are short, and so is
+ * their heap. */
 static enum err encode_characters(struct encoder *e, uint32_t start, uint32_t end)
 {
     e->after_unk = false;
@@ -121,7 +121,7 @@ static enum err encode_run(struct encoder *e, uint32_t end)
     return encode_characters(e, start, end);
 }
 
-/* Bytes of the white space character with which s (n >= 1) begins; 0: none. */
+/* Return the bytes of the white space character with which s (n >= 1) begins; 0 if none. */
 static uint32_t space_bytes(const char *s, size_t n)
 {
     int bytes = utf8_check((const uint8_t *)s, n);
@@ -240,7 +240,7 @@ static enum err encode_part(struct encoder *e, const struct tokenizer_part *part
     return ERR_OK;
 }
 
-/* Positions that `bytes` of text need, with the space in front and the end. */
+/* Return the positions that `bytes` of text need, with the space in front and the end. */
 static size_t positions(size_t bytes)
 {
     return (bytes + 2 + 7) & ~(size_t)7;
@@ -294,7 +294,7 @@ static void encoder_place(struct encoder *e, void *scratch, size_t scratch_bytes
     e->end = e->run_start = e->first;
 }
 
-/* Return the bytes of all parts; SIZE_MAX: more than can be encoded. */
+/* Return the bytes of all parts; SIZE_MAX if they are more than can be encoded. */
 static size_t total_bytes(const struct tokenizer_part *parts, size_t n_parts)
 {
     size_t total = 0;

@@ -5,8 +5,8 @@
 #include "runtime/tokenizer/tokenizer.h"
 
 /* A pair of adjacent pieces: `bytes` bytes of the run from `left` on; the pair with the least key
- * is merged first. A pair is stale if no two live pieces span exactly these bytes any more.
- * Borders only disappear, so two pieces that still span these bytes are the pair that was
+ * is merged first. A pair is stale if two live pieces no longer span exactly these bytes.
+ * Borders only disappear, so pieces that still span these bytes are the pair that was
  * offered. */
 struct pair {
     uint32_t key;
@@ -17,9 +17,9 @@ struct pair {
 struct encoder {
     const struct tokenizer *t;
     char *text;         /* the parts, from [first] on; the byte before has room for a space */
-    uint32_t first;     /* 1, or more if a normalized run may become longer */
+    uint32_t first;     /* 1, or more if normalizing may make a run longer */
     uint32_t end;       /* end of the text so far */
-    uint32_t run_start; /* text before it has become ids */
+    uint32_t run_start; /* text before this has already become ids */
     uint32_t *next;     /* by position in the current run: the next piece; 0: no piece begins
                          * here */
     uint32_t *prev;
@@ -32,7 +32,7 @@ struct encoder {
     bool skip_space; /* the next white space belongs to the token before */
     bool add_bos;    /* BOS is still to come, unless the text has it */
     bool after_unk;  /* the last id stands for an unknown character of the same run */
-    uint32_t *ids;   /* NULL: ids are only counted */
+    uint32_t *ids;   /* if NULL, ids are only counted */
     size_t n_ids, max_ids;
 };
 

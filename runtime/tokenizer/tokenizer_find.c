@@ -1,4 +1,4 @@
-/* Find tokens: of a whole text, and the longest with which a text begins. */
+/* Find tokens: the token of a whole text, and the longest with which a text begins. */
 #include <string.h>
 
 #include "board/min_max.h"

@@ -179,7 +179,7 @@ static uint32_t match_letters(const struct words *w, const uint8_t *text, uint32
     return match_skip_set(text, at, end, w->letters, UINT32_MAX);
 }
 
-/* The leading character is tried first, and given back if no word follows. */
+/* The leading character is taken first, and given back if no word follows. */
 static uint32_t match_word(const struct words *w, const uint8_t *text, uint32_t at, uint32_t end)
 {
     uint32_t starts[2] = { match_lead(w, text, at, end), at };
@@ -352,8 +352,8 @@ uint32_t match_run(const uint8_t *text, uint32_t at, uint32_t end, const void *r
     if (to != start) {
         return to;
     }
-    return skip_run(r, text, at, end); /* \s? gives back characters that are in the set
-                                        * themselves */
+    return skip_run(r, text, at, end); /* \s? this gives back characters that are themselves in the
+                                        * set */
 }
 
 uint32_t match_byte_digits(const uint8_t *text, uint32_t at, uint32_t end, const void *rule)

@@ -1,7 +1,7 @@
 /* The parts of a pre-tokenizer's patterns; only runtime/tokenizer/tokenizer_split.c combines
  * them. A matcher returns where the match at a position ends, or the position itself if there is
  * no match. It looks at text[at .. end), at < end. Its time is linear in the bytes that it reads:
- * the match, and the letters and white space next to it. */
+ * the match, and letters and white space next to it. */
 #ifndef INGOT_RUNTIME_TOKENIZER_MATCH_H
 #define INGOT_RUNTIME_TOKENIZER_MATCH_H
 
@@ -38,7 +38,7 @@ struct words {
     uint32_t no_lead;  /* [^\r\n no_lead]? may come before the letters */
     uint32_t marks;    /* " ?[marks]+", then the tail */
     uint32_t digits;   /* most digits of a piece; 0: digits have no alternative */
-    bool cased;        /* a word is capitals, then small letters; others are both */
+    bool cased;        /* a word is capitals, then small letters; other letters count as both */
     bool ascii_word;   /* first alternative: one ASCII punctuation character and [A-Za-z]+ */
     bool newline_tail; /* [\r\n]* after the marks */
     bool slash_tail;   /* [\r\n/]* */

@@ -84,8 +84,8 @@ static const struct ingot_merge *find_merge(const struct tokenizer *t, uint32_t 
     return NULL;
 }
 
-/* Return the token that the pieces at left and middle merge into, and the pair's key;
- * INGOT_NO_TOKEN: none. */
+/* Return the token that the pieces at left and middle merge into, with the pair's key; or
+ * INGOT_NO_TOKEN. */
 static uint32_t merged_by_score(const struct encoder *e, const char *s, uint32_t left,
                                 uint32_t middle, uint32_t *key)
 {

@@ -6,8 +6,8 @@
 #include "board/min_max.h"
 #include "runtime/tokenizer/tokenizer_match.h"
 
-/* How far to move if nothing matches: a character; a byte, for matchers of bytes; or over all the
- * white space there, because all of it fails together. */
+/* How far to move if nothing matches: a character; a byte, for matchers of bytes; or over all white
+ * space there, because none of it can match. */
 enum step { STEP_CHARACTER, STEP_BYTE, STEP_SPACES };
 
 struct split_stage {

@@ -32,8 +32,8 @@ static void offer(struct encoder *e, uint32_t start, uint32_t end, uint32_t id, 
     e->id[end] = id;
 }
 
-/* Offer every token that begins at `start`; and a substitute for the character there, if no
- * token equals it. */
+/* Offer every token that begins at `start`, and a substitute for the character there if no token
+ * equals it. */
 static void offer_pieces(struct encoder *e, const char *s, uint32_t start, uint32_t n)
 {
     struct prefix p = { 0, e->t->head->n_sorted, 0 };

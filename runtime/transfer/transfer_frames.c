@@ -39,7 +39,7 @@ static enum transfer_taken end(struct transfer_decoder *d, struct transfer_frame
                  crc32c(0, d->bytes, n - CRC_BYTES) ==
                      transfer_number(d->bytes + n - CRC_BYTES, CRC_BYTES);
 
-    /* The next frame begins here, whatever this one was. */
+    /* The next frame begins here, even if this one was damaged. */
     d->n = 0;
     d->escaped = d->too_long = false;
     /* The flags that end a frame and begin the next one may follow each other directly. */

@@ -15,8 +15,8 @@ enum {
     TRANSFER_FRAME_BYTES = TRANSFER_HEAD_BYTES + TRANSFER_DATA_BYTES + 4,
     TRANSFER_WIRE_BYTES = 2 * TRANSFER_FRAME_BYTES + 2, /* unacknowledged frames at most */
     TRANSFER_WINDOW_BYTES = 32768,                      /* frames that may be in flight */
-    TRANSFER_STEP_BYTES = 65536,                        /* a transfer may continue at multiples of
-                                                         * this */
+    TRANSFER_STEP_BYTES = 65536,                        /* a broken transfer may continue at
+                                                         * multiples of this */
 };
 
 /* Frames to the board, and its answers. The number is an offset in the file, unless a row says

@@ -8,7 +8,7 @@
 enum {
     STEP_MS = 100,
     SILENCE_MS = 30000, /* silence after which a transfer is given up */
-    MEET_MS = 4000,     /* silence after which a rate is given up at which nothing was received */
+    MEET_MS = 4000,     /* silence after which a rate is given up if nothing was received at it */
     AGAIN_MS = 3000,    /* time between two requests for the same bytes, if no ping has come between
                       * them */
     RESULT_MS = 500,
@@ -30,8 +30,8 @@ static uint64_t now(const struct transfer *t)
 }
 
 /* Request bytes again, but only once for the same place, because the data in flight come
- * first. The sender sends a ping and then everything from there on, so after the ping the place may
- * be requested again. */
+ * first. The sender then sends a ping, and all bytes from there on; after the ping the place may be
+ * requested again. */
 static void ask_again(struct transfer *t)
 {
     if (t->again_at != t->sink.at || now(t) - t->again_ms >= AGAIN_MS) {
@@ -72,11 +72,11 @@ static enum err answer_query(struct transfer *t, const struct transfer_frame *f)
     uint32_t crc;
     enum err e;
 
-    /* Allowed only at a multiple of a step, and while no data is held, because reading uses the
-     * sink's buffer. */
+    /* A query is allowed only at a multiple of a step, and while no data is held, because reading
+     * uses the sink's buffer. */
     if (f->number % TRANSFER_STEP_BYTES != 0 || f->number > all || bytes > all - f->number ||
         t->sink.held != 0) {
-        return ERR_OK; /* no sender sends this, so ignore it */
+        return ERR_OK; /* no sender sends this query, so ignore it */
     }
     /* The sender compares this with its own CRC and sends only from the first difference on. */
     e = read_crc(t, f->number, f->number + bytes, &crc);
@@ -91,7 +91,7 @@ static enum err take_data(struct transfer *t, const struct transfer_frame *f)
 {
     enum err e;
 
-    /* A gap: a frame before this one was lost. */
+    /* There is a gap: a frame before this one was lost. */
     if (f->number > t->sink.at) {
         ask_again(t);
         return ERR_OK;
@@ -102,7 +102,7 @@ static enum err take_data(struct transfer *t, const struct transfer_frame *f)
             return e;
         }
     }
-    /* Also answer data that came twice, because the sender may have missed the first answer. */
+    /* Answer data also if they came twice, because the sender may have missed the first answer. */
     say(t, TRANSFER_NEXT, t->sink.at, NULL, 0);
     return ERR_OK;
 }
@@ -135,7 +135,7 @@ static enum err obey(struct transfer *t, const struct transfer_frame *f)
 
     t->met = true;
     switch (f->kind) {
-    /* Everything that was requested again comes after a ping, so a new request is allowed. */
+    /* Bytes that were requested again come after a ping, so a new request is allowed now. */
     case TRANSFER_PING:
         t->again_at = UINT64_MAX;
         say(t, TRANSFER_PING, f->number, NULL, 0);

@@ -20,7 +20,7 @@ struct transfer {
     uint64_t again_ms;   /* when bytes were last requested again */
     uint64_t again_at;   /* from which byte */
     uint64_t told_ms;    /* when the sender was last told that work continues */
-    uint64_t resumed_at; /* the byte from which it continued */
+    uint64_t resumed_at; /* the byte from which the transfer continued */
     bool met;            /* the sender understands this rate */
     uint8_t out[TRANSFER_WIRE_BYTES];
 };
@@ -32,7 +32,7 @@ enum err transfer_receive(struct transfer *t, const struct transfer_wire *wire,
                           const struct file *file);
 
 /* Tell the sender how the transfer ended, until the sender acknowledges; error_message NULL:
- * success. False: the sender has not acknowledged. */
+ * success. Return false if it has not. */
 bool transfer_conclude(struct transfer *t, const char *error_message);
 
 #endif

@@ -9,7 +9,7 @@ enum { TRANSFER_NO_BYTE = -1 };
 
 struct transfer_wire {
     void *context;
-    /* The next byte, unchanged; TRANSFER_NO_BYTE: none came within `ms` milliseconds. */
+    /* Return the next byte, unchanged; TRANSFER_NO_BYTE if none came within `ms` milliseconds. */
     int (*get)(void *context, uint32_t ms);
     void (*put)(void *context, const uint8_t *bytes, size_t n);
     uint64_t (*millis)(void *context);

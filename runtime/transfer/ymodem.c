@@ -14,7 +14,7 @@ enum {
     BYTE_MS = 1000,
     TRIES = 10,      /* tries for one block */
     KEYS_MS = 500,   /* silence that shows that a Ctrl-C is a person's */
-    KEYS_TO_STOP = 2 /* Ctrl-C to stop within a file, where a single one may be noise */
+    KEYS_TO_STOP = 2 /* number of Ctrl-C that stop a file, because a single one may be noise */
 };
 
 enum got { BLOCK, DAMAGED, END, CANCELLED, STOPPED, NOTHING };
@@ -65,10 +65,10 @@ static enum got read_block(struct ymodem *y, size_t n, uint8_t *number)
     return BLOCK;
 }
 
-/* A byte between blocks, or after a damaged one. A sender sends no Ctrl-C there, but the data of a
- * damaged block may contain such bytes. Only a Ctrl-C followed by silence is a person's;
- * enough of them since the last block end the transfer. Returns whether they do; *byte is the
- * next byte. */
+/* Examine a byte between blocks, or after a damaged one. A sender sends no Ctrl-C there, but a
+ * damaged block may contain such bytes. Only a Ctrl-C followed by silence is a person's. Return
+ * true if enough of them came since the last block to end the transfer; *byte is the next
+ * byte. */
 static bool is_stopped(struct ymodem *y, int *byte)
 {
     unsigned keys = 0;
@@ -116,8 +116,8 @@ static enum got read_next(struct ymodem *y, uint32_t ms, size_t *n, uint8_t *num
     return DAMAGED;
 }
 
-/* Skip the rest of a damaged block: wait until the line is quiet. True: a person has stopped the
- * transfer. */
+/* Skip the rest of a damaged block: wait until the line is quiet. Return true if a person has
+ * stopped the transfer. */
 static bool drain(struct ymodem *y)
 {
     for (unsigned i = 0; i < 4 * YMODEM_BLOCK_BYTES; i++) {
@@ -164,7 +164,7 @@ static bool read_size(const struct ymodem *y, size_t n, uint64_t *bytes)
     return some;
 }
 
-/* Read the block that names a file. *more false: there is no further file. */
+/* Read the block that names a file. **more is false if there is no further file. */
 static enum err begin(struct ymodem *y, uint64_t *left, bool *more)
 {
     const struct file *file = NULL;
@@ -242,7 +242,7 @@ static enum err take_block(struct ymodem *y, struct blocks *b, size_t n, uint8_t
         return ERR_OK;
     }
     if (number != b->number) {
-        return ERR_BAD_CHECKSUM; /* blocks between them are lost for good */
+        return ERR_BAD_CHECKSUM; /* the blocks between cannot be sent again */
     }
     if (b->left == 0) { /* padding ends with the last block */
         return ERR_RANGE;
@@ -258,7 +258,7 @@ static enum err take_block(struct ymodem *y, struct blocks *b, size_t n, uint8_t
     return ERR_OK;
 }
 
-/* The received bytes were not a block. ERR_OK: the block is requested again. */
+/* The received bytes were not a block. ERR_OK means that the block is requested again. */
 static enum err ask_again(struct ymodem *y, struct blocks *b, enum got got)
 {
     b->ends = 0;

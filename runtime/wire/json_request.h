@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* For rows of options.def: which options JSON may set. */
+/* For rows of options.def: may JSON set the option? */
 #define JSON_REQUEST_START(...)
 #define JSON_REQUEST_PRESET(...)
 #define JSON_REQUEST_SET_PRESET(...)
@@ -50,7 +50,7 @@ struct json_request {
                                   * absent */
     size_t bytes[JSON_N_FIELDS]; /* of these */
     bool id_is_text, stop_is_list;
-    /* The first error of the request; error NULL: there is none. */
+    /* The first error of the request; error is NULL if there is none. */
     const char *error; /* "json" or "field" */
     size_t column;     /* number of the wrong byte, from 1; 0: none */
     const char *field; /* the field with the error; NULL: no known field */

@@ -8,7 +8,7 @@ static enum err refuse(const struct options_report *report, const char *error_me
     return ERR_BAD_ARGUMENT;
 }
 
-/* Set stop strings; each is added to those before it. */
+/* Set stop strings; each is added to the earlier ones. */
 static enum err set_stops(struct options *o, char *list, size_t bytes,
                           const struct options_report *report)
 {
