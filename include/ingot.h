@@ -36,8 +36,8 @@ extern "C" {
 
 enum {
     INGOT_MOST_CORES = 8,
-    INGOT_MOST_SESSIONS = 8,      /* sessions of a model at a time */
-    INGOT_MOST_STOPS = 4,         /* stop strings of a reply */
+    INGOT_MOST_SESSIONS = 8,      /* most sessions of a model at a time */
+    INGOT_MOST_STOPS = 4,         /* most stop strings of a reply */
     INGOT_STOP_BYTES = 64,        /* bytes of a stop string, with its NUL */
     INGOT_MOST_TEXT = 16384,      /* most bytes of text and template that a call can tokenize */
     INGOT_READ_BYTES = 512,       /* every read's offset and size are multiples of this */
@@ -73,10 +73,10 @@ const char *ingot_version(void);
 
 /* An .ingot file, either in memory as a whole, or read in parts. */
 struct ingot_source {
-    const char *name; /* for error messages; copied; NULL: "model" */
+    const char *name; /* name in error messages; it is copied; NULL: "model" */
     uint64_t bytes;   /* size of the file, at least 4096 */
     /* The whole file in memory, INGOT_DATA_ALIGN aligned, constant until ingot_close: weights are
-     * used in place, and `read` is never called. NULL: the file is read. */
+     * used in place, and `read` is never called. If NULL, the file is read. */
     const void *data;
     void *context;
     /* Fill buffer with `bytes` bytes of the file from `offset`; both are multiples of
@@ -98,7 +98,7 @@ struct ingot_clock {
  * zero, only the caller's core works. */
 struct ingot_cores {
     void *context;
-    uint32_t n; /* the caller's included, at most INGOT_MOST_CORES; 0 counts as 1 */
+    uint32_t n; /* number of cores with the caller's, at most INGOT_MOST_CORES; 0 counts as 1 */
     /* Microseconds that a core looks for work before it sleeps. Choose 0 if other programs share
      * the cores, 50 if not. */
     uint32_t spin_micros;
@@ -147,14 +147,14 @@ enum ingot_kv { INGOT_KV_F16 = 0, INGOT_KV_Q8 = 1, INGOT_KV_F32 = 2 };
 /* Zero the structure, then set memory, source and clock; the rest may stay zero. ingot_open copies
  * it; what it points to must outlive the model, unless stated otherwise. */
 struct ingot_setup {
-    void *memory; /* (memory_bytes) any alignment; normal, cached memory */
+    void *memory; /* (memory_bytes) normal, cached memory of any alignment */
     size_t memory_bytes;
     struct ingot_source source;
     struct ingot_clock clock;
     struct ingot_cores cores;
     uint32_t cpu;          /* enum ingot_cpu */
     uint32_t context;      /* tokens of a conversation; 0: the model's number, up to 4096 */
-    uint64_t weight_bytes; /* most memory for weights, the rest streams; 0: no limit */
+    uint64_t weight_bytes; /* most memory for weights; other weights stream; 0: no limit */
     enum ingot_kv kv;
     void *log_context;
     void (*log)(void *context,
@@ -172,7 +172,7 @@ struct ingot_session;
 
 /* Sizes of setup.memory in bytes. */
 struct ingot_memory {
-    size_t least; /* enough for ingot_open; weights stream, unless they are used in place */
+    size_t least; /* enough for ingot_open, if weights stream or are used in place */
     size_t all;   /* enough to read each weight only once */
 };
 
@@ -205,7 +205,7 @@ const char *ingot_error_message(const struct ingot_model *model);
 
 enum ingot_residency {
     INGOT_RESIDENT, /* weights are read once */
-    INGOT_IN_PLACE, /* weights are used where they lie */
+    INGOT_IN_PLACE, /* weights are used in place, in the file's memory */
     INGOT_STREAMED  /* some weights are read again for every token */
 };
 
@@ -267,7 +267,7 @@ struct ingot_generate_params {
     uint32_t top_k; /* only this many likeliest tokens are candidates; 0: off */
     uint64_t seed;  /* equal seeds give equal replies */
     uint32_t limit; /* most new tokens; 0: until the reply ends itself or repeats itself */
-    const char *stops[INGOT_MOST_STOPS]; /* (n_stops) strings that end the reply, not empty */
+    const char *stops[INGOT_MOST_STOPS]; /* (n_stops) strings that end the reply; none is empty */
     uint32_t n_stops;
     /* Called before each layer, also in the prompt. Return false to stop. May be NULL. */
     bool (*go_on)(void *context);

@@ -89,7 +89,7 @@ enum ingot_error library_failed(struct ingot_model *m, enum err e, const char *e
     if (e == ERR_OK) {
         return INGOT_OK;
     }
-    if (e == ERR_ABORTED) { /* the runtime's message is for a person with a keyboard */
+    if (e == ERR_ABORTED) { /* the runtime's message would be for a person with a keyboard */
         error_message = ingot_error_text(INGOT_STOPPED);
     }
     if (error_message[0] == '\0') {

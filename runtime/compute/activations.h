@@ -40,7 +40,7 @@ enum {
 
 struct activations {
     uint32_t chunk;
-    size_t dim_stride; /* floats from one token's row to the next, as are all strides */
+    size_t dim_stride; /* floats from one token's row to the next; so are all strides */
     size_t q_stride;   /* stride of the queries of all heads, padded */
     size_t kv_stride;
     size_t hidden_stride;
@@ -86,7 +86,7 @@ struct activations_request {
     uint32_t chunk;       /* >= 1 */
     uint32_t types;       /* bit 1 << enum ingot_type of every matrix of the model */
     uint32_t logits_rows; /* tokens whose logits are computed together; 0 counts as 1 */
-    size_t work_bytes;    /* bytes a token of the layers' own work space */
+    size_t work_bytes;    /* bytes for each token of the layers' own work space */
     uint32_t experts;     /* the most experts that a token takes in a layer; 0: no experts */
     uint32_t inner_dim;   /* width of the widest recurrent mixer, whose result is a matrix's
                            * input */

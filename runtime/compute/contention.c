@@ -3,9 +3,9 @@
 enum {
     STALL_HZ = 2000,       /* 0.5 ms */
     WINDOW_HZ = 50,        /* a window is 20 ms of jobs */
-    FIRST_PAUSE_HZ = 5,    /* the first pause is 0.2 s; each later one is twice as long */
+    FIRST_PAUSE_HZ = 5,    /* the first pause is 0.2 s; each later pause is twice as long */
     LONGEST_PAUSE_SEC = 2, /* longest pause: trying again then costs 1 / 100 of the time */
-    LOOK_HZ = 5,           /* how often to ask for the unused processor time */
+    LOOK_HZ = 5,           /* ask for the unused processor time 5 times a second */
     LITTLE_IDLE = 250,     /* with fewer unused thousandths of a processor than this, the core
                             * does not try */
     MUCH_IDLE = 900,       /* with at least this many, the core returns */

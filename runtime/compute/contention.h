@@ -25,7 +25,7 @@ struct contention {
     uint32_t n_jobs;
     uint64_t pause; /* ticks for which the core rests next time */
     uint64_t until; /* ticks until which the core rests; 0: it works */
-    uint64_t look;  /* while the core rests: when contention_judge is called next */
+    uint64_t look;  /* ticks of the next call of contention_judge, while the core rests */
 };
 
 void contention_open(struct contention *c, uint64_t hz);
@@ -40,7 +40,7 @@ int contention_job(struct contention *c, uint64_t ticks, uint64_t now);
 
 /* Decide at the end of a window. most: the core that was stalled longest since the window began.
  * n_cores: cores in use now. idle: thousandths of a processor that no program used since the last
- * call, counted while a core is away; negative: unknown. */
+ * call, counted while a core is away; negative if unknown. */
 enum contention_advice contention_judge(struct contention *c, const struct contention_stalls *most,
                                         unsigned n_cores, int idle, uint64_t now);
 

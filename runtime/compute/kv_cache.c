@@ -137,8 +137,8 @@ void kv_cache_open(struct kv_cache *c, const struct kv_layers *layers, uint32_t 
         if (l->mixer != INGOT_MIXER_ATTENTION) {
             continue;
         }
-        if (!kv_cache_keeps(l)) { /* the layer that it reads is earlier, as the reader has
-                                   * checked */
+        if (!kv_cache_keeps(l)) { /* the image reader has checked that the layer it reads is an
+                                   * earlier one */
             *k = c->layers[l->kv_layer];
             k->own = false;
             continue;

@@ -248,7 +248,7 @@ const struct kv_format kv_formats[KV_N_NUMBERS] = {
 #define KV_TYPE(NAME, number, name, block, rotated, query, cosine) \
     [KV_##NAME] = { #name, block, rotated, query, cosine, KV_FUNCTIONS_##NAME },
 #include "flash_image/format/kv_types.def"
-#ifdef KV_MORE_ROWS /* rows for the measurements of tests/bench/kv/kv_formats.c */
+#ifdef KV_MORE_ROWS /* additional rows for the measurements of tests/bench/kv/kv_formats.c */
 #include KV_MORE_ROWS
 #endif
 };

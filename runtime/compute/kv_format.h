@@ -15,7 +15,7 @@
 enum kv_type {
 #define KV_TYPE(NAME, number, ...) KV_##NAME = (number),
 #include "flash_image/format/kv_types.def"
-    KV_N_NUMBERS = 14 /* also counts the types of tests/bench/kv */
+    KV_N_NUMBERS = 14 /* includes the types of tests/bench/kv */
 };
 
 /* The types of keys and values. If hot_tiles is not 0, the types of tiers by age (kv_tiers.h):

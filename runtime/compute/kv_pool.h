@@ -19,7 +19,7 @@ struct kv_pool {
     void (*copy)(void *context, uint32_t to, uint32_t from); /* copies the bytes of a slot's tiles
                                                               * to another slot */
     void *context;
-    uint32_t n_slots; /* slots for all tiles of the context: enough for one sequence */
+    uint32_t n_slots; /* at least the tiles of the context: enough for one sequence */
     uint32_t n_free;
     uint32_t n_tables;
     uint32_t *owners;        /* (n_slots) how many tables hold each slot */

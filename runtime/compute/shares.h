@@ -13,13 +13,13 @@
 
 #include "board/machine.h"
 
-enum { SHARES_SAMPLES = 15 }; /* jobs measured before a decision */
+enum { SHARES_SAMPLES = 15 }; /* number of jobs that are measured before a decision */
 
 struct shares {
     unsigned n_cores;
     uint32_t before[BOARD_MAX_CORES + 1]; /* sum of the weights of cores 0 .. i - 1 */
     uint32_t n_jobs;                      /* jobs since the last measured one */
-    uint32_t every;                       /* one job in this many is measured */
+    uint32_t every;                       /* every n-th job is measured; this is n */
     uint32_t n_samples;
     uint16_t speeds[BOARD_MAX_CORES][SHARES_SAMPLES]; /* a core's share of all cores' time in a
                                                        * job, of 65535 */

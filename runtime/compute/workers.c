@@ -3,7 +3,7 @@
 #include <string.h>
 
 enum {
-    LOOKS = 200,            /* polls of the word before the clock is read */
+    LOOKS = 200,            /* number of polls of the word before the clock is read */
     AWAY = BOARD_MAX_CORES, /* value of `lent` after the core has begun its other work */
     WANTED_BACK,            /* value of `lent` from then until the core is back */
     GIVEN_WHOLE = 1 << 16,
@@ -231,7 +231,7 @@ static void start_core(struct workers *workers, unsigned platform_core)
     atomic_store(&start->core, core);
     if (cores->start(cores->context, platform_core, member_main, start) != ERR_OK ||
         !wait_here(workers, start)) {
-        atomic_store(&start->core, LEFT_OUT); /* it may still answer later */
+        atomic_store(&start->core, LEFT_OUT); /* in case the core answers later */
         return;
     }
     if (cores->capacity != NULL) {

@@ -40,8 +40,8 @@ struct workers {
     void *arg;
     bool measures;                /* this job */
     struct shares shares;         /* core 0 changes the shares between jobs */
-    struct contention contention; /* used if the platform says that other programs run */
-    bool rests;                   /* the absent core left on the advice of `contention` */
+    struct contention contention; /* only used if the platform says that other programs run */
+    bool rests;                   /* the absent core left because `contention` advised it */
     _Atomic uint32_t ready;       /* cores that have arrived at their first wait */
     _Atomic uint32_t job;         /* counts jobs; a change starts the workers */
     _Atomic uint32_t arrived;     /* cores at the current barrier */
@@ -55,7 +55,7 @@ struct workers {
     _Atomic uint32_t counted; /* cores 0 .. counted - 1 answered in time */
     _Atomic uint32_t ends;    /* 1: the entry functions return */
     struct worker members[BOARD_MAX_CORES];
-    struct worker_start starts[BOARD_MAX_CORES]; /* by the platform's core number */
+    struct worker_start starts[BOARD_MAX_CORES]; /* indexed by the platform's core number */
     uint32_t capacity[BOARD_MAX_CORES]; /* the platform's cores, without those that did not start */
 };
 

@@ -73,8 +73,8 @@ static const char *check_bits(const uint8_t *digest, const uint8_t *good)
         memcpy(other, digest, sizeof other);
         other[4 * i] ^= (uint8_t)(1u << i);
         memcpy(point, key, sizeof point);
-        point[8 * i + i / 2] ^= (uint8_t)(1u << i); /* the first bit is in the byte that must be
-                                                     * 4 */
+        point[8 * i + i / 2] ^= (uint8_t)(1u << i); /* this bit is in the key's first byte, which
+                                                     * must be 4 */
         if (ecdsa_p256_verify(key, digest, bad) || ecdsa_p256_verify(key, other, good)) {
             return "a signature of other data";
         }

@@ -88,17 +88,17 @@ const struct ingot_tensor *image_tensor(const struct image *img, enum ingot_role
  * output's type. */
 unsigned image_main_type(const struct image *img);
 
-/* Return the most experts that a token takes in a layer; 0: no experts. */
+/* Return the most experts that a token takes in a layer; 0 if there are no experts. */
 uint32_t image_most_experts(const struct image *img);
 
-/* Return the width of the widest recurrent mixer; 0: no recurrent mixer. */
+/* Return the width of the widest recurrent mixer; 0 if there is none. */
 uint32_t image_inner_dim(const struct image *img);
 
 /* Return the most numbers that all heads of a layer have together: for a token's queries, or for
  * the attended values. */
 uint32_t image_queries(const struct image *img);
 
-/* Return the longest sequence that uses LongRoPE's short factors; 0: the model does not use
+/* Return the longest sequence that uses LongRoPE's short factors; 0 if the model does not use
  * LongRoPE. */
 uint32_t image_long_context(const struct image *img);
 
@@ -156,7 +156,7 @@ uint32_t image_type_padding(unsigned type);
 size_t image_type_row_bytes(unsigned type, uint32_t cols_padded);
 
 /* Return the 16 values of a tensor's nibbles, if its type has a table: IQ4_NL and MXFP4 have one
- * table for all tensors, FIG4 has one for each tensor. NULL: there is no table. */
+ * table for all tensors, FIG4 has one for each tensor. NULL if there is no table. */
 const int8_t *image_tensor_values(const struct ingot_tensor *t);
 
 /* Return true if a matrix of cols columns can have the type: F32, F16, Q8_0 and Q4_0 are padded,

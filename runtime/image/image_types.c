@@ -163,6 +163,6 @@ uint64_t image_tensor_bytes(unsigned type, uint32_t rows, uint32_t cols)
         return 0;
     }
     padded = (uint32_t)image_round_up(cols, rule->padding);
-    /* at most 2^20 rows of 2^20 bytes */
+    /* there are at most 2^20 rows of 2^20 bytes */
     return image_round_up(rows, rule->interleave) * image_type_row_bytes(type, padded);
 }

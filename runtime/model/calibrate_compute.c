@@ -330,8 +330,8 @@ static bool cut_memory(struct calibration *p, struct workers *workers, struct ar
     return true;
 }
 
-/* Place the layers that fit into the memory; passes run them repeatedly. False: there is no
- * room for one layer, or for the first rows of the embedding. */
+/* Place the layers that fit into the memory; passes run them repeatedly. Return false if there is
+ * no room for one layer, or for the first rows of the embedding. */
 static bool place_layers(struct calibration *p)
 {
     const struct image *image = &p->m->image;

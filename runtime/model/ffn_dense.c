@@ -19,8 +19,8 @@ void ffn_activate(const struct transformer *t, float *gate, const float *up, siz
 {
     if ((t->data->features & INGOT_GATED) != 0) {
         activate_gated(t, gate, up, n);
-    } else if (t->data->activation == INGOT_RELU2) { /* the reader refuses other kinds without a
-                                                      * gate */
+    } else if (t->data->activation == INGOT_RELU2) { /* the image reader refuses other activations
+                                                      * without a gate */
         t->kernels->relu2_f32(gate, up, n);
     } else {
         t->kernels->gelu_f32(gate, up, n);

@@ -210,7 +210,7 @@ static bool run_missing(const struct transformer *t, unsigned core, uint32_t i)
     if (!expert_wait(t, core, i)) {
         return false;
     }
-    if (t->stream->experts.list[i].again) { /* the checksum of the first bytes was wrong */
+    if (t->stream->experts.list[i].again) { /* the checksum of the expert's first bytes was wrong */
         widen_token(t, core, i);
         layer_step(t, core);
     }

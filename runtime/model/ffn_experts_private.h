@@ -49,7 +49,7 @@ static inline bool is_cached(const struct transformer *t)
 /* ffn_experts_choose.c: choose the experts of this core's tokens. */
 void experts_choose(const struct transformer *t, unsigned core);
 
-/* After a barrier: a token's weight of an expert; NULL: the token does not take this expert. */
+/* After a barrier: a token's weight of an expert; NULL if it does not take this expert. */
 const float *experts_weight(const struct transformer *t, size_t token, uint32_t expert);
 
 /* After a barrier: how many tokens take an expert; and core 0 requests all experts that any token

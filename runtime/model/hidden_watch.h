@@ -8,10 +8,10 @@
 
 struct hidden_watch {
     /* Gets the state (dim) of the token at `position` in a pass of one sequence, before it is
-     * adapted; NULL: the watcher needs no states. */
+     * adapted; NULL if the watcher needs no states. */
     void (*see)(void *context, uint32_t position, const float *hidden);
-    const bool *sees; /* whether `see` is called at present; NULL: always */
-    /* Changes a state (dim) on its way to the head; NULL: changes none. */
+    const bool *sees; /* returns true if `see` is to be called now; NULL: always */
+    /* Changes a state (dim) on its way to the head; NULL if the watcher changes none. */
     void (*adapt)(void *context, float *hidden);
     void *context;
     struct hidden_watch *next; /* the transformer's */

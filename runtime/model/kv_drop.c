@@ -66,7 +66,7 @@ static void move_keys(const struct turn *r, struct kv_tile to, struct kv_tile fr
 }
 
 /* Return the rotation for positions that decrease by n: backwards, by the angle of position n.
- * NULL: the layer does not rotate. */
+ * Return NULL if the layer does not rotate. */
 static const float *row_back(const struct transformer *t, uint32_t rope, uint32_t n, bool is_long)
 {
     float *row;

@@ -8,7 +8,7 @@
 #include "runtime/compute/kv_cache.h"
 #include "runtime/model/transformer.h"
 
-/* Why kv_drop is not possible, as the end of a sentence; NULL: it is possible. */
+/* Return why kv_drop is not possible, as the end of a sentence; NULL if it is possible. */
 const char *kv_drop_error_message(const struct image *image, const struct kv_cache *c);
 
 /* Remove positions from .. from + n of `end`; both borders are multiples of KV_TILE, from + n <=

@@ -21,10 +21,10 @@ struct layer_block {
     uint64_t reads; /* needed roles that are matrices of the normed input */
     uint64_t waits; /* roles for which the block calls layer_wait; only they may begin a phase */
 
-    /* The state that a layer of this kind keeps for a sequence; NULL: none. */
+    /* The state that a layer of this kind keeps for a sequence; NULL if none. */
     const struct layer_state_kind *state;
 
-    /* Bytes of act.work that a token needs; NULL: none. */
+    /* Bytes of act.work that a token needs; NULL if none. */
     size_t (*work_bytes)(const struct ingot_params *p, const struct ingot_layer *l);
 
     /* Compute this core's part of y = block(x). x is act.norm (n_tokens, dim), also in the
@@ -44,7 +44,7 @@ struct layer_block {
 extern const struct layer_block *const layer_mixers[];
 extern const struct layer_block *const layer_ffns[];
 
-/* Return the block of a layer's kind; NULL: no such kind, or INGOT_..._NONE. */
+/* Return the block of a layer's kind; NULL if there is no such kind, or for INGOT_..._NONE. */
 const struct layer_block *layer_mixer(const struct ingot_layer *l);
 const struct layer_block *layer_parallel(const struct ingot_layer *l);
 const struct layer_block *layer_ffn(const struct ingot_layer *l);
@@ -101,7 +101,7 @@ static inline uint32_t layer_position(const struct transformer *t, size_t token)
     return p->position + (uint32_t)(token - p->first);
 }
 
-/* Return the floats of a norm or bias of the current layer; NULL: the layer has no such tensor. */
+/* Return the floats of a norm or bias of the current layer; NULL if it has no such tensor. */
 static inline const float *layer_vector(const struct transformer *t, enum ingot_role role)
 {
     const struct ingot_tensor *w = t->tensors[role];
@@ -158,7 +158,7 @@ void layer_quantize(const struct transformer *t, unsigned core, uint64_t roles,
 void layer_step(const struct transformer *t, unsigned core);
 
 /* Pass a barrier as layer_step; afterwards the tensor in the role and all tensors before it have
- * arrived. False: the tensor will not arrive. */
+ * arrived. Return false if the tensor will not arrive. */
 bool layer_wait(const struct transformer *t, unsigned core, enum ingot_role role);
 
 /* Take `rows` (n_tokens, stride), in which this core's tokens are complete, as the input of the

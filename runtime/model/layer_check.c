@@ -65,7 +65,7 @@ static enum err check_phases(struct image *image, uint32_t layer, uint64_t waits
     return ERR_OK;
 }
 
-/* Check a kind of block that the layer names; b: its row. */
+/* Check a kind of block that the layer names; b is its row. */
 static enum err check_kind(struct image *image, uint32_t layer, const struct layer_block *b,
                            uint64_t *waits)
 {

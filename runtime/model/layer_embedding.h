@@ -14,8 +14,8 @@ enum err layer_embedding_read(struct transformer *t, uint32_t n);
  * for each layer. All cores; a barrier follows. */
 void layer_embedding_begin(const struct transformer *t, unsigned core);
 
-/* At a layer's end: x += rms(W (gelu(G x) * act.per_layer)) w. All cores. False: a part of the
- * weights will not arrive. */
+/* At a layer's end: x += rms(W (gelu(G x) * act.per_layer)) w. All cores. Return false if a part of
+ * the weights will not arrive. */
 bool layer_embedding_add(const struct transformer *t, unsigned core);
 
 #endif

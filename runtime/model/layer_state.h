@@ -26,12 +26,12 @@ struct layer_state_io {
     enum err (*move)(void *context, void *memory, size_t bytes);
     void *context;
     bool loads;    /* bytes go into memory */
-    bool discards; /* with loads: bytes are read and dropped; memory does not change */
+    bool discards; /* only with `loads`: bytes are read and dropped; memory does not change */
 };
 
 enum layer_mark {
-    LAYER_MARK_PASS,   /* valid until the next mark: the pass that begins may be undone */
-    LAYER_MARK_KEPT,   /* a turn begins here; the latest few are kept */
+    LAYER_MARK_PASS,   /* to undo the pass that begins; valid until the next mark */
+    LAYER_MARK_KEPT,   /* for a turn that begins here; the latest few are kept */
     LAYER_MARK_PREFIX, /* the common beginning of sequences ends here: kept until the next such
                         * mark, or a cut before it */
 };
@@ -43,14 +43,14 @@ struct layer_state_kind {
      * `self`. 0 or NULL: the kind has its own `self`. */
     size_t (*bytes)(const struct ingot_layer *l);
 
-    /* Prepare the memory. NULL: no preparation is needed. */
+    /* Prepare the memory. NULL if no preparation is needed. */
     void (*open)(struct layer_state *st, const struct ingot_layer *l);
 
     /* Make the sequence empty. */
     void (*clear)(struct layer_state *st);
 
     /* Called when a pass over tokens from `position` on begins: the kind may request data for the
-     * layer. NULL: the kind needs no data. */
+     * layer. NULL if the kind needs no data. */
     void (*begin)(struct layer_state *st, uint32_t position);
 
     /* Called when the pass reaches the layer: wait until the state can be read, and written from
@@ -61,8 +61,8 @@ struct layer_state_kind {
      * NULL: nothing to do. */
     enum err (*leave)(struct layer_state *st, uint32_t end);
 
-    /* Remember the state, which holds n tokens, so that `cut` can return to it. NULL: `cut`
-     * can return to any number of tokens. */
+    /* Remember the state, which holds n tokens, so that `cut` can return to it. NULL if `cut` can
+     * return to any number of tokens. */
     void (*mark)(struct layer_state *st, uint32_t n, enum layer_mark mark);
 
     /* Go back to n tokens or fewer, and return how many: the nearest mark at or before n, 0

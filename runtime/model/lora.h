@@ -54,7 +54,7 @@ struct lora {
 /* Floats of a token's row of u, for adapters whose most_ranks sum to `ranks`. */
 uint32_t lora_stride(uint32_t ranks);
 
-/* Set the adapters in use, their scales and their order; 0: none. l may be NULL. */
+/* Set the adapters in use, their scales and their order; n is 0 for none. l may be NULL. */
 uint32_t lora_crc(const struct lora *l);
 
 /* Select the pairs of a layer, or none (INGOT_NO_LAYER). */

@@ -90,7 +90,7 @@ static enum err check_kv_file(struct model *m, const struct model_setup *setup)
 
 static void lend(struct io_core *c, struct workers *workers)
 {
-    workers_gather(workers); /* a resting core may be the last one */
+    workers_gather(workers); /* bring back a resting core, which may be the last one */
     io_core_start(c, workers->n_cores - 1);
     workers_lend(workers, io_core_serve, io_core_stop, c);
 }

@@ -27,7 +27,7 @@ enum {
     MODEL_ERROR_MESSAGE_BYTES = 400,
     MODEL_MOST_GUESSES = 8, /* guessed tokens in one pass */
     MODEL_LEARN_ROWS = 4,   /* rows of logits in one step of practice; fewer than for guesses */
-    MODEL_DRAFT_CHUNK = 32, /* prompt tokens that pass a draft at once */
+    MODEL_DRAFT_CHUNK = 32, /* prompt tokens that a draft computes in one pass */
 };
 
 enum model_guesses { MODEL_NO_GUESSES, MODEL_GUESSES_IF_STREAMED, MODEL_GUESSES };
@@ -41,11 +41,11 @@ struct model_setup {
     const struct signing *signing; /* key by which the file must be signed; NULL: no signature is
                                     * needed */
     struct plan_limits limits;
-    const struct file *kv_file;   /* file for keys and values that spill; writable. NULL: only for
+    const struct file *kv_file;   /* writable file for keys and values that spill. NULL: only for
                                    * planning */
     bool experts_ahead;           /* request the likely experts of the next layer */
-    uint32_t pins;                /* slots for a layer's experts */
-    const struct file *use_file;  /* how its experts were used (expert_use.h); NULL: unknown */
+    uint32_t pins;                /* number of slots for a layer's experts */
+    const struct file *use_file;  /* the use of the model's experts (expert_use.h); NULL: unknown */
     struct plan_rates rates;      /* rates of the machine, if they are known */
     bool calibrate;               /* measure the rates for the plan; never for a draft */
     enum model_guesses guesses;   /* whether the plan has room for logits ahead */
@@ -57,11 +57,11 @@ struct model_setup {
                               * (session_sequence.h) */
     size_t line_bytes;
     uint64_t (*kept_bytes)(uint32_t context, uint32_t kept_sequences); /* as in struct plan_work */
-    /* Bytes of ARENA_LEARN that the loaded model's features need; NULL: none. */
+    /* Bytes of ARENA_LEARN that the loaded model's features need; NULL if none. */
     size_t (*learn_bytes)(void *context, const struct image *image);
     void *learn_context;
     uint32_t sequences;       /* sessions that are computed in parallel; 0: one */
-    uint32_t spare_sequences; /* more of them, if they take hardly any memory from weights */
+    uint32_t spare_sequences; /* most additional ones, if they hardly reduce weights' memory */
     bool draft;               /* a draft: completely in memory, without its own texts, with a short
                          * chunk; a context longer than the model's is cut */
 };

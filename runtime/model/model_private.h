@@ -4,8 +4,8 @@
 
 #include "runtime/model/model.h"
 
-/* Set m->error_message to the file's name and the message; "": the error's own text. Returns
- * error. */
+/* Set m->error_message to the file's name and the message; if that is "", the error's own text.
+ * Returns error. */
 enum err model_refuse(struct model *m, enum err error, const char *error_message);
 
 /* Check the header, the signature if setup needs one, and the tables of m->file: fills m->image.

@@ -57,8 +57,8 @@ void recurrence_share(const struct transformer *t, unsigned core, size_t n, size
 void recurrence_convolve(const struct transformer *t, const struct recurrence_rows *y,
                          const struct recurrence_rows *x, size_t first, size_t last);
 
-/* Multiply the rows with SSM_OUT, which gives the mixer's result. False: the weights will not
- * arrive. */
+/* Multiply the rows with SSM_OUT, which gives the mixer's result. Return false if the weights will
+ * not arrive. */
 bool recurrence_finish(const struct transformer *t, unsigned core,
                        const struct recurrence_rows *rows);
 

@@ -15,8 +15,8 @@ static float scale_of(const struct transformer *t, uint32_t rope)
     return image_layer(t->image, layer)->attn_scale;
 }
 
-/* All keys of a sequence have the same factors, whatever their positions. NULL: all factors are
- * 1. */
+/* All keys of a sequence have the same factors, whatever their positions. Return NULL if all
+ * factors are 1. */
 static const float *factors_of(const struct transformer *t, const struct ingot_rope *rope,
                                bool is_long)
 {

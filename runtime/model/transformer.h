@@ -34,12 +34,12 @@ enum { TRANSFORMER_PARTS = 8 }; /* sequences of a pass at most */
 
 /* Tokens of a pass that are consecutive in one sequence. */
 struct transformer_part {
-    uint32_t first, n;          /* number of the pass's tokens */
+    uint32_t first, n;          /* its first token's number in the pass, and number of tokens */
     uint32_t position;          /* position of the first token: this many tokens are in each
                                  * state */
     struct layer_state *states; /* see layer_kinds.h */
-    struct lora *lora;          /* adapters in use on it; NULL: none */
-    bool is_long;               /* the long factors of LongRoPE rotate all its keys */
+    struct lora *lora;          /* adapters in use on the sequence; NULL: none */
+    bool is_long;               /* all keys of the sequence have LongRoPE's long factors */
     uint32_t skip; /* number of its first tokens whose results are not needed: 0 .. n */
 };
 
@@ -67,7 +67,7 @@ struct transformer {
     uint32_t n_parts;
     struct transformer_part pass_parts[TRANSFORMER_PARTS], head_parts[TRANSFORMER_PARTS];
     uint32_t n_pass_parts, n_head_parts;
-    uint32_t n_tokens; /* tokens of the head: those whose logits are computed */
+    uint32_t n_tokens; /* number of tokens in the head: those whose logits are computed */
     /* The last layer that writes a state. After its keys and values only tokens whose results
      * are needed continue, and their rows of act.x become adjacent: read_parts describes them. */
     uint32_t last_written;

@@ -69,7 +69,7 @@ static uint32_t choose_distance(struct session *s)
     return distance;
 }
 
-/* Cut the memory: lists first, then slots. False: not even one block fits. */
+/* Cut the memory: lists first, then slots. Return false if not even one block fits. */
 static bool cut_memory(struct kept *k, const struct memory_range *memory)
 {
     size_t slot = k->keys_bytes + k->marks_bytes, lists = 0, n;
@@ -133,7 +133,7 @@ struct walk {
     struct session *s;
     uint64_t parent;
     uint64_t since; /* blocks with a later time belong to this walk */
-    uint32_t i;     /* number of the next block */
+    uint32_t i;     /* index of the next block in the sequence */
     uint32_t model;
 };
 

@@ -94,7 +94,7 @@ uint32_t kept_take(struct kept *k, struct session *s);
  * prompt, which is also written to the file. */
 void kept_follow(struct kept *k, struct session *s, uint32_t n_prompt);
 
-/* Call when there is time: writes a block to the file. False: there is nothing to write. */
+/* Call when there is time: writes a block to the file. False if there is nothing to write. */
 bool kept_write(struct kept *k);
 
 #endif

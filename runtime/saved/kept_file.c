@@ -127,7 +127,7 @@ static void take_header(struct kept *k, uint32_t i, const struct slot_header *h)
     k->clock = max_u64(k->clock, h->used);
 }
 
-/* Read the table, with a free slot in memory as the buffer. False: the card failed, or
+/* Read the table, with a free slot in memory as the buffer. Return false if the card failed, or if
  * `blank` is set and a row is not zero. */
 static bool read_table(struct kept *k, bool blank)
 {

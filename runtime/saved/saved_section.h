@@ -22,10 +22,10 @@ typedef enum err saved_move_fn(void *context, void *memory, size_t bytes);
 
 /* data: the feature's own, saved_chat_state.data. */
 struct saved_section {
-    const char *magic;   /* 8 bytes, the file's first */
+    const char *magic;   /* the first 8 bytes of the file */
     const char *command; /* the command that writes the file */
     const char *what;    /* the contents: "what was learnt" */
-    const char *needs;   /* what needs room: "lessons need" */
+    const char *needs;   /* subject and verb of "... more room": "lessons need" */
 
     /* Gets the present counts, and the highest possible counts. */
     void (*count)(const void *data, struct saved_counts *now, struct saved_counts *most);
@@ -39,8 +39,8 @@ struct saved_section {
     bool (*is_sound)(const void *data, uint32_t vocab);
     void (*clear_all)(void *data);
     /* Return true, and a message in text (bytes), if the counts of file `name` need more room than
-     * this start has (most), but a start with more memory could have it. NULL: all starts have the
-     * same room. */
+     * this start has (most), but a start with more memory could have it. NULL if all starts have
+     * the same room. */
     bool (*lacks_room)(const struct saved_counts *counts, const struct saved_counts *most,
                        const char *name, char *text, size_t bytes);
 };

@@ -12,7 +12,7 @@ enum { TURNS_MOST = 64, TURNS_TEXT_BYTES = 32768 };
 struct turn {
     uint32_t start; /* index of its first token, including the end of the previous reply */
     uint32_t reply; /* index of its reply's first token */
-    uint32_t text;  /* the turn's text: offset and bytes in turns.text */
+    uint32_t text;  /* the turn's text: offset and length in turns.text */
     uint32_t bytes;
 };
 
@@ -23,7 +23,7 @@ struct turns {
     char text[TURNS_TEXT_BYTES];
     uint32_t text_bytes;
     /* Bytes at the end of list[i]'s text that are known to be a person's words, said in this
-     * conversation since it began here; 0: none. Words that a person must have said are searched
+     * conversation since it began here; 0 if none. Words that a person must have said are searched
      * only in these bytes (chat_act.c). */
     uint32_t said[TURNS_MOST];
     /* Number of list[i]'s record in the turn log, for later judgements of the turn; 0: none since

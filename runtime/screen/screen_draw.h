@@ -17,7 +17,7 @@ struct screen_draw {
     uint64_t quads[16][2 * SCREEN_DRAW_MAX_SCALE];
     bool mixed;
     uint8_t front, back;
-    bool cursor; /* the cursor is drawn, at the next member */
+    bool cursor; /* the cursor is drawn, at cursor_at */
     struct text_place cursor_at;
 };
 

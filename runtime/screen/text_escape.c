@@ -162,7 +162,7 @@ static void take_sequence(struct text_screen *t, uint32_t code)
     } else if (code == ';') {
         begin_number(t);
     } else if (code >= ' ' && code <= '?') {
-        t->foreign = true; /* a private or intermediate mark */
+        t->foreign = true; /* the sequence has a private or intermediate mark */
     } else {
         t->state = TEXT_PLAIN;
         if (!t->foreign) {

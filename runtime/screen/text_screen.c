@@ -166,7 +166,7 @@ static void wrap(struct text_screen *t)
 static void put_visible(struct text_screen *t, uint32_t code, uint32_t width)
 {
     if (width == 0) {
-        return; /* a mark: no glyph has it */
+        return; /* a combining mark, which has no glyph */
     }
     /* This can happen twice, if the moved word leaves no room for a wide character. */
     while (t->at.column + width > t->columns) {

@@ -20,7 +20,7 @@ struct candidate {
 /* A beam. If sequence is NULL, it is the session's current sequence. */
 struct beam {
     struct session_sequence *sequence;
-    uint32_t id; /* its next token, not in the session yet */
+    uint32_t id; /* the beam's next token, which is not in the session yet */
     double score;
 };
 

@@ -20,7 +20,7 @@ struct reply_slot {
     bool busy;               /* a reply is in progress */
     bool waits;              /* the owner keeps the reply out of passes for now */
     bool begun;              /* the prompt of the reply is computed */
-    uint32_t mark; /* tokens after which the states are copied, near the prompt's end; 0: no copy */
+    uint32_t mark; /* states are copied after this many tokens, near the prompt's end; 0: no copy */
     struct sampler sampler;
     struct generate_result
         result; /* result of the latest reply, as from generate(). passes: those after its

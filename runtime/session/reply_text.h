@@ -44,9 +44,9 @@ struct reply_text {
     const struct reply_text_out *out;
     struct utf8_writer writer;
     enum reply_part part;
-    bool stopped;   /* a stop string is complete: nothing more comes out */
+    bool stopped;   /* a stop string is complete: no more text is written */
     uint64_t bytes; /* bytes that were put */
-    uint64_t shown; /* bytes before the stop string, once stopped */
+    uint64_t shown; /* bytes of text before the stop string, after it has come */
     struct held_text stop, mark;
 };
 

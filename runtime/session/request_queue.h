@@ -15,12 +15,12 @@ struct request {
     uint32_t number; /* the caller's */
     uint32_t set;    /* of adapters */
     uint32_t passed; /* number of rounds in which a later request overtook it */
-    uint32_t round;  /* the last of these rounds */
+    uint32_t round;  /* number of the last of these rounds */
 };
 
 /* Zero it. */
 struct request_queue {
-    struct request list[REQUEST_QUEUE_MOST]; /* the first n, in the order of arrival */
+    struct request list[REQUEST_QUEUE_MOST]; /* the first n are used, in the order of arrival */
     uint32_t n;
     uint32_t n_taken; /* count of all requests */
 };

@@ -30,10 +30,10 @@ struct sampler_params {
     float repeat;   /* > 0: penalty on the latest tokens, including the prompt's; 1: off */
     uint32_t top_k; /* keep the top_k most likely tokens; 0: off */
     uint64_t seed;
-    uint32_t repeat_last; /* to how many of the latest tokens `repeat` applies */
+    uint32_t repeat_last; /* number of latest tokens to which `repeat` applies */
     float presence;       /* subtracted from the logit of each token that is in the reply; -2 to 2,
                            * 0: off */
-    float frequency;      /* as presence, times how often the token is in the reply */
+    float frequency;      /* as presence, times the number of the token's uses in the reply */
     const struct sampler_bias *biases; /* (n_biases) added to the model's logits, in this order */
     uint32_t n_biases;
 };

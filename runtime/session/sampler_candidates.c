@@ -163,7 +163,7 @@ static float mass_of(const struct candidate *c, size_t n, float max, const struc
     return mass;
 }
 
-/* Collect the logits of at least `least`; 0: there are more than `most`. */
+/* Collect the logits of at least `least`; returns 0 if there are more than `most`. */
 static size_t collect_from(struct candidate *c, size_t most, const struct candidate *blocks,
                            const float *logits, uint32_t vocab, float least)
 {
@@ -186,7 +186,7 @@ static size_t collect_from(struct candidate *c, size_t most, const struct candid
 
 /* Without top_k, min_p limits the candidates by their logits, and top_p limits them once the
  * logits above some value have its share of the mass. *mass: mass of all logits, if top_p needs
- * it. 0: more than half of the vocabulary would stay. */
+ * it. Return 0 if more than half of the vocabulary would stay. */
 static size_t collect_likely(struct candidate *c, const float *logits, uint32_t vocab,
                              const struct sampler_params *p, float *mass, const struct kernels *k)
 {

@@ -12,7 +12,7 @@ struct candidate {
 };
 
 /* Write all logits that top_k, top_p and min_p may keep, in any order, to c (vocab); logits are
- * clean. Returns how many; 0: all logits are NaN or minus infinity. *mass: the sum of e^(logit -
+ * clean. Returns how many; 0 if all logits are NaN or minus infinity. *mass: the sum of e^(logit -
  * largest) over all logits; 0: not computed. */
 size_t candidates_collect(struct candidate *c, const float *logits, uint32_t vocab,
                           const struct sampler_params *p, float *mass, const struct kernels *k);

@@ -74,7 +74,7 @@ struct session {
 size_t session_bytes(const struct image *image);
 size_t session_draft_bytes(const struct image *image);
 
-/* Open an empty sequence over a loaded model, in the arena that the model planned; setup: the
+/* Open an empty sequence over a loaded model, in the arena that the model planned; setup is the
  * model's. A model can have as many sessions as setup->sequences (session_group.h). Both must
  * outlive s. */
 void session_open(struct session *s, struct model *m, const struct model_setup *setup);

@@ -8,7 +8,7 @@
 
 struct session;
 
-/* Why tokens cannot be removed, as the end of a sentence; NULL: they can be. */
+/* Return why tokens cannot be removed, as the end of a sentence; NULL if they can be. */
 const char *session_drop_error_message(const struct session *s);
 
 /* Remove tokens from .. from + n; both borders are multiples of KV_TILE, from + n <= n_ids. Later

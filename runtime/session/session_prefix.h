@@ -21,7 +21,7 @@ enum {
 };
 
 struct session_prefix {
-    uint32_t n;      /* tokens in the states, at least n of them; 0: no prefix is kept */
+    uint32_t n;      /* length of the prefix, whose tokens are in the states; 0: none */
     uint32_t wanted; /* tokens to keep as the prefix once they are computed; 0: none */
     uint32_t lost;   /* value of n before a loaded sequence replaced this one; 0: none */
     bool held;       /* the states have n tokens that the sequence does not count yet */

@@ -19,7 +19,7 @@ enum err session_run_layers(struct session *s, uint32_t n, uint32_t n_read, bool
  * the error. */
 enum err session_pass_failed(struct session *s, enum err error);
 
-/* Return the adapters for the session's tokens; NULL: none. */
+/* Return the adapters for the session's tokens, or NULL. */
 static inline struct lora *session_lora(const struct session *s)
 {
     return s->lora != NULL ? s->lora : s->model->transformer.lora;

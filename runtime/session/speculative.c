@@ -271,7 +271,7 @@ void speculative_learn_cost(struct speculative *s, uint32_t n, uint64_t ticks)
 }
 
 /* Return the number of guesses with the most tokens per time: 1 + a + a^2 ... + a^n tokens in a
- * pass that costs 1 + cost_of(n). 0: guesses do not save time. */
+ * pass that costs 1 + cost_of(n). Return 0 if guesses do not save time. */
 uint32_t speculative_length(const struct speculative *s, float rate)
 {
     float tokens = 1, power = 1, best = 1;

@@ -18,7 +18,7 @@ enum { SPECULATIVE_LEAST = 2, SPECULATIVE_MOST = MODEL_MOST_GUESSES };
 
 struct speculative_stats {
     uint32_t guessed; /* guessed tokens in passes */
-    uint32_t right;   /* how many of the guesses were right */
+    uint32_t right;   /* number of these guesses that were right */
 };
 
 struct speculative {
@@ -26,8 +26,8 @@ struct speculative {
     struct session *draft; /* NULL: n-gram lookup */
     struct {
         bool on;        /* whether the draft is the MTP head of the model (speculative_mtp.h) */
-        uint32_t first; /* the session's token with which the head's sequence begins */
-        uint32_t exact; /* tokens of the head with the model's hidden states */
+        uint32_t first; /* index of the session's token with which the head's sequence begins */
+        uint32_t exact; /* number of the head's tokens with the model's hidden states */
         struct session_watch watch;
     } mtp;
     bool on;
@@ -35,7 +35,7 @@ struct speculative {
                          * guess if that saves passes, which gives the same guesses on every
                          * machine */
     uint32_t n_guessed; /* guesses in the last run */
-    uint32_t n_right;   /* how many of them were right */
+    uint32_t n_right;   /* number of these that were right */
     uint32_t source;    /* source of the guesses: 0 for the draft, otherwise the number of tokens
                          * that matched */
     float rate[NGRAM_LONGEST + 1]; /* measured probability that a guess of a source is right */
@@ -69,7 +69,7 @@ struct speculative_params {
 /* Return which room for guesses a model needs for this kind of guessing. */
 enum model_guesses speculative_room(const struct speculative_params *p);
 
-/* Return the setup of a draft for a model with this setup; file: the draft's. The draft takes
+/* Return the setup of a draft, whose file this is, for a model with this setup. The draft takes
  * the beginning of the RAM, see speculative_leave. */
 struct model_setup speculative_draft_setup(const struct model_setup *target,
                                            const struct file *file);
@@ -101,8 +101,8 @@ void speculative_follow(struct speculative *s, const struct stop *stop);
 uint32_t speculative_pick(struct speculative *s, struct sampler *sampler);
 
 /* Compute the token that session_put_next added: without a pass if it was guessed, otherwise
- * with a pass that includes new guesses. most: tokens wanted after it, at least 1. Errors as
- * session_run. */
+ * with a pass that includes new guesses. most: number of tokens wanted after it, at least 1. Errors
+ * as session_run. */
 enum err speculative_run(struct speculative *s, struct sampler *sampler, uint32_t most,
                          const struct stop *stop);
 

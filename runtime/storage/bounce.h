@@ -48,7 +48,7 @@ uint8_t *bounce_take_memory(struct memory_range *range, uint64_t end);
  * BOUNCE_ALIGN aligned, below inner->dma_end. inner and memory outlive b, which must not move. */
 void bounce_open(struct bounce *b, struct block_device *inner, uint8_t *memory);
 
-/* Return the bounce that owns this device; NULL: no bounce owns it. */
+/* Return the bounce that owns this device; NULL if no bounce owns it. */
 struct bounce *bounce_of(struct block_device *device);
 
 #endif

@@ -28,7 +28,7 @@ enum { /* the boot sector, byte offsets */
 enum {
     SHIFT_512 = 9,
     SHIFT_4096 = 12,
-    SHIFT_CLUSTER = 25,  /* shift of the largest cluster: 32 MiB */
+    SHIFT_CLUSTER = 25,  /* the largest cluster has 2^25 bytes, 32 MiB */
     REGION_CHECKED = 11, /* sectors that the checksum covers; the sector after them repeats it */
     REGION_SECTORS = 12, /* sectors of the region; its copy follows */
 };

@@ -43,7 +43,7 @@ struct fat32 {
     uint64_t buffer_sector;               /* first sector that buffer holds */
     uint32_t buffer_sectors;              /* sectors that buffer holds; 0: none */
     uint32_t n_reads;                     /* reads from the device so far */
-    char text[FAT32_TEXT_BYTES];          /* memory for `why`, if it is composed */
+    char text[FAT32_TEXT_BYTES];          /* memory for a `why` that is composed */
     uint16_t long_name[FAT32_NAME_UNITS]; /* long name of the directory entry being read */
     _Alignas(64) uint8_t buffer[FAT32_BUFFER_SECTORS * SECTOR_BYTES];
 };
@@ -66,7 +66,7 @@ struct fat32_directory {
     uint32_t cluster;
     uint32_t index;     /* index of the next 32-byte entry in the cluster */
     uint64_t n_entries; /* clusters seen so far, to detect a chain without an end */
-    uint64_t left;      /* exFAT, contiguous: how many clusters follow this one */
+    uint64_t left;      /* exFAT, contiguous: number of clusters after this one */
     bool contiguous;
     bool ended;
     bool damaged; /* exFAT: damaged entries were seen so far */

@@ -69,7 +69,7 @@ uint64_t fat32_cluster_sector(const struct fat32 *fs, uint32_t cluster);
 
 bool fat32_is_cluster(const struct fat32 *fs, uint32_t cluster);
 
-/* The folder of an entry; NULL: the root. ERR_BAD_FILESYSTEM: it begins outside the volume. */
+/* Open the folder of an entry; NULL: the root. ERR_BAD_FILESYSTEM: it begins outside the volume. */
 enum err fat32_start_directory(struct fat32 *fs, const struct fat32_entry *entry,
                                struct fat32_directory *out);
 

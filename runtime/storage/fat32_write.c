@@ -232,7 +232,7 @@ static enum err find_place(struct fat32 *fs, const char *folder, unsigned n, str
     return e;
 }
 
-/* Add a new cluster to the folder, which begins with these entries; NULL: with the end mark. */
+/* Add a new cluster to the folder, which begins with these entries (NULL: the end mark). */
 static enum err grow(struct fat32 *fs, const struct new_entry *new, uint32_t last,
                      uint32_t *cluster)
 {

@@ -12,8 +12,8 @@ enum {
     FEW_IN_FLIGHT = 2,     /* requests in flight if the device has no preference: the current
                             * one and the next */
     PART_SECTORS = 128,    /* requests are multiples of this part: 64 KiB */
-    BACKOFF_POLLS = 1000,  /* polls before the first retry; each further retry waits this much
-                            * longer */
+    BACKOFF_POLLS = 1000,  /* polls before the first retry; each further retry waits this many
+                            * more */
     SILENCE_STEPS = 8,     /* a gap between two polls counts as at most 1 / 8 of the limit */
     LEAST_LOOKS = 8192,    /* least polls of another core before the device counts as silent: twice
                             * a full queue of requests at one block a poll */
@@ -277,7 +277,7 @@ enum err file_read_poll(struct file_read *r)
         if (slot->state == FILE_SLOT_WAITING && r->failure == ERR_OK)
             file_slot_submit(r, slot);
     }
-    for (uint32_t i = 0; i < r->n_slots; i++) /* a device may complete inside submit */
+    for (uint32_t i = 0; i < r->n_slots; i++) /* a device may complete a request inside submit */
         file_slot_settle(r, file_slot(r, i));
     file_retire(r);
     file_issue(r);
@@ -415,7 +415,7 @@ void file_set_name(struct file *f, const char *name)
     if (bytes >= sizeof f->name) {
         bytes = sizeof f->name - 1;
         while (bytes > 0 && ((unsigned char)name[bytes] & 0xc0) == 0x80)
-            bytes--; /* go back to the start of a character */
+            bytes--; /* go back to the start of a UTF-8 character */
     }
     memcpy(f->name, name, bytes);
     f->name[bytes] = '\0';

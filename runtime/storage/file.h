@@ -11,8 +11,8 @@
 #include "runtime/base/platform.h"
 
 enum {
-    FILE_MAX_EXTENTS = 2048, /* extents in a table for a card's file */
-    FILE_FEW_EXTENTS = 4,    /* extents that need no table */
+    FILE_MAX_EXTENTS = 2048, /* most extents in a table for a card's file */
+    FILE_FEW_EXTENTS = 4,    /* most extents without a table */
     FILE_NAME_BYTES = 256,
     FILE_READ_DEPTH = 12,  /* most requests that one read has in flight: 3 MiB */
     FILE_READ_RETRIES = 3, /* retries of one request before the read fails */

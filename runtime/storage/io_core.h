@@ -50,7 +50,7 @@ struct io_core {
 void io_core_open(struct io_core *c, struct block_device *inner, const struct platform_cores *cores,
                   struct trace *trace);
 
-/* Return the io_core that owns this device; NULL: no io_core owns it. */
+/* Return the io_core that owns this device; NULL if no io_core owns it. */
 struct io_core *io_core_of(struct block_device *device);
 
 /* Return true if no request is in flight. Core 0. */

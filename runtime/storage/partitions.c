@@ -167,7 +167,7 @@ static enum err gpt_check_table(struct fat32 *fs, const struct gpt *g)
     return ERR_OK;
 }
 
-/* Read the header at this sector, and its table; block: sectors of an LBA. */
+/* Read the header at this sector, and its table; an LBA has `block` sectors. */
 static enum err gpt_read(struct fat32 *fs, uint64_t sector, uint32_t block, struct gpt *g)
 {
     const uint8_t *at;
@@ -219,7 +219,7 @@ static bool is_zero(const uint8_t *p, unsigned bytes)
     return any == 0;
 }
 
-/* Read an entry of the table; NULL: it is unused. */
+/* Read an entry of the table; returns NULL if it is unused. */
 static enum err gpt_entry(struct fat32 *fs, const struct gpt *g, uint32_t nth, const uint8_t **out)
 {
     uint32_t at = nth * g->entry_bytes;

@@ -11,7 +11,7 @@
 
 struct fat32;
 
-enum { PARTITIONS_MOST = 16 }; /* only this many partitions are considered */
+enum { PARTITIONS_MOST = 16 }; /* most partitions that are considered */
 
 struct partition {
     uint64_t sector; /* its first sector on the device; 0: beyond the device's end */
@@ -25,7 +25,7 @@ struct partition {
 struct partitions {
     struct partition list[PARTITIONS_MOST];
     unsigned n;
-    unsigned n_all;   /* in a GPT: all partitions, also those beyond the list */
+    unsigned n_all;   /* number of all partitions in a GPT, also those beyond the list */
     uint8_t types[4]; /* (n_types) of the MBR's entries, for messages */
     unsigned n_types;
 };

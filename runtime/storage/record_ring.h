@@ -18,7 +18,7 @@ struct record_header {
     uint32_t version;    /* 1 */
     uint32_t header_crc; /* CRC-32C of the header with this field zero */
     uint64_t sequence;   /* number of the record; the file's first is 1 */
-    uint32_t bytes;      /* bytes after the header, at least 1 */
+    uint32_t bytes;      /* number of bytes after the header, at least 1 */
     uint32_t crc;        /* CRC-32C of these bytes */
 };
 _Static_assert(sizeof(struct record_header) == 32, "no holes");
@@ -27,7 +27,7 @@ struct record_ring {
     const struct file *file;
     struct file_read io;
     uint64_t sectors;  /* sectors of the file */
-    uint64_t next;     /* where the next record goes */
+    uint64_t next;     /* place of the next record */
     uint64_t sequence; /* number of the newest record; 0: there is none */
 };
 

@@ -30,7 +30,7 @@ const char *storage_place(enum block_kind kind)
     return places[kind].word;
 }
 
-/* Return the place whose prefix a name has; NULL: no prefix. */
+/* Return the place whose prefix a name has; NULL if it has none. */
 static const struct place *place_of(const char *name)
 {
     for (unsigned i = 0; i < sizeof places / sizeof places[0]; i++) {
@@ -81,8 +81,8 @@ bool storage_is_raw(const struct block_device *d)
     return d->memory != NULL || d->flash;
 }
 
-/* Return the device's first sector, read to s->sector if the device is not addressable. NULL: it
- * cannot be read. */
+/* Return the device's first sector, read to s->sector if the device is not addressable. Return NULL
+ * if it cannot be read. */
 static const uint8_t *first_sector(struct storage *s, struct block_device *d)
 {
     struct file_timeout t = storage_timeout(s);
@@ -99,7 +99,7 @@ static const uint8_t *first_sector(struct storage *s, struct block_device *d)
     return s->sector;
 }
 
-/* Return the header of a raw .ingot, whose first sector can be read; NULL: there is none. */
+/* Return the header of a raw .ingot, whose first sector can be read; NULL if there is none. */
 static const struct ingot_header *raw_header(struct storage *s, struct block_device *d)
 {
     const uint8_t *sector = NULL;
@@ -174,7 +174,7 @@ enum err storage_check_apart(struct storage *s, const struct file *f)
     return ERR_OK;
 }
 
-/* Open a model on the mounted card; "": the first one. */
+/* Open a model on the mounted card; "" means the first one. */
 static enum err open_mounted(struct storage *s, const char *name, const struct file_table *table,
                              struct file *out)
 {

@@ -80,7 +80,7 @@ enum err storage_find_model(struct storage *s, const char *name, const struct fi
  * Files in use do not change. Errors as storage_find_model. */
 enum err storage_check_model(struct storage *s, const char *name);
 
-/* Return the bounce of a device in devices[]; NULL: the device needs none. */
+/* Return the bounce of a device in devices[]; NULL if the device needs none. */
 struct bounce *storage_bounce(struct block_device *device);
 
 /* Return true if a file is in the initrd. */

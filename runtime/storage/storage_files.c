@@ -333,7 +333,7 @@ enum err storage_find_kept(struct storage *s, struct file *out)
 
 /* The conversations for which a card has files, as a text. */
 struct saves {
-    char names[128]; /* with a comma after each */
+    char names[128]; /* the names, each followed by a comma */
     size_t n;        /* bytes of the names */
     uint64_t bytes;  /* size of the largest file */
 };

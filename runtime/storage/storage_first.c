@@ -28,8 +28,8 @@ static const struct file_mark *kind_of(const uint8_t *begin)
     return mark != NULL ? mark : &unknown;
 }
 
-/* Return the kind of a file; NULL: a model. A file whose first sector cannot be read is taken for a
- * model: the reader of models names it, and the part that is missing. */
+/* Return the kind of a file; NULL if it is a model. A file whose first sector cannot be read is
+ * taken for a model: the reader of models names it, and the part that is missing. */
 static const struct file_mark *look_at(struct storage *s, const struct file *f)
 {
     uint64_t half = f->bytes / 2 / SECTOR_BYTES * SECTOR_BYTES;

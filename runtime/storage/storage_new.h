@@ -13,7 +13,7 @@ struct storage_new {
         rest; /* the rest of the caller's table, used by the proof until the file is published */
 };
 
-/* Return the folder for a file with this name's ending; NULL: a card does not take such files. */
+/* Return the folder for a file with this name's ending; NULL if a card does not take such files. */
 const char *storage_new_folder(const char *name);
 
 /* Reserve room for a file (bytes) on the first card that has enough, with its extents in the

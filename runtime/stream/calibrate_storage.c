@@ -63,7 +63,7 @@ struct samples {
     const struct file *file;
     const struct platform_clock *clock;
     uint8_t *memory;
-    uint64_t bytes, step; /* bytes of a sample, and from the start of one sample to the next */
+    uint64_t bytes, step; /* bytes of a sample, and distance between the starts of two samples */
     uint64_t start;
     uint64_t times[MOST_SAMPLES + 1]; /* [n]: ticks from the start until n had come */
     struct file_read reads[2];

@@ -36,7 +36,7 @@ struct expert_use {
                                                         * helps */
 };
 
-/* Bytes that the file must have; 0: the model has no experts. */
+/* Return the bytes that the file must have; 0 if the model has no experts. */
 uint64_t expert_use_bytes(const struct image *image);
 
 /* Read the newest valid counts into *found (for a plan) and into a stream's experts; either pointer

@@ -26,8 +26,8 @@
 
 enum {
     KV_PAGES_SLOTS = 2,
-    KV_PAGES_LEAST = KV_PAGES_SLOTS + 1, /* least number of layers that spill: the slots take the
-                                          * memory of two */
+    KV_PAGES_LEAST = KV_PAGES_SLOTS + 1, /* fewest layers that may spill: the slots take the memory
+                                          * of two */
 };
 
 struct stream;
@@ -47,7 +47,7 @@ struct kv_pages_layer {
 struct kv_pages_slot {
     uint8_t *buffer; /* (n_tiles, page_bytes) of the layer with the largest pages */
     bool used;       /* a layer's pages are here, or are arriving */
-    bool bad;        /* the page after the checked ones has a wrong checksum */
+    bool bad;        /* the page after the checked pages has a wrong checksum */
     struct kv_pages_layer *layer;
     uint32_t first, n; /* requested pages: from number `first` to before number n */
     uint32_t checked;  /* all requested pages before this number have a correct CRC */

@@ -47,7 +47,7 @@ struct plan_rates {
     uint32_t layer_prefill;          /* nanoseconds for each token of a chunk; 0: as for one
                                       * token */
     uint32_t check;                  /* picoseconds of a byte's checksum, by all cores */
-    bool disturbed; /* other programs used the cores during the measurement: rates may be far too
+    bool disturbed; /* other programs used the cores during the measurement: speeds may be far too
                      * low */
 };
 
@@ -72,7 +72,7 @@ struct plan_limits {
 /* Work space in addition to the activations. */
 struct plan_work {
     size_t extra_scratch;    /* for tokenizer and sampler, in addition to the context's ids */
-    uint32_t kept_sequences; /* sequences besides the current one */
+    uint32_t kept_sequences; /* number of sequences in addition to the current one */
     size_t line_bytes;       /* bytes that features need for each of these */
     uint64_t (*kept_bytes)(uint32_t context, uint32_t kept_sequences); /* for themselves */
     size_t learn_bytes;   /* memory for learning; 0: none */
@@ -209,7 +209,7 @@ void plan_predict(struct plan *plan, const struct image *image);
  * cached. */
 uint64_t plan_layer_bytes(const struct image *image, uint32_t layer, bool cached);
 
-/* Slots of the cache for a layer's experts, from plan->experts.n_slots; 0: the layer has no
+/* Slots of the cache for a layer's experts, from plan->experts.n_slots; 0 if the layer has no
  * experts. */
 uint32_t plan_experts_slots(const struct image *image, uint32_t layer, uint32_t n_slots);
 
@@ -222,8 +222,8 @@ uint64_t plan_experts_missing(const struct plan_use *use, const struct image *im
 uint64_t plan_matrices_ns(const struct plan_rates *rates, const struct image *image, uint32_t layer,
                           uint64_t from, uint64_t to, uint32_t n_tokens);
 
-/* Return the bytes of all segments if their matrices had `type`; 0: some matrix cannot have this
- * type. */
+/* Return the bytes of all segments if their matrices had `type`; 0 if some matrix cannot have
+ * it. */
 uint64_t plan_bytes_as(const struct image *image, unsigned type);
 
 /* Return the name of a residency: "resident", "in place", "streamed". */

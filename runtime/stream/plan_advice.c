@@ -121,7 +121,7 @@ static unsigned fitting_type(const struct image *image, uint64_t limit, uint64_t
     return INGOT_N_TYPES;
 }
 
-/* Return the context, halved until all weights fit next to it; 0: no context is small enough. */
+/* Return the context, halved until all weights fit next to it; 0 if no context is small enough. */
 static uint32_t fitting_context(const struct plan *plan, const struct plan_request *r,
                                 const struct plan_weights *w)
 {

@@ -19,7 +19,7 @@ struct plan_weights {
     const struct image *image;
     uint32_t n_layers;
     bool tied;
-    bool cached;            /* sizes of layers are without their experts */
+    bool cached;            /* experts are in a cache: sizes of layers do not include them */
     uint64_t total;         /* all segments */
     uint64_t by_rows;       /* the same, if an untied embedding is read by rows */
     uint64_t layers;        /* the segments of all layers */

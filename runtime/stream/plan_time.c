@@ -26,14 +26,14 @@ struct timeline {
     const struct image *image;
     uint32_t n_tokens;
     uint32_t last_written;      /* layer after whose keys only one token of a chunk continues */
-    uint64_t now;               /* when the cores are done with all segments so far */
-    uint64_t card;              /* when the card has read all segments so far */
-    uint64_t freed[PLAN_SLOTS]; /* when the cores were done with each slot */
-    uint32_t segment;           /* segments so far: the ring's position */
+    uint64_t now;               /* time at which the cores are done with all segments so far */
+    uint64_t card;              /* time at which the card has read all segments so far */
+    uint64_t freed[PLAN_SLOTS]; /* time at which the cores were done with each slot */
+    uint32_t segment;           /* number of segments so far: the ring's position */
 };
 
-/* bytes / (bytes a second), computed in steps that stay within 64 bits up to 18 TB. 0: no card, or
- * a rate below 1000 bytes a second. */
+/* bytes / (bytes a second), computed in steps that stay within 64 bits up to 18 TB. Return 0 if
+ * there is no card, or if its rate is below 1000 bytes a second. */
 static uint64_t transfer_ns(const struct timeline *t, uint64_t bytes)
 {
     uint64_t rate = t->plan->rates.card / 1000;
@@ -198,8 +198,8 @@ static uint64_t experts_ns(const struct timeline *t, uint64_t ns, uint64_t taken
                            uint64_t expert_bytes)
 {
     uint64_t one = (ns << 16) / taken, all_read = transfer_ns(t, missing * expert_bytes >> 16);
-    uint64_t read = min_u64(transfer_ns(t, expert_bytes), all_read); /* a chunk may lack fewer
-                                                                      * bytes */
+    uint64_t read = min_u64(transfer_ns(t, expert_bytes), all_read); /* a chunk may lack less than
+                                                                      * one expert */
     uint64_t behind = max_u64(t->card, t->now) - t->now;
 
     return max_u64(ns, behind + max_u64(all_read + one, read + (missing * one >> 16)));

@@ -9,7 +9,7 @@
 
 enum {
     CRC_STEP = 128 * 1024, /* most bytes that core 0 checks in a poll, so that a poll stays short */
-    QUIET_STEPS = 256,     /* calls without a poll, because nothing can have arrived */
+    QUIET_STEPS = 256,     /* number of calls without a poll: nothing can have arrived meanwhile */
     QUIET_WAITS = 20000,   /* the same while all cores wait */
 };
 

@@ -46,7 +46,7 @@ struct stream_slot {
     uint64_t crc_bytes;
     bool checked;   /* the CRC covers the whole layer and is right */
     bool stalled;   /* a core has waited for the segment */
-    uint64_t begun; /* when the read began, for the trace; 0: no trace, or already recorded */
+    uint64_t begun; /* time when the read began, for the trace; 0: no trace, or recorded */
 };
 
 struct stream_stats {
@@ -62,14 +62,14 @@ struct stream_stats {
     uint64_t arrived;    /* bytes that arrived in this time */
     uint64_t retries;    /* requests repeated after an error of the device */
     uint64_t reread;     /* segments read again because their CRC did not match */
-    uint64_t kv_read;    /* bytes of keys and values, if they spill */
+    uint64_t kv_read;    /* bytes of keys and values that were read, if they spill */
     uint64_t kv_written;
     uint64_t experts_kept;  /* experts named by a router, once a pass, and found in the cache */
     uint64_t experts_read;  /* experts that were not in the cache */
-    uint64_t expert_stalls; /* how many of these experts the cores waited for */
+    uint64_t expert_stalls; /* number of these for which the cores waited */
     uint64_t expert_bytes;  /* bytes of experts that were read; part of bytes_streamed */
     uint64_t experts_ahead; /* experts requested before a router named them; not in experts_read */
-    uint64_t ahead_right;   /* how many of these a router then named */
+    uint64_t ahead_right;   /* number of these that a router then named */
 };
 
 /* Called when the number of loaded bytes (`done` of `total`) changes. Returns false to stop;
@@ -134,7 +134,7 @@ struct stream_tiles {
 /* Busy times of the card, for the stats. */
 struct stream_card {
     struct io_core_watch watch;
-    uint64_t polled_at; /* ticks, while something arrives; otherwise 0 */
+    uint64_t polled_at; /* ticks at the last poll while something arrives; otherwise 0 */
     uint64_t arriving;  /* bytes so far of the arriving segments, at the last poll */
     uint64_t guest;     /* bytes so far of the guest's transfers, at the last poll */
     uint64_t moved_at;  /* ticks at which bytes last came or were requested */

@@ -71,8 +71,8 @@ static void start_read(struct stream *s, struct stream_expert_read *r)
     (void)file_read_start(&r->read, s->file, offset, r->at, (size_t)l->expert_bytes);
 }
 
-/* Return a read that is not in use. NULL: all are in use, or an earlier read has pieces left to
- * request; these go first because its expert is needed first. */
+/* Return a read that is not in use. Return NULL if all are in use, or if an earlier read has pieces
+ * left to request, which go first because its expert is needed first. */
 static struct stream_expert_read *idle_read(struct stream_experts *x)
 {
     struct stream_expert_read *idle = NULL;

@@ -28,7 +28,7 @@ struct stream;
 struct stream_expert {
     uint32_t use;    /* moving average of the share of tokens that take it, times 2^16 */
     uint16_t slot;   /* slot of its layer, filled or being filled; STREAM_NO_SLOT: none */
-    uint16_t listed; /* its index in the list while it is still needed, otherwise
+    uint16_t listed; /* its index in the list while it is needed, otherwise
                       * STREAM_NOT_LISTED */
     uint32_t taken;  /* tokens that took it */
     /* About the place with this number in the order of the layer's experts

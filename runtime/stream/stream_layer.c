@@ -5,7 +5,7 @@
 #include "runtime/compute/workers_crc32c.h"
 #include "runtime/stream/stream_private.h"
 
-enum { WORKERS_STEP = 1024 * 1024 }; /* bytes that the workers check between two polls */
+enum { WORKERS_STEP = 1024 * 1024 }; /* number of bytes that the workers check between two polls */
 
 /* Check the bytes that core 0 had no time to check. */
 static void check_rest(struct stream *s, struct stream_slot *slot)

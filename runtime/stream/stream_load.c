@@ -7,7 +7,7 @@
 #include "runtime/stream/stream_private.h"
 #include "runtime/text/format_text.h"
 
-enum { CHECK_STEP = 256 * 1024 }; /* bytes between two lines of progress, in place */
+enum { CHECK_STEP = 256 * 1024 }; /* for weights in place: bytes between two reports of progress */
 
 void stream_open(struct stream *s, const struct file *file, struct image *image,
                  const struct plan *plan, struct workers *workers, struct arena *arena)
@@ -139,7 +139,7 @@ static enum err read_checked(struct stream *s, struct loading *l, unsigned segme
     bool stopped = false;
     enum err e;
 
-    (void)file_read_start(read, s->file, offset, buffer, bytes); /* a refusal shows in the poll */
+    (void)file_read_start(read, s->file, offset, buffer, bytes); /* the poll reports a refusal */
     do {
         platform_yield(&s->workers->platform->cores);
         e = file_read_poll(read);

@@ -66,7 +66,7 @@ bool stream_experts_arrive(const struct stream *s);
 void stream_experts_reset(struct stream *s);
 
 /* Return the time by the clock of the file's device, in which stats->stall_ticks and busy_ticks
- * count; 0: no clock. */
+ * count; 0 without a clock. */
 static inline uint64_t stream_ticks(const struct stream *s)
 {
     const struct platform *platform = s->file->timeout.platform;
@@ -86,7 +86,7 @@ void stream_pump(struct stream *s);
 /* If nothing is left to check, sleep until shortly before the next bytes arrive. */
 void stream_rest(struct stream *s);
 
-/* Return the slot that holds segment `index` of this pass, or will hold it; NULL: none. */
+/* Return the slot that holds segment `index` of this pass, or will hold it; NULL if none does. */
 struct stream_slot *stream_slot_of(struct stream *s, uint32_t index);
 
 /* Read the slot's segment, from its beginning. A refusal stays in the read's status and is seen

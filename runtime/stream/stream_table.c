@@ -32,7 +32,7 @@ static struct stream_table_slot *find_slot(struct stream *s, uint32_t token)
     return NULL;
 }
 
-/* Return the slot to use next: empty, or requested the longest ago. NULL: all are in flight. */
+/* Return the slot to use next: empty, or requested the longest ago. NULL if all are in flight. */
 static struct stream_table_slot *oldest_slot(struct stream *s)
 {
     struct stream_table_slot *oldest = NULL;

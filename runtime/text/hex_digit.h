@@ -2,7 +2,7 @@
 #ifndef INGOT_RUNTIME_HEX_DIGIT_H
 #define INGOT_RUNTIME_HEX_DIGIT_H
 
-/* Return the value of a hexadecimal digit in either case; -1: c is not a digit. */
+/* Return the value of a hexadecimal digit in either case; -1 if c is not a digit. */
 static inline int hex_digit(char c)
 {
     if (c >= '0' && c <= '9') {

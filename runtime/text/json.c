@@ -101,8 +101,8 @@ static int32_t read_hex(struct json *j)
     return code;
 }
 
-/* Read the code after \u; a character above U+FFFF has two escapes (RFC 8259, section 7). 0: not a
- * valid code. */
+/* Read the code after \u; a character above U+FFFF has two escapes (RFC 8259, section 7). Return 0
+ * if it is not a valid code. */
 static uint32_t read_code(struct json *j)
 {
     int32_t low, code = read_hex(j);
@@ -125,7 +125,7 @@ static uint32_t read_code(struct json *j)
 }
 
 /* Read an escape, after its backslash. Returns how many bytes it wrote, fewer than the escape has;
- * 0: not valid. */
+ * 0 if it is not valid. */
 static size_t read_escape(struct json *j, char *out)
 {
     char c = j->text[j->at];

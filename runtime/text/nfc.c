@@ -85,8 +85,8 @@ static bool is_within(uint32_t code, uint32_t first, uint32_t count)
     return code >= first && code - first < count;
 }
 
-/* Compose two parts of a Hangul syllable, or a syllable without its last part and the last part; 0:
- * not possible. */
+/* Compose two parts of a Hangul syllable, or a syllable without its last part and the last part;
+ * returns 0 if this is not possible. */
 static uint32_t compose_hangul(uint32_t a, uint32_t b)
 {
     if (is_within(a, L, L_COUNT) && is_within(b, V, V_COUNT)) {
@@ -98,7 +98,7 @@ static uint32_t compose_hangul(uint32_t a, uint32_t b)
     return 0;
 }
 
-/* Return the code point that a and b compose to; 0: none. Few characters reach this, so searching
+/* Return the code point that a and b compose to; 0 if none. Few characters reach this, so searching
  * all pairs is fast enough. */
 static uint32_t compose(uint32_t a, uint32_t b)
 {

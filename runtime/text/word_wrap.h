@@ -24,7 +24,7 @@ struct word_wrap {
     uint32_t column, word_column; /* columns of the cursor and of the start of its word */
     bool full;                    /* a space reached the edge: the next text begins a row */
     bool wide;                    /* the word is one wide character, which no character joins */
-    bool unbroken;                /* the word is longer than `word` */
+    bool unbroken;                /* the word does not fit `word` */
     size_t n;
     char word[WORD_WRAP_BYTES];
 };

@@ -29,7 +29,7 @@ struct encoder {
     double *best;    /* shares memory with the heap; by position: score of the best way there
                       * (Unigram) */
     bool add_space;  /* put a space in front of the next run */
-    bool skip_space; /* the next white space belongs to the token before */
+    bool skip_space; /* the next white space is stripped by the token before */
     bool add_bos;    /* BOS is still to come, unless the text has it */
     bool after_unk;  /* the last id stands for an unknown character of the same run */
     uint32_t *ids;   /* if NULL, ids are only counted */

@@ -14,7 +14,7 @@ struct transfer_wire {
     void (*put)(void *context, const uint8_t *bytes, size_t n);
     uint64_t (*millis)(void *context);
     /* Return to the line's former rate, because the other end does not understand the present
-     * rate. NULL: the rate was not changed. */
+     * rate. NULL if the rate was not changed. */
     void (*slow)(void *context);
 };
 

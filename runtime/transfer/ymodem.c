@@ -188,7 +188,7 @@ static enum err begin(struct ymodem *y, uint64_t *left, bool *more)
         if (got == CANCELLED || (got == END && y->n_files == 0)) {
             return ERR_ABORTED;
         }
-        if (got == END) { /* the end of the previous file: the answer was lost */
+        if (got == END) { /* the previous file's end again: the answer to it was lost */
             put(y, ACK);
         }
     }
@@ -232,7 +232,7 @@ static enum err take_block(struct ymodem *y, struct blocks *b, size_t n, uint8_t
 
     b->ends = b->tries = b->silences = 0;
     y->n_keys = 0;
-    if (!b->begun && number == 0) { /* the header again: its answer was lost */
+    if (!b->begun && number == 0) { /* the header again: the answer to it was lost */
         put(y, ACK);
         put(y, ASK);
         return ERR_OK;
@@ -244,7 +244,7 @@ static enum err take_block(struct ymodem *y, struct blocks *b, size_t n, uint8_t
     if (number != b->number) {
         return ERR_BAD_CHECKSUM; /* the blocks between cannot be sent again */
     }
-    if (b->left == 0) { /* padding ends with the last block */
+    if (b->left == 0) { /* padding never needs another block */
         return ERR_RANGE;
     }
     e = transfer_sink_put(&y->sink, y->block, bytes);
