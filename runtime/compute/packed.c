@@ -89,8 +89,8 @@ static void take_scaled(const struct kernels *k, const struct block_iq4xsx8 *blo
     }
 }
 
-/* The products of the sub-blocks of block b with tokens [t, t + n_tokens), at most four, in rows of SCALED_ROWS. A gemm gives each
- * token the bits of the gemv. */
+/* Multiply the sub-blocks of block b by tokens [t, t + n_tokens), at most four; results are in rows
+ * of SCALED_ROWS. A gemm gives each token the bits of the gemv. */
 static void multiply_scaled(const struct kernels *k, const struct activations *a, const void *space,
                             const struct linear_input *in, size_t b, size_t t, size_t n_tokens,
                             float *sums, size_t n)

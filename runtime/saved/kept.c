@@ -392,7 +392,7 @@ void kept_follow(struct kept *k, struct session *s, uint32_t n_prompt)
         if (at == KEPT_NONE) {
             return;
         }
-        /* The states are those after the last cached token, so only a block that ends there gets a mark. */
+        /* The states are those after the last cached token: a block that ends there gets a mark. */
         if (!has_mark(k, at) && end == cached) {
             move_marks(k, s, cached, at, false);
             k->memory[at].has_mark = true;

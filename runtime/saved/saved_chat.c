@@ -55,7 +55,7 @@ uint32_t saved_chat_model_crc(const struct session *session, enum saved_kind kin
 {
     uint32_t crc = session_model_crc(session);
 
-    /* Keys are stored rotated, so a conversation depends on the rotation, too; a feature's section does not. */
+    /* Keys are stored rotated, so conversations also depend on the rotation; sections do not. */
     return kind == SAVED_SECTION ? crc : crc ^ session_rope_crc(session);
 }
 

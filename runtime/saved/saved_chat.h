@@ -7,8 +7,8 @@
  * other tokens are computed after the load.
  *
  *   payload: the turns (runtime/saved/turns.h) with their texts; then the data of session_move:
- *   tokens, u32, and each layer's state; or the data of the section's move_all; zeros to the end of the
- *            sector */
+ *   tokens, u32, and each layer's state; or the data of the section's move_all; zeros to the end of
+ *   the sector */
 #ifndef INGOT_RUNTIME_SAVED_CHAT_H
 #define INGOT_RUNTIME_SAVED_CHAT_H
 

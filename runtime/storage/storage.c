@@ -11,7 +11,7 @@ enum {
     TIMEOUT_SECONDS = 5, /* seconds of silence; a healthy card answers within 0.25 s */
 };
 
-/* ---- places ------------------------------------------------------------------------------------ */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 static const struct place {
     const char *word; /* prefix before a name */

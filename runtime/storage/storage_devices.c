@@ -23,7 +23,7 @@ static void log_device(struct storage *s, const struct block_device *d)
                     d->memory != NULL ? ", used in place" : "");
 }
 
-/* ---- memory that a device's DMA does not reach ------------------------------------------------- */
+/* ---- memory that a device's DMA does not reach ----------------------------------------------- */
 
 /* Take memory that DMA reaches: first RAM outside the arena, then the memory of models, which
  * belongs only to models after the start. */
@@ -88,7 +88,7 @@ struct bounce *storage_bounce(struct block_device *device)
     return bounce_of(device);
 }
 
-/* ---- at the start ------------------------------------------------------------------------------ */
+/* ---- at the start ---------------------------------------------------------------------------- */
 
 /* Return true if a core moves the devices' data. */
 static bool needs_cpu(const struct storage_setup *setup)
@@ -143,7 +143,7 @@ void storage_open_devices(struct storage *s)
     s->is_open = true;
 }
 
-/* ---- later ------------------------------------------------------------------------------------- */
+/* ---- later ----------------------------------------------------------------------------------- */
 
 /* Tell the driver which devices are in use, so that it does not reuse their slots. */
 static void mark_used(struct storage *s, const struct file *const *files, unsigned n)

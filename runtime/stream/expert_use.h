@@ -2,8 +2,8 @@
  * knows how often a cache of some size has the needed experts. It has two halves that are written
  * alternately (runtime/storage/halves.h).
  *
- *   payload: for each expert, layer after layer, u32 taken, u32 found (struct stream_expert); zeros to
- *   the end of the sector */
+ *   payload: for each expert, layer after layer, u32 taken, u32 found (struct stream_expert); zeros
+ *   to the end of the sector */
 #ifndef INGOT_RUNTIME_EXPERT_USE_H
 #define INGOT_RUNTIME_EXPERT_USE_H
 

@@ -1,5 +1,5 @@
-/* Shared only by the files of the planner. plan_layout.c computes sizes, plan_shape.c and plan.c decide by
- * these sizes, plan_advice.c suggests changes. */
+/* Shared only by the files of the planner: plan_layout.c computes sizes, plan_shape.c and plan.c
+ * decide by these sizes, and plan_advice.c suggests changes. */
 #ifndef INGOT_RUNTIME_PLAN_PRIVATE_H
 #define INGOT_RUNTIME_PLAN_PRIVATE_H
 

@@ -1,9 +1,9 @@
 /* Chooses the context, the chunk and the number of sequences of a plan, and makes it.
  *
  *   chunk      the request's, or 128, 64, 32, 16: the first that keeps all weights in memory, else
- *              the first that fits; where nothing streams, the first down to 32 whose inputs stay in
- *              a core's second-level cache
- *   sequences  the request's, and as many spare ones as hardly cost weights their memory
+ *              the first that fits; if nothing streams, the first down to 32 whose inputs stay
+ *              in a core's second-level cache
+ *   sequences  the request's, and spare ones as long as they hardly reduce the memory of weights
  */
 #include <string.h>
 

@@ -189,8 +189,8 @@ static uint64_t chance_of_all(uint64_t missing, uint32_t n)
     return all;
 }
 
-/* From the router on: experts from the cache are computed while the missing ones arrive, and each of these when
- * it is there. With `one` for computing an expert and `read` for reading it
+/* Return the time after the router: experts in the cache are computed while the others arrive, and
+ * each of these when it is there. With `one` to compute an expert and `read` to read it, that is
  *
  *   max(computing, missing * read + one, read + missing * one)
  */

@@ -53,7 +53,7 @@ void stream_experts_open(struct stream *s, struct arena *arena)
     }
 }
 
-/* ---- reads ------------------------------------------------------------------------------------- */
+/* ---- reads ----------------------------------------------------------------------------------- */
 
 static void start_read(struct stream *s, struct stream_expert_read *r)
 {
@@ -309,7 +309,7 @@ void stream_experts_reset(struct stream *s)
     x->failure = ERR_OK;
 }
 
-/* ---- the list ---------------------------------------------------------------------------------- */
+/* ---- the list -------------------------------------------------------------------------------- */
 
 /* Move the average towards the share of these tokens, by n_tokens / USE_TOKENS of the way. */
 static void count_use(struct stream_expert *e, uint32_t count, uint32_t n_tokens)
