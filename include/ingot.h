@@ -7,7 +7,7 @@
  *   ingot_close     stops the cores; the memory is yours again
  *
  * Memory: the library uses only the range that ingot_setup names. It allocates nothing, and writes
- * only into that range and into what a call is given. Handles lie in the range, too.
+ * only into that range and into what a call is given. Handles also lie in the range.
  * A pointer that a function returns (texts, tokens, logits) stays valid until the next call of the
  * same model, unless stated otherwise. A calling thread needs INGOT_STACK_BYTES of stack, every
  * other core INGOT_CORE_STACK_BYTES.
@@ -200,7 +200,7 @@ enum ingot_error ingot_close(struct ingot_model *model);
  * failed, or if model is NULL or closed. */
 const char *ingot_error_message(const struct ingot_model *model);
 
-/* The name in 0.2; it goes with the second version after that. */
+/* The name in 0.2; it is removed two versions later. */
 #define ingot_problem ingot_error_message
 
 enum ingot_residency {
@@ -327,7 +327,7 @@ struct ingot_reply {
  * tokens that it had by then. */
 enum ingot_error ingot_generate_parallel(struct ingot_reply *replies, uint32_t n);
 
-/* The name in 0.2; it goes with the second version after that. */
+/* The name in 0.2; it is removed two versions later. */
 #define ingot_generate_together ingot_generate_parallel
 
 /* ---- tokens --------------------------------------------------------------------------------- */

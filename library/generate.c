@@ -66,7 +66,7 @@ enum ingot_error ingot_model_defaults(const struct ingot_model *m,
 
 /* ---- arguments ------------------------------------------------------------------------------ */
 
-/* Return true if a value is within bounds; false for NaN, too. */
+/* Return true if a value is within bounds; NaN never is. */
 static bool within(float value, float least, float most)
 {
     return value >= least && value <= most;

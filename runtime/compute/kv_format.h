@@ -22,7 +22,7 @@ enum kv_type {
  * the hot tier has one type for both. */
 struct kv_types {
     uint8_t keys, values; /* enum kv_type; of the hot tier */
-    uint8_t warm, cold;   /* types of the other two tiers */
+    uint8_t warm, cold;   /* types of the warm and the cold tier */
     uint16_t hot_tiles, warm_tiles;
 };
 

@@ -106,7 +106,7 @@ static float half_of(uint8_t byte, bool upper)
     return (float)(half ^ 8u) - 8.0f;
 }
 
-/* With `middles` (KV_TILE per block), the stored numbers are differences to these. */
+/* With `middles` (KV_TILE per block), the stored numbers are differences from the middles. */
 static void get_key(const void *tile, const float *middles, uint32_t d, uint32_t j, float *x)
 {
     const uint16_t *scales = tile;

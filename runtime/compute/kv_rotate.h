@@ -14,8 +14,8 @@
 uint32_t kv_rotation(uint32_t d);
 
 /* Rotate x (n heads of width d) in place, in blocks of `block` = kv_rotation(d) or 1. Additions
- * follow the butterfly with ascending strides, then comes one product: the same bits on
- * every machine. */
+ * follow the butterfly with ascending strides; one product follows. The bits are the same on every
+ * machine. */
 void kv_rotate_heads(const struct kernels *k, float *x, uint32_t n, uint32_t d, uint32_t block);
 
 /* As kv_rotate_heads, by the reference, which takes blocks of any power of two. */

@@ -43,7 +43,7 @@ uint32_t kv_tiers_limit(const struct kv_cache *c, uint32_t position, uint32_t n)
  * the widest head, 16-byte aligned. Core 0 only. */
 void kv_tiers_begin(struct kv_cache *c, const struct kernels *k, uint32_t position, float *work);
 
-/* Go back to n positions. Returns how many there are: n, or 0 if the old tiles are gone. */
+/* Cut the cache to n positions. Returns how many it has: n, or 0 if the old tiles are gone. */
 uint32_t kv_tiers_cut(struct kv_cache *c, uint32_t n);
 
 /* Return the tile of the last pass over n positions: a saved cache has its tiers as they are after

@@ -198,7 +198,7 @@ static void member_main(void *arg)
     }
 }
 
-/* True once the core has answered; false after two seconds. */
+/* Return true when the core has answered; false after two seconds. */
 static int wait_here(struct workers *workers, const struct worker_start *start)
 {
     const struct platform_clock *clock = &workers->platform->clock;
@@ -297,7 +297,7 @@ static struct contention_stalls take_stalls(struct workers *workers)
     return most;
 }
 
-/* Return the unused processor time since the last call; nobody asks while all cores work. */
+/* Return the unused processor time since the last call; only needed while a core rests. */
 static int idle_processors(const struct workers *workers)
 {
     const struct platform_cores *cores = &workers->platform->cores;

@@ -223,7 +223,7 @@ static void measure_rest(struct calibration *p)
     struct plan_rates *rates = &p->m->request.rates;
     const struct image *image = &p->m->image;
 
-    /* First decoding, then a chunk of a prompt, where each token has other costs. */
+    /* Measure decoding, then a chunk of a prompt, whose tokens have other costs. */
     rates->layer = measure_layers(p, 1);
     if (image->header->params.context >= POSITION + PROBE_TOKENS &&
         plan_matrices_ns(rates, image, 0, 0, UINT64_MAX, PROBE_TOKENS) < CHUNK_MOST_NS) {

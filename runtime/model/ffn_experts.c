@@ -182,8 +182,8 @@ static bool runs_one_by_one(const struct transformer *t)
            t->act.chunk >= first_own_row(t) + t->workers->n_cores;
 }
 
-/* Write the contribution of number i of a token's experts, before its weight, to row i of the
- * collected ones. Each core quantizes the hidden values itself, which costs less than a barrier. */
+/* Write the result of number i of a token's experts, not yet weighted, to row i of act.gathered.
+ * Each core quantizes the hidden values itself, which costs less than a barrier. */
 static void narrow_token(const struct transformer *t, unsigned core, uint32_t i)
 {
     const struct activations *a = &t->act;

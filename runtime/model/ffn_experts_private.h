@@ -52,8 +52,8 @@ void experts_choose(const struct transformer *t, unsigned core);
 /* After a barrier: a token's weight of an expert; NULL if it does not take this expert. */
 const float *experts_weight(const struct transformer *t, size_t token, uint32_t expert);
 
-/* After a barrier: how many tokens take an expert; and core 0 requests all experts that any token
- * takes. */
+/* After a barrier: return how many tokens take an expert; on core 0, request all experts that
+ * tokens take. */
 uint32_t experts_count_tokens(const struct transformer *t, uint32_t expert);
 void experts_ask(const struct transformer *t);
 

@@ -69,8 +69,8 @@ void layer_expand(const struct transformer *t, const struct ingot_tensor *w, siz
 /* Run the layer, whose weights are at t->segment, on this core's share of the chunk. */
 void layer_run(const struct transformer *t, unsigned core);
 
-/* As layer_run in two steps, once all weights of the layer are present: first what states
- * take from every token, then the rest for the tokens that continue. Their part of the states is
+/* As layer_run in two steps, when all weights of the layer are present: first the part for the
+ * states, for every token, then the rest for the tokens that continue. Their part of the states is
  * already computed (t->has_keys). */
 void layer_run_first(const struct transformer *t, unsigned core);
 void layer_run_rest(const struct transformer *t, unsigned core);

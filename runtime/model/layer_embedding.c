@@ -42,7 +42,7 @@ enum err layer_embedding_read(struct transformer *t, uint32_t n)
     return ERR_OK;
 }
 
-/* Quantize x, without a norm, for a matrix: this core's tokens. */
+/* Quantize this core's tokens of x, without a norm, for a matrix. */
 static void take_x(const struct transformer *t, unsigned core, const struct ingot_tensor *w)
 {
     const struct activations *a = &t->act;

@@ -267,7 +267,7 @@ static void project(const struct transformer *t, unsigned core)
     const struct ingot_layer *l = t->data;
     struct linear_input normed = layer_normed(t, core);
 
-    /* Queries, either directly from the input or through the low rank (DeepSeek). */
+    /* Compute queries, directly from the input or through the low rank (DeepSeek). */
     if (l->q_rank != 0) {
         const struct ingot_tensor *w = t->tensors[INGOT_ATTN_Q_A];
 
@@ -333,7 +333,7 @@ static bool run(const struct transformer *t, unsigned core)
     /* 1. Queries, keys, values. */
     project(t, core);
     if (makes_keys(t)) {
-        /* 2. Keys and values go to the cache, before any query attends to them. */
+        /* 2. Store keys and values in the cache, before any query attends to them. */
         append_kv(t, core);
         if (!keeps_heads(t)) {
             layer_step(t, core);
@@ -346,7 +346,7 @@ static bool run(const struct transformer *t, unsigned core)
         layer_step(t, core);
         gate_attended(t, core);
     }
-    /* 5. The output matrix, once its weights have come from the card. */
+    /* 5. Multiply by the output matrix, when its weights have arrived. */
     if (!layer_ready(t, core, INGOT_ATTN_OUT, layer_vector(t, INGOT_ATTN_SUB_NORM),
                      (size_t)t->data->n_heads * t->data->value_dim, a->attended, &attended)) {
         return false;

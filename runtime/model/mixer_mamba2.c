@@ -146,7 +146,7 @@ static bool run(const struct transformer *t, unsigned core)
 
     recurrence_copy(t, core);
     recurrence_multiply(t, core, INGOT_SSM_IN, &r.in);
-    /* Each step below reads what other cores wrote. */
+    /* Each step below reads results of other cores. */
     layer_step(t, core);
     recurrence_begin(t, core);
     mix_channels(t, core, &r);

@@ -196,7 +196,7 @@ static enum err plan_guesses(struct model *m)
     return plan_make(&m->plan, &m->request);
 }
 
-/* Read the counts of used experts; the plan does without a file that cannot be read. */
+/* Read the counts of used experts; a file that cannot be read is left out of the plan. */
 static void read_use(struct model *m, const struct model_setup *setup)
 {
     if (setup->use_file == NULL || image_most_experts(&m->image) == 0) {

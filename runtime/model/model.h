@@ -73,7 +73,7 @@ struct model {
     struct image image;
     struct signature signature; /* of setup->signing */
     struct tokenizer tokenizer;
-    struct plan_request request;  /* what the plan was requested for */
+    struct plan_request request;  /* the request for which the plan was made */
     struct plan_rates lent_rates; /* of request.rates.lent */
     bool measured_late;           /* the plan has rates measured after loading */
     struct plan_use used;         /* of request.use */

@@ -8,9 +8,9 @@
 
 #include "runtime/model/transformer.h"
 
-/* Run the current layer, whose bytes have all arrived, up to what states take from every token.
- * Then move the rows of the tokens that continue to the front of the activations; t->parts and
- * t->n_tokens describe these tokens (there may be none). */
+/* Run the current layer, whose bytes have all arrived, until the states have their data from every
+ * token. Then move the rows of the tokens that continue to the front of the activations; t->parts
+ * and t->n_tokens describe these tokens (there may be none). */
 void narrow_run(struct transformer *t);
 
 /* Run the rest of the layer for the tokens that continue, with their tables of rotations. */

@@ -38,7 +38,7 @@ static uint32_t best(uint32_t n, const float *scores, const uint8_t *taken)
     return found;
 }
 
-/* Return the score of a group of experts: its best one, or its best two. */
+/* Return the score of a group of experts: that of its best, or the sum of its best two. */
 static float group_score(const struct ingot_layer *l, const float *scores)
 {
     uint32_t n = l->n_experts / l->expert_groups;

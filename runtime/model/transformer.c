@@ -136,7 +136,7 @@ static enum err compute_layer(struct transformer *t)
     return e;
 }
 
-/* Run one layer. With few tokens it begins before all of it has arrived, because the
+/* Run one layer. With few tokens the layer begins before all of it has arrived, because the
  * transfer takes longest. The checksum is checked afterwards, and results from wrong bytes are
  * undone. */
 static enum err run_layer(struct transformer *t, uint32_t layer)

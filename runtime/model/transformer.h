@@ -110,8 +110,8 @@ struct transformer_pass {
  * NULL) was set between two layers. Errors of the stream and of the states. After an error some
  * states hold the tokens and others do not: the caller cuts all of them back.
  *
- * Tokens that a part skips only add to the states. Once no state depends on them any more, after
- * the keys of the last layer that has some, they are not computed. */
+ * Tokens that a part skips only add to the states. After the keys of the last layer that has keys,
+ * no state depends on them, and they are not computed. */
 enum err transformer_pass(struct transformer *t, const struct transformer_pass *pass,
                           const struct stop *stop);
 

@@ -85,7 +85,7 @@ struct saved_chat {
     saved_chat_progress_fn *progress;
     void *context;
     uint64_t done, total;                /* bytes, for the progress */
-    enum saved_kind kind;                /* what the file is used for */
+    enum saved_kind kind;                /* kind of data in the file */
     const struct saved_section *section; /* of SAVED_SECTION */
     _Alignas(64) uint8_t buffer[SAVED_CHAT_BUFFER_BYTES];
     char error_message[SAVED_CHAT_ERROR_MESSAGE_BYTES]; /* after an error: the message, and what
@@ -104,7 +104,7 @@ uint64_t saved_chat_bytes_of(const struct session *session, uint32_t n_ids); /* 
 uint64_t saved_chat_most_bytes(const struct saved_chat_state *state);
 
 /* Save a conversation, with the states that fit (s->n_kept), and verify it by reading the file:
- * once before the save, and once what was written. ERR_NO_SPACE: the file is too
+ * all of it before the save, and the written part after it. ERR_NO_SPACE: the file is too
  * small. ERR_UNSUPPORTED: its device cannot be written. ERR_BAD_CHECKSUM: the device returns
  * other bytes than were written. ERR_BAD_ARGUMENT: there is nothing to save. Errors of file.h;
  * ERR_ABORTED by progress, which may be NULL. The conversation saved before is still there after an

@@ -34,7 +34,7 @@ const char *saved_chat_command(const struct saved_chat *s);
 /* Return the 8 bytes with which the file's headers begin. */
 const char *saved_chat_magic(const struct saved_chat *s);
 
-/* Return the header of a half, as it is on the card. */
+/* Return the header of a half, as the card has it. */
 const struct saved_chat_header *saved_chat_header_of(const struct saved_chat *s, unsigned half);
 
 /* Read both headers. Errors of halves_read. */

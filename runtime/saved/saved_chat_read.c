@@ -26,7 +26,7 @@ static enum err check_section(struct saved_chat *s, const struct saved_chat_head
                : contradiction(s);
 }
 
-/* Check that the state can take what the header describes. */
+/* Check that the state can take the data that the header describes. */
 static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *h,
                           const struct saved_chat_state *state)
 {

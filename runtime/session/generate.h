@@ -59,7 +59,7 @@ struct generate_sink {
                                  * answer */
     /* The context is full. Cut the session, put the tokens that stay, and compute them, so that the
      * reply can continue; *first_new is where the rest of the reply begins.
-     * ERR_NO_SPACE: there is nothing to drop, and the reply ends. Other errors end it, too. */
+     * ERR_NO_SPACE: there is nothing to drop, and the reply ends. Other errors also end it. */
     enum err (*make_room)(void *context, uint32_t *first_new);
     /* The scores of the token that comes with the next token_begin. */
     void (*scores)(void *context, const struct token_scores *scores);

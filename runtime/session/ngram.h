@@ -7,9 +7,9 @@
 
 enum { NGRAM_LONGEST = 4 }; /* tokens that are compared; more do not help */
 
-/* Write `most` tokens that may follow after ids[0 .. n). They are copied from after the best
- * earlier match: the place where most of the last NGRAM_LONGEST tokens match, the latest among
- * equals. Returns how many tokens match there; 0 if none, and then nothing is written. */
+/* Write `most` tokens that may follow after ids[0 .. n). They are copies of the tokens after the
+ * best earlier match, where most of the last NGRAM_LONGEST tokens match; among equals, the latest.
+ * Returns how many tokens match there; 0 if none, and then nothing is written. */
 uint32_t ngram_guess(uint32_t *ids, uint32_t n, uint32_t most);
 
 #endif

@@ -6,7 +6,7 @@
 #include "runtime/session/generate.h"
 #include "runtime/session/repetition.h"
 
-/* The owner sets the first four members. The struct must not move once the reply has begun. */
+/* The owner sets the first four members. The struct must not move after the reply has begun. */
 struct reply_tokens {
     struct session *session;
     const struct generate_params *params;

@@ -330,7 +330,7 @@ uint32_t sampler_judge(struct sampler *s, float *logits, uint32_t vocab, const u
     while (at < c.n && choice_id(&c, at) != id) {
         at++;
     }
-    /* Accepted with probability min(1, p / q), without the division. */
+    /* Accept it with probability min(1, p / q), without the division. */
     if (next_random(s) * guess_share(g, id) < (at < c.n ? c.weights[at] / c.sum : 0)) {
         return take_choice(s, &c, at);
     }

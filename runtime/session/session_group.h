@@ -1,7 +1,7 @@
 /* Parallel sequences over one model: a pass reads each weight once, for some tokens of every
  * sequence. Matrices take all tokens at once; attention, recurrent states and caches are
- * separate for each sequence. A token has the same bits as when its sequence runs alone, whatever
- * the other sequences are. */
+ * separate for each sequence. A token has the same bits as when its sequence runs alone, for any
+ * other sequences. */
 #ifndef INGOT_RUNTIME_SESSION_GROUP_H
 #define INGOT_RUNTIME_SESSION_GROUP_H
 

@@ -39,7 +39,7 @@ enum err session_move(struct session *s, uint32_t n_ids, uint32_t n_cached,
     }
     s->error_message[0] = '\0';
     s->model->stream.error_message[0] = '\0';
-    /* The ids first, then each state as far as it is cached. */
+    /* Move the ids first, then each state as far as it is cached. */
     e = io->move(io->context, s->ids, (size_t)n_ids * sizeof *s->ids);
     for (uint32_t i = 0; i < s->n_states && n_cached != 0 && e == ERR_OK; i++) {
         e = s->states[i].kind->move(&s->states[i], n_cached, io);

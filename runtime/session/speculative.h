@@ -78,7 +78,7 @@ struct model_setup speculative_draft_setup(const struct model_setup *target,
 void speculative_leave(struct model_setup *target, const struct model *draft);
 
 /* Check that a draft has the same tokens as the model: the same number, each with the same text.
- * ERR_UNSUPPORTED: draft->error_message says what to do. */
+ * ERR_UNSUPPORTED: they differ; draft->error_message says what to do. */
 enum err speculative_check(struct model *draft, const struct model *model);
 
 /* draft: the session of the guessing model, or NULL. Both outlive s. p: as the session's model
@@ -92,7 +92,7 @@ void speculative_learn_cost(struct speculative *s, uint32_t n, uint64_t ticks);
 /* Return how many guesses save time if the source is right with probability `rate`. */
 uint32_t speculative_length(const struct speculative *s, float rate);
 
-/* Append the prompt, which was appended to the session, to the draft, too. ERR_ABORTED
+/* Append the prompt, which the session already has, also to the draft. ERR_ABORTED
  * and ERR_TOO_LONG do no harm: the draft computes the tokens later. */
 void speculative_follow(struct speculative *s, const struct stop *stop);
 

@@ -94,7 +94,7 @@ enum err fat32_fetch_sector(struct fat32 *fs, uint64_t sector, const uint8_t **o
                           end == fs->device.device->n_sectors
                               ? "the card ends before its file system does: write the card again"
                               : "the partition ends before its file system does: format it anew");
-    /* Read the neighbouring sectors, too, because they are often needed next. */
+    /* Also read the neighbouring sectors, because they are often needed next. */
     if (sector < fs->buffer_sector || sector - fs->buffer_sector >= fs->buffer_sectors) {
         e = fat32_read_sectors(fs, first, n);
         if (e != ERR_OK && e != ERR_TIMEOUT) /* a bad neighbouring sector must not hide a good

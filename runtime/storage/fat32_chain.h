@@ -27,8 +27,8 @@ enum err fat32_link_file(struct fat32 *fs, const struct file *file);
  * written first. */
 enum err fat32_link_cluster(struct fat32 *fs, uint32_t before, uint32_t cluster);
 
-/* Check that the chain of a file has as many clusters as the file. ERR_BAD_FILESYSTEM: it does
- * not, and must not be freed. */
+/* Check that the chain of a file has as many clusters as the file. ERR_BAD_FILESYSTEM: it has not,
+ * and must not be freed. */
 enum err fat32_check_length(struct fat32 *fs, uint32_t cluster, uint64_t bytes);
 
 /* Free a chain that was proved to belong to only one file. */

@@ -249,9 +249,9 @@ static enum err grow(struct fat32 *fs, const struct new_entry *new, uint32_t las
     return e == ERR_OK ? fat32_link_cluster(fs, last, *cluster) : e;
 }
 
-/* Write the folder's end mark also to the sector after this one, *next. No entry goes there before
- * this sector leads to it: after a power cut it would be behind the end mark, like files that
- * damage has hidden. */
+/* Write the folder's end mark also to the sector after this one, *next. No entry is written there
+ * before this sector leads to it: after a power cut it would be hidden after the end mark, like a
+ * file that damage hides. */
 static enum err end_behind(struct fat32 *fs, const struct place *place, struct place *next)
 {
     const uint8_t *found;

@@ -180,7 +180,7 @@ enum err halves_find(const struct halves *v)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* Find out what would be lost with a half. Errors of the card, and of check. */
+/* Find out what saved data a half has that could be lost. Errors of the card, and of check. */
 static enum err weigh(const struct halves *v, unsigned half, halves_check_fn *check, void *context,
                       enum worth *worth)
 {

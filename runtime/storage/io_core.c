@@ -38,7 +38,7 @@ static void submit_asked(struct io_core *c)
         if (e == ERR_BUSY) {
             return; /* the device's queue is full: try again after the next poll */
         }
-        /* A refused request has a result, too. */
+        /* A refused request also has a result. */
         if (e != ERR_OK) {
             s->request.status = e;
             s->request.done = true;

@@ -89,7 +89,7 @@ enum err record_ring_append(struct record_ring *r, void *buffer, uint32_t bytes)
     if (n > 1) {
         e = write_sectors(r, at + 1, first + SECTOR_BYTES, n - 1);
     }
-    if (e == ERR_OK) { /* a write is on the card once it returns */
+    if (e == ERR_OK) { /* when a write returns, its bytes are on the card */
         e = write_sectors(r, at, first, 1);
     }
     if (e == ERR_OK) {

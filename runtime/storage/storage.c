@@ -196,7 +196,7 @@ static enum err open_on_card(struct storage *s, struct block_device *device, con
     if (e == ERR_OK) {
         e = open_mounted(s, name, table, out);
     }
-    /* If the file does not exist, the message explains what was asked for. */
+    /* If the file does not exist, the message explains which file was wanted. */
     if (e == ERR_NOT_FOUND && name[0] != '\0') {
         return storage_fail(s, e, "the %s has no model %.100s; /models lists what it has",
                             places[device->kind].what, name);

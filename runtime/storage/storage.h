@@ -60,10 +60,10 @@ void storage_open(struct storage *s, const struct storage_setup *setup);
  * ever written into the clusters of these files. They and the list must stay where they are. */
 void storage_know_open(struct storage *s, const struct file *const *files, unsigned n);
 
-/* Call repeatedly while nobody waits for data. If a device came or went, this logs the change
+/* Call repeatedly while no caller waits for data. If a device came or went, this logs the change
  * and the device's models, and other functions see it from then on. files: n open files; an
  * unused entry has a NULL device. Devices of open files keep their slots, even while
- * unplugged. Returns whether a device came or went. Takes as long as a drive needs to get ready. */
+ * unplugged. Returns true if a device came or went. Takes as long as a drive needs to get ready. */
 bool storage_look(struct storage *s, const struct file *const *files, unsigned n);
 
 /* Resolve a model to *out, with its extents in the table, which must stay as long as *out is
@@ -106,7 +106,7 @@ struct storage_memory {
 };
 
 /* Read all of grammars/NAME.grammar, actions/NAME.txt or presets/NAME.txt, from the first card
- * that has it. Errors as storage_find_adapter and of the card; ERR_TOO_LONG. */
+ * that has it. Errors: those of storage_find_adapter and of the card; ERR_TOO_LONG. */
 enum err storage_read_grammar(struct storage *s, const char *name, const struct file_table *table,
                               struct storage_memory *memory);
 enum err storage_read_actions(struct storage *s, const char *name, const struct file_table *table,

@@ -1,5 +1,5 @@
-/* The platform's devices, at the start and later: what is put in front of each, their order, and
- * their log lines. */
+/* The platform's devices, at the start and later: their order, their log lines, and the bounces and
+ * io_cores in front of them. */
 #include "runtime/storage/storage_private.h"
 
 #include <string.h>

@@ -447,7 +447,7 @@ enum err kv_pages_leave(struct kv_pages *s, uint32_t layer, uint32_t end)
     }
     slot = s->turn;
     first = s->position / KV_TILE;
-    /* Only full pages go to the card. */
+    /* Only full pages are written to the card. */
     if (last > first) {
         e = write_pages(s, slot, first, last);
     }

@@ -1,5 +1,5 @@
-/* Decide which layers' keys and values go to the card: which layers may spill, and which of
- * them do if not all must. */
+/* Decide which layers' keys and values are on the card: which layers may spill, and which of these
+ * do, if not all have to. */
 #ifndef INGOT_RUNTIME_STREAM_KV_SPREAD_H
 #define INGOT_RUNTIME_STREAM_KV_SPREAD_H
 

@@ -201,8 +201,8 @@ struct plan {
 enum err plan_make(struct plan *plan, const struct plan_request *request);
 
 /* Fill plan->prediction from its rates: simulate a pass segment by segment, with card and cores
- * working in parallel. If a core moves the card's data, it is core 0 between its
- * computing, or the last core, which then does nothing else; the faster way is chosen. */
+ * working in parallel. If a core moves the card's data, that is core 0 between other work, or the
+ * last core, which then does only this; the faster way is chosen. */
 void plan_predict(struct plan *plan, const struct image *image);
 
 /* Return the bytes of a layer's segment that stay or stream, without its experts if these are

@@ -110,7 +110,7 @@ void plan_weigh(struct plan_weights *w, const struct image *image, bool cached)
     w->row_sums = plan_row_groups(image) * sizeof(uint32_t);
     w->by_rows = w->total - image->segments[image_embedding_segment(image)].bytes + w->row +
                  w->row_sums;
-    /* With a head in tiles the part before its matrix, the norm, stays. */
+    /* If the head is in tiles, the part before its matrix (the norm) stays. */
     w->before = plan_page_up(image_tensor(image, INGOT_OUTPUT, INGOT_NO_LAYER)->offset);
     /* A slot holds the largest piece that streams through it. */
     w->slot[PLAN_HEAD_WHOLE] = w->largest_layer;
@@ -185,7 +185,7 @@ void plan_lay_out(struct plan_layout *l, const struct plan *plan, const struct p
     if (r->limits.weights == 0) {
         return;
     }
-    if (r->limits.kv_card) { /* with kv=card mem= limits keys and values, too */
+    if (r->limits.kv_card) { /* with kv=card, mem= also limits keys and values */
         l->limit = min_u64(l->limit, less(r->limits.weights, plan_page_up(l->kv)));
     } else {
         l->limit = min_u64(l->limit, r->limits.weights);

@@ -249,7 +249,7 @@ static void poll_slot(struct stream *s, struct stream_slot *slot, bool checks)
 }
 
 /* Poll everything. waits: no core computes, so core 0 has time for checksums. Otherwise the
- * workers would wait for core 0 at the next barrier, so all cores check a layer together once it
+ * workers would wait for core 0 at the next barrier, so all cores check a layer together after it
  * has arrived. */
 static void poll_all(struct stream *s, bool waits)
 {

@@ -2,8 +2,8 @@
  * slot is read into one. Results never depend on the cache's contents.
  *
  * The list of a layer in a pass has the experts that the tokens take, in ascending order. Core
- * 0 requests all of them at once after the router; missing experts arrive in the order layer of
- * the list. An expert can lose its slot only if no token of the pass still needs it; the one with
+ * 0 requests all of them at once after the router; missing experts arrive in the order of the list.
+ * An expert can lose its slot only if no token of the pass still needs it; the one with
  * the smallest moving average of use is first. Core 0 only, except
  * stream_expert_at and stream_expert_there. */
 #ifndef INGOT_RUNTIME_STREAM_EXPERTS_H
@@ -31,9 +31,9 @@ struct stream_expert {
     uint16_t listed; /* its index in the list while it is needed, otherwise
                       * STREAM_NOT_LISTED */
     uint32_t taken;  /* tokens that took it */
-    /* About the place with this number in the order of the layer's experts
-     * (stream_experts_count.c): how often a single token's expert was at this place, and which
-     * expert is there now. */
+    /* For one place in the order of the layer's experts (stream_experts_count.c): how
+     * often a single token's expert was at this place, and which expert is there
+     * now. */
     uint32_t found;
     uint16_t order;
     uint16_t flags; /* STREAM_EXPERT_PINNED, STREAM_EXPERT_COMING */

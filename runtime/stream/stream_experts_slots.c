@@ -33,8 +33,8 @@ static bool is_next(const struct stream *s, uint32_t layer, uint32_t expert)
     return false;
 }
 
-/* Return the expert that loses its slot: the least used one of those that have a slot and are not
- * needed; among equals the one with the highest number. NULL: all are needed. */
+/* Return the expert that loses its slot: the least used of the experts that have a slot and are not
+ * needed, and among equals the highest number. NULL: all are needed. */
 static struct stream_expert *least_used(const struct stream *s, uint32_t layer)
 {
     struct stream_expert *all = stream_experts_of(s, layer), *least = NULL;

@@ -129,8 +129,8 @@ static enum err check_digest(struct stream *s, struct loading *l, unsigned segme
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Read [offset, offset + bytes) to buffer, carrying the CRC along with the transfer, and a
- * digest that has begun. */
+/* Read [offset, offset + bytes) to buffer; meanwhile continue the CRC, and the digest if one was
+ * begun. */
 static enum err read_checked(struct stream *s, struct loading *l, unsigned segment, uint64_t offset,
                              uint8_t *buffer, size_t bytes, uint32_t *crc)
 {

@@ -22,7 +22,7 @@ struct hidden_tags {
     void (*write)(void *context, const char *text, size_t bytes);
     void (*tag)(void *context, const struct hidden_tag *tag);
     void *context;
-    uint8_t state;   /* what the next byte belongs to */
+    uint8_t state;   /* the part of a tag, or text, to which the next byte belongs */
     uint8_t matched; /* number of bytes of a mark that have come */
     uint8_t name_bytes;
     uint16_t body_bytes; /* room + 1 if the text is too long */

@@ -289,7 +289,7 @@ static const struct brackets of_object = { '{', '}', "the line does not begin wi
 static const struct brackets of_list = { '[', ']', "the list does not begin with [",
                                          "something follows the ]", "a comma or ] is missing" };
 
-/* Go to the next key or value; JSON_TEXT: there is one. */
+/* Go to the next key or value; returns JSON_TEXT if there is one. */
 static enum json_kind go_on(struct json *j, const struct brackets *b)
 {
     bool first = !j->open;

@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 enum json_kind {
-    JSON_BAD, /* an error; error_message and column describe it. Every later call returns this,
-               * too */
+    JSON_BAD, /* an error; error_message and column describe it. Every later call also returns
+               * this */
     JSON_END, /* the object or list has ended, and nothing follows it */
     JSON_TEXT,
     JSON_NUMBER,

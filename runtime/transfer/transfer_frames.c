@@ -88,7 +88,7 @@ static size_t put_escaped(uint8_t *out, const uint8_t *bytes, size_t n)
     for (size_t i = 0; i < n; i++) {
         uint8_t b = bytes[i];
 
-        /* XON and XOFF are escaped, too, because flow control on the line would act on them. */
+        /* XON and XOFF are also escaped, because flow control on the line would act on them. */
         if (b == FLAG || b == ESCAPE || b == CTRL_C || b == XON || b == XOFF) {
             out[at++] = ESCAPE;
             b ^= TURN;

@@ -1,4 +1,4 @@
-/* The line over which a transfer goes. */
+/* The line that a transfer uses. */
 #ifndef INGOT_RUNTIME_TRANSFER_WIRE_H
 #define INGOT_RUNTIME_TRANSFER_WIRE_H
 

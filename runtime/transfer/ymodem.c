@@ -84,7 +84,7 @@ static bool is_stopped(struct ymodem *y, int *byte)
     return y->n_keys >= y->keys_to_stop;
 }
 
-/* Read what the sender sends next; noise before it is ignored, and noted in y->noise. */
+/* Read the sender's next block or byte; noise before it is ignored, and noted in y->noise. */
 static enum got read_next(struct ymodem *y, uint32_t ms, size_t *n, uint8_t *number)
 {
     y->noise = false;
