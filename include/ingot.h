@@ -228,7 +228,7 @@ struct ingot_model_info {
 enum ingot_error ingot_model_describe(const struct ingot_model *model,
                                       struct ingot_model_info *info);
 
-/* The older name, which C++ takes for the structure's name. */
+/* The older name; C++ takes it for the structure's name. */
 #define ingot_model_info(model, info) ingot_model_describe(model, info)
 
 /* ---- a session: one sequence of tokens ------------------------------------------------------ */
@@ -304,7 +304,7 @@ struct ingot_generate_result {
  * `text` may be NULL if you need only the tokens; text and go_on get `context` as first argument.
  * result may be NULL. The reply joins the sequence; if a stop string ended it, only the shown part
  * does. A stop by a callback is not an error: end is INGOT_END_CALLER. After a stop in the prompt,
- * another call continues there. Errors: INGOT_READ_FAILED, INGOT_DAMAGED (a layer's checksum is
+ * the next call continues there. Errors: INGOT_READ_FAILED, INGOT_DAMAGED (a layer's checksum is
  * wrong, or logits are not numbers). INGOT_WRONG_ORDER also: the session is empty. */
 enum ingot_error ingot_generate(struct ingot_session *session,
                                 const struct ingot_generate_params *params, ingot_text_fn *text,

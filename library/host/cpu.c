@@ -1,4 +1,4 @@
-/* CPU features under an operating system, which tells them. */
+/* CPU features under an operating system, which reports them. */
 #include "library/library.h"
 
 #include "board/host/host_cpu.h"

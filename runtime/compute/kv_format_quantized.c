@@ -406,7 +406,7 @@ void kv_score_uniform(const struct kernels *k, struct score_row *s, const struct
     const struct block_q8 *block = q->q8;
     const float *middles = keys;
 
-    /* First the part of the steps, then the part of the middles. */
+    /* First compute the part of the steps, then the part of the middles. */
     kv_score_q4(k, s, q, middles + key_middles(d), n_q, n, d);
     for (size_t a = 0; a < n_q; a++) {
         for (size_t b = 0; b < kv_blocks((uint32_t)d); b++, block++) {

@@ -29,7 +29,7 @@ struct shares {
  * of each, at least 1; NULL, or all equal: equal parts. */
 void shares_begin(struct shares *s, unsigned n_cores, const uint32_t *capacity);
 
-/* Whether all cores have equal parts, and a core's part in percent. */
+/* Return true if all cores have equal parts; return a core's part in percent. */
 bool shares_are_equal(const struct shares *s);
 unsigned shares_percent(const struct shares *s, unsigned core);
 

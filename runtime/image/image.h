@@ -61,8 +61,8 @@ enum err image_check_meta(struct image *img, const uint8_t *meta);
 enum err image_check_tokenizer(struct image *img, const uint8_t *section, uint64_t bytes,
                                uint32_t vocab);
 
-/* Whether a tensor exists according to parameters and layer (NULL for roles outside layers);
- * image_role_is_layer: whether the role belongs to a layer. */
+/* Return true if parameters and layer (NULL for roles outside layers) require a tensor to exist;
+ * image_role_is_layer: return true if the role belongs to a layer. */
 enum image_presence { IMAGE_ABSENT, IMAGE_OPTIONAL, IMAGE_DEMANDED };
 enum image_presence image_role_presence(const struct ingot_params *p, const struct ingot_layer *l,
                                         enum ingot_role role);

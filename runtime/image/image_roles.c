@@ -1,4 +1,4 @@
-/* Which tensors a model has, their shapes, and their place in the table. */
+/* The tensors that a model has, their shapes, and their place in the table. */
 #include "runtime/image/image.h"
 
 /* A row for each role: its name, when it exists, and its shape. */

@@ -57,8 +57,8 @@ const float *experts_weight(const struct transformer *t, size_t token, uint32_t 
 uint32_t experts_count_tokens(const struct transformer *t, uint32_t expert);
 void experts_ask(const struct transformer *t);
 
-/* ffn_experts_wait.c; i: index among the experts that any token takes. Whether expert i can be
- * computed without waiting. */
+/* ffn_experts_wait.c; i: index among the experts that any token takes. Return true if expert i can
+ * be computed without waiting. */
 bool expert_is_there(const struct transformer *t, uint32_t i);
 
 /* Its location, when it can be computed. */

@@ -132,7 +132,7 @@ static void attend_block(const struct transformer *t, unsigned core,
             attention_query(t, core, h, p->first + i, work->q + row * d);
         }
     }
-    /* Scores, softmax and the weighted sum of values, tile by tile. */
+    /* Compute scores, softmax and the weighted sum of values, tile by tile. */
     attention_run(t->kernels, &b, work);
     /* Distribute the results to their tokens and heads, times 1 / sum. */
     row = 0;
@@ -341,7 +341,7 @@ static bool run(const struct transformer *t, unsigned core)
     }
     /* 3. Softmax(q k) v. */
     attend(t, core);
-    /* 4. The output gate, if the model has one (Qwen3-Next). */
+    /* 4. Apply the output gate, if the model has one (Qwen3-Next). */
     if (t->tensors[INGOT_ATTN_GATE] != NULL) {
         layer_step(t, core);
         gate_attended(t, core);

@@ -192,7 +192,7 @@ static bool run(const struct transformer *t, unsigned core)
     /* 2. The convolution reads rows of other cores. */
     layer_step(t, core);
     recurrence_begin(t, core);
-    /* 3. Queries, keys, values and gates of every token. */
+    /* 3. Compute queries, keys, values and gates of every token. */
     mix_parts(t, core, &r);
     make_gates(t, core, &r);
     layer_step(t, core);

@@ -1,4 +1,4 @@
-/* Which experts a token takes, and their weights. */
+/* Choose the experts that a token takes, and their weights. */
 #ifndef INGOT_RUNTIME_ROUTER_H
 #define INGOT_RUNTIME_ROUTER_H
 

@@ -91,8 +91,8 @@ static void layer_work(void *arg, struct workers *workers, unsigned core)
     trace_end(workers->trace, TRACE_LAYER, t->layer, core, begin);
 }
 
-/* Return true if tokens are left out in this pass. Not in a short pass, which begins a layer before
- * all of it has arrived and may have to compute it again. */
+/* Return true if tokens are left out in this pass. A short pass leaves none out, because it begins
+ * a layer before all of it has arrived, and may have to compute it again. */
 static bool leaves_out(const struct transformer *t)
 {
     uint32_t skipped = 0;

@@ -103,8 +103,8 @@ uint64_t saved_chat_least_bytes(const struct saved_chat_state *state);
 uint64_t saved_chat_bytes_of(const struct session *session, uint32_t n_ids); /* a prefix */
 uint64_t saved_chat_most_bytes(const struct saved_chat_state *state);
 
-/* Save a conversation, with the states that fit (s->n_kept), and verify it by reading the file:
- * all of it before the save, and the written part after it. ERR_NO_SPACE: the file is too
+/* Save a conversation, with the states that fit (s->n_kept). The file's old contents are checked
+ * before the save, and the written bytes are read back after it. ERR_NO_SPACE: the file is too
  * small. ERR_UNSUPPORTED: its device cannot be written. ERR_BAD_CHECKSUM: the device returns
  * other bytes than were written. ERR_BAD_ARGUMENT: there is nothing to save. Errors of file.h;
  * ERR_ABORTED by progress, which may be NULL. The conversation saved before is still there after an

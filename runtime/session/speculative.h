@@ -44,8 +44,8 @@ struct speculative {
     float cost[SPECULATIVE_MOST + 1];
     float plain_ticks; /* ticks of a pass over one token; 0: not known yet */
     float last_cost;   /* cost of the last run's guesses, in the unit of `cost` */
-    /* Whether timed guesses save time, counted since the last verdict: their cost, how many were
-     * made, and how many were right. After a negative verdict there are no guesses for `rest`
+    /* Counts since the last verdict on whether timed guesses save time: their cost, their number,
+     * and how many were right. After a negative verdict there are no guesses for `rest`
      * tokens; the next rest is twice as long. */
     struct {
         uint32_t guessed, right;

@@ -171,7 +171,7 @@ static enum err prove(struct fat32_proof *p)
 {
     enum err e;
 
-    /* The volume, the bitmap, then every file and folder. */
+    /* Check the volume, the bitmap, then every file and folder. */
     p->clusters = 0;
     e = p->fs->is_exfat ? check_exfat(p) : check_fat32(p);
     if (e == ERR_OK)

@@ -51,7 +51,7 @@ static void file_fail(struct file_read *r, enum err e, uint64_t sector)
     r->failed_sector = sector;
 }
 
-/* How often another core has polled the device so far. */
+/* Return how often another core has polled the device so far. */
 static uint32_t file_looks(const struct file_read *r)
 {
     const struct block_device *dev = r->file->device;

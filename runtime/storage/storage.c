@@ -287,7 +287,7 @@ static enum err find_on_devices(struct storage *s, const struct place *place, co
 
     for (unsigned i = 0; i < s->n_devices && e != ERR_OK; i++) {
         struct block_device *d = s->devices[i];
-        /* Devices of the named place, otherwise all that may have it. */
+        /* Try the devices of the named place, or else all that may have it. */
         bool there = place != NULL && d->error_message == NULL && !storage_is_raw(d) &&
                      &places[d->kind] == place;
 

@@ -1,10 +1,10 @@
 /* Decides which segments stay in memory, which stream, and in which form, for a chunk and a context
- * that plan_shape.c chooses. The sizes of each are computed once (plan_private.h).
+ * that plan_shape.c chooses. Their sizes are computed once (plan_private.h).
  *
  *   keys and   all in memory, or (kv=card) as many layers as weights leave room for
  *   values
  *   weights    in place, resident, with a cache of experts, streamed with a whole head, or streamed
- *              with a head in tiles: the first that fits, of the last two the faster
+ *              with a head in tiles: the first that fits, but the faster of the last two
  */
 #include "runtime/stream/plan.h"
 

@@ -45,7 +45,7 @@ static uint64_t groups_that_stay(const struct plan_head *head, const struct ingo
  *   n_tiles   = ceil(rows that pass / tile_rows)
  *
  * The slack is for sectors at both ends, which a tile shares with its neighbours. Every pass reads
- * these sectors twice, so head->read may be a little more than the matrix. */
+ * a sector that two tiles share twice, so head->read may exceed the matrix a little. */
 void plan_tiles(struct plan *plan, const struct plan_weights *w, uint64_t room)
 {
     const struct ingot_tensor *t = image_tensor(w->image, INGOT_OUTPUT, INGOT_NO_LAYER);
@@ -70,7 +70,7 @@ void plan_tiles(struct plan *plan, const struct plan_weights *w, uint64_t room)
                          step_groups(head->group_bytes));
     head->tile_rows = (uint32_t)min_u64(groups, t->rows) * head->group_rows;
     head->n_tiles = (t->rows - head->first_row + head->tile_rows - 1) / head->tile_rows;
-    /* A pass reads a sector that two tiles share twice. */
+    /* If two tiles share a sector, a pass reads it twice. */
     for (uint32_t i = 0; i < head->n_tiles; i++) {
         struct plan_tile tile;
 

@@ -1,4 +1,4 @@
-/* Chooses the context, the chunk and the number of sequences of a plan, and makes it.
+/* Chooses a plan's context, chunk and number of sequences, and makes the plan.
  *
  *   chunk      the request's, or 128, 64, 32, 16: the first that keeps all weights in memory, else
  *              the first that fits; if nothing streams, the first down to 32 whose inputs stay

@@ -233,7 +233,7 @@ static void run_experts(struct timeline *t, uint32_t layer)
         t->now += ns;
         return;
     }
-    /* Otherwise the mean of tokens that wait and tokens that do not. */
+    /* Otherwise take the mean of tokens that wait and tokens that do not. */
     some = experts_ns(t, ns, taken, (missing << 16) / ((1u << 16) - all), l->expert_bytes);
     t->card = max_u64(t->card, t->now) + transfer_ns(t, (missing * l->expert_bytes) >> 16);
     t->now += (ns * all + some * ((1u << 16) - all)) >> 16;

@@ -83,7 +83,7 @@ static bool comes_before(const struct stream *s, const struct stream_slot *a,
     return a->segment.pass - s->ring.pass < b->segment.pass - s->ring.pass;
 }
 
-/* Return the queued slot that is next. NULL if there is none, or the segment before it has more to
+/* Return the queued slot that is next. NULL if there is none, or if the segment before has more to
  * request. Two segments at once would share the card, and the one needed first would come late. */
 static struct stream_slot *next_queued(struct stream *s)
 {

@@ -408,8 +408,8 @@ static enum err load_once(struct stream *s, struct loading *l, uint32_t segment)
     return e;
 }
 
-/* Return true if a wrong digest may come from a bit that flipped in the transfer. If a CRC was
- * right, no bit has; but no CRC checks for example experts that do not stay. */
+/* Return true if a wrong digest may come from a bit that flipped in the transfer. After a right CRC
+ * no bit has, but experts that do not stay, for example, have no CRC check here. */
 static bool may_have_flipped(const struct stream *s, uint32_t segment)
 {
     return s->segments[segment] != NULL &&

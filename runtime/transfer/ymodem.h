@@ -25,7 +25,7 @@ struct ymodem {
     bool begun;                    /* the blocks of the last named file were awaited */
     bool stopped;                  /* stopped by a Ctrl-C, not by the sender */
     bool noise;                    /* noise came before the last read */
-    unsigned n_keys, keys_to_stop; /* Ctrl-C since the last block, and how many end the transfer */
+    unsigned n_keys, keys_to_stop; /* Ctrl-C since the last block; Ctrl-C that end the transfer */
     struct transfer_sink sink;
     uint8_t block[YMODEM_BLOCK_BYTES + 2];
 };
