@@ -10,7 +10,7 @@ struct hidden_watch {
     /* Gets the state (dim) of the token at `position` in a pass of one sequence, before it is
      * adapted; NULL if the watcher needs no states. */
     void (*see)(void *context, uint32_t position, const float *hidden);
-    const bool *sees; /* returns true if `see` is to be called now; NULL: always */
+    const bool *sees; /* points to true while `see` is to be called; NULL: always */
     /* Changes a state (dim) on its way to the head; NULL if the watcher changes none. */
     void (*adapt)(void *context, float *hidden);
     void *context;

@@ -49,7 +49,7 @@ static size_t find_beginning(const struct held_text *h, const char *const *strin
     return longest;
 }
 
-/* Take one more byte. Returns how many bytes of h are certainly text. **whole is set if the rest of
+/* Take one more byte. Returns how many bytes of h are certainly text. *whole is set if the rest of
  * h is one of the strings; otherwise the rest may begin one. */
 static size_t hold(struct held_text *h, const char *const *strings, uint32_t n, char byte,
                    bool *whole)

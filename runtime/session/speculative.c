@@ -110,7 +110,7 @@ void speculative_open(struct speculative *s, struct session *session, struct ses
         draft->hash.on = false;
     }
     if (draft != NULL && draft->model->image.header->params.mtp != 0) {
-        s->timed = p->mode == SPECULATIVE_AUTO; /* the draft's guesses never change the text */
+        s->timed = p->mode == SPECULATIVE_AUTO; /* an MTP head's guesses never change the text */
         speculative_mtp_open(s);
     }
 }

@@ -101,8 +101,8 @@ enum err file_read_poll(struct file_read *r);
 /* Return the bytes of the request that ends next; 0 if none is in flight. */
 uint64_t file_read_awaited(const struct file_read *r);
 
-/* Send no more requests. Stop the read: after requests in flight are done, polls return
- * ERR_ABORTED, unless it has already ended. */
+/* Stop the read: send no more requests. After those in flight are done, polls return ERR_ABORTED,
+ * unless the read has already ended. */
 void file_read_stop(struct file_read *r);
 
 /* Start r and poll until it ends; bounded by the file's timeout. */

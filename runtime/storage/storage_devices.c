@@ -187,7 +187,7 @@ static void take_device(struct storage *s, struct block_device *d)
     s->n_devices += is_new;
     if (d->in_use || d->error_message != NULL) {
         s->fronted[i] = is_new ? d : s->fronted[i];
-        s->fronted[i]->error_message = d->error_message; /* keep this device's requests in flight */
+        s->fronted[i]->error_message = d->error_message; /* keep the front: it may have requests */
     } else {
         put_fronts(s, i);
     }

@@ -276,7 +276,7 @@ static bool try_all(struct plan *plan, const struct plan_weights *w, uint64_t li
 
 /* ---- candidates ----------------------------------------------------------------------------- */
 
-/* Plan one candidate, whose chunk and number of spilled layers are in *plan. **l gets the sizes
+/* Plan one candidate, whose chunk and number of spilled layers are in *plan. *l gets the sizes
  * that were used. */
 static enum err plan_candidate(struct plan *plan, const struct plan_request *r,
                                const struct plan_weights *w, struct plan_layout *l)

@@ -393,7 +393,7 @@ static uint64_t lent_ns(const struct plan *plan, const struct image *image, uint
     return overlapped_ns(&fewer, image, n_tokens);
 }
 
-/* Return the time of the faster way. **lends is set if the last core moves the bytes. */
+/* Return the time of the faster way. *lends is set if the last core moves the bytes. */
 static uint64_t pass_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens,
                         bool *lends)
 {

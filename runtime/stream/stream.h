@@ -206,7 +206,7 @@ void stream_layer_done(struct stream *s, uint32_t layer);
 void stream_need(struct stream *s, unsigned phase, uint64_t bytes);
 
 /* Check a layer that was begun before all of it had arrived; call this before
- * stream_layer_done. **again is set if the bytes were wrong and were read again: compute the layer
+ * stream_layer_done. *again is set if the bytes were wrong and were read again: compute the layer
  * again. Errors as stream_layer. */
 enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again);
 
@@ -218,7 +218,7 @@ const uint8_t *stream_head_row(const struct stream *s, uint32_t row);
 enum err stream_tile(struct stream *s, uint32_t i, struct plan_tile *tile, const uint8_t **rows);
 void stream_tile_done(struct stream *s, uint32_t i);
 
-/* After the last tile, compare the checksum of the head. **again is set if it was wrong: the tiles
+/* After the last tile, compare the checksum of the head. *again is set if it was wrong: the tiles
  * are then read again from the first. */
 enum err stream_head_check(struct stream *s, bool *again);
 

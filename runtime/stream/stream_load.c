@@ -80,7 +80,7 @@ static void name_progress(struct stream *s, const char *doing, unsigned segment)
     format_text(s->label, sizeof s->label, "%s %s", doing, part);
 }
 
-/* ---- digests, if files are signed --------------------------------------------------------- */
+/* ---- digests, if files are signed ------------------------------------------------------------ */
 
 static void begin_digest(const struct stream *s, struct loading *l)
 {

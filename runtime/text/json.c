@@ -278,7 +278,7 @@ static enum json_kind read_value(struct json *j, struct json_value *v)
     return JSON_TEXT;
 }
 
-/* ---- this ends the object, or the list ---- */
+/* ---- the object, or the list ---- */
 
 struct brackets {
     char opens, closes;

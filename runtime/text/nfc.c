@@ -150,7 +150,7 @@ struct composer {
     uint32_t code[NFC_MOST_MARKS + 1];
     uint8_t class[NFC_MOST_MARKS + 1];
     unsigned n;
-    uint8_t *out, *end; /* output; `end` moves on while a text that out overlaps is read */
+    uint8_t *out, *end; /* output; `end` moves forward while an overlapping text is read */
     bool full;
 };
 

@@ -164,7 +164,7 @@ static bool read_size(const struct ymodem *y, size_t n, uint64_t *bytes)
     return some;
 }
 
-/* Read the block that names a file. **more is false if there is no further file. */
+/* Read the block that names a file. *more is false if there is no further file. */
 static enum err begin(struct ymodem *y, uint64_t *left, bool *more)
 {
     const struct file *file = NULL;

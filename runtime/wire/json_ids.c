@@ -1,6 +1,6 @@
 #include "runtime/wire/json_ids.h"
 
-enum { ID_DIGITS = 9 /* most digits of an id, which is below 2^32 */ };
+enum { ID_DIGITS = 9 /* most digits of an id, so that it stays below 2^32 */ };
 
 static const char *skip_blanks(const char *at)
 {
