@@ -81,8 +81,8 @@ enum when {
 static const struct role_rule {
     const char *name;
     uint32_t
-        kind; /* LAYER: a layer has it; MATRIX: not a norm, bias or position; EXPERT: each
-               * expert has one */
+        kind; /* LAYER: a layer has it; MATRIX: not a norm, bias or position; EXPERT: each expert
+               * has one */
     enum when when;
     enum extent_of rows, cols;
 } role_rules[INGOT_N_ROLES] = {
