@@ -4,8 +4,8 @@
 
 #include "runtime/console/console.h"
 
-/* Return true if the terminal may be asked: only after the line has its rate
- * (baud=), and only if no script waits for one reply (prompt=). */
+/* Return true if we may now send queries to the terminal: not if baud= will still change the rate,
+ * and not if a script waits for one reply (prompt=). */
 static bool may_ask(const struct options *o)
 {
     return o->line.term != CONSOLE_AUTO ||
@@ -45,7 +45,7 @@ static void set_baud(const struct options *o, struct console *c)
         console_log(c, "the console continues at %u baud", (unsigned)o->line.baud);
         p->console.set_baud(p->console.context, o->line.baud);
     }
-    /* At the old rate, the terminal was not asked; at the new rate it may answer. */
+    /* The terminal was not queried at the old rate; query it now, at the new rate. */
     if (!options_given(o, OPTION_PROMPT) && o->line.mode != MODE_JSON) {
         console_find_terminal(c, (enum console_terminal)o->line.term);
     }
@@ -93,7 +93,7 @@ static void obey(struct options *o, struct console *c)
 {
     const struct platform *p = c->platform;
 
-    /* Each start gives another reply, unless a seed was chosen. */
+    /* Unless a seed was given, each start gets another seed, and so other replies. */
     if (!options_given(o, OPTION_SEED)) {
         o->sampler.seed = platform_ticks(&p->clock);
     }
@@ -113,7 +113,7 @@ static void obey(struct options *o, struct console *c)
     }
 }
 
-/* Firmware that rejects the options as too long passes none of them. */
+/* Some firmware passes no options at all if they are too long. */
 static void say_too_long(struct console *c, const struct machine *machine)
 {
     const char *lost = "the rest is ignored";

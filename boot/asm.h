@@ -14,9 +14,10 @@
     .size \name, . - \name
 .endm
 
-/* 64 bytes after the entry, at the end of both ISAs' Image headers. toolchain/pack_image.py
+/* At the end of both ISAs' Image headers, 64 bytes after the entry. toolchain/pack_image.py
  * packs the bytes after the first image_head_bytes, stores their packed size in the first
- * word, and refuses images larger than image_pack_room. A freshly linked image is not packed. */
+ * word, and refuses images larger than image_pack_room. A freshly linked image is not
+ * packed. */
 .macro packing
     .globl image_packed
 image_packed:
@@ -24,7 +25,7 @@ image_packed:
     .long   image_head_bytes
     .long   image_pack_room
 #ifdef __riscv
-    .ascii  "LZM2"                      // how, and UNPACK_PLACES of boot/unpack_lzma.h
+    .ascii  "LZM2"                      // format and UNPACK_PLACES (boot/unpack_lzma.h)
 #else
     .ascii  "LZM4"
 #endif

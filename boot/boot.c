@@ -67,7 +67,7 @@ static void free_add(uint64_t start, uint64_t end)
 }
 
 /* Remove [base, base + bytes), rounded outward to pages, from the free RAM. A hole inside a
- * range splits it. If the table is full, the upper part is given up, which is safe. */
+ * range splits it. If the table is full, the upper part is not used, which is safe. */
 static void free_remove(uint64_t base, uint64_t bytes)
 {
     uint64_t start = page_floor(base), end = page_ceil(range_end(base, bytes));
@@ -106,7 +106,7 @@ static const void *copy_tree(void)
     return boot_state.blob;
 }
 
-/* The address is loaded, because a PC-relative address may not reach that far. */
+/* The address is loaded from this variable, because it may be out of PC-relative reach. */
 static const volatile uintptr_t default_tree = (uintptr_t)image_device_tree_address;
 
 static const void *open_tree(const void *dtb)
@@ -116,8 +116,8 @@ static const void *open_tree(const void *dtb)
 
     if (base < PAGE || base % 4 != 0) /* page 0 stays unmapped; only ATAGs could be there */
         return NULL;
-    /* Map the header first, because it has the size. The tree is mapped as RAM, because its memory
-     * becomes RAM later. */
+    /* Map the header first, because the tree's size is in it. The tree is mapped as RAM, because
+     * its memory becomes RAM later. */
     if (mmu_map(base, DEVICE_TREE_HEADER_BYTES, MAP_DATA) != ERR_OK)
         return NULL;
     bytes = device_tree_bytes((const void *)base);
@@ -233,8 +233,8 @@ static void read_arguments(const struct device_tree *tree)
     const char *text = device_tree_bootargs(tree);
     size_t length = strlen(text);
 
-    boot_state.machine.args_bytes = length; /* image_main reports surplus ranges when there is a
-                                             * console */
+    boot_state.machine.args_bytes = length; /* arguments_read reports it if the text was
+                                             * cut */
     boot_state.machine.args_limit = sizeof boot_state.machine.args - 1;
     memcpy(boot_state.machine.args, text, min_size(length, sizeof boot_state.machine.args - 1));
 }
@@ -263,7 +263,7 @@ static void read_tree(const struct device_tree *tree)
 {
     read_memory(tree);
     remove_own();
-    free_remove((uintptr_t)tree->blob, tree->total_bytes); /* no effect for a copy */
+    free_remove((uintptr_t)tree->blob, tree->total_bytes); /* no effect if it is a copy */
     remove_reserved(tree);
     read_initrd(tree); /* read before the reservation block, which also lists the initrd */
     remove_reservations(tree);
@@ -282,7 +282,7 @@ static void ask_board(void)
         machine->ram_bytes += machine->ram[i].bytes;
         free_add(base, range_end(base, machine->ram[i].bytes));
     }
-    machine->n_ram = 0; /* filled again once the free ranges are known */
+    machine->n_ram = 0; /* take_ram() fills the list again */
     remove_own();
 }
 

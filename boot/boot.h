@@ -1,4 +1,4 @@
-/* The way from the first instruction to image_main, on core 0:
+/* What core 0 runs from the first instruction to image_main:
  *
  *   boot/<isa>/start.S  privilege level, FPU, traps, stack, BSS cleared; MMU off
  *   mmu_init()          boot/<isa>: the image's own pages, then MMU and caches on
@@ -22,14 +22,14 @@ _Static_assert(STACK_CORES == BOARD_MAX_CORES, "a stack for every core");
 extern uint8_t image_start[], text_start[], text_end[], rodata_start[], rodata_end[];
 extern uint8_t data_start[], data_end[]; /* data, then BSS */
 extern uint8_t stacks_start[]; /* STACKS_BYTES of stacks, then free RAM, which C does not address */
-/* Its address is the device tree's place if the firmware passes no address; 0: no such place. */
+/* Its address is where the device tree is if the firmware passes no address, or 0 if unknown. */
 extern uint8_t image_device_tree_address[];
 
 struct device_tree;
 
-/* Called by start.S on core 0: the stack is set, BSS cleared, traps are reported, the FPU is on
- * in core_init's reset state, MMU and caches are on, and only the image is mapped. dtb is the
- * address that the firmware passed. */
+/* Called by start.S on core 0, when the stack is set, BSS is cleared, traps are reported, the FPU,
+ * the MMU and the caches are on, and only the image is mapped. dtb is the address that the firmware
+ * passed. */
 void boot_start(const void *dtb) __attribute__((noreturn));
 
 /* Return the machine's device tree, once boot_start has read it; blob is NULL without one. */
@@ -50,12 +50,12 @@ void mmu_init(void);
  * subnormals, NaN payloads as the ISA makes them, no traps, flags clear. */
 void core_fp_init(void);
 
-/* Return a random number from the CPU; 0: the CPU has no generator that this level may read. */
+/* Return a random number from the CPU, or 0 if it has no generator that this level may read. */
 uint64_t core_random(void);
 
 /* Fill machine->cpu_features, cpu_name ("Cortex-A72") and tuning for this core, which is core 0.
- * Call after board.early_init; tree may be NULL. The text lives as long as
- * the image. */
+ * Call after board.early_init; tree may be NULL. cpu_name stays valid as long as the image
+ * runs. */
 void cpu_detect(const struct device_tree *tree, struct machine *machine);
 
 /* Describe the core that runs this: how it was entered and which core it is. */
@@ -65,9 +65,9 @@ void core_facts(const struct facts *f);
 /* Features that the cores 0 .. n_cores - 1 have in common. All of them must be running. */
 uint32_t cpu_features_common(unsigned n_cores);
 
-/* One step of a backtrace: *frame is a frame pointer within the caller's bounds, 16-byte
- * aligned. Returns an address within the call instruction (the return address may be in the next
- * function), or 0 if there is no caller, and sets *frame to the caller's frame pointer. */
+/* One step of a backtrace: *frame is a 16-byte aligned frame pointer within the bounds that the
+ * caller checks. Sets *frame to the frame pointer of the calling function, and *call to an address
+ * within the call instruction (the return address may be in the next function), or 0 at the end. */
 void backtrace_step(uintptr_t *frame, uintptr_t *call);
 
 static inline size_t stack_bytes(unsigned core)

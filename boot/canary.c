@@ -13,7 +13,7 @@ uintptr_t __stack_chk_guard;
 
 enum { MOST_SEED_BYTES = 64 };
 
-#define STRING_END 0xff /* the lowest byte is 0, which no string can restore by an overrun */
+#define STRING_END 0xff /* the lowest byte is 0: an overrun by a string would end there */
 
 /* A step of splitmix64: every bit of the seed reaches every bit of the result. */
 static uint64_t mix(uint64_t seed, uint64_t value)

@@ -6,9 +6,9 @@
 #include "board/device_tree.h"
 
 /* Choose the value for this boot: from the firmware's random numbers (/chosen rng-seed,
- * kaslr-seed), the CPU's own if it has them, and the clock, which by itself is a weak
- * source. tree may be NULL. Call it on core 0, before the other cores start, in a function
- * that never returns: functions on the stack at that moment would find a changed value. */
+ * kaslr-seed), the CPU's random numbers if it has any, and the clock, a weak source. tree may be
+ * NULL. Call it on core 0, before the other cores start, in a function that never returns:
+ * functions on the stack at that moment would find a changed value. */
 void canary_init(const struct device_tree *tree);
 
 #endif

@@ -11,7 +11,7 @@
 #include "boot/mmu.h"
 #include "runtime/text/format_text.h"
 
-/* The text of one line, whose length is limited; a longer text continues in lines of the same
+/* A log line has at most TEXT_BYTES of text; a longer text continues in lines of the same
  * name. */
 enum { TEXT_BYTES = 256, WORDS_BYTES = 160, NAME_BYTES = 32 };
 
@@ -76,7 +76,7 @@ static void say_machine(const struct facts *f, const struct machine *machine)
     }
     if (machine->initrd.bytes != 0)
         say_range(f, "initrd", (uintptr_t)machine->initrd.base, machine->initrd.bytes);
-    /* Some boards have no map of their own, and so no tables. */
+    /* If the firmware keeps the page tables, most is 0. */
     tables = mmu_tables(&most);
     if (most != 0) {
         fact_number(f, "page tables", FACT_COUNT, tables);

@@ -1,5 +1,5 @@
-/* The option `diag`: what the machine says about itself, in log lines "diag NAME: VALUE". A user
- * reports them from a board that nobody has tried yet (docs/BRINGUP.md). */
+/* The option `diag`: facts about the machine, in log lines "diag NAME: VALUE". Users of a board
+ * that nobody has tried yet can send us these lines (docs/BRINGUP.md). */
 #ifndef INGOT_BOOT_DIAG_H
 #define INGOT_BOOT_DIAG_H
 

@@ -47,7 +47,7 @@ static void idle(void *context)
     bool told;
 
     (void)context;
-    /* With a network, the network's turn ends in a short sleep; without one, the board sleeps. */
+    /* boot_network_turn sleeps for a short time; if there is no network, the board sleeps here. */
     if (!boot_network_turn(state.app, &told)) {
         app_sleeps(state.app);
         board.idle();
@@ -85,7 +85,7 @@ static void *take_memory(size_t bytes)
     return memset(taken, 0, bytes);
 }
 
-/* Give the board a larger input buffer; its own buffer holds bytes that arrived earlier. */
+/* Give the board a larger input buffer than its own, which has buffered the input until now. */
 static void give_input_buffer(void)
 {
     void *buffer;
@@ -93,7 +93,7 @@ static void give_input_buffer(void)
     if (board.set_input_buffer == NULL) {
         return;
     }
-    /* Without this memory, the board keeps its own small buffer. */
+    /* If there is no memory for it, the board keeps its own small buffer. */
     buffer = take_memory(BOARD_INPUT_BYTES);
     if (buffer != NULL) {
         (void)board.set_input_buffer(buffer, BOARD_INPUT_BYTES);
@@ -139,7 +139,7 @@ static void report_strays(void)
     }
 }
 
-/* Name the cores and memory that exceed a limit of ours and stay unused. */
+/* Name the cores and the memory that are not used because they exceed a limit of the image. */
 static void report_left_out(void)
 {
     char text[LEFT_OUT_BYTES];
@@ -215,7 +215,7 @@ static void open_app(const struct machine *machine, uint32_t spare_sequences)
     }
 }
 
-/* A script with prompt= gets its reply; the status says if an option was invalid. */
+/* A script that gave prompt= gets its reply even if an option was invalid; the status says so. */
 static int exit_status(enum err e)
 {
     bool disobeyed = !option_set_is_empty(&state.options.refused) || state.app->gave_up;
@@ -229,10 +229,10 @@ void image_main(const struct machine *machine)
     uint32_t spare_sequences;
 
     board_platform(&state.platform, machine);
-    /* The application comes first, at the front of the arena; a failure is reported once the
-     * line is ready. */
+    /* Take the memory of the application first. A failure is reported below, when the console
+     * works. */
     state.app = take_memory(sizeof *state.app);
-    /* The line is ready from here on. The options about it are read before the first log line. */
+    /* The console works from here on. Options about it are read before the first log line. */
     open_console();
     give_input_buffer();
     arguments_find_terminal(&state.options, &state.console, machine);
@@ -245,7 +245,7 @@ void image_main(const struct machine *machine)
     report_last_run();
     report_strays();
     report_left_out();
-    /* Read all options. A wrong prompt= ends the boot, because a script waits for its reply. */
+    /* Read all options. End the boot if prompt= is wrong, because a script waits for the reply. */
     if (!arguments_read(&state.options, &state.console, machine)) {
         give_up("correct prompt= in the boot arguments (QEMU -append, or cmdline.txt on the card)");
     }

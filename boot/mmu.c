@@ -15,7 +15,7 @@ static struct mmu_state {
     unsigned used;
 } mmu_state;
 
-/* Return the table below *entry, created if there is none; NULL: no tables are left. */
+/* Return the table that *entry points to, creating it if necessary, or NULL if no table is left. */
 static uint64_t *table_below(uint64_t *entry)
 {
     if (*entry == 0) {
@@ -36,7 +36,7 @@ static enum err block_map(uint64_t *at, uint64_t end, enum mapping mapping)
         uint64_t *entry = &table[*at >> bits & (MMU_ENTRIES - 1)];
         uint64_t block = mmu_entry_block(start, bits, mapping);
 
-        /* The block is mapped already: the same mapping is fine, another one is a caller's bug. */
+        /* A block is mapped here. The same mapping is fine, a different one is a caller's bug. */
         if (*entry != 0 && mmu_entry_is_block(*entry, bits)) {
             if (*entry != block)
                 return ERR_BAD_ARGUMENT;
@@ -48,7 +48,7 @@ static enum err block_map(uint64_t *at, uint64_t end, enum mapping mapping)
             *at += bytes;
             return ERR_OK;
         }
-        /* The block is too large here: go one level down. */
+        /* A block of this size does not fit: go one level down. */
         table = table_below(entry);
         if (table == NULL)
             return ERR_NO_SPACE;

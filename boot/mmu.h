@@ -1,9 +1,9 @@
 /* The identity map. Both ISAs have three levels of tables with 512 entries, for blocks of 1 GiB, 2
  * MiB and 4 KiB: boot/mmu.c walks them, boot/<isa>/mmu.c knows the bits of an entry.
  *
- * The code of both runs with the MMU off; an arm64 core then treats all data as device memory.
- * No access may be unaligned, and none may go through SIMD registers, which GCC uses to copy
- * structs. Therefore include this header first. */
+ * Both files run with the MMU off; an arm64 core then treats all data as device memory. No access
+ * may be unaligned, and none may go through SIMD registers, which GCC uses to copy structs. The
+ * pragma below ensures this, so include this header first. */
 #ifndef INGOT_BOOT_MMU_H
 #define INGOT_BOOT_MMU_H
 

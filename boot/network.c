@@ -74,15 +74,15 @@ static void read_how(const char *how)
     static const char open[] = ",open";
     size_t n = strlen(how), m = sizeof open - 1;
 
-    /* ",open" is our own addition; the rest says how the address is obtained. */
+    /* ",open" is our own addition; the rest is for lwIP and says how to get an address. */
     network.open = n > m && strcmp(how + n - m, open) == 0;
     n -= network.open ? m : 0;
     memcpy(network.how, how, n);
     network.how[n] = '\0';
 }
 
-/* An invalid time= does not stop a start without a network: the error is printed, and no server is
- * asked. */
+/* If time= is invalid, print a warning, and ask no server for the
+ * date. */
 static void read_time(const struct options *options)
 {
     const char *why = NULL;
@@ -348,7 +348,7 @@ uint32_t boot_network_open(struct platform *platform, const struct options *opti
     network.name = options_given(options, OPTION_NAME) ? options->machine.name : "ingot";
     network.token = options_given(options, OPTION_TOKEN) ? options->machine.token : NULL;
     read_how(options->machine.net);
-    /* A turn takes a millisecond, rounded up. */
+    /* Ticks of a millisecond, rounded up: the least time between two polls. */
     network.period = platform->clock.hz / 1000 + 1;
     network.api = take(sizeof *network.api);
     memory = take(net_bytes());
@@ -377,7 +377,7 @@ static bool may_log(struct network *n)
     const struct platform_clock *clock = &n->console->platform->clock;
     uint64_t now = platform_ticks(clock);
 
-    /* One more line is allowed each minute, up to the first few. */
+    /* Each minute allows one more line, up to LINES_MOST. */
     if (now - n->counted >= MINUTE * clock->hz) {
         n->counted = now;
         n->lines += n->lines < LINES_MOST;

@@ -11,9 +11,9 @@
 #include "runtime/options/options.h"
 
 /* Call before the application takes the arena: opens what net= asks for and reports the result.
- * take: gives zeroed memory from the front of the arena, or NULL. From now on the network is
+ * take returns zeroed memory from the front of the arena, or NULL. From now on the network is
  * polled whenever the console looks for input; time= sets the platform's date later. Returns how
- * many sequences the network's clients could use besides those of together=. */
+ * many sequences for clients the plan may leave out, because together= does not ask for them. */
 uint32_t boot_network_open(struct platform *platform, const struct options *options,
                            struct console *console, void *(*take)(size_t bytes));
 

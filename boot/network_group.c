@@ -1,6 +1,6 @@
 #include "boot/network_group.h"
 
-enum { CLIENTS = 4 }; /* that share a pass if together= is not given */
+enum { CLIENTS = 4 }; /* clients that share a pass if together= is not given */
 
 uint32_t network_group_most(const struct options *options)
 {

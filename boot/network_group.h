@@ -9,10 +9,10 @@
 #include "runtime/app/app.h"
 #include "runtime/options/options.h"
 
-/* How many clients can share a pass at most. */
+/* Return how many clients can share a pass at most. */
 uint32_t network_group_most(const struct options *options);
 
-/* How many of their sequences the plan may leave out, because together= does not ask for them. */
+/* Return how many sequences of clients the plan may leave out (all, if together= is not given). */
 uint32_t network_group_spare(const struct options *options);
 
 /* Tell the API which sequences the loaded model has for clients. */

@@ -1,4 +1,4 @@
-/* boot/network.h for an image without a network: without lwIP and the server. */
+/* Implements boot/network.h for an image without a network; it needs no lwIP and no server. */
 #include "boot/network.h"
 
 uint32_t boot_network_open(struct platform *platform, const struct options *options,

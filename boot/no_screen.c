@@ -1,5 +1,5 @@
-/* boot/screen.h for a board that cannot have a display: without glyphs and the code that draws
- * them. */
+/* Implements boot/screen.h for a board that cannot have a display; it needs no glyphs and no
+ * drawing. */
 #include "boot/screen.h"
 
 #include <stddef.h>

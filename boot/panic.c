@@ -56,7 +56,7 @@ static void put_number(uint64_t value, unsigned base)
         put(digits[--n]);
 }
 
-/* `wide`: the argument has 64 bits (l, z and p on both ISAs). */
+/* If `wide`, the argument has 64 bits, as l, z and p have on both ISAs. */
 static void put_signed(va_list *args, bool wide)
 {
     int64_t value = wide ? va_arg(*args, long) : va_arg(*args, int);
@@ -102,7 +102,7 @@ static void print_list(const char *format, va_list *args)
             put(*format);
             continue;
         }
-        /* The subset of printf that messages here use: l and z, then one letter. */
+        /* Of printf's formats, messages here use only l and z, followed by one letter. */
         for (format++; *format == 'l' || *format == 'z'; format++)
             wide = true;
         if (*format == '\0')

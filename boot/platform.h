@@ -1,4 +1,4 @@
-/* The board as the runtime sees it. */
+/* Makes the board available to the runtime as a struct platform. */
 #ifndef INGOT_BOOT_PLATFORM_H
 #define INGOT_BOOT_PLATFORM_H
 

@@ -21,7 +21,7 @@ static bool is_open(void)
     return atomic_load(&boot_screen.open);
 }
 
-/* Begin to use the screen. Core 0. False: there is no screen, or a panic has taken it. */
+/* Begin to use the screen. Core 0. Returns false if no screen is free for it. */
 static bool begin(void)
 {
     if (!is_open())

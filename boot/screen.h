@@ -1,11 +1,11 @@
-/* The board's display as a second console: it shows what the line shows. */
+/* The board's display as a second console: it shows the same text as the serial line. */
 #ifndef INGOT_BOOT_SCREEN_H
 #define INGOT_BOOT_SCREEN_H
 
 #include "board/board.h"
 #include "runtime/base/platform.h"
 
-/* Find the board's display, and give platform->screen its functions. Takes its memory from the
+/* Find the board's display, and set the functions of platform->screen. Takes its memory from the
  * platform's arena. Without a display nothing changes. */
 void boot_screen_open(struct platform *platform, const struct machine *machine);
 
@@ -21,7 +21,7 @@ const char *boot_screen_none(void);
  * any more. */
 void boot_screen_take(void);
 void boot_screen_put(char c);
-/* Show the report, and wait for a while on a machine whose display goes off with it. */
+/* Show the report; wait for a while if the machine's display goes off when the machine does. */
 void boot_screen_hold(void);
 /* Stop using the screen, because the report itself failed, perhaps in this file. */
 void boot_screen_drop(void);

@@ -1,4 +1,4 @@
-/* boot/signing.h for an image with a key; this file links in the functions that check
+/* Implements boot/signing.h for an image with a key. It links the code that checks
  * signatures. */
 #include "boot/signing.h"
 

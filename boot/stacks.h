@@ -23,8 +23,8 @@
     (STACK_OTHERS_START + (STACK_CORES - 1) * (STACK_GUARD + STACK_OTHER))
 #define STACKS_BYTES (STACK_TRAPS_START + STACK_CORES * (STACK_GUARD + STACK_TRAP))
 
-/* Offsets of the ends, which are the stack pointers of empty stacks, for core >= 1 and for any
- * core. */
+/* Offsets of the stacks' ends, at which an empty stack's pointer starts. OTHER is for core >= 1,
+ * TRAP for any core. */
 #define STACK_CORE0_TOP       STACK_OTHERS_START
 #define STACK_OTHER_TOP(core) (STACK_OTHERS_START + (core) * (STACK_GUARD + STACK_OTHER))
 #define STACK_TRAP_TOP(core)  (STACK_TRAPS_START + ((core) + 1) * (STACK_GUARD + STACK_TRAP))

@@ -5,7 +5,7 @@
 #define INGOT_BOOT_UNPACK_H
 
 #define UNPACK_TABLES_BYTES 65536
-/* The maximum of packed bytes: the room that the stacks leave. */
+/* The most packed bytes: what the stacks' memory has room for. */
 #define UNPACK_ROOM (STACKS_BYTES - UNPACK_TABLES_BYTES)
 
 #endif

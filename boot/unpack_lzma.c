@@ -1,11 +1,11 @@
 /* The bytes after an image's head are packed with LZMA: without a header, with an end mark (the
- * LZMA specification of the LZMA SDK, 9.20 and later; liblzma's raw LZMA1). A file is a quarter to
- * a third smaller than with LZ4, so that firmware reads it in less time; unpacking
- * takes more instructions (docs/experiments/bytes-of-the-image.md).
+ * LZMA specification of the LZMA SDK, 9.20 and later; liblzma's raw LZMA1). The file is a quarter
+ * to a third smaller than with LZ4, so firmware reads it sooner, but unpacking takes more
+ * instructions (docs/experiments/bytes-of-the-image.md).
  *
  * This runs before the rest of the image exists and before bss is cleared. It may only call
- * functions of this file, and no constant may lie elsewhere. The Makefile compiles it
- * accordingly; boot/<isa>/unpack.S gives it a stack. */
+ * functions of this file, and no constant may lie elsewhere. The Makefile has flags for this;
+ * boot/<isa>/unpack.S gives it a stack. */
 #include "boot/unpack_lzma.h"
 
 enum {
@@ -119,7 +119,7 @@ static unsigned read_length(struct reader *r, struct unpack_lengths *l, unsigned
     return MATCH_LEAST + 16 + read_tree(r, l->high, 8);
 }
 
-/* Read how far back the copy begins, minus 1; 0xffffffff marks the end. */
+/* Return how far back the copy begins, minus 1, or 0xffffffff at the end of the stream. */
 static uint32_t read_distance(struct reader *r, struct unpack_lzma *u, unsigned length)
 {
     unsigned group = length - MATCH_LEAST < 3 ? length - MATCH_LEAST : 3;
@@ -132,18 +132,18 @@ static uint32_t read_distance(struct reader *r, struct unpack_lzma *u, unsigned 
         return slot;
     }
     distance = (2 | (slot & 1)) << bits;
-    /* Below 128: all further bits have models of this slot. */
+    /* If the distance is below 128, the slot has models for all further bits. */
     if (slot < SLOTS_ALIGNED) {
         return distance + read_reverse_tree(r, &u->special[distance - slot], bits);
     }
-    /* Otherwise the middle bits are almost random; the lowest four give the alignment and have
-     * models. */
+    /* Otherwise the middle bits are almost random and have no models; the lowest four, the
+     * alignment, have. */
     distance += read_direct(r, bits - ALIGN_BITS) << ALIGN_BITS;
     return distance + read_reverse_tree(r, u->align, ALIGN_BITS);
 }
 
-/* Read a literal byte. behind: the byte that would continue the last match; it helps if a match has
- * just ended. */
+/* Read a literal byte. behind is the byte that would continue the last match; it is used if a match
+ * has just ended. */
 static uint8_t read_literal(struct reader *reader, uint16_t *tree, bool matched, unsigned behind)
 {
     struct reader r = *reader;
@@ -176,8 +176,8 @@ static unsigned after_literal(unsigned state)
     return state < 10 ? state - 3 : state - 6;
 }
 
-/* Choose one of the last four distances, which moves to the front. 0: a single byte at the
- * first distance. */
+/* Choose one of the last four distances, which moves to the front. Returns the length, or 0 for a
+ * single byte at the first distance. */
 static unsigned read_repeat(struct reader *r, struct unpack_lzma *u, uint32_t last[4],
                             unsigned state, unsigned place)
 {
@@ -202,15 +202,15 @@ static unsigned read_repeat(struct reader *r, struct unpack_lzma *u, uint32_t la
     return read_length(r, &u->repeated, place);
 }
 
-/* Returns the next length and sets last[0] to the distance. *state: the state before, then the
- * state after. */
+/* Returns the next length and sets last[0] to the distance. Updates
+ * *state. */
 static unsigned read_match(struct reader *r, struct unpack_lzma *u, uint32_t last[4],
                            unsigned *state, unsigned place)
 {
     unsigned length;
     bool after = *state >= 7;
 
-    /* An earlier distance is not written again. */
+    /* The stream may refer to an earlier distance. */
     if (read_bit(r, &u->is_repeat[*state]) != 0) {
         length = read_repeat(r, u, last, *state, place);
         *state = length == 0 ? (after ? 11u : 9u) : (after ? 11u : 8u);

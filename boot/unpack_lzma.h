@@ -32,8 +32,8 @@ struct unpack_lzma {
     uint16_t literals[UNPACK_PLACES][0x300];
 };
 
-/* Unpack the packer's output at `in` to `out`; returns the end of the output. u: work memory
- * with any content. The stream is trusted, because it is part of the image. */
+/* Unpack the packer's output at `in` to `out`; returns the end of the output. u is work memory; its
+ * content does not matter. The stream is trusted, because it is part of the image. */
 uint8_t *unpack_block(struct unpack_lzma *u, const uint8_t *in, uint8_t *out);
 
 #endif

@@ -92,7 +92,7 @@ uintptr_t core_prepare(unsigned core, void (*entry)(void *arg), void *arg)
     core_state.jobs[core].entry = entry;
     core_state.jobs[core].arg = arg;
     core_pen[core] = 1;
-    /* A core in the pen reads memory past its caches; the event wakes it. */
+    /* Clean the line, because a core in the pen reads without caches; the event wakes it. */
     __asm__ volatile("dsb sy\n\tdc cvac, %0\n\tdsb sy\n\tsev" ::"r"(&core_pen[core]) : "memory");
     return (uintptr_t)start_secondary;
 }
@@ -175,8 +175,8 @@ void core_idle(void)
     __asm__ volatile("dsb sy\n\twfi" ::: "memory");
 }
 
-/* The virtual timer. EL1 may use it at every level at which the firmware can enter (DDI 0487,
- * CNTV_CTL_EL0): bit 0 enables it, bit 1 would mask it. */
+/* The virtual timer. EL1 may use it, whichever level the firmware entered at. In CNTV_CTL_EL0 (DDI
+ * 0487), bit 0 enables it, and bit 1 would mask it. */
 void core_timer_start(uint64_t ticks)
 {
     __asm__ volatile("msr cntv_tval_el0, %0\n\tmsr cntv_ctl_el0, %1\n\tisb" ::"r"(ticks),

@@ -32,7 +32,7 @@ _start:
     .long   0
     packing
 
-/* x0: the device tree, or 0. At EL3 there is no firmware that could hold back the other cores. */
+/* x0: the device tree, or 0. At EL3 there is no firmware, so the other cores come here, too. */
 func start_primary
     msr     daifset, #15
     mov     x20, x0
@@ -66,9 +66,9 @@ func start_primary
     b       boot_start
 endfunc start_primary
 
-/* x10: affinity of a core that came here together with core 0. It waits here until
- * core_prepare writes its affinity. The MMU is off, so the loads read memory, and core_prepare
- * cleans the cache to memory. Before the image is unpacked, core_pen holds any value. */
+/* x10: affinity of a core that came here together with core 0. The core waits here for a store to
+ * its entry of core_pen by core_prepare. The MMU is off, so the loads read memory, and core_prepare
+ * cleans the cache to memory. core_pen is undefined until the image is unpacked. */
 func start_pen
     and     x21, x10, #7
     adrp    x22, core_pen
@@ -78,7 +78,7 @@ func start_pen
 1:  wfe
     ldr     w9, [x23]
     cbnz    w9, 1b
-    dmb     ld                          // a value of core_pen loaded earlier does not count
+    dmb     ld                          // do not use a value of core_pen that was loaded earlier
     ldr     x9, [x22, x21, lsl #3]
     cbz     x9, 1b
     mov     x0, x21
@@ -108,8 +108,8 @@ func start_secondary
     b       core_start
 endfunc start_secondary
 
-/* Go from EL3, EL2 or EL1 to EL1, then return to the caller. Clobbers x9 to x11. After EL3
- * we stay in the secure state: without firmware below us, every device answers in it. */
+/* Go from EL3, EL2 or EL1 to EL1, then return to the caller. Clobbers x9 to x11. Coming from EL3 we
+ * stay in the secure state, in which every device answers if there is no firmware. */
 func el1_enter
     mov     x10, #SPSR_EL1T
     mrs     x11, CurrentEL
@@ -218,8 +218,8 @@ func image_clean
 endfunc image_clean
 
 /* x0: physical address, x1: value. Store 8 bytes past the MMU and caches, then send an event.
- * This writes to page 0, which stays unmapped. Code continues to run because its addresses are
- * physical ones; meanwhile only registers are used. Clobbers x9 to x11. */
+ * Needed for page 0, which is never mapped. With the MMU off, the code still runs, because its
+ * addresses are also the physical ones, but it must use registers only. Clobbers x9 to x11. */
 func core_store_physical
     mrs     x9, daif
     msr     daifset, #15

@@ -1,4 +1,4 @@
-/* The longest vectors of SVE: for the code that starts a core, with our own tables or under EFI. */
+/* Selects the longest SVE vectors when a core starts, in our own start code and under EFI. */
 #ifndef INGOT_BOOT_ARM64_SVE_LONGEST_H
 #define INGOT_BOOT_ARM64_SVE_LONGEST_H
 

@@ -51,7 +51,7 @@ static const char *fault_text(uint64_t status)
 static void print_abort(const struct trap_frame *frame, bool fetch)
 {
     uint64_t status = frame->esr & 0x3f;
-    /* ESR_EL1: WnR is bit 6, and FnV, bit 10, says that FAR_EL1 holds no address. */
+    /* Bits of ESR_EL1: 6 is WnR (a write), 10 is FnV (FAR_EL1 holds no address). */
     bool write = (frame->esr >> 6 & 1) != 0, far_valid = (frame->esr >> 10 & 1) == 0;
     const char *access = "read";
 

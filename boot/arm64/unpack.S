@@ -1,8 +1,8 @@
-/* Unpack the image, whose bytes after the head are packed (boot/unpack_lzma.c). The packed bytes
- * are in the later stacks during unpacking, and the MMU is on: uncached, every byte would wait for
- * memory. The decoder's probabilities and its stack are in bss, which is cleared afterwards.
+/* Unpack the image, whose bytes after the head are packed (boot/unpack_lzma.c). During unpacking,
+ * the packed bytes are where the stacks will be. The MMU is on, because uncached bytes would wait
+ * for memory. The decoder's probabilities and its stack are in bss, which is cleared afterwards.
  *
- * Stores under these tables go to the caches, but instructions come from memory afterwards. The
+ * With these tables, stores go to the caches, but afterwards instructions are read from memory. The
  * unpacked image is therefore cleaned before the MMU goes off again. */
 #include "boot/arm64/mmu_bits.h"
 #include "boot/asm.h"
@@ -13,14 +13,14 @@
 #define TABLE_ENTRY 3
 
 /* Called at EL1 with the MMU off. Does nothing if the image is not packed. Clobbers x0 to x18,
- * x24, x25 and sp. C keeps x24 and x25. */
+ * x24, x25 and sp. C code preserves x24 and x25. */
 func image_unpack
     adrp    x9, image_packed
     add     x9, x9, :lo12:image_packed
     ldr     w25, [x9]
     cbz     w25, 9f
     mov     x24, x30
-    bl      image_clean                 // no old line may hide the stores to the tables
+    bl      image_clean                 // no old cache line may hide the tables
     bl      unpack_tables
     mov     x12, x0
     ldr     x13, =TCR_UNCACHED_WALKS    // the tables were written past the caches

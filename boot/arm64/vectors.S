@@ -3,8 +3,8 @@
 #include "boot/arm64/trap_frame.h"
 
 /* `index` counts the entries. Traps from C arrive on the trap stack. A trap within a handler
- * (entries 4 to 7) cannot trust that stack and takes the last stack. The registers of EL0 are not
- * used at EL1. */
+ * (entries 4 to 7) cannot trust the trap stack and uses trap_last_stack. The registers of EL0 are
+ * not used at EL1. */
 .macro vector index
     .balign 0x80
     .if \index / 4 == 1

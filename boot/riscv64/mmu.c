@@ -23,7 +23,7 @@ enum {
 
 const uint64_t mmu_end = (uint64_t)1 << 38;
 
-/* Called by start.S; dtb as the firmware passed it, or NULL on a core that another core started. */
+/* Called by start.S; dtb is from the firmware, or NULL on a core that another core started. */
 void mmu_refused(const void *dtb) __attribute__((noreturn));
 
 /* Report that the MMU cannot be turned on. Without the MMU, addresses are the same as in the

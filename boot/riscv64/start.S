@@ -71,14 +71,14 @@ func start_primary
 2:  tail    mmu_refused
 endfunc start_primary
 
-/* A hart that cannot be started again. Its code is in the image that another one unpacks. */
+/* This hart cannot be started again. It waits in .head, because another hart unpacks the rest. */
     .section .head, "ax"
 start_rest:
     csrw    sie, zero
 1:  wfi
     j       1b
 
-/* a0: hart id, a1: core number, which is SBI's opaque. */
+/* a0: hart id, a1: core number, which SBI calls `opaque`. */
 func start_secondary
     fence.i                             // another hart unpacked the image
     mv      s1, a0

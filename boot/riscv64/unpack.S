@@ -1,7 +1,7 @@
-/* Unpack the image, whose bytes after the head are packed (boot/unpack_lzma.c). The packed bytes
- * are in the later stacks during unpacking. Without the MMU, the platform decides whether memory
- * is cached (RISC-V privileged architecture 20211203, 3.6). The decoder's probabilities and its
- * stack are in bss, which is cleared afterwards. */
+/* Unpack the image, whose bytes after the head are packed (boot/unpack_lzma.c). During unpacking,
+ * the packed bytes are where the stacks will be. Without the MMU, the platform decides whether
+ * memory is cached (RISC-V privileged architecture 20211203, 3.6). The decoder's probabilities and
+ * its stack are in bss, which is cleared afterwards. */
 #include "boot/asm.h"
 #include "boot/unpack.h"
 
