@@ -102,7 +102,7 @@ static void print_list(const char *format, va_list *args)
             put(*format);
             continue;
         }
-        /* Of printf's formats, messages here use only l and z, followed by one letter. */
+        /* A format here has only l and z, followed by one letter. */
         for (format++; *format == 'l' || *format == 'z'; format++)
             wide = true;
         if (*format == '\0')

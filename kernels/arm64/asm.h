@@ -2,8 +2,8 @@
 // common.
 //
 // Vectors are loaded and stored with ld1 and st1 in the element size of the data, never with ldr q:
-// when alignment checking is on, ld1 and st1 need only the alignment of one element, which is all
-// that the contracts promise.
+// with alignment checking on, they need only the alignment of one element, and the contracts
+// promise no more.
 #ifndef INGOT_KERNELS_ARM64_ASM_H
 #define INGOT_KERNELS_ARM64_ASM_H
 
@@ -103,16 +103,16 @@
 
 // Floats, written as their bits.
 #define F32_127 0x42fe0000
-#define F32_2M100 0x0d800000    /* 2^-100: a quantized block whose largest value is smaller counts as zero */
+#define F32_2M100 0x0d800000    /* 2^-100: a block whose largest value is smaller is quantized to zeros */
 #define F32_89 0x42b20000
 #define F32_MINUS_89 0xc2b20000
 #define F32_40 0x42200000
 
 // A fast conversion of integer sums below 2^22 to floats. A sum starts, as an integer, at the bits
-// of the float 3 * 2^22, whose last bit weighs 1. So it ends as the bits of 3 * 2^22 + sum, and one
-// subtraction gives the exact sum as a float; a conversion would take two operations.
+// of the float 3 * 2^22, whose last bit weighs 1. It ends with the bits of the float 3 * 2^22 +
+// sum, and one subtraction gives the exact sum as a float; a conversion would take two operations.
 #define MAGIC 0x4b400000
-#define MAGIC_16 0x49400000     /* 3 * 2^18, for sums that are 16 times too large */
+#define MAGIC_16 0x49400000     /* 3 * 2^18, for sums that are 16 times the result */
 
 // reg = a 32-bit constant
 .macro mov_word reg, value

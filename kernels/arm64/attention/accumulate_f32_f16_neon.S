@@ -5,8 +5,8 @@
 // x4 n  x5 dimensions left; the rest as in panel_neon.h
 // Clobbers x0-x17, v0-v7, v16-v31; 4.1 KiB of stack.
 //
-// Works in strips of 16 dimensions, whose accumulators stay in registers for the whole tile, then
-// on the remaining dimensions one by one. It takes as long as score_f32_f16.
+// Takes strips of 16 dimensions, whose accumulators stay in registers for the whole tile, and then
+// the remaining dimensions one by one. score_f32_f16 takes the same time.
 #include "kernels/arm64/attention/panel_neon.h"
 
 #define outputs x0

@@ -1,6 +1,6 @@
-// accumulate_f32_q8_q8 and accumulate_f32_q4_q8: strips of 16 dimensions for four rows (or
-// two at most), then two, then one; one loop takes both halves of the tile. The file included
-// before this one, attention_int_neon_dotprod.h or attention_int_neon.h, computes the sums.
+// accumulate_f32_q8_q8 and accumulate_f32_q4_q8: strips of 16 dimensions, for four rows at a time
+// (or two at most), then two, then one; one loop takes both halves of the tile. The macros of
+// attention_int_neon_dotprod.h or attention_int_neon.h, included before, compute the sums.
 //
 // x0 o, from a block's first dimension on  x1 s  x2 w, of a block  x3 v, of a block  x4 rows left
 // x5 d, then bytes of a row of o  x6 bytes of a row of w  x7 output of a strip, x14 place
@@ -37,7 +37,7 @@
     ld1     {v4.4s, v5.4s, v6.4s, v7.4s}, [place]
 .endm
 
-// o = fma(sum, w.d, o); in the first half, if the flags say equal, the sum starts from o * factor.
+// o = fma(sum, w.d, o). In the tile's first half (flags: equal), o is o * factor before that.
 .macro add_row row, block, a, b, c, e
     load_out \row
     b.ne    .Lsecond\@

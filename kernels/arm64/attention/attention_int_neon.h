@@ -1,5 +1,5 @@
-// Sums of 32 products of int8 for 16 lanes and up to four rows (two with eight bits), without the dot
-// product; otherwise as in attention_int_neon_dotprod.h.
+// Works like attention_int_neon_dotprod.h, but without the dot product: sums of 32 products of int8,
+// for 16 lanes and up to four rows (two if values have eight bits).
 //
 // Four bits: two 16-bit sums in each lane hold the 16 products of a block, because no product is
 // larger than 8 * 127. A group takes 7 instructions for all rows and 10 more for each row. Eight bits:
@@ -21,7 +21,7 @@
 #define block3 x13
 #define groups_left x23 /* fours of them */
 
-// Add the lane pairs in v2, v3 and v0, v1, multiplied by the pairs of a block.
+// Add the products of the lane pairs in v2, v3 and v0, v1 with the pairs of a block.
 .macro row_q4 low, high, block, a, b, c, e
     dup     v4.8h, \block\().h[\low]
     dup     v5.8h, \block\().h[\high]

@@ -22,7 +22,7 @@
 #define mult1 x10
 #define mult2 x11
 #define mult3 x12
-#define source x13       /* afterwards past the strip's last row */
+#define source x13       /* at the end it points past the strip's last row */
 #define source_stride x14
 #define kept x15
 #define count x16

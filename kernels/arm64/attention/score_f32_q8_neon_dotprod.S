@@ -6,10 +6,10 @@
 // v16-v19, v20-v23 sums of 16 positions, v24-v27, v28-v31 their scores; v6 MAGIC
 // Clobbers x0-x17, v0-v7, v16-v31; d8-d15 are saved.
 //
-// Two queries share the keys of 16 positions; if one query is left, both are that query. The keys
-// store four dimensions of a position together, as sdot needs them. Sums start at the bits of 3 *
-// 2^22, so that a subtraction turns them into floats. For each query, 32 dimensions of 16 positions
-// take 53 instructions, 44 of them in the vector pipes.
+// Two queries share the keys of 16 positions. If only one query is left, it is computed twice. The
+// keys store four dimensions of a position together, as sdot needs them. Sums start at the bits of
+// 3 * 2^22, so that a subtraction turns them into floats. For each query, 32 dimensions of 16
+// positions take 53 instructions, 44 of them in the vector pipes.
 #include "kernels/arm64/asm.h"
 
 #define score x0                // of the first query

@@ -1,11 +1,11 @@
-// score_f32_q4, with the dot product or without: the file included before it,
-// attention_int_neon_dotprod.h or attention_int_neon.h, computes the sums.
+// score_f32_q4. A kernel includes attention_int_neon_dotprod.h or attention_int_neon.h before this
+// file; their macros compute the sums.
 //
 // x0 s  x1 q  x2 scales  x3 n_q  x4 n  x5 blocks of 32 dimensions  x6 keys  x7 bytes of a query
 // x14 scale, x15 score of a strip, x16 positions done, x17 blocks left; the rest as in that file
 //
-// Works in strips of 16 positions for four queries, then for
-// two, then for one; between blocks, the sums are kept in s.
+// Takes strips of 16 positions, for four queries at a time, then for two, then for one. Between
+// blocks, the sums are kept in s.
 #ifndef INGOT_KERNELS_ARM64_SCORE_INT_NEON_H
 #define INGOT_KERNELS_ARM64_SCORE_INT_NEON_H
 

@@ -3,12 +3,12 @@
 // x0 crc  x1 data  x2 n
 // Clobbers x1-x15.
 //
-// Single bytes come first, up to a multiple of 8, because alignment may be checked; then each
-// instruction takes 8 bytes and waits for the one before: 3 cycles on Cortex-A53 and 2 on Cortex-A72
-// (their optimization guides). So long data are split into four pieces, which do not wait for each
-// other. To move the result of a piece past the next piece, multiply it by x^(8 * PIECE)
-// modulo the polynomial: 32 steps, from the highest power, which is the lowest bit. PIECE
-// is an odd number of cache lines, so that the four pieces are not in one set of a cache.
+// Single bytes come first, up to an address divisible by 8, because alignment may be checked; then
+// each instruction takes 8 bytes and waits for the one before: 3 cycles on Cortex-A53 and 2 on
+// Cortex-A72 (their optimization guides). So long data are split into four pieces, which do not wait
+// for each other. To move the result of a piece past the next piece, multiply it by x^(8 * PIECE)
+// modulo the polynomial: 32 steps, from the highest power, which is the lowest bit. PIECE is an odd
+// number of cache lines, so that the four pieces are not in one set of a cache.
 #include "kernels/arm64/asm.h"
 
 #define pointer x0
@@ -27,7 +27,7 @@
 #define data3 x13
 #define end x14
 
-// Shares a register with data, between two blocks.
+// Shares a register with `data`; used only between two blocks.
 #define product w10
 #define other w11
 #define steps w12

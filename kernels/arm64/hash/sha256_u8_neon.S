@@ -3,10 +3,10 @@
 // x0 h  x1 blocks  x2 n
 // Clobbers x0-x17. 128 bytes of stack.
 //
-// For cores without SHA-2 instructions. The state and the 16 words of the schedule stay in general registers, because
-// those instructions can rotate an operand at no cost. In the majority b ^ ((a ^ b) & (b ^ c)) the term a ^ b of a
-// round is the term b ^ c of the next. Each load reads two round constants. A round takes
-// 19.5 instructions, a word of the schedule 9 more, and a block 1,738: 27.2 per byte.
+// For cores without SHA-2 instructions. The state and the 16 words of the schedule stay in general registers, whose
+// instructions can rotate an operand at no cost. In the majority b ^ ((a ^ b) & (b ^ c)) the term a ^ b of a round is
+// the term b ^ c of the next. Each load reads two round constants. A round takes 19.5 instructions, a word of the
+// schedule 9 more, and a block 1,738: 27.2 per byte.
 #include "kernels/arm64/asm.h"
 #include "kernels/sha256_words.inc"
 
@@ -44,8 +44,8 @@
 #define s14 w26
 #define s15 w27
 
-// `bc` is b ^ c; leaves a ^ b in `ab`. a to h: numbers of registers. `odd`: the round's word is the
-// upper one of the pair.
+// `bc` is b ^ c; leaves a ^ b in `ab`. a to h are register numbers. `odd` is 1 if the round's word
+// is the upper one of the pair.
 .macro round a, b, c, d, e, f, g, h, bc, ab, odd, s
     ror     temp, w\e, #6
     eor     other, w\e, w\e, ror #14

@@ -17,7 +17,7 @@
 
 // ---- Q8_0, Q4_0 ------------------------------------------------------
 
-// As find_row; also sets scales and quants to the row's in the first group.
+// Like find_row, but also points scales and quants to those of the row in the first block.
 .macro find_row_32 weights, row, blocks_left, scales, quants, group_bytes
     find_row \weights, \row, \blocks_left, COLS_LOG2, \group_bytes, \scales, \quants
     add     \scales, \weights, \row, lsl #1

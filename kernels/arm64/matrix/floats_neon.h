@@ -41,9 +41,9 @@
 // v16-v31 sixteen lanes of four rows, v0-v3 x, v4-v7 weights
 // Clobbers x0, x1, x3, x6-x11, v0-v7, v16-v31.
 //
-// If the last group has fewer rows, copies of the first row are computed in place of missing
-// rows, and not stored. Cache lines are prefetched row by row: for 32 columns two lines of a row
-// of f32, or one line of a row of fp16.
+// If the last group has fewer rows, the first row takes the place of missing ones; those results
+// are not stored. Cache lines are prefetched row by row: for 32 columns two lines of a row of f32,
+// or one line of a row of fp16.
 #define gemv_out x0
 #define gemv_row0 x1
 #define gemv_vector x2
@@ -125,8 +125,8 @@
 //
 // The loops run over blocks of 16 rows, then groups of four tokens, then rows. So four tokens stay
 // in the first-level cache, a block of W in the second-level cache, and W is read from memory once.
-// If the last group has fewer tokens, copies of the first token are computed in place of missing
-// tokens, and not stored.
+// If the last group has fewer tokens, the first token takes the place of missing ones; those
+// results are not stored.
 #define gemm_out x0
 #define gemm_block x1
 #define gemm_vectors x2

@@ -2,8 +2,8 @@
 //
 // The sixteen lanes of a dot product are one predicated vector at 512 bits and above and two
 // vectors below. At 128 bits they are four vectors, as in NEON, and floats_neon.h computes them
-// with four registers per load. A length between powers of two leaves the rest of a vector idle.
-// Columns are addressed by index, so that the pointers to rows and tokens do not change.
+// with four registers per load. Other lengths than powers of two leave a part of each vector
+// unused. Columns are addressed by index, so that the pointers to rows and tokens do not change.
 //
 // In addition to what floats_neon.h requires, a kernel defines
 //     load_weight z, row, index   z.s = the weights there as f32, under p0
@@ -85,7 +85,7 @@
 // Clobbers x0, x1, x3, x6-x16, p0, z0, z4-z7, z16-z31.
 
 #define gemv_index0 x6          /* index in the column, lanes from 0 */
-#define gemv_index1 x7          /* index of lanes 8 to 15, if they are in another vector */
+#define gemv_index1 x7          /* index of lanes 8 to 15, if they have a vector of their own */
 #define gemv_ahead0 x12
 #define gemv_ahead1 x13
 #define gemv_ahead2 x14

@@ -5,8 +5,8 @@
 // Clobbers x0-x4, x9, v0-v7, v16-v31.
 //
 // Works like quantize_q8_f32, in two passes over a block, which stays in L1. The first pass
-// finds the maximum. Sums of 16 come from pairwise adds of the bytes until a lane is a sum. A
-// block of 256 takes 64 magnitudes, maxima, products and conversions each, 48 narrowings and
+// finds the maximum. Sums of 16 come from pairwise additions of the bytes, until a lane has a whole
+// sum. A block of 256 takes 64 magnitudes, maxima, products and conversions each, 48 narrowings and
 // 36 others: 1015 cycles in the model of Cortex-A53, 382 in that of Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/asm.h"
 
@@ -48,7 +48,7 @@
     uzp1    \a\().16b, \a\().16b, \c\().16b
 .endm
 
-// Convert 64 elements; each 16 of them add to two lanes of `sums`
+// Convert 64 elements; the sum of each 16 is in two lanes of `sums`
 .macro sixty_four sums
     ld1     {v0.4s, v1.4s, v2.4s, v3.4s}, [again], #64
     ld1     {v4.4s, v5.4s, v6.4s, v7.4s}, [again], #64

@@ -33,7 +33,7 @@ exp_q3 .req v23
 #define exp_magic v28
 #define exp_greatest v29
 
-// If the rows of the table stay in registers, these are x9-x14, from exp_constants on.
+// exp_constants points x9-x14 to the rows of the table.
 #define exp_ones x9
 #define exp_second x10          /* coefficient */
 #define exp_third x11
@@ -112,8 +112,8 @@ exp_table:
     \op     \d\()3.4s, \constant, \a\()3.4s
 .endm
 
-// v0-v3 = r of x, and v4-v7 = z. With fma = fmls, for -x and -r. Four registers are computed
-// together, because each step waits for the one before.
+// v0-v3 = r of x, and v4-v7 = z. If fma is fmls, this computes -r from -x. Four registers are
+// computed together, because each step waits for the one before.
 .macro exp_reduce fma
     ld1     {v4.4s, v5.4s, v6.4s, v7.4s}, [exp_magics]
     four_by \fma, exp_z, exp_x, exp_factors.s[0]
@@ -137,7 +137,7 @@ exp_table:
     four_from \add, exp_x, exp_one.4s, exp_x
 .endm
 
-// v0-v3 = e^x for x <= 0 or NaN, with EXP_K_64. A NaN, which must be quiet, is treated as -104.
+// v0-v3 = e^x for x <= 0 or NaN, with EXP_K_64. A NaN is treated as -104; it must be a quiet NaN.
 .macro exp_sixteen_falling
     four_by fmaxnm, exp_x, exp_x, exp_least.4s
     exp_reduce fmla

@@ -50,7 +50,7 @@ func hadamard_f32_neon
     mov     pass_left, block
     cmp     strides, #2
     b.eq    4f
-    add     second, to, block           // a quarter has as many bytes as the block has floats
+    add     second, to, block           // block / 4 floats have `block` bytes
     add     third, second, block
     add     fourth, third, block
 3:

@@ -66,8 +66,8 @@ sum7 .req v31
     .cfi_adjust_cfa_offset -32
 .endm
 
-// Run \step for each register of a strip of \width columns;
-// some steps also use the number of the row among four.
+// Run \step for each register of a strip of \width columns. It also gets the row's number among
+// four.
 .macro for_strip width, step, row=0
 .if \width == 32
 .irp n, 0, 1, 2, 3, 4, 5, 6, 7

@@ -5,7 +5,7 @@
 
 #include "kernels/arm64/asm.h"
 
-#define tail x4                 /* elements; 0 while at least sixteen remain */
+#define tail x4                 /* elements in the tail; 0 while at least sixteen remain */
 #define tail_out x5             /* y of the tail */
 #define tail_at x6
 #define tail_left x7

@@ -127,8 +127,8 @@ endfunc \name
 
 // ---- without the dot product ------------------------------------------------------------------
 
-// Over 256 columns an int16 lane adds 64 products of -256 to 254; two lanes together are at least
-// -32768.
+// Over 256 columns, an int16 lane adds 64 products of -256 to 254, so even the sum of two lanes is
+// at least -32768.
 .macro part_neon part, parts
     two_chunk_products smull
     mov     count, #32 / \parts - 1

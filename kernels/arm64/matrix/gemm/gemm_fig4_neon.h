@@ -1,5 +1,5 @@
-// Like gemm_prepare_neon.h, for FIG4. Its blocks of 128 columns are halves of a block of
-// x: all counts are in blocks of x, and the last block of a row may have only one half.
+// Like gemm_prepare_neon.h, for FIG4. A block of FIG4 has 128 columns, half a block of x. All
+// counts here are in blocks of x, and the last one of a row may have only one half.
 #ifndef INGOT_KERNELS_ARM64_GEMM_FIG4_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_FIG4_NEON_H
 
@@ -9,7 +9,7 @@
 #define FIG4_SCALES (2 * FIG4_SLICE * PREPARED_SCALES)
 #define FIG4_SCRATCH (FIG4_SLICE * 2048 + FIG4_SCALES)
 #define FRAME_HALVES (FRAME_TILE + 64)  // number of halves in the slice, after the start values
-#define FRAME_ODD (FRAME_TILE + 72)     // 1: rows have an odd number of halves
+#define FRAME_ODD (FRAME_TILE + 72)     // 1 if rows have an odd number of halves, else 0
 #define HALF_BYTES (4 * FIG4_COLS)      // of x
 #define cols_arg x15                    // before gemm_tiles
 

@@ -1,7 +1,7 @@
-// Shared by the gemms of Q4_0 and Q8_0 with the dot product: the case of three or four tokens, for example
-// when two or three guessed tokens are checked. Weights are unpacked in registers, once for all tokens. A
-// scratch buffer pays off only over many tiles, as in the loops of gemm_neon_dotprod.h; here it would serve
-// a single tile.
+// Shared by the gemms of Q4_0 and Q8_0 with the dot product: a separate loop for three or four tokens, for
+// example when two or three guessed tokens are checked. Weights are unpacked in registers, once for all
+// tokens. A scratch buffer pays off only over many tiles, as in the loops of gemm_neon_dotprod.h; here it
+// would serve a single tile.
 //
 // v8-v15 x of the 8 chunks of a block, 4 columns of 4 tokens each; v0-v3 weights. Sums and y of token t are in
 // two registers of 4 rows: v(16 + 2t) and v(24 + 2t) on. v7 is the kernel's.
@@ -10,12 +10,12 @@
 
 #include "kernels/arm64/matrix/gemm/gemm_pair_neon_dotprod.h"
 
-// These add to the names of gemm_pair_neon_dotprod.h,
-// in which `first` and first_scale belong to the group.
+// Names in addition to those of gemm_pair_neon_dotprod.h. `first` and first_scale belong to the
+// only group.
 #define y_token x12             // y of a token and group
 
-// Do the case of \tokens, 3 or 4, or skip it; `blocks` adds to y the products of
-// blocks_left >= 1 blocks, starting at first and x_block.
+// If there are \tokens (3 or 4) tokens, compute y; otherwise do nothing. `blocks` adds blocks_left
+// >= 1 blocks, from first and x_block on, to y.
 .macro gemm_of_few tokens, blocks, block_bytes
     ldp     n_tokens, stride, [shape, #SHAPE_TOKENS]
     cmp     n_tokens, #\tokens

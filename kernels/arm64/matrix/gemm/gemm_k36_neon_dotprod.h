@@ -1,5 +1,5 @@
-// The tiles of the K36 gemms with the dot product. The types differ
-// only in how their bits are unpacked. The kernels name the registers.
+// The tiles of the K36 gemms with the dot product. The types of this class differ only in how their
+// bits are unpacked. The including kernels name the registers.
 #ifndef INGOT_KERNELS_ARM64_GEMM_K36_NEON_DOTPROD_H
 #define INGOT_KERNELS_ARM64_GEMM_K36_NEON_DOTPROD_H
 

@@ -1,5 +1,5 @@
-// The tiles of the K36 gemms with matrix instructions. The types differ
-// only in how their bits are unpacked. The kernels name the registers.
+// The tiles of the K36 gemms with matrix instructions. The types of this class differ only in how
+// their bits are unpacked. The including kernels name the registers.
 #ifndef INGOT_KERNELS_ARM64_GEMM_K36_NEON_I8MM_H
 #define INGOT_KERNELS_ARM64_GEMM_K36_NEON_I8MM_H
 

@@ -1,5 +1,5 @@
-// The tiles of the K45 gemms with the dot product. The types differ only
-// in how their nibbles are unpacked. The kernels name the registers.
+// The tiles of the K45 gemms with the dot product. The types of this class differ only in how their
+// nibbles are unpacked. The including kernels name the registers.
 #ifndef INGOT_KERNELS_ARM64_GEMM_K45_NEON_DOTPROD_H
 #define INGOT_KERNELS_ARM64_GEMM_K45_NEON_DOTPROD_H
 

@@ -1,8 +1,8 @@
-// Shared by the gemms of Q4_1, Q5_0 and Q5_1 without the dot product: once for 64 tokens, blocks are
-// unpacked to scratch as scales, minima and q as int8. The loops are in gemm_neon.h.
+// Shared by the gemms of Q4_1, Q5_0 and Q5_1 without the dot product: blocks are unpacked once for
+// 64 tokens, to a scratch buffer with scales, minima and q as int8. The loops are in gemm_neon.h.
 //
-// In a tile: v0-v3 columns of 4 tokens, each chunk of 4 four times over; v4-v7 weights; v16-v31 sums in
-// int16, of a token rows 01, 23, 45, 67; then v8-v15 y.
+// In a tile: v0-v3 columns of 4 tokens, each chunk of 4 columns repeated four times; v4-v7 weights;
+// v16-v31 sums in int16, for each token of rows 01, 23, 45, 67; then v8-v15 y.
 //
 // q stays unsigned. Its product with x is at most 31 * 128 = 3968, and an int16 lane adds 8 of them in a
 // block: 31744 fits, so smlal works through the whole block. For Q5_0, 16 sum(x) is subtracted afterwards.

@@ -23,7 +23,7 @@
 #define blocks_left x6
 #define slice x7        // blocks in it
 #define tokens_left x8
-#define slice_acts x9   // x of the slice, from the first tokens of the pass on
+#define slice_acts x9   // x of the slice, starting with the pass's first tokens
 #define groups_left x10
 #define tile_acts x11   // pointers that a tile advances: to x,
 #define tile_weights x12 // decoded weights,
@@ -160,7 +160,7 @@
     \multiply\()2 \rows67\().8h, \w_high\().16b, \x_chunk\().16b
 .endm
 
-// The sums of 4 tokens, v16-v31 in order, (+)= 4 columns of each token, v0-v3
+// The sums of 4 tokens, v16-v31 in order, = or += the products of 4 columns of each token, v0-v3
 .macro chunk_products w_low, w_high, multiply
     token_products v16, v17, v18, v19, v0, \w_low, \w_high, \multiply
     token_products v20, v21, v22, v23, v1, \w_low, \w_high, \multiply
@@ -191,7 +191,7 @@
     \operation v30.4s, v30.\bits
 .endm
 
-// v16, v18 .. v30 = the sums as int32; before, the sum of two int16 lanes must fit in an int16.
+// v16, v18 .. v30 = the sums as int32; the sum of two int16 lanes must fit in an int16.
 .macro fold_sums
     addp    v16.8h, v16.8h, v17.8h
     addp    v18.8h, v18.8h, v19.8h
@@ -240,7 +240,7 @@
     movi    v15.4s, #0
 .endm
 
-// totals mla or mls the folded sums * the scales of a sub-block
+// totals += (mla) or -= (mls) the folded sums * the scales of a sub-block
 .macro scale_sums multiply, low, high
     \multiply     v8.4s, v16.4s, \low\().4s
     \multiply     v9.4s, v18.4s, \high\().4s

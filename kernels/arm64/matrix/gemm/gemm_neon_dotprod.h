@@ -12,8 +12,8 @@
 #include "kernels/arm64/asm.h"
 
 // Arguments, and registers of the loops. For the tile, y of token t is in v(24 + 2t) (rows 0 to 3)
-// and v(25 + 2t). Preparing may use x10-x16, a tile x11-x14 and x16, and both all other vectors;
-// step keeps its value from preparing to the tile.
+// and v(25 + 2t). `prepare` may use x10-x16, `multiply` x11-x14 and x16, and both may use all other
+// vectors; step (x15) keeps its value from `prepare` to `multiply`.
 #define out x0                  // y of the group of rows
 #define weights x1              // the next block to prepare
 #define tokens x2               // x
@@ -35,7 +35,7 @@
 #define word w16
 #define zeros x17               // 64 bytes of zero
 #define other x19               // while preparing: a second pointer to weights
-#define y_tile x20              // y of a ragged tile, if y_at points to its copy; else 0
+#define y_tile x20              // y of a ragged tile, if y_at points to a copy of it; else 0
 #define tokens_left x21
 #define y_at x22                // y of the tile
 #define y_step x23              // bytes from a token's y to the next token's
@@ -106,7 +106,7 @@
     b.ne    .Ltoken\@
 .endm
 
-// Clear y of the tile, or the totals that use the registers of y.
+// Clear the registers of y, which the K formats use for totals.
 .macro clear_tile
     ld1     {v24.4s, v25.4s, v26.4s, v27.4s}, [zeros]
     ld1     {v28.4s, v29.4s, v30.4s, v31.4s}, [zeros]
@@ -144,7 +144,7 @@
     mov     y_tile, #0
 .Ltile\@:
     cmp     tokens_left, #4
-    ccmp    rows_left, #8, #0, hs       // lower if rows or tokens are missing
+    ccmp    rows_left, #8, #0, hs       // flags: lower if rows or tokens are missing
     b.lo    .Lragged\@
 .Lbegin_sums\@:
     cbz     done, .Lfirst_slice\@
@@ -209,8 +209,8 @@
     b       .Lnext_tile\@
 .endm
 
-// v16-v23 = four vectors at `from`. They are loaded, because the load unit is less busy than
-// the vector pipes.
+// v16-v23 = four vectors at `from`. A load is better than a move here, because the load unit is
+// less busy than the vector pipes.
 .macro begin_sums from
     ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [\from]
     ld1     {v20.4s, v21.4s, v22.4s, v23.4s}, [\from]

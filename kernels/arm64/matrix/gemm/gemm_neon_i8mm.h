@@ -30,8 +30,8 @@
     b.ne    .Lchunks\@
 .endm
 
-// Rearrange y from rows to pairs, or back: except for the order of registers, the exchange is its
-// own inverse.
+// Rearrange y from rows to pairs, or back: the same exchange does both, with another order of
+// registers.
 .macro rows_to_pairs
     zip1    v0.2d, v24.2d, v26.2d
     zip2    v1.2d, v24.2d, v26.2d
@@ -129,7 +129,7 @@
     add_pairs
 .endm
 
-// The loop takes two blocks at a time; for an odd count it is entered in the middle.
+// The loop takes two blocks at a time; if their number is odd, it starts in its middle.
 .macro multiply_pairs_32
     rows_to_pairs
     tbz     blocks_left, #0, .Ltwo_blocks\@

@@ -1,6 +1,6 @@
-// Shared by the gemms of Q4_0 and Q8_0 without the dot product: the case of two tokens, for example
-// when one guessed token is checked. Weights are unpacked in registers as in the gemv, once for both
-// tokens, because a scratch buffer would serve only a single tile.
+// Shared by the gemms of Q4_0 and Q8_0 without the dot product: a separate loop for two tokens, for
+// example when one guessed token is checked. Weights are unpacked in registers as in the gemv, once
+// for both tokens, because a scratch buffer would serve only a single tile.
 //
 // v0-v3, v8-v11 x of the first four chunks, v12, v13 of a later one, each 4 columns of a token four times
 // over; v4-v7 weights; v16-v19, v20-v23 sums of the tokens; v24, v25 and v26, v27 y of 8 rows of them
@@ -13,9 +13,9 @@
 #define x_step x16              // bytes from one chunk to the next
 #define PAIR_AHEAD 512          // prefetch distance in bytes
 
-// Do the case of two tokens, or skip it; `blocks` adds blocks_left >= 1 blocks from
-// weights and tile_acts on to y. `refuse` may jump to the label that it is given, before anything
-// is done.
+// If there are two tokens, compute y; otherwise do nothing. `blocks` adds blocks_left >= 1 blocks,
+// from weights and tile_acts on, to y. `refuse` is a macro that may jump to the label it gets, for
+// the general loops, before anything is done.
 .macro gemm_of_two blocks, refuse
     ldr     count, [shape, #SHAPE_TOKENS]
     cmp     count, #2

@@ -1,6 +1,6 @@
-// Shared by the gemms of Q4_0 and Q8_0 with the dot product: the case of two tokens, for example when one
-// guessed token is checked. Weights are unpacked in registers as in the gemv, once for both tokens, and 16
-// rows share x as in the gemv: for an odd last group both halves of the pair compute the same rows.
+// Shared by the gemms of Q4_0 and Q8_0 with the dot product: a separate loop for two tokens, for example
+// when one guessed token is checked. Weights are unpacked in registers as in the gemv, once for both
+// tokens, and 16 rows share x as in the gemv: if one group is left, both halves compute the same rows.
 //
 // v0-v7 x of the 8 chunks of a block, 4 columns of 4 tokens each; v8-v11 weights, v12, v13 low nibbles; v14
 // mask; v15 eight. Sums and y of a token are in four registers of 4 rows: v16-v19 and v24-v27 of the first,
@@ -10,7 +10,7 @@
 
 #include "kernels/arm64/matrix/gemm/gemm_neon_dotprod.h"
 
-// These add to out, weights, tokens, n_blocks and x_block of gemm_neon_dotprod.h.
+// Names in addition to out, weights, tokens, n_blocks and x_block of gemm_neon_dotprod.h.
 #define pair_rows x7            // rows left
 #define second_out x6           // y of the second token
 #define magics x17              // 64 bytes of MAGIC
@@ -48,8 +48,8 @@
     restore_vectors
 .endm
 
-// Do the case of two tokens, or skip it; `blocks` adds blocks_left >= 1 blocks from first,
-// second and x_block on to y.
+// If there are two tokens, compute y; otherwise do nothing. `blocks` adds blocks_left >= 1 blocks,
+// from first, second and x_block on, to y.
 .macro gemm_of_two blocks, block_bytes
     ldp     n_tokens, second_out, [shape, #SHAPE_TOKENS]
     cmp     n_tokens, #2
@@ -81,7 +81,7 @@
     st1     {v28.4s, v29.4s, v30.4s, v31.4s}, [second_out], #64
     b.ne    .Lgroups\@
 .Llast_rows\@:
-    tbz     pair_rows, #3, .Lbelow_eight\@ // rows mod 16; 0: all rows were in whole pairs
+    tbz     pair_rows, #3, .Lbelow_eight\@ // rows mod 16 (0 if all pairs were whole)
     st1     {v24.4s, v25.4s}, [out], #32
     st1     {v28.4s, v29.4s}, [second_out], #32
     mov     v24.16b, v26.16b

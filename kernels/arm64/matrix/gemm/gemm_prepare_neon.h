@@ -69,7 +69,7 @@
     add_scaled
 .endm
 
-// The loop takes two blocks at a time; for an odd count it is entered in the middle.
+// The loop takes two blocks at a time; if their number is odd, it starts in its middle.
 .macro multiply_q4
     tbz     blocks_left, #0, .Ltwo_blocks\@
     add     blocks_left, blocks_left, #1
@@ -178,7 +178,7 @@
 
 #define K45_SLICE 3
 #define K45_PREPARED 448                // scales 256, minima 128, d and dmin 64, of a block
-#define K45_PREPARED_QUADS 384          // if the minima of four sub-blocks are bytes, row by row
+#define K45_PREPARED_QUADS 384          // if minima of four sub-blocks are stored as bytes, by rows
 #define K45_SCRATCH (K45_SLICE * (2048 + K45_PREPARED))
 
 // Write two sub-blocks' 6-bit scales, from the low bits of `packed`, as int32.

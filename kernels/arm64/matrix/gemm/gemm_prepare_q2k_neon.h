@@ -8,7 +8,7 @@
 #define Q2K_PREPARED (512 + 256 + 64)   // scales, minima as int16, d and dmin
 #define Q2K_SCRATCH (Q2K_SLICE * (2048 + Q2K_PREPARED))
 
-// Write two sub-blocks' scales, from the low nibbles, as int32; `scales` keeps the high nibbles.
+// Write the scales of two sub-blocks, the low nibbles, as int32; `scales` keeps the high nibbles.
 .macro widen_q2k scales
     and     v16.16b, \scales\().16b, v31.16b
     ushr    \scales\().16b, \scales\().16b, #4

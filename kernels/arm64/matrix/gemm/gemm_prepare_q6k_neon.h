@@ -20,7 +20,7 @@
     st1     {v20.16b, v21.16b, v22.16b, v23.16b}, [w_block], last_step
 .endm
 
-// Make one register of each of these; the fourth result replaces `high`.
+// Make one register for each of these sub-blocks; the fourth result replaces `high`.
 .macro place high, low01, low23, to0, to1, to2
     eor     \high\().16b, \high\().16b, v30.16b
     shl     \to0\().16b, \high\().16b, #6

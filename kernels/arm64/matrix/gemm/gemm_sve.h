@@ -1,8 +1,8 @@
 // Shared by the quantized gemms with SVE: the loops around a tile of 8 rows and 8 tokens. Weights
-// are prepared as for gemm_neon_dotprod.h, in which 4 columns of 8 rows are 32 bytes: one vector at
-// 256 bits, or the low part of a longer one. At 128 bits a Z register is a V register, and these
-// kernels call the NEON kernel; so their rows in kernels.inc require the dot product of both
-// ISAs.
+// are prepared as for gemm_neon_dotprod.h: 4 columns of 8 rows are 32 bytes, which fill one vector
+// at 256 bits, or the low part of a longer one. At 128 bits a Z register is a V register, and
+// these kernels call the NEON kernel; so their rows in kernels.inc require the dot product,
+// too.
 #ifndef INGOT_KERNELS_ARM64_GEMM_SVE_H
 #define INGOT_KERNELS_ARM64_GEMM_SVE_H
 
@@ -17,7 +17,7 @@
 #define at_96 x16
 #define x_second x17            // x of tokens 4 to 7
 #define w_step x22
-#define y_room x23              // saves y of the tile, 32 bytes per token, at times
+#define y_room x23              // room to save y of the tile, 32 bytes per token
 
 #define FRAME_Y 64
 #define Y_BYTES 32
@@ -48,8 +48,8 @@
     \move   {\vector\().s}, \predicate, [temp]
 .endm
 
-// Body of a gemm, like gemm_tiles. If at most 4 tokens
-// remain, the other 4 are copies of them and are not stored.
+// Body of a gemm, like gemm_tiles. If at most 4 tokens remain, they also take the place of the
+// other 4, whose results are not stored.
 .macro gemm_sve_tiles neon_kernel, prepare, multiply, block_bits, x_bytes, slice_blocks, scratch
     cntb    temp
     cmp     temp, #32

@@ -1,6 +1,6 @@
-// Shared by the gemms of Q4_0 and Q8_0 without the dot product: the case of three tokens, as
-// gemm_pair_neon.h for two tokens. Four tokens would need more
-// registers than there are, so they use the scratch buffer.
+// Shared by the gemms of Q4_0 and Q8_0 without the dot product: a separate loop for three tokens,
+// like that of gemm_pair_neon.h for two. Four tokens would need too many registers, so the general
+// loops compute them.
 //
 // v16-v27 sums, four registers per token; v10-v15 y of 8 rows, two a token
 #ifndef INGOT_KERNELS_ARM64_GEMM_THREE_NEON_H
@@ -12,11 +12,11 @@
 #define later_acts x12          // Q4_0: x of the high nibbles
 #define scale_at x12            // Q8_0: scales of the block
 #define block_step x13
-#define last_step x15           // bytes from the last weights of a block over the next block's scales
+#define last_step x15           // bytes from a block's last weights to the next block's first ones
 
-// Do the case of three tokens, or skip it; `blocks` adds blocks_left >= 1 blocks from
-// weights and tile_acts on to y. `refuse` may jump to the label that it is given, before anything
-// is done.
+// If there are three tokens, compute y; otherwise do nothing. `blocks` adds blocks_left >= 1
+// blocks, from weights and tile_acts on, to y. `refuse` is a macro that may jump to the label it
+// gets, for the general loops, before anything is done.
 .macro gemm_of_three blocks, refuse
     ldr     count, [shape, #SHAPE_TOKENS]
     cmp     count, #3

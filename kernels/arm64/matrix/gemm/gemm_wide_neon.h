@@ -6,8 +6,8 @@
 //             for each 4 tokens: tile                      x streams by, y is in memory
 //
 // Here a chunk of 4 columns is two pairs, each with 8 rows side by side. The sums of a pair's columns are
-// in neighbouring lanes of int16, so one widening addition folds them; whole chunks would need another
-// addition before it. Each pair of x is broadcast separately, which is twice as many broadcasts as with
+// in neighbouring lanes of int16, so one widening addition folds them. Sums of whole chunks would need
+// one addition more. Each pair of x is broadcast separately, which is twice as many broadcasts as with
 // chunks, so two groups of 8 rows share it. The sums of two groups leave no registers for y, so each
 // token needs one load and one store of y.
 //
@@ -30,7 +30,7 @@
 #define y_stride x23    // bytes
 #define done x24        // blocks in earlier slices
 #define group_bytes x25 // bytes in weights from 8 rows to the next 8
-#define step x26        // decode: bytes from one chunk of a group to the group's next chunk
+#define step x26        // while decoding: bytes from a chunk of a group to the group's next chunk
 #define row_at x9       // copying a ragged tile
 #define tile_row x10
 #define words x12

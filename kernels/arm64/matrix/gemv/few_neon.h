@@ -1,8 +1,8 @@
 // The gemvs of TQ2_0, Q2_0 and Q1_0 without the dot product; the loop over rows is in gemv_neon.h.
 //
-// With one bit: v0-v3 x of 4 chunks, each 4 columns four times over; v4, v5 x where the bit is set;
-// v16-v23 bytes of 4 chunks; v24, v25 sums in int16; v28, v29 y of 8 rows; v8 scale of x, v9-v12
-// scratch, v13 sums of x by part of 256 columns; v30 mask
+// With one bit: v0-v3 x of 4 chunks, each 4 columns repeated four times; v4, v5 x where the bit is
+// set; v16-v23 bytes of 4 chunks; v24, v25 sums in int16; v28, v29 y of 8 rows; v8 scale of x,
+// v9-v12 scratch, v13 sums of x, one for each part of 256 columns; v30 mask
 #ifndef INGOT_KERNELS_ARM64_FEW_NEON_H
 #define INGOT_KERNELS_ARM64_FEW_NEON_H
 
@@ -12,7 +12,7 @@
 #define quants_at x9
 #define scales_at x10
 #define count x11
-#define x_end x12               // the sums and the scale of x's block
+#define x_end x12               // where the sums and the scale of x's block are
 #define x_at x13
 #define x_step x14
 #define zeros sp               // 64 bytes of it
@@ -55,10 +55,10 @@
 
 // ---- two bits ----------------------------------------------------------------------------------
 //
-// Here v0-v3 are x of 16 columns of each field of 64; v4-v7 the bytes of 2 chunks, v12, v13 fields of
-// them; v14, v15 x of a chunk four times over; v16-v27 and v8-v11 sums in int16, of each field rows
-// 01, 23, 45, 67; v30, v31 masks. An int16 lane adds 16 products. Field 1 is not shifted down, so its
-// sums are at most 16 * 12 * 128 = 24576.
+// v0-v3 x: 16 columns of each field, whose columns are 64 apart; v4-v7 the bytes of 2 chunks, v12,
+// v13 one of their fields; v14, v15 x of a chunk four times over; v16-v27 and v8-v11 sums in int16,
+// of each field rows 01, 23, 45, 67; v30, v31 masks. An int16 lane adds 16 products. Field 1 is not
+// shifted down, so its sums are at most 16 * 12 * 128 = 24576.
 
 #define low_mask v30
 #define next_mask v31
@@ -134,8 +134,8 @@
     addp    \third\().4s, \third\().4s, \fourth\().4s
 .endm
 
-// As fold_rows for a field at the lowest bits, of which the sum of two lanes fits in an int16: 32 *
-// 3 * 128 = 12288.
+// Like fold_rows, for a field of the lowest bits: the sum of two lanes fits in an int16, 32 * 3 *
+// 128 = 12288.
 .macro fold_low_rows first, second, third, fourth
     addp    \first\().8h, \first\().8h, \second\().8h
     addp    \third\().8h, \third\().8h, \fourth\().8h
@@ -254,7 +254,7 @@
     add     mask.16b, mask.16b, mask.16b
     mov     quants_at, weights
     prfm    pldl1strm, [later]
-    add     later, later, #40           // 8 times: all 288 bytes
+    add     later, later, #40           // 8 such steps cover all 288 bytes
     cbnz    count, .Lbits\@
     dup     v12.4s, v13.s[\part]
     saddlp  v24.4s, v24.8h
@@ -295,8 +295,8 @@ func \name
     \begin
     gemv_groups \blocks, acc_low, acc_high, .Lragged\@
 .Lragged\@:
-    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left; 0: all rows were in
-                                                   // whole groups
+    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left (0 if all groups were
+                                                   // whole)
     add     sp, sp, #FRAME_BYTES
     .cfi_adjust_cfa_offset -FRAME_BYTES
     restore_vectors

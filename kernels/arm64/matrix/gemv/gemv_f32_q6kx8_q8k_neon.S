@@ -2,10 +2,10 @@
 //                              size_t cols, size_t ahead)
 //
 // x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv_neon.h
-// v0-v3 x of a sub-block of 16 columns, each 4 columns four times over; v4-v7 weights; v8, v9 sums
-// of 8 rows in int32; v10 low mask; v11 high bits to be inverted;
-// v12, v13 y of 8 rows; v16-v23 high bits of 16 columns l, for sub-blocks of columns l, l + 32,
-// l + 64, l + 96; v24-v27 low bits; v28-v31 sums in int16 of rows 01, 23, 45, 67
+// v0-v3 x of a sub-block of 16 columns, each 4 columns repeated four times; v4-v7 weights; v8, v9
+// sums of 8 rows in int32; v10 low mask; v11 high bits to be inverted; v12, v13 y of 8 rows;
+// v16-v23 high bits of 16 columns l, for sub-blocks of columns l, l + 32, l + 64, l + 96; v24-v27
+// low bits; v28-v31 sums in int16 of rows 01, 23, 45, 67
 // Clobbers x0-x17, v0-v7, v16-v31; d8-d15 are saved.
 //
 // Eight rows at a time. If the highest bit of q is inverted, the 6 bits are q - 32 as a
@@ -22,8 +22,8 @@
 #define later x11               // weights to prefetch now
 #define again x12               // -64: bytes from the second half of low bits back to the first half
 #define beyond x13              // 192: bytes from the second half of 128 to the next 256
-#define x_step x14              // 32: bytes from one sub-block of x to the next but one
-#define scale_step x15          // 16: bytes from one sub-block's scales to the next but one
+#define x_step x14              // 32: bytes from one sub-block of x to the second next one
+#define scale_step x15          // 16: bytes from a sub-block's scales to the second next ones
 #define half x16                // of 32 columns: 0, 1
 #define part x17                // of 256 columns: 0, 1
 
@@ -173,8 +173,8 @@ func gemv_f32_q6kx8_q8k_neon
     movi    invert.16b, #0xaa
     gemv_groups blocks_q6k, acc_low, acc_high, 1f
 1:
-    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left; 0: all rows were in
-                                                   // whole groups
+    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left (0 if all groups were
+                                                   // whole)
     restore_vectors
 2:
     ret

@@ -2,12 +2,12 @@
 // columns l, l + 32, l + 64 and l + 96.
 //
 // x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv_neon.h
-// v0-v3 x of a sub-block of 16 columns, each 4 columns four times over; v4-v7 weights; v8, v9 sums
-// of 8 rows in int32; v11, v14, v15 masks; v12, v13 y of 8 rows; v16-v23 two bits of 16
+// v0-v3 x of a sub-block of 16 columns, each 4 columns repeated four times; v4-v7 weights; v8, v9
+// sums of 8 rows in int32; v11, v14, v15 masks; v12, v13 y of 8 rows; v16-v23 two bits of 16
 // columns; v24-v27 signs of 8; v28-v31 sums in int16 of rows 01, 23, 45, 67
 //
 // The sum of 16 products fits an int16, so a sub-block is folded to one vector, then multiplied by its
-// scales. A kernel that includes this defines weights_TYPE, v4-v7 of two chunks of 8 rows, and scale_TYPE.
+// scales. The including kernel defines macros: weights_TYPE (v4-v7 = two chunks of 8 rows) and scale_TYPE.
 #ifndef INGOT_KERNELS_ARM64_GEMV_K16_NEON_H
 #define INGOT_KERNELS_ARM64_GEMV_K16_NEON_H
 
@@ -19,8 +19,8 @@
 #define later x11               // weights to prefetch now
 #define again x12               // -64: bytes from the second half of signs back to the first half
 #define beyond x13              // 192: bytes from the second half of 128 to the next 256
-#define x_step x14              // 32: bytes from one sub-block of x to the next but one
-#define scale_step x15          // 16: bytes from one sub-block's scales to the next but one
+#define x_step x14              // 32: bytes from one sub-block of x to the second next one
+#define scale_step x15          // 16: bytes from a sub-block's scales to the second next ones
 #define half x16                // of 32 columns: 0, 1
 
 #define sums0123 v8
@@ -100,8 +100,8 @@
     mov     scale_step, #16
     gemv_groups \blocks, acc_low, acc_high, .Llast_rows\@
 .Llast_rows\@:
-    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left; 0: all rows were in
-                                                   // whole groups
+    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left (0 if all groups were
+                                                   // whole)
     restore_vectors
 .Ldone\@:
     ret

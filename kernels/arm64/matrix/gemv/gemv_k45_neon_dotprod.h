@@ -1,5 +1,5 @@
-// The gemvs of the K45 types with the dot product. Scales and minima have 6 bits. The kernels name
-// the registers.
+// The gemvs of the K45 types with the dot product. Scales and minima have 6 bits. The including
+// kernels name the registers.
 #ifndef INGOT_KERNELS_ARM64_GEMV_K45_NEON_DOTPROD_H
 #define INGOT_KERNELS_ARM64_GEMV_K45_NEON_DOTPROD_H
 

@@ -1,8 +1,8 @@
 // Shared by the gemvs of Q4_1, Q5_0 and Q5_1 without the dot product. The loop is in gemv_neon.h.
 //
-// v0-v7 x, each 4 columns four times over; v16-v23 weights of 8 rows; v8, v9 their fifth bits; v10-v13 low
-// nibbles and scratch; v24-v27 sums in int16 of rows 01, 23, 45, 67; v28, v29 y of 8 rows; v30 the place
-// of a fifth bit, v31 mask
+// v0-v7 x, each 4 columns repeated four times; v16-v23 weights of 8 rows; v8, v9 their fifth bits; v10-v13
+// low nibbles and scratch; v24-v27 sums in int16 of rows 01, 23, 45, 67; v28, v29 y of 8 rows; v30 the
+// place of a fifth bit, v31 mask
 //
 // q stays unsigned. Its product with x is at most 31 * 128 = 3968, and an int16 lane adds 8 of them in a
 // block: 31744 fits, so smlal works through the whole block.
@@ -142,8 +142,8 @@
     movi    place.16b, #16
     gemv_groups \blocks, acc_low, acc_high, .Lragged\@
 .Lragged\@:
-    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left; 0: all rows were in
-                                                   // whole groups
+    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left (0 if all groups were
+                                                   // whole)
     restore_vectors
 .Ldone\@:
     ret

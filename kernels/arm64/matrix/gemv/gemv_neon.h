@@ -13,8 +13,8 @@
 #define block x6                // x
 #define blocks_left x7
 
-// y of all rows: `blocks` adds `left` >= 1 blocks of a group to acc_low and acc_high. Jumps to
-// `ragged` if the last group has fewer rows, otherwise continues with rows_left 0.
+// Compute y of all rows. `blocks` adds blocks_left >= 1 blocks of a group to acc_low and acc_high.
+// Jumps to `ragged` if the last group has fewer rows, otherwise continues with rows_left 0.
 .macro gemv_groups blocks, acc_low, acc_high, ragged
 .Lgroup\@:
     movi    \acc_low\().4s, #0

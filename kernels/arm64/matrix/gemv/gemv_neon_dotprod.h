@@ -1,5 +1,5 @@
 // Shared by the quantized gemvs with the dot product: the loop over pairs of groups of 8 rows, so
-// that 16 rows share x. For an odd last group both halves of the pair compute the same rows.
+// that 16 rows share x. If one group is left, both halves of the pair compute the same rows.
 #ifndef INGOT_KERNELS_ARM64_GEMV_NEON_DOTPROD_H
 #define INGOT_KERNELS_ARM64_GEMV_NEON_DOTPROD_H
 
@@ -21,10 +21,10 @@
 #define seed_word w16
 #define seeds x17               // 64 bytes of start values of the sums, then 64 for y of the pair
 
-#define FRAME_SAVED 128         // x19 and x20; start values and y come before them
+#define FRAME_SAVED 128         // where x19 and x20 are saved, after start values and y
 #define FRAME_BYTES 144
 
-// Take the next pair of groups; for an odd last group the second group is the first again.
+// Take the next pair of groups. If only one group is left, it is used for both.
 .macro take_pair
     cmp     rows_left, #8
     mov     first, weights
@@ -68,7 +68,7 @@
     st1     {v28.4s, v29.4s, v30.4s, v31.4s}, [out], #64
     b.ne    .Lpair\@
 .Llast_rows\@:
-    tbz     rows_left, #3, .Lbelow_eight\@ // rows mod 16; 0: all rows were in whole pairs
+    tbz     rows_left, #3, .Lbelow_eight\@ // rows mod 16 (0 if all pairs were whole)
     st1     {v28.4s, v29.4s}, [out], #32
     mov     v28.16b, v30.16b
     mov     v29.16b, v31.16b

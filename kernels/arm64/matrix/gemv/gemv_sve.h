@@ -2,7 +2,7 @@
 // gemv_neon_dotprod.h. 4 columns of 8 rows are 32 bytes: one vector at 256 bits, or the low part of
 // a longer vector. At 128 bits a Z register is a V register, and these kernels call the NEON kernel;
 // for some formats they also do so at 256 bits, where it is faster. So their rows in kernels.inc
-// require the dot product of both.
+// require the dot product, too.
 #ifndef INGOT_KERNELS_ARM64_GEMV_SVE_H
 #define INGOT_KERNELS_ARM64_GEMV_SVE_H
 

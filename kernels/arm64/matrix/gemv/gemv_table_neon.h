@@ -1,19 +1,19 @@
 // Shared by the gemvs whose nibbles go through a table, without the dot product.
 // The loop is in gemv_neon.h; here its `ahead` is in a struct nibble_table.
 //
-// v0-v3 x of columns 0-15, v4-v7 x of columns 16-31, each 4 columns four times over
-// v16-v19 nibbles of 8 rows and 8 columns twice, v20-v23 their values, v24-v27 products in int16 of
-// rows 01, 23, 45, 67, v8-v11 their sums in int32; v12 scale of x's block; v14 table, v15 mask
-// v28, v29 y of 8 rows; v30, v31 their scales
+// v0-v3 x of columns 0-15, v4-v7 x of columns 16-31, each 4 columns repeated four times v16-v19
+// nibbles of 8 rows and 8 columns twice, v20-v23 their values, v24-v27 products in int16 of rows
+// 01, 23, 45, 67, v8-v11 their sums in int32; v12 scale of x's block; v14 table, v15 mask v28, v29
+// y of 8 rows; v30, v31 their scales
 //
-// One tbl turns 16 nibbles into int8, with a table register that stays loaded for the whole call. No
-// value is -128, so two products always fit an int16: smull and smlal of a byte's two nibbles, then
+// One tbl turns 16 nibbles into int8, and the table stays in a register for the whole call. No value
+// is -128, so two products always fit an int16: smull and smlal of a byte's two nibbles, then
 // sadalp.
 //
 // If all values of the table are within +-TABLE_NARROW, as in MXFP4 and the packer's FIG4, an int16
 // holds all eight products of a lane, 8 * 31 * 128 = 31744. Then smlal works through 32 columns, and
-// v8-v11 hold the values of every second chunk until the sums are needed. The integers are the same.
-// FIG4 keeps the sums of its four runs in v12, v13, v30 and v31.
+// v8-v11 hold the values of every second chunk until the sums are needed. The integer sums are the
+// same in both ways. FIG4 keeps the sums of its four runs in v12, v13, v30 and v31.
 #ifndef INGOT_KERNELS_ARM64_GEMV_TABLE_NEON_H
 #define INGOT_KERNELS_ARM64_GEMV_TABLE_NEON_H
 
@@ -21,7 +21,7 @@
 
 #define later x8                // weights to prefetch now
 #define later_word w8
-#define half x9                 // FIG4: half 0 or 1 of the block of x
+#define half x9                 // FIG4: 0 or 1, the half of the block of x
 #define x_scale_at x10
 #define scales_at x11
 
@@ -252,8 +252,8 @@
 .Lnarrow\@:
     gemv_groups \narrow_blocks, acc_low, acc_high, .Lragged\@
 .Lragged\@:
-    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left; 0: all rows were in
-                                                   // whole groups
+    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left (0 if all groups were
+                                                   // whole)
     restore_vectors
 .Ldone\@:
     ret

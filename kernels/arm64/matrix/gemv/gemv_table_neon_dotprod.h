@@ -9,7 +9,7 @@
 
 #include "kernels/arm64/matrix/gemv/gemv_neon_dotprod.h"
 
-#define half x11                // FIG4: half 0 or 1 of x's block
+#define half x11                // FIG4: 0 or 1, the half of x's block
 #define x_scale_at x12
 #define mask v5
 #define table v6
