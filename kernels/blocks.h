@@ -1,7 +1,7 @@
 /* The memory layouts that kernels take, each defined once: weights, activations, the sizes of a
- * gemm, rows of scores. Assembly uses the numbers, C the structs; static assertions below each
- * struct compare them. flash_image/format/ writes the same weights to files, so their layouts
- * change only with the version of the format. Little-endian. */
+ * gemm, rows of scores. Assembly uses the numbers, C the structs; static assertions after each
+ * struct check that both agree. flash_image/format/ writes the same weights to files, so their
+ * layouts change only with the version of the format. Little-endian. */
 #ifndef INGOT_KERNELS_BLOCKS_H
 #define INGOT_KERNELS_BLOCKS_H
 
@@ -12,20 +12,20 @@
 #define BLOCK_COLS (1 << COLS_LOG2)
 #define BLOCK_K_COLS (1 << COLS_K_LOG2)
 
-/* Types whose nibbles are indices into a table of values; in FIG4 four blocks share a scale. */
+/* Types whose nibbles are indices into a table of values; in FIG4 128 columns share a scale. */
 #define NIBBLES 16
 #define FIG4_COLS_LOG2 7
 #define FIG4_COLS (1 << FIG4_COLS_LOG2)
 
-/* Weights: the blocks of GROUP_ROWS rows form one group, with CHUNK_COLS columns of each row in
- * turn. */
+/* Weights: the blocks of GROUP_ROWS rows form one group, which stores CHUNK_COLS columns of each
+ * row, then the next ones. */
 #define GROUP_ROWS 8
 #define CHUNK_COLS 4
 
 /* Weights: struct block_q8x8, block_q4x8, block_q4kx8 and so on. The fp16 scales come first. */
 #define Q8X8_BYTES 272
 #define Q4X8_BYTES 144
-#define QUANTS 16 /* place of the quants in all of these */
+#define QUANTS 16 /* offset of q[] in all of these */
 #define FIG4_BYTES 528
 #define Q41_BYTES 160
 #define Q41_MINS 16
@@ -63,16 +63,16 @@
 #define Q1_BYTES 288
 #define Q1_QUANTS 32
 
-/* Packed types: the same values in fewer bytes, which a product unpacks (struct block_q3kpx8 and so
- * on). */
+/* Packed types (struct block_q3kpx8 and so on) have the same values in fewer bytes. They are
+ * unpacked before they are multiplied. */
 #define Q3KP_BYTES 880
 #define MX4P_BYTES 136
 #define IQ4XS_BYTES 1088
 #define TQ1_BYTES 432
 #define Q2P_BYTES 544
 #define TQ1_DIGITS 416 /* number of bytes with five digits: 13 times 32 */
-#define TQ1_FIFTHS 96  /* bytes with four fifth digits; their bytes are this far apart */
-/* Wide blocks that one packed block becomes. */
+#define TQ1_FIFTHS 96  /* bytes that hold fifth digits, four each, of bytes this far apart */
+/* The number of wide blocks that one packed block becomes. */
 #define UNPACKED_BLOCKS_q3kp 1
 #define UNPACKED_BLOCKS_mx4p 1
 #define UNPACKED_BLOCKS_iq4xs (BLOCK_K_COLS / BLOCK_COLS)
@@ -120,7 +120,7 @@
 #define CONV_W_STRIDE 24
 #define CONV_MOST_TAPS 8
 
-/* Positions in a tile of the cache. Tiles are aligned at position 0, which is part of the
+/* Positions in a tile of the cache. The first tile begins at position 0; this is part of the
  * contract. */
 #define KV_TILE 64
 
@@ -143,7 +143,7 @@
 
 /* ---- weights: one block of eight rows -------------------------------------------------------- */
 
-/* Each layout also defines isum, the integer sum of one row that a gemv uses (kernels/ops.inc). */
+/* Each layout also defines isum: the integer sum over a block of one row (kernels/ops.inc). */
 
 /* Q8_0, 32 columns. value (r, c) = d[r] * q[block_place(r, c)].
  * isum = sum q x.q. */
@@ -200,10 +200,10 @@ LAYOUT_AT(block_q51x8, m, Q51_MINS);
 LAYOUT_AT(block_q51x8, high, Q51_HIGH);
 LAYOUT_AT(block_q51x8, q, Q51_QUANTS);
 
-/* IQ4_NL and MXFP4 use block_q4x8, too: value (r, c) = d[r] * values[nibble], with the table of the type. FIG4, 128 columns:
- * the same, with one scale for four runs of 32 columns, and a table for each tensor. The nibble of column c is in q[c / 32],
- * at the position of column c % 32 in block_q4x8. FIG4 has one isum for 128 columns. Block i is
- * multiplied by half i % 2 of block i / 2 of x; the last half of x is not read if it is beyond cols. */
+/* IQ4_NL and MXFP4 use block_q4x8, too: value (r, c) = d[r] * values[nibble], with the table of the type. FIG4 has 128
+ * columns, one scale for their four runs of 32, and a table for each tensor. The nibble of column c is in q[c / 32], at the
+ * position of column c % 32 in block_q4x8. FIG4 has one isum for 128 columns. Block i is multiplied by half i % 2 of block i
+ * / 2 of x; the last half of x is not read if it is beyond cols. */
 #define block_t4x8 block_q4x8
 struct block_fig4x8 {
     uint16_t d[GROUP_ROWS];
@@ -318,7 +318,7 @@ struct block_q1x8 {
 LAYOUT_BYTES(block_q1x8, Q1_BYTES);
 LAYOUT_AT(block_q1x8, q, Q1_QUANTS);
 
-/* ---- the same values as in a layout above, in the bytes of a GGUF file: kernels/ref/unpack.c makes that layout of them ---- */
+/* ---- packed types: the bytes of a GGUF file, from which kernels/ref/unpack.c makes one of the layouts above ---- */
 
 /* Packed Q3_K: scales have 6 bits. scales[j][r] of block_q3kx8 is (scales_low[j % 8][r]
  * >> 4 * (j / 8) & 15 | (scales_high[j % 4][r] >> 2 * (j / 4) & 3) << 4) - 32. */
@@ -440,10 +440,10 @@ LAYOUT_AT(gemm_shape, n_tokens, SHAPE_TOKENS);
 LAYOUT_AT(gemm_shape, y_stride, SHAPE_Y_STRIDE);
 LAYOUT_AT(gemm_shape, x_stride, SHAPE_X_STRIDE);
 
-/* Sizes of the columns that a call takes, in the state of one head of a recurrent mixer. */
+/* The columns of the state of one head of a recurrent mixer that a call computes. */
 struct state_shape {
     size_t rows;    /* length of the keys, or of Mamba's inner state */
-    size_t columns; /* any number of the head's columns, because columns are independent */
+    size_t columns; /* any part of the head's columns; columns are independent */
     size_t stride;  /* distance in floats from a row to the next, >= columns */
 };
 LAYOUT_BYTES(state_shape, STATE_SHAPE_BYTES);

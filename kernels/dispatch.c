@@ -35,9 +35,9 @@ void kernels_use_reference(struct kernels *k, enum kernel_op op)
     }
 }
 
-/* Names are in ascending order within each ISA: forcing a name allows its feature and all before
- * it. A CPU may lack a feature in the middle (the A64FX has SVE without the dot product), so
- * `allows` does not mean that the CPU has all of them. */
+/* Within each ISA, names are in ascending order: kernels_force() with a name allows its feature and
+ * all earlier ones. A CPU may lack a feature in the middle (the A64FX has SVE without the dot
+ * product), so the CPU may lack features that `allows` has. */
 enum {
     ARM64_NEON = CPU_ARM64_NEON | CPU_ARM64_CRC,
     ARM64_DOTPROD = ARM64_NEON | CPU_ARM64_SHA2 | CPU_ARM64_DOTPROD,

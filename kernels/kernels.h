@@ -1,4 +1,4 @@
-/* The kernels: every inner loop of the model, as a table of functions chosen once at boot.
+/* The kernels are the inner loops of the model: a table of functions that is chosen once at boot.
  *
  * ref/ defines the correct results: an assembly kernel equals its reference bit for bit
  * (docs/DESIGN.md, "Numerical contract"). kernels.inc lists every kernel of every ISA.
@@ -31,8 +31,8 @@ enum cpu_feature {
     CPU_X86_AVX512 = 1 << 8,    /* AVX-512 F, BW, DQ and VL */
     CPU_X86_VNNI = 1 << 9,      /* AVX-512 VNNI */
     CPU_ARM64_CRC =
-        1 << 10, /* crc32cb and related instructions; allowed with every name of kernels_force */
-    CPU_RV64_ZBC = 1 << 11, /* carry-less multiplication; allowed like CRC */
+        1 << 10, /* crc32cb and related instructions; kernels_force allows it with every name */
+    CPU_RV64_ZBC = 1 << 11, /* carry-less multiplication; always allowed, like CRC */
     CPU_RV64_ZBB = 1 << 13, /* rotations; as ZBC */
     CPU_ARM64_SHA2 =
         1 << 12, /* sha256h and related instructions; allowed with every name above "neon" */
@@ -41,7 +41,7 @@ enum cpu_feature {
     CPU_RV64_ZVKNHA = 1 << 15, /* SHA-256 in vectors, which Zvknhb includes */
 };
 
-/* Keys and values of a tile as int8; kv_cache.c writes them.
+/* The layout of a tile's keys and values as int8, which kv_cache.c writes:
  *   keys    float scale[d/32][KV_TILE]; int8_t k[d/4][KV_TILE][4];   (dimension i of position j is
  *           k[i/4][j][i%4])
  *   values  float scale[KV_TILE][d/32]; int8_t v[KV_TILE][d];
@@ -54,7 +54,7 @@ enum cpu_feature {
  *   values  uint8_t v[d/B][KV_TILE/4][B][2];   (positions 4g + c and 4g + 2 + c of dimension i are
  *           the halves of v[i/B][g][i%B][c])
  *   int8 values  int8_t v[d/B][KV_TILE/4][B][4];   (position j is v[i/B][j/4][i%B][j%4])
- * Thus the two or four numbers that one multiplication takes are stored together. */
+ * So numbers that one instruction multiplies and adds up are stored next to each other. */
 static inline size_t kv_values_block(size_t d)
 {
     return d % 64 == 0 ? 64 : 32;
@@ -72,9 +72,9 @@ enum kernel_op {
     KERNEL_N_OPS
 };
 
-/* The function of each op. ahead: how far a gemv prefetches on this core, in bytes. gemm_tokens: a gemm
- * computes so many tokens together; fewer cost as much. gemm_pairs: with Q4_0 or Q8_0 weights, two or
- * three tokens cost less; with other quantized types, two gemvs cost less than a gemm of four. */
+/* The function of each op. ahead: prefetch distance of a gemv on this core, in bytes. gemm_tokens: a
+ * gemm computes this many tokens together; fewer take as long. gemm_pairs: 1 if a gemm of Q4_0 or Q8_0
+ * takes less time for two or three, and if two gemvs of other quantized types take less than a gemm. */
 struct kernels {
     size_t ahead;
     size_t gemm_tokens;
@@ -89,7 +89,7 @@ struct kernels {
     };
 };
 
-/* A row of kernels.inc as data, for the tests, the benchmark and the boot log. */
+/* A row of kernels.inc as a struct, for the tests, the benchmark and the boot log. */
 struct kernel_row {
     enum kernel_op op;
     uint32_t features; /* bits of enum cpu_feature, all of which must be present */
@@ -109,8 +109,8 @@ void kernels_select(struct kernels *k, uint32_t features);
 /* Put the reference of op into *k. */
 void kernels_use_reference(struct kernels *k, enum kernel_op op);
 
-/* Write the names of all `features` to text, as isa= takes them, in ascending
- * order ("neon dotprod"); "ref" if there are none. Returns text. */
+/* Write the names of `features`, as isa= spells them, to text in ascending order ("neon dotprod"),
+ * or "ref" if there are none. Returns text. */
 enum { KERNELS_TEXT_BYTES = 80 };
 const char *kernels_features_text(char text[KERNELS_TEXT_BYTES], uint32_t features);
 

@@ -4,10 +4,10 @@
 
 #include "kernels/kernels.h"
 
-/* `ahead` is latency times bandwidth, that is, the bytes of weights that the core reads while one
- * line is being fetched, rounded up to whole lines. With a hardware prefetcher it is
- * twice that, because the prefetcher then follows the stream, and a hint only helps
- * it past the end of a page. It is computed from published figures, not measured.
+/* `ahead` is latency times bandwidth: the bytes of weights that a core reads while one line is
+ * fetched, rounded up to lines. It is twice that for cores with a hardware prefetcher, which
+ * follows the stream itself, so that a hint only helps at the end of a page. It is computed from
+ * published figures, not measured.
  *
  *   core     ns to DRAM  GHz  cycles  bytes per cycle             product
  *   A53      140         1.2  170     0.9 the kernel's, in order     150   3 lines in flight
@@ -66,7 +66,7 @@ const struct kernel_tuning *kernel_tuning_arm64(uint64_t midr)
     return &other;
 }
 
-/* Other cores may lack Zicbop. */
+/* Unknown cores may lack Zicbop, so they get no prefetch. */
 const struct kernel_tuning *kernel_tuning_riscv64(const char *compatible)
 {
     static const struct kernel_tuning other = { NULL, 0, 0 };

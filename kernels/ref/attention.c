@@ -10,8 +10,8 @@
 #include "kernels/ref/scalar.h"
 
 /* s_j = sum_i q[i] k[i][j] by fma, i ascending. The keys are transposed: a vector holds the same
- * dimension of neighbouring positions, so its lanes are never added up, and the order of the sum is
- * the same at every vector length. */
+ * dimension of neighbouring positions, so its lanes are never added up, and each sum has the same
+ * order at every vector length. */
 void score_f32_f16_ref(struct score_row *restrict s, const float *restrict q,
                        const uint16_t *restrict k, size_t n_q, size_t n, size_t d)
 {
@@ -30,7 +30,7 @@ void score_f32_f16_ref(struct score_row *restrict s, const float *restrict q,
 
 /* The same with integers: per block b of 32 dimensions an exact isum = sum_i q.q[i] k[i][j], then
  * acc = fma((float)isum, scale[b][j] * q.d, acc), blocks ascending. Keys are stored in chunks of
- * four dimensions of a position, the operands of a dot product of four int8. */
+ * four dimensions of a position, which one instruction can multiply and add up. */
 void score_f32_q8_ref(struct score_row *restrict s, const struct block_q8 *restrict q,
                       const void *restrict k, size_t n_q, size_t n, size_t d)
 {

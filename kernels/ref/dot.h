@@ -1,4 +1,4 @@
-/* One block of a row times one block of x, in each weight format, for both gemv and gemm.
+/* The product of one block of a row and one block of x, for each weight format, for gemv and gemm.
  * kernels/blocks.h says where a value is stored. All sums are sums of integers below 2^31. */
 #ifndef INGOT_KERNELS_REF_DOT_H
 #define INGOT_KERNELS_REF_DOT_H
@@ -6,7 +6,7 @@
 #include "kernels/blocks.h"
 #include "kernels/ref/scalar.h"
 
-/* Column c (< 256) of row r of 4-bit values laid out as in the K formats. */
+/* Return the 4-bit value of row r, column c (< 256), in the layout of the K formats. */
 static inline int32_t nibble_k(const uint8_t *q, size_t r, size_t c)
 {
     uint8_t byte = q[c / 64 * 256 + block_place(r, c % 32)];
@@ -14,8 +14,8 @@ static inline int32_t nibble_k(const uint8_t *q, size_t r, size_t c)
     return c % 64 < 32 ? byte & 15 : byte >> 4;
 }
 
-/* 2-bit values (a byte has four, for columns 32
- * apart) and single bits (a byte has eight). */
+/* Return the 2-bit value (a byte has four, for columns 32 apart) or the bit (a byte has eight) of
+ * row r, column c. */
 static inline int32_t two_bits_k(const uint8_t *q, size_t r, size_t c)
 {
     return q[c / 128 * 256 + block_place(r, c % 32)] >> (c / 32 % 4 * 2) & 3;
@@ -85,9 +85,9 @@ static inline float add_q8(float acc, const struct block_q8x8 *w, const struct b
     return fmaf((float)sum, f32_from_f16(w->d[r]) * x->d, acc);
 }
 
-/* Q4_0: w = d (n - 8) with nibbles n of 0 .. 15, and sum_c (n - 8) x = sum_c n x - 8 sum_c x. So
- * nibbles stay unsigned, and the bias is subtracted once, with the sum of x that quantize
- * stored. */
+/* Q4_0: w = d (n - 8) with nibbles n of 0 .. 15, and sum_c (n - 8) x = sum_c n x - 8 sum_c x.
+ * So nibbles stay unsigned, and 8 times the sum of x, which quantize stored, is subtracted
+ * once. */
 static inline float add_q4(float acc, const struct block_q4x8 *w, const struct block_q8 *x,
                            size_t r)
 {
@@ -163,8 +163,8 @@ static inline float add_q51(float acc, const struct block_q51x8 *w, const struct
 /* Q4_K: w = d scale_j n - dmin min_j in sub-block j of 32 columns, so
  *     sum_c w x = d sx sum_j scale_j (sum_c n x) - dmin sx sum_j min_j (sum_c x).
  * Both sums over j are integers: the first is at most 8 * 63 * 32 * 15 * 128 < 2^25, the second
- * at most 2^21. (float)sum may round, to nearest even on every ISA. First the products are added
- * to the accumulator, then the mins; each x->sum covers 16 columns, so a sub-block has two. */
+ * at most 2^21. (float)sum may round, to nearest even on every ISA. The products are added to the
+ * accumulator first, then the mins. Each x->sum covers 16 columns, half a sub-block. */
 static inline float add_q4k(float acc, const struct block_q4kx8 *w, const struct block_q8k *x,
                             size_t r)
 {
@@ -270,8 +270,8 @@ static inline int32_t value_one(const uint8_t *q, size_t r, size_t c)
     return (q[block_place(r, c % 32)] >> (c / 32) & 1) * 2 - 1;
 }
 
-/* TQ2_0: isum = sum_c (two - 1) x.q, at most 256 * 2 * 128 = 2^16. A
- * kernel may subtract the offset 1 at the end, by the sums in x. */
+/* TQ2_0: isum = sum_c (two - 1) x.q, at most 256 * 2 * 128 = 2^16. A kernel may use q without the
+ * -1, and subtract the sums of x at the end. */
 static inline float add_tq2(float acc, const struct block_tq2x8 *w, const struct block_q8k *x,
                             size_t r)
 {
@@ -283,7 +283,7 @@ static inline float add_tq2(float acc, const struct block_tq2x8 *w, const struct
     return fmaf((float)sum, f32_from_f16(w->d[r]) * x->d, acc);
 }
 
-/* Q2_0: the same for each 64 columns in ascending order; each 64 have their own scale. */
+/* Q2_0: the same, but each 64 columns, in ascending order, have their own scale. */
 static inline float add_q2(float acc, const struct block_q2x8 *w, const struct block_q8k *x,
                            size_t r)
 {
@@ -325,8 +325,8 @@ static inline struct block_q8 token_q8(const struct block_q8x4 *x, size_t t)
     return token;
 }
 
-/* Extract token t from a group of four K blocks, like token_q8; the group has
- * columns as [column / 4][token][column % 4], sums as [column / 16][token]. */
+/* Extract token t from a group of four K blocks, like token_q8. The group stores columns as [column
+ * / 4][token][column % 4] and sums as [column / 16][token]. */
 static inline struct block_q8k token_q8k(const struct block_q8kx4 *x, size_t t)
 {
     struct block_q8k token = { .d = x->d[t] };

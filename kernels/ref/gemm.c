@@ -28,7 +28,7 @@ void gemm_f32_f16_f32_ref(float *restrict y, const void *restrict w, const float
 
 /* Compute the sums of GEMV_BLOCKS (kernels/ref/gemv.c) in another order of loops: a block of x is
  * extracted from its group once for all rows. Each y[t][r] still adds its blocks in ascending
- * order, and only that order decides its bits. Lanes of the last group beyond n_tokens are never
+ * order; nothing else affects its bits. Lanes of the last group beyond n_tokens are never
  * read. */
 #define GEMM_BLOCKS(name, layout, group, activations, token_of, add, block_cols) \
     void name(float *restrict y, const void *restrict w, const struct group *restrict x, \

@@ -6,7 +6,7 @@
 
 /* 16 lanes: lane[i] = fma(w[c], x[c], lane[i]) for c = i, i + 16, i + 32, ..., then the lanes fold
  * 16 to 8 to 4 to 2 to 1. Sixteen lanes are four registers of NEON, two of AVX2, one of AVX-512:
- * every vector length keeps this order without shuffling inside the loop. */
+ * so loops need no shuffles for this order at any vector length. */
 void gemv_f32_f32_f32_ref(float *restrict y, const void *restrict w, const float *restrict x,
                           size_t rows, size_t cols, size_t ahead)
 {

@@ -232,7 +232,7 @@ static float quantize_block(int8_t *restrict q, const float *restrict x, size_t 
     } else {
         inverse = 127.0f / max;
     }
-    /* Two roundings: the product to a float, the sum to an integer. An fma would round only
+    /* This rounds twice: the product to a float, and the sum to an integer. An fma would round only
      * once, and give other bits at ties. */
     for (size_t i = 0; i < n; i++) {
         q[i] = (int8_t)((x[i] * inverse + magic) - magic);
@@ -300,7 +300,7 @@ void interleave_q8x4_q8_ref(struct block_q8x4 *restrict y, const struct block_q8
     }
 }
 
-/* As above for blocks of 256, whose sums are interleaved, too: [j][t % 4]. */
+/* The same for blocks of 256. Their sums are interleaved, too: [j][t % 4]. */
 void interleave_q8kx4_q8k_ref(struct block_q8kx4 *restrict y, const struct block_q8k *restrict x,
                               size_t n_tokens, size_t cols)
 {

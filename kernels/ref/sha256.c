@@ -34,8 +34,8 @@ static inline uint32_t next_word(uint32_t w[16], unsigned i)
     return w[i & 15];
 }
 
-/* Do round i of a block; word: the schedule's word plus the round constant. Instead of moving a to
- * h, each round renames them: v[-i & 7] is a. */
+/* Do round i of a block; `word` is the schedule's word plus the round constant. Instead of moving a
+ * to h, each round renames them: v[-i & 7] is a. */
 static inline void take_word(uint32_t v[8], unsigned i, uint32_t word)
 {
     uint32_t a = v[-i & 7], b = v[(1 - i) & 7], c = v[(2 - i) & 7];

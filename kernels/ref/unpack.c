@@ -8,7 +8,7 @@ enum { WORD = 8 };
 
 #define BYTES(x) (UINT64_C(0x0101010101010101) * (x))
 
-/* All members from and to which words are loaded and stored are at multiples of 8. */
+/* Words are loaded from and stored to members whose offsets are multiples of 8. */
 static inline uint64_t load_word(const uint8_t *from)
 {
     uint64_t word;
@@ -100,7 +100,7 @@ void unpack_t4x8_iq4xsx8_ref(void *restrict y, const void *restrict w, size_t n)
     }
 }
 
-/* Bytes in lanes of 16 bits, every second byte of a word, so that a product has room. */
+/* Every second byte of a word, in lanes of 16 bits, which have room for a product. */
 #define LANES (UINT64_C(0x00ff00ff00ff00ff))
 
 /* Return the integer part of b * times / 256, a number with as many digits as `times` has powers of

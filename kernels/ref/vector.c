@@ -6,8 +6,8 @@
 #include "kernels/ref/scalar.h"
 
 /* y = x / rms(x) (offset + w), rms(x) = sqrt(sum x^2 / n + eps). eps keeps a vector of zeros from
- * dividing by zero. x s is rounded before it is multiplied by the
- * weight: Llama's order. Gemma stores w - 1, so it has offset 1. */
+ * dividing by zero. As in Llama, x s is rounded before it is multiplied by the weight. Gemma stores
+ * w - 1, so it has offset 1. */
 void rmsnorm_f32_ref(float *y, const float *x, const float *restrict w, size_t n, float eps,
                      float offset)
 {
@@ -127,9 +127,9 @@ static void rotate(float *x0, float *x1, const float *cos_sin)
     *x1 = fmaf(b, cos_sin[0], a * cos_sin[1]);
 }
 
-/* Rotary positions: pair i of a head turns by position times frequency i; the caller passes its
- * cosine and sine (runtime/compute/rope_table.c). Pairs are neighbours here, as in GPT-J and GGUF's
- * Llama. */
+/* Rotary positions: pair i of a head is rotated by the angle position * frequency i, whose cosine
+ * and sine the caller passes (runtime/compute/rope_table.c). Pairs are neighbours here, as in GPT-J
+ * and GGUF's Llama. */
 void rope_f32_pairs_ref(float *restrict x, const float *restrict cos_sin, size_t d)
 {
     assert(d % 2 == 0);
@@ -274,7 +274,7 @@ void mul_f32_ref(float *y, const float *a, const float *b, size_t n)
     }
 }
 
-/* Multiplies the result of a block by its multiplier, or that of an expert by its weight. */
+/* Used to multiply the result of a block by its multiplier, or of an expert by its weight. */
 void add_scaled_f32_ref(float *restrict y, const float *restrict x, size_t n, float factor)
 {
     for (size_t i = 0; i < n; i++) {
@@ -282,7 +282,7 @@ void add_scaled_f32_ref(float *restrict y, const float *restrict x, size_t n, fl
     }
 }
 
-/* The residual stream: the result of a block is added to the block's input. */
+/* Used for the residual stream: adds the result of a block to the block's input. */
 void add_f32_ref(float *restrict y, const float *restrict x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

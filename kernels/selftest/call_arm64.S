@@ -1,6 +1,6 @@
 // void kernel_call_checked(struct kernel_call *call): AAPCS64.
 //
-// x0 call; a static variable keeps it over the call, because nothing else can be trusted
+// x0 call; kept in a static variable during the call, because registers and stack may be changed
 //
 // Fills x19-x29, x18 and the low halves of v8-v15 with known values and every other register with
 // garbage (with SVE's registers if call->features has SVE), calls the kernel, and compares. Its own

@@ -4,7 +4,7 @@
 
 #include "kernels/selftest/tester.h"
 
-/* How a buffer of floats is filled. */
+/* The contents of a buffer of floats. */
 enum fill {
     FILL_UNIFORM, /* +-1 */
     FILL_WIDE,    /* exponents from -40 to 40 */
@@ -14,7 +14,7 @@ enum fill {
     FILL_KINDS
 };
 
-/* How integer blocks are filled. */
+/* The contents of integer blocks. */
 enum block_fill {
     BLOCK_RANDOM,
     BLOCK_LEAST,    /* -128 everywhere, nibbles 15, scales and mins 63: largest sums */
@@ -25,7 +25,7 @@ enum block_fill {
     BLOCK_KINDS
 };
 
-/* The layouts of weights, one for each row of the types. */
+/* The layouts of weights, one for each row of types.def. */
 enum weights {
 #define TYPE_FLOATS(NAME, id, name, ...) WEIGHTS_##name,
 #define TYPE_WEIGHTS(NAME, id, name, layout, ...) WEIGHTS_##layout,
@@ -35,7 +35,7 @@ enum weights {
 
 /* Weights of a format, and the activations x that its gemv and gemm take. */
 struct weights_format {
-    size_t cols;        /* columns in a block; for floats: a row is a multiple of this */
+    size_t cols;        /* columns in a block; if floats, a row has a multiple of this */
     size_t bytes;       /* size of a block of 8 rows */
     size_t float_bytes; /* true for float formats, which have no blocks */
     size_t align;
@@ -48,7 +48,7 @@ struct weights_format {
 };
 const struct weights_format *weights_format(enum weights type);
 
-/* Bytes of a matrix of rows x cols in this format as a kernel takes it, with rows padded to whole
+/* Return the size in bytes of a matrix of rows x cols in this format, with rows padded to whole
  * groups. */
 size_t weights_bytes(enum weights type, size_t rows, size_t cols);
 
@@ -58,7 +58,7 @@ float fill_uniform(struct tester *t);
 /* Returns `fill` if it is wanted, else FILL_UNIFORM. */
 unsigned fill_if(bool wanted, unsigned fill);
 
-/* Returns the factor for the values of `fill` with which uniform values span +-range. */
+/* Return the factor by which to multiply values of `fill`: `range` if they are uniform. */
 float fill_factor(unsigned fill, float range);
 
 /* Fill a slot: n values; n blocks; rows x cols; a tile of the cache with d dimensions. */
@@ -78,7 +78,7 @@ void fill_block_q8k(struct tester *t, struct block_q8k *out, enum block_fill fil
 /* Like fill_block_q8, but without -128. */
 void fill_quantized_q8(struct tester *t, struct block_q8 *out, enum block_fill fill);
 
-/* Lengths of the vector ops: 0 to 70, then those of models, then lengths next to them. */
+/* Return the length of case i of a vector op: 0 to 70, then models' lengths and those around. */
 enum { N_LENGTHS = 77 };
 size_t case_length(size_t i);
 

@@ -1,5 +1,5 @@
 /* Attention over one tile of the cache: every number of positions and a few numbers of queries.
- * Dimensions have every ragged edge that the contract allows, or else are those of a model. */
+ * The number of dimensions is one of a model, or has a remainder that the contract allows. */
 #include <string.h>
 
 #include "kernels/ref/scalar.h"
@@ -131,7 +131,7 @@ static void test_score(struct tester *t, const struct tile_format *tile)
     }
 }
 
-/* Beyond n, a row has stale scores; its factor is 1 or below. */
+/* Give a row stale scores beyond n, and a factor of at most 1. */
 static void end_score_row(struct tester *t, struct score_row *s, size_t n, float stale)
 {
     for (size_t j = n; j < KV_TILE; j++) {
@@ -205,7 +205,7 @@ static void test_accumulate(struct tester *t, const struct tile_format *tile)
     }
 }
 
-/* A row before its first tile, or between two tiles. */
+/* Make a row as it is before its first tile, or between two tiles. */
 static void begin_softmax_row(struct tester *t, struct score_row *s, bool first)
 {
     s->sum = fabsf(s->sum);
@@ -218,8 +218,8 @@ static void begin_softmax_row(struct tester *t, struct score_row *s, bool first)
     }
 }
 
-/* max is compared by its bits here, so zeros are all +0: the contract does not say which zero
- * wins. */
+/* All zeros are +0 here, because max is compared bit by bit, and the contract allows either
+ * zero. */
 static void fill_softmax_rows(struct tester *t, size_t n_values, size_t n, unsigned fill)
 {
     float factor = fill_factor(fill, 30.0f);
@@ -231,7 +231,7 @@ static void fill_softmax_rows(struct tester *t, size_t n_values, size_t n, unsig
         if (values[i] == 0.0f) {
             values[i] = 0.0f;
         }
-        if (n % 4 == 1) { /* with these, a wrong lane of zeros would win the maximum */
+        if (n % 4 == 1) { /* all negative, so that a wrong lane of zeros would be the maximum */
             values[i] = -1.0f - fabsf(values[i]);
         }
     }

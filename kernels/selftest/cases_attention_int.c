@@ -1,5 +1,5 @@
 /* Integer attention: keys of four bits; values of four and eight bits times weights of int8.
- * The contents include the largest products, all of one sign, which just fit 16-bit sums. */
+ * Some contents have the largest products, all of one sign, whose sums just fit 16 bits. */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static void fill_blocks(struct tester *t, size_t slot, size_t n, unsigned fill)
     }
 }
 
-/* Random bytes or, with FILL_EQUAL, only the byte that makes the largest value. */
+/* Fill with random bytes or, with FILL_EQUAL, with the byte of the largest values. */
 static void fill_numbers(struct tester *t, size_t slot, size_t at, size_t n, unsigned fill,
                          int most)
 {

@@ -16,13 +16,13 @@ static bool is_k(enum weights type)
     return weights_format(type)->x_bytes == sizeof(struct block_q8k);
 }
 
-/* Columns of a block of activations. */
+/* Return the columns of a block of activations. */
 static size_t x_cols(enum weights type)
 {
     return is_k(type) ? BLOCK_K_COLS : BLOCK_COLS;
 }
 
-/* Return the number of blocks of activations in a token; FIG4 may end in the middle of one. */
+/* Return the number of blocks of activations in a token; the last may be half a block with FIG4. */
 static size_t n_x_blocks(enum weights type, size_t cols)
 {
     return (cols + x_cols(type) - 1) / x_cols(type);
@@ -34,7 +34,7 @@ static bool is_long(enum weights type)
     return weights_format(type)->cols > BLOCK_COLS;
 }
 
-/* True for one or two bits: there is less to test than in a K format. */
+/* Return true for weights of one or two bits, which need fewer cases than a K format. */
 static bool is_few(enum weights type)
 {
     const struct weights_format *f = weights_format(type);
@@ -42,7 +42,7 @@ static bool is_few(enum weights type)
     return f->float_bytes == 0 && 2 * f->bytes < 5 * f->cols; /* below 2.5 bits */
 }
 
-/* Sizes above what a kernel takes in one iteration, with a remainder; columns count blocks. */
+/* Sizes larger than one iteration of any kernel, with a remainder; columns as blocks. */
 static const struct {
     size_t rows, blocks, n_tokens;
 } large[] = {
@@ -219,7 +219,7 @@ static void fill_lane_q8k(struct tester *t, struct block_q8kx4 *out, size_t i, e
     put_token_q8k(out, i % 4, &token);
 }
 
-/* Block b of the lane of token i. */
+/* Fill block b of token i's lane. */
 static void fill_lane(struct tester *t, enum weights type, const struct gemm_shape *shape, size_t i,
                       size_t b, unsigned fill)
 {
@@ -278,8 +278,8 @@ static size_t fill_matrix(struct tester *t, enum weights type, const struct gemm
     return groups * n_blocks * weights_format(type)->x4_bytes;
 }
 
-/* Return the distance between two rows of x in floats, at times larger than cols; blocks have no
- * gaps. */
+/* Return the distance between two rows of x in floats, sometimes more than cols; rows of blocks
+ * have no gaps. */
 static size_t x_stride_of(const struct tester *t, enum weights type, size_t cols)
 {
     if (!is_float(type)) {

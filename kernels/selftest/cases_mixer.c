@@ -30,7 +30,7 @@ static size_t state_floats(const struct state_shape *shape)
 
 enum { STATE, INPUT, FIRST, SECOND, SHAPE, RESULT }; /* slots of a step */
 
-/* delta and mamba2: the result overwrites v or x, or has its own buffer. */
+/* Make a case of delta or mamba2, whose result overwrites v or x, or has its own buffer. */
 static struct tester_case step_case(const struct state_shape *shape, bool in_place, bool delta)
 {
     const struct tester_slot vector = { TESTER_IN, TESTER_F32, 4 * shape->columns, 4 };
@@ -77,7 +77,7 @@ static void run_step(struct tester *t, const struct state_shape *shape, bool in_
     tester_run(t, &c);
 }
 
-/* Run every size once, by turns in place and not in place; heads of models run both ways. */
+/* Run every size once, every second one in place; the heads of models run both ways. */
 static void test_step(struct tester *t, bool delta)
 {
     for (size_t i = 0; i < N_STATES; i++) {
@@ -90,7 +90,7 @@ static void test_step(struct tester *t, bool delta)
     }
 }
 
-/* Each row of x and of w, with a gap of (i % 4) after it. */
+/* Rows of x and of w have a gap of i % 4 floats after them. */
 static void run_conv(struct tester *t, size_t i, size_t n, unsigned fill)
 {
     struct conv_shape shape = { .n_taps = 1 + i % CONV_MOST_TAPS,

@@ -44,13 +44,13 @@ static void test_dequantize(struct tester *t, enum weights type)
     }
 }
 
-/* Activations as quantize writes them and interleave takes them. */
+/* Fill with activations as quantize writes them and interleave takes them. */
 static const struct activations {
     size_t cols, bytes; /* of a block */
     size_t x4_bytes;    /* size of a block of four tokens */
     size_t align;
     size_t n_cases; /* of quantize */
-    size_t most;    /* all except the last 8 cases have fewer blocks */
+    size_t most;    /* only the last 8 cases have so many blocks */
 } activations_q8 = { BLOCK_COLS, sizeof(struct block_q8), sizeof(struct block_q8x4), 8, 200, 8 },
   activations_q8k = {
       BLOCK_K_COLS, sizeof(struct block_q8k), sizeof(struct block_q8kx4), 16, 100, 4
@@ -130,7 +130,7 @@ static void test_quantize(struct tester *t, const struct activations *a)
     }
 }
 
-/* The kernels only move bytes, so any bytes will do. */
+/* The contents do not matter, because these kernels only move bytes. */
 static void test_interleave(struct tester *t, const struct activations *a)
 {
     static const size_t blocks[] = { 0, 1, 2, 3, 6 };
@@ -200,7 +200,7 @@ static void test_convert_to_f32(struct tester *t)
     }
 }
 
-/* Any bytes make a valid packed block: scales are copied or taken apart, never computed with. */
+/* Any bytes are a valid packed block, because scales are only copied or unpacked. */
 static void test_unpack(struct tester *t, size_t bytes, size_t wide_bytes)
 {
     uint8_t *packed = tester_source(1);

@@ -5,7 +5,7 @@
 
 static const float epsilons[] = { 1e-5f, 0.0f, 1e-6f };
 
-/* Case i of N_LENGTHS * FILL_KINDS: every length with every fill. */
+/* The length and fill of case i of N_LENGTHS * FILL_KINDS, which combine each with each. */
 static size_t length_of(size_t i)
 {
     return case_length(i / FILL_KINDS);
@@ -15,14 +15,14 @@ static size_t length_of(size_t i)
  * in seven. Seven has no factor in common with the periods of the cases. */
 enum { EVERY = 1, ONE_IN_SEVEN = 7 };
 
-/* Return the first of these cases, which the seed selects. */
+/* Return the number of the first of these cases, which depends on the seed. */
 static size_t first_case(struct tester *t, size_t step)
 {
     return step == EVERY ? 0 : tester_random(t) % step;
 }
 
-/* An op that makes y (n) from n_inputs vectors of n floats: pointers are y, then the
- * inputs. y is input number `alias`, or a buffer of its own if alias is n_inputs. */
+/* Make a case of an op that computes y (n) from n_inputs vectors of n floats. Its pointers are y,
+ * then the inputs. y is the input number `alias`, or has its own buffer if alias is n_inputs. */
 static struct tester_case map_case(size_t n, size_t n_inputs, size_t alias, unsigned fill)
 {
     struct tester_case c = { .n_slots = n_inputs,
@@ -109,7 +109,7 @@ static void test_rope(struct tester *t)
     }
 }
 
-/* Replaces each value x[i] by -1 - |x[i]|: a wrong lane of zeros would then win the maximum. */
+/* Replaces each value x[i] by -1 - |x[i]|: a wrong lane of zeros would then be the maximum. */
 static void make_negative(float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -247,7 +247,7 @@ static void test_add(struct tester *t, size_t step)
     }
 }
 
-/* Every number of rows up to 70, with ranks of another period; then ranks and rows of models. */
+/* Run 0 to 70 rows, with ranks that repeat with another period, then rows and ranks of models. */
 static void test_expand(struct tester *t, bool halves)
 {
     static const size_t ranks[] = { 1, 4, 8, 3, 16, 5, 32, 7, 2, 13, 64 };
@@ -322,7 +322,7 @@ static void test_crc32c(struct tester *t)
     }
 }
 
-/* Several numbers of blocks: 0 to a few, and a long run. */
+/* Run a few small numbers of blocks, from 0 on, and one large number. */
 static void test_sha256(struct tester *t)
 {
     static const uint8_t blocks[] = { 0, 1, 2, 3, 4, 5, 1, 2, 16, 37 };

@@ -110,7 +110,7 @@ float fill_uniform(struct tester *t)
     return (float)(int32_t)(tester_random(t) >> 32) * 0x1p-31f;
 }
 
-/* Return a float up to 8 in magnitude or, one time in four, one of the first n odd floats. */
+/* Return a float of magnitude up to 8 or, one time in four, one of the first n special values. */
 static float pick_odd(struct tester *t, uint64_t r, size_t n)
 {
     if (r & 3) {
@@ -201,7 +201,7 @@ static void fill_scales(struct tester *t, uint16_t out[8], enum block_fill fill)
     }
 }
 
-/* Packed fields: all ones if int8 has its extremes, so that nibbles are 15 and scales 63. */
+/* Fill packed fields. For extremes all bits are 1, so that nibbles are 15 and scales 63. */
 static void fill_packed(struct tester *t, uint8_t *out, size_t n, enum block_fill fill)
 {
     for (size_t i = 0; i < n; i++) {
@@ -227,7 +227,7 @@ static void fill_q6k(struct tester *t, struct block_q6kx8 *out, enum block_fill 
     fill_signed(t, &out->scales[0][0], sizeof out->scales, fill);
     fill_packed(t, out->low, sizeof out->low, fill);
     fill_packed(t, out->high, sizeof out->high, fill);
-    if (fill == BLOCK_LEAST) { /* -32: its sums are larger than those of 31 */
+    if (fill == BLOCK_LEAST) { /* -32, whose sums are larger than those of 31 */
         memset(out->low, 0, sizeof out->low);
         memset(out->high, 0, sizeof out->high);
     }
@@ -261,7 +261,7 @@ static void fill_plain(struct tester *t, void *out, enum weights type, enum bloc
     fill_packed(t, (uint8_t *)out + 2 * n, weights_format(type)->bytes - 2 * n, fill);
 }
 
-/* Layouts with signed fields are filled separately. */
+/* Layouts with signed fields have their own functions. */
 static void fill_group(struct tester *t, void *out, enum weights type, enum block_fill fill)
 {
     struct block_q8x8 *q8 = out;
@@ -296,7 +296,7 @@ void fill_weights(struct tester *t, size_t slot, enum weights type, size_t rows,
     }
 }
 
-/* With extreme activations, the two ends of int8 except -128, for nibbles 15 and 0. */
+/* If activations are extreme, nibbles 0 and 15 get the largest value and its negative. */
 void fill_table(struct tester *t, size_t slot, unsigned fill, size_t ahead)
 {
     static const int mosts[] = { 127, TABLE_NARROW, TABLE_NARROW + 1 };

@@ -8,7 +8,7 @@ struct room {
 };
 
 /* A source holds the inputs of a call, `expected` the results of the
- * reference. The reference and the kernel both work in the rooms. */
+ * reference. The reference and the kernel both use the rooms as buffers. */
 struct bench {
     struct room room[TESTER_SLOTS];
     _Alignas(64) uint8_t source[TESTER_SLOTS][TESTER_ROOM];
@@ -212,8 +212,8 @@ static uint8_t *place(const struct tester_case *c, size_t s, unsigned placement)
     return room + 2 * TESTER_GUARD + slot->align;
 }
 
-/* Return the guard that belongs at an address, at most GUARD_MOST bytes; it repeats after
- * GUARD_PERIOD. */
+/* Return the guard bytes for an address, GUARD_MOST of them; guards repeat every GUARD_PERIOD
+ * bytes. */
 static const uint8_t *guard_of(const uint8_t *at)
 {
     return bench->guard + (uintptr_t)at % GUARD_PERIOD;
@@ -224,7 +224,7 @@ static size_t guard_bytes(size_t available)
     return available < TESTER_GUARD ? available : TESTER_GUARD;
 }
 
-/* The contents of an output before the call. */
+/* Fill an output before the call. */
 static void fill_like_guard(uint8_t *at, size_t bytes)
 {
     for (size_t n; bytes > 0; at += n, bytes -= n) {
@@ -395,7 +395,7 @@ static void place_slots(const struct tester_case *c, unsigned placement, uint8_t
     }
 }
 
-/* Compute the result that the kernel must return, at both placements. */
+/* Compute the results that the kernel must give, at both placements. */
 static float run_reference(struct tester *t, const struct tester_case *c)
 {
     uint8_t *start[TESTER_SLOTS];

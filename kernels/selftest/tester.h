@@ -10,7 +10,7 @@
 
 enum {
     TESTER_SLOTS = 6,              /* buffers of one call */
-    TESTER_NULL = TESTER_SLOTS,    /* instead of a slot number: a null pointer */
+    TESTER_NULL = TESTER_SLOTS,    /* in place of a slot number: pass a null pointer */
     TESTER_PAGE = 4096,            /* the fence after each room; a host may protect it */
     TESTER_ROOM = 20 * 4096,       /* bytes for one buffer and its guards */
     TESTER_GUARD = 128,            /* bytes watched on either side of an output */
@@ -71,10 +71,10 @@ struct tester_slot {
     enum tester_use use;
     enum tester_type type;
     size_t bytes;
-    size_t align; /* the smallest that the contract promises */
+    size_t align; /* the smallest alignment that the contract promises */
 };
 
-/* One call. Its arguments: pointers, sizes, perhaps the pointer of a table, at most two floats. */
+/* One call. Arguments are pointers, sizes, perhaps the pointer of a table, and up to two floats. */
 struct tester_case {
     struct tester_slot slot[TESTER_SLOTS];
     size_t n_slots;
@@ -113,11 +113,11 @@ void tester_open(void *memory);
 /* A host calls `protect` for the fence after each room, so that a read past an input traps. */
 void tester_visit_fences(void (*protect)(void *page, size_t bytes));
 
-/* Return the buffer for the contents of slot i, which a case fills before tester_run; at most
- * TESTER_ROOM bytes. */
+/* Return the buffer, of TESTER_ROOM bytes, that a case fills with the contents of slot i before
+ * tester_run. */
 void *tester_source(size_t slot);
 
-/* Run the case at both placements: with buffers up to the fence, and with the least alignment. */
+/* Run the case twice: with buffers that end at the fence, and with the least alignment. */
 void tester_run(struct tester *t, const struct tester_case *c);
 
 uint64_t tester_random(struct tester *t);
@@ -128,11 +128,11 @@ void tester_run_op(struct tester *t, enum kernel_op op);
 /* Write the faults of a mask as text to out[bytes]. */
 void tester_faults_text(uint32_t faults, char *out, size_t bytes);
 
-/* Run all cases of a row, which the CPU's features must allow, against the reference of its op. *t
- * gets faults, n_cases and digest. A reference is compared with itself, which tests its registers
- * and edges, and only in every fifth case, because the other rows of
- * its op run it too. If the digests of an op's kernels are equal,
- * every ISA and compiler reads the contract in the same way. */
+/* Run all cases of a row, which the CPU's features must allow, against the reference of its op.
+ * Sets t->faults, t->n_cases and t->digest. A reference is compared with itself, which tests its
+ * registers and edges, and only in every fifth case, because the other rows of its op run it too.
+ * If the digests of an op are equal on every ISA and with every compiler, all of them implement the
+ * contract alike. */
 void tester_run_row(struct tester *t, const struct kernel_row *row, uint32_t features,
                     uint64_t seed, void (*report)(void *context, const char *line), void *context);
 

@@ -8,7 +8,7 @@
 // Clobbers x0, x1, x3, x5-x8, v0, v4-v7, v16-v31.
 //
 // A step takes four columns of two groups, so that four fma are in progress at the same
-// time. Of the last group all 8 rows are computed, but only the existing ones are stored.
+// time. In the last group all 8 rows are computed, but only existing ones are stored.
 //
 // A kernel that includes this sets COLUMN_SHIFT, log2 of the bytes of 8 rows, and defines
 //     add_four groups     v16-v19 (of one group: v16, v17) += four columns by v0; moves b on
