@@ -1,7 +1,7 @@
 /* Macros of the riscv64 kernels: func and endfunc frame a function. LP64D:
  * arguments are in a0-a7 and fa0-fa7. t0-t6, ft0-ft11, all vector
  * registers, vl and vtype are free, because no call preserves them; gp and
- * tp are not used. frm is nearest even since the start of the core. */
+ * tp are not used. core_fp_init() set frm to nearest even when the core started. */
 #ifndef INGOT_KERNELS_RISCV64_ASM_H
 #define INGOT_KERNELS_RISCV64_ASM_H
 
@@ -67,7 +67,7 @@
 #define ALL_SAVED s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11
 #define ALL_SAVED_BYTES 96
 
-/* The float with these bits. */
+/* \reg = the float with these bits. */
 .macro load_float reg, bits, temp
     li \temp, \bits
     fmv.w.x \reg, \temp
@@ -77,8 +77,8 @@
 #define F32_127 0x42fe0000
 #define F32_INFINITY 0x7f800000
 #define F32_MINUS_INFINITY 0xff800000
-#define F32_2M100 0x0d800000     /* 2^-100: a quantized block whose largest value is smaller counts as zero */
-#define F32_2M112 0x07800000     /* 2^-112: an integer times it has the bits of its fp16, shifted left by 13 */
+#define F32_2M100 0x0d800000     /* 2^-100: a block whose largest value is smaller is quantized to zeros */
+#define F32_2M112 0x07800000     /* 2^-112: an integer times this has its fp16's bits, shifted left by 13 */
 #define F32_2P112 0x77800000     /* 2^112: rebiases an fp16 exponent that was shifted into place */
 #define F32_MINUS_2P112 0xf7800000 /* as F32_2P112, and negates */
 #define F32_MAGIC 0x4b400000     /* 1.5 * 2^23: adding it rounds to the nearest even integer */

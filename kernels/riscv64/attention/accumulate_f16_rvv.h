@@ -29,7 +29,7 @@
 #define out0 t4
 #define row t5
 #define queries_left t6
-#define kept_at s0     /* with more than three queries: the widened values on the stack, */
+#define kept_at s0     /* if there are more than three queries: the widened values on the stack, */
 #define kept_step s1   /* bytes of a position, */
 #define chunk_bytes s2 /* weights of a row, for as many positions as are saved at a time, */
 #define chunk_row s3   /* and the weights and */
@@ -117,8 +117,8 @@
     add out0, out0, value_bytes
 .endm
 
-/* Compute \count queries from row and out0 on; both move past them. Unless how is load, row points
- * to the first weight of the chunk; keep ends before the sums are stored. */
+/* Compute \count queries from row and out0 on; both move past them. If \how is not load, row points
+ * to the first weight of the chunk. If it is keep, the caller stores the sums. */
 .macro accumulate_queries count, zvfh, how
     mv temp, out0
     .ifnc \how, load
@@ -185,8 +185,8 @@
     addi queries_left, queries_left, -\count
 .endm
 
-/* Compute sum2 of the query at row and out0 from memory, correct for all values: \bytes of its
- * weights, and the values from \values on. row and out0 move on by one query. */
+/* Compute sum2 of the query at row and out0 from memory, correct for all values. It takes \bytes of
+ * weights and the values from \values on. row and out0 move on by one query. */
 .macro one_slowly bytes, values
     mv weight, row
     add row, row, \bytes               /* holds the end for a while */

@@ -23,7 +23,7 @@
 #define scale ft0
 #define factor ft1
 
-/* o = fma(sum, w.d, o); in the first half the sum starts from o * factor. */
+/* o = fma(sum, w.d, o); in the first half, o * factor replaces o. */
 .macro add_piece piece, taken, half, last
     vsetvli zero, \taken, e16, m4, ta, ma
     vfwcvt.f.x.v floats, \piece

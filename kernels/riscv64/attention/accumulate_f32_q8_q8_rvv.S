@@ -62,7 +62,7 @@
     vwadd.wv \sums, \sums, high
 .endm
 
-/* o = fma(sum, w.d, o); in the first half the sum starts from o * factor. */
+/* o = fma(sum, w.d, o); in the first half, o * factor replaces o. */
 .macro add_row half, row, block, sums
     flw scale, 0(\block)
     .if \row == 0

@@ -1,5 +1,5 @@
-/* accumulate_f32_q4_q8 and accumulate_f32_q8_q8 without vectors: strips of 8 dimensions (4 with eight
- * bits) for three rows, two or one; the second half of the tile follows the first.
+/* accumulate_f32_q4_q8 and accumulate_f32_q8_q8 without vectors take strips of 8 dimensions (4 with
+ * eight bits), for three rows, two or one. The second half of the tile follows the first.
  *
  * a0 o, then o of the strip, a1 s, a2 w, then w of the block, a3 v, then rows left and groups, a4 n_q,
  * then bytes left of the block's first group, a5 d, then bytes of a row of o, s6 bytes of a row of w,
@@ -36,7 +36,7 @@
     fsw ft1, 4*\index(out_row)
 .endm
 
-/* o = fma(sum, w.d, o), in the first half of the tile starting from o * factor. */
+/* o = fma(sum, w.d, o); in the first half of the tile, o * factor replaces o. */
 .macro add_row bits, row, block, sum0, sum1
     flw weight_scale, 0(\block)
     fmv.s factor, one
@@ -97,7 +97,7 @@
     addi rows_left, rows_left, -\count
 .endm
 
-/* The whole body of the kernel, between its name and its end. */
+/* The whole body of a kernel, between func and endfunc. */
 .macro accumulate_int bits
     push_at FRAME, FRAME + ALL_SAVED_BYTES, ALL_SAVED
     beqz out_bytes, .Ldone

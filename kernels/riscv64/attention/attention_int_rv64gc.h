@@ -1,13 +1,13 @@
 /* Sums of 32 products of int8 without vectors, for the lanes in two words of 64 bits and up to three rows:
  * the core of score and accumulate over integers. A lane is a position of keys or a dimension of values. A
- * group is four numbers of each lane: 16 bits of a word for numbers of four bits, 32 for eight.
+ * group has four numbers of each lane: 16 bits of a word if numbers have four bits, else 32.
  *
- * One multiplication multiplies a number of every lane of a word, made unsigned, by a number
- * of a row. The fields of a sum carry into each other, but can be separated exactly at the
- * end: each field is then at most 32 * 127 * 127 (with four bits 32 * 8 * 127). A sum starts
- * at -8 or -128 times the sum of the block, which removes the bias of the unsigned numbers,
- * plus half a field, so that no field is negative. A group has 32 numbers of four bits (16
- * of eight) and takes 20 instructions for all rows, and 21 more for each row. */
+ * One multiplication multiplies a number of every lane of a word, which is made unsigned before, by
+ * a number of a row. The fields of a sum carry into each other, but can be separated exactly at the
+ * end: each field is then at most 32 * 127 * 127 (with four bits 32 * 8 * 127). A sum starts at -8
+ * or -128 times the sum of the block, which removes the bias of the unsigned numbers, plus half a
+ * field, so that no field is negative. A group has 32 numbers of four bits (16 of eight) and takes
+ * 20 instructions for all rows, and 21 more for each row. */
 #ifndef INGOT_KERNELS_RISCV64_ATTENTION_INT_RV64GC_H
 #define INGOT_KERNELS_RISCV64_ATTENTION_INT_RV64GC_H
 
@@ -20,7 +20,7 @@
 #define element t4
 #define product t5
 #define mask t6         /* a number in each field */
-#define temp t0         /* used between sums, like the next three */
+#define temp t0         /* this and the next three are used between sums */
 #define half_fields t1
 #define lane t2
 #define out_row t3
@@ -43,7 +43,7 @@
     .endif
 .endm
 
-/* temp = 1 in each field, half_fields the top bit of each. */
+/* temp has 1 in each field, half_fields the top bit of each. */
 .macro make_fields bits
     slli temp, mask, 1
     and temp, temp, mask
@@ -142,7 +142,7 @@
     .endr
 .endm
 
-/* Call op for each lane in turn: its index among all, ft0 = its sum, and more. */
+/* Call op for each lane with its index among all lanes and \more; ft0 is its sum. */
 .macro for_lanes bits, sum0, sum1, op, more:vararg
     .if \bits == 4
     lanes_q4 \sum0, 0, 1, 2, 3, \op, \more

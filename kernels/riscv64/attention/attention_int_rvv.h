@@ -25,7 +25,7 @@
 #define piece_bytes s5  /* floats of m8 */
 #define lanes_left s6
 #define piece_at s7
-#define first_lanes s11 /* most lanes in a piece; if more than vl remain, a piece may be as small as half of them */
+#define first_lanes s11 /* most lanes in a piece; if more than vl remain, it may have only half of them */
 
 #define field0 v0
 #define floats v0       /* m8, when the sums are done */
@@ -37,7 +37,7 @@
     vwmacc.vx \acc, \element, \field
 .endm
 
-/* wide: registers of 128 bits, in which the second field is v4 and the sums are v16 and v24. */
+/* \wide: for registers of 128 bits; the second field is v4, and the sums are v16 and v24. */
 .macro number wide, count, index, field
     .if \wide
     row_number block0, \index, \field, v16, element0
@@ -123,8 +123,8 @@
     bnez groups_left, .Lgroups\@
 .endm
 
-/* Call \macro with piece-of-sums, lanes to take, and \more for each m4 piece of 16 bits of a row's
- * sums. */
+/* Call \macro for each piece (m4, 16 bits) of a row's sums, with the piece, the number of lanes to
+ * take, and \more. */
 .macro for_pieces wide, row, macro, more
     .if \wide
     .if \row == 0

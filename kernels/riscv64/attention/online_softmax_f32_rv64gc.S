@@ -4,8 +4,8 @@
  * the stack, with 64 bytes of lanes below them.
  *
  * Scores from n up to a multiple of 16 become NaNs first: maxima ignore them and their exp is 0, as the
- * contract requires. Four lanes of the sum run at a time; each score takes 24 instructions, including its
- * maximum. */
+ * contract requires. Four lanes of the sum are computed at a time; each score takes 24 instructions,
+ * including its maximum. */
 #include "kernels/riscv64/vector/exp_rv64gc.h"
 
 #define row a0

@@ -8,12 +8,12 @@
  * rows read them there.
  *
  * A kernel that includes this defines
- *     load_four at            ft0-ft3 = the four numbers from source_at + at on
- *     check_four              after their use, which may destroy them
- *     begin_strip, end_strip slow      before and after the rows that load; to slow if they are wrong
- *     keep_slowly             all numbers of the strip to the stack, the other way
- *     load_mults count        factor0 to factor2, and on to the next; before them steps_begin
- *     start_row row, factor, and 8 sums    what they start from; row is 0 to 2 after out_row
+ *     load_four at            ft0-ft3 = the four numbers at source_at + at
+ *     check_four              check these numbers after their use; may destroy them
+ *     begin_strip, end_strip slow      run before and after rows that load; go to \slow if a check failed
+ *     keep_slowly             save all numbers of the strip on the stack, by the slow conversion
+ *     load_mults count        load factor0 to factor2 and advance; steps_begin runs before the first
+ *     start_row row, factor, and 8 sums    set the sums' start values; row is 0 to 2, from out_row on
  * and sets the registers below up to mult_stride. The kernel owns s10, s11 and ft7.
  * Clobbers t0-t6, ft0-ft11, fa0-fa7, and all that push_panel saves. */
 #ifndef INGOT_KERNELS_RISCV64_PANEL_RV64GC_H
@@ -28,7 +28,7 @@
 #define n_rows a3
 #define out_stride a6  /* bytes from one row to the next */
 #define source_stride a7
-#define depth_bytes s0 /* depth of the current multipliers */
+#define depth_bytes s0 /* bytes of the current multipliers of a row */
 #define mult_stride s9
 #define mult0 t0
 #define mult1 t1

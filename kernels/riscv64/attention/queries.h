@@ -1,5 +1,5 @@
-/* The order in which attention kernels take queries: three at a time, so that keys or values are
- * loaded and widened once for all three; then the remaining one or two. */
+/* The order in which attention kernels take queries: three at a time, for which keys or values are
+ * loaded and widened once, and then the remaining one or two. */
 #ifndef INGOT_KERNELS_RISCV64_QUERIES_H
 #define INGOT_KERNELS_RISCV64_QUERIES_H
 

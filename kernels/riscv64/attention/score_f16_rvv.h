@@ -29,7 +29,7 @@
 #define query1 t4
 #define query2 t5
 #define row t6
-#define kept_at s0     /* with more than three queries: the widened keys on the stack, */
+#define kept_at s0     /* if there are more than three queries: the widened keys on the stack, */
 #define kept_step s1   /* bytes of a dimension, */
 #define chunk_bytes s2 /* numbers of a query, for as many dimensions as are saved at a time, */
 #define query_skip s3  /* bytes from there to its end and, */
@@ -165,7 +165,7 @@
     addi queries_left, queries_left, -\count
 .endm
 
-/* Compute all queries again, one at a time, over the same positions. */
+/* Compute all queries again for the same positions, one query at a time. */
 .macro score_slowly
     mv row, rows_at
     mv query0, queries

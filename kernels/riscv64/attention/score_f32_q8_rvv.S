@@ -4,10 +4,10 @@
  * a0 s, a1 q, a2 k, a3 n_q, a4 n, a5 d. Clobbers a0, a2, a4-a7, t0-t6, ft0, v0-v27; saves s0-s5 on
  * the stack.
  *
- * A lane is a position: a segment load splits 4 dimensions of 4 registers of positions, widened to
- * int16 once for three queries, whose products go to 12 registers of int32.
- * Between blocks of 32 dimensions, the sums are kept in s. 4 dimensions of
- * 4 registers of positions take 33 instructions for three queries. */
+ * A lane is a position. A segment load separates 4 dimensions of 4 registers of positions; they are
+ * widened to int16 once for three queries, whose products go to 12 registers of int32. Between
+ * blocks of 32 dimensions, the sums are kept in s. 4 dimensions of 4 registers of positions take 33
+ * instructions for three queries. */
 #include "kernels/riscv64/asm.h"
 #include "kernels/riscv64/attention/queries.h"
 

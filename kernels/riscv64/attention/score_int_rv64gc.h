@@ -1,5 +1,5 @@
-/* score_f32_q4 and score_f32_q8 without vectors: strips of 8 positions (4 with eight
- * bits) for three queries, two or one; between blocks, the sums are kept in s.
+/* score_f32_q4 and score_f32_q8 without vectors take strips of 8 positions (4 with eight bits), for
+ * three queries, two or one. Between blocks, the sums are kept in s.
  *
  * a0 s, a1 q, a2 scales, a3 n_q, then groups, a4 n, a5 d, then bytes of a query, s6 s of the strip,
  * s7 scales of the strip in the block. Clobbers a0, a1, a3, a5-a7, t0-t6, ft0-ft2, ft8, fa0-fa7; keeps
@@ -120,7 +120,7 @@
     addi queries_left, queries_left, -\count
 .endm
 
-/* The whole body of the kernel, between its name and its end. */
+/* The whole body of a kernel, between func and endfunc. */
 .macro score_int bits
     push_at FRAME, FRAME + ALL_SAVED_BYTES, ALL_SAVED
     beqz n_positions, .Ldone

@@ -10,7 +10,7 @@
  * terms the degree is above 5,000). Adding a word times this multiple does not change
  * the remainder and eliminates the word: it is added to the words 65, 155, 170, 195
  * and 209 after it. So each word becomes the sum of itself and of five earlier words,
- * which are kept on the stack. The last 209 words have the CRC of all data.
+ * which are kept on the stack. In the end, the CRC of the last 209 words is that of all data.
  *
  * Four words take 51 instructions, 28 of them loads and stores; each load comes three instructions
  * before its use. In the models of llvm-mca these take 32 cycles on a U74, 51 on a U54. Bytes up to
@@ -40,7 +40,7 @@
 #define temp2 t6
 #define temp3 crc
 
-/* x = x >> 8, with the register after its lowest byte added. */
+/* x = x >> 8, plus the table's entry for its lowest byte. */
 .macro shift_byte x, temp
     andi    \temp, \x, 255
     slli    \temp, \temp, 2

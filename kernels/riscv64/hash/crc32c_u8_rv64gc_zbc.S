@@ -25,7 +25,7 @@
 #define other t5
 #define next t6
 
-/* to = the register after the 64 bits in from; destroys `other`. */
+/* \to = the register after the 64 bits in \from; destroys `other`. */
 .macro reduce to, from
     clmul   other, \from, barrett
     slli    other, other, 1

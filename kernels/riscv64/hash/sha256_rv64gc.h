@@ -1,27 +1,27 @@
 /* SHA-256's blocks for rv64gc, with or without instructions for sums of rotations. The including file defines
  * these macros:
- *   big_sigma out, x, constant   the sum of three rotations of x in out, half or temp; destroys high and temp
- *   small_begin x                what the next two need, in high and half
- *   small_first                  temp = sigma0; keeps what small_second takes, destroys spare
- *   small_first_only             the same without spare; destroys high and half
+ *   big_sigma out, x, constant   out (half or temp) = the sum of three rotations of x; destroys high and temp
+ *   small_begin x                puts into high and half what small_first and small_second need of x
+ *   small_first                  temp = sigma0; keeps high and half for small_second, destroys spare
+ *   small_first_only             the same, but destroys high and half, not spare
  *   small_second                 temp = sigma1; destroys high and half
- *   load_pair first, second, at  two words, big-endian, at `at` of the block; may take constant3, spare and w0
- *   load_masks                   for that
- *   load_constants               constant0 to constant2
- *   load_constant3               if there is one, once the block is loaded
+ *   load_pair first, second, at  loads two big-endian words from `at` of the block; may use constant3, spare, w0
+ *   load_masks                   loads the masks that load_pair needs
+ *   load_constants               loads constant0 to constant2
+ *   load_constant3               loads constant3, if it is used; runs after load_pair
  * The upper halves of words are undefined.
  *
  * The state is in s0-s7. In the majority b ^ ((a ^ b) & (b ^ c)) the term a ^ b is the term b ^ c of the next
- * round. The schedule is w[i] = w[i - 16] + sigma0(w[i - 15]) + w[i - 7] + sigma1(w[i - 2]). Its
- * first two terms are added when w[i - 15] is known, and wait on the stack for the others, so
- * that both sigmas of a word share their first steps. The last eight words are in registers. */
+ * round. The schedule is w[i] = w[i - 16] + sigma0(w[i - 15]) + w[i - 7] + sigma1(w[i - 2]). The
+ * first two terms are added when w[i - 15] is known, and are kept on the stack, so that both sigmas
+ * of a word share their first steps. The last eight words are in registers. */
 #ifndef INGOT_KERNELS_RISCV64_SHA256_RV64GC_H
 #define INGOT_KERNELS_RISCV64_SHA256_RV64GC_H
 
 #include "kernels/riscv64/asm.h"
 
 #define FRAME 192
-#define SAVED_AT 80                   /* place in the frame; before it are the schedule's 16 words,
+#define SAVED_AT 80                   /* offset in the frame; before it are the schedule's 16 words,
                                        * and */
 #define h_at 64(sp)
 #define left_at 72(sp)
@@ -67,7 +67,7 @@
     add     \h, \h, half
 .endm
 
-/* For the word 15 later, store sigma0 of this word plus the word before it at `at` of the stack. */
+/* Store sigma0 of this word plus the word before it to `at` of the stack, for the word 15 later. */
 .macro begin_word word, before, at
     small_begin \word
     small_first

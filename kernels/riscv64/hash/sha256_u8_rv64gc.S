@@ -35,8 +35,8 @@
     li      rotate_16, 0x1000000010000
 .endm
 
-/* rotations 2, 13, 22 with constant0, and 6, 11, 25 with constant1; the bits of the constants are
- * the further shifts */
+/* rotations 2, 13, 22 with constant0, and 6, 11, 25 with constant1; the bits of the constants say
+ * how far to shift after that */
 .macro big_sigma out, x, constant
     slli    high, \x, 32
     mulhu   high, high, \constant

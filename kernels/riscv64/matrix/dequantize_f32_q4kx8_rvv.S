@@ -3,7 +3,7 @@
  * a0 y, a1 w, a2 row, a3 cols. Clobbers a0-a7, t0-t6, ft0-ft4, v0-v23.
  *
  * A strided load gathers the row's 8 words of 64 columns: 32 columns in the low nibbles, then 32 in
- * the high nibbles. It takes 32 instructions for 32 columns. */
+ * the high nibbles. 32 columns take 32 instructions. */
 
 #define dst a0
 #define group a1       /* a block of the row */

@@ -71,7 +71,7 @@ func dequantize_f32_q6kx8_rvv, v
     vsetvli zero, lanes, e16, m4, ta, ma
     vfwcvt.f.x.v floats, products
     vsetvli zero, zero, e32, m8, ta, ma
-    andi temp, part, 1                 /* every second part uses other low bits, */
+    andi temp, part, 1                 /* each second part uses other low bits, */
     slli temp, temp, 8
     add low_at, low_at, temp
     addi part, part, 1

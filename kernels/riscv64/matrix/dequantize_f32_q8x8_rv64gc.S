@@ -2,8 +2,8 @@
  *
  * a0 y, a1 w, a2 row, a3 cols. Clobbers a0, a1, a3-a5, t2-t6, ft0-ft4, ft7, fflags.
  *
- * Four columns of a row are one word, and the words of eight rows are adjacent. It takes 4.4 instructions
- * per weight. */
+ * Four columns of a row are one word, and the words of eight rows are adjacent. The kernel takes 4.4
+ * instructions per weight. */
 #include "kernels/riscv64/matrix/f16_rv64gc.h"
 
 #define dst a0

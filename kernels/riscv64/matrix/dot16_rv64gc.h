@@ -1,8 +1,8 @@
-/* Products of f32 or fp16 rows with f32 in 16 lanes, without vectors. A weight is loaded
- * and widened once for three tokens, with four lanes of each token at a time. So a row
- * is read four times. a0 y, a1 w, a2 x, a3 struct gemm_shape. Clobbers a0-a1, a3-a7,
- * t0-t6, ft0-ft11, fa0-fa7, fflags; saves s0-s8 on the stack, with the lanes below them.
- * \type is f32 or f16. Infinities and NaN take the slow path, as in f16_rv64gc.h. */
+/* Products of f32 or fp16 rows with f32 in 16 lanes, without vectors. A weight is loaded and
+ * widened once for three tokens. Four lanes of each token are computed at a time, so a row is read
+ * four times. a0 y, a1 w, a2 x, a3 struct gemm_shape. Clobbers a0-a1, a3-a7, t0-t6, ft0-ft11,
+ * fa0-fa7, fflags; saves s0-s8 on the stack, with the lanes below them. \type is f32 or f16.
+ * Infinities and NaN take the slow path, as in f16_rv64gc.h. */
 #ifndef INGOT_KERNELS_RISCV64_DOT16_RV64GC_H
 #define INGOT_KERNELS_RISCV64_DOT16_RV64GC_H
 

@@ -115,7 +115,7 @@
     .endif
 .endm
 
-/* Mark that no weights are pending: load_step sets its flags for the previous step first. */
+/* Mark that no weights are pending, because load_step first sets the flags of the previous step. */
 .macro clear_pending type, slices
     .ifc \type, f16
     fsflagsi 0
@@ -176,8 +176,8 @@
     .endif
 .endm
 
-/* Run the kernel's `all_rows type, slices` for the CPU's VLEN; all variants end at .Ldone,
- * which follows. */
+/* Run the variant of the kernel's macro `all_rows type, slices` for the CPU's VLEN. All variants go
+ * on at .Ldone, which follows. */
 .macro all_rows_by_vlen type
     csrr temp, vlenb
     addi temp, temp, -16

@@ -10,9 +10,9 @@
  * two at 128) and is added separately. Four registers of sums are 2 groups side by side at VLEN 128
  * and 4 at 256. If a column is less than half a register, groups and columns are taken one by one.
  *
- * \kind is f16, f16_zvfh or f32. fp16 is widened as in f16_rvv.h, but with one instruction for the
- * first two: the product with 2^13 has 32 bits and the sign. Overflow is not checked, because B is
- * finite. */
+ * \kind is f16, f16_zvfh or f32. fp16 is widened as in f16_rvv.h, but one instruction replaces the
+ * first two: a widening product with 2^13 extends the sign, too. Overflow is not checked, because B
+ * is finite. */
 #ifndef INGOT_KERNELS_RISCV64_EXPAND_RVV_H
 #define INGOT_KERNELS_RISCV64_EXPAND_RVV_H
 

@@ -3,11 +3,11 @@
  *
  * As in gemv_f32_q4x8_q8_rv64gc.S, one multiplication makes four products. A word has 4
  * columns of rows a and b, a byte each. Masked in every other byte it is a0 + a2 B + b0
- * B^2 + b2 B^3, B = 2^16. Times x2 + x0 B, it has the products of a at B and those of b
- * at B^3. The sums start with -S at B, B^2 and B^3, where S is the sum of all x
- * used, so that the fields end as sums of (two - 1) x. For 128 columns these are
- * from -32768 to 32512, an int16. The field at 1 holds one product of two, at most
- * 64 * 3 * 128 = 24576; 2^15 keeps it positive, 2^47 + 2^32 what is below B^3.
+ * B^2 + b2 B^3, B = 2^16. Multiplied by x2 + x0 B, it gives the products of a at B and those of b
+ * at B^3. The sums start with -S at B, B^2 and B^3, where S is the sum of all x used, so that the
+ * fields end as sums of (two - 1) x. For 128 columns these are from -32768 to 32512, an int16. The
+ * field at 1 holds one product of two, at most 64 * 3 * 128 = 24576; 2^15 keeps it positive, 2^47 +
+ * 2^32 what is below B^3.
  *
  * segments_rv64gc.h has the loops, and keeps the pairs x2 + x0 B. */
 #ifndef INGOT_KERNELS_RISCV64_FEW_RV64GC_H
@@ -83,7 +83,7 @@
     sd t0, 8*\index(to)
 .endm
 
-/* Make a record from a block of x; \starts stores the start values of its sums. */
+/* Make a record from a block of x; the macro \starts stores the start values of its sums. */
 .macro pack_block starts
     li start_factor, 0x0001000100010000
     li start_of_sums, (1 << 47) + (1 << 32) + (1 << 15)

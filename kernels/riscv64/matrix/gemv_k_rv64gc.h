@@ -2,16 +2,16 @@
  * bits, one token at a time (TOKENS is 4, because x stores four tokens together).
  *
  * One multiplication computes four products, as in gemv_f32_q4x8_q8_rv64gc.S. Each pair of rows has a register, from
- * which all products of UNIT columns are subtracted. It starts with OFFSET times the sum of these x at B, B^2 and B^3 (B
- * = 2^16), so that it ends there with -sum (q - OFFSET) x, from -32768 to 32512. 2^15 keeps the part below B positive,
- * and 2^47 + 2^32 the part below B^3. The fields, times the scale of their row, are summed in one register per row.
+ * which all products of UNIT columns are subtracted. Its fields at B, B^2 and B^3 (B = 2^16) start with OFFSET times the
+ * sum of these x, and so end with -sum (q - OFFSET) x, from -32768 to 32512. 2^15 keeps the part below B positive, and
+ * 2^47 + 2^32 the part below B^3. The fields, times the scale of their row, are summed in one register per row.
  *
  * The including file defines the offsets of a block's scales, its values (LOW) and their upper bits (HIGH), UNIT and
  * OFFSET, and the macros
- *   value at      bytes = the 8 values of two rows, a byte each, or all that even_mask leaves of them
- *   scale to, row the scale of a row
- *   next_place    to the next 32 columns
- * With PLACES, a number, value has its code for each of as many 32 columns: place is which, from 0 on, and so next_place.
+ *   value at      bytes = the 8 values of two rows, a byte each (other bits are cleared by even_mask)
+ *   scale to, row to = the scale of a row
+ *   next_place    goes on to the next 32 columns
+ * If PLACES is defined, value and next_place get `place`, 0 .. PLACES - 1, and have separate code for each such 32 columns.
  * segments_rv64gc.h has the loops. For each unit a record has the pairs
  * x2 + x0 B and x3 + x1 B, the start and the sum of x; d comes last. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_K_RV64GC_H
@@ -239,8 +239,8 @@
     addi act, act, RECORD_BYTES - RECORD_D
 .endm
 
-/* next_place: a run of 256 bytes has two places of nibbles
- * or four of two bits; single bits have all in one run. */
+/* next_place: a run of 256 bytes has two places if values are nibbles, and four if they have two
+ * bits; single bits have one run. */
 .macro next_nibbles at, shift
     xori \shift, \shift, 4
     beqz \shift, .Lnibbles\@
@@ -318,7 +318,7 @@
     finish_rows 12, dots0, dots1, dots2, dots3, fa4, fa5, fa6, fa7, t0, t1, t2, t3, fnmsub.s
 .endm
 
-/* The min of 32 columns in a K45 type: two bits are above the scale, four others are a nibble. */
+/* The min of 32 columns of a K45 type: two bits above the scale, four bits in a nibble. */
 .macro mins_6 scales, nibble
     ld mins, \scales(mins_at)
     ld t2, K45_MINS - K45_SCALES(mins_at)

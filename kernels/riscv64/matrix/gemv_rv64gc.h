@@ -21,7 +21,7 @@
     li sign_bits, F16_SIGN_MAGNITUDE
 .endm
 
-/* Set constants and the end of x; \temp and \bytes are free registers. */
+/* Set the constants and act_end; \temp and \bytes are free registers. */
 .macro start_rows temp, bytes
     srli act_end, act_end, 5
     li \bytes, Q8_BYTES

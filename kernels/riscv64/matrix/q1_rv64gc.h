@@ -1,8 +1,8 @@
 /* gemv and gemm of Q1_0 without vectors, as in few_rv64gc.h.
  *
- * The sums add (2 bit - 1) x. One shift serves two bits: the upper bit is multiplied
- * in place, so it counts twice; the lower is multiplied by a pair of 2 x. The low and
- * the high nibbles of the bytes, 128 columns each, have their own sums and scales. */
+ * The sums add (2 bit - 1) x. One shift serves two bits. The upper bit is multiplied in place, so
+ * it counts twice; the lower bit is multiplied by 2 x instead. The low and the high nibbles of the
+ * bytes, 128 columns each, have their own sums and scales. */
 #ifndef INGOT_KERNELS_RISCV64_Q1_RV64GC_H
 #define INGOT_KERNELS_RISCV64_Q1_RV64GC_H
 

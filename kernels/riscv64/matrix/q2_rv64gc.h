@@ -10,7 +10,7 @@
 #define DOUBLED 0
 #include "kernels/riscv64/matrix/few_rv64gc.h"
 
-#define FRAME_ROWS_AT FRAME_PARKED /* the second 4 rows have 16 bytes of each 32 */
+#define FRAME_ROWS_AT FRAME_PARKED /* the second 4 rows: the upper 16 bytes of each 32 */
 
 .macro make_masks
     li mask, 0x0003000300030003

@@ -8,7 +8,7 @@
 #define UNIT 16
 #define SCALED 16 /* columns of a scale */
 #define OFFSET 0
-#define WITH_OFFSET 0 /* log2 of OFFSET if it is not part of q, else 0 */
+#define WITH_OFFSET 0 /* log2 of OFFSET, or 0 if q already includes it */
 #include "kernels/riscv64/matrix/gemv_k_rv64gc.h"
 
 .macro make_masks

@@ -25,7 +25,7 @@
 #define halves v16     /* m2 */
 #define quants v18
 #define reduced v20
-#define zeros v24      /* where the reductions start: 0 */
+#define zeros v24      /* start value of the reductions: 0 */
 #define sum_start v25  /* and -16 * the bits of magic */
 
 func quantize_q8k_f32_rvv, v
@@ -34,7 +34,7 @@ func quantize_q8k_f32_rvv, v
     quantize_constants temp
     beq src, src_end, .Ldone
 .Lblock:
-    li lanes, 32                       /* fits m8 and divides the block */
+    li lanes, 32                       /* lanes: fits m8 and divides a block */
     addi block_end, src, 1024
     mv position, src
     vsetvli zero, lanes, e32, m8, ta, ma

@@ -4,8 +4,8 @@
 
 #include "kernels/riscv64/vector/vector_rvv.h"
 
-/* Registers that exp_constants sets and exp_lanes reads. The caller may use fa0-fa2 and ft8-ft11,
- * and does not touch exp_rebias. */
+/* Registers that exp_constants sets and exp_lanes reads. The caller may change fa0-fa2 and
+ * ft8-ft11, but not exp_rebias. */
 #define exp_lowest ft0    /* -104 */
 #define exp_highest ft1   /* 89 */
 #define exp_magic ft2     /* 1.5 * 2^23 */
@@ -22,7 +22,7 @@
 
 #define exp_gate_lowest ft0  /* -89 */
 #define exp_gate_highest fa7 /* 32 */
-#define exp_back ft1      /* for the shorter forms below: undoes their power of two */
+#define exp_back ft1      /* for the shorter forms below: undoes their factor 2^64 or 2^-64 */
 
 /* Each user has a copy of the table, which is read once per call. */
 .section .rodata.exp_table, "a", @progbits
@@ -103,7 +103,7 @@
     vfmacc.vf \val, exp_ln2_low, \temp /* r = x - n ln 2 */
     exp_polynomial \out, \val, \temp, vfmacc, vfmadd
     vsra.vi \temp, \whole, 1           /* floor(n / 2) + 127 */
-    vsub.vv \whole, \whole, \temp      /* the rest of n, plus 127 */
+    vsub.vv \whole, \whole, \temp      /* n - floor(n / 2) + 127 */
     vsll.vi \temp, \temp, 23           /* make both powers of two */
     vsll.vi \whole, \whole, 23
     vfmul.vv \out, \out, \temp

@@ -38,7 +38,7 @@
     .endif
 .endm
 
-/* Overflows from 65536 on, which no finite fp16 reaches; destroys wide. */
+/* The product overflows from 65536 on, which no finite fp16 reaches; destroys wide. */
 .macro flag_not_finite zvfh
     .if \zvfh == 0
     vfmul.vf wide, wide, scale_up

@@ -1,7 +1,7 @@
 /* Products with a sigmoid, without vectors: y = over / (1 + exp(-gate)), or this times
  * another vector. Takes four elements side by side, then the remaining ones one by
- * one. The numerator is read again after exp, which needs all registers. An element
- * takes 24 instructions, 27 with the product, 1 more if gate and numerator differ.
+ * one. The numerator is read again after exp, which needs all registers. An element takes 24
+ * instructions, 3 more with the product, and 1 more if gate and numerator differ.
  *
  * Clobbers a0 (y) and all pointers, a5, t0-t6, ft0-ft11, fa0-fa3, fa7; saves fs0-fs11 on the stack. */
 #ifndef INGOT_KERNELS_RISCV64_GATES_RV64GC_H
@@ -29,8 +29,8 @@
     .endif
 .endm
 
-/* The whole body of the kernel, between its name and
- * its end. Equal pointers have the same name. */
+/* The whole body of a kernel, between func and endfunc. Arguments that are the same pointer have
+ * the same name. */
 .macro gates left, gate, over, times
     exp_begin gates, temp
     li temp, 4

@@ -1,8 +1,8 @@
 /* void softmax_f32_rvv(float *x, size_t n)
  *
  * a0 x, a1 n >= 1. Clobbers a0-a4, t0-t1, ft0-ft7, fa0, fa3-fa6, v0-v31.
- * The passes are the maximum, exp, the sum, and the product with 1 / sum. For 8
- * registers, the others take 7, 28 and 8 instructions; the sum takes 4 for 16 lanes. */
+ * The passes are the maximum, exp, the sum, and the product with 1 / sum. For 8 registers, maximum,
+ * exp and product take 7, 28 and 8 instructions; the sum takes 4 for 16 lanes. */
 #include "kernels/riscv64/vector/exp_rvv.h"
 
 #define vector a0

@@ -14,7 +14,7 @@
     .endr
 .endm
 
-/* The scale of x of the first token, or with 4 of the second. */
+/* Load the scale of x of the first token (\at is 0) or of the second (\at is 4). */
 .macro scale_32 at
     flw act_scale, Q8X4_SCALE + \at(act)
 .endm
@@ -53,8 +53,8 @@
 /* Body of a gemm after load_shape, with act_end. \element is the element of a column of the scratch, e8 or e16. The
  * kernel defines the macros take_tile (rows of the next tile, its y = 0), decode_tile (weights and scales of the
  * block at group_at), start_constants, finish_first and finish_second (dots_a and dots_b into y of their tokens,
- * with act_scale; y of the first is at out, the second advances out). \eight, if not blank: the register that has
- * the size of two columns of the scratch in bytes, which up to VLEN 256 fill eight registers. */
+ * with act_scale; y of the first is at out, the second advances out). \eight, if not blank, is the register with
+ * the size of two columns of the scratch in bytes, which fill eight registers up to VLEN 256. */
 .macro gemm_loops_32 block_bytes, element, multiply=multiply_32, load_scale=scale_32, next=next_32, eight
     start_constants
     beqz rows_left, .Ldone

@@ -1,9 +1,9 @@
-/* gemm of TQ2_0, Q2_0 and Q1_0 for RVV, by the loops of gemm_k_rvv.h: 32 columns of a tile are decoded to
- * two - 1, or 2 * bit - 1, for 12 tokens. 32 products of -1 .. 2 and -128 .. 127 are added in int16,
- * and these sums in int32 over the columns of a scale.
+/* gemm of TQ2_0, Q2_0 and Q1_0 for RVV, by the loops of gemm_k_rvv.h: 32 columns of a tile are decoded
+ * once for 12 tokens, to two - 1 or 2 * bit - 1. 32 products of -1 .. 2 and -128 .. 127 are added in
+ * int16, and these sums in int32 over the columns of a scale.
  *
- * A kernel that includes this defines BLOCK_BYTES, BITS and PARTS (of a block, with a scale of
- * their own). */
+ * A kernel that includes this defines BLOCK_BYTES, BITS and PARTS, how many parts of a block have a
+ * scale. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_FEW_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_FEW_RVV_H
 

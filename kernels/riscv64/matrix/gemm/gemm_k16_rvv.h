@@ -1,5 +1,5 @@
 /* RVV gemms of the K formats that are joined from planes of bits and have mins. A kernel that
- * includes this defines MINS (of a block: 8 or 16) in addition to what gemm_rvv.h requires. */
+ * includes this defines MINS, the mins of a block (8 or 16), and what gemm_rvv.h requires. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_K16_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_K16_RVV_H
 
@@ -43,7 +43,7 @@
 .endm
 
 /* y = fma(-imin, dmin * x.d, fma(isum, d * x.d, y)) for the half of the rows that starts at row
- * temp; y is at chunk_out. The number of the token follows from acc. */
+ * temp; y is at chunk_out. The token's number is computed from acc. */
 .macro finish_half token, half_rows
     scratch out, ACC_AT
     sub out, acc, out

@@ -1,4 +1,4 @@
-/* Shared by the RVV gemms with blocks of 256 columns. Tokens are taken in chunks of about 16, whose
+/* Shared by the RVV gemms with blocks of 256 columns. Tokens are taken in chunks of about 16. Their
  * int32 sums over a block are kept in the scratch. The scratch, from sp on: columns, int8
  * [32][TILE]; the sums; the kernel's own data. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_K_RVV_H
@@ -7,7 +7,7 @@
 #include "kernels/riscv64/matrix/gemm/gemm_rvv.h"
 
 #define scale_at s0    /* SCALE_AT in the scratch */
-#define first_part s0  /* used instead if a block has several d */
+#define first_part s0  /* used instead of scale_at if a block has several d */
 #define chunk_left s6  /* tokens left, from this chunk on */
 #define chunk_act s7   /* its first tokens' block */
 #define chunk_out s8   /* its first token's y */
@@ -26,8 +26,8 @@
     add \reg, \reg, sp
 .endm
 
-/* The largest number of tokens in a chunk, the distance from one token's sums to the next's, and
- * the step of acc to the next token. */
+/* These give the most tokens in a chunk and the bytes from one token's sums to the next token's,
+ * and advance acc to the next token. */
 #ifndef SUMS_BY_VLEN /* otherwise the kernel defines these three */
 .macro most_tokens to
     li \to, TOKENS
@@ -104,9 +104,9 @@
  * advances, 32 bytes per pair of tokens; blank if the format needs none. The kernel defines the macros decode_scales
  * (of a block), begin_chunk (its int32 sums = 0), decode_part (32 columns of the tile, and their scales),
  * multiply_pair (multiply these by two tokens, into the int32 sums at acc), second_half (temp = the start of the rows
- * beyond rows_low) and finish_half (for the rows from temp on, add the sums of the block to y). With \parts below 8
- * all this is done for each \parts * 32 columns, from first_part on. \whole, if not blank: columns of the scratch are
- * 64 bytes each, whole registers at VLEN 128 and 256, and multiply_pair takes \eight and \at_once. */
+ * beyond rows_low) and finish_half (for the rows from temp on, add the sums of the block to y). If \parts is below 8,
+ * all this is repeated for each \parts * 32 columns, from first_part on. If \whole is not blank, columns of the
+ * scratch have 64 bytes, whole registers at VLEN 128 and 256, and multiply_pair takes \eight and \at_once. */
 .macro gemm_loops_k block_bytes, sums_at, parts=8, whole
     beqz rows_left, .Ldone
 .Ltile:

@@ -1,13 +1,13 @@
 /* Shared by the gemms of Q4_0 and Q4_1 without vectors. A kernel that includes this defines BLOCK_BYTES and
- * QUANTS_AT, of a group's block, and MINS_AT if there are minima.
+ * QUANTS_AT, which describe a group's block, and MINS_AT if there are minima.
  *
  * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft11, fa0-fa5, fa7; saves s0-s11 in a frame of
  * 9328 bytes, with minima 9840.
  *
  * One multiplication computes four products, as in the gemv: (a0 + a2 B + b0 B^2 + b2 B^3) times (x2 + x0
  * B), B = 2^16, has the dots of rows a and b at B and B^3. All 16 products of a pair of rows and a token
- * are subtracted from one register. It starts with 8 x.sum at B, B^2 and B^3, so that it ends there with
- * -sum (nibble - 8) x, an int16: at most 8 * 127 * 32 = 32512, at least -32768. 2^15 keeps the part below B
+ * are subtracted from one register. Its fields at B, B^2 and B^3 start with 8 x.sum, and so end with -sum
+ * (nibble - 8) x, an int16: at most 8 * 127 * 32 = 32512, at least -32768. 2^15 keeps the part below B
  * positive (15 * 128 * 16 = 30720), 2^47 + 2^32 the part below B^3. Nibbles are masked once for four
  * tokens. The pairs x2 + x0 B are prepared for 512 columns (gemm_packed_rv64gc.h), because making them each
  * time would take a fifth of the time. For Q4_1, 8 x.sum minus the int16 is the dot of the nibbles. */

@@ -1,5 +1,5 @@
 /* Shared by the RVV gemms of Q4_0 and Q4_1. A kernel that includes this defines BLOCK_BYTES and
- * QUANTS_AT, of a group's block, and MINS_AT if there are minima.
+ * QUANTS_AT, which describe a group's block, and MINS_AT if there are minima.
  *
  * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft3, every vector register; 4.9 KiB of
  * stack, 5.4 with minima.
@@ -7,7 +7,7 @@
  * Works as in gemm_rvv.h, with tiles of 64 rows at VLEN 128 and 128 above. The scratch
  * holds 8 - nibble, not nibble - 8: 32 products of -7 .. 8 and -128 .. 127 are in -32768
  * .. 32512, so a block is summed in int16, and the bias of Q4_0 needs no separate term.
- * So its scales are negated, which changes no bit, because acc is never -0. */
+ * So the scales of Q4_0 are negated, which changes no bit, because acc is never -0. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_NIBBLES_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_NIBBLES_RVV_H
 
@@ -44,8 +44,8 @@
 #endif
 #define LOCALS (SPILL_AT + 2 * TILE)
 
-/* Write the block of one group of 8 rows at temp_1 to its position in the scratch, column_at, which
- * is out. */
+/* Decode the block at temp_1, of one group of 8 rows, to its position in the scratch, column_at
+ * (the register out). */
 .macro decode_group scale_out
     vsetivli zero, 8, e16, m1, ta, ma
     vle16.v v24, (temp_1)
@@ -89,8 +89,8 @@
 #endif
 .endm
 
-/* y += (float)dots * (scales * act_scale) for half of the tile's rows, y at \y. With minima the
- * dots become dots of nibbles again: 8 x.sum minus the dots. */
+/* y += (float)dots * (scales * act_scale) for half of the tile's rows, y at \y. If there are
+ * minima, 8 x.sum minus the dots are the dots of nibbles. */
 .macro finish_half dots, half_rows, y, scales_at
     vsetvli zero, \half_rows, e16, m4, ta, ma
     vfwcvt.f.x.v floats, \dots

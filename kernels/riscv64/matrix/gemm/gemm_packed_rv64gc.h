@@ -2,8 +2,8 @@
  * columns. Records of RECORD_BYTES stay above the frame while all rows are computed; y keeps the
  * sums between segments. Registers, frame and the parts of a block are those of gemm_rv64gc.h.
  *
- * The including file defines pack_block: it writes a record to to, which advances, from the block of x at
- * from, which does not change; it may use all integer registers except s0. */
+ * The including file defines pack_block: it writes a record to "to", which advances, from the block of x
+ * at "from", which does not change; it may use all integer registers except s0. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_PACKED_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMM_PACKED_RV64GC_H
 

@@ -116,7 +116,7 @@
     addi tokens_left, tokens_left, -\count
 .endm
 
-/* steps_end advances together with row. */
+/* steps_end advances with row. */
 .macro all_rows type, slices
     li temp, 16*\slices*WEIGHT_BYTES
     remu steps_end, row_bytes, temp

@@ -21,7 +21,7 @@
 #define product0 t1
 #define product1 t2
 #define product2 a0
-/* The register of the packed dots of row pair p and token t. */
+/* dots\p\t: the packed dots of row pair p and token t. */
 #define dots00 s0
 #define dots01 s1
 #define dots02 s2
@@ -65,7 +65,7 @@
     pop_at FRAME_SAVED, FRAME_BYTES, ALL_SAVED
 .endm
 
-/* Call \macro with the dots of pair \pair, token by token, then \more. */
+/* Call \macro with the dots of row pair \pair for each token, then \more. */
 .macro of_pair pair, macro, more:vararg
     .if \pair == 0
     \macro dots00, dots01, dots02, dots03, \more

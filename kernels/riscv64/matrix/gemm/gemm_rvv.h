@@ -4,15 +4,15 @@
  * for all tokens into a scratch on the stack, column by column. Each column is
  * multiplied by one scalar activation: nothing is folded across lanes at any
  * vector length. A tile of y is read and written once for each block. Tokens are
- * taken in pairs, which share the load of a column. The second token of the last
- * pair may not exist: then its activations are zeros, and its y is not written. */
+ * taken in pairs, which share the load of a column. If the second token of the last pair is
+ * missing, its activations are zeros, and its y is not written. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_RVV_H
 
 #include "kernels/riscv64/asm.h"
 
 #ifndef ROWS_LOG2
-#define ROWS_LOG2 2    /* log2 ratio of a tile's rows to the bytes of a register: int16 in 8 registers */
+#define ROWS_LOG2 2    /* log2 (a tile's rows / a register's bytes): rows fill 8 registers as int16 */
 #endif
 
 /* A kernel that includes this defines TILE (rows), COLUMN_BYTES (of a tile's column in the scratch),
@@ -28,10 +28,10 @@
 #define row_bytes a6   /* bytes of one group of 8 rows */
 #define group_bytes a7 /* of four tokens */
 #define shape rows_left /* until load_shape */
-#define group_at s1    /* the block of the tile's first group */
+#define group_at s1    /* points to the block of the tile's first group */
 #define act_block s2   /* the block of the first tokens */
 #define rows s3        /* of the tile */
-#define rows_low s4    /* these rows, as many as fit 8 registers as 32 bits */
+#define rows_low s4    /* as many of these rows as fit 8 registers as 32 bits */
 #define rows_high s5   /* ... and the rest */
 #define act t0
 #define out t1
@@ -161,8 +161,8 @@
     .endif
 .endm
 
-/* Store zeros, from the register group \zeros, to y of every token: out has the tile's y of the
- * first one, temp_1 the y beyond rows_low rows, tokens_left the number of tokens. */
+/* Store zeros, from the register group \zeros, to y of tokens_left tokens. out points to the tile's
+ * y of the first token, temp_1 to its y after rows_low rows. */
 .macro clear_halves zeros
     vsetvli zero, rows_low, e32, m8, ta, ma
     vmv.v.i \zeros, 0

@@ -1,15 +1,15 @@
 /* Shared by the scalar gemms of K formats that do not run the gemv for each token: four tokens at a time, whose
- * activations are prepared once for all rows (gemm_packed_rv64gc.h). The record of a block stores the pairs x2 +
- * x0 B and x3 + x1 B of each chunk of 4 columns token by token, int32, then the start values of the dots, and d
- * of the tokens last. */
+ * activations are prepared once for all rows (gemm_packed_rv64gc.h). The record of a block has, for each chunk
+ * of 4 columns and each token, the pairs x2 + x0 B and x3 + x1 B as int32; then the start values of the dots;
+ * and d of the tokens. */
 #ifndef INGOT_KERNELS_RISCV64_K_RV64GC_H
 #define INGOT_KERNELS_RISCV64_K_RV64GC_H
 
 #define FRAME_ISUM 368      /* int32[4 tokens][8 rows] */
-#define FRAME_HIGH_AT 496   /* next high bits, for weights with two planes */
+#define FRAME_HIGH_AT 496   /* where the next high bits are, for weights with two planes */
 #define FRAME_SCALES_AT 504
 #define FRAME_LEFT 512
-#define FRAME_UNITS 520     /* units of weights with two planes */
+#define FRAME_UNITS 520     /* units left, for weights with two planes */
 #define FRAME_BYTES 528
 
 #include "kernels/riscv64/matrix/gemm/gemm_packed_rv64gc.h"
@@ -30,8 +30,8 @@
 #define start_of_dots s5
 #define from_chunk a6
 
-/* t4 = the sum of 4 columns of a token; their pairs are stored at \place of the record. \chunk is
- * relative to from_chunk. */
+/* Store the pairs of 4 columns of a token at \place of the record, and set t4 to their sum. \chunk
+ * is relative to from_chunk. */
 .macro pack_pairs token, chunk, place
     lb t0, CHUNK*\chunk + 4*\token(from_chunk)
     lb t1, CHUNK*\chunk + 4*\token + 2(from_chunk)
@@ -48,7 +48,7 @@
     sw t2, \place + 16 + 4*\token(to)
 .endm
 
-/* Store the start value of dots, from t4 = the sum of their x. */
+/* Store the start value of dots, computed from t4, the sum of their x. */
 .macro pack_start token, place
     mul t4, t4, start_factor
     add t4, t4, start_of_dots

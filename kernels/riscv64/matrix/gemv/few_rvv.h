@@ -1,15 +1,15 @@
 /* gemv of TQ2_0, Q2_0 and Q1_0 for RVV, at any VLEN.
  *
  * A lane is a byte of weights: 4 columns of 8 rows, then the next 4 columns. x of a block is spread
- * on the stack in the same order, once for up to 128 rows, and each load of it serves two groups of 8
- * rows. Fields are masked but not shifted, so their int16 sums are multiples of the
- * field's weight; a shift divides by this weight before the field of the next lower weight
- * is added. A part with its own scale adds at most 64 products in a lane, 64 * 3 * 128 =
- * 24576. Lanes are folded to 32, the 4 columns of 8 rows; the lanes of all groups are kept
- * on the stack and finished together, as many rows at a time as a vector has lanes.
+ * on the stack in the same order, once for up to 128 rows, and each load of x serves two groups of 8
+ * rows. Fields are masked but not shifted, so their int16 sums are multiples of the field's weight; a
+ * shift divides by this weight before the field of the next lower weight is added. A part with its
+ * own scale adds at most 64 products in a lane, 64 * 3 * 128 = 24576. Lanes are folded to 32, the 4
+ * columns of 8 rows; the lanes of all groups are kept on the stack and finished together, as many
+ * rows at a time as a vector has lanes.
  *
- * A kernel that includes this defines BLOCK_BYTES, PARTS and RUN_BYTES (one field of all), of
- * weights. */
+ * A kernel that includes this defines, for weights, BLOCK_BYTES, PARTS and RUN_BYTES (one field of
+ * all bytes). */
 #ifndef INGOT_KERNELS_RISCV64_FEW_RVV_H
 #define INGOT_KERNELS_RISCV64_FEW_RVV_H
 
@@ -23,9 +23,9 @@
 #define row_bytes a5   /* bytes of one group of 8 rows */
 #define mask a7        /* of a field */
 #define sign_bits a7   /* F16_SIGN_MAGNITUDE, at the end of a block */
-#define group t0       /* two of them are multiplied at once */
+#define group t0       /* two groups are multiplied at once */
 #define at_a t1
-#define n_rows t1      /* at the end of a block: rows that are finished together */
+#define n_rows t1      /* at the end of a block: the number of rows finished together */
 #define x_at t2
 #define n_pairs t2     /* ... twice as many */
 #define at_b t3
@@ -265,8 +265,8 @@
 .endm
 
 /* y = fma((float)isum, scale * x.d, y) for n rows from group on, part \part, with lanes from slot
- * on. Bits of Q1_0 (\bits) count twice. If there are
- * several parts, their sums fit int16: 64 * 3 * 128. */
+ * on. If \bits (Q1_0), the bits count twice. If there are several parts, their sums fit int16: 64 *
+ * 3 * 128. */
 .macro finish part, bits
     addi temp, slot, (\part) * SLOTS_BYTES - 1536
     vsetvli zero, n_pairs, e32, m8, ta, ma
@@ -358,8 +358,8 @@
 .Lwide\@:
 .endm
 
-/* max_rows, the rows that finish_tile takes at a time, and the offsets of their scales from the
- * first group's. */
+/* Set max_rows, the number of rows that finish_tile takes at a time, and store the offsets of their
+ * scales from those of the first group. */
 .macro measure_finish
     li temp, TILE
     vsetvli max_rows, zero, e32, m4, ta, ma
@@ -397,7 +397,7 @@
     store_sums 3
 .endm
 
-/* Fields of higher weight come first: the sum of 4 in a lane is at most 64 * 128 * 4. */
+/* Fields of higher weight come first: the sum of weight 4 in a lane is at most 64 * 128 * 4. */
 .macro groups_q1
     first_pass 3 * RUN_BYTES, vand.vi, 8
     shift_sums 1
@@ -452,7 +452,7 @@
     add slot, slot, sp
     mv left, tile_rows
 .Lpair:
-    mv group_b, group                  /* the last group may be alone */
+    mv group_b, group                  /* the last group may have no second group */
     li temp, 8
     bleu left, temp, .Lalone
     add group_b, group, row_bytes

@@ -14,7 +14,7 @@
 #define UNIT 32
 #define SCALED 32 /* columns of a scale */
 #define OFFSET 8
-#define WITH_OFFSET 3 /* log2 of OFFSET if it is not part of q, else 0 */
+#define WITH_OFFSET 3 /* log2 of OFFSET, or 0 if q already includes it */
 #define PLACES 2
 #include "kernels/riscv64/matrix/gemv_k_rv64gc.h"
 

@@ -16,7 +16,7 @@
  * sub-blocks' activations, which are spread over the lanes once for both groups.
  *
  * VLEN 128 takes one chunk per step, longer vectors two: lanes 32 and up hold the next chunk. At
- * VLEN 256 the broadcasts of 64 columns fit 16 registers and serve up to 8 groups, whose integer
+ * VLEN 256, the broadcasts of 64 columns fit 16 registers; they serve up to 8 groups, whose integer
  * sums are kept on the stack. Instructions per 8 rows and 32 columns: 52 at VLEN 128 for 16 rows or
  * more, 31 at 256 in tiles of 8 groups, else 44. */
 
@@ -59,7 +59,7 @@
 #define scales_from scales0
 #define mins_at scales1
 #define n_groups s2    /* of the tile */
-#define tile_block s3  /* the block of the tile's first group */
+#define tile_block s3  /* points to the block of the tile's first group */
 #define isum_at s4
 #define groups_left s5
 #define y_at s6
@@ -324,7 +324,7 @@
     vwmaccsu.vv v28, \high1, v18
 .endm
 
-/* Add the two sub-blocks at quants_from of the group to its integer sums; then move to the next
+/* Add the group's two sub-blocks at quants_from to its integer sums, and move to the next
  * group. */
 .macro tile_sub_blocks
     add temp, group_at, quants_from

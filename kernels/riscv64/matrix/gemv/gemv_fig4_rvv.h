@@ -1,9 +1,9 @@
-/* The RVV gemv of FIG4; gemv_table_rvv.h has what it shares with the other tables. An integer sum covers 128 columns, half a
- * block of x.
+/* The RVV gemv of FIG4; gemv_table_rvv.h has the code that all gemvs with tables share. An integer sum covers 128 columns,
+ * half a block of x.
  *
  * If no value lies beyond +-TABLE_NARROW, as in the packer's tables, an int16 holds 8 products, 8 * 31 * 128
- * = 31744. At VLEN 256 this covers all of 128 columns; at 128 it covers half of them, and the other half is
- * kept on the stack until both are widened. A wider table is widened to int32 after two products. */
+ * = 31744. At VLEN 256 this suffices for all 128 columns; at 128 for half of them, and sums of the other
+ * half wait on the stack. A wider table needs int32 sums after two products. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_FIG4_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMV_FIG4_RVV_H
 
@@ -18,7 +18,7 @@
 #define SPREAD_BYTES (8 * FIG4_COLS)
 #define STACK_BYTES (SPREAD_BYTES + 128)
 
-/* act_end: if the number of blocks is odd, it is after the first half of x's last block. */
+/* If the number of blocks is odd, act_end is after the first half of x's last block. */
 .macro measure_fig4
     srli temp, cols, FIG4_COLS_LOG2
     li row_bytes, FIG4_BYTES

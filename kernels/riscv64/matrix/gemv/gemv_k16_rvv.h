@@ -6,13 +6,13 @@
  * 64 columns are two sets of 32. A chunk of 32 bytes holds bits of 4 columns and 8
  * rows of both sets; the 4 activations of a chunk are one 32-bit word, broadcast over
  * the 8 rows. Products of 16 columns stay in int16: 4 * 31 * 128 = 15872 in a lane,
- * twice that after the first fold. The two sets are then placed next to each other in
- * one register group, so that one fold by narrowing shifts serves both. VLEN 128
- * takes one chunk per step, longer vectors two: lanes 32 and up hold the next chunk.
+ * and twice as much after the first fold. The two sets are then placed next to each other in one
+ * register group, so that one fold by narrowing shifts serves both. VLEN 128 takes one chunk per
+ * step, longer vectors two: lanes 32 and up hold the next chunk.
  *
- * A kernel that includes this defines begin_pairs (bytes_at, bits_at, scales_at of a block, and its
- * shifts), values (of packed and bits: of the first set to even, of the second to odd), load_scales
- * (of both sets' sub-blocks \half, int16 to v22), next_pair (on by 64 columns) and finish_block. */
+ * A kernel that includes this defines begin_pairs (sets bytes_at, bits_at, scales_at and shifts),
+ * values (unpacks both sets to even and odd), load_scales (loads int16 scales of both sets'
+ * sub-blocks \half to v22), next_pair (advances by 64 columns) and finish_block. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_K16_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMV_K16_RVV_H
 
@@ -21,7 +21,7 @@
 #define act_start a2
 #define rows_left a3
 #define cols a4
-#define pairs_left a4  /* when cols is no longer needed */
+#define pairs_left a4  /* replaces cols, which is no longer needed then */
 #define ahead a5
 #define act_end a6
 #define act a7

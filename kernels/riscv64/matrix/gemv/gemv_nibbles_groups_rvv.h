@@ -13,7 +13,7 @@
 #define act_end a6
 #define act a7
 #define group t0
-#define tile_block t1  /* the block of the tile's first group */
+#define tile_block t1  /* points to the block of the tile's first group */
 #define out t2
 #define bias t3        /* BIAS times x.sum */
 #define sets_left t4
@@ -82,7 +82,7 @@
 .endm
 
 #ifdef HIGH_AT
-/* int16 lanes += 16 times the fifth bits * x: bit k of the 32 bytes at high_at by word k of x. */
+/* int16 lanes += 16 * fifth bits * x: bit k of the 32 bytes at high_at times word k of x. */
 .macro add_fifths lanes, bits, scratch, x0, x1, x2, x3, x4, x5, x6, x7, lmul
     li temp, 32
     vsetvli zero, temp, e8, \lmul, ta, ma
@@ -287,7 +287,7 @@
 
 #define sums v16       /* m2 */
 #define dots v24       /* m4, int16; later m2, int32 */
-#define scales v26     /* m2, the upper half of dots when dots are no longer needed */
+#define scales v26     /* m2, the upper half of dots, which are no longer needed */
 #define packed v28     /* m2 */
 #define nibbles v30    /* m2 */
 #define nibbles_1 v31

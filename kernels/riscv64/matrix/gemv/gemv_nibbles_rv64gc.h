@@ -1,6 +1,6 @@
 /* Shared by the gemvs of Q4_0, Q4_1, Q5_0 and Q5_1 without vectors. A kernel that includes this defines
- * BLOCK_BYTES and QUANTS_AT, of a group's block; HIGH_AT, of the fifth bits, and
- * MINS_AT, of the minima, if there are any; and BIAS_LOG2 if there are no minima.
+ * BLOCK_BYTES and QUANTS_AT for a group's block; HIGH_AT if there are fifth bits; MINS_AT if there
+ * are minima, else BIAS_LOG2.
  *
  * a0 y, a1 w, a2 x, a3 rows, a4 cols. Clobbers a0-a7, t0-t6, ft0-ft10, fa0-fa7; saves s0-s11 and ra in a
  * frame of 7168 bytes.
@@ -12,8 +12,8 @@
  * Over 16 columns every coefficient stays within 16 * 15 * 128 = 30720. So for each pair
  * of rows, one register sums the products of a block's low nibbles, another those of its
  * high nibbles. 2^15 and 2^47 are added once: they make the parts below B and B^3 positive,
- * so that shifts read the coefficients exactly. Fifth bits are multiplied separately by the
- * same x, all 32 columns in one register (32 * 128 = 4096), and count 16 times.
+ * so that shifts read the coefficients exactly. Fifth bits are multiplied separately by the same x.
+ * One register sums all 32 columns (32 * 128 = 4096), which count 16 times.
  *
  * segments_rv64gc.h has the loops, and keeps the pairs x2 + x0 B of 1536 columns; making them each time
  * would cost 6 instructions more. */

@@ -1,6 +1,6 @@
 /* Shared by the RVV gemvs of Q4_0, Q4_1, Q5_0 and Q5_1, which differ in what a block has in addition to nibbles.
- * A kernel that includes this defines BLOCK_BYTES and QUANTS_AT, of a group's block; HIGH_AT, of the fifth bits,
- * and MINS_AT, of the minima, where there are any; and BIAS_LOG2 where there are no minima.
+ * A kernel that includes this defines BLOCK_BYTES and QUANTS_AT for a group's block; HIGH_AT if there are fifth
+ * bits; MINS_AT if there are minima, else BIAS_LOG2.
  *
  * a0 y, a1 w, a2 x, a3 rows, a4 cols, a5 ahead. Clobbers a0, a1, a3-a7, t0-t6, ft0-ft2, every
  * vector register; 624 bytes of stack.

@@ -39,8 +39,8 @@
     bne temp, temp_1, .Lspread
 .endm
 
-/* -32 times the sums of a column of a sub-block's four chunks, minus 2 for columns 0 and 2: sums of
- * 8 products of q - 32 and x are then in -32514 .. 32766. */
+/* - For each column of a sub-block's four chunks, 32 times the sum of x, minus 2 for columns 0 and
+ * 2: sums of 8 products of q - 32 and x are then in -32514 .. 32766. */
 .macro find_biases
     vsetivli zero, 16, e32, m4, ta, ma
     vlse32.v v0, (act), sixteen        /* chunk 0 of all 16 sub-blocks */
@@ -163,7 +163,7 @@
     addi act, act, Q8K_BYTES
     bne act, act_end, .Lblock_128
 .Lnext_128:
-    slli temp, row_bytes, 4            /* TILE_128 / 8 groups, or registers no longer needed */
+    slli temp, row_bytes, 4            /* TILE_128 / 8 groups; not used after the last tile */
     add group, group, temp
     slli temp, tile_rows, 2
     add dst, dst, temp

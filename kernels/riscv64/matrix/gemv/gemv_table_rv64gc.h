@@ -50,7 +50,7 @@
     add \to3, \to3, part3
 .endm
 
-/* Add 32 columns to the sums; quants advances, act only in part. */
+/* Add 32 columns to the sums. quants advances past them, act only past a part. */
 .macro run
     addi quants_end, quants, GROUP_ROWS*BLOCK_COLS/2
 .Lchunk:
@@ -67,7 +67,7 @@
     bne quants, quants_end, .Lchunk
 .endm
 
-/* act_end of FIG4: if the number of blocks is odd, it is after the first half of x's last block. */
+/* If the number of FIG4's blocks is odd, act_end is after the first half of x's last block. */
 .macro find_end temp, bytes
     srli \temp, act_end, FIG4_COLS_LOG2
     srli act_end, \temp, 1

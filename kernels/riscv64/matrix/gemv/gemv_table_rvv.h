@@ -39,17 +39,17 @@
 #define nibbles v8     /* m2 */
 #define values v10     /* m2 */
 #define wide v12       /* m4, int16 */
-#define folded v12     /* m4, int32, when products are no longer needed */
+#define folded v12     /* m4, int32, used after products */
 #define sums v16       /* m2, y of 8 rows */
 #define scales v18     /* m2, of the rows */
 #define scaled v20     /* m2 */
 #define scales_f16 v22 /* m1 */
-#define other_half v0  /* m4, when x is no longer needed */
+#define other_half v0  /* m4, used after x */
 #define dots v24       /* m8, int32 */
 
 /* Tiles. */
 #define tile_rows s0
-#define tile_block s1  /* the block of the tile's first group */
+#define tile_block s1  /* points to the block of the tile's first group */
 #define out s2
 #define left s3        /* rows of the tile */
 #define rows_now s4    /* of the group */

@@ -13,7 +13,7 @@
 
 #define copied v24     /* m8 */
 
-/* The fp16 scales of eight rows. */
+/* Copy the fp16 scales of eight rows. */
 .macro copy_scales
     ld temp, 0(weights)
     ld temp2, 8(weights)
@@ -23,7 +23,7 @@
     addi out, out, 16
 .endm
 
-/* A multiple of 128 bytes. */
+/* Copy a multiple of 128 bytes. */
 .macro copy_bytes bytes
     vsetvli zero, run, e8, m8, ta, ma
     .rept (\bytes) / 128
@@ -34,8 +34,8 @@
     .endr
 .endm
 
-/* \scales = the nibbles in \scales with two more bits above them, which are in \upper at places 4 and 5, there or after the instruction
- * \shift, minus 32. The file names the registers shifted, six_bits (0x30) and least (-32) before it includes this. */
+/* \scales = (the nibbles in \scales with two more bits above them) - 32. The two bits are bits 4 and 5 of \upper, or of shifted after
+ * the instruction \shift. The file names the registers shifted, six_bits (0x30) and least (-32) before it includes this. */
 .macro join scales, upper, shift:vararg
     .ifnb \shift
     \shift

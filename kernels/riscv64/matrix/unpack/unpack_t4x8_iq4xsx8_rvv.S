@@ -2,7 +2,7 @@
  *
  * a0 y, a1 w, a2 blocks left. Clobbers a0-a2, t0, t1, t3-t5, ft0, v0-v6, v8-v19, v24-v31.
  *
- * A scale of -32 to 31 as fp16: as a float times 2^-112, whose upper bits are those of the fp16 without its sign. 134 instructions a block. */
+ * A scale of -32 to 31 becomes fp16 as a float times 2^-112, whose upper bits are the fp16's without its sign. 134 instructions a block. */
 #define six_bits t3
 #define least t4
 #define sign_bit t5

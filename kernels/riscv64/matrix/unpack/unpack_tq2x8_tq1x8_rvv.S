@@ -2,9 +2,9 @@
  *
  * a0 y, a1 w, a2 blocks left. Clobbers a0-a7, t1-t6, v0-v19.
  *
- * A byte times 3^n, of 16 bits, has in its upper byte the number of its first n digits (kernels/ref/unpack.c). The 96 places of fifth
- * digits are taken as many at a time as four registers hold: 48 to 64 at VLEN 128, all of them from 256 on: 176 and 102
- * instructions a block. */
+ * The upper byte of a byte times 3^n is the number that the first n digits form (kernels/ref/unpack.c). The 96 places of fifth
+ * digits are taken in parts that four registers hold: 48 to 64 at VLEN 128, all 96 from 256 on. A block takes 176 and 102
+ * instructions. */
 #include "kernels/riscv64/matrix/unpack/unpack_rvv.h"
 
 #define places_left a3
@@ -25,7 +25,7 @@
 #define sum v12
 #define fifths v16
 
-/* The first four digits of the bytes at \at, to the same place of the result. */
+/* Unpack the first four digits of the bytes at \at to the same place of the result. */
 .macro four_digits at, place
     vle8.v digits, (\at)
     vmulhu.vx whole, digits, times81
