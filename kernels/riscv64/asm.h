@@ -1,7 +1,7 @@
 /* Macros of the riscv64 kernels: func and endfunc frame a function. LP64D:
  * arguments are in a0-a7 and fa0-fa7. t0-t6, ft0-ft11, all vector
  * registers, vl and vtype are free, because no call preserves them; gp and
- * tp are not used. core_fp_init() set frm to nearest even when the core started. */
+ * tp are not used. frm is nearest even, as set when the core started. */
 #ifndef INGOT_KERNELS_RISCV64_ASM_H
 #define INGOT_KERNELS_RISCV64_ASM_H
 

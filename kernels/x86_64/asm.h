@@ -1,8 +1,8 @@
 // Macros that the x86-64 kernels share. Intel syntax, destination first. AVX2, FMA and F16C are
 // required; the System V ABI's red zone is used where stated.
 //
-// Two ymm registers hold the contract's 16 lanes, 0-7 and 8-15, or one zmm. Macros take
-// vector registers by number, because a macro needs both the xmm and the ymm of a register.
+// The contract's 16 lanes are in two ymm registers (0-7 and 8-15) or in one zmm. Macros take vector
+// registers by number, because a macro needs both the xmm and the ymm of a register.
 //
 // Cycles and times in the heads of the kernels were measured on Zen 4 at 3.66
 // GHz, by the native run of make bench-kernels, with data in the caches.
@@ -58,7 +58,7 @@
 .endm
 
 // 16 words of ones, then 16 of zeros: a window of 16 words that starts at 16 - n is a mask of n
-// lanes. The program has only one copy, even if many files include this one.
+// lanes. The program has one copy, even if several files include this one.
     .section .rodata.kernels_lane_masks, "aG", @progbits, kernels_lane_masks, comdat
     .p2align 6
     .weak   kernels_lane_masks
@@ -162,7 +162,7 @@ kernels_lane_masks:
 
     .section .note.GNU-stack, "", @progbits
 
-// Prefetch `bytes` at `at` to the second cache: a part of a block that the gemv uses later.
+// Prefetch `bytes` at `at` to the second cache: a part of a later block of the gemv.
 .macro fetch_lines at, bytes
     .set    line_at, 0
     .rept   (\bytes + 63) / 64

@@ -4,10 +4,10 @@
 // rax mask, then scale of a position  r10 v of a position  r11 s of a position
 // rbx positions left  rbp bytes of a row of v  r12-r14 multiples of r9  r15 o
 // zmm0-zmm15 outputs, zmm16-zmm19 values, zmm20 a factor or weight, zmm21, zmm22 scales
-// k1-k4 which of 64 dimensions there are
+// k1-k4 masks of the existing ones of 64 dimensions
 //
 // Takes 8 queries by 32 dimensions, or 4 or fewer by 64: 16 chains of fma. Dimensions beyond d are
-// masked. Zen 4 has one fma per cycle. A prompt reaches 0.99 with fp16, and 0.66 with int8, whose
+// masked. Zen 4 has one fma per cycle. With a prompt, fp16 reaches 0.99, and int8 0.66, because its
 // weights need one more product. The next tile is prefetched meanwhile, as in score_f32_f16_avx2.S.
 #ifndef INGOT_KERNELS_X86_64_ACCUMULATE_AVX512_H
 #define INGOT_KERNELS_X86_64_ACCUMULATE_AVX512_H
@@ -119,7 +119,7 @@
     mov     out, outs
     .ifc \type, q8
     mov     [rsp + SCALES], values
-    lea     value, [values + 2*stride]  // skip KV_TILE scales for 32 dimensions
+    lea     value, [values + 2*stride]  // skip the KV_TILE scales of 32 dimensions
     mov     [rsp + VALUES], value
     .else
     mov     [rsp + VALUES], values

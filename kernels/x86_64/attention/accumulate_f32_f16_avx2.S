@@ -10,8 +10,8 @@
 //
 // Takes 4 queries (3, 2, 1 at the end) by 16 dimensions: a position's values are converted
 // once for all of them. A position takes 8 fma, 4 broadcasts and 2 conversions: 4.6
-// cycles. The last d % 16 dimensions (no model has any) are computed in eights, one
-// query at a time. The next tile is prefetched meanwhile, as in score_f32_f16_avx2.S.
+// cycles. The last d % 16 dimensions, of which models have none, are computed in eights, one query
+// at a time. The next tile is prefetched meanwhile, as in score_f32_f16_avx2.S.
 #include "kernels/x86_64/attention/attention.h"
 
 #define values rdx
@@ -78,7 +78,7 @@
     vcvtph2ps ymm8, xmm8
 .endm
 
-// Compute eight dimensions of one query, or those in the mask, from out and column on.
+// Compute eight dimensions of one query, or those that the mask selects, from out and column on.
 .macro accumulate_eight load
     vbroadcastss ymm10, dword ptr [rows + SCORE_ROW_FACTOR]
     vmaskmovps ymm0, ymm11, [out]

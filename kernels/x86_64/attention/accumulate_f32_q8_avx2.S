@@ -39,7 +39,7 @@
     mov     scale, column
     shr     scale, 5
     lea     scale, [scales + 4*scale]
-    lea     value, [scales + 2*stride] // after KV_TILE scales for 32 dimensions
+    lea     value, [scales + 2*stride] // values follow KV_TILE scales for each 32 dimensions
     add     value, column
     mov     weight, rows
     mov     positions_left, n_positions

@@ -5,13 +5,13 @@
 #include "kernels/blocks.h"
 #include "kernels/x86_64/asm.h"
 
-    .altmacro                       // enables %(register number) in arguments of macros
+    .altmacro                       // allows %(register number) in arguments of macros
 
 // The size in bytes of one dimension of a tile of fp16 keys.
 #define KEY_BYTES (2 * KV_TILE)
 
 // Call body n for n queries at a time (4, 3, 2 or 1), n_q in all. The body advances
-// its pointers to the next query. With first_most 8, the first calls take 8 at a time.
+// its pointers to the next query. If first_most is 8, the first calls take 8 at a time.
 .macro for_queries n_q, first_most, body
     .if \first_most == 8
     sub     \n_q, 8
@@ -59,7 +59,7 @@
     lea     stride7, [stride + 2*stride3]
 .endm
 
-// op [row a (0 to 7) from base on, at bytes into it] after: op is the text before the address.
+// Do op (the text before the address) with byte `at` of row a (0 to 7) from base on.
 .macro at_row op, a, base, at=0, after
     .if \a == 0
     \op     [\base + \at] \after
@@ -80,7 +80,7 @@
     .endif
 .endm
 
-// For n_q queries a, run op a, chunk (if given), and the query's pair of registers from `first` on.
+// For each query a, run op with a, chunk (if given), and its two registers, from `first` on.
 .macro for_pairs n_q, first, op, chunk
     .irp    a, 0, 1, 2, 3
     .if \a < \n_q
@@ -93,7 +93,7 @@
     .endr
 .endm
 
-// Names that the accumulating kernels share: o, current o, s.
+// Names that the accumulating kernels share: o, the current o, and s.
 #define outs rdi
 #define out r15
 #define rows rsi

@@ -51,7 +51,7 @@ func online_softmax_f32_avx2
     xor     position_32, position_32
     test    whole, whole
     jz      3f
-2:                                  // the first operand of vmaxps may be NaN, the second not
+2:                                  // vmaxps: the first operand may be NaN, the second may not
     vmovaps ymm2, [row + position]
     vmovaps ymm3, [row + position + 32]
     add     position, 64

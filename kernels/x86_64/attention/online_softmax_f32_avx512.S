@@ -34,7 +34,7 @@ func online_softmax_f32_avx512
     vblendmps zmm2{k3}, minus_infinity, [row + 128]
     vblendmps zmm3{k4}, minus_infinity, [row + 192]
     vmovss  xmm8, dword ptr [row + SCORE_ROW_MAX]
-    vmaxps  zmm4, zmm0, minus_infinity // NaN becomes minus infinity, the second operand
+    vmaxps  zmm4, zmm0, minus_infinity // a NaN becomes the second operand, minus infinity
     vmaxps  zmm5, zmm1, minus_infinity
     vmaxps  zmm4, zmm2, zmm4
     vmaxps  zmm5, zmm3, zmm5

@@ -6,11 +6,11 @@
 // Clobbers rax, rcx, rdi, rsi, r8-r11, ymm0-ymm10.
 //
 // Takes 4 queries (3, 2, 1 at the end) by 16 positions: a dimension's keys are converted
-// once for all of them. A dimension takes 8 fma, 4 broadcasts and 2 conversions: 4.6
-// cycles, because the chains hide each other's latency. Hardware does not prefetch
-// a stride of 128 bytes. The next tile usually follows this one, so its lines are
-// prefetched here: decode rises from 270 to 325 tokens per second after 400 tokens
-// (Zen 4, SmolLM2-135M in Q4_0). Prefetching the current tile gains nothing.
+// once for all of them. A dimension takes 8 fma, 4 broadcasts and 2 conversions, 4.6 cycles,
+// because chains hide each other's latency. Hardware does not prefetch a stride of 128 bytes. The
+// next tile usually follows this one, so its lines are prefetched here: decode rises from 270 to
+// 325 tokens per second after 400 tokens (Zen 4, SmolLM2-135M in Q4_0). Prefetching the current
+// tile gains nothing.
 #include "kernels/x86_64/attention/score_f16.h"
 
 .macro zero_pair a, low, high
@@ -29,7 +29,7 @@
     vmovups [scores + 2*position + SCORE_ROW_BYTES * \a + 32], ymm\high
 .endm
 
-// Compute the next n_q queries over all positions.
+// Compute the scores of the next n_q queries at all positions.
 .macro score_queries n_q
     xor     position_32, position_32
 .Lpositions\@:

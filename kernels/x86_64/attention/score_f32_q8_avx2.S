@@ -13,7 +13,7 @@
 // for 128 products. The next tile is prefetched meanwhile, as in score_f32_f16_avx2.S.
 #include "kernels/x86_64/attention/score_q8.h"
 
-// Widen the bytes of ymm from to words: even ones to ymm even, odd ones in place.
+// Widen the bytes of ymm `from` to words: even bytes to ymm `even`, odd bytes in place.
 .macro part_bytes from, even
     vpsllw  ymm\even, ymm\from, 8
     vpsraw  ymm\from, ymm\from, 8
@@ -52,7 +52,7 @@
     vmovups [scores + position + SCORE_ROW_BYTES * \a], ymm\score
 .endm
 
-// Compute the next n_q queries over all positions.
+// Compute the scores of the next n_q queries at all positions.
 .macro score_queries n_q
     xor     position_32, position_32
     lea     blocks_end, [queries + stride]

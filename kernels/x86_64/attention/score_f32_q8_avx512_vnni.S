@@ -51,7 +51,7 @@
     vmovups [scores + position + SCORE_ROW_BYTES * \a + 64], zmm\high
 .endm
 
-// Compute the next n_q queries over all positions.
+// Compute the scores of the next n_q queries at all positions.
 .macro score_queries n_q
     xor     position_32, position_32
     lea     blocks_end, [queries + stride]

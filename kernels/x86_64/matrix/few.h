@@ -1,6 +1,6 @@
-// The gemvs and gemms of TQ2_0, Q2_0 and Q1_0 with AVX2 or, if FEW_VNNI is defined, with VNNI. VNNI has
-// the VEX coding with FEW_VEX, for processors without AVX-512, else it is AVX-512 VNNI on 256-bit
-// vectors. A kernel that includes this defines PARTS, the number of parts of a block that have a scale.
+// The gemvs and gemms of TQ2_0, Q2_0 and Q1_0 with AVX2 or, if FEW_VNNI is defined, with VNNI. With
+// FEW_VEX, VNNI has the VEX coding, for processors without AVX-512; else it is AVX-512 VNNI on 256-bit
+// vectors. A kernel that includes this defines PARTS: how many parts of a block have a scale.
 //
 // gemv: registers of the loops: gemv_rows.h; ymm2-ymm5 sums, of two bits a field of 64 columns each,
 // of one bit ymm2 and ymm4 the first part, ymm3 and ymm5 the second; ymm6 weights; ymm7, ymm8 scratch; ymm14 ones; ymm15 mask
@@ -69,7 +69,7 @@
     few_bit ymm5, \c, 7
 .endm
 
-// Store sums of x in the red zone: of 64 columns at 0, 4, 16, 20; of 128 at 0 and 16; of 256 at 0.
+// Store the sums of x to the red zone: over 64 columns at 0, 4, 16, 20; 128 at 0, 16; 256 at 0.
 .macro few_sums
     vpcmpeqw ymm14, ymm14, ymm14
     vpsrlw  ymm14, ymm14, 15

@@ -7,9 +7,9 @@
 #include "kernels/x86_64/asm.h"
 
 // rdi y  rsi x  rdx tokens left  rcx columns, then blocks of a token  rax scratch
-// r8 blocks left  r9-r11 bytes from the first token of four to the others, 0 where there is none
-// ymm0-ymm7 columns, sums and scales  ymm13-ymm15 of tokens 1 to 3: all ones, zeros where there is
-// none
+// r8 blocks left  r9-r11 bytes from the first token of four to the others, 0 for a missing token
+// ymm0-ymm7 columns, sums and scales  ymm13-ymm15 of tokens 1 to 3: all ones, or zeros if the token
+// is missing
 // Clobbers rax, rcx, rdx, rsi, rdi, r8-r11, ymm0-ymm7, ymm13-ymm15.
 #define out rdi
 #define tokens rsi
@@ -89,7 +89,7 @@
     vpunpckldq xmm2, xmm2, xmm3
 .endm
 
-// body: a block. columns: log2 of those in a block.
+// body: a block. `columns` is log2 of the columns in a block.
 .macro interleave name, body, columns, x_bytes, y_bytes
 func \name
     shr     n_blocks, \columns

@@ -1,5 +1,5 @@
 // The K formats with AVX2 or, if AVX_VNNI is defined as in tiles_avx2.h, with AVX-VNNI: 8 rows by 4 tokens
-// (gemm) or by 1 (gemv), from one body.
+// (gemm) or by 1 (gemv), with the same code.
 //
 // Registers and loops: tiles_avx2.h; r15 sums.
 // ymm4-ymm7 scaled sums of a block  ymm8-ymm11 sums of a sub-block, in int16 by AVX2, then those of
@@ -9,8 +9,8 @@
 //
 // Weights stay unsigned for vpmaddubsw and vpdpbusd. An int16 adds as many chunks of a sub-block as fit;
 // vpmaddwd with the sub-block's scale in both halves of a lane widens them to
-// 32 bits. The sum of the minima, or of the bias of unsigned weights (32),
-// takes one vpmaddwd for two sub-blocks. With one token, memory is the limit.
+// 32 bits. Minima, or the bias of unsigned weights (32), are multiplied by sums of x with one
+// vpmaddwd for two sub-blocks. With one token, memory is the limit.
 #ifndef INGOT_KERNELS_X86_64_K_AVX2_H
 #define INGOT_KERNELS_X86_64_K_AVX2_H
 
@@ -37,7 +37,7 @@
 kernels_avx2_k:                     // copies a byte of each row to both int16 of its lane
     .byte   0, 128, 0, 128, 1, 128, 1, 128, 2, 128, 2, 128, 3, 128, 3, 128
     .byte   4, 128, 4, 128, 5, 128, 5, 128, 6, 128, 6, 128, 7, 128, 7, 128
-    // the same to the high bytes, so that vpsraw extends the sign
+    // the same, but to the high bytes, so that vpsraw extends the sign
     .byte   128, 0, 128, 0, 128, 1, 128, 1, 128, 2, 128, 2, 128, 3, 128, 3
     .byte   128, 4, 128, 4, 128, 5, 128, 5, 128, 6, 128, 6, 128, 7, 128, 7
     // bytes r and r + 8 to the two int16 of row r
@@ -95,8 +95,8 @@ kernels_avx2_k:                     // copies a byte of each row to both int16 o
 .endm
 
 // The same for a sum that fits an int16, the lower half of its
-// lane. vpmulld and an addition would be two or three times the
-// work, and would add their latency to a chain twice as long.
+// lane. vpmulld and an addition would take two or three times the work, and would add their
+// latencies to the chain.
 .macro scale_short_token sum, total, scale, begin
     .if \begin
     vpmaddwd ymm\total, ymm\sum, ymm\scale
@@ -157,8 +157,8 @@ kernels_avx2_k:                     // copies a byte of each row to both int16 o
 
 #endif
 
-// Multiply chunk `chunk` of the block by each token. Tokens are 4 bytes apart, chunks 4 for one
-// token and 16 for four.
+// Multiply chunk `chunk` of the block by each token. Tokens are 4 bytes apart; chunks are 4 bytes
+// apart with one token, and 16 with four.
 .macro multiply_tokens n, chunk, begin
     .irp    t, 0, 1, 2, 3
     .if \t < \n
@@ -286,7 +286,7 @@ kernels_avx2_k:                     // copies a byte of each row to both int16 o
     vfmadd231ps ymm\t, ymm\sum, ymm14
 .endm
 
-// shift: adding 2^shift makes a weight unsigned.
+// Adding 2^shift makes a weight unsigned.
 .macro finish_biases n, scale, shift
     .irp    p, 0, 1, 2, 3, 4, 5, 6, 7
     biases_k36 \n, \p
@@ -305,7 +305,7 @@ kernels_avx2_k:                     // copies a byte of each row to both int16 o
     gemm_tiles \name, <\body 4, Q8KX4_SCALE>, 8, \block_bytes, Q8KX4_BYTES, FRAME
 .endm
 
-#define ahead y_stride // for a gemv, whose y has no next row
+#define ahead y_stride // free in a gemv, which has one row of y
 
 // Compute one token, and prefetch a later block of weights like gemv_rows.h.
 .macro block_of_one body, block_bytes

@@ -42,8 +42,8 @@
     .endr
 .endm
 
-// One token leaves registers free, so loaded bytes are unpacked for all four groups of 32 columns
-// of a half that share them. ymm1 two bits of each, ymm12 nibbles, ymm13 bits 4 and 5.
+// With one token, registers are free, so loaded bytes are unpacked for all four groups of 32
+// columns that share them. ymm1 two bits of each, ymm12 nibbles, ymm13 bits 4 and 5.
 .macro part_one_q6k half, s, c
     .if \s % 2
     vpsrlw  ymm2, ymm12, 4

@@ -9,7 +9,7 @@
 #include "kernels/blocks.h"
 #include "kernels/x86_64/asm.h"
 
-    .altmacro                       // %(register number) in the arguments of macros
+    .altmacro                       // allows %(register number) in arguments of macros
 
 #define out rdi
 #define vector rsi
@@ -19,7 +19,7 @@
 #define F32_127 0x42fe0000
 #define NOT_LESS 0x1d               /* of vcmpps, quietly */
 
-// Every word of xmm reg = the greatest of ymm reg. Destroys ymm other.
+// Every word of xmm reg = the greatest word of ymm reg. Destroys ymm other.
 .macro spread_max reg, other
     vextractf128 xmm\other, ymm\reg, 1
     vmaxps  xmm\reg, xmm\reg, xmm\other

@@ -6,7 +6,7 @@
 // Clobbers rax, rdx, rdi, rsi, zmm0-zmm7, zmm26-zmm31, k1.
 //
 // A step takes two blocks of 32, the low and the high half of a vector.
-// vpsadbw sums the bytes, made unsigned. 576 elements take 96 ns on Zen 4.
+// vpsadbw sums the bytes after they are made unsigned. 576 elements take 96 ns on Zen 4.
 #include "kernels/x86_64/matrix/quantize.h"
 
 // n: blocks, 2 or 1.

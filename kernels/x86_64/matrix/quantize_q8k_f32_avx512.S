@@ -6,9 +6,9 @@
 // zmm27-zmm31 as in quantize.h  k1
 // Clobbers rax, rdx, rdi, rsi, zmm0-zmm18, zmm20-zmm31, k1.
 //
-// A step takes one block of 256. Finding its max and dividing are one chain
-// of latencies, so the next block's chain is started before this block's
-// values are rounded: 144 ns for 2048 elements instead of 207 (Zen 4).
+// A step takes one block of 256. The search for the maximum and the division are one long chain, so
+// the chain of the next block starts before the values of this block are rounded: 144 ns for 2048
+// elements instead of 207 (Zen 4).
 #include "kernels/x86_64/matrix/quantize.h"
 
     .section .rodata.quantize_q8k_f32_avx512, "a", @progbits

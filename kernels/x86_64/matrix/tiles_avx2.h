@@ -1,4 +1,4 @@
-// The loops of the integer gemms with AVX2, 8 rows by 4 tokens, and of the gemvs of the K formats, by 1.
+// Loops of the integer gemms with AVX2, 8 rows by 4 tokens, and of the K formats' gemvs, 8 rows by 1.
 //
 // rdi y  rsi w  rdx x  rcx group: where the loop over blocks is in w (first the shape)
 // r8 rows left  r9 blocks of a row  r10 bytes from one row of y to the next
@@ -22,7 +22,7 @@
 #include "kernels/blocks.h"
 #include "kernels/x86_64/asm.h"
 
-    .altmacro                       // %(register number) in the arguments of macros
+    .altmacro                       // allows %(register number) in arguments of macros
 
 #define out rdi
 #define weights rsi
@@ -94,7 +94,7 @@
 .Lstored\@:
 .endm
 
-// body: multiplies a block of 8 rows at group by those of n tokens at block and adds to ymm0-ymm3.
+// `body` adds the products of 8 rows' block, at group, and n tokens' block, at block, to ymm0-ymm3.
 .macro multiply_tiles n, body, block_bytes, x_bytes
     test    rows_left, rows_left
     jz      .Ldone\@
@@ -131,8 +131,8 @@
 .Ldone\@:
 .endm
 
-// columns: log2 of those in a block. begin: a macro that runs before the loops, after the frame is
-// set up.
+// `columns` is log2 of the columns in a block. `begin` is a macro that runs before the loops, when
+// the frame is set up.
 .macro gemm_tiles name, body, columns, block_bytes, x_bytes, frame_bytes=0, begin
 func \name
     enter_tiles \frame_bytes

@@ -4,8 +4,8 @@
 // ymm0 values, ymm1 mask of the tail
 // Clobbers rax, rcx, rdx, rdi, rsi, ymm0, ymm1.
 //
-// Takes eight elements per step. The rounding field of the instruction
-// selects nearest even, independent of MXCSR. A step takes 2.1 cycles.
+// Takes eight elements per step. The instruction's rounding field selects nearest even, so MXCSR
+// does not matter. A step takes 2.1 cycles.
 #include "kernels/x86_64/asm.h"
 
 #define out rdi

@@ -3,8 +3,8 @@
 // rdi y  rsi x  rdx n; all are changed  zmm0 values
 // Clobbers rax, rdx, rdi, rsi, zmm0, k1.
 //
-// Takes 16 elements per step. The rounding field of the
-// instruction selects nearest even, independent of MXCSR.
+// Takes 16 elements per step. The instruction's rounding field selects nearest even, so MXCSR does
+// not matter.
 #include "kernels/x86_64/vector/vectors.h"
 
 #define out rdi

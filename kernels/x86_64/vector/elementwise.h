@@ -38,7 +38,7 @@
     advance \v, vector, out
 .endm
 
-// The result of max is the second operand if that is NaN.
+// If x, the second operand of max, is NaN, the result is NaN.
 .macro relu2_step v, tail, y=0, none=8
     apply   vmaxps, \v, \y, \none, vector, \tail
     vmulps  \v\y, \v\y, \v\y

@@ -4,7 +4,7 @@
 
 #include "kernels/x86_64/asm.h"
 
-// Constants as whole vectors of AVX2, so that they are memory operands and need no register. zmm
+// Constants fill whole vectors of AVX2, so they can be memory operands and need no registers. zmm
 // broadcasts their first words: whole vectors would take twice the cycles to load on Zen 4.
     .section .rodata.kernels_exp_table, "aG", @progbits, kernels_exp_table, comdat
     .p2align 6
@@ -41,7 +41,7 @@ kernels_exp_table:
 #define exp_one         kernels_exp_table+352
 #define exp_sign        kernels_exp_table+384
 
-// Apply op to v to, v from and one of the constants.
+// Do op with the registers to and from, of kind v, and one of the constants.
 .macro op_constant op, v, to, from, constant
     .ifc \v, zmm
     \op     zmm\to, zmm\from, dword ptr [rip + \constant]{1to16}
@@ -52,9 +52,9 @@ kernels_exp_table:
 
 // v x = e^x, v ymm or zmm; int, tmp and sum are scratch. If the first operand of max or min is NaN, the result is
 // the second operand: x is the first, so NaN counts as -104. With `rest` it is e^(x - rest), as in exp_sum2_f32.
-// It takes 28 instructions with ymm and 17 with zmm, whose vscalefps multiplies by 2^n with one rounding, as the
-// two steps of ymm do, because the first is exact. On Intel's cores a result that small costs about 100 cycles.
-// So lanes of at most -104, among them all masked lanes, get +0 through mask k7, which the zmm form destroys.
+// It takes 28 instructions with ymm and 17 with zmm. vscalefps multiplies by 2^n with one rounding, as do the
+// two steps of ymm, the first of which is exact. On Intel's cores an underflow takes about 100 cycles. So lanes
+// of at most -104, among them all masked lanes, get +0 through mask k7, which the zmm form destroys.
 .macro exp_lanes v, x, int, tmp, sum, rest
     op_constant vmaxps, \v, \x, \x, exp_least
     op_constant vminps, \v, \x, \x, exp_greatest

@@ -67,7 +67,7 @@
     advance \v, gates, ups, out
 .endm
 
-// max(gate, 0)^2 * up; The result of max is the second operand if that is NaN
+// max(gate, 0)^2 * up. If gate, the second operand of max, is NaN, the result is NaN.
 .macro relu2_mul_step v, tail, y=0, none=8
     apply   vmaxps, \v, \y, \none, gates, \tail
     vmulps  \v\y, \v\y, \v\y

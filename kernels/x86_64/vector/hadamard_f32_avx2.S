@@ -4,8 +4,8 @@
 // ymm0-ymm2 floats, ymm5-ymm7 signs
 // Clobbers rax, rcx, rsi, r8, ymm0-ymm2, ymm5-ymm7.
 //
-// Strides 1, 2 and 4 are within a register; there, a difference
-// is a sum with the second number of the pair negated.
+// Strides 1, 2 and 4 are within a register. There, a difference is computed as a sum in which the
+// pair's second number is negated.
 #include "kernels/x86_64/asm.h"
 
 #define vector rdi

@@ -5,7 +5,7 @@
 // ymm1, ymm2 16 lanes  ymm3, ymm4 values  ymm8 scale  ymm13-ymm15 as in vectors.h
 // Clobbers rax, rcx, rdx, rsi, rdi, r8, ymm0-ymm4, ymm8, ymm13-ymm15.
 //
-// Makes two passes, like rmsnorm_f32_avx2.S.
+// There are two passes, as in rmsnorm_f32_avx2.S.
 #include "kernels/x86_64/vector/elementwise.h"
 
 #define again rcx

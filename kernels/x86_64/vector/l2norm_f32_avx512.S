@@ -5,7 +5,7 @@
 // zmm1 16 lanes  zmm3 values  zmm8 scale
 // Clobbers rax, rcx, rdx, rsi, rdi, r8, zmm0-zmm3, zmm8, k1.
 //
-// Makes two passes, like rmsnorm_f32_avx2.S.
+// There are two passes, as in rmsnorm_f32_avx2.S.
 #include "kernels/x86_64/vector/elementwise.h"
 
 #define again rcx

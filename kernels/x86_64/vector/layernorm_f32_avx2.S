@@ -8,8 +8,8 @@
 // Clobbers rax, rcx, rdx, rsi, rdi, r8-r10, ymm0-ymm8, ymm13-ymm15.
 //
 // Three passes, 16 elements per step; the last reads before it writes, so that y may be
-// x. Beyond the tail, a lane gets +0 added, which does not change it, because no lane
-// is ever -0. The latency of a sum or fma limits the first two passes: 3 or 4 cycles per step.
+// x. +0 is added to lanes beyond the tail, which does not change them, because no lane is ever -0.
+// The latency of a sum or fma limits the first two passes: 3 or 4 cycles per step.
 #include "kernels/x86_64/vector/vectors.h"
 
 #define out rdi

@@ -9,9 +9,9 @@
 // too; rbx is saved.
 //
 // delta makes two passes over a strip of columns, which stays in the first level
-// of cache: the first reads what the state answers for k, the second fades, writes
-// and reads. The second pass fades the state again; the first could have stored
-// it, but a store costs more than a product. mamba2 is only the second pass.
+// of cache: the first computes the state's answer for k, the second decays the state, writes it and
+// computes the output. The second pass decays the state again, because a store in the first pass
+// would cost more than a product. mamba2 is only the second pass.
 #ifndef INGOT_KERNELS_X86_64_STATES_H
 #define INGOT_KERNELS_X86_64_STATES_H
 

@@ -1,5 +1,5 @@
-// Loops over columns, in strips of up to four vectors; the rows of a strip are processed next to
-// each other. The code is the same for AVX2 and AVX-512, as in vectors.h.
+// Loops over columns, in strips of up to four vectors; a strip's parts of successive rows are
+// processed one after the other. The code is the same for AVX2 and AVX-512, as in vectors.h.
 #ifndef INGOT_KERNELS_X86_64_STRIPS_H
 #define INGOT_KERNELS_X86_64_STRIPS_H
 

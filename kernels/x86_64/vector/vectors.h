@@ -1,15 +1,15 @@
 // Loops over vectors, written once for AVX2 (v = ymm: 8 floats per step) and AVX-512 (v = zmm: 16).
 //
-// The body of a step takes v and `tail`. `tail` is empty, or any text for the last,
-// shorter step; then loads fill up with zeros, and stores do not touch memory beyond
-// the end. The mask is ymm15 (AVX2; ymm14 and ymm15 if 16 lanes are two registers)
-// or k1 (AVX-512); AVX2's tail uses ymm13 too. No loop reads or writes beyond n.
+// The body of a step takes v and `tail`. `tail` is empty, or any text in the last, shorter step, in
+// which loads fill up with zeros, and stores do not touch memory beyond the end. The mask is ymm15
+// (AVX2; ymm14 and ymm15 if 16 lanes are two registers) or k1 (AVX-512); AVX2's tail uses ymm13
+// too. No loop reads or writes beyond n.
 #ifndef INGOT_KERNELS_X86_64_VECTORS_H
 #define INGOT_KERNELS_X86_64_VECTORS_H
 
 #include "kernels/x86_64/asm.h"
 
-    .altmacro                       // put < > around an argument with commas or braces
+    .altmacro                       // callers put < > around arguments with commas or braces
 
 // v reg = a vector at `from`.
 .macro load v, reg, from, tail
@@ -47,7 +47,7 @@
     .set    ymm_lanes, 8
     .set    zmm_lanes, 16
 
-// Pointers to floats += a vector.
+// Advance pointers to floats by a vector.
 .macro advance v, pointers:vararg
     .irp    pointer, \pointers
     add     \pointer, 4 * \v\()_lanes

@@ -39,7 +39,7 @@
     bne temp, temp_1, .Lspread
 .endm
 
-/* - For each column of a sub-block's four chunks, 32 times the sum of x, minus 2 for columns 0 and
+/* For each column of a sub-block's four chunks, -32 times the sum of x, minus 2 for columns 0 and
  * 2: sums of 8 products of q - 32 and x are then in -32514 .. 32766. */
 .macro find_biases
     vsetivli zero, 16, e32, m4, ta, ma

@@ -1,15 +1,15 @@
 // Shared by the gemms with AVX-512 VNNI. Sixteen rows at a time: a zmm holds a chunk
 // (8 rows by 4 columns) of one group and, above it, the same chunk of the next
 // group. A 32-bit lane is therefore a row, and vpdpbusd multiplies it by 4 columns
-// of a token, broadcast from memory. Its first factor must be unsigned: nibbles
-// are, and int8 become so by adding 128, which the token's sum corrects.
+// of a token, broadcast from memory. Its first factor must be unsigned: nibbles are, and 128 is
+// added to int8, which the token's sum corrects.
 #ifndef INGOT_KERNELS_X86_64_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_AVX512_VNNI_H
 
 #include "kernels/blocks.h"
 #include "kernels/x86_64/asm.h"
 
-    .altmacro                       // %(register number) in the arguments of macros
+    .altmacro                       // allows %(register number) in arguments of macros
 
 #define out rdi
 #define weights rsi
@@ -36,8 +36,8 @@
     kmovw   k2, eax
 .endm
 
-// group_b = the group `stride` bytes after group_a, or group_a again
-// if at most `rows` remain; the results of such lanes are not stored.
+// group_b = the group `stride` bytes after group_a, or group_a again if at most `rows` rows remain;
+// then its results are not stored.
 .macro find_second rows, stride
     lea     group_b, [group_a + \stride]
     cmp     rows_left, \rows
@@ -46,7 +46,7 @@
 
 // Start and end of the loops over panels of 32 rows. The including file defines
 // group_stride, frame, FRAME (the frame's size in bytes), and the frame's words
-// SHAPE, N_BLOCKS and PANEL_W. columns: log2 of a block's columns.
+// SHAPE, N_BLOCKS and PANEL_W. `columns` is log2 of a block's columns.
 .macro enter_panels columns, block_bytes
     push_saved rbx, rbp, r12, r13, r14, r15
     take_stack FRAME

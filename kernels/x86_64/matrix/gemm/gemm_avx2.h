@@ -152,8 +152,8 @@ kernels_gemm_avx2:
 .Lfound\@:
 .endm
 
-// columns: log2 of the columns of a block of weights; x_shift, x_columns: log2 and number of those
-// of x. tile_bytes: step in x for a block of weights; 0: the body advances. body multiply: a block.
+// columns: log2 of a block's columns in w; x_columns: those of a block of x; x_shift: their log2.
+// tile_bytes: step in x for a block of weights; 0: the body advances. body multiply: a block.
 .macro gemm_signed name, body, columns, block_bytes, tile_bytes, x_shift, x_columns, x_bytes, frame_bytes, begin
 func \name
     enter_tiles \frame_bytes

@@ -73,7 +73,7 @@
     vfmadd231ps ymm\y, ymm\sum, ymm14
 .endm
 
-// columns: computes the products of a block. shift: adding 2^shift makes a weight unsigned.
+// columns: computes the products of a block. Adding 2^shift makes a weight unsigned.
 .macro block_vnni columns, shift
     vmovdqu xmm12, [block + Q8X4_SUM]
     begin_sums \shift
@@ -84,7 +84,7 @@
     .endr
 .endm
 
-// constant: the mask or flip, as a word.
+// `constant` is the mask or flip, as a word.
 .macro gemm_vnni name, columns, block_bytes, shift, constant
     gemm_tiles \name, <block_vnni \columns, \shift>, 5, \block_bytes, Q8X4_BYTES, FRAME, <broadcast_word 15, \constant>
 .endm

@@ -13,8 +13,8 @@
 // Once for all tokens, PANEL blocks of 32 rows are unpacked to bytes and their scales to floats. They
 // stay in the first cache; y is in memory. Four bytes of x are broadcast once for two multiplications,
 // because a core that multiplies 512 bits twice per cycle also loads only twice per cycle. The sums of
-// two blocks are computed together, because the eight of one block would wait for each other. Per
-// block, 16 rows and token this takes 8 vpdpbusd, three others on the same ports, and six loads.
+// two blocks are computed together, because one block's eight would wait for each other. Per block, 16
+// rows and token this takes 8 vpdpbusd, three others on the same ports, and six loads.
 #ifndef INGOT_KERNELS_X86_64_GEMM_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_AVX512_VNNI_H
 
@@ -117,7 +117,7 @@
     vpdpbusd zmm\second, zmm25, zmm26
 .endm
 
-// Chunk number `chunk` of the block of 32 rows that is `block` after the current one.
+// Multiply chunk `chunk` of the block of 32 rows that is `block` after the current one.
 .macro multiply_chunk sums, chunk, block
     vmovdqa32 zmm24, [at_block + UNPACKED * \block + 64 * \chunk]
     vmovdqa32 zmm25, [at_block + UNPACKED * \block + HALF + 64 * \chunk]
@@ -204,7 +204,7 @@
 
 // ---- the loops over rows, panels, tokens and blocks ------------------------------------------
 
-// shift: adding 2^shift makes a weight unsigned; the sums of x correct this. constant: the mask or
+// Adding 2^shift makes a weight unsigned; the sums of x correct this. `constant` is the mask or
 // flip, as a word.
 .macro gemm_vnni name, load, block_bytes, shift, constant
 func \name

@@ -10,7 +10,7 @@
 //
 // All rows are multiplied by four tokens, then by the next four: their x stays in the first level
 // of cache, the rows (a part of the matrix) in the second. For 16 columns, a row takes 8 fma with
-// x from memory: 5.3 cycles. If the last four lack tokens, their first token is used instead.
+// x from memory: 5.3 cycles. In the last four, the first token takes the place of missing ones.
 #ifndef INGOT_KERNELS_X86_64_GEMM_FLOATS_AVX2_H
 #define INGOT_KERNELS_X86_64_GEMM_FLOATS_AVX2_H
 

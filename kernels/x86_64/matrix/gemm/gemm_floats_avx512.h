@@ -9,16 +9,16 @@
 // zmm24-zmm27 weights, zmm28 x
 // Clobbers rax, rcx, rsi, rdi, r8-r11, zmm0-zmm28.
 //
-// Takes 4 rows by 4 tokens at a time, and single rows or tokens at the
-// end: 16 fma for 8 loads. Four rows stay in the first levels of cache for
-// all tokens. It reaches 0.95 of the one fma per cycle that Zen 4 has.
+// Takes 4 rows by 4 tokens at a time (16 fma for 8 loads), and single rows or tokens at the end.
+// Four rows stay in the first levels of cache for all tokens. It reaches 0.95 fma per cycle; Zen 4
+// can do one.
 #ifndef INGOT_KERNELS_X86_64_GEMM_FLOATS_AVX512_H
 #define INGOT_KERNELS_X86_64_GEMM_FLOATS_AVX512_H
 
 #include "kernels/blocks.h"
 #include "kernels/x86_64/asm.h"
 
-    .altmacro                       // %(register number) in the arguments of macros
+    .altmacro                       // allows %(register number) in arguments of macros
 
 #define out rdi
 #define weights rsi

@@ -130,7 +130,7 @@
 .Lfetched\@:
 .endm
 
-// Store int32 sums over 16 columns, times -2^shift: of sub-block j of token t at 16 j + 4 t.
+// Store int32 sums over 16 columns, times -2^shift: those of sub-block j and token t at 16 j + 4 t.
 .macro prepare_begins shift
     clear   9
     .irp    i, 0, 1, 2, 3
@@ -202,7 +202,7 @@
     scale_sub_block \scale, 16, (2 * \p + 1)
 .endm
 
-// All 16 sub-blocks of 4 chunks. begins: 1 if prepare_begins ran before.
+// All 16 sub-blocks of 4 chunks. `begins` is 1 if prepare_begins ran before.
 .macro sub_blocks_of_16 scale, begins
     .irp    p, 0, 1, 2, 3, 4, 5, 6, 7
     .if \p % 2 == 0

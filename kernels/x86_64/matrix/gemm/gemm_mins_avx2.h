@@ -93,7 +93,7 @@ kernels_gemm_mins:
     .endif
 .endm
 
-// Offsets in a block: of the quants, of the fifth bits and of the minima; 0 if there are none.
+// Offsets in a block: of the quants, of the fifth bits, of the minima (0: there are none).
 .macro block_mins quants, high, mins
     columns_mins \quants, \high
     .irp    t, 0, 1, 2, 3

@@ -55,7 +55,7 @@
     block_fig4 <collect \multiply,>
 .endm
 
-// Copy the four tokens' scales beside their columns to the frame. Then block is at their half.
+// Copy the four tokens' scales beside their columns to the frame. Then block points to their half.
 .macro begin_fig4
     half_of_block
     vmovups xmm13, [block + Q8KX4_SCALE]

@@ -49,7 +49,7 @@
     block_vnni <collect_run QUANTS, 0>, 7
 .endm
 
-// Load what follows the four tokens' columns. Afterwards block points to their half.
+// Load the four tokens' scales and sums. Afterwards block points to their half.
 .macro begin_fig4
     sum_half_of_x
     vmovups xmm13, [block + Q8KX4_SCALE]

@@ -6,7 +6,7 @@
 // Clobbers what gemv_rows.h does, ymm2-ymm7, ymm15.
 //
 // A block takes 8 vpdpbusd in two chains. Their first factor must be unsigned:
-// nibbles are, and int8 become so by adding 128, which the sum of x corrects.
+// nibbles are, and 128 is added to int8, which the sum of x corrects.
 #ifndef INGOT_KERNELS_X86_64_GEMV_AVX2_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMV_AVX2_VNNI_H
 
@@ -49,7 +49,7 @@
     vfmadd231ps ymm0, ymm1, ymm7
 .endm
 
-// shift: adding 2^shift makes a weight unsigned; the sum of x corrects this. constant: the mask or
+// Adding 2^shift makes a weight unsigned; the sum of x corrects this. `constant` is the mask or
 // flip, as a word.
 .macro gemv_vnni name, unpack, block_bytes, shift, constant
 func \name
@@ -58,6 +58,6 @@ func \name
 endfunc \name
 .endm
 
-    .altmacro                       // put < > around an argument with commas
+    .altmacro                       // callers put < > around arguments with commas
 
 #endif

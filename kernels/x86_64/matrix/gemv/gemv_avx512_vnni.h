@@ -11,7 +11,7 @@
 
 #include "kernels/x86_64/matrix/gemv/gemv_rows.h"
 
-    .altmacro                       // %(register number) in the arguments of macros
+    .altmacro                       // allows %(register number) in arguments of macros
 
 .macro multiply_two low, high, at
     vpdpbusd ymm1, ymm\low, dword ptr [block + \at]{1to8}
@@ -59,7 +59,7 @@
     vfmadd231ps ymm0, ymm1, ymm24
 .endm
 
-// shift: adding 2^shift makes a weight unsigned; the sum of x corrects this. constant: the mask or
+// Adding 2^shift makes a weight unsigned; the sum of x corrects this. `constant` is the mask or
 // flip, as a word.
 .macro gemv_vnni name, unpack, block_bytes, shift, constant
 func \name

@@ -48,7 +48,7 @@
     vfmadd231ps zmm0, zmm1, [vector + 4*column]
 .endm
 
-// multiply: one of these macros. fold: folds the lanes to word 0 of xmm0.
+// `multiply` is one of these macros. `fold` folds the lanes to word 0 of xmm0.
 .macro gemv_floats name, multiply, fold, weight_bytes
 func \name
     test    rows_left, rows_left

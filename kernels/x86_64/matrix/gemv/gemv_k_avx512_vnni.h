@@ -13,7 +13,7 @@
 
 #include "kernels/x86_64/matrix/gemv/gemv_rows.h"
 
-    .altmacro                       // %(register number) in the arguments of macros
+    .altmacro                       // allows %(register number) in arguments of macros
 
 #define sums rax
 #define low_nibbles ymm27
@@ -39,7 +39,7 @@
     add_scaled \sum
 .endm
 
-// Multiply the minima of sub-blocks 2p and 2p + 1, in pairs of int16, by the sums of x.
+// Multiply the minima of sub-blocks 2p and 2p + 1, as pairs of int16, by the sums of x.
 .macro mins_k45 p
     vmovdqu32 xmm16, [weights + K45_SCALES + 16 * \p]
     vmovdqu32 xmm17, [weights + K45_MINS + 16 * (\p % 2)]
@@ -69,7 +69,7 @@
     vfnmadd231ps ymm0, ymm2, ymm18
 .endm
 
-// chunk: a macro that unpacks and multiplies a chunk of two sub-blocks.
+// `chunk` is a macro that unpacks and multiplies a chunk of two sub-blocks.
 .macro block_with_mins chunk
     vmovdqu xmm4, [block + Q8K_SUM]
     vphaddw xmm4, xmm4, [block + Q8K_SUM + 16]
@@ -113,7 +113,7 @@
     add_scaled \sum
 .endm
 
-// shift: adding 2^shift makes a weight unsigned; the sums of x correct this.
+// Adding 2^shift makes a weight unsigned; the sums of x correct this.
 .macro block_with_begins chunk, shift
     vpxor   xmm1, xmm1, xmm1
     vpmovsxwd zmm4, [block + Q8K_SUM]
@@ -137,7 +137,7 @@
     vpbroadcastd ymm\reg, eax
 .endm
 
-// masks: a macro that loads what the body needs in addition.
+// `masks` is a macro that loads the masks that the body needs.
 .macro gemv_vnni_k name, body, block_bytes, masks
 func \name
     mask_bytes 27, 0x0f0f0f0f

@@ -15,7 +15,7 @@
 
 #include "kernels/x86_64/matrix/gemv/gemv_rows.h"
 
-    .altmacro                       // put < > around an argument with commas
+    .altmacro                       // callers put < > around arguments with commas
 
 // Add bit `bit` of every byte of ymm8 to ymm weight, as the fifth bit.
 .macro add_fifth weight, bit
@@ -79,7 +79,7 @@
 #endif
 .endm
 
-// Offsets in a block: of the quants, of the fifth bits and of the minima; 0 if there are none.
+// Offsets in a block: of the quants, of the fifth bits, of the minima (0: there are none).
 .macro block_mins quants, high, mins
     .if \high
     vmovdqu ymm8, [weights + \high]

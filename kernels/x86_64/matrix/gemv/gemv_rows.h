@@ -1,4 +1,4 @@
-// The loops over rows and blocks of the gemv of integers, 8 rows at a time.
+// The loops over rows and blocks of the integer gemvs, 8 rows at a time.
 //
 // rdi y  rsi w  rdx x  rcx rows left  r8 columns, then blocks of a row  r9 `ahead`
 // r10 block of x, free before the loops  r11 blocks left  rax free for the body
@@ -8,7 +8,7 @@
 // w is read as one stream from end to end. The registers could hold more rows, but each would be a separate
 // stream of a few kilobytes, too short for hardware prefetching: half the speed on Zen 4
 // (docs/experiments/prefetch.md). Blocks depend on each other only in their last fma, so a core computes
-// several at the same time, and memory is the limit. On Zen 4 a hint costs 5 to 30 % if the weights are one
+// several at the same time, and memory is the limit. On Zen 4, hints cost 5 to 30 % if the weights are one
 // stream. On a Xeon a core fetches too few lines at a time without hints: hints to the second cache, for all
 // lines of a block together, gain a half. So if `ahead` is 0 (kernels/tuning.c), a loop without hints runs.
 #ifndef INGOT_KERNELS_X86_64_GEMV_ROWS_H
@@ -33,8 +33,8 @@
     dec     blocks_left
 .endm
 
-// body: multiplies a block of 8 rows at weights by the block of x
-// at block and adds to ymm0. columns: log2 of those in a block.
+// `body` adds the product of the block of 8 rows at weights and the block of x at block to ymm0.
+// `columns` is log2 of the columns in a block.
 .macro gemv_rows body, columns, block_bytes, x_bytes
     shr     n_blocks, \columns
     test    rows_left, rows_left

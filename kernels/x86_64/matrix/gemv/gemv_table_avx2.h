@@ -5,10 +5,10 @@
 // tables  ymm12 sums of FIG4 in int32  ymm13 sixteens  ymm14 ones  ymm15 low nibbles
 // Clobbers what gemv_rows.h does, ymm2-ymm15.
 //
-// vpmaddubsw multiplies unsigned by signed bytes and saturates at 16 bits. So a value becomes
-// value + 128 = 16 h + l, with one table in a register for h and one for l. A pair of
-// products is at most 2 * 15 * 128, and an int16 adds the 8 pairs of 32 columns: 30720. sum v
-// x = 16 sum h x + sum l x - 128 sum x. FIG4 adds the sums of four runs in int32, ymm12.
+// vpmaddubsw multiplies unsigned by signed bytes and saturates at 16 bits. So a value v is written
+// as v + 128 = 16 h + l; one table in a register gives h, another gives l. A pair of products is at
+// most 2 * 15 * 128, and an int16 adds the 8 pairs of 32 columns: 30720. sum v x = 16 sum h x + sum
+// l x - 128 sum x. FIG4 adds the sums of four runs in int32, ymm12.
 #ifndef INGOT_KERNELS_X86_64_GEMV_TABLE_AVX2_H
 #define INGOT_KERNELS_X86_64_GEMV_TABLE_AVX2_H
 

@@ -16,7 +16,7 @@
     vpbroadcastd ymm\reg, xmm\reg
 .endm
 
-// A multiple of 128 bytes; clobbers ymm3-ymm6.
+// Copy a multiple of 128 bytes; clobbers ymm3-ymm6.
 .macro copy_bytes to, from, bytes
     .set    .Lcopied, 0
     .rept   (\bytes) / 128
