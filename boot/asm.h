@@ -14,7 +14,7 @@
     .size \name, . - \name
 .endm
 
-/* Where both ISAs' Image headers end, 64 bytes after the entry. toolchain/pack_image.py
+/* The end of both ISAs' Image headers, 64 bytes after the entry. toolchain/pack_image.py
  * packs the bytes after the first image_head_bytes, stores their packed size in the first
  * word, and refuses images larger than image_pack_room. A freshly linked image is not
  * packed. */

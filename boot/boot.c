@@ -193,7 +193,7 @@ static void read_initrd(const struct device_tree *tree)
     }
 }
 
-/* Returns the largest remaining range; NULL: no range remains. */
+/* Return the largest remaining range, or NULL if no range remains. */
 static struct span *largest_free(void)
 {
     struct span *best = NULL;

@@ -1,4 +1,4 @@
-/* What core 0 runs from the first instruction to image_main:
+/* The steps of core 0 from the first instruction to image_main:
  *
  *   boot/<isa>/start.S  privilege level, FPU, traps, stack, BSS cleared; MMU off
  *   mmu_init()          boot/<isa>: the image's own pages, then MMU and caches on

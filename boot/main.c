@@ -70,7 +70,7 @@ static void open_console(void)
     console_open(&state.console, &state.platform, &setup);
 }
 
-/* Zeroed memory from the front of the arena. NULL: the arena is too small. */
+/* Zeroed memory from the front of the arena. Returns NULL if the arena is too small. */
 static void *take_memory(size_t bytes)
 {
     struct memory_range *arena = &state.platform.memory.arena;

@@ -22,7 +22,7 @@ enum {
 };
 
 static struct network {
-    struct net *net; /* NULL: there is no network */
+    struct net *net; /* NULL if there is no network */
     struct api *api;
     struct app *app; /* result of the latest turn */
     bool told;       /* the turn logged something */
@@ -437,7 +437,7 @@ static void set_date(struct app *app, uint64_t date)
     }
 }
 
-/* Take the date from the server of time=. False: nothing was logged. */
+/* Take the date from the server of time=. Returns false if nothing was logged. */
 static bool take_date(struct app *app)
 {
     struct network *n = &network;

@@ -17,8 +17,8 @@
 uint32_t boot_network_open(struct platform *platform, const struct options *options,
                            struct console *console, void *(*take)(size_t bytes));
 
-/* Call while waiting for a line, in place of the board's sleep: answers a request of the API or
- * sleeps for a short time. Returns false if there is no network; then nothing was done. *told is
+/* Call this instead of the board's sleep while waiting for a line: it answers a request of the API
+ * or sleeps for a short time. Returns false if there is no network; then nothing was done. *told is
  * set to true if the log has new lines. */
 bool boot_network_turn(struct app *app, bool *told);
 

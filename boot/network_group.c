@@ -5,7 +5,7 @@ enum { CLIENTS = 4 }; /* clients that share a pass if together= is not given */
 uint32_t network_group_most(const struct options *options)
 {
     if (options->load.beams > 1) {
-        return 0; /* the search shares its tables with the conversation alone */
+        return 0; /* the beam search can share its tables only with the conversation */
     }
     /* The line has the first sequence. */
     return options_given(options, OPTION_TOGETHER) ? options->load.together - 1 : CLIENTS;

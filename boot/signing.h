@@ -5,7 +5,7 @@
 
 #include "runtime/image/signing.h"
 
-/* NULL: there is no key, and every model is accepted. */
+/* Returns NULL if there is no key, so that every model is accepted. */
 const struct signing *boot_signing(void);
 
 #endif

@@ -18,7 +18,7 @@
 #define FIG4_COLS (1 << FIG4_COLS_LOG2)
 
 /* Weights: the blocks of GROUP_ROWS rows form one group, which stores CHUNK_COLS columns of each
- * row, then the next ones. */
+ * row, then the next columns. */
 #define GROUP_ROWS 8
 #define CHUNK_COLS 4
 

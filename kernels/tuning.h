@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 struct kernel_tuning {
-    const char *core; /* "Cortex-A72"; NULL: the core is not in the table */
-    size_t ahead;     /* prefetch distance of a gemv in bytes of weights; 0: no prefetch */
+    const char *core; /* such as "Cortex-A72", or NULL if the core is not in the table */
+    size_t ahead;     /* prefetch distance of a gemv in bytes of weights, or 0 for none */
     uint32_t without; /* bits of enum cpu_feature that the core's firmware claims wrongly */
 };
 

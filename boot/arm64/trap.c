@@ -127,7 +127,7 @@ static void print_registers(const struct trap_frame *frame)
 }
 
 /* Return the start of the backtrace: the frame pointer. A jump to an invalid address has no frame;
- * it gets the record that a call would have left, below the stack pointer, where there are no
+ * for it, write the record that a call would have left below the stack pointer, where there are no
  * data. */
 static uintptr_t first_frame(const struct trap_frame *frame)
 {

@@ -15,7 +15,7 @@ enum {
     ENTRY_GLOBAL = 1 << 5,
     ENTRY_ACCESSED = 1 << 6, /* set in advance: a hart may fault instead of setting them */
     ENTRY_DIRTY = 1 << 7,
-    ENTRY_NOTE_DEVICE = 1 << 8,   /* software bits: different mappings stay different, so */
+    ENTRY_NOTE_DEVICE = 1 << 8,   /* software bits, which keep different mappings different, so */
     ENTRY_NOTE_UNCACHED = 1 << 9, /* that mmu_map refuses the same mappings as on arm64 */
     ENTRY_LEAF = ENTRY_READ | ENTRY_WRITE | ENTRY_EXECUTE,
     ENTRY_PAGE_SHIFT = 10, /* bits of the physical page number */

@@ -47,7 +47,7 @@
     .cfi_restore \second
 .endm
 
-// As save_pair for the first pair, which also allocates and frees the whole frame of `bytes`.
+// Like save_pair, for the first pair; these also allocate and free the frame, which has `bytes`.
 .macro push_pair first, second, bytes
     stp     \first, \second, [sp, #-(\bytes)]!
     .cfi_adjust_cfa_offset \bytes

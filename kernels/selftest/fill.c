@@ -316,7 +316,7 @@ void fill_table(struct tester *t, size_t slot, unsigned fill, size_t ahead)
     table->ahead = ahead;
 }
 
-/* All values are 127, except two -128, one chunk apart, in the last block of a row. */
+/* Fill with 127 except for two -128, one chunk apart, in the last block of a row. */
 static void fill_pair(struct tester *t, int8_t *q, size_t n, bool last)
 {
     size_t at;

@@ -85,7 +85,7 @@ uint64_t tester_random(struct tester *t)
 }
 
 /* Guards differ from byte to byte, so that a copied guard is detected. As floats they are
- * huge, of both signs, or NaNs: a lane too many would change any sum, maximum or minimum. */
+ * huge, of both signs, or NaNs: one lane too many would change any sum, maximum or minimum. */
 static uint8_t guard_byte(uintptr_t address)
 {
     return (uint8_t)((address & 4 ? 0x70u : 0xf0u) | (address * 7u & 15u));

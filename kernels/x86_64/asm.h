@@ -104,7 +104,7 @@ kernels_lane_masks:
     vaddss  xmm\low, xmm\low, xmm\high
 .endm
 
-// The same for zmm reg, to word 0 of xmm reg. Destroys ymm other.
+// Fold the 16 lanes of zmm reg to word 0 of xmm reg. Destroys ymm other.
 .macro fold_zmm reg, other
     vextractf64x4 ymm\other, zmm\reg, 1
     fold_lanes \reg, \other

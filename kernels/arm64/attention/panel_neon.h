@@ -28,7 +28,7 @@
 #define count x16
 #define depth x17
 #define start x19        /* start values of the first row's accumulators */
-#define start_stride x20 /* only for panel_f16_neon, like start_factor */
+#define start_stride x20 /* this and start_factor are only for panel_f16_neon */
 #define out_stride x21
 #define rows_left x24
 #define start_factor x25

@@ -20,7 +20,7 @@
 #define n_blocks x5             // of 32 dimensions
 #define keys x6
 #define query_bytes x7
-#define offset x8               // byte offset of the position, the same in scales, scores and keys
+#define offset x8               // byte offset of the position in scales, scores and keys
 #define positions_left x9
 #define key x10
 #define scale x11

@@ -85,7 +85,7 @@ func dequantize_f32_q4kx8_neon
     sub     count, count, #1
     tst     count, #1
     b.ne    2b
-    mov     shift, #4               // after four mins the high nibbles of the same bytes are used
+    mov     shift, #4               // the mins after the first four are the bytes' high nibbles
     sub     mins, mins, #32
     cbnz    count, 2b
     add     weights, weights, #Q4K_BYTES

@@ -4,7 +4,7 @@
 // x4 scale of the row, x5 its current chunk, x6 bytes from chunk to chunk; v6 eight, v7 scale
 // Clobbers x0-x6, v0-v7.
 //
-// As dequantize_f32_q8x8: 16 bytes hold columns 0-15 in their low nibbles and columns 16-31 in
+// Works like dequantize_f32_q8x8; 16 bytes hold columns 0-15 in their low and columns 16-31 in
 // their high nibbles. A block of 32 takes 46 instructions: 111 cycles in the model of Cortex-A53,
 // 50 in that of Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/matrix/dequantize_neon.h"

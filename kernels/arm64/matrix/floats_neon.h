@@ -111,7 +111,7 @@
     st1     {v16.4s}, [gemv_out], #16
     b.ne    .Lfour_rows\@
 .Llast_rows\@:
-    and     gemv_rows, gemv_rows, #3              // rows mod 4; 0: all rows were in whole groups
+    and     gemv_rows, gemv_rows, #3              // rows mod 4 (0 if all groups were whole)
     store_ragged v16, v16, gemv_out, gemv_rows
 .Ldone\@:
     ret

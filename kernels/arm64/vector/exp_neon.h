@@ -146,8 +146,8 @@ exp_table:
     four_by fmul, exp_x, exp_x, exp_numbers.s[1]
 .endm
 
-// As exp_sixteen_falling for any x, with EXP_K_ZERO and 89 in exp_greatest: 2^n is applied in two
-// factors, first 2^(n / 2).
+// Like exp_sixteen_falling, but for any x, with EXP_K_ZERO and 89 in exp_greatest: 2^n is applied
+// in two factors, first 2^(n / 2).
 .macro exp_sixteen
     four_by fmaxnm, exp_x, exp_x, exp_least.4s
     four_by fmin, exp_x, exp_x, exp_greatest.4s

@@ -3,8 +3,8 @@
  *
  * a0 y, a1 x, a2 w, a3 bias or 0, a4 shape. Clobbers a0-a7, t0-t3, ft0-ft7, fa0-fa7.
  *
- * Takes eight channels at a time, then single channels. Each tap adds to all eight sums in
- * turn, so that no sum waits for itself. The 8 products of a tap take 28 instructions. */
+ * Takes eight channels at a time, then single channels. Each tap is added to all eight sums before
+ * the next tap, so that no sum waits for itself. The 8 products of a tap take 28 instructions. */
 #include "kernels/riscv64/asm.h"
 
 #define dst a0

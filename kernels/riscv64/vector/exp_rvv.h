@@ -114,7 +114,7 @@
  * product with 2^-64 replaces the two powers of two above. */
 .macro exp_of_fall out, val, whole, temp
     vfmax.vf \val, \val, exp_lowest
-    vfmv.v.f \whole, exp_magic         /* 64 more: n stays even or odd, so ties round the same way */
+    vfmv.v.f \whole, exp_magic         /* 64 added: n stays even or odd, so ties round alike */
     vfmacc.vf \whole, exp_log2e, \val  /* n + 64 in its low bits */
     vfsub.vf \temp, \whole, exp_magic
     vfmacc.vf \val, exp_ln2_high, \temp

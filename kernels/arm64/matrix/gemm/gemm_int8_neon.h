@@ -32,7 +32,7 @@
     token_pair \pairwise, v28, v29, v30, v31, v3, v7
 .endm
 
-// As token_pair for one chunk, without additions in 16 bits
+// Like token_pair, but for one chunk, without additions in 16 bits
 .macro token_single rows01, rows23, rows45, rows67, x_chunk
     token_products v12, v13, v14, v15, \x_chunk, v8, v9, smull
     widen sadalp, \rows01, \rows23, \rows45, \rows67

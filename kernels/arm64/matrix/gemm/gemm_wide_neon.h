@@ -18,7 +18,7 @@
 
 #include "kernels/arm64/matrix/gemm/gemm_neon.h"
 
-// As in gemm_neon.h, except for
+// Names are as in gemm_neon.h, except for
 #define x_skip x3       // bytes of x from the end of a slice to its start for the next 4 tokens
 #define first_group x9  // weights to decode next
 #define second_group x10

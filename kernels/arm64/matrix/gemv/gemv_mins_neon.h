@@ -110,7 +110,7 @@
 .endif
 .endm
 
-// scales: the size of a group's scales and minima, in bytes.
+// `scales` is the size of a group's scales and minima, in bytes.
 .macro blocks_mins scales, fifths, mins
 .Lblock\@:
     mov     scales_at, weights

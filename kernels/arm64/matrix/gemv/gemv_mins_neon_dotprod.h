@@ -111,7 +111,7 @@
 .endif
 .endm
 
-// scales: the size of a group's scales and minima, in bytes.
+// `scales` is the size of a group's scales and minima, in bytes.
 .macro blocks_mins scales, fifths, mins
     movi    mask.16b, #15
     movi    place.16b, #16

@@ -16,8 +16,8 @@
 #define all_words p1
 #define row_words p2
 
-// Body of a gemv, like gemv_pairs. least: the shortest vectors, in bytes, with which this is faster
-// than the NEON kernel.
+// Body of a gemv, like gemv_pairs. `least` is the shortest vector, in bytes, with which this is
+// faster than the NEON kernel.
 .macro gemv_sve_pairs neon_kernel, blocks, block_bits, block_bytes, least=32
     cntb    vector_bytes
     cmp     vector_bytes, #\least

@@ -43,7 +43,7 @@
 #define group_b s7     /* the second of the two groups */
 #define wide s8        /* bytes of lanes that are loaded together; 0: lanes are */
 #define longer s9      /* vlenb - 32 */
-#define slot s11       /* 1536 bytes after the lanes of group, part 0 */
+#define slot s11       /* 1536 bytes after where the lanes of group, part 0, are */
 #define scale_up ft0   /* 2^112 */
 #define act_scale ft1
 

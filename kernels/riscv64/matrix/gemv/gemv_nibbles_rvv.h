@@ -13,7 +13,7 @@
  * row, first in int16 (30720), then widening. The bias 8 of Q4_0's nibbles is subtracted as 8 * x.sum.
  *
  * Fifth bits are multiplied separately, as 16 or 0, and added to the same lanes: 8 * 31 * 128 = 31744, so the
- * fold has to widen from the start. A minimum is multiplied by x.sum * x.d after the scales.
+ * first fold has to widen. A minimum is multiplied by x.sum * x.d after the scales.
  *
  * At VLEN 128 a group is multiplied 64 bytes at a time, two chunks at once. Its dots go to
  * the stack, because x fills half of the registers; the groups of a tile are folded and

@@ -1,8 +1,8 @@
 // Shared by the gemms with AVX-512 VNNI. Sixteen rows at a time: a zmm holds a chunk
 // (8 rows by 4 columns) of one group and, above it, the same chunk of the next
 // group. A 32-bit lane is therefore a row, and vpdpbusd multiplies it by 4 columns
-// of a token, broadcast from memory. Its first factor must be unsigned: nibbles are, and 128 is
-// added to int8, which the token's sum corrects.
+// of a token, broadcast from memory. Its first factor must be unsigned. Nibbles are; to int8, 128
+// is added, which the token's sum corrects.
 #ifndef INGOT_KERNELS_X86_64_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_AVX512_VNNI_H
 

@@ -97,7 +97,7 @@ kernels_gemm_avx2:
     vpsraw  ymm\odd, ymm\odd, 8
 .endm
 
-// The same for any x; ymm12, ymm13: weights of even and of odd columns.
+// The same for any x; ymm12 and ymm13 have weights of even and odd columns.
 .macro multiply_exact sum, at, begin
     vpbroadcastd ymm14, dword ptr [block + \at]
     widen   15, 14

@@ -138,7 +138,7 @@
 .endm
 
 // For every block of the panel, store the start values of four tokens' integer
-// sums: minus the sums of x, shifted. This runs before any of them is used.
+// sums: minus the sums of x, shifted. This runs before the first use.
 .macro begin_blocks shift
     mov     at_block, frame
     mov     rax, x_block

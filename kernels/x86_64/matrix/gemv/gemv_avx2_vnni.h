@@ -5,8 +5,8 @@
 // ymm15 mask or flip
 // Clobbers what gemv_rows.h does, ymm2-ymm7, ymm15.
 //
-// A block takes 8 vpdpbusd in two chains. Their first factor must be unsigned:
-// nibbles are, and 128 is added to int8, which the sum of x corrects.
+// A block takes 8 vpdpbusd in two chains. Their first factor must be unsigned. Nibbles are; to
+// int8, 128 is added, which the sum of x corrects.
 #ifndef INGOT_KERNELS_X86_64_GEMV_AVX2_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMV_AVX2_VNNI_H
 
