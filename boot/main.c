@@ -166,7 +166,7 @@ static void report_screen(void)
     } else if (boot_screen_error_message() != NULL) {
         console_log(&state.console, "warning: the display is not used: %s",
                     boot_screen_error_message());
-        boot_stage_warn(BOOT_NO_PICTURE); /* for users without a serial line */
+        boot_stage_warn(BOOT_NO_PICTURE); /* by the LED, for users without a serial line */
     } else if (boot_screen_none() != NULL) {
         console_log(&state.console, "screen: none, %s", boot_screen_none());
     }

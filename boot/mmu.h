@@ -42,8 +42,8 @@ uint64_t *mmu_entry_to_table(uint64_t entry);
 /* Call after adding entries for [base, base + bytes): makes all cores see them. */
 void mmu_entries_added(uint64_t base, uint64_t bytes);
 
-/* Page tables in use below the root, and how many there may be; both 0 if the firmware keeps the
- * tables. */
+/* Return the number of page tables in use below the root, and set *most to how many there may be;
+ * both are 0 if the firmware keeps the tables. */
 unsigned mmu_tables(unsigned *most);
 
 #endif

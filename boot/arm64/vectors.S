@@ -63,7 +63,7 @@ trap_save:
     str     x30, [sp, #240]
     mrs     x2, sp_el0
     lsr     x3, x0, #2
-    cmp     x3, #1                      // registers of the handler itself
+    cmp     x3, #1                      // 1: the trap was in the handler itself
     b.ne    1f
     mrs     x2, tpidr_el0
 1:  str     x2, [sp, #TRAP_FRAME_SP]

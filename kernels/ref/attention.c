@@ -1,5 +1,5 @@
-/* References of the attention kernels, one tile of the cache at a time (FlashAttention, arXiv
- * 2205.14135). For a query q and the keys k_j and values v_j of all positions so far:
+/* References of the attention kernels, which take one tile of the cache at a time (FlashAttention,
+ * arXiv 2205.14135). For a query q and the keys k_j and values v_j of all positions so far:
  *
  *     o = sum_j p_j v_j / sum_j p_j,  p_j = exp(s_j - max s),  s_j = q k_j
  *

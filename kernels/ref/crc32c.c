@@ -1,8 +1,8 @@
 /* Reference of the checksum CRC-32C, as in RFC 3720 (12.1).
  *
  * The register is the remainder of a division of polynomials over GF(2).
- * Each bit of data shifts it by one; if a one is shifted out, the
- * divisor 0x1edc6f41 (here with its bits reversed) is subtracted. */
+ * Each bit of data shifts the register by one; if a one is shifted out, the divisor 0x1edc6f41
+ * (here with its bits reversed) is subtracted. */
 #include "kernels/kernels.h"
 
 void crc32c_u8_ref(uint32_t *crc, const void *data, size_t n)

@@ -309,7 +309,7 @@ void interleave_q8kx4_q8k_ref(struct block_q8kx4 *restrict y, const struct block
     assert(cols % 256 == 0);
     for (size_t t = 0; t < (n_tokens + 3) / 4 * 4; t++) {
         for (size_t b = 0; b < n_blocks; b++) {
-            /* This lane of the group has no token. */
+            /* If this lane of the group has no token, clear it. */
             static const struct block_q8k zero;
             struct block_q8kx4 *to = &y[t / 4 * n_blocks + b];
             const struct block_q8k *from = t < n_tokens ? &x[t * n_blocks + b] : &zero;

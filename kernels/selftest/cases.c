@@ -1,4 +1,4 @@
-/* The rows of kernels.inc with their references, and the cases of every op by topic. */
+/* Finds the reference of each row of kernels.inc, and runs the cases of every op by topic. */
 #include "kernels/selftest/cases.h"
 
 void tester_run_op(struct tester *t, enum kernel_op op)

@@ -176,8 +176,8 @@ static void put_token_q8k(struct block_q8kx4 *out, size_t lane, const struct blo
     out->d[lane] = token->d;
 }
 
-/* Fill a lane with a token. If there is none, fill it
- * with zeros, as interleave does, or with garbage. */
+/* The content of a lane: a token or, if there is none, zeros, as interleave writes, or
+ * garbage. */
 enum lane { LANE_TOKEN, LANE_ZERO, LANE_GARBAGE };
 
 static enum lane lane_of(const struct gemm_shape *shape, size_t i, unsigned fill)

@@ -175,7 +175,7 @@ static void test_convert_to_f16(struct tester *t)
     }
 }
 
-/* Every length, then every possible fp16, in 8 cases. */
+/* Run every length, then all possible fp16 in 8 cases. */
 static void test_convert_to_f32(struct tester *t)
 {
     for (size_t i = 0; i < N_LENGTHS + 8; i++) {

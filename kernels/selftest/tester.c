@@ -135,7 +135,7 @@ static uint32_t half_at(const uint8_t *bytes, size_t i)
     return half;
 }
 
-/* Return value i of a slot; every NaN becomes the same one. */
+/* Return value i of a slot, with the same bits for every NaN. */
 static uint32_t value_at(const uint8_t *bytes, size_t i, enum tester_type type)
 {
     switch (type) {

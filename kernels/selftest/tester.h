@@ -101,7 +101,7 @@ struct tester {
     uint32_t features; /* of the CPU */
     uint32_t ignored;  /* faults that are ignored, because a compiler may use x18 */
     uint32_t faults;   /* bits of enum tester_fault */
-    uint32_t n_drawn;  /* cases, run or skipped; sizes vary with this number */
+    uint32_t n_drawn;  /* cases so far, run or skipped; sizes depend on it */
     uint32_t n_cases;  /* that were run */
     uint32_t n_reported;
 };

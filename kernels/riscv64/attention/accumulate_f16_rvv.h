@@ -15,7 +15,7 @@
 #include "kernels/riscv64/vector/f16_rvv.h"
 #include "kernels/riscv64/attention/queries.h"
 
-#define outs a0        /* o, at the first dimension of these lanes */
+#define outs a0        /* points to o, at the first dimension of these lanes */
 #define rows_at a1
 #define values_at a2   /* as outs */
 #define n_queries a3
@@ -83,7 +83,7 @@
     add \at, \at, value_bytes
 .endm
 
-/* As load_sum, times the factor of query \index after \first. */
+/* Like load_sum, and multiply by the factor of query \index after \first. */
 .macro start_sum sum, index, at, first
     flw ft1, \index*SCORE_ROW_BYTES + SCORE_ROW_FACTOR(\first)
     load_sum \sum, \at

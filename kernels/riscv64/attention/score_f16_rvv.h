@@ -15,7 +15,7 @@
 #include "kernels/riscv64/vector/f16_rvv.h"
 #include "kernels/riscv64/attention/queries.h"
 
-#define rows_at a0     /* s, at the first position of these lanes */
+#define rows_at a0     /* points to s, at the first position of these lanes */
 #define queries a1
 #define keys_at a2     /* as rows */
 #define n_queries a3

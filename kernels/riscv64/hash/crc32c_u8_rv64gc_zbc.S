@@ -60,7 +60,7 @@ func crc32c_u8_rv64gc_zbc, zbc
     ld      high, 0(data)
     ld      low, 8(data)
     xor     high, high, crc
-    li      crc, 16                     /* as the length of a step */
+    li      crc, 16                     /* bytes of a step */
     addi    left, left, -16
 3:  addi    data, data, 16
     ld      next, 0(data)

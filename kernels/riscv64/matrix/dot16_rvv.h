@@ -25,7 +25,7 @@
 #define sum2 v24
 #define sum3 v28
 
-/* vl = 16 of f32 in the smallest group. */
+/* Set vl to 16 floats in the smallest register group. */
 .macro set_lanes slices
     .if \slices == 2
     vsetivli zero, 16, e32, m4, ta, mu
@@ -155,7 +155,7 @@
     vle32.v acts, (\act)
     vsext.vf2 v12, v20
     vsll.vi v4, v12, 13
-    vsll.vi v12, v12, 17               /* only exponent and fraction, at the top */
+    vsll.vi v12, v12, 17               /* keeps only exponent and fraction, at the top */
     vand.vx v4, v4, sign_bits
     li temp, F16_LARGEST 
     vmsgtu.vx v0, v12, temp

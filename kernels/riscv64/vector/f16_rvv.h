@@ -77,7 +77,7 @@
     vle16.v slow_half, (\at)
     vsext.vf2 slow_bits, slow_half
     vsll.vi slow_wide, slow_bits, 13
-    vsll.vi slow_bits, slow_bits, 17   /* only exponent and fraction, at the top */
+    vsll.vi slow_bits, slow_bits, 17   /* keeps only exponent and fraction, at the top */
     vand.vx slow_wide, slow_wide, sign_bits
     li \temp, F16_LARGEST
     vmsgtu.vx v0, slow_bits, \temp

@@ -71,7 +71,7 @@
     vfmadd231ps zmm\acc, zmm\from, zmm20
 .endm
 
-// Run op a, v, zmm of both, others for each of n_v vectors of n_q queries.
+// For n_v vectors v of n_q queries a, run op with a, v, the zmm of both, and `others`.
 .macro for_outputs n_q, n_v, op
     .irp    a, 0, 1, 2, 3, 4, 5, 6, 7
     .irp    v, 0, 1, 2, 3

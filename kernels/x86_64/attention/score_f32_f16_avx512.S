@@ -35,7 +35,7 @@
     vmovups [scores + 2*position + SCORE_ROW_BYTES * \a + 64 * \v], zmm\acc
 .endm
 
-// Do the last multiplication, then store; goes to `last` after the last vector.
+// Store vector v of n_v, for each of n_q queries; goes to `last` if no positions follow.
 .macro store_vector n_q, n_v, v, last
     .irp    a, 0, 1, 2, 3, 4, 5, 6, 7
     .if \a < \n_q

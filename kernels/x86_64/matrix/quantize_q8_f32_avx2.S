@@ -5,8 +5,8 @@
 // max, ymm12 order of words after packing, ymm13 magnitude bits, ymm14 127
 // Clobbers rax, rdx, rdi, rsi, ymm0-ymm6, ymm11-ymm14.
 //
-// One block of 32 per step; the two divisions of a block
-// overlap with the next one. 576 elements take 107 ns on Zen 4.
+// A step takes one block of 32; its two divisions overlap with the next block. 576 elements take
+// 107 ns on Zen 4.
 #include "kernels/x86_64/matrix/quantize.h"
 
 func quantize_q8_f32_avx2

@@ -177,7 +177,7 @@
 // ---- the K45 types ---------------------------------------------------
 
 #define K45_SLICE 3
-#define K45_PREPARED 448                // scales 256, minima 128, d and dmin 64, of a block
+#define K45_PREPARED 448                // a block has scales (256), minima (128), d and dmin (64)
 #define K45_PREPARED_QUADS 384          // if minima of four sub-blocks are stored as bytes, by rows
 #define K45_SCRATCH (K45_SLICE * (2048 + K45_PREPARED))
 

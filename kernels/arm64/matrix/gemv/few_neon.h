@@ -295,8 +295,7 @@ func \name
     \begin
     gemv_groups \blocks, acc_low, acc_high, .Lragged\@
 .Lragged\@:
-    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left (0 if all groups were
-                                                   // whole)
+    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 (0 if all groups were whole)
     add     sp, sp, #FRAME_BYTES
     .cfi_adjust_cfa_offset -FRAME_BYTES
     restore_vectors

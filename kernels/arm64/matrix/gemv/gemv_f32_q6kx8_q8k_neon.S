@@ -173,8 +173,7 @@ func gemv_f32_q6kx8_q8k_neon
     movi    invert.16b, #0xaa
     gemv_groups blocks_q6k, acc_low, acc_high, 1f
 1:
-    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left (0 if all groups were
-                                                   // whole)
+    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 (0 if all groups were whole)
     restore_vectors
 2:
     ret

@@ -100,8 +100,7 @@
     mov     scale_step, #16
     gemv_groups \blocks, acc_low, acc_high, .Llast_rows\@
 .Llast_rows\@:
-    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left (0 if all groups were
-                                                   // whole)
+    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 (0 if all groups were whole)
     restore_vectors
 .Ldone\@:
     ret

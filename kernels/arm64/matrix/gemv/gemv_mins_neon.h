@@ -142,8 +142,7 @@
     movi    place.16b, #16
     gemv_groups \blocks, acc_low, acc_high, .Lragged\@
 .Lragged\@:
-    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 are left (0 if all groups were
-                                                   // whole)
+    store_ragged acc_low, acc_high, out, rows_left // rows mod 8 (0 if all groups were whole)
     restore_vectors
 .Ldone\@:
     ret

@@ -5,7 +5,7 @@
  * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft2, every vector register; 5.2 KiB of stack.
  *
  * The scratch holds q (Q5_0: q - 16). A gathered word of quants is four columns of a row and the four
- * columns 16 further on; a gathered word of fifth bits has the bits of chunk k at bit k of each byte. */
+ * columns 16 further on; a gathered word of fifth bits has those of chunk k at bit k of each byte. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_FIFTHS_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_FIFTHS_RVV_H
 

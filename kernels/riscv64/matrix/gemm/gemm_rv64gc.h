@@ -7,7 +7,7 @@
 
 #define block a1
 #define act a2
-#define mask a3        /* as the kernel sets it */
+#define mask a3        /* the kernel sets it */
 #define dst a0         /* arguments, until the loops begin */
 #define shape a3
 #define act0 a4        /* activations of the 4 tokens */

@@ -196,7 +196,7 @@
     sub rows_left, rows_left, rows
     slli temp, rows, 2
     add dst, dst, temp
-    srli temp, rows, 3                 /* only the last tile may not be a multiple of 8 */
+    srli temp, rows, 3                 /* only in the last tile, rows may be no multiple of 8 */
     mul temp, temp, row_bytes
     add weights, weights, temp
     bnez rows_left, .Ltile

@@ -18,7 +18,7 @@
     vse32.v v16, (temp)
 .endm
 
-/* dots_high is the second half of \dots; \token 0 or 1 of the pair; scales at out. */
+/* dots_high is the second half of \dots; \token is 0 or 1; scales are at out. */
 .macro combine dots, dots_high, token
     mv temp_1, out
     addi temp, acc, 4 * TILE * \token

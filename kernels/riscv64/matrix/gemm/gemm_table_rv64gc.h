@@ -9,7 +9,7 @@
 #define FRAME_ACT 312
 #define FRAME_HALF 320     /* offset of the half in x's block, in bytes: 0 or HALF_BYTES */
 #define FRAME_BYTES 336
-#define FRAME_TABLE FRAME_BYTES /* these are above the frame: the table, and then */
+#define FRAME_TABLE FRAME_BYTES /* above the frame: the table, and then */
 #define X_PAIRS_BYTES (512 * RUNS) /* of a block: doubleword[16 RUNS columns][4 tokens] */
 #define HALF_BYTES (4 * FIG4_COLS)
 

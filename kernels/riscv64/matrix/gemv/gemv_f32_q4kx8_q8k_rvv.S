@@ -195,8 +195,8 @@
 .endm
 
 /* The end of a block: y = fma(-imin, dmin * x.d, fma(isum, d * x.d, y)), for 8 rows if
- * there are two groups, for `rows` rows if there is one. \mins points to the group's mins;
- * \vlen 128, 256 or any, for which \isum_high has lanes 8 to 15 and \dmin those of v0. */
+ * there are two groups, for `rows` rows if there is one. \mins points to the group's mins. \vlen is
+ * 128, 256 or any; if it is any, \isum_high has lanes 8 to 15, and \dmin those of v0. */
 .macro finish isum, mins, y, groups, vlen, isum_high, dmin
     addi temp, \mins, K45_SCALES - K45_MINS
     vsetvli zero, join_vl, e8, m2, ta, ma

@@ -18,7 +18,7 @@
 .endm
 
 // The first four int16 of xmm12 = the sums of x of four tokens over this half, at most 128 * 128.
-// rax: 64 for the second half. Destroys ymm13.
+// rax = 64 for the second half, else 0. Destroys ymm13.
 .macro sum_half_of_x
     half_of_block
     shl     eax, 6
