@@ -1,4 +1,4 @@
-/* From the device tree to struct machine. The MMU is on and maps only the image; this file and
+/* Makes struct machine from the device tree. The MMU is on and maps only the image; this file and
  * the board's early_init map everything else. */
 #include "boot/boot.h"
 

@@ -35,8 +35,8 @@ static void put_text(const char *text)
         put(*text);
 }
 
-/* Print a text of the caller, which may contain text from outside: only printable ASCII and
- * newlines. */
+/* Print a text of the caller. Print only printable ASCII and newlines, because it may contain text
+ * from outside. */
 static void put_quoted(const char *text)
 {
     for (; text != NULL && *text != '\0'; text++)

@@ -139,7 +139,7 @@ void core_wake(const _Atomic uint32_t *word)
     __asm__ volatile("dsb ish\n\tsev" ::: "memory");
 }
 
-/* ---- interrupts: vectors.S calls it by its offsets ------------------------------------------- */
+/* ---- interrupts: vectors.S knows its offsets ------------------------------------------------- */
 
 extern struct core_interrupt core_interrupt;
 struct core_interrupt {

@@ -158,7 +158,7 @@ void core_wake(const _Atomic uint32_t *word)
     }
 }
 
-/* ---- interrupts: start.S calls it by its offsets --------------------------------------------- */
+/* ---- interrupts: start.S knows its offsets --------------------------------------------------- */
 
 extern struct core_interrupt core_interrupt;
 struct core_interrupt {

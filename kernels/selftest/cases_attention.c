@@ -99,7 +99,7 @@ static void run_score(struct tester *t, const struct tile_format *tile, size_t n
 static const size_t many[] = { 12, 17, 33, 66 };
 enum { N_MANY = sizeof many / sizeof many[0] };
 
-/* Return the number of dimensions in case i, 0 to 2, of n_q queries. */
+/* Return the number of dimensions for n_q queries in case i, which is 0 to 2. */
 static size_t score_dimensions(const struct tile_format *tile, size_t n_q, size_t i)
 {
     if (tile->is_q8) {

@@ -44,7 +44,7 @@ struct kernel_call {
     uint64_t integer[6]; /* pointers, then sizes */
     float scalar[2];     /* floating-point arguments, always passed */
     float result;
-    uint32_t features; /* of the CPU: which further registers to poison */
+    uint32_t features; /* of the CPU; they say which other registers to poison */
     uint32_t damage;   /* result: bits of enum tester_fault, SAVED and above */
     uint32_t reserved;
     uint8_t *stack;     /* where the kernel's stack pointer starts, 16-byte aligned */

@@ -452,7 +452,7 @@
     add slot, slot, sp
     mv left, tile_rows
 .Lpair:
-    mv group_b, group                  /* the last group may have no second group */
+    mv group_b, group                  /* an odd last group has no second one */
     li temp, 8
     bleu left, temp, .Lalone
     add group_b, group, row_bytes

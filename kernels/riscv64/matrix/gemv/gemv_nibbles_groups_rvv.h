@@ -26,7 +26,7 @@
 #define spill_at n_sets /* VLEN 128: dots of a group */
 #define tile_rows set_rows
 #define tile_left sets_left /* rows */
-#define words_left s4  /* scales of the tile's groups, four each */
+#define words_left s4  /* scales of the tile's groups, four at a time */
 #define tile_bytes s5  /* of its groups */
 #define set_bytes s6
 #define group_end s7

@@ -3,8 +3,8 @@
  * a0 y, a1 w, a2 blocks left. Clobbers a0-a7, t1-t6, v0-v19.
  *
  * The upper byte of a byte times 3^n is the number that the first n digits form (kernels/ref/unpack.c). The 96 places of fifth
- * digits are taken in parts that four registers hold: 48 to 64 at VLEN 128, all 96 from 256 on. A block takes 176 and 102
- * instructions. */
+ * digits are taken in parts that four registers hold: 48 to 64 at VLEN 128, all 96 from 256 on. A block takes 176
+ * instructions at VLEN 128, 102 from 256 on. */
 #include "kernels/riscv64/matrix/unpack/unpack_rvv.h"
 
 #define places_left a3
