@@ -9,8 +9,8 @@
 
 #include "board/err.h"
 
-/* The unit of requests and files, on every device. If a device's own blocks are larger (block_bytes), its
- * driver serves requests that cover parts of them. */
+/* The unit in which requests and files are counted, on every device. If a device's own blocks are larger
+ * (block_bytes), its driver serves requests that cover parts of them. */
 enum { SECTOR_BYTES = 512 };
 
 struct block_request {
@@ -30,18 +30,18 @@ enum block_kind { BLOCK_CARD, BLOCK_NVME, BLOCK_USB };
 
 struct block_device {
     const char *name; /* name for messages, such as "virtio-blk at 0xa003e00" */
-    /* NULL, or the reason why nothing can be read: "there is no card in the slot". Then the fields
-     * below are zero, except for a drive that was unplugged. */
+    /* NULL, or the reason why nothing can be read: "there is no card in the slot". If there is a
+     * reason, the fields below are zero, except for a drive that was unplugged. */
     const char *error_message;
-    const char *
-        reason; /* why the last request failed, as a system below reports it; NULL: err_text() says it */
-    /* Written by the file's owner: files on it are open, so the slot must not become another device
+    const char
+        *reason; /* why the last request failed, in a lower system's words; NULL: see err_text() */
+    /* The files' owner sets this while files on the device are open: its slot must then keep it
      * (usb.h). */
     bool in_use;
     enum block_kind kind;
     uint64_t n_sectors;
-    uint64_t dma_end;      /* end of the addresses, as cores see them, that its DMA reaches; beyond
-                    it a core must move the data, or a request gives ERR_RANGE. 0: no
+    uint64_t dma_end;      /* end of the addresses (a core's) that its DMA reaches; a core must move
+                    data beyond this end, or the request gives ERR_RANGE. 0: no
                     limit */
     uint32_t block_bytes;  /* the device's sector size, a power of two, which partition tables use;
                               0: 512 */
@@ -51,9 +51,9 @@ struct block_device {
     unsigned bus_bits;     /* its data lines */
     uint32_t bus_hz;       /* its clock */
     bool writable;         /* takes writes; once `done`, a write survives a power cut */
-    bool flash;            /* no file system, but one .ingot from the first byte on */
-    const uint8_t *memory; /* not NULL: the whole device is memory at this address, and is used in
-                              place */
+    bool flash;            /* it has no file system, but one .ingot from its first byte on */
+    const uint8_t *memory; /* if not NULL, the whole device is memory at this address, and is used
+                              in place */
 
     /* Start a transfer. ERR_UNSUPPORTED: the device cannot be written. ERR_BUSY: queue full, poll
      * first. ERR_RANGE: beyond the device. ERR_IO, ERR_TIMEOUT: dead. Otherwise ERR_OK, and `done`
@@ -64,8 +64,8 @@ struct block_device {
      * device itself is dead. */
     enum err (*poll)(struct block_device *dev);
 
-    /* Sleep until a request is finished that poll has not collected, at most this many
-     * microseconds; return at once if none is in flight. NULL: nothing would end the sleep. */
+    /* Sleep until a finished request waits for poll, but at most this many microseconds;
+     * return at once if none is in flight. The member is NULL if nothing would end the sleep. */
     void (*wait)(struct block_device *dev, uint32_t micros);
 
     /* Stop every transfer and start again: each request in flight is marked `done` with
@@ -73,9 +73,9 @@ struct block_device {
      * its transfers have stopped. NULL: transfers cannot be stopped. */
     enum err (*reset)(struct block_device *dev);
 
-    /* How often the device was polled so far, modulo 2^32, if another core polls it
-     * (runtime/storage/io_core.h): the caller's time-outs count these polls. Any core. NULL: the
-     * caller's own polls count. */
+    /* The number of polls so far, modulo 2^32, if another core polls the device
+     * (runtime/storage/io_core.h): the caller's time-outs count these polls. Any core. If the
+     * member is NULL, the caller counts its own polls. */
     uint32_t (*looks)(const struct block_device *dev);
 
     /* Report facts about the device and its controller. `of` is facts_of, even if another device
@@ -83,8 +83,8 @@ struct block_device {
     void (*facts)(const void *of, const struct facts *f);
     const void *facts_of;
 
-    /* Preferred size of a request in sectors, if small requests are slow. 0: any size is
-     * good. */
+    /* Preferred size of a request in sectors, if small requests are slow. It is 0 if
+     * any size is good. */
     uint32_t wanted_sectors;
 
     /* Requests that a read keeps in flight, if the device works on them without being polled. 0:

@@ -13,7 +13,7 @@
 #include "board/machine.h"
 #include "board/screen.h"
 
-/* For set_input_buffer: 11 s of 115200 baud, a long paste during a reply. */
+/* Size for set_input_buffer: 11 s at 115200 baud, enough for a long paste during a reply. */
 enum { BOARD_INPUT_BYTES = 128 * 1024 };
 
 struct kernel_tuning;
@@ -26,8 +26,8 @@ struct machine {
     unsigned n_ram;
     size_t ram_bytes;                   /* all RAM of the machine, for messages */
     unsigned n_cores;                   /* cores present, 1 .. BOARD_MAX_CORES */
-    uint64_t core_ids[BOARD_MAX_CORES]; /* the cores' ids in the tree; 0: there is no tree */
-    /* The relative speed of each core from the tree; [0] is 0: the tree does not give it. */
+    uint64_t core_ids[BOARD_MAX_CORES]; /* the cores' ids in the tree; 0 if there is no tree */
+    /* The relative speed of each core from the tree; [0] is 0 if the tree does not give it. */
     uint32_t core_capacity[BOARD_MAX_CORES];
     uint32_t cpu_features;              /* features of core 0: bits of enum cpu_feature
                                            (kernels/) */
@@ -37,8 +37,8 @@ struct machine {
     const struct kernel_tuning *tuning; /* of core 0 (kernels/tuning.h); never NULL */
     struct memory_range initrd;         /* bytes == 0: none */
     char args[BOARD_ARGS_BYTES];        /* boot arguments, NUL-terminated */
-    size_t args_bytes;                  /* their full length; args may hold only the beginning, or
-                             nothing */
+    size_t args_bytes;                  /* full length of the arguments; args may hold only their
+                             beginning, or nothing */
     size_t args_limit;                  /* longest arguments that this machine can pass on */
     uint64_t entry_ticks;               /* board.ticks() at the first instruction of C */
     uint64_t date; /* real time at entry_ticks, in seconds since 1970; 0: not known */
@@ -50,7 +50,7 @@ struct board_pins {
      * board uses it itself. NULL: it is free. The other functions are called only for usable
      * lines. */
     const char *(*error_message)(unsigned line);
-    /* Make the line an input, or an output that is `high` or not, without the other level in between. */
+    /* Make the line an input, or an output with the level `high`; an output has that level at once. */
     void (*setup)(unsigned line, bool output, bool high);
     void (*write)(unsigned line, bool high);
     bool (*read)(unsigned line);
@@ -58,8 +58,8 @@ struct board_pins {
 
 /* Buses for a person's own sensors, by the numbers in the board's README. Core 0. */
 struct board_i2c {
-    /* Reserve the bus and its lines for sensors; nothing is driven yet. NULL: done; else the
-     * reason why not, without a full stop. The other functions are called only for usable
+    /* Reserve the bus and its lines for sensors; nothing is driven yet. Returns NULL on
+     * success, else the reason without a full stop. The other functions are called only for usable
      * buses. */
     const char *(*claim)(unsigned bus);
     /* Write 1 to 16 bytes in one transfer. ERR_NO_DEVICE: no device answers at the address;
@@ -77,7 +77,7 @@ struct board_network {
     bool (*send)(const uint8_t *frame, size_t bytes);
     size_t (*receive)(uint8_t *to, size_t room);
     const char *(*trouble)(
-        void); /* why an existing link cannot be used, or NULL; as a member NULL: all links are
+        void); /* returns why an existing link cannot be used, or NULL; NULL here: all links are
                   usable */
 };
 extern const struct board_network board_network;
@@ -92,11 +92,11 @@ struct board {
     void (*early_init)(const void *dtb);
 
     /* If the firmware passed no device tree: fill ram[] with the machine's whole RAM, and n_ram,
-     * n_cores and the arguments. Called on core 0 after early_init. NULL: a tree is needed. */
+     * n_cores and the arguments. Called on core 0 after early_init. NULL if a tree is needed. */
     void (*describe)(struct machine *machine);
 
     /* Correct RAM and cores of the device tree, if the board knows better, before RAM is mapped or
-     * used. Called on core 0 after early_init. NULL: the tree is right. */
+     * used. Called on core 0 after early_init. The member is NULL if the tree is right. */
     void (*amend)(struct machine *machine);
 
     void (*putc)(char c); /* blocks while the transmitter is full */
@@ -105,27 +105,27 @@ struct board {
      * something else must be polled. Return at once if nothing would end the sleep. NULL: never
      * sleeps. */
     void (*idle)(void);
-    /* The same for callers that wait for a byte with a time limit: at most some hundredths of a
-     * second, and only if a byte is known to end the sleep. NULL: never sleeps. */
+    /* Sleep like that, for callers with a time limit: for at most some hundredths of a second,
+     * and only if a byte is known to end the sleep. NULL: never sleeps. */
     void (*nap)(void);
     /* Sleep for at most this many microseconds, while waiting for a polled device; an interrupt
      * ends it. Return at once if no timer would end the sleep. Core 0. NULL: never sleeps. */
     void (*rest)(uint32_t micros);
-    /* True once for each Ctrl-C that has arrived before getc returned it; getc then skips it. NULL:
-     * input arrives only by getc. */
+    /* True once for each Ctrl-C that has arrived before getc returned it; getc then skips it. The
+     * member is NULL if input arrives only by getc. */
     bool (*interrupted)(void);
     uint32_t (*lost)(void); /* received bytes lost since the last call; or NULL */
     /* Use XON/XOFF: pause the peer before input is lost, and pause output if the peer asks for it.
-     * Off at the start. NULL: the line has other means. */
+     * Off at the start. The member is NULL if the line has other means. */
     void (*flow_control)(bool on);
 
     /* From now on keep bytes that wait for getc in `bytes` bytes (a power of two) at `memory`,
      * which the board keeps; waiting bytes move there. Before that, the board uses a few KiB of its
      * own. Core 0. ERR_BAD_ARGUMENT: not a power of two, or more bytes are waiting; nothing
-     * changes. NULL: the sender waits for getc. */
+     * changes. The member is NULL if the sender waits for getc. */
     enum err (*set_input_buffer)(uint8_t *memory, size_t bytes);
 
-    void (*set_baud)(uint32_t baud); /* first sends pending output; NULL: the rate is fixed or
+    void (*set_baud)(uint32_t baud); /* first sends pending output; NULL if the rate is fixed or
                                         unused */
 
     /* The highest usual rate up to `most` that the UART's clock reaches within 2 %; 115200 if it
@@ -140,12 +140,12 @@ struct board {
     enum err (*start_core)(unsigned core, void (*entry)(void *arg), void *arg);
 
     /* How many microseconds a worker's core watches its word before it sleeps
-     * (runtime/compute/workers.c). If every core has its own processor, longer than a wake-up
-     * takes; 0 if cores share processors. */
+     * (runtime/compute/workers.c). The time is longer than a wake-up takes if every core has
+     * its own processor, and 0 if cores share processors. */
     uint32_t spin_micros;
-    void (*yield)(void); /* let other programs run between looks; NULL: there are none */
+    void (*yield)(void); /* let other programs run between looks; NULL if there are none */
     /* Idle time of all processors since the last call, in thousandths of a processor; -1: not
-     * known. Core 0. NULL: no other program shares the processors. */
+     * known. Core 0. The member is NULL if no other program shares the processors. */
     int (*idle_processors)(void);
 
     /* Sleep until *word may differ from `old` (WFE, WFI, futex). May return early. */
@@ -154,36 +154,36 @@ struct board {
     void (*wake)(const _Atomic uint32_t *word);
 
     /* Find an attached display, let it show pixels and fill *screen. If the pixels need our memory, it is cut
-     * from the end of *free, which is mapped. Core 0, once, after early_init. False: there is no display, or none
-     * that works. NULL: the board never has one; otherwise
-     * its board.mk has HAS_DISPLAY. */
+     * from the end of *free, which is mapped. Core 0, once, after early_init. Returns false if there is no
+     * display, or none that works. The member is NULL if the board never has one; otherwise its board.mk has
+     * HAS_DISPLAY. */
     bool (*open_screen)(struct board_screen *screen, struct memory_range *free);
 
     /* Find storage: fill devices[], cards before flash, and return how many (0 ..
      * BOARD_MAX_BLOCK). Called once on core 0, after the MMU is on. */
     unsigned (*find_storage)(struct block_device *devices[BOARD_MAX_BLOCK]);
-    /* After find_storage, on core 0 at a prompt: find storage that came or went (runtime/base/platform.h, look). NULL:
-     * this does not happen, or the board cannot detect it. */
+    /* After find_storage, on core 0 at a prompt: find storage that came or went (runtime/base/platform.h, look). The
+     * member is NULL if the board cannot detect it, or if it never happens. */
     struct block_device *(*look_for_storage)(void);
-    /* Before find_storage: let a core, not DMA, move the data of cards. NULL: the board has no
-     * choice. */
+    /* Before find_storage: let a core, not DMA, move the data of cards. The member is NULL if
+     * the board has no choice. */
     void (*use_pio)(void);
     /* Before find_storage: let the DMA of cards reach only the cores' addresses below `end`. Only
-     * few machines need this limit; the call sets it on any machine for tests. NULL: the board has
-     * no such limit. */
+     * few machines need this limit; the call sets it on any machine for tests. The member is NULL
+     * if the board has no such limit. */
     void (*limit_dma)(uint64_t end);
 
     /* Before find_storage: set the layout of keyboards, an enum keyboard_layout_name
-     * (board/keyboard.h). NULL: the board supports no keyboards. */
+     * (board/keyboard.h). The member is NULL if the board supports no keyboards. */
     void (*set_keyboard)(unsigned layout);
     /* After find_storage: true if a keyboard is attached. NULL if set_keyboard is NULL. */
     bool (*has_keyboard)(void);
 
-    /* Before find_storage: limit the generation of the PCIe link to 2 or 3. NULL: the board has no choice. */
+    /* Before find_storage: limit the generation of the PCIe link to 2 or 3. NULL: no choice. */
     void (*set_pcie)(unsigned generation);
 
-    /* Some storage has no DMA, or has none after use_pio. With several cores, one may do nothing
-     * but serve it (runtime/storage/io_core.h). */
+    /* Some storage has no DMA, or has none after use_pio. With several cores, one core may do
+     * nothing but serve such storage (runtime/storage/io_core.h). */
     bool storage_needs_cpu;
 
     /* Show on an LED that a read of the card begins (true) or ends. Reads overlap, and each one
@@ -195,7 +195,7 @@ struct board {
 
     /* Switch the board's LED on or off, for a panic or a warning that nobody can read. Called on
      * core 0 at any time, even before or in early_init or in a trap, so it maps what it needs
-     * itself. NULL: the board has no LED that we can drive. */
+     * itself. The member is NULL if the board has no LED that we can drive. */
     void (*led)(bool lit);
 
     /* Report what firmware and registers say about the machine. May be NULL. */

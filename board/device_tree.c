@@ -69,7 +69,7 @@ static bool property_read(const struct device_tree *tree, uint32_t at, struct to
     return token->name != NULL;
 }
 
-/* Read the token at `at`; false: it is not within the structure block. Offsets stay under
+/* Read the token at `at`; false if it is not within the structure block. Offsets stay under
  * DEVICE_TREE_MAX_BYTES, so the sums here cannot wrap. */
 static bool token_read(const struct device_tree *tree, uint32_t at, struct token *token)
 {
@@ -315,7 +315,7 @@ static bool component_matches(const char *name, const char *component, size_t le
 bool device_tree_find(const struct device_tree *tree, struct device_tree_node *node,
                       const char *path)
 {
-    int want = 0; /* depth of the component that is searched, under the parent found last */
+    int want = 0; /* depth of the path's component that is searched, below the parent found last */
     size_t at = 0, component = 0, length = strcspn(path, ":");
 
     if (length == 0 || path[0] != '/')
@@ -406,7 +406,7 @@ bool device_tree_available(const struct device_tree *tree, const struct device_t
     return status != NULL && (strcmp(status, "okay") == 0 || strcmp(status, "ok") == 0);
 }
 
-/* Read `cells` big-endian cells; false: the number has more than 64 bits. */
+/* Read `cells` big-endian cells; false if the number has more than 64 bits. */
 static bool cells_read(const uint8_t *p, uint32_t cells, uint64_t *value)
 {
     *value = 0;
@@ -446,7 +446,7 @@ static bool address_translate(const struct device_tree *tree, const struct devic
     return false;
 }
 
-enum { MAX_CELLS = 4 }; /* more per number is not a real bus */
+enum { MAX_CELLS = 4 }; /* no real bus has more cells per number */
 
 bool device_tree_reg(const struct device_tree *tree, const struct device_tree_node *node,
                      unsigned index, uint64_t *base, uint64_t *size)

@@ -42,7 +42,7 @@ struct device_tree_node {
  * device_tree_bytes. */
 bool device_tree_is_one(const void *blob);
 
-/* The size that the blob's header claims; 0: it is not a device tree, or too large. Reads
+/* The size that the blob's header claims; 0 if it is not a device tree, or too large. Reads
  * DEVICE_TREE_HEADER_BYTES bytes. */
 size_t device_tree_bytes(const void *blob);
 
@@ -62,15 +62,15 @@ void device_tree_begin(struct device_tree_node *node);
 /* Step to the next node in the order of the blob, parents before children; false at the end. */
 bool device_tree_next(const struct device_tree *tree, struct device_tree_node *node);
 
-/* Step to the next available node whose `compatible` list has that string; below: whose device_type
- * is that string. */
+/* Step to the next available node whose `compatible` list has that string; the second function
+ * compares its device_type. */
 bool device_tree_next_compatible(const struct device_tree *tree, struct device_tree_node *node,
                                  const char *compatible);
 bool device_tree_next_type(const struct device_tree *tree, struct device_tree_node *node,
                            const char *type);
 
 /* Go to an absolute path such as "/cpus/cpu@0"; "@..." may be left out, and a ":" ends the path.
- * False: there is no node there. */
+ * Returns false if there is no node there. */
 bool device_tree_find(const struct device_tree *tree, struct device_tree_node *node,
                       const char *path);
 
@@ -83,7 +83,7 @@ const uint8_t *device_tree_property(const struct device_tree *tree,
 bool device_tree_number(const struct device_tree *tree, const struct device_tree_node *node,
                         const char *name, uint64_t *value);
 
-/* Read a property as a string that ends inside the value; NULL: it is absent or not a string. */
+/* Read a property as a string that ends inside the value; NULL if it is absent or not a string. */
 const char *device_tree_string(const struct device_tree *tree, const struct device_tree_node *node,
                                const char *name);
 
@@ -96,8 +96,8 @@ bool device_tree_lists(const struct device_tree *tree, const struct device_tree_
 bool device_tree_available(const struct device_tree *tree, const struct device_tree_node *node);
 
 /* Read range `index` of the node's reg as the CPU sees it: with the parent's cells, translated
- * through the ranges of all ancestors. size may be NULL. False: the range is missing, invisible to
- * the CPU, or beyond 64 bits. */
+ * through the ranges of all ancestors. size may be NULL. Returns false if the range is missing,
+ * invisible to the CPU, or beyond 64 bits. */
 bool device_tree_reg(const struct device_tree *tree, const struct device_tree_node *node,
                      unsigned index, uint64_t *base, uint64_t *size);
 
@@ -110,7 +110,7 @@ bool device_tree_reservation(const struct device_tree *tree, unsigned index, uin
 /* /chosen bootargs, "" if there are none. */
 const char *device_tree_bootargs(const struct device_tree *tree);
 
-/* Read /chosen linux,initrd-start and -end; false: they are absent, empty or reversed. */
+/* Read /chosen linux,initrd-start and -end; false if they are absent, empty or reversed. */
 bool device_tree_initrd(const struct device_tree *tree, uint64_t *base, uint64_t *size);
 
 /* Go to the node of /chosen stdout-path, a path or an alias; its ":115200" goes to *baud (0:
@@ -136,8 +136,8 @@ unsigned device_tree_n_cpus(const struct device_tree *tree);
 void device_tree_capacities(const struct device_tree *tree, const uint64_t *ids, unsigned n,
                             uint32_t *capacity);
 
-/* cache-size, in bytes, of the first node with cache-level 2; 0: there is none, or it is above SIZE_MAX.
- * Source: Devicetree Specification, "Multi-level and Shared Cache Nodes". */
+/* cache-size, in bytes, of the first node with cache-level 2; 0 if there is none, or it is above
+ * SIZE_MAX. Source: Devicetree Specification, "Multi-level and Shared Cache Nodes". */
 size_t device_tree_cache(const struct device_tree *tree);
 
 /* timebase-frequency of /cpus or of the first cpu node that has one; 0: none. */

@@ -1,4 +1,4 @@
-/* Questions of boot and boards about the machine, answered by the functions of device_tree.c. */
+/* Answers questions of boot and boards about the machine, by means of device_tree.c. */
 #include "board/device_tree.h"
 
 #include <string.h>

@@ -41,7 +41,7 @@ struct irq_controller {
     /* Serve an interrupt of core 0: call irq_deliver() for every pending line, up to a bound; a line
      * that stays pending interrupts again. */
     void (*serve)(void *state);
-    uint32_t timer_line; /* interrupt of core 0's timer; 0: the timer needs none */
+    uint32_t timer_line; /* interrupt of core 0's timer; 0 if the timer needs none */
 };
 
 /* Make this the machine's controller; both pointers must stay valid. Core 0, once. */

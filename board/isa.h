@@ -54,7 +54,7 @@ void core_wake(const _Atomic uint32_t *word);
 /* Call handler(context) at every interrupt, now that the controller passes them on. Core 0, once. */
 void core_interrupts_on(void (*handler)(void *context), void *context);
 
-/* Mask interrupts of the calling core; true: it took them before. No effect on other cores. */
+/* Mask interrupts of the calling core, no other; returns true if it took them before. */
 bool core_interrupts_mask(void);
 void core_interrupts_restore(bool on);
 
@@ -63,7 +63,7 @@ void core_interrupts_restore(bool on);
 void core_idle(void);
 
 /* Let the calling core's timer interrupt it once, after this many ticks (board.ticks). Mask interrupts
- * first: the timer only ends core_idle, if irq_take_timer has confirmed that. */
+ * first: the timer only ends core_idle, and only if irq_take_timer has confirmed that it does. */
 void core_timer_start(uint64_t ticks);
 void core_timer_stop(void);
 

@@ -27,10 +27,10 @@ enum left_out {
 void left_out_note(enum left_out kind, uint32_t n, uint64_t bytes);
 
 /* Write everything noted since the last call to text (bytes), cut if it is too long: "4 cores (8 is
- * the most), 3 ranges of RAM (16 is the most) of 196608 bytes"; "": nothing was noted. */
+ * the most), 3 ranges of RAM (16 is the most) of 196608 bytes"; "" if nothing was noted. */
 void left_out_tell(char *text, size_t bytes);
 
-/* The number of parts of this kind since the start, for `diag`; below: the kind's name. */
+/* The number of parts of this kind since the start, for `diag`; then the kind's name. */
 uint32_t left_out_number(enum left_out kind);
 const char *left_out_name(enum left_out kind);
 

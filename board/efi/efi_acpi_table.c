@@ -29,7 +29,7 @@ static bool sums_to_zero(const uint8_t *table, size_t bytes)
     return sum == 0;
 }
 
-/* The length of a table with this signature; 0: it is another table, or damaged. */
+/* The length of a table with this signature; 0 if it is another table, or damaged. */
 static size_t table_bytes(const uint8_t *table, const char *signature)
 {
     size_t bytes;

@@ -23,8 +23,8 @@ static inline bool efi_failed(efi_status status)
     return (status & EFI_ERROR_BIT) != 0;
 }
 
-/* Get the interface of a protocol from a handle; below: from any handle that has it. NULL: there is
- * none. */
+/* Get the interface of a protocol from a handle; the second function, from any handle that has it.
+ * Both return NULL if there is none. */
 void *efi_protocol_of(efi_handle handle, const struct efi_guid *protocol);
 void *efi_protocol(const struct efi_guid *protocol);
 
@@ -33,7 +33,7 @@ void *efi_protocol(const struct efi_guid *protocol);
 uint64_t efi_handles(const struct efi_guid *protocol, efi_handle **handles);
 void efi_handles_free(efi_handle *handles);
 
-/* Find a table of the firmware (ACPI, device tree); NULL: it has no table of that kind. */
+/* Find a table of the firmware (ACPI, device tree); NULL if it has no table of that kind. */
 const void *efi_table(const struct efi_guid *guid);
 
 #endif

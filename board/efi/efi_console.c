@@ -118,7 +118,7 @@ static void out_character(uint32_t c)
     (void)EFI_CALL(efi_console.out->output_string(efi_console.out, units));
 }
 
-/* False: the byte belongs to an escape sequence. */
+/* Returns false if the byte belongs to an escape sequence. */
 static bool is_text(uint8_t byte)
 {
     if (text.state == TEXT_PLAIN && byte == '\33') {

@@ -99,7 +99,7 @@ static uint64_t hash_add(uint64_t hash, const uint8_t *bytes, size_t n)
 }
 
 /* A hash that identifies the medium, over the first block (an MBR's signature, or a file system's serial number) and a
- * GPT's header (the disk's GUID). Uses the bounce buffer. 0: the medium cannot be read. */
+ * GPT's header (the disk's GUID). Uses the bounce buffer. Returns 0 if the medium cannot be read. */
 static uint64_t mark_of(struct efi_block *block)
 {
     static const char gpt[] = "EFI PART";

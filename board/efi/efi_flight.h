@@ -26,7 +26,7 @@ struct efi_flights {
 efi_status efi_flights_start(struct efi_flights *f, uint32_t media_id, uint64_t block,
                              struct block_request *request);
 
-/* Take the next request whose event has come, with its result. NULL: there is none now. */
+/* Take the next request whose event has come, with its result. NULL if there is none now. */
 struct block_request *efi_flights_land(struct efi_flights *f, efi_status *status);
 
 /* Take the buffers back: wait at most two seconds for reads in flight, then let the firmware reset the disk. Each request in

@@ -70,7 +70,7 @@ static uint64_t bytes_of(const struct memory_map *map, bool free_alone)
     return sum;
 }
 
-/* Find the largest free range that was not tried yet; NULL: there is none. */
+/* Find the largest free range that was not tried yet; NULL if there is none. */
 static struct efi_memory_descriptor *largest(const struct memory_map *map)
 {
     struct efi_memory_descriptor *best = NULL;

@@ -14,8 +14,8 @@ static struct efi_network_state {
     _Alignas(64) uint8_t frames[FRAMES][FRAME_BYTES + 2];
 } net;
 
-/* For boot/network.c, because a program for EFI does not contain boot/boot.c: an empty tree, which nobody reads
- * here. */
+/* An empty tree for boot/network.c, because a program for EFI does not contain boot/boot.c. Nobody reads the
+ * tree here. */
 const struct device_tree *boot_tree(void)
 {
     static const struct device_tree none;

@@ -27,7 +27,7 @@ bool efi_console_interrupted(void);
 /* End on another core than core 0: core 0 sends this core's report and switches off. */
 void efi_console_end_elsewhere(void) __attribute__((noreturn));
 
-/* The reason, without a full stop, why the console is not a UART that the tree names; NULL: it is
+/* The reason, without a full stop, why the console is not a UART that the tree names; NULL if it is
  * one. */
 const char *efi_console_instead(void);
 
@@ -43,14 +43,14 @@ void efi_memory_take(struct machine *machine);
  * load options. */
 void efi_options_read(struct machine *machine);
 
-/* Seconds since 1970 by the firmware's clock; 0: there is no clock, or it was never set. */
+/* Seconds since 1970 by the firmware's clock; 0 if there is no clock, or it was never set. */
 uint64_t efi_clock_date(void);
 
 /* For board.find_storage: every disk of the firmware, beginning with the one from which we were
  * started. */
 unsigned efi_storage_find(struct block_device *devices[BOARD_MAX_BLOCK]);
 
-/* For board.open_screen; below: keys of a keyboard that is not a serial line. */
+/* For board.open_screen; the others take keys from a keyboard, not from a serial line. */
 bool efi_screen_open(struct board_screen *screen, struct memory_range *free);
 int efi_keys_take(void *context);
 bool efi_keys_open(void);
@@ -64,7 +64,7 @@ void efi_power_off(int status) __attribute__((noreturn));
 void efi_isa_open(void);
 
 /* Fill n_cores, core_ids and core_capacity with cores that efi_isa_start_core can start. Returns the reason,
- * without a full stop, why there is only one core; NULL: there is nothing to report. */
+ * without a full stop, why there is only one core; NULL if there is nothing to report. */
 const char *efi_isa_find_cores(const struct device_tree *tree, struct machine *machine);
 
 uint64_t efi_isa_ticks(void);

@@ -45,7 +45,7 @@ static void file_device_pace(struct file_device *d, uint64_t bytes)
         ;
 }
 
-/* Report a failed request. error: errno; 0: a read met the end of the file too early. */
+/* Report a failed request. error: errno, or 0 if a read met the end of the file too early. */
 static enum err file_device_fail(struct file_device *d, int error)
 {
     d->device->reason = error != 0 ? strerrordesc_np(error) : "the file has become shorter";
@@ -112,10 +112,10 @@ static void *file_device_run(void *arg)
             do
                 pthread_cond_wait(&d->work, &d->lock);
             while (d->finished == d->submitted && !d->stop);
-            d->due_ns = now_ns(); /* an idle card saves no time; a late thread does */
+            d->due_ns = now_ns(); /* an idle card saves up no time, but a late thread does */
         }
         if (d->finished == d->submitted)
-            break; /* stop: nothing is left to read */
+            break; /* `stop` is set, and nothing is left to read */
         req = d->queue[d->finished % FILE_DEVICE_DEPTH];
         pthread_mutex_unlock(&d->lock);
         enum err e = req->write ? file_device_write(d, req) : file_device_read(d, req);

@@ -26,8 +26,8 @@ struct file_device {
     pthread_cond_t work;  /* signals a new request, or the end */
     pthread_cond_t done;  /* a request is finished */
     bool stop;
-    struct block_request *queue[FILE_DEVICE_DEPTH]; /* a ring: read by the thread, then */
-    uint32_t submitted;                             /* ... marked done by poll, in order */
+    struct block_request *queue[FILE_DEVICE_DEPTH]; /* a ring: the thread does the requests, ... */
+    uint32_t submitted;                             /* ... then poll marks them done, in order */
     _Atomic uint32_t finished;
     uint32_t collected;
     struct block_device *device; /* the device whose reason is set when a request fails */

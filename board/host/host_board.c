@@ -40,7 +40,7 @@ static struct host_state {
 
 /* ---- console ------------------------------------------------------------------------------- */
 
-/* False: the reader is gone, or the disk is full; errno. */
+/* Returns false if the reader is gone, or the disk is full; errno. */
 static bool write_all(int to, const char *text, size_t n)
 {
     size_t at = 0;
@@ -145,7 +145,7 @@ static int host_getc(void)
     if (host.terminal && host_terminal_in_news()) {
         return host_terminal_news(); /* no key comes in the middle of such a message */
     }
-    if (poll(&in, 1, 0) <= 0) { /* nor such a message in the middle of a key */
+    if (poll(&in, 1, 0) <= 0) { /* and no message comes in the middle of a key */
         return host.terminal ? host_terminal_news() : HOST_NO_BYTE;
     }
     if (read(0, &c, 1) == 1) {

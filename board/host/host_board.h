@@ -15,8 +15,8 @@ void host_console_to_log(bool on);
 /* Send replies to file descriptor fd (1 at first), and forget earlier errors. */
 void host_console_replies_to(int fd);
 
-/* Pass log lines through `rewrite`, which turns `in` (n bytes) into `out` (at most `most`) and
- * returns how many bytes. */
+/* Pass log lines through `rewrite`, which turns `in` (n bytes) into `out` (at most `most` bytes)
+ * and returns the size of `out`. */
 void host_console_rewrite_log(size_t (*rewrite)(const char *in, size_t n, char *out, size_t most));
 
 /* The errno of the first failed write of replies, after which the input ends too; 0: all flushed bytes
@@ -29,16 +29,16 @@ void host_console_flush(void);
 /* Results of getc that are not bytes, as in runtime/console/console.h. */
 enum { HOST_NO_BYTE = -1, HOST_CLOSED = -2 };
 
-/* Open the streams; interactive: standard input is read too. True: it is a terminal, whose lines are
- * edited as on a board (board/host/host_terminal.h). */
+/* Open the streams, and read standard input too if interactive. Returns true if it is a terminal,
+ * whose lines are edited as on a board (board/host/host_terminal.h). */
 bool host_streams_open(bool interactive);
 
 /* From now on Ctrl-C is an input byte, which stops a reply; a second one that arrives before the
  * first was read acts as SIGINT did before this call. */
 void host_streams_take_interrupts(void);
 
-/* Fill *m with this computer: cores online, features, and RAM: address space that costs nothing until it is used, as much
- * as `memory` requests and gets. False: no memory (reported on standard error). */
+/* Fill *m with this computer: cores online, features, and RAM. The RAM is address space, as much as `memory` requests and
+ * gets; it costs nothing until it is used. Returns false after reporting that there is no memory. */
 bool host_machine(struct machine *m, struct host_memory *memory);
 
 #endif

@@ -13,7 +13,7 @@
 int host_idle_processors(void);
 
 /* Read from /proc/stat how many ticks (sysconf(_SC_CLK_TCK) per second) the processors of `set` have been idle or
- * have waited for a disk. False: a processor is missing, or its line has no numbers.
+ * have waited for a disk. Returns false if a processor is missing, or its line has no numbers.
  * Source: proc(5). */
 bool host_idle_ticks(FILE *stat, const cpu_set_t *set, uint64_t *ticks);
 

@@ -19,7 +19,7 @@ struct host_memory {
                           `most` */
 };
 
-/* Reserve as much memory as there is. False: there is hardly any; m->limit says why. */
+/* Reserve as much memory as there is. Returns false if there is hardly any; m->limit says why. */
 bool host_memory_reserve(struct host_memory *m);
 
 /* Make the system allocate the pages of these bytes now, without changing them, so that the first

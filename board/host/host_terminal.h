@@ -6,12 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Open the terminal; call once. False: standard input or output is not a terminal, or TERM says that
- * it has no control sequences; nothing changes. Ctrl-C, Ctrl-Z and Ctrl-\ stay signals; the kernel
- * handles Ctrl-S and Ctrl-Q. */
+/* Open the terminal; call once. Returns false if standard input or output is not a terminal, or TERM
+ * says that it has no control sequences; nothing changes. Ctrl-C, Ctrl-Z and Ctrl-\ stay signals;
+ * the kernel handles Ctrl-S and Ctrl-Q. */
 bool host_terminal_open(void);
 
-/* The width of the terminal at standard output; 0: it is not a terminal, or does not report its
+/* The width of the terminal at standard output; 0 if it is not a terminal, or does not report its
  * width. */
 uint32_t host_terminal_columns(void);
 

@@ -192,8 +192,8 @@ static unsigned rpi5_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 
 /* ---- the row of 40 pins ---- */
 
-/* The address of RP1's block; 0: it cannot be reached. The USB ports share its link and have checked
- * it. */
+/* The address of RP1's block; 0 if it cannot be reached. The USB ports share its link and have
+ * checked it. */
 static uintptr_t lines_base(void)
 {
     const struct rp1_link *link = &storage.rp1.link;

@@ -96,7 +96,7 @@ static unsigned sifive_u_find_storage(struct block_device *devices[BOARD_MAX_BLO
     return n;
 }
 
-/* OpenSBI has no power switch here, but a reset, on which QEMU with -no-reboot ends. */
+/* OpenSBI cannot switch off here, but it can reset, which ends QEMU with -no-reboot. */
 static _Noreturn void sifive_u_power_off(int status)
 {
     serial_drain();

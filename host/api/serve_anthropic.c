@@ -13,8 +13,8 @@ static cJSON *typed(const char *type)
     return one;
 }
 
-/* Makes a block of an item with n bytes, or, if n is 0, as it begins. The input of a complete call
- * is an object. */
+/* Makes the block of an item with n bytes; if n is 0, the block with which the item begins. The
+ * input of a complete call is an object. */
 static cJSON *block_of(const struct api_stream *s, const struct api_piece *p, size_t n)
 {
     cJSON *block, *input = NULL;
@@ -69,7 +69,7 @@ static cJSON *usage_of(const struct api_job *j)
     return usage;
 }
 
-/* Adds the reason of the end. With several stop strings, it is not known which one ended a
+/* Adds why the reply ended. With several stop strings, it is not known which one ended a
  * reply. */
 static void add_stop(cJSON *to, const struct api_job *j)
 {

@@ -148,7 +148,7 @@ static bool needs_check(const struct serve_job *j)
     return j->of.request.n_checked != 0 && j->of.error.status == 0;
 }
 
-/* Takes the result of the check of reply i. False: the check is not finished. */
+/* Takes the result of the check of reply i. Returns false if the check is not finished. */
 static bool take_check(struct serve_choices *c, uint32_t i, bool *good,
                        char error_message[SERVE_ERROR_MESSAGE_BYTES])
 {
@@ -169,8 +169,8 @@ static bool take_check(struct serve_choices *c, uint32_t i, bool *good,
     return true;
 }
 
-/* Checks reply i, which is done, and makes it again if the check refuses it. *e: there was no room
- * for another try. */
+/* Checks reply i, which is done, and makes it again if the check refuses it. *e is set if there was
+ * no room for another try. */
 static void check_job(struct serve_choices *c, uint32_t i, struct api_error *e)
 {
     struct serve_job *j = c->jobs[i];

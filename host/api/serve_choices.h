@@ -25,7 +25,7 @@ struct serve_choices {
     struct serve_whole *whole; /* the answer being written; NULL: none */
 };
 
-/* Reads a body of this kind, and submits its jobs. False: *e gives the reason. */
+/* Reads a body of this kind, and submits its jobs. If it returns false, *e gives the reason. */
 bool serve_choices_ask(struct serve_choices *c, const struct serve_backend *b,
                        const struct api_answer *answer, const struct api_text *body,
                        const struct api_defaults *d, struct api_error *e);

@@ -163,7 +163,7 @@ bool serve_translate(struct serve_translation *t, const cJSON *object, const cha
 
 /* ---- errors name the dialect's fields ---------------------------------------------------------- */
 
-/* The dialect's name of a field of chat completions; NULL: it has no other name. */
+/* The dialect's name of a field of chat completions; NULL if it has no other name. */
 static const char *own_name(const struct serve_dialect_fields *fields, const char *field)
 {
     if (strcmp(field, "messages") == 0) {

@@ -45,7 +45,7 @@ struct serve_dialect_fields {
 struct serve_writer {
     const char *stream_type; /* of media */
     void (*say)(const struct api_stream *s, const struct api_piece *p);
-    /* Called after the last piece of all replies; n 0: the request failed. NULL: writes nothing. */
+    /* Called after the last piece of all replies; n is 0 if the request failed. May be NULL. */
     void (*end)(struct api_text *out, const struct api_answer *a, const struct api_job *const *jobs,
                 uint32_t n);
     void (*whole)(struct api_text *out, const struct api_answer *a,
@@ -72,7 +72,7 @@ bool serve_translate(struct serve_translation *t, const cJSON *object, const cha
 void serve_translate_put(struct serve_translation *t, cJSON *object, const char *name,
                          cJSON *value);
 
-/* Adds a message that came from entry `at` of the input. The message owns `content`; NULL: null. */
+/* Adds a message that came from entry `at` of the input. It owns `content` (NULL: null). */
 cJSON *serve_translate_message(struct serve_translation *t, unsigned at, const char *role,
                                cJSON *content);
 

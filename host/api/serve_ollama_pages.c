@@ -12,8 +12,8 @@
  * field, so it must have its full length. */
 #define NO_DIGEST "0000000000000000000000000000000000000000000000000000000000000000"
 
-/* Returns a number that the model, or the first board, reports about itself. 0: it has not reported
- * one. */
+/* Returns a number that the model, or the first board, reports about itself. Returns 0 if it has
+ * not reported one. */
 static double planned(const struct serve_backend *b, const char *name)
 {
     struct serve_look l;
@@ -43,7 +43,7 @@ static void add_details(cJSON *root)
     cJSON_AddStringToObject(details, "quantization_level", "");
 }
 
-/* Writes {"models":[{...}]} with the loaded model. until: the field of its time. */
+/* Writes {"models":[{...}]} with the loaded model. running: as /api/ps has it. */
 static void write_models(struct api_text *out, const struct serve_backend *b, const char *model,
                          int64_t now, bool running)
 {

@@ -7,8 +7,8 @@
 
 enum { SERVE_BODY_BYTES = 1 << 20 /* longest body of a request */ };
 
-/* Reads a body (`bytes` bytes); *q was zero. False: *e gives the reason. Call serve_request_free in
- * any case. */
+/* Reads a body (`bytes` bytes); *q was zero. If it returns false, *e gives the reason. Call
+ * serve_request_free in any case. */
 bool serve_request_read(struct api_request *q, enum api_kind kind, const char *body, size_t bytes,
                         const struct api_defaults *d, struct api_error *e);
 
@@ -18,17 +18,17 @@ void serve_request_free(struct api_request *q);
  * them frees; different threads may free them. */
 void serve_request_copy(struct api_request *to, const struct api_request *from);
 
-/* Gives the request a compiled grammar (`bytes` bytes from malloc). False: *e gives the reason. */
+/* Gives the request a compiled grammar (`bytes` bytes from malloc). If false, *e has the reason. */
 bool serve_request_hold(struct api_request *q, void *grammar, size_t bytes, struct api_error *e);
 
-/* Parses the body (`bytes` bytes) as JSON, which the caller deletes. NULL: *e says what is wrong. seed: the digits of its field
- * `seed`; "": it has none. */
+/* Parses the body (`bytes` bytes) as JSON, which the caller deletes. If it returns NULL, *e says what is wrong. seed: the
+ * digits of the body's field `seed`, or "". */
 enum { SERVE_SEED_BYTES = 24 };
 struct cJSON *serve_body_parse(const char *body, size_t bytes, char seed[SERVE_SEED_BYTES],
                                struct api_error *e);
 
-/* Makes memory that grows and has one holder; NULL: out of memory. Below: copies a text into it, with a NUL (NULL:
- * out of memory); then: gives up its hold (m NULL: does nothing). */
+/* Three functions: make memory that grows and has one holder; copy a text into it, with a NUL; give up a hold (m
+ * may be NULL). The first two return NULL if out of memory. */
 struct api_memory *serve_memory_new(void);
 char *serve_memory_copy(struct api_memory *m, const char *bytes, size_t n);
 void serve_memory_drop(struct api_memory *m);

@@ -21,7 +21,7 @@ static bool is(const char *text, const char *word)
 
 /* ---- what is said ------------------------------------------------------------------------------ */
 
-/* Returns the last message if it is the assistant's. NULL: there is none, or it is another's. */
+/* Returns the last message if it is the assistant's. NULL if there is none, or it is another's. */
 static cJSON *last_reply(const struct serve_translation *t)
 {
     cJSON *last = t->messages != NULL && t->messages->child != NULL ? t->messages->child->prev

@@ -8,8 +8,8 @@
 struct serve_whole;
 
 /* Begins to write the answer of n finished jobs, and holds them; the end wakes the server.
- * Takes over *echo, to which the answer points. NULL: out of memory; nothing was taken
- * over. */
+ * Takes over *echo, to which the answer points. Returns NULL if out of memory; then
+ * nothing was taken over. */
 struct serve_whole *serve_whole_begin(const struct api_answer *a, struct api_text *echo,
                                       struct serve_job *const *jobs, uint32_t n);
 

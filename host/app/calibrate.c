@@ -51,7 +51,7 @@ static size_t columns_before(const struct ingot_params *p, enum input input)
     return columns;
 }
 
-/* Returns the offset of an input's sums; layer n_layers: the head's. */
+/* Returns the offset of an input's sums; layer n_layers stands for the head. */
 static size_t input_offset(const struct ingot_params *p, unsigned layer, enum input input)
 {
     size_t at = layer * columns_before(p, INPUTS);
@@ -93,8 +93,8 @@ static bool has_inputs(const struct image *img)
 }
 
 /* Returns the sums for the input that a matrix at w reads. Only the core with the matrix's first
- * row counts, because the others see the same input. NULL: this is another core, or another
- * matrix. */
+ * row counts, because the others see the same input. Returns NULL on other cores, and for
+ * other matrices. */
 static double *sums_of(const void *w, size_t *columns)
 {
     const struct transformer *t = &run.host.app.target.model.transformer;

@@ -13,16 +13,16 @@ struct calibration {
     double perplexity; /* perplexity on the same text with weights as 16-bit floats */
 };
 
-/* Runs the model o->input over the file `text`. False: an error was printed to standard
- * error. */
+/* Runs the model o->input over the file `text`. Returns false after printing the error to
+ * standard error. */
 bool calibrate_run(struct calibration *c, const struct pack_options *o, const char *text);
 void calibrate_free(struct calibration *c);
 
 /* For pack_options.importance, with the calibration as its context. */
 const float *calibrate_importance(void *calibration, enum ingot_role role, unsigned layer);
 
-/* Measures the perplexity of an .ingot on the text. False: an error was printed to standard
- * error. */
+/* Measures the perplexity of an .ingot on the text. Returns false after printing the error to
+ * standard error. */
 bool calibrate_perplexity(const char *path, const char *text, double *perplexity);
 
 #endif

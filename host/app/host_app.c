@@ -84,7 +84,7 @@ static void open_console(struct host_app *h, const struct host_args *args, bool 
 }
 
 /* Opens the public key, with which models without a valid signature are refused, as on a board.
- * False: an error was printed. */
+ * Returns false after printing the error. */
 static bool open_key(struct host_app *h, const char *path, const struct signing **signing)
 {
     char error_message[HOST_ERROR_MESSAGE_BYTES];

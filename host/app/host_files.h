@@ -29,11 +29,11 @@ struct host_files {
     const struct host_args *args;
     const struct platform *platform; /* that waits for them */
     struct host_file model, draft, kv, save, adapter, log, use;
-    struct output_file made;      /* a new file for `save` or `use` ... */
-    bool makes;                   /* ... where this says so */
-    bool made_blank;              /* ... and the file that it replaces has no contents to keep */
-    char path[HOST_PATH_BYTES];   /* of the model ... */
-    char before[HOST_PATH_BYTES]; /* ... and the path of the model before it */
+    struct output_file made;      /* a new file for `save` or `use` */
+    bool makes;                   /* true: `made` is the new file of this `save` or `use` */
+    bool made_blank;              /* true: the file that `made` replaces has no contents to keep */
+    char path[HOST_PATH_BYTES];   /* path of the model */
+    char before[HOST_PATH_BYTES]; /* path of the previous model */
     uint8_t *vocabulary;          /* a copy of the vocabulary, if --template changes it */
     char error_message[HOST_ERROR_MESSAGE_BYTES];
 };
@@ -42,8 +42,8 @@ struct host_files {
 void host_files_open(struct host_files *h, const struct host_args *args,
                      const struct platform *platform);
 
-/* Reads from a file next to `model` how often its experts were used. False: there is no such
- * file. */
+/* Reads from a file next to `model` how often its experts were used. Returns false if there is
+ * no such file. */
 bool host_files_read_use(const char *model, const struct image *image, struct plan_use *use);
 
 /* ---- for host_saves.c ---- */

@@ -47,8 +47,8 @@ bool host_folder_is_of_models(const char *path);
 bool host_folder_first_model(const char *folder, char *path, unsigned *count, char *error_message,
                              size_t bytes);
 
-/* Makes a new file of this size, for which the disk only allocates what is written. False: errno;
- * EEXIST if there is one already. */
+/* Makes a new file of this size, for which the disk only allocates what is written. Returns false
+ * with errno, which is EEXIST if the file exists. */
 bool host_folder_make_file(const char *path, uint64_t bytes);
 
 #endif

@@ -51,7 +51,7 @@ static bool is_own(int fd, uint64_t bytes, enum host_own kind)
 }
 
 /* True if the file has only zeros. Holes are skipped, because a file made by truncate consists of
- * one. False: errno; 0: a byte is not zero. */
+ * one. Returns false with errno, which is 0 if a byte is not zero. */
 static bool is_zeros(int fd)
 {
     static uint8_t buffer[READ_BYTES];

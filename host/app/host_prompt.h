@@ -8,9 +8,9 @@
 #include "host/app/host_text.h"
 
 /* Fill *t, which was zero, with args->prompt, with the file at args->file, or with standard
- * input (if one of them is "-", or neither is given). False: an error was printed, and *status
- * is the exit status. Errors: two texts, standard input is a terminal, or a file cannot be
- * read. */
+ * input (if one of them is "-", or neither is given). Returns false after printing an error;
+ * then *status is the exit status. Errors: two texts, standard input is a terminal, or a file
+ * cannot be read. */
 bool host_prompt_read(struct text *t, const struct command *c, const struct host_args *args,
                       int *status);
 

@@ -17,15 +17,15 @@ struct text {
 };
 
 /* Three functions: read all of `in` (name is for error messages); copy a text; make the tokens with
- * flags of tokenizer_encode. False: the error is printed to standard error. Call text_free in any
- * case; *t was zeroed. */
+ * flags of tokenizer_encode. Returns false after printing the error to standard error. Call
+ * text_free in any case; *t was zeroed. */
 bool text_read(struct text *t, FILE *in, const char *name);
 bool text_copy(struct text *t, const char *from);
 bool text_tokenize(struct text *t, const struct tokenizer *tokenizer, unsigned flags);
 void text_free(struct text *t);
 
-/* True if a text begins with UTF-16's byte order mark, as some Windows programs write it; below:
- * the error message for it. */
+/* True if a text begins with UTF-16's byte order mark, as some Windows programs write it; 
+ * text_utf16_cure is the error message for it. */
 bool text_is_utf16(const void *bytes, size_t n);
 extern const char text_utf16_cure[];
 

@@ -17,8 +17,8 @@ struct perplexity {
     uint64_t count;
 };
 
-/* Measures the file at path with e, which is loaded with a context of p->n. False: the error is
- * printed to standard error. */
+/* Measures the file at path with e, which is loaded with a context of p->n. Returns false after
+ * printing the error to standard error. */
 bool perplexity_measure(struct perplexity *p, struct session *s, const char *path, bool quiet);
 
 /* Returns its standard deviation. */

@@ -16,7 +16,7 @@ struct reader {
     char **word; /* the word to read next; NULL at the end */
     bool operands_only;
     bool has_operand;
-    bool given[MOST_OPTIONS]; /* by index in a walk */
+    bool given[MOST_OPTIONS]; /* by the option's index in a walk */
 };
 
 enum option_result command_take_number(void *arguments, const struct command_option *o,
@@ -41,7 +41,7 @@ int command_refuse(const struct command *c, const char *word, const char *why)
 
 /* ---- all options of a command ---------------------------------------------------------------- */
 
-/* Returns the next row of a table that belongs to the command; NULL: none is left. */
+/* Returns the next row of a table that belongs to the command; NULL if none is left. */
 static const struct command_option *next_row(struct command_walk *w,
                                              const struct command_option *marker)
 {
@@ -78,7 +78,7 @@ const struct command_option *command_next_option(struct command_walk *w)
 
 /* ---- the most similar name ------------------------------------------------------------------- */
 
-/* The option with the most similar name; NULL: none is similar. Names are compared without their
+/* The option with the most similar name; NULL if none is similar. Names are compared without their
  * dashes. */
 static const char *nearest_option(const struct command *c, const char *word)
 {
@@ -191,8 +191,8 @@ static enum option_result store(const struct command *c, void *arguments,
     return OPTION_TAKEN;
 }
 
-/* Refuses an option that is given twice, because its first value would be lost silently. False: an
- * error was printed. */
+/* Refuses an option that is given twice, because its first value would be lost silently. Returns
+ * false after printing the error. */
 static bool is_first(struct reader *r, const struct command_option *o, const char *word)
 {
     struct command_walk walk = { .command = r->command };

@@ -17,7 +17,7 @@ enum option_result {
 
 /* A row: an option of a command, or a heading above the following options. */
 struct command_option {
-    const char *name;   /* "--predict"; NULL: a heading, and `help` is its text */
+    const char *name;   /* "--predict"; NULL: the row is a heading, and `help` is its text */
     const char *letter; /* "-n"; NULL: none */
     const char *also;   /* another spelling, which the help omits; NULL: none */
     const char *value;  /* name of its value in the help, such as "N"; "FILE" is a path; NULL: a
@@ -30,11 +30,10 @@ struct command_option {
      * and a value the const char *, at offset `field` of the arguments. */
     enum option_result (*set)(void *arguments, const struct command_option *o, const char *value);
     size_t field;
-    const char *word; /* for `set`: the option's other name */
-    const char
-        *twice;   /* advice if the option is given twice: "name both, as in poet,tutor"; NULL: to
-                * give it once */
-    bool is_list; /* the option may be repeated; each time adds a value */
+    const char *word;  /* for `set`: the option's other name */
+    const char *twice; /* advice if the option is given twice: "name both, as in poet,tutor"; NULL:
+                * "give it once" */
+    bool is_list;      /* the option may be repeated; each time adds a value */
     /* For a table that several commands share (host_flags.h): bits of the commands that have the
      * row, and the row's heading. In a command's list, a row with `table` (n_table) stands for all
      * rows of that table that the command has. */
@@ -46,14 +45,15 @@ struct command_option {
 struct command {
     const char *name;
     const char *operands; /* operands in the usage line: "MODEL", "BOARD MODEL..."; "": none */
-    const char *missing;  /* question if the operand is missing: "which model?"; NULL: it is
+    const char *missing;  /* question if the operand is missing: "which model?"; NULL if it is
                              optional */
     const char *summary;  /* a few words for the list of commands */
     const char *about;    /* for --help: lines with \n between them */
     const char *example;  /* one example, or several with \n between them */
-    const struct command_option *const *
-        options; /* NULL at the end; every command has --help too; NULL: no options; command_next_option walks over
-                    them */
+    const struct command_option *const
+        *options;   /* tables of options, ended by NULL; the member is NULL if there are none
+                       except --help, which every command has; command_next_option goes
+                       over all of them */
     unsigned flags; /* its bit of command_option.commands */
     /* Replaces the `set` of rows in shared tables; NULL: the row's own is
      * used. */
@@ -70,7 +70,7 @@ struct command {
 extern const struct command *const commands[];
 
 /* Read argv[1..] into `arguments`, which the caller has set to defaults. "--" ends the options.
- * False: all messages were printed, and *status is the exit status. */
+ * Returns false after printing all messages; then *status is the exit status. */
 bool command_line_read(const struct command *c, void *arguments, int argc, char **argv,
                        int *status);
 
@@ -80,7 +80,7 @@ struct command_walk {
     size_t at, row; /* index in the command's list, and in a table there */
 };
 
-/* Returns the next option or heading; NULL: there are no more. */
+/* Returns the next option or heading; NULL if there are no more. */
 const struct command_option *command_next_option(struct command_walk *w);
 
 /* For an option's `set`: writes the index of the word among its choices, from 0, to the unsigned at
@@ -95,7 +95,7 @@ enum option_result command_take_number(void *arguments, const struct command_opt
 /* "ingot NAME: WORD: WHY; see `ingot NAME --help`" on standard error. Returns EXIT_USAGE. */
 int command_refuse(const struct command *c, const char *word, const char *why);
 
-/* Returns the command of this name. NULL: an error with the most similar name was printed. */
+/* Returns the command of this name, or NULL after an error with the most similar name. */
 const struct command *command_find(const char *name);
 
 /* ---- command_help.c ---- */

@@ -91,8 +91,8 @@ extern const struct command_option host_options[HOST_OPTIONS];
         HOST_ROW(CHUNK)
 #define HOST_ROWS_COMPUTER HOST_ROW(TITLE_COMPUTER), HOST_FLAGS(MACHINE)
 
-/* For `set` of further rows: one passes o->word (a boot argument's name) and value to
- * args->options; one reads rates such as 2.4G; one lists the chat templates for --template list. */
+/* For `set` of further rows: the first passes o->word (a boot argument's name) and value to
+ * args->options; the second reads rates (2.4G); the third lists chat templates. */
 enum option_result host_args_set_word(void *args, const struct command_option *o,
                                       const char *value);
 bool host_args_read_rate(const char *value, uint64_t *out);

@@ -290,7 +290,7 @@ static bool can_take(const struct board *b, const struct api_request *q, struct 
     return true;
 }
 
-/* Write the request of b->work. False: it cannot be written; *e says why. */
+/* Write the request of b->work. Returns false if it cannot be written; *e says why. */
 static bool write_request(struct board *b, struct api_error *e)
 {
     const struct api_request *q = &b->work->job->of.request;

@@ -37,7 +37,7 @@ struct board_event {
                        (docs/SERIAL.md) */
 };
 
-/* Read an event. False: the line is not an event, and nothing has to be freed. */
+/* Read an event. Returns false if the line is not an event, and nothing has to be freed. */
 bool board_event_read(struct board_event *e, const char *line, size_t bytes);
 void board_event_free(struct board_event *e);
 
@@ -73,8 +73,8 @@ void board_model_add(char list[SERVE_EVENT_BYTES], const struct board_event *e);
 /* Write an event as JSON on one line; "": it is too long. */
 void board_event_text(char text[SERVE_EVENT_BYTES], const struct board_event *e);
 
-/* Append the numbers of an event of BOARD_EMBEDDING, f32, to out. False: there are no numbers, or a
- * wrong number of them. */
+/* Append the numbers of an event of BOARD_EMBEDDING, f32, to out. Returns false if there are no
+ * numbers, or a wrong number of them. */
 bool board_vector_read(struct api_text *out, const struct board_event *event);
 
 /* Append the token's score in an event of BOARD_TOKEN to out, if it has one. */

@@ -257,7 +257,7 @@ static void load(void *context, const char *model)
     wake_all();
 }
 
-/* Take a job out of the queue. NULL: it is not there. */
+/* Take a job out of the queue. Returns NULL if it is not there. */
 static struct waiting *take_job(const struct serve_job *j)
 {
     struct waiting **at = &serve_pool.first, *w;

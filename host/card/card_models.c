@@ -158,7 +158,7 @@ static void count_save(struct card_models *m, const struct image *img)
 /* ---- one model ------------------------------------------------------------------------------- */
 
 /* Make the name "models/NAME.ingot" of a path: NAME is the file's name without .gguf or .bin, or
- * the folder's name. False: the path does not exist. */
+ * the folder's name. Returns false if the path does not exist. */
 static bool card_name(const char *path, char *name, size_t bytes)
 {
     static const char *const known[] = { ".gguf", ".bin", ".ingot" };
@@ -316,7 +316,7 @@ static bool is_in(const char *path, const char *folder)
            (before == n || slash[-(ptrdiff_t)n - 1] == '/');
 }
 
-/* The folder for another kind of file; NULL: it is none of these. */
+/* The folder for another kind of file; NULL if it is none of these. */
 static const char *folder_of(const char *path)
 {
     static const struct {

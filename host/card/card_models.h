@@ -22,12 +22,12 @@ struct card_models {
     uint64_t save_bytes; /* most bytes that /save writes for one of the models, with a whole context
                        ... */
     uint32_t save_tokens; /* ... of so many tokens */
-    const char *first;    /* the .ingot file of the first model; NULL: there is none yet */
+    const char *first;    /* the .ingot file of the first model; NULL if there is none yet */
 };
 
 /* Put the model at path into models/ of the card, or an .ingot adapter into adapters/. A file of another
  * format is packed by *pack into a file in the folder of out, which exists until card_models_close.
- * False: error_message is one error message. */
+ * If it returns false, error_message has the reason. */
 bool card_models_add(struct card_models *m, struct card_image *c, const struct pack_options *pack,
                      const char *path, const char *out, char *error_message,
                      size_t error_message_bytes);

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Make the boot argument system="...", quoted for options_parse(), allocated; NULL: out of
- * memory. */
+/* Make the boot argument system="...", quoted for options_parse(), in allocated memory;
+ * returns NULL if there is none. */
 char *card_prefix_word(const char *system);
 
 /* Compute the state with the .ingot file at `model` and write it to the new file `out`. words: the

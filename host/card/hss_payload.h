@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* True if HSS would start the payload at the beginning of the file. False: error_message (bytes)
- * has the reason, after the file's name. */
+/* True if HSS would start the payload at the beginning of the file. If false, error_message
+ * (bytes) has the file's name and the reason. */
 bool hss_payload_check(const char *path, char *error_message, size_t bytes);
 
 #endif

@@ -32,8 +32,8 @@ struct batch_file {
                                                       line */
 };
 
-/* Read path ("-": standard input). False: the error was printed with the line's number. Call
- * batch_file_free in any case; *b was zero. */
+/* Read path ("-": standard input). Returns false after printing the error with its line number.
+ * Call batch_file_free in any case; *b was zero. */
 bool batch_file_read(struct batch_file *b, const char *path, const struct options *defaults);
 
 /* Parse the requests of b->text, which ends with a NUL; `name` is for error messages. False:

@@ -255,7 +255,7 @@ static bool begin(struct batch *b, uint32_t slot, const struct request *r)
     return true;
 }
 
-/* Give the next requests to free slots. False: the error was printed. */
+/* Give the next requests to free slots. Returns false after printing the error. */
 static bool fill_slots(struct batch *b)
 {
     bool changed = false;

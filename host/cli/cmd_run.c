@@ -34,7 +34,7 @@ static int no_input(void *file)
     return CONSOLE_CLOSED;
 }
 
-/* Keep the file, or remove it after an error. False: the error was printed. */
+/* Keep the file, or remove it after an error. Returns false after printing the error. */
 static bool end_output(struct output_file *o, bool good)
 {
     char error_message[512];
@@ -89,7 +89,7 @@ static bool write_trace(const struct host_app *h, const struct host_args *args, 
     return end_output(&out, to != NULL);
 }
 
-/* Write the reply to a prompt that was read; false: the error was printed. *stopped: by Ctrl-C. */
+/* Write the reply to a prompt; returns false after printing an error. *stopped: Ctrl-C ended it. */
 static bool reply_to(struct host_app *h, const struct host_args *args, const struct text *prompt,
                      bool *stopped)
 {
@@ -149,8 +149,8 @@ static bool run_prompt(struct host_app *h, struct host_args *args, const struct 
     return good;
 }
 
-/* Get the prompt; false: the error was printed, and *status is the exit status. It is read only
- * after the model was found, so that nobody types in vain. */
+/* Get the prompt. Returns false after printing an error; then *status is the exit status. The
+ * prompt is read only after the model was found, so that nobody types in vain. */
 static bool read_prompt(struct text *prompt, const struct host_args *args, int *status)
 {
     if (access(args->model, F_OK) != 0) {
@@ -191,7 +191,7 @@ static int run(int argc, char **argv)
     return status;
 }
 
-/* A folder stands for its models; the first by name is used. False: the error was printed. */
+/* A folder stands for its models; the first by name is used. False after printing an error. */
 static bool choose_model(struct host_args *args)
 {
     static char path[HOST_PATH_BYTES];

@@ -18,7 +18,7 @@
 
 static struct host_app host;
 
-/* Read the arguments; false: *status is the exit status. */
+/* Read the arguments; if it returns false, *status is the exit status. */
 static bool begin(const struct command *c, struct host_args *args, int argc, char **argv,
                   int *status)
 {
@@ -304,7 +304,7 @@ static bool read_ids(const struct host_args *args, struct text *t, uint32_t voca
     return text_tokenize(t, &host.app.target.model.tokenizer, edge_flags(args, TOKENIZER_BOS));
 }
 
-/* Keep the file, or remove it after an error. False: the error was printed. */
+/* Keep the file, or remove it after an error. Returns false after printing the error. */
 static bool end_dump(struct dump *d, bool good)
 {
     char error_message[512];

@@ -28,25 +28,25 @@ struct board_talk {
     bool ready, done, left, failed; /* failed: an error has arrived since the last request */
 };
 
-/* Ask whether the board is there, and wait until it is ready. False: the error was printed. */
+/* Ask whether the board is there, and wait until it is ready. False after printing an error. */
 bool board_talk_greet(struct board_talk *t);
 
-/* Send a request of one text, {"key":"text"}, and wait for its done. False: the error was printed;
- * t->failed tells if the request was refused. */
+/* Send a request of one text, {"key":"text"}, and wait for its done. Returns false after printing
+ * the error; t->failed tells if the request was refused. */
 bool board_talk_ask(struct board_talk *t, const char *key, const char *text, size_t bytes);
 
-/* The same for a complete line with its LF; NULL: only wait, for a line that was already sent. */
+/* The same for a complete line with its LF; if it is NULL, only wait: the line was already sent. */
 bool board_talk_send(struct board_talk *t, const char *line);
 
-/* Stop the board's work, and let it talk to people again if it did at first. False: it has not
- * confirmed that within some seconds, but will do it by itself later. */
+/* Stop the board's work, and let it talk to people again if it did at first. Returns false if
+ * the board has not confirmed that within some seconds; it will do so by itself later. */
 bool board_talk_leave(struct board_talk *t);
 
 /* Call this while nothing is sent: it tells the board from time to time that the program is
  * there. */
 void board_talk_stay(struct board_talk *t);
 
-/* Wait for *flag, or until a request is done. False: the error was printed. */
+/* Wait for *flag, or until a request is done. Returns false after printing the error. */
 bool board_talk_wait(struct board_talk *t, const bool *flag);
 
 #endif

@@ -164,8 +164,8 @@ static void note(struct http_line *h, const char *bytes, size_t n)
     }
 }
 
-/* Answer instead of the board: end the running request with a reason, after an error with a text
- * (NULL: none). */
+/* Answer instead of the board: send an error with this text (NULL: no error), then the end of the
+ * running request with this reason. */
 static bool end_request(struct http_line *h, const char *name, const char *text, const char *reason)
 {
     cJSON *request = cJSON_ParseWithLength(h->lines, h->at_work);
@@ -217,7 +217,7 @@ static bool end_refused(struct http_line *h, const char *body)
     return good;
 }
 
-/* End the answer, because the connection has ended. False: the board is gone. */
+/* End the answer, because the connection has ended. Returns false if the board is gone. */
 static bool end_answer(struct http_line *h)
 {
     bool good = true;
@@ -267,7 +267,7 @@ static bool take_head(struct http_line *h)
     return true;
 }
 
-/* Take arriving bytes of the answer. False: the board or the caller is gone. */
+/* Take arriving bytes of the answer. Returns false if the board or the caller is gone. */
 static bool take_answer(struct http_line *h)
 {
     char events[ANSWER_BYTES];

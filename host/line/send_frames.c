@@ -11,7 +11,7 @@ enum {
     CTRL_C = 3,
     STEP_MS = 50,
     PING_MS = 200,
-    MEET_MS = 3000, /* time to meet at the new rate, and then at the old one */
+    MEET_MS = 3000, /* time limit to meet at the new rate, and after that at the old one */
     LOST_MS = 1500, /* least time without an answer after which bytes count as lost ... */
     LOST_MOST_MS = 15000,
     ASK_MS = 3000, /* time until something is sent again */
@@ -79,7 +79,7 @@ static void take(void *context, char *bytes, size_t n)
     }
 }
 
-/* Do one step. False: the line is gone, the user has cancelled, or the board has given up. */
+/* Do one step. False if the line is gone, the user has cancelled, or the board gave up. */
 static bool step(struct send_frames *s)
 {
     if (*s->stopped != 0) {
@@ -145,7 +145,7 @@ static bool meet(struct send_frames *s)
 
 /* ---- what has already arrived ---------------------------------------------------------------- */
 
-/* Ask whether the board has these bytes; *same. */
+/* Ask whether the board has the same bytes; *same is the answer. */
 static bool compare(struct send_frames *s, uint64_t at, uint64_t bytes, bool *same)
 {
     uint64_t asked = 0;

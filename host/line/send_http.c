@@ -102,8 +102,8 @@ static void show(struct send_http *s, uint64_t at, bool ends)
             (double)(at - s->resumed_at) / (double)ms, terminal && !ends ? "  " : "\n");
 }
 
-/* Wait until the socket can be written or read. False: it was silent for too long, or the user
- * cancels. */
+/* Wait until the socket can be written or read. Returns false if it was silent for too long, or
+ * the user cancels. */
 static bool await(const struct send_http *s, int fd, short events, int ms)
 {
     struct pollfd p = { .fd = fd, .events = events };
@@ -311,7 +311,7 @@ bool send_http_load(struct send_http *s, const char *name)
         free(body);
         return false;
     }
-    s->quiet = true; /* the bytes sent from now on are not the file's */
+    s->quiet = true; /* bytes from the file must not be sent any more */
     asked = request(s, "POST /v1/models/load", "Content-Type: application/json\r\n", body,
                     strlen(body), LAST_SILENCE_MS, &r);
     free(body);

@@ -32,11 +32,11 @@ struct serial_events {
     char board[SERIAL_NAME_BYTES], model[SERIAL_NAME_BYTES]; /* of the latest ready */
 };
 
-/* Open path to append rows; an empty file gets the header. False: the error was printed. */
+/* Open path to append rows; an empty file gets the header. False after printing an error. */
 bool serial_csv_open(struct serial_events *e, const char *path);
 
-/* Close the CSV file; does nothing if none is open. False: a row could not be written, and the
- * error was printed; earlier rows remain. */
+/* Close the CSV file; does nothing if none is open. Returns false after printing an error if a
+ * row could not be written; earlier rows remain. */
 bool serial_csv_close(struct serial_events *e);
 
 /* Show a line: replies and texts on standard output, the rest on standard error. The line is

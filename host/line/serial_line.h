@@ -29,7 +29,7 @@ struct serial_line {
  * be a socket: unix:PATH, tcp:HOST:PORT. False: s->error_message. */
 bool serial_open(struct serial_line *s, const char *path, uint32_t baud);
 
-/* Queue bytes for the device. False: more than the queue holds. */
+/* Queue bytes for the device. Returns false if the queue has no room for them. */
 bool serial_send(struct serial_line *s, const char *bytes, size_t n);
 
 /* Ask whether a board is there. An idle board answers with `ready` or, if it talks to people, with a new prompt; current work,
@@ -46,7 +46,7 @@ size_t serial_mode_line(char *out, uint32_t silence_s, unsigned tried);
 
 /* Send and receive for up to timeout_ms. If typed is not NULL, return earlier when s->watched is
  * readable, and set *typed. `take` gets each whole line, without CR and LF, and may overwrite it.
- * False: the device is gone; s->error_message says more. */
+ * Returns false if the device is gone; s->error_message says more. */
 bool serial_step(struct serial_line *s, int timeout_ms, bool *typed,
                  void (*take)(void *context, char *line, size_t bytes), void *context);
 

@@ -38,7 +38,7 @@ struct board_facts {
 /* All, by name. */
 const struct board_facts *board_facts_all(size_t *n);
 
-/* Find the board whose name or `also` this is; NULL: there is none. */
+/* Find the board whose name or `also` this is; NULL if there is none. */
 const struct board_facts *board_facts_find(const char *name);
 
 /* The RAM, in MiB, that is assumed for that name. */

@@ -98,14 +98,14 @@ void info_print_tensors(const struct image *img);
 
 /* ---- an adapter ---- */
 
-/* Print the adapter's name, base, matrices and type, as text or as JSON. False: it is damaged, or
- * out of memory; the error was printed. */
+/* Print the adapter's name, base, matrices and type, as text or as JSON. Returns false after
+ * printing the error, if it is damaged or memory runs out. */
 bool info_print_adapter(const char *path, bool json);
 
 /* ---- as JSON ---- */
 
-/* Print everything as one JSON object; tensors: also every part and every tensor. False: out of
- * memory; the error was printed. */
+/* Print everything as one JSON object; tensors: also every part and every tensor. Returns false
+ * after printing the error, if memory runs out. */
 bool info_print_json(const struct image *img, const char *path, const char *signed_by,
                      bool tensors);
 

@@ -33,8 +33,8 @@ static int refuse_board(const struct host_args *args)
     return EXIT_USAGE;
 }
 
-/* An option about this computer, or about things that are not predicted for a board; NULL: none was
- * given. */
+/* An option about this computer, or about things that are not predicted for a board; NULL if none
+ * was given. */
 static const char *needless_option(const struct host_args *a)
 {
     const struct options *o = &a->options;

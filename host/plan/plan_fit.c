@@ -10,7 +10,7 @@
  * resident. */
 static const struct offer {
     const char *name; /* as of --type */
-    bool few;         /* loses so much that speed is not reason enough */
+    bool few;         /* loses so much that its speed is not reason enough */
     bool divided;     /* the same bytes lose less if --type auto divides them among the matrices */
     uint32_t family;  /* only for models of this family; 0: all */
 } offers[] = {
@@ -48,7 +48,7 @@ struct fit {
     const struct offer *chosen; /* NULL: none fits */
     struct plan best, own;
     bool own_fits;
-    bool own_quantized;             /* other types lose something, this one nothing more */
+    bool own_quantized;             /* only this type loses nothing more */
     uint64_t own_bytes, best_bytes; /* of all segments */
     uint64_t best_file;             /* of the whole file */
     plan_fit_fn *plan;

@@ -21,7 +21,7 @@ struct arguments {
     uint32_t n_lines;
 };
 
-/* Reads the setup. False: the error is printed, and *status is the exit status. */
+/* Reads the setup. Returns false after printing the error; then *status is the exit status. */
 static bool read_setup(const struct arguments *a, struct serve_setup *s, int *status)
 {
     char *end = NULL;
@@ -63,7 +63,7 @@ static void set_defaults(struct api_defaults *d, const struct options *o, const 
     d->n = o->reply.n;
 }
 
-/* Reads --baud; 0: the usual rate. False: the error is printed. */
+/* Reads --baud; 0: the usual rate. Returns false after printing the error. */
 static bool read_baud(const struct arguments *a, uint32_t *baud)
 {
     char *end = NULL;

@@ -15,8 +15,8 @@ struct serve_asked *serve_asked_begin(struct serve_backend *b, const struct api_
  * freed. */
 bool serve_asked_take(struct serve_asked *a, struct serve_choices *choices, struct api_error *e);
 
-/* Frees a request for which nobody waits any more, and ends its jobs. True: it was never read, so
- * no backend knows of it. */
+/* Frees a request for which nobody waits any more, and ends its jobs. Returns true if the request
+ * was never read, so that no backend knows of it. */
 bool serve_asked_leave(struct serve_asked *a);
 
 #endif

@@ -71,15 +71,15 @@ struct serve_stats {
 
 struct serve_backend {
     void *context;
-    /* Takes a job and holds it. False: too many jobs wait. */
+    /* Takes a job and holds it. Returns false if too many jobs wait. */
     bool (*submit)(void *context, struct serve_job *j);
     /* Ends a job soon because its caller is gone, to make room for another. */
     void (*cancel)(void *context, struct serve_job *j);
     void (*stats)(void *context, struct serve_stats *s);
-    /* Describes board i; 0 is also the model on this computer. False: there is no such board. */
+    /* Describes board i; 0 is also the model on this computer. False if there is no such board. */
     bool (*look)(void *context, uint32_t i, struct serve_look *l);
     /* Makes every board load the model of that name, which one of them has listed. Waiting jobs end
-     * with an error. NULL: the model on this computer cannot change. */
+     * with an error. The member is NULL for the model on this computer, which cannot change. */
     void (*load)(void *context, const char *model);
 };
 

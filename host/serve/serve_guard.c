@@ -12,7 +12,7 @@ struct authority {
     unsigned port; /* 0: none is named */
 };
 
-/* False: the text is not an authority. */
+/* Returns false if the text is not an authority. */
 static bool read_authority(const char *text, struct authority *a)
 {
     const char *end = text[0] == '[' ? strchr(text, ']') : NULL;
@@ -42,8 +42,8 @@ static bool same_name(const struct authority *a, const struct authority *b)
     return a->bytes == b->bytes && strncasecmp(a->name, b->name, a->bytes) == 0;
 }
 
-/* Splits an origin into its scheme (bytes) and its authority. False: it has no authority, such as
- * "null". */
+/* Splits an origin into its scheme (bytes) and its authority. Returns false if it has no authority,
+ * such as "null". */
 static bool read_origin(const char *origin, size_t *scheme, struct authority *a)
 {
     const char *mark = strstr(origin, "://");

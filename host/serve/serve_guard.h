@@ -33,7 +33,7 @@ bool serve_may_ask(const struct serve_caller *c, const struct serve_guard *g, st
 /* True if the owner allows an origin. */
 bool serve_is_allowed(const char *origin, const struct serve_guard *g);
 
-/* Adds a name or page to the allowed ones. False: it is neither an origin ("http://localhost:3000",
+/* Adds an allowed name or page. False if it is neither an origin ("http://localhost:3000",
  * "null", "*") nor a name ("board.lan", "board.lan:8080"), or there are too many. */
 bool serve_allow_origin(struct serve_guard *g, const char *origin);
 bool serve_allow_host(struct serve_guard *g, const char *host);

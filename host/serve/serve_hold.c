@@ -89,7 +89,7 @@ static bool put_root(struct api_reader *r, struct api_text *out, const struct ap
                api_refuse(r->e, 400, "response_format", NULL,
                           "response_format: no value satisfies the schema");
     }
-    if (h->any_name) { /* the check gets all schemas; the first is a function's */
+    if (h->any_name) { /* the check gets all schemas; rules[0] is a function's rule */
         put_any_call(out, rules[0]);
     } else if (put_call(out, list, n, rules) == 0) {
         return api_refuse(r->e, 400, "tools", NULL,
@@ -237,7 +237,7 @@ static char *write_gbnf(struct api_reader *r, const struct api_held *list, unsig
 }
 
 /* Makes the grammar smaller: leaves the longer half of the schemas to the check and, when no
- * schemas are left, the functions' names. False: nothing is left to drop. */
+ * schemas are left, the functions' names. Returns false if nothing is left to drop. */
 static bool loosen(struct api_held *list, unsigned n, struct hold *h)
 {
     unsigned held = 0;
@@ -310,7 +310,7 @@ bool serve_hold(struct api_reader *r, struct api_held *list, unsigned n, bool mu
 
 /* ---- afterwards -------------------------------------------------------------------------------- */
 
-/* The schema to check; NULL: it needs no check. */
+/* The schema to check; NULL if it needs no check. */
 static const char *schema_of(const struct api_request *q, const char *name, size_t bytes)
 {
     for (uint32_t i = 0; i < q->n_checked; i++) {

@@ -10,8 +10,8 @@
  * there is no answer's schema, prose is also allowed, and prose before a call. most: calls per reply. False: r->e. */
 bool serve_hold(struct api_reader *r, struct api_held *list, unsigned n, bool must, unsigned most);
 
-/* Check what the grammar did not enforce: true if a finished reply is what its request's schemas allow. cut: a limit has ended it,
- * so an incomplete value is not an error; one that was completed is checked. False: error_message (bytes). */
+/* Check what the grammar did not enforce: true if a finished reply is what its request's schemas allow. cut: a limit has ended the
+ * reply, so an incomplete value is not an error; a complete value is still checked. False: error_message (bytes). */
 bool serve_check_reply(const struct api_request *q, const struct api_text *reply, bool cut,
                        char *error_message, size_t bytes);
 

@@ -18,14 +18,14 @@ struct serve_setup {
 /* True if the program has the libraries; otherwise an error is printed to standard error. */
 bool serve_http_is_built(void);
 
-/* Starts to listen; serve_http_run prints the URL. False: the error is printed to standard error.
- * setup must outlive it. */
+/* Starts to listen; serve_http_run prints the URL. Returns false after printing the error to
+ * standard error. setup must outlive it. */
 bool serve_http_open(struct serve_setup *setup);
 
 /* Wakes the server for the backend; may be called from any thread. */
 void serve_http_wake(void *unused);
 
-/* Serves until SIGINT or SIGTERM. False: it ended with an error, which is printed. */
+/* Serves until SIGINT or SIGTERM. Returns false after printing an error that ended it. */
 bool serve_http_run(void);
 
 void serve_http_close(void);

@@ -17,7 +17,7 @@ enum { MIB = 1 << 20, ALIGN = 64, SHARE = 16, ERROR_MESSAGE_BYTES = 1024, WAIT_S
 
 /* There is only one for each process, because there is one model. */
 static struct kept_file {
-    int lock; /* held while the file is in use; -1: there is none */
+    int lock; /* held while the file is in use; -1 if there is none */
     struct file_device state;
     struct block_device device;
     struct file file;

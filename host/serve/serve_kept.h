@@ -19,8 +19,8 @@ struct serve_kept_setup {
 };
 
 /* Opens the kept prompts for the sequences of a loaded model. If prompts cannot be kept, the reason
- * is printed and the server continues without them. False: the file cannot be used; the error is
- * printed to standard error. */
+ * is printed and the server continues without them. Returns false after printing the error to
+ * standard error if the file cannot be used. */
 bool serve_kept_open(struct kept *k, const struct serve_kept_setup *setup, struct app *app);
 
 /* Writes the rest of the file and closes it. */

@@ -28,7 +28,7 @@ static bool take_id(struct serve_line *l, const cJSON *id, struct api_error *e)
            api_refuse(e, 400, "id", NULL, "id has to be a text of up to 64 bytes, or a number");
 }
 
-/* Returns the name of a line's setting in a body. NULL: a line has no such setting. */
+/* Returns the name of a line's setting in a body. Returns NULL if a line has no such setting. */
 static const char *name_of_body(const char *name)
 {
     static const struct {

@@ -34,8 +34,8 @@ enum serve_line_kind serve_line_take(struct serve_line *l, const char *text, siz
                                      struct api_error *e);
 void serve_line_free(struct serve_line *l);
 
-/* Three functions add events as lines to out: who is there; why the latest request was refused, and
- * its end; only its end. */
+/* Three functions add events as lines to out: the first says who is there; the second, why the
+ * latest request was refused, and its end; the third, only its end. */
 void serve_line_ready(struct api_text *out, const char *model);
 void serve_line_error(struct api_text *out, const struct serve_line *l, const struct api_error *e);
 void serve_line_done(struct api_text *out, const struct serve_line *l, const char *reason);

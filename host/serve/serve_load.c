@@ -112,7 +112,7 @@ void serve_load_list(struct api_text *out, const struct serve_backend *b, const 
 }
 
 /* Finds the name by which a board has the model, which may be requested with or without its ending.
- * False: no board has it. */
+ * Returns false if no board has it. */
 static bool find_model(const struct serve_backend *b, const char *name, char *model)
 {
     cJSON *data = models_of(b, "");

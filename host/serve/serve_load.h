@@ -9,7 +9,7 @@
 void serve_load_list(struct api_text *out, const struct serve_backend *b, const char *model);
 
 /* Reads the body of POST /models/load. The name of the model that the backend is to load goes to
- * model (API_MODEL_BYTES), and the answer to out. False: *e gives the reason. */
+ * model (API_MODEL_BYTES), and the answer to out. If it returns false, *e gives the reason. */
 bool serve_load(struct api_text *out, const struct serve_backend *b, const struct api_text *body,
                 char *model, struct api_error *e);
 

@@ -7,8 +7,8 @@
 #include "host/serve/serve_backend.h"
 #include "host/serve/serve_kept.h"
 
-/* Starts the backend with a loaded model; app and wake must outlive it. False: the error is printed
- * to standard error. Only one per process. */
+/* Starts the backend with a loaded model; app and wake must outlive it. Returns false after
+ * printing the error to standard error. Only one per process. */
 bool serve_model_open(struct serve_backend *b, struct app *app, struct serve_wake wake,
                       const struct serve_kept_setup *kept);
 

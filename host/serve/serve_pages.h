@@ -58,12 +58,12 @@ void serve_ollama_page(struct api_text *out, enum serve_page_kind page,
                        const struct serve_backend *b, const char *model, int64_t now);
 void serve_ollama_show(struct api_text *out, const struct serve_backend *b, int64_t now);
 
-/* Returns the methods that a page accepts, in the form of the field Allow. NULL: there is no
- * page. */
+/* Returns the methods that a page accepts, in the form of the field Allow. Returns NULL if
+ * there is no page. */
 const char *serve_page_methods(const struct serve_page_row *row);
 
 /* True if the path has a page, its model exists, and it accepts the method (GET and HEAD, POST, or
- * OPTIONS). False: *e gives the reason. */
+ * OPTIONS). If it is false, *e gives the reason. */
 bool serve_page_takes(const struct serve_page_row *row, const char *path, const char *model,
                       bool reads, bool posts, bool asks, struct api_error *e);
 

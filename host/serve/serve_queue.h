@@ -16,7 +16,7 @@ bool serve_queue_put(struct serve_queue *q, struct serve_job *j);
 /* Takes the first job out of the queue. NULL: no job waits. */
 struct serve_job *serve_queue_take(struct serve_queue *q);
 
-/* Takes this job out of the queue. False: it does not wait. */
+/* Takes this job out of the queue. Returns false if it does not wait. */
 bool serve_queue_take_out(struct serve_queue *q, const struct serve_job *j);
 
 #endif

@@ -19,17 +19,17 @@ struct serve_sockets_setup {
     void (*late)(void *user);          /* a request takes too long to arrive, so answer it now */
 };
 
-/* Starts to listen. False: the error is printed to standard error. Only one per process. */
+/* Starts to listen. False after printing the error to standard error. Only one per process. */
 bool serve_sockets_open(const struct serve_sockets_setup *setup);
 
 /* "http://127.0.0.1:8080" to text (bytes). */
 void serve_sockets_url(char *text, size_t bytes);
 
-/* Serves until serve_sockets_end, then closes all connections. False: an error ended it, which is
- * printed. */
+/* Serves until serve_sockets_end, then closes all connections. Returns false after printing an
+ * error that ended it. */
 bool serve_sockets_run(void);
 
-/* Wakes the loop; below: ends it. Any thread, or a signal handler, may call them. */
+/* Wakes the loop, or ends it. Any thread, or a signal handler, may call these. */
 void serve_sockets_wake(void);
 void serve_sockets_end(void);
 

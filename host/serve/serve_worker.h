@@ -18,7 +18,7 @@ struct serve_task {
     bool left;
 };
 
-/* Starts the threads. wake: called when a task is done. False: no thread could start. */
+/* Starts the threads. wake: called when a task is done. Returns false if no thread could start. */
 bool serve_workers_open(struct serve_wake wake);
 
 /* Ends the threads, after all tasks were taken or left. */

@@ -36,9 +36,9 @@ static struct voice {
     struct voice_listen listen;
     struct voice_speak speak;
     const char *hear;   /* the command that recognizes speech, ... */
-    const char *hearer; /* ... and its name; NULL: it is given by --stt */
+    const char *hearer; /* ... and its name; NULL if it is given by --stt */
     char hear_text[VOICE_COMMAND_BYTES];
-    pid_t model; /* process with the model; 0: the other end is a board */
+    pid_t model; /* process with the model; 0 if the other end is a board */
     char folder[PATH_BYTES];
 } voice;
 
@@ -301,8 +301,8 @@ static bool save_spoken(struct voice *v)
     return true;
 }
 
-/* Make the folder in which sound is passed to other programs; it is removed at the end. False: the
- * error was printed. */
+/* Make the folder in which sound is passed to other programs; it is removed at the end. Returns
+ * false after printing the error. */
 static bool make_folder(struct voice *v)
 {
     static const char *const names[] = { "heard.wav", "spoken.wav" };

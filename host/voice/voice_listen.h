@@ -18,7 +18,7 @@ struct voice_listen {
 /* Reset to silence; keep the loudness of the room. */
 void voice_listen_begin(struct voice_listen *v);
 
-/* Process the next VOICE_FRAME samples. True: an utterance is complete, in v->said. */
+/* Process the next VOICE_FRAME samples. True if a complete utterance is in v->said. */
 bool voice_listen_take(struct voice_listen *v, const int16_t *frame);
 
 /* The sound has ended. True: as above. */

@@ -28,13 +28,13 @@ struct voice_speak {
         first_ms; /* when the first sound was ready, on serial_millis()'s clock; the caller sets 0 */
 };
 
-/* The number of bytes of text (n) that are whole sentences; ends: nothing follows. */
+/* The number of bytes of text (n) that are whole sentences; ends: no text follows. */
 size_t voice_sentences(const char *text, size_t n, bool ends);
 
-/* Start; the caller has set the first five members. False: no thread could start. */
+/* Start; the caller has set the first five members. Returns false if no thread could start. */
 bool voice_speak_open(struct voice_speak *s);
 
-/* Add more of the reply; below: its end. */
+/* The first function adds more of the reply, the second ends it. */
 void voice_speak_add(struct voice_speak *s, const char *text, size_t n);
 void voice_speak_end(struct voice_speak *s);
 

@@ -58,7 +58,7 @@ static uint32_t get32(const uint8_t *p)
     return get16(p) | get16(p + 2) << 16;
 }
 
-/* Find the chunk `name` with its *n bytes; NULL: there is none. If its length exceeds the file,
+/* Find the chunk `name` with its *n bytes; NULL if there is none. If its length exceeds the file,
  * because the writing program could not return to the header, it has all remaining bytes. */
 static const uint8_t *find(const uint8_t *file, size_t bytes, const char *name, size_t *n)
 {

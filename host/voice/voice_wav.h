@@ -20,14 +20,14 @@ bool voice_sound_add(struct voice_sound *s, const int16_t *samples, size_t n);
 void voice_sound_free(struct voice_sound *s);
 
 /* Read a WAV file (`bytes` bytes) of 16-bit PCM with up to 8 channels, which are averaged, into *s.
- * NULL: success; else the reason. */
+ * Returns NULL on success, else the reason. */
 const char *voice_wav_read(struct voice_sound *s, const uint8_t *file, size_t bytes);
 
-/* The same for a file by its path. False: *error_message; errno if that is NULL. */
+/* The same for a file by its path. False with *error_message, or errno if it is NULL. */
 bool voice_wav_load(struct voice_sound *s, const char *path, const char **error_message);
 
-/* Write a WAV file, which must not be the file `input` (NULL: none is read). False: error_message
- * (bytes) says why. */
+/* Write a WAV file, which must not be the file `input` (NULL: none is read). If it returns false,
+ * error_message (bytes) says why. */
 bool voice_wav_save(const struct voice_sound *s, const char *path, const char *input,
                     char *error_message, size_t error_message_bytes);
 

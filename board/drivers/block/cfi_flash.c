@@ -1,5 +1,5 @@
 /* Sections and tables are those of JEDEC JESD68.01 (Common Flash Interface) and JEP137 (command
- * sets); the layout on the bus is 16-bit chips in pairs, bank width 4. */
+ * sets); two 16-bit chips form a bank of width 4 on the bus. */
 #include "board/drivers/block/cfi_flash.h"
 
 #include <string.h>

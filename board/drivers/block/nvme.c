@@ -215,7 +215,7 @@ static void advance(struct nvme *n, uint32_t slot)
     finish(n, slot, s->status);
 }
 
-/* Take one completion. False: the controller violated the protocol. */
+/* Take one completion. Returns false if the controller violated the protocol. */
 static bool take(struct nvme *n, const struct nvme_completion *done)
 {
     uint32_t slot = done->id / PARTS, bit = 1u << done->id % PARTS;
@@ -228,7 +228,7 @@ static bool take(struct nvme *n, const struct nvme_completion *done)
     s->pending &= (uint8_t)~bit;
     if (done->status >> 1 != 0) {
         s->status = ERR_IO;
-        n->by_pages = true; /* whatever the reason, the request is repeated the other way */
+        n->by_pages = true; /* whatever the reason was, the request is repeated by pages */
     }
     if (s->pending == 0)
         advance(n, slot);
@@ -264,7 +264,7 @@ static enum err restart(struct nvme *n)
     return err_unless(!n->dead, ERR_IO);
 }
 
-/* Read the status (3.1.6, CFS); all ones: the drive is gone. */
+/* Read the status (3.1.6, CFS); the drive is gone if it reads as all ones. */
 static enum err check_health(struct nvme *n)
 {
     if (n->in_flight == 0 || ++n->idle_polls < HEALTH_PERIOD)

@@ -35,7 +35,7 @@ struct nvme_completion { /* section 4.6 */
     uint32_t result, reserved;
     uint16_t sq_head, sq_id;
     uint16_t id;
-    uint16_t status; /* bit 0: the phase; other bits 0: success */
+    uint16_t status; /* bit 0 is the phase; the other bits are 0 on success */
 };
 _Static_assert(sizeof(struct nvme_completion) == 16, "section 4.6");
 
@@ -75,7 +75,7 @@ struct nvme_setup {
     uint64_t ticks_hz;
     bool (*put_back)(
         const void
-            *slot); /* true if a drive that was pulled is there again, and set up; NULL: it never
+            *slot); /* true if a drive that was pulled is there again, and set up; NULL if it never
                       is */
     const void *slot;
 };

@@ -34,7 +34,7 @@ const char *nvme_read_controller(const uint8_t data[NVME_PAGE], struct nvme_fact
 {
     if (!takes(data[AT_SQES], SQES) || !takes(data[AT_CQES], CQES))
         return "the NVMe controller needs queue entries of an unsupported size: use another drive";
-    facts->max_bytes = 0; /* no limit, or one above the largest request */
+    facts->max_bytes = 0; /* there is no limit, or it is above our largest request */
     if (data[AT_MDTS] != 0 && data[AT_MDTS] < MDTS_MOST)
         facts->max_bytes = (uint32_t)NVME_PAGE << data[AT_MDTS];
     facts->cached = data[AT_VWC] & 1;

@@ -37,7 +37,7 @@ void nvme_write(const struct nvme *n, unsigned reg, uint32_t value);
  * there is room. */
 void nvme_push(struct nvme *n, struct nvme_queue *q, const struct nvme_command *c);
 
-/* Take the next completion; false: there is none yet. nvme_popped rings the doorbell for all that
+/* Take the next completion; false if there is none yet. nvme_popped rings the doorbell for all that
  * were taken. */
 bool nvme_pop(struct nvme *n, struct nvme_queue *q, struct nvme_completion *out);
 void nvme_popped(struct nvme *n, const struct nvme_queue *q);
@@ -50,8 +50,8 @@ enum err nvme_start(struct nvme *n);
 /* Disable the controller; afterwards it moves no data. ERR_TIMEOUT. */
 enum err nvme_stop(struct nvme *n);
 
-/* In nvme_identify.c: read a page of the device into *facts. NULL: success; else the reason why the device cannot be
- * used. */
+/* In nvme_identify.c: read a page of the device into *facts. Returns NULL on success, else the reason why the device
+ * cannot be used. */
 const char *nvme_read_controller(const uint8_t data[NVME_PAGE], struct nvme_facts *facts);
 const char *nvme_read_namespace(const uint8_t data[NVME_PAGE], struct nvme_facts *facts);
 

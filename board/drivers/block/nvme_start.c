@@ -1,5 +1,5 @@
 /* From reset to queues for transfers, in the order of section 7.6.1 of the NVM Express Base
- * Specification 1.4. All section numbers are its. */
+ * Specification 1.4. All section numbers are from it. */
 #include <stddef.h>
 #include <string.h>
 

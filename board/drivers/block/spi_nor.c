@@ -79,7 +79,7 @@ static enum err spi_nor_reset(struct block_device *dev)
     return ERR_OK;
 }
 
-/* log2 of the chip's size in bytes; 0: there is no chip, or another kind of chip. */
+/* log2 of the chip's size in bytes; 0 if there is no chip, or another kind of chip. */
 static unsigned spi_nor_ask_size(struct spi_bus *bus)
 {
     static const uint8_t wake = COMMAND_WAKE, ask = COMMAND_ID;

@@ -168,7 +168,7 @@ static void find_flash(struct tree_storage *s, const struct device_tree *tree)
         for (unsigned bank = 0;
              s->n_devices < BOARD_MAX_BLOCK && device_tree_reg(tree, &node, bank, &base, &bytes);
              bank++)
-            if (base != 0) /* a bank there is for firmware, and NULL stays unmapped */
+            if (base != 0) /* a bank at 0 is for firmware, and NULL must stay unmapped */
                 add_bank(s, (uintptr_t)base, (size_t)bytes);
 }
 

@@ -10,7 +10,7 @@
 #include "board/min_max.h"
 
 enum {
-    WANTED_BYTES = 128 * 1024, /* size of a request, where the device limits its segments */
+    WANTED_BYTES = 128 * 1024, /* size of a request, if the device limits its segments */
     HEALTH_PERIOD = 1 << 16,   /* polls without an answer between two reads of the status
                                   register */
 };
@@ -211,7 +211,7 @@ static enum err virtio_blk_submit(struct block_device *dev, struct block_request
     return ERR_OK;
 }
 
-/* Collect one element of the used ring. False: the device violated the protocol. */
+/* Collect one element of the used ring. Returns false if the device violated the protocol. */
 static bool virtio_blk_collect(struct virtio_blk *v)
 {
     uint32_t id = v->used.ring[v->used_seen & (v->queue_size - 1)].id;

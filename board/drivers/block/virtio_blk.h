@@ -37,7 +37,7 @@ struct virtio_blk {
     uint32_t segment_bytes; /* largest data descriptor */
     uint32_t queue_size;
     uint32_t in_flight;
-    uint32_t most_in_flight; /* most requests so far, for figures and tests */
+    uint32_t most_in_flight; /* most requests in flight so far, for figures and tests */
     uint32_t idle_polls;     /* since the last answer */
     uint16_t used_seen;
     bool dead;

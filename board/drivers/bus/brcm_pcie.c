@@ -164,7 +164,7 @@ static void hold_device(const struct brcm_pcie *p, bool hold)
         change(p, RESET_2711, RESET_PERST, hold ? RESET_PERST : 0);
 }
 
-/* Reset the bridge; PERST is behind this reset on BCM2712, next to it on BCM2711. */
+/* Reset the bridge. On BCM2712, PERST can be set only after that reset has ended. */
 static void reset(const struct brcm_pcie *p)
 {
     hold_bridge(p, true);
@@ -353,8 +353,8 @@ enum err brcm_pcie_open(struct brcm_pcie *p, const struct brcm_pcie_place *place
     return e;
 }
 
-/* The size of BAR 0: the bits that a BAR keeps when ones are written (PCI 6.2.5.1). 0: it is not a
- * memory BAR below 4 GiB. */
+/* The size of BAR 0: the bits that a BAR keeps when ones are written (PCI 6.2.5.1). Returns 0 if it
+ * is not a memory BAR below 4 GiB. */
 static uint32_t bar_bytes(const struct brcm_pcie *p, bool *wide)
 {
     uint32_t bar = brcm_pcie_config(p, REG_BAR), kept;

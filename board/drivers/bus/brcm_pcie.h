@@ -27,8 +27,8 @@ struct brcm_pcie_place {
     /* Addresses of the device's registers for the cores, and for the bus (below 4 GiB); whole
      * MiB. */
     uint64_t outbound, outbound_bus, outbound_bytes;
-    /* The device's address for memory from 0 on, a multiple of its size of 2^inbound_bits
-     * bytes. */
+    /* The bus address at which the device sees our memory from 0 on: 2^inbound_bits bytes.
+     * It is a multiple of that size. */
     uint64_t inbound_bus;
     unsigned inbound_bits;
     uint64_t (*ticks)(void);

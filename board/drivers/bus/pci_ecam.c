@@ -105,7 +105,7 @@ static uint32_t bar_size(volatile uint32_t *bar)
     return (uint32_t)(~kept + 1);
 }
 
-/* Take an address that is a multiple of the size. 0: there is no room. */
+/* Take an address that is a multiple of the size. Returns 0 if there is no room. */
 static uint64_t take_room(struct pci_window *w, uint64_t size)
 {
     uint64_t at = (w->next + size - 1) & ~(size - 1);
@@ -326,8 +326,8 @@ uintptr_t pci_ecam_enable(struct pci_ecam *pci, unsigned function)
     return (uintptr_t)at;
 }
 
-/* The link status, in the upper half of the word at 0x10 of its capability (6.7; Express 7.8). 0:
- * there is no link. */
+/* The link status, in the upper half of the word at 0x10 of its capability (6.7; Express 7.8). 
+ * Returns 0 if there is no link. */
 static uint32_t link_status(const struct pci_ecam *pci, unsigned function)
 {
     unsigned at = *config(pci, function, REG_CAPABILITIES) & 0xfc;

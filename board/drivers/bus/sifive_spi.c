@@ -9,7 +9,7 @@ enum {
     REG_CSMODE = 0x18,
     REG_FMT = 0x40,
     REG_TXDATA = 0x48,
-    REG_RXDATA = 0x4c, /* bit 31: empty, and a read takes the byte */
+    REG_RXDATA = 0x4c, /* bit 31: the FIFO is empty; a read takes the byte */
     REG_FCTRL = 0x60,
     REG_IE = 0x70,
     SCKDIV_MAX = 0xfff,

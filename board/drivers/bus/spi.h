@@ -1,5 +1,5 @@
 /* An SPI bus with one device on it, clock idle low, sampled on its rising edge (mode 0), most
- * significant bit first. A controller's driver fills one. */
+ * significant bit first. A controller's driver fills a struct spi_bus. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_SPI_H
 #define INGOT_BOARD_DRIVERS_BUS_SPI_H
 

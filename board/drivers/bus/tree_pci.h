@@ -5,7 +5,7 @@
 
 #include "board/drivers/bus/pci_ecam.h"
 
-/* Get the host bridge; NULL: the tree has none. */
+/* Get the host bridge; NULL if the tree has none. */
 struct pci_ecam *tree_pci(const struct device_tree *tree);
 
 #endif

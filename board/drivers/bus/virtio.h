@@ -82,21 +82,21 @@ struct virtq {
 /* True if the registers at mmio (mapped, VIRTIO_BYTES) are those of a device of this kind. */
 bool virtio_is_there(uintptr_t mmio, uint32_t device_id);
 
-/* Reset the device (section 4.2.3.1.1). True: its transfers have stopped. False comes after a second or
- * more. */
+/* Reset the device (section 4.2.3.1.1). Returns true if its transfers have stopped, false after a
+ * second or more. */
 bool virtio_stop(uintptr_t mmio);
 
-/* Start, from the reset to the driver's bit (section 3.1.1). False: the device does not reset. */
+/* Start, from the reset to the driver's bit (section 3.1.1). False if the device does not reset. */
 bool virtio_begin(uintptr_t mmio);
 
 enum virtio_refusal { VIRTIO_AGREED, VIRTIO_TOO_OLD, VIRTIO_REFUSED };
 
-/* Take VIRTIO_F_VERSION_1 and those `wanted` features (0 to 31) that the device offers: *taken. VIRTIO_TOO_OLD: it does not
- * offer VERSION_1; VIRTIO_REFUSED: it rejects what it offered. Sections 3.1.1 (steps 3 to 6) and 2.2. */
+/* Accept VIRTIO_F_VERSION_1 and *taken, the `wanted` features (0 to 31) that it offers. VIRTIO_TOO_OLD: it
+ * does not offer VERSION_1; VIRTIO_REFUSED: it rejects what it offered. Sections 3.1.1 (steps 3 to 6) and 2.2. */
 enum virtio_refusal virtio_negotiate(uintptr_t mmio, uint32_t wanted, uint32_t *taken);
 
 /* Zero the queue's rings and give it to the device, without interrupts (section 4.2.3.2). Returns the number of descriptors, a
- * power of two; 0: the device has no such queue, or it is too small. */
+ * power of two; 0 if the device has no such queue, or it is too small. */
 uint32_t virtq_start(uintptr_t mmio, const struct virtq *q);
 
 /* Give the device the chain that starts at descriptor `head` (section 2.7.13). `size` is what virtq_start

@@ -81,7 +81,7 @@ static void write_at(uintptr_t at, unsigned bytes, uint32_t value)
 
 /* ---- in place of virtio_mmio.c ---- */
 
-/* The device of an odd location: registers are words, so odd locations are ours. */
+/* The device at an odd location, which is its struct's address plus 1 (registers are even). */
 static struct virtio_pci *device_of(uintptr_t location)
 {
     return (struct virtio_pci *)(location - 1);
@@ -164,7 +164,7 @@ static bool is_device(const struct pci_kept *f, uint32_t device_id)
             config(f, REG_SUBSYSTEM) >> 16 == device_id);
 }
 
-/* The CPU's address of a memory BAR; 0: it is not a memory BAR, or has no address. */
+/* The CPU's address of a memory BAR; 0 if it is not a memory BAR, or has no address. */
 static uint64_t bar_address(const struct pci_ecam *pci, const struct pci_kept *f, unsigned number)
 {
     uint32_t bar;
@@ -181,7 +181,7 @@ static uint64_t bar_address(const struct pci_ecam *pci, const struct pci_kept *f
     return at >> 32 != 0 ? at - pci->high.to_bus : at - pci->low.to_bus;
 }
 
-/* Map the registers that the capability at `at` describes (section 4.1.4). 0: it cannot be used. */
+/* Map the registers that the capability at `at` describes (section 4.1.4). 0: unusable. */
 static uintptr_t map_capability(const struct pci_ecam *pci, const struct pci_kept *f, unsigned at,
                                 uint32_t *bytes)
 {

@@ -13,7 +13,7 @@ enum {
 
 enum {
     STATUS_ACTIVE = 1 << 0,
-    STATUS_END = 1 << 1, /* written as 1 to clear, like the next */
+    STATUS_END = 1 << 1, /* writing 1 clears it, as for the next bit */
     STATUS_INTERRUPT = 1 << 2,
     STATUS_ERROR = 1 << 8,
     STATUS_PRIORITY = 8 << 16,
@@ -30,7 +30,7 @@ enum {
     INFO_DREQ_SHIFT = 16,
 };
 
-enum { DEBUG_ERRORS = 7 };                                        /* written as 1 to clear */
+enum { DEBUG_ERRORS = 7 };                                        /* writing ones clears them */
 enum { PERIPHERALS = 0x7e000000, PERIPHERALS_MASK = 0x00ffffff }; /* 1.2.3: on this bus */
 
 static volatile uint32_t *channel_reg(const struct bcm_dma *dma, unsigned reg)

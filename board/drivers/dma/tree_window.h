@@ -6,9 +6,9 @@
 #include "board/device_tree.h"
 #include "board/drivers/dma/dma.h"
 
-/* The window of the bus with the alias `name`, else of the bus /name. If the tree is missing (blob
- * NULL), or the bus or its dma-ranges, or if no row begins with our address 0, the window's end is
- * 0: DMA reaches nothing. */
+/* The window of the bus with the alias `name`, else of the bus /name. The window's end is 0 (DMA
+ * reaches nothing) if the tree (blob NULL), the bus or its dma-ranges are missing, or if no row
+ * begins with our address 0. */
 struct dma_window tree_window(const struct device_tree *tree, const char *name, bool coherent);
 
 #endif

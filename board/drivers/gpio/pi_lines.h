@@ -15,7 +15,7 @@ void pi_lines_take_i2c(void);
 extern const struct board_pins pi_lines;
 
 /* The reason why a line must not be touched: it is not on the row, or identifies a board on top;
- * NULL: it is free. */
+ * NULL if it is free. */
 const char *pi_lines_error_message(unsigned line);
 
 #endif

@@ -5,7 +5,7 @@
 #include "board/board.h"
 #include "board/device_tree.h"
 
-/* Find the first PL061: the address of its registers, mapped; 0: there is none. */
+/* Find the first PL061: the address of its registers, mapped; 0 if there is none. */
 uintptr_t tree_lines_find(const struct device_tree *tree);
 
 #endif

@@ -40,7 +40,7 @@ enum {
     FALL_SHIFT = 16
 };
 
-/* SMBus's 35 ms in cycles. A whole transfer, 17 bytes of nine bits, takes 1.6 ms. */
+/* SMBus's limit of 35 ms, in bus cycles. A whole transfer, 17 bytes of nine bits, takes 1.6 ms. */
 enum { STRETCH_CYCLES = BUS_HZ / 1000 * 35, MOST_MILLIS = 100 };
 
 static volatile uint32_t *reg(const struct bcm_i2c *b, unsigned offset)

@@ -7,7 +7,7 @@
 static struct gic_machine {
     struct gic *gic;               /* NULL: no usable one */
     bool listens[BOARD_MAX_CORES]; /* each core writes its own entry */
-    atomic_bool deaf;              /* some core gets no wake-ups: no core sleeps in WFI */
+    atomic_bool deaf;              /* a core gets no wake-ups, so no core sleeps in WFI */
 } gic_machine;
 
 enum err gic_find(struct gic *gic, const struct device_tree *tree)

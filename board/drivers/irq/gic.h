@@ -23,7 +23,7 @@ struct gic {
         size_t bytes;
     } ranges[GIC_MAX_RANGES];
     unsigned n_ranges;
-    size_t stride; /* version 3: distance between redistributors; 0: each gives its own */
+    size_t stride; /* version 3: distance between redistributors; 0 if each reports its own */
 };
 
 /* Version 2, for a board that knows the addresses: initializes a struct gic. */

@@ -146,7 +146,7 @@ static size_t redistributor_bytes(const struct gic *gic, uint32_t typer)
     return FRAMES_V3;
 }
 
-/* The redistributor with this affinity (12.11, GICR_TYPER); 0: there is none. */
+/* The redistributor with this affinity (12.11, GICR_TYPER); 0 if there is none. */
 static uintptr_t find_redistributor(const struct gic *gic, uint32_t affinity)
 {
     for (unsigned i = FIRST_REGION; i < gic->n_ranges; i++) {

@@ -31,7 +31,7 @@ static bool await_clear(const struct dwmac *d, unsigned reg, uint32_t bits, uint
     return false;
 }
 
-/* Run a request for a register of the PHY. False: the bus does not answer. */
+/* Run a request for a register of the PHY. Returns false if the bus does not answer. */
 static bool ask_phy(const struct dwmac *d, unsigned address, unsigned reg, uint32_t what)
 {
     dwmac_write(d, DWMAC_MDIO,
@@ -86,8 +86,8 @@ static uint32_t address_of(const struct dwmac *d, const struct dwmac_ring *r, un
     return (uint32_t)dma_address(&d->setup.window, (const void *)&r->slots[slot]);
 }
 
-/* Give a buffer for a frame. The device stops before the descriptor at the tail. If it owns all of
- * them, it cannot use the last one, because a tail at the first would mean that it owns none. */
+/* Give a buffer for a frame. The device stops before the descriptor at the tail. The tail is the
+ * buffer given last, which stays unused: a tail after it could mean that the device owns none. */
 static void give_receive(struct dwmac *d, unsigned slot)
 {
     give(d, &d->receives, slot, 0, DWMAC_BUFFER_VALID);
@@ -299,7 +299,7 @@ bool dwmac_send(struct dwmac *d, const uint8_t *frame, size_t bytes)
     return true;
 }
 
-/* Copy the frame in the slot to `to`. Returns its length; 0: it is broken. */
+/* Copy the frame in the slot to `to`. Returns its length; 0 if it is broken. */
 static size_t copy_frame(struct dwmac *d, unsigned slot, uint8_t *to, size_t room)
 {
     uint32_t status = d->receives.slots[slot].words[3];

@@ -39,7 +39,7 @@ struct dwmac_setup {
     unsigned phy;         /* address at which the PHY is tried first */
     struct yt8531 yt8531; /* zeros: the PHY is another one, or keeps the firmware's settings */
     bool gigabit_only; /* its transmit clock suits only 1000 Mbit/s: a slower link does not count */
-    const uint8_t *address; /* (6) of the interface; NULL: not known, an error */
+    const uint8_t *address; /* (6) of the interface; NULL if not known, which is an error */
 };
 
 /* All state of one controller; zeroed by open. */

@@ -43,8 +43,8 @@ enum {
     DWMAC_CONFIG_100 = 1 << 14,  /* else 10, if SLOW */
     DWMAC_CONFIG_SLOW = 1 << 15, /* 10 or 100 Mbit/s */
     DWMAC_CONFIG_NO_PADDING =
-        1 << 20, /* padding and checksum of a frame with a length are removed, ... */
-    DWMAC_CONFIG_NO_CHECKSUM = 1 << 21, /* ... and so is the checksum of a frame with a type */
+        1 << 20, /* removes padding and checksum of a frame that has a length */
+    DWMAC_CONFIG_NO_CHECKSUM = 1 << 21, /* removes the checksum of a frame that has a type */
 };
 enum { DWMAC_FILTER_ALL_GROUPS = 1 << 4 /* Linux: GMAC_PACKET_FILTER_PM */ };
 enum { DWMAC_QUEUE_0 = 2 << 0 /* it receives frames without a priority */ };
@@ -58,7 +58,7 @@ enum {
     DWMAC_MDIO_BUSY = 1 << 0,
     DWMAC_MDIO_WRITE = 1 << 2,
     DWMAC_MDIO_READ = 3 << 2,
-    DWMAC_MDIO_CLOCK = 5 << 8, /* for registers' clocks of up to 300 MHz */
+    DWMAC_MDIO_CLOCK = 5 << 8, /* if the registers' clock is at most 300 MHz */
     DWMAC_MDIO_REG_SHIFT = 16,
     DWMAC_MDIO_PHY_SHIFT = 21,
 };

@@ -364,7 +364,7 @@ bool gem_send(struct gem *g, const uint8_t *frame, size_t bytes)
     return true;
 }
 
-/* Copy the frame of the next slot. Returns its length; 0: it is broken. */
+/* Copy the frame of the next slot. Returns its length; 0 if it is broken. */
 static size_t copy_frame(struct gem *g, unsigned slot, uint8_t *to, size_t room)
 {
     struct gem_ring *r = &g->receives;

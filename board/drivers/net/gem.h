@@ -33,7 +33,7 @@ struct gem_setup {
     unsigned phy; /* address at which the PHY is tried first */
     const uint8_t *
         address; /* (6) of the interface; NULL: the address that the firmware left in the registers */
-    /* Sets the transmit clock to the link's speed; NULL: the controller or the firmware does it. */
+    /* Sets the transmit clock to the link's speed; NULL if controller or firmware does it. */
     void (*set_speed)(unsigned mbits);
 };
 
@@ -42,7 +42,7 @@ struct gem_setup {
 struct gem_ring {
     _Alignas(64) uint32_t words[GEM_SLOTS * GEM_WORDS];
     _Alignas(64) uint8_t buffers[GEM_SLOTS][GEM_BUFFER_BYTES];
-    unsigned next; /* sending: the slot that is filled next; receiving: the one that arrives next */
+    unsigned next;  /* sending: the slot to fill next; receiving: the slot of the next frame */
     unsigned count; /* sending: earlier slots that the device still has; receiving: not used */
 };
 

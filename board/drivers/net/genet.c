@@ -41,7 +41,7 @@ static bool await(const struct genet *g, unsigned reg, uint32_t bits, bool set, 
     return false;
 }
 
-/* Run a request for a register of the PHY. False: the bus does not answer. */
+/* Run a request for a register of the PHY. Returns false if the bus does not answer. */
 static bool ask_phy(const struct genet *g, uint32_t request)
 {
     genet_write(g, GENET_MDIO, request);
@@ -166,8 +166,8 @@ static void start_queues(struct genet *g)
 
 /* ---- open ---- */
 
-/* Choose the given address, else the firmware's, which must be read before the reset. False:
- * neither is a station's. */
+/* Choose the given address, else the firmware's, which must be read before the reset. Returns
+ * false if neither is a station's. */
 static bool find_address(const struct genet *g, uint8_t a[6])
 {
     uint32_t high = genet_read(g, GENET_ADDRESS_HIGH), low = genet_read(g, GENET_ADDRESS_LOW);
@@ -317,7 +317,7 @@ bool genet_send(struct genet *g, const uint8_t *frame, size_t bytes)
     return true;
 }
 
-/* Copy the next frame to `to`; returns its length, 0: it is broken. */
+/* Copy the next frame to `to`; returns its length, 0 if it is broken. */
 static size_t copy_frame(struct genet *g, unsigned slot, uint8_t *to, size_t room)
 {
     uint32_t status = genet_read(g, descriptor(GENET_RECEIVES, slot));

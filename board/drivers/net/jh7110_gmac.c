@@ -66,7 +66,7 @@ static volatile uint32_t *tx_clock(const struct jh7110_gmac *g, unsigned port)
     return word(g->crg[ports[port].block], 4u * ports[port].tx);
 }
 
-/* The frequency of PLL 0 in Hz; 0: it does not run. */
+/* The frequency of PLL 0 in Hz; 0 if it does not run. */
 static uint64_t pll0_hz(const struct jh7110_gmac *g)
 {
     uint32_t fraction = *word(g->syscon[SYS], PLL0_FRACTION);

@@ -20,13 +20,13 @@ struct jh7110_gmac {
 /* A port as the device tree describes it. */
 struct jh7110_gmac_wiring {
     const char *mode; /* phy-mode; NULL: the tree has none, and RGMII is assumed */
-    /* starfive,tx-use-rgmii-clk: it sends with the receive clock, which the PHY adapts to the link;
-     * false: the choice of clock does not change. */
+    /* starfive,tx-use-rgmii-clk: the controller sends with the receive clock, which the PHY adapts
+     * to the link; if false, the choice of clock does not change. */
     bool received_clock;
 };
 
-/* Reset the controller of the port (0 or 1), start its clocks, and choose RGMII. Its own clock is set to 125 MHz if it sends with that; other dividers keep the firmware's
- * settings. Returns NULL, or an error message: it is wired for another mode (RMII of the VisionFive 2 v1.2A's port 1), and nothing was written; or it stays in reset. */
+/* Reset the controller of the port (0 or 1), start its clocks, and choose RGMII. Its own clock is set to 125 MHz if the controller sends with that; other dividers stay.
+ * Returns NULL, or an error message if it stays in reset, or is wired for another mode (RMII of the VisionFive 2 v1.2A's port 1); then nothing was written. */
 const char *jh7110_gmac_wake(const struct jh7110_gmac *g, unsigned port,
                              const struct jh7110_gmac_wiring *wiring);
 

@@ -7,8 +7,8 @@
 #include "board/isa.h"
 
 static struct gem device;
-static uintptr_t clock; /* register of the transmit clock of FU540's controller; 0: the driver does
-                           not set it */
+static uintptr_t clock; /* register of the transmit clock of FU540's controller; 0 if the driver
+                         * does not set it */
 
 /* FU540-C000 manual, v1p3, "GEMGXL Management": 0 is 125 MHz of its own, 1 the PHY's clock. */
 static void set_clock(unsigned mbits)
@@ -28,8 +28,8 @@ static bool map_clock(const struct device_tree *tree, const struct device_tree_n
     return true;
 }
 
-/* Find the address at which to try the PHY first: that of the node that phy-handle names, or 0 if the tree names none. False: the PHY
- * is on another controller's bus. The Icicle Kit has both PHYs on the bus of mac1 (mpfs-icicle-kit-common.dtsi). */
+/* Find the address at which to try the PHY first: that of the node that phy-handle names, or 0 if the tree names none. Returns false
+ * if the PHY is on another controller's bus. The Icicle Kit has both PHYs on the bus of mac1 (mpfs-icicle-kit-common.dtsi). */
 static bool find_phy(const struct device_tree *tree, const struct device_tree_node *node,
                      unsigned *address)
 {

@@ -36,9 +36,9 @@ enum err fw_cfg_find(struct fw_cfg *f, const char *name, struct fw_cfg_file *fil
 enum err fw_cfg_write(struct fw_cfg *f, const struct fw_cfg_file *file, const void *data,
                       size_t bytes);
 
-/* ---- fw_cfg_mmio.c, which a test replaces  ---- */
+/* ---- functions of fw_cfg_mmio.c, which a test replaces  ---- */
 
-/* The value that the DMA register reads as. */
+/* Read the value of the DMA register. */
 uint64_t fw_cfg_mmio_magic(const struct fw_cfg *f);
 /* Make the device read f->access. */
 void fw_cfg_mmio_start(const struct fw_cfg *f);

@@ -23,7 +23,7 @@ struct bcm_sd_place {
     uintptr_t dma;     /* BCM_SD_ARASAN: registers of the DMA engine; 0: a core moves the data */
     uintptr_t config;  /* BCM_SD_2712: registers before the pins, BCM_SD_CONFIG_BYTES */
     uintptr_t gpio;    /* BCM_SD_2712: the always-on GPIO, which switches the slot's
-                                 supplies; 0: they are fixed */
+                                 supplies; 0 if they are fixed */
     bool pio;          /* a core moves data, even if there is DMA */
     bool is_soldered;  /* an eMMC on eight lines, which is always present */
     bool only_1v8;     /* its signals are always at 1.8 V */
@@ -31,7 +31,7 @@ struct bcm_sd_place {
     struct dma_window window; /* DMA window of the controller; for BCM_SD_ARASAN, of the DMA
                                  engine */
     void (*switch_power)(
-        bool on); /* switches the card's supply, if not by `gpio`; NULL: it is always on */
+        bool on); /* switches the card's supply, if not by `gpio`; NULL if it is always on */
     enum err (*switch_1v8)(
         bool on); /* switches the supply of its signals, if not by `gpio`; NULL: always 3.3 V */
     uint64_t (*ticks)(void);

@@ -190,7 +190,7 @@ static enum err dw_mmc_reset(struct sd_host *host)
     *reg(d, INTMASK) = 0;
     *reg(d, d->has_64_bits ? IDINTEN_64 : IDINTEN) = IDINTEN_WANTED;
     *reg(d, RINTSTS) = INT_ALL;
-    /* The longest time-outs: sd_card.c watches for a silent card. */
+    /* Set the longest time-outs, because sd_card.c has its own for a silent card. */
     *reg(d, TMOUT) = 0xffffffff;
     *reg(d, FIFOTH) = fifo_marks(d);
     *reg(d, CTYPE) = 0;
@@ -281,8 +281,8 @@ static enum err start_dma(struct dw_mmc *d, const struct sd_command *c)
     if (d->has_64_bits)
         *reg(d, DBADDR_UPPER) = (uint32_t)(table >> 32);
     *reg(d, CTRL) = CTRL_DMA | CTRL_INTERNAL_DMA;
-    /* Do this last: from now on the engine may fetch. Tell it to look, as Linux does (dw_mci_idmac_start_dma),
-     * because an engine that has looked before is suspended. */
+    /* Do this last: from now on the engine may fetch. Tell the engine to look for descriptors, as Linux does
+     * (dw_mci_idmac_start_dma), because it is suspended if it has looked before. */
     *reg(d, BMOD) = BMOD_FIXED_BURST | BMOD_ENABLE;
     *reg(d, PLDMND) = 1;
     return e;

@@ -37,7 +37,7 @@ static uint32_t clock_reg(const struct jh7110_clocks *clocks, unsigned clock)
     return read_reg(clocks->crg, 4 * clock);
 }
 
-/* The rate of PLL 2; 0: it does not run. */
+/* The rate of PLL 2; 0 if it does not run. */
 static uint64_t pll2_hz(const struct jh7110_clocks *clocks)
 {
     uint32_t feedback = read_reg(clocks->syscon, PLL2_FEEDBACK);

@@ -22,7 +22,7 @@ struct jh7110_sd {
     struct sd_card card;
 };
 
-/* The rate of SDIO `slot`'s clock (0, 1) from its dividers; 0: it is not known, or the clock does
+/* The rate of SDIO `slot`'s clock (0, 1) from its dividers; 0 if it is not known, or the clock does
  * not run. */
 uint32_t jh7110_sd_hz(const struct jh7110_clocks *clocks, unsigned slot);
 

@@ -92,8 +92,8 @@ static enum err sd_card_restart(struct sd_card *card)
     struct sd_facts before = card->facts;
     enum err e = sd_card_identify(card);
 
-    /* The CID is unique. If it differs, this is another card, and cached sectors are
-     * wrong. */
+    /* The CID is unique. If the CID differs, this is another card, and cached sectors
+     * are wrong. */
     if (e == ERR_OK && (memcmp(before.cid, card->facts.cid, sizeof before.cid) != 0 ||
                         before.n_sectors != card->facts.n_sectors)) {
         card->facts = before;
@@ -317,7 +317,7 @@ static enum err sd_card_stored(struct sd_card *card)
         sd_card_finish(card, ERR_OK);
         return ERR_OK;
     }
-    /* It is still programming: ask again. */
+    /* The card is still programming: ask again. */
     e = sd_card_send(card, CMD_STATUS, (uint32_t)card->rca << 16, SD_RESPONSE_SHORT);
     if (e != ERR_OK)
         return e;

@@ -110,7 +110,7 @@ struct sd_host_ops {
      * NULL: nothing to tune. */
     enum err (*tune)(struct sd_host *host, unsigned index);
 
-    /* False: there is certainly no card in the slot. NULL: the slot cannot tell. */
+    /* False if there is certainly no card in the slot. NULL: the slot cannot tell. */
     bool (*is_present)(struct sd_host *host);
 
     /* Bring the card from reset to the transfer state: sd_bus_identify, or the function for SPI.
@@ -129,8 +129,8 @@ struct sd_host {
     uint64_t dma_end;         /* as in struct block_device */
     uint32_t moved;           /* grows with the data that a core has moved */
     uint64_t retune_ticks;    /* ticks after which the bus is tuned again; 0: only after errors */
-    uint32_t clock_hz; /* current clock of the card, from set_bus; 0: the host does not report it */
-    /* sd_emmc_identify, tried if no SD card answers; NULL: it cannot be an eMMC */
+    uint32_t clock_hz;        /* current clock of the card, from set_bus; 0: not reported */
+    /* sd_emmc_identify, tried if no SD card answers; NULL if it cannot be an eMMC */
     enum err (*identify_emmc)(struct sd_host *host, struct sd_card *card);
     bool wants_tuning; /* the controller asks for tuning; tune clears it */
 };

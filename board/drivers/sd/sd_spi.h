@@ -32,7 +32,7 @@ struct sd_spi {
 void sd_spi_init(struct sd_spi *spi, struct spi_bus *bus, uint32_t max_hz, uint64_t (*ticks)(void),
                  uint64_t ticks_hz);
 
-/* The last byte of a command: its CRC7 with the end bit. Below: the CRC16 of a block (4.5). */
+/* The last byte of a command: its CRC7 with the end bit. Then: a block's CRC16 (4.5). */
 uint8_t sd_spi_crc7(const uint8_t *data, size_t bytes);
 uint16_t sd_spi_crc16(const uint8_t *data, size_t bytes);
 

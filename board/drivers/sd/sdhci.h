@@ -48,9 +48,9 @@ struct sdhci_setup {
     const struct sdhci_mover *mover; /* NULL: none */
     void *context;                   /* of the three below */
     void (*switch_power)(void *context,
-                         bool on); /* switches the card's supply; NULL: the controller does */
+                         bool on); /* switches the card's supply; NULL if the controller does */
     enum err (*switch_1v8)(void *context,
-                           bool on); /* switches the signals' supply; NULL: the controller does */
+                           bool on); /* switches the signals' supply; NULL if the controller does */
     void (*prepare_timing)(void *context, enum sd_timing timing); /* called while the card's clock
                                                                      is stopped; NULL: nothing to
                                                                      do */

@@ -59,8 +59,8 @@ static void start_sdma(struct sdhci *s, const struct sd_command *c)
 
     s->next_address = (address | (SDMA_BOUNDARY - 1)) + 1;
     sdhci_change(s, SDHCI_CONTROL, CONTROL_DMA, 0);
-    /* A new address means "continue" if blocks remain (2.2.1). After a command whose blocks were
-     * not counted they do, and QEMU 10 would move them. */
+    /* A new address means "continue" if blocks remain (2.2.1). Blocks do remain after a command
+     * whose blocks were not counted, and QEMU 10 would move them. */
     sdhci_write(s, SDHCI_BLOCK, 0);
     sdhci_write(s, SDHCI_DMA_ADDRESS, (uint32_t)address);
 }

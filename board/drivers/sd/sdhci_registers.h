@@ -144,7 +144,7 @@ void sdhci_write_port(const struct sdhci *s, const uint32_t *from, uint32_t word
 /* Set the bits of `mask` to those of `value`. */
 void sdhci_change(struct sdhci *s, unsigned reg, uint32_t mask, uint32_t value);
 
-/* Wait until the bits of `mask` read as `value`; false: not within `micros` microseconds. */
+/* Wait until the bits of `mask` read as `value`; false after `micros` microseconds. */
 bool sdhci_wait(const struct sdhci *s, unsigned reg, uint32_t mask, uint32_t value,
                 uint32_t micros);
 

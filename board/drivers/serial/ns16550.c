@@ -152,8 +152,8 @@ const struct serial_uart ns16550_serial = {
     .drain = ns16550_drain,
 };
 
-/* Write the line control. Synopsys's UART ignores that while a byte is in progress (DW_apb_uart
- * databook, register LCR), so received bytes are dropped until the write succeeds. */
+/* Write the line control. Synopsys's UART ignores the write while a byte is in progress
+ * (DW_apb_uart databook, register LCR), so received bytes are dropped until the write succeeds. */
 static bool set_line_control(struct ns16550 *uart, uint8_t value)
 {
     for (int i = 0; i < LINE_TRIES; i++) {

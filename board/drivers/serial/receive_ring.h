@@ -32,10 +32,10 @@ struct receive_ring {
  * more bytes wait than fit; nothing changes. */
 enum err receive_ring_move(struct receive_ring *ring, uint8_t *memory, size_t size);
 
-/* Producer: put a byte. False: the ring is full and drops the byte; a Ctrl-C is noted anyway. */
+/* Producer: put a byte. False if the ring is full and drops the byte; a Ctrl-C is noted anyway. */
 bool receive_ring_put(struct receive_ring *ring, uint8_t byte);
 
-/* Consumer: take the next byte; -1: there is none. A Ctrl-C that was handled is skipped. */
+/* Consumer: take the next byte; -1 if there is none. A Ctrl-C that was handled is skipped. */
 int receive_ring_take(struct receive_ring *ring);
 
 /* Consumer: true if a Ctrl-C is among the bytes not yet taken. Every Ctrl-C that has arrived then

@@ -124,7 +124,7 @@ static void take_byte(int received)
         atomic_fetch_add(&serial_line.lost, 1);
 }
 
-/* False: the first line's transmitter is full. */
+/* Returns false if the first line's transmitter is full. */
 static bool send_to_both(uint8_t byte)
 {
     if (!serial_line.driver->send(serial_line.uart, byte))

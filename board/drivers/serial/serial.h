@@ -25,7 +25,7 @@ enum {
 struct serial_uart {
     int (*receive)(void *uart);             /* the next byte with the flags above, or
                                                SERIAL_NOTHING */
-    bool (*send)(void *uart, uint8_t byte); /* false: the transmitter is full */
+    bool (*send)(void *uart, uint8_t byte); /* false if the transmitter is full */
     void (*listen)(void *uart);             /* interrupt when bytes have arrived */
     void (*drain)(void *uart);              /* wait until the last bit has left */
 };
@@ -63,7 +63,7 @@ bool serial_receive(void);
  * each context once; more are ignored. */
 void serial_join(int (*take)(void *context), void *context);
 
-/* Look at every source; true: a byte waits for serial_getc. */
+/* Look at every source; returns true if a byte waits for serial_getc. */
 bool serial_has_input(void);
 
 /* board.h describes these. */

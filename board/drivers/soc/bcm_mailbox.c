@@ -15,7 +15,7 @@ enum { CHANNEL_PROPERTY = 8, CHANNEL_MASK = 15 };
 
 enum {
     MOST_WORDS = 64
-}; /* read at most so many words until our answer comes; a mailbox holds fewer */
+}; /* limit of the words read before our answer comes; a mailbox cannot hold as many */
 
 /* Words of a message: header, one tag, end ("Mailbox property interface"). */
 enum { AT_BYTES, AT_CODE, AT_TAG, AT_TAG_BYTES, AT_TAG_CODE, AT_VALUES };
@@ -102,8 +102,8 @@ static enum err call(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t bytes, ui
                : ERR_UNSUPPORTED;
 }
 
-/* Take the mailbox for one question, because a core that serves the card may ask too. False: a core
- * asked more than a second ago, and has trapped during its question. */
+/* Take the mailbox for one question, because a core that serves the card may ask too. Returns false
+ * if a core asked more than a second ago, and has trapped during its question. */
 static bool take(struct bcm_mailbox *m)
 {
     uint64_t start = generic_timer_ticks();

@@ -9,10 +9,10 @@
 #include "board/board.h"
 
 /* Map the page uncached, report how the last run ended, and begin the record of this run. Call
- * once, on core 0. fired: a register says that the watchdog's block caused the last reset. It also
- * says so after restart() and power_off(), and after other programs, so it counts only if the
- * record's run had a watchdog and did not end. Without it such a record gives BOARD_RUN_RESET,
- * because a Pi 4 whose card was at 1.8 V loses the register. */
+ * once, on core 0. fired: a register says that the watchdog's block caused the last reset. The
+ * register also says so after restart() and power_off(), and after other programs, so `fired`
+ * counts only if the record's run had a watchdog and did not end. If `fired` is false, such a
+ * record gives BOARD_RUN_RESET, because a Pi 4 whose card was at 1.8 V loses the register. */
 void last_run_open(struct board_last_run *last, bool fired);
 
 /* Note that this run is alive `millis` after its start. */
@@ -21,7 +21,7 @@ void last_run_alive(uint32_t millis);
 /* Note what the run does from now on, with or without a watchdog. doing: a constant. */
 void last_run_doing(const char *doing, bool armed);
 
-/* Note that the run ends normally; restarting: the machine restarts. */
+/* Note that the run ends normally; restarting is true if the machine then restarts. */
 void last_run_close(bool restarting);
 
 #endif

@@ -39,8 +39,8 @@ static uint64_t end_of(const struct memory_range *r)
     return (uintptr_t)r->base + r->bytes;
 }
 
-/* Find the first address of `high` that could be the same RAM as an address of `low`: *at, and
- * *partner in `low`. */
+/* Find the first address of `high` (*at) that could be the same RAM as an address of `low`
+ * (*partner). */
 static bool find_pair(const struct memory_range *low, const struct memory_range *high, uint64_t *at,
                       uint64_t *partner)
 {

@@ -29,8 +29,8 @@ struct sbi_machine_ns16550 {
  * controller have one; otherwise it is polled. */
 void sbi_machine_open_ns16550(struct ns16550 *uart, const struct sbi_machine_ns16550 *place);
 
-/* The last step of that, for consoles that are not a 16550: after serial_open, receive by the
- * interrupt that the UART's node names. */
+/* For consoles that are not a 16550: after serial_open, receive by the interrupt that the
+ * UART's node names. */
 void sbi_machine_listen(const struct device_tree_node *uart);
 
 /* Never start this hart, even if the tree lists it; if it runs this code, it
@@ -45,8 +45,8 @@ void sbi_machine_add_unnamed(struct machine *machine, uint64_t first, uint64_t l
 uint64_t sbi_machine_ticks_hz(void);
 enum err sbi_machine_start_core(unsigned core, void (*entry)(void *arg), void *arg);
 
-/* For board.restart: uses SRST. Below, for board.power_off: uses SRST, or the legacy call;
- * otherwise the hart sleeps. */
+/* For board.restart: uses SRST. The second function is for board.power_off: it uses SRST, or
+ * the legacy call; otherwise the hart sleeps. */
 void sbi_machine_restart(void);
 void sbi_machine_power_off(int status) __attribute__((noreturn));
 

@@ -135,8 +135,8 @@ static void press_ctrl(struct keyboard_keys *k, uint16_t c)
         put(k, &byte, 1);
 }
 
-/* True for letters, which alone Caps Lock affects: keys on which Shift gives the capital, whose
- * code in Latin-1 is 32 less. */
+/* True for letters, the only keys that Caps Lock affects: Shift gives their capital, whose code
+ * in Latin-1 is 32 less. */
 static bool is_letter(const struct keyboard_layout *layout, unsigned position)
 {
     uint16_t c = layout->plain[position];

@@ -38,7 +38,7 @@ void keyboard_keys_look(struct keyboard_keys *k, uint32_t now);
 /* Release all keys, because the keyboard is gone. Typed text stays. */
 void keyboard_keys_let_go(struct keyboard_keys *k);
 
-/* Take the next byte; -1: there is none. */
+/* Take the next byte; -1 if there is none. */
 int keyboard_keys_take(struct keyboard_keys *k);
 
 #endif

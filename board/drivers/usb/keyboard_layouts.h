@@ -28,7 +28,7 @@ unsigned keyboard_position(uint8_t usage);
 /* 0: nothing. `with`: bit 0 Shift, bit 1 AltGr. */
 uint16_t keyboard_character(const struct keyboard_layout *layout, unsigned position, unsigned with);
 
-/* The letter with the accent, or 0. Below: the accent by itself. */
+/* The letter with the accent, or 0. The second function returns the accent by itself. */
 uint16_t keyboard_compose(uint16_t dead, uint16_t letter);
 uint16_t keyboard_accent(uint16_t dead);
 

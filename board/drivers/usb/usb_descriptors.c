@@ -138,7 +138,7 @@ uint64_t usb_read_capacity_10(const uint8_t data[8], uint32_t *block_bytes)
     return (uint64_t)big(data) + 1;
 }
 
-/* The capacity in blocks; 0: it is impossibly large. */
+/* The capacity in blocks; 0 if it is impossibly large. */
 uint64_t usb_read_capacity_16(const uint8_t data[32], uint32_t *block_bytes)
 {
     uint64_t last = (uint64_t)big(data) << 32 | big(data + 4);

@@ -29,7 +29,7 @@ struct usb_hub_facts {
     uint32_t think;   /* think time of its transaction translator, in steps of 8 bit times */
     uint32_t power_ms;
 };
-/* Read a hub's descriptor. False: it has another type, or the hub has no ports. */
+/* Read a hub's descriptor. Returns false if it has another type, or the hub has no ports. */
 bool usb_read_hub(const uint8_t data[USB_HUB_BYTES], uint8_t type, struct usb_hub_facts *out);
 
 enum usb_outcome { USB_GOOD, USB_FAILED, USB_BROKEN };
@@ -41,7 +41,7 @@ enum usb_outcome usb_read_status(const uint8_t data[13], uint32_t tag, uint32_t 
 /* True if the answer to INQUIRY describes a disk that is there (SPC-4, 6.4.2). */
 bool usb_is_disk(const uint8_t data[36]);
 
-/* Read the sense key from REQUEST SENSE (SPC-4, 4.5.2, 4.5.3); 0: the bytes are not sense data.
+/* Read the sense key from REQUEST SENSE (SPC-4, 4.5.2, 4.5.3); 0 if the bytes are not sense data.
  * *code: the additional sense code and, in its lower byte, the qualifier. */
 unsigned usb_read_sense(const uint8_t data[18], unsigned *code);
 

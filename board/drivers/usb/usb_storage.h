@@ -68,7 +68,7 @@ enum err usb_storage_take(struct usb_storage *s, uint32_t first, uint32_t last);
 /* Release the drive if it was pulled. */
 void usb_storage_look(struct usb_storage *s);
 
-/* Compare two drives. If they could be confused after they are pulled and put back, each is only
+/* Compare two drives. If they could be confused after being pulled and put back, each is only
  * accepted at its old port. */
 void usb_storage_compare(struct usb_storage *a, struct usb_storage *b);
 

@@ -187,7 +187,7 @@ bool xhci_next(struct xhci *x, struct xhci_device *d, struct xhci_trb *event)
 {
     if (!x->running)
         return false;
-    /* Events that arrived while another device's were waited for. */
+    /* Take events that arrived while another device's event was awaited. */
     if (d->n_kept != 0) {
         *event = d->kept[0];
         memmove(d->kept, d->kept + 1, --d->n_kept * sizeof d->kept[0]);

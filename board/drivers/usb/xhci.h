@@ -68,14 +68,14 @@ struct xhci_device {
     _Alignas(XHCI_PAGE) uint32_t output[XHCI_PAGE / 4];
     _Alignas(XHCI_PAGE) uint8_t data[XHCI_PAGE]; /* of control transfers */
     struct xhci_ring control, in, out;
-    uint32_t in_id, out_id;     /* context numbers of its endpoints; 0: it has none */
+    uint32_t in_id, out_id;     /* context numbers of its endpoints; 0 if it has none */
     uint32_t place;             /* its place, below xhci_n_places */
     uint32_t port, slot, speed; /* port: the controller's own. slot 0: not attached */
     uint32_t
         route; /* four bits for each hub's port, the hub nearest to the controller lowest (8.9 of USB
                   3.2) */
     uint32_t tier;     /* number of hubs between it and the controller */
-    uint32_t hub_port; /* its port at the hub; 0: it is at the controller */
+    uint32_t hub_port; /* its port at the hub; 0 if it is at the controller */
     struct xhci_hub *hub;
     struct xhci_trb kept[XHCI_KEPT];
     uint32_t n_kept;
@@ -172,8 +172,8 @@ void xhci_ring(struct xhci *x, struct xhci_device *d, struct xhci_ring *ring, ui
 enum err xhci_unhalt(struct xhci *x, struct xhci_device *d, const struct xhci_ring *ring,
                      uint32_t id);
 
-/* Get the next event of the device's transfers; events of other devices are kept for them. False: there is
- * none yet. */
+/* Get the next event of the device's transfers; events of other devices are kept for them. Returns false
+ * if there is none yet. */
 bool xhci_next(struct xhci *x, struct xhci_device *d, struct xhci_trb *event);
 
 /* Report HCSPARAMS1 and 2, HCCPARAMS1, registers, ports and devices, for the option `diag`. of: a struct

@@ -19,15 +19,15 @@ void xhci_push(struct xhci *x, struct xhci_ring *ring, uint64_t data, uint32_t s
 enum err xhci_wait(struct xhci *x, const struct xhci_device *d, uint64_t command,
                    struct xhci_trb *event);
 
-/* Run a command and wait for its end (4.6). Below: a command for the device's slot. ERR_IO: the
- * controller refused it. */
+/* Run a command and wait for its end (4.6). The second function runs a command for the device's
+ * slot. ERR_IO: the controller refused it. */
 enum err xhci_obey(struct xhci *x, uint32_t type, uint64_t data, uint32_t control,
                    struct xhci_trb *event);
 enum err xhci_obey_slot(struct xhci *x, const struct xhci_device *d, uint32_t type, uint64_t data,
                         uint32_t id);
 
-/* In xhci_hub.c: the hub with the port of a place (NULL: it is the controller's port); then reset
- * the port; then true if a device is there, or enabled. */
+/* In xhci_hub.c: the first function returns the hub with the port of a place (NULL: the port is the
+ * controller's); the second resets the port; the third is true if a device is there, or enabled. */
 struct xhci_hub *xhci_hub_of(struct xhci *x, uint32_t place, uint32_t *port);
 enum err xhci_hub_reset(struct xhci *x, struct xhci_hub *h, uint32_t port, uint32_t *speed);
 bool xhci_hub_has(struct xhci *x, struct xhci_hub *h, uint32_t port, bool enabled, bool *fresh);
@@ -35,7 +35,7 @@ bool xhci_hub_has(struct xhci *x, struct xhci_hub *h, uint32_t port, bool enable
 /* True if the controller's own port still has the enabled device that was attached. */
 bool xhci_port_works(const struct xhci *x, uint32_t port);
 
-/* The high-speed hub that talks to a slow device for the controller, and the hub's port; NULL:
+/* The high-speed hub that talks to a slow device for the controller, and the hub's port; NULL if
  * there is none. */
 struct xhci_hub *xhci_translator(const struct xhci_device *d, uint32_t *port);
 /* Let the translator forget its transfer for this endpoint of the device. */

@@ -77,7 +77,7 @@ enum {
     CODE_SPLIT = 36
 }; /* 6.4.5 */
 
-/* xhci_mmio.c, in whose place a test has a controller. */
+/* These are in xhci_mmio.c, which a test replaces by a controller. */
 uint32_t xhci_read(const struct xhci *x, unsigned reg);
 void xhci_write(const struct xhci *x, unsigned reg, uint32_t value);
 

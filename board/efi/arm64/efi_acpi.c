@@ -20,12 +20,12 @@ enum {
     PPTT_FLAGS = 4,
     PPTT_HAS_UID = 1 << 1,
     PPTT_IS_LEAF = 1 << 3,
-    PPTT_PARENT = 8, /* offset of the parent in the table; 0: there is none */
+    PPTT_PARENT = 8, /* offset of the parent in the table; 0 if there is none */
     PPTT_UID = 12,
     PPTT_N_OWNED = 16, /* the node's own caches, by their offsets in the table */
     PPTT_OWNED = 20,
     PPTT_CACHE = 1, /* 5.2.29.2 */
-    PPTT_NEXT = 8,  /* offset of the next level's cache; 0: there is none, or a node owns it */
+    PPTT_NEXT = 8,  /* offset of the next level's cache; 0 if there is none, or a node owns it */
     PPTT_SIZE = 12,
     PPTT_HAS_SIZE = 1, /* of its flags */
     PPTT_CACHE_BYTES = 24,
@@ -77,7 +77,7 @@ struct pptt {
     size_t bytes;
 };
 
-/* Find the structure of this type at that offset in the table; NULL: there is none. */
+/* Find the structure of this type at that offset in the table; NULL if there is none. */
 static const uint8_t *pptt_at(const struct pptt *p, uint64_t at, uint8_t type, uint8_t least)
 {
     const uint8_t *s = p->table + at;

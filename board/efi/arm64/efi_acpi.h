@@ -9,7 +9,7 @@
 #include "board/machine.h"
 
 struct efi_acpi_cores {
-    bool hvc; /* PSCI is called by HVC, else by SMC */
+    bool hvc; /* PSCI is called by HVC; if false, by SMC */
     unsigned n;
     uint64_t ids[BOARD_MAX_CORES];  /* MPIDR affinities; [0] is the calling core */
     uint32_t uids[BOARD_MAX_CORES]; /* numbers from the MADT, by which other tables name the
