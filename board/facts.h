@@ -9,7 +9,7 @@ enum fact_kind { FACT_HEX, FACT_COUNT, FACT_HZ, FACT_BYTES, FACT_MILLIDEGREES };
 
 struct facts {
     void *context;
-    /* name: lower case, "uart clock". It and text live until the call returns. */
+    /* name: lower case, "uart clock". name and text stay valid until the call returns. */
     void (*number)(void *context, const char *name, enum fact_kind kind, uint64_t value);
     void (*text)(void *context, const char *name, const char *text);
     /* n words of a register or a property, in order. */

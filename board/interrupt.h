@@ -11,9 +11,9 @@ enum { IRQ_MAX_TAKEN = 16, IRQ_MOST_VAIN = 10000 };
 
 /* From now on call fn(context) on core 0 for every interrupt of that line. The machine's controller
  * numbers the lines: INTIDs of a GIC, sources of a PLIC, interrupts of BCM2835.
- * Interrupts are levels: fn must make its device quiet, or it is called again. It
- * returns true if it found something to do. If it finds nothing IRQ_MOST_VAIN times in
- * a row, the line is disabled, because it would occupy core 0. fn may interrupt a
+ * Interrupts are levels: fn must make its device quiet, or it is called again. fn
+ * returns true if it found something to do. If fn finds nothing IRQ_MOST_VAIN times in a
+ * row, the line is disabled, because it would occupy core 0. fn may interrupt a
  * kernel, so it uses no floating point, no vectors, no function of the C library, and
  * at most 4 KiB of stack (board/isa.h). Core 0, after early_init has found a
  * controller.
@@ -24,7 +24,7 @@ enum { IRQ_MAX_TAKEN = 16, IRQ_MOST_VAIN = 10000 };
 enum err irq_take(uint32_t line, bool (*fn)(void *context), void *context);
 
 /* Let the timer of core 0 end core_idle (board/isa.h, core_timer_start), and test that. Errors:
- * those of irq_take; ERR_TIMEOUT: the timer does not end it. */
+ * those of irq_take; ERR_TIMEOUT: the timer does not end core_idle. */
 enum err irq_take_timer(void);
 
 /* How often a line was disabled because nobody had taken it or it interrupted for nothing; *line:

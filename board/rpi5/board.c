@@ -153,7 +153,7 @@ static unsigned open_drives(struct block_device **out)
 /* Pulls and functions of the pins stay as the firmware set them to read this program. The
  * controller sees memory as the cores do (bcm2712.dtsi, dma-ranges of its bus). A Compute Module 5
  * has an eMMC on eight lines, at 1.8 V for good (bcm2712-rpi-cm5.dtsi, sd_io_1v8_reg); its Lite has
- * a slot, as the others. */
+ * a slot, as other boards have. */
 static bool open_card(void)
 {
     bool soldered = raspberry_pi_model(&pi) == MODEL_CM5;

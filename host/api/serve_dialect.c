@@ -48,8 +48,8 @@ void serve_translate_put(struct serve_translation *t, cJSON *object, const char 
     }
 }
 
-/* Name of a member with the entry of the input from which a message came; all readers ignore
- * members that begin with x_. */
+/* Name of the member that says from which entry of the input a message came. All readers
+ * ignore members that begin with x_. */
 #define ENTRY "x_entry"
 
 cJSON *serve_translate_message(struct serve_translation *t, unsigned at, const char *role,

@@ -81,7 +81,7 @@ static const struct serve_dialect_field options_list[] = {
     { .name = "options.mirostat", .read = read_off },
     { .name = "options.mirostat_tau" },
     { .name = "options.mirostat_eta" },
-    /* These say how a model is loaded, which the command line decides here. */
+    /* These fields say how a model is loaded, which the command line decides here. */
     { .name = "options.num_ctx" },
     { .name = "options.num_batch" },
     { .name = "options.num_gpu" },

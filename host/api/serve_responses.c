@@ -66,7 +66,7 @@ static void add_call(cJSON *item, const struct api_stream *s, const struct api_p
 }
 
 /* Writes the item of a piece. part: its content, which is taken over; NULL if it is empty. status:
- * that of a closed item says whether it was cut. */
+ * if the item is closed, says whether it was cut. */
 static cJSON *item_of(const struct api_stream *s, const struct api_piece *p, const char *status,
                       cJSON *part)
 {

@@ -30,10 +30,11 @@ struct command_option {
      * and a value the const char *, at offset `field` of the arguments. */
     enum option_result (*set)(void *arguments, const struct command_option *o, const char *value);
     size_t field;
-    const char *word;  /* for `set`: the option's other name */
-    const char *twice; /* advice if the option is given twice: "name both, as in poet,tutor"; NULL:
-                * "give it once" */
-    bool is_list;      /* the option may be repeated; each time adds a value */
+    const char *word; /* for `set`: the option's other name */
+    const char
+        *twice;   /* advice if the option is given twice: "name both, as in poet,tutor"; NULL: to
+                * give it once */
+    bool is_list; /* the option may be repeated; each time adds a value */
     /* For a table that several commands share (host_flags.h): bits of the commands that have the
      * row, and the row's heading. In a command's list, a row with `table` (n_table) stands for all
      * rows of that table that the command has. */
@@ -50,10 +51,9 @@ struct command {
     const char *summary;  /* a few words for the list of commands */
     const char *about;    /* for --help: lines with \n between them */
     const char *example;  /* one example, or several with \n between them */
-    const struct command_option *const
-        *options;   /* tables of options, ended by NULL; the member is NULL if there are none
-                       except --help, which every command has; command_next_option goes
-                       over all of them */
+    const struct command_option *const *
+        options; /* rows, ended by NULL; NULL: none except --help, which every command has; command_next_option walks
+                    over them */
     unsigned flags; /* its bit of command_option.commands */
     /* Replaces the `set` of rows in shared tables; NULL: the row's own is
      * used. */

@@ -12,8 +12,8 @@ enum {
     STEP_MS = 200,
     ASK_MS = 1500, /* time between two questions whether the board is there */
     QUIET_MS =
-        700, /* before the first question, which a starting board would take as a request not to load its model */
-    START_MS = 8000,    /* the same while it starts, when it reports progress every 5 s */
+        700, /* silence before a question: a starting board would take one as a request not to load its model */
+    START_MS = 8000,    /* the same during a start, with reports every 5 s */
     REFUSED_MS = 5000,  /* time after a board reported that it cannot answer */
     RETRY_MS = 500,     /* time between two attempts to open its line */
     SILENT_MS = 300000, /* time without an event in a reply, until the board is given up */

@@ -49,8 +49,8 @@ void serve_board_load_chosen(struct board *b)
 }
 
 /* True if the board should load the model of the others: it has none because somebody pressed a key
- * at its start, or somebody has chosen another model. It is told only once, because the model may
- * not be on its card. */
+ * at its start, or somebody has chosen another model. A board is told only once, because the model
+ * may not be on its card. */
 static bool should_load(struct board *b, const struct board_event *e)
 {
     bool untried;

@@ -289,7 +289,7 @@ static void cancel(void *context, struct serve_job *j)
     wake_all();
 }
 
-/* Let the boards report again, because somebody reads the state, so that it is new at the next
+/* Somebody reads the state: let the boards report again, so that the state is new at the next
  * look. The lock is held. */
 static void want_news(struct board *b)
 {

@@ -23,7 +23,7 @@ struct card_args {
     bool power_of_two;
 };
 
-/* Read an operand: the board, then models. Returns false if there are too many. */
+/* Read an operand: first the board, then models. Returns false if there are too many. */
 bool card_args_operand(void *arguments, const char *word);
 
 /* Ended by NULL. */

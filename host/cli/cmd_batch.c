@@ -60,7 +60,7 @@ static const char *adapter_of(const struct batch *b, uint32_t number)
     return own[0] != '\0' ? own : b->args->options.load.adapter;
 }
 
-/* The number of a set of adapters: that of the first request that uses it. */
+/* The number of a set of adapters is that of the first request with this set. */
 static uint32_t set_of(const struct batch *b, uint32_t number)
 {
     uint32_t i = 0;

@@ -123,7 +123,7 @@ static bool run_without_output(struct host_app *h, struct host_args *args,
     return host_app_open(h, args, false) && reply_to(h, args, prompt, &stopped);
 }
 
-/* Run the prompt. -o: an old file does not change until the whole reply is there. */
+/* Run the prompt. -o: an existing file does not change until the whole reply is there. */
 static bool run_prompt(struct host_app *h, struct host_args *args, const struct text *prompt)
 {
     static struct output_file out;

@@ -8,8 +8,8 @@
 enum {
     STEP_MS = 100,
     ASK_MS = 1500,   /* time between two questions whether the board is there ... */
-    FIRST_MS = 1500, /* ... and before the first: the board may be starting, and has sent nothing
-                        yet */
+    FIRST_MS = 1500, /* ... and before the first one: the board may be starting, and
+                        silent */
     QUIET_MS = 700,  /* before one */
     WAIT_MS = 60000,
     REPLY_MS = 300000, /* without a sign */

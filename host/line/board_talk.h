@@ -17,9 +17,9 @@ struct board_talk {
                        itself that it is ready */
     bool needs_model;   /* the board counts as ready only with a model */
     bool was_to_people; /* the board talked to people and was switched to programs */
-    unsigned n_mode;    /* how often the board was switched */
+    unsigned n_mode;    /* how often the board was switched to programs */
     uint32_t
-        silence_s; /* ... until nothing arrives for this time; then it talks to people again; 0: never */
+        silence_s; /* after this time without a byte, the board talks to people again; 0: never */
     const volatile int *stopped; /* not 0: the user wants to end waits; may be NULL */
     /* Called for each event, after it was noted here. */
     void (*take)(void *context, const struct board_event *event);

@@ -167,7 +167,7 @@ static void strip(char *line)
 }
 
 enum {
-    MODES = 2 /* how often a board is switched to programs: older boards have no time limit */
+    MODES = 2 /* how often a board is switched to programs: an older board needs a second line */
 };
 
 /* A board that talks to people shows its prompt: switch it to programs; it talks to people again at

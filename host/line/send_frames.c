@@ -12,9 +12,9 @@ enum {
     STEP_MS = 50,
     PING_MS = 200,
     MEET_MS = 3000, /* time limit to meet at the new rate, and after that at the old one */
-    LOST_MS = 1500, /* least time without an answer after which bytes count as lost ... */
+    LOST_MS = 1500, /* bytes count as lost after at least this time without an answer ... */
     LOST_MOST_MS = 15000,
-    ASK_MS = 3000, /* time until something is sent again */
+    ASK_MS = 3000, /* time until an unanswered question is sent again */
     STOP_MS = 5000,
     SILENCE_MS = 40000,
     SHOW_MS = 500,  /* time between two reports of progress on a terminal ... */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One row in each board's folder. */
+/* Each board's folder has one row. */
 static const struct board_facts boards[] = {
 #define BOARD(its_name, ...) { .name = (its_name), __VA_ARGS__ },
 #include "board_rows.inc"

@@ -90,8 +90,8 @@ void info_print_chat(const struct image *img);
 /* Print sizes in memory, and the model's plan on each board. False: out of memory. */
 bool info_print_sizes(const struct image *img);
 
-/* Print numbers of weights by type; then a line for each kind of tensor; or every part and every
- * tensor. */
+/* Three functions print numbers of weights by type; a line for each kind of tensor; every part and
+ * every tensor. */
 void info_print_weights(const struct image *img);
 void info_print_classes(const struct image *img);
 void info_print_tensors(const struct image *img);

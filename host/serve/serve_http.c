@@ -161,7 +161,7 @@ static void take_asked(struct exchange *x)
     }
 }
 
-/* Answers a POST that needs no worker, such as one that loads a model, which answers all later
+/* Answers a POST that needs no worker, such as one that loads another model for all later
  * requests. */
 static void post(struct exchange *x)
 {

@@ -20,7 +20,7 @@ struct serve_pace {
 /* Note that bytes begin to wait. now: ms of a clock that never goes back. */
 void serve_pace_wait(struct serve_pace *p, int64_t now);
 
-/* Note that n bytes were taken. all: none waits any more. */
+/* Note that n bytes were taken. all: no byte waits any more. */
 void serve_pace_take(struct serve_pace *p, int64_t now, size_t n, bool all);
 
 /* Returns the delay of the other side in milliseconds. */

@@ -54,8 +54,8 @@ size_t serve_room_group(struct sockets *s, const unsigned char caller[SERVE_CALL
 }
 
 /* The larger the result, the earlier a connection is given up; 0: never. A connection whose request
- * is running stays. One without a request so far goes before others; within each kind, the one that
- * was silent for longest goes first. */
+ * is running stays. Connections without any request go before others; of each kind, the longest
+ * silent one goes first. */
 static int64_t spare(const struct sockets *s, const struct connection *k)
 {
     int64_t quiet = s->now - k->heard + 1;

@@ -98,8 +98,8 @@ static void drop(struct serve_task *t)
 /* ---- in the server's ------------------------------------------------------------------------- */
 
 enum {
-    MESSAGES_BYTES = 64 << 20 /* most bytes of messages of all sockets that arrive or are being
-                                    read */
+    MESSAGES_BYTES = 64 << 20 /* limit for the messages, of all sockets together, that arrive or
+                                    are being read */
 };
 
 static struct {

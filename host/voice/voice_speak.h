@@ -12,8 +12,8 @@ struct voice_sentence;
 
 struct voice_speak {
     const char
-        *tts; /* a shell command; its standard input is the sentence, {} the WAV file to make */
-    const char *play;   /* a shell command; {} is the WAV file to play; "": none */
+        *tts; /* a shell command that speaks its standard input, a sentence, into the WAV file {} */
+    const char *play;   /* a shell command that plays the WAV file {}; "": none */
     const char *folder; /* where files are made */
     bool keeps;         /* spoken sound is also collected in `spoken` */
     struct voice_sound spoken;

@@ -10,7 +10,7 @@
 
 enum {
     HEALTH_PERIOD = 1 << 16, /* empty polls between two looks at the status register */
-    PARTS = 4,               /* a command's id is its slot's times this, plus its part */
+    PARTS = 4,               /* a command's id is its slot times this number, plus its part */
     PART_HEAD = 0,
     PART_MIDDLE = 1,
     PART_TAIL = 2,

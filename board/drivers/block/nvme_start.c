@@ -187,7 +187,7 @@ static enum err identify_both(struct nvme *n)
     if (e == ERR_OK && before.n_blocks != 0 &&
         (before.n_blocks != n->facts.n_blocks || before.block_bytes != n->facts.block_bytes ||
          memcmp(before.who, n->facts.who, sizeof before.who) != 0)) {
-        n->facts = before; /* the next request must also see another drive */
+        n->facts = before; /* the next start must also compare with the first drive */
         n->gone = true;    /* the first drive may come back */
         return fail(n, ERR_IO, "another NVMe drive is in its place: restart");
     }

@@ -74,7 +74,7 @@ static void virtio_blk_plan(struct virtio_blk *v, uint32_t limits)
     if (segments > seg_max && seg_max > 0)
         segments = seg_max;
     if (segments > v->queue_size / 4 - 2 && v->queue_size >= 16)
-        segments = v->queue_size / 4 - 2; /* four requests in flight at least */
+        segments = v->queue_size / 4 - 2; /* at least four requests in flight */
     if (v->queue_size < 16)
         segments = 1;
     v->slot_descs = segments + 2;

@@ -4,7 +4,7 @@
 
 #include "board/drivers/dma/dma.h"
 
-enum { RESET_POLLS = 10000000 }; /* reads of the status register, a second or more */
+enum { RESET_POLLS = 10000000 }; /* limit of reads of the status register: a second or more */
 
 bool virtio_is_there(uintptr_t mmio, uint32_t device_id)
 {
@@ -14,7 +14,7 @@ bool virtio_is_there(uintptr_t mmio, uint32_t device_id)
 
 bool virtio_stop(uintptr_t mmio)
 {
-    dma_barrier(); /* earlier writes to memory belong to the time before the reset */
+    dma_barrier(); /* earlier writes to memory must come before the reset */
     virtio_write(mmio, VIRTIO_STATUS, 0);
     for (long poll = 0; poll < RESET_POLLS; poll++) {
         if (virtio_read(mmio, VIRTIO_STATUS) == 0) {

@@ -239,8 +239,8 @@ bool dwmac_is_up(struct dwmac *d)
         return false;
     if (dwmac_is_too_slow(d)) {
         if (changed)
-            dwmac_write(d, DWMAC_CONFIG, 0); /* stops frames of an earlier, faster
-                                                link */
+            dwmac_write(d, DWMAC_CONFIG, 0); /* stop the frames that an earlier,
+                                                faster link allowed */
         return false;
     }
     if (changed) {
@@ -322,7 +322,7 @@ size_t dwmac_receive(struct dwmac *d, uint8_t *to, size_t room)
         sync_slot(d, &d->receives, slot);
         if (d->receives.slots[slot].words[3] & DWMAC_DEVICES)
             return 0;
-        dma_barrier(); /* read the word that hands it over before the frame */
+        dma_barrier(); /* read this word before the frame that it hands over */
         bytes = copy_frame(d, slot, to, room);
         d->taken++;
         give_receive(d, slot);

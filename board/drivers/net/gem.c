@@ -390,7 +390,7 @@ size_t gem_receive(struct gem *g, uint8_t *to, size_t room)
         sync_slot(g, r, slot);
         if (!(words(g, r, slot)[0] & GEM_RECEIVE_OURS))
             break;
-        dma_barrier(); /* read the word that hands it over before the frame */
+        dma_barrier(); /* read this word before the frame that it hands over */
         bytes = copy_frame(g, slot, to, room);
         r->next = (slot + 1) % GEM_SLOTS;
         if (r->next % slots_of_a_line(g) == 0) {

@@ -41,7 +41,7 @@ enum {
     GENET_COMMAND_SPEED_SHIFT = 2, /* 0: 10, 1: 100, 2: 1000 Mbit/s */
     GENET_COMMAND_HALF = 1 << 10,  /* half duplex (Linux: CMD_HD_EN) */
     GENET_COMMAND_RESET = 1 << 13,
-    GENET_COMMAND_LOOP = 1 << 15, /* set together with the reset, while it has a clock */
+    GENET_COMMAND_LOOP = 1 << 15, /* set with the reset bit, while there is a clock */
 };
 /* Only frames to an address in a filter are received (Linux: MAX_MDF_FILTER; filter 0 has the highest bit). */
 enum { GENET_MOST_FILTERS = 17, GENET_FILTER_BYTES = 8 };

@@ -8,7 +8,7 @@ enum { ID_1 = 0x4f51, ID_2 = 0xe91b };
 /* Inner registers: their numbers are written to REG_AT, their values are in REG_DATA. */
 enum { CHIP = 0xa001, RGMII = 0xa003, PADS = 0xa010 };
 enum { CHIP_RECEIVE_1900 = 1 << 8, CHIP_SUPPLY_SHIFT = 4, CHIP_SUPPLY_MASK = 3 };
-enum { SUPPLY_3V3 = 0, SUPPLY_1V8 = 2 }; /* of its pads; 3 is also 1.8 V */
+enum { SUPPLY_3V3 = 0, SUPPLY_1V8 = 2 }; /* supply of the pads; 3 also means 1.8 V */
 enum { PADS_CLOCK_SHIFT = 13, PADS_DATA_TOP_SHIFT = 12, PADS_DATA_SHIFT = 4 };
 enum { STRENGTHS = 8 };
 enum {

@@ -22,8 +22,8 @@ enum err fw_cfg_open(struct fw_cfg *f, uintptr_t mmio)
     return fw_cfg_mmio_magic(f) == MAGIC ? ERR_OK : ERR_NO_DEVICE;
 }
 
-/* Do a transfer. QEMU finishes it during the write of the register; the specification allows it to
- * take longer. */
+/* Do a transfer. QEMU finishes the transfer while the register is written; the specification allows
+ * it to take longer. */
 static enum err transfer(struct fw_cfg *f, uint32_t control, const void *data, size_t bytes)
 {
     uint32_t answer = control;

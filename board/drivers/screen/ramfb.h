@@ -16,7 +16,7 @@ struct ramfb_setup {
     uint32_t format, flags, width, height, pitch;
 } __attribute__((packed));
 
-/* A function for board.open_screen; the tree names the device; blob NULL: there is no tree. */
+/* A function for board.open_screen. The tree, whose blob may be NULL, names the device. */
 bool ramfb_open(const struct device_tree *tree, struct board_screen *screen,
                 struct memory_range *free);
 

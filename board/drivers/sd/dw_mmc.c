@@ -31,7 +31,7 @@ enum {
     DBADDR = 0x88,
     IDSTS = 0x8c,
     IDINTEN = 0x90,
-    DBADDR_UPPER = 0x8c, /* only with 64-bit addresses, which shift the registers after it */
+    DBADDR_UPPER = 0x8c, /* exists only with 64-bit addresses, and shifts the registers after it */
     IDSTS_64 = 0x90,
     IDINTEN_64 = 0x94,
     DATA = 0x200,
@@ -273,7 +273,7 @@ static enum err start_dma(struct dw_mmc *d, const struct sd_command *c)
     /* The controller reads both from memory, not from the caches. */
     dma_sync(&d->setup.window, &d->table, sizeof d->table);
     dma_sync(&d->setup.window, c->data, (size_t)c->block_bytes * c->n_blocks);
-    /* It starts at DBADDR only after its own reset. */
+    /* The engine starts at DBADDR only after its own reset. */
     *reg(d, BMOD) = BMOD_RESET;
     e = wait_clear(d, BMOD, BMOD_RESET);
     *reg(d, dma_status(d)) = IDSTS_ALL; /* clear old bits by writing them */

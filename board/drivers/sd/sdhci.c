@@ -148,7 +148,7 @@ static void sdhci_read_capabilities(struct sdhci *s)
         s->base_hz = mhz * MEGA;
     if (s->base_hz == 0)
         s->base_hz = 50 *
-                     MEGA; /* 0 means "by another way", but the board does not give it: a cautious
+                     MEGA; /* the rate is neither in the register nor from the board: a cautious
                               guess */
     s->descriptor_bytes = sdhci_descriptor_bytes(s, caps);
     s->has_sdma = (caps & CAPABLE_SDMA) != 0 && !(s->setup.quirks & SDHCI_NO_DMA);

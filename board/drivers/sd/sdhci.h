@@ -28,7 +28,7 @@ enum sdhci_quirk {
     SDHCI_ONLY_1V8 = 1 << 8,      /* the signals are always at 1.8 V, as an eMMC allows */
 };
 
-/* A DMA engine beside a controller without DMA: it copies the data port to memory. */
+/* A DMA engine for a controller that has none: it copies the data port to memory. */
 struct sdhci_mover {
     void *state;
     /* Move `bytes` from the register at `port` to `to`. False: it cannot, so a core does. */

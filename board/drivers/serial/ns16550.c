@@ -12,7 +12,7 @@ enum {
     REG_IDENTITY = 2, /* read */
     REG_LINE_CONTROL = 3,
     REG_LINE_STATUS = 5,
-    REG_DIVISOR_LOW = 0, /* with LINE_DIVISOR, like the next */
+    REG_DIVISOR_LOW = 0, /* while LINE_DIVISOR is set, as the next one */
     REG_DIVISOR_HIGH = 1,
     REG_DW_STATUS = 31, /* only on Synopsys's UART; reading it ends its busy interrupt */
     LINE_8N1 = 3,
@@ -118,7 +118,7 @@ static int ns16550_receive(void *context)
             end_vain_interrupt(uart);
         return SERIAL_NOTHING;
     }
-    /* It is reported once, with the first byte after the loss. */
+    /* An overrun is reported once, with the first byte after the loss. */
     uart->overrun = false;
     return (int)(read_register(uart, REG_DATA) & 0xff) |
            (int)(bits_if(status & STATUS_PARITY_FRAMING, SERIAL_DAMAGED) |

@@ -20,8 +20,8 @@ enum err receive_ring_move(struct receive_ring *ring, uint8_t *memory, size_t si
 
 uint32_t receive_ring_held(const struct receive_ring *ring)
 {
-    uint64_t taken = LOAD(&ring->taken); /* read this first, because the other may only grow
-                                            meanwhile */
+    uint64_t taken = LOAD(&ring->taken); /* read `taken` first: `put` may grow meanwhile, but
+                                            never shrinks */
 
     return (uint32_t)(LOAD(&ring->put) - taken);
 }

@@ -11,8 +11,8 @@
 #include "board/min_max.h"
 
 enum { UART_BYTES = 0x200, UART_TX_PIN = 14, UART_RX_PIN = 15 };
-/* The other pins on which BCM2837 can have the UART; on a board with Bluetooth they are wired to
- * it. */
+/* The other pins on which BCM2837 can have the UART; a board with Bluetooth uses them for
+ * Bluetooth. */
 enum { BLUETOOTH_TX_PIN = 32, BLUETOOTH_RX_PIN = 33 };
 
 /* The firmware's start code of arm64 (github.com/raspberrypi/tools): 8 bytes a core. */
@@ -57,7 +57,7 @@ static void find_led(struct raspberry_pi *pi)
         pi->places->find_led(pi);
 }
 
-/* Find what the LED needs. First try the LED itself: most boards know it without the firmware. */
+/* Find the board's revision and its LED. Most boards know the LED without the firmware. */
 static void find_board(struct raspberry_pi *pi, const struct raspberry_pi_places *places)
 {
     uint32_t revision = 0;

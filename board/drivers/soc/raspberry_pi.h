@@ -24,10 +24,10 @@ struct raspberry_pi;
 
 struct raspberry_pi_places {
     uintptr_t uart, mailbox, watchdog;
-    uintptr_t gpio;     /* BCM2712's always-on pins; 0: none */
+    uintptr_t gpio;     /* registers of bcm_gpio; 0: none */
     uintptr_t gpio_aon; /* BCM2712's always-on pins; 0: none */
     /* Set pi->led and led_inverted from pi->revision, which may be 0; make a pin of `gpio` an
-     * output. Returns NULL if there is no LED. */
+     * output. The member is NULL if there is no LED. */
     void (*find_led)(struct raspberry_pi *pi);
     uintptr_t chip_id; /* register with the stepping, for a person to read; 0: none */
     enum bcm_pull_kind pull;

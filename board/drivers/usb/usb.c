@@ -11,7 +11,7 @@ enum {
 }; /* time between two looks at the ports; time limit for current
                                         transfers */
 
-/* The machine has one user, so all keyboards share this. */
+/* The machine has one user, so all keyboards share one layout. */
 static struct usb_machine {
     unsigned layout;
     struct usb *controllers[USB_CONTROLLERS];

@@ -78,7 +78,7 @@ enum err usb_keyboard_open(struct usb_keyboard *k, struct xhci *host, uint32_t p
     if (e != ERR_OK)
         return e;
     k->faults = 0;
-    set_leds(k, host); /* some adapters begin to work after it */
+    set_leds(k, host); /* some adapters begin to work only after this request */
     ask(k, host);
     return ERR_OK;
 }

@@ -12,7 +12,7 @@ enum {
                          use_192_bytes_for_3f) */
     KEY_NOT_READY = 2,
     NO_MEDIUM = 0x3a,
-    NOT_READY = 0x0400, /* with a qualifier: SPC-4, table 44 */
+    NOT_READY = 0x0400, /* a code with its qualifier: SPC-4, table 44 */
     BECOMING_READY = 0x0401,
     WANTS_START = 0x0402,
 };

@@ -8,7 +8,7 @@
 
 enum {
     HEALTH_PERIOD = 1 << 12, /* empty polls between two looks at the port */
-    ENGLISH = 0x0409,        /* English of the United States, which all devices have */
+    ENGLISH = 0x0409,        /* language of texts: US English, which all devices have */
     KEY_ILLEGAL = 5,
 };
 

@@ -229,8 +229,8 @@ enum err xhci_attach(struct xhci *x, struct xhci_device *d, uint32_t place)
     return e;
 }
 
-/* Endpoints must be stopped first (4.6.4). An endpoint that is halted or stopped refuses, but rests
- * anyway. */
+/* Endpoints must be stopped first (4.6.4). A halted or stopped endpoint refuses that command, but
+ * is at rest anyway. */
 enum err xhci_detach(struct xhci *x, struct xhci_device *d)
 {
     enum err e = ERR_OK;

@@ -213,7 +213,7 @@ static enum err set_up(struct xhci *x, struct xhci_hub *h)
     if (e == ERR_OK)
         e = describe(x, h);
     if (e == ERR_OK)
-        /* The controller must know that it is a hub before a device behind it gets an address. */
+        /* The controller must know the hub before a device behind it gets an address. */
         e = xhci_tell_hub(x, h);
     return e == ERR_OK ? power_ports(x, h) : e;
 }
