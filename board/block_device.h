@@ -35,7 +35,7 @@ struct block_device {
     const char *error_message;
     const char
         *reason; /* why the last request failed, in a lower system's words; NULL: see err_text() */
-    /* The files' owner sets this while files on the device are open: its slot must then keep it
+    /* Set by the owner of open files on the device: while it is true, the slot keeps its device
      * (usb.h). */
     bool in_use;
     enum block_kind kind;

@@ -14,11 +14,11 @@ enum left_out {
     LEFT_OUT_CUT_RAM,      /* ranges beyond what boot.c can cut at a time; with their bytes */
     LEFT_OUT_TREE,         /* device tree that is too large or too deep; with its bytes */
     LEFT_OUT_DEVICES,      /* block devices beyond BOARD_MAX_BLOCK or their driver's bound */
-    LEFT_OUT_INTERRUPTS,   /* lines beyond IRQ_MAX_TAKEN: their devices are polled */
+    LEFT_OUT_INTERRUPTS,   /* lines beyond IRQ_MAX_TAKEN, whose devices are polled */
     LEFT_OUT_CONTROLLERS,  /* USB controllers beyond the bound of a board or of usb.c */
     LEFT_OUT_BRIDGES,      /* PCI bridges, with the devices behind them */
     LEFT_OUT_NAMESPACES,   /* namespaces of NVMe drives beyond the first */
-    LEFT_OUT_REGIONS,      /* redistributors of a GIC: all cores wait by WFE */
+    LEFT_OUT_REGIONS,      /* redistributors of a GIC; all cores then wait by WFE */
     LEFT_OUT_TWINS,        /* ranges that show other RAM again; with their bytes */
     LEFT_OUT_COUNT
 };

@@ -106,7 +106,7 @@ static void close_card(void)
 /* A Compute Module 4 has an eMMC here on eight lines, which nothing switches (bcm2711-rpi-cm4.dts,
  * bus-width); one without an eMMC has a slot with four lines, and a card uses no more. EMMC2's view
  * of memory depends on the chip's stepping; the firmware writes it into the tree, under the alias.
- * Without it a core moves the data. */
+ * Without the entry a core moves the data. */
 static bool open_emmc2(void)
 {
     unsigned model = raspberry_pi_model(&pi);

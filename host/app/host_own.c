@@ -50,8 +50,8 @@ static bool is_own(int fd, uint64_t bytes, enum host_own kind)
     return has_magic(fd, 0, kind) || has_magic(fd, bytes / 2 / SECTOR_BYTES * SECTOR_BYTES, kind);
 }
 
-/* True if the file has only zeros. Holes are skipped, because a file made by truncate consists of
- * one. Returns false with errno, which is 0 if a byte is not zero. */
+/* True if the file has only zeros. Holes are skipped, because a file made by truncate is one hole.
+ * Returns false with errno, which is 0 if a byte is not zero. */
 static bool is_zeros(int fd)
 {
     static uint8_t buffer[READ_BYTES];

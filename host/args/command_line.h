@@ -52,8 +52,8 @@ struct command {
     const char *about;    /* for --help: lines with \n between them */
     const char *example;  /* one example, or several with \n between them */
     const struct command_option *const *
-        options; /* rows, ended by NULL; NULL: none except --help, which every command has; command_next_option walks
-                    over them */
+        options; /* rows, ended by NULL; NULL: only --help, which all commands have; command_next_option walks over
+                    them */
     unsigned flags; /* its bit of command_option.commands */
     /* Replaces the `set` of rows in shared tables; NULL: the row's own is
      * used. */

@@ -215,8 +215,8 @@ static const char *pack_beside(struct card_models *m, const struct pack_options 
     return to != NULL && pack_file(&o, error_message, error_message_bytes) == ERR_OK ? to : NULL;
 }
 
-/* True if the .ingot file is valid up to its tables, and short enough. *use_bytes: the size of
- * NAME.use. */
+/* True if header and tables of the .ingot file are valid, and it is short enough. *use_bytes: the
+ * size of NAME.use. */
 static bool check_file(struct card_models *m, const struct card_image *c, const char *file,
                        const char *name, const char *source, uint64_t *use_bytes,
                        char *error_message, size_t error_message_bytes)

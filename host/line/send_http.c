@@ -102,8 +102,8 @@ static void show(struct send_http *s, uint64_t at, bool ends)
             (double)(at - s->resumed_at) / (double)ms, terminal && !ends ? "  " : "\n");
 }
 
-/* Wait until the socket can be written or read. Returns false if it was silent for too long, or
- * the user cancels. */
+/* Wait until the socket can be written or read. Returns false if the board was silent for too
+ * long, or the user cancels. */
 static bool await(const struct send_http *s, int fd, short events, int ms)
 {
     struct pollfd p = { .fd = fd, .events = events };

@@ -28,7 +28,7 @@ enum { BOARD_PLAN_HEAD_BYTES = 32 };
 const char *board_plan_head(const struct plan *plan, const struct image *img,
                             char text[BOARD_PLAN_HEAD_BYTES]);
 
-/* The bytes read from the card per token; 0: all weights are resident. */
+/* The bytes read from the card per token; 0 if all weights are resident. */
 uint64_t board_plan_read(const struct plan *plan, const struct image *img);
 
 /* The number of decimals to print of a token rate: 1 from ten per second, 2 from one, else 3. */

@@ -75,7 +75,7 @@ size_t serve_room_group(struct sockets *s, const unsigned char caller[SERVE_CALL
 /* Counts the connections of a caller that are not broken. */
 size_t serve_room_count(const struct sockets *s, const unsigned char caller[SERVE_CALLER_BYTES]);
 
-/* Gives up a connection of a caller (NULL: of the caller with the most) by marking it broken.
+/* Gives up a connection of a caller (NULL: of the one with most connections) by marking it broken.
  * Returns false if none can be given up. */
 bool serve_room_make(struct sockets *s, const unsigned char *caller);
 

@@ -7,8 +7,8 @@
  * (brcm,dma-channel-mask). It is not one of the "lite" channels, which move at most 64 KiB. */
 enum { DMA_CHANNEL = 4 };
 
-/* Linux keeps EMMC2's clock above this (sdhci-iproc): at a core clock of 500 MHz it hangs with a
- * slower clock. */
+/* Linux keeps EMMC2's clock above this (sdhci-iproc): at a core clock of 500 MHz the controller
+ * hangs with a slower one. */
 enum { EMMC2_MIN_HZ = 200000 };
 
 /* BCM2712's registers before the pins, as in Linux (sdhci-brcmstb). */

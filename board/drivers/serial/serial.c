@@ -268,8 +268,8 @@ static void sleep_a_while(void)
     }
 }
 
-/* Send a byte on the second line, which has the first line's rate. If it cannot send (no clock, or
- * no link to it), it is left out. */
+/* Send a byte on the second line, which has the first line's rate. If that line cannot send (no
+ * clock, or no link to it), the line is left out. */
 static void put_second(uint8_t byte)
 {
     uint64_t start = board.ticks();

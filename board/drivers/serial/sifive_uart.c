@@ -5,7 +5,7 @@
 /* Registers and bits by the names of the manual. */
 enum {
     REG_TXDATA = 0x00, /* bit 31: full */
-    REG_RXDATA = 0x04, /* bit 31: empty, and a read takes the byte */
+    REG_RXDATA = 0x04, /* bit 31: the FIFO is empty; a read takes the byte */
     REG_TXCTRL = 0x08,
     REG_RXCTRL = 0x0c,
     REG_IE = 0x10,

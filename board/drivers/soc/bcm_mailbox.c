@@ -36,7 +36,7 @@ void bcm_mailbox_init(struct bcm_mailbox *m, uintptr_t base)
     atomic_store(&m->taken, false);
 }
 
-/* Wait until none of `bits` is set; false: a second has passed since `start`. */
+/* Wait until none of `bits` is set; false if a second has passed since `start`. */
 static bool wait_clear(const struct bcm_mailbox *m, unsigned offset, uint32_t bits, uint64_t start)
 {
     while (*reg(m, offset) & bits)

@@ -142,7 +142,7 @@ static enum err start(struct usb_storage *s, uint32_t first, uint32_t last)
     s->stopped = false;
     set_name(s);
     e = usb_storage_learn(s);
-    /* MODE SENSE has silenced it: attach it again, and do not send MODE SENSE again. */
+    /* MODE SENSE has silenced the drive: attach it again, but do not repeat MODE SENSE. */
     if (e == ERR_IO && s->no_modes && xhci_detach(x, &s->device) == ERR_OK &&
         (e = try_place(s, s->place)) == ERR_OK) {
         s->phase = USB_IDLE;
@@ -317,7 +317,7 @@ static enum err advance(struct usb_storage *s)
     return ERR_OK;
 }
 
-/* True if another device at the controller has stopped or restarted it. */
+/* True if another device's driver has stopped or restarted the controller. */
 static bool is_lost(const struct usb_storage *s)
 {
     return !s->stopped && s->device.slot == 0;

@@ -290,7 +290,7 @@ bool xhci_is_unused(struct xhci *x, uint32_t place, bool *fresh)
     for (uint32_t slot = 1; slot <= XHCI_SLOTS; slot++)
         if (x->devices[slot] != NULL && x->devices[slot]->place == place)
             return false;
-    /* The note was about a device that is gone. */
+    /* The device that was noted as new is gone. */
     if (!has_something(x, place, fresh)) {
         x->news[place] = 0;
         return false;
