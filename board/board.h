@@ -68,8 +68,8 @@ struct board_i2c {
     enum err (*read)(unsigned bus, unsigned address, uint8_t *bytes, unsigned n);
 };
 
-/* Ethernet; runtime/base/platform.h describes the functions. Core 0. tree: the machine's; blob NULL: there is none. board_network is
- * in a board's network.c, which only images with NETWORK=yes have. */
+/* Ethernet; runtime/base/platform.h describes the functions. Core 0. tree: the machine's device tree; its blob is NULL if there is
+ * none. board_network is in a board's network.c, which only images with NETWORK=yes have. */
 struct device_tree;
 struct board_network {
     const char *(*open)(const struct device_tree *tree, uint8_t address[6]);
@@ -186,8 +186,8 @@ struct board {
      * nothing but serve such storage (runtime/storage/io_core.h). */
     bool storage_needs_cpu;
 
-    /* Show on an LED that a read of the card begins (true) or ends. Reads overlap, and each one
-     * ends. Cheap. May be NULL. */
+    /* Show on an LED that a read of the card begins (true) or ends. Reads may overlap; each one
+     * that begins also ends. Cheap. May be NULL. */
     void (*activity)(bool active);
 
     const struct board_pins *pins; /* NULL: we know of no pins */

@@ -16,8 +16,8 @@ struct facts {
     void (*words)(void *context, const char *name, const uint32_t *words, unsigned n);
 };
 
-/* Add an opened driver, even one that failed, whose function reports under `diag`. The same pair
- * counts once; more than FACTS_SOURCES are left out. `of` must always exist. Core 0. */
+/* Add an opened driver, even one that failed, whose function reports under `diag`. The same
+ * arguments count once; more than FACTS_SOURCES are left out. `of` must always exist. Core 0. */
 enum { FACTS_SOURCES = 16 };
 void facts_add(void (*tell)(const void *of, const struct facts *f), const void *of);
 /* Let all added drivers report, in the order in which they were added. */

@@ -47,8 +47,8 @@ struct irq_controller {
 /* Make this the machine's controller; both pointers must stay valid. Core 0, once. */
 void irq_attach(const struct irq_controller *controller, void *state);
 
-/* Deliver an interrupt of that line to the function that has taken it. Without one, firmware has
- * left the line on: it is disabled and counted. Call this before ending the interrupt. */
+/* Deliver an interrupt of that line to the function that has taken it. A line without a function,
+ * which firmware left on, is disabled and counted. Call this before ending the interrupt. */
 void irq_deliver(uint32_t line);
 
 #endif

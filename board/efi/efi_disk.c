@@ -117,8 +117,8 @@ static uint64_t mark_of(struct efi_block *block)
     return hash;
 }
 
-/* Attach the disk. If the firmware has no BlockIO2 for it, or does not answer, core 0 waits during
- * reads. */
+/* Attach the disk. If the firmware has no BlockIO2 for the disk, or if that does not answer, core 0
+ * waits during reads. */
 static void attach(struct efi_disk *disk, efi_handle handle, struct efi_block *block)
 {
     disk->handle = handle;

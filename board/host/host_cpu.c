@@ -12,7 +12,7 @@
 
 #include <cpuid.h>
 
-/* CPUID.(EAX=7, ECX=1):EAX bit 4. Not every compiler's runtime knows its name; it uses AVX2's registers. */
+/* CPUID.(EAX=7, ECX=1):EAX bit 4. Not every compiler's runtime knows it; it uses AVX2's registers. */
 static bool has_avx_vnni(void)
 {
     enum { FEATURES = 7, AVX_VNNI = 1 << 4 };

@@ -45,7 +45,7 @@ static bool is_fault(int number)
     return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL;
 }
 
-/* Restore the terminal; the previous handler does the rest. After a fault it gets the address,
+/* Restore the terminal; the previous handler does the rest. It also gets a fault's address,
  * because the fault happens again. */
 static void on_end(int number, siginfo_t *info, void *context)
 {

@@ -67,7 +67,7 @@ static void rpi5_set_pcie(unsigned generation)
 enum { MODEL_CM5 = 0x18 };  /* model in the revision code; a CM5 Lite is 0x1a */
 enum { SD_HZ = 200000000 }; /* bcm2712.dtsi, clk_emmc2 */
 
-/* Receive by the line on which this stepping has the UART; it is also polled. */
+/* Receive by the interrupt line that the UART has on this stepping; the UART is also polled. */
 static void listen(void)
 {
     uint32_t lines[BCM2712_UART_LINES], id = 0;
@@ -192,7 +192,7 @@ static unsigned rpi5_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 
 /* ---- the row of 40 pins ---- */
 
-/* The address of RP1's block; 0 if it cannot be reached. The USB ports share its link and have
+/* The address of RP1's block; 0 if it cannot be reached. The USB ports share RP1's link and have
  * checked it. */
 static uintptr_t lines_base(void)
 {

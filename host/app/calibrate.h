@@ -9,7 +9,7 @@ enum { CALIBRATE_WINDOW = 256 };
 
 struct calibration {
     struct ingot_params params;
-    float *columns;    /* all inputs, normed to a mean of 1 (see calibrate.c); allocated */
+    float *columns;    /* for all inputs, with a mean of 1 (see calibrate.c); allocated */
     double perplexity; /* perplexity on the same text with weights as 16-bit floats */
 };
 

@@ -35,7 +35,7 @@ static enum err plan_for_board(struct plan *plan, const struct card_models *m,
 }
 
 /* The best type with which the file is short enough and the board can run the model; NULL: none.
- * The file has `bytes` now. */
+ * The file now has `bytes` bytes. */
 static const char *type_that_fits(const struct card_models *m, const struct image *img,
                                   uint64_t bytes)
 {

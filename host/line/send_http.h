@@ -26,8 +26,8 @@ struct send_http {
 /* True if a word on the command line names a board on the network. */
 bool send_http_is(const char *to);
 
-/* Send the file, from the point where an earlier attempt stopped; an interruption is retried.
- * False: s->error_message. */
+/* Send the file, from the point where an earlier attempt stopped; after an interruption, it tries
+ * again. False: s->error_message. */
 bool send_http(struct send_http *s);
 
 /* Tell the board to load a model of its card, and wait until it has. False: s->error_message. */

@@ -39,7 +39,7 @@ bool serve_job_failed(const struct serve_job *j);
 void serve_job_cancel(struct serve_job *j);
 bool serve_job_is_cancelled(struct serve_job *j);
 
-/* Facts about a board, or about the model on this computer. Texts are as it reported them. */
+/* Facts about a board, or about the model on this computer. Texts are as it reports them. */
 struct serve_board_state {
     const char *line;                  /* name on the command line; NULL: this computer */
     char machine[SERVE_MACHINE_BYTES]; /* kind of machine; "": it has not answered yet */

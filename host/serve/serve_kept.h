@@ -8,7 +8,7 @@
 
 enum {
     SERVE_KEPT_MIB = 256,      /* the default; or a sixteenth of the memory, if that is less */
-    SERVE_KEPT_FILE_TIMES = 4, /* a new file is this many times as large */
+    SERVE_KEPT_FILE_TIMES = 4, /* size of a new file, as a multiple of that memory */
     SERVE_KEPT_MOST_MIB = 1 << 20,
 };
 

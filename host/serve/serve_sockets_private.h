@@ -36,7 +36,7 @@ struct connection {
     bool begun;   /* a request has been arriving since `began` */
     bool served;  /* an answer was sent */
     bool ended;   /* the other side will send nothing more */
-    bool probed;  /* it was tested while its request was running */
+    bool probed;  /* a test was sent while its request was running */
     bool lingers; /* everything was sent */
     bool broken;  /* the connection will be closed in this turn */
     bool pinged;

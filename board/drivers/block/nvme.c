@@ -1,5 +1,5 @@
-/* Requests as commands of an NVMe controller, and their answers. Sections are those of the NVM
- * Express Base Specification 1.4. One core submits and polls; there are no interrupts. */
+/* Sends requests as commands to an NVMe controller, and takes its answers. Sections are those of
+ * the NVM Express Base Specification 1.4. One core submits and polls; there are no interrupts. */
 #include "board/drivers/block/nvme.h"
 
 #include <string.h>

@@ -37,8 +37,8 @@ void nvme_write(const struct nvme *n, unsigned reg, uint32_t value);
  * there is room. */
 void nvme_push(struct nvme *n, struct nvme_queue *q, const struct nvme_command *c);
 
-/* Take the next completion; false if there is none yet. nvme_popped rings the doorbell for all that
- * were taken. */
+/* Take the next completion; false if there is none yet. nvme_popped rings the doorbell for all
+ * completions that were taken. */
 bool nvme_pop(struct nvme *n, struct nvme_queue *q, struct nvme_completion *out);
 void nvme_popped(struct nvme *n, const struct nvme_queue *q);
 

@@ -13,7 +13,7 @@ enum {
     REG_FCTRL = 0x60,
     REG_IE = 0x70,
     SCKDIV_MAX = 0xfff,
-    CSMODE_AUTO = 0,        /* low for each separate frame */
+    CSMODE_AUTO = 0,        /* chip select is low for each frame separately */
     CSMODE_HOLD = 2,        /* chip select goes low with the next frame and stays low until the mode
                                changes */
     CSMODE_OFF = 3,         /* high whatever is sent */

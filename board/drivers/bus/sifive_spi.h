@@ -12,7 +12,7 @@ struct sifive_spi {
 };
 
 /* Take over the controller at base, mapped as device memory, with chip select 0; it divides
- * clock_hz. If it maps flash into memory, it stops doing so. */
+ * clock_hz. A controller that maps flash into memory stops doing so. */
 void sifive_spi_init(struct sifive_spi *spi, uintptr_t base, uint64_t clock_hz);
 
 #endif

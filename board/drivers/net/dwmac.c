@@ -75,8 +75,8 @@ static void give(const struct dwmac *d, struct dwmac_ring *r, unsigned slot, uin
     words[0] = (uint32_t)address;
     words[1] = 0; /* memory_is_seen: below 4 GiB */
     words[2] = bytes;
-    dma_barrier(); /* the rest must be visible before the word that hands it
-                      over */
+    dma_barrier(); /* the other words must be visible before the one that
+                      hands them over */
     words[3] = status | DWMAC_DEVICES;
     sync_slot(d, r, slot);
 }

@@ -60,8 +60,8 @@ struct dwmac {
 enum err dwmac_open(struct dwmac *d, const struct dwmac_setup *setup, uint8_t address[6],
                     const char **why);
 
-/* Stop the controller. It does not read or write memory any more once the caller has also put it into
- * reset. */
+/* Stop the controller. Once the caller has also put it into reset, it does not read or write memory
+ * any more. */
 void dwmac_close(struct dwmac *d);
 
 /* True if the last dwmac_is_up found a link that does not count because of gigabit_only. */

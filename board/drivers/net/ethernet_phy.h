@@ -38,9 +38,9 @@ void phy_start(const struct phy *p);
 /* The current link: the best mode that both sides have agreed on (IEEE 802.3, annex 28B.3). */
 struct phy_link phy_link(const struct phy *p);
 
-/* Read the link for a controller that is set for *link. False: it is down, and *link does not
- * change. True: *link is the present link, and *changed says if its rate or duplex differ from the
- * earlier one. */
+/* Read the link for a controller that is set for *link. Returns false if the link is down;
+ * *link then does not change. If true, *link is the present link, and *changed says if its rate or
+ * duplex differ from the earlier one. */
 bool phy_follow(const struct phy *p, struct phy_link *link, bool *changed);
 
 #endif

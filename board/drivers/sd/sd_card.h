@@ -17,7 +17,7 @@ enum sd_card_state {
     SD_CARD_IDLE,
     SD_CARD_MOVE,  /* CMD17, 18, 24 or 25 in progress */
     SD_CARD_STOP,  /* CMD12 after it */
-    SD_CARD_STORE, /* CMD13 after a write, until the card has stored it */
+    SD_CARD_STORE, /* CMD13 after a write, until the card has stored the data */
     SD_CARD_WAIT,  /* between two tries */
     SD_CARD_LOST,  /* the card is removed or silent: the next submit looks for it again */
 };

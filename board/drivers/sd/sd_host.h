@@ -39,7 +39,7 @@ enum sd_fault {
     SD_FAULT_REMOVED,
 };
 
-/* A command and its data. The caller owns it; it must not move until it ends. */
+/* A command and its data. The caller owns both; they must not move until the command ends. */
 struct sd_command {
     uint32_t argument;
     uint8_t index;

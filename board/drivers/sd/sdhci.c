@@ -185,7 +185,7 @@ void sdhci_close(struct sdhci *s)
         return;
     s->host.abilities &= ~(uint32_t)SD_CAN_1V8; /* another core may start the card again */
     s->gap_hz = START_HZ;
-    (void)sdhci_soft_reset(s, CLOCK_RESET_ALL); /* this ends transfers; that core keeps its
-                                                   command */
+    (void)sdhci_soft_reset(s, CLOCK_RESET_ALL); /* this ends transfers; the other core keeps
+                                                   its command */
     sdhci_power(s);
 }

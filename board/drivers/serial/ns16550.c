@@ -12,7 +12,7 @@ enum {
     REG_IDENTITY = 2, /* read */
     REG_LINE_CONTROL = 3,
     REG_LINE_STATUS = 5,
-    REG_DIVISOR_LOW = 0, /* while LINE_DIVISOR is set, as the next one */
+    REG_DIVISOR_LOW = 0, /* only while LINE_DIVISOR is set; so is the next */
     REG_DIVISOR_HIGH = 1,
     REG_DW_STATUS = 31, /* only on Synopsys's UART; reading it ends its busy interrupt */
     LINE_8N1 = 3,

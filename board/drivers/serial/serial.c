@@ -383,7 +383,7 @@ void serial_rest(uint32_t micros)
     core_interrupts_restore(on);
 }
 
-/* Bytes wait because the caller of serial_getc has no room for them, so it does not call. */
+/* Bytes wait because the caller of serial_getc has no room for them, so that nobody calls it. */
 bool serial_interrupted(void)
 {
     if (receive_ring_held(&serial_line.ring) != 0)

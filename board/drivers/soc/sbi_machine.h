@@ -33,8 +33,8 @@ void sbi_machine_open_ns16550(struct ns16550 *uart, const struct sbi_machine_ns1
  * UART's node names. */
 void sbi_machine_listen(const struct device_tree_node *uart);
 
-/* Never start this hart, even if the tree lists it; if it runs this code, it
- * stays. */
+/* Never start this hart, even if the tree lists it; a hart that already runs
+ * this code goes on. */
 void sbi_machine_leave_out(uint64_t hart);
 
 /* For board.amend: harts from `first` to `last` that the tree does not name, but the firmware lets us start, become cores too. */

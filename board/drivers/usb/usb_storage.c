@@ -236,7 +236,7 @@ static void next_part(struct usb_storage *s)
     }
 }
 
-/* Continue after a successful command. True: the request's next command was sent. */
+/* Continue after a successful command. Returns true if the request's next command was sent. */
 static bool go_to_next_part(struct usb_storage *s)
 {
     const struct block_request *r = s->row[0];

@@ -48,7 +48,7 @@ struct usb_storage {
     uint32_t identity,
         serial;    /* from the first start: maker and product, and the serial number or its
                       substitute */
-    bool has_twin; /* only its place tells this drive from another one here */
+    bool has_twin; /* only its place distinguishes this drive from another one here */
     struct block_request *row[USB_STORAGE_DEPTH];
     uint32_t n_row;
     const char *why;

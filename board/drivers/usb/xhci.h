@@ -17,7 +17,7 @@ enum {
     XHCI_GAP =
         16, /* space after a ring, in TRBs: a VL805 reads 64 bytes ahead, keeps them, and would take them for another
                ring's */
-    XHCI_EVENTS = 256, /* more than current commands and transfers can cause */
+    XHCI_EVENTS = 256, /* more events than current commands and transfers can cause */
     XHCI_SLOTS = 12,
     XHCI_KEPT = 8, /* unrequested events of a device */
     XHCI_SCRATCH =

@@ -147,7 +147,7 @@ static uint32_t core_kib(const struct pptt *p, uint32_t uid)
     return kib;
 }
 
-/* Read strengths from the PPTT. If it leaves a core out, it is not used for the others either. */
+/* Read strengths from the PPTT. If the PPTT lacks a core, it is not used for others either. */
 static void read_pptt(struct efi_acpi_cores *cores, const uint8_t *list)
 {
     struct pptt p = { .bytes = 0 };
