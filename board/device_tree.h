@@ -47,8 +47,8 @@ bool device_tree_is_one(const void *blob);
 size_t device_tree_bytes(const void *blob);
 
 /* Check the whole blob, of which `bytes` may be read, and fill *tree. ERR_BAD_MAGIC;
- * ERR_BAD_VERSION; ERR_TRUNCATED: it is larger than `bytes`; ERR_BAD_HEADER: the header or a token
- * is out of bounds, or the tree is too deep. */
+ * ERR_BAD_VERSION; ERR_TRUNCATED: the blob is larger than `bytes`; ERR_BAD_HEADER: the header or a
+ * token is out of bounds, or the tree is too deep. */
 enum err device_tree_open(struct device_tree *tree, const void *blob, size_t bytes);
 
 /* Copy the used part of the blob, without the space that firmware leaves at its end, to `to`, which

@@ -19,7 +19,7 @@ enum { IRQ_MAX_TAKEN = 16, IRQ_MOST_VAIN = 10000 };
  * controller.
  *
  * ERR_NO_DEVICE: no controller, or it has no such line; ERR_BAD_ARGUMENT: the line is taken;
- * ERR_NO_SPACE: IRQ_MAX_TAKEN lines are; ERR_UNSUPPORTED: firmware keeps the line for itself;
+ * ERR_NO_SPACE: IRQ_MAX_TAKEN lines are taken; ERR_UNSUPPORTED: firmware keeps the line for itself;
  * ERR_TIMEOUT: the controller does not answer. After an error fn is never called. */
 enum err irq_take(uint32_t line, bool (*fn)(void *context), void *context);
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Idle time since the last call of all processors that this process may use, in thousandths of a
+/* Idle time, since the last call, of all processors that this process may use, in thousandths of a
  * processor, exact to about ten milliseconds; -1: not known, as in the first call. Only one thread
  * may call it. */
 int host_idle_processors(void);

@@ -222,8 +222,8 @@ static void check_done(struct serve_choices *c, struct api_error *e)
     }
 }
 
-/* True if the answer of all jobs, which are done, is written, or must be written here because there
- * is no memory for a task. */
+/* All jobs are done: true if their answer is written, or must be written here because there is no
+ * memory for a task. */
 static bool is_written(struct serve_choices *c)
 {
     if (c->whole == NULL) {

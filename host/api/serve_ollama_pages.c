@@ -1,5 +1,5 @@
-/* Ollama's clients request these before they ask for a reply: the list of models, the
- * description of one, the server's version. */
+/* Ollama's clients request these pages before they ask for a reply: the list of models,
+ * the description of a model, the server's version. */
 #include <string.h>
 
 #include "host/api/serve_dialect.h"

@@ -5,8 +5,8 @@
 #include "host/args/host_args.h"
 
 /* Print the plan of args->model on the board args->board, with the RAM of args->ram (0: the usual).
- * Returns the exit status; unknown boards and sizes, and options that do not fit together, are
- * refused with an error message: EXIT_USAGE. */
+ * Returns the exit status. It is EXIT_USAGE after an error about an unknown board or size, or
+ * about options that do not fit together. */
 int plan_board_print(const struct command *c, const struct host_args *args);
 
 #endif

@@ -55,8 +55,8 @@ static enum err gic_v2_find(struct gic *gic, const struct device_tree *tree)
     return ERR_NO_DEVICE;
 }
 
-/* Clear states that firmware may have left on 32 lines: enabled; pending, from a device that it
- * used; and active, which means taken but not ended, and blocks new interrupts (section 3.2.4). */
+/* Clear states that firmware may have left on 32 lines: enabled; pending, from a device that
+ * firmware used; and active (taken but not ended), which blocks new interrupts (section 3.2.4). */
 static void turn_off(const struct gic *gic, uint32_t first)
 {
     *reg(gic, DISTRIBUTOR, GICD_ICENABLER0 + first / 8) = ~0u;

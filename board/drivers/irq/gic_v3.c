@@ -101,8 +101,8 @@ static enum err gic_v3_find(struct gic *gic, const struct device_tree *tree)
     return err_unless(i != 0, ERR_UNSUPPORTED);
 }
 
-/* Clear states that firmware may have left on 32 lines: enabled; pending, from a device that it
- * used; and active, which means taken but not ended, and blocks new interrupts. base:
+/* Clear states that firmware may have left on 32 lines: enabled; pending, from a device that
+ * firmware used; and active (taken but not ended), which blocks new interrupts. base:
  * distributor or redistributor; its RWP says when the first write has taken effect (12.9,
  * GICD_ICENABLER). */
 static enum err turn_off(uintptr_t base, uint32_t first, volatile uint32_t *ctlr, uint32_t rwp)

@@ -21,8 +21,8 @@ struct yt8531 {
     uint16_t clock_strength, data_strength;
 };
 
-/* Read the properties of the PHY `node`, as Linux and upstream's U-Boot name them, or as StarFive's U-Boot of 2021 names them, whose
- * values are the registers'. mode: phy-mode of its controller, or NULL. */
+/* Read the properties of the PHY `node`, by the names of Linux and of upstream's U-Boot, or by those of StarFive's U-Boot of 2021,
+ * which give the registers' values. mode: phy-mode of its controller, or NULL. */
 void yt8531_of_tree(struct yt8531 *y, const struct device_tree *tree,
                     const struct device_tree_node *node, const char *mode);
 

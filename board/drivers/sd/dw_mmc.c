@@ -130,8 +130,8 @@ static enum err wait_clear(const struct dw_mmc *d, unsigned offset, uint32_t mas
 
 /* ---- clock, width, reset --------------------------------------------------------------------- */
 
-/* Load the copies of CLKENA, CLKSRC and CLKDIV that the card's side of the controller has, by a
- * command that sends nothing. */
+/* Run a command that sends nothing, but loads the copies of CLKENA, CLKSRC and CLKDIV on the
+ * card's side of the controller. */
 static enum err update_clock(const struct dw_mmc *d, uint32_t wait)
 {
     *reg(d, CMD) = CMD_START | CMD_CLOCK_ONLY | wait;

@@ -23,9 +23,9 @@ struct usb {
 };
 
 /* Start the controller and find its devices; a controller that u had before is stopped. Returns the
- * number of devices in out, at most `most`: drives in the order of their ports, or one device for
- * the controller, whose `error_message` says why it cannot be used. Returns 0 if there is no
- * controller, or no drive; there may be a keyboard, now or later. */
+ * number of devices in out, at most `most`: drives in the order of their ports, or one device that
+ * stands for a controller, with an `error_message` why that cannot be used. Returns 0 if there is
+ * no controller, or no drive; there may be a keyboard, now or later. */
 unsigned usb_open(struct usb *u, const struct xhci_setup *setup, struct block_device **out,
                   unsigned most);
 

@@ -27,7 +27,7 @@ static void put_u32(uint8_t *p, uint32_t v)
 }
 
 /* Send a command (5.1). The status is requested only after the data have been moved: a drive may
- * rely on this order, and QEMU's loses a status that is requested while data are in flight. */
+ * rely on this order, and QEMU's drive loses a status requested while data are in flight. */
 void usb_storage_send(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes, void *data,
                       uint32_t bytes, bool write)
 {
