@@ -19,8 +19,8 @@ void host_console_replies_to(int fd);
  * and returns the size of `out`. */
 void host_console_rewrite_log(size_t (*rewrite)(const char *in, size_t n, char *out, size_t most));
 
-/* The errno of the first failed write of replies, after which the input ends too; 0: all flushed bytes
- * are written. */
+/* The errno of the first failed write of replies, after which the input ends too; 0 if all flushed
+ * bytes are written. */
 int host_console_error(void);
 
 /* Write out the bytes in the buffer. */

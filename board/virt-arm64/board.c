@@ -43,8 +43,8 @@ static void virt_limit_dma(uint64_t end)
 enum secure_pin { SECURE_PIN_OFF, SECURE_PIN_RESET }; /* QEMU, hw/arm/virt.c */
 
 /* Raise a pin of the secure world: a tree without PSCI means that we were started at EL3 and are in
- * it. First make the pin an output, then write data through its address mask (PL061, DDI 0190,
- * section 3.3). */
+ * that world. First make the pin an output, then write data through its address mask (PL061, DDI
+ * 0190, section 3.3). */
 static void raise_secure_pin(enum secure_pin pin)
 {
     uint8_t bit = (uint8_t)(1u << pin);

@@ -168,8 +168,8 @@ static bool compare(struct send_frames *s, uint64_t at, uint64_t bytes, bool *sa
     return true;
 }
 
-/* Find how much of the file an earlier attempt has sent, with larger and larger pieces, then
- * smaller and smaller ones. */
+/* Find how much of the file an earlier attempt has sent: ask about larger and larger pieces,
+ * then smaller and smaller ones. */
 static bool find_start(struct send_frames *s, uint64_t *start)
 {
     uint64_t piece = TRANSFER_STEP_BYTES;

@@ -439,7 +439,7 @@ static void dw_mmc_stop(struct sd_host *host)
     (void)update_clock(d, 0);
 }
 
-/* The end of the addresses that DMA reaches; above it a core moves the data, which reaches all. */
+/* The end of the addresses that DMA reaches; above it a core, which reaches all, moves the data. */
 static uint64_t dma_end(const struct dw_mmc *d)
 {
     const struct dma_window *window = &d->setup.window;

@@ -324,9 +324,9 @@ static enum err sd_card_stored(struct sd_card *card)
     return ERR_BUSY; /* so that the caller can go on */
 }
 
-/* Check the answer to CMD12. It reports errors from storing the blocks of a write and clears them
- * (4.10.1), so CMD13 would not report them again. After a read, they may be about blocks after the
- * last requested one. */
+/* Check the answer to CMD12. The answer reports errors from storing the blocks of a write and
+ * clears them (4.10.1), so CMD13 would not report them again. After a read, they may be about
+ * blocks after the last requested one. */
 static enum err sd_card_stopped(struct sd_card *card)
 {
     bool spi = (card->host->abilities & SD_IS_SPI) != 0;

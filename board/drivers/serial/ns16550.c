@@ -92,8 +92,8 @@ static bool ns16550_send(void *context, uint8_t byte)
 }
 
 /* End an interrupt without a byte. Synopsys's UART can assert its receiver's time-out without data
- * until the data register is read (Linux, 8250_dw.c, dw8250_handle_irq). It also interrupts if the
- * line control was written while it was busy, until REG_DW_STATUS is read. The status is read
+ * until the data register is read (Linux, 8250_dw.c, dw8250_handle_irq). It also interrupts, until
+ * REG_DW_STATUS is read, if the line control was written to a busy UART. The status is read
  * again, so that a byte that has just arrived is not lost. */
 static void end_vain_interrupt(struct ns16550 *uart)
 {

@@ -60,8 +60,8 @@ void serial_also(const struct serial_uart *driver, void *uart)
     serial_line.second = driver;
 }
 
-/* Receive bytes on an interrupt. If it has no cause, sleeps no longer rely on the interrupt,
- * because irq_deliver may disable the line. */
+/* Receive bytes on an interrupt. After one without a cause, sleeps no longer rely on the
+ * interrupt, because irq_deliver may disable the line. */
 static bool receive_on_interrupt(void *context)
 {
     bool came = serial_receive();

@@ -12,8 +12,8 @@
 #include "board/err.h"
 #include "board/isa.h"
 
-/* Read the tree at dtb. NULL: there is none; then no other hart can be started, and the `time`
- * counter is assumed to have `timebase_hz`. Harts that cannot work (device_tree_next_cpu) get no
+/* Read the tree at dtb. If dtb is NULL, no other hart can be started, and the `time` counter is
+ * assumed to have `timebase_hz`. Harts that cannot work (device_tree_next_cpu) get no
  * number. Returns the tree, which stays valid; its blob is NULL if there is none. */
 const struct device_tree *sbi_machine_init(const void *dtb, uint64_t timebase_hz);
 
