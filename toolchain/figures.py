@@ -109,7 +109,7 @@ SOURCES = [
     ("runtime/features/fabric/fabric.h", "FABRIC_TEXT_BYTES", 1, [("docs/FABRIC.md", "At most {} bytes")]),
     ("runtime/features/fabric/chat_recall.h", "RECALL_NOTE_BYTES", 1, [("docs/FABRIC.md", "The model reads up to four memories, {} bytes with the text")]),
     ("runtime/features/reflection/reflection_grammar.h", r"REFLECTION_BODY_BYTES = (\d+)", 1, [("docs/CARDS.md", "one line of at most {} bytes")]),
-    ("runtime/features/fabric/fabric.h", "FABRIC_BACKGROUND", 1, [("docs/FABRIC.md", "makes up {} beginnings")]),
+    ("runtime/features/fabric/fabric.h", "FABRIC_BACKGROUND", 1, [("runtime/features/fabric/README.md", "makes up {} beginnings")]),
     ("runtime/features/turn_log/turn_log.h", "TURN_LOG_BYTES", K, [("docs/LEARNING.md", "the turn was longer than {} KB")]),
     # ---- the image and its memory ----
     ("linker/image.ld.S", r"IMAGE_FILE_MOST \((\d+ \* \d+)\)", K, [("docs/DESIGN.md", "An image's file may have {} KiB")]),
