@@ -115,7 +115,7 @@ SOURCES = [
     ("linker/image.ld.S", r"IMAGE_FILE_MOST \((\d+ \* \d+)\)", K, [("docs/DESIGN.md", "An image's file may have {} KiB")]),
     ("linker/image.ld.S", r"IMAGE_LOAD_MOST \((\d+ \* \d+)\)", M, [("docs/DESIGN.md", "and {} MiB unpacked")]),
     ("board/drivers/usb/usb_storage.h", "USB_STORAGE_SECTORS", lambda sectors: sectors * 512 / M, [("docs/DESIGN.md", "of up to {} MiB; requests wait in a row"), ("board/drivers/STEPS.md", "{} MiB of data at the most at SuperSpeed")]),
-    ("boot/stacks.h", "STACK_GUARD", K, [("docs/DESIGN.md", "Stacks have guards of {} KiB")]),
+    ("boot/stacks.h", "STACK_GUARD", K, [("boot/README.md", "Page 0 and {} KiB below each stack")]),
     ("include/ingot.h", "INGOT_STACK_BYTES", K, [("docs/LIBRARY.md", "The thread that calls needs {} KiB of stack")]),
     ("include/ingot.h", "INGOT_CORE_STACK_BYTES", K, [("docs/LIBRARY.md", "other cores {} KiB each")]),
     ("boot/stacks.h", "STACK_CORE0", K, [("docs/LIBRARY.md", "The thread that calls needs {} KiB of stack")]),
