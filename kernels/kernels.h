@@ -1,7 +1,7 @@
 /* The kernels are the inner loops of the model: a table of functions that is chosen once at boot.
  *
  * ref/ defines the correct results: an assembly kernel equals its reference bit for bit
- * (docs/DESIGN.md, "Numerical contract"). kernels.inc lists every kernel of every ISA.
+ * (docs/DESIGN.md, "One result everywhere"). kernels.inc lists every kernel of every ISA.
  *
  * No kernel allocates, keeps state, starts threads or returns errors; only the references assert
  * the caller's preconditions. Pointers are aligned as stated and may not overlap unless stated. "16
