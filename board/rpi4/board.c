@@ -180,8 +180,8 @@ static unsigned open_drives(struct block_device **out)
     return pcie_drive_open(&storage.drive, &place, raspberry_pi_window(window), reload_vl805, out);
 }
 
-/* EMMC2 has the slot and Arasan's controller the radio, but QEMU attaches -drive if=sd to
- * Arasan's. */
+/* The card slot is on EMMC2, and the radio is on Arasan's controller. But QEMU attaches
+ * -drive if=sd to Arasan's controller. */
 static unsigned rpi4_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 {
     unsigned n = 0;

@@ -381,7 +381,7 @@ struct ingot_layer {
     uint32_t expert_hidden;
     float expert_scale;    /* the experts' sum is multiplied by it; usually 1 */
     float output_scale;    /* the residual stream is multiplied by it after the layer; usually 1 */
-    uint32_t first_expert; /* index into the experts section: CRCs of the layer's extents */
+    uint32_t first_expert; /* index of the layer's first CRC in the experts section */
     uint32_t reserved1[2]; /* zero */
     uint64_t
         expert_offset; /* offset of expert 0's extent from the segment's start, a multiple of 4096 */

@@ -110,10 +110,10 @@ enum err fat32_get_model(struct fat32 *fs, unsigned index, struct fat32_entry *o
  * with a '/'. ERR_NOT_FOUND: fs->why says which path was looked up. */
 enum err fat32_find_model(struct fat32 *fs, const char *name, struct fat32_entry *out);
 
-/* Resolve a file to extents in the table, or, if table is NULL, in the FILE_FEW_EXTENTS of
- * *out; a chain longer than the file (reserved space) is allowed. ERR_BAD_FILESYSTEM: its chain is
- * too short for its size, cyclic, or leaves the volume; or exFAT has reserved space for it that was
- * never written. ERR_TOO_FRAGMENTED: more extents than the table holds.
+/* Write a file's extents to the table, or, if table is NULL, to *out, which has room for
+ * FILE_FEW_EXTENTS. A chain longer than the file (reserved space) is allowed.
+ * ERR_BAD_FILESYSTEM: its chain is too short for its size, cyclic, or leaves the volume; or exFAT
+ * reserved space for it that was never written. ERR_TOO_FRAGMENTED: the table is too small.
  * ERR_TRUNCATED: the card is shorter than the volume says, and the file lies beyond its end.
  * ERR_NOT_FOUND: a directory. */
 enum err fat32_open_file(struct fat32 *fs, const struct fat32_entry *entry,

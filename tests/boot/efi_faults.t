@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """EFI firmware that lacks something or fails, in QEMU: each fault has only its own effect, one message reports it, and the prompt comes.
-tests/boot/efi_faults.c stands between a real firmware and Ingot and fails in its place. The same file shows which firmware maps code read-only and
+tests/boot/efi_faults.c sits between a real firmware and Ingot and returns failures as if the firmware had failed. The same file shows which firmware maps code read-only and
 data non-executable: a program that writes its code, or executes its data, is stopped there, and Ingot starts."""
 
 import os

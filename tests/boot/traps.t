@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Forbidden accesses are reported and stop the machine: each trap of traps_main.c, on both boards, on core 0 and on core 1 while the others work. The
+"""Every forbidden access of traps_main.c is reported and stops the machine, on both boards, on core 0 and on core 1, while the other cores work. The
 backtrace is held against the symbols of the image, function by function. `traps.t virt-arm64 "write-code" "panic 1"` takes one board, or
 some of the traps."""
 

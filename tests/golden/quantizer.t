@@ -105,7 +105,7 @@ for name in ("ours", "calibrated"):
            f"{name}: better than GGML's rule, mean of {ORDERS} orders of the columns")
 tap.ok(means["calibrated"][1] < means["ours"][1], "calibrated by another text is better still")
 
-# llama.cpp's own files of a model with widths that K formats accept, and its floats.
+# Files that llama.cpp wrote from a model whose widths suit the K formats, and that model as floats.
 SYNTHETIC = os.path.join(ASSETS, "synthetic/synthetic-llama-d256-")
 
 

@@ -1,7 +1,7 @@
 /* void accumulate_f32_q8_rv64gc(float *restrict o, const struct score_row *restrict s,
  *                               const void *restrict v, size_t n_q, size_t n, size_t d)
  *
- * a0 o and a2 v, at the strip, a1 s, a3 n_q, a4 n, then bytes of a position's scales, a5 dimensions left;
+ * a0 and a2 point to the strip's part of o and v, a1 s, a3 n_q, a4 n, then bytes of a position's scales, a5 dimensions left;
  * s10 scale of the next position, s11 of the strip's first; the rest as in panel_rv64gc.h. Clobbers
  * a0, a2, a4-a7, t0-t6, ft0-ft11, fa0-fa7; saves s0-s11 and fs0-fs11, and uses 2.2 KiB of stack.
  *

@@ -80,7 +80,7 @@
     .endif
 .endm
 
-// For each query a, run op with a, chunk (if given), and its two registers, from `first` on.
+// For each query a, run `op a, [chunk,] r, r + 1`, where r is first + 2 a.
 .macro for_pairs n_q, first, op, chunk
     .irp    a, 0, 1, 2, 3
     .if \a < \n_q

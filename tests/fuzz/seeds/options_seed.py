@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Write a seed for options_fuzz: a line of boot arguments as people write them, then every piece of text that the target makes from a byte above
-0x7f. usage: options_seed.py OUT"""
+"""Write a seed for options_fuzz: a line of boot arguments as people write them, then each byte above 0x7f, which the target turns into a
+piece of text. usage: options_seed.py OUT"""
 import sys
 
 LINE = (b'model=models/a.ingot prompt="Once \\"upon\\" a\\ntime" n=32 temp=0.8 top_p=0.95 '

@@ -124,7 +124,7 @@
 
 /* ---- VLEN 128: x in v0-v15, dots of a group in v16-v23 ---- */
 
-/* Store the dots of a group, whose nibbles are at group, to spill_at. 128 bytes fill eight registers; x of two
+/* Store a group's dot products at spill_at; `group` points to its nibbles. 128 bytes fill eight registers; x of two
  * chunks fills four, and so do the low or the high nibbles of two chunks. The first product may overlap the upper
  * half of its sums. */
 .macro group_128
