@@ -8,7 +8,7 @@ override O := $(patsubst $(CURDIR)/%,%,$(O))
 ASSETS ?= $(or $(INGOT_ASSETS),../shared/models)
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 HOST_CC ?= gcc
-# fma in hardware; a host without it (before 2013) builds with HOST_MARCH=x86-64
+# The default needs a host with FMA instructions; an older host (before 2013) builds with HOST_MARCH=x86-64.
 HOST_MARCH ?= $(if $(filter x86_64,$(shell uname -m)),x86-64-v3)
 JOBS ?= $(shell nproc)
 
@@ -21,7 +21,7 @@ say = @printf '  %-8s%s\n' $(1) '$(2)'
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-# Intermediate files are kept. FORCE is phony; nothing else is made anew each time.
+# Intermediate files are kept. FORCE is phony: what depends on it is made each time, and nothing else.
 .SECONDARY:
 .PHONY: FORCE
 .SUFFIXES:
@@ -64,7 +64,7 @@ KERNEL_ISAS := arm64 riscv64 x86_64
 kernel_parts = $(wildcard kernels/$(1)/*/*.S.in kernels/$(1)/*/*/*.S.in)
 kernel_written = $(wildcard kernels/$(1)/*/*.S kernels/$(1)/*/*/*.S)
 $(foreach i,$(KERNEL_ISAS),$(eval KERNEL_MADE_$(i) := $(shell toolchain/kernel_parts.sh --names $(call kernel_parts,$(i)))))
-# The kernels as files for a compiler, and by their names in the tree.
+# The paths of the kernels that a compiler reads, and the names that the kernels have in the tree.
 kernel_files = $(call kernel_written,$(1)) $(addprefix $(O)/gen/,$(KERNEL_MADE_$(1)))
 kernel_names = $(call kernel_written,$(1)) $(KERNEL_MADE_$(1))
 
@@ -84,7 +84,7 @@ kernels/%.S: ;
 # ---- the image of one board ------------------------------------------------------------------
 
 BOARD_CFLAGS :=
-# The number of harts or cores of the emulated machine for CORES= of ours; below: files that QEMU_MACHINE names.
+# The number of harts or cores that QEMU emulates, so that Ingot can use CORES=. QEMU_NEEDS: files that QEMU_MACHINE names.
 QEMU_SMP ?= $(CORES)
 QEMU_NEEDS :=
 KERNELS_WITHOUT :=
@@ -98,9 +98,9 @@ QEMU_CARD ?= -drive if=none,id=card,format=raw,cache=unsafe,file=$(1) -device vi
 ifeq ($(ISA),arm64)
 CROSS_COMPILE ?= aarch64-linux-gnu-
 NEWLIB_CFLAGS := -mno-outline-atomics
-# small: an address is two instructions, and the image may grow. The Raspberry Pi 3's Cortex-A53 executes some of these
-# pairs wrongly at the end of a page, so the linker moves them. Floating-point constants stand after each function,
-# within reach of one instruction.
+# -mcmodel=small: a pair of instructions makes an address, so the image may be large. The Raspberry Pi 3's Cortex-A53
+# executes some pairs wrongly at the end of a page, so the linker moves them. Floating-point constants stand after each
+# function, within reach of one instruction.
 ISA_CFLAGS := -march=armv8-a -mno-outline-atomics -mstrict-align -mno-omit-leaf-frame-pointer -mcmodel=small \
               -mpc-relative-literal-loads -mfix-cortex-a53-843419
 SMALL := -Os -fno-shrink-wrap -fno-move-loop-invariants
@@ -137,7 +137,7 @@ endif
 # whose names end in them are not linked.
 KERNEL_FLAGS := $(addprefix -DKERNELS_WITHOUT_,$(shell echo $(KERNELS_WITHOUT) | tr a-z A-Z))
 
-# Never the host's folder, because a rule for an image's objects would match those of the Linux program.
+# B is never the host's folder, because a rule for an image's objects would match those of the Linux program.
 B := $(O)/$(if $(filter host,$(BOARD)),no-board,$(BOARD))
 # Objects that boards of an ISA share: their flags are the same. A board with special flags compiles all objects separately.
 S := $(if $(strip $(ISA)),$(if $(strip $(BOARD_CFLAGS)),$(B),$(O)/$(ISA)),$(B))
@@ -173,7 +173,7 @@ IMAGE_SRC = $(filter-out $(if $(HAS_DISPLAY),boot/no_screen.c,boot/screen.c) $(i
             $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(ISA).S) \
             $(filter-out $(foreach f,$(KERNELS_WITHOUT),kernels/$(ISA)/%_$(f).S),$(call kernel_names,$(ISA)))
 IMAGE_OBJ = $(call image_obj,$(IMAGE_SRC))
-# Every object that any board of the ISA takes from $(S), which `make` of several boards makes first.
+# All objects in $(S) that any board of the ISA uses; when several boards are built, these are built first.
 SHARED_OBJ = $(call image_obj,$(filter-out $(OF_BOARD) $(NOT_IN_IMAGE) $(BOOT_NETWORK),$(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S board/*.c runtime/*/*.c runtime/features/*/*.c \
              kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(ISA).S) $(call kernel_names,$(ISA))))
 
@@ -202,8 +202,8 @@ $(S)/obj/boot/unpack_lzma.c.o: IMAGE_CFLAGS += -fno-lto -fno-stack-protector -fn
 # such option; tests/boot/paste.t checks it.
 $(filter $(B)/obj/board/%.c.o $(S)/obj/board/%.c.o,$(IMAGE_OBJ)) $(DRIVER_OBJ): IMAGE_CFLAGS += $(if $(filter arm64,$(ISA)),-mgeneral-regs-only)
 
-# The optimizer does not see calls by newlib and by the compiler; inner loops that it inlines into their callers lose
-# registers there.
+# The optimizer does not see calls by newlib and by the compiler; inner loops would have fewer registers if it
+# inlined them into their callers.
 $(S)/obj/boot/syscalls.c.o $(S)/obj/boot/canary.c.o $(IMAGE_FAST:%=$(S)/obj/%.o): IMAGE_CFLAGS += -fno-lto
 
 # $(1): a folder of objects; $(2): additional flags for them.
@@ -284,13 +284,13 @@ HOST_SRC = $(wildcard board/*.c board/host/*.c host/*/*.c flash_image/*.c flash_
            $(call kernel_written,$(HOST_ISA))
 HOST_CFLAGS = $(COMMON) $(HOST_DEBUG) -D_GNU_SOURCE $(HOST_MARCH:%=-march=%) -pthread
 HOST_LIBS := -lcjson -lm
-# `ingot sign` and `ingot verify --public-key` alone take BearSSL, the same way.
+# Only `ingot sign` and `ingot verify --public-key` use BearSSL, if it is installed.
 HOST_BEARSSL ?= $(shell echo '\#include <bearssl.h>' | $(HOST_CC) -E -x c - >/dev/null 2>&1 && echo yes)
 ifneq ($(HOST_BEARSSL),)
 $(O)/%/obj/flash_image/signing/sign_key.c.o: HOST_CFLAGS += -DINGOT_BEARSSL
 HOST_LIBS += -lbearssl
 endif
-# `ingot voice` takes libsamplerate for sound at another rate, the same way.
+# `ingot voice` uses libsamplerate, if it is installed, for sound at another rate.
 HOST_SAMPLERATE ?= $(shell echo '\#include <samplerate.h>' | $(HOST_CC) -E -x c - >/dev/null 2>&1 && echo yes)
 ifneq ($(HOST_SAMPLERATE),)
 $(O)/%/obj/host/voice/voice_resample.c.o: HOST_CFLAGS += -DINGOT_SAMPLERATE
@@ -300,7 +300,7 @@ endif
 include toolchain/http.mk
 
 # -O1 with only line numbers compiles in half the time of -O2 with -g, and is nearly as fast under a sanitizer. Warnings
-# that follow values through a function know less there; the program's own build prints them.
+# about the values of variables are less exact with -O1, so only the program's own build prints them.
 SANITIZED := -O1 -g1 -Wno-maybe-uninitialized -Wno-format-truncation -Wno-format-overflow -Wno-stringop-overflow \
              -Wno-stringop-overread -Wno-stringop-truncation -Wno-array-bounds -Wno-null-dereference
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all $(SANITIZED)
@@ -327,8 +327,8 @@ $(H)/obj/%.o: % Makefile VERSION
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -c $< -o $@
 
-# tests/kernels/ runs the references under UBSan; in every unit test with a session it would take a fifth of the
-# time.
+# tests/kernels/ runs the references under UBSan; UBSan would take a fifth of the time of every unit test with a
+# session.
 $(O)/asan/obj/kernels/ref/%.o: SANITIZE := -fsanitize=address -g1
 
 # $(1): a folder of objects; $(2): flags in addition to the program's.
@@ -384,7 +384,7 @@ $(GLYPHS): toolchain/make_font.py $(FONT)
 	@mkdir -p $(@D)
 	$(Q)$(PYTHON) toolchain/make_font.py $(FONT) >$@
 
-# All objects of the file that includes it: for boards, the Linux program, sanitizers and fuzzers.
+# The objects of glyphs.c, which includes it, for boards, the Linux program, sanitizers and fuzzers.
 $(foreach to,$(sort $(B) $(S)) $(H) $(O)/asan $(O)/tsan $(O)/libfuzzer,$(to)/obj/runtime/screen/glyphs.c.o): $(GLYPHS)
 
 web: $(O)/web/ingot.html ##* the page as one file for a browser, which talks to a board over Web Serial without another program
@@ -451,7 +451,7 @@ TESTED_DRIVERS = $(wildcard board/drivers/sd/sd_*.c board/drivers/sd/sdhci*.c bo
                  $(addprefix board/efi/efi_,acpi_table.c call.c clock.c console.c disk.c flight.c memory.c network.c numa.c screen.c storage.c uart.c options.c) \
                  board/efi/arm64/efi_acpi.c $(if $(filter x86_64,$(HOST_ISA)),board/efi/x86_64/efi_cores.c)
 
-# The calling convention of firmware (efi_abi.h): a test's functions in its place have that of this computer's ISA.
+# A test's functions that replace firmware have the calling convention of this computer's ISA (efi_abi.h).
 $(O)/asan/obj/board/efi/%.o $(O)/tests/unit/board/efi_%.t $(O)/tests/unit/net_drivers/efi_%.t: private HOST_CFLAGS += -Iboard/efi/$(HOST_ISA)
 
 $(O)/asan/libingot.a: $(ASAN_LIB_OBJ)

@@ -15,7 +15,7 @@ CARD_LICENCE := LICENCE.broadcom
 # The boot ROM reads no GPT.
 CARD_TABLE := mbr
 # Its cores may compute a wrong 64-bit multiply-accumulate after a load or store (835769), and a wrong address at the
-# end of a page (843419). Many toolchains avoid them only with these options; the linker corrects assembly too.
+# end of a page (843419). Many toolchains avoid these faults only with these options; the linker corrects assembly too.
 BOARD_CFLAGS := -mfix-cortex-a53-835769 -mfix-cortex-a53-843419
 # Corrects what remains of 843419 after linking.
 MEND_IMAGE := toolchain/a53_pages.py

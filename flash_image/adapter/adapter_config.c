@@ -23,7 +23,7 @@ static bool is_unset(const cJSON *value)
            ((cJSON_IsArray(value) || cJSON_IsObject(value)) && value->child == NULL);
 }
 
-/* A factor: finite as a float, and not 0, with which the adapter would do nothing. */
+/* True for a factor that is finite as a float, and not 0: with 0 the adapter would do nothing. */
 static bool is_scale(const cJSON *value)
 {
     return cJSON_IsNumber(value) && fabs(value->valuedouble) <= 1e9 &&
@@ -386,7 +386,7 @@ static bool lists_module(const cJSON *list, const char *module)
     return false;
 }
 
-/* "model.layers.12.mlp.up_proj" to 12; -1: it belongs to no layer. */
+/* Return 12 for "model.layers.12.mlp.up_proj", or -1 for a module outside layers. */
 static double layer_of(const char *module)
 {
     for (const char *c = module; *c != '\0'; c++) {
@@ -431,7 +431,7 @@ static enum err refuse_module(struct source *s, const char *field, const char *m
         field, module);
 }
 
-/* Check that the module is none of those for which PEFT makes no adapter and skips the tensors. */
+/* Refuse a module that the configuration excludes: PEFT would ignore its tensors. */
 static enum err check_left_out(struct source *s, const cJSON *root, const char *module)
 {
     const cJSON *targets = hf_json_list(hf_json_get(root, "target_modules"));

@@ -32,8 +32,8 @@ static const struct {
 };
 enum { N_HALVES = sizeof halves / sizeof halves[0] };
 
-/* The half with which a tensor's name ends, before ".weight" and the adapter's own name; N_HALVES:
- * none. *bytes: the length of the module's name before it. */
+/* Find which half a tensor's name ends with, before ".weight" and the adapter's own name (N_HALVES
+ * if none), and set *bytes to the length of the module's name before it. */
 static size_t find_half(const char *name, size_t *bytes)
 {
     for (size_t i = 0; i < N_HALVES; i++) {
@@ -150,7 +150,7 @@ static enum err take_tensor(struct peft *p, const struct safetensors_tensor *fro
     return ERR_OK;
 }
 
-/* fan_in_fan_out says that the base's matrix is transposed. If both halves are transposed too,
+/* fan_in_fan_out says that the base's matrix is transposed. If both halves are also transposed,
  * transpose them back. */
 static void turn(const struct peft *p, struct adapter_raw *raw)
 {

@@ -1,4 +1,4 @@
-/* Puts a pair into the roles that it is for: its rows and columns in the order of the base's
+/* Assigns a pair of matrices to its roles, with rows and columns in the order of the base's
  * matrices. */
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "flash_image/quantize/source_rows.h"
 #include "runtime/image/adapter_image.h"
 
-/* The base's matrix for a part, and the part's rows. */
+/* A part of a pair's B: the role and shape of the base's matrix, and the part's rows. */
 struct part {
     enum ingot_role role;
     unsigned layer;
@@ -39,15 +39,15 @@ static bool rotates_otherwise(const struct adapter_build *b)
     return base_pairs == b->peft;
 }
 
-/* False if no layer of the model rotates: then the order of the rows cannot be determined. */
+/* False if the order of the rows cannot be determined, because no layer of the model rotates. */
 static bool is_order_known(const struct adapter_build *b)
 {
     return !family_has(b->family, FAMILY_GGUF_PAIRS) || family_has(b->family, FAMILY_PAIRS) ||
            b->o->order != ADAPTER_ORDER_KNOWN || b->o->base->header->params.n_ropes != 0;
 }
 
-/* The adapter's row for row r of the base. One of them is in halves and the other in pairs: element
- * i of half j is element 2 i + j in pairs. */
+/* The adapter's row for row r of the base. One of the two orders is halves, the other is pairs:
+ * element i of half j is element 2 i + j in pairs. */
 static uint32_t rotated_row(const struct adapter_build *b, uint32_t r, uint32_t head_dim)
 {
     uint32_t head = r / head_dim * head_dim, at = r % head_dim, half = head_dim / 2;
@@ -210,7 +210,7 @@ static enum err make_part(struct adapter_build *b, const struct adapter_raw *raw
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* Find the base's matrix in a role; false: it has none. */
+/* Find the base's matrix in a role. False if it has none, or none that may have an adapter. */
 static bool find_part(struct adapter_build *b, enum ingot_role role, unsigned layer, struct part *p)
 {
     const struct ingot_tensor *w = image_tensor(b->o->base, role, layer);

@@ -40,7 +40,7 @@ struct adapter_raw *adapter_raw_of(struct adapter_build *b, const char *name, si
 enum err adapter_read_gguf(struct adapter_build *b, const uint8_t *data, size_t bytes);
 enum err adapter_read_peft(struct adapter_build *b, const char *folder);
 
-/* How a raw pair holds the matrices of its roles. */
+/* The roles of a raw pair, and how its B contains their matrices. */
 enum adapter_fusion { ADAPTER_ALONE, ADAPTER_PARTS, ADAPTER_QUERY_GATE };
 struct adapter_place {
     enum ingot_role role; /* the first of PARTS */

@@ -2,7 +2,7 @@
 
 .PHONY: run card debug qemu-command
 
-# MODEL= names the model; default: the demo model, else the smallest asset.
+# MODEL= names the model. The default is the demo model or, without it, the smallest asset.
 DEMO := $(firstword $(wildcard models/demo-q8_0.ingot models/demo.ingot))
 SMALLEST := $(wildcard $(ASSETS)/gguf/stories260K.gguf)
 MADE_UP := $(O)/models/made-up.ingot
@@ -11,10 +11,10 @@ MODEL ?= $(or $(DEMO),$(SMALLEST),$(MADE_UP))
 PUBLISHED_NAMES := $(shell sed -n 's/^\[\(.*\)\]$$/\1/p' models/published.ini)
 PUBLISHED := $(if $(wildcard $(MODEL)),,$(filter $(PUBLISHED_NAMES),$(MODEL)))
 # Variables of a board.mk for the other files on a card of BOARD=. CARD_IMAGE: the image's name on the card (none: the card has only models). CARD_FIRMWARE: firmware
-# files that it needs too; CARD_TREES: those of single boards; CARD_MORE: patterns of further files (flash_image/card/card_firmware.c); CARD_LICENCE: the firmware's
-# licence. CARD_TABLE := mbr: the loader reads no GPT. CARD_SLOT: the partition of the table (1 to 3) that the loader looks at. CARD_MOST_WORDS: the number
-# of characters of boot arguments that the loader takes. CARD_LOADER: the type of the partition for the loader's payload (FIRMWARE=FILE), and the numbers with which a
-# payload begins. Debian's package has no device trees, so it is useless for a board that needs them.
+# files that the card also needs; CARD_TREES: files that only some boards need; CARD_MORE: patterns of further files (flash_image/card/card_firmware.c); CARD_LICENCE:
+# the firmware's licence. CARD_TABLE := mbr: the loader reads no GPT. CARD_SLOT: the partition of the table (1 to 3) that the loader looks at. CARD_MOST_WORDS: the
+# number of characters of boot arguments that the loader takes. CARD_LOADER: the type of the partition for the loader's payload (FIRMWARE=FILE), and the numbers with
+# which a payload begins. Debian's package has no device trees, so it is useless for a board that needs them.
 DEBIAN_FIRMWARE := $(wildcard /usr/lib/raspi-firmware)
 FIRMWARE ?= $(if $(CARD_LOADER),,$(if $(CARD_FIRMWARE)$(wildcard $(DEBIAN_FIRMWARE)/*.dtb),$(DEBIAN_FIRMWARE)))
 # MiB of the card for /save, which needs twice the size of a conversation; empty: enough for the model's whole context, from 8 to 1024; 0:
@@ -104,8 +104,8 @@ endif
 # List a file, or all files of a folder, with size and time.
 files_of = find -L $(call quote,$(1)) -type f -printf '%p %s %T@\n' | sort
 
-# Write $@ only if its text changes, so that only then everything made from it is made again. Suites that run in parallel may do
-# this at the same time: each writes its own file, and mv replaces $@ in one step.
+# Write $@ only if its text changes, so that files made from it are made again only in that case. Suites that run in parallel
+# may do this at the same time: each writes its own file, and mv replaces $@ in one step.
 define write_if_changed
 @mkdir -p $(@D)
 @{ $(1); } >$@.$$$$ || { rm $@.$$$$; exit 1; }; if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
@@ -166,7 +166,7 @@ WORDS = $(call quote,$(value CMDLINE)$(if $(SYSTEM), system="$(system_word)"))
 CARD_WORDS = $(call quote,$(value CMDLINE))
 CARD_OPTIONS = $(CARD_SIZE) --format $(FORMAT) --table $(TABLE) $(if $(SAVE),--save $(SAVE)) --kv $(KV) --log $(LOG) --kept $(KEPT) $(if $(NAMES),--names $(call quote,$(NAMES))) \
                $(if $(CMDLINE),--cmdline $(CARD_WORDS)) $(if $(SYSTEM),--system $(call quote,$(value SYSTEM))) $(if $(FIRMWARE),--firmware $(call quote,$(FIRMWARE))) $(if $(SIGN),--sign $(call quote,$(SIGN)))
-# The files from which the card is made, except those made here.
+# Print the options and input files that determine the card, except files made here.
 card_made_of = printf '%s\n' $(CARD_OPTIONS) $(call quote,$(MODEL_FILE)) \
                $(if $(MODEL_READY),,; $(call files_of,$(MODEL))) \
                $(if $(CARD_IMAGE),$(if $(FIRMWARE),; $(call files_of,$(FIRMWARE)))) $(if $(SIGN),; $(call files_of,$(SIGN)))
@@ -179,9 +179,9 @@ $(B)/card.made-of: FORCE
 SAYS_MORE := $(strip $(if $(filter-out $(DEMO),$(MODEL)),yes) $(CARD_IMAGE) $(NAMES) $(SYSTEM) $(SIGN) $(filter-out 0,$(KV) $(LOG) $(KEPT)) \
              $(filter-out fat32,$(FORMAT)) $(filter-out mbr,$(TABLE)))
 FIRST_CARD := $(O)/first_card
-# The size that `ingot card` chooses: a demo model's whole context takes less than the minimum.
+# The minimum, which `ingot card` would choose too: a demo model's whole context needs less.
 FIRST_SAVE := 8
-# The linker takes a few functions from these files. Whole folders are listed, so that a new file is included.
+# Whole folders are listed, so that new files are included; the linker keeps the few functions that are used.
 FIRST_CARD_SRC := host/card/first_card/first_card.c $(wildcard flash_image/card/*.c flash_image/output/*.c runtime/text/*.c) \
                   flash_image/source/map_file.c runtime/storage/partitions.c board/err.c
 CARD_MAKER := $(if $(SAYS_MORE),$(H)/ingot,$(FIRST_CARD))

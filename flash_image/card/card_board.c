@@ -20,7 +20,7 @@ static bool is_there(const char *folder, const char *name, const char *file)
     return access(path, F_OK) == 0;
 }
 
-/* Write the names of the boards in a folder, separated by spaces, to names (bytes); "": there are
+/* Write the names of the boards in a folder, separated by spaces, to names (bytes); "" if it has
  * none. */
 static void list_boards(const char *boards, char *names, size_t bytes)
 {
@@ -277,7 +277,7 @@ static void missing_text(const struct card_missing *missing, bool given, char *t
         missing->files, between, missing->trees);
 }
 
-/* A file's text without its last newline, "" if it does not exist; allocated. */
+/* Read a file without its last newline into allocated memory; "" if the file does not exist. */
 static char *text_or_nothing(const struct card_board *b, const char *name)
 {
     char path[CARD_PATH_BYTES + 64];
@@ -311,7 +311,7 @@ static enum err add_texts(struct card_image *c, const struct card_board *b,
     return add_filled(c, "README.txt", path, places, true); /* Windows' editor, too */
 }
 
-/* The boot arguments, allocated; NULL: out of memory. own: the board's files. */
+/* Return the boot arguments, allocated; NULL if memory runs out. own: the board's files. */
 static char *all_words(const struct card_words *words, const char *own)
 {
     const char *first = words->words != NULL ? words->words : own;

@@ -1,5 +1,5 @@
 /* The contents of a board's card except the models: the image, the board's own files with their fields filled in,
- * firmware of the board's maker, and a README. They come from one folder per board:
+ * firmware by the board's maker, and a README. They come from one folder per board:
  *   NAME/ingot.bin          the image
  *   NAME/card/about         lines "image NAME-ON-THE-CARD"; "firmware FILE...": files from which every such board
  *                           starts; "trees FILE=BOARDS...": files that only some boards need (FILE!BOARDS: they do not
@@ -12,8 +12,8 @@
  *   NAME/card/wiring.txt    of the serial line
  *   NAME/card/readme.txt    the README, with fields to fill in
  *   NAME/card/files/...     the board's files, with fields to fill in
- * The build makes it (card.mk), and a release has it. The name "efi" is one card for every machine with EFI: the images
- * of all boards whose names begin with "efi-", beside each other. */
+ * The build makes these folders (card.mk), and a release contains them. The name "efi" stands for one card for every
+ * EFI machine, with the images of all boards whose names begin with "efi-". */
 #ifndef INGOT_FLASH_IMAGE_CARD_BOARD_H
 #define INGOT_FLASH_IMAGE_CARD_BOARD_H
 
@@ -34,11 +34,11 @@ struct card_board {
     char folder[CARD_PATH_BYTES]; /* BOARDS/NAME */
     char image[128];              /* the image's name on the card; "": models only */
     char firmware[512];           /* files, separated by spaces; "": it needs none */
-    char trees[1024];  /* FILE=BOARDS or FILE!BOARDS, separated by spaces; see card_firmware.c */
-    char more[256];    /* patterns, apart by spaces */
-    char licence[128]; /* file of the licence, copied if the firmware has it */
-    bool mbr_only;     /* its first loader reads no GPT */
-    unsigned slot;     /* index in the table of the partition that its loader reads; 0: the first */
+    char trees[1024];    /* FILE=BOARDS or FILE!BOARDS, separated by spaces; see card_firmware.c */
+    char more[256];      /* patterns, apart by spaces */
+    char licence[128];   /* file of the licence, copied if the firmware has it */
+    bool mbr_only;       /* its first loader reads no GPT */
+    unsigned slot;       /* number of the partition that its loader reads; 0: the first */
     unsigned most_words; /* characters of boot arguments that its loader takes, counted in
                             card_words_append's text; 0: any number */
     uint8_t loader_type
@@ -67,7 +67,7 @@ struct card_words {
 enum err card_board_open(struct card_board *b, const char *boards, const char *name,
                          char *error_message, size_t error_message_bytes);
 
-/* The missing firmware files, each with the boards that need it; "": none is missing. */
+/* The missing firmware files, each with the boards that need it; "" if no file is missing. */
 enum { CARD_MISSING_BYTES = 1024 };
 struct card_missing {
     char files[CARD_MISSING_BYTES]; /* needed by every board of the image */
@@ -76,9 +76,9 @@ struct card_missing {
 };
 
 /* Add the board's contents to the card, and fill *missing. Errors as card_add_file. ERR_NOT_FOUND: the image is not
- * built, there is no firmware, or a device tree is missing without which words->for_board (else the board that
- * gives the image its name) does not start; ERR_NO_SPACE: also if the boot arguments have more characters than the
- * board's loader takes; c->error_message says which. */
+ * built, there is no firmware, or a device tree is missing that words->for_board (else the board that gives the
+ * image its name) needs to start; ERR_NO_SPACE: also if the boot arguments have more characters than the board's
+ * loader takes; c->error_message says which. */
 enum err card_add_board(struct card_image *c, const struct card_board *b,
                         const struct card_words *words, struct card_missing *missing);
 
@@ -98,8 +98,8 @@ char *card_fill_in(const char *path, const struct card_place *places, bool crlf,
 /* Read the whole file into allocated memory, with a NUL at its end. NULL: errno says why. */
 char *card_read_text(const char *path);
 
-/* Escape boot arguments so that U-Boot passes on these words: after `append` in an extlinux.conf, and as a value in a
- * text that it imports. Allocated, the caller frees it; NULL: out of memory. */
+/* Escape boot arguments so that U-Boot passes them on unchanged: after `append` in an extlinux.conf, and as a value
+ * in a text that U-Boot imports. Allocated, the caller frees it; NULL: out of memory. */
 char *card_words_append(const char *words);
 char *card_words_env(const char *words);
 

@@ -1,6 +1,6 @@
 /* The parts of a card that only exFAT has. Every file and folder is contiguous, so only the bitmap,
- * the table of capitals and the root have chains in the FAT. Names of fields are those of
- * Microsoft's specification. */
+ * the table of capitals and the root have chains in the FAT. Fields are named as in Microsoft's
+ * specification. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -1,4 +1,4 @@
-/* Files of the board's maker: copied if they are given, listed if not.
+/* Copies the files of the board's maker if the user gives them, else lists them.
  *
  * FILE=BOARDS in card_board.trees: these boards start without that device tree, but work better with it. FILE!BOARDS: they do
  * not start without it. BOARDS are separated by commas, with "_" for a space: "bcm2710-rpi-zero-2-w.dtb!Zero_2_W". */
@@ -112,7 +112,7 @@ static unsigned n_slashes(const char *text)
     return n;
 }
 
-/* The last part of name with as many folders as the pattern; NULL: it has fewer. */
+/* Return the end of name that has as many folders as the pattern, or NULL if name has fewer. */
 static const char *tail(const char *name, const char *pattern)
 {
     unsigned more = n_slashes(name), need = n_slashes(pattern);
@@ -235,7 +235,7 @@ static void append_boards(char *list, const char *boards)
     append(list, ")");
 }
 
-/* for_board: list only the trees of that board; NULL: of all boards. */
+/* List missing files. List only trees for for_board, or those for all boards if it is NULL. */
 static void list_missing(const struct firmware *f, const char *for_board,
                          struct card_missing *missing)
 {
@@ -258,8 +258,8 @@ static void list_missing(const struct firmware *f, const char *for_board,
     }
 }
 
-/* Find a missing tree without which this card's board does not start; the board is for_board, else
- * the first that gives the image its name. NULL: it starts. */
+/* Return a missing tree that this card's board needs to start, or NULL. The board is for_board or,
+ * if that is NULL, the first board, which gives the image its name. */
 static const struct wanted *stops(const struct firmware *f, const char *for_board)
 {
     bool is_first = true;

@@ -1,5 +1,5 @@
 /* A card image: an MBR or a GPT, a partition with FAT32 or exFAT, and on it folders and files in the order in which
- * they were added, each contiguous. Another partition with FAT32 may precede this one, for a loader that cannot read
+ * they were added, each contiguous. Another partition, with FAT32, may precede it for a loader that cannot read
  * exFAT. Host only. Sources: Microsoft's FAT32 File System Specification 1.03 and exFAT file system specification;
  * UEFI Specification 2.10, section 5.3. */
 #ifndef INGOT_FLASH_IMAGE_CARD_IMAGE_H
@@ -17,7 +17,7 @@ enum card_table { CARD_MBR, CARD_GPT };
 
 /* The longest file on FAT32: its size is stored in 32 bits, and whole clusters hold it. */
 #define CARD_MOST_FILE_BYTES ((1ull << 32) - CARD_MOST_CLUSTER)
-/* An MBR counts sectors in 32 bits. */
+/* The largest card, because an MBR counts sectors in 32 bits. */
 #define CARD_MOST_BYTES ((1ull << 41) - (1ull << 20))
 
 struct card_entry {
@@ -29,7 +29,7 @@ struct card_entry {
     uint64_t bytes;
     uint8_t short_name[CARD_SHORT_NAME];
     unsigned n_slots; /* its entries of 32 bytes in the folder, including those of the long name */
-    uint32_t cluster, n_clusters; /* cluster is 0 if there are none */
+    uint32_t cluster, n_clusters; /* cluster is 0 if the entry has no clusters */
 };
 
 struct card_image {
@@ -69,8 +69,8 @@ struct card_options {
     bool
         efi; /* EFI firmware starts the card: in a GPT the first partition is an EFI system partition */
     struct card_image
-        *boot;     /* the contents of a separate FAT32 partition before it; NULL: there is none */
-    unsigned slot; /* index in the table, from 1, of the first partition; 0: also 1 */
+        *boot;     /* contents of another FAT32 partition before it; NULL: there is none */
+    unsigned slot; /* number of the first partition in the table, from 1; 0 also means 1 */
     const struct card_payload *payload; /* only in a GPT; NULL: there is none */
 };
 
@@ -94,14 +94,14 @@ enum err card_image_write(struct card_image *c, const struct card_options *o, co
 
 /* ---- card_names.c ---- */
 
-/* The reason why FAT32 does not allow a name; NULL: it does. */
+/* Return the reason why FAT32 does not allow a name, or NULL if the name is allowed. */
 const char *card_name_error_message(const char *name);
 
 /* True if two names are equal when ASCII capitals are ignored, as on FAT32. */
 bool card_names_equal(const char *a, const char *b);
 
-/* Set short_name of entry i, different from that of every entry before it in its folder, and
- * n_slots. */
+/* Set n_slots and short_name of entry i; no earlier entry of its folder has the same short
+ * name. */
 void card_name_entry(struct card_image *c, uint32_t i);
 
 /* Write a name as UTF-16 to units (CARD_MOST_UNITS + 1); returns the length; a length above
@@ -113,8 +113,8 @@ void card_put_long_name(const struct card_entry *e, uint8_t *out);
 
 /* ---- card_layout.c ---- */
 
-/* Lay out the partition and the one of o->boot, and give every entry its clusters. Errors as
- * card_image_write. */
+/* Lay out the partition and, if there is one, that of o->boot, and assign clusters to every entry.
+ * Errors as card_image_write. */
 enum err card_lay_out(struct card_image *c, const struct card_options *o, struct card_layout *l,
                       struct card_layout *boot);
 

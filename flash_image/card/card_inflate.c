@@ -44,8 +44,8 @@ static uint32_t take(struct bits *b, unsigned n)
     return value;
 }
 
-/* Make the code. False: these lengths make too many codes (3.2.2). Too few are allowed, as if there
- * is only one distance. */
+/* Make the code. False if these lengths make too many codes (3.2.2). Too few codes are allowed, for
+ * example a single distance. */
 static bool code_make(struct code *c, const uint8_t *lengths, unsigned n)
 {
     uint16_t put[MOST_BITS + 1];
@@ -71,8 +71,8 @@ static bool code_make(struct code *c, const uint8_t *lengths, unsigned n)
     return true;
 }
 
-/* Read the next symbol; -1: no symbol has these bits. Codes are stored with their highest bit first
- * (3.1.1). */
+/* Read the next symbol; -1 if no symbol has these bits. Codes are stored with their highest bit
+ * first (3.1.1). */
 static int decode(struct bits *b, const struct code *c)
 {
     uint32_t value = 0;

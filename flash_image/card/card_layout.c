@@ -9,7 +9,7 @@ enum {
     START_MIB = 1, /* alignment of the partition, for the erase blocks of cards */
     TAIL_MIB = 1,  /* sectors at the end for the copy of a GPT */
     LEAST_MIB = 40,
-    LEAST_CLUSTERS = 65525, /* with fewer clusters, readers take the volume for FAT16 */
+    LEAST_CLUSTERS = 65525, /* readers take a volume with fewer clusters for FAT16 */
     SPARE_CLUSTERS = 4096,  /* distance to that limit */
     RESERVED = 32,          /* sectors, at the least */
     ALIGN = 64,             /* clusters start at a multiple of this many sectors of the card */
@@ -97,7 +97,7 @@ static void divide_fat32(struct card_layout *l)
     l->n_clusters = (uint32_t)((l->n - l->heap) / l->cluster);
 }
 
-/* The same for exFAT: the table of capitals takes one cluster, and the bitmap one bit per
+/* Divide an exFAT volume: the table of capitals takes one cluster, the bitmap one bit per
  * cluster. */
 static void divide_exfat(struct card_layout *l)
 {
@@ -132,7 +132,7 @@ static bool fits(struct card_image *c, struct card_layout *l, uint64_t front, ui
     return used <= l->n_clusters;
 }
 
-/* The end of the smallest partition that starts at that position, in MiB. */
+/* Find the end of the smallest partition that starts at this position; both are in MiB. */
 static uint64_t needed_mib(struct card_image *c, struct card_layout *l, uint64_t front)
 {
     uint64_t content = 0;

@@ -97,8 +97,8 @@ static uint8_t short_character(char c)
     return 0;
 }
 
-/* Copy the characters of text (bytes) that a short name allows to out (room). True: all characters
- * of text were copied. */
+/* Copy those characters of text (bytes) that a short name allows to out (room). True if all
+ * characters of text were copied. */
 static bool take_part(const char *text, size_t bytes, uint8_t *out, size_t room)
 {
     size_t n = 0;

@@ -77,8 +77,8 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash;
 }
 
-/* Write a different GUID for the disk (0) and each partition (from 1). The same contents give the
- * same GUIDs, as for all bytes of the image. They have version 8, which is for custom schemes (RFC
+/* Write a different GUID for the disk (which 0) and for each partition (from 1). Equal contents
+ * give equal GUIDs, like all bytes of the image. GUIDs have version 8, for custom schemes (RFC
  * 9562). */
 static void put_guid(const struct card_writer *w, uint64_t sectors, uint32_t which, uint8_t *out)
 {

@@ -180,8 +180,8 @@ static enum err put_folder(struct card_writer *w, uint32_t i)
     return e;
 }
 
-/* Find the next range, from `at` on and up to `end`, that is not a hole in the file `from`; *until:
- * its end. */
+/* Find the first range between `at` and `end` that is not a hole in the file `from`, and set *until
+ * to its end. */
 static uint64_t next_data(int from, uint64_t at, uint64_t end, uint64_t *until)
 {
     off_t data = lseek(from, (off_t)at, SEEK_DATA);

@@ -27,23 +27,23 @@ struct card_zip_entry {
     uint16_t flags, method;
 };
 
-/* True if the file starts as an archive does; an empty archive too. */
+/* True if the file starts like an archive, which may be empty. */
 bool card_zip_is_one(const uint8_t *data, size_t bytes);
 
-/* Find the directory of the archive. NULL: success; else the reason why the archive cannot be read,
- * without a full stop. */
+/* Find the directory of the archive. Return NULL on success, else the reason why the archive cannot
+ * be read, without a full stop. */
 const char *card_zip_open(struct card_zip *z, const uint8_t *data, size_t bytes);
 
-/* The next entry of the directory; false: there is none, or the directory is damaged there. */
+/* Read the next entry. False at the end of the directory, or if it is damaged there. */
 bool card_zip_next(struct card_zip *z, struct card_zip_entry *e);
 
-/* Unpack e to out (e->bytes, at most CARD_ZIP_MOST_BYTES) and compare its checksum. NULL: success;
- * else the reason, as above. */
+/* Unpack e to out (e->bytes, at most CARD_ZIP_MOST_BYTES) and compare its checksum. Return NULL on
+ * success, else the reason, as above. */
 const char *card_zip_read(const struct card_zip *z, const struct card_zip_entry *e, uint8_t *out);
 
 /* ---- card_inflate.c ---- */
 
-/* Unpack packed_bytes of DEFLATE to exactly n bytes. False: the data are damaged, or unpack to
+/* Unpack packed_bytes of DEFLATE to exactly n bytes. False if the data are damaged, or unpack to
  * another length. Source: RFC 1951. */
 bool card_inflate(const uint8_t *packed, size_t packed_bytes, uint8_t *bytes, size_t n);
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tells what MODEL= is, by its first bytes, before anything is compiled. Prints one line:
+# Tells the kind of the file MODEL= by its first bytes, before anything is compiled. Prints one line:
 #   copy             an .ingot file
 #   pack KEY         a file that `ingot pack` reads; every path has a different KEY
 #   wrong SENTENCE   not a model; SENTENCE says why

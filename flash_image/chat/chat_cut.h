@@ -8,7 +8,7 @@ struct jinja_text chat_part(struct jinja_text t, size_t from, size_t to);
 bool chat_begins_with(struct jinja_text t, struct jinja_text with);
 bool chat_ends_with(struct jinja_text t, struct jinja_text with);
 
-/* t without `head`, with which it begins, or without `tail`, with which it ends. */
+/* Return t, which begins with `head` (or ends with `tail`), without it. */
 struct jinja_text chat_without_head(struct jinja_text t, struct jinja_text head);
 struct jinja_text chat_without_tail(struct jinja_text t, struct jinja_text tail);
 

@@ -30,7 +30,7 @@ static const struct probe plain = { .users = 1,
                                     .user = { USER1, USER2, "zqUser3qz" },
                                     .reply = { REPLY1, "zqReply2qz", "zqReply3qz" } };
 
-/* Cut t at the first `what`: the text before it, and the text after it. False: t has none. */
+/* Cut t into the text before the first `what` and the text after it. False if t has none. */
 static bool cut(struct jinja_text t, const char *what, struct jinja_text *before,
                 struct jinja_text *after)
 {
@@ -87,7 +87,7 @@ static bool render_turns(struct derivation *v)
 
 /* ---- between a text and a reply -------------------------------------------------------------- */
 
-/* The output after the last user's text if no thoughts are wanted; false if there is none. */
+/* Find the output after the last user's text if no thoughts are wanted. False if there is none. */
 static bool tail_without_thoughts(struct derivation *v, struct jinja_text *tail)
 {
     struct probe off = plain;
@@ -107,7 +107,7 @@ static bool thinking_changes(struct derivation *v)
     return probe_render(v->p, &on, &text) && !jinja_text_equal(text, v->one);
 }
 
-/* The length of the user's suffix: the text that is written even if no reply follows. */
+/* Return the length of the user's suffix, which the template writes even if no reply follows. */
 static size_t user_suffix(struct derivation *v, struct jinja_text common)
 {
     struct probe closed = plain;
@@ -145,8 +145,8 @@ static void derive_reply(struct derivation *v)
 
 /* ---- between a reply and a text -------------------------------------------------------------- */
 
-/* Find the length of a reply's suffix at a conversation's end. True if only a user's prefix follows
- * it in a longer one. */
+/* Find the length of a reply's suffix at the end of a conversation. True if only a user's prefix
+ * follows this suffix in a longer conversation. */
 static bool suffix_at_end(struct derivation *v, size_t *bytes)
 {
     struct probe ended = plain;
@@ -179,8 +179,8 @@ static void derive_user(struct derivation *v)
 
 /* ---- the system prompt ----------------------------------------------------------------------- */
 
-/* The bos at the start of the output; nothing if every turn starts with it, because then it belongs
- * to the turn. */
+/* Return the length of the bos at the start of the output, or 0 if every turn starts with a bos,
+ * which then belongs to the turn. */
 static size_t leading_bos(struct derivation *v, struct jinja_text a, struct jinja_text b)
 {
     struct jinja_text bos = v->p->bos;
@@ -190,8 +190,8 @@ static size_t leading_bos(struct derivation *v, struct jinja_text a, struct jinj
     return chat_begins_with(a, bos) && chat_begins_with(b, bos) && !turns ? bos.bytes : 0;
 }
 
-/* For a template that has no system prompt, or drops it: the prompt becomes a paragraph before the
- * first user's text. */
+/* If a template has no system prompt, or drops it, the prompt becomes a paragraph before the first
+ * user's text. */
 static bool no_system(struct derivation *v)
 {
     struct jinja_text *s = v->d->strings;
@@ -231,8 +231,8 @@ static bool system_inside(struct derivation *v)
     return true;
 }
 
-/* `head` is the output before the first user's prefix if no system prompt is given; separate the
- * default system block in it from the opening. */
+/* Separate the opening and the default system block in `head`, the output before the first user's
+ * prefix if no system prompt is given. */
 static void own_system(struct derivation *v, struct jinja_text head)
 {
     struct jinja_text *s = v->d->strings;
@@ -325,7 +325,7 @@ static void derive_trim(struct derivation *v)
     }
 }
 
-/* The first <...> or [...] of a text; if letters follow it, the whole text without white space. */
+/* Return the first <...> or [...] of a text; if letters follow, the whole text without spaces. */
 static struct jinja_text first_marker(struct jinja_text t)
 {
     size_t at = 0, end;

@@ -13,7 +13,7 @@ struct chat_derived {
     const char *wrong; /* the reason why there is no form */
 };
 
-/* Derive the form. False: d->wrong or p->error_message says why the template has none. */
+/* Derive the form. False if the template has none; d->wrong or p->error_message says why. */
 bool chat_derive(struct prober *p, struct chat_derived *d);
 
 /* True if a form and the template write the same for further probes: with and without system

@@ -19,25 +19,25 @@ struct probe {
     bool no_reply_to_come; /* add_generation_prompt is false */
 };
 
-/* The value of `tools` if there are none: the first is Transformers'; the others are tried if the
- * template fails with it. */
+/* Values of `tools` for a conversation without tools. The first is Transformers' value; the others
+ * are tried if the template fails with it. */
 enum probe_tools { PROBE_TOOLS_NONE, PROBE_TOOLS_UNDEFINED, PROBE_TOOLS_EMPTY, PROBE_N_TOOLS };
 
 struct prober {
     struct jinja_template template;
     struct jinja_text bos, eos;
     enum probe_tools tools;
-    const struct tm *now; /* NULL: the template finds no strftime_now */
+    const struct tm *now; /* NULL: strftime_now is undefined for the template */
     char *kept[PROBE_MOST_KEPT];
     unsigned n_kept;
     const char *error_message; /* of the last failure */
 };
 
-/* Zero p, and set bos, eos and now. False: the text is not a template; error_message says why. */
+/* p is zero except bos, eos and now. False if text is not a template; see error_message. */
 bool probe_open(struct prober *p, const void *text, size_t bytes);
 void probe_close(struct prober *p);
 
-/* The template's output; it lives until probe_close(). False: it failed; error_message says why. */
+/* Run the template; *out lives until probe_close(). False if it fails; error_message says why. */
 bool probe_render(struct prober *p, const struct probe *what, struct jinja_text *out);
 
 #endif

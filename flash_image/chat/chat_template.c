@@ -168,8 +168,8 @@ static enum err refuse_own(struct build *b, char error_message[CHAT_ERROR_MESSAG
     return ERR_OK;
 }
 
-/* Derive the form from the template's probes, if it writes the same as the template. If only
- * replies without thoughts differ, the form is used without them. */
+/* Derive the form from probes, and accept it if it writes the same as the template. If only replies
+ * without thoughts differ, the form gets no text for these. */
 static enum err derive_form(struct build *b, struct prober *p,
                             char error_message[CHAT_ERROR_MESSAGE_BYTES])
 {

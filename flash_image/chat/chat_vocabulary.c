@@ -66,7 +66,7 @@ static bool is_marker(struct text token, struct text markers)
            memmem(markers.data, markers.bytes, token.data, token.bytes) != NULL;
 }
 
-/* The token with this text that is special or may become special; of two, the special one. */
+/* Find the token with this text that is special (preferred) or may become special. */
 static uint32_t find_marker(const uint8_t *tokenizer, const char *text, size_t bytes)
 {
     uint32_t special = chat_find_special(tokenizer, text, bytes);
@@ -124,8 +124,8 @@ static struct text own_block_of(const uint8_t *chat)
     return t;
 }
 
-/* True if the token marks thoughts or the start of a reply: it is shown, and a user may write it
- * too. */
+/* True if the token marks thoughts or the start of a reply: such a token is shown, and a user may
+ * write it. */
 static bool marks_thoughts(const uint8_t *chat, struct text token)
 {
     const struct ingot_chat *head = (const void *)chat;
