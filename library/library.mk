@@ -1,6 +1,6 @@
 # `make lib`: the library of one board, or of the host, and the examples that use it.
 
-# The objects from which ld chooses; the kernels' table refers to kernels. The rest of runtime prints, or knows a board.
+# Objects from which ld takes what is used, and all kernels, because their table names them. The rest of runtime prints, or knows a board.
 LIB_ROOMS := base text storage image tokenizer features/grammar compute features/lessons features/fabric features/policy stream model session
 LIB_SRC := board/err.c board/memory_device.c runtime/chat/chat_turn.c \
            $(filter-out $(OF_KEYS),$(foreach r,$(LIB_ROOMS),$(wildcard runtime/$(r)/*.c))) $(wildcard kernels/*.c kernels/ref/*.c)

@@ -107,7 +107,7 @@ enum ingot_ffn {
     INGOT_FFN_OWN = 240    /* as INGOT_MIXER_OWN */
 };
 enum ingot_norm { INGOT_NORM_RMS = 0, INGOT_NORM_LAYER = 1 /* layer norms have biases */ };
-enum ingot_norm_place { /* bits: norms of a block's input, or of its result before the addition */
+enum ingot_norm_place { /* bits: norm a block's input, or its result before the addition */
                         INGOT_NORM_BEFORE = 1,
                         INGOT_NORM_AFTER = 2
 };
@@ -132,8 +132,8 @@ enum ingot_feature { /* bits of a layer's features */
                      INGOT_GATED =
                          1
                          << 0, /* down(act(gate) * up) instead of down(act(up)): FFN_GATE, EXPERT_GATE */
-                     INGOT_QK_NORM =
-                         1 << 1, /* each head's query and key are normed before they rotate:
+                     INGOT_QK_NORM = 1
+                                     << 1, /* each head's query and key are normed before rotation:
                                     ATTN_Q_NORM, ATTN_K_NORM */
                      INGOT_QK_NORM_WIDE = 1 << 2, /* with QK_NORM: one norm for all heads */
                      INGOT_QK_NORM_LATE = 1 << 3, /* with QK_NORM, not wide: after rotation */
@@ -219,7 +219,7 @@ enum ingot_role {
     INGOT_ROUTER,             /* (n_experts, dim) F32 */
     INGOT_ROUTER_BIAS,        /* (1, n_experts): added to the logits */
     INGOT_ROUTER_CHOICE_BIAS, /* (1, n_experts): changes only the choice */
-    INGOT_SHARED_SCALE,       /* (1, dim), w: the experts' dense part is multiplied by
+    INGOT_SHARED_SCALE,       /* (1, dim): w; the dense part beside experts is multiplied by
                                  sigmoid(w.h) */
     INGOT_FFN_GATE,           /* (hidden, dim) */
     INGOT_FFN_UP,             /* (hidden, dim) */

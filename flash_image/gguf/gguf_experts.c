@@ -101,8 +101,8 @@ static bool is_qwen(const struct gguf *g)
     return family == INGOT_QWEN3_MOE || family == INGOT_QWEN35_MOE;
 }
 
-/* The width of an expert if the file does not say it: the width of a dense layer, or a share of
- * that. */
+/* Return an expert's width if the file does not give it: a dense layer's width, or a part of
+ * it. */
 static uint64_t usual_hidden(const struct gguf *g)
 {
     uint64_t hidden = gguf_number_or(g, N_HIDDEN, 0);

@@ -1,7 +1,7 @@
 /* The names of a GGUF's tensors. */
 #include "flash_image/gguf/gguf_private.h"
 
-/* "blk.12.attn_q.weight" to 12 and the rest; false: the name has another form. */
+/* Split "blk.12.attn_q.weight" into 12 and the rest. False if the name has another form. */
 static bool split_layer(struct source_text name, unsigned *layer, struct source_text *rest)
 {
     size_t at = 4;
@@ -94,7 +94,7 @@ static const struct name_rule {
     { "post_norm.weight", INGOT_PER_LAYER_POST_NORM },
 };
 
-/* Names in an MTP head: outside of the blocks, then those in its block that other layers lack. */
+/* Names of an MTP head: those outside blocks, then those that only its block has. */
 static const struct name_rule mtp_outside[] = {
     { "token_embd.weight", INGOT_TOKEN_EMBEDDING },
     { "output.weight", INGOT_OUTPUT },
@@ -118,7 +118,7 @@ static const struct name_rule latent[] = {
     { "attn_kv_b.weight", INGOT_ATTN_K_B },
 };
 
-/* INGOT_N_ROLES: none of the n rules has the name. */
+/* Return the role of a name, or INGOT_N_ROLES if none of the n rules has it. */
 static enum ingot_role find_role(const struct name_rule *rules, size_t n, struct source_text name)
 {
     for (size_t i = 0; i < n; i++) {
@@ -129,7 +129,7 @@ static enum ingot_role find_role(const struct name_rule *rules, size_t n, struct
     return INGOT_N_ROLES;
 }
 
-/* True for keys of a layer that uses another layer's keys: training has left them over. */
+/* True for keys of a layer that uses another layer's keys, and so never reads its own. */
 static bool is_left_over(const struct gguf *g, const struct gguf_slot *slot)
 {
     return slot->layer < g->s->params.n_layers &&
@@ -138,7 +138,7 @@ static bool is_left_over(const struct gguf *g, const struct gguf_slot *slot)
             slot->role == INGOT_ATTN_K_NORM);
 }
 
-/* The role of a norm whose name stands for two roles. */
+/* Return the role of a norm, because two names do not mean the same in all layers. */
 static enum ingot_role norm_of(const struct gguf *g, const struct gguf_slot *slot)
 {
     if (slot->role == INGOT_ATTN_POST_NORM && family_has(g->family, FAMILY_LATE_FFN_NORM)) {

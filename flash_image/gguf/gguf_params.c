@@ -69,7 +69,7 @@ static void read_sizes(struct gguf *g)
     };
 }
 
-/* Find the MTP head: it has one layer, the only block that guesses. */
+/* Find the MTP head: its layer is the only block of the file that guesses tokens. */
 static enum err find_mtp(struct gguf *g, uint64_t more)
 {
     if (g->family->mixer != INGOT_MIXER_DELTA) {
@@ -89,8 +89,8 @@ static enum err find_mtp(struct gguf *g, uint64_t more)
     return ERR_OK;
 }
 
-/* Count the layers. Those at the end that guess further tokens are blocks of the file, but not part
- * of the model. */
+/* Count the layers. The last blocks of a file may guess further tokens; these are not part of the
+ * model. */
 static enum err count_layers(struct gguf *g)
 {
     uint64_t more = gguf_number_or(g, N_MORE_PREDICTED, 0);
@@ -205,8 +205,8 @@ static enum err check_widths(struct gguf *g)
     return ERR_OK;
 }
 
-/* False for two models of Gemma that do not scale scores by the width of a head; their files do not
- * say so. */
+/* False for two models of Gemma that scale scores by another number than a head's width, which
+ * their files do not say. */
 static bool scales_by_width(const struct source_params *p)
 {
     return (p->family == INGOT_GEMMA2 && p->n_layers == 46) ||

@@ -141,7 +141,7 @@ struct gguf {
     const struct family *family;             /* family of the architecture; NULL: not supported */
     uint32_t n_blocks;                       /* layers in the file, and how many of them are not
                                                 read */
-    uint32_t first_block;                    /* the first layer that is read */
+    uint32_t first_block;                    /* first layer of the file that is read */
     struct source_tensor factors[N_FACTORS]; /* data NULL: none */
 };
 
@@ -246,7 +246,7 @@ void gguf_read_recurrent(struct gguf *g);
 /* Read the sizes of experts, how they are chosen, and which layers have them. Errors: as above. */
 enum err gguf_read_experts(struct gguf *g);
 
-/* Which roles a tensor of the file holds: one, several (the first is given), or none. */
+/* How a tensor holds its role: one role, several (the first is given), or none. */
 enum gguf_fusion {
     GGUF_ALONE,
     GGUF_QKV, /* q, k and v one after the other; so are the rows of the next */
@@ -297,8 +297,8 @@ const char *gguf_real_name(enum gguf_real which);
 bool gguf_key_is(const struct gguf *g, struct source_text key, const char *name);
 bool gguf_begins_with_architecture(const struct gguf *g, struct source_text key);
 
-/* Find the number or real with this name; N_NUMBERS or N_REALS: there is none. Below, "idle": the
- * key changes nothing in the computation. */
+/* Find the number or the real with this name; N_NUMBERS or N_REALS if there is none. A key is idle
+ * if it changes nothing in the computation. */
 size_t gguf_find_number(const struct gguf *g, struct source_text key);
 size_t gguf_find_real(const struct gguf *g, struct source_text key);
 bool gguf_is_idle(const struct gguf *g, struct source_text key);

@@ -66,7 +66,7 @@ static enum err check_name(struct source *s, uint64_t part, uint64_t n)
     return ERR_OK;
 }
 
-/* Refuse a file without the values of a split whose name is that of a part: another tool has cut
+/* Refuse a file that has a part's name but lacks the values of a split: another tool has split
  * it. */
 static enum err check_single(struct source *s)
 {

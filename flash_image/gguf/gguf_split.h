@@ -4,7 +4,7 @@
 
 enum { GGUF_MOST_PARTS = 1024 };
 
-/* Find the ending "-00002-of-00003.gguf" of a path; NULL: there is none. */
+/* Find the ending "-00002-of-00003.gguf" of a path. NULL if the path has none. */
 const char *gguf_split_ending(const char *path);
 
 #endif

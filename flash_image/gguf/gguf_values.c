@@ -160,7 +160,7 @@ static enum err refuse_kind(struct gguf *g, struct source_text key, const char *
                          kind);
 }
 
-/* True if a value is zero, false or empty, which means that the model lacks the feature. */
+/* True if a value is zero, false or empty: then the model does not have the feature. */
 static bool is_nothing(const struct gguf_value *v)
 {
     uint64_t whole = 1;
@@ -372,7 +372,7 @@ enum err gguf_skip_values(struct gguf *g)
 
 enum err gguf_read_architecture(struct gguf *g)
 {
-    struct gguf look = *g; /* so that the values are counted again when they are stored */
+    struct gguf look = *g; /* a copy: the values are read again when they are stored */
     enum err e = gguf_skip_values(&look);
 
     g->type = look.type;

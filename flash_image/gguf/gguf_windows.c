@@ -50,8 +50,8 @@ static enum err read_list(struct gguf *g)
     return ERR_OK;
 }
 
-/* The model's window. The first files of Gemma 2 do not give it. EXAONE 4's small models give a
- * window that they do not use, without a pattern. */
+/* The model's window. The first files of Gemma 2 do not give a window. EXAONE 4's small models give
+ * one that they do not use, and no pattern. */
 static uint64_t window_of(const struct gguf *g)
 {
     uint64_t window = g->number[N_WINDOW];

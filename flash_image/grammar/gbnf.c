@@ -1,4 +1,4 @@
-/* Reads GBNF. A sequence ends with its group, at a bar, or before `name ::=`. */
+/* Reads GBNF. A sequence ends at a bar, at the end of its group, or before `name ::=`. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,7 +103,7 @@ static bool at_rule(const struct parser *p)
     return n != 0 && strncmp(ahead.at, "::=", 3) == 0;
 }
 
-/* The slot of a name, or the free slot for it. */
+/* Return the slot of a name or, if the name is new, the free slot for it. */
 static uint16_t *slot_of(const struct parser *p, const char *name, size_t n)
 {
     uint32_t at = 2166136261u;

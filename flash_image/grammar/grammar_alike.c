@@ -1,7 +1,7 @@
-/* Finds states that are equivalent. A set of states is split while a transition distinguishes two of its states; a set of
- * transitions is split while their ends are in different sets. Only the smaller half is examined again, so w transitions take w
- * log w steps (after A. Valmari, Fast brief practical DFA minimization, Information Processing Letters 112, 2012; J. Hopcroft's
- * idea). */
+/* Finds states that are equivalent. A set of states is split as long as a transition distinguishes two of them, and a
+ * set of transitions as long as these end in different sets. Only the smaller half is examined again, so w transitions
+ * take w log w steps (after A. Valmari, Fast brief practical DFA minimization, Information Processing Letters 112,
+ * 2012; J. Hopcroft's idea). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -235,7 +235,7 @@ static bool find_ways(struct alike *a)
 
 /* ---- apart ---------------------------------------------------------------------------------- */
 
-/* States with transitions of this label and end differ from states without: split sets by that. */
+/* Split sets of states into states with and without transitions of this label and end. */
 static bool tell_apart(struct alike *a, uint32_t label)
 {
     const struct partition *p = &a->labels;

@@ -33,14 +33,14 @@ enum {
     GRAMMAR_ANY_DEPTH = 4        /* nesting depth of a value of any type */
 };
 
-/* Compile `text` (GBNF, NUL-terminated) to *grammar (*bytes), which the caller frees. ERR_BAD_ARGUMENT: error_message says
- * what is wrong and in which line. ERR_TOO_LONG: the grammar needs more than INGOT_GRAMMAR_BYTES, or more than
- * GRAMMAR_STEPS_MOST, which bounds the time for any text. Uses at most about 100 MB of memory. */
+/* Compile `text` (GBNF, NUL-terminated) to *grammar (*bytes), which the caller frees. ERR_BAD_ARGUMENT if the text is
+ * wrong: error_message gives the error and its line. ERR_TOO_LONG: the grammar needs more than INGOT_GRAMMAR_BYTES, or
+ * more than GRAMMAR_STEPS_MOST, which bounds the time for any text. Uses at most about 100 MB of memory. */
 enum err grammar_compile_gbnf(const char *text, void **grammar, size_t *bytes,
                               char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
 
-/* A schema. arguments: it describes a function's arguments, which are an object whatever the schema
- * says. */
+/* A schema. arguments: the schema describes a function's arguments, which are always an
+ * object. */
 struct grammar_schema {
     const char *text;
     bool arguments;
@@ -67,15 +67,15 @@ enum err grammar_gbnf_of_schema(const char *schema, char **gbnf,
                                 char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
 
 /* Convert n schemas to rules, which follow `first` (any GBNF, or "") in r. rules[i] is the name of the rule of schemas[i]
- * (GRAMMAR_NO_RULE: no value satisfies that schema); the caller writes root. A keyword that is not enforced is allowed: it
- * goes to *notes. Otherwise as above. */
+ * (GRAMMAR_NO_RULE: no value satisfies that schema); the caller writes root. A keyword that the grammar cannot enforce
+ * is allowed, and noted in *notes. Otherwise as above. */
 #define GRAMMAR_NO_RULE UINT32_MAX
 enum err grammar_gbnf_of_schemas(const char *first, const struct grammar_schema *schemas,
                                  unsigned n, unsigned *rules, struct grammar_notes *notes,
                                  char **gbnf, char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
 
-/* True if a JSON text (bytes) satisfies a schema. False: error_message says why, with the place in
- * the schema. A check that takes too many steps counts as satisfied. */
+/* True if a JSON text (bytes) satisfies a schema; otherwise error_message gives the reason and the
+ * place in the schema. A check that takes too many steps counts as satisfied. */
 bool grammar_check_value(const char *schema, const char *value, size_t bytes,
                          char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
 

@@ -7,7 +7,7 @@
 #include "runtime/text/utf8.h"
 
 enum {
-    UNROLL_MOST = 48, /* nodes of a repetition, times its count */
+    UNROLL_MOST = 48, /* limit of a repetition's nodes times its count */
     STATES_MOST = 1 << 18,
     EDGES_MOST = 1 << 20,
 };
@@ -111,7 +111,7 @@ static uint32_t part_of(struct part_list *parts, uint32_t node, uint32_t rule)
     return parts->n++;
 }
 
-/* The rest after the first item of a sequence, or of several alternatives. */
+/* The part after the first item of a sequence, or of several alternatives. */
 struct rest {
     uint32_t node, from, to;
 };
@@ -125,7 +125,7 @@ struct maker {
     const struct grammar_tree *t;
     struct automaton *a;
     struct part_list *parts;
-    struct rest *rests; /* those of all sequences in progress */
+    struct rest *rests; /* rests of all sequences in progress */
     uint32_t n_rests, room;
     struct join *joins;
     uint32_t n_joins, joins_room;

@@ -15,7 +15,7 @@ struct grammar_budget {
     bool spent; /* more than GRAMMAR_STEPS_MOST steps were taken */
 };
 
-/* Count this many steps. False: there are too many, and compiling ends. */
+/* Count this many steps. False if there are too many: then compiling ends. */
 bool grammar_spend(struct grammar_budget *b, size_t steps);
 
 enum {
@@ -63,7 +63,7 @@ struct grammar_tree {
     bool full;   /* a node did not fit */
     bool *empty; /* (n_nodes) set by grammar_look_at_rules: true if the node may be empty */
     uint32_t
-        *sizes; /* (n_nodes) set by it too: number of nodes, including those of inlined rules */
+        *sizes; /* (n_nodes) also set there: number of nodes, including those of inlined rules */
     uint32_t inline_most; /* largest number of nodes of a rule that is inlined in several places */
 };
 
@@ -131,8 +131,8 @@ void grammar_make_part(const struct grammar_tree *t, uint32_t node, struct autom
                        struct part_list *parts);
 
 /* Make a deterministic automaton of the same language: each byte and each call leads to one state,
- * with as few states as possible; state 0 is the start. False: it is too large, or the budget is
- * spent; then *out has nothing to free. */
+ * with as few states as possible; state 0 is the start. False if the automaton is too large, or the
+ * budget is spent; then *out has nothing to free. */
 bool automaton_determinize(const struct automaton *a, struct automaton *out);
 
 /* ---- deterministic automata ----------------------------------------------------------------- */
@@ -156,7 +156,7 @@ struct wide_state {
 
 /* Find groups of equivalent states: group[i] is the number of state i's group, first[g] the first
  * state of group g, and *n_groups their number. Groups are numbered in the order of their first
- * states. False: the budget is spent, or memory has run out. */
+ * states. False if the budget is spent, or memory has run out. */
 bool grammar_find_alike(const struct wide_state *states, uint32_t n, struct grammar_budget *budget,
                         uint16_t *group, uint16_t *first, uint32_t *n_groups);
 

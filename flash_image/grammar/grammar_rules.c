@@ -28,7 +28,7 @@ struct graph {
     uint32_t *order; /* (n_rules) rules in an order in which named rules come first, except in
                         cycles */
     uint32_t n_order;
-    bool *circles; /* (n_rules) true if it names itself, directly or through other rules */
+    bool *circles; /* (n_rules) true if a rule names itself, directly or through other rules */
 };
 
 struct look {

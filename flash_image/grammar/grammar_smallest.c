@@ -57,7 +57,7 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Also mark all states that marked states reach without a byte. */
+/* Also mark all states that marked states reach without reading a byte. */
 static void close_marks(struct work *w)
 {
     const struct automaton *a = w->from;

@@ -1,6 +1,6 @@
-/* Handles rules that end with rules. A rule's last item continues where the rule continues, so it
- * needs no call: a rule that calls itself only there is a loop, and all alternatives that end with
- * the same rule share one copy of it. */
+/* Handles rules that end with another rule. The last item of a rule continues where the rule does,
+ * so it needs no call: a rule that calls itself only at its end is a loop, and all alternatives
+ * that end with the same rule share one copy of that rule. */
 #include <stdlib.h>
 
 #include "flash_image/grammar/grammar_private.h"
@@ -39,7 +39,7 @@ static void add_use(struct tails *s, uint32_t from, uint32_t to, bool last, bool
     s->elsewhere[to] = s->elsewhere[to] || !ends;
 }
 
-/* last: nothing of the rule follows the node; ends: nothing of its alternative does. */
+/* last: the node ends its rule; ends: the node ends its alternative. */
 static void walk_node(struct tails *s, uint32_t rule, uint32_t node, bool last, bool ends)
 {
     const struct node *n = &s->t->nodes[node];
@@ -104,7 +104,7 @@ static void find(struct tails *s)
         t->rules[i].joins = t->rules[i].calls_itself;
     }
     for (uint32_t i = 0; i < s->n && !s->failed;
-         i++) { /* a call that is not at the end, so its cycle is not a loop */
+         i++) { /* a call that does not end its rule, so its cycle is not a loop */
         const struct use *u = &s->uses[i];
 
         if (s->circle[u->from] == s->circle[u->to] && !u->last) {

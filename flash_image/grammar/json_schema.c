@@ -52,7 +52,7 @@ static void put_rule(struct schema_maker *m, const struct schema_memo *memo, con
     text_put(&m->out, "\n");
 }
 
-/* True if the body is only the name of a shared rule, which then stands for it. */
+/* True if the body is only the name of a shared rule, which replaces the new rule. */
 static bool is_brief(const struct text *body)
 {
     return body->n < sizeof((struct schema_memo *)NULL)->brief &&

@@ -19,8 +19,8 @@ enum {
                                 expanded */
     SCHEMA_STEPS_MOST = 20000,
     SCHEMA_LOOKS_MOST =
-        300000, /* steps of about a microsecond; if each of n schemas names the next twice, 2^n are
-                   needed */
+        300000, /* steps of about a microsecond; n schemas that each name the next one twice need
+                   2^n of them */
     SCHEMA_NODES_A_LOOK = 50,  /* nodes that a search of the document visits in one step */
     SCHEMA_NAMES_A_LOOK = 200, /* texts that are compared */
     SCHEMA_RULES_MOST = 1200,
@@ -58,8 +58,8 @@ struct schema_maker {
     unsigned n_rules, n_extra, nest, steps; /* n_extra: rules that are parts of other rules */
     unsigned looks;                         /* of SCHEMA_LOOKS_MOST */
     unsigned string_steps;                  /* of STRING_STEPS_MOST */
-    unsigned n_nodes;                       /* number of values in root's document; 0: not counted
-                                               yet */
+    unsigned n_nodes;                       /* number of values in root's document; 0:
+                                               unknown */
     struct schema_memo *memos;              /* of this root */
     unsigned n_memos, memos_room;
     bool any;
@@ -83,7 +83,7 @@ __attribute__((format(printf, 2, 3))) void schema_fail(struct schema_maker *m, c
 /* Use up this many of SCHEMA_LOOKS_MOST. False: too few remain, and m has failed. A loop whose
  * length depends on a schema, without another limit, counts its rounds this way. */
 bool schema_spend(struct schema_maker *m, size_t looks);
-/* The number of members of all parts: the time to find that a keyword is absent. */
+/* The number of members of all parts, which is the time to find that a keyword is absent. */
 size_t schema_width(const struct conj *c);
 /* The number of values of a document, itself included. */
 unsigned schema_count_nodes(const cJSON *at);
@@ -97,8 +97,8 @@ void schema_note_each(struct schema_maker *m, const struct conj *c, const char *
 /* Report a keyword with a wrong value: as a note if notes are wanted, else as an error. */
 void schema_note_wrong(struct schema_maker *m, const cJSON *schema, const char *keyword,
                        const char *error_message);
-/* Add a note about unevaluatedProperties or unevaluatedItems, unless it is enforced: all other
- * schemas of the set must be inside its schema, or be referred to by it. */
+/* Add a note about unevaluatedProperties or unevaluatedItems, unless it is enforced. It is if all
+ * other schemas of the set are inside its schema, or that schema refers to them. */
 void schema_note_unevaluated(struct schema_maker *m, const struct conj *c, const char *keyword);
 /* True if a keyword restricts values by itself, and is not a choice among schemas. */
 bool schema_restricts(const char *keyword);
@@ -119,7 +119,7 @@ unsigned schema_types(struct schema_maker *m, const struct conj *c);
 bool schema_put_alternatives(struct schema_maker *m, struct text *t, const struct conj *c);
 /* Write the form of a set without its anyOf, oneOf and if. */
 bool schema_put_plain(struct schema_maker *m, struct text *t, const struct conj *c);
-/* True if no value that the grammar writes satisfies both. */
+/* True if no value that the grammar can write satisfies both sets. */
 bool schema_are_disjoint(struct schema_maker *m, const struct conj *a, const struct conj *b);
 
 bool schema_put_string(struct schema_maker *m, struct text *t, const struct conj *c);
@@ -152,7 +152,7 @@ struct decimal {
 bool decimal_of(double value, struct decimal *d);
 
 /* Write the numbers low .. high (low <= high), without a sign, with up to `most` digits after the
- * point. above, below: low or high itself is excluded. False: there are no such numbers. */
+ * point. above: low is excluded; below: high is excluded. False if there are no such numbers. */
 bool decimal_put(struct text *t, const struct decimal *low, bool above, const struct decimal *high,
                  bool below, unsigned most);
 
@@ -164,15 +164,15 @@ bool schema_put_object(struct schema_maker *m, struct text *t, const struct conj
  * allowed. */
 bool schema_member(struct schema_maker *m, const struct conj *c, const char *name,
                    struct conj *value);
-/* True if an object of the grammar may have the member; *always: it always has it. */
+/* True if the grammar may write the member; requires: if it writes it in every object. */
 bool schema_writes_member(const struct conj *c, const char *name);
 bool schema_requires_member(const struct conj *c, const char *name);
-/* The values that enum or const allows; NULL: any. *one: const's single value, not a list. */
+/* The values that enum or const allows; NULL: any. *one: a single value (const), not a list. */
 const cJSON *schema_values(const struct conj *c, bool *one);
 
 /* ---- schema_others.c ---- */
 
-/* The schema of members that neither properties nor patternProperties describe; NULL: any. */
+/* The schema of members that properties and patternProperties do not describe; NULL: any value. */
 const cJSON *schema_others(const cJSON *schema);
 /* propertyNames and the name. */
 bool schema_may_be_named(struct schema_maker *m, const struct conj *c, const char *name);
@@ -199,7 +199,7 @@ void schema_put_text(struct schema_maker *m, struct text *t, const char *s);
 
 /* ---- schema_ref.c ---- */
 
-/* The target of a $ref (or $dynamicRef) of the schema `from`; NULL: it is not in this document. */
+/* Find the target of a $ref (or $dynamicRef) of the schema `from` in the document, or NULL. */
 const cJSON *schema_resolve(const cJSON *root, const cJSON *from, const char *ref);
 /* The JSON Pointer of a value of the document. */
 void schema_put_path(const cJSON *root, const cJSON *at, struct text *out);

@@ -42,8 +42,8 @@ static unsigned prefix_length(const struct conj *c)
     return most;
 }
 
-/* Collect the schemas that item i has to satisfy; i equal to the number of first items: the later
- * items. False: no such item is allowed. */
+/* Collect the schemas that item i has to satisfy; the number of first items as i stands for all
+ * later items. False if no such item is allowed. */
 static bool item_of(struct schema_maker *m, const struct conj *c, unsigned i, bool rest,
                     struct conj *item)
 {

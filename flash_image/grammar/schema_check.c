@@ -101,7 +101,7 @@ bool schema_values_equal(const cJSON *a, const cJSON *b)
     return equal(a, b, 0);
 }
 
-/* An object's members are each looked up in the other object. */
+/* Each member of an object is looked up in the other object. */
 size_t schema_equal_steps(const cJSON *value, size_t n)
 {
     size_t width = (size_t)cJSON_GetArraySize(value);
@@ -117,7 +117,7 @@ static bool is_nearly_whole(double value)
     return fabs(value - round(value)) <= fabs(value) * 4 * DBL_EPSILON;
 }
 
-/* Multiply both by the power of 10 that makes `of` whole. */
+/* To compare exactly, multiply both by the power of 10 that makes `of` whole. */
 static bool is_multiple(double value, double of)
 {
     double scale = 1;

@@ -56,7 +56,7 @@ static bool has_choice(const struct conj *c)
     return next_choice(c, &none, &schema) != NULL;
 }
 
-/* The set without parts that consist only of a choice. */
+/* Return the set without the parts that consist only of a choice. */
 static struct conj without_choosers(const struct conj *c)
 {
     struct conj out = { .n = 0 };
@@ -85,7 +85,7 @@ static void put_leaf(struct choosing *a, const struct conj *c)
 
     if (some && t.s != NULL &&
         (a->t->s == NULL || strstr(a->t->s, t.s) != a->t->s ||
-         a->t->n != t.n)) { /* it differs from the only alternative so far */
+         a->t->n != t.n)) { /* t differs from the only alternative so far */
         text_put(a->t, a->some ? " | " : "");
         text_put(a->t, t.s);
         a->some = true;
@@ -95,7 +95,7 @@ static void put_leaf(struct choosing *a, const struct conj *c)
 
 static void choose(struct choosing *a, const struct conj *c, const struct chosen *d);
 
-/* Write c with more schemas (NULL: none) as one alternative. False: no value satisfies it. */
+/* Add one and other (NULL: none) to c in *out. False if no value satisfies the result. */
 static bool with_more(struct choosing *a, const struct conj *c, const cJSON *one,
                       const cJSON *other, struct conj *out)
 {
@@ -104,7 +104,7 @@ static bool with_more(struct choosing *a, const struct conj *c, const cJSON *one
            (other == NULL || schema_add(a->m, out, other));
 }
 
-/* oneOf requires exactly one schema to match: if two allow the same value, it is checked
+/* oneOf requires exactly one schema to match: if two allow the same value, the reply is checked
  * afterwards. */
 static void check_one_of(struct choosing *a, const struct conj *c, const cJSON *schema)
 {

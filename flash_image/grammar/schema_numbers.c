@@ -19,7 +19,7 @@ enum {
 
 struct bounds {
     double low, high;  /* -INFINITY, INFINITY: none */
-    bool above, below; /* low or high itself is excluded */
+    bool above, below; /* above: low is excluded; below: high is excluded */
 };
 
 static void raise_low(struct bounds *b, double value, bool out)
@@ -176,8 +176,8 @@ static void put_residues(struct schema_maker *m, struct text *t, unsigned of)
     put_digits(t, &r, 0, 1, digits - 1, "");
 }
 
-/* The number of last digits that decide whether a number is a multiple; 0: all digits do, or they
- * have too many values. */
+/* Return how many last digits decide whether a number is a multiple; 0 if all digits do, or if
+ * there are too many values. */
 static unsigned tail_digits(unsigned of)
 {
     unsigned power = 10;
@@ -311,8 +311,8 @@ static double within(double value)
     return value > WHOLE_MOST ? WHOLE_MOST : (value < -WHOLE_MOST ? -WHOLE_MOST : value);
 }
 
-/* Write the numbers without a sign, and those with one; 0 has none. False: there are no numbers.
- * *known: the bounds can be written in digits. */
+/* Write the numbers without a sign, then those with a sign; 0 has no sign. False if there are no
+ * numbers. *known: the bounds can be written in digits. */
 static bool put_bounded(struct text *t, struct bounds b, unsigned most, bool *known)
 {
     struct text minus = { 0 }, plus = { 0 };

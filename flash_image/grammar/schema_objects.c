@@ -152,7 +152,7 @@ bool schema_writes_member(const struct conj *c, const char *name)
     return is_required(c, name);
 }
 
-/* Write the members' values. A forbidden member is omitted; false: it is required. */
+/* Write the members' values. A forbidden member is omitted. False if it is required. */
 static bool make_values(struct schema_maker *m, struct members *all, const struct conj *c)
 {
     unsigned n = 0;
@@ -205,8 +205,8 @@ static void put_rest(struct schema_maker *m, struct text *t, const struct member
     }
 }
 
-/* The object's first member is one of those up to the first required member. After each there is a
- * rule for the rest; these rules end alike, so the compiler makes that end only once. */
+/* The object's first member is one of those up to the first required member. After each of these
+ * follows a rule for the rest; the rules have the same end, which the compiler makes only once. */
 static void put_first(struct schema_maker *m, struct text *t, const struct members *all,
                       const char *others, unsigned most)
 {
@@ -319,7 +319,7 @@ static void find_others(struct schema_maker *m, struct schema_others *o, const s
         taken[i] = all->list[i].name;
     }
     schema_put_others(m, o, c, taken, all->n);
-    if (o->some) { /* parentheses keep its alternatives apart from what is next to it */
+    if (o->some) { /* parentheses separate the group's alternatives from the items next to it */
         struct text group = { 0 };
 
         text_put(&group, "(");

@@ -42,7 +42,7 @@ bool schema_may_be_named(struct schema_maker *m, const struct conj *c, const cha
     return good;
 }
 
-/* True if any part names other members at all; otherwise an object has none. */
+/* True if any part has a keyword about other members; without it an object has no others. */
 static bool are_wanted(const struct conj *c)
 {
     bool wanted = false;

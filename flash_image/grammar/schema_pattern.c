@@ -109,7 +109,7 @@ static struct pattern *compile(const char *text)
     return p;
 }
 
-/* The end of the group that begins at `at`; NULL: it has none. */
+/* Return the end of the group that begins at `at`, or NULL if the group is not closed. */
 static const char *group_end(const char *at)
 {
     bool in_class = false;
@@ -131,7 +131,7 @@ static const char *group_end(const char *at)
     return NULL;
 }
 
-/* True if a bar is outside all groups: then the part before it is not the whole pattern. */
+/* True if a bar is outside all groups, so that the part before it is not the whole pattern. */
 static bool has_bar(const char *at)
 {
     for (; *at != '\0'; at++) {
@@ -151,7 +151,7 @@ static bool has_bar(const char *at)
     return false;
 }
 
-/* Read ^(?=A)(?!B)C as ^C, together with ^A, which must be found, and ^B, which must not. */
+/* Read ^(?=A)(?!B)C as three patterns: ^C and ^A must be found, and ^B must not be found. */
 struct pattern *pattern_new(const char *text)
 {
     struct pattern *all = NULL, *p;

@@ -33,7 +33,7 @@ struct product {
     struct product_state *states; /* (STATES_MOST) */
     uint16_t *next;               /* (STATES_MOST, n_cuts) */
     unsigned n;
-    uint32_t cuts[CUTS_MOST]; /* all characters from one cut to below the next behave alike */
+    uint32_t cuts[CUTS_MOST]; /* characters between one cut and the next all have the same effect */
     unsigned n_cuts;
     bool full;
     struct text *rules;
@@ -384,7 +384,7 @@ enum string_result string_put(struct text *t, struct text *rules, unsigned *n_ex
     if ((l->most == UINT_MAX || l->most < STATES_MOST) && l->least < STATES_MOST &&
         open_product(m, l)) {
         explore(m);
-        if (!m->full) { /* otherwise some states have no transitions yet */
+        if (!m->full) { /* if m is full, some states have no transitions yet */
             find_useful(m);
             result = m->states[0].useful ? STRING_PUT : STRING_NEVER;
         }

@@ -236,7 +236,7 @@ static bool has_part(const struct conj *c, const cJSON *schema)
 static bool add(struct schema_maker *m, struct conj *c, const cJSON *schema, unsigned depth);
 
 /* The number of schemas that have this name for dynamic references, whose target depends on the
- * path to them. If there is one, the reference is a plain one. */
+ * path to them. If there is only one such schema, the reference is a plain one. */
 static unsigned count_dynamic(const cJSON *at, const char *name, unsigned depth)
 {
     const char *own = cJSON_GetStringValue(schema_get(at, "$dynamicAnchor"));
@@ -265,7 +265,7 @@ static bool add_reference(struct schema_maker *m, struct conj *c, const cJSON *s
     const char *text = cJSON_GetStringValue(ref);
     const cJSON *to;
 
-    /* its target may have to be searched in the whole document */
+    /* the target of the reference may have to be searched in the whole document */
     if (!schema_spend(m, schema_nodes(m) / SCHEMA_NODES_A_LOOK)) {
         return true;
     }
@@ -448,7 +448,7 @@ static unsigned types_ruled_out(const cJSON * not )
     return types;
 }
 
-/* True if properties are described and no type is given: then an object is meant. */
+/* True if the set describes properties and gives no type: then it means an object. */
 static bool means_object(const struct conj *c)
 {
     for (unsigned i = 0; i < c->n; i++) {

@@ -258,7 +258,7 @@ static bool put_shape(struct schema_maker *m, struct text *t, const struct conj 
     return some;
 }
 
-/* False: a `not` excludes everything. */
+/* Note each `not` of the set. False if one excludes everything. */
 static bool note_not(struct schema_maker *m, const struct conj *c)
 {
     for (unsigned i = 0; i < c->n; i++) {
@@ -336,7 +336,7 @@ static bool values_are_disjoint(struct schema_maker *m, const struct conj *a, co
     return true;
 }
 
-/* The types of a set; if it has only listed values, their types. */
+/* Return the types of a set or, if it lists its values, the types of these values. */
 static unsigned types_of_set(struct schema_maker *m, const struct conj *c)
 {
     unsigned types = schema_types(m, c), all = 0;
@@ -357,8 +357,8 @@ static unsigned types_of_set(struct schema_maker *m, const struct conj *c)
     return types & all;
 }
 
-/* True if the member tells a from b: a requires it, and b never writes it, or always with other
- * values. */
+/* True if the member distinguishes a from b: a requires it, and b never writes it or always gives
+ * it other values. */
 static bool is_told_by(struct schema_maker *m, const struct conj *a, const struct conj *b,
                        const char *name)
 {
@@ -406,7 +406,7 @@ static bool is_told(struct schema_maker *m, const struct conj *a, const struct c
     return false;
 }
 
-/* Objects are told apart if some member tells a from b, and some member tells b from a. */
+/* Sets of objects are disjoint if some member distinguishes a from b, and some member b from a. */
 bool schema_are_disjoint(struct schema_maker *m, const struct conj *a, const struct conj *b)
 {
     unsigned types = types_of_set(m, a) & types_of_set(m, b);

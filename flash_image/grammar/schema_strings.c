@@ -169,9 +169,9 @@ static void put_any_text(struct schema_maker *m, struct text *t, const struct co
     text_format(t, "\"\\\"\" char{%u,%u} \"\\\"\"", least, most);
 }
 
-/* If a string is too large with its length, try it without the length, then without its patterns. The limits from
- * n_patterns on are formats, which generators add to patterns; if they contradict each other, the patterns
- * win. */
+/* If the rules of a string with its length are too large, try them without the length, then without its patterns.
+ * The limits from n_patterns on are formats, which generators add to patterns; if they contradict each other, the
+ * patterns win. */
 static bool put_limited(struct schema_maker *m, struct text *t, const struct conj *c,
                         struct string_limits *l, unsigned n_patterns)
 {

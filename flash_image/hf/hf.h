@@ -5,10 +5,10 @@
 
 #include "flash_image/source/source.h"
 
-/* Everything that *s points to: mapped files, and values from JSON. */
+/* Owns everything to which *s points: mapped files, and values from JSON. */
 struct hf_model;
 
-/* path is a folder, or ends with ".safetensors" or ".safetensors.index.json". */
+/* True if path is a folder, or ends with ".safetensors" or ".safetensors.index.json". */
 bool hf_is(const char *path);
 
 /* Read the model at s->path into *s, whose rest is zero. The path is a folder, or a file of weights in a folder with

@@ -13,8 +13,8 @@
 #include "flash_image/hf/hf_text_part.h"
 #include "flash_image/hf/hf_window.h"
 
-/* Fields of models with a computation that no family here has. Null, false, zero and empty are
- * allowed; so is 1 for a factor. */
+/* Fields that change the computation in a way that Ingot does not support. Null, false, zero and
+ * empty values are allowed; so is 1 for a factor. */
 static const struct foreign {
     const char *field;
     bool is_factor;
@@ -103,7 +103,7 @@ static enum err refuse_family(struct source *s, const char *name, const char *ty
     }
     if (type == NULL || (name != NULL && family_of_config(NULL, type) != NULL)) {
         return family_refuse(s, name, strlen(name),
-                             false); /* this also finds a classifier of a known family */
+                             false); /* this also refuses a classifier of a known family */
     }
     return family_refuse(s, type, strlen(type), false);
 }
@@ -141,7 +141,7 @@ static const struct family *find_family(struct hf_json *j, const struct hf_text_
     return f;
 }
 
-/* The value of hf_json_u32 for a field that may be omitted, because a default is known. */
+/* Return the argument `otherwise` of hf_json_u32: the default, or HF_NEEDED if there is none. */
 static uint32_t or_needed(uint32_t usual)
 {
     if (usual == 0) {

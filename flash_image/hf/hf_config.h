@@ -6,8 +6,8 @@
 
 struct hf_memory;
 
-/* How weights are quantized: ternary with a weight_scale that multiplies or divides, floats that
- * become ternary, or F8. */
+/* Quantization of the weights: none, ternary with a weight_scale that multiplies or divides, floats
+ * that become ternary, or F8. */
 enum hf_quantized { HF_NOT_QUANTIZED, HF_TERNARY_TIMES, HF_TERNARY_OVER, HF_ROUNDED, HF_F8 };
 
 enum { HF_SSM_PARTS = 5 };
@@ -29,11 +29,9 @@ struct hf_config {
     enum hf_quantized quantized;
     bool activation_scales; /* the files have scales of activations, which are ignored */
     struct hf_multipliers multipliers;
-    uint32_t tile_height,
-        tile_width; /* HF_F8: columns or rows that share a scale; 0: the whole matrix does */
-    bool
-        has_whole_scales; /* HF_F8: besides matrices in tiles, some have one scale, or one per row */
-    float *weight_scales; /* scales of ternary matrices by slots; 0: the matrix has none; NULL: no
+    uint32_t tile_height, tile_width; /* HF_F8: rows and columns that share a scale; 0: no tiles */
+    bool has_whole_scales; /* HF_F8: some matrices have tiles, others one scale, or one per row */
+    float *weight_scales;  /* scales of ternary matrices by slots; 0: the matrix has none; NULL: no
                            matrix has one */
 };
 

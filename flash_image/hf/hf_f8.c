@@ -14,7 +14,7 @@ static void refuse_config(struct hf_json *j, enum err e, const char *field, cons
     j->e = source_refuse(j->s, e, "the field \"%s\" of \"quantization_config\" %s", field, what);
 }
 
-/* Read a pair of sizes into the tiles of all matrices. False: it is another value. */
+/* Read a pair of sizes, for the tiles of all matrices. False if the value is not such a pair. */
 static bool read_tile(struct hf_config *c, const cJSON *size)
 {
     const cJSON *height = cJSON_GetArrayItem(size, 0), *width = cJSON_GetArrayItem(size, 1);
@@ -144,7 +144,7 @@ static bool ends_with(const char *name, const char *end)
     return n >= m && strcmp(name + n - m, end) == 0;
 }
 
-/* True if matrices of F8 are possible: an older ModelOpt does not mention them in config.json. */
+/* True if matrices may be in F8, which an older ModelOpt does not mention in config.json. */
 static bool may_have_f8(const struct hf_config *c)
 {
     return c->quantized == HF_F8 || c->quantized == HF_NOT_QUANTIZED;
@@ -194,8 +194,8 @@ bool hf_is_activation_scale(const struct hf_config *c, const struct safetensors_
 
 /* ---- scales -------------------------------------------------------------------------------------- */
 
-/* The tensor that keeps the tiles until all tensors are read: the slot, or the first of its
- * parts. */
+/* Find the tensor in which tiles are stored until all tensors are read: the slot, or its first
+ * part. */
 static struct source_tensor *keeper_of(struct source *s, struct hf_config *c,
                                        const struct hf_placed *t, enum ingot_role role)
 {

@@ -22,20 +22,20 @@ cJSON *hf_json_parse(struct source *s, const uint8_t *text, size_t bytes, enum e
 /* Find a field; NULL: it is absent or null. */
 const cJSON *hf_json_get(const cJSON *object, const char *key);
 
-/* Read a field: a whole number up to 2^32 - 2; below: a number, true or false, a text. */
+/* Read a field: a whole number up to 2^32 - 2, a float, true or false, or a text. */
 uint32_t hf_json_u32(struct hf_json *j, const char *key, uint32_t otherwise);
 float hf_json_float(struct hf_json *j, const char *key, float otherwise);
 bool hf_json_bool(struct hf_json *j, const char *key, bool otherwise);
 const char *hf_json_text(struct hf_json *j, const char *key);
 
-/* True if the field is this text. Below: true or false; `otherwise` if the field is neither. */
+/* True if the field is this text, or is true; `otherwise` if it is neither true nor false. */
 bool hf_json_is(const cJSON *object, const char *key, const char *text);
 bool hf_json_is_true(const cJSON *object, const char *key, bool otherwise);
 
 /* The text of a value; NULL: it is not a text. */
 const char *hf_json_string(const cJSON *value);
 
-/* The value if it is an array; NULL: it is not one, which counts as no elements. */
+/* Return the value if it is an array, else NULL, which counts as an empty array. */
 const cJSON *hf_json_list(const cJSON *value);
 
 /* True if n is a whole number from 0 to most. */

@@ -106,7 +106,7 @@ static void read_pattern(struct hf_json *j, const struct family *f, const char *
     }
 }
 
-/* True for a name of a recurrence; today Transformers has one name for both kinds. */
+/* True for a name of the family's recurrence; Transformers now has one name for both kinds. */
 static bool is_recurrent(const struct family *f, const char *type)
 {
     return f->mixer == INGOT_MIXER_MAMBA2 && strcmp(type, "linear_attention") == 0;
@@ -306,7 +306,7 @@ static void read_router(struct hf_json *j, const struct family *f)
         hf_latent_read_router(j);
     }
     if (p->experts.router == INGOT_ROUTER_SOFTMAX_CHOSEN) {
-        return; /* its weights always sum to 1 */
+        return; /* the chosen experts' weights always sum to 1 */
     }
     p->features &= ~(uint32_t)SOURCE_RENORMALIZE;
     if (hf_json_bool(j, "norm_topk_prob", usual)) {

@@ -6,15 +6,15 @@
 
 enum hf_tensor_kind {
     HF_TRANSPOSED = 1 << 0,  /* in GPT-2 */
-    HF_NORM = 1 << 1,        /* the image has 1 + w in families that store w */
+    HF_NORM = 1 << 1,        /* the image stores 1 + w for families whose files store w */
     HF_CONVOLUTION = 1 << 2, /* (channels, 1, taps) */
-    HF_MINUS_EXP = 1 << 3,   /* the file has log(-v) of the image's value v */
+    HF_MINUS_EXP = 1 << 3,   /* the file stores log(-v) if the image's value is v */
     HF_STACK = 1 << 4,       /* one tensor with the matrices of all experts */
     HF_EACH = 1 << 5,        /* of one expert */
     HF_ONE_ROW = 1 << 6,     /* a vector that is stored as a matrix of one row */
     HF_BLOCKS = 1 << 7,      /* all experts in MXFP4 */
     HF_BLOCK_SCALES = 1 << 8,
-    HF_OUTPUT_SCALE = 1 << 9, /* a number for the layer */
+    HF_OUTPUT_SCALE = 1 << 9, /* one number per layer */
     HF_LATENT = 1 << 10,      /* keys and values of all heads */
 };
 

@@ -22,13 +22,13 @@ struct hf_model {
     char *whole_path; /* path of the folder, allocated: its last part is the model's name */
 };
 
-/* Make error messages name the input again, instead of the current file. */
+/* Let error messages name the input again, instead of the current file. */
 void hf_work_on_input(struct hf_model *m);
 
 /* Set the current file to NAME in the folder; later error messages name it. */
 enum err hf_work_on(struct hf_model *m, const char *name);
 
-/* The same; true if the file exists. */
+/* Set the current file; true if that file exists. */
 bool hf_has_file(struct hf_model *m, const char *name);
 
 bool hf_is_folder(const char *path);

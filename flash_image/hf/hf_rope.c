@@ -141,7 +141,7 @@ static void scale_llama3(struct scaling *k)
     k->in.e = rope_factors_multiply_all(k->in.s, factors);
 }
 
-/* The number in a value; 0 if it is not one, which the bounds of a factor refuse. */
+/* Return the number in a value, or 0 for another value; the bounds of a factor exclude 0. */
 static float number_of(const cJSON *value)
 {
     if (!cJSON_IsNumber(value)) {
@@ -255,7 +255,7 @@ static void scale_dynamic(struct scaling *k)
     p->rope_base = (float)((double)p->rope_base * pow(alpha, dims / (dims - 2.0)));
 }
 
-/* Gemma 4's scaling: frequencies are those of whole heads, but only the first part of a head
+/* Gemma 4's scaling: frequencies are computed for the whole head, but only its first part
  * rotates. */
 static void scale_proportional(struct scaling *k)
 {

@@ -260,8 +260,8 @@ static enum err read_merges(struct source *s, struct hf_tokenizer *t, const cJSO
 
 /* ---- byte-level BPE -------------------------------------------------------------------------- */
 
-/* The type of the first step that is not NFC; NULL: there is none. The normalizer is a step, a
- * sequence, or missing (DeepSeek). */
+/* Return the type of the first step that is not NFC, or NULL. The normalizer is one step, a
+ * sequence of steps, or missing (DeepSeek). */
 static const char *other_step(const cJSON *normalizer, bool *nfc)
 {
     const cJSON *steps = hf_json_get(normalizer, "normalizers"), *step;
@@ -372,7 +372,7 @@ static bool is_byte_level(const cJSON *pre_tokenizer)
     return hf_json_is(pre_tokenizer, "type", "ByteLevel");
 }
 
-/* Old files, from when there was only one kind, do not name it. */
+/* Old files do not name the kind of tokenizer, because there was only one kind. */
 static enum err check_kind(struct source *s, const cJSON *type)
 {
     const char *name = hf_json_string(type);

@@ -55,8 +55,8 @@ uint32_t hf_tokenizer_find(const struct source *s, const char *text);
 /* All of them. */
 enum err hf_tokenizer_add_all(struct source *s, struct hf_tokenizer *t);
 
-/* The number of tokens: the vocabulary's (largest id `most`; -1: none) and the added ones; 0: none,
- * UINT32_MAX: more than allowed. */
+/* Return the number of tokens: those of the vocabulary (largest id `most`, or -1) and added tokens.
+ * Returns UINT32_MAX if there are more than allowed. */
 uint32_t hf_tokenizer_count(const struct hf_tokenizer *t, double most);
 
 /* "<0x0A>" */

@@ -4,7 +4,7 @@
 
 #include "runtime/text/plural.h"
 
-/* The usual window if config.json lacks the field; null means no window. */
+/* Return the window if config.json lacks the field; a null field means no window. */
 static uint32_t usual_window(const struct hf_json *j, const struct family *f, uint32_t usual)
 {
     static const struct {

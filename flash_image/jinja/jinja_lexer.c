@@ -115,8 +115,8 @@ static void skip_comment(struct lexer *l)
     after_block(l, sign);
 }
 
-/* The sign in a tag's closing marks, which have *bytes with it; 0 bytes: there are none
- * here. */
+/* Find the sign in a tag's closing marks; returns their length with the sign, or 0 if there are no
+ * marks here. */
 static size_t closing(const struct lexer *l, const char *marks, char *sign)
 {
     char first = peek(l, 0);
@@ -128,8 +128,8 @@ static size_t closing(const struct lexer *l, const char *marks, char *sign)
     return 0;
 }
 
-/* Match {% raw %} or {% endraw %}, whichever has the word; returns the tag's length, 0: it is
- * something else. */
+/* Match a tag {% raw %} or {% endraw %} with this word; returns its length, or 0 if the text is not
+ * this tag. */
 static size_t raw_tag(struct lexer *l, const char *word, char *open, char *close)
 {
     struct lexer at = *l;
@@ -259,7 +259,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Take a number; after a dot it is an index: a.0.1 has two. */
+/* Take a number. After a dot it is an index, and a second dot begins another index: a.0.1. */
 static void take_number(struct lexer *l, bool after_dot)
 {
     char text[MOST_NUMBER + 1];
@@ -412,7 +412,7 @@ static void take_opening(struct lexer *l, size_t start, bool line_began)
     }
 }
 
-/* Make line feeds of line ends of any kind, and remove one at the very end. */
+/* Replace line ends of any kind by line feeds, and remove a line feed at the very end. */
 static struct jinja_text normalize(struct jinja *j, struct jinja_text source)
 {
     char *out = jinja_alloc(j, source.bytes + 1);

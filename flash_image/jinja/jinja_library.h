@@ -4,7 +4,7 @@
 
 #include "flash_image/jinja/jinja_text.h"
 
-/* Apply a filter to a value; below: true if a test holds. Unknown names fail. */
+/* Apply a filter to a value, or return whether a test holds. Unknown names fail. */
 struct jinja_value jinja_filter(struct jinja *j, struct jinja_text name, struct jinja_value v,
                                 const struct jinja_args *args);
 bool jinja_test(struct jinja *j, struct jinja_text name, struct jinja_value v,

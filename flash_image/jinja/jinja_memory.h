@@ -45,7 +45,7 @@ void jinja_step(struct jinja *j);
 /* Count bytes that are searched, so that every template ends. */
 void jinja_look_through(struct jinja *j, size_t bytes);
 
-/* Enter a level of nesting; below: leave it. */
+/* Enter a level of nesting, or leave it. */
 void jinja_enter(struct jinja *j);
 void jinja_leave(struct jinja *j);
 

@@ -15,7 +15,7 @@ void jinja_write_words(struct jinja *j, struct jinja_buffer *b, const char *s);
 void jinja_write_char(struct jinja *j, struct jinja_buffer *b, char c);
 struct jinja_text jinja_written(const struct jinja_buffer *b);
 
-/* Write a value as Python's str() does; below: as its repr() does. */
+/* Write a value like Python's str() or, with the second function, like repr(). */
 void jinja_write_value(struct jinja *j, struct jinja_buffer *b, struct jinja_value v);
 void jinja_write_repr(struct jinja *j, struct jinja_buffer *b, struct jinja_value v);
 void jinja_write_float(struct jinja *j, struct jinja_buffer *b, double real);
@@ -26,7 +26,7 @@ struct jinja_text jinja_join(struct jinja *j, struct jinja_text a, struct jinja_
 /* Find `what` in t from byte `from` on; SIZE_MAX: it is not there. */
 size_t jinja_find(struct jinja_text t, struct jinja_text what, size_t from);
 
-/* The number of characters; below: the bytes of the character at `at`. A byte that is not UTF-8
+/* Count the characters of a text, or the bytes of its character at `at`. A byte that is not UTF-8
  * counts as a character. */
 size_t jinja_characters(struct jinja_text t);
 size_t jinja_character(struct jinja_text t, size_t at);

@@ -7,8 +7,8 @@
 enum jinja_node_kind {
     /* expressions */
     JINJA_CONST,     /* value */
-    JINJA_NAME,      /* text; a: the default of a parameter, or NULL */
-    JINJA_ITEMS,     /* list: entries of a list, or with `flag` of a tuple */
+    JINJA_NAME,      /* text is the name; a: a parameter's default, or NULL */
+    JINJA_ITEMS,     /* list: entries of a list or, if `flag` is set, a tuple */
     JINJA_PAIRS,     /* list of JINJA_PAIR: entries of a dict */
     JINJA_PAIR,      /* a: b */
     JINJA_BINARY,    /* a op b */
@@ -22,7 +22,7 @@ enum jinja_node_kind {
     JINJA_INDEX,     /* a[b] */
     JINJA_SLICE,     /* a:b:c, each may be NULL */
     JINJA_CALL,      /* a(list) */
-    JINJA_FILTER,    /* a | text(list); a NULL: the filter of a block */
+    JINJA_FILTER,    /* a | text(list); a is NULL for the filter of a block */
     JINJA_TEST,      /* a is text(list) */
     JINJA_KEYWORD,   /* of a call: text=a */
     JINJA_STAR,      /* of a call: *a */

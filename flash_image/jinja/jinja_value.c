@@ -9,7 +9,7 @@ struct jinja_text jinja_text(const char *s)
     return (struct jinja_text){ s, strlen(s) };
 }
 
-enum { ENTRY_BYTES = 8 }; /* bytes of text that count like an entry */
+enum { ENTRY_BYTES = 8 }; /* an entry counts like this many bytes of text */
 
 void jinja_walk_through(struct jinja *j, struct jinja_value v)
 {

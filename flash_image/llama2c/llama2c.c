@@ -17,7 +17,7 @@ struct reader {
     struct source *s;
     const uint8_t *data;
     size_t bytes;
-    uint64_t at;    /* may run past the end, which is checked once */
+    uint64_t at;    /* may exceed the file's size, which is checked once */
     uint32_t group; /* 0: floats */
 };
 

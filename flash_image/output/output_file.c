@@ -160,7 +160,7 @@ static bool keep_rights(int fd, const struct stat *old)
     return fchmod(fd, rights) == 0 || errno == EPERM || errno == ENOTSUP;
 }
 
-/* old: the existing file of that name; NULL: none. Its other hard links keep its
+/* old: the existing file of that name, or NULL. Other hard links to it keep its
  * contents. */
 static enum err open_aside(struct output_file *o, const struct stat *old,
                            const struct error_message *s)
@@ -196,7 +196,7 @@ enum err output_open(struct output_file *o, const struct output_wish *w, char *e
     if (e != ERR_OK) {
         return e;
     }
-    /* A file behind /dev/stdout belongs to the shell, which has it open. */
+    /* A file behind /dev/stdout is not replaced, because the shell has it open. */
     if (is_there && (!S_ISREG(st.st_mode) || is_among_devices(w->path))) {
         return open_in_place(o, w, &s);
     }

@@ -25,7 +25,7 @@ struct output_wish {
 struct output_file {
     int fd;     /* -1: none is open */
     int error;  /* errno of the first failed write; 0: none */
-    bool aside; /* false: the output is a pipe, a device, or a file that grows */
+    bool aside; /* false if the output is a pipe, a device, or a file that grows */
     off_t
         whole; /* bytes of a growing file that remain after a failed write; -1: it does not grow */
     FILE *stream;          /* NULL: output_stream() was not called */
@@ -43,13 +43,13 @@ enum err output_open(struct output_file *o, const struct output_wish *wish, char
 /* Check before the work begins that the output can be opened. Errors as above. */
 enum err output_check(const struct output_wish *wish, char *error_message, size_t bytes);
 
-/* Open it to append rows in place; a missing file is created. *is_new: the file was empty, or it is
- * not a regular file. Errors as above. */
+/* Open the file to append rows in place; create it if it is missing. *is_new: the file was empty,
+ * or is not a regular file. Errors as above. */
 enum err output_open_rows(struct output_file *o, const char *path, bool *is_new,
                           char *error_message, size_t bytes);
 
-/* Append bytes of data; to a growing file, all or none. False: o->error says why, and nothing more
- * is written. */
+/* Append bytes of data. A growing file gets all of them or none. On an error returns false, sets
+ * o->error and writes nothing more. */
 bool output_put(struct output_file *o, const void *data, size_t bytes);
 
 /* A stream that calls output_put; closing o closes it. NULL: out of memory. */
@@ -63,7 +63,7 @@ enum err output_keep(struct output_file *o, char *error_message, size_t bytes);
 /* Close and remove the temporary file; does nothing if nothing is open. */
 void output_drop(struct output_file *o);
 
-/* The same, with an error message about o->error. Returns ERR_IO. */
+/* Drop the file like output_drop, set the message from o->error, and return ERR_IO. */
 enum err output_fail(struct output_file *o, char *error_message, size_t bytes);
 
 /* Write a whole file: output_open, bytes of data, output_keep. */

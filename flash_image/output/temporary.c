@@ -26,7 +26,7 @@ struct entry {
 };
 
 static _Atomic(struct entry *) entries;
-static atomic_bool creating; /* a name is being made that is not in an entry yet */
+static atomic_bool creating; /* a file is being created that has no entry yet */
 static atomic_int signalled; /* meanwhile */
 
 /* ---- signals --------------------------------------------------------------------------------- */

@@ -23,7 +23,7 @@ struct job {
     struct source *source;
     struct mapping model;
     struct mapping tokenizer;
-    struct hf_model *hf;     /* NULL: the input has another format; the same for the next one */
+    struct hf_model *hf;     /* NULL, like the next one: the input has another format */
     struct gguf_files *gguf; /* the model's other parts */
 };
 
@@ -155,8 +155,8 @@ static const struct reader {
     bool by_name; /* `is` needs only the name; otherwise the file is mapped first */
     bool (*is)(const struct job *j);
     enum err (*read)(struct job *j, bool vocab_only);
-    const char *with_tokenizer; /* for an error: the format, which has its own tokenizer; NULL:
-                                   --tokenizer is used */
+    const char *with_tokenizer; /* the format's name for an error message, if it brings its
+                                   tokenizer; NULL: --tokenizer is used */
 } readers[] = {
     { true, is_hf, read_hf, "a Hugging Face folder" }, { true, is_json, refuse_json, NULL },
     { false, is_ingot, refuse_ingot, NULL },           { false, is_gguf, read_gguf, "a GGUF" },
@@ -379,7 +379,7 @@ bool pack_is_ingot(const char *path, enum err *e)
     }
     *e = ERR_OK;
     n = read(fd, magic, sizeof magic);
-    if (n < 0 && errno != EISDIR) { /* a folder is not a .ingot file: packing reports the error */
+    if (n < 0 && errno != EISDIR) { /* not an error here for a folder, which packing reports */
         *e = ERR_IO;
     }
     close(fd);

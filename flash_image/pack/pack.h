@@ -18,7 +18,7 @@ struct pack_options {
     const char *system;             /* default system prompt; NULL: the template's own */
     struct ingot_sampling sampling; /* sampling defaults that replace the input's */
     enum ingot_type type;           /* type of all matrices if type_given; norms are always F32 */
-    bool type_given;                /* false: as in the input, see pack_types.h */
+    bool type_given;                /* false: types as in the input, see pack_types.h */
     bool row_scales;                /* the user asked for i8r or i4r, which `type` replaces */
     bool mixed;                     /* matrices that matter most get more bits, ... */
     unsigned mixture;               /* ... as this mixture says (pack_types.c) */
@@ -60,7 +60,7 @@ enum err pack_temporary(const struct pack_options *o, char *path, size_t path_by
                         char *error_message, size_t error_message_bytes);
 
 /* Make only the tokenizer section (FORMAT.md) of a GGUF or a llama2.c model; the GGUF may have only
- * a vocabulary. *section has *bytes, for *vocab tokens; the caller frees it. */
+ * a vocabulary. *section gets *bytes bytes, for *vocab tokens; the caller frees it. */
 enum err pack_tokenizer(const struct pack_options *o, uint8_t **section, uint64_t *bytes,
                         uint32_t *vocab, char *error_message, size_t error_message_bytes);
 

@@ -26,7 +26,7 @@ static const enum ingot_type offered[] = {
 enum { N_OFFERED = sizeof offered / sizeof offered[0] };
 static_assert(N_OFFERED + 1 <= BUDGET_MOST_OFFERS, "and the file's own type");
 
-/* A matrix, and the type of each of its offers. */
+/* A matrix, and the types that it may get: one for each of its offers. */
 struct matrix {
     enum ingot_role role;
     unsigned layer;
@@ -39,7 +39,7 @@ struct choice {
     struct matrix *matrices;
     struct budget_item *items; /* of each matrix */
     size_t n;
-    const char *error_message; /* error message for a matrix that no type holds */
+    const char *error_message; /* set if no type can store some matrix */
 };
 
 static struct ingot_tensor entry_of(const struct source_tensor *t, const struct matrix *m,
@@ -58,7 +58,7 @@ static struct ingot_tensor entry_of(const struct source_tensor *t, const struct 
     };
 }
 
-/* Measure some groups of rows of a matrix. False: the type does not hold one of its weights. */
+/* Measure some groups of rows of a matrix. False if the type cannot represent a weight. */
 static bool measure_rows(struct choice *c, const struct source_tensor *t,
                          const struct ingot_tensor *entry, uint32_t groups)
 {
@@ -78,7 +78,7 @@ static bool measure_rows(struct choice *c, const struct source_tensor *t,
     return true;
 }
 
-/* The relative error of a matrix; experts are sampled. Below 0: the type does not hold it. */
+/* The relative error of a matrix (of some experts); below 0 if the type cannot represent it. */
 static double measure(struct choice *c, const struct matrix *m, enum ingot_type type)
 {
     const struct source_tensor *t = source_tensor(c->w->s, m->role, m->layer);
@@ -104,8 +104,8 @@ static double measure(struct choice *c, const struct matrix *m, enum ingot_type 
     return loss.counted > 0 ? loss.counted_errors / loss.counted : 0;
 }
 
-/* How much a model's divergence grows with a matrix's relative error, measured with noise in the matrices of real
- * models. The more layers, the smaller each layer's part. */
+/* Return how much a model's divergence grows with a matrix's relative error, measured with noise in matrices of
+ * real models. If there are more layers, each layer's share is smaller. */
 static double weight_of(const struct source_params *p, enum ingot_role role)
 {
     switch (role) {
@@ -207,7 +207,7 @@ static uint64_t lay(struct choice *c)
     return c->w->header->file_bytes;
 }
 
-/* A file is larger than its matrices; the padding to pages changes with the types. */
+/* A file is larger than the sum of its matrices, by padding that depends on the types. */
 static enum err choose(struct choice *c)
 {
     uint64_t size = c->w->options->size, more, bytes;

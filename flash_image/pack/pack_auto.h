@@ -5,7 +5,7 @@
 #include "flash_image/pack/pack_private.h"
 
 /* Set types (one for each of w->s->tensors; w->options->chosen points to them) and lay the tables again, for a file of
- * at most w->options->size bytes. w has been laid out once. Says on standard error which types were taken. Errors:
+ * at most w->options->size bytes. w was laid out once. The types are reported on standard error. Errors:
  * ERR_NO_SPACE (out of memory, or no types make the file small enough), ERR_BAD_MODEL; w->s->error_message says. */
 enum err pack_auto_choose(struct writer *w, uint8_t *types);
 

@@ -29,7 +29,7 @@ double budget_loss(const struct budget_item *items, size_t n)
     return loss;
 }
 
-/* The number of no item: no item's choice is fixed. */
+/* In place of an item's number: no item has a fixed choice. */
 enum { NOBODY = -1 };
 
 static void choose_smallest(struct budget_item *item)
@@ -122,7 +122,7 @@ static bool choose_others(struct budget_item *items, size_t n, long kept, uint64
         return false;
     }
     for (int i = 0; i < HALVINGS; i++) {
-        double middle = sqrt(low * high); /* exact everywhere, unlike exp and log */
+        double middle = sqrt(low * high); /* same bits everywhere, unlike exp and log */
 
         choose_all_by_price(items, n, kept, middle);
         if (budget_bytes(items, n) > bytes) {

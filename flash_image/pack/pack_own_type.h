@@ -4,8 +4,8 @@
 
 #include "flash_image/source/source.h"
 
-/* Find the type that holds the source's values. For a type of GGUF files it takes as many bytes (TYPE_PACKED). All experts
- * share a type. */
+/* Find the type that represents the source's values. For a type of GGUF files, that type needs as many bytes as the
+ * file (TYPE_PACKED). All experts share one type. */
 enum ingot_type pack_own_type(const struct source_tensor *t);
 
 /* The same for a matrix that heads multiply separately (image_type_suits_head). */

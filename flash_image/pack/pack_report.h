@@ -15,7 +15,7 @@ struct pack_report {
     uint64_t total_bytes;         /* of the output */
     struct timespec started;
     double shown;       /* seconds after the start */
-    int progress_width; /* width of its line on the terminal; 0: there is none */
+    int progress_width; /* width of the progress line on the terminal; 0: no line */
 };
 
 void pack_report_begin(struct pack_report *r, const struct pack_options *o, uint64_t total_bytes);
@@ -26,10 +26,10 @@ struct rows_loss *pack_report_loss(struct pack_report *r);
 /* Show that `done` bytes are written: a bar, four times per second after the first second. */
 void pack_report_progress(struct pack_report *r, uint64_t done);
 
-/* why: the reason for a type other than the requested one, or "". */
+/* why: why the tensor has a type other than the requested type; "" if it has the requested type. */
 void pack_report_tensor(struct pack_report *r, const struct source_tensor *t,
                         const struct ingot_tensor *entry, const char *why);
-/* written: all tensors are written, so losses can be reported. */
+/* written: true if all tensors were written, so that losses can be reported. */
 void pack_report_end(struct pack_report *r, bool written);
 
 #endif

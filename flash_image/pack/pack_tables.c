@@ -72,7 +72,7 @@ static void lay_tensor(struct layout *l, enum ingot_role role, unsigned layer)
     *end = entry->offset + entry->bytes;
 }
 
-/* Add those of the roles [first, last) that the model has. */
+/* Add the tensors of roles [first, last) that the model has. */
 static void lay_roles(struct layout *l, unsigned first, unsigned last, unsigned layer)
 {
     for (unsigned role = first; role < last; role++) {
@@ -82,7 +82,7 @@ static void lay_roles(struct layout *l, unsigned first, unsigned last, unsigned 
     }
 }
 
-/* Complete the segment. It has one phase, unless phases are cut afterwards. */
+/* Complete the segment. The segment has one phase, unless it is divided into phases afterwards. */
 static struct ingot_segment *end_segment(struct layout *l, enum ingot_segment_kind kind,
                                          unsigned layer)
 {

@@ -119,7 +119,7 @@ static bool is_own(const struct pack_options *o, const struct source *s, enum in
     return !o->type_given && o->chosen == NULL && !pack_type_is_named(o, s, role);
 }
 
-/* The type before columns are taken into account. */
+/* Return the type for a matrix, without regard to its columns. */
 static enum ingot_type wanted_type(const struct pack_options *o, struct source *s,
                                    enum ingot_role role, unsigned layer)
 {
@@ -251,7 +251,7 @@ static void tell_type(const struct pack_options *o, const struct source *s, enum
             image_type_name(to), advice);
 }
 
-/* Report each type that changes once. */
+/* Report that a type changes, but only once per type. */
 static void tell_own_type(const struct pack_options *o, struct source *s,
                           const struct source_tensor *t, enum ingot_type to, uint32_t told[])
 {

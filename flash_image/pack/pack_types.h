@@ -30,13 +30,13 @@ bool pack_type_is_named(const struct pack_options *o, const struct source *s, en
 
 enum { PACK_REMARK_BYTES = 64 };
 
-/* Write in a few words why a matrix does not have the type of --type, or of the file; "": it has
- * that type. */
+/* Write in a few words why a matrix does not have the type of --type, or of the file; "" if it
+ * does. */
 void pack_type_remark(const struct pack_options *o, struct source *s, enum ingot_role role,
                       unsigned layer, char *text, size_t bytes);
 
-/* Refuse a matrix whose values only change type if an option names the type, and none does:
- * ERR_UNSUPPORTED. */
+/* Refuse (ERR_UNSUPPORTED) a matrix whose values no type of .ingot files represents exactly, unless
+ * an option names a type. */
 enum err pack_check_types(const struct pack_options *o, struct source *s);
 
 /* Report on standard error which types change although the user did not ask for it. */

@@ -53,7 +53,7 @@ static bool is_zero(const uint8_t *data, size_t bytes)
     return bytes != 0 && data[0] == 0 && memcmp(data, data + 1, bytes - 1) == 0;
 }
 
-/* The length of the run at data, at most n, that is all zeros (zero) or has to be written. */
+/* Return the length, at most n, of the run of zeros (zero) or of other bytes (!zero) at data. */
 static size_t run_of(const uint8_t *data, size_t n, bool zero)
 {
     size_t at = 0;
@@ -198,7 +198,7 @@ static enum err write_tensor(struct writer *w, struct ingot_tensor *entry,
     return ERR_OK;
 }
 
-/* The tensor is `before` bytes after the last written one: write the zeros between, and the
+/* Write zeros up to the tensor's position, then the
  * tensor. */
 static enum err write_entry(struct writer *w, struct ingot_tensor *entry,
                             const struct source_tensor *t, uint64_t start)

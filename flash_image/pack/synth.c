@@ -162,8 +162,8 @@ static enum err set_params(struct source *s, const struct synth_shape *shape)
     return family_set_window(s, f, shape->window, f->global_every);
 }
 
-/* The role's part of the seed. Four roles were added to the list later; they must not change older
- * made-up models and the replies that tests expect from them. */
+/* Return the role's part of the seed. Four roles were added to the list later; this must not change
+ * older made-up models and the replies that tests expect from these. */
 static uint32_t role_seed(enum ingot_role role)
 {
     return (uint32_t)role - (role > INGOT_ATTN_Q_A_NORM ? 2 : 0) - (role > INGOT_ATTN_V_B ? 2 : 0);

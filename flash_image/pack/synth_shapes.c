@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Two layers of each kind. 16 experts instead of OLMoE's 64, so that 32 positions use as large a
- * part of them as 128 positions use of 64. */
+/* Two layers of each kind. There are 16 experts instead of OLMoE's 64, so that 32 positions use as
+ * large a part of the experts as 128 positions use of 64. */
 static const struct synth_layers qwen35 = {
     .mixer = INGOT_MIXER_DELTA,
     .n_recurrent = 2,

@@ -151,8 +151,8 @@ int dequantize_scale_q3k(const uint8_t *s, unsigned j)
     return (low | (s[8 + j % 4] >> 2 * (j / 4) & 3) << 4) - 32;
 }
 
-/* Two bits as in Q2_K. The third is in the mask of 32 bytes before them; if it is 0, the value is 4
- * less. */
+/* Two bits are stored as in Q2_K, the third in the mask of 32 bytes before them; if this bit is 0,
+ * the value is 4 less. */
 int dequantize_value_q3k(const uint8_t *block, unsigned c)
 {
     int q = block[32 + c / 128 * 32 + c % 32] >> c % 128 / 32 * 2 & 3;

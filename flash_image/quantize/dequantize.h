@@ -31,7 +31,7 @@ int dequantize_value_q3k(const uint8_t *block, unsigned c);
 /* The 16 values of IQ4_NL and IQ4_XS. */
 extern const int8_t dequantize_iq4[16];
 
-/* The two bits of element i of TQ2_0, whose quants are q. Below: the digit, 0 .. 2, of element i of
+/* The two bits of element i of TQ2_0, whose quants are q; or the digit, 0 .. 2, of element i of
  * TQ1_0. */
 int dequantize_two(const uint8_t *q, unsigned i);
 int dequantize_trit(const uint8_t *q, unsigned i);

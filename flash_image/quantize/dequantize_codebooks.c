@@ -32,7 +32,7 @@ static void put_eight(float *out, uint16_t point, unsigned signs, float step)
     }
 }
 
-/* The step of a part: its scale counts in halves of d, starting at a quarter of d. */
+/* Return the step of a part, which is at least d / 8 and grows by d / 4 per unit of scale. */
 static float step_of(float d, unsigned scale)
 {
     return d * (0.5f + (float)scale) * 0.25f;

@@ -9,7 +9,7 @@
 
 enum { BINS = 16384, STEPS = 8, UNITS = 200, LARGE_BYTES = 1 << 20 };
 
-/* The importance below the end of each bin, and the sum of values below it. */
+/* weight: the importance of all values below a bin's end; sum: their weighted sum. */
 struct histogram {
     double weight[BINS + 1], sum[BINS + 1];
 };

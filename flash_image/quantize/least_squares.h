@@ -49,8 +49,8 @@ static inline int32_t fit_nearest(float x, int32_t low, int32_t high)
     return z - magic;
 }
 
-/* The inverse of a step; 0, that is q = 0, if there is no step or fp16 scales cannot represent
- * it. */
+/* Return the inverse of a step, or 0 (so that q = 0) if the step is 0 or too small for fp16
+ * scales. */
 static inline float fit_inverse(float step)
 {
     if (fabsf(step) > 0x1p-60f) {
@@ -74,8 +74,8 @@ static const float fit_ones[256] = {
 #undef FIT_1
 };
 
-/* Sums over a part for a choice of q, from which least squares follow; the squared error of each
- * element has the weight h. */
+/* Sums over a part for a choice of q, for a least-squares fit; h is the weight of each element's
+ * squared error. */
 struct fit_sums {
     float q, qq, xq; /* sums of h q, h q^2, h x q */
 };

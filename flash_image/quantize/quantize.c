@@ -48,8 +48,8 @@ static void measure(struct candidate *c, const float *w, const float *h)
     }
 }
 
-/* Try divisors that put the largest element near an end of the range, each followed by a step of
- * least squares. *plain receives the best of these and itself. */
+/* Try divisors that put the largest element near an end of the range, each followed by a
+ * least-squares step. *plain becomes the best of these candidates if any is better. */
 static void search(struct candidate *plain, const float *w, const float *h, float extreme,
                    const float *divisors, size_t n, struct range r)
 {
@@ -135,9 +135,9 @@ static void plain_q4(struct candidate *c, const float *w, const float *h, float 
     measure(c, w, h);
 }
 
-/* Inverse scales, in equal parts, from the one that puts the largest element Q4_LEAST steps from 0
- * to the one that puts it Q4_MOST steps from 0. For each part: what is added to the sums of h q^2
- * and h x q because elements step to their next q there. */
+/* Inverse scales in equal parts: the first puts the largest element Q4_LEAST steps from 0, the last
+ * Q4_MOST steps. For each part: the changes of the sums of h q^2 and h x q because elements step to
+ * their next q there. */
 enum { Q4_LEAST = 4, Q4_MOST = 10, Q4_PARTS = 64 };
 
 struct sweep {

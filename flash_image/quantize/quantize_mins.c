@@ -57,7 +57,7 @@ static void solve_part(const struct part *p, const struct fit_sums *s, float *sc
 
     *scale = 0.0f;
     *min = (float)(-x / n);    /* the solution if every q is the same */
-    if (det > 1e-6 * n * qq) { /* below this, only rounding makes it more than 0 */
+    if (det > 1e-6 * n * qq) { /* a smaller det is only an effect of rounding */
         *scale = (float)((n * xq - q * x) / det);
         *min = (float)((q * xq - qq * x) / det);
     }
@@ -78,7 +78,7 @@ static void open_part(const struct mins_format *f, struct part *p, const float *
         p->least = fit_at_most(p->least, x[i]);
         p->most = fit_at_least(p->most, x[i]);
     }
-    p->least = fit_at_most(p->least, 0.0f); /* this is -min, and a min is not negative */
+    p->least = fit_at_most(p->least, 0.0f); /* p->least is -min, and a min is not negative */
 }
 
 /* Try ranges around the extremes: from some that cut off both ends to some that leave a margin,
@@ -283,7 +283,7 @@ static void store_scales(const struct block *b, uint8_t *s)
     }
 }
 
-/* high: the place of the fifth bits; NULL: there are none. */
+/* high: where the fifth bits are stored; NULL if the type has none. */
 static bool quantize_6_bits(const struct mins_format *f, const float *w, const float *h,
                             uint8_t *block, uint8_t *high, uint8_t *low)
 {

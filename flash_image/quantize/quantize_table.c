@@ -50,8 +50,8 @@ static void assign(struct candidate *c, const float *restrict w, const float *re
     c->step = fit_step(&s);
 }
 
-/* Replace *best if the scale `half` is better; returns the scale that fits the nibbles of
- * `half`. */
+/* Replace *best if the scale `half` is better; returns the best scale for the nibbles that `half`
+ * gives. */
 static float try_scale(struct candidate *best, uint16_t half, const float *w, const float *h,
                        size_t n, const struct table_codec *codec)
 {
@@ -109,7 +109,7 @@ static bool search(const float *w, const float *h, const struct table_codec *cod
     if (extreme / 90.0f > FIT_F16_MOST) {
         return false;
     }
-    assign(&best, w, h, n, codec); /* zeros, if no scale is better */
+    assign(&best, w, h, n, codec); /* the result is zeros if no scale is better */
     best.error = 0;
     for (size_t i = 0; i < 2 * sizeof targets / sizeof targets[0]; i++) {
         float d = extreme / targets[i / 2];

@@ -6,7 +6,7 @@
 
 #include "flash_image/source/source.h"
 
-/* The nibble of the nearest value for each half of a unit from TABLE_LEAST on; the middle between
+/* For each half of a unit from TABLE_LEAST on: the nibble of the nearest value. The middle between
  * two values is always at the start of a half. */
 enum { TABLE_LEAST = -320, TABLE_MOST = 319 };
 struct table_codec {

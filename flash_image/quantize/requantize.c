@@ -54,8 +54,8 @@ static void q2_0_128_to_q2_0(const uint8_t *in, uint8_t *out)
     }
 }
 
-/* n elements of `bits` bits, each meaning `step` times itself minus 1, after one scale, become
- * blocks of 32 with the same scale, whose nibbles count from -8. */
+/* Rewrite n elements of `bits` bits, after one scale, as blocks of 32 with the same scale. An
+ * element b means `step` * b - 1; nibbles count from -8. */
 static void few_to_q4_0(const uint8_t *in, unsigned n, unsigned bits, int step, uint8_t *out)
 {
     for (unsigned i = 0; i < n; i++) {

@@ -19,7 +19,7 @@ static const char *const too_large = "has weights too large for the 16-bit scale
                                      "pack it with --type f32";
 static const char *const beyond_f16 = "has weights too large for 16 bits; pack it with --type f32";
 
-/* How a type is packed; for a quantized type: its GGML blocks, and its group of eight rows of
+/* How a type is packed. A quantized type has GGML blocks, and groups of eight rows of
  * blocks. */
 struct packing {
     enum source_type source;               /* stores weights unchanged */
@@ -92,8 +92,8 @@ enum rows_way rows_way(enum source_type from, enum ingot_type to)
     return ROWS_QUANTIZED;
 }
 
-/* How the tensor becomes the type. A part of a row may not begin at a block, and a column has no
- * blocks; these are read as floats. */
+/* Find how the tensor becomes the type. A part of a row may begin inside a block, and a column has
+ * no blocks; both are read as floats. */
 static enum rows_way way_of(const struct source_tensor *t, enum ingot_type to)
 {
     if (t->stride != 0 || t->cols % source_type_block(source_ggml_type(t->type)) != 0) {
@@ -152,7 +152,7 @@ static void add_loss(struct rows_loss *loss, const float *w, const float *stored
     }
 }
 
-/* Pack F32 or F16, whose groups are single rows. */
+/* Pack a row as F32 or F16, whose groups are single rows. */
 static size_t pack_plain(const struct source_tensor *t, enum ingot_type type, uint32_t row,
                          const struct rows_buffers *b, const char **error_message)
 {
@@ -282,7 +282,7 @@ static const uint8_t *quantize_row_of(const struct source_tensor *t, const struc
     return space;
 }
 
-/* Make the blocks of a row, in the file or in `space`; NULL: *error_message says why. */
+/* Make the blocks of a row, in the file or in `space`; NULL on an error (*error_message). */
 static const uint8_t *pack_row(const struct source_tensor *t, enum ingot_type type, uint32_t row,
                                const struct rows_buffers *b, uint8_t *space,
                                const char **error_message)

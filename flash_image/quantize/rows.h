@@ -49,8 +49,8 @@ void rows_begin(const struct source_tensor *t, struct ingot_tensor *entry,
                 const struct rows_buffers *b);
 
 /* Pack rows from first_row on into b->group: one row for F32 and F16, else eight. Columns, and rows
- * after the last, are filled up with zeros. Returns the bytes, or 0 with *problem set: a weight is
- * not finite, or does not fit a scale of 16 bits. */
+ * after the last, are filled up with zeros. Returns the number of bytes. If a weight is not finite,
+ * or exceeds a scale of 16 bits, returns 0 and sets *error_message. */
 size_t rows_pack_group(const struct source_tensor *t, enum ingot_type type, uint32_t first_row,
                        const struct rows_buffers *b, const char **error_message);
 

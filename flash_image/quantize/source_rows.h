@@ -10,8 +10,8 @@ enum { SOURCE_BLOCK_BYTES = 256 }; /* more than any block has */
  * differently. */
 enum source_type source_ggml_type(enum source_type type);
 
-/* Block number i of row `row` in the layout of source_ggml_type(), in the file or in `space`. Rows
- * are whole blocks. */
+/* Return block number i of row `row` in the layout of source_ggml_type(); it is in the file or in
+ * `space`. Rows are whole blocks. */
 const uint8_t *source_block(const struct source_tensor *t, uint32_t row, uint32_t i,
                             uint8_t space[SOURCE_BLOCK_BYTES]);
 
@@ -21,7 +21,7 @@ static inline bool source_is_rounded(enum source_type type)
     return type == SOURCE_ROUNDED_F32 || type == SOURCE_ROUNDED_F16 || type == SOURCE_ROUNDED_BF16;
 }
 
-/* Read one element of F32, F16 or BF16. Below: read row `row` of t as floats to out
+/* Read one element of F32, F16 or BF16, or row `row` of t as floats to out
  * (t->cols). */
 float source_read_plain(const struct source_tensor *t, uint32_t row, uint32_t col);
 void source_read_row(const struct source_tensor *t, uint32_t row, float *out);

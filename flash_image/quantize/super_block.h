@@ -11,8 +11,8 @@ enum {
     SUPER_PART = 32
 }; /* elements, most parts, and most elements in a part */
 
-/* The fp16 scale that reaches `most` in `steps` steps; it is rounded up if the nearest one would
- * not reach the largest part. */
+/* Return the fp16 scale that reaches `most` in `steps` steps, rounded up if the nearest fp16 number
+ * would not reach `most`. */
 static inline uint16_t super_scale_for(float most, float steps)
 {
     uint16_t half = f16_from_f32(most / steps);

@@ -23,7 +23,7 @@ static enum err refuse(const char **error_message, const char *why)
 enum label { SEC1, PKCS8, SPKI, N_LABELS };
 static const char *const labels[N_LABELS] = { "EC PRIVATE KEY", "PRIVATE KEY", "PUBLIC KEY" };
 
-/* Find the text after the first `what`; NULL: `what` does not occur. */
+/* Return the text after the first `what`, or NULL if `what` does not occur. */
 static const char *find(const char *text, const char *end, const char *what)
 {
     size_t n = strlen(what);
@@ -112,7 +112,7 @@ static bool take(struct der *d, uint8_t tag, struct der *value)
     return true;
 }
 
-/* The same; false also if the element does not have this value. */
+/* Take the next element; false if it does not have this tag and this value. */
 static bool take_known(struct der *d, uint8_t tag, const void *value, size_t bytes)
 {
     struct der v;

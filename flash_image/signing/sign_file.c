@@ -203,7 +203,7 @@ static enum err write_copy(const struct parts *p, const struct signature_block *
     return output_keep(&o, error_message, error_message_bytes);
 }
 
-/* The bytes of fd from file_bytes on, before they are overwritten, if any. */
+/* The bytes of fd after file_bytes, kept before they are overwritten; there may be none. */
 struct tail {
     uint8_t *bytes;
     size_t n;

@@ -4,11 +4,11 @@
 
 #include "flash_image/signing/sign_key.h"
 
-/* Sign the file at `in`: `out` becomes a copy with this key's signature at its end; NULL: `in` itself is
- * signed, and an earlier signature replaced. The output is never incomplete: OUT.tmp is renamed; in
- * place, the block is written before the file's length changes. Errors: those of reading; ERR_NOT_FOUND,
- * ERR_IO, ERR_BAD_MODEL: it is neither a model nor an adapter; error_message is an error message with the
- * path. */
+/* Sign the file at `in`: `out` becomes a copy with this key's signature at its end; if `out` is NULL,
+ * `in` itself is signed, and an earlier signature is replaced. The output is never incomplete: OUT.tmp is
+ * renamed; in place, the block is written before the file's length changes. Errors: those of reading,
+ * ERR_NOT_FOUND, ERR_IO, ERR_BAD_MODEL (neither a model nor an adapter); error_message has an error
+ * message with the path. */
 enum err sign_file(const struct sign_key *k, const char *in, const char *out, char *error_message,
                    size_t error_message_bytes);
 
@@ -25,12 +25,12 @@ struct sign_checked {
 };
 
 /* Check the file against its signature, and the signature against a key (NULL: no key).
- * ERR_NOT_SIGNED: the file was altered, or signed by another key; with a key also if it has no
- * signature. Other errors as above. */
+ * ERR_NOT_SIGNED: the file was altered, or another key signed it, or `key` is given and the file
+ * has no signature. Other errors as above. */
 enum err sign_check(struct sign_checked *c, const struct signing *key, const char *path,
                     char *error_message, size_t error_message_bytes);
 
-/* Read what a file states about its signature, without computing anything. file_bytes: from the
+/* Read only the header of a file's signature, and check nothing. file_bytes is the number in the
  * file's header. */
 void sign_look(struct sign_checked *c, const uint8_t *data, size_t bytes, uint64_t file_bytes);
 

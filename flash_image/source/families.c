@@ -95,7 +95,7 @@ static uint32_t rope_of(const struct family *f, bool gguf)
     return INGOT_ROPE_HALVES;
 }
 
-/* The last of `every` layers does not rotate; 0: all rotate. */
+/* Let the last layer of each `every` layers not rotate. If `every` is 0, all rotate. */
 static void skip_rotations(struct source_params *p, uint32_t every)
 {
     for (uint32_t i = 0; every != 0 && i < min_u32(p->n_layers, INGOT_MAX_LAYERS); i++) {
@@ -127,7 +127,7 @@ void family_set_params(struct source *s, const struct family *f, bool gguf)
     skip_rotations(p, f->no_rope_every);
 }
 
-/* True if local layers differ by more than their window: then any window keeps them local. */
+/* True if local layers differ in more than the window, so they stay local with any window. */
 static bool local_differs(const struct family *f)
 {
     return f->rope_base_local != 0.0f || family_has(f, FAMILY_LOCAL_PLAIN) ||

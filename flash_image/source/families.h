@@ -57,7 +57,7 @@ struct family {
     float norm_eps;                   /* the same */
     uint32_t head_dim;                /* used if config.json does not say it; 0: dim / n_heads */
     float attn_scale;                 /* used if the file does not say it; 0: 1 / sqrt(head_dim) */
-    uint32_t no_rope_every;   /* the last of so many layers does not rotate; 0: all rotate */
+    uint32_t no_rope_every;           /* the last of this many layers does not rotate; 0: all do */
     enum ingot_mixer mixer;   /* mixer of layers without attention; 0: all layers have attention */
     enum ingot_router router; /* FAMILY_EXPERTS */
 };
@@ -71,13 +71,13 @@ const struct family *family_of_gguf(struct source_text architecture);
 const struct family *family_of_config(const char *architecture, const char *model_type);
 const struct family *family_find(enum ingot_family family);
 
-/* Refuse an architecture by name: "architecture 'mamba' is not supported; supported: ...". gguf:
- * the families of GGUF files are listed; else those that are read from folders. */
+/* Refuse an architecture by name: "architecture 'mamba' is not supported; supported: ...". The
+ * message lists the families of GGUF files (gguf), or else those that are read from folders. */
 enum err family_refuse(struct source *s, const char *architecture, size_t bytes, bool gguf);
 
 /* Fill s->params, whose sizes (dim to context) are set, with the family's values: number, features,
  * rope and its base, scale of the embedding, norm_eps, and usual values for the rest. Afterwards
- * the reader sets the file's own values. gguf: it is a GGUF file. */
+ * the reader sets the file's own values. gguf: the model is a GGUF file. */
 void family_set_params(struct source *s, const struct family *f, bool gguf);
 
 /* Set the window of a model after params.rope_base is final. 0, or a window longer than the

@@ -51,7 +51,7 @@ enum file_place {
 enum file_kind file_kind_of(const uint8_t *data, size_t bytes);
 
 /* Returns false and writes "is WHAT, not WANTED; CURE" to error_message if the file is of a known
- * kind that is wrong here. True: right, or of unknown kind. */
+ * kind that is wrong here, else true, also for an unknown kind. */
 bool file_kind_suits(enum file_place place, const uint8_t *data, size_t bytes, char *error_message,
                      size_t error_message_bytes);
 

@@ -64,8 +64,8 @@ static void remember(const struct mapping *map, const char *path, const struct s
     atomic_store(&m->data, map->data);
 }
 
-/* Get the current state of the file. False: the name is gone or now another file's. A replaced file
- * keeps its bytes for programs that have mapped it. */
+/* Get the current state of the file. False if the name is gone, or names another file now: a
+ * replaced file keeps its bytes for programs that have mapped it. */
 static bool look_again(const struct mapped *m, struct stat *st)
 {
     return stat(m->path, st) == 0 && st->st_dev == m->device && st->st_ino == m->inode;

@@ -33,7 +33,7 @@ void map_release(const uint8_t **from, const uint8_t *to, bool last);
  * and half new. */
 enum err mapping_check(char *error_message, size_t error_message_bytes);
 
-/* The same at the end of the program. It also reports files that had changed before they were
+/* Do the same at the end of the program, and also report files that had changed before they were
  * unmapped. */
 enum err mapping_check_all(char *error_message, size_t error_message_bytes);
 
@@ -44,8 +44,8 @@ void mapping_renew(const uint8_t *data);
 /* True if this file is mapped. */
 bool mapping_has(dev_t device, ino_t inode);
 
-/* The path of the file mapped at `at`, or NULL. *shorter: the file has lost bytes. A signal handler
- * may call it. */
+/* Return the path of the file mapped at `at`, or NULL; set *shorter if the file has lost bytes. A
+ * signal handler may call this function. */
 const char *mapping_at(const void *at, bool *shorter);
 
 #endif

@@ -39,13 +39,13 @@ bool pre_tokenizer_find(struct source_text name, enum ingot_pre *pre, uint32_t *
  * reason. NULL after the last. */
 const char *pre_tokenizer_refused(size_t i, const char **why);
 
-/* Look up a line of steps. removes: its split keeps only the matches. False: unknown. */
+/* Look up a line of steps. removes: the split keeps only its matches. False: unknown. */
 bool pre_tokenizer_find_steps(const char *line, bool removes, enum ingot_pre *pre);
 
 /* The name that most files use for a kind. pre < INGOT_N_PRES. */
 const char *pre_tokenizer_name(enum ingot_pre pre);
 
-/* All those names for an error message: "gpt-2, llama-bpe, ...". */
+/* The names of all kinds for an error message: "gpt-2, llama-bpe, ...". */
 const char *pre_tokenizer_names(void);
 
 #endif

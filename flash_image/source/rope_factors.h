@@ -10,8 +10,8 @@
 enum err rope_factors_take(struct source *s);
 
 /* Multiply the factors that rope_factors_take made by `by` (rope_dims / 2) or by one number: in one set, or in all sets
- * that scaling applies to. It never applies to local layers with their own base, or with rope_local_plain. Errors, also
- * of the next: ERR_BAD_MODEL, a factor exceeds FORMAT.md's bounds. */
+ * that scaling applies to. Scaling never applies to local layers with their own base, or with rope_local_plain. Errors,
+ * also of the next functions: ERR_BAD_MODEL if a factor exceeds FORMAT.md's bounds. */
 enum err rope_factors_multiply(struct source *s, enum source_rope_set set, const float *by);
 enum err rope_factors_multiply_all(struct source *s, const float *by);
 enum err rope_factors_scale_all(struct source *s, float by);
@@ -27,7 +27,7 @@ struct rope_yarn {
 };
 enum err rope_factors_yarn_all(struct source *s, const struct rope_yarn *y);
 
-/* The factor of cosines and sines with YaRN, if the model does not give one. */
+/* Return the factor of cosines and sines with YaRN, for models that do not give it. */
 double rope_yarn_magnitude(double factor);
 
 #endif

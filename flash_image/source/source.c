@@ -187,8 +187,8 @@ const char *source_type_name(enum source_type type)
     return types[type].name;
 }
 
-/* Check facts that are too large for the image's fields, or that a reader of the image would report
- * under another field. */
+/* Refuse numbers that are too large for the image's fields, or whose errors a reader of the image
+ * would report under the name of another field. */
 static enum err check_mixers(struct source *s)
 {
     const struct source_params *p = &s->params;
@@ -236,7 +236,7 @@ enum err source_check_params(struct source *s)
     if (e == ERR_OK) {
         return ERR_OK;
     }
-    /* The reader says "header: dim is ..."; here the header is that of the model. */
+    /* The reader says "header: dim is ..."; here the header is the model's. */
     return source_refuse(s, ERR_UNSUPPORTED, "the model's %s", img.error_message);
 }
 
@@ -271,7 +271,7 @@ static enum err check_tensor(struct source *s, enum ingot_role role, unsigned la
     return ERR_OK;
 }
 
-/* The feature of layers that have the role's tensor, if other layers lack it; 0: none. */
+/* Return the feature of models that have the role's tensor, or 0 if no feature decides. */
 static uint32_t feature_of(enum ingot_role role)
 {
     switch (role) {

@@ -29,9 +29,9 @@ enum source_type {
 #define TYPE_READ(NAME, ...) SOURCE_##NAME,
 #include "flash_image/format/types.def"
     SOURCE_Q2_0_128, /* as in a fork: 128 elements per scale */
-    /* Values in the order of safetensors (quantize/source_rows.h): MXFP4 with separate scales: a
-     * byte holds the elements 2k and 2k + 1. Ternary values: a byte holds values of four rows,
-     * each a quarter of all rows after the one before. */
+    /* Values in the order of safetensors (quantize/source_rows.h). MXFP4 has separate scales, and a
+     * byte holds elements 2k and 2k + 1. A byte of ternary values belongs to four rows, which are a
+     * quarter of all rows apart. */
     SOURCE_MXFP4_PAIRS,
     SOURCE_TERNARY,
     /* Floats that a model rounds to three values while it runs: source_tensor.rounding. */
@@ -259,19 +259,19 @@ __attribute__((format(printf, 2, 3))) void source_note(struct source *s, const c
 void source_sample(struct source *s, enum ingot_sampling_field field, const char *name,
                    double value);
 
-/* Replace the fields of *to that `over` gives. */
+/* Copy the fields that `over` gives to *to. */
 void source_put_sampling(struct ingot_sampling *to, const struct ingot_sampling *over);
 
 /* Set the values that follow from other parameters in most families: rope_dims, attn_scale, and
  * factors that are 1. */
 void source_default_params(struct source_params *p);
 
-/* Set such values of all layers: attention and a dense feed-forward. source_check_params refuses an
- * n_layers that is too large. */
+/* Let all layers have attention and a dense feed-forward, with the usual sizes. source_check_params
+ * refuses an n_layers that is too large. */
 void source_default_layers(struct source_params *p);
 
-/* True if the model has a separate tensor in a role; gives its shape; layer as below. An optional
- * tensor counts if the file has it or a feature requires it. */
+/* Return whether the model has a separate tensor in a role, or that tensor's shape; layer as below.
+ * An optional tensor counts if the file has it or a feature requires it. */
 bool source_has_role(const struct source *s, enum ingot_role role, unsigned layer);
 void source_role_shape(const struct source *s, enum ingot_role role, unsigned layer, uint32_t *rows,
                        uint32_t *cols);
@@ -298,8 +298,8 @@ void source_latent_params(struct source_params *p, uint32_t rope_dims);
 enum err source_split_latent(const struct source_params *p, const struct source_tensor *t,
                              struct source_tensor *k, struct source_tensor *v);
 
-/* The role of part i of a tensor that holds several, of which `first` is the first: q, k and v,
- * their biases, or gate and up. */
+/* Return the role of part i of a tensor with several roles (q, k and v, their biases, or gate and
+ * up); the first role is `first`. */
 enum ingot_role source_part_role(enum ingot_role first, unsigned i);
 
 /* Iterates over every slot of a model in the order of roles, including those without a tensor: for
@@ -311,12 +311,12 @@ struct source_slot {
 static const struct source_slot source_first_slot = { INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER };
 void source_next_slot(const struct source_params *p, struct source_slot *slot);
 
-/* The index of a row's first element; below, the address of that element or its block. Row t->rows
- * is the end, unless t is transposed. */
+/* Return the index of a row's first element, or the address of that element or its block. Row
+ * t->rows is the end, unless t is transposed. */
 uint64_t source_row_element(const struct source_tensor *t, uint32_t row);
 const uint8_t *source_row_data(const struct source_tensor *t, uint32_t row);
 
-/* Elements in a block. Below: bytes of n elements (whole blocks; SOURCE_GROUPED: only the int8). */
+/* Elements in a block, or bytes of n elements (whole blocks; SOURCE_GROUPED: only int8). */
 uint32_t source_type_block(enum source_type type);
 uint64_t source_type_bytes(enum source_type type, uint64_t elements);
 const char *source_type_name(enum source_type type);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The way in which a layer rotates; the ways are numbered in the order in which they are needed. */
+/* Numbers of the ways in which layers rotate, in the order in which layers need them. */
 enum { FIRST_ROPE = 0, SECOND_ROPE = 1 };
 
 static bool has(const struct source_params *p, enum source_feature feature)
@@ -15,7 +15,7 @@ static bool attends(const struct source_params *p, uint32_t layer)
     return p->layers[layer].mixer == INGOT_MIXER_ATTENTION;
 }
 
-/* True if some layer rotates among the local layers, or among the others. */
+/* True if at least one of the local layers rotates, or at least one of the other layers. */
 static bool has_rotation(const struct source_params *p, bool local)
 {
     for (uint32_t i = 0; i < min_u32(p->n_layers, INGOT_MAX_LAYERS); i++) {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Name i, from 0 on, of a token that ends a turn or a text in some family; NULL after the last. */
+/* Return name i (from 0) of a token that ends a turn or a text; NULL after the last. */
 const char *special_end_name(size_t i);
 
 /* True if a token is written like a marker of turns or texts: "<|NAME|>", also with full-width

@@ -14,7 +14,7 @@ static uint64_t round_up4(uint64_t n)
     return (n + 3) & ~(uint64_t)3;
 }
 
-/* The kind of a vocabulary; 0, from readers that know only SentencePiece, means that. */
+/* Return the kind of a vocabulary. Readers that know only SentencePiece leave it 0. */
 static enum ingot_tokenizer_kind kind_of(const struct source_vocab *v)
 {
     if (v->kind == 0) {
@@ -165,7 +165,7 @@ enum err tokenizer_section_measure(struct source *s, struct tokenizer_size *size
 
 /* ---- building -------------------------------------------------------------------------------- */
 
-/* The byte for which token id stands, from its printed text `printed`; -1: none. */
+/* Return the byte that token id stands for, by its printed text `printed`, or -1. */
 static int byte_of_token(const struct tokenizer_build *b, uint32_t id, const struct source_token *t,
                          const uint8_t *printed, uint32_t bytes)
 {
