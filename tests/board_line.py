@@ -1,4 +1,4 @@
-"""Boards in QEMU whose serial line is a socket: for programs that talk to them as `ingot send`, `ingot serve` and the clients do."""
+"""Boards in QEMU whose serial line is a socket, for programs that talk to boards: `ingot send`, `ingot serve`, the clients."""
 
 import atexit
 import os
@@ -12,7 +12,8 @@ class Board:
     """A board that runs until it is killed; `line` is the name that a program uses for its line."""
 
     def __init__(self, machine, folder, name, card, words="mode=json", cores=1, writes=False, pace=0):
-        """folder: a socket's path has at most 107 bytes. writes: its card can be written. pace: bytes per second that the card delivers."""
+        """folder must be short, because a socket's path has at most 107 bytes. writes: its card can be written. pace: bytes per second that
+        the card delivers."""
         drive = f"if=none,id=card,format=raw,file.locking=off,file={card}"
         drive += "" if writes else ",readonly=on"
         drive += f",throttling.bps-total={pace}" if pace else ""
@@ -31,7 +32,7 @@ class Board:
             time.sleep(0.02)
 
     def kill(self):
-        """Like a power cut: immediately."""
+        """End the board immediately, like a power cut."""
         self.process.kill()
         self.process.wait()
         if os.path.exists(self.path):

@@ -28,7 +28,7 @@ def row(board):
 
 @functools.cache
 def makes(board, variable):
-    """A variable of board.mk, unchanged; None: it has none."""
+    """The value of a variable of board.mk, as written; None if board.mk does not set it."""
     with open(os.path.join(ROOT, "board", board, "board.mk"), encoding="utf-8") as f:
         found = re.search(rf"^{variable} *[:?]?= *(.*)$", f.read(), re.M)
     return found[1] if found else None
@@ -36,7 +36,7 @@ def makes(board, variable):
 
 @functools.cache
 def module(board, file):
-    """A Python file in the board's folder; None: it has none."""
+    """Load a Python file of the board's folder; None if the folder does not have it."""
     path = os.path.join(ROOT, "board", board, file)
     if not os.path.exists(path):
         return None
@@ -54,7 +54,7 @@ def expected(board, name, default=None):
 
 
 def with_expected(name):
-    """{board: value} of the boards that have it."""
+    """{board: value} for the boards that have the value."""
     return {board: expected(board, name) for board in names() if expected(board, name) is not None}
 
 
@@ -68,10 +68,10 @@ def emulators():
 
 
 def has_slot(board):
-    """Whether QEMU's machine has a card's slot of its own."""
+    """True if the board's machine in QEMU has its own slot for a card."""
     return "if=sd" in (makes(board, "QEMU_CARD") or "")
 
 
 def slot_drive(board, image):
-    """QEMU's arguments for a card in that slot; image: its file, optionally with more of QEMU's options."""
+    """QEMU's arguments for a card in that slot. image: the card's file, perhaps with more of QEMU's options."""
     return makes(board, "QEMU_CARD").replace("$(1)", image).split()

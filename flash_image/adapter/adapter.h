@@ -35,7 +35,7 @@ struct adapter_result {
 };
 
 /* Make an adapter's file. Equal inputs give equal bytes. On an error the output does not change and
- * `problem` holds one error message. Errors: ERR_IO, ERR_NOT_FOUND, ERR_BAD_MODEL, ERR_UNSUPPORTED,
+ * error_message holds one message. Errors: ERR_IO, ERR_NOT_FOUND, ERR_BAD_MODEL, ERR_UNSUPPORTED,
  * ERR_NO_SPACE. */
 enum err adapter_make(const struct adapter_options *o, struct adapter_result *result,
                       char *error_message, size_t error_message_bytes);

@@ -3,10 +3,11 @@
 
 usage: bounds.py
 
-A turn of an agent has a prompt of 4,000 tokens, 100 of them new, and a reply of 100. A token of the reply takes the time of its bytes or the
-time of the cores' work, whichever is longer; so does the whole prompt. Work is the static cycles of the kernels
-(docs/experiments/where-it-stands.md), with every load in the first cache: a board is slower. Only the bytes of attention count. The bound is
-the board's maximum: its bus at the published rate, each core at its most int8 multiply-adds. Left is the time divided by that of the bound."""
+An agent's turn has a prompt of 4,000 tokens, of which 100 are new, and a reply of 100 tokens. A token of the reply takes the time to read its
+bytes or the time of the cores' work, whichever is longer. The same holds for the whole prompt. The cores' work is counted in the kernels'
+static cycles (docs/experiments/where-it-stands.md), in which every load hits the first cache, so a real board is slower. For attention only
+the bytes are counted. The bound is the board's maximum: its bus at the published rate, each core at its highest rate of int8 multiply-adds.
+"Left" is the time divided by the bound's time."""
 
 import os
 import sys
@@ -19,7 +20,7 @@ LAYERS, DIM, HIDDEN, KV, VOCAB = 16, 2048, 8192, 512, 128256
 PROMPT, NEW, REPLY = 4000, 100, 100
 BLOCK = 8 * 32  # weights of a block, for which the tables have cycles
 
-# Bytes a weight; a core's cycles for a block and a token, first for single tokens, then for many.
+# Bytes per weight; a core's cycles per block and token, first for single tokens, then for many.
 # where-it-stands.md: "bytes of weights per cycle" and "Static cycles per block and token".
 # The times of the X60's vector instructions are not published: each instruction
 # counted at VLEN 256 is taken as two cycles, because most work on two registers.
@@ -33,13 +34,13 @@ FOR_THREE = 2.16  # the cores' time for a pass over three tokens, in passes over
 
 
 class Board:
-    """cores: (name, how many, GHz, cycles). bus: GB/s of the memory's pins, published; gives: the part of it that programs can read."""
+    """cores: (name, how many, GHz, cycles). bus: the published GB/s of the memory's pins; gives: the share of this rate that programs reach."""
 
     def __init__(self, name, cores, bus, gives):
         self.name, self.cores, self.bus, self.gives = name, cores, bus, gives
 
     def rate(self, kind, many, cores=None):
-        """Blocks a second that all cores compute, or some cores."""
+        """Blocks per second that the given cores compute (default: all)."""
         return sum(n * ghz * 1e9 / cycles[kind][many] for _, n, ghz, cycles in cores or self.cores)
 
     def equal_parts(self, kind, many):
@@ -61,7 +62,7 @@ BOARDS = [Board("Pi 5", [("A76", 4, 2.4, A76)], 17.068, GIVEN),
 
 
 def weights():
-    """(of one layer, of the head)."""
+    """Weights of one layer, and of the head."""
     return 2 * DIM * DIM + 2 * DIM * KV + 3 * DIM * HIDDEN, VOCAB * DIM
 
 

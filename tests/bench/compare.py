@@ -8,7 +8,7 @@ llama.cpp is the package $COMPARE_WITH (default: the newest xllamacpp that pip f
 GGUF; Ingot packs it without changing its types. Both serve HTTP and answer the same requests alternately, $COMPARE_RUNS=7 of each; the
 client measures the time. The package is built for AVX2; if this CPU has more, Ingot is measured with all of it and with only AVX2.
 
-If network, package or model is missing, it says so and exits with 0. On a busy computer it exits with 1, unless ANYWAY=1.
+If the network, the package or a model is missing, it says so and exits with 0. On a busy computer it exits with 1, unless ANYWAY=1.
 README=yes writes the ratios into README.md, unless the computer was busy."""
 
 import array
@@ -46,7 +46,7 @@ SECONDS = 300
 
 
 class Skipped(Exception):
-    """The reason why nothing can be compared."""
+    """Says why nothing can be compared."""
 
 
 # ---- this computer -----------------------------------------------------------------------------
@@ -64,7 +64,8 @@ def own_ticks():
 
 
 class Others:
-    """The share of this computer that other programs take, from this object's creation on. No server runs at its creation or when it is asked."""
+    """Measures the share of this computer that other programs take after this object is created. No server may run then, or when the share is
+    asked for."""
 
     def __init__(self):
         self.first, self.own = ticks(), own_ticks()
@@ -235,12 +236,12 @@ def new_prompt(n):
 
 
 def prefill(server, prompt):
-    """Tokens a second of a prompt, with its first new token."""
+    """Tokens per second of a prompt, including its first new token."""
     return len(prompt) / server.complete(prompt, 1)[1]
 
 
 def decode(server, prompts):
-    """Tokens a second, from two requests of the same length, one with NEW more tokens than the other."""
+    """New tokens per second, from two requests with prompts of the same length, of which one asks for NEW more tokens."""
     _, first = server.complete(prompts[0], 1)
     n, seconds = server.complete(prompts[1], 1 + NEW)
     return (n - 1) / (seconds - first) if n > NEW // 4 and seconds > first else math.nan
@@ -291,7 +292,7 @@ def logits_at(model, ids):
 
 
 def peer_logits_at(server, ids, vocabulary):
-    """The same from llama.cpp, whose server returns the probabilities of the requested number of tokens."""
+    """The same from llama.cpp's server, which returns probabilities of all tokens on request."""
     rows = []
     for n in POSITIONS:
         reply, _ = server.ask("/completion", prompt=ids[:n], n_predict=1, n_probs=vocabulary, temperature=0)
@@ -318,7 +319,7 @@ def text_ids(model):
 
 
 def divergences(gguf, servers):
-    """The error of each server's weights as it computes with them, from the same weights in F32."""
+    """How far each server's probabilities are from those of the same weights computed in F32."""
     ids = text_ids(packed(gguf))
     exact = logits_at(packed(gguf, "f32"), ids)
     mine = divergence(exact, logits_at(packed(gguf), ids))
@@ -332,7 +333,7 @@ def three(value):
 
 
 def row_of(model, threads, figure, values, less_is_better=False):
-    """A row of medians; a ratio is the median of the rounds' ratios, and above 1 if Ingot is better."""
+    """A row of medians and ratios; a ratio is the median of the rounds' ratios, and is above 1 if Ingot is better."""
     medians = [statistics.median(v for v in column if not math.isnan(v)) for column in zip(*values)]
     ratios = []
     for i in range(1, len(medians)):
@@ -376,8 +377,8 @@ SHOWN = ("decode", "prefill of 64", "prefill of 512")
 
 
 def section(day, cpu, cores, version, peer, names, rows):
-    """README's section: the ratios of SHOWN figures for each model, number of threads and way to run Ingot, whoever is ahead. rows as compare() gives
-    them; names[0] is Ingot or llama.cpp as makers() has them."""
+    """README's section: the ratios of SHOWN figures for each model, each number of threads and each way to run Ingot, whether Ingot is ahead or not.
+    rows as compare() gives them; names[0] is Ingot or llama.cpp as makers() has them."""
     lines = [HEADING, "", f"How many times as fast as llama.cpp ({peer}) Ingot {version} serves the same files, measured by turns on {day} on {cpu}, {cores} cores.",
              "Below 1 llama.cpp is ahead. [docs/experiments/beside-llama-cpp.md](docs/experiments/beside-llama-cpp.md) says how it is measured; `make compare` repeats it.", "",
              "| model | threads | program | " + " | ".join(SHOWN) + " |", "|---|---|---|" + "---|" * len(SHOWN)]

@@ -31,7 +31,7 @@ def four(power):
 
 
 def six(power):
-    """All (a, b, c, d, s) with the least s. The sums of pairs below s meet each other."""
+    """All (a, b, c, d, s) with the least s, found in a table of the sums of all pairs of exponents below s."""
     pairs = {}
     for s, top in enumerate(power):
         found = {tuple(sorted((a, b, *pairs[1 ^ top ^ power[a] ^ power[b]])))
@@ -43,7 +43,7 @@ def six(power):
 
 
 def delays(exponents):
-    """How many words after an eliminated word each term is added."""
+    """The distances, in words, from an eliminated word to the words to which the terms are added."""
     s = exponents[-1]
     return sorted(s - e for e in (0, *exponents[:-1]))
 

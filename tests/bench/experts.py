@@ -4,10 +4,10 @@ it never read: the program's own figure, compared with other rules for the same 
 
 usage: experts.py [MODEL.ingot] [--exchanges N]
 
-The requests are the real ones: build/tests/bench/routes is the Linux program, which also writes
-down what every router chose. All rules see the same requests and begin with an empty cache. `average` is
-the rule of runtime/stream/stream_experts.c, computed here once more: it must come close to the program's own figure (which frees
-slots in another order in a prompt's chunk). `best` knows the future: no rule that reads only requested experts can be better."""
+The requests are the real ones: build/tests/bench/routes is the Linux program with a record of every router's choice. All rules
+see the same requests and begin with an empty cache. `average` is the rule of runtime/stream/stream_experts.c, computed here once
+more: it must come close to the program's own figure (which frees slots in another order in a prompt's chunk). `best` knows the
+future: no rule that reads only requested experts can be better."""
 
 import os
 import random
@@ -37,7 +37,7 @@ class Layer:
         self.use, self.last, self.rng = {}, {}, random.Random(1)
 
     def ask(self, n_tokens, counts, rule, after):
-        """Experts of counts {expert: tokens} that were in the cache, ascending."""
+        """Use the experts of counts {expert: tokens}; returns those that were in the cache, in ascending order."""
         for e in set(self.use) | set(counts):
             share = counts.get(e, 0) * USE_ONE // n_tokens
             step = (share - self.use.get(e, 0)) * min(n_tokens, USE_TOKENS)
@@ -104,7 +104,7 @@ def read_routes(path):
 
 
 def slots_of(model, limit):
-    """(slots, experts) of a layer by the plan; None: there is no plan, or one of another kind."""
+    """(slots, experts) of a layer by the plan; None if there is no plan, or the plan caches no experts."""
     said = subprocess.run([ROUTES, "plan", model, "--mem", str(limit), "--mem-bw", "1G"],
                           capture_output=True, text=True, timeout=SECONDS).stdout
     found = re.search(r"(\d+) of (\d+) experts a layer", said)
@@ -122,7 +122,7 @@ def limit_for(model, n_slots):
 
 
 def converse(model, limit, exchanges):
-    """The program's count of experts that it read over all conversations in one run, and the routes."""
+    """Run all conversations once; returns the program's own count of experts that it read, and the routes."""
     path = os.path.join(WORK, "experts.routes")
     typed, left = "", exchanges
     for _, talk in held_out.conversations():

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-"""The gain from knowing experts before their router names them: time per token divided by max(missing bytes /
-rate, computing), in nine rows, if experts were predicted correctly some layers ahead. Nothing is timed
-here: it uses the routers' real choices, and the times of tests/unit/stream/experts_schedule_test.c.
+"""Computes how much faster tokens would be if experts were known some layers before their router chooses
+them: nine rows of time per token divided by max(missing bytes / rate, computing). Nothing is timed here: it
+uses the routers' real choices, and the times of tests/unit/stream/experts_schedule_test.c.
 
 usage: experts_foresight.py
 
 build/tests/bench/routes writes down what every router of the trained mixture chooses in four conversations. Predicted
-experts are read after the experts that are missing now. No prediction is wrong, so no real guess does better."""
+experts are read after the experts that are missing now. All predictions are right, so no real prediction can do
+better."""
 
 import os
 import subprocess

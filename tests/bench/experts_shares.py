@@ -34,7 +34,8 @@ def kept(passes, n_slots):
 
 
 def shares_of(curves, least, most, total):
-    """Slots of each layer: the slots that add most hits are given first. A curve need not be concave, so a step may be several slots."""
+    """Give each layer its slots; the slots that add most hits come first. A curve may not be concave, so one step may give several
+    slots."""
     slots = dict.fromkeys(curves, least)
     while sum(slots.values()) < total:
         room = total - sum(slots.values())

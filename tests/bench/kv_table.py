@@ -41,7 +41,7 @@ def run(*command):
 
 
 def word(types):
-    """The name for kv=: kivi exists only in tiers, here after a tile of f16."""
+    """The value for kv=. kivi exists only in tiers; here it follows a tile of f16."""
     return "tiers:64,0,kivi" if types == "kivi" else types
 
 
@@ -115,8 +115,8 @@ def counted(types, times):
 
 
 def instructions(types):
-    """Instructions for a query and a position's key and value: heads of 64, four queries
-    at once. valgrind supports this CPU's features up to AVX2. None without valgrind."""
+    """Instructions for one query and one position's key and value, with heads of 64 and four
+    queries at once. valgrind supports this CPU's features up to AVX2. None without valgrind."""
     if shutil.which("valgrind") is None:
         return None
     return (counted(types, 3) - counted(types, 1)) / (2 * KV_TILE * KV_QUERIES)

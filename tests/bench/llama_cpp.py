@@ -18,7 +18,7 @@ MUL_MAT_OP = "MUL_MAT"
 
 
 class Blob(C.Structure):
-    """A struct of parameters, passed by value. It is larger than each of llama.cpp's, and fields are set by offset."""
+    """Any of llama.cpp's structs of parameters, passed by value: it is larger than each of these, and fields are set by offset."""
     _fields_ = [("bytes", C.c_uint8 * 512)]
 
     def put(self, offset, kind, value):
@@ -81,7 +81,7 @@ class LlamaCpp:
             raise RuntimeError(f"llama.cpp does not quantize {source} to {name}")
 
     def weigh(self, floats, quantized, out, importance):
-        """Make the file `quantized` again, with every matrix quantized from `floats` by the importance of its columns."""
+        """Rewrite the file `quantized` with every matrix quantized again from `floats`, by the importance of its columns."""
         exact = {t[0]: t for t in read_gguf(floats).tensors}
         g = read_gguf(quantized)
         for t in g.tensors:

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Would a memory be found better by a key of hidden states? The 20 facts and their questions of models/recall_facts.txt, with SmolLM2-135M: 
+"""Tests whether a key of hidden states finds a memory better. The 20 facts and their questions of models/recall_facts.txt, with SmolLM2-135M: 
 a key is the mean of a question's last hidden states, computed in a separate pass from position 0, minus the mean over questions
-in general. Keys are compared with Ingot's way, which looks for words, and with both combined. Thresholds are chosen on the first ten facts; the
+in general. Keys are compared with Ingot's search for words, and with both methods combined. Thresholds are chosen on the first ten facts; the
 figures of the second ten are in docs/FABRIC.md.
 
     tests/bench/memory_keys.py [model.ingot]"""

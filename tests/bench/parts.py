@@ -87,7 +87,7 @@ def count_functions(machine, plugin, words, card, seconds):
 
 
 def split(total, passes, n_tokens):
-    """{part: [instructions of matrices, other instructions]} a token."""
+    """{part: [instructions of matrices, other instructions]} per token."""
     found = {}
     for (number, part, function), n in total.items():
         if number in passes:

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The cost of the matrices in a pass over 2 to 8 tokens, in passes over one token: a pass over several tokens checks guesses.
+"""The cost of the matrices in a pass over 2 to 8 tokens, which checks guesses, as a multiple of a pass over one token.
 
 usage: passes.py [TYPE ...]   numbers of enum ingot_type"""
 

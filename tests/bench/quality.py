@@ -48,7 +48,7 @@ TYPES = {
     "fig4 --head q8_0": (["--type", "fig4", "--head", "q8_0"], None, False), "fig4": (["--type", "fig4"], None, False),
     "q3_k_m": (["--type", "q3_k_m"], "q3_k_m", False), "q2_k": (["--type", "q2_k"], "q2_k", False),
 }
-# --type auto, limited to the bytes of each of these
+# --type auto is measured at the size of each of these
 AUTO = ("q5_k_m", "q4_k_m", "q3_k_m", "iq4_nl --head q8_0", "q2_k", "iq4_nl")
 KV = {"f16": ("f16", "f16"), "q8": ("q8_0", "q8_0"), "rot_q8": None, "rot_q8,rot_q4": ("q8_0", "q4_0"), "rot_q4": ("q4_0", "q4_0"), "uniform_4b": None, "ruv": None}
 
@@ -157,7 +157,7 @@ def quantized(subject, kind, pure, weighed):
 
 
 def of_theirs(subject, path):
-    """A GGUF with unchanged types, computed by Ingot: so only the quantizers are compared."""
+    """Let Ingot compute a GGUF with unchanged types, so that only the quantizers are compared."""
     out = os.path.join(subject.folder, "row.ingot")
     run(HOST, "pack", path, "-o", out, "-q")
     return {"bytes": os.path.getsize(path), **subject.figures(subject.ours(out))}
@@ -204,7 +204,7 @@ def read_kept(name):
 
 
 def is_kept(kept, word, subject):
-    """Whether the row was measured on as many positions."""
+    """True if the row was measured on the same number of positions."""
     return word in kept and kept[word]["n"] == len(subject.windows) * (WINDOW - SKIPPED - 1)
 
 
@@ -235,7 +235,7 @@ FORMS = (lambda f: f"{f['bytes'] / 1e6:.1f}" if f["bytes"] else "-", lambda f: f
 
 
 def cell(texts):
-    """Ingot's figure / llama.cpp's; the same after calibration. Rows have what was measured."""
+    """Ingot's figure / llama.cpp's; then both after calibration. Figures that were not measured are left out."""
     pairs = [texts[who] for who in WHO[:2] if who in texts], [texts[who] for who in WHO[2:] if who in texts]
     return "; ".join(" / ".join(pair) for pair in pairs if pair)
 
@@ -265,7 +265,7 @@ def table(kept, part, title, before):
 
 
 def page_with(text, measured):
-    """The page with the figures of measured: {model: what read_kept() gives}."""
+    """The page with the figures of `measured`, {model: result of read_kept()}."""
     for name, kept in measured.items():
         for part, title in (("as it is", "weights"), ("types", "`--type`"), ("kv", "`--kv`")):
             begin = text.index(f"<!-- {name}: {part} -->\n") + len(f"<!-- {name}: {part} -->\n")

@@ -25,8 +25,8 @@ TRACED = [(Machine("virt-arm64", "virt-arm64 max", ["-cpu", "max,sve256=on"]), "
            "riscv64", ("sifive-p670",))]
 FEATURES = {"aarch64": "--mattr=+all", "riscv64": "--mattr=+m,+a,+f,+d,+c,+v,+zvfh,+zvknha,+zicbop"}
 ASSEMBLY = re.compile(r"_(?:neon|sve|rvv)(?:_\w+)?$") # none of these cores lacks V
-# Cores whose SVE has 128 bits, and the products among which kernels/arm64 chooses there. SVE's work is traced at
-# 256 bits. cortex-a710 and cortex-x2 are scheduled as neoverse-n2, cortex-x4 as neoverse-v2.
+# Cores whose SVE has 128 bits, and the products from which kernels/arm64 chooses on such cores. SVE's work is
+# traced at 256 bits. cortex-a710 and cortex-x2 are scheduled as neoverse-n2, cortex-x4 as neoverse-v2.
 SVE_128 = ("cortex-a510", "neoverse-n2", "neoverse-v2")
 CHOSEN = re.compile(r"^gem[vm]_f32_q(?:4|8|4k|6k)x8_\w+_(?:dotprod|i8mm)$")
 SHARED = "panel_f16_neon" # counts for the kernel that called it, as one does that a kernel goes on to

@@ -2,7 +2,8 @@
 """The cost of reading a card, in every way that an SD controller can transfer data: the driver's
 instructions for a MiB, the share of time in which the controller works for us, and its rate as a
 share of virtio-blk's for the same file, both behind the highest throttle at which this share is 90 %.
-It fails if a controller is idle for more than 1 % of a read, or reaches 90 % of virtio-blk behind no throttle.
+It fails if a controller is idle for more than 1 % of a read, or if there is no throttle behind which it
+reaches 90 % of virtio-blk's rate.
 
 NVMe and USB drives read a larger file, behind throttles of 80 and 400 MB/s and without one, all by
 io_uring. Behind a throttle they must reach 90 % of virtio-blk's rate; without one, NVMe 70 % and USB 60
@@ -27,18 +28,20 @@ FREE = "QEMU's guest time, no throttle, 1 core; QEMU's card model, no board's sp
 RATE = "QEMU's guest time, both behind throttling.bps-read, 1 core; a ratio, no board's speed"
 FILE_BYTES = 8 << 20
 LEAST_BUSY, LEAST_SHARE = 0.99, 0.90
-# Throttles as shares of the card's rate without one, measured just before: the first with which both keep up is used.
+# Throttles, as shares of the rate that the card had just before without a throttle. The first one with which both
+# keep up is used.
 FRACTIONS = [float(f) for f in os.environ.get("STORAGE_FRACTIONS", "0.9,0.8,0.6,0.4").split(",")]
 # Microseconds for a MiB at the highest rate of each kind of card.
 CARDS = [("25 MB/s", 1e6 * 2**20 / 25e6), ("104 MB/s", 1e6 * 2**20 / 104e6)]
 Pass = namedtuple("Pass", "seconds busy")
-# The least shares of virtio-blk's rate, behind a throttle and without one.
+# The last two: the least share of virtio-blk's rate behind a throttle, and without one.
 DRIVES = [("NVMe", nvme_arguments, 0.90, 0.70), ("USB", usb_arguments, 0.90, 0.60)]
 THROTTLES = [80, 400]  # MB/s
 # QEMU lets the bytes of a tenth of a second pass at once, which hardly matters in a long read.
 SECONDS = 2
 # With each command QEMU allocates the memory through which a USB drive's data pass. If the C library maps this memory
-# anew, each of its pages faults and is cleared. Whether it does depends on a machine's heap, so it is forbidden on both.
+# anew, each of its pages faults and is cleared. Whether that happens depends on a machine's heap, so it is forbidden for
+# both machines.
 HEAP = {"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=4194304:glibc.malloc.trim_threshold=67108864"}
 RUNS = int(os.environ.get("STORAGE_RUNS", "3"))
 DRIVE_FREE = "this computer's time, QEMU's devices, no throttle, page cache, 1 core; no board's speed"
@@ -180,7 +183,7 @@ def main():
             both, fraction, bound, (mine, other) = against_virtio(machine, card, capabilities)
             counted = run(machine, sd + ICOUNT)["SD"].seconds
             instructions = counted * 1e9 / (FILE_BYTES / 2**20)
-            # At 10^9 instructions a second, which every board here exceeds.
+            # This assumes 10^9 instructions per second, which every board here exceeds.
             kept = [100 * micros / (micros + instructions / 1000) for _, micros in CARDS]
             costs.append([machine.board, name, f"{100 * free.busy:.2f} %", text(instructions)] +
                          [f"{k:.2f} %" for k in kept])

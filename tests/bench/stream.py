@@ -5,18 +5,18 @@ rate, computing alone), and the planner's prediction divided by the measurement.
 usage: stream.py [virt-arm64|virt-arm64-nvme|virt-arm64-usb|BOARD|host ...] [--rates 5,20,80] [--ratios 0.3,1,3]
                  [--cores N]
 
-A row is a rate of the card and a ratio of computing to transfer; the model, its kernels and the
-layers that stream are chosen so that they make the ratio. Runs that stream and runs with everything in memory alternate, and a run is compared with
-its neighbours, because QEMU's time depends on this computer and whatever else runs on it: it is only compared with itself. A row is the median of
-STREAM_RUNS=3. Streamed bytes are checked, unlike those of "alone": "with the checksum" adds the checksum's time to computing, at the rate that the
-machine measured at its start; an emulated core takes several times as long for it as a real one. So computing with the checksum is also measured, if
-QEMU has the drive: the same run without a throttle. "Over transfer or no throttle" is the ratio to the larger of that and bytes / rate, and fails
-above 1.10: it includes what the drive delivers late, but not what the emulated core computes slowly.
+A row has a rate of the card and a ratio of computing to transfer. The model, its kernels and the number of streamed layers are chosen to give this
+ratio. Runs that stream and runs with everything in memory alternate, and a run is compared with its neighbours, because QEMU's time depends on this
+computer and on its other programs. A row is the median of STREAM_RUNS=3. Streamed bytes are checked, unlike those of "alone": "with the checksum"
+adds the checksum's time to computing, at the rate that the machine measured at its start. An emulated core takes several times as long for the
+checksum as a real core. So computing with the checksum is also measured, if QEMU has the drive: the same run without a throttle. "Over transfer or
+no throttle" is the ratio to the larger of that and bytes / rate, and fails above 1.10: it includes what the drive delivers late, but not what the
+emulated core computes slowly.
 
-On a board with its card on SPI a core moves every byte, and on rpi4 with `pio`: with two cores one may do only that, as the plan decides. There,
-computing alone uses only the other core. Their cards are slow by themselves: a rate above the card's own is replaced by the measured one.
-The other machines use the same number of cores with and without streaming:
-one on the host, two on virt-arm64, which share the checksum, or --cores."""
+On a board with its card on SPI, and on rpi4 with `pio`, a core moves every byte; of two cores one may do only that, if the plan says so. There,
+computing alone uses only the other core. The cards of these boards are slow by themselves: a requested rate above the card's own rate is
+replaced by the measured rate. The other machines use the same number of cores with and without streaming: one on the host, two on
+virt-arm64, which share the checksum, or --cores."""
 
 import os
 import re
@@ -109,7 +109,7 @@ class Model:
         return self.n_layers if "streamed" not in out else int(found.group(1)) if found else -1
 
     def limit(self, streamed):
-        """The mem= with which this many layers stream and the head does not; None: there is none."""
+        """The mem= with which this many layers stream and the head does not; None if no value does that."""
         if streamed not in self.limits:
             low, high = 0, os.path.getsize(self.path) + 4 * self.layer
             while high - low > 4096:
@@ -154,7 +154,7 @@ def drives_of(path, board, rate):
 
 
 def has_throttle(board):
-    """True if QEMU slows the card down, because it is not slow by itself."""
+    """True if QEMU has to slow the card down, because the card is not slow by itself."""
     return BOARDS[board][0] is not None and board not in SLOW
 
 
@@ -169,7 +169,7 @@ def tokens_for(seconds):
 
 
 def choose(models, board, rate, ratio):
-    """(model, streamed layers) that make the ratio: the first close one, else the nearest; None: nothing comes near."""
+    """(model, streamed layers) with this ratio: the first that is close enough, else the nearest; None if none is near."""
     best = None
     for model in models:
         fitting = model.alone / ratio * rate / model.layer
@@ -186,7 +186,7 @@ def choose(models, board, rate, ratio):
 
 
 def measure(board, rate, ratio, models, own):
-    """One row. own: the rate that the card has without a throttle, bytes a second; 0: any."""
+    """One row. own: the card's rate without a throttle, in bytes per second; 0: no limit."""
     chosen = choose(models, board, min(rate * 1e6, own or 1e12), ratio)
     if chosen is None:
         return [board, str(rate), "none makes it", "", f"{ratio}", "", "", "", "", "", ""]

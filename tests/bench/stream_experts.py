@@ -4,11 +4,11 @@ three sizes of the cache: nine rows, on the host.
 
 usage: stream_experts.py [MODEL.ingot [TOKENS]]
 
-Of a mixture (default: two layers of OLMoE-1B-7B's shape with 16 experts, of which a token takes 8) a
-reply is computed greedily. The cache has the smallest possible number of slots, three quarters of all, and half way between. Runs with the cache and
-runs with everything in memory alternate, and a run is compared with its neighbours, as in stream.py. The missing bytes are those that the program
-reports as read. A row is the median of STREAM_RUNS=3. A router's choice is known only when its layer is reached, so missing experts can only load
-while the experts in memory are computed: a row's time lies between the larger and the sum of both."""
+A mixture computes a reply greedily (default: two layers of OLMoE-1B-7B's shape with 16 experts, of which a token uses 8). The cache has the smallest
+possible number of slots, three quarters of all, and half way between. Runs with the cache and runs with everything in memory alternate, and a run is
+compared with its neighbours, as in stream.py. The missing bytes are those that the program reports as read. A row is the median of STREAM_RUNS=3. A
+router's choice is known only when its layer is reached, so missing experts can only load while the experts in memory are computed: a row's time lies
+between the larger and the sum of both."""
 
 import os
 import re

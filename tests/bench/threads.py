@@ -1,17 +1,17 @@
 #!/usr/bin/python3
-"""The gain of a second thread on this computer, and the share of its multipliers that a whole prompt uses: tokens per second of the Linux program,
-x86-64.
+"""The gain of a second thread on this computer (x86-64), and the share of its multipliers that a whole prompt uses, from tokens per second of the
+Linux program.
 
 usage: threads.py [OLDER_PROGRAM]
 
 Processes with one and with two threads take turns. Each answers the same prompt a few times; the first time does not count, because pages and cores
-are new to the process. A ratio divides the medians of two neighbouring processes; the result is the median of THREADS_RUNS=9 such ratios. Then the
-same while an endless loop occupies one of two processors. Beside the ratios is the ratio of what two threads and one read and multiply, measured
-before and after. A prompt's share of the multipliers is its tokens per second times the weights of its layers, over the most multiply-adds per second
-that vpdpbusd just reached: attention, norms and the rest count as nothing. It is printed for the median pass and for the best pass of a process,
-because other programs on the core's second thread slow both, and the maximum comes from a moment without them. OLDER_PROGRAM is another build of
-`ingot`, whose prefill is compared with this one's with one thread, alternating. Run it on an idle computer; otherwise it prints what other programs
-left."""
+are new to the process. A ratio divides the medians of two neighbouring processes; the result is the median of THREADS_RUNS=9 such ratios. Then this
+is repeated while an endless loop occupies one of two processors. The rates at which two threads and one thread read and multiply are measured before
+and after, and their ratio is printed too. A prompt's share of the multipliers is its tokens per second times the weights of its layers, divided by
+the highest rate of multiply-adds that vpdpbusd reached just before; attention, norms and the rest are not counted. This share is printed for the
+median pass and for the best pass of a process: other programs on the core's second thread slow a pass down, and the highest rate is from a moment
+without them. OLDER_PROGRAM is another build of `ingot`, whose prefill with one thread is compared with this one's, in turns. Run it on an idle
+computer; otherwise the figures are lower by what other programs took."""
 
 import os
 import re
@@ -58,7 +58,7 @@ def limits(threads):
 
 
 def older_model(program, shape, kind):
-    """The same shape packed by that program: its files have another version of the format."""
+    """The same shape packed by the older program, whose files have another version of the format."""
     path = os.path.join(WORK, f"bench-older-{shape}-{kind}.ingot")
     status, said = run([program, "synth", "--shape", shape, "--type", kind, "-o", path], 120)
     if status != 0:
@@ -76,7 +76,7 @@ def ratio_of(pairs, which):
 
 
 def threads_rows(name, model, prompt):
-    """The pairs of one and two threads, on all processors and beside a loop that occupies the first of them."""
+    """Pairs of results with one and with two threads, on all processors, then while a loop occupies the first of them."""
     one, two = (lambda n=n: tell(HOST, model.path, prompt, n) for n in (1, 2))
     quiet = side_by_side(one, two, RUNS)
     with subprocess.Popen(["taskset", "-c", "0", "sh", "-c", "while :; do :; done"]) as loop:
@@ -92,7 +92,7 @@ def threads_rows(name, model, prompt):
 
 
 def share_of_peak(model, prompt, weights):
-    """Percent of what this computer multiplies with one thread: by the median pass and by the best of a process."""
+    """The percentage of this computer's multiplications with one thread that a process uses: in its median pass and in its best pass."""
     pairs = side_by_side(lambda: limits(1)[1], lambda: tell(HOST, model.path, prompt, 1), RUNS)
     return [statistics.median(100 * done[which] * weights / peak for peak, done in pairs) for which in (0, 2)]
 

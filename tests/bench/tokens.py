@@ -162,7 +162,7 @@ def native_shares(threads):
 
 
 def show_shares():
-    """A gemv's share of what memory delivers, a gemm's share of what the multipliers can do."""
+    """A gemv's share of the memory's rate, and a gemm's share of the multipliers' highest rate."""
     if not os.path.exists(NATIVE):
         print("skipped: shares of memory and multipliers, known for x86-64 alone")
         return []

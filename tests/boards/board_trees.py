@@ -18,7 +18,8 @@ def at(base, registers):
 
 
 def plic(base, contexts, context, line, uart):
-    """The firmware's threshold is 7, and its lines are on for this context; another context's lines are not ours. base: of the PLIC."""
+    """A PLIC after firmware that has left the threshold 7 and lines enabled in this context. Lines of another context are not ours.
+    base: of the PLIC."""
     enable, other = base + 0x2000 + 0x80 * context, base + 0x2000 + 0x80 * (context + 2 if context + 2 < contexts else context - 2)
     left = {enable: 0xffffffff, enable + 4: 0xffffffff, enable + 8: 0xffffffff, other: 5, base + 0x200000 + 0x1000 * context: 7,
             uart + 0x14: 0x60, uart + 4: 0x8f}
@@ -28,9 +29,9 @@ def plic(base, contexts, context, line, uart):
 
 def sdhci(base):
     """An SD host controller (4.20, 2.2) after a firmware has read its files: four lines at high speed, all interrupts enabled and signalled, two
-    pending. Its resets end by themselves, its clock gets stable, and no card answers (a command's time-out)."""
+    pending. Its resets end by themselves, its clock becomes stable, and no card answers, so a command times out."""
     left = at(base, {0x24: 0x1ff0000, 0x28: 0xf26, 0x2c: 0xe0207, 0x30: 0x8001, 0x34: 0x27f003b, 0x38: 0x27f003b, 0xfc: 0x10020000})
-    # Power at 3.3 V, one line, the slowest timing; the highest divider that 400 kHz needs; no interrupt is signalled.
+    # Afterwards: power at 3.3 V, one line, the slowest timing, the highest divider for 400 kHz, and no interrupt is signalled.
     return f"act={base + 0x2c:x}/7000000/2 act={base + 0x30:x}/ffffffff/18000", left, at(base, {0x28: 0xf00, 0x34: 0x7ff103b, 0x38: 0})
 
 
@@ -69,7 +70,7 @@ def ranges_of(out):
 
 def tables_of(out, image):
     """Page tables below the root that boot/mmu.c needs for the board's mappings and for its RAM: 4 KiB pages, blocks of 2 MiB and 1 GiB if they fit.
-    image: its first address; each of its pages is mapped separately."""
+    image: the image's first address; each of the image's pages is mapped separately."""
     pieces = [(int(a, 16), int(n, 16), 1 << 12) for a, n in re.findall(r"^device (\w+) (\w+)$", out, re.M)]
     pieces += [(a, b - a, 1 << 12) for a, b in ranges_of(out)]
     tables = set()
@@ -84,7 +85,7 @@ def tables_of(out, image):
 
 
 def missing(board):
-    """Why the suite of a board cannot run, or None."""
+    """The reason why a board's suite cannot run, or None."""
     if not os.path.exists(os.path.join(TREES, ".complete.2")):
         return "published device trees", f"none in {TREES}: make setup-tests fetches Debian's kernel packages for them"
     if not os.path.exists(os.path.join(BUILD, "tests/boards", board)):

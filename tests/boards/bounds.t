@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Trees that exceed each bound of boot and board (docs/HARDWARE.md, Bounds): parts without room are ignored, the rest works, and one line names what
-was ignored. Boards' own code as programs for this computer; the trees are made here."""
+"""Trees that exceed each bound of boot and board (docs/HARDWARE.md, Bounds): what exceeds a bound is ignored, the rest works, and one line names
+what was ignored. The boards' own code runs as programs for this computer; the trees are made here."""
 
 import copy
 import os
@@ -91,7 +91,7 @@ tap.ok(re.findall(r"^core (\w+)$", out, re.M)[0] == "b", "the core that booted i
 for n in (4, 15, 16, 17, 40):
     tree = with_memory(n)
     out = run(BOARD, tree, "hart=1")
-    # The image takes a piece out of the first, in two parts.
+    # The image cuts the first range into two parts.
     sizes = sorted([(1 + i % 60) * MIB for i in range(1, n)] + [n_ for _, n_ in ram(out) if n_ in (2 * MIB, 16 * MIB - 2 * MIB - 0x410000)],
                    reverse=True)
     whole = sum((1 + i % 60) * MIB for i in range(1, n)) + 16 * MIB - 0x410000

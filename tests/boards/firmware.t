@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Each board after its firmware, with its state and its answers (FIRMWARE of the board's expected.py): controllers of cards and DMA that it has used,
-interrupts that it has left on, and SBI with the harts that it allows us. The board's own code, as a program for this computer."""
+"""Each board starts after its firmware, whose state and answers are FIRMWARE of the board's expected.py: controllers of cards and DMA that the
+firmware has used, interrupts that it has left on, and SBI with the harts that it allows us. The board's own code runs as a program for this
+computer."""
 
 import os
 import re

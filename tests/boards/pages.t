@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The pages of boards compared with the boards: what they say about LEDs, lines and pictures agrees with the code and with the published tree."""
+"""Compares the pages about boards with the code and the published trees: LEDs, serial lines and pictures."""
 
 import os
 import re

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Each board's own code on the device tree published for that board (Debian's kernel packages; make setup-tests fetches them), with the memory and
-reservations that its firmware writes into it, and with registers as that firmware leaves them: not zero, and with unexpected interrupts on. The
-results are compared with the board's expected.py, and every address also with the tree."""
+"""Runs each board's own code on the device tree published for that board (Debian's kernel packages; make setup-tests fetches them), with the
+memory and reservations that its firmware writes into it, and with registers as that firmware leaves them: not zero, and with unexpected interrupts
+on. The results are compared with the board's expected.py, and every address also with the tree."""
 
 import os
 import re
@@ -41,7 +41,7 @@ def look_at_board(board, name, hart, nodes, starts, words, registers):
         image = int(re.search(r"define BOARD_LOAD_ADDRESS (\w+)", f.read()).group(1), 16)
     tables = tables_of(out, image)
     tap.ok(0 < 2 * tables <= MOST_TABLES, f"{title}: {tables} page tables are used, of {MOST_TABLES}", out)
-    # Buses without an answer read as ones: the board says what it has not found, and finishes.
+    # If a bus does not answer, registers read as ones: the board reports what it has not found, and finishes the start.
     out = run(board, make_tree(root, reserved), ["fill=ffffffff"], hart)
     tap.ok(f"board {board}\n" in out and "panic" not in out, f"{title}: the start continues if no device answers", out)
 
@@ -72,7 +72,7 @@ def words_of(board, name):
 
 
 def look_at_pins(board, trees, groups, gpio):
-    """Pins have the functions of the trees after the board has looked for its card."""
+    """After the board has looked for its card, pins have the functions that the trees give."""
     for name in trees:
         root, reserved = published(name)
         with_memory(root, [(0, 512 * MIB)])
@@ -122,8 +122,8 @@ ALL = 0xffffffff
 
 
 def look_at_interrupts(board, name, gic, uart):
-    """GIC-400 (IHI 0048, 4.3 and 4.4) as a firmware may leave it: 256 lines, all enabled, pending and active; a priority that it took and never
-    ended; earlier wake-ups. Registers that clear bits are memory here, so each must have been written with all its bits."""
+    """GIC-400 (IHI 0048, 4.3 and 4.4) as a firmware may leave it: 256 lines, all enabled, pending and active; an interrupt that it took and
+    never ended; earlier wake-ups. Registers that clear bits are memory here, so each must have been written with all its bits."""
     root, reserved = published(name)
     with_memory(root, [(0, 512 * MIB)])
     base, node = address_of(root, gic), root

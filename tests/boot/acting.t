@@ -30,12 +30,12 @@ def call(name, **arguments):
 
 
 def forced(text):
-    """A list of choices that all make the same call."""
+    """Two alternatives of a grammar that make the same call."""
     return text + "|" + text[:-1] + " }"
 
 
 class Qtest:
-    """QEMU's test protocol: levels at the inputs of a device."""
+    """Sets levels at a device's inputs, by QEMU's test protocol."""
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX)
@@ -71,7 +71,7 @@ class Board:
         self.console.__exit__()
 
     def until(self, kind):
-        """The events of mode=json up to one of the kind."""
+        """The events of mode=json up to and including one of this kind."""
         out = []
         while not out or out[-1]["event"] != kind:
             self.console.expect(r'(\{"event":[^\r\n]*\})\r*\n')
@@ -133,7 +133,7 @@ with Board('pins=light:3,fan:4:low,door:5:in,far:9 actions="pulse light|fan ms 1
     b.console.say("/grammar off")
     tap.ok("free, or one action of /actions" in b.console.say("/grammar"), "without a grammar of the user, replies follow the table of actions", b.console.seen)
 
-# The demo model, as a user talks to it; only its own words can interfere.
+# A user talks to the demo model without a grammar, so only the model's own words decide.
 with Board("pins=light:3,fan:4,door:5:in temp=0", card_arguments(card)) as b:
     for line, said_of, levels, words in (("Turn on the light.", "(light: on)", LIGHT, "on"), ("Is the door open?", "(door is off)", LIGHT, "off"),
                                          ("Please switch the fan on.", "(fan: on)", LIGHT | FAN, "on"), ("Turn the light off.", "(light: off)", FAN, "off")):
@@ -166,8 +166,8 @@ with Board("pins=light:3,fan:4,door:5:in temp=0", card_arguments(card)) as b:
     tap.ok("(light: off)" in b.console.say("Off with it.") and b.lines() == FAN, "a name that the user said counts for the whole conversation", b.console.seen)
 
 # ---- held-out requests -------------------------------------------------------------------------------
-# A hundred requests for one table, other than those of `make evaluate-demo`: 88 of them are done right, and 96 of
-# those. On virt-arm64 and on this computer, whose replies are the same ids. PL061's lines are looked at after each.
+# A hundred requests for one table: 88 are done right; of the requests of `make evaluate-demo`, which are others, 96
+# are. They run on virt-arm64 and on this computer, with the same ids. The PL061's lines are read after each.
 OUTPUTS = dict(light=LIGHT, fan=FAN, radio=1 << 6)
 TABLE = "light:3,fan:4,radio:6,door:5:in,window:7:in"
 requests = json.loads(run([sys.executable, os.path.join(ROOT, "models/generator/acting_held_out.py")])[1])
@@ -214,7 +214,7 @@ tap.ok(len(here) == len(lines) and same == len(lines), f"{len(lines)} held-out r
 tap.ok(right >= 0.85 * len(lines), f"{right} of {len(lines)} do what they ask for, by PL061's lines", failures)
 tap.ok(moved == 0, "only requested lines moved, and each in the requested direction", failures)
 
-# A Raspberry Pi as QEMU emulates it: levels by its GPIO's registers, the temperature by the firmware's mailbox.
+# A Raspberry Pi in QEMU: levels are read from its GPIO's registers, the temperature from the firmware's mailbox.
 LEVELS, GPIO17 = 0xfe200034, 1 << 17
 qmp = os.path.join(WORK, f"acting-{os.getpid()}.pi")
 pi_card = make_card("acting-pi.img", "--power-of-two", MODEL)
