@@ -1,6 +1,6 @@
 #!/usr/bin/python3 -IS
-"""Runs a command, ends it with its child processes when its time is up, and prints its name: for prove, which waits forever. Processes that the
-command leaves behind are ended too.
+"""Runs a command for prove, which would wait forever: when the command's time is up, it ends the command and its child processes, and prints
+its name. Processes that the command leaves behind are ended too.
 
 usage: bounded.py [--suite NAME] COMMAND ...
 INGOT_TEST_SECONDS (600) is the time before a program's own alarm (alarm.h, machine.py); here it is a little longer, so this is for programs without
@@ -19,14 +19,15 @@ PROGRAM_GRACE, SUITE_GRACE = 2, 10       # seconds; programs of a suite end befo
 
 
 def fixed_addresses():
-    """For programs started from now on, if allowed: the ThreadSanitizer of gcc 12 knows fewer memory layouts than a kernel chooses at random."""
+    """Switch off random memory layouts for programs started from now on, if allowed: the ThreadSanitizer of gcc 12 does not know all layouts
+    that a kernel chooses."""
     import ctypes  # for a few programs
     ctypes.CDLL(None).personality(0x0040000)  # ADDR_NO_RANDOMIZE
 
 
 def hear_signals():
-    """In the child: nohup, and a shell that runs make in the background, pass on ignored signals, so a program under test would never receive those
-    that its test sends."""
+    """Restore signals in the child: nohup, and a shell that runs make in the background, pass on ignored signals, so a program under test would
+    never receive signals from its test."""
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 
@@ -41,7 +42,7 @@ def signal_all(child, number):
 
 
 def stop(child, grace):
-    """Politely first, so that a program can remove its files, and a suite can end its programs, which have their own sessions."""
+    """End it politely first, so that a program can remove its files, and a suite can end its programs, which have their own sessions."""
     late = time.monotonic() + grace
     signal_all(child, signal.SIGTERM)
     while time.monotonic() < late:
@@ -59,7 +60,7 @@ def note_times(start, name):
             out.write(f"{used.ru_utime + used.ru_stime:8.1f} {time.monotonic() - start:8.1f} {name}\n")
 
 
-# The modules and commands that a whole program needs, with the package of each; parts of a program skip themselves.
+# Modules and commands without which a whole program cannot run, with the package of each. Other parts of programs skip themselves.
 MODULES = {"pexpect": "python3-pexpect", "serial": "python3-serial", "numpy": "python3-numpy"}
 COMMANDS = {"mkfs.fat": "dosfstools", "mcopy": "mtools", "mformat": "mtools", "sgdisk": "gdisk"}
 

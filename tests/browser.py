@@ -15,7 +15,7 @@ PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 def above(ends):
-    """The ends of a pipe under numbers other than the debugging pipe's."""
+    """Move the ends of a pipe to numbers that the debugging pipe does not use."""
     higher = tuple(fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in ends)
     for end in ends:
         os.close(end)
@@ -23,8 +23,8 @@ def above(ends):
 
 
 def shows_a_plan_that_streams(window, side, store, layers):
-    """True if the side of the page shows the plan of a model with so many layers of which some stream through two slots: measured rates decide which
-    part of the output matrix stays, so the parts are compared with each other."""
+    """True if the side of the page shows the plan of a model with this many layers, of which some stream through two slots. Measured rates decide
+    which part of the output matrix stays in memory, so the shown parts are compared with each other."""
     found = re.search(r"Layers in memory\n(\d+) of (\d+)\nSlots for the others\n2 of \d+ KiB\n"
                       rf"(?:Of the output matrix in memory\n\d+ %\n)?From the {store} for a token\n\d+ KiB\n", side)
     streamed = window.value("document.querySelectorAll('#plan rect.streamed').length")
@@ -32,7 +32,7 @@ def shows_a_plan_that_streams(window, side, store, layers):
 
 
 class Browser:
-    """A window of that size; dark: the person's system theme. check() waits for an expression to be true."""
+    """A window of this size; dark: the person's system has a dark theme. check() waits until an expression is true."""
 
     def __init__(self, width=1280, height=800, dark=False):
         self.folder = tempfile.mkdtemp(prefix="ingot-browser-")
@@ -108,7 +108,7 @@ class Browser:
         self.call("Input.insertText", text=text)
 
     def keys(self, text):
-        """Key by key, for what listens to keys."""
+        """Type text key by key, for scripts that listen to keys."""
         for c in text:
             self.call("Input.dispatchKeyEvent", type="keyDown", key=c, text=c, unmodifiedText=c)
             self.call("Input.dispatchKeyEvent", type="keyUp", key=c)
@@ -120,12 +120,12 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code, modifiers=modifiers)
 
     def choose(self, selector, path):
-        """A file, in a field for one."""
+        """Put a file into a field for files."""
         field = self.call("Runtime.evaluate", expression=f"document.querySelector({json.dumps(selector)})")["result"]["objectId"]
         self.call("DOM.setFileInputFiles", objectId=field, files=[path])
 
     def dark(self, on, still=False):
-        """The person's system setting; still: no movement."""
+        """Set the person's system settings. on: a dark theme; still: no movement."""
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if on else "light"},
                                                           {"name": "prefers-reduced-motion", "value": "reduce" if still else "no-preference"}])
 

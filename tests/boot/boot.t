@@ -39,7 +39,7 @@ def riscv64(label, cores, extra, name="rv64gcv, VLEN 128", kernels="rv64gc rvv")
 
 
 def with_capacities(tree, capacities):
-    """Each core's riscv,cbom-block-size becomes its capacity-dmips-mhz; the name is shorter."""
+    """Turn each core's riscv,cbom-block-size into capacity-dmips-mhz, which is a shorter name."""
     old, new = b"riscv,cbom-block-size\0", b"capacity-dmips-mhz\0"
     at = tree.index(old)
     tree = tree[:at] + new.ljust(len(old), b"\0") + tree[at + len(old):]
@@ -69,8 +69,8 @@ def device_tree(name, cpu, cores, changes, capacities=()):
 
 
 def packed_elf():
-    """The packed image as an ELF file that loads it at the address in the image's header, for a machine without firmware; and what an earlier start
-    may have left in core_pen, which lies after what is loaded."""
+    """For a machine without firmware: the packed image as an ELF file that is loaded at the address in the image's header. The file also sets
+    core_pen, which lies after the loaded image, to what an earlier start may have left there."""
     symbols = {line.split()[2]: int(line.split()[0], 16) for line in subprocess.run(
         ["aarch64-linux-gnu-nm", ELF], check=True, capture_output=True, text=True).stdout.splitlines()
         if len(line.split()) == 3}
@@ -184,7 +184,7 @@ for board in ("virt-arm64", "virt-riscv64"):
     tap.ok(status == 0 and Reply(console).ids == first and "in place" in console,
            f"{board}: a model that the firmware preloaded is used where it lies", console)
 
-# ---- the first screen: what a person at the line sees before the first prompt ----------------
+# ---- the first screen, as a person at the line sees it up to the first prompt ----------------
 
 SCREEN_ROWS, SCREEN_COLUMNS = 24, 80
 COPIES = [MODEL]
@@ -234,7 +234,7 @@ for label, machine, more, drives, expect in SCREENS:
     tap.ok(status == 0 and re.search(r"\]   scratch +\d", console) and
            not re.search(r"\]   scratch +\d", text), f"{label}: verbose shows the memory regions", console)
 
-# ---- the first start, timed by the clock that counts instructions: no terminal answers the question at the start ----
+# ---- the first start, timed by the clock that counts instructions; no terminal answers the question at the start ----
 
 DEMO_CARD = make_card("boot-demo.img", os.path.join(ROOT, "models/demo-q8_0.ingot"))
 for machine in (ARM64, RISCV64_V, RISCV64):

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Several branches of one conversation: /branch, /switch, /retry. A branch that was left continues as if it were the only one, id for
-id, on boards and here, with keys and values of every kind; only the tokens in which the branches differ are computed again."""
+"""Several branches of one conversation: /branch, /switch, /retry. When a branch is continued, its replies are, id for id, as if there
+were no other branch, on boards and here, with every type of keys and values. Only the tokens in which branches differ are computed
+again."""
 
 import os
 import re
@@ -82,7 +83,7 @@ for machine, cores in ((ARM64, 2), (RISCV64_ANY, 1)):
         text = "".join(k.say(line) for line in TALK)
     tap.ok(ids(text) == found, f"{machine.label}: beams=4 finds the same replies", text)
 
-# ---- every kind of keys and values --------------------------------------------------------------
+# ---- every type of keys and values --------------------------------------------------------------
 
 for kv in ("q8", "rot_q8,rot_q4", "ruv"):
     text = on_host(SCRIPT, "--kv", kv)

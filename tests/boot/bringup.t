@@ -23,7 +23,7 @@ with open(CARD, "wb") as blank:
 
 
 def diag(board, cores=1, drives=(), extra=()):
-    """{name: [values]} of a boot that finds no model, and its boot options."""
+    """The boot options of a start that finds no model, {name: [values]} of its `diag` lines, and the console's text."""
     words = f'diag prompt="a fox" cores={cores}'
     _, console = Machine(board, extra=extra).run(words, cores, drives, timeout=90)
     facts = {}
@@ -33,7 +33,7 @@ def diag(board, cores=1, drives=(), extra=()):
 
 
 def expect(board, wants, **more):
-    """wants: {name: value}, an exact text or a pattern."""
+    """wants: {name: value}; a value is an exact text or a pattern."""
     words, facts, console = diag(board, **more)
     wants = {"ingot": VERSION, "board": board, "boot arguments": words,
              "boot arguments bytes": str(len(words)), "stray interrupts": "0", **wants}
@@ -46,7 +46,8 @@ def expect(board, wants, **more):
 
 HEX = re.compile("0x[0-9a-f]+")
 ARM = {"midr": HEX, "ctr": HEX, "id_aa64mmfr0": HEX}
-# QEMU's card: AA, "XY", "QEMU!", 0.1, serial DEADBEEF. Its capacity is the file's; the capabilities are the controller's given ones.
+# QEMU's card: AA, "XY", "QEMU!", 0.1, serial DEADBEEF. The card's capacity is the file's size; the controller's capabilities are the
+# given ones.
 SD = {"card kind": "SD", "card cid": re.compile("aa585951 454d5521 01deadbe ef[0-9a-f]{6}"),
       "card bytes": "64.0 MiB", "card scr": re.compile("[0-9a-f]{8} [0-9a-f]{8}"), "card errors": "0"}
 
@@ -161,7 +162,7 @@ def lit_times(board, function, word, seconds, is_enough):
 
 
 def codes(runs):
-    """Short flashes after each long one, for the rounds that were seen completely."""
+    """The number of short flashes after each long flash, for rounds that were seen completely."""
     found, count = [], None
     for lit, seconds in runs:
         if lit and seconds > 0.6:
@@ -195,7 +196,7 @@ for board in ("rpi3", "rpi4"):
     tap.ok(console.startswith("[    0.000] Ingot "), f"{board}: a start that works prints its first line within 1 ms",
            console)
 
-# raspi3b's LED belongs to the firmware: eight messages a round, for one long flash and three short ones.
+# raspi3b's LED belongs to the firmware: a round has eight messages, which make one long flash and three short ones.
 trace = os.path.join(WORK, "lamp-trace")
 if os.path.exists(trace):
     os.unlink(trace)

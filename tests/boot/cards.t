@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """The contents of a card made by `make card`: the image, the board's own files with their options, firmware or a list of what is missing, a README;
-equal inputs give equal bytes. And Ingot reads what a Raspberry Pi's firmware makes of cmdline.txt."""
+equal inputs give equal bytes. Ingot also reads the boot arguments that a Raspberry Pi's firmware makes from cmdline.txt."""
 
 import filecmp
 import glob
@@ -53,7 +53,7 @@ def makefile_value(board, name):
 
 
 def firmware_of(board):
-    """Files that all boards of the image start from, and files of single boards."""
+    """Firmware files that all boards of the image need, and files that single boards need."""
     trees = re.findall(r"(\S+?)([=!])\S+", makefile_value(board, "CARD_TREES") or "")
     return (makefile_value(board, "CARD_FIRMWARE") or "").split(), [name for name, _ in trees]
 

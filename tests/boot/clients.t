@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Clients that were not written for `ingot serve`: the OpenAI package of PyPI and curl, each with chat, stream, tools, structured answers and
-embeddings (tests/clients/), with the demo model and, if it was fetched, SmolLM2; the package of npm is in openai.t. Tools as public MCP servers
-describe them are accepted as one list, and forced calls of each match its schema. The table of docs/SERVE.md has every client of `make clients`,
-which runs all of them."""
+embeddings (tests/clients/). The models are the demo model and, if it was fetched, SmolLM2. openai.t tests the package of npm. Tools as public
+MCP servers describe them are accepted as one list, and forced calls of each match its schema. The table of docs/SERVE.md has every client of
+`make clients`, which runs all of them."""
 
 import atexit
 import json
@@ -46,7 +46,7 @@ def serve(model, *options):
 
 
 def client(what, words, base):
-    """A line of the program for each case is a check here."""
+    """Run a client's program: each line that it prints for a case is a check here."""
     done = subprocess.run([*words, base], capture_output=True, text=True, timeout=300)
     cases = [line.split("\t") for line in done.stdout.splitlines()]
     for cell, case, why in cases:
@@ -125,7 +125,7 @@ WHOLE = os.path.exists(os.path.join(BUILD, "clients/python/.from-python.txt"))
 
 
 def example(kind, code):
-    """The command that runs it, and what is needed if it is missing."""
+    """Return the command that runs this code, and what has to be installed if it is missing."""
     sdk = '"ai"' in code
     if kind == "sh":
         return ["sh", "-c", code], shutil.which("curl"), "curl"

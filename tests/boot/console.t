@@ -448,7 +448,7 @@ def rename_long(card, letters):
 
 
 def hostile(c):
-    """A model that prints sequences that terminals obey, with such a name; typed lines are shown unchanged."""
+    """A model whose replies and whose name contain sequences that terminals obey; typed lines are shown unchanged."""
     with c.console("temp=2 seed=7 n=150 term=vt stop=\"\x9b\" modle=\u202ex", card=c.hostile) as k:
         c.ok(not foreign_controls(k.prompt()[k.seen.index("Ingot 0"):]) and "\ufffd" in k.seen,
              "a hostile model: its start prints no control character", repr(k.seen))
@@ -468,8 +468,9 @@ def hostile(c):
 
 
 def attached(c):
-    """A console whose terminal answers in time at the start: a busy computer may need a few attempts.
-    Text typed right after the answer has been sent, and the first prompt has been seen."""
+    """Return a console whose terminal answers in time at the start; on a busy computer this may need
+    a few attempts. By then some text was typed right after the answer, and the first prompt has
+    come."""
     for last in (False, False, False, False, True):
         k = c.console("model=console-a", pace=SLOW, terminal=True)
         k.send("/zzz\r")
@@ -479,7 +480,7 @@ def attached(c):
 
 
 def terminal(c):
-    """A terminal that answers when it is asked, at the start or later; and one that is announced."""
+    """A terminal that answers the question at the start, one that answers later, and one that term= announces."""
     with attached(c) as k:
         out, raw = k.seen, k.raw
         if "there is no /zzz" not in out:
@@ -519,7 +520,7 @@ def terminal(c):
 
 
 def styles_end(text):
-    """Every style is reset before another one and before the end."""
+    """True if every style is reset before the next one and before the end."""
     codes = re.findall(r"\x1b\[([\d;]*)m", text)
     return all(a == "0" or b == "0" for a, b in zip(codes, codes[1:])) and codes[-1:] == ["0"]
 

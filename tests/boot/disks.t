@@ -99,7 +99,7 @@ def ids(text):
 
 
 def volume_is_whole(path):
-    """Checked by fsck.exfat, the last partition; the tests' own disks have a GPT with one."""
+    """True if fsck.exfat finds no fault in the last partition, or in the only one of the tests' own disks."""
     if shutil.which("fsck.exfat") is None:
         return True
     part = path + ".part"
@@ -126,7 +126,7 @@ for machine, drive, disk_with in ((ARM64, nvme_arguments, SAVES), (RISCV64_V, us
         tap.ok(after[:2] == unbroken[:2] and ids(after[2]) == ids(unbroken[2]),
                f"{machine.board}: the conversation goes on with the same tokens", unbroken[2] + after[2])
 
-# Several devices at once: each has its own model, and one model is on all of them.
+# Several devices at once: each has a model of its own, and all have a common one.
 OTHER = os.path.join(WORK, "disks-other.ingot")
 subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q4_0", "-o", OTHER], check=True, capture_output=True,
                timeout=60)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""DMA that ends before memory does. `dmaend` sets the end on the virt machines; a Raspberry Pi 4 with 2 GiB has one in QEMU as in reality. Memory
-beyond it goes through a bounce buffer: the same ids and logits, resident and streamed, a conversation saved and loaded, and by the emulator's log no
-DMA beyond."""
+"""DMA that ends before memory does. `dmaend` sets the end on the virt machines; a Raspberry Pi 4 with 2 GiB has one in QEMU as in reality. Data for
+memory beyond the end go through a bounce buffer: ids and logits are the same, resident and streamed, a conversation is saved and loaded, and the
+emulator's log has no DMA beyond the end."""
 
 import os
 import re
@@ -31,8 +31,8 @@ RPI_SD = ["-drive", f"if=sd,format=raw,cache=unsafe,snapshot=on,file={card}"]
 
 # ---- the same bits ------------------------------------------------------------------------------
 
-# The bounce buffer gets the first memory: with an end far up the log says where it is, and an end right after it leaves models no memory within
-# reach.
+# The bounce buffer gets the first memory. With an end far up, the log says where the buffer is; with an end right after the buffer, DMA reaches
+# none of the models' memory.
 END = {}
 for m, far in ((ARM64, 0x48000000), (RISCV64_ANY, 0x88000000)):
     status, console = m.run(WORDS + f" dmaend={far:#x}", 1, card_arguments(card), timeout=120)

@@ -21,7 +21,7 @@ READ = 8 * MIB  # by the image, in two pieces
 with open(CARD, "wb") as out:
     for i in range(READ // 4):
         out.write((i * 2654435761 & 0xffffffff).to_bytes(4, "little"))
-# Each controller's commands in QEMU's trace, and the bytes of one.
+# QEMU's trace of each controller's commands, and patterns for their numbers of bytes.
 TRACES = ["memory_region_ops_write", "virtio_blk_handle_read", "pci_nvme_read", "usb_msd_cmd_submit"]
 COMMAND = re.compile(r"virtio_blk_handle_read .* nsectors (\d+)|pci_nvme_read .* count (\d+) |usb_msd_cmd_submit .*data-len (\d+)")
 WRITTEN = re.compile(r"memory_region_ops_write .*name '(nvme|doorbell|runtime|operational|usb. port #\d+)'")
@@ -41,7 +41,7 @@ ROWS = [
     ("USB that failed", usb_arguments(CARD, FAILING), [MIB] * 5 + [256 << 10] * 16, None),
 ]
 
-# With a throttle as much as allowed is in flight: how many commands, and the lines of the trace that begin and end one.
+# Behind a throttle, as many commands as possible are in flight: their number, and the lines of the trace that begin and end a command.
 PACE = f"file.locking=off,file={CARD},throttling.bps-read=4000000"
 IN_FLIGHT = [
     ("virtio-blk", card_arguments(CARD, ",file.locking=off,throttling.bps-read=4000000"), 12, "virtio_blk_handle_read",
@@ -51,7 +51,7 @@ IN_FLIGHT = [
 
 
 def run(machine, label, drives, traces):
-    """Its console, and the trace's lines."""
+    """Run it; return its console's text and the trace's lines."""
     log = os.path.join(WORK, f"drive-cost-{machine.board}-{label.replace(' ', '-').replace('/', '-')}.log")
     command = machine.command("once", 1, drives, os.path.join(BUILD, machine.board, "storage-bench.bin")) + ["-D", log]
     for trace in traces:

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""One stick for any machine: the output of `ingot card efi` starts under AAVMF with ACPI and with a device tree, U-Boot on arm64 and riscv64, and
-OVMF, by the firmware's own boot order, and answers as the same model on this computer, bit for bit: resident and streamed, on one core, on four and
-on ten, with reads in flight if the firmware has them (BlockIO2), with 64 GiB and with memory in two nodes. 
-A token takes as many instructions as on virt-arm64, and the prompt comes after the same time."""
+"""One stick for any machine: the output of `ingot card efi` starts under five firmwares (AAVMF with ACPI and with a device tree, U-Boot on arm64
+and riscv64, OVMF) by their own boot order, and answers as the same model on this computer, bit for bit: resident and streamed, on one core, on four
+and on ten, with reads in flight if the firmware has them (BlockIO2), with 64 GiB and with memory in two nodes. A token takes as many instructions
+as on virt-arm64, and the prompt comes after the same time."""
 
 import os
 import re
@@ -26,11 +26,11 @@ MANY = {"efi-arm64": ["-M", "gic-version=3"]}  # more than eight cores
 
 
 def nodes(memory):
-    """Half of the memory in each of two nodes."""
+    """QEMU's options for two nodes, each with half of the memory."""
     return [w for n in ("a", "b") for w in ("-object", f"memory-backend-ram,id={n},size={memory}M", "-numa", f"node,memdev={n}")]
 
 
-# Options that single cells add. The 64 GiB are never written, so this computer does not need them.
+# Additional options of some cells. The 64 GiB are never written, so this computer does not need them.
 LARGE = ("AAVMF with ACPI", 1, "resident")
 MORE = {("AAVMF with a tree", 4, "resident"): nodes(512), ("AAVMF with ACPI", 4, "streamed"): nodes(512), ("OVMF", 4, "resident"): nodes(128),
         LARGE: ["-m", "64G", "-object", "memory-backend-ram,id=all,size=64G,reserve=off", "-M", "memory-backend=all"]}
@@ -108,7 +108,7 @@ else:
 
 # ---- what the firmware costs --------------------------------------------------------------------
 
-# Counted: an instruction takes a nanosecond of the machine's time.
+# For counted runs: an instruction takes a nanosecond of the machine's time.
 COUNTED, COST = ["-icount", "shift=0"], f'prompt="{PROMPT}" temp=0 n=24 cores=1 ticks diag verbose'
 MOST_PERCENT, MOST_MS = 1, 500
 

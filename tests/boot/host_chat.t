@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`ingot chat` over a pty: a board's line editor, its commands if they make sense on a computer, and a terminal that is restored, whatever ends the
-program."""
+"""`ingot chat` over a pty: it has a board's line editor, and those commands that make sense on a computer; the terminal is restored, whatever ends
+the program."""
 
 import json
 import os
@@ -27,7 +27,7 @@ UP, LEFT, HOME = "\x1b[A", "\x1b[D", "\x1b[H"
 
 
 class Program:
-    """The program in place of a machine; boot options become its arguments."""
+    """The program in the place of a machine; boot options become the program's arguments."""
 
     def __init__(self, *before):
         self.before = list(before)
@@ -128,7 +128,7 @@ def resizing():
 
 
 def hostile():
-    """A model that prints sequences that terminals obey, with such a name, in a conversation and in a pipe."""
+    """A model whose replies and whose name contain sequences that terminals obey, in a conversation and in a pipe."""
     folder = os.path.join(FOLDER, "hostile")
     os.makedirs(folder, exist_ok=True)
     model = os.path.join(folder, "a\x1b[6n\x9b\u202eb.ingot")

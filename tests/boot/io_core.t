@@ -63,7 +63,7 @@ for machine, word, cores in (*MORE, (SPI, "", 2), (RPI4, "pio", 2), *([(RPI3, "p
 
 # ---- with the DMA engine, and without -----------------------------------------------------------
 
-# A core that moves blocks reads Present State before each block; one that uses DMA reads it only for each command.
+# A core that moves blocks itself reads Present State before each block; with DMA a core reads it only once per command.
 sectors = os.path.getsize(model) // 512
 for word in ("", "pio"):
     log = os.path.join(WORK, f"card-core-{os.getpid()}.log")
@@ -100,14 +100,14 @@ own = own_copy(card, "card-core-own.img")
 
 
 class Found(list):
-    """Rows of a conversation, which count when it is complete."""
+    """Collects the rows of a conversation, which are reported when the conversation is complete."""
 
     def ok(self, good, what, detail):
         self.append((good, what, detail))
 
 
 def conversation(found):
-    """The ids of the first turn; rows are added to found."""
+    """Hold a conversation, and add its rows to found; returns the ids of the first turn."""
     with Talk(drive(own, "")) as k:
         found.ok(lends(2, k.seen), "a conversation with one core for the card", k.seen)
         first = ids(k.say("Hello there", SECONDS))

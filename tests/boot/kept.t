@@ -33,7 +33,7 @@ def same(r, other):
 
 
 def patch(card, at, new):
-    """Bytes of the card's file of kept prompts; one of its sectors has the header."""
+    """Change bytes of the card's file of kept prompts; one of its sectors has the header."""
     with open(card, "r+b") as f:
         data = f.read()
         first = data.find(b"INGOTKPT")
@@ -69,7 +69,7 @@ def refused(card, plain, why, drive_more=""):
 
 
 def recurrent():
-    """Qwen3.5's shape with random weights, packed; None: it is missing."""
+    """A packed model of Qwen3.5's shape with random weights; None if its source is missing."""
     source, packed = os.path.join(ASSETS, "arch/qwen35_gqa.gguf"), os.path.join(WORK, "kept-recurrent.ingot")
     if not os.path.exists(source):
         return None

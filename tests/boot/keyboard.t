@@ -107,7 +107,7 @@ def test_chat(board):
 
 
 def test_keys(board):
-    """term=vt: with the editor's keys. de: z is where other layouts have y."""
+    """term=vt: the editor's keys work. keyboard=de: z and y are exchanged."""
     desk = Desk(board, "term=vt keyboard=de", ALONE)
     try:
         desk.read_until(PROMPT.search)
@@ -167,7 +167,7 @@ def test_plug(board):
 
 
 def put_back(desk, seconds=20, **where):
-    """QEMU keeps the file until the last read of the old drive has ended. A serial number of its own contains the port."""
+    """QEMU keeps the file until the last read of the old drive has ended. Each drive has its own serial number, which contains the port."""
     late = time.monotonic() + seconds
     while True:
         try:
@@ -181,7 +181,7 @@ def put_back(desk, seconds=20, **where):
 
 
 def test_pulled_drive(board):
-    """Unplugged while a reply streams from it; then a line without it; then it is back."""
+    """The drive is unplugged while a reply streams from it; a line is typed without it; then it is back."""
     card = ["-object", "throttle-group,id=slow,x-bps-total=4000000",
             "-blockdev", "driver=throttle,throttle-group=slow,node-name=card,file.driver=raw,file.file.driver=file,"
             f"file.file.filename={CARD},file.file.locking=off",

@@ -79,7 +79,7 @@ def check_cpp():
 
 
 def check_c():
-    """Only C11, and nothing that a freestanding program lacks."""
+    """The header needs only C11, and nothing that a freestanding program does not have."""
     for flags in (["-std=c11"], ["-std=c11", "-ffreestanding"]):
         said = output("gcc", *flags, "-Wall", "-Wextra", "-Wpedantic", "-Wundef", "-Wstrict-prototypes", "-Werror",
                       "-fsyntax-only", "-x", "c", HEADER)
@@ -87,7 +87,7 @@ def check_c():
 
 
 def check_examples():
-    """Both compile as C and C++, with any standard that has what the header needs, without a warning."""
+    """Both examples compile without a warning as C and as C++, with every standard that supports what the header needs."""
     for name in ("hello.c", "firmware/main.c"):
         for compiler, standard in (("gcc", "c11"), ("gcc", "c2x"), ("g++", "c++11"), ("g++", "c++17"), ("g++", "c++20")):
             said = output(compiler, "-x", "c" if compiler == "gcc" else "c++", f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow",

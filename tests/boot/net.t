@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """A board on QEMU's network: without net= it sends no frame; with it, OpenAI's API gives the same answers as the serial line, the line's conversation
-and its logits do not change, and broken, slow or disappearing clients use up nothing permanently."""
+and its logits do not change, and broken, slow or disappearing clients do not use up any resource permanently."""
 
 import http.client
 import json
@@ -186,7 +186,7 @@ BROKEN = [b"\r\n\r\nGET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"GET /health HTTP/
 
 
 def check_broken(net, client, board):
-    """Each of them, and clients that leave, many times: afterwards as much is in use as before."""
+    """Send each of the broken requests many times, and let clients leave: afterwards as much memory is in use as before."""
     client.raw(BROKEN[0], 5)
     before = client.stats()
     answers = [client.raw(data, 5) for data in BROKEN]
@@ -210,7 +210,7 @@ def check_broken(net, client, board):
 
 
 def check_api(client, board, at_line):
-    """at_line: the line's reply to QUESTION."""
+    """at_line: the reply that the serial line gave to QUESTION."""
     status, text = client.ask("GET", "/health")
     tap.ok(status == 200 and json.loads(text)["status"] == "ok", f"{board}: /health is answered", text)
     models = json.loads(client.ask("GET", "/v1/models")[1])
@@ -276,7 +276,7 @@ def check_busy_line(c, client, board):
 
 
 def check_gone(net, client, c, board):
-    """A client that leaves in the middle of its reply: the reply ends, and it is the line's turn."""
+    """If a client leaves in the middle of its reply, the reply ends and the line can go on."""
     body = json.dumps({"messages": [{"role": "user", "content": STORY}], "max_tokens": 400, "stream": True, "temperature": 1.5}).encode()
     with socket.create_connection(("127.0.0.1", net.port), timeout=WAIT) as s:
         s.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))

@@ -94,7 +94,7 @@ def settled(net):
 
 
 def chat(net):
-    """The answer's text, and tokens of it."""
+    """Return the answer's text, and its tokens."""
     for _ in range(20):  # QEMU takes one connection after the other, and resets the next ones
         try:
             c = net.connect()
@@ -113,7 +113,7 @@ def chat(net):
 
 
 def check_parallel(net):
-    """Eight clients at once besides one: each gets the same answer."""
+    """Eight clients at once get the same answer as one client alone."""
     began = time.monotonic()
     alone = chat(net)
     one = alone[1] / (time.monotonic() - began)

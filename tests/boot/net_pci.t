@@ -19,7 +19,8 @@ from talk import Console
 tap = Tap()
 QUESTION, WAIT = "What is 7 plus 8?", 60
 DATE, TO_1970 = 1935990489, 2208988800  # 8 May 2031, 07:08:09 UTC
-# A card of QEMU's default kind on the root bus, which also has registers from before version 1; and one behind a port, which does not.
+# On riscv64 the card is on the root bus, where QEMU gives it the registers from before version 1 too; on arm64 it is behind a port and
+# does not have these.
 CARDS = {ARM64: ["-device", "pcie-root-port,id=lanport,chassis=9", "-device", "virtio-net-pci,netdev=lan,bus=lanport,romfile="],
          RISCV64_ANY: ["-device", "virtio-net-pci,netdev=lan,romfile="]}
 

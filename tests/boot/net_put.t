@@ -50,7 +50,7 @@ class Net:
             c.close()
 
     def put(self, path, data, first=0, n=None, **fields):
-        """A range of it; all of it if n is None."""
+        """Send a range of the file, or all of it if n is None."""
         if n is None:
             return self.ask("PUT", path, data, **fields)
         return self.ask("PUT", path, data[first:first + n], Content_Range=f"bytes {first}-{first + n - 1}/{len(data)}", **fields)

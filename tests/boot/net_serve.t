@@ -76,7 +76,7 @@ def check_python(net, said):
 
 
 def check_load(net, server):
-    """Another model by name: first by Python, then by ingot serve, which makes its boards load it."""
+    """Load another model by name: first from Python, then from `ingot serve`, which makes its boards load it."""
     with Ingot(net.url) as board:
         try:
             board.load("gpt-4")

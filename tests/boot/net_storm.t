@@ -89,7 +89,7 @@ def small_segments(wire):
 
 
 class Deaf(Caller):
-    """It loses each piece of an answer once."""
+    """A client that loses each piece of an answer once."""
 
     def read(self, segment):
         sequence = segment[4:8]
@@ -125,8 +125,8 @@ def told(callers):
 
 
 def quiet_one(wire, port):
-    """A client that connects, and sends its request after eight others have connected. None: this computer took so long that the board may drop
-    it."""
+    """A client connects, and sends its request after eight others have connected. None if this computer took so long that the board may have
+    dropped the client."""
     began, quiet = time.monotonic(), Caller(wire, port)
     others = [Caller(wire, port + 1 + i) for i in range(CLIENTS)]
     quiet.send(PUSH_ACK, HEALTH)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A model from an NVMe drive: the same as from virtio-blk, bit for bit, with blocks of 512 and 4096 bytes, small transfers, behind bridges and before
-a card; written; and with reads that fail, once and permanently."""
+"""A model from an NVMe drive: the same as from virtio-blk, bit for bit, with blocks of 512 and 4096 bytes, small transfers, behind bridges, and
+preferred to a card. The drive is also written, and reads fail once and permanently."""
 
 import os
 import re
@@ -33,7 +33,7 @@ LAYER = (MODEL_AT + SEGMENTS[2][0] + SEGMENTS[2][1] // 2) // 512
 
 
 def failing(once, block=512):
-    """The drive with a block of layer 1 that cannot be read, once or permanently."""
+    """QEMU's options for the drive: a block of layer 1 cannot be read, once or permanently."""
     at = LAYER * 512 // block * block // 512
     return (f"file.driver=blkdebug,file.image.driver=file,file.image.locking=off,"
             f"file.image.filename={CARD},file.inject-error.0.event=read_aio,"

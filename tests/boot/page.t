@@ -156,9 +156,9 @@ class Elsewhere(http.server.BaseHTTPRequestHandler):
         self.wfile.write(b"<!doctype html><title>elsewhere</title>")
 
 
-# A link fills the field, but its author cannot send anything.
+# A link can fill the text field, but whoever made the link cannot send anything.
 def asked(of):
-    """How many requests the server has ended, and has at work."""
+    """The number of requests that the server has ended, runs or keeps waiting."""
     counts = dict(re.findall(r"^ingot_(requests_\w+) (\d+)$", of.get("/metrics")[2].decode(), re.M))
     return sum(int(counts[k]) for k in ("requests_total", "requests_running", "requests_waiting"))
 

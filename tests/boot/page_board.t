@@ -97,7 +97,7 @@ carrier = Carrier(board.line)
 window = browser.Browser(1100, 700)
 atexit.register(window.end)
 
-# The file as opened, with nothing on the line: its policy applies, and it says what to do.
+# The page opened as a file, with no board connected: its policy applies, and it says what to do.
 window.go("file://" + PAGE)
 tap.ok("Connect a board" in window.value("document.getElementById('talk').innerText"), "the page, opened as a file, says what to do")
 got = window.value(f"fetch('http://127.0.0.1:{carrier.server.port}/').then(() => 'reached', () => 'refused')")
@@ -110,7 +110,7 @@ tap.ok("Connect a board" in body() and not window.value("hasTerminal") and windo
        "the page's source files work without a build, except for the terminal", (body(), window.said))
 window.end()
 
-# The opened file with a board; its policy would refuse the requests of the Web Serial replacement.
+# The page opened as a file, with a board, and without its policy, which would refuse the requests of the Web Serial replacement.
 window = browser.Browser(1100, 700)
 atexit.register(window.end)
 window.call("Page.setBypassCSP", enabled=True)
@@ -227,7 +227,7 @@ window.check("!busy")
 window.value("document.querySelector('#models button').click()")
 tap.ok(window.check("document.getElementById('state').textContent === 'virt-arm64, demo-q8_0.ingot' && !busy"), "a button loads another model", state())
 
-# The board is returned in its original mode, and connected again; then it is unplugged.
+# The board is disconnected, which restores its mode, and connected again; then it is unplugged.
 click("serial")
 tap.ok(window.check("document.getElementById('state').textContent === 'not connected'") and b'"/mode chat"' in carrier.seen[-200:],
        "a disconnected board talks to people again", carrier.seen[-200:])

@@ -21,7 +21,8 @@ if not browser.PROGRAM:
     sys.exit(0)
 subprocess.run(["make", "-s", "--no-print-directory", "-C", ROOT, "O=" + BUILD, "web"], check=True, capture_output=True, timeout=60)
 
-# A board: obey(request) prints anything with say(event) and line(text). pieces: of the next reply; also the browser's speech.
+# A board: obey(request) prints anything with say(event) and line(text). pieces: the pieces of the next reply. The script also
+# replaces the browser's speech.
 BOARD = """(() => {
   const encoder = new TextEncoder(), decoder = new TextDecoder();
   let control, rest = '';
@@ -218,7 +219,7 @@ window.value("recognition.onresult({ results: [] }), window.SpeechRecognition.pr
 tap.ok(window.value("document.getElementById('mic').getAttribute('aria-pressed')") == "false" and window.said == [],
        "a failure of speech affects nothing else", window.said)
 
-# A file at a higher rate, for which the port is closed and opened; and a rate that does not get through.
+# A file is sent at a higher rate, for which the port is closed and opened again; and at a rate at which nothing gets through.
 MAKE = "new File([new Uint8Array([73, 78, 71, 79, 84, 13, 10, 26]), new Uint8Array(150000).map((_, i) => i * i)], 'three.ingot')"
 window.value("window.transferring = null, rates.length = 1, 0")
 got = window.value(f"(async () => {{ await upload.take({MAKE}); return [rates.join(), document.getElementById('upload-note').textContent, file.length, crc32c(0, file) === crc32c(0, new Uint8Array(await {MAKE}.arrayBuffer())), board.baud]; }})()")

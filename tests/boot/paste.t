@@ -34,7 +34,7 @@ TOLD = re.compile(rb"received (\d+) bytes, crc32c ([0-9a-f]+), lost (\d+); (\d+)
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
 
-# Machine, cores, controller of the interrupt. All compute all the time.
+# Machine, cores, interrupt controller. All cores compute all the time.
 MORE = 4 if LONG else 2
 MACHINES = [
     (ARM64, MORE, "GICv2"),
@@ -48,7 +48,7 @@ PROFILES = {"115200 baud": (11520, 12, PASTE_BYTES if LONG else PASTE_BYTES // 8
 
 
 def some_bytes(count, without):
-    """Bytes of every value except those and QEMU's own escape; the same every time."""
+    """Bytes of all values except `without` and QEMU's escape character; the same bytes every time."""
     values = [v for v in range(256) if bytes([v]) not in (CTRL_A, *without)]
     return bytes(random.Random(count).choices(values, k=count))
 
@@ -72,7 +72,7 @@ class Line:
         return True
 
     def write(self, data, rate=None, burst=PASTE_BYTES, stop=None, ahead=None, seconds=SECONDS):
-        """Send at that rate, no further ahead of the machine; returns how many bytes the pty took, until `stop` is true."""
+        """Send at this rate, at most `ahead` bytes ahead of the machine, until `stop` is true; returns how many bytes the pty took."""
         start, at = time.monotonic(), 0
         while at < len(data) and time.monotonic() - start < seconds:
             due = len(data)
@@ -124,7 +124,7 @@ def busy(machine, cores, words=""):
 
 
 def told(line, count=1):
-    """The image's report of the bytes it received, for the count-th time."""
+    """Wait for the image's report number `count` of the bytes that it received."""
     line.wait(rb"(?:received [^\n]*faults\r+\n[^r]*){%d}" % count)
     found = TOLD.findall(line.text)
     return tuple(int(v, 16 if i == 1 else 10) for i, v in enumerate(found[-1])) if found else None
@@ -176,7 +176,7 @@ def check_early(machine, cores):
 
 
 def wait_for_monitor(path):
-    """Once QEMU listens, its console is a line, not a terminal that echoes."""
+    """As soon as QEMU listens, its console is raw, and no longer a terminal that echoes."""
     late = time.monotonic() + SECONDS
     while True:
         try:
@@ -245,7 +245,7 @@ def host_text(model, n):
 
 
 def printed(line, since):
-    """Without the progress of a prompt, which only a busy computer shows."""
+    """The text without the lines of a prompt's progress, which appear only on a busy computer."""
     text = line.text[since:].decode("utf-8", "replace").replace("\r", "")
     return re.sub(r"^\[ *\d+\.\d{3}\] prompt, .*\n", "", text, flags=re.M)
 
@@ -347,7 +347,7 @@ def check_hash(machine, card):
 
 # ---- instructions of the handler ----
 
-# The entry of interrupts, and functions that are called by address.
+# The function at which interrupts enter, and names of functions that are called by address.
 ENTRY = {"virt-arm64": "interrupt", "virt-riscv64": "trap_entry"}
 BY_ADDRESS = re.compile(r"serve|(gic|gic_v[23]|plic)_serve|receive_on_interrupt|"
                         r"(pl011|ns16550)_(receive|send)")
@@ -373,7 +373,7 @@ def functions(board):
 
 
 def reachable(code, roots):
-    """Addresses of the functions that they call, recursively; a trap's report ends everything."""
+    """Addresses of these functions and all that they call, recursively, except the report of a trap, after which nothing continues."""
     todo, seen = list(roots), set()
     while todo:
         at = todo.pop()

@@ -50,7 +50,7 @@ def talk_about(k, which):
 
 
 def prepare(machine, card):
-    """Save both; returns the answers to a question after each, and the order of the halves."""
+    """Save both conversations; returns the answer to a question after each."""
     wanted = []
     with start(machine, card) as k:
         k.prompt()
@@ -78,8 +78,8 @@ def sequence_of(card, place, half):
 
 
 def cut(machine, card, place, at, wanted):
-    """Load, report which it was; save the other one, killed when sector `at` has changed. Returns
-    (which was loaded, sectors that were written)."""
+    """Load the file and note which conversation it has; save the other one, and kill QEMU when
+    sector `at` has changed. Returns (which was loaded, sectors that were written)."""
     with start(machine, card, SLOW) as k:
         k.prompt()
         loaded = k.say("/load")
@@ -143,7 +143,7 @@ def all_cuts(machine):
 
 tap = Tap()
 with ThreadPoolExecutor(2) as pool:
-    # virt-riscv64 has the controller and the driver of virt-arm64.
+    # virt-riscv64 has the same controller and driver as virt-arm64.
     for results in pool.map(all_cuts, (ARM64, Machine("rpi4"), RISCV64_ANY) if LONG else (ARM64, Machine("rpi4"))):
         for good, what, detail in results:
             tap.ok(good, what, detail)

@@ -43,7 +43,7 @@ def host(*options, lines=None):
 asked = ("-p", "What is 7 plus 8?")
 plain = host(*asked, "--temp", "0", "-n", "5", "--system", "You are a cat.\n# and this is text")
 tap.ok(host(*asked, "--preset", "short") == plain, "a preset has the effect of its options", (host(*asked, "--preset", "short"), plain))
-# Below this run's folder: an option of a board has room for 63 bytes.
+# The path is relative to this run's folder, because an option of a board has room for 63 bytes.
 tap.ok(host(*asked, "--preset", os.path.relpath(SHORT)) == plain, "a preset can be named by its path")
 tap.ok(host(*asked, "--preset", "short", "-n", "2") == host(*asked, "--temp", "0", "-n", "2", "--system", "You are a cat.\n# and this is text"),
        "the command line overrides a preset")
@@ -62,7 +62,7 @@ tap.ok("no preset none" in said and "which one?" in said, "a preset that does no
 tap.ok(re.search(r"as held has it\)\n(red|blue)\n", said), "a preset can set a grammar", said)
 tap.ok(re.search(r'temp 0.700, top_p 0.900,.*n 512, think hide,.*turns 10,.*stop "\\nUser:"', said) and "You are Lila" in said, "lila", said)
 
-# Turns: which are kept, and that the result equals a conversation of only these turns.
+# The option turns=: which turns are kept; and the result equals a conversation of only these turns.
 lines = [f"My number is {i}." for i in range(9)]
 said = host("--temp", "0", "--turns", "4", lines=lines + ["/branches"])
 turns = int(re.search(r"main\s+(\d+) turns", said).group(1))
@@ -118,13 +118,13 @@ tap.ok(f"ingot.prefix is cut off: it has {whole // 3} bytes" in said, "a prefix 
 if os.path.exists(PREFIX):
     os.remove(PREFIX)
 
-# A rating of the last turn applies to the person's turn, whatever came after it.
+# A rating applies to the person's last turn, whatever came after it.
 with open(os.path.join(FOLDER, "ingot.log"), "wb") as f:
     f.truncate(1 << 20)
 
 
 def logged(*lines):
-    """The log's turns as (user, ratings), after these lines, and the console's text."""
+    """Type these lines; return the log's turns as (user, ratings), and the console's text."""
     os.truncate(os.path.join(FOLDER, "ingot.log"), 0)
     os.truncate(os.path.join(FOLDER, "ingot.log"), 1 << 20)
     said = host("--temp", "0", "-n", "6", "--log", "on", "--policy", "watch", lines=lines)

@@ -34,7 +34,7 @@ def crc8(data):
 
 
 class Line(Events):
-    """A program at a serial line: requests out, events in. framed: its lines have a check, and so must the events."""
+    """A program at a serial line, which sends requests and reads events. framed: its lines have a check, and events must have one."""
 
     def __init__(self, command):
         self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -59,7 +59,7 @@ class Line(Events):
         self.send(line + (b"*%02x\n" % crc8(line) if self.framed else b"\n"))
 
     def event(self):
-        """None: the machine is gone."""
+        """The next event; None if the machine is gone."""
         while True:
             line = self.child.stdout.readline().rstrip(b"\r\n")
             if line.startswith(b"{"):
@@ -217,7 +217,7 @@ def machine(c, k):
 
 
 def too_long(c, k):
-    """A text with more tokens than the context is refused before anything is dropped for it, or begun again."""
+    """A text with more tokens than the context is refused before the conversation is shortened or begun again for it."""
     k.ask(prompt="What is 3 plus 4?", reset=True, temp=0)
     before = k.ask(stats=True)[-1]["context_tokens"]
     long = "Aa1 " * 700
@@ -251,7 +251,7 @@ def too_long(c, k):
 
 
 def cancelled(c, k):
-    """Running requests, waiting ones, and one that does not exist."""
+    """Cancel a running request, waiting requests, and one that does not exist."""
     k.put(id="a", prompt=STORY, reset=True, n=400, temp=1, seed=1)
     first = k.until("token")
     k.put(cancel="a", id="c")

@@ -62,7 +62,7 @@ def agrees(label, machine, arguments, drives, cores, *expect):
 
 
 def rate(label, console):
-    """A person's view of the card: bytes by the log's own clock."""
+    """How fast the card is for a person: bytes by the log's own clock."""
     loading = re.search(r"and (\d+) ms of loading, ([\d.]+) KiB at", console)
     if not tap.ok(loading, f"{label}: the log times the loading", console):
         return

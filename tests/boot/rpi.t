@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Raspberry Pi 3 and 4 as QEMU emulates them: start from 0x80000, with and without the firmware's device tree, one core and four, a card by the
-board's own controller; clocks, watchdog, power-off. Pi 5: what can be tested without an emulator."""
+board's own controller; clocks, watchdog, power-off. For a Pi 5, tests that need no emulator."""
 
 import json
 import os
@@ -21,7 +21,7 @@ STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
 PROMPT, N = "Once upon a time", 24 if LONG else 6  # streamed, each reads the card once
 CORES = {"rpi3": "Cortex-A53", "rpi4": "Cortex-A72"}
 COMPATIBLE = {"rpi3": "raspberrypi,3-model-b", "rpi4": "raspberrypi,4-model-b"}
-# The memory that QEMU's machines leave to the cores, without a tree; with one only the first GiB counts.
+# The memory that QEMU's machines leave to the cores, if there is no tree. With a tree only the first GiB counts.
 RAM = {"rpi3": "960.0 MiB", "rpi4": "1.94 GiB"}
 
 tap = Tap()
@@ -120,7 +120,7 @@ def start(board, words, drives=()):
 
 
 for board in CORES:
-    # QEMU's cores poll only the words at 0xd8: cores of a tree that names others never start.
+    # QEMU's cores poll only the words at 0xd8, so cores never start if the tree names other words.
     status, console = one_word(board, "prompt=x", tree_file(f"{board}-elsewhere.dtb", board, 0x8d8))
     tap.ok(status == 0 and "cores: 1 of 4 at work" in console,
            f"{board}: cores are fetched from the tree's cpu-release-addr", console)
@@ -149,7 +149,7 @@ for board in CORES:
         tap.ok(status == 0 and says in console and console.rstrip().endswith("power off"),
                f"{board}: {words} is reported", console)
 
-# Without a tree the mailbox has the boot arguments, and an answer of 2 KiB for them.
+# Without a tree, boot arguments come from the mailbox, with an answer of 2 KiB.
 for board in CORES:
     trace = os.path.join(WORK, f"{board}-words-trace")
     asked = ["-d", "trace:bcm2835_mbox_property", "-D", trace]
@@ -179,7 +179,7 @@ else:
     tap.ok(changes >= 2 and changes % 2 == 0,
            "rpi3: the LED goes on and off while the card is read", events[-2000:])
 
-# The location of the slot of a real Pi 4: QEMU has the controller, without DMA, and no card in it.
+# On a real Pi 4 the slot is at this controller; QEMU has it without DMA, and puts no card into it.
 EMMC2 = ["-drive", f"if=none,id=card,format=raw,snapshot=on,file={card}",
          "-device", "sd-card,drive=card,bus=/generic-sdhci/sd-bus"]
 status, console = one_word("rpi4", words_for("tiny", 1, "streamed"), EMMC2)
@@ -253,8 +253,8 @@ for board, missing in lacks.items():
 tap.ok("sdot" in instructions("rpi5"), "rpi5: the dot product is used")
 
 # ---- what a Cortex-A53 may get wrong ----------------------------------------------------------
-# Arm's Software Developers Errata Notice of the Cortex-A53 (EPM-048406), 835769 and 843419. The image's words are read, so that it does not matter
-# what left such a pair: the compiler, newlib or a kernel.
+# Arm's Software Developers Errata Notice of the Cortex-A53 (EPM-048406), 835769 and 843419. The image's instructions are read, so it does not
+# matter whether the compiler, newlib or a kernel made such a pair.
 
 
 def words_of(board):
@@ -269,7 +269,7 @@ def touches_memory(word):
 
 
 def loads_one_of(word, registers):
-    """A load of a general register that the next instruction needs: this pair is harmless."""
+    """True for a load of a general register that the next instruction needs: such a pair is harmless."""
     pair = word >> 28 & 3 == 2
     return (not word >> 26 & 1 and (word >> 22 & 1 or not pair and word >> 22 & 3 >= 2) and
             (word & 31 in registers or (pair and word >> 10 & 31 in registers)))
@@ -287,15 +287,15 @@ def wrong_sums(code):
 
 
 def wrong_pages(code):
-    """ADRP in the last two words of a page, then a load or store, and within two instructions one that uses the ADRP's register as its base with an
-    unsigned offset."""
+    """Find an ADRP in the last two words of a page, followed by a load or store, and within two instructions by one whose base is the ADRP's
+    register, with an unsigned offset."""
     return [hex(at) for n, (at, word) in enumerate(code[:-3])
             if word >> 31 and word >> 24 & 31 == 16 and at & 0xfff in (0xff8, 0xffc) and
             touches_memory(code[n + 1][1]) and
             any(w >> 24 & 0x3b == 0x39 and w >> 5 & 31 == word & 31 for _, w in code[n + 2:n + 4])]
 
 
-# ldr x1, [x2]; madd x3, x4, x5, x6: wrong. With x1 in it, or with XZR: harmless.
+# ldr x1, [x2]; madd x3, x4, x5, x6: wrong. The same with x1 or with XZR is harmless.
 tap.ok(wrong_sums([(0, 0xf9400041), (4, 0x9b051883)]) == ["0x4"] and
        not wrong_sums([(0, 0xf9400041), (4, 0x9b050483)]) and
        not wrong_sums([(0, 0xf9400041), (4, 0x9b057c83)]) and

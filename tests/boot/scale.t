@@ -30,8 +30,8 @@ atexit.register(shutil.rmtree, FOLDER, True)
 
 
 def free_port():
-    """A free port, for a program that must be told one. It lies below those that the system gives to callers, because a caller might take one before the
-    server."""
+    """A free port, for a program that does not choose one itself. It is below the ports that the system gives to callers, because otherwise a caller
+    might take it before the server does."""
     while True:
         with socket.socket() as s:
             try:
@@ -85,7 +85,7 @@ want = {p: run([HOST, "run", DEMO, "-p", p, "--temp", "0", "-n", "40", "--spec",
 
 
 def configuration(language, port, servers):
-    """The file of the document, with these ports."""
+    """The configuration in the document, with these ports."""
     with open(os.path.join(ROOT, "docs/SCALE.md"), encoding="utf-8") as f:
         text = re.search(rf"```{language}\n(.*?)```", f.read(), re.S).group(1)
     for old, new in (("8080", port), ("8081", servers[0].port), ("8082", servers[1].port)):
@@ -94,7 +94,7 @@ def configuration(language, port, servers):
 
 
 def stream_pieces(port):
-    """When each piece of a streamed reply came, and all of their text."""
+    """The times at which the pieces of a streamed reply came, and their text."""
     c = connection(port)
     c.request("POST", CHAT, json.dumps({**chat(PROMPTS[1]), **LONG_REPLY, "stream": True}), {"Authorization": "Bearer " + TOKEN})
     r = c.getresponse()
@@ -107,7 +107,7 @@ def stream_pieces(port):
 
 
 def check(language, command, extra=""):
-    """One proxy; extra: lines above the configuration, for users who may not write to /var."""
+    """Test one proxy. extra: lines above the configuration, for users who may not write to /var."""
     if not shutil.which(command[0], path=os.environ["PATH"] + ":/usr/sbin"):
         tap.skip(language, f"{command[0]} is not installed")
         return
@@ -142,8 +142,8 @@ def check(language, command, extra=""):
             break
     tap.ok(len(times) > 5 and text.rstrip().endswith(b"[DONE]"), f"{language}: a stream comes in pieces", (len(times), text[-200:]))
 
-    # Callers from many addresses, so that both servers have some; one is killed, and comes back. They send requests until it was killed, and some
-    # more after that: a proxy that notices a server late, on a loaded computer, sends it no requests for seconds.
+    # Callers have many addresses, so that both servers get some of them; one server is killed, and comes back. The callers send requests until
+    # then, and some more later: on a loaded computer a proxy may notice a server late, and send it no requests for seconds.
     results, killed = [], threading.Event()
 
     def caller(i):

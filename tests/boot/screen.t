@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A display together with the line: after a chat over the line the screendump of every board that has a display, read back cell by cell, equals the
-text on the line; colours, a panic, screen=off, and its cost per token."""
+"""A display together with the line: after a chat over the line the screendump of every board with a display, read back cell by cell, equals the
+text on the line. Also colours, a panic, screen=off, and the display's cost per token."""
 
 import os
 import re
@@ -49,7 +49,7 @@ class Talk:
         self.process.stdin.flush()
 
     def ask(self, line):
-        """The line, its reply, and the next prompt."""
+        """Send a line, and wait for its reply and the next prompt."""
         before = len(text_of(self.raw))
         self.send(line + "\r")
         return self.read_until(lambda text: FIGURES.search(text, before))
@@ -64,7 +64,7 @@ class Talk:
 
 
 def equal(display, rows):
-    """True if the display shows the last rows, as many as fit; and the first that differs."""
+    """(True if the display shows as many of the last rows as fit; the first row that differs)."""
     shown = rows[-display.n_rows:]
     shown += [""] * (display.n_rows - len(shown))
     for row, text in enumerate(shown):
@@ -163,8 +163,8 @@ def decode_ticks(board, drives, words):
 
 
 def test_cost(board, drives):
-    """By the count of instructions, for a model of 1.1 M parameters: larger ones do more for each token. Several screenfuls are printed before, so
-    that the rows of the reply scroll."""
+    """The display's cost in instructions, for a model of 1.1 M parameters, because larger models compute more per token. Several screenfuls are
+    printed first, so that the rows of the reply scroll."""
     words = 'prompt="tell me a story of a boat" temp=0 n=80 cores=1 ticks diag verbose screen='
     off, on = (decode_ticks(board, drives, words + word) for word in ("off", "on"))
     share = 100 * (on / off - 1) if off and on else 100

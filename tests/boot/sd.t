@@ -20,7 +20,7 @@ MODEL = os.path.join(WORK, "sd-tiny.ingot")
 subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", MODEL], check=True,
                capture_output=True, timeout=60)
 CARD = make_card("sd-card.img", "--size", "64", MODEL)
-# An SDHC card, whose addresses count sectors; in bytes the model's address needs more than 32 bits.
+# An SDHC card, whose addresses count sectors; counted in bytes, the model's address needs more than 32 bits.
 LARGE = make_card("sd-large.img", "--start", "4200", "--power-of-two", MODEL)
 SEGMENTS = segments(MODEL)
 STREAM = f" mem={2 * max(size for _, size in SEGMENTS[1:-1]) + 4 * 4096}"
@@ -35,7 +35,7 @@ TRACE = ["-trace", "sdcard_normal_command"]
 
 
 def ways(machine):
-    """The driver is the same on both machines: one runs all rows, the other the most different ones."""
+    """The driver is the same on both machines, so one machine runs all rows, and the other the two that differ most."""
     return [way for way in WAYS if LONG or machine is ARM64 or way[0] in ("ADMA2", "PIO")]
 
 
@@ -87,8 +87,8 @@ def bench_image(machine):
     return os.path.join(BUILD, machine.board, "storage-bench.bin")
 
 
-# 8 MiB as the loader reads them, on a clock that counts instructions (-icount): a transfer of the emulated controller takes no time. DMA is logged by
-# the emulator.
+# Read 8 MiB as the loader does, on a clock that counts instructions (-icount), so that a transfer of the emulated controller takes no time. The
+# emulator logs DMA.
 def read_counted(machine, capabilities):
     status, console = machine.run("", 1, sd_arguments(CARD, capabilities) +
                                   ["-icount", "shift=0", "-trace", "sdhci_adma_loop"],
@@ -96,7 +96,7 @@ def read_counted(machine, capabilities):
     return console if status == 0 else ""
 
 
-# Instructions that the driver needs for a MiB. A card at its fastest, SDR104, takes 10 ms for it.
+# Instructions that the driver needs for a MiB. The fastest card, SDR104, takes 10 ms for a MiB.
 def instructions(console):
     rows = re.findall(r"^storage-bench: \d+ (\d+) (\d+) (\d+) \w+ SD card", console, re.M)
     return [int(ticks) * 10**9 / int(hz) / (int(size) / 2**20) for size, ticks, hz in rows]
@@ -111,7 +111,7 @@ def large_and_in_place(console):
 
 
 def dma_fills(console):
-    """By the emulator's log: each piece of the file is written once, to the reader's buffer, completely."""
+    """True if, by the emulator's log, each piece of the file is written once and completely to the reader's buffer."""
     base, size = (int(x, 16) for x in re.search(r"^storage-buffer: (\w+) (\w+)", console, re.M).groups())
     rows = re.findall(r"sdhci_adma_loop addr=0x(\w+), len=(\d+), attr=0x(\w+)", console)
     pieces = [(int(at, 16) - base, int(n) or 65536) for at, n, attr in rows

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Files over the line: `ingot send` to running boards, cut in the middle and resumed, by a host that dies, a board that dies and a noisy line; files
+"""Files over the line: `ingot send` to running boards, cut in the middle and resumed, when the host or the board dies, and over a noisy line; files
 that a card refuses; YMODEM from lrzsz's sb. Each time fsck.vfat and mtools check the card, and the board loads the file without a restart. The
 emulated line is slow, so the models have few KiB, and only files that are cut are longer than two steps of 64 KiB, at which a transfer resumes."""
 
@@ -48,7 +48,7 @@ def send(to, path, *words, timeout=200):
 
 
 def reply_of(model):
-    """Twelve tokens of this computer's, which are a board's to the bit."""
+    """Twelve tokens of this computer's reply, to which a board's reply must be equal."""
     return run([HOST, "run", model, "-p", "What is 7 plus 8?", "--temp", "0", "-n", "12", "--spec", "off", "-q"])[1].strip()
 
 
@@ -81,7 +81,7 @@ def same(card, path, source):
 
 
 class Between:
-    """A socket in front of a board's, which may corrupt bytes, stop, or call a function after so many bytes."""
+    """A socket in front of a board's socket, which may corrupt bytes, or stop or call a function after a number of bytes."""
 
     def __init__(self, board, name, spoils=0, cuts_after=None, calls_after=None, calls=None):
         self.path, self.board, self.spoils, self.cuts_after = f"{FOLDER}/{name}", board, spoils, cuts_after
@@ -167,7 +167,7 @@ board.say("-p", "/model send-small", "-q")
 good, reply = answers(board, OTHER)
 tap.ok(good and reply_of(OTHER) != reply_of(SMALL), "the file is the new one after a restart", reply)
 
-# Refusals, each by name, and the board is there afterwards.
+# Each refusal has its own message, and the board works afterwards.
 gguf, empty = os.path.join(FOLDER, "x.gguf"), os.path.join(FOLDER, "empty.ingot")
 with open(gguf, "wb") as f:
     f.write(b"GGUF" + bytes(100))
@@ -185,7 +185,8 @@ for length, cause in ((200000000, "the card has no room for it: delete files"), 
     text = board.say("-p", f"/receive models/x.ingot {length}", "-q")
     tap.ok(text.strip().endswith(cause) and text.count(cause) == 1, f"a file of {length} bytes: the error has this cause and no second one", text)
 
-# Cut: by a host that dies, by Ctrl-C, by a board that loses power; each time the rest is sent. With LONG, in each of the steps of a longer file.
+# Transfers are cut because the host dies, by Ctrl-C, and because the board loses power; each time the rest is sent afterwards. With LONG, in
+# each of the steps of a longer file.
 LENGTH = 10 * STEP if LONG else 2 * STEP
 for cut in range(STEP + ON_THE_WAY, LENGTH, STEP):
     source = padded(f"cut-{cut}.ingot", SMALL, LENGTH)
@@ -222,7 +223,7 @@ answer = board.say("-p", "/models", "-q")
 tap.ok("send-first" in answer, "after Ctrl-C, the board answers as before", answer)
 board.kill()
 
-# RISC-V, and the same bits from the transferred file as from the original.
+# On RISC-V: the transferred file gives the same bits as the original.
 card = card_of("send-riscv.img", FIRST)
 board = Board(RISCV64_ANY, "riscv64", card, "mode=json", cores=2)
 status, text = send(board.line, SMALL, "--load")
@@ -233,7 +234,8 @@ board.kill()
 
 # YMODEM, as a terminal program sends it.
 def run_between(command, line, wait):
-    """Its input and output are the line; returns (its status, the line's text meanwhile, of which it may read more than it needs)."""
+    """Run a command whose input and output are the line; returns (its status, the line's text meanwhile, of which the command may
+    read more than it needs)."""
     ours, its = socket.socketpair()
     child = subprocess.Popen(command, stdin=its, stdout=its, stderr=subprocess.DEVNULL)
     its.close()
@@ -259,7 +261,7 @@ def run_between(command, line, wait):
 
 
 def ymodem(command, *files, program=("sb", "-q"), wait=60, keys=b""):
-    """The board's text from the command on; sb has the line in between."""
+    """The board's text from the command on; between its parts sb has the line."""
     line = socket.socket(socket.AF_UNIX)
     line.connect(board.path)
     said = b""
@@ -307,9 +309,9 @@ else:
     board.kill()
 
 
-# A board in chat mode is back in it, however `ingot send` ends.
+# A board in chat mode is in chat mode again, however `ingot send` ends.
 def person(board, keys, until, seconds):
-    """The line's text after these keys."""
+    """Type these keys; returns the line's text."""
     line, said = socket.socket(socket.AF_UNIX), b""
     line.connect(board.path)
     late = time.monotonic() + seconds
@@ -398,7 +400,7 @@ class Sender:
         self.line.sendall(b"\4")
 
     def end(self, seconds=20):
-        """The board's text for people then."""
+        """End it; returns the text that the board then prints for people."""
         said = self.hear(rb"(bytes/s|error:)[^\n]*\n[^>]*> (\x1b\[0m)?$", seconds).decode("utf-8", "replace").replace("\r", "")
         self.line.close()
         return said

@@ -38,7 +38,7 @@ FIGURES = {"prompt_tokens", "reply_tokens", "first_token_ms", "decode_ms", "pref
 
 
 def plain(prompt):
-    """The output for people: text and ids, from the host's plain mode."""
+    """The host's output for people: text and ids."""
     done = subprocess.run([HOST, "run", MODEL, "-p", prompt, "--temp", "0", "--ids", "-q"],
                           capture_output=True, text=True, timeout=WAIT)
     return Reply(done.stdout)
@@ -72,7 +72,7 @@ class Line(Events):
         self.send(json.dumps(request) + "\n")
 
     def line(self):
-        """The next one without its end; None: there are no more, or it takes too long."""
+        """The next line without its end; None if there are no more, or it takes too long."""
         end = time.monotonic() + WAIT
         while b"\n" not in self.bytes:
             if not select.select([self.child.stdout], [], [], max(0, end - time.monotonic()))[0]:
@@ -130,7 +130,7 @@ class Checks:
 
 
 def talk(c, k):
-    """Everything that is the same on every line."""
+    """Checks that are the same for every line."""
     start = k.until("ready")
     ready = done_of(start)
     c.ok(ready.get("protocol") == 1 and ready.get("model") == "demo-q8_0.ingot" and
@@ -388,7 +388,7 @@ def at_terminal(c, peer):
 
 
 def hostile_board():
-    """A board's bytes are not trusted: firmware's lines, and events of a hostile or an old image."""
+    """A board's bytes are not trusted: firmware prints lines, and a hostile or an old image prints events."""
     c = Checks("ingot serial")
     master, slave = pty.openpty()
     tty.setraw(slave)
@@ -514,7 +514,7 @@ def serial_errors():
 
 
 def serial_with_qemu():
-    """The device that QEMU makes from a board's UART; a restart of the board meanwhile."""
+    """`ingot serial` on the device that QEMU makes from a board's UART, while the board restarts."""
     c = Checks("ingot serial, virt-arm64")
     command = ARM64.command("mode=json temp=0", 1, card_arguments(CARD)) + ["-serial", "pty"]
     command.remove("-no-reboot")

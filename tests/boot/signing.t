@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """An image with a key: signed files open and compute as before, unsigned ones are refused by name and fast, at the start and at /model; openssl
-verifies the signature. Also a locked line: what is allowed, and nothing else."""
+verifies the signature. A locked line allows only certain requests."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ KEYS = os.path.join(BUILD, "tests/signing")
 FOLDER = os.path.join(WORK, "signing")
 BLOCK = struct.Struct("<8sIIQQII8s16s64s")
 REFUSED_MS, TRIES = 50, 8
-# Without instructions for SHA-2, or for what RISC-V needs in their place.
+# CPUs without instructions for SHA-2 (arm64), or without vectors and bit manipulation (RISC-V).
 PLAIN = {"virt-arm64": (1, "isa=neon", [], REFUSED_MS), "virt-riscv64": (1, "", ["-cpu", "rv64,v=false,zbb=false,zbc=false"], 80)}
 tap = Tap()
 os.makedirs(FOLDER, exist_ok=True)
@@ -55,7 +55,7 @@ with open(DEMO, "rb") as f:
     plain = f.read()
 tap.ok(signed.startswith(plain) and len(signed) == len(plain) + 4096, "the signed file is the unchanged model, followed by a page")
 
-# For openssl, made only from FORMAT.md: r and s in openssl's form, and the signed bytes.
+# Input for openssl, made only from FORMAT.md: r and s in openssl's form, and the signed bytes.
 magic, version, kind, file_bytes, block_bytes, parts, leaf, key_id, reserved, rs = BLOCK.unpack_from(signed, len(plain))
 digests = signed[len(plain) + 128:len(plain) + 128 + 32 * parts]
 
@@ -143,7 +143,7 @@ def kernel(machine):
 
 
 class Signed:
-    """A machine with the key."""
+    """A machine whose image has the key."""
 
     def __init__(self, machine):
         self.machine, self.board = machine, machine.board
@@ -180,8 +180,8 @@ for machine in (ARM64, RISCV64):
         c.expect(r"ok, \d+ cases\r")
         c.send("\x03")
         tap.ok("signatures: the vectors of RFC 6979" in c.prompt(), f"{machine.board}: the self-test has the published vectors", c.seen)
-    # 1 ns per instruction, on whichever core, and nothing else takes time. While the card is read the guest counts on, however long the host needs
-    # for that: a disturbed run is repeated.
+    # An instruction takes 1 ns on any core, and nothing else takes time. But the guest's clock also runs while the host reads the card, so a
+    # disturbed run is repeated.
     for name in ("cut", "header", "table", "first", "last", "other"):
         for cores, words, cpu, limit in ((1, "", [], REFUSED_MS), (4, "", [], REFUSED_MS), PLAIN[machine.board]):
             if (cpu + words.split() or cores > 1 and not LONG) and name not in ("first", "last"):

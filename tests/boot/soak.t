@@ -16,7 +16,7 @@ from machine import ARM64, LONG, RISCV64_ANY, Machine, Tap, end, make_card
 from talk import PROMPT, Console, make_model, own_copy, sd_drive
 
 SEED = int(os.environ.get("SOAK_SEED", "1"))
-# Steps of `make test` on each.
+# Boards, and the number of steps of `make test` on each.
 BOARDS = [(ARM64, 150), (RISCV64_ANY, 60), (Machine("rpi4"), 60)]
 STEPS = int(os.environ.get("SOAK_STEPS", "2000" if LONG else "0"))
 SECONDS = 300
@@ -26,7 +26,7 @@ VALUES = {"temp": ["0", "0.7", "much"], "top_p": ["0.5", "1", "2"], "top_k": ["0
           "min_p": ["0", "0.1"], "repeat": ["1", "1.2"], "presence_penalty": ["0", "0.5", "3"], "repeat_last_n": ["64", "0"], "seed": ["3", "4"], "n": ["1", "8", "12"],
           "think": ["show", "hide", "dim"], "overflow": ["turns", "sinks"], "quiet": ["on", "off"], "stop": ["zq", "off", '"'],
           "colour": ["red"]}
-# Commands with special steps; all others that /help lists are typed unchanged.
+# Commands with steps of their own; all others that /help lists are typed unchanged.
 KNOWN = set("help models model system set reset undo retry save load stats plan bench selftest log "
             "receive reboot off".split())
 

@@ -88,7 +88,7 @@ def registers(console):
 
 
 class Bench:
-    """One board and the image that traps; runs are started ahead, in parallel."""
+    """A board with the image that traps; its runs are started in advance, in parallel."""
 
     def __init__(self, board):
         self.board = board
@@ -102,7 +102,7 @@ class Bench:
             self.runs[words] = pool.submit(self.machine.run, words, CORES, (), self.kernel, SECONDS)
 
     def check(self, words, what, lines, callers, core=0):
-        """The lines in this order, the functions of the backtrace from the innermost, the end."""
+        """Check that the lines come in this order, then the backtrace's functions from the innermost, then the end."""
         if words not in self.runs:
             return None
         status, console = self.runs[words].result()

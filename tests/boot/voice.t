@@ -48,7 +48,7 @@ def voice(with_, *options):
 
 
 def tone(path, parts):
-    """Seconds of a tone, or of silence."""
+    """Write a file with seconds of a tone, or of silence."""
     with wave.open(path, "wb") as f:
         f.setnchannels(1)
         f.setsampwidth(2)
@@ -58,7 +58,7 @@ def tone(path, parts):
             f.writeframes(one * int(seconds * 100))
 
 
-# Our own programs: recordings are counted, spoken text becomes its characters as samples.
+# Programs of this test: one notes the sizes of recordings, the other notes spoken text and returns a tone.
 HEARD = work("heard")
 STT = f"wc -c < {{}} >> {HEARD}; printf '%s\\n' 'What is 7 plus 8?'"
 tone(work("two.wav"), [(1, 0), (1, 8000), (1.2, 0), (0.6, 8000), (1, 0)])
@@ -141,7 +141,7 @@ tap.ok(voice(MODEL, "--input", work("one.wav"), "--output", work("x.wav"), "--st
        "unrecognized speech is not sent")
 tap.ok(os.listdir(os.environ["TMPDIR"]) == [], "no temporary file is left", os.listdir(os.environ["TMPDIR"]))
 
-# A speech recognition server, as in OpenAI's API.
+# A server for speech recognition with OpenAI's API.
 FORMS = []
 
 

