@@ -29,7 +29,7 @@ MIB=$((1024 * 1024))
 MIN_CLUSTERS=65525 # fewer, and a FAT32 is taken for a FAT16 (FAT32 specification, "FAT type")
 VOLUME_ID=1a607001
 
-# Fixed times, fixed character set, no settings of the user.
+# Times and character set are fixed, and settings of the user are ignored.
 export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-1735689600}" TZ=UTC LC_ALL=C.UTF-8
 export MTOOLSRC=/dev/null MTOOLS_SKIP_CHECK=0
 PATH="$PATH:/usr/sbin:/sbin"
@@ -182,7 +182,8 @@ make_folders() { # every folder of a path
     done
 }
 
-# Fill the start of the volume with files, free every other one, and let the allocation start there: the next copies use the gaps.
+# Fill the start of the volume with files, free every other one, and let the allocation start there: the next copies then use the
+# gaps.
 HOLES=24
 make_holes() {
     local hole=$((largest / (HOLES - 4) / 32768 * 32768 + 32768)) i list=()

@@ -37,7 +37,7 @@ class Qmp:
         return ["-qmp", f"unix:{self.path},server=on,wait=off"]
 
     def command(self, *commands):
-        """(name, arguments) each, in order; returns the last result."""
+        """Run commands (name, arguments), in order; returns the last result."""
         with socket.socket(socket.AF_UNIX) as s:
             s.settimeout(60)
             s.connect(self.path)
@@ -63,7 +63,7 @@ class Qmp:
 
 
 def write_png(path, dump, rows):
-    """The upper rows of cells, with a palette of their colours: at most 16."""
+    """The upper rows of cells as a picture with a palette of at most 16 colours."""
     width, _, data = dump
     height = rows * ROWS
     pixels = [data[at:at + 3] for at in range(0, 3 * width * height, 3)]
@@ -109,7 +109,7 @@ class Display:
         return self.data[at] << 16 | self.data[at + 1] << 8 | self.data[at + 2]
 
     def read_cell(self, row, column):
-        """(characters with that glyph, front, back); a single colour: a blank of it."""
+        """(characters with this glyph, front, back); a cell of a single colour is a blank."""
         s, x0, y0 = self.scale, column * COLUMNS * self.scale, row * ROWS * self.scale
         colours = [[self.pixel(x0 + x * s, y0 + y * s) for x in range(COLUMNS)] for y in range(ROWS)]
         for y in range(ROWS * s if s > 1 else 0):  # a larger pixel is one colour
@@ -135,7 +135,7 @@ class Display:
         return "\n".join("".join(c[0] for c in row).rstrip() for row in self.chars)
 
     def find(self, text):
-        """(row, column) of its last occurrence; None."""
+        """(row, column) of the text's last occurrence, or None."""
         for row in range(self.n_rows - 1, -1, -1):
             column = "".join(c[0] for c in self.chars[row]).rfind(text)
             if column >= 0:
@@ -150,7 +150,7 @@ class Display:
 
 
 def colour_of(rgb):
-    """Its number in the palette; with 16 bits per pixel a channel is off by 8 at most."""
+    """A colour's number in the palette; with 16 bits per pixel a channel differs by less than 8."""
     for number, colour in enumerate(PALETTE):
         if all(abs((rgb >> shift & 255) - (colour >> shift & 255)) < 8 for shift in (0, 8, 16)):
             return number
@@ -158,7 +158,7 @@ def colour_of(rgb):
 
 
 def wrapped(text, columns):
-    """Rows of a plain text as on the screen: they break between words."""
+    """The rows that a plain text has on the screen, where they break between words."""
     rows = []
     for line in text.split("\n"):
         while len(line) > columns:

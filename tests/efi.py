@@ -42,7 +42,7 @@ FIRMWARE = {f.name: f for f in (
              ARM + ["-M", "virt", "-bios", f"{UBOOT}/qemu_arm64/u-boot.bin"]),
     Firmware("U-Boot riscv64", "efi-riscv64", "u-boot-qemu", f"{UBOOT}/qemu-riscv64_smode/u-boot.bin",
              ["qemu-system-riscv64", "-M", "virt", "-cpu", "rv64,v=false", "-kernel", f"{UBOOT}/qemu-riscv64_smode/u-boot.bin"]),
-    # OVMF loads a program at its linked address if there is memory: there is none at 256 MiB.
+    # OVMF loads a program at its linked address if there is memory at that address. Here there is none, because memory ends at 256 MiB.
     Firmware("OVMF", "efi-x86_64", "ovmf", OVMF, ["qemu-system-x86_64", "-M", "q35", "-cpu", "max", "-bios", OVMF], "256M"),
 )}
 PROGRAMS = {"efi-arm64": "BOOTAA64.EFI", "efi-riscv64": "BOOTRISCV64.EFI", "efi-x86_64": "BOOTX64.EFI"}

@@ -1,4 +1,5 @@
-"""A conversation that a stick carries from one machine with EFI to the next, typed on the line or on a keyboard with a display."""
+"""A conversation that a stick carries from one machine with EFI to the next. It is typed on the serial line, or on a keyboard with
+a display."""
 
 import os
 import re
@@ -56,7 +57,7 @@ class Talker:
 
 
 def take_turn(tap, what, talker, line, reply):
-    """A line, its reply and /save: how many tokens are saved."""
+    """Say a line, check its reply, and save; returns how many tokens are saved."""
     said = talker.say(line)
     tap.ok(replies(said) == [reply], f"{what}: the reply to '{line}' is this computer's", said)
     if talker.qmp is not None:

@@ -5,8 +5,8 @@ fsck.exfat and sgdisk agree with it (tests/boot/disks.t).
 
 usage: exfat.py OUT [--table gpt|mbr|none] [--block BYTES] [--sector BYTES] [--cluster BYTES] [--pieces]
                 [--size MIB | --bytes BYTES] [--start BYTES] [PATH=FILE | PATH=+BYTES]...
---block: sector size of the disk, in which the table counts. --sector: of the volume. --pieces: files as chains in the FAT, of which every second
-cluster lies elsewhere. +BYTES: this many zeros, which take no room here."""
+--block: sector size of the disk, in which the table counts. --sector: of the volume. --pieces: files are chains in the FAT, and their clusters
+are not contiguous. +BYTES: a file of this many zeros, which take no space on this computer's disk."""
 import argparse
 import os
 import struct
@@ -83,7 +83,7 @@ class Volume:
         self.out.write(data)
 
     def take(self, size, pieces=False):
-        """Clusters for this many bytes; in pieces every second one stays free."""
+        """Allocate clusters for this many bytes; in pieces, every second cluster stays free."""
         n = max(1, -(-size // self.cluster))
         step = 2 if pieces else 1
         if self.next + n * step > self.count + 2:
@@ -113,7 +113,7 @@ class Volume:
         return clusters[0], size, not pieces
 
     def put_folder(self, tree, pieces, head=b"", chained=False):
-        """Entries of a folder whose files and folders are written first."""
+        """Write a folder's files and folders, and return the folder's entries."""
         data = head
         for name, value in tree.items():
             if isinstance(value, dict):

@@ -19,7 +19,7 @@ SHORT = ("-icount", "shift=5,sleep=off")  # 32 ns an instruction, which takes QE
 
 
 def card_of(path):
-    """The card, and on which of its sectors the model begins."""
+    """The card, and the number of its sector at which the model begins."""
     card = make_card(os.path.basename(path) + ".img", path)
     with open(path, "rb") as f:
         head = f.read(4096)
@@ -28,13 +28,13 @@ def card_of(path):
 
 
 def rule(at, once):
-    """Reads fail, of one sector or of any."""
+    """A rule of QEMU by which reads fail, of one sector or of any."""
     where = {} if at is None else {"sector": at}
     return {"event": "read_aio", "iotype": "read", "errno": 5, "once": once, **where}
 
 
 def ids_of(text):
-    """Ids of the reply, or None; the text itself."""
+    """Ids of the reply, or None, and its text."""
     ids = re.search(r"^ids:((?: \d+)*)$", text, re.M)
     return (ids.group(1).split() if ids else None), text
 
@@ -122,7 +122,7 @@ class Session:
                     raise RuntimeError(f"{command}: {answer['error']}")
 
     def pace(self, bps):
-        """0: as fast as possible; 1: hardly a byte, a silent card."""
+        """Set the card's rate. 0: as fast as possible; 1: hardly a byte, like a silent card."""
         self.qmp(("qom-set", {"path": "/objects/pace", "property": "limits",
                               "value": {"bps-read": bps, "bps-read-max": bps}}))
 

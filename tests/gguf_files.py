@@ -39,7 +39,7 @@ class Gguf:
         self.values = [v for v in self.values if v[0] != key] + [(key, kind, raw)]
 
     def drop(self, *keys):
-        """Remove values by their keys; ".context_length" is the architecture's."""
+        """Remove values by their keys; a key like ".context_length" begins with the architecture's name."""
         full = [self.architecture + k if k.startswith(".") else k for k in keys]
         self.values = [v for v in self.values if v[0] not in full]
 
@@ -66,7 +66,7 @@ class Gguf:
         self.tensor(name, shape[::-1], "F32", array.array("f", values).tobytes())
 
     def letters(self, n):
-        """A vocabulary of n letters that no merge joins, so a prompt of letters is a list of ids."""
+        """A vocabulary of n letters without merges, so that each letter of a prompt is a token."""
         self.string("tokenizer.ggml.model", "llama")
         self.array("tokenizer.ggml.tokens", STRING, [text(letter(i)) for i in range(n)])
         self.array("tokenizer.ggml.scores", F32, [struct.pack("<f", 0)] * n)
@@ -160,7 +160,7 @@ def transpose(shape, values):
 
 
 def permute(shape, values, heads):
-    """Halves to pairs: row i of a head's first half becomes row 2i, of its second half row 2i + 1."""
+    """Change the order of rows from halves to pairs: row i of a head's first half becomes row 2i, and row i of its second half row 2i + 1."""
     rows = shape[0]
     cols = len(values) // rows
     half = rows // heads // 2
@@ -362,7 +362,7 @@ NEMOTRON_NAMES = {
 
 
 def widen(shape, values, width, by_cols):
-    """Heads one number wider, with zeros, which change no score and no sum of values."""
+    """Make heads one number wider, with zeros, which change no score and no sum of values."""
     rows, cols = shape
     lines = [list(values[r * cols:(r + 1) * cols]) for r in range(rows)]
     if by_cols:

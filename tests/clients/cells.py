@@ -1,7 +1,7 @@
 """Shared by this folder's Python programs: a case runs immediately and prints a line for table.py.
 
 A program is started as PROGRAM BASE [CELL...]: BASE is the server's address without /v1. Its lines are CELL, CASE and `ok` or the error, separated by
-tabs. The cells are chat, stream, tools, structured and embeddings: all of them, or only the named ones."""
+tabs. The cells are chat, stream, tools, structured and embeddings: all of them, or only those that are named."""
 
 import asyncio
 import inspect
@@ -45,7 +45,7 @@ def case(cell, name):
     return run
 
 
-# Schemas that programs ask for. Names of functions and members are short, since a small model writes them.
+# Schemas that programs request. Names of functions and members are short, because a small model has to write them.
 
 class Party(BaseModel):
     """Dates and maps."""

@@ -40,7 +40,7 @@ def servers(folder):
 
 
 def lines(pipe, seconds):
-    """The lines of JSON, until it ends or the time is up."""
+    """The process's lines of JSON, until the process ends or the time is up."""
     late, held = time.monotonic() + seconds, b""
     while time.monotonic() < late:
         if not select.select([pipe], [], [], late - time.monotonic())[0]:
@@ -130,7 +130,7 @@ def post(base, **body):
 
 
 def offered(tool):
-    """As MCP's own client packages turn it into a function."""
+    """Turn a tool into a function, like MCP's own client packages."""
     return {"type": "function", "function": {"name": tool["name"], "description": tool.get("description", ""), "parameters": tool["inputSchema"]}}
 
 
@@ -139,7 +139,7 @@ def asked(base, tools, **more):
 
 
 def wrong_calls(base, tool):
-    """Why some of CALLS forced calls of a tool are not valid, or None. Calls that max_tokens ends are complete as well."""
+    """Why some of CALLS forced calls of a tool are not valid, or None. A call that max_tokens ends must be complete as well."""
     import jsonschema
     validator = jsonschema.validators.validator_for(tool["inputSchema"])(tool["inputSchema"])
     for seed in range(CALLS // SIDE_BY_SIDE):

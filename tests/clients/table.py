@@ -4,8 +4,8 @@
   table.py FOLDER INGOT MODEL [CLIENT...]   FOLDER: build/clients; 1 if a case of an installed client fails
   table.py --check                          whether docs/SERVE.md has a row for each client, at the versions named here
 
-A client's program prints a line for each case: CELL, CASE and `ok` or what went wrong, with tabs between them; one that has several clients
-puts the client's name before it. It gets the server's address without /v1."""
+A client's program prints a line for each case: CELL, CASE and `ok` or what went wrong, with tabs between them; a program with several
+clients puts the client's name before it. It gets the server's address without /v1."""
 
 import glob
 import json
@@ -18,7 +18,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 PAGE = os.path.join(HERE, "../../docs/SERVE.md")
 CELLS = ("chat", "stream", "tools", "structured", "embeddings")
-# Client, the program that drives it, and the package whose version the table shows, in the file that pins it.
+# Client, the program that drives it, and the package whose version the table shows, as the file that pins it spells it.
 ROWS = (("openai (Python)", "with_openai.py", "openai"), ("openai (Node)", "with_openai.mjs", "openai"), ("LlamaIndex", "with_llama_index.py", "llama-index-core"),
         ("Haystack", "with_haystack.py", "haystack-ai"), ("AutoGen", "with_autogen.py", "autogen-core"), ("outlines", "with_outlines.py", "outlines"),
         ("go-openai", "go", "sashabaranov/go-openai"), ("openai-go", "go", "openai/openai-go/v3"), ("async-openai", "rust", "async-openai"),
@@ -121,7 +121,7 @@ def cell(cases):
 
 
 def row(name, shown_version, cells):
-    """The client and the names of the cells that work; "all", or the failures after them."""
+    """The table's line: the client, the cells that work (or "all"), then the failures."""
     good = [c for c, said in zip(CELLS, cells) if said == "ok"]
     failed = [f"{c}: {said}" for c, said in zip(CELLS, cells) if said not in ("ok", "-")]
     return f"| {f'{name} {shown_version}'.strip()} | {'all' if len(good) == len(CELLS) else ', '.join(good + failed)} |"
@@ -178,7 +178,7 @@ def rows_of_page():
 
 
 def check():
-    """Prints each row that the page lacks or has in addition."""
+    """Prints each row that is missing on the page, or that the page has in addition."""
     have = {line.split("|")[1].strip() for line in rows_of_page()}
     want = {f"{name} {version(program, package)}".strip() for name, program, package in ROWS}
     for name in sorted(want ^ have):

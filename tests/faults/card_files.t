@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Cards whose file system is damaged, cut, fragmented, full or oddly named, read by virtio-blk and by a Raspberry Pi's own controller: readable parts
-are read, the others are named with the cure, and nothing hangs. tests/unit/storage/fat32_test.c has the single fields, card.t the failing sectors."""
+"""Cards whose file system is damaged, cut, fragmented, full or has odd names, read by virtio-blk and by a Raspberry Pi's own controller: readable
+parts are read; for other parts a message gives the fault and the cure; nothing hangs. tests/unit/storage/fat32_test.c has the single fields, card.t
+the failing sectors."""
 
 import os
 import struct
@@ -86,7 +87,7 @@ def damaged(name, change):
 
 
 def chain(step, following):
-    """The model's chain, wrong at its step-th cluster."""
+    """Change the model's chain at its cluster number `step`."""
     def change(volume):
         first = volume.cluster_of_model()
         volume.link(first + step, following(first))
@@ -103,7 +104,7 @@ def garble_fat(volume):
 
 
 def wipe_folder(volume):
-    """The root folder's cluster gets another text."""
+    """Overwrite the root folder's cluster with text."""
     volume.write(volume.data, b"no folder at all " * 30)
 
 
@@ -128,7 +129,7 @@ def no_table():
 
 
 def bare():
-    """No partition at all: the volume begins at sector 0, as some phones format."""
+    """A card without partitions: the volume begins at sector 0, as some phones format cards."""
     path = card("bare", MODEL)
     with open(path, "rb") as f:
         f.seek(START)
@@ -192,7 +193,7 @@ def boot(case):
     return machine.run(words, 2, drives(machine, path), timeout=120)
 
 
-# The board does not depend on the kind of volume: there every third case, of all kinds.
+# The board's own code is the same for all volumes, so the board gets only every third case.
 cases = [(ARM64, row) for row in ROWS] + [(RPI4, row) for row in (ROWS if EVERYTHING else ROWS[::3])]
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     good_run = pool.submit(ARM64.run, WORDS, 2, card_arguments(card("plain", MODEL)), None, 120)

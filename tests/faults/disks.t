@@ -35,7 +35,7 @@ with open(MODEL, "rb") as f:
 
 
 def place_of(at):
-    """The place on disk of the model's sector with this byte; the model is fragmented."""
+    """The offset on the disk of the model's sector with this byte; the model is fragmented."""
     at -= at % SECTOR
     found = BYTES.find(CONTENTS[at:at + SECTOR])
     assert found > 0 and found % SECTOR == 0

@@ -60,7 +60,7 @@ class Row:
 
 
 def once(row):
-    """All of them, each once: at the start, except the layer, which a reply reads if the drive's measurement did not."""
+    """Each of these reads fails once: at the start, except that of the layer, which a reply reads unless the drive's measurement has read it."""
     s = session(row.machine, row.device, "card")
     row.ok(s.wait(r"^> ") and "error: " not in s.seen, "reads that fail once do not prevent the start", s.seen)
     row.right(s, "reads that fail once")
@@ -68,7 +68,7 @@ def once(row):
 
 
 def at_start(row):
-    """A model that cannot be opened for several reasons, one after the other, and then can."""
+    """A model that cannot be opened, for one reason after the other, and in the end can."""
     s = session(row.machine, row.device, "folder")
     text = s.wait(r"^> ") or s.seen
     row.ok("error: " in text and "cannot be read" in text and text.endswith("> "), "an unreadable folder is reported at the start", text)
@@ -83,8 +83,8 @@ def at_start(row):
 
 
 def in_replies(row):
-    # QEMU hangs if its own USB drive is reset in the middle of a read: usb_wire.t uses another one. A silence is waited
-    # for by the same code on both machines.
+    # QEMU hangs if its own USB drive is reset in the middle of a read, so usb_wire.t uses another drive. Both machines
+    # wait for a silent drive with the same code.
     silent = row.device == "nvme" and (LONG or row.machine is ARM64)
     s = session(row.machine, row.device, "well", silent)
     row.ok(s.wait(r"^> "), "the board starts", s.seen)

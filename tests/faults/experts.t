@@ -47,7 +47,7 @@ def rules(once):
 
 
 def names(text, first, exact):
-    """The message names an expert, and a sector of it; exact: its first one."""
+    """True if the message names an expert and a sector of it; exact: its first sector."""
     found = re.search(r"error: .*: layer (\d+), expert (\d+), sector (\d+) of ", text)
     if not found or int(found.group(1)) != BAD:
         return False
@@ -68,7 +68,7 @@ class Row:
         self.told.append((good, f"{self.name}: {what}", detail))
 
     def right(self, what):
-        """As if nothing had happened: the failed reply is not in the conversation."""
+        """The conversation continues as if the failed reply had never been in it."""
         replies = [self.session.ask(line) for line in LINES]
         text = "".join(said for _, said in replies)
         self.ok([ids for ids, _ in replies] == RIGHT and "in the cache" in text, what, text)
@@ -150,7 +150,7 @@ def gone_between(name, go, expected):
 
 
 def gone_in_reply(name, go, expected):
-    """Printed text stays, and was right."""
+    """Text that was printed before the fault stays, and is right."""
     row = Row(name, words=WORDS.replace("n=8", "n=60") + FEW, short=go is fall_silent)
     row.session.pace(1000000)  # some tokens a second
     row.session.send(LINES[0])

@@ -32,7 +32,7 @@ def write(change=None):
 
 
 def values(i, **changes):
-    """For part i, split_no for split.no."""
+    """Set values of part i; the argument split_no sets split.no."""
     def act(parts):
         for key, n in changes.items():
             u16(parts[i], key.replace("_", "."), n)

@@ -46,7 +46,7 @@ def damaged(name, data):
     return path
 
 
-# Every relevant length: sections, segments, and the bytes around them.
+# Every length that may matter: the ends of sections and segments, and a byte more and less.
 cuts = {0, 1, 511, 512, 4095, 4096, 4097, len(BYTES) - 1, len(BYTES) - 4096}
 cuts |= {at + d for at, size in segments(GOOD) for d in (-1, 0, 1, size // 2)}
 cuts |= {random.randrange(len(BYTES)) for _ in range(20)}
@@ -104,7 +104,7 @@ for words in (["run", GOOD, *RUN, "--system", "\u00e9" * 3000], ["run", GOOD, "x
     tap.ok(status == 2 and len(text) < 300 and ("..." in text or "its value has 6000 bytes" in text) and "\ufffd" not in text,
            f"{words[-2]}: 3,000 letters are refused in one line", text[:500])
 
-# The console: a line of 100 kB, binary bytes, many lines at once.
+# The console gets a line of 100 kB, binary bytes, and many lines at once.
 lines = b"x" * 100000 + b"\n" + b"\xff\xfe\x80 \xc3(\n" + b"hello\n" * 3
 status, text = ingot("chat", GOOD, "-n", "3", "--temp", "0", "-t", "1", stdin=lines)
 tap.ok(not crashed(status, text) and status == 0 and "a line may have" in text and

@@ -90,7 +90,7 @@ rows = [
 rows[3] = ("no such model", make_card("fault-good.img", GOOD), "model=nothing",
            ["error: the card has no model nothing", "  faults-good.ingot, ",
             "no model is loaded: /model NAME loads one"])
-# A program gets all of it in events, and that it can continue.
+# A program gets the same messages in events, and an event that says that it can continue.
 rows += [(f"{name}, to a program", card, words + " mode=json",
           [word.removeprefix("error: ") for word in expected])
          for name, card, words, expected in (rows[0], rows[3], rows[4], rows[6], rows[7])]
@@ -137,7 +137,7 @@ def program(command):
 
 
 def came_to_prompt(words, console):
-    """For a person, or for a program: `ready` without a model, and requests are answered."""
+    """For a person there is a prompt; a program gets `ready` without a model, and its requests are answered."""
     if "mode=json" not in words.split():
         return "prompt=" in words or re.search(r"^> ", console, re.M)
     events = [json.loads(line) for line in console.splitlines() if line.startswith("{")]

@@ -20,7 +20,7 @@ NORM = "model.layers.1.input_layernorm.weight"
 
 
 def rewrite(name, change):
-    """A file of the folder as bytes through `change`."""
+    """Change the bytes of a file in the folder by `change`."""
     def act(where):
         path = os.path.join(where, name)
         with open(path, "rb") as f:
@@ -31,7 +31,7 @@ def rewrite(name, change):
 
 
 def header(change):
-    """The header of the weights as text, through `change`, its length put right."""
+    """Change the text of the weights' header by `change`, and correct its length."""
     def act(raw):
         size = struct.unpack_from("<Q", raw)[0]
         new = change(raw[8:8 + size].decode()).encode()

@@ -41,7 +41,7 @@ def dims(name, *new):
 
 
 def kind(name, number, raw):
-    """Another type, with as many blocks of raw as the first row needs and zeros for the rest."""
+    """Give a tensor another type, with as many blocks `raw` as the first row needs, and zeros for the rest."""
     def change(g):
         entry = tensor_of(g, name)
         entry[2] = number
@@ -83,7 +83,7 @@ def last_part(g):
 
 
 def patch(find, at, raw):
-    """Bytes of the finished file, `at` bytes after the end of `find`."""
+    """Replace bytes of the finished file, `at` bytes after the end of `find`."""
     def change(whole_file):
         start = whole_file.index(find) + len(find) + at
         return whole_file[:start] + raw + whole_file[start + len(raw):]
@@ -204,7 +204,7 @@ rows = [
 
 
 def sections():
-    """Cuts at the edges of the parts and between them."""
+    """Files that are cut at the parts' edges and inside the parts."""
     parts = good().parts()
     names = ["header", "values", "tensor table", "padding", "data"]
     start = 0
@@ -300,7 +300,7 @@ FILES = [
 
 
 def seal(raw):
-    """All checksums are right, so that the field itself is refused."""
+    """All checksums are correct, so the field itself must be the reason for the refusal."""
     count, = struct.unpack_from("<I", INGOT_FILE, SECTIONS + 4 * 24 + 20)
     for i in range(count):
         at, size = struct.unpack_from("<QQ", INGOT_FILE, SEGMENTS + 64 * i)

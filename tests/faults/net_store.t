@@ -45,7 +45,7 @@ def free_port():
 
 
 def has_six():
-    """Whether this computer has IPv6's loopback."""
+    """True if this computer has IPv6 on its loopback."""
     try:
         with socket.socket(socket.AF_INET6) as s:
             s.bind(("::1", 0))
@@ -58,7 +58,7 @@ SIX = has_six()
 
 
 class Nginx:
-    """A folder of files; its log has connection, status, range, condition and bytes."""
+    """nginx with a folder of files; its log has connection, status, range, condition and bytes."""
 
     def __init__(self):
         self.port, self.log = free_port(), os.path.join(FOLDER, "access.log")
@@ -252,7 +252,7 @@ def check_changes(nginx, want):
 
 
 def check_odd(odd, want):
-    """Servers that do not do what they are asked to."""
+    """Servers that answer requests wrongly."""
     for how, error in (("whole", "gives the whole file and not the range"), ("moved", "names another address"), ("private", "does not let us read the file (status 403)"),
                        ("other", "range is not the one that was asked for")):
         with start(f"model={at(odd.port, how + '.ingot')}") as c:

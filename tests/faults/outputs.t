@@ -82,7 +82,8 @@ with wave.open(path("inputs/in.wav"), "wb") as sound:
     for seconds, loud in ((0.5, 0), (1, 8000), (1, 0)):
         sound.writeframes(b"".join((loud if i % 40 < 20 else -loud & 0xffff).to_bytes(2, "little") for i in range(int(16000 * seconds))))
 
-# Each with OUT in the place of the output. Whether a pipe can be the output, what else it needs, and which input it must not take as its output.
+# Each command has OUT in the place of its output. Then: whether a pipe can be its output, what else it needs, and which input it must not accept
+# as its output.
 WHOLE, INTO = "an ordinary file alone", "a pipe, too"
 COMMANDS = {
     "pack": (["pack", os.path.join(ROOT, "models/demo"), "-o", "OUT", "--type", "q4_0", "-q"], WHOLE, None),
@@ -132,7 +133,7 @@ def drain(pipe, into):
 # ---- every command with every output option -------------------------------------------------------
 
 def check_good(name):
-    """Next to files of the user with names that were once used, and through a link."""
+    """Write next to files of the user whose names Ingot once used for temporary files, and through a link."""
     folder, env = fresh()
     out = os.path.join(folder, "out")
     for end in (".tmp", ".part", ".prefix", ".packed-0", ".packed-0.tmp", ".signed-0"):
@@ -165,7 +166,7 @@ def check_good(name):
 def check_full(name, good):
     folder, env = fresh()
     out = os.path.join(folder, "out")
-    # The programs that `ingot voice` starts have the limit as well, and it keeps the spoken sentences.
+    # The limit also holds for the programs that `ingot voice` starts, and `ingot voice` keeps sentences that were spoken.
     # A trace has times, so its length differs from run to run.
     for size in sorted({1, len(good) // 2} | ({len(good) - 1} if name != "run --trace" else set()) if name != "voice" else {1}):
         status, said = ingot(*command(name, out), env=env, preexec_fn=lambda n=size: resource.setrlimit(resource.RLIMIT_FSIZE, (n, n)))
@@ -230,7 +231,7 @@ for name, about in COMMANDS.items():
     check_input(name, about[2])
     check_twice(name)
 
-# A file after which a signature is written has its old contents again.
+# If writing a signature after a file fails, the file has its old contents again.
 if HAS_KEY:
     folder, _ = fresh()
     target = shutil.copyfile(MODEL, os.path.join(folder, "m.ingot"))
@@ -293,7 +294,7 @@ def shorten(words, source, keep, moment, lines=b""):
 
 
 def is_whole(words, folder):
-    """The cut came when everything was read and the output kept: it equals an undisturbed run."""
+    """If the input was cut after the output was complete, the output equals that of an undisturbed run."""
     if not only(folder, "out"):
         return False
     other, env = fresh()

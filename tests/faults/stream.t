@@ -76,7 +76,7 @@ class Row:
         return self.ok(session.wait(r"^> ") is not None, f"{name}: the board starts", session.seen)
 
     def right(self, session, name):
-        """As if nothing had happened: the failed turn is not in the conversation."""
+        """The conversation continues as if the failed turn had never been in it."""
         first, text = session.ask("hello there")
         second, more = session.ask("and again")
         self.ok(RIGHT is not None and first == RIGHT and second == SECOND,
@@ -93,7 +93,7 @@ class Row:
 
 
 def error_once(row, name, segment, words):
-    """The fault begins after the card's measurement, which must not meet it."""
+    """The fault begins after the card has been measured, so that it does not affect the measurement."""
     session = Session(CARD, WORDS + words, rules=[rule(sector(segment), True)],
                       start="well" if words else "card")
     if row.starts(session, name):
@@ -199,7 +199,7 @@ def gone_in_reply(row, name, go, expected):
 
 
 def nobody(row, session, text, name, n_errors, expected):
-    """The text up to the prompt says why there is no model, and how to load one."""
+    """Check that the text up to the prompt says why there is no model, and how to load one."""
     ids, more = session.ask("hello there")
     row.ok(text.count("error: ") == n_errors and all(w in text for w in expected) and
            "/model stream-faults" in text and ids is None and "/model" in more,
@@ -233,7 +233,7 @@ def gone_in_load(row, name, go, expected):
 
 
 def person_without_card(row, machine, rules):
-    """A read error while the model loads, at the start and by /model, when the previous model has it too."""
+    """A read error while the model loads, at the start and by /model; the previous model has the same error."""
     session = Session(CARD, WORDS, rules=rules, machine=machine)
     name = f"{machine.board}: a read error while loading"
     nobody(row, session, session.wait(r"^> ") or session.seen, name, 1, LAYER)
@@ -350,7 +350,7 @@ def play(case):
     return row.told
 
 
-# The text that all others must equal.
+# The undisturbed text, to which all others must be equal.
 good = Session(CARD, WORDS)
 RIGHT, SECOND = [good.ask(line)[0] for line in ("hello there", "and again")] \
     if good.wait(r"^> ") else (None, None)

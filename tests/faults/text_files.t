@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Text files in Windows format, with a byte order mark and CRLF, wherever a text file is read; folders in place of a model; what a card says about
-the speed, and which types it recommends."""
+"""Text files in Windows format (a byte order mark, and CRLF) wherever a text file is read; folders in the place of a model; what a card's files
+say about speed and recommended types."""
 
 import atexit
 import os
@@ -116,7 +116,7 @@ def card(board_name, model, *more):
 HOLLOW = path("hollow.ingot")
 BOARD = os.path.join(BUILD, "virt-arm64")
 if os.path.exists(os.path.join(BOARD, "ingot.bin")) and os.path.exists(os.path.join(BOARD, "card/about")):
-    # Another board's image is good enough: the card is not booted.
+    # Any board's image will do, because the card is not booted.
     shutil.copytree(os.path.join(BOARD, "card"), path("boards/rpi3/card"))
     shutil.copyfile(os.path.join(BOARD, "ingot.bin"), path("boards/rpi3/ingot.bin"))
     ingot("synth", "--shape", "qwen3-1.7b", "--type", "q8_0", "--hollow", "-o", HOLLOW)

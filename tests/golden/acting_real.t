@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""How a small published model acts that was not trained for it: SmolLM2-135M-Instruct is asked the sentences of acting/sentences.txt; half of them
-were used to make rules and prompts (tuned), the other half was only measured (untouched). In mode=json the events show what it does. `make
+"""How a small published model acts that was not trained to act: SmolLM2-135M-Instruct is asked the sentences of acting/sentences.txt. Half of them
+were used to write rules and prompts (tuned); the other half was only measured (untouched). In mode=json the events show what the model does. `make
 acting-real` shows every row that went wrong; -v every row; a word, such as tuned, chooses rows. Without such a word, and without LONG=1, the
 untouched half is used."""
 
@@ -51,12 +51,12 @@ def ask(table, sentences, reset=True):
 
 
 def is_wrong(row, did):
-    """Something was switched that was not requested."""
+    """True if something was switched that was not requested."""
     return any("=" in d and d not in row[4] for d in did)
 
 
 def is_right(row, did):
-    """Everything requested was done, and nothing else was switched; additional readings are fine."""
+    """True if everything requested was done, and nothing else was switched; additional readings are allowed."""
     return row[3] <= did and not is_wrong(row, did)
 
 

@@ -35,7 +35,7 @@ def pairs(rank=RANK, layers=(0, 2)):
 
 
 def make(tensors=None, **changes):
-    """The adapter's pairs as in the file, by (layer, matrix); None and the output: refused."""
+    """The adapter's pairs as in the file, by (layer, matrix); if the adapter is refused, None and the program's output."""
     where, out = folder("lora-fields"), os.path.join(WORK, "lora-fields.ingot")
     config = {**PLAIN, **changes}
     write_json(where, "adapter_config.json", {key: value for key, value in config.items() if value is not ...})
