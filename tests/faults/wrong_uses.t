@@ -158,9 +158,10 @@ def logits(console):
     return found.group(1) if found else None
 
 
-# The last one wins, so every option is followed by another one that says what to expect.
+# An invalid option leaves its default, so the answer must be that of a start without such options.
 def boots(machine, boot_words, want):
-    """With all of those options: each is named, the prompt comes, and a question is answered as without them."""
+    """Start with all these options: a message names each, and the prompt comes. want: the hash of the answer's
+    logits; None: nothing is asked."""
     words = " ".join(word for word, _ in boot_words)
     with Console(machine, f"seed=1 ids {words}", DRIVES, cores=1) as console:
         start = console.prompt(120)

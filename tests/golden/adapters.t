@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Adapters (LoRA): logits against llama.cpp's, one hash on every machine, streamed and in any chunk, swapped back and forth; and invalid ones, one
-error message each."""
+"""Adapters (LoRA): logits compared with llama.cpp's; the same hash on every machine, streamed and in chunks of any size; swapped back and forth;
+and one error message for each invalid adapter."""
 
 import array
 import json
@@ -256,7 +256,7 @@ for where, done in (
     tap.ok(len(got) == 20 and len(set(got[0::2])) == 1 and len(set(got[1::2])) == 1 and got[0] != got[1],
            f"{where}: 20 swaps, two answers in turn", done[1])
 
-# Timed by the guest's clock, on which an instruction takes a nanosecond.
+# Time is measured by the guest's clock, on which an instruction takes a nanosecond.
 for machine in (ARM64, RISCV64_WIDE):
     with Console(machine, "temp=0 n=2 ticks model=llama_gqa", card_arguments(card) + ["-icount", "shift=0"]) as c:
         c.prompt(200)
@@ -268,7 +268,7 @@ for machine in (ARM64, RISCV64_WIDE):
     tap.ok(len(micros) == 5 and max(micros[1], *micros[3:]) < 100, f"{machine.label}: to another adapter in memory in "
            f"{max(micros[1], *micros[3:] or [1e9]):.1f} microseconds of guest time", f"{said}")
 
-# The conversation so far is computed again with the other weights, as if it had been held with them.
+# After a swap the conversation so far is computed again with the other weights, as if these had been used from the start.
 talk = "Once upon\n/adapter llama_gqa-all\n a time\n"
 again = run([HOST, "chat", model("llama_gqa"), "--temp", "0", "--ids", "-n", "4", "--template", "none"], stdin=talk.encode())[1]
 tap.ok("1 adapter is at work" in again, "a conversation continues with another adapter", again)

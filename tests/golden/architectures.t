@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Models of every architecture as GGUF files with random weights, those in models/arch: the logits of llama.cpp in F32, or of the weights that its
-blocks represent. With `pack --type f32` and `--kv f32` only the order of sums differs."""
+"""Models of every architecture as GGUF files with random weights (models/arch): logits equal those of llama.cpp in F32, or those of the weights
+that blocks represent. With `pack --type f32` and `--kv f32` only the order of sums differs."""
 
 import glob
 import json
@@ -22,7 +22,7 @@ os.makedirs(WORK, exist_ok=True)
 
 
 def architecture(path):
-    """The first text after the key; every file here begins with it."""
+    """The first text after the key `general.architecture`, with which every file here begins."""
     with open(path, "rb") as f:
         raw = f.read(4096)
     at = raw.index(b"general.architecture") + len(b"general.architecture") + 4
@@ -42,7 +42,7 @@ def logits(model, ids, *options):
 
 
 def nmse(raw, expected):
-    """For all positions together: squares of differences over squares."""
+    """NMSE of all positions together: the sum of squared differences over the sum of squares."""
     ours = struct.unpack(f"<{len(raw) // 4}f", raw)
     theirs = [x for row in expected for x in row]
     if len(ours) != len(theirs):
@@ -51,9 +51,9 @@ def nmse(raw, expected):
 
 
 def with_limit(path, limit):
-    """A copy of phi3_long whose long factors begin beyond `limit` tokens: llama.cpp took them for the reference
-    because the run's context was longer than the file's limit. Here the sequence must be, as in
-    Transformers."""
+    """A copy of phi3_long whose long factors begin beyond `limit` tokens. For the reference, llama.cpp used the
+    long factors because the run's context was longer than the file's limit; here, as in Transformers, the
+    sequence itself must be longer."""
     key = b"phi3.rope.scaling.original_context_length"
     copy = os.path.join(WORK, "architecture-" + os.path.basename(path))
     with open(path, "rb") as f:
@@ -87,7 +87,8 @@ def test_model(name, path, reference):
 
 
 def test_usual_magnitude(path):
-    """Without its own value, Phi's factor of cosines and sines follows from the growth of the context, which is the value in the file."""
+    """If the file lacks Phi's factor of cosines and sines, the factor is computed from the growth of the context; the result equals the
+    file's value."""
     key = b"phi3.rope.scaling.attn_factor"
     with open(path, "rb") as f:
         raw = f.read()

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""`ingot batch`: parallel replies have the ids and the hash of logits that
-each request has alone, in memory and streamed, with their own adapters; and
-invalid lines, one error message each."""
+"""`ingot batch`: each of several parallel replies has the same ids and hash of logits as its
+request alone, in memory and streamed, with its own adapter. Each invalid line gives one error
+message."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def batch(name, requests, *options, model=DEMO):
 
 
 def alone(request, *options, model=DEMO):
-    """ids and hash that `ingot run` prints for it."""
+    """The ids and the hash that `ingot run` prints for a request."""
     words = [w for key in ("n", "temp", "seed", "adapter") if key in request for w in (f"--{key}".replace("--n", "-n", key == "n"), str(request[key]))]
     status, text = run([HOST, "run", model, "-p", request["prompt"], "--ids", "--spec", "off", *options, *words])
     ids = re.search(r"^ids:([ \d]*)$", text, re.M)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The golden table on boards: the same card as from `make card`, booted in QEMU by the board's own SD controller, with 1 and 4 cores, resident and
-streamed: the host's ids and logits in every cell."""
+"""The golden table on boards: a card like that of `make card` is booted in QEMU by the board's own SD controller, with 1 and 4 cores, resident and
+streamed. Every cell has the host's ids and logits."""
 
 import os
 import sys
@@ -19,7 +19,7 @@ TYPES = ["f32", "q8_0", "q4_0"] if LONG else ["q4_0"]  # the others are in table
 TOKENS = {"f32": {"resident": 128 if LONG else 32, "streamed": 12 if LONG else 2},
           **{t: {"resident": 48 if LONG else 12, "streamed": 32 if LONG else 2}
              for t in ("q8_0", "q4_0")}}
-# Three corners, for one type; in test-long all four for all types.
+# Three corners of the table, for one type; in test-long all four corners for all types.
 CELLS = ([(1, "resident")] if LONG else []) + [(4, "resident"), (1, "streamed"), (4, "streamed")]
 
 tap = Tap()
@@ -34,7 +34,7 @@ cards = {(b, t): make_board_card(b, f"boards-{b}-{t}.img", MODEL=models[t])[0]
 
 
 def limit(kind):
-    """For two layers and the pages that must stay: everything else streams."""
+    """Memory for two layers and the pages that must stay, so that everything else streams."""
     return 2 * max(size for _, size in segments(models[kind])[1:-1]) + 2 * 4096
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`ingot plan --board`: its rooflines against the published rates, its refusals, and the tables of docs/CHOOSING.md, which must show its results for
-made-up models of the true shapes. `choosing.t --write` puts the tables into the page."""
+"""`ingot plan --board`: its rooflines compared with published rates, its refusals, and the tables of docs/CHOOSING.md, which must show the program's
+results for made-up models of the real shapes. `choosing.t --write` puts the tables into the page."""
 
 import os
 import re
@@ -25,7 +25,7 @@ MODELS = [("smollm2-135m", "HuggingFaceTB/SmolLM2-135M-Instruct"),
           ("qwen3-1.7b", "Qwen/Qwen3-1.7B"), ("llama-3.2-3b", "meta-llama/Llama-3.2-3B-Instruct")]
 with open(PAGE, encoding="utf-8") as page:
     PAGE_TEXT = page.read()
-# In the order of the page's columns.
+# Boards in the order of the page's columns.
 BOARDS = sorted(((board, ram, title) for board, sizes in with_expected("FITS").items() for ram, title in sizes),
                 key=lambda column: PAGE_TEXT.find(f"| {column[2]} |"))
 PUBLISHED, EMULATORS = published(), emulators()
@@ -90,7 +90,7 @@ def table():
 
 
 def commands():
-    """The command for the first model, from its folder."""
+    """The command that packs the first model from its folder."""
     return [f"ingot pack {name_of(folder)} -o {shape}.ingot --type {TYPE}"
             for shape, folder in MODELS[:1]]
 

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """A day with SmolLM2-135M on a card of the virt machine: teach, ask in three other turns, power off, load, correct, forget, fill the
 store, ask again. `make day` plays it and puts its transcript into docs/LEARNING.md (INGOT_DAY names the file); otherwise it is skipped, because an
-emulated board needs 10 to 15 minutes for it. INGOT_DAY_ON=host plays it with the Linux program, in a minute; INGOT_DAY_PART=start ends after the
-power cut, which is enough to test a board; INGOT_DAY_PART=talk ends before the store is filled."""
+emulated board needs 10 to 15 minutes for it. With INGOT_DAY_ON=host the Linux program plays it, in a minute. INGOT_DAY_PART=start ends after the
+power cut, which is enough to test a board, and INGOT_DAY_PART=talk before the store is filled."""
 
 import atexit
 import json
@@ -148,7 +148,7 @@ def play(day):
 
 
 def fill(day):
-    """Long answers until there is no room to learn more by heart, then short sentences until the board accepts no more."""
+    """Teach long answers until there is no room to learn more by heart, then short sentences until the board accepts no more."""
     for i in range(LONG_ANSWERS):
         question, answer = BY_HEART[i % len(BY_HEART)]
         question = question if i < len(BY_HEART) else question.replace("?", f" on day {i}?")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The demo model: its files equal what its sources make, its tokens are those it learned from, it answers prompts that it never saw, in both
-committed types (in test-long in F32, too), and it acts on request (in test-long on virt-arm64, too)."""
+"""The demo model: its files equal what its sources make, its tokens are those that it was trained on, it answers prompts that it never saw,
+in both committed types (in test-long in F32, too), and it acts on request (in test-long on virt-arm64, too)."""
 
 import filecmp
 import json
@@ -54,7 +54,7 @@ def packed_files(made):
 
 
 def same_tokens(model, tokenizer):
-    """Texts as people type them, and texts that nobody would type."""
+    """Texts that people type, and texts that nobody would type."""
     rng = random.Random(11)
     talks = [generator.conversation(rng, 200, generator.MIXED)[1] for _ in range(15)]
     texts = [e.user for t in talks for e in t] + [e.reply for t in talks[:5] for e in t]
@@ -71,7 +71,7 @@ def same_tokens(model, tokenizer):
 
 
 def held_out_is_new():
-    """rows.py leaves out the examination's questions, and none of them is a plain form."""
+    """rows.py leaves the examination's questions out of the training text, and none of these questions has a plain form."""
     asked = [e[0].user for _, e in evaluate.held_out.conversations()]
     count = sum(len(e) for _, e in evaluate.held_out.conversations())
     plain = {p for table in (talk.SELF, talk.TALK) for _, prompts, _, _ in table for p in prompts}
@@ -111,7 +111,7 @@ def requests_are_new():
 
 
 def acting_checks_can_fail():
-    """A call of another pin, with another value, with none, prose instead of a call, a wrong result."""
+    """Wrong calls: of another pin, with another value, without a value; prose instead of a call; a wrong result."""
     asked = acting_held_out.asked_of(random.Random(2), [acting.switch])[1]
     call, said = asked[0], asked[1]
     pin = call.wanted["pin"]

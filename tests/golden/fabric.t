@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The memory fabric as a user sees it: five facts in five namespaces are answered by their own gates, with the same bits on every board, with any
-number of cores, resident and streamed; a reply's memory tags are obeyed and never shown; memories fade by the clock; 20 facts, and what the model
-knew before."""
+number of cores, resident and streamed; a reply's memory tags are obeyed and never shown; memories fade by the clock; 20 facts are learned, and
+what the model knew before is not lost."""
 
 import os
 import re
@@ -80,7 +80,7 @@ for words in (["-t", "3"], ["-t", "2", "--isa", "ref"]):
     said = talk(lines_of(QUESTIONS[:5]), "--learn", "on", "--ids", *words)
     tap.ok(logits(said) == want, f"{' '.join(words)}: the same", said[-1500:])
 
-# A model that asks for a memory: here a grammar forces its tags.
+# The model asks for a memory; here a grammar forces the tags.
 grammar = os.path.join(WORK, "tags.gbnf")
 with open(grammar, "w") as f:
     f.write('root ::= "Noted.<|mem_store|>wiki Why is it so? = Because it is.<|mem_end|> Ask me."\n')
@@ -126,7 +126,7 @@ tap.ok("  4. personal: what is on the list? = milk, eggs and bread, tea (" in sa
 tap.ok("error: /remember takes NAMESPACE" in said and "(not remembered either: one more fact)" in said,
        "after a refused fact, the following facts that were not stored are named", said)
 
-# Lessons use up their memory: the lesson to be dropped is named before it is.
+# When the memory for lessons is used up, a message names the lesson that will be dropped before it is dropped.
 script = [line for i in range(20) for line in ("/reset", f"Tell me a story about a fox and {i} cats.", "/good")]
 said = talk(["/teach What is my name? = Your name is Robert."] + script + ["/good", "/what"], "--learn", "on", "--ram", "11M", "-n", "100", errors=subprocess.STDOUT)
 would_go = re.findall(r"^\(nothing is learnt yet: the room for lessons is full.*\n     good: (.*?) \(.*\n\(the same command again does it", said, re.M)
@@ -146,7 +146,7 @@ for line, sentence in (("/remember", "there is no namespace without a name: pers
 said = talk(["/remember wiki a = b", "/fabric", "/time"], errors=subprocess.STDOUT)
 tap.ok(said.count("memories are off: start with --learn on") == 3, "without learn=on each command says what is missing", said)
 
-# Twenty facts, and what the model could do before.
+# Twenty facts are learned, and the model can still do what it could do before.
 facts = os.path.join(ROOT, "models/remember_facts.txt")
 with open(facts) as f:
     rows = [line.rstrip("\n").split(" ", 1) for line in f]

@@ -30,7 +30,7 @@ def load(name):
 
 
 def gpt2_config():
-    """The fixture has short names for its sizes, next to the logits."""
+    """The fixture stores sizes under short names, next to the logits."""
     short = load("tiny_gpt2_logits.json")["config"]
     return {"architectures": ["GPT2LMHeadModel"], "model_type": "gpt2", "n_embd": short["n_embd"],
             "n_head": short["n_head"], "n_layer": short["n_layer"], "n_positions": short["n_ctx"],
@@ -115,14 +115,14 @@ for ids in ("3 96", "3 x", "-1", "3 4294967297"):
     status, console = run([HOST, "logits", model, "--tokens", ids, "-o", os.devnull, "-q"])
     tap.ok(status != 0 and "an id below 96" in console, f"--tokens \"{ids}\" is refused", console)
 
-# First the fixtures check the oracle, then the oracle checks families without a fixture.
+# First the oracle is compared with the fixtures; then it checks families without a fixture.
 for family, _ in FIXTURES[:1] + FIXTURES[2:] if os.path.exists(TINY) else []:
     reference = load(f"tiny_{family}_logits.json")
     rows = Model(make_folder(family)).forward(reference["sequences"][0])
     worst = max(abs(a - b) for x, y in zip(rows, reference["logits"][0]) for a, b in zip(x, y))
     tap.ok(worst < TOLERANCE, f"{family}: the oracle is within {worst:.2g} of Transformers'")
 
-# A trained model against llama.cpp, which keeps keys and values in F16; its reference has the ids of this folder's tokenizer.json.
+# A trained model compared with llama.cpp, which keeps keys and values in F16. The reference has the ids that this folder's tokenizer.json gives.
 STORIES = os.path.join(ASSETS, "hf/TinyStories-656K")
 REFERENCE = os.path.join(ASSETS, "refs/llama.cpp/TinyStories-656K-F32")
 if os.path.exists(STORIES) and os.path.exists(REFERENCE + ".txt"):

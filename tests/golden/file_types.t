@@ -25,7 +25,7 @@ MATRICES = {"attn_q": (DIM, DIM), "attn_k": (DIM, DIM), "attn_v": (DIM, DIM), "a
 
 
 def blocks(rng, kind, elements):
-    """Random q, with scales that make the weights about as large as a model's."""
+    """Blocks with random q, and scales that make the weights about as large as a model's."""
     rest, least, most = BLOCKS[kind]
     out = []
     for _ in range(elements // 32):
@@ -38,7 +38,7 @@ def blocks(rng, kind, elements):
 
 
 def write_model(path, kind_of):
-    """A llama with random weights; kind_of maps the name of a matrix to its type."""
+    """A Llama with random weights; kind_of maps the name of a matrix to its type."""
     rng, g = random.Random(7), Gguf("llama")
     g.letters(LETTERS)
     for key, value in (("context_length", 128), ("embedding_length", DIM), ("block_count", LAYERS),

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Memory that fits the layers but not the whole model, whose head is its largest part: memory left by the layers keeps part of the head, so a token
-reads only what does not fit, as predicted; ids and logits equal those of the model in memory."""
+"""Memory holds the layers, but not the whole model, whose head is its largest part. Memory that the layers leave keeps a part of the head, so a
+token reads only the rest, as predicted. Ids and logits equal those of the model in memory."""
 
 import os
 import re

@@ -32,7 +32,7 @@ if not found:
 
 
 def make(name):
-    """(the .ingot, a limit that fits two layers and what never streams)"""
+    """(path of the .ingot; a memory limit for two layers and everything that never streams)"""
     out = os.path.join(WORK, f"hybrid-{name}.ingot")
     status, console = run([HOST, "pack", os.path.join(ASSETS, "arch", name + ".gguf"), "-o", out,
                            *(["--type", MODELS[name]] if MODELS[name] else [])])

@@ -93,7 +93,7 @@ def leaves(value):
 
 
 def facts(text):
-    """(what was printed, its number, its last digit), and every text in quotes."""
+    """Each printed number (its text, value, unit of its last digit), and every text in quotes."""
     numbers = []
     for shown, mantissa, fraction, power, unit in re.findall(
             r"((?<![\w.])(\d+(\.\d+)?)(e[-+]\d+)?(?: ([KMG]iB|B)\b)?)(?![\w.]*\w)", re.sub(r'"(?:[^"\\]|\\.)*"', "", text)):

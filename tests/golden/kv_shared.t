@@ -14,7 +14,8 @@ from machine import ASSETS, HOST, WORK, Reply, Tap, run, segments
 from widened import read_gguf
 
 SOURCE = os.path.join(ASSETS, "arch/gemma4.gguf")
-# Three of its six layers keep keys and values (local, local, global); the others read those of the last two.
+# Three of the six layers keep keys and values (local, local, global); the other layers read those of the
+# last two of these.
 OWN, TIMES, ALL, PER_LAYER = 3, 3, 6, 8
 SPILL = OWN * TIMES - 2
 CONTEXT, TILE = 1024, 64
@@ -28,7 +29,8 @@ if not os.path.exists(SOURCE):
 
 
 def deeper(g):
-    """The layers with their own keys TIMES times, then the layers that share keys."""
+    """A model with the layers that have their own keys repeated TIMES times, then the layers that
+    share keys."""
     order = list(range(OWN)) * TIMES + list(range(OWN, ALL))
     out = Gguf(g.architecture)
     out.values = list(g.values)

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Latent keys and values (DeepSeek's attention) against the equivalent attention that makes every head's keys and values first, in double precision;
-over more than one tile of the cache, of every type. A file with the matrices of all heads in one tensor packs to the same model, also from blocks."""
+"""Latent keys and values (DeepSeek's attention), compared with the equivalent attention that first makes every head's keys and values, in double
+precision; over more than one tile of the cache, with every type. A file with the matrices of all heads in one tensor packs to the same model, also
+from blocks."""
 
 import array
 import math
@@ -201,7 +202,7 @@ def write(form, kind="f32"):
                                "--calibrate", __file__])
         tap.ok(status != 0 and "layer 0 lacks one of them" in console, "a model that cannot be calibrated is refused with the layer", console)
     if form == "blocks":
-        # The keys' half of attn_kv_b is cut across its blocks: floats alone have its values.
+        # The keys' half of attn_kv_b is cut across its blocks, so only floats can represent its values.
         run([HOST, "pack", path, "-o", path + ".own", "-q"])
         _, console = run([HOST, "info", path + ".own"])
         types = {line.split()[0]: line.split()[1] for line in console.splitlines() if "attn_" in line}
@@ -273,7 +274,7 @@ if os.path.exists(path):
 else:
     tap.skip("keys and values on a card", path)
 
-# A head's rows take only types with Q8 activations, whatever types the other matrices have.
+# The matrices of single heads get only types with Q8 activations, whatever types the other matrices have.
 RANK = 256
 BLOCKS = [make_layer() for _ in range(LAYERS)]
 mixed = write("apart", "q4_k")

@@ -49,7 +49,7 @@ def write_part(name, text):
 
 
 def stories():
-    """Text of the demo model's own kind, in an order that it has not seen."""
+    """Text like the demo model's training text, in an order that the model has not seen."""
     rng, told = random.Random(5), ""
     while len(told) < PART_BYTES:
         told += "".join(e.reply + "\n" for e in generator.conversation(rng, 250, generator.EXAM)[1]

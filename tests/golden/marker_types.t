@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Turn markers that a file types as normal text: each is one token where the template writes it, ends a reply where it ends a turn, and cannot be
-typed by a user. Every kind of tokenizer and family of markers, made up. Without assets."""
+"""Turn markers whose type in the file is normal text: each is one token if the template writes it, ends a reply if it ends a turn, and cannot be
+typed by a user. The vocabularies are made up, for every kind of tokenizer and every family of markers. Without assets."""
 
 import json
 import os
@@ -101,7 +101,7 @@ for family, markers, start, end in FAMILIES:
     status, ids = run([HOST, "tokenize", path, "-p", "".join(m for m in markers if m != "</s>"), "--ids", "--no-bos"])
     tap.ok(status == 0 and len(ids.split()) > 3, f"{family}: a user's text stays text", ids)
 
-# Names that end a reply without a template, and one that only looks like such a name.
+# Names of tokens that end a reply if there is no template, and a name that only looks similar.
 for name in ("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "<|end|>", "<|return|>", "<|endoftext|>", "<|end_of_text|>", "<|call|>",
              "<|eot|>", "<end_of_utterance>", "<EOT>", "[EOT]", "_<EOT>"):
     model, console = info(gguf("llama", [name], None))

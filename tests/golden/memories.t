@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""How long telling a memory takes with SmolLM2-135M when there are many: 60 are told, one after the other. Each after the first may take 1 s of one
-core, and 0.6 s on average, for the whole step: question, answer, practice. Processor time is measured, but other programs also slow down a core's
-memory. So if one takes longer, all are told again to a new program, which takes the same steps, and the shorter time counts. Afterwards all 60 are known, by heart or by their words, and what the program
-says about them is true."""
+"""How long telling a memory takes with SmolLM2-135M when there are many: 60 are told, one after the other. Each memory after the first may take 1 s of one core, and 0.6 s on
+average, for the whole step: question, answer, practice. Processor time is measured, but other programs also slow down a core's memory. So if a memory takes longer, all are told
+again to a new program, which takes the same steps, and the shorter time counts. Afterwards all 60 are known, by heart or by their words, and what the program says about them is
+true."""
 
 import json
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """The demo mixture, whose routers were trained: its text and logits are the same whatever is in the cache of its experts, on the host and on both
-virt machines; with half of its experts in memory, four of five are found there in conversations."""
+virt machines; with half of its experts in memory, four of five requested experts are found there in conversations."""
 
 import itertools
 import json
@@ -83,8 +83,8 @@ def product(places, sizes):
 
 
 def covering(places, sizes):
-    """Four options of two values, four sizes: each value of one meets each value of each other (an orthogonal array: each option is a bit of the
-    place plus one of the size)."""
+    """Four options of two values, and four sizes: any two values of different options or sizes occur together (an orthogonal array, in which
+    each option is a bit of the place plus a bit of the size)."""
     def cell(a, b):
         return Cell(places[a], sizes[b], 4 if (a ^ b) & 1 else 1, 128 if (a ^ b) & 2 else 1,
                     bool((a ^ b >> 1) & 1), "draft" if (a >> 1 ^ b) & 1 else "off")
@@ -92,7 +92,7 @@ def covering(places, sizes):
 
 
 def quarters(sizes):
-    """Each of the four options in both values with each size, and all sixteen combinations with each four neighbouring sizes."""
+    """Choose cells so that each option has both values with each size, and any four neighbouring sizes have all sixteen combinations."""
     def picked(c):
         parities = (c.cores > 1) ^ (c.chunk > 1) ^ c.ahead, c.ahead ^ (c.chunk > 1) ^ (c.draft == "draft")
         return parities == (bool(c.size & 1), bool(c.size & 2))
@@ -149,7 +149,7 @@ def talk(words, lines):
 
 
 class Measured:
-    """For all replies: tokens per second, bytes per token; and how much longer the card took than its pace, which happens when its thread waits for a
+    """For all replies: tokens per second, bytes per token, and how much longer the card took than its pace, because its thread waited for a
     processor."""
 
     def __init__(self, console, pace):
@@ -186,7 +186,7 @@ def near(told, rate):
     return abs(told - rate) <= 0.15 * rate
 
 
-# Times on a computer that may be busy: if it is disturbed in all tries, so that its card falls behind its pace, the test says so.
+# These times are measured on a computer that may be busy: if the card falls behind its pace in all tries, the test says so.
 # tests/unit/stream/experts_schedule_test.c has its own clock: its nine rows are within 6 %, and bytes are the same on every computer.
 for limit in ("1400K", "2200K"):
     tries = []
@@ -254,7 +254,8 @@ def waits(*words):
     return found
 
 
-# Experts in memory are computed while missing ones arrive: for a chunk up to their hidden values, for a token to their end, which is a second run.
+# Experts in memory are computed while missing experts arrive: for a chunk up to their hidden values; for a single token, in a second run,
+# completely.
 found = waits("-p", STORIES[0] + " " + STORIES[2], "-n", "1", "--chunk", "8")
 early = sum(any(other > expert for other in runs) for expert, runs in found)
 tap.ok(early >= 3, f"{early} times a chunk has begun with experts behind the one that it waits for", found)

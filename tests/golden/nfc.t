@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Texts are normalized to NFC if the tokenizer asks for it: by the normalizer of tokenizer.json, and by the name of a GGUF's pre-tokenizer. A
-vocabulary of bytes shows the text that is cut. Without assets."""
+"""Texts are normalized to NFC if the tokenizer asks for it: by the normalizer of tokenizer.json, and by the name of a GGUF's pre-tokenizer.
+With a vocabulary of bytes, the ids show the text after normalization. Without assets."""
 
 import os
 import random
@@ -22,7 +22,7 @@ NFC = {"type": "NFC"}
 
 
 def cut(model, words):
-    """The bytes that the ids stand for; <mark> as it is spelled."""
+    """Return the bytes that the ids of a text stand for; the token <mark> gives its own spelling."""
     raw = words if isinstance(words, bytes) else words.encode()
     path = os.path.join(WORK, "nfc.txt")
     with open(path, "wb") as f:

@@ -28,7 +28,8 @@ for shape, types in ((SMALL, ("q4_k_m",)), (SMALL_MIXTURE, MIXED)):
                f"{what}: {kilobytes >> 10} MiB for {total >> 20} MiB of weights, {few[what] >> 10} for "
                f"{SMALL['layers']} of {LAYERS} layers", said)
 
-# Every type that GGUF files have, one at a time in the place of attn_q: nothing becomes of it, and the matrix takes at most 1.03 of its bytes.
+# Every type that GGUF files have, one at a time as the type of attn_q: no other type replaces it, and the matrix takes at most 1.03 times its
+# bytes in the file.
 BLOCKS = {t.NAME: (t.of, t.bytes) for t in IN_GGUF}
 # Types that are converted only with --type, and the bytes of a block that hold the exponents of its fp16 scale.
 ASKED = {"Q8_1": (1,), "NVFP4": (), "IQ1_S": (1,), "IQ1_M": (53, 55), "IQ2_XXS": (1,), "IQ2_XS": (1,), "IQ2_S": (1,), "IQ3_XXS": (1,), "IQ3_S": (1,)}
@@ -58,7 +59,7 @@ def model(kind):
 
 
 def small_block(kind, size):
-    """Any values, whose scale is a number and small."""
+    """A block with random values, whose scale is finite and small."""
     block = bytearray(RANDOM.randbytes(size))
     for at in range(4 if kind == "NVFP4" else 0):
         block[at] &= 0x3f
@@ -148,7 +149,7 @@ status, said = run([HOST, "pack", PATH, "-o", OUT, "-q"])
 with open(OUT, "rb") as f:
     tap.ok(status == 0 and f.read() == three, "GGUF version 2 is packed to the same bytes", said)
 
-# llama2.c's checkpoints against its own output; int8 in groups of 4 against the floats that they represent.
+# llama2.c's checkpoints, compared with llama2.c's own output; int8 in groups of 4, compared with the floats that they represent.
 LLAMA2C, REFS = (os.path.join(ASSETS, d) for d in ("llama2c", "refs/llama2c"))
 SHOGGOTH = "One day, Lily met a Shoggoth"
 for name, prompt, ref in (("stories260K.bin", SHOGGOTH, "stories260K.t0.n64.prompt-shoggoth"),

@@ -2,8 +2,8 @@
 """MTP heads of Qwen3.5, as llama.cpp writes them into a GGUF: packed separately as a draft, they guess tokens, and text, ids and logits equal those
 of plain decoding, whatever the head's weights are.
 
-Random weights show that. With weights that derive the next token from the previous one, every guess is right only if a head gets the right token's
-row and the right hidden state."""
+Random weights show that. In one model the next token follows from the previous token; there, all guesses are right only if the head gets the right
+token's row and the right hidden state."""
 
 import array
 import os
@@ -34,7 +34,7 @@ def number(g, key):
 
 
 def with_head(name, weights, own_norm=True):
-    """The model with one more block at its end: the last layer's tensors with other weights, and the tensors of a head."""
+    """The model with one more block at its end, which has the last layer's tensors with other weights, and the tensors of an MTP head."""
     g = read_gguf(os.path.join(ARCH, name + ".gguf"))
     n = number(g, ".block_count")
     for tensor, dims, kind, raw in [t for t in g.tensors if t[0].startswith(f"blk.{n - 1}.")]:
@@ -111,8 +111,8 @@ def after(token):
 
 
 def knowing(half):
-    """The next token is the one whose row equals this token's row rotated by one. A head of half "token" leaves the token's row unchanged; a head of
-    half "hidden" rotates the hidden state of the previous token."""
+    """In this model the next token is the one whose row equals this token's row rotated by one. half "token": the head returns its token's
+    row unchanged. half "hidden": it rotates the hidden state of the previous token."""
     def weights(name, values):
         if name == "eh_proj":
             for row in range(DIM):

@@ -50,8 +50,8 @@ FORMS = {  # height and width of a tile, shape of the scales
 
 
 def twins(base, form, ending, dtype, quantization, more=None, change=None):
-    """Folders of the same weights, in F8 and as floats. form: for all matrices, or for those with a name in it and for the others; more: additional
-    tensors beside each matrix; change: a function of all tensors."""
+    """Folders of the same weights, in F8 and as floats. form: one form for all matrices, or one for matrices named in it and one for the others;
+    more: additional tensors for each matrix; change: a function that changes all tensors."""
     with open(os.path.join(base, "config.json"), encoding="utf-8") as f:
         config = json.load(f)
     packed, floats = {}, {}
@@ -97,7 +97,7 @@ def group(strategy, **more):
 
 
 def groups(*parts):
-    """A group for each strategy, and its other fields."""
+    """A configuration with one group for each strategy and that group's other fields."""
     whole = group("tensor")
     whole["config_groups"] = {f"group_{i}": group(strategy, **more)["config_groups"]["group_0"] for i, (strategy, more) in enumerate(parts)}
     return whole

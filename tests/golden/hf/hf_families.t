@@ -27,7 +27,7 @@ def load(name):
 
 
 def fixtures():
-    """Models with all three files; an adapter's logits have no folder here."""
+    """Only models that have all three files: an adapter has logits but no folder."""
     names = os.listdir(TINY) if os.path.isdir(TINY) else []
     stems = {n[:-len(ENDS[0])] for n in names if n.endswith(ENDS[0])}
     return sorted(s for s in stems if all(s + end in names for end in ENDS))

@@ -117,7 +117,7 @@ class BitNet:
             for name, (rows, cols, values, scale) in self.matrices.items()})
 
     def packed_tensors(self, divides=False):
-        """As published: row r of the first quarter contains rows r, r + n / 4, ... in its bytes' bits."""
+        """The published form: row r of the stored quarter has rows r, r + n / 4, ... of the matrix in the bits of its bytes."""
         tensors = {}
         for name, (rows, cols, values, scale) in self.matrices.items():
             size = rows // 4 * cols
@@ -269,7 +269,7 @@ tap.ok(ours is not None and ours == theirs, "floats of three values beside their
 
 
 class FirstBitNet(BitNet):
-    """The form of the first published models: other names of norms, SiLU, and the same number of key and query heads."""
+    """The form of the first published models: norms have other names, the gate is SiLU, and there are as many key heads as query heads."""
 
     def __init__(self):
         super().__init__(24, 40)
@@ -306,7 +306,7 @@ tap.ok(fine, "refused: other bits", console)
 
 # ---- experts in BF16 -----------------------------------------------------------------------------
 
-# All experts share a type, so one expert that 16 bits do not hold decides for all.
+# All experts share a type, so one expert that 16 bits cannot represent decides for all.
 if os.path.exists(os.path.join(ASSETS, "arch/olmoe.gguf")):
     where = make_folder(os.path.join(ASSETS, "arch/olmoe.gguf"), "olmoe")
     path = os.path.join(where, "model.safetensors")

@@ -43,12 +43,12 @@ class Chat:
         return "".join(e.get("text") or "" for e in self.events(**request) if e["event"] in ("token", "text", "error"))
 
     def ask(self, question, **sampling):
-        """Greedy, unless it says otherwise: a request's sampling holds for those after it."""
+        """Ask greedily unless `sampling` is given; always name it, because a request's sampling also holds for later requests."""
         self.say(command="/reset")
         return self.say(prompt=question, **(sampling or {"temp": 0, "n": 64}))
 
     def pieces(self, text):
-        """The number of tokens of each word of a reply."""
+        """The mean number of tokens per word of a reply."""
         ids = next((e["ids"] for e in self.events(tokenize=text) if "ids" in e), [])
         return len(ids) / max(1, len(re.findall(r"[^\W_]+|[^\w\s]+|\n", text)))
 

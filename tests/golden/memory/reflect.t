@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""/reflect with SmolLM2-135M: from the 20 conversations in models/reflect_talks.txt it keeps the facts that are asked for later. All of them stay in
-one store while new conversations ask; the replies to ten unrelated questions equal those without a memory. The second half of the conversations was
-not looked at while /reflect was tuned."""
+"""/reflect with SmolLM2-135M: from the 20 conversations in models/reflect_talks.txt the model keeps the facts that are asked for later. All facts
+stay in one store while new conversations ask for them; the replies to ten unrelated questions equal those without a memory. The second half of the
+conversations was not looked at while /reflect was tuned."""
 
 import json
 import os
