@@ -33,7 +33,7 @@ def digits(individual):
 
 
 def ends(start):
-    """The steps of most sequences, then bytes."""
+    """The steps that most sequences have, then the step for bytes."""
     return sequence(*[step if isinstance(step, dict) else split(step) for step in start],
                     byte_level(False))
 
@@ -46,8 +46,8 @@ CJK = "[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+"
 BLOOM = " ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"
 PUNCTUATION = r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~]"""
 
-# As in the models' own tokenizer.json, by the names of GGUF. DeepSeek writes line ends unchanged, the others as escape sequences. (deepseek-llm's
-# letters: hf/tiny has them.)
+# Steps as in the models' own tokenizer.json, by GGUF's names of the kinds. DeepSeek writes line ends unchanged, the others as escape sequences.
+# (deepseek-llm's letters: hf/tiny has them.)
 PRE_TOKENIZERS = {
     "gpt-2": byte_level(True),
     "llama-bpe": ends([WORDS % "{1,3}"]),
@@ -138,7 +138,7 @@ def sentencepiece(tokens, scores, types, model_type=2, prefix=1, squeezed=0, tra
 
 
 def read_safetensors(path):
-    """By name: dtype, shape, raw."""
+    """{name: (dtype, shape, raw)} of a safetensors file."""
     with open(path, "rb") as f:
         raw = f.read()
     n = struct.unpack_from("<Q", raw)[0]
@@ -210,7 +210,7 @@ SIZES = {"hidden_size": 40, "intermediate_size": 52, "num_hidden_layers": 3,
 
 
 def letters():
-    """A tokenizer.json of characters: it has no merges, and nothing ends a text."""
+    """A tokenizer.json whose tokens are characters, without merges and without an end of text."""
     vocab = ["<unk>", "<s>", "\u2581"] + [chr(33 + i) for i in range(93)]
     return {"added_tokens": [{"id": 1, "content": "<s>", "special": True}],
             "normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"},
@@ -238,7 +238,7 @@ class Random:
         self.tensors = {}
 
     def matrix(self, name, rows, cols, scale=2.0, without=None):
-        """without: a row of zeros, so that this token is hardly ever the likeliest."""
+        """without: the number of a row of zeros, so that this token is hardly ever the likeliest."""
         scale /= cols ** 0.5
         values = [self.random.gauss(0, scale) for _ in range(rows * cols)]
         if without is not None:
@@ -304,7 +304,7 @@ def random_model(family, name="random-", **changes):
         r.vector("ln_f.bias", dim)
         del config["intermediate_size"], config["num_key_value_heads"]
     else:
-        # small, or a tied output matrix only repeats the input token
+        # small numbers: with large ones a tied output matrix would only repeat the input token
         r.matrix("model.embed_tokens.weight", config["vocab_size"], dim, 0.1)
         for i in range(layers):
             llama_layer(r, f"model.layers.{i}.", family, dim, config["intermediate_size"],

@@ -47,14 +47,14 @@ def columns_in_order(raw, rows, order):
 
 
 def halves(rows, heads):
-    """With the rows of pairs (2i, 2i + 1) in the order of halves (i, i + n / 2)."""
+    """Move the rows of pairs (2i, 2i + 1) to the order of halves (i, i + n / 2)."""
     width = rows // heads
     return [h * width + 2 * i + part for h in range(heads) for part in (0, 1)
             for i in range(width // 2)]
 
 
 def heads_by_group(heads, groups, width, first=0):
-    """Rows of heads whose group is their number modulo the groups, sorted by group."""
+    """Sort the rows of heads by group; a head's group is its number modulo the number of groups."""
     return [first + h * width + i for g in range(groups) for h in range(g, heads, groups)
             for i in range(width)]
 
@@ -250,7 +250,7 @@ def gemma4(m):
 
 
 def deepseek(m):
-    """The file's multiplier of the scores is a tenth of mscale_all_dim."""
+    """The file's multiplier for scores is a tenth of mscale_all_dim."""
     mscale = 10 * m.get("rope.scaling.yarn_log_multiplier")
     sigmoid, rope = m.get("expert_gating_func") == 2, m.get("rope.dimension_count")
     groups = m.get("expert_group_count", 1)
@@ -283,7 +283,7 @@ class Family:
         self.pairs, self.plus_1, self.prefix = pairs, plus_1, prefix
 
 
-# By the names of the files.
+# Families by the names of files.
 FAMILIES = {
     "llama_moe": Family("MixtralForCausalLM", MIXTRAL, mixtral, pairs=True),
     "qwen3moe": Family("Qwen3MoeForCausalLM", None, qwen3_moe),
@@ -335,7 +335,7 @@ def change(m, family, short, shape, raw):
 
 
 def by_group(m, short, shape, raw, heads, groups):
-    """Qwen3.5: the values' heads in the order of the key heads that they use."""
+    """Qwen3.5: put the values' heads into the order of the key heads that they use."""
     width = m.get("ssm.inner_size") // heads
     keys = 2 * groups * m.get("ssm.state_size")
     if short in ("attn_qkv.weight", "ssm_conv1d.weight"):
@@ -351,13 +351,13 @@ def by_group(m, short, shape, raw, heads, groups):
 
 
 def interleave(first, second, n):
-    """n pieces of each alternate: experts' gates and the matrices they multiply."""
+    """Join two tensors so that n pieces of each alternate, for experts' gates and the matrices that they multiply."""
     a, b = len(first) // n, len(second) // n
     return b"".join(first[i * a:(i + 1) * a] + second[i * b:(i + 1) * b] for i in range(n))
 
 
 def shape_of(name, shape):
-    """As in PyTorch: convolutions by channel, vectors as columns, a gate's row."""
+    """The shape in PyTorch: convolutions are stored by channel, some vectors as columns, a gate as a row."""
     if "conv1d.weight" in name or name.endswith("conv.conv.weight"):
         return [shape[0], 1, shape[1]]
     if name.endswith("shared_expert_gate.weight"):
@@ -378,7 +378,7 @@ def mxfp4_parts(raw):
 
 
 def rows_in_turn(first, second, rows):
-    """For two matrices or vectors: their rows alternate."""
+    """Join two matrices or vectors so that their rows alternate."""
     size = len(first) // rows
     return b"".join(first[i:i + size] + second[i:i + size] for i in range(0, len(first), size))
 
@@ -464,7 +464,7 @@ def tensors_of(m, family):
 
 
 def left_over(m):
-    """Other contents of Gemma 4's files: pictures, sounds, keys of layers that read another layer's."""
+    """Other tensors of Gemma 4's files: for pictures and sounds, and keys of layers that read another layer's keys."""
     out = {f"model.{name}.weight": ("BF16", [2], bytes(4))
            for name in ("vision_tower.a", "audio_tower.a", "embed_vision.a", "embed_audio.a")}
     last = f"model.language_model.layers.{m.get('block_count') - 1}.self_attn."

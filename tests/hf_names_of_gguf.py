@@ -57,7 +57,7 @@ PHI3 = {"ffn_up": "mlp.gate_up_proj"}
 GPT_OSS = {"ffn_gate_inp": "mlp.router", "attn_sinks": "self_attn.sinks",
            "ffn_down_exps": "mlp.experts.down_proj"}
 GPT_OSS_FUSED = {"ffn_gate_exps": ("ffn_up_exps", "mlp.experts.gate_up_proj")}
-# Several tensors in one: the part before it, what is added to its rows, the name of both.
+# Two tensors in one: the first tensor, the tensor whose rows follow, and the name of both together.
 FUSED = {"ffn_gate_exps": ("ffn_up_exps", "block_sparse_moe.input_linear"),
          "ffn_gate_shexp": ("ffn_up_shexp", "shared_mlp.input_linear")}
 FUSED_DENSE = {**FUSED, "ffn_gate": ("ffn_up", "shared_mlp.input_linear")}

@@ -70,7 +70,7 @@ def softcap(x, cap):
 
 
 def frequencies(config, dims, base, length, scaled):
-    """For each pair of dimensions, and the factor of cosines and sines."""
+    """(the frequency of each pair of dimensions, the factor of cosines and sines)"""
     plain = [base ** (-2 * i / dims) for i in range(dims // 2)]
     s = (config.get("rope_scaling") or {}) if scaled else {}
     kind = s.get("rope_type", s.get("type", "default"))

@@ -1,5 +1,5 @@
-"""Runs images in QEMU and the host program, for the suites; every run has a time limit, and so has every test that imports this: one that hangs
-prints its current line, and ends."""
+"""Runs images in QEMU and the host program, for the suites; every run has a time limit, and so has every test that imports this module: a test
+that hangs prints its current line, and ends."""
 
 import faulthandler
 import fcntl
@@ -21,7 +21,7 @@ WORK = os.path.join(BUILD, "tests/work")
 with open(os.path.join(ROOT, "VERSION"), encoding="utf-8") as _version:
     VERSION = _version.read().strip()
 
-# Settings of a request whose reply is long at any seed, for example for a caller that leaves, or a reply in pieces.
+# Settings of a request whose reply is long with any seed, for tests in which a caller leaves or a reply comes in pieces.
 LONG_REPLY = {"temperature": 2, "max_tokens": 450, "grammar": "root ::= [a-z ]{400,480}"}
 LONG = os.environ.get("INGOT_LONG") == "1"  # make test-long: more of what a test repeats
 SECONDS_AT_MOST = float(os.environ.get("INGOT_TEST_SECONDS", "600"))
@@ -39,7 +39,7 @@ def end(child):
 
 
 def ended(child, seconds=60):
-    """Its exit status if it ends by itself, otherwise None."""
+    """The child's exit status if it ends by itself, otherwise None."""
     late = time.monotonic() + seconds
     while child.isalive() and time.monotonic() < late:
         time.sleep(0.01)
@@ -60,7 +60,7 @@ def told_by_make(board, cores):
 
 
 def write_whole(path, text):
-    """The file is complete or unchanged, even if several suites or threads write it at the same time."""
+    """Write a file in one step: it is complete or unchanged, even if several suites or threads write it at the same time."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=os.path.dirname(path), delete=False) as f:
         f.write(text)
@@ -68,7 +68,7 @@ def write_whole(path, text):
 
 
 def kept_command(path, board):
-    """make's earlier answer, if none of the files it depends on is newer, and all files that it names exist."""
+    """Return make's earlier answer if no file on which it depends is newer, and if all files that it names exist."""
     sources = ("Makefile", "flash_image/card/card.mk", f"board/{board}/board.mk")
     try:
         newest = max(os.stat(os.path.join(ROOT, source)).st_mtime for source in sources)
@@ -110,7 +110,7 @@ def card_arguments(card, extra=""):
             "-device", "virtio-blk-device,drive=card"]
 
 
-# Capabilities for sdhci-pci: 52 MHz, 3.3 V, high speed, and a way to move its data.
+# Capabilities for sdhci-pci: 52 MHz, 3.3 V, high speed, and one way to move data.
 SD_ADMA2, SD_ADMA2_64, SD_SDMA, SD_PIO = 0x016834b4, 0x116834b4, 0x016034b4, 0x012034b4
 
 
@@ -161,7 +161,7 @@ def flash_arguments(flash):
 
 
 class Machine:
-    """One board as QEMU emulates it: board name, a label, and arguments that override."""
+    """A board in QEMU: its name, a label for tests, and QEMU arguments that replace others."""
 
     def __init__(self, board, label=None, extra=()):
         self.board = board
@@ -181,14 +181,14 @@ class Machine:
 ARM64 = Machine("virt-arm64")
 RISCV64_V = Machine("virt-riscv64", "virt-riscv64 V", ["-cpu", "rv64,v=true,vlen=128"])
 RISCV64 = Machine("virt-riscv64", "virt-riscv64 no V", ["-cpu", "rv64,v=false"])
-# QEMU takes four times as long with 128-bit vectors, and less than twice as long with 512-bit ones: 512 for tests of kernels that have a golden row
-# for 128; no vectors where kernels are not the subject.
+# QEMU takes four times as long with 128-bit vectors as without vectors, and less than twice as long with 512-bit vectors. So tests of kernels that
+# have a golden row for 128 use 512, and tests of other things use no vectors.
 RISCV64_WIDE = RISCV64_V if LONG else Machine("virt-riscv64", "virt-riscv64 V 512", ["-cpu", "rv64,v=true,vlen=512"])
 RISCV64_ANY = RISCV64_V if LONG else RISCV64
 
 
 def machine_of(board):
-    """A machine by its name; virt-riscv64 means RISCV64_ANY."""
+    """The machine with this name; virt-riscv64 is RISCV64_ANY."""
     return RISCV64_ANY if board == RISCV64_ANY.board else Machine(board)
 
 
@@ -225,7 +225,7 @@ class Reply:
 
 
 def reply_text(console):
-    """The lines between the last log line and the figures, or the ids if the figures are not printed."""
+    """The lines between the last log line and the line of figures (or of ids if no figures are printed)."""
     before = re.split(r"^(?:\[\d+ prompt |ids:)", console, maxsplit=1, flags=re.M)[0]
     lines = before.split("\n")
     while lines and not re.match(r"\[ *\d+\.\d{3}\] ", lines[-1]):
@@ -291,8 +291,8 @@ def make_flash(ingot, bank_bytes, name):
 
 
 def written_sectors(machine, drives):
-    """The image writes and reads back one sector and 300 sectors, and the card's file, which drives(path) attaches, contains them: (all correct,
-    console)."""
+    """Let the image write and read back one sector and 300 sectors of the card file that drives(path) attaches, and look for them in that file;
+    returns (all correct, console)."""
     os.makedirs(WORK, exist_ok=True)
     card = os.path.join(WORK, f"written-{machine.board}.img")
     with open(card, "wb") as out:
@@ -322,7 +322,7 @@ def segments(path):
 
 
 def experts(path):
-    """(offset of the first one, bytes of each, how many) of the experts of every layer."""
+    """For every layer with experts: (offset of the first expert, bytes of an expert, number of experts)."""
     starts = [offset for offset, _ in segments(path)]
     with open(path, "rb") as f:
         header = f.read(4096)
@@ -338,7 +338,7 @@ def experts(path):
 
 
 class Tap:
-    """TAP lines for prove, and a status for the shell."""
+    """Prints TAP lines for prove, and has an exit status for the shell."""
 
     def __init__(self):
         self.n = 0
@@ -356,7 +356,7 @@ class Tap:
         return good
 
     def skip(self, what, why):
-        """why: what is missing; for parts that the tests' set-up or a folder of models provides, how to get it is added."""
+        """why: what is missing. If the tests' set-up or a folder of models provides it, a hint says how to get it."""
         self.n += 1
         if "INGOT_ASSETS" in why or ASSETS in why:
             why += ": tests/README.md lists these models"

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Parallel sequences on boards: /bench with together= prints the tokens and the logits of each sequence alone, the same on the host, arm64 and
-riscv64, resident and streamed, with any number of cores."""
+"""Parallel sequences on boards: /bench with together= prints for each sequence the same tokens and logits as for that sequence alone, on the
+host, arm64 and riscv64, resident and streamed, with any number of cores."""
 
 import os
 import re

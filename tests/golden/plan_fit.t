@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""`ingot plan --fit`: the sizes it computes equal those of the files that the packer makes, also with experts; and which type it recommends."""
+"""`ingot plan --fit`: the sizes that it computes equal those of the packer's files, also with experts; and the types that it recommends."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from widened import widened_folder
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
 COMMON = ["f16", "q8_0", "q6_k", "q5_k_m", "q4_k_m", "iq4_nl", "q4_0", "fig4", "q3_k", "q2_k"]
 
-# MiB of all weights in llama.cpp's files, as its quantizer (v0.5.0, dry run) reports them for the shapes of these models.
+# Sizes of all weights in llama.cpp's files in MiB, as its quantizer (v0.5.0, dry run) reports them for models of these shapes.
 THEIRS = {
     "smollm2-135m": {"q8_0": 136.40, "q6_k": 130.27, "q5_k_m": 105.21, "q4_k_m": 98.87, "q3_k_m": 87.48, "q2_k": 82.41, "q4_0": 72.27},
     "gemma-3-270m": {"q8_0": 271.81, "q6_k": 263.64, "q5_k_m": 241.76, "q4_k_m": 235.16, "q3_k_m": 224.53, "q2_k": 219.87},
@@ -64,14 +64,15 @@ if os.path.isdir(os.path.join(ASSETS, "hf/tiny")):
     tiny("bitnet")[0].write(bitnet)
     sizes_agree("a model trained with three values", bitnet, COMMON[:8] + ["tq2_0"] + COMMON[8:])
 
-# If columns are not a multiple of 256, files are not larger than llama.cpp's (q4_0: all matrices, --pure there).
+# If columns are not a multiple of 256, files are not larger than llama.cpp's. (For q4_0 all matrices have the
+# type; llama.cpp does this with --pure.)
 for shape, sizes in THEIRS.items():
     for kind, size in sizes.items():
         status, said = run([HOST, "synth", "--shape", shape, "--type", kind, "--hollow", "-o", OTHER])
         ours = sum(n for _, n in segments(OTHER)) / (1 << 20) if status == 0 else 0
         tap.ok(0.97 < ours / size < 1.03, f"{shape} in {kind}: {ours:.2f} MiB of weights, llama.cpp {size:.2f}", said)
 
-# Each has 100 KiB and more to either side.
+# Each limit is at least 100 KiB away from the sizes at which the advice changes.
 for kind, words, wanted in (
         ("f32", [], "take --type f16: the best in memory"),
         ("q8_0", [], "keep it as it is"),  # a larger type brings back nothing that was lost
@@ -93,7 +94,7 @@ for kind, words, wanted in (
         status, said = pack(WIDE, OTHER, *divided.split())
         tap.ok(status == 0 and os.path.getsize(MODEL) == limit >= os.path.getsize(OTHER), f"{divided}: {os.path.getsize(OTHER)} bytes", said)
 
-# The same on a board, where its RAM decides.
+# The same for a board, whose RAM decides.
 pack(WIDE, MODEL, "--type", "q8_0")
 _, choice, said = fit("--board", "rpi4")
 tap.ok(choice == "keep it as it is" and "roofline" in said and "rpi4" in said, f"--board rpi4: {choice}", said)

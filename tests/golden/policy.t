@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A policy of turns: if it only watches, replies equal those without one, bit for bit, also of recurrent models; if it decides, it makes the same
-choices on host, arm64 and riscv64, from what turns have shown; a saved policy continues."""
+"""A policy of turns. If it only watches, replies equal those without a policy, bit for bit, also with recurrent models. If it decides, it makes
+the same choices on the host, arm64 and riscv64, from the results of turns. A saved policy continues."""
 
 import os
 import re
@@ -56,11 +56,11 @@ tap.ok("what 10 turns have shown is saved in" in once and "(10 turns judged, 2 g
 
 
 def facts(text):
-    """The judgements and the choices, except that of guesses, which depends on measured times."""
+    """The judgements and choices, except the choice about guesses, which depends on measured times."""
     return [re.sub(r"guesses [a-z ]+\([\d.]+\), ", "", line) for line in learned(text)]
 
 
-# A board without a file for it, in one run.
+# All turns in one run, without a file for the policy.
 whole = chat(DEMO, FIRST + ["/learned"] + THEN, *words)
 plain = chat(DEMO, FIRST + THEN, *words[:-2])
 tap.ok(len(replies(plain)) == 14 and replies(whole) != replies(plain), "the choice changes the reply", whole)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """How texts are cut into words: tokenizer.json and a GGUF's pre-tokenizer name give the same ids, and, if Python's module `regex` is installed, those
-of an oracle that runs the published expressions. The vocabulary is trained here on the texts themselves, across all word borders, so a border in a
+of an oracle that runs the published expressions. The vocabulary is trained here on these texts, across all borders between words, so a border in a
 wrong place changes the ids."""
 
 import collections
@@ -53,7 +53,7 @@ def mapped(piece):
 
 
 def train(n):
-    """Merges of the most frequent pairs of the texts as a whole; then every remaining pair, so that almost every border matters."""
+    """Merges: the most frequent pairs of all texts, then every remaining pair, so that almost every border matters."""
     lines = [list(mapped(t)) for t in TEXTS]
     merges = []
     for _ in range(n):
@@ -172,7 +172,7 @@ def by_folder(pre_tokenizer, normalizer=None):
 
 
 def compare(name, pre_tokenizer, ignores=False):
-    """ignores: the name in a GGUF implies ignore_merges, which the folder has to state."""
+    """ignores: the name in a GGUF implies ignore_merges; a folder has to state it."""
     where, path = by_folder(pre_tokenizer, {"type": "NFC"} if name in NFC else None), by_gguf(name)
     wrong = []
     for line in TEXTS:

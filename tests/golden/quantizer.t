@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The quantizer against llama.cpp's on TinyStories-656K: perplexity, on a text with llama.cpp's tokens. llama.cpp's Q4_0 keeps a tied output of 128
-columns as Q8_0: --head q8_0."""
+"""Compares the quantizer with llama.cpp's on TinyStories-656K: perplexity on a text with llama.cpp's tokens. llama.cpp's Q4_0 keeps a tied output
+of 128 columns as Q8_0: --head q8_0."""
 
 import array
 import os
@@ -55,8 +55,8 @@ tap.ok(len(losses) == 14 and all(0 < x < 0.02 for x in losses),
        f"the report has an NMSE for each of 14 Q4_0 matrices, at most {max(losses or [1]):.3g}",
        said)
 
-# One figure is one random sample: the rounding of a model of this size changes it by 2 % either way. Therefore the same model is also tested with its
-# columns in other orders, and with different texts for calibration and measurement.
+# One figure is one random sample: the rounding of a model of this size changes it by 2 % either way. Therefore the model is also tested with its
+# columns in other orders, and texts for calibration and measurement differ.
 BOOK = os.path.join(ASSETS, "text/wikitext2_test.raw.txt")
 OTHER = os.path.join(WORK, "calibration.txt")
 with open(BOOK, "rb") as f, open(OTHER, "wb") as out:
@@ -99,7 +99,7 @@ for name, figures in sums.items():
     tap.note(f"{name:12} perplexity {means[name][0]:.2f}, NMSE of logits {means[name][1]:.5f}; "
              f"perplexities {' '.join(f'{x[0]:.1f}' for x in figures)}")
 for name in ("ours", "calibrated"):
-    # one perplexity is one random sample, so only their mean counts; logits vary less
+    # one perplexity is one random sample, so only the mean of perplexities counts; logits vary less
     tap.ok((not LONG or means[name][0] < means["GGML's rule"][0]) and
            means[name][1] < 0.95 * means["GGML's rule"][1],
            f"{name}: better than GGML's rule, mean of {ORDERS} orders of the columns")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A published model on both virt machines: somebody who starts SmolLM2-135M-Instruct as `make run` does and asks for the capital of France gets Paris.
-Resident and streamed, a shorter question has the ids and logits that it has on this computer. The prompts are short because QEMU computes one token a
+"""A published model on both virt machines: somebody who starts SmolLM2-135M-Instruct like `make run` and asks for the capital of France is told Paris.
+A shorter question has the same ids and logits as on this computer, resident and streamed. The prompts are short because QEMU computes one token a
 second: the suite takes a minute and a half of one core."""
 
 import os
@@ -36,7 +36,7 @@ card = make_card("real-boot.img", MODEL)
 
 
 def talk(machine):
-    """The board's answer to a typed question. It gets no boot options, so its template and its system prompt are the model's own."""
+    """The board's answer to a typed question. The board gets no boot options, so template and system prompt are the model's own."""
     if pexpect is None:
         return None
     command = machine.command("", 2, card_arguments(card))

@@ -25,8 +25,8 @@ def value_of(text):
         return None
 
 
-# A schema: only with white space as models write it does the reply become the record; without it the name becomes a sentence. Without a system
-# prompt, as programs ask: with the packed file's own system prompt, the second city would be Norway.
+# A schema: the reply is the record only if the grammar allows white space as models write it; otherwise the name becomes a sentence. Programs ask
+# without a system prompt, and so does this test: with the packed file's own system prompt, the second city would be Norway.
 schema = os.path.join(WORK, "real-record.json")
 with open(schema, "w", encoding="utf-8") as f:
     json.dump(RECORD, f)
@@ -46,7 +46,7 @@ def guessed(sampling, spec):
     return ("".join(e.get("text", "") for e in events), done["reply_tokens"]), done
 
 
-# Guesses from the text itself: the same reply in fewer passes if the text repeats itself.
+# Guesses from the text itself: if the text repeats itself, the reply is the same and takes fewer passes.
 REPEATED = "The light in the kitchen is on. The heater in the hall is off. The window in the bedroom is open. The door of the garage is closed. The lamp on the desk is on."
 for sampling in ({"temp": 0}, {"temp": 0.7, "seed": 3}):
     (plain, before), (same, after) = guessed(sampling, "off"), guessed(sampling, "ngram")

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""A real model's memory in ordinary use: SmolLM2-135M is told the 20 facts of models/recall_facts.txt and asked 150 questions about them: as they
-were told, in other words, in a third turn, after a load, and about things that nobody told. `make recall` writes the table of docs/FABRIC.md
-(INGOT_RECALL_TABLE names the file). The second half of the facts was not used while the memory was tuned: it has to reach the required rate, and so
-have all facts together."""
+"""A real model's memory in ordinary use: SmolLM2-135M is told the 20 facts of models/recall_facts.txt and asked 150 questions about them: in the
+same words, in other words, in a third turn, after a load, and about things that nobody told it. `make recall` writes the table of docs/FABRIC.md
+(INGOT_RECALL_TABLE names the file). The second half of the facts was not used while the memory was tuned: this half must reach the required rate,
+and all facts together must as well."""
 
 import json
 import os

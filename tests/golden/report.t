@@ -35,7 +35,7 @@ def report(source, *words):
 
 
 def remarks(what, source, words, wanted):
-    """wanted: {tensor: (type, remark)} for layer 0 and for no layer."""
+    """wanted: {tensor: (type, remark)} for tensors of layer 0 and those outside layers."""
     if not os.path.exists(source):
         tap.skip(what, f"no {source} (set INGOT_ASSETS)")
         return

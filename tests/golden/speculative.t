@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Speculative decoding over a streamed model: the text, ids and logits of plain decoding on every machine, with fewer passes over the card.
+"""Speculative decoding of a streamed model: text, ids and logits equal those of plain decoding on every machine, with fewer passes over the card.
 
-If the stories model is there, the share of right guesses and the passes are a real model's figures; otherwise a made-up model is still checked for
-equality."""
+With the stories model, the share of right guesses and the number of passes are figures of a real model. Without it, a made-up model is still
+checked for equality."""
 
 import os
 import re
@@ -153,7 +153,7 @@ tap.ok(status is not None and re.search(r"warning: draft=nothing .* the card has
                                         r"draft is used", console) and
        re.search(r"\[\d+ prompt \+ 4 new", console) and "power off" in console,
        "no such draft on the card: one sentence, and the reply without one", console)
-# Guessing by repetition that nobody requested switches itself off when it does not pay: a text that hardly repeats itself.
+# If nobody requested guesses by repetition, they stop when they do not pay, here with a text that hardly repeats itself.
 DEMO = os.path.join(ROOT, "models/demo-q8_0.ingot")
 made = []
 for seed in range(1, 5):

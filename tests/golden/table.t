@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """One model, every machine, core count and residency: the same ids and the same logits.
 
-Prints the table and fails for every cell that differs from the host's resident cell. The host's F32 cell in turn must continue like the reference
+Prints the table, and fails for every cell that differs from the host's resident cell. The host's F32 cell must continue like the reference
 outputs of other engines."""
 
 import os
@@ -25,8 +25,8 @@ CORNERS = {"f16": [(1, "resident"), (4, "streamed")], "q4_k_m": [(1, "resident")
 # Models on devices other than virtio's card: one type here, all types in test-long.
 DEVICES = {"NVMe": nvme_arguments, "USB": usb_arguments}
 DEVICE_TYPES = TYPES if LONG else ["q8_0"]
-# For one type all six on arm64 and three on riscv64, whose emulator is slowest; for the others three on arm64, one on riscv64 with vectors and one
-# without; the rest in test-long.
+# One type has all six cells on arm64 and three on riscv64, whose emulator is slowest. The other types have three on arm64, one on riscv64 with
+# vectors and one without. test-long runs the rest.
 FEW = [(1, "resident"), (4, "streamed"), (4, "in place")]
 
 
@@ -46,7 +46,7 @@ for path in (STORIES, RANDOM):
 
 
 def two_layers(path):
-    """A limit for two layers and the pages that must stay: everything else streams."""
+    """A memory limit for two layers and the pages that must stay, so that everything else streams."""
     return 2 * max(size for _, size in segments(path)[1:-1]) + 2 * 4096
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Weights of one and two bits: the files of arch/ against the logits of their dequantized weights, the same bits on every ISA and chunk, and what
-becomes of columns and scales that a type does not support."""
+"""Weights of one and two bits: the logits of arch/'s files are compared with those of their dequantized weights, and have the same bits on every
+ISA and with every chunk; and the types that replace these for columns and scales that they do not support."""
 
 import json
 import os
@@ -77,7 +77,7 @@ def halves(*values):
 
 
 def model(kind, columns, block, raw):
-    """Every weight except attn_q is a float; attn_q has blocks of `block` columns, each raw(i)."""
+    """A model of floats, except attn_q, which has blocks of `block` columns; raw(i) makes the bytes of block i."""
     g = Gguf("llama")
     g.letters(16)
     for key, value in (("context_length", 64), ("embedding_length", columns), ("block_count", 1),

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The Linux program under ThreadSanitizer: working cores and a reading thread do not race, whether weights stream, tokens are guessed, or keys and
-values spill; and the logits equal those of the normal program."""
+"""The Linux program under ThreadSanitizer: cores and the thread that reads have no data race, whether weights stream, tokens are guessed, or keys
+and values spill. The logits equal those of the normal program."""
 
 import os
 import sys
@@ -50,7 +50,7 @@ def check(what, model, options, n=12, cores=CORES):
 
 kv = kv_model.model()
 check("resident", DEMO, [])
-# Two heads of keys: three cores would have to share one.
+# There are two heads of keys, so three cores have to share one.
 check("keys and values of eight bits", DEMO, ["--kv", "rot_q8"], cores=(2, 3))
 check("keys and values of four bits", DEMO, ["--kv", "rot_q4"], cores=(3,))
 check("in place", DEMO, ["--mmap"])

@@ -44,7 +44,7 @@ def test_published(model):
 
 
 def seconds(model, text):
-    """In CPU time, so that a busy machine does not matter."""
+    """The time to tokenize a text, in CPU time, so that a busy computer does not matter."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     status, ids, _ = tokenize(model, text)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -53,8 +53,8 @@ def seconds(model, text):
 
 
 def test_speed(model, text):
-    """Minus the time of a text of one letter, which is reading the vocabulary. An idle computer does more than 1 MB/s; a shared one has been seen to
-    need 1.5 times as long."""
+    """The time of a text of one letter, which is spent on reading the vocabulary, is subtracted. An idle computer does more than 1 MB/s; a shared
+    one has been seen to need 1.5 times as long."""
     name = os.path.basename(model)[len("ggml-vocab-"):-len(".gguf")]
     texts = dict(start=b"x", book=text, short=b"a" * 65536, long=b"a" * 1048576)
     took = dict.fromkeys(texts, float("inf"))
@@ -67,14 +67,14 @@ def test_speed(model, text):
     tap.note(f"{name:10} {rate:5.1f} MB/s; one letter: 64 KiB {short * 1e3:.0f} ms, 1 MiB "
              f"{long * 1e3:.0f} ms")
     tap.ok(rate > 0.5, f"{name}: 0.5 MB/s at least", rate)
-    # n log n: 16 times the text, 16 * 20 / 16 = 20 times the work; quadratic time would be 256 times, and a computer with shared cores sometimes
-    # takes twice the CPU time
+    # 16 times the text needs 16 * 20 / 16 = 20 times the work if time grows as n log n, and 256 times if it grows as n^2; a computer with shared
+    # cores sometimes takes twice the CPU time
     tap.ok(long < 100 * max(short, 0.01), f"{name}: 1 MiB of one letter is no worse than n log n",
            f"{long} s after {short} s")
 
 
 def test_tables():
-    """The committed table is what the script makes of the distribution's Unicode data."""
+    """The committed table equals the script's output for the distribution's Unicode data."""
     folder = "/usr/share/unicode"
     path = os.path.join(folder, "PropList.txt")
     version = ""

@@ -41,7 +41,7 @@ def run(*command, timeout=300):
 
 
 def make_card(machine, name, **variables):
-    """As `make card` makes it, in a size that QEMU's SD card accepts."""
+    """A card like that of `make card`, in a size that QEMU's SD card accepts."""
     out, _ = make_board_card(machine.board, f"turn-log-{name}-{machine.board}.img", MODEL=MODEL, **variables)
     os.truncate(out, 1 << (os.path.getsize(out) - 1).bit_length())
     return out
@@ -106,7 +106,7 @@ def without_room():
 # ---- training -------------------------------------------------------------------------------------
 
 def gradients_are_right():
-    """For a Llama of two layers in binary64: every number is compared with differences of the loss."""
+    """Gradients of a Llama of two layers in binary64: every number is compared with differences of the loss."""
     from lora_llama import MATRICES, Llama
     draw = numpy.random.default_rng(3)
     width, hidden = 8, 12
@@ -159,7 +159,7 @@ def pirate(animal):
 
 
 def style_rows():
-    """As if a board had logged stories in another style, with unchanged sums between them."""
+    """A log like that of a board whose stories had another style, with ordinary sums between them."""
     t = read_tokenizer(os.path.join(FOLDER, "tokenizer.json"))
     asked = [(f"Tell me a story about a {a}.", pirate(a)) for a in TEACHERS]
     asked += [(f"What is {a} plus {b}?", f"{a} + {b} = {a + b}.") for a in range(1, 9) for b in (1, 6)]

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Unigram tokenizers: a made-up vocabulary as tokenizer.json, as SentencePiece's tokenizer.model and as a GGUF of kind "t5" gives the same ids as an
-oracle that tries every way to cut a text. Spaces as each of them requires. Unsupported parts are refused by name. Gemma 4's kind of GGUF too."""
+oracle that tries every way to cut a text. Each treats spaces as its format requires. Unsupported parts are refused by name. Gemma 4's kind of
+GGUF too."""
 
 import functools
 import os
@@ -48,7 +49,8 @@ ENDLESS = ["the cat sat on the mat. " * 40, "a" * 500, "\u4f60x" * 200]
 # ---- the oracle -------------------------------------------------------------------------------
 
 def best(piece, known, unknown):
-    """Over all cuts: the highest sum; among equal sums the cut whose last token is longest, then whose last but one is, and so on."""
+    """Find the cut with the highest sum; among equal sums the one whose last token is longest, then whose last but one token is
+    longest, and so on."""
     @functools.lru_cache(None)
     def to(end):
         if end == 0:
@@ -179,7 +181,7 @@ compare("tokenizer.json", by_json(PIECES), PIECES, **METASPACE)
 compare("tokenizer.json, long texts", by_json(PIECES), PIECES, ENDLESS, **METASPACE)
 compare("without a split", by_json(PIECES, metaspace={"prepend_scheme": "first", "split": False}),
         PIECES, once=True, **WHOLE)
-# A token in the text: with "first" no space is put after it, with "always" one is.
+# A token in the text: "always" adds a space after it, "first" does not.
 ADDED = [{"id": i, "content": t, "special": True} for i, t in enumerate(SPECIAL)] + \
     [{"id": len(PIECES), "content": "<x>", "special": False}]
 for scheme in ("first", "always"):

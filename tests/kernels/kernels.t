@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# Runs the built kernel testers on every CPU they are meant for and joins their TAP, one line for each row and CPU. Builds nothing. A
+# Runs the built kernel testers on every CPU that they are made for, and joins their TAP, one line for each row and CPU. Builds nothing. A
 # program or emulator that is missing is skipped by name.
 #
 #   KERNELS_TEST_DIR  where kernels_test.<isa> lie; default $INGOT_BUILD/tests/kernels
@@ -10,9 +10,9 @@ use warnings;
 my $dir = $ENV{KERNELS_TEST_DIR} // ($ENV{INGOT_BUILD} // 'build') . '/tests/kernels';
 my $seed = $ENV{KERNELS_TEST_SEED} // time;
 
-# Each: the program, the name of the CPU in its lines, the command before it, options. References and the broken kernels see nothing of the CPU except
-# the registers that the tester poisons, so they run once for each set of registers; kernels run everywhere. If only some kernels depend on a vector
-# length or a feature, `make test` runs only those there; and of testers compiled without RISC-V vectors it runs only the broken kernels.
+# Each row: program, name of the CPU in its lines, command before the program, options. References and the broken kernels do not depend on the CPU,
+# except for the registers that the tester poisons, so they run once for each set of registers; kernels run on every CPU. If only some kernels depend
+# on a vector length or a feature, `make test` runs only those there; and of testers compiled without RISC-V vectors it runs only the broken kernels.
 my $kernels = '--rows kernels';
 my $long = ($ENV{INGOT_LONG} // '') eq '1';
 my ($sve, $halves) = $long ? ($kernels) x 2 : ('--row _sve', '--row _zvfh');
@@ -70,7 +70,7 @@ sub check_digest {
     result(0, "$symbol gives the same on $cpu as on $where");
 }
 
-# Its lines with the CPU's name; its plan and exit status are checked.
+# Read a tester's lines, add the CPU's name to them, and check plan and exit status.
 sub read_tester {
     my ($cpu, $tap) = @_;
     my ($seen, $plan, $failed) = (0, -1, 0);
@@ -81,7 +81,7 @@ sub read_tester {
             $seen++;
             $failed++ if $bad;
             result(!$bad, $text =~ s/( # SKIP|,|$)/ on $cpu$1/r);
-            # The reference's answers: its own row runs part of the cases, a kernel's row all of them.
+            # Digests of the reference's answers. The reference's own row runs some of the cases, a kernel's row all of them.
             check_digest($1, $2, $cpu) if $text =~ /^(\w+_ref),.* digest (\w+)/ ||
                 $text =~ /^(\w+)_[a-z0-9]+,.* digest (\w+)/;
         } elsif ($line =~ /^1\.\.0 # SKIP (.*)/) {
@@ -98,7 +98,7 @@ sub read_tester {
         "$cpu: all rows were run ($seen lines, exit status $status)");
 }
 
-# Why a run cannot be, or nothing.
+# The reason why a run is impossible, or nothing.
 sub missing {
     my ($program, $emulator) = @_;
     my ($binary) = split ' ', $emulator;
@@ -107,7 +107,7 @@ sub missing {
     return;
 }
 
-# At most two at a time: one is read, and the lines of the next wait in its pipe.
+# At most two testers run at a time: the lines of one are read, and those of the next wait in its pipe.
 my @waiting;
 sub finish_oldest {
     read_tester(@{ shift @waiting }) if @waiting;

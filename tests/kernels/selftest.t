@@ -19,7 +19,7 @@ SEED = 20240229
 WORDS = f"selftest seed={SEED} prompt=Hello n=4 temp=0 ids baud=9600"
 # QEMU's time limit: an idle computer needs less than 60, and one with shared cores twice that.
 IMAGE_CPU_SECONDS = 150
-# One more than the caller's x27, s11; return.
+# Code that adds 1 to the caller's x27 or s11, and returns.
 LOSE_REGISTER = {"virt-arm64": struct.pack("<II", 0x9100077b, 0xd65f03c0),
                  "virt-riscv64": struct.pack("<HH", 0x0d85, 0x8082)}
 RETURN = {"virt-arm64": struct.pack("<I", 0xd65f03c0), "virt-riscv64": struct.pack("<H", 0x8082)}
@@ -67,7 +67,7 @@ def boot(machine, words=WORDS, kernel=None):
 
 
 def stopped_after(machine, row, kernel=None):
-    """Press Ctrl-C once that is printed: the rest is checked in the other boots, or by kernels.t."""
+    """Press Ctrl-C as soon as this row is printed: the other boots, or kernels.t, check the rest."""
     command = machine.command(WORDS, 1, card_arguments(CARD), kernel)
     k = pexpect.spawn(command[0], command[1:], timeout=300, echo=False)
     seen = b""
@@ -154,7 +154,7 @@ MACHINES = [(ARM64, rows("arm64", NEON), "add_f32_neon"),
 REFERENCES = [symbol for symbol in rows("arm64", []) if symbol.endswith("_ref")]
 first = None
 for machine, expected, damaged in MACHINES if LONG else MACHINES[:2]: # kernels.t has those CPUs
-    # The damaged image checks all rows but one again: without LONG once is enough.
+    # The damaged image checks all other rows again, which once is enough without LONG.
     if not LONG and not damaged:
         check_some(machine, expected)
         continue

@@ -44,7 +44,7 @@ def bytes_of(path):
 
 
 def code_of(path):
-    """Code, data and symbols of an object. The debug information contains the folder, and the linker's part a random number."""
+    """Code, data and symbols of an object. The debug information contains the folder, and the part for link-time optimization a random number."""
     out = os.path.join(WORK, "build-object.o")
     if os.path.exists(path):
         subprocess.run(["riscv64-unknown-elf-objcopy", "-g", "-w", "-R", ".gnu.lto_*", "-N", "__gnu_lto_*", path, out],
@@ -74,8 +74,8 @@ text = bytes_of(path).decode()
 tap.ok(text == text[:1] * 1000 and os.listdir(os.path.dirname(path)) == ["text"],
        "eight threads write one file, which is whole, and leave no other")
 
-# Whole images, for a minute each, are test-long's. One object of every rule and of most rooms: if a path or a date gets into an object, it comes from
-# a flag or a header that all objects share. Objects that the boards of an ISA share lie in the ISA's folder.
+# test-long builds whole images, each of which takes a minute. One object of every rule and of most rooms is enough, because a path or a date gets
+# into an object by a flag or a header that all objects share. Objects that the boards of an ISA share lie in the ISA's folder.
 OBJECTS = [f"{'virt-' if name == 'kernels/dispatch.c' else ''}riscv64/obj/{name}.o" for name in
            ("boot/main.c", "boot/riscv64/start.S", "board/platform_from_board.c", "board/drivers/serial/serial.c", "kernels/dispatch.c",
             "kernels/riscv64/attention/accumulate_f32_f16_rvv.S", "kernels/riscv64/vector/add_f32_rvv.S", "kernels/ref/vector.c", "runtime/base/crc32c.c",
@@ -101,8 +101,8 @@ for what in ("host/ingot", "asan/libingot.a", "virt-riscv64/ingot.elf"):
     status, text = make("-n", "-W", header, "O=" + BUILD, "BOARD=virt-riscv64", f"{out}/{what}")
     tap.ok(status == 0 and f"-c {source} " in text, f"{what} is made anew when {header} changes", text[-2000:])
 
-# With -j the makes of two boards run at the same time: a file that both would make is made before, or by the virt machine of its ISA, which goes
-# first (here nothing is built yet, so all of them would make it).
+# With -j the makes of two boards run at the same time. A file that both would make is made before, or by the virt machine of its ISA, which goes
+# first. Here nothing is built yet, so otherwise all would make it.
 VIRT = {"test-image-virt-arm64", "test-image-virt-riscv64"}
 before, boards, board, order = set(), {}, None, []
 _, text = make("-n", "--trace", "-j1", "O=" + os.path.join(WORK, "nothing-yet"), "test-images")

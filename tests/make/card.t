@@ -23,7 +23,7 @@ ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8", "MTOOLSRC": "/dev/null"}
 PLAIN, WITH_IMAGE = "virt-riscv64", "rpi3"  # a card of models alone; one with image and words
 
 
-# As a person calls it, not as a part of the make that runs the tests.
+# Run make like a person, not as a part of the make that runs the tests.
 ALONE = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
 
 
@@ -48,7 +48,7 @@ def alone_with(board):
 
 
 def on_card(board):
-    """{path: bytes} of its files."""
+    """{path: bytes} of the card's files."""
     def mtools(*command):
         return subprocess.run(command, env=ENVIRONMENT, check=True, capture_output=True,
                               timeout=60).stdout
@@ -80,7 +80,7 @@ def synth(name, kind):
 
 
 def card(board, what, want, **variables):
-    """Make the card again; want(files) says whether it is the requested one."""
+    """Make the card again; want(files) tells whether it is the requested card."""
     status, text = make("BOARD=" + board, *(f"{k}={v}" for k, v in variables.items()), "card")
     try:
         files = on_card(board)
@@ -91,13 +91,13 @@ def card(board, what, want, **variables):
 
 
 def models_are(*paths):
-    """The files of models/ are those, by name and by bytes."""
+    """True if models/ has exactly these files, by name and by bytes."""
     want = {"models/" + os.path.basename(p): bytes_of(p) for p in paths}
     return lambda files: {n: b for n, b in files.items() if n.startswith("models/")} == want
 
 
 def packed(source, name):
-    """The result of `ingot pack` for it."""
+    """The result of `ingot pack` for a model."""
     out = os.path.join(HERE, "packed", name)
     os.makedirs(os.path.dirname(out), exist_ok=True)
     subprocess.run([HOST, "pack", source, "-o", out, "-q"], check=True, capture_output=True,
@@ -211,7 +211,7 @@ with alone_with(WITH_IMAGE):
          FIRMWARE=firmware)
     write(os.path.join(firmware, "bcm2710-rpi-cm3.dtb"), b"the last one")
 
-# ---- only the program: no make, no mtools ------------------------------------------------------
+# ---- with only the program: no make, no mtools ------------------------------------------------------
 
 
 def ingot(*words):
@@ -266,7 +266,7 @@ with alone_with(WITH_IMAGE):
     card(WITH_IMAGE, "NAMES=", lambda f: sorted(n for n in f if n.startswith("saves/")) ==
          ["saves/a.sav", "saves/b.sav"], MODEL=one, FIRMWARE="", SAVE=1, NAMES="a,b")
 
-# ---- firmware: in the forms that people have ------------------------------------------------------------------
+# ---- firmware, in the forms in which people have it ------------------------------------------------------------------
 
 FOUR = {"start4.elf": bytes(random.Random(4).choices(b"abcdef", k=300000)), "fixup4.dat": b"", "LICENCE.broadcom": b"terms\n",
         **{f"bcm2711-rpi-{n}.dtb": f"tree of {n}".encode() * 99 for n in ("4-b", "400", "cm4", "cm4s", "new")}}
@@ -301,7 +301,7 @@ def under(prefix, files):
 
 
 def deflated_by_parts(name, files):
-    """With all three kinds of blocks: stored, fixed codes, codes of their own; and a 64-bit directory."""
+    """A zip archive with all three kinds of blocks (stored, fixed codes, own codes) and a 64-bit directory."""
     path = os.path.join(HERE, name)
     parts = []
     for level, strategy in ((0, zlib.Z_DEFAULT_STRATEGY), (9, zlib.Z_FIXED), (1, zlib.Z_HUFFMAN_ONLY), (9, zlib.Z_RLE)):

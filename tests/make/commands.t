@@ -21,13 +21,13 @@ from talk import write_model
 HERE = os.path.join(WORK, "commands")
 PAGES = ["README.md", "CONTRIBUTING.md", *sorted(os.path.relpath(p, ROOT) for p in glob.glob(ROOT + "/docs/**/*.md", recursive=True)),
          "examples/README.md", "flash_image/README.md", "flash_image/FORMAT.md", "models/README.md"]
-# A block's language is one of these: commands, commands with their output, text, or a language whose programs other suites run.
+# Languages of blocks: for commands, for commands with their output, for text, and those whose programs other suites run.
 KINDS = ("sh", "console", "text", "c", "python", "js", "go", "rust", "java", "json", "haproxy", "nginx")
 SECONDS = 120
 MAKEFILES = "".join(open(path, encoding="utf-8").read() for path in
                     [ROOT + "/Makefile", *glob.glob(ROOT + "/*/*.mk"), *glob.glob(ROOT + "/*/*/*.mk")])
 
-# Lines that cannot be run unchanged, by their beginning; the reason; and what is done instead.
+# Lines that cannot be run unchanged: how they begin, the reason, and what is done instead.
 #   device    it is run where the device is not there: the error must name it, or a program that is missing
 #   no-file   the same for a file or folder that would be large or trained
 #   options   each option must be in the program's --help
@@ -52,7 +52,7 @@ EXCEPT = [
 ]
 # The answers that a person types when a command asks.
 TYPED = {"ingot lock": "2718\n", "ingot run model.ingot --public-key": "Hello!\n"}
-# Boot arguments for what would otherwise wait for a person.
+# Boot arguments for commands that would otherwise wait for a person.
 WORDS = 'prompt="Hello!" temp=0 n=8'
 
 
@@ -214,7 +214,7 @@ def wrong_of_make(words):
 
 @functools.cache
 def dry(words):
-    """The error of make -n, or nothing."""
+    """The error message of make -n, or nothing."""
     done = subprocess.run(["make", "-n", *words], cwd=HERE, capture_output=True, text=True, timeout=SECONDS, check=False, env=clean_env())
     return "" if done.returncode == 0 else (done.stderr or done.stdout)[-400:]
 
@@ -265,7 +265,7 @@ class Place:
 
 
 def stand_in(command):
-    """Devices, firmware and disks of a real computer, replaced by names that do not exist or by made-up ones."""
+    """Replace devices, firmware and disks of a real computer by names that do not exist, or by made-up files."""
     command = re.sub(r"/dev/ttyUSB(\d)", r"/dev/ttyUSB9\1", re.sub(r"/dev/(sd\w+)", r"/dev/no-\1", command))
     return re.sub(r"/usr/lib/raspi-firmware|/path/to/bootfs", HERE + "/firmware", command)
 
@@ -312,7 +312,7 @@ def run_block(body):
 
 
 def wrong(place, command, expected, body):
-    """The error of a line; empty if it runs."""
+    """Run a line; returns the error, or "" if it runs."""
     how, _ = treatment(command)
     if how == "nothing":
         return ""

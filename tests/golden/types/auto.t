@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`ingot pack --type auto --size N`: no file is larger than requested, no single type loses less in as many bytes, and all machines compute the same
-with the chosen types. The demo model is widened with zeros, so that every type can be used."""
+"""`ingot pack --type auto --size N`: no file is larger than requested, no single type of the same size loses less, and all machines compute the same
+results with the chosen types. The demo model is widened with zeros, so that every type can be used."""
 
 import os
 import re

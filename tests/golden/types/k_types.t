@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""The K types of 5, 3 and 2 bits: llama.cpp's files against the logits of their dequantized weights, the same bits on every ISA and chunk; which
-matrices of a mixture have which type; the packer's quantization error beside that of llama.cpp's files, and perplexity."""
+"""The K types of 5, 3 and 2 bits: logits of llama.cpp's files are compared with those of their dequantized weights, and have the same bits on
+every ISA and with every chunk; which matrices of a mixture have which type; the packer's quantization error compared with that of llama.cpp's
+files; perplexity."""
 
 import array
 import json
@@ -72,7 +73,8 @@ for name, some in FILES.items():
             for isa in isas() for chunk in ("1", "5", "128")]
     tap.ok(len(same) >= 6 and all(same),
            f"{name}: the same bits on {len(same) // 3} ISAs, in chunks of 1, 5 and 128")
-    # Q3_K of a file is packed, q3_k of --type is not: the same name, the same bits of logits, more bytes.
+    # A Q3_K matrix of a GGUF file stays in GGML's blocks; --type q3_k unpacks it: the type's name and the
+    # bits of the logits are the same, but it takes more bytes.
     narrow = os.path.getsize(MODEL)
     run([HOST, "pack", gguf, "-o", MODEL, "-q", "--type", name])
     wider = os.path.getsize(MODEL) > narrow
@@ -110,7 +112,7 @@ def report_of(gguf, kind):
     return re.findall(r"(\w+) +\d+ x \d+ +\w+ +(q\d_\w+) +[\d.]+ +(\S+) +\S+(?:  matters more)?$", said, re.M), said
 
 
-# Their original is missing, except in 5 and 6 bits; their loss is in the originals' error, not in ours.
+# These files' original weights are available only in 5 and 6 bits, whose own loss counts as an error of the original, not as ours.
 for kind in ("q3_k_m", "q2_k") if os.path.exists(FLOATS) else ():
     exact = floats_of(FLOATS, "--type", "f32")
     theirs = floats_of(os.path.join(ASSETS, f"arch/lowbit_{kind}.gguf"), "--type", "f32")
@@ -137,7 +139,7 @@ def perplexity(job):
     return float(found.group(1)) if status == 0 and found else float("nan")
 
 
-# Neither has matrices of 256 columns or more, except TinyStories' of 384: other types replace them.
+# These models have no matrices with a multiple of 256 columns, so other types replace the K types.
 for name, path in SOURCES:
     source = os.path.join(ASSETS, path)
     if not os.path.exists(source) or not os.path.exists(TEXT):

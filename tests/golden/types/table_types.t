@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Types whose nibbles are indices of a table: files in IQ4_NL, IQ4_XS and MXFP4 against the logits of their dequantized weights, by decode and by
-prefill; what the packer prints about them; perplexity and error of its own quantization."""
+"""Types whose nibbles are indices of a table: logits of files in IQ4_NL, IQ4_XS and MXFP4 are compared with those of their dequantized weights,
+in decode and in prefill; the packer's messages about them; perplexity and error of the packer's own quantization."""
 
 import json
 import os
@@ -101,7 +101,7 @@ def perplexity(job):
     return float(found.group(1)) if status == 0 and found else float("nan")
 
 
-# Columns of 64 and 172: fig4 becomes iq4_nl and q8_0 in the first; 128 and 384 in the second.
+# The first model has 64 and 172 columns, where iq4_nl and q8_0 replace fig4; the second has 128 and 384 columns.
 for source, name, most in ((SOURCE, "stories260K", {"iq4_nl": 1.08, "mxfp4": 1.2}),
                            (FOLDER, "TinyStories-656K",
                             {"iq4_nl": 1.15, "fig4": 1.15, "mxfp4": 1.2})):
