@@ -44,7 +44,7 @@ def good(frame):
 
 
 def ip6(protocol, payload, source, to, mac=net_seed.MAC):
-    """Source and target: 16 bytes each."""
+    """A frame with an IPv6 packet; source and `to` have 16 bytes each."""
     return good(net_seed.ethernet(0x86DD, struct.pack(">IHBB", 6 << 28, len(payload), protocol, 255) + source + to + payload, mac))
 
 
@@ -129,7 +129,7 @@ class Caller:
 
 
 def take(wire, callers, seconds, enough):
-    """Segments for these callers, which acknowledge them until they have enough."""
+    """Take segments for these callers, which acknowledge them until they have enough."""
     late = time.monotonic() + seconds
     while time.monotonic() < late and not enough():
         for f in wire.taken():

@@ -14,7 +14,7 @@ def width_of(char):
 
 
 class Screen:
-    """Any number of rows, `columns` wide; the cursor waits after the last column as on a VT100."""
+    """Any number of rows of `columns` cells. As on a VT100, the cursor waits after the last column."""
 
     def __init__(self, columns=80):
         self.columns = columns
@@ -28,7 +28,7 @@ class Screen:
         self.utf8 = codecs.getincrementaldecoder("utf-8")("replace")
 
     def feed(self, text):
-        """Bytes as they come, cut at any place, or text."""
+        """Take text, or bytes, which may be cut at any place."""
         if isinstance(text, bytes):
             text = self.utf8.decode(text)
         text, at = self.rest + text, 0

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""The requirements of the founding documents, row by row: one command each, and the figure that it prints. docs/SEEDS.md is the output.
+"""Measures the requirements of the founding documents: each row has a command, and the figure that it prints. docs/SEEDS.md is the output.
 
 usage: seeds.py [ROW ...] [-o FILE]     if rows are given, FILE keeps its other rows
 
-A command that prints TAP is counted; otherwise its row has a pattern. A command that fails, or prints no figure, fails the run. A row with
-only skipped lines is skipped with their reason, for example missing models (INGOT_ASSETS). Times are this computer's, and emulated times
-say nothing about a board. FILE shows a command of more than 70 characters as `tests/seeds.py ROW`."""
+A command that prints TAP is counted; otherwise its row has a pattern. A command that fails, or prints no figure, fails the run. If a
+command prints only skipped lines, its row is skipped with their reason, for example missing models (INGOT_ASSETS). Times are this
+computer's, and emulated times say nothing about a board. FILE shows a command of more than 70 characters as `tests/seeds.py ROW`."""
 
 import os
 import re
@@ -128,7 +128,7 @@ SECOND = {
 
 
 def why_skipped(said):
-    """The first reason, with paths of assets by their place below that folder."""
+    """The first reason, with paths of assets relative to the folder of assets."""
     reason = re.search(r"# SKIP (.*)", said).group(1)
     return reason.replace(os.environ.get("INGOT_ASSETS", "\0"), "INGOT_ASSETS")
 

@@ -17,7 +17,7 @@ from gguf_files import ARRAY, F32, I32, STRING, Gguf, text
 from machine import HOST, WORK, end, make_card, sd_arguments
 
 FIGURES = r"\[(\d+) prompt \+ (\d+) new tokens?, [^\]\r\n]*\]"
-# Up to its last byte, because a key is sometimes read in two parts.
+# Wait for a key's last byte, because a key is sometimes read in two parts.
 PROMPT = r"(?:^|\n)(?:\x1b[^\r\n> ]*)?(?:(?<!\x1b\[1m)> |\x1b\[1m> \x1b\[0m)$"
 WIDE = 250
 PATIENCE = 180  # seconds for what takes one or two where nothing else runs
@@ -27,8 +27,8 @@ OPENING = 1 + ROLE["user"]  # of these, in front of it: kept from one conversati
 CONTROL, BYTE, NORMAL = 3, 6, 1
 
 
-# Sequences that a terminal obeys, as tokens: its clipboard (OSC 52), a question whose answer is typed input (CSI 6n), C1, XOFF and XON, CR, DEL,
-# overrides of direction; and bytes of which several tokens form such a character.
+# Tokens that are sequences that a terminal obeys: for its clipboard (OSC 52), a question whose answer is typed as input (CSI 6n), C1, XOFF and
+# XON, CR, DEL, overrides of direction; and bytes that form such a character as several tokens.
 ATTACKS = ["\x1b]52;c;cm0gLXJmIH4=\x07", "\x1b[6n", "\x1b[2J", "\x9b6n", "\x9d0;t\x9c", "\x13", "\x11", "\r",
            "\x08\x08", "\x7f", "\u202egnp", "\u2066x\u2069", "\u200f", "\u061c", "\x1bc", "\x00z"]
 ATTACK_BYTES = {0x1b, 0x9b, 0x90, 0xc2, 0xe2, 0x80, 0xae, 0x13, 0x7f}
@@ -50,7 +50,7 @@ def vocabulary(said=None):
 
 
 def write_model(path, seed, dim=64, layers=2, context=1024, head_dim=16, said=None, loud=(), called=None):
-    """A Llama of two heads per key; printable characters have the large logits, or instead the texts `said` and the bytes that are loud."""
+    """A Llama with two heads per key. Printable characters have the large logits, or instead the texts `said` and the bytes `loud`."""
     chosen, tokens, hidden = random.Random(seed), vocabulary(said), 2 * dim
     heads, spoken = dim // head_dim, {f"<0x{b:02X}>" for b in loud}
     g = Gguf("llama")
@@ -101,7 +101,7 @@ def make_model(name, seed, **shape):
 
 
 def make_hostile_model(stem):
-    """One that says only attacks and whose name is one; the caller gives its file that name."""
+    """A model that says only such sequences and whose name is one; the caller gives its file that name."""
     return make_model(stem, 3, said=ATTACKS, loud=ATTACK_BYTES, called="evil\x1b[6n\x9b\u202ename")
 
 
@@ -123,7 +123,7 @@ class Console:
 
     def __init__(self, machine, words, drives, cores=1, reboots=False, terminal=False, columns=WIDE):
         """columns: width of the terminal, enough for every message to stand on one row.
-        terminal: it answers from the first question on; otherwise only questions asked at a prompt."""
+        terminal: the terminal answers from the first question on, otherwise only questions that are asked at a prompt."""
         command = machine.command(words, cores, drives)
         if reboots:
             command.remove("-no-reboot")
@@ -143,7 +143,7 @@ class Console:
         end(self.child)
 
     def kill(self):
-        """Like a power cut: at once."""
+        """End it immediately, like a power cut."""
         os.kill(self.child.pid, signal.SIGKILL)
         self.child.wait()
 
@@ -167,7 +167,7 @@ class Console:
         return self.seen
 
     def prompt_with(self, typed, timeout=PATIENCE):
-        """The same if something is typed after it."""
+        """The text before the next prompt, after which `typed` is on the line."""
         self.expect(PROMPT[:-1] + re.escape(typed) + "$", timeout)
         return self.seen
 
@@ -185,7 +185,7 @@ class Console:
         return self.say("/model " + model, timeout)
 
     def stats(self, line):
-        """A turn: (prompt tokens, new tokens, everything)."""
+        """Hold a turn; returns (prompt tokens, new tokens, everything that was printed)."""
         out = self.say(line)
         found = re.search(FIGURES, out)
         return (int(found.group(1)), int(found.group(2)), out) if found else (0, 0, out)

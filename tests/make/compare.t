@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`make compare` without its packages, and its arithmetic: a missing package is skipped by name, a busy computer is refused, a divergence equals its
-definition, and a ratio above 1 is in favour of Ingot."""
+"""`make compare` without its packages, and its arithmetic: it names a missing package and skips the comparison, it refuses a busy computer, a
+divergence equals its definition, and a ratio above 1 is in favour of Ingot."""
 
 import math
 import os
@@ -28,7 +28,7 @@ with tempfile.TemporaryDirectory() as folder:
 
 
 def refusal(share, anyway):
-    """The message with which check_at_rest refuses if other programs take that share of the CPU."""
+    """The message of check_at_rest if other programs take this share of the CPU."""
     compare.Others.share = lambda self: share
     compare.time.sleep = lambda seconds: None
     os.environ["ANYWAY"] = anyway

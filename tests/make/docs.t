@@ -63,7 +63,7 @@ INDEX = "docs/README.md"
 
 
 def reader(text):
-    """The readers whom a page's first line names; None if it does not name them, or does not say what the page gives."""
+    """The readers whom a page's first line names; None if it names none, or does not say what the page gives them."""
     first = re.match(r"# [^\n]+\n\nFor (\w+)\b[^:.\n]*: \S", text)
     return first[1] if first and first[1] in READERS else None
 
@@ -99,7 +99,7 @@ for name, page, old, new, says in (
 
 # ---- commands ----
 BLOCKS = {page: re.findall(r"(?ms)^```(?:sh|console)\n(.*?)^```", text) for page, text in TEXT.items()}
-# Old commands appear in these on purpose.
+# Pages in which old commands appear on purpose.
 HISTORY = ["CHANGELOG.md", *(page for page in PAGES if page.startswith("docs/experiments/"))]
 database = run("make", "-npq", "O=" + BUILD)
 targets = set(re.findall(r"(?m)^([A-Za-z][\w./-]*):(?!=)", database))

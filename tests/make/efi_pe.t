@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The EFI programs under firmware that maps code read-only and data non-executable: the header declares this as such firmware requires, and the
-strictest possible loader finds nothing that would fault."""
+"""The EFI programs and firmware that maps code read-only and data non-executable: the header says, as such firmware requires, that the program
+supports this, and the strictest possible loader finds nothing that would fault."""
 
 import os
 import struct
@@ -44,7 +44,7 @@ class Pe:
 
 
 class Loader:
-    """Memory page by page, each with the rights of its section: a page outside of all sections has no rights."""
+    """Memory as pages, each with the rights of its section; a page outside all sections has no rights."""
 
     def __init__(self, pe):
         self.pe, self.memory, self.pages, self.faults = pe, bytearray(pe.size), {}, []
@@ -76,7 +76,7 @@ class Loader:
             self.faults.append(f"{at:#x} is code, and is to be written")
         if not self.pe.base <= value <= self.pe.base + self.pe.size:
             self.faults.append(f"{at:#x} does not point into the image")
-        # As a loader adds, modulo 2^64: where code stands, the value can be any.
+        # Addition as in a loader, modulo 2^64: if code is at this place, the value can be any number.
         struct.pack_into("<Q", self.memory, at, (value - self.pe.base + base) % (1 << 64))
 
     def runs(self, at):

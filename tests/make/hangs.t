@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A test that hangs is ended within seconds and named: in C by its alarm, in Python by its own with the line; one without either is ended by prove's,
-with its child processes; and so is a suite that never ends."""
+"""A test that hangs is ended within seconds and named: a C test by its alarm, a Python test by its own alarm, with the line. A program without an
+alarm, and a suite that never ends, are ended with their child processes by tests/bounded.py."""
 
 import os
 import subprocess
@@ -28,7 +28,7 @@ from machine import Tap
 Tap().ok(True, "one")
 time.sleep(1000)
 """
-# It ignores the polite signal, and so do its child processes.
+# The program and its child processes ignore the polite signal.
 SHELL = """#!/bin/sh
 trap '' TERM
 sleep 1000 & echo $! >{}
@@ -102,7 +102,7 @@ shell = write("hangs_shell.t", SHELL.format(note))
 hangs(shell, f"# {shell} hung: ended after 3 s", "one without an alarm is ended from outside")
 started_is_gone("with what it had started")
 
-# Two packages that nobody has: a module that cannot be imported, and a missing folder of programs.
+# Packages that nobody has: a module that cannot be imported, and a folder of programs that is missing.
 os.makedirs(os.path.join(FOLDER, "absent/pexpect"), exist_ok=True)
 write("absent/pexpect/__init__.py", "raise ImportError\n")
 needy = write("needs.t", "#!/usr/bin/python3\nimport sys\n\nimport pexpect\nsys.exit(1)\n")

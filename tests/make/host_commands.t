@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The commands of the Linux program as a person and a shell use them: what goes to standard output and to standard error, where the prompt comes
-from, and the error for an invalid option. No machine is booted."""
+"""The commands of the Linux program as a person and a shell use them: what they print to standard output and to standard error, where a prompt
+can come from, and the error message for an invalid option. No machine is booted."""
 
 import atexit
 import os
@@ -46,7 +46,7 @@ def one_sentence(text):
     return text.startswith("ingot") and text.count("\n") == 1 and text.endswith("\n")
 
 
-# ---- replies alone on standard output, and the sources of a prompt -----------------------------
+# ---- only replies on standard output, and the sources of a prompt -----------------------------
 
 RUN = ["run", DEMO, "--temp", "0"]
 status, reply, log = ingot(*RUN, "-p", QUESTION)

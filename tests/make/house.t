@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""toolchain/house.py counts correctly: a small tree with a known number of each thing, then with one more of each."""
+"""toolchain/house.py counts correctly in a small tree with a known number of each thing, then with one more of each."""
 
 import os
 import sys

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A board is added by its folder alone, as docs/PORTING.md says: make, the program's tables and the shell's completion know a copy of the template,
-and no other file has to change. In make test-long its image is also linked, and its stacks are measured."""
+"""To add a board, only its folder is needed, as docs/PORTING.md says: make, the program's tables and the shell's completion know a copy of the
+template, and no other file has to change. In make test-long its image is also linked, and its stacks are measured."""
 
 import os
 import re

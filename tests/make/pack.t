@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The flashed image is the linked one: the packed image, unpacked here by liblzma. It also tests what the packer refuses. Every suite that boots an
-image tests that it unpacks itself."""
+"""The packed image, which is flashed, equals the linked image after liblzma unpacks it here. It also tests what the packer refuses. Every suite
+that boots an image tests that it unpacks itself."""
 
 import lzma
 import os

@@ -159,7 +159,7 @@ def release_elsewhere(name):
 
 
 def check_card(board, release):
-    """The card of a board boots, if an emulator supports the board."""
+    """Boot a board's card, if an emulator supports the board."""
     card = os.path.join(HERE, f"{board}.img")
     with lzma.open(os.path.join(release, f"ingot-{VERSION}-{board}.img.xz")) as packed:
         with open(card, "wb") as out:
@@ -189,7 +189,7 @@ def check_card(board, release):
 
 
 def check_archive(release):
-    """Only the archive, in an empty folder: make a card as a user does."""
+    """Make a card like a user who has only the archive, in an empty folder."""
     alone = os.path.join(HERE, "alone")
     os.makedirs(alone)
     with tarfile.open(os.path.join(release, f"ingot-{VERSION}.tar.xz")) as archive:

@@ -121,7 +121,7 @@ tap.ok(status == 200 and last == "[DONE]" and len(rows) > 3 and streamed == whol
        rows[-1]["usage"]["completion_tokens"] == whole["usage"]["completion_tokens"] and len({r["id"] for r in rows}) == 1,
        "a stream has the same text, and usage at its end", text[-700:])
 
-# The past: known tokens are not computed again.
+# The past of a conversation: known tokens are not computed again.
 history = [{"role": "system", "content": "You are a cat."}, {"role": "user", "content": PROMPTS[2]}]
 one = server.ask(CHAT, chat("", messages=history))[1]
 history += [{"role": "assistant", "content": one["choices"][0]["message"]["content"]},
@@ -159,7 +159,7 @@ tap.ok(status == 200 and said(a).startswith("{") and (a["choices"][0]["finish_re
 tap.ok(said(server.ask(CHAT, chat(PROMPTS[3], grammar="fourteen|fifteen|15"))[1]) in ("fourteen", "fifteen", "15") and
        said(server.ask(CHAT, chat("x", grammar='root ::= "ab" "c"+ "d"'))[1])[:3] == "abc", "replies follow choices and GBNF")
 
-# Functions: a call that is valid by construction, whole and streamed; the result goes back.
+# Functions: a grammar makes each call valid, whole and streamed; the result goes back to the model.
 LAMP = {"type": "function", "function": {"name": "lamp", "description": "A lamp", "strict": True, "parameters": {
     "type": "object", "properties": {"colour": {"enum": ["red", "blue"]}, "level": {"type": "integer", "minimum": 0, "maximum": 9}}, "required": ["colour", "level"]}}}
 TOOLS = [LAMP, {"type": "function", "function": {"name": "now"}}]
@@ -348,7 +348,7 @@ status, a = held({"type": "string", "minLength": 1500}, temperature=1.5, n=8, lo
 spent = (ticks() - before) / os.sysconf("SC_CLK_TCK")
 tap.ok(status == 200 and len(a["choices"]) == 8 and spent < 0.2, "a large answer does not delay other callers", (status, spent))
 
-# A check may take long, because each of these schemas names the next one twice. Others are answered meanwhile.
+# A check that takes long, because each of these schemas names the next one twice. Others are answered meanwhile.
 twice = {f"a{i}": {"allOf": [{"$ref": f"#/$defs/a{i + 1}"}] * 2} for i in range(30)}
 slow = {"type": "integer", "minimum": 0, "maximum": 9, "not": {"allOf": [{"$ref": "#/$defs/a0"}, {"minimum": 100}]}, "$defs": {**twice, "a30": {"minimum": 0}}}
 checked = []
@@ -455,7 +455,7 @@ crowd(2500 if LONG else 100)
 grown = resident() - start
 tap.ok(grown < 2048, f"{10000 if LONG else 400} further requests take {grown} KiB", grown)
 
-# It ends while a reply is at work.
+# The server is ended while it computes a reply.
 busy = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
 busy.request("POST", TEXT, json.dumps({"prompt": "a", "max_tokens": 450, "temperature": 2, "min_p": 0, "top_k": 0, "top_p": 1, "stream": True}))
 busy.getresponse().read(10)

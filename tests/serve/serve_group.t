@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A board on the network, in QEMU: it answers several clients in one pass over the weights. Each reply is the one that its client gets alone,
-the line goes on between two passes, and a client that is slow, or gone, holds up nobody else."""
+"""A board on the network, in QEMU: it answers several clients in one pass over the weights. Each client gets the same reply as if it were
+alone, the serial line is served between two passes, and a client that is slow or gone delays nobody else."""
 
 import http.client
 import json
@@ -42,8 +42,8 @@ class Machine(NetBoard):
         return json.loads(self.patient("GET", "/stats")[1])
 
     def stream(self, slow=False, **more):
-        """A connection on which a long reply comes; a slow client takes only its first bytes, and a reply of a megabyte waits for it, most of it in buffers
-        of this computer."""
+        """A connection for a long reply. A slow client reads only the first bytes; the rest of a reply of a megabyte waits, most of it in this computer's
+        buffers."""
         body = {"messages": [{"role": "user", "content": CLIENTS[1]}], "max_tokens": 400, "temperature": 2, "seed": 3, "n": 8, "logprobs": True,
                 "top_logprobs": 20, "stream": True} if slow else {**LONG_ONE, **more}
         text = json.dumps(body).encode()
@@ -112,7 +112,7 @@ def check_same(net, board):
 
 
 def check_many(net, board, n):
-    """Long replies of n clients: in fewer passes, and with the same text."""
+    """Long replies of n clients take fewer passes, and have the same text."""
     asks = long_ones(net, n)
     alone, t_alone, p_alone, n_alone = run(net, lambda: [a() for a in asks])
     both, t_both, p_both, n_both = run(net, lambda: parallel(net, asks))
@@ -123,7 +123,7 @@ def check_many(net, board, n):
 
 
 def check_line(net, board, c, said, alone):
-    """While two clients have long replies, a line is answered with what it is answered alone, and they go on."""
+    """While two clients have long replies, the serial line gets the same answer as alone, and both replies go on."""
     want = text_of(net.patient("POST", "/v1/completions", LONG_ONE)[1])
     done = []
     threads = [threading.Thread(target=lambda: done.append(text_of(net.patient("POST", "/v1/completions", LONG_ONE)[1]))) for _ in range(2)]
@@ -141,7 +141,7 @@ def check_line(net, board, c, said, alone):
 
 
 def check_slow(net, board, alone):
-    """One client takes nothing, one leaves; the others have their answers, and afterwards all slots are free."""
+    """One client reads nothing, and one leaves; the others get their answers, and afterwards all slots are free."""
     with net.stream(slow=True):
         net.stream().close()
         answers = parallel(net, [lambda text=text: ask(net, text) for text in CLIENTS[:2]])
@@ -154,7 +154,7 @@ def check_slow(net, board, alone):
 
 
 def rest_of(s):
-    """To the end of a connection, or of its stream."""
+    """Read to the end of a connection, or of its stream."""
     seen = b""
     try:
         while (piece := s.recv(65536)):
@@ -185,7 +185,7 @@ def check_cable(net, board, c, said):
 
 
 def check_model(net, board, c, alone):
-    """The line measures, and loads another model: a reply at work ends with an error, and the next is as before."""
+    """The line runs /bench, then loads another model: a running reply ends with an error, and the next reply is as before."""
     for act, what in ((lambda: c.say("/bench"), "measures"), (lambda: c.change("demo-q4_0.ingot"), "loads a model")):
         with net.stream(n=8, prompt=[LONG_ONE["prompt"]] * 8) as s:  # 64 replies: it cannot end before
             act()

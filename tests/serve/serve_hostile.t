@@ -103,7 +103,7 @@ for path in ("/boards", "/metrics", "/v1/models", "/"):
     got = [server.ask(path, None, h)[0] for h in ({}, {"Origin": f"http://127.0.0.1:{server.port}"}, {"Origin": "http://evil.example"}, {"Origin": "null"}, {"Origin": "https://localhost"}, {"Host": "evil.example"})]
     tap.ok(got == [200, 200, 403, 403, 403, 403], f"{path} is answered only for this server's own page", got)
 
-# Bodies: too long, cut, with invalid lengths. Answer what can be answered, and end the connection.
+# Bodies that are too long, cut, or have invalid lengths: the server answers what it can, and ends the connection.
 whole = json.dumps(BODIES[CHAT]).encode()
 got = [answer(server.open(head(CHAT, Content_Length=n) + whole))[9:12] for n in (1 << 40, 1 << 70, "many", -1, "+5", f"{len(whole)}, {len(whole)}")]
 got.append(answer(server.open(head(CHAT, Transfer_Encoding="chunked") + b"5\r\n{\"a\":1\r\n"))[9:12])
@@ -117,7 +117,7 @@ tap.ok(server.answers() and server.resident() - start < 8192, "40 bodies of 50 M
 for s in big:
     s.close()
 
-# Hundreds that are idle, or slow.
+# Hundreds of connections that are idle or slow.
 idle = [server.open() for _ in range(150)] + [server.open(b"POST /v1/chat") for _ in range(150)] + [server.open(head(CHAT, Content_Length=9999) + b"{") for _ in range(150)]
 tap.ok(server.answers(), "450 connections that send nothing, or only a part, do not block others")
 if LONG:
@@ -135,7 +135,7 @@ if LONG:
         except OSError:
             sent = False
     tap.ok(not sent and time.monotonic() - begin > 60, "a body that arrives with one byte in five seconds is given up", time.monotonic() - begin)
-    # Answers that are read slowly: one byte in nine seconds, and 4 KB a second, which is slow but honest.
+    # Answers that are read slowly: one byte in nine seconds, or 4 KB per second, which is slow but legitimate.
     def take_slowly(pause, n, seconds):
         """Seconds until the server gives the connection up, or `seconds`."""
         before, begin = len(os.listdir(f"/proc/{server.process.pid}/fd")), time.monotonic()

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A board and IPv6, on both virt machines: its own address and one of a router's prefix, both of which answer questions about the hardware address, pings and HTTP; and its name and service by
-mDNS, for IPv4 too. The replies are the line's."""
+"""A board with IPv6, on both virt machines: it has its own address and one with a router's prefix, and answers at both to questions about the hardware address, pings and HTTP; and its name
+and service by mDNS, for IPv4 too. The replies are the line's."""
 
 import ipaddress
 import json

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Prompts are computed once: `ingot serve` with an agent of twenty turns with tools computes only the new tokens and less than a block more, in any
-slot, when the text before its last turn changes, and after a restart; for a model whose layers all attend, one with sliding windows and one with a
-recurrence. The answers equal those of a server that keeps nothing."""
+slot, even if the text before the last turn changes, and after a restart. The models: one whose layers all attend to everything, one with sliding
+windows and one with a recurrence. The answers equal those of a server that keeps nothing."""
 
 import atexit
 import http.client
@@ -64,7 +64,7 @@ def added(rows):
 
 
 def most_more(rows, first=1):
-    """The most tokens that a turn after number `first` computed beyond its new ones."""
+    """The largest number of tokens beyond its new ones that any turn after number `first` computed."""
     return max(c - a for (_, c, _), a in list(zip(rows, added(rows)))[first:])
 
 

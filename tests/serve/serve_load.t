@@ -168,7 +168,7 @@ MIX = ((CHAT, chat("Hello", max_tokens=2), 200), (CHAT, chat("Hello", max_tokens
 
 
 def many(server, n, first, failed):
-    """This many requests of the mix; None: a stream that its caller cuts."""
+    """Send this many requests of the mix. In place of a request, None is a stream that its caller cuts."""
     c = server.connection()
     for i in range(first, first + n):
         path, body, status = MIX[i % len(MIX)]

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""HAProxy and nginx in front of three boards on the network, in QEMU, as docs/SCALE.md has it: replies are the boards' own, callers are shared out among
-the boards, a board that goes is left out, and one that comes back is asked again. If a program is not installed its part is skipped."""
+"""HAProxy and nginx in front of three boards on the network, in QEMU, as docs/SCALE.md has it: replies are the boards' own, callers are distributed
+among the boards, a board that is gone gets no requests, and a board that comes back gets requests again. If a program is not installed its part is
+skipped."""
 
 import atexit
 import contextlib

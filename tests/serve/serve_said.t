@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Only what a person says drives a line. The board is `ingot chat --json` with simulated GPIO lines behind a socket, with `ingot serve` in front of
-it. A grammar makes the model call a function in every case, so only the check of what was said decides: words in tools, replies, system prompts,
-earlier messages, files and other conversations do not count, and the board treats only marked messages as a person's."""
+"""Only a person's words can switch a GPIO line. The board is `ingot chat --json` with simulated GPIO lines behind a socket, with `ingot serve` in
+front of it. A grammar makes the model call a function in every case, so only the check of what was said decides: words in tools, replies, system
+prompts, earlier messages, files and other conversations do not count, and the board treats only marked messages as a person's."""
 
 import atexit
 import json
@@ -120,7 +120,7 @@ def pump(line, out, older):
 
 
 def board(listener, lines, older=False):
-    """Each connection of the server gets its own board, which is added to lines. older: a board whose version does not know the marks."""
+    """Each connection of the server gets its own board, which is added to lines. older: the board has a version that does not know the marks."""
     while True:
         line = listener.accept()[0]
         lines.append(line)

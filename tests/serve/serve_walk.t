@@ -211,7 +211,7 @@ def run_walk(seconds):
 run_walk(min(SECONDS / 4, 60))  # the memory is what it will be
 waits, connections, memory = run_walk(SECONDS)
 alive = server.poll() is None
-# On a loaded computer the caller's own process waits too: two of a hundred may.
+# On a loaded computer the caller's own process also waits, so two of a hundred requests may take longer.
 slow = sorted(w if w is not None else 99 for w in waits)
 late = [w for w in slow if w > 1]
 tap.note(f"seed {SEED}: {connections} connections in {SECONDS:.0f} s; the good caller waited {slow[len(slow) // 2] * 1000:.1f} ms, {slow[-1] * 1000:.0f} ms at most, of {len(slow)} times; "
