@@ -181,7 +181,7 @@ class UsbDrive:
         return self.command[0] in (0x28, 0x88)
 
     def happens(self, *faults):
-        """One of them does; the count goes down by one."""
+        """True if one of these faults happens now; the count of the fault goes down by one."""
         if not self.is_reading() or self.fault not in faults or self.times == 0:
             return False
         if self.times:

@@ -70,7 +70,7 @@ class Carrier:
         self.server = Server(self.carry)
 
     def carry(self, page, path):
-        """Both directions, while the port is open at that rate; afterwards nobody reads the board's line."""
+        """Carry bytes in both directions while the port is open at this rate; afterwards nobody reads the board's line."""
         rate, closed = path[1:], threading.Event()
         outward = threading.Thread(target=self.from_board, args=(page, rate, closed), daemon=True)
         outward.start()

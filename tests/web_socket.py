@@ -13,7 +13,7 @@ GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
 class Frames:
-    """Messages over a socket. masks: as a client has to; head: the lines before the frames, up to the empty line."""
+    """Messages over a socket. masks: frames are masked, as a client must do; head: the lines before the frames, up to the empty line."""
 
     def __init__(self, s, masks):
         self.s, self.masks, self.bytes = s, masks, b""
@@ -68,7 +68,7 @@ class Frames:
 
 
 class Client(Frames):
-    """At a server of this computer. status: of the server's answer, 101 if the socket is open, 0: no answer."""
+    """A WebSocket of a server on this computer. status: of the server's answer, 101 if the socket is open, 0: no answer."""
 
     def __init__(self, port, path, **headers):
         s = socket.create_connection(("127.0.0.1", port), timeout=60)

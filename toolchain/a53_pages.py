@@ -30,7 +30,7 @@ def wrong_pages(code):
 
 
 def adr(at, adrp):
-    """The ADR with the same result as an ADRP at this address; None: the page is too far away."""
+    """The ADR with the same result as an ADRP at this address; None if the page is too far away."""
     pages = (adrp >> 5 & 0x7ffff) << 2 | adrp >> 29 & 3
     pages -= (pages >> 20 & 1) << 21
     by = (at & ~0xfff) + (pages << 12) - at

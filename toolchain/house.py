@@ -4,7 +4,8 @@
     house.py [REVISION ...]
 
 Without a revision: 96d4f7d8, where the house was surveyed, and the working tree. Each has a column. The rules are in RULES, and only files that git
-tracks count. The cost of a new thing is counted by the files that name an existing one, because whoever adds another must look at these."""
+tracks count. The cost of adding a thing is counted by the files that name an existing thing of its kind, because whoever adds another has
+to look at these."""
 
 import os
 import re
@@ -19,7 +20,7 @@ ITSELF = "toolchain/house.py"
 NOT_COUNTED = ("tests/", "clients/", "models/", ITSELF)
 CODE = (".c", ".h", ".S", ".in", ".inc", ".def", ".mk", ".py", ".t", ".sh", ".ld", ".js", ".txt")
 
-# The example with the largest count is printed, so that nobody can choose a good one.
+# The example with the largest count is printed, so that nobody can choose a favourable one.
 TYPES = {"Q4_K": r"q4_?k(?!_m)", "Q5_K": r"q5_?k(?!_m)", "Q6_K": r"q6_?k", "Q3_K": r"q3_?k(?!_m)"}
 OPTIONS = ["pinned", "overflow", "actions_said", "dmaend"]
 BOARDS = ["icicle", "versal", "sifive_u", "visionfive2"]
@@ -183,7 +184,7 @@ def functions(files, walked):
 
 
 def walk(files, start="chat_reply", walked=WALKED):
-    """The files, in order, that a reader meets who follows each named function once from `start` on."""
+    """The files, in order, that a reader opens who starts at `start` and follows each named function once."""
     own, shared = functions(files, walked)
     seen, met = set(), []
 

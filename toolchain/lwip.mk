@@ -22,7 +22,7 @@ LLHTTP_INCLUDE ?= /usr/share/include/llhttp
 # yes: the packages for tests of a network are installed (make setup-tests).
 NETWORK_TESTS := $(if $(word 4,$(wildcard $(LWIP)/src/include/lwip/init.h $(addprefix $(LLHTTP)/,llhttp.c api.c http.c))),yes)
 
-# The source in boot/ that only an image with a network has; below: the source that it replaces.
+# Sources in boot/ that only an image with a network has, and the source that they replace.
 BOOT_NETWORK := boot/network.c boot/network_group.c
 BOOT_WITHOUT_NETWORK := boot/no_network.c
 # A board's network source, which names its drivers.

@@ -19,7 +19,7 @@ ARCHIVES = {"libc.a": "newlib", "libm.a": "newlib", "libgcc.a": "libgcc", "libbe
             "liblwip.a": "lwIP", "libllhttp.a": "llhttp"}
 ISAS = ("x86_64", "arm64", "riscv64")
 OWN = {"drivers.a", "parts.a"}
-# The same for a Linux program, whose other objects are its own.
+# Archives of a Linux program; its other objects are Ingot's own.
 PROGRAM_ARCHIVES = {"libgcc.a": "libgcc", "libgcc_eh.a": "libgcc", "libbearssl.a": "BearSSL", "libwslay.a": "wslay", "libcjson.a": "cJSON",
                     **{f"lib{name}.a": "GNU C Library" for name in ("c", "m", "m-2.36", "mvec", "pthread", "rt", "dl")}}
 PROGRAM_OBJECTS = [(r"/(crt1|crti|crtn|rcrt1|gcrt1|Scrt1)\.o$", "GNU C Library"), (r"/crt(begin|end)\w*\.o$", "libgcc"), (r"/cJSON\.o$", "cJSON"),

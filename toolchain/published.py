@@ -67,7 +67,7 @@ def show(name, have, size):
 
 
 def go_on(address, path, name):
-    """Download to path, continuing where the file ends."""
+    """Download to path; if the file is there already, continue at its end."""
     have = os.path.getsize(path) if os.path.exists(path) else 0
     request = urllib.request.Request(address, headers={"Range": f"bytes={have}-"} if have else {})
     with urllib.request.urlopen(request, timeout=SECONDS) as answer:

@@ -99,7 +99,7 @@ class Image:
         self.resolve(cross, elf)
 
     def find_files(self, cross, elf):
-        """Find files, by which statics of the same name are distinguished."""
+        """Find the files of functions, which distinguish static functions of the same name."""
         functions = list(self.functions.values())
         lines = lines_of(cross, elf, [f.address for f in functions])
         for function, location in zip(functions, lines):
