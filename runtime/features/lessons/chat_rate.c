@@ -10,182 +10,59 @@ struct collect {
     struct chat *chat;
     bool good;
     uint32_t most; /* of them */
-    /* For each example of a good reply: 1 if its token was the most likely before the step. */
-    uint8_t won[LESSONS_MOST_ROOM / 4];
 };
 
-static uint32_t find_winner(const float *logits, uint32_t vocab)
-{
-    uint32_t winner = 0;
-
-    for (uint32_t id = 1; id < vocab; id++) {
-        winner = logits[id] > logits[winner] ? id : winner;
-    }
-    return winner;
-}
-
-/* Take a step towards each token of a good reply. For a bad one chat_learn_yield chooses later. */
+/* Good: take one step towards each token. Bad: add examples, among which chat_learn_yield chooses
+ * later. */
 static void visit(void *context, uint32_t position, const float *logits)
 {
     struct collect *k = context;
     const struct session *s = k->chat->session;
     struct lessons *l = &lessons_of(k->chat)->lessons;
     uint32_t target = position + 1 < s->n_ids ? s->ids[position + 1] : UINT32_MAX;
-    uint32_t vocab = s->model->image.header->params.vocab;
 
-    if (target >= vocab) {
+    if (target >= s->model->image.header->params.vocab) {
         return;
     }
     if (l->n - l->first < k->most) {
         lessons_add(l, k->good ? target | LESSONS_SAID : target);
-        k->won[l->n - l->first - 1] = find_winner(logits, vocab) == target;
     }
     if (k->good) {
         (void)chat_learn_step(k->chat, l->last, logits, target, 1.0f, true);
     }
 }
 
-/* ---- a rating must not make other answers worse ---------------------------------------------- */
+/* ---- a /bad must not make other answers worse ------------------------------------------------ */
 
-/* Keep the first half of a bad reply's places. chat_learn_hold takes their steps again. */
-static void halve_places(struct lessons *l, struct chat_lesson *lesson)
+/* well: how many examples must be well. */
+static enum err mend(struct chat *c, uint32_t well, struct chat_lesson *lesson)
 {
-    lesson->tokens /= 2;
-    lesson->halvings++;
-    while (l->n - l->first > lesson->tokens) {
-        lessons_drop(l, l->n - 1);
-    }
-    learner_restart(&l->learner);
-}
+    uint32_t now = 0;
+    bool all = false;
+    enum err e = chat_learn_count_well(c, &now);
 
-/* After the steps of a bad reply: alternately give examples that were well their tokens back, and
- * practise taught answers. *lost is the number of examples that are not well yet. */
-static enum err mend(struct chat *c, const struct chat_learn_watch *w, struct chat_lesson *lesson,
-                     uint32_t *lost)
-{
-    bool all;
-    enum err e = chat_learn_hold(c, w, lost);
-
-    for (int i = 0; i < CHAT_LEARN_MENDS && e == ERR_OK && *lost != 0; i++) {
+    while (e == ERR_OK && now < well && lesson->rounds < CHAT_LEARN_MENDS) {
         e = chat_learn_practise(c, &all);
-        e = e == ERR_OK ? chat_learn_hold(c, w, lost) : e;
+        if (e == ERR_OK) {
+            e = chat_learn_count_well(c, &now);
+        }
         lesson->rounds++;
     }
-    return e;
-}
-
-/* If the reply's token i was the most likely before, *winner is the most likely token now, with all
- * logits; otherwise it is that token, and *logits is NULL. */
-static enum err look_at_own(struct chat *c, const struct collect *k, uint32_t i, uint32_t *token,
-                            uint32_t *winner, float **logits)
-{
-    struct lessons *l = &lessons_of(c)->lessons;
-    enum err e;
-
-    *token = l->targets[l->first + i] & ~LESSONS_SAID;
-    *winner = *token;
-    *logits = NULL;
-    if (!k->won[i]) {
-        return ERR_OK;
-    }
-    e = transformer_logits_of(&c->session->model->transformer,
-                              l->hidden + (size_t)(l->first + i) * l->dim, 1, logits);
-    if (e == ERR_OK) {
-        *winner = find_winner(*logits, c->session->model->image.header->params.vocab);
+    if (e == ERR_OK && now < well) {
+        lesson->taken_back = lessons_undo(&lessons_of(c)->lessons);
     }
     return e;
 }
 
-/* Steps towards some tokens make other tokens lose, and earlier lessons now act here, too: after a
- * /good the same question would have another reply. So each token that lost is made the most likely
- * again, by a small margin and the shortest step. */
-static enum err regain(struct chat *c, const struct collect *k)
+/* well: how many examples of earlier lessons were well. */
+static enum err give_way(struct chat *c, uint32_t well, struct chat_lesson *lesson)
 {
-    struct lessons *l = &lessons_of(c)->lessons;
-    enum err e = ERR_OK;
+    enum err e = chat_learn_yield(c, &lesson->tokens);
 
-    for (uint32_t i = 0; i < l->n - l->first && e == ERR_OK; i++) {
-        uint32_t token, winner;
-        float *logits;
-
-        e = look_at_own(c, k, i, &token, &winner, &logits);
-        if (e == ERR_OK && winner != token) {
-            float behind = logits[winner] - logits[token];
-
-            chat_learn_make_margin(c, token, logits[token], winner, logits[winner]);
-            (void)learner_yield(&l->learner, l->hidden + (size_t)(l->first + i) * l->dim, l->error,
-                                behind + CHAT_LEARN_AHEAD);
-        }
+    if (e == ERR_OK && lesson->tokens != 0) {
+        return mend(c, well + lesson->tokens, lesson);
     }
-    return e;
-}
-
-/* Drop examples whose token is still not the most likely. The gate is then shut for them again, so
- * their token wins as before. */
-static enum err drop_lost(struct chat *c, struct collect *k)
-{
-    struct lessons *l = &lessons_of(c)->lessons;
-    enum err e = ERR_OK;
-
-    for (uint32_t i = l->n - l->first; i-- > 0 && e == ERR_OK;) {
-        uint32_t token, winner;
-        float *logits;
-
-        e = look_at_own(c, k, i, &token, &winner, &logits);
-        if (e == ERR_OK && winner != token) {
-            lessons_drop(l, l->first + i);
-            memmove(k->won + i, k->won + i + 1, l->n - l->first - i);
-        }
-    }
-    return e;
-}
-
-/* After the steps of a good reply: if a watched example has lost its token, halve the change until
- * none has; each half is still a step towards the reply. If none of the reply's tokens can stay, or
- * examples still lose, the change is undone. */
-static enum err hold_back(struct chat *c, struct collect *k, const struct chat_learn_watch *w,
-                          struct chat_lesson *lesson)
-{
-    struct lessons *l = &lessons_of(c)->lessons;
-    uint32_t lost = 0;
-    enum err e = ERR_OK;
-
-    for (int round = 0; round < CHAT_LEARN_REGAINS && e == ERR_OK; round++) {
-        e = regain(c, k);
-    }
-    e = e == ERR_OK ? chat_learn_count_lost(c, w, &lost) : e;
-    while (e == ERR_OK && lost != 0 && lesson->halvings < CHAT_LEARN_HALVINGS) {
-        learner_halve(&l->learner);
-        lesson->halvings++;
-        e = chat_learn_count_lost(c, w, &lost);
-    }
-    e = e == ERR_OK && l->gated ? drop_lost(c, k) : e;
-    if (e == ERR_OK && (lost != 0 || l->n == l->first)) {
-        lesson->taken_back = lessons_undo(l);
-    }
-    return e;
-}
-
-/* Change the places of a bad reply. If other answers do not get well again, half as many places
- * change, and so on. If not even one place may change, all is undone. */
-static enum err give_way(struct chat *c, struct chat_learn_watch *w, struct chat_lesson *lesson)
-{
-    struct lessons *l = &lessons_of(c)->lessons;
-    uint32_t lost = 0;
-    enum err e = chat_learn_yield(c, w, &lesson->tokens);
-
-    if (e != ERR_OK || lesson->tokens == 0) {
-        (void)lessons_undo(l); /* there was nothing to learn */
-        return e;
-    }
-    e = mend(c, w, lesson, &lost);
-    while (e == ERR_OK && lost != 0 && lesson->tokens > 1) {
-        halve_places(l, lesson);
-        e = mend(c, w, lesson, &lost);
-    }
-    if (e == ERR_OK && lost != 0) {
-        lesson->taken_back = lessons_undo(l);
-    }
+    (void)lessons_undo(&lessons_of(c)->lessons); /* no token could be changed */
     return e;
 }
 
@@ -205,7 +82,7 @@ static enum err go_over(struct chat *c, const uint32_t *ids, uint32_t first, uin
     return e == ERR_OK ? session_append_visit(s, ids + first - 1, n - first + 1, visit, k) : e;
 }
 
-/* Return how many examples of a reply of n tokens are kept for /good, or tried for /bad. */
+/* Return how many examples of a reply of n tokens are kept, or tried for /bad. */
 static uint32_t room_of(struct chat *c, bool good, uint32_t n)
 {
     const struct lessons *l = &lessons_of(c)->lessons;
@@ -230,9 +107,8 @@ enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson)
     struct session *s = c->session;
     struct session_hash hash = s->hash;
     struct learner_totals totals = lessons_of(c)->lessons.learner.totals;
-    uint32_t first = c->reply_start, n = s->n_ids;
+    uint32_t first = c->reply_start, n = s->n_ids, before = 0;
     struct collect k = { .chat = c, .good = good };
-    struct chat_learn_watch watch;
     enum err e;
 
     memset(lesson, 0, sizeof *lesson);
@@ -247,13 +123,15 @@ enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson)
     session_forget_guesses(s);
     memcpy(lessons_of(c)->kept_ids, s->ids, n * sizeof *s->ids);
     begin(c, good, k.most);
-    e = chat_learn_watch(c, &watch);
+    if (!good) {
+        e = chat_learn_count_well(c, &before);
+    }
     if (e == ERR_OK) {
         e = go_over(c, lessons_of(c)->kept_ids, first, n, &k);
     }
     lesson->tokens = n - first;
-    if (e == ERR_OK) {
-        e = good ? hold_back(c, &k, &watch, lesson) : give_way(c, &watch, lesson);
+    if (e == ERR_OK && !good) {
+        e = give_way(c, before, lesson);
     }
     chat_learn_settle(c, &totals, lesson);
     if (e != ERR_OK) {

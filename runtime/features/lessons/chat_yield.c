@@ -2,8 +2,7 @@
  * tokens, a little more with each /bad, until strange words win or other answers change. So
  * each step is checked: a token may win only if it is at most CHAT_LEARN_NEARLY behind the
  * best token of the model without the adapter, and the nearest examples of earlier lessons
- * must keep their winners. A step that fails is made shorter, or taken back. Then all earlier
- * examples are compared; each that lost its token gets it back by the shortest step. */
+ * must keep their winners. A step that fails is made shorter, or taken back. */
 #include <string.h>
 
 #include "runtime/chat/chat_private.h"
@@ -21,7 +20,7 @@ static enum err look_at(struct chat *c, uint32_t example, struct look *k)
 {
     struct lessons *l = &lessons_of(c)->lessons;
     struct transformer *t = &c->session->model->transformer;
-    float *rows = l->learner.gradient, *logits; /* free, because no step is taken now */
+    float *rows = l->learner.gradient, *logits; /* no step is taken now */
     enum err e;
 
     memcpy(rows, l->hidden + (size_t)example * l->dim, l->dim * sizeof *rows);
@@ -74,44 +73,18 @@ static bool is_strange(const struct look *k)
 
 /* ---- earlier examples ------------------------------------------------------------------------ */
 
-/* *winner wins at the example. *token must win there: the example's target, or, if none is known,
- * the likeliest token, except given_up, that the model might say. */
-static enum err look_for_target(struct chat *c, uint32_t example, uint32_t given_up, struct look *k,
-                                uint32_t *token, uint32_t *winner)
-{
-    const struct lessons *l = &lessons_of(c)->lessons;
-    float *logits;
-    enum err e;
-
-    if (l->targets[example] == LESSONS_NO_TARGET) {
-        e = look_at(c, example, k);
-        *winner = e == ERR_OK ? winner_of(k) : 0;
-        *token = e == ERR_OK ? best_other(k, given_up) : 0;
-        *token = *token == k->vocab ? *winner : *token;
-        return e;
-    }
-    k->vocab = c->session->model->image.header->params.vocab;
-    e = transformer_logits_of(&c->session->model->transformer, l->hidden + (size_t)example * l->dim,
-                              1, &logits);
-    k->adapted = logits;
-    *token = l->targets[example] & ~LESSONS_SAID;
-    *winner = e == ERR_OK ? winner_of(k) : *token;
-    return e;
-}
-
+/* Whether an example has the right winner: its token, or if none is known a token that the model
+ * might say. */
 static enum err look_whether_well(struct chat *c, uint32_t example, bool *well)
 {
-    struct look k = { 0 };
-    uint32_t token, winner;
-    enum err e = look_for_target(c, example, LESSONS_NO_TARGET, &k, &token, &winner);
+    uint32_t target = lessons_of(c)->lessons.targets[example], token = target & ~LESSONS_SAID;
+    struct look k;
+    enum err e = look_at(c, example, &k);
 
-    *well = e == ERR_OK && winner == token;
+    if (e == ERR_OK) {
+        *well = target == LESSONS_NO_TARGET ? !is_strange(&k) : winner_of(&k) == token;
+    }
     return e;
-}
-
-static bool is_watched(const struct chat_learn_watch *w, uint32_t example)
-{
-    return (w->well[example / 8] >> example % 8 & 1) != 0;
 }
 
 /* The earlier examples that are nearest to an example, and whether they had the right winner. */
@@ -138,9 +111,7 @@ static void put_nearby(struct nearby *w, uint32_t example, float cosine)
     w->examples[at] = example;
 }
 
-/* Search the watched examples and those of the current lesson. */
-static enum err find_nearby(struct chat *c, uint32_t example, const struct chat_learn_watch *watch,
-                            struct nearby *w)
+static enum err find_nearby(struct chat *c, uint32_t example, struct nearby *w)
 {
     const struct lessons *l = &lessons_of(c)->lessons;
     const float *h = l->hidden + (size_t)example * l->dim;
@@ -148,9 +119,7 @@ static enum err find_nearby(struct chat *c, uint32_t example, const struct chat_
 
     w->n = 0;
     for (uint32_t i = 0; i < example; i++) {
-        if (i >= l->first || is_watched(watch, i)) {
-            put_nearby(w, i, vector_dot(h, l->hidden + (size_t)i * l->dim, l->dim) / l->lengths[i]);
-        }
+        put_nearby(w, i, vector_dot(h, l->hidden + (size_t)i * l->dim, l->dim) / l->lengths[i]);
     }
     for (uint32_t i = 0; i < w->n && e == ERR_OK; i++) {
         e = look_whether_well(c, w->examples[i], &w->well[i]);
@@ -174,67 +143,16 @@ static enum err look_for_losses(struct chat *c, const struct nearby *w, bool *lo
     return e;
 }
 
-/* ---- the watch set --------------------------------------------------------------------------- */
-
-enum err chat_learn_watch(struct chat *c, struct chat_learn_watch *w)
+enum err chat_learn_count_well(struct chat *c, uint32_t *n)
 {
     enum err e = ERR_OK;
 
-    memset(w, 0, sizeof *w);
+    *n = 0;
     for (uint32_t i = 0; i < lessons_of(c)->lessons.n && e == ERR_OK; i++) {
         bool well = false;
 
         e = look_whether_well(c, i, &well);
-        w->well[i / 8] |= (uint8_t)(well << i % 8);
-    }
-    return e;
-}
-
-enum err chat_learn_count_lost(struct chat *c, const struct chat_learn_watch *w, uint32_t *lost)
-{
-    enum err e = ERR_OK;
-
-    *lost = 0;
-    for (uint32_t i = 0; i < lessons_of(c)->lessons.first && e == ERR_OK; i++) {
-        bool well = true;
-
-        e = is_watched(w, i) ? look_whether_well(c, i, &well) : ERR_OK;
-        *lost += !well;
-    }
-    return e;
-}
-
-/* If the example is not well, take the shortest step that makes it well, to first order. */
-static enum err win_back(struct chat *c, uint32_t example, uint32_t given_up, uint32_t *lost)
-{
-    struct lessons *l = &lessons_of(c)->lessons;
-    struct look k = { 0 };
-    uint32_t token, winner;
-    float behind;
-    enum err e = look_for_target(c, example, given_up, &k, &token, &winner);
-
-    if (e != ERR_OK || winner == token) {
-        return e;
-    }
-    ++*lost;
-    behind = k.adapted[winner] - k.adapted[token];
-    chat_learn_make_margin(c, token, k.adapted[token], winner, k.adapted[winner]);
-    (void)learner_yield(&l->learner, l->hidden + (size_t)example * l->dim, l->error,
-                        behind + CHAT_LEARN_AHEAD);
-    return ERR_OK;
-}
-
-enum err chat_learn_hold(struct chat *c, const struct chat_learn_watch *w, uint32_t *lost)
-{
-    const struct lessons *l = &lessons_of(c)->lessons;
-    enum err e = ERR_OK;
-
-    *lost = 0;
-    for (uint32_t i = 0; i < l->first && e == ERR_OK; i++) {
-        e = is_watched(w, i) ? win_back(c, i, LESSONS_NO_TARGET, lost) : ERR_OK;
-    }
-    for (uint32_t i = l->first; i < l->n && e == ERR_OK; i++) {
-        e = win_back(c, i, w->given_up[i - l->first], lost);
+        *n += well;
     }
     return e;
 }
@@ -257,9 +175,8 @@ static enum err check_step(struct chat *c, uint32_t example, const struct nearby
     return e;
 }
 
-/* Make a token give way. *yields is true if another token now wins by a small margin. */
-static enum err yield(struct chat *c, uint32_t example, uint32_t token,
-                      const struct chat_learn_watch *w, bool *yields)
+/* Make a token give way. *yields: another token wins now, by a little. */
+static enum err yield(struct chat *c, uint32_t example, uint32_t token, bool *yields)
 {
     struct lessons *l = &lessons_of(c)->lessons;
     const float *h = l->hidden + (size_t)example * l->dim;
@@ -277,7 +194,7 @@ static enum err yield(struct chat *c, uint32_t example, uint32_t token,
     if (lead > CHAT_LEARN_NEARLY || lead < -CHAT_LEARN_BEHIND) {
         return ERR_OK;
     }
-    e = find_nearby(c, example, w, &nearby);
+    e = find_nearby(c, example, &nearby);
     chat_learn_make_margin(c, other, k.adapted[other], token, k.adapted[token]);
     for (int tries = 0; tries < 2 && e == ERR_OK && !*yields; tries++, behind /= 4.0f) {
         if (!learner_yield(&l->learner, h, l->error, lead + behind)) {
@@ -291,43 +208,20 @@ static enum err yield(struct chat *c, uint32_t example, uint32_t token,
     return e;
 }
 
-/* Return true if an earlier good reply has the same token at the same place. */
-static bool is_same_place(const struct lessons *l, uint32_t earlier, uint32_t example)
-{
-    float cosine = vector_dot(l->hidden + (size_t)earlier * l->dim,
-                              l->hidden + (size_t)example * l->dim, l->dim);
-
-    return l->targets[earlier] == (l->targets[example] | LESSONS_SAID) &&
-           cosine >= LESSONS_NEAR * l->lengths[earlier] * l->lengths[example];
-}
-
-/* Do not watch examples of an earlier rating of the same reply. */
-static void let_go(const struct lessons *l, struct chat_learn_watch *w)
-{
-    for (uint32_t i = 0; i < l->first; i++) {
-        for (uint32_t k = l->first; k < l->n && is_watched(w, i); k++) {
-            if (is_same_place(l, i, k)) {
-                w->well[i / 8] &= (uint8_t) ~(1u << i % 8);
-            }
-        }
-    }
-}
-
-enum err chat_learn_yield(struct chat *c, struct chat_learn_watch *w, uint32_t *yields)
+enum err chat_learn_yield(struct chat *c, uint32_t *yields)
 {
     struct lessons *l = &lessons_of(c)->lessons;
     enum err e = ERR_OK;
 
     *yields = 0;
-    let_go(l, w);
     for (uint32_t i = l->first; i < l->n && e == ERR_OK;) {
         bool gives_way = false;
 
         if (*yields < CHAT_LEARN_YIELDS) {
-            e = yield(c, i, l->targets[i], w, &gives_way);
+            e = yield(c, i, l->targets[i], &gives_way);
         }
         if (gives_way) {
-            w->given_up[(*yields)++] = l->targets[i];
+            ++*yields;
             l->targets[i++] = LESSONS_NO_TARGET;
         } else {
             lessons_drop(l, i);

@@ -45,9 +45,9 @@ void learner_open(struct learner *l, void *memory, uint32_t dim, uint32_t rank,
                   const struct learner_rule *rule);
 
 /* Begin a lesson; learner_undo returns to this state. Undoing a lesson keeps the EWC penalty,
- * which says only which weights matter, not what was learnt. */
+ * because the penalty says which weights matter, not what they know. */
 void learner_begin(struct learner *l);
-/* Returns false if there is no lesson to take back. */
+/* False: there is no lesson to take back. */
 bool learner_undo(struct learner *l);
 
 /* Return true if the weights are valid after a step. */
@@ -61,21 +61,16 @@ void learner_clear(struct learner *l);
  * practise it again. */
 void learner_feel(struct learner *l, const float *h, const float *e);
 
-/* Take one step from the hidden state h (dim) and the error e (dim). quality is the example's;
- * below the rule's minimum no step is taken. sign is 1 towards the target, -1 away from it. */
+/* Take one step from the hidden state h (dim) and the error e (dim). quality: the example's;
+ * below the rule's minimum no step is taken. sign: 1 towards the target, -1 away from it. */
 enum learner_step learner_step(struct learner *l, const float *h, const float *e, float quality,
                                float sign);
 
-/* Take one step from h along a margin's error e (chat_learn_make_margin). The step would raise
- * a linear margin by `rise`, but it is at most 1 long. Returns false if the step was
+/* Take one step from h along a margin's error e (chat_learn_make_margin). A step of this length
+ * would raise a linear margin by `rise`; its length is at most 1. False: the step was
  * dropped. */
 bool learner_yield(struct learner *l, const float *h, const float *e, float rise);
 /* Restore the weights from before the latest step, which must not have been dropped. */
 void learner_step_back(struct learner *l);
-
-/* Restore the weights from before the current lesson, which continues. */
-void learner_restart(struct learner *l);
-/* Keep half of what the lesson changed so far. */
-void learner_halve(struct learner *l);
 
 #endif
