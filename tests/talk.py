@@ -179,6 +179,14 @@ class Console:
         self.send(line + "\r")
         return self.prompt(timeout)
 
+    def ask(self, line, timeout=PATIENCE):
+        """As say, for a board whose log lines come at any time: each is followed by a prompt, also before the line's echo."""
+        self.send(line + "\r")
+        said = ""
+        while line not in said:
+            said += self.prompt(timeout)
+        return said
+
     def change(self, model, timeout=PATIENCE):
         """Load another model, in place of a conversation that may end."""
         self.say("/reset", timeout)

@@ -176,9 +176,9 @@ else:
         c.prompt()
         for name, frames in STORMS.items():
             storm(wire, frames)
-            tap.ok("15" in c.say(QUESTION), f"after {FRAMES} frames, {name}, the line answers", c.seen)
+            tap.ok("15" in c.ask(QUESTION), f"after {FRAMES} frames, {name}, the line answers", c.seen)
         tap.ok(lets_in(wire), "the board lets a client in after the storm")
-        disorder(wire, c.say("/reset") + c.say(QUESTION))
+        disorder(wire, c.ask("/reset") + c.ask(QUESTION))
         small_segments(wire)
         crowd(wire)
 

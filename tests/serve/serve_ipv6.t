@@ -130,5 +130,8 @@ for machine in (ARM64, RISCV64_ANY):
         far = address_in(c.seen[c.seen.rindex("network: http://[FD00"):])
         tap.ok(far == ipaddress.ip_address("fd00::5054:ff:fe12:3456").packed, f"{board}: a router's prefix gives it another one", c.seen)
         check_address(wire, board, far, 800, said)
+        c.ask("/reset")
+        said = c.ask(QUESTION)
+        tap.ok("15" in said, f"{board}: the line answers after that", said)
 
 tap.done()
