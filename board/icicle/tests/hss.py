@@ -41,7 +41,8 @@ def partition(card):
         return 0
     if zlib.crc32(header[:16] + bytes(4) + header[20:size]) != crc or current != 1 or start != 2 or n > 128 or entry_bytes > 128:
         return 0
-    entries = [card[(2 + i * entry_bytes // SECTOR) * SECTOR + i * entry_bytes % SECTOR:][:entry_bytes] for i in range(n)]
+    starts = [(2 + i * entry_bytes // SECTOR) * SECTOR + i * entry_bytes % SECTOR for i in range(n)]
+    entries = [card[at:at + entry_bytes] for at in starts]
     if zlib.crc32(b"".join(entries)) != entries_crc:
         return 0
     return next((struct.unpack_from("<Q", e, 32)[0] for e in entries if guid(e[:16]) == BOOT_TYPE), 0)
