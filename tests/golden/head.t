@@ -40,9 +40,10 @@ tap.ok(whole.ids and len(whole.ids) == N and "resident" in whole.console, f"in m
 seen, last = set(), float("inf")
 for i in range(7, 40, 3):
     limit = TOTAL * i // 40
+    most = (TOTAL - limit + 2 * LAYER + STEP) / 1024 * 1.005  # what does not fit, and two slots
     for _ in range(3):  # the plan goes by the card's measured rate, which a busy computer disturbs
         got = reply(limit, 1 + i % 2, "200M")
-        if kib(got.console, r"read ") <= last:
+        if kib(got.console, r"read ") <= min(last, most):
             break
     layers = re.search(r"pinned (\d) of 6 layers", got.console)
     part = re.search(r", (\d+) % of the head", got.console)
@@ -51,7 +52,7 @@ for i in range(7, 40, 3):
     tap.ok(same(got), f"{what}: the same ids and logits", got.console)
     tap.ok(read and read == planned and read <= last, f"{what}: as planned, and no more than with less memory", got.console)
     if part:
-        tap.ok(read <= (TOTAL - limit + 2 * LAYER + STEP) / 1024 * 1.005, f"{what}: a token reads only what does not fit in addition to two slots", got.console)
+        tap.ok(read <= most, f"{what}: a token reads only what does not fit in addition to two slots", got.console)
         seen.add("all layers" if layers.group(1) == "6" else "some layers")
     last = read
 tap.ok(seen == {"all layers", "some layers"}, "a part of the head is resident with all layers, and with some layers", seen)
