@@ -377,7 +377,7 @@ for name, words, begun in (("pack", ["pack", BASE, "-o", os.path.join(folder, "o
     write(source, whole)
 
 status, said = ingot("logits", path("inputs/m.ingot"), "-n", "3", "-q", "-o", path("none.f32"))
-tap.ok(status == 1 and "there is no token" in said and not os.path.exists(path("none.f32")), "logits without tokens: an error message", f"{status} {said}")
+tap.ok(status == 1 and "has no token" in said and not os.path.exists(path("none.f32")), "logits without tokens: an error message", f"{status} {said}")
 
 # ---- saves ----------------------------------------------------------------------------------------
 

@@ -92,8 +92,9 @@ static void test_hostile(void)
     uint64_t size = UINT64_C(1) << 63;
 
     refuse_header(ENTRY("[4]", "[0,17]"), "contradict its \"shape\"");
-    refuse_header(ENTRY("[4]", "[60,76]"), "beyond the file");
-    refuse_header(ENTRY("[4]", "[9007199254740992,9007199254740992]"), "beyond the file");
+    refuse_header(ENTRY("[4]", "[60,76]"), "beyond the end of the file");
+    refuse_header(ENTRY("[4]", "[9007199254740992,9007199254740992]"),
+                  "beyond the end of the file");
     refuse_header(ENTRY("[4]", "[16,0]"), "\"data_offsets\"");
     refuse_header(ENTRY("[4]", "[-16,0]"), "\"data_offsets\"");
     refuse_header(ENTRY("[4]", "[0.5,16.5]"), "\"data_offsets\"");
@@ -229,7 +230,7 @@ static void test_tensors(void)
     refuse_tensor((struct named){ "model.layers.0.self_attn.q_norm.weight", "F32", "[4]", 4 }, 0,
                   ERR_UNSUPPORTED, "attn_q_norm");
     refuse_tensor((struct named){ "model.layers.1.input_layernorm.weight", "F32", "[8]", 8 }, 0,
-                  ERR_BAD_MODEL, "layer 1 in a model of 1");
+                  ERR_BAD_MODEL, "tensors of layer 1, but the model has 1 layer");
     refuse_tensor((struct named){ "model.layers.999999999999.x", "F32", "[8]", 8 }, 0,
                   ERR_UNSUPPORTED, "is not part of a model");
     refuse_tensor((struct named){ "model.norm.weight", "F32", "[8]", 8 }, 0, ERR_BAD_MODEL,
