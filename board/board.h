@@ -154,7 +154,7 @@ struct board {
     void (*wake)(const _Atomic uint32_t *word);
 
     /* Find an attached display, let it show pixels and fill *screen. If the pixels need our memory, it is cut
-     * from the end of *free, which is mapped. Core 0, once, after early_init. Returns false if there is no
+     * from the end of *free, which is mapped. Core 0 calls it once, after early_init. Returns false if there is no
      * display, or none that works. The member is NULL if the board never has one; otherwise its board.mk has
      * HAS_DISPLAY. */
     bool (*open_screen)(struct board_screen *screen, struct memory_range *free);

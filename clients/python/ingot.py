@@ -11,7 +11,9 @@
 A line is a serial device (by pyserial if it is installed, else by termios), unix:PATH or tcp:HOST:PORT (QEMU, ser2net), a board on
 the network as http://HOST with its token in the environment's INGOT_TOKEN, or a command as a list, such as
 ["ingot", "chat", "model.ingot", "--json"]. docs/SERIAL.md describes the protocol. The client is one file, so that people can
-copy it into a project. As a program: ingot.py LINE PROMPT."""
+copy it into a project. As a program: ingot.py LINE PROMPT.
+
+Why this file is long: a program can take this one file along, without a package."""
 
 import argparse
 import http.client

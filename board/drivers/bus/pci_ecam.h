@@ -44,7 +44,7 @@ bool pci_ecam_next(const struct pci_ecam *pci, unsigned *function, unsigned clas
 unsigned pci_ecam_interface(const struct pci_ecam *pci, unsigned function);
 
 /* Switch on the function's memory and bus mastering; returns the address of its memory BAR 0,
- * mapped. Returns 0 if it has no BAR 0, or there was no room for it. */
+ * mapped. Returns 0 if it has no BAR 0, or if the bus has no room for it. */
 uintptr_t pci_ecam_enable(struct pci_ecam *pci, unsigned function);
 
 /* Report the functions with their classes and links, for the option `diag`. of: a struct pci_ecam
