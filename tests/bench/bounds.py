@@ -83,7 +83,7 @@ STEPS = [Step("one core, Q8_0, keys and values of 16 bits", kind="Q8_0", kv=2, c
          Step("parts by speed", parts=True),
          Step("Q4_0 weights", kind="Q4_0"),
          Step("keys and values of 8 bits", kv=34 / 32),
-         Step("the last layer for read tokens alone", narrow=1),
+         Step("the last layer only for tokens that are read", narrow=1),
          Step("the prompt's beginning kept", known=PROMPT - NEW),
          Step("guesses: 2 tokens a pass of 3", ahead=2.0)]
 
@@ -130,7 +130,7 @@ def main():
             now.update(step.changes)
             rows.append(row(board, step, dict(now)))
     print_table("Llama 3.2 1B after a prompt of 4,000 tokens, on paper; left: times what the bus and the multipliers would take at their peaks",
-                ["board", "after", "prompt", "bound, left", "reply", "bound, left", "a turn"], rows)
+                ["board", "change", "prompt", "bound of the prompt, factor left", "reply", "bound of the reply, factor left", "a turn"], rows)
 
 
 if __name__ == "__main__":
