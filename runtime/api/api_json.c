@@ -124,13 +124,48 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* Step over digits. Returns how many there are. */
+static size_t skip_digits(struct reader *r)
+{
+    size_t n = strspn(r->at, "0123456789");
+
+    r->at += n;
+    return n;
+}
+
+/* Step over a number by the grammar of RFC 8259, up to the byte that breaks it. What follows must not belong to it: numbers are passed on as they came, and
+ * "2.69.5" would reach a client as broken JSON. */
+static bool skip_number(struct reader *r)
+{
+    const char *first;
+
+    r->at += *r->at == '-';
+    first = r->at;
+    if (skip_digits(r) == 0 || (*first == '0' && r->at > first + 1)) {
+        return false;
+    }
+    if (*r->at == '.') {
+        r->at++;
+        if (skip_digits(r) == 0) {
+            return false;
+        }
+    }
+    if (*r->at == 'e' || *r->at == 'E') {
+        r->at += r->at[1] == '+' || r->at[1] == '-' ? 2 : 1;
+        return skip_digits(r) != 0;
+    }
+    return true;
+}
+
 static bool read_number(struct reader *r, struct api_json *v)
 {
     v->kind = JSON_NUMBER;
     v->text = r->at;
-    v->bytes = strspn(r->at, "+-0123456789.eE");
-    r->at += v->bytes;
-    return is_digit(v->text[0]) || (v->bytes > 1 && is_digit(v->text[1]));
+    if (!skip_number(r)) {
+        return false;
+    }
+    v->bytes = (size_t)(r->at - v->text);
+    return true;
 }
 
 /* Read a text, a number or a word, or the bracket that opens a list or an object. */

@@ -20,6 +20,18 @@ static void must(bool condition)
     }
 }
 
+enum { CJSON_LONGEST = 63 }; /* cJSON reads no number with more characters */
+
+static bool has_long_number(const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (strspn(text, "+-0123456789.eE") > CJSON_LONGEST) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The kept part is JSON on one line that says the same, or nothing; its figures are numbers or
  * unknown. */
 static void take_news(const struct board_event *e)
@@ -31,7 +43,7 @@ static void take_news(const struct board_event *e)
     board_event_text(text, e);
     must(strlen(text) < sizeof text && strchr(text, '\n') == NULL);
     again = cJSON_Parse(text);
-    must(text[0] == '\0' || cJSON_IsObject(again));
+    must(text[0] == '\0' || cJSON_IsObject(again) || has_long_number(text));
     cJSON_Delete(again);
     api_line_figures(&figures, e->root);
     must(isnan(figures.list[API_TEMPERATURE_C]) || fabs(figures.list[API_TEMPERATURE_C]) <= 1e15);

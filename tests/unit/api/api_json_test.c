@@ -80,6 +80,11 @@ static void test_wrong(void)
            is_wrong("{\"a\":1]", 6) && is_wrong("[tru]", 1) && is_wrong("[-]", 2) &&
            is_wrong("{1:2}", 1) && is_wrong("[\"\\x\"]", 3) && is_wrong("[,1]", 1),
        "an invalid JSON text is refused, with the position");
+    OK(is_wrong("[222.69.5]", 7) && is_wrong("[1-2]", 2) && is_wrong("[1e5e6]", 4) &&
+           is_wrong("[1.]", 3) && is_wrong("[1.e5]", 3) && is_wrong("[1e]", 3) &&
+           is_wrong("[1e+]", 4) && is_wrong("[01]", 3) && is_wrong("[-.5]", 2) &&
+           is_wrong("[+1]", 1) && is_wrong("[.5]", 1),
+       "so is a number that breaks the grammar of JSON");
     OK(read_text("[\"\\u0000\"]", sizeof room) == API_JSON_BYTES &&
            read_text("[\"\xff\"]", sizeof room) == API_JSON_BYTES &&
            read_text("[\"\\\\u0000\"]", sizeof room) == API_JSON_GOOD,
