@@ -133,8 +133,8 @@ static size_t skip_digits(struct reader *r)
     return n;
 }
 
-/* Step over a number by the grammar of RFC 8259, up to the byte that breaks it. What follows must not belong to it: numbers are passed on as they came, and
- * "2.69.5" would reach a client as broken JSON. */
+/* Step over a number by the grammar of RFC 8259, up to the byte that breaks it. A reader that also
+ * took "2.69.5" would pass broken JSON on to a client, because numbers are passed on unchanged. */
 static bool skip_number(struct reader *r)
 {
     const char *first;
