@@ -125,7 +125,7 @@ SOURCES = [
     ("runtime/saved/kept.h", "KEPT_MARKS_LEAST", 1, [("docs/SERVE.md", "and blocks have {} tokens")]),
     ("runtime/session/replies.h", "REPLIES_TAIL", 1, [("docs/SERVE.md", "its state {} tokens before the end of each prompt")]),
     ("host/serve/serve_kept.h", "SERVE_KEPT_MIB", 1, [("docs/SERVE.md", "is the memory for them (default {}, but")]),
-    ("runtime/app/app_start.c", "WATCHDOG_SECONDS", 1, [("docs/DESIGN.md", "hangs for {} s"), ("docs/HARDWARE.md", "The watchdog is set to {} s,"), ("docs/HARDWARE.md", "if core 0 does not feed it for {} s")]),
+    ("runtime/app/app_start.c", "WATCHDOG_SECONDS", 1, [("docs/HARDWARE.md", "The watchdog is set to {} s,"), ("docs/HARDWARE.md", "if core 0 does not feed it for {} s")]),
     ("runtime/storage/file.c", r"REQUEST_SECTORS = (\d+),", lambda sectors: sectors * 512 / K, [("docs/DESIGN.md", "for one read, each of {} KiB")]),
     ("runtime/storage/bounce.h", r"BOUNCE_HALF_SECTORS = (\d+),", lambda sectors: sectors * 512 / K, [("docs/HARDWARE.md", "two buffers of {} KiB")]),
     # ---- others ----
