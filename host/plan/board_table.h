@@ -30,8 +30,8 @@ struct board_facts {
     const char *memory; /* the kind of memory, such as "LPDDR4-3200, 32 bits" */
     uint32_t
         card_kb; /* rate in kB/s of the card's bus mode that Ingot's driver uses (SD Physical Layer Simplified
-                                           Specification, 4.3.10 and 3.6): high speed 25000, DDR50 50000; 0: an
-                                           emulator */
+                                           Specification, 4.3.10 and 3.6): high speed 25000, DDR50 50000,
+                                           SDR104 at 200 MHz 100000; 0: an emulator */
     const char *card; /* that mode */
 };
 

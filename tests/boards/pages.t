@@ -6,6 +6,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from boards import published
 from device_tree import cells_of, read_tree
 from machine import BUILD, ROOT, Tap
 
@@ -40,4 +41,13 @@ else:
 words = text_of("board/rpi5/card/config.txt")
 tap.ok("enable_rp1_uart=1" in words and "`enable_rp1_uart=1`" in page and "pins 8 and 10" in page and "pins=" in page,
        "rpi5's README tells of both lines and of the pins, as its card has them", page + words)
+
+# ---- the card's mode, from which `ingot plan` has its rate (4.3.10 and 3.6 of the Physical Layer Specification) --------------------
+
+RATES = {"high speed": 25000, "DDR50": 50000, "SDR104": 100000}
+for board in published():
+    row = re.search(r"(?m)^\| card \| (.*) \|", text_of(f"board/{board}/README.md")).group(1)
+    mode = next((mode for mode in ("SDR104", "DDR50") if mode in row), "high speed")
+    facts = text_of(f"board/{board}/board.def")
+    tap.ok(f'.card = "SD {mode}' in facts and f".card_kb = {RATES[mode]}," in facts, f"{board}'s board.def has the mode of its README: {mode}", row + facts)
 tap.done()
