@@ -86,7 +86,7 @@ def read(path):
 
 wiring = text_of("board/icicle/wiring.txt")
 TOLD = [hss.BOOT_TYPE, "b007c0de", "not compressed", "hss-payload-generator", "`emmc` and `boot`", "must not be in the slot", "usbdmsc", "--firmware payload.bin",
-        "linux4microchip+fpga-2024.02"]
+        "linux4microchip+fpga-2024.02", "0x1040000000 for 0x90000000"]
 if not os.path.exists(os.path.join(BUILD, "virt-riscv64/ingot.bin")):
     tap.skip("an Icicle's card", "no image of virt-riscv64: make image BOARD=virt-riscv64")
     tap.done()
