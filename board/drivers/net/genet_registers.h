@@ -30,7 +30,8 @@ enum {
     GENET_RGMII_LINK = 1 << 4,
     GENET_RGMII_NO_OUT_OF_BAND = 1 << 5,
     GENET_RGMII_ON = 1 << 6,
-    GENET_RGMII_NO_DELAY = 1 << 16, /* no delay of its own, because the PHY delays received data */
+    GENET_RGMII_NO_DELAY = 1 << 16, /* no delay of the transmit clock, which PHY or wires then
+                                     * delay (Linux: ID_MODE_DIS) */
 };
 enum { GENET_RECEIVE_ALIGNS = 1 << 1 /* two bytes before a frame */ };
 /* A block of 64 bytes stands before each frame, in both buffers (Linux: RBUF_64B_EN). */
@@ -41,7 +42,7 @@ enum {
     GENET_COMMAND_SPEED_SHIFT = 2, /* 0: 10, 1: 100, 2: 1000 Mbit/s */
     GENET_COMMAND_HALF = 1 << 10,  /* half duplex (Linux: CMD_HD_EN) */
     GENET_COMMAND_RESET = 1 << 13,
-    GENET_COMMAND_LOOP = 1 << 15, /* set with the reset bit, while there is a clock */
+    GENET_COMMAND_LOOP = 1 << 15, /* set with the reset bit, so that there is a receive clock */
 };
 /* Only frames to an address in a filter are received (Linux: MAX_MDF_FILTER; filter 0 has the highest bit). */
 enum { GENET_MOST_FILTERS = 17, GENET_FILTER_BYTES = 8 };
