@@ -350,6 +350,19 @@ static void say_missing(const struct job *j)
     }
 }
 
+/* Warn of a payload whose U-Boot finds Ingot, but cannot start it. */
+static void say_payload(const struct job *j)
+{
+    const char *path = j->payload.path;
+
+    if (path != NULL && !hss_payload_starts_cards(path)) {
+        fprintf(stderr,
+                "ingot: warning: %s has no U-Boot that sets kernel_addr_r, so the card does not "
+                "start by itself: use a newer U-Boot, or type the lines in README.txt\n",
+                name_shown(path));
+    }
+}
+
 static bool write_card(struct job *j)
 {
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
@@ -375,6 +388,7 @@ static bool write_card(struct job *j)
            name_shown(j->models.names));
     say_saves(j);
     say_missing(j);
+    say_payload(j);
     return true;
 }
 

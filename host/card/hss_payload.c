@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -72,4 +73,23 @@ bool hss_payload_check(const char *path, char *error_message, size_t bytes)
     if (file != NULL)
         fclose(file);
     return n != 0 && check(head, n, (uint64_t)about.st_size, error_message, bytes);
+}
+
+bool hss_payload_starts_cards(const char *path)
+{
+    static const char name[] = "kernel_addr_r=";
+    uint8_t *all = malloc(MOST_BYTES);
+    FILE *file = fopen(path, "rb");
+    size_t n = all != NULL && file != NULL ? fread(all, 1, MOST_BYTES, file) : 0;
+    bool found = false;
+
+    /* HSS does not load the bytes that follow the payload in a partition. */
+    if (n >= HEAD_BYTES && load_u64(all + AT_LENGTH) < n)
+        n = (size_t)load_u64(all + AT_LENGTH);
+    for (size_t at = 0; !found && at + sizeof name - 1 <= n; at++)
+        found = memcmp(all + at, name, sizeof name - 1) == 0;
+    if (file != NULL)
+        fclose(file);
+    free(all);
+    return found;
 }

@@ -120,6 +120,12 @@ for name, data, options in PAYLOADS:
     tap.ok(sums == said_sums and header[8:12] == bytes.fromhex("00000100"), f"icicle, {name}: the table's sums and revision are what HSS wants", f"{sums} {said_sums}")
     _, checked = run(["sgdisk", "-v", card])
     tap.ok("No problems found" in checked, f"icicle, {name}: the table is whole, and no partition lies over another", checked)
+# The default environment of Microchip's U-Boot has no kernel_addr_r before 2024.02 (wiring.txt).
+NAMED, WARNING = b"kernel_addr_r=0x80200000\0", "old.bin has no U-Boot that sets kernel_addr_r"
+for where, data, warns in (("in the payload", program + NAMED, False), ("nowhere", program.replace(b"kernel_addr_r=", b"kernel_comp_r="), True),
+                           ("only behind the payload", program.replace(b"kernel_addr_r=", b"kernel_comp_r="), True)):
+    card, said = make_card("old", "--firmware", write("old.bin", hss.make_payload(data) + (NAMED if "behind" in where else b"")))
+    tap.ok(card and (WARNING in said) == warns, f"icicle: kernel_addr_r {where}: {'a' if warns else 'no'} warning", said)
 whole = hss.make_payload(program)
 for name, data, words in (("program", program, "is not a payload for the first loader of icicle, which begins with b007c0de"),
                           ("cut", whole[:-100000], f"ends after {len(whole) - 100000} of its {len(whole)} bytes"),
