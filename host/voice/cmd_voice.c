@@ -35,9 +35,7 @@ static struct voice {
     struct board_talk talk;
     struct voice_listen listen;
     struct voice_speak speak;
-    const char *hear;   /* the command that recognizes speech, ... */
-    const char *hearer; /* ... and its name; NULL if it is given by --stt */
-    char hear_text[VOICE_COMMAND_BYTES];
+    struct voice_hearer hearer;
     pid_t model; /* process with the model; 0 if the other end is a board */
     char folder[PATH_BYTES];
 } voice;
@@ -147,12 +145,12 @@ static bool answer(struct voice *v)
         fprintf(stderr, "ingot: %s\n", error_message);
         return false;
     }
-    good = voice_run(v->hear, path, "", 0, &text);
+    good = voice_hear(&v->hearer, path, &text);
     understood = serial_millis();
     unlink(path);
     if (!good) {
         serve_text_free(&text);
-        return fail(v->hearer != NULL ? v->hearer : v->hear,
+        return fail(v->hearer.name != NULL ? v->hearer.name : v->hearer.command,
                     "it could not tell what was said: does it run?");
     }
     trim(&text);
@@ -257,15 +255,15 @@ static bool find_hearer(struct voice *v)
 {
     const char *error_message = NULL;
 
-    v->hear = voice_hear_command(v->a.stt, v->hear_text, &v->hearer, &error_message);
-    if (v->hear == NULL) {
+    if (!voice_hear_find(&v->hearer, v->a.stt, &error_message)) {
         return fail(v->a.stt != NULL ? v->a.stt : "voice", error_message);
     }
     if (v->a.stt == NULL) {
-        fprintf(stderr, "(%s recognizes speech; --stt names another)\n", v->hearer);
+        fprintf(stderr, "(%s recognizes speech; --stt names another)\n", v->hearer.name);
     }
-    return v->hearer != NULL ||
-           has_program(v->hear, "--stt", "faster-whisper, or pocketsphinx and pocketsphinx-en-us");
+    return v->hearer.name != NULL ||
+           has_program(v->hearer.command, "--stt",
+                       "faster-whisper, or pocketsphinx and pocketsphinx-en-us");
 }
 
 static bool has_programs(struct voice *v)
@@ -341,7 +339,8 @@ static int run(int argc, char **argv)
     v->speak.play = v->a.play;
     v->speak.folder = v->folder;
     v->speak.keeps = v->a.output != NULL;
-    good = voice_speak_open(&v->speak);
+    good = voice_hear_open(&v->hearer) || fail(v->hearer.name, "no program could be started");
+    good = voice_speak_open(&v->speak) && good;
     ending_signals_note(&stopped);
     good = good && talk(v);
     good = (v->model != 0 || board_talk_leave(&v->talk)) && good;
@@ -349,6 +348,7 @@ static int run(int argc, char **argv)
     good = save_spoken(v) && good && !v->speak.failed;
     voice_speak_close(&v->speak);
     voice_sound_free(&v->listen.said);
+    voice_hear_close(&v->hearer);
     close(v->line.fd);
     if (v->model > 0) {
         (void)waitpid(v->model, NULL, 0);

@@ -4,13 +4,31 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
+
+#include "host/api/serve_text.h"
 
 enum { VOICE_COMMAND_BYTES = 1024 };
 
-/* Make the shell command for --stt, in which {} is a WAV file. stt is "http://..." or "https://..." (a server with
- * /v1/audio/transcriptions), a recognizer's name, NULL (the best one found here), or a command. *name: the recognizer's
- * name; NULL if it is a command. Returns NULL if there is none; *error_message says why. */
-const char *voice_hear_command(const char *stt, char command[VOICE_COMMAND_BYTES],
-                               const char **name, const char **error_message);
+struct voice_hearer {
+    const char *name;    /* a server's address or a recognizer's name; NULL if --stt is a command */
+    const char *command; /* a shell command in which {} is a WAV file, or one that stays */
+    bool stays; /* it reads paths from its standard input, one a line, and answers each by a line */
+    char text[VOICE_COMMAND_BYTES];
+    pid_t child; /* of a command that stays */
+    int fd;      /* its standard input and output */
+};
+
+/* Find the recognizer for --stt: "http://..." or "https://..." (a server with
+ * /v1/audio/transcriptions), a recognizer's name, NULL (the best one found here), or a command.
+ * Returns false if there is none; *error_message says why. */
+bool voice_hear_find(struct voice_hearer *h, const char *stt, const char **error_message);
+
+/* Start a command that stays, so that its model is loaded once, before the first question. The
+ * last function ends it. */
+bool voice_hear_open(struct voice_hearer *h);
+/* Add what was said in a WAV file to *said. False: the recognizer failed. */
+bool voice_hear(struct voice_hearer *h, const char *path, struct api_text *said);
+void voice_hear_close(struct voice_hearer *h);
 
 #endif

@@ -81,8 +81,7 @@ static FILE *input_of(const char *input, size_t bytes)
     return f;
 }
 
-/* In the child. */
-static void become(const char *command, int in, int out)
+void voice_become(const char *command, int in, int out)
 {
     if (dup2(in, 0) >= 0 && dup2(out, 1) >= 0) {
         execl("/bin/sh", "sh", "-c", command, (char *)NULL);
@@ -107,7 +106,7 @@ bool voice_run(const char *command, const char *path, const char *input, size_t 
     }
     child = fork();
     if (child == 0) {
-        become(api_text_shown(&words), fileno(in), ways[1]);
+        voice_become(api_text_shown(&words), fileno(in), ways[1]);
     }
     close(ways[1]);
     while (child > 0 && (n = read(ways[0], some, sizeof some)) > 0) {

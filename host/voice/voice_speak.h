@@ -42,6 +42,9 @@ void voice_speak_end(struct voice_speak *s);
 void voice_speak_wait(struct voice_speak *s);
 void voice_speak_close(struct voice_speak *s);
 
+/* In a child: become a shell command with this standard input and output. It does not return. */
+void voice_become(const char *command, int in, int out);
+
 /* Run a shell command in which {} is a path. `bytes` bytes of `input` go to its standard input; its
  * output goes to *said, if that is not NULL. False: it failed. */
 bool voice_run(const char *command, const char *path, const char *input, size_t bytes,

@@ -42,8 +42,9 @@ def spoken(text, path, *words):
     subprocess.run(["espeak-ng", "-w", path, *words], input=text.encode() if not words else None, check=True, timeout=60)
 
 
-def voice(with_, *options):
-    done = subprocess.run([HOST, "voice", with_, *options], capture_output=True, text=True, timeout=200, stdin=subprocess.DEVNULL)
+def voice(with_, *options, **variables):
+    done = subprocess.run([HOST, "voice", with_, *options], capture_output=True, text=True, timeout=200, stdin=subprocess.DEVNULL,
+                          env=dict(os.environ, **variables))
     return done.returncode, done.stdout, done.stderr
 
 
@@ -75,6 +76,26 @@ replies = " ".join(line for line in out.split("\n") if not line.startswith(">"))
 tap.ok("".join(said.replace("|", "").split()) == "".join(replies.split()), "only replies are spoken", (said, out))
 n = said.count("|")
 tap.ok(len(samples(work("out.wav"))[0]) == n * len(samples(TONE)[0]) and n >= 2, "the spoken reply is in the file, sentence by sentence", n)
+
+# faster-whisper loads its model once for all questions; this module takes its place.
+os.mkdir(work("packages"))
+with open(work("packages/faster_whisper.py"), "w", encoding="ascii") as f:
+    f.write("""import os, types
+class WhisperModel:
+    def __init__(self, *_, **__):
+        open(os.environ["LOADED"], "a").write("x")
+    def transcribe(self, path, **_):
+        if "DIES" in os.environ:
+            os._exit(3)
+        return [types.SimpleNamespace(text=t) for t in (" What is 7", " plus\\n8? ") if os.path.getsize(path) > 20000], None
+""")
+LOADED = {"PYTHONPATH": work("packages"), "LOADED": work("loaded")}
+OPTIONS = ("--input", work("two.wav"), "--output", work("out.wav"), "--stt", "whisper", "--tts", TTS)
+status, out, err = voice(MODEL, *OPTIONS, **LOADED)
+tap.ok(status == 0 and out.count("> What is 7 plus 8?\n") == 2 and open(work("loaded"), encoding="ascii").read() == "x",
+       "a recognizer that stays loads its model once for two questions", (status, out, err))
+status, out, err = voice(MODEL, *OPTIONS, DIES="1", **LOADED)
+tap.ok(status == 1 and "whisper: it could not tell what was said" in err, "a recognizer that ends is reported", (status, out, err))
 
 # A slow board: the first sentence is spoken before the second arrives.
 LINE = work("slow")
