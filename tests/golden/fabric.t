@@ -135,6 +135,11 @@ tap.ok(would_go and "a fox and 19 cats" not in would_go[-1], "when lessons are f
 tap.ok("     taught: What is my name? (" in listed and "a fox and 19 cats" in listed and would_go and would_go[-1] not in listed,
        "repeating the command drops that lesson, and the taught facts stay", (would_go, listed))
 
+said = talk(["/teach What is my name? = Your name is Robert."] + script + ["/reset", "What is my name?"], "--learn", "on", "-n", "100", errors=subprocess.STDOUT)
+tap.ok(said.count("(more of that: ") >= 15 and said.count("(more of that: ") + said.count("(kept as it is, ") == 20,
+       f"of 20 similar stories that are called good, {said.count('(more of that: ')} become likelier, the others are kept", said[-2000:])
+tap.ok("\nYour name is Robert.\n" in said, "the taught answer is not lost by it", said[-1000:])
+
 # Wrong input.
 for line, sentence in (("/remember", "there is no namespace without a name: personal, episodic, wiki, schedule or contested"),
                        ("/remember wikk a = b", "there is no namespace wikk"), ("/remember wiki", "error: /remember takes NAMESPACE"),

@@ -42,17 +42,19 @@ static inline struct lessons_state *lessons_of(const struct chat *c)
 
 struct chat_lesson {
     uint32_t tokens, rounds, steps, thrown;
-    uint32_t to_go;  /* after ERR_NO_SPACE: earlier lessons that would have to be dropped; 0: none
+    uint32_t to_go;    /* after ERR_NO_SPACE: earlier lessons that would have to be dropped; 0: none
                       * can be */
-    uint64_t ticks;  /* time of the steps: choosing candidates, rows of the head, the gradient */
-    bool apart;      /* for a fabric: every gate is open only for its own notes */
-    bool wins;       /* every token of the answer is the most likely now, by CHAT_LEARN_MARGIN */
-    bool taken_back; /* /bad: taught answers would have become worse, so nothing was changed */
-    bool by_words;   /* for a fabric: no room to learn the note by heart; it is only found by its
+    uint64_t ticks;    /* time of the steps: choosing candidates, rows of the head, the gradient */
+    bool apart;        /* for a fabric: every gate is open only for its own notes */
+    bool wins;         /* every token of the answer is the most likely now, by CHAT_LEARN_MARGIN */
+    bool only_watched; /* /good: no step was taken, because other answers would have become worse */
+    bool taken_back;   /* nothing was changed, because other answers would have become worse */
+    uint32_t halvings; /* how often the change (/good) or the places (/bad) were halved */
+    bool by_words;     /* for a fabric: no room to learn the note by heart; it is only found by its
                    * words */
-    bool takes_long; /* for a fabric: practice would have taken too long; some notes are not fully
+    bool takes_long;   /* for a fabric: practice would have taken too long; some notes are not fully
                      * practised */
-    bool replaces;   /* for a fabric: the note replaces an earlier note */
+    bool replaces;     /* for a fabric: the note replaces an earlier note */
     uint32_t examples,
         lost; /* for a fabric: tokens practised, and how many of them are not the most likely */
 };
@@ -69,11 +71,12 @@ bool chat_learn_open(struct chat *c);
 enum err chat_learn_teach(struct chat *c, const char *question, size_t question_bytes,
                           const char *answer, size_t answer_bytes, struct chat_lesson *lesson);
 
-/* Good: take one step towards each token of the last reply. Bad: at the first few places
- * where another token was almost as likely, the other token wins from now on, by a little. If
- * taught answers or good replies become worse, taught answers are practised; if that does not
- * help, everything is undone. ERR_NOT_FOUND: there is no reply. ERR_NO_SPACE as
- * chat_learn_teach. */
+/* Good: one step towards each token of the last reply, except where a nearby example of an earlier
+ * lesson would lose its token; if another one loses, all steps are halved, or even taken back, and
+ * the reply is only watched. Bad: at the first few places where another token was almost as likely,
+ * that one wins from now on, by a little; others that have lost a token get it back, or half as
+ * many places give way. If that does not help, it is undone. ERR_NOT_FOUND: there is no reply.
+ * ERR_NO_SPACE: as above. */
 enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson);
 
 /* Save lessons to a file, or load them in place of the present ones. Errors of saved_chat_write

@@ -11,12 +11,16 @@
  * falls this far behind that token. */
 #define CHAT_LEARN_NEARLY 3.0f
 #define CHAT_LEARN_BEHIND 0.5f
+/* A token of a good reply that was pushed back goes ahead again by this much. */
+#define CHAT_LEARN_AHEAD 0.02f
 
 enum {
-    CHAT_LEARN_YIELDS = 8,  /* places of a bad reply that are changed, at most */
-    CHAT_LEARN_LOOKED = 32, /* places that are tried when the room for examples is full */
-    CHAT_LEARN_NEARBY = 8,  /* examples of earlier lessons that are compared after each step */
-    CHAT_LEARN_MENDS = 10,  /* rounds in which taught answers are practised after /bad */
+    CHAT_LEARN_YIELDS = 8,   /* places of a bad reply that are changed at most, ... */
+    CHAT_LEARN_LOOKED = 32,  /* ... how many are tried when the room for examples is full */
+    CHAT_LEARN_NEARBY = 8,   /* examples of earlier lessons that are compared after each step */
+    CHAT_LEARN_HALVINGS = 6, /* times that what a good reply changed is halved */
+    CHAT_LEARN_REGAINS = 2,  /* rounds in which its tokens that were pushed back win again */
+    CHAT_LEARN_MENDS = 10, /* rounds in which other answers get their tokens back after a bad one */
 };
 
 /* Compute lessons_of(c)->lessons.error for the choice, from rows of the head. */
@@ -52,13 +56,35 @@ enum err chat_learn_find_room(struct chat *c, uint32_t n, enum lesson_kind kind,
 void chat_learn_settle(struct chat *c, const struct learner_totals *before,
                        struct chat_lesson *lesson);
 
+/* The watch set of a rating. */
+struct chat_learn_watch {
+    uint8_t well[LESSONS_MOST_ROOM / 8];  /* a bit for each example that must stay well */
+    uint32_t given_up[CHAT_LEARN_YIELDS]; /* tokens that may not win at the places of a bad reply */
+};
+
+/* Watch the examples that are well: a taught token, or one of a good reply, wins; where a bad
+ * reply gave way, a token that the model might say does. Errors of the head, as below. */
+enum err chat_learn_watch(struct chat *c, struct chat_learn_watch *w);
+static inline void chat_learn_watch_one(struct chat_learn_watch *w, uint32_t example)
+{
+    w->well[example / 8] |= (uint8_t)(1u << example % 8);
+}
+
+/* How many of the examples [from, to) that are watched are not well. */
+enum err chat_learn_count_lost(struct chat *c, const struct chat_learn_watch *w, uint32_t from,
+                               uint32_t to, uint32_t *lost);
+/* One round: each of them gets its token back by the shortest step; so does each place of the
+ * latest lesson, a bad reply, where a token that may not win does. *lost: how many steps that took. */
+enum err chat_learn_hold(struct chat *c, const struct chat_learn_watch *w, uint32_t *lost);
+
+/* Take a step towards each token of a good reply, the latest lesson, by which no watched example
+ * nearby loses its token. */
+enum err chat_learn_favor(struct chat *c, const struct chat_learn_watch *w);
 /* Change a bad reply, the latest lesson, whose examples have its tokens as targets.
  * Up to CHAT_LEARN_YIELDS tokens give way to others; their examples stay without a target. Other
- * examples are dropped. Errors of the head. */
-enum err chat_learn_yield(struct chat *c, uint32_t *yields);
-/* Count the examples that have the right winner: the token that was taught, or of a good reply;
- * for a token that gave way, another token that the model might say. */
-enum err chat_learn_count_well(struct chat *c, uint32_t *well);
+ * examples are dropped. The tokens that gave way are noted in w; examples of the same reply are
+ * watched no more. */
+enum err chat_learn_yield(struct chat *c, struct chat_learn_watch *w, uint32_t *yields);
 /* Count the examples of rated replies whose most likely token the model would hardly say there. */
 enum err chat_learn_count_strange(struct chat *c, uint32_t *strange);
 

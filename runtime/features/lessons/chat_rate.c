@@ -10,59 +10,136 @@ struct collect {
     struct chat *chat;
     bool good;
     uint32_t most; /* of them */
+    struct chat_learn_watch *watch;
 };
 
-/* Good: take one step towards each token. Bad: add examples, among which chat_learn_yield chooses
- * later. */
+static uint32_t find_winner(const float *logits, uint32_t vocab)
+{
+    uint32_t winner = 0;
+
+    for (uint32_t id = 1; id < vocab; id++) {
+        winner = logits[id] > logits[winner] ? id : winner;
+    }
+    return winner;
+}
+
+/* The steps come later: chat_learn_favor and chat_learn_yield. */
 static void visit(void *context, uint32_t position, const float *logits)
 {
     struct collect *k = context;
     const struct session *s = k->chat->session;
     struct lessons *l = &lessons_of(k->chat)->lessons;
     uint32_t target = position + 1 < s->n_ids ? s->ids[position + 1] : UINT32_MAX;
+    uint32_t vocab = s->model->image.header->params.vocab;
 
-    if (target >= s->model->image.header->params.vocab) {
+    if (target >= vocab) {
         return;
     }
     if (l->n - l->first < k->most) {
         lessons_add(l, k->good ? target | LESSONS_SAID : target);
-    }
-    if (k->good) {
-        (void)chat_learn_step(k->chat, l->last, logits, target, 1.0f, true);
+        if (k->good && find_winner(logits, vocab) == target) {
+            chat_learn_watch_one(k->watch, l->n - 1);
+        }
     }
 }
 
-/* ---- a /bad must not make other answers worse ------------------------------------------------ */
+/* ---- a rating must not make other answers worse ---------------------------------------------- */
 
-/* well: how many examples must be well. */
-static enum err mend(struct chat *c, uint32_t well, struct chat_lesson *lesson)
+/* Half of the places of a bad reply: the first ones. chat_learn_hold takes their steps again. */
+static void halve_places(struct lessons *l, struct chat_lesson *lesson)
 {
-    uint32_t now = 0;
-    bool all = false;
-    enum err e = chat_learn_count_well(c, &now);
-
-    while (e == ERR_OK && now < well && lesson->rounds < CHAT_LEARN_MENDS) {
-        e = chat_learn_practise(c, &all);
-        if (e == ERR_OK) {
-            e = chat_learn_count_well(c, &now);
-        }
-        lesson->rounds++;
+    lesson->tokens /= 2;
+    lesson->halvings++;
+    while (l->n - l->first > lesson->tokens) {
+        lessons_drop(l, l->n - 1);
     }
-    if (e == ERR_OK && now < well) {
-        lesson->taken_back = lessons_undo(&lessons_of(c)->lessons);
+    learner_restart(&l->learner);
+}
+
+/* After the steps of a bad reply: what was well and has lost its token gets it back, in turn with
+ * taught answers, which are practised. *lost: how many are not well yet. */
+static enum err mend(struct chat *c, const struct chat_learn_watch *w, struct chat_lesson *lesson,
+                     uint32_t *lost)
+{
+    bool all;
+    enum err e = chat_learn_hold(c, w, lost);
+
+    for (int i = 0; i < CHAT_LEARN_MENDS && e == ERR_OK && *lost != 0; i++) {
+        e = chat_learn_practise(c, &all);
+        e = e == ERR_OK ? chat_learn_hold(c, w, lost) : e;
+        lesson->rounds++;
     }
     return e;
 }
 
-/* well: how many examples of earlier lessons were well. */
-static enum err give_way(struct chat *c, uint32_t well, struct chat_lesson *lesson)
+/* Examples of a good reply that have lost their token are dropped. The gate is shut there again, so
+ * the token is what it was. */
+static enum err drop_lost(struct chat *c, const struct chat_learn_watch *w)
 {
-    enum err e = chat_learn_yield(c, &lesson->tokens);
+    struct lessons *l = &lessons_of(c)->lessons;
+    enum err e = ERR_OK;
 
-    if (e == ERR_OK && lesson->tokens != 0) {
-        return mend(c, well + lesson->tokens, lesson);
+    for (uint32_t i = l->n; i-- > l->first && e == ERR_OK;) {
+        uint32_t lost = 0;
+
+        e = chat_learn_count_lost(c, w, i, i + 1, &lost);
+        if (e == ERR_OK && lost != 0) {
+            lessons_drop(l, i);
+        }
     }
-    (void)lessons_undo(&lessons_of(c)->lessons); /* no token could be changed */
+    return e;
+}
+
+/* The steps towards a good reply, made shorter until no earlier example has lost its token. Each
+ * half is still a step towards the reply; if even a small part costs others their tokens, no step
+ * is taken, and the reply is only watched. */
+static enum err hold_back(struct chat *c, const struct chat_learn_watch *w,
+                          struct chat_lesson *lesson)
+{
+    struct lessons *l = &lessons_of(c)->lessons;
+    uint32_t lost = 1;
+    enum err e = chat_learn_favor(c, w);
+
+    for (int i = 0; i < CHAT_LEARN_REGAINS && e == ERR_OK && lost != 0; i++) {
+        e = chat_learn_hold(c, w, &lost);
+    }
+    e = e == ERR_OK ? chat_learn_count_lost(c, w, 0, l->first, &lost) : e;
+    while (e == ERR_OK && lost != 0 && lesson->halvings < CHAT_LEARN_HALVINGS) {
+        learner_halve(&l->learner);
+        lesson->halvings++;
+        e = chat_learn_count_lost(c, w, 0, l->first, &lost);
+    }
+    if (lost != 0) {
+        learner_restart(&l->learner);
+        lesson->only_watched = true;
+    }
+    e = e == ERR_OK && l->gated ? drop_lost(c, w) : e;
+    if (e == ERR_OK && l->n == l->first) {
+        lesson->taken_back = lessons_undo(l);
+    }
+    return e;
+}
+
+/* The places of a bad reply give way. If other answers do not get well again, half as many places
+ * give way, and so on. If not even one may, all is undone. */
+static enum err give_way(struct chat *c, struct chat_learn_watch *w, struct chat_lesson *lesson)
+{
+    struct lessons *l = &lessons_of(c)->lessons;
+    uint32_t lost = 0;
+    enum err e = chat_learn_yield(c, w, &lesson->tokens);
+
+    if (e != ERR_OK || lesson->tokens == 0) {
+        (void)lessons_undo(l); /* there was nothing to learn */
+        return e;
+    }
+    e = mend(c, w, lesson, &lost);
+    while (e == ERR_OK && lost != 0 && lesson->tokens > 1) {
+        halve_places(l, lesson);
+        e = mend(c, w, lesson, &lost);
+    }
+    if (e == ERR_OK && lost != 0) {
+        lesson->taken_back = lessons_undo(l);
+    }
     return e;
 }
 
@@ -107,8 +184,9 @@ enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson)
     struct session *s = c->session;
     struct session_hash hash = s->hash;
     struct learner_totals totals = lessons_of(c)->lessons.learner.totals;
-    uint32_t first = c->reply_start, n = s->n_ids, before = 0;
-    struct collect k = { .chat = c, .good = good };
+    uint32_t first = c->reply_start, n = s->n_ids;
+    struct chat_learn_watch watch;
+    struct collect k = { .chat = c, .good = good, .watch = &watch };
     enum err e;
 
     memset(lesson, 0, sizeof *lesson);
@@ -123,15 +201,13 @@ enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson)
     session_forget_guesses(s);
     memcpy(lessons_of(c)->kept_ids, s->ids, n * sizeof *s->ids);
     begin(c, good, k.most);
-    if (!good) {
-        e = chat_learn_count_well(c, &before);
-    }
+    e = chat_learn_watch(c, &watch);
     if (e == ERR_OK) {
         e = go_over(c, lessons_of(c)->kept_ids, first, n, &k);
     }
     lesson->tokens = n - first;
-    if (e == ERR_OK && !good) {
-        e = give_way(c, before, lesson);
+    if (e == ERR_OK) {
+        e = good ? hold_back(c, &watch, lesson) : give_way(c, &watch, lesson);
     }
     chat_learn_settle(c, &totals, lesson);
     if (e != ERR_OK) {

@@ -1,8 +1,9 @@
-/* /bad: tokens of a reply give way to others. The adapter's steps change the logits of all
- * tokens, a little more with each /bad, until strange words win or other answers change. So
- * each step is checked: a token may win only if it is at most CHAT_LEARN_NEARLY behind the
- * best token of the model without the adapter, and the nearest examples of earlier lessons
- * must keep their winners. A step that fails is made shorter, or taken back. */
+/* Steps of /good and /bad. They change the logits of all tokens, a little more with each rating,
+ * until strange words win or other answers change. So each step is checked: after /bad a token may
+ * win only if it is at most CHAT_LEARN_NEARLY behind the best token of the model without the
+ * adapter, and the nearest watched examples must keep their winners. A step that fails is made
+ * shorter (/bad), or taken back. Then all watched examples are compared; one that lost its token
+ * gets it back by the shortest step. */
 #include <string.h>
 
 #include "runtime/chat/chat_private.h"
@@ -73,18 +74,44 @@ static bool is_strange(const struct look *k)
 
 /* ---- earlier examples ------------------------------------------------------------------------ */
 
-/* Whether an example has the right winner: its token, or if none is known a token that the model
- * might say. */
+/* The token that wins at the example, and the one that must win there: its target, or, if none is
+ * known, the likeliest that the model might say. given_up: it may not be this one either. */
+static enum err look_for_target(struct chat *c, uint32_t example, uint32_t given_up, struct look *k,
+                                uint32_t *token, uint32_t *winner)
+{
+    const struct lessons *l = &lessons_of(c)->lessons;
+    float *logits;
+    enum err e;
+
+    if (l->targets[example] == LESSONS_NO_TARGET) {
+        e = look_at(c, example, k);
+        *winner = e == ERR_OK ? winner_of(k) : 0;
+        *token = e == ERR_OK ? best_other(k, given_up) : 0;
+        *token = *token == k->vocab ? *winner : *token;
+        return e;
+    }
+    k->vocab = c->session->model->image.header->params.vocab;
+    e = transformer_logits_of(&c->session->model->transformer, l->hidden + (size_t)example * l->dim,
+                              1, &logits);
+    k->adapted = logits;
+    *token = l->targets[example] & ~LESSONS_SAID;
+    *winner = e == ERR_OK ? winner_of(k) : *token;
+    return e;
+}
+
 static enum err look_whether_well(struct chat *c, uint32_t example, bool *well)
 {
-    uint32_t target = lessons_of(c)->lessons.targets[example], token = target & ~LESSONS_SAID;
-    struct look k;
-    enum err e = look_at(c, example, &k);
+    struct look k = { 0 };
+    uint32_t token, winner;
+    enum err e = look_for_target(c, example, LESSONS_NO_TARGET, &k, &token, &winner);
 
-    if (e == ERR_OK) {
-        *well = target == LESSONS_NO_TARGET ? !is_strange(&k) : winner_of(&k) == token;
-    }
+    *well = e == ERR_OK && winner == token;
     return e;
+}
+
+static bool is_watched(const struct chat_learn_watch *w, uint32_t example)
+{
+    return (w->well[example / 8] >> example % 8 & 1) != 0;
 }
 
 /* The earlier examples that are nearest to an example, and whether they had the right winner. */
@@ -111,7 +138,8 @@ static void put_nearby(struct nearby *w, uint32_t example, float cosine)
     w->examples[at] = example;
 }
 
-static enum err find_nearby(struct chat *c, uint32_t example, struct nearby *w)
+static enum err find_nearby(struct chat *c, uint32_t example, const struct chat_learn_watch *watch,
+                            struct nearby *w)
 {
     const struct lessons *l = &lessons_of(c)->lessons;
     const float *h = l->hidden + (size_t)example * l->dim;
@@ -119,7 +147,9 @@ static enum err find_nearby(struct chat *c, uint32_t example, struct nearby *w)
 
     w->n = 0;
     for (uint32_t i = 0; i < example; i++) {
-        put_nearby(w, i, vector_dot(h, l->hidden + (size_t)i * l->dim, l->dim) / l->lengths[i]);
+        if (is_watched(watch, i)) {
+            put_nearby(w, i, vector_dot(h, l->hidden + (size_t)i * l->dim, l->dim) / l->lengths[i]);
+        }
     }
     for (uint32_t i = 0; i < w->n && e == ERR_OK; i++) {
         e = look_whether_well(c, w->examples[i], &w->well[i]);
@@ -143,16 +173,71 @@ static enum err look_for_losses(struct chat *c, const struct nearby *w, bool *lo
     return e;
 }
 
-enum err chat_learn_count_well(struct chat *c, uint32_t *n)
+/* ---- the watch set --------------------------------------------------------------------------- */
+
+enum err chat_learn_watch(struct chat *c, struct chat_learn_watch *w)
 {
     enum err e = ERR_OK;
 
-    *n = 0;
+    memset(w, 0, sizeof *w);
     for (uint32_t i = 0; i < lessons_of(c)->lessons.n && e == ERR_OK; i++) {
         bool well = false;
 
         e = look_whether_well(c, i, &well);
-        *n += well;
+        if (well) {
+            chat_learn_watch_one(w, i);
+        }
+    }
+    return e;
+}
+
+enum err chat_learn_count_lost(struct chat *c, const struct chat_learn_watch *w, uint32_t from,
+                               uint32_t to, uint32_t *lost)
+{
+    enum err e = ERR_OK;
+
+    *lost = 0;
+    for (uint32_t i = from; i < to && e == ERR_OK; i++) {
+        bool well = true;
+
+        e = is_watched(w, i) ? look_whether_well(c, i, &well) : ERR_OK;
+        *lost += !well;
+    }
+    return e;
+}
+
+/* If the example is not well, take the shortest step after which it is, to first order. */
+static enum err win_back(struct chat *c, uint32_t example, uint32_t given_up, uint32_t *lost)
+{
+    struct lessons *l = &lessons_of(c)->lessons;
+    struct look k = { 0 };
+    uint32_t token, winner;
+    float behind;
+    enum err e = look_for_target(c, example, given_up, &k, &token, &winner);
+
+    if (e != ERR_OK || winner == token) {
+        return e;
+    }
+    ++*lost;
+    behind = k.adapted[winner] - k.adapted[token];
+    chat_learn_make_margin(c, token, k.adapted[token], winner, k.adapted[winner]);
+    (void)learner_yield(&l->learner, l->hidden + (size_t)example * l->dim, l->error,
+                        behind + CHAT_LEARN_AHEAD);
+    return ERR_OK;
+}
+
+enum err chat_learn_hold(struct chat *c, const struct chat_learn_watch *w, uint32_t *lost)
+{
+    const struct lessons *l = &lessons_of(c)->lessons;
+    enum err e = ERR_OK;
+
+    *lost = 0;
+    for (uint32_t i = 0; i < l->n && e == ERR_OK; i++) {
+        bool gives_way = i >= l->first && l->targets[i] == LESSONS_NO_TARGET;
+
+        if (is_watched(w, i)) {
+            e = win_back(c, i, gives_way ? w->given_up[i - l->first] : LESSONS_NO_TARGET, lost);
+        }
     }
     return e;
 }
@@ -175,8 +260,67 @@ static enum err check_step(struct chat *c, uint32_t example, const struct nearby
     return e;
 }
 
+/* The token wins by the margin already. *logits are those of the example. */
+static enum err look_whether_sure(struct chat *c, uint32_t example, uint32_t token, float **logits,
+                                  bool *sure)
+{
+    const struct lessons *l = &lessons_of(c)->lessons;
+    struct micro_lora_choice choice;
+    enum err e = transformer_logits_of(&c->session->model->transformer,
+                                       l->hidden + (size_t)example * l->dim, 1, logits);
+
+    if (e == ERR_OK) {
+        micro_lora_choose(&choice, &l->head, *logits, c->session->model->image.header->params.vocab,
+                          token);
+        *sure = (*logits)[token] > choice.best + CHAT_LEARN_MARGIN;
+    }
+    return e;
+}
+
+/* Take one step towards a token of a good reply, unless a nearby example loses by it. */
+static enum err favor(struct chat *c, uint32_t example, const struct chat_learn_watch *w)
+{
+    struct lessons *l = &lessons_of(c)->lessons;
+    uint32_t token = l->targets[example] & ~LESSONS_SAID, steps = l->learner.totals.steps;
+    struct nearby nearby;
+    float *logits;
+    bool sure = false, loses = false;
+    enum err e = look_whether_sure(c, example, token, &logits, &sure);
+
+    if (e != ERR_OK || sure) {
+        return e;
+    }
+    e = find_nearby(c, example, w, &nearby);
+    if (e == ERR_OK) {
+        e = look_whether_sure(c, example, token, &logits, &sure);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    (void)chat_learn_step(c, l->hidden + (size_t)example * l->dim, logits, token, 1.0f, true);
+    if (l->learner.totals.steps != steps) {
+        e = look_for_losses(c, &nearby, &loses);
+    }
+    if (loses) {
+        learner_step_back(&l->learner);
+    }
+    return e;
+}
+
+enum err chat_learn_favor(struct chat *c, const struct chat_learn_watch *w)
+{
+    const struct lessons *l = &lessons_of(c)->lessons;
+    enum err e = ERR_OK;
+
+    for (uint32_t i = l->first; i < l->n && e == ERR_OK; i++) {
+        e = favor(c, i, w);
+    }
+    return e;
+}
+
 /* Make a token give way. *yields: another token wins now, by a little. */
-static enum err yield(struct chat *c, uint32_t example, uint32_t token, bool *yields)
+static enum err yield(struct chat *c, uint32_t example, uint32_t token,
+                      const struct chat_learn_watch *w, bool *yields)
 {
     struct lessons *l = &lessons_of(c)->lessons;
     const float *h = l->hidden + (size_t)example * l->dim;
@@ -194,7 +338,7 @@ static enum err yield(struct chat *c, uint32_t example, uint32_t token, bool *yi
     if (lead > CHAT_LEARN_NEARLY || lead < -CHAT_LEARN_BEHIND) {
         return ERR_OK;
     }
-    e = find_nearby(c, example, &nearby);
+    e = find_nearby(c, example, w, &nearby);
     chat_learn_make_margin(c, other, k.adapted[other], token, k.adapted[token]);
     for (int tries = 0; tries < 2 && e == ERR_OK && !*yields; tries++, behind /= 4.0f) {
         if (!learner_yield(&l->learner, h, l->error, lead + behind)) {
@@ -208,20 +352,44 @@ static enum err yield(struct chat *c, uint32_t example, uint32_t token, bool *yi
     return e;
 }
 
-enum err chat_learn_yield(struct chat *c, uint32_t *yields)
+/* The same reply was called good before if it has the same token here. */
+static bool is_same_place(const struct lessons *l, uint32_t earlier, uint32_t example)
+{
+    float cosine = vector_dot(l->hidden + (size_t)earlier * l->dim,
+                              l->hidden + (size_t)example * l->dim, l->dim);
+
+    return l->targets[earlier] == (l->targets[example] | LESSONS_SAID) &&
+           cosine >= LESSONS_NEAR * l->lengths[earlier] * l->lengths[example];
+}
+
+/* A reply is not watched against itself. */
+static void let_go(const struct lessons *l, struct chat_learn_watch *w)
+{
+    for (uint32_t i = 0; i < l->first; i++) {
+        for (uint32_t k = l->first; k < l->n && is_watched(w, i); k++) {
+            if (is_same_place(l, i, k)) {
+                w->well[i / 8] &= (uint8_t) ~(1u << i % 8);
+            }
+        }
+    }
+}
+
+enum err chat_learn_yield(struct chat *c, struct chat_learn_watch *w, uint32_t *yields)
 {
     struct lessons *l = &lessons_of(c)->lessons;
     enum err e = ERR_OK;
 
     *yields = 0;
+    let_go(l, w);
     for (uint32_t i = l->first; i < l->n && e == ERR_OK;) {
         bool gives_way = false;
 
         if (*yields < CHAT_LEARN_YIELDS) {
-            e = yield(c, i, l->targets[i], &gives_way);
+            e = yield(c, i, l->targets[i], w, &gives_way);
         }
         if (gives_way) {
-            ++*yields;
+            w->given_up[(*yields)++] = l->targets[i];
+            chat_learn_watch_one(w, i);
             l->targets[i++] = LESSONS_NO_TARGET;
         } else {
             lessons_drop(l, i);

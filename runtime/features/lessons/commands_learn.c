@@ -127,6 +127,25 @@ static bool is_again(const struct app *a, bool good)
     return l->told_to_go != 0 && l->told_kind == (good ? LESSON_GOOD : LESSON_BAD);
 }
 
+static void say_rated(struct app *a, bool good, const struct chat_lesson *lesson)
+{
+    struct console *o = a->setup.console;
+
+    if (lesson->only_watched) {
+        console_printf(o, "(kept as it is, for any step would change other answers");
+    } else {
+        console_printf(o, "(%s: %u %s from %u %s", good ? "more of that" : "less of that",
+                       (unsigned)lesson->steps, plural(lesson->steps, "step", "steps"),
+                       (unsigned)lesson->tokens, plural(lesson->tokens, "token", "tokens"));
+        if (lesson->halvings != 0) {
+            console_printf(o, ", 1/%u of %s, so that other answers stay", 1u << lesson->halvings,
+                           good ? "their length" : "the places");
+        }
+    }
+    console_printf(o, "; /undo learn takes it back)\n");
+    say_ticks(a, lesson);
+}
+
 static enum command_result rate(struct app *a, bool good)
 {
     struct chat_lesson lesson;
@@ -155,11 +174,7 @@ static enum command_result rate(struct app *a, bool good)
         console_printf(a->setup.console,
                        "(nothing was changed: no other word in this reply was nearly as likely)\n");
     } else {
-        console_printf(a->setup.console, "(%s: %u %s from %u %s; /undo learn takes it back)\n",
-                       good ? "more of that" : "less of that", (unsigned)lesson.steps,
-                       plural(lesson.steps, "step", "steps"), (unsigned)lesson.tokens,
-                       plural(lesson.tokens, "token", "tokens"));
-        say_ticks(a, &lesson);
+        say_rated(a, good, &lesson);
     }
     return COMMAND_DONE;
 }

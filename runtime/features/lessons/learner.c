@@ -171,3 +171,16 @@ void learner_step_back(struct learner *l)
     memcpy(l->lora.weights, l->before, l->ewc.n * sizeof(float));
     l->totals.steps--;
 }
+
+void learner_restart(struct learner *l)
+{
+    memcpy(l->lora.weights, l->kept, l->ewc.n * sizeof(float));
+    l->totals.steps = l->kept_totals.steps;
+}
+
+void learner_halve(struct learner *l)
+{
+    for (size_t i = 0; i < l->ewc.n; i++) {
+        l->lora.weights[i] = 0.5f * (l->kept[i] + l->lora.weights[i]);
+    }
+}

@@ -73,4 +73,9 @@ bool learner_yield(struct learner *l, const float *h, const float *e, float rise
 /* Restore the weights from before the latest step, which must not have been dropped. */
 void learner_step_back(struct learner *l);
 
+/* Restore the weights from before the lesson, which goes on. */
+void learner_restart(struct learner *l);
+/* Keep half of what the lesson changed so far. */
+void learner_halve(struct learner *l);
+
 #endif

@@ -139,6 +139,79 @@ static void test_bad(void)
        "after the lesson is taken back, the old reply comes");
 }
 
+/* Other tokens in the place of the last reply, as a hot sampler might choose them. */
+static bool put_other_reply(void)
+{
+    uint32_t n = rig.session.n_ids - chat.reply_start, vocab = rig.model.image.header->params.vocab;
+
+    keep_reply();
+    for (uint32_t i = 0; i < n; i++)
+        reply[i] = 3 + (reply[i] + 5 * i) % (vocab - 3);
+    (void)session_cut(&rig.session, chat.reply_start);
+    return n != 0 && session_append(&rig.session, reply, n, NULL) == ERR_OK;
+}
+
+/* Another reply to the taught question is called good again and again. At the same hidden states
+ * its tokens and the taught ones compete: without a bound the taught answer is lost. */
+static void test_good_often(void)
+{
+    struct chat_lesson lesson;
+    uint32_t steps = 0;
+    bool all;
+
+    open_learning(LEARN_ON);
+    OK(teach(QUESTION, ANSWER, &lesson) == ERR_OK && answers(QUESTION, ANSWER), "one is taught");
+    all = put_other_reply();
+    for (int i = 0; i < 60; i++) {
+        all = all && chat_learn_rate(&chat, true, &lesson) == ERR_OK && cache_is_true() &&
+              !lesson.taken_back;
+        steps += lesson.steps;
+    }
+    OK(all && steps != 0, "another reply is called good 60 times, in %u steps", steps);
+    OK(answers(QUESTION, ANSWER), "the taught answer is as before");
+}
+
+/* Replies that were called good are watched, but not against themselves: a person may think
+ * differently of one later. */
+static void test_bad_after_good(void)
+{
+    static const char *const lines[] = { "hello", "who is it?", "1234567", "and you", "what now?" };
+    struct chat_lesson lesson;
+    uint32_t changed = 0, stuck = 0;
+
+    for (int i = 0; i < 5; i++) {
+        open_learning(LEARN_ON);
+        (void)say(lines[i], true);
+        OK(chat_learn_rate(&chat, true, &lesson) == ERR_OK && !lesson.taken_back,
+           "%s: the reply is called good", lines[i]);
+        keep_reply();
+        (void)chat_learn_rate(&chat, false, &lesson);
+        stuck += lesson.taken_back;
+        changed += lesson.tokens != 0 && !replies_so(lines[i]);
+    }
+    OK(stuck == 0 && changed >= 3,
+       "called bad afterwards, %u of 5 change, and %u would lose themselves", changed, stuck);
+}
+
+static void test_others_stay(void)
+{
+    struct chat_lesson lesson;
+    bool same = true;
+
+    open_learning(LEARN_ON);
+    (void)say("who is it?", true);
+    (void)chat_learn_rate(&chat, true, &lesson);
+    (void)replies_so("who is it?");
+    keep_reply();
+    for (int i = 0; i < 20; i++) {
+        chat_clear(&chat);
+        (void)say(i % 2 == 0 ? "hello" : "who is he?", true);
+        (void)chat_learn_rate(&chat, false, &lesson);
+        same = same && replies_so("who is it?");
+    }
+    OK(same, "a reply that was called good does not change by 20 times /bad for others");
+}
+
 /* Bad again and again: each time only a token wins that the model might say there. */
 static void test_bad_often(void)
 {
@@ -160,20 +233,22 @@ static void test_bad_often(void)
     OK(most == 0, "%u tokens win that the model would not say there", most);
 }
 
-/* /good for other replies until there is no room for one more. */
+/* Fill the room with lessons as /good makes them, and ask for one more. */
 static bool fill_room(struct chat_lesson *lesson)
 {
-    enum err e = ERR_OK;
+    struct lessons *l = &lessons_of(&chat)->lessons;
 
-    for (int i = 0; i < 400 && e == ERR_OK; i++) {
+    for (int i = 0; l->n < l->room; i++) {
+        uint32_t n = l->room - l->n < 12 ? l->room - l->n : 12;
         char line[40];
 
         snprintf(line, sizeof line, "%d and %d?", i, 7 * i);
-        chat_clear(&chat);
-        e = say(line, true);
-        e = e == ERR_OK ? chat_learn_rate(&chat, true, lesson) : e;
+        lessons_begin(l, n, LESSON_GOOD, line, strlen(line), 0);
+        while (n-- != 0)
+            lessons_add(l, 5 | LESSONS_SAID);
     }
-    return e == ERR_NO_SPACE;
+    chat_clear(&chat);
+    return say("hello", true) == ERR_OK && chat_learn_rate(&chat, true, lesson) == ERR_NO_SPACE;
 }
 
 /* The room for examples fills: what would go is said before it goes, and what was taught stays. */
@@ -265,7 +340,10 @@ int main(void)
     test_teach(LEARN_ON, "on");
     test_teach(LEARN_LOOSE, "loose");
     test_good();
+    test_good_often();
     test_bad();
+    test_bad_after_good();
+    test_others_stay();
     test_bad_often();
     test_room();
     test_least_used();

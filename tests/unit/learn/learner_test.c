@@ -86,6 +86,15 @@ static void check_undo(void)
            learner.totals.steps == 1,
        "a lesson of nine steps is taken back to the bit");
     OK(!learner_undo(&learner), "the one before it is not");
+    learner_begin(&learner);
+    vector_add(learner.lora.weights, h, 8.0f, DIM);
+    for (int i = 0; i < 3; i++)
+        learner_halve(&learner);
+    vector_add(was, h, 1.0f, DIM);
+    for (size_t i = 0; i < learner.ewc.n; i++)
+        was[i] -= learner.lora.weights[i];
+    OK(sqrtf(vector_dot(was, was, learner.ewc.n)) < 1e-5f,
+       "halved three times, an eighth of a lesson stays");
 }
 
 /* Runs the same history twice and hashes the result: every board must have these bits. */
