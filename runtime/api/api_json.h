@@ -1,6 +1,7 @@
 /* A tree of a JSON body. Texts are decoded in place, so that only the nodes take memory. The reader
  * also takes what RFC 8259 forbids but clients send: half of a surrogate pair, which is left when
- * a client cuts a text inside a character, becomes U+FFFD. */
+ * a client cuts a text inside a character, becomes U+FFFD; a text may have control characters that
+ * are not escaped; and a byte order mark may come first. */
 #ifndef INGOT_RUNTIME_API_JSON_H
 #define INGOT_RUNTIME_API_JSON_H
 

@@ -55,6 +55,7 @@ static void test_good(void)
                "[\"a\xef\xbf\xbd\",\"\xef\xbf\xbd"
                "b\",\"\xef\xbf\xbd\xef\xbf\xbd\"]"),
        "half of a pair, as clients cut it");
+    OK(becomes("[\"a\tb\n\"]", "[\"a\\tb\\n\"]"), "a text may have bare control characters");
     OK(read_text("{\"a\":{\"x\":1},\"b\":\"t\",\"b\":\"u\"}", sizeof room) == API_JSON_GOOD &&
            root->n == 3 && api_json_number(api_json_get(api_json_get(root, "a"), "x")) == 1 &&
            strcmp(api_json_text_of(root, "b"), "t") == 0 && api_json_get(root, "c") == NULL &&
