@@ -26,7 +26,7 @@ tap.ok(re.search(r"(?m)^## .*", bringup).group(0) == "## With a screen and a key
        "BRINGUP.md begins with the screen, and does not say that there is no picture")
 
 page, board = text_of("board/rpi5/README.md"), text_of("board/rpi5/board.c")
-said = re.search(r"\| light \| pin (\d+) of the always-on GPIO; the LED is on when it is (low|high) \|", page)
+said = re.search(r"\| LED \| pin (\d+) of the always-on GPIO; the LED is on when the pin is (low|high) \|", page)
 pin = int(re.search(r"LED_PIN = (\d+)", board).group(1))
 tap.ok(said and (int(said.group(1)), said.group(2) == "low") == (pin, "led_inverted = true" in board), f"rpi5's README has the LED where the code has it: pin {pin}",
        said and said.groups())
