@@ -40,7 +40,7 @@ ROWS = [
      f"for t in 1 2; do for i in 1 2 3 4 5; do build/host/ingot bench {SMOL} -t $t 2>/dev/null; done | sort -t: -k2 -g | tail -1; done",
      r"prefill of 128 tokens: ([\d.]+) tok/s; decode of 16: ([\d.]+)[\s\S]*prefill of 128 tokens: ([\d.]+) tok/s; decode of 16: ([\d.]+)",
      "1 thread: prefill {}, decode {} tok/s; 2: {}, {} (this computer, the best of 5 by prefill)"),
-    (9, "cores of different strength", "S", "make -s build/tests/unit/compute/shares.t && build/tests/unit/compute/shares.t", r"the last of four at a third: (\d+) thousandths of the ideal time, in equal parts (\d+)",
+    (9, "cores of different strength", "S", "make -s build/tests/unit/compute/shares.t && build/tests/unit/compute/shares.t", r"the last of four at a third: the shares take (\d+) thousandths of the ideal time, equal parts (\d+)",
      "one core of four at a third: {} thousandths of the ideal time, {} in equal parts"),
     (10, "keys and values paged, no reallocation", "L R Q", "make -s build/tests/unit/compute/kv_pool.t && build/tests/unit/compute/kv_pool.t", None, "checks of pages"),
     (11, "own format, GGUF; converters", "L A", "tests/make/pack.t", None, "checks of packing; families in docs/MODELS.md"),

@@ -50,8 +50,8 @@ def word(types):
 def of_formats():
     """{type: (bytes of keys and of values of 128, cosine of normal numbers)}"""
     said = run(os.path.join(BUILD, "tests/unit/compute/kv_format.t"))
-    tiles = re.findall(r"- (\w+): tiles .* say, (\d+) and (\d+) of", said)
-    cosine = dict(re.findall(r"- (\w+): mean cosine of normal numbers ([\d.]+)", said))
+    tiles = re.findall(r"- (\w+): tiles have (\d+) and (\d+) bytes for", said)
+    cosine = dict(re.findall(r"- (\w+): the mean cosine of normal numbers is ([\d.]+)", said))
     return {name: (int(k) / 64, int(v) / 64, float(cosine[name])) for name, k, v in tiles}
 
 
@@ -59,7 +59,7 @@ def of_models():
     """{type: the mean cosine over keys and over values of all models}"""
     said = run(os.path.join(BUILD, "tests/unit/compute/kv_real.t"))
     found = {}
-    for name, keys, values in re.findall(r"- \S+ (\w+): mean cosine of keys ([\d.]+), of values ([\d.]+)",
+    for name, keys, values in re.findall(r"- \S+ (\w+): the mean cosine of keys is ([\d.]+), of values ([\d.]+)",
                                          said):
         found.setdefault(name, []).append((float(keys), float(values)))
     return {name: [sum(column) / len(column) for column in zip(*pairs)]

@@ -42,7 +42,8 @@ static void test_requests(void)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        OK(asks(rows[i].text, 0) == rows[i].values, "%s: %u", rows[i].text, rows[i].values);
+        OK(asks(rows[i].text, 0) == rows[i].values, "%s: the form has the bits %u", rows[i].text,
+           rows[i].values);
 }
 
 static void test_no_requests(void)
@@ -74,14 +75,14 @@ static void test_no_requests(void)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        OK(asks(rows[i], 0) == 0, "nothing is asked for: %s", rows[i]);
+        OK(asks(rows[i], 0) == 0, "the text asks for nothing: %s", rows[i]);
     OK(asks("Turn on the door.", 2) == 0, "an input is not driven");
-    OK(asks("Turn on the light.", PINS_MOST) == 0, "a pin that is not there");
+    OK(asks("Turn on the light.", PINS_MOST) == 0, "a pin that is not there is not driven");
 }
 
 static void test_questions(void)
 {
-    OK(asks_about("Is the door open?", "door"), "a question about an input is an action's");
+    OK(asks_about("Is the door open?", "door"), "a question about an input asks for its action");
     OK(asks_about("Tell me whether the door is open.", "door"),
        "an order to tell something is a request, too");
     OK(asks_about("is the light on", "light"),
@@ -113,7 +114,7 @@ static void test_any_bytes(void)
         action_form_read(&form, text, bytes);
         n += action_form_asks(&form, &a, 0) != 0;
     }
-    OK(n < 20000, "texts of such words are read to their end (%u ask for something)", n);
+    OK(n < 20000, "texts of random words are read to their end (%u ask for something)", n);
     memset(text, 'x', sizeof text);
     action_form_read(&form, text, sizeof text);
     OK(form.bytes == 0, "a longer text asks for nothing");

@@ -63,15 +63,16 @@ static void test_asked(void)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        OK(asks(NULL, rows[i].text, "light", rows[i].value), "%s: %s", rows[i].text, why);
-        OK(!asks(NULL, rows[i].text, "light", !rows[i].value), "%s: and not the other",
-           rows[i].text);
+        OK(asks(NULL, rows[i].text, "light", rows[i].value),
+           "'%s' allows the value that it names: %s", rows[i].text, why);
+        OK(!asks(NULL, rows[i].text, "light", !rows[i].value),
+           "'%s' does not allow the other value", rows[i].text);
     }
     OK(asks("The fan is loud.", "Turn it off.", "fan", 0),
        "a request without a name means the line that an earlier turn named");
     OK(!asks("Turn the fan off.", "Thanks, I'm going out.", "fan", 0) &&
            strstr(why, "nobody has said that fan goes off") != NULL,
-       "but what an earlier turn asked for is over: %s", why);
+       "what an earlier turn asked for does not count any more: %s", why);
 }
 
 static void test_not_asked(void)
@@ -99,14 +100,14 @@ static void test_not_asked(void)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         OK(!asks(NULL, rows[i], "light", 1) && !asks(NULL, rows[i], "light", 0) && why[0] != '\0',
-           "%s: %s", rows[i], why);
+           "'%s' allows no value: %s", rows[i], why);
     OK(!asks(NULL, "Turn on the porch light", "porch", 1) &&
            asks(NULL, "Turn on the porch light", "porch_light", 1) &&
            asks(NULL, "Turn on the porch", "porch", 1),
        "the longer name is the one that was said");
-    OK(asks(NULL, "Turn the fans on", "fan", 1), "several, where no pin has that name");
+    OK(asks(NULL, "Turn the fans on", "fan", 1), "a plural finds the pin if no pin has that name");
     OK(!asks(NULL, "Turn on the light", "fan", 1) && strstr(why, "nobody has named fan") != NULL,
-       "another pin: %s", why);
+       "a line that nobody has named is refused: %s", why);
     OK(asks(NULL, "", "door", 0) && asks(NULL, "", "temperature", 0),
        "an action that only reads needs no words of the person");
 }
@@ -115,22 +116,22 @@ static void test_pulses(void)
 {
     OK(pulses("Pulse the light for 200 ms", 200) && pulses("The light for 2 seconds.", 2000) &&
            pulses("200ms of light", 200) && pulses("pulse the light", 5),
-       "a pulse, by its number where one is said");
+       "a pulse may be asked for with or without its length");
     OK(!pulses("Pulse the light for 200 ms", 2000) &&
            strstr(why, "nobody has said 2000 ms") != NULL,
-       "another one: %s", why);
+       "a pulse of another length is refused: %s", why);
     OK(!pulses("Pulse the light for 99999999999999999999 ms", 1215752191),
-       "too many digits are refused");
+       "a pulse with too many digits is refused");
     OK(!pulses("Pulse the fan for 200 ms", 200) && !pulses("Don't pulse the light", 5) &&
            !pulses("The light", 5),
-       "another line, or none: %s", why);
+       "a pulse of another line or of none is refused: %s", why);
 }
 
 static void test_needs(void)
 {
     a.need = ACTION_NEEDS_NAME;
     OK(asks(NULL, "light", "light", 1) && !asks(NULL, "on", "light", 1) && pulses("light", 7),
-       "the name alone is enough where no more is needed");
+       "the name is enough if no more is needed");
     a.need = ACTION_NEEDS_NOTHING;
     OK(asks(NULL, "", "light", 1) && pulses("", 7), "no word of the person is needed");
 }
@@ -138,7 +139,8 @@ static void test_needs(void)
 int main(void)
 {
     fake_open(&a, PINS, FILE_TEXT, false);
-    OK(a.n_words == 6 && a.need == ACTION_NEEDS_VALUE, "words of a file: %u", a.n_words);
+    OK(a.n_words == 6 && a.need == ACTION_NEEDS_VALUE,
+       "the words of a list are read from a file: %u", a.n_words);
     test_asked();
     test_not_asked();
     test_pulses();

@@ -88,14 +88,15 @@ static void test_texts(void)
     size_t bytes;
 
     OK(make("light:3,fan:4,door:5:in,lights:6", "pulse light|fan ms 1..5000", &bytes),
-       "the grammar of a table, %lu bytes", (unsigned long)bytes);
+       "the grammar of a table is made, %lu bytes", (unsigned long)bytes);
     for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++) {
-        OK(is_whole(whole[i]), "taken: %s", whole[i]);
+        OK(is_whole(whole[i]), "the grammar takes a whole call: %s", whole[i]);
     }
     for (size_t i = 0; i < sizeof no / sizeof no[0]; i++) {
-        OK(!is_whole(no[i]), "refused: %s", no[i]);
+        OK(!is_whole(no[i]), "the grammar refuses what is not a call: %s", no[i]);
     }
-    OK(is_whole("{\"action\":\"door\"}") && !grammar_goes_on(&machine, 0), "a call is the end");
+    OK(is_whole("{\"action\":\"door\"}") && !grammar_goes_on(&machine, 0),
+       "nothing follows a call");
 }
 
 static bool has_all(uint32_t least, uint32_t most)
@@ -125,8 +126,9 @@ static void test_ranges(void)
                                           { 7, 98 },    { 1, 1998 } };
 
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
-        OK(has_all(ranges[i][0], ranges[i][1]), "every number of %u..%u, and no other",
-           (unsigned)ranges[i][0], (unsigned)ranges[i][1]);
+        OK(has_all(ranges[i][0], ranges[i][1]),
+           "the grammar takes every number of %u..%u, and no other", (unsigned)ranges[i][0],
+           (unsigned)ranges[i][1]);
     }
 }
 
@@ -178,7 +180,7 @@ static void test_largest(void)
     OK(is_whole("{\"action\":\"pulse\",\"line\":\"p\",\"ms\":54321}"),
        "the grammar takes its last line");
     OK(actions_grammar(&a, memory, bytes - 4, work, &bytes) == ERR_TOO_LONG,
-       "less room than that is too little");
+       "a grammar that needs more room than there is is refused");
 }
 
 int main(void)

@@ -25,16 +25,16 @@ static void test_prompt(void)
                     "{\"action\":\"light\",\"value\":\"on\"}.\nActions:\nlight: value on|off\n"
                     "fan: value on|off\ndoor\ntemperature\nuptime") == 0 &&
            n == strlen(text),
-       "the words that models are trained on: %s", text);
+       "the prompt has the words that models are trained on: %s", text);
     fake_open(&a, "door:5:in,light:3", "pulse light ms 1..5000", false);
     (void)actions_prompt(&a, text);
     OK(strstr(text, "such as {\"action\":\"door\"}.\n") != NULL &&
            strstr(text, "\nuptime\npulse: line light, ms 1..5000") != NULL,
-       "an input first, and a pulse: %s", text);
+       "the example of the prompt is an input if there is one: %s", text);
     fake_open(&a, "", "", false);
     (void)actions_prompt(&a, text);
     OK(strstr(text, "such as {\"action\":\"temperature\"}.\n") != NULL,
-       "without a pin the example is the temperature");
+       "the example of the prompt is the temperature if there is no pin");
     fake_open(
         &a,
         "abcdefghijklmnopqrstuva:0,abcdefghijklmnopqrstuvb:1,abcdefghijklmnopqrstuvc:2,"
@@ -57,7 +57,7 @@ static void test_refused_pins(void)
     OK(fake.touched == 1u << 3, "a pin of the board is never touched, not even at the start");
     fake_open(&a, PINS, "", false);
     OK(fake.output == (1u << 3 | 1u << 4 | 1u << 6) && fake.level == 1u << 4,
-       "outputs begin off: high, where low is on");
+       "outputs begin off, which is high for a pin that is low when on");
 }
 
 static void test_file(void)
@@ -114,7 +114,7 @@ static void test_file(void)
         fake_open(&a, PINS, "", false);
         why = actions_read(&a, bad[i].text, error_message);
         OK(why != NULL && strstr(why, bad[i].says) != NULL && a.n == 6 && a.n_words == 0,
-           "'%s': %s", bad[i].text, why != NULL ? why : "was taken");
+           "'%s' is refused: %s", bad[i].text, why != NULL ? why : "was taken");
     }
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         fake_open(&a, PINS, "", false);
@@ -150,25 +150,27 @@ static void test_done(void)
 {
     fake_open(&a, PINS, PULSES, false);
     OK(does("{\"action\":\"light\",\"value\":\"on\"}", "light is on") && fake.level >> 3 & 1,
-       "on: %s", said);
+       "an action turns a light on: %s", said);
     OK(does("{\"action\":\"fan\",\"value\":\"on\"}", "fan is on") && !(fake.level >> 4 & 1),
-       "a line that is low when on");
+       "a pin that is low when on drives low");
     OK(does("{\"action\":\"light\",\"value\":\"off\"}", "light is off") && !(fake.level >> 3 & 1),
-       "a word switches it off again");
+       "an action turns the light off");
     OK(does("{\"action\":\"door\"}", "door is off"), "an input is read");
     fake.level |= 1u << 5;
     OK(does("{\"action\":\"door\"}", "door is on"), "an input is read again: %s", said);
-    OK(does("{\"action\":\"temperature\"}", "temperature is 41.5 C"), "the temperature: %s", said);
+    OK(does("{\"action\":\"temperature\"}", "temperature is 41.5 C"),
+       "an action tells the temperature: %s", said);
     fake.temperature = -3460;
-    OK(does("{\"action\":\"temperature\"}", "temperature is -3.5 C"), "a cold one: %s", said);
+    OK(does("{\"action\":\"temperature\"}", "temperature is -3.5 C"),
+       "a temperature below zero is told: %s", said);
     fake.temperature = BOARD_NO_TEMPERATURE;
     OK(call("{\"action\":\"temperature\"}") == ACTION_WRONG &&
            strstr(said, "does not tell") != NULL,
-       "none: %s", said);
+       "a board without a temperature says so: %s", said);
     fake.now = 12 * FAKE_HZ;
-    OK(does("{\"action\":\"uptime\"}", "uptime is 12 s"), "uptime: %s", said);
+    OK(does("{\"action\":\"uptime\"}", "uptime is 12 s"), "an action tells the uptime: %s", said);
     OK(does(" {\"value\" : \"\\u006fn\", \"action\":\"li\\u0067ht\"} \n", "light is on"),
-       "other JSON that says the same is the same");
+       "a call in other JSON with the same meaning is the same");
     OK(fake.touched == (1u << 3 | 1u << 4 | 1u << 5 | 1u << 6),
        "only the lines of pins= are touched");
     OK(a.list[0].done == 3 && a.list[2].done == 2, "refused lines are counted");
@@ -184,7 +186,7 @@ static void test_pulse(void)
     OK(does("{\"action\":\"pulse\",\"line\":\"fan\",\"ms\":500}", "fan was on for 500 ms") &&
            fake.n_writes == 2 && (fake.level >> 4 & 1) == 1 && fake.now - before >= FAKE_HZ / 2 &&
            fake.now - before < FAKE_HZ * 6 / 10,
-       "on, half a second, off: %s", said);
+       "a pulse is on for half a second, then off: %s", said);
 }
 
 static bool at_once(void *context)
@@ -273,8 +275,8 @@ static void test_hostile(void)
     before = fake.level;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         said[0] = '\0';
-        OK(call(rows[i].text) == rows[i].is && strstr(said, rows[i].says) != NULL, "%s: %s",
-           rows[i].text, said);
+        OK(call(rows[i].text) == rows[i].is && strstr(said, rows[i].says) != NULL,
+           "%s has its result: %s", rows[i].text, said);
     }
     OK(fake.n_writes == 0 && fake.n_reads == 0 && fake.level == before,
        "no refused action touched a line");
@@ -288,7 +290,8 @@ static void test_beside_the_line(void)
     bool on;
 
     fake_open(&a, PINS, PULSES, false);
-    OK(!actions_do(&a, &c, NULL, said) && fake.n_writes == 0, "an action that is not the table's");
+    OK(!actions_do(&a, &c, NULL, said) && fake.n_writes == 0,
+       "an action that is not in the table does nothing");
     c.action = actions_find(&a, "pulse", 5);
     c.value[0] = 2; /* the door */
     c.value[1] = 5;
@@ -306,7 +309,7 @@ static void test_beside_the_line(void)
        "pins_write writes no input, and nothing beyond the list");
     a.pins.list.pin[0].line = FAKE_UART; /* as if the list had been damaged */
     OK(pins_write(&a.pins, 0, true) != NULL && fake.n_writes == 0,
-       "pins_write asks the board again, whatever the list says");
+       "pins_write asks the board again, whatever the list allows");
 }
 
 /* ---- limits ------------------------------------------------------------------------------------ */
@@ -322,10 +325,10 @@ static void test_limit(void)
         done += call(text) == ACTION_CALLED;
     }
     OK(done == 30 && fake.n_writes == 30 && strstr(said, "the limit is 30 a minute") != NULL,
-       "30 a minute: %u were done: %s", done, said);
+       "only 30 actions a minute are done, here %u: %s", done, said);
     fake.now += 21 * FAKE_HZ;
-    OK(call(text) == ACTION_CALLED, "the first is a minute ago: one more");
-    OK(call(text) == ACTION_WRONG, "the second is not yet");
+    OK(call(text) == ACTION_CALLED, "one more action is done when the first is a minute old");
+    OK(call(text) == ACTION_WRONG, "no other action is done before the second is a minute old");
     fake_open(&a, PINS, "", false);
     a.a_minute = 0;
     for (unsigned i = done = 0; i < 200; i++) {
@@ -345,7 +348,7 @@ static void test_dry(void)
     OK(fake.touched == 0 && a.list[0].done == 1, "a dry run touches no line, and is counted");
     pins_set_dry(&a.pins, false);
     OK(fake.output == (1u << 3 | 1u << 4 | 1u << 6) && fake.level == 1u << 4,
-       "after the check, the lines are outputs and off");
+       "after a check in which nothing is driven, the lines are outputs and off");
     OK(does("{\"action\":\"light\",\"value\":\"on\"}", "light is on") && (fake.level >> 3 & 1) == 1,
        "outputs are written");
 }
@@ -361,7 +364,7 @@ static void test_no_lines(void)
     (void)pin_list_read(&list, "light:3");
     actions_open(&a, &bare, &list, &none, false, 30, fake_say, NULL);
     OK(a.n == 2 && strstr(fake_said, "no lines that Ingot can drive") != NULL,
-       "a machine without lines: %s", fake_said);
+       "a machine without lines refuses the pins: %s", fake_said);
 }
 
 /* ---- answers ----------------------------------------------------------------------------------- */
@@ -378,7 +381,7 @@ static void test_answers(void)
        "an error is an answer");
     OK(!action_is_answer("{\"resul\":\"x\"}", 13) && !action_is_answer("Hello", 5) &&
            !action_is_answer("{\"result\":\"", 5),
-       "a text that is not an action");
+       "a text that is not an action is not an answer");
 }
 
 int main(void)

@@ -73,8 +73,9 @@ static void test_bad(void)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *error_message = pin_list_read(&list, rows[i].text);
 
-        OK(error_message != NULL && strstr(error_message, rows[i].says) != NULL, "'%s': %s",
-           rows[i].text, error_message != NULL ? error_message : "was taken");
+        OK(error_message != NULL && strstr(error_message, rows[i].says) != NULL,
+           "'%s' is refused: %s", rows[i].text,
+           error_message != NULL ? error_message : "was taken");
     }
 }
 

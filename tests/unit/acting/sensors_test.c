@@ -64,7 +64,7 @@ static void test_bad(void)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *why = sensor_list_read(&list, rows[i].text);
 
-        OK(why != NULL && strstr(why, rows[i].says) != NULL, "'%s': %s", rows[i].text,
+        OK(why != NULL && strstr(why, rows[i].says) != NULL, "'%s' is refused: %s", rows[i].text,
            why != NULL ? why : "was taken");
     }
     memset(longest, 'a', sizeof longest - 1);
@@ -93,8 +93,8 @@ static void test_words(void)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         snprintf(text, sizeof text, "a:i2c1:0x48:%s", rows[i].kind);
         OK(reads(text) && sensor_milli(list.sensor[0].kind, rows[i].word) == rows[i].milli,
-           "%s: %04x is %d: %d", rows[i].kind, rows[i].word, (int)rows[i].milli,
-           (int)sensor_milli(list.sensor[0].kind, rows[i].word));
+           "%s: the word %04x means %d thousandths of a degree, and gives %d", rows[i].kind,
+           rows[i].word, (int)rows[i].milli, (int)sensor_milli(list.sensor[0].kind, rows[i].word));
     }
 }
 
@@ -118,16 +118,20 @@ static void test_actions(void)
     OK(strstr(fake_said, "far:i2c0 of sensors= is not used: there is the bus i2c1") != NULL &&
            strstr(fake_said, "light of sensors= is not used: a pin has its name") != NULL &&
            fake.n_transfers == 0,
-       "another bus, and a name that is taken: %s", fake_said);
+       "a sensor on another bus, or with a pin's name, is not used: %s", fake_said);
     fake.words[0] = 0x1780;
-    OK(does("room") && strcmp(said, "room is 23.5 C") == 0, "read: %s", said);
+    OK(does("room") && strcmp(said, "room is 23.5 C") == 0, "a sensor is read: %s", said);
     fake.words[0] = 0xff80;
-    OK(does("room") && strcmp(said, "room is -0.5 C") == 0, "below zero: %s", said);
-    OK(!does("boiler") && strstr(said, "nobody answers at 0x49 on i2c1") != NULL, "%s", said);
+    OK(does("room") && strcmp(said, "room is -0.5 C") == 0, "a temperature below zero is told: %s",
+       said);
+    OK(!does("boiler") && strstr(said, "nobody answers at 0x49 on i2c1") != NULL,
+       "a sensor that does not answer is named: %s", said);
     fake.error = ERR_TIMEOUT;
-    OK(!does("room") && strstr(said, "i2c1 is held low") != NULL, "%s", said);
+    OK(!does("room") && strstr(said, "i2c1 is held low") != NULL,
+       "a bus that is held low is named: %s", said);
     fake.error = ERR_IO;
-    OK(!does("room") && strstr(said, "i2c1 does not work: ") != NULL, "%s", said);
+    OK(!does("room") && strstr(said, "i2c1 does not work: ") != NULL,
+       "a bus that does not work is named: %s", said);
     OK(does("temperature") && strcmp(said, "temperature is 41.5 C") == 0,
        "the machine's own sensor is read");
 }

@@ -134,7 +134,7 @@ static void test_stream(void)
         wrong += strcmp(api_json_text_of(message, "content"), told.content) != 0 ||
                  strcmp(api_json_text_of(function_of(message), "arguments"), told.arguments) != 0;
     }
-    OK(wrong == 0, "a text and a call: in steps of any size, and as a whole");
+    OK(wrong == 0, "a text and a call are told in steps of any size, and as a whole");
     stream("<tool", 1);
     OK(strcmp(told.content, "<tool") == 0 && strcmp(told.reason, "stop") == 0,
        "text that only begins like a call stays text");
@@ -151,7 +151,7 @@ static void test_whole(void)
     OK(api_json_is(api_json_get(api_json_get(choice, "message"), "content"), JSON_NULL) &&
            api_json_get(api_json_get(choice, "message"), "tool_calls")->n == 2 &&
            strcmp(api_json_text_of(choice, "finish_reason"), "tool_calls") == 0,
-       "two calls and no text: %s", out.bytes);
+       "a reply of two calls has no text: %s", out.bytes);
     begin(false);
     api_text_put(&job.text, "a\n\"b\"", 5);
     job.prompt_tokens = 3;
@@ -163,12 +163,12 @@ static void test_whole(void)
            strcmp(api_json_text_of(first(root, "choices"), "finish_reason"), "length") == 0 &&
            api_json_number(api_json_get(api_json_get(root, "usage"), "total_tokens")) == 5 &&
            api_json_is(api_json_get(api_json_get(root, "figures"), "line"), JSON_NULL),
-       "a text that a limit ended: %s", out.bytes);
+       "a reply that a limit ended keeps its text: %s", out.bytes);
     begin(false);
     OK(strcmp(api_json_text_of(api_json_get(first(whole(API_CHAT), "choices"), "message"),
                                "content"),
               "") == 0,
-       "an empty reply is an empty text");
+       "an empty reply has an empty text");
     begin(false);
     job.thoughts = (struct api_text){ .bytes = thoughts, .n = 3 };
     choice = api_json_get(first(whole(API_CHAT), "choices"), "message");
@@ -188,20 +188,21 @@ static void test_scores(void)
 
     begin(false);
     OK(api_scores_add(&job.scores, &a, likeliest, 3) && api_scores_add(&job.scores, &c, NULL, 0),
-       "two tokens");
+       "the scores of two tokens are taken");
     one = first(api_json_get(first(whole(API_CHAT), "choices"), "logprobs"), "content");
     OK(one != NULL && api_json_number(api_json_get(one, "logprob")) == -0.25 &&
            api_json_number(first(one, "bytes")) == 195 &&
            api_json_get(one, "top_logprobs")->n == 3 &&
            api_json_is(api_json_get(one->next, "bytes"), JSON_NULL),
-       "of a chat: %s", out.bytes);
+       "a chat has the scores of its tokens: %s", out.bytes);
     one = api_json_get(first(whole(API_CONTINUE), "choices"), "logprobs");
     OK(one != NULL && api_json_get(one, "tokens")->n == 2 && first(one, "top_logprobs")->n == 2 &&
            api_json_number(api_json_get(one, "text_offset")->child->next) == 1,
-       "of a text, in which equal texts are one: %s", out.bytes);
+       "a completion has its scores, in which equal texts are one: %s", out.bytes);
     begin(false);
     job.scores.room = 40;
-    OK(!api_scores_add(&job.scores, &a, likeliest, 3), "memory that ends");
+    OK(!api_scores_add(&job.scores, &a, likeliest, 3),
+       "scores that memory has no room for are refused");
 }
 
 static void test_vectors(void)
@@ -222,10 +223,10 @@ static void test_vectors(void)
     vector[0] = 1;
     api_vectors_put(&out, &q, 1, vector, 1);
     OK(strstr(out.bytes, ",{") == out.bytes && strstr(out.bytes, "\"AACAPw==\"") != NULL,
-       "as bytes: %s", out.bytes);
+       "a vector is written as bytes: %s", out.bytes);
     q.dimensions = 4;
     OK(!api_vectors_check(&q, 3, &e) && strcmp(e.param, "dimensions") == 0,
-       "more dimensions than there are");
+       "more dimensions than a vector has are refused");
 }
 
 int main(void)

@@ -27,14 +27,14 @@ int main(void)
            !token("Bearer secretsecret") && !token("Bearer ") && !token("Bearer") && !token("") &&
            !token("Basic secret") && !token("secret"),
        "no other token is accepted");
-    OK(!api_has_token("Bearer ", 7, ""), "an empty token is none");
+    OK(!api_has_token("Bearer ", 7, ""), "an empty token is not accepted");
     OK(host("10.0.2.15") && host("127.0.0.1:8080") && host("[fe80::1]:80") && host("[::1]") &&
            host("localhost:3") && host("ingot") && host("INGOT.local:80"),
        "numbers, localhost and the name are accepted");
     OK(!host("evil.example") && !host("ingot.evil.example") && !host("ingot.local.evil") &&
            !host("xingot.local") && !host("") && !host(":80") && !host("[::1") &&
            !host("1.2.3.4.evil.example") && !host("notlocalhost"),
-       "names of others");
+       "names of other computers are refused");
     OK(origin("http://10.0.2.15", "10.0.2.15") && origin("HTTP://Ingot.local:80", "ingot.local:80"),
        "the server's own page is accepted");
     OK(!origin("http://evil.example", "10.0.2.15") && !origin("http://10.0.2.15:81", "10.0.2.15") &&

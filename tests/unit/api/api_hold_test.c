@@ -81,14 +81,14 @@ static void test_values(void)
     OK(ask(SCHEMA("{\"type\":\"integer\"}")) && matches("0") && matches("-17") &&
            matches("123456789012345") && !matches("1.5") && !matches("01") &&
            !matches("1234567890123456") && !matches("") && !matches("-"),
-       "whole numbers");
+       "a schema of integers takes whole numbers only");
     OK(ask(SCHEMA("{\"type\":\"number\"}")) && matches("0") && matches("-1.25") && !matches("1.") &&
            !matches(".5"),
-       "numbers");
+       "a schema of numbers takes fractions as well");
     OK(ask(SCHEMA("{\"type\":\"integer\",\"minimum\":0}")) && matches("7") && !matches("-7") &&
            ask(SCHEMA("{\"type\":\"integer\",\"minimum\":-1,\"maximum\":11}")) && matches("-1") &&
            matches("11") && !matches("12") && !matches("-2"),
-       "bounds of numbers");
+       "bounds of integers are enforced");
     OK(ask(SCHEMA("{\"type\":\"string\"}")) && matches("\"\"") &&
            matches("\"a \xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\\n\\u00e9\"") && !matches("\"a") &&
            !matches("\"\n\"") && !matches("\"\\x\"") && !matches("\"\xc3\"") &&
@@ -103,35 +103,35 @@ static void test_values(void)
     OK(ask(SCHEMA("{\"type\":\"boolean\"}")) && matches("true") && matches("false") &&
            !matches("null") && ask(SCHEMA("{\"type\":[\"null\",\"boolean\"]}")) &&
            matches("null") && matches("true"),
-       "words, and several types");
+       "a schema of words or of several types takes these only");
     OK(ask(SCHEMA("{\"enum\":[\"a\\\"b\",3,null,{\"x\":[1]}]}")) && matches("\"a\\\"b\"") &&
            matches("3") && matches("null") && matches("{\"x\":[1]}") && !matches("\"a\"") &&
            ask(SCHEMA("{\"const\":\"on\"}")) && matches("\"on\"") && !matches("\"off\""),
-       "values that are named");
+       "enum and const take the values that they name, and no other");
     OK(ask(SCHEMA("{\"anyOf\":[{\"type\":\"integer\"},{\"type\":\"string\"}]}")) && matches("1") &&
            matches("\"\"") && !matches("true"),
-       "one of several");
+       "anyOf takes one of several types");
     OK(ask(SCHEMA(
            "{\"type\":\"array\",\"items\":{\"type\":\"integer\"},\"minItems\":2,\"maxItems\":3}")) &&
            !matches("[]") && !matches("[1]") && matches("[1,2]") && matches("[ 1, 2,\n  3 ]") &&
            !matches("[1,2,3,4]") && !matches("[1,2,]"),
-       "lists");
+       "the lengths of lists are enforced");
     OK(ask(SCHEMA("{\"type\":\"number\",\"minimum\":0,\"maximum\":1}")) && matches("0") &&
            matches("0.25") && matches("1") && !matches("1.5") && !matches("-0.5") && !matches("2"),
-       "numbers of a range");
+       "a range of numbers is enforced");
     OK(ask(SCHEMA("{\"type\":\"string\",\"format\":\"date\"}")) && matches("\"2026-11-28\"") &&
            !matches("\"2026-13-01\"") && !matches("\"2026-1-1\"") && !matches("\"0000-01-01\"") &&
            ask(SCHEMA("{\"type\":\"string\",\"format\":\"date-time\"}")) &&
            matches("\"2026-11-28T23:59:00Z\"") && !matches("\"2026-11-28T24:00:00Z\""),
-       "dates");
+       "a date has the form of a date");
     OK(ask(SCHEMA(
            "{\"type\":\"array\",\"prefixItems\":[{\"type\":\"integer\"},{\"type\":\"null\"}],\"minItems\":2,\"maxItems\":2}")) &&
            matches("[1, null]") && !matches("[1]") && !matches("[null,1]") &&
            !matches("[1,null,1]"),
-       "tuples");
+       "a tuple has its items in their order");
     OK(ask(SCHEMA("{\"type\":\"array\",\"items\":{\"type\":\"integer\"}}")) && matches("[]") &&
            matches("[1]") && matches("[1,2,3]"),
-       "lists without a length");
+       "a list without bounds takes any number of items");
 }
 
 static void test_objects(void)
@@ -144,33 +144,33 @@ static void test_objects(void)
            matches("{\n  \"b\": true,\n  \"c\": null\n}") && !matches("{}") &&
            !matches("{\"a\":1}") && !matches("{\"b\":true,\"a\":1}") && !matches("{\"b\":true,}") &&
            !matches("{,\"b\":true}") && !matches("{\"b\":true,\"d\":1}"),
-       "members in their order, those that may be left out");
+       "members come in their order, and may be left out unless required");
     OK(ask(SCHEMA(OBJECT("\"a\":" OBJECT("\"b\":{\"type\":\"array\",\"items\":" OBJECT(
                                              "\"c\":{\"type\":\"string\"}", "\"c\"") "}",
                                          "\"b\""),
                          "\"a\""))) &&
            matches("{\"a\":{\"b\":[{\"c\":\"x\"},{\"c\":\"y\"}]}}") &&
            matches("{\"a\":{\"b\":[]}}") && !matches("{\"a\":{\"b\":[{}]}}"),
-       "objects in lists in objects");
+       "objects in lists in objects are enforced");
     OK(ask("\"response_format\":{\"type\":\"json_object\"}") && matches("{}") &&
            matches("{\"a\":[1,{\"b\":[true,null]}],\"c\":\"x\"}") && !matches("[]") &&
            !matches("{\"a\"}"),
-       "any object");
+       "json_object takes any object, and nothing else");
     OK(ask(SCHEMA("{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\"}}")) &&
            matches("{\"a\":1,\"b\":2}") && !matches("{\"a\":\"x\"}") &&
            ask(SCHEMA("{\"type\":\"object\",\"additionalProperties\":false}")) && matches("{}") &&
            !matches("{\"a\":1}"),
-       "members of any name");
+       "members of any name have the type that is asked for");
     OK(ask(SCHEMA(
            "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\"},\"maxProperties\":2}")) &&
            matches("{\"a\":1,\"b\":2}") && !matches("{\"a\":1,\"b\":2,\"c\":3}"),
-       "and their number");
+       "the number of members is enforced");
     OK(ask(SCHEMA("{\"$ref\":\"#/$defs/list\",\"$defs\":{\"list\":" OBJECT(
            "\"v\":{\"type\":\"integer\"},\"next\":{\"anyOf\":[{\"$ref\":\"#/$defs/list\"},{\"type\":\"null\"}]}",
            "\"v\",\"next\"") "}}")) &&
            matches("{\"v\":1,\"next\":{\"v\":2,\"next\":null}}") &&
            !matches("{\"v\":1,\"next\":{}}"),
-       "a schema that names itself");
+       "a schema that names itself takes values in each other");
 }
 
 #define USER_TOOLS \
@@ -186,47 +186,47 @@ static void test_calls(void)
            !matches("") && !matches("Hello") && !matches(CALL("now", "{\"on\": true}")) &&
            !matches(CALL("lamp", "{}")) && !matches(CALL("now", "{}") "x") &&
            !matches(CALL("now", "{}") "\n" CALL("now", "{}")),
-       "a call has to come");
+       "a reply has to be a call");
     OK(ask(USER_TOOLS ",\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"now\"}}") &&
            matches(CALL("now", "{}")) && !matches(CALL("light", "{\"on\": true}")),
-       "one that is named");
+       "a reply has to be a call of the function that is named");
     OK(ask(USER_TOOLS) && matches("") &&
            matches("Hello, \"you\" {a} <b>bold</b> << <t <to <too \xc3\xa9\n<toast>.") &&
            matches(CALL("now", "{}")) && matches("I look. " CALL("light", "{\"on\": false}")) &&
            matches("<<to" CALL("now", "{}")),
-       "a call, or prose, or prose before a call");
+       "a reply may be a call, prose, or prose before a call");
     OK(!matches("<tool_call>") && !matches("<tool_call>\nnow()") &&
            !matches("a <to<tool_call>\n{}") && !matches(CALL("now", "{}") CALL("now", "{}")) &&
            !matches("<tool"),
-       "no prose that begins a call");
+       "prose does not begin a call that it does not finish");
     OK(ask(USER_TOOLS ",\"parallel_tool_calls\":true") &&
            matches(CALL("now", "{}") "\n" CALL("light", "{\"on\": true}")) &&
            !matches(CALL("now", "{}") "\n"),
-       "several calls");
+       "several calls in one reply are taken");
     OK(ask(USER_TOOLS "," SCHEMA("{\"type\":\"integer\"}")) && matches("7") &&
            matches(CALL("now", "{}")) && !matches("seven"),
-       "a call, or a form");
+       "a reply may be a call, or the form that is asked for");
     OK(strstr(request.system.bytes, "{\"name\":\"light\",\"parameters\":{\"type\":\"object\"") !=
            NULL,
-       "the model reads of them");
+       "the system message tells the model about the functions");
 }
 
 static void test_unheld(void)
 {
     OK(ask(SCHEMA("{\"type\":\"string\",\"pattern\":\"^a+$\"}")) &&
            strstr(request.warnings.bytes, "pattern is not enforced") != NULL,
-       "a keyword that is not held is named");
+       "a warning names a keyword that is not enforced");
     OK(!ask_in(
            "\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"n\",\"strict\":true,\"schema\":{\"type\":\"string\",\"pattern\":\"^a+$\"}}}",
            sizeof room) &&
            error.status == 400 && strstr(error.text, "pattern is not supported") != NULL,
-       "strict refuses it");
+       "strict refuses a keyword that is not enforced");
     OK(ask(SCHEMA("{\"$ref\":\"http://elsewhere/\"}")) &&
            strstr(request.warnings.bytes, "$ref is not enforced") != NULL && matches("[1]"),
-       "another document");
+       "a reference to another document is not enforced, and a warning says so");
     OK(ask(SCHEMA("{\"type\":\"string\",\"title\":\"t\",\"description\":\"d\"}")) &&
            request.warnings.n == 0,
-       "what holds nothing is not");
+       "a keyword that restricts nothing brings no warning");
 }
 
 /* With little memory a request is refused, and no byte beyond it is written. */
@@ -242,7 +242,8 @@ static void test_room(void)
         }
         wrong += ((char *)room)[n] != 0x5a;
     }
-    OK(wrong == 0 && refused > 50 && refused < 1000, "memory that ends: %u refused", refused);
+    OK(wrong == 0 && refused > 50 && refused < 1000,
+       "a request is refused if memory ends anywhere: %u times", refused);
 }
 
 int main(void)

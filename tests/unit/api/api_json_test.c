@@ -42,25 +42,25 @@ static void test_good(void)
 {
     OK(becomes("{\"a\":[1,2,{\"b\":[]}],\"c\":{},\"d\":-1.5e3}",
                "{\"a\":[1,2,{\"b\":[]}],\"c\":{},\"d\":-1.5e3}"),
-       "lists and objects in each other");
+       "lists and objects in each other are read");
     OK(becomes(" \t\r\n[ true , false , null ] \n", "[true,false,null]") &&
            becomes("\xef\xbb\xbf{}", "{}"),
-       "white space, words and a mark of the byte order");
+       "white space, literals and a byte order mark are read");
     OK(becomes("[]", "[]") && becomes("{}", "{}") && becomes("\"\"", "\"\"") && becomes("7", "7") &&
            becomes("[[[]],[{}]]", "[[[]],[{}]]"),
-       "what is empty");
+       "empty values are read");
     OK(becomes("[\"a\\n\\u00e9\\ud83d\\ude00\\\"\\/\"]", "[\"a\\n\xc3\xa9\xf0\x9f\x98\x80\\\"/\"]"),
-       "escapes");
+       "escapes are read");
     OK(becomes("[\"a\\ud83d\",\"\\ude00b\",\"\\ud83d\\ud83d\"]",
                "[\"a\xef\xbf\xbd\",\"\xef\xbf\xbd"
                "b\",\"\xef\xbf\xbd\xef\xbf\xbd\"]"),
-       "half of a pair, as clients cut it");
+       "half of a surrogate pair, as clients cut it, becomes U+FFFD");
     OK(becomes("[\"a\tb\n\"]", "[\"a\\tb\\n\"]"), "a text may have bare control characters");
     OK(read_text("{\"a\":{\"x\":1},\"b\":\"t\",\"b\":\"u\"}", sizeof room) == API_JSON_GOOD &&
            root->n == 3 && api_json_number(api_json_get(api_json_get(root, "a"), "x")) == 1 &&
            strcmp(api_json_text_of(root, "b"), "t") == 0 && api_json_get(root, "c") == NULL &&
            api_json_text_of(root, "a") == NULL && api_json_get(NULL, "a") == NULL,
-       "members by their names: the first of two");
+       "members are found by their names, the first of two");
 }
 
 static bool is_wrong(const char *text, size_t where)
@@ -85,17 +85,17 @@ static void test_wrong(void)
            is_wrong("[1.]", 3) && is_wrong("[1.e5]", 3) && is_wrong("[1e]", 3) &&
            is_wrong("[1e+]", 4) && is_wrong("[01]", 3) && is_wrong("[-.5]", 2) &&
            is_wrong("[+1]", 1) && is_wrong("[.5]", 1),
-       "so is a number that breaks the grammar of JSON");
+       "a number that breaks the grammar of JSON is refused, with the position");
     OK(read_text("[\"\\u0000\"]", sizeof room) == API_JSON_BYTES &&
            read_text("[\"\xff\"]", sizeof room) == API_JSON_BYTES &&
            read_text("[\"\\\\u0000\"]", sizeof room) == API_JSON_GOOD,
-       "bytes that are not text");
+       "bytes that are not text are refused");
     OK(read_text("[1,2,3]", 3 * sizeof *root) == API_JSON_MEMORY &&
            read_text("[1,2,3]", 4 * sizeof *root) == API_JSON_GOOD,
-       "more values than there is memory for");
+       "more values than memory has room for are refused");
     memset(out, '[', sizeof out);
     out[API_JSON_DEEPEST + 1] = '\0';
-    OK(is_wrong(out, API_JSON_DEEPEST + 1), "too deep");
+    OK(is_wrong(out, API_JSON_DEEPEST + 1), "JSON that nests too deep is refused");
 }
 
 static void test_numbers(void)
@@ -134,7 +134,7 @@ static void test_numbers(void)
     OK(read_text("\"1\"", sizeof room) == API_JSON_GOOD &&
            api_json_number(root) != api_json_number(root) &&
            api_json_number(NULL) != api_json_number(NULL),
-       "what is not a number has none");
+       "a value that is not a number has no number");
 }
 
 static void test_memory(void)
@@ -153,9 +153,10 @@ static void test_memory(void)
                74) &&
            a.n == 77 && strcmp(b.bytes, "two") == 0 && strncmp(a.bytes, "one and", 7) == 0,
        "a text that is not the last in memory moves");
-    OK(!api_text_put(&b, a.bytes, 77) || !api_text_put(&b, a.bytes, 77), "until there is no more");
+    OK(!api_text_put(&b, a.bytes, 77) || !api_text_put(&b, a.bytes, 77),
+       "a text grows until memory has no more room");
     OK(b.failed && !api_text_put(&b, "x", 1) && api_memory_take(&m, sizeof block) == NULL,
-       "which is noted");
+       "a text for which memory had no room says that it failed");
 }
 
 int main(void)

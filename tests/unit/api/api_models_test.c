@@ -41,7 +41,7 @@ int main(void)
            strcmp(put("", "demo.ingot"), "none") == 0 &&
            strcmp(put("demo.ingot.ingot", "demo.ingot"), "none") == 0 &&
            strcmp(put("gpt-4", ""), "none") == 0 && strcmp(put("", ""), "none") == 0,
-       "other names");
+       "other names do not find the model");
     OK(asks("/v1/models/a", "a") && asks("/models/a/b", "a/b") && asks("/models/", ""),
        "paths with a name are read");
     OK(api_model_asked("/v1/models") == NULL && api_model_asked("/v1/modelsx") == NULL &&

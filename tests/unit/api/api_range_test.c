@@ -51,6 +51,6 @@ int main(void)
         else
             n++;
     }
-    OK(n == sizeof wrong / sizeof wrong[0], "%u others are none", n);
+    OK(n == sizeof wrong / sizeof wrong[0], "%u headers that are not a range are ignored", n);
     return tap_done();
 }

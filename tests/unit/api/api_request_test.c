@@ -62,21 +62,22 @@ static void test_good(void)
            has(JSON_FIELD_ID, "7") && has(JSON_FIELD_N, "9") && has(JSON_FIELD_TEMP, "0.5") &&
            has(JSON_FIELD_STOP, "[]") &&
            has(JSON_FIELD_MESSAGES, "[{\"role\":\"user\",\"content\":\"Hello\",\"said\":5}]"),
-       "a message, and the settings of the start: %s", line.bytes);
-    OK(!request.stream && !request.stream_usage, "nothing more was said");
+       "a message is translated with the settings of the start: %s", line.bytes);
+    OK(!request.stream && !request.stream_usage,
+       "a request without stream asks for neither a stream nor usage");
     OK(translate(
            API_CHAT,
            "{\"model\":\"m\",\"stream\":true,\"stream_options\":{\"include_usage\":true}," HELLO
            "}") &&
            request.stream && request.stream_usage,
-       "a stream with figures");
+       "a stream with usage is read");
     OK(translate(
            API_CHAT,
            "{" HELLO
            ",\"max_tokens\":5,\"temperature\":0.25,\"top_p\":0.9,\"seed\":18446744073709551615,\"stop\":[\"a\",\"b\"]}") &&
            has(JSON_FIELD_N, "5") && has(JSON_FIELD_TEMP, "0.25") && has(JSON_FIELD_TOP_P, "0.9") &&
            has(JSON_FIELD_SEED, "18446744073709551615") && has(JSON_FIELD_STOP, "[\"a\",\"b\"]"),
-       "settings under their names: %s", line.bytes);
+       "settings are passed on under their names: %s", line.bytes);
     OK(translate(
            API_CHAT,
            "{" HELLO
@@ -85,13 +86,13 @@ static void test_good(void)
        "null is nothing, and what changes nothing is ignored");
     OK(translate(API_CHAT, "{" HELLO ",\"logit_bias\":{\"5\":-100,\"017\":1.5,\"x\":1e1}}") &&
            has(JSON_FIELD_LOGIT_BIAS, "[[5,-100],[17,1.5],[\"x\",10]]"),
-       "biases: %s", line.bytes);
+       "biases are passed on: %s", line.bytes);
     OK(translate(API_CONTINUE, "{\"prompt\":\"Once \\\"upon\\\"\",\"stop\":\"x\"}") &&
            has(JSON_FIELD_RAW, "Once \"upon\"") && has(JSON_FIELD_STOP, "[\"x\"]") &&
            read_back.values[JSON_FIELD_RESET] != NULL,
-       "a completion: %s", line.bytes);
-    OK(translate(API_CONTINUE, "{\"prompt\":[5,6]}") && has(JSON_FIELD_IDS, "[5,6]"), "tokens: %s",
-       line.bytes);
+       "a completion is translated: %s", line.bytes);
+    OK(translate(API_CONTINUE, "{\"prompt\":[5,6]}") && has(JSON_FIELD_IDS, "[5,6]"),
+       "a prompt of tokens is translated: %s", line.bytes);
 }
 
 static void test_messages(void)
@@ -121,7 +122,7 @@ static void test_messages(void)
                "<tool_call>\\n{\\\"name\\\": \\\"f\\\", \\\"arguments\\\": {}}\\n</tool_call>") !=
                NULL &&
            strstr(line.bytes, "\"<tool_response>\\nr\\n</tool_response>\"}") != NULL,
-       "a call and its result, which is nobody's words: %s", line.bytes);
+       "a call and its result become texts that nobody has said: %s", line.bytes);
 }
 
 static bool is_refused(enum api_kind kind, const char *text, const char *param)
@@ -137,29 +138,29 @@ static bool is_refused(enum api_kind kind, const char *text, const char *param)
 static void test_refused(void)
 {
     OK(is_refused(API_CHAT, "{}", "messages") && is_refused(API_CONTINUE, "{}", "prompt"),
-       "nothing to answer");
+       "a request with nothing to answer is refused");
     OK(is_refused(API_CHAT, "", "") && is_refused(API_CHAT, "[1]", "") &&
            is_refused(API_CHAT, "{" HELLO, "") && is_refused(API_CHAT, "{" HELLO "} x", ""),
-       "no JSON");
+       "a request that is not JSON is refused");
     OK(is_refused(API_CHAT, "{" HELLO ",\"no_such_field\":1}", "no_such_field") &&
            is_refused(API_CHAT, "{" HELLO ",\"audio\":{\"a\":1}}", "audio"),
-       "a field that nobody knows");
+       "a field that nobody knows is refused");
     OK(is_refused(API_CHAT, "{\"prompt\":\"x\"}", "prompt") &&
            is_refused(API_CONTINUE, "{" HELLO "}", "messages"),
-       "a field of the other kind");
+       "a field of the other kind of request is refused");
     OK(is_refused(API_CHAT, "{" HELLO ",\"grammar\":\"a|b\"}", "grammar") &&
            is_refused(API_CHAT, "{" HELLO ",\"stop\":[\"a\",\"b\",\"c\",\"d\",\"e\"]}", "stop") &&
            is_refused(API_CHAT, "{" HELLO ",\"n\":9}", "n") &&
            is_refused(API_CHAT, "{" HELLO ",\"top_logprobs\":2}", "top_logprobs") &&
            is_refused(API_EMBED, "{\"input\":[5,6]}", "input"),
-       "values that a board cannot obey");
+       "values that a board cannot obey are refused");
     OK(is_refused(API_CHAT, "{" HELLO ",\"temperature\":\"0\"}", "temperature") &&
            is_refused(API_CHAT, "{" HELLO ",\"stop\":3}", "stop") &&
            is_refused(API_CHAT, "{" HELLO ",\"stream\":1}", "stream") &&
            is_refused(API_CHAT, "{" HELLO ",\"logit_bias\":[1]}", "logit_bias") &&
            is_refused(API_CHAT, "{" HELLO ",\"logit_bias\":{\"x\":101}}", "logit_bias") &&
            is_refused(API_CHAT, "{" HELLO ",\"seed\":1.5}", "seed"),
-       "values of another kind");
+       "values of another type are refused");
     OK(is_refused(API_CHAT, "{\"messages\":[]}", "messages") &&
            is_refused(API_CHAT, "{\"messages\":\"x\"}", "messages") &&
            is_refused(API_CHAT, "{\"messages\":[3]}", "messages") &&
@@ -172,14 +173,14 @@ static void test_refused(void)
                API_CHAT,
                "{\"messages\":[{\"role\":\"assistant\",\"content\":\"x\",\"tool_calls\":[]}]}",
                "messages"),
-       "messages that are none");
+       "messages that are not in the form of messages are refused");
     OK(strstr((translate(API_CHAT, "{" HELLO ",\"repeat\":0}"), error.text), "from 0.01 to 100") !=
                NULL &&
            strstr((translate(API_CHAT, "{" HELLO ",\"presence_penalty\":3}"), error.text),
                   "from -2 to 2") != NULL &&
            strstr((translate(API_CHAT, "{" HELLO ",\"max_tokens\":0}"), error.text),
                   "a whole number from -1 to 2147483647") != NULL,
-       "bounds as people write them: %s", error.text);
+       "an error tells the bounds as people write them: %s", error.text);
     OK(strcmp(api_line_param("temp"), "temperature") == 0 &&
            strcmp(api_line_param("n"), "max_tokens") == 0 &&
            strcmp(api_line_param("raw"), "prompt") == 0 &&
@@ -206,7 +207,8 @@ static void test_room(void)
         wrong += !translate_in(API_CHAT, text, n, sizeof memory) && error.status != 413;
         wrong += ((char *)room)[n] != 0x5a;
     }
-    OK(wrong == 0 && !translate_in(API_CHAT, text, 64, sizeof memory), "so is a request");
+    OK(wrong == 0 && !translate_in(API_CHAT, text, 64, sizeof memory),
+       "a request that does not fit its memory is refused");
 }
 
 int main(void)

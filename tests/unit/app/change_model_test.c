@@ -27,7 +27,7 @@ static void test_change(void)
     OK(one != 0 && change("two", -1) && strcmp(r.options.load.model, "two") == 0,
        "another model is loaded");
     two = app_rig_hash(&r);
-    OK(two != 0 && two != one, "computes something else");
+    OK(two != 0 && two != one, "another model computes something else");
     OK(change("one", -1) && app_rig_hash(&r) == one, "the first model again computes the same");
 }
 
@@ -37,7 +37,7 @@ static void test_no_such_model(void)
            said_this("back to the previous model, in a new conversation") &&
            strcmp(r.options.load.model, "one") == 0,
        "an unknown name is refused");
-    OK(app_rig_hash(&r) == one, "leaves the one before, loaded again");
+    OK(app_rig_hash(&r) == one, "after an unknown name, the previous model computes the same");
 }
 
 static void test_long_name(void)
@@ -47,7 +47,7 @@ static void test_long_name(void)
     memset(name, 'a', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     OK(!change(name, -1) && said_this("error: a name has up to") && r.app.chat.session != NULL,
-       "a name that is too long takes nothing away");
+       "a name that is too long leaves the model loaded");
 }
 
 static void test_damaged(void)
@@ -55,7 +55,7 @@ static void test_damaged(void)
     app_rig_damage(&shelf[1]);
     OK(change("two", -1) && said_this("error: ") && said_this("back to the previous model"),
        "a damaged file leads back to the previous model");
-    OK(app_rig_hash(&r) == one, "leaves the one before, too");
+    OK(app_rig_hash(&r) == one, "after a damaged file, the previous model computes the same");
     app_rig_damage(&shelf[1]); /* as it was */
 }
 
@@ -69,12 +69,12 @@ static void test_ready(void)
     while (console_millis(&console) < before) {
     }
     before = console_millis(&console);
-    OK(change("one", -1) && change("two", -1), "two swaps");
+    OK(change("one", -1) && change("two", -1), "two models are exchanged twice");
     ready = strstr(said, "ready: /model to prompt ");
     OK(ready != NULL &&
            sscanf(ready, "ready: /model to prompt %lu ms, and %lu ms", &begin, &load) == 2 &&
            begin + load <= console_millis(&console) - before,
-       "ready after %lu ms and %lu of loading", begin, load);
+       "/model says that it is ready after %lu ms and %lu of loading", begin, load);
 }
 
 static void test_ctrl_c(void)
@@ -89,9 +89,10 @@ static void test_ctrl_c(void)
         else
             whole += app_rig_hash(&r) == two;
     }
-    OK(stopped > 1 && stopped + whole == 40, "Ctrl-C while it loads: no model %u times, whole %u",
-       stopped, whole);
-    OK(change("two", -1) && app_rig_hash(&r) == two, "/model loads it then");
+    OK(stopped > 1 && stopped + whole == 40,
+       "Ctrl-C while a model loads: no model stays %u times, a whole one %u", stopped, whole);
+    OK(change("two", -1) && app_rig_hash(&r) == two,
+       "/model loads the model after a load that was stopped");
 }
 
 static void test_ctrl_c_in_json(void)
@@ -238,7 +239,7 @@ static void test_none_at_start(const char *model, int looks, bool damage, const 
         app_rig_damage(&shelf[0]);
     app_rig_console(looks);
     OK(app_rig_open(f, model, 1, 0) == ERR_OK && f->app.chat.session == NULL && said_this(why),
-       "no model at start: %s", why);
+       "the program starts without a model: %s", why);
     if (damage)
         app_rig_damage(&shelf[0]);
     app_rig_console(-1);
@@ -257,7 +258,8 @@ static void test_ctrl_d_in_json(void)
        "Ctrl-D ends nothing for a program on a board");
     r.app.setup.front = APP_PROGRAM;
     tell(&r.app, "\4{\"command\":\"/off\"}\n");
-    OK(event_after(said, "done") == NULL, "for a program on a computer it is the end of the input");
+    OK(event_after(said, "done") == NULL,
+       "for a program on a computer, Ctrl-D is the end of the input");
     r.app.setup.front = APP_CONSOLE;
 }
 

@@ -144,7 +144,7 @@ static void test_commands(void)
 
     open_app();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        OK(answers(cases[i].line, cases[i].expected), "%s", cases[i].line);
+        OK(answers(cases[i].line, cases[i].expected), "the command is answered: %s", cases[i].line);
     OK(options.sampler.temp == 0.5f && app.chat.sampler.params.temp == 0.5f && options.reply.n == 3,
        "/set reaches the sampler");
     {
@@ -152,14 +152,14 @@ static void test_commands(void)
 
         char exit[] = "/exit", quit[] = "/quit";
 
-        OK(commands_run(&app, off) == COMMAND_ENDS, "/off ends");
+        OK(commands_run(&app, off) == COMMAND_ENDS, "/off ends the session");
         app.setup.front = APP_PROGRAM;
         OK(commands_run(&app, exit) == COMMAND_ENDS && commands_run(&app, quit) == COMMAND_ENDS,
            "/exit and /quit end a session that a program leads");
     }
     OK(chat_is_command("/help", 5) && !chat_is_command("//help", 6) && !chat_is_command("/", 1) &&
            !chat_is_command("/ 3", 3) && !chat_is_command("a/help", 6),
-       "a line that is a command");
+       "a command is told from text");
     open_app();
     reply("bade");
     answers("/bench", "tok/s");
@@ -183,7 +183,7 @@ static void test_lock(void)
     (void)chat_branches_open(&app.chat, rig.kept_sequences, 0);
     OK(answers("/lock", "no PIN is set"), "/lock is refused without a PIN");
     reply("my word is tulip");
-    OK(app.chat.turns.n == 1, "it locks nothing, and the conversation stays");
+    OK(app.chat.turns.n == 1, "/lock without a PIN locks nothing, and the conversation stays");
     app.chat.program.messages.system = "tulip";
     chat_messages_set_system(&app.chat, &app.chat.program.messages);
     lock_with_pin();
@@ -191,7 +191,7 @@ static void test_lock(void)
            s->n_ids == 0 && !app.chat.started,
        "/lock starts a new conversation");
     OK(!options_given(&options, OPTION_SYSTEM) && options.reply.system_bytes == 0,
-       "the system message of a request before is gone");
+       "the system message of an earlier request is gone");
     OK(answers("/retry", "no turn to answer again"), "/retry has nothing to answer again");
     reply("bade");
     OK(answers("/retry", "prompt + ") && strstr(text, "/switch") == NULL && app.chat.turns.n == 1,

@@ -48,7 +48,7 @@ int main(void)
     OK(app_rig_hash(&rigs[0]) == alone[0] && alone[0] != alone[1],
        "the first computes what it did before there was a second");
     start_over();
-    OK(take_turns() && are_as_alone(), "used alternately, both compute the same as alone");
+    OK(take_turns() && are_as_alone(), "used alternately, both models compute the same as alone");
     app_change_model(&rigs[0].app, "two");
     OK(app_rig_hash(&rigs[0]) == alone[1] && app_rig_hash(&rigs[1]) == alone[1],
        "the first changes to the second's model, which goes on");

@@ -17,16 +17,17 @@ int main(void)
 
     OK(arena_reserve(&a, ARENA_WEIGHTS, 100) == ERR_OK, "100 bytes are reserved");
     OK(a.regions[ARENA_WEIGHTS].bytes == ARENA_ALIGN, "a region is aligned to a page");
-    OK(arena_reserve(&a, ARENA_IO, arena_left(&a) + 1) == ERR_NO_SPACE, "too much is refused");
+    OK(arena_reserve(&a, ARENA_IO, arena_left(&a) + 1) == ERR_NO_SPACE,
+       "more than the arena has left is refused");
     OK(arena_reserve(&a, ARENA_IO, SIZE_MAX) == ERR_NO_SPACE, "a size that wraps is refused");
     OK(arena_reserve(&a, ARENA_IO, arena_left(&a)) == ERR_OK, "all that is left is given");
     OK(arena_left(&a) == 0, "nothing is left in the arena");
 
     p = arena_take(&a, ARENA_WEIGHTS, 10);
     q = arena_take(&a, ARENA_WEIGHTS, 65);
-    OK(q == p + 64, "takes are 64 bytes apart at least");
+    OK(q == p + 64, "two takes are at least 64 bytes apart");
     OK(a.regions[ARENA_WEIGHTS].used == 64 + 128, "takes are counted with their alignment");
-    OK(arena_take_bytes(65) == 128, "as arena_take_bytes says");
+    OK(arena_take_bytes(65) == 128, "arena_take_bytes() tells how many bytes a take needs");
 
     arena_reset(&a);
     OK(arena_left(&a) == a.bytes, "a reset gives everything back");

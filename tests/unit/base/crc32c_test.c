@@ -113,7 +113,8 @@ static void test_long(void)
         equal = equals_bits((uint32_t)random_word(), random_word() % 8, random_word() % LONGEST) &&
                 equal;
     }
-    OK(equal, "%d random lengths to %d, alignments and beginnings", TIMES, LONGEST);
+    OK(equal, "the CRC is right for %d random lengths up to %d, any alignment and any beginning",
+       TIMES, LONGEST);
 }
 
 static void test_cuts(void)
@@ -156,7 +157,8 @@ static void test_joins(void)
         good += (crc32c_times(crc32c(0, b, cut), power) ^ crc32c(0, b + cut, sizeof b - cut)) ==
                 crc32c(0, b, sizeof b);
     }
-    OK(good == TIMES, "%d bytes cut anywhere: joined, the CRC of all", LONGEST);
+    OK(good == TIMES, "the CRCs of two parts of %d bytes, cut anywhere, join to the CRC of all",
+       LONGEST);
     OK(crc32c_power(CRC32C_STRIPE * 3) == crc32c_shift(crc32c_power(0), 3),
        "stripes give the same CRC");
 }

@@ -32,7 +32,8 @@ static void test_examples(void)
 
     for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
         sha256(digest, examples[i].text, strlen(examples[i].text));
-        OK(is(examples[i].digest, digest), "%d bytes", (int)strlen(examples[i].text));
+        OK(is(examples[i].digest, digest), "the digest of %d bytes is right",
+           (int)strlen(examples[i].text));
     }
     memset(as, 'a', 1000000);
     sha256(digest, as, 1000000);
@@ -64,8 +65,8 @@ static void test_cuts(void)
             same = same && memcmp(whole, parts, sizeof whole) == 0;
         }
     }
-    OK(same, "cut anywhere in up to 300 bytes, it is the same");
-    OK(differ, "each length has its own");
+    OK(same, "the digest of up to 300 bytes is the same wherever they are cut");
+    OK(differ, "each length has its own digest");
 }
 
 int main(void)

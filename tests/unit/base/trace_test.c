@@ -40,12 +40,13 @@ static void test_two(void)
     begun = trace_begin(&traces[1]);
     now[1] += 3;
     trace_end(&traces[1], TRACE_TILE, 12, TRACE_CARD, begun);
-    OK(atomic_load(&traces[0].n) == 0 && atomic_load(&traces[1].n) == 1, "each has its own events");
+    OK(atomic_load(&traces[0].n) == 0 && atomic_load(&traces[1].n) == 1,
+       "each core has its own events");
     OK(traces[1].events[0].begin == 207 && traces[1].events[0].end == 210 && traces[1].start == 200,
        "each core is timed by its own clock");
     OK(traces[1].events[0].kind == TRACE_TILE && traces[1].events[0].number == 12 &&
            traces[1].events[0].on == TRACE_CARD,
-       "with what was said of it");
+       "an event keeps what was said of it");
 }
 
 static void test_ring(void)
@@ -58,7 +59,7 @@ static void test_ring(void)
     }
     OK(atomic_load(&traces[0].n) == n && traces[0].events[2].number == n - 1 &&
            traces[0].events[3].number == 3,
-       "the latest %d are kept", TRACE_EVENTS);
+       "the latest %d events are kept", TRACE_EVENTS);
     trace_start(&traces[0]);
     OK(atomic_load(&traces[0].n) == 0, "a trace that is started again has no events");
 }

@@ -39,14 +39,16 @@ static void test_transfer(void)
     OK(dma.block[1] == 0x7e300020 && dma.block[2] == (uint32_t)((uintptr_t)to + 0xc0000000) &&
            dma.block[3] == BYTES && engine[BLOCK] == (uint32_t)((uintptr_t)dma.block + 0xc0000000),
        "bytes go from the port to the buffer, by the bus's addresses");
-    OK(dma_log_flushed(to, BYTES, 0, dma_log.n) && n_late == 0, "the buffer is flushed before");
+    OK(dma_log_flushed(to, BYTES, 0, dma_log.n) && n_late == 0,
+       "the buffer is flushed before the transfer");
     OK(dma_log_flushed(dma.block, sizeof dma.block, 0, dma_log.n),
-       "the control block is flushed before");
+       "the control block is flushed before the transfer");
     dma_log.n = 0;
-    OK(bcm_dma_poll(&dma) == ERR_BUSY && dma_log.n == 0, "while it runs nothing is flushed");
+    OK(bcm_dma_poll(&dma) == ERR_BUSY && dma_log.n == 0,
+       "nothing is flushed while the engine runs");
     engine[STATUS] = END;
     OK(bcm_dma_poll(&dma) == ERR_OK && dma_log_flushed(to, BYTES, 0, dma_log.n),
-       "the buffer is flushed after it");
+       "the buffer is flushed after the transfer");
     engine[STATUS] = END | ERROR;
     OK(bcm_dma_poll(&dma) == ERR_IO, "an error of the channel is reported");
 }
@@ -56,7 +58,7 @@ static void test_refused(void)
     open_channel();
     OK(!bcm_dma_start(&dma, 0x3f300020, to + 16, BYTES) &&
            !bcm_dma_start(&dma, 0x3f300020, to, BYTES - 16) && engine[STATUS] == 0,
-       "lines that hold other data are not the engine's");
+       "lines that hold other data as well are not given to the engine");
 }
 
 int main(void)

@@ -127,13 +127,13 @@ static void test_clock(void)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         bcm_i2c_open(&bus, rows[i].core);
-        OK(m.div == rows[i].div && (m.div & 1) == 0, "a core of %u Hz: divided by %u",
+        OK(m.div == rows[i].div && (m.div & 1) == 0, "a core of %u Hz is divided by %u",
            (unsigned)rows[i].core, (unsigned)m.div);
     }
     bcm_i2c_open(&bus, 250000000);
     OK(m.del >> 16 < m.div / 2 && (m.del & 0xffff) < m.div / 2 && m.del != 0,
        "delays are less than half of a cycle (3.2, DEL)");
-    OK(m.clkt == 3500 && m.control == 0, "a clock may be held for 35 ms; nothing has begun");
+    OK(m.clkt == 3500 && m.control == 0, "a clock may be held for 35 ms, and nothing has begun");
 }
 
 static void test_transfers(void)
@@ -185,7 +185,7 @@ static void test_held(void)
            m.now - before < 110000 && !m.active,
        "a transfer that never ends times out after a tenth of a second");
     m.stuck = false;
-    OK(bcm_i2c_read(&bus, DEVICE, bytes, 2) == ERR_OK, "after the time-out the bus works again");
+    OK(bcm_i2c_read(&bus, DEVICE, bytes, 2) == ERR_OK, "the bus works again after a time-out");
 }
 
 int main(void)

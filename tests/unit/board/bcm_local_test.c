@@ -153,7 +153,8 @@ static void test_strays(void)
     core_settle();
     OK(!core.endless && uart_served == 2, "a line that nobody took does not keep the core (%u)",
        core.taken);
-    OK(irq_strays(&line) == 1 && line == USB && b.enabled[0] == 0, "it is disabled, and counted");
+    OK(irq_strays(&line) == 1 && line == USB && b.enabled[0] == 0,
+       "the line is disabled, and counted");
     b.basic = 1 << DOORBELL;
     core_settle();
     OK(!core.endless && irq_strays(&line) == 2 && b.basic == 0,
@@ -164,10 +165,11 @@ static void test_strays(void)
     b.local_timer = 3u << 28;
     core_settle();
     OK(!core.endless && irq_strays(&line) == 6 && source() == 0,
-       "one of the block's own is counted, too");
+       "a stray interrupt of the block's own is counted, too");
     b.mailbox = 1;
     core_settle();
-    OK(!core.endless && b.mailbox == 0 && irq_strays(&line) == 6, "a wake-up is none of them");
+    OK(!core.endless && b.mailbox == 0 && irq_strays(&line) == 6,
+       "a wake-up is not counted as a stray interrupt");
 }
 
 int main(void)

@@ -141,11 +141,11 @@ static void test_tags(void)
     power_up();
     OK(bcm_mailbox_ask_tags(m, tags, 10) == ERR_OK && tags[4] == 48312 && tags[8] == 7 &&
            m->message[0] == 13 * 4 && m->message[12] == 0,
-       "several tags: header, tags, end; the answers take their place");
+       "several tags go in one message, and their answers take their places");
     power_up();
     OK(bcm_mailbox_ask_tags(m, many, BCM_MAILBOX_MAX_ANSWER / 4 + 1) == ERR_BAD_ARGUMENT &&
            f.n_asked == 0,
-       "more than a message holds");
+       "a question larger than a message is refused");
     power_up();
     f.is_dead = true;
     OK(bcm_mailbox_ask_tags(m, tags, 10) == ERR_TIMEOUT, "silence is a timeout");
@@ -163,11 +163,11 @@ static void test_ask(void)
     OK(at < dma_log.n && dma_log_flushed(m->message, 32, 0, at),
        "the message is flushed before it goes");
     OK(dma_log_flushed(m->message, 32, at, dma_log.n), "the message is flushed after it came back");
-    OK(dma_log.events[at - 1].kind == DMA_ORDERED, "a barrier before it goes");
+    OK(dma_log.events[at - 1].kind == DMA_ORDERED, "a barrier stands before the message goes");
     OK(bcm_mailbox_ask(m, BCM_GET_TEMPERATURE, values, 2) == ERR_OK && values[1] == 48312,
        "the next answer is found, too");
     OK(bcm_mailbox_ask(m, BCM_GET_THROTTLED, values, 1) == ERR_UNSUPPORTED,
-       "a question that the firmware does not know");
+       "a question that the firmware does not know is unsupported");
 }
 
 static void test_text(void)
@@ -179,14 +179,14 @@ static void test_text(void)
     power_up();
     OK(bcm_mailbox_ask_text(m, BCM_GET_ARGUMENTS, text, sizeof text, &bytes) == ERR_OK &&
            bytes == sizeof arguments - 1 && strcmp(text, arguments) == 0,
-       "a text: %s", text);
+       "the firmware's answer is read as a text: %s", text);
     at = sent();
     OK(dma_log_flushed(m->message, 20 + BCM_MAILBOX_MAX_ANSWER, 0, at) &&
            dma_log_flushed(m->message, 20 + BCM_MAILBOX_MAX_ANSWER, at, dma_log.n),
-       "all of its room is flushed, before and after");
+       "all room of the answer is flushed, before and after");
     OK(bcm_mailbox_ask_text(m, BCM_GET_ARGUMENTS, text, 8, &bytes) == ERR_OK && text[0] == '\0' &&
            bytes == sizeof arguments - 1,
-       "a text that does not fit is none");
+       "a text that does not fit becomes an empty one");
 }
 
 static void test_silence(void)
@@ -202,7 +202,7 @@ static void test_silence(void)
     power_up();
     f.is_dead = f.is_absent = true;
     OK(bcm_mailbox_ask(m, BCM_GET_TEMPERATURE, values, 2) == ERR_TIMEOUT,
-       "a block that is not there is given up, too");
+       "a mailbox that is not there is given up, too");
     power_up();
     atomic_store(&m->taken, true);
     OK(bcm_mailbox_ask(m, BCM_GET_TEMPERATURE, values, 2) == ERR_TIMEOUT && f.n_asked == 0,

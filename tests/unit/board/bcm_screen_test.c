@@ -93,15 +93,16 @@ int main(void)
        "one message asks for the display's own size in 16 bits");
     OK((uintptr_t)screen.pixels == 0x3e402000 && screen.width == 1920 && screen.height == 1080 &&
            screen.pitch == 3840 && screen.bits == 16,
-       "its address is without the alias of the bus");
-    OK(mapped == 0x3e402000 && mapped_bytes == 1080 * 3840, "is mapped, cached");
+       "the picture's address is without the alias of the bus");
+    OK(mapped == 0x3e402000 && mapped_bytes == 1080 * 3840,
+       "the picture's memory is mapped, cached");
     screen.flush(screen.pixels, 128);
     OK(dma_log.n != 0 && dma_log.events[0].kind == DMA_FLUSHED &&
            dma_log.events[0].at == 0x3e402000,
        "the picture's memory is flushed");
     bad.depth = 32;
     OK(open_display(bad) == ERR_OK && screen.bits == 16,
-       "a firmware that names a depth which its rows have not");
+       "rows of 16 bits count if the firmware names another depth");
     bad = good;
     bad.bytes *= 2;
     bad.pitch *= 2;
@@ -110,7 +111,7 @@ int main(void)
     bad.width = 0;
     OK(open_display(bad) == ERR_NO_DEVICE && f.n == 0, "a screen without a size is refused");
     bad.width = 100000;
-    OK(open_display(bad) == ERR_NO_DEVICE && f.n == 0, "one that is too wide to be one");
+    OK(open_display(bad) == ERR_NO_DEVICE && f.n == 0, "a screen that is too wide is refused");
     bad = good;
     bad.answer = ERR_TIMEOUT;
     OK(open_display(bad) == ERR_TIMEOUT && mapped == 0, "silence is a timeout");
@@ -120,31 +121,32 @@ int main(void)
     bad = good;
     bad.no_order = true;
     OK(open_display(bad) == ERR_OK && screen.width == 1920,
-       "a firmware that knows no order of colours is asked without");
+       "a firmware that knows no order of colors still sets up the display");
     bad = good;
     bad.width = 3840;
     bad.height = 2160;
     bad.room = 8 << 20;
     OK(open_display(bad) == ERR_OK && screen.width == 1920 && screen.height == 1080,
-       "4K without memory for it is 1080p");
+       "the display has 1080p if 4K does not fit memory");
     bad.room = 2 << 20;
     OK(open_display(bad) == ERR_OK && screen.width == 1280 && screen.height == 720,
-       "without memory for 1080p it is 720p");
+       "the display has 720p if 1080p does not fit memory");
     bad.room = 1 << 20;
     OK(open_display(bad) == ERR_NO_SPACE && mapped == 0,
-       "without memory for 720p there is no picture");
+       "there is no picture if 720p does not fit memory");
     bad = good;
     bad.bytes--;
     OK(open_display(bad) == ERR_UNSUPPORTED && mapped == 0,
-       "memory for less than its rows is refused");
+       "memory that is smaller than the rows is refused");
     bad = good;
     bad.address = 0x3ffff000;
-    OK(open_display(bad) == ERR_UNSUPPORTED && mapped == 0, "memory beyond what the bus reaches");
+    OK(open_display(bad) == ERR_UNSUPPORTED && mapped == 0,
+       "memory beyond what the bus reaches is refused");
     bad = good;
     bad.set_width = 0xffffffff;
-    OK(open_display(bad) == ERR_UNSUPPORTED && mapped == 0, "a width that cannot be");
+    OK(open_display(bad) == ERR_UNSUPPORTED && mapped == 0, "an impossible width is refused");
     bad = good;
     bad.pitch = 0xfffffff0;
-    OK(open_display(bad) == ERR_UNSUPPORTED && mapped == 0, "a pitch that cannot be");
+    OK(open_display(bad) == ERR_UNSUPPORTED && mapped == 0, "an impossible pitch is refused");
     return tap_done();
 }

@@ -51,17 +51,18 @@ static void test_arasan(void)
     turn_on(0, 0, 250000000);
     place = place_of(BCM_SD_ARASAN);
     OK(opens(&place), "Arasan: the card starts: %s", d->device.error_message);
-    OK(f.n_lost == 0, "Arasan: %u writes lost at the start", f.n_lost);
+    OK(f.n_lost == 0, "Arasan: %u writes are lost at the start", f.n_lost);
     OK(d->card.timing == SD_TIMING_HIGH && d->s.clock_hz == card_hz() && card_hz() > 40000000,
-       "Arasan: the clock is what the driver takes it for: %u", (unsigned)card_hz());
-    OK(reads(7, 40) && f.n_lost == 0, "Arasan: reads");
+       "Arasan: the clock has the rate that the driver computes: %u", (unsigned)card_hz());
+    OK(reads(7, 40) && f.n_lost == 0, "Arasan: sectors are read");
     (void)d->device.reset(&d->device);
     OK(f.n_lost == 0 && reads(9, 2) && d->s.clock_hz == card_hz(),
-       "Arasan: from fast to slow and back, no write is lost");
+       "Arasan: no write is lost from a fast clock to a slow one and back");
     (void)sdhci_start(&d->s.host, &stop);
     f.pending = 0; /* the write before is still on its way to the card */
     (void)sdhci_poll(&d->s.host);
-    OK(d->s.waits_for & STATUS_TRANSFER, "Arasan: a command is waited for before the end of busy");
+    OK(d->s.waits_for & STATUS_TRANSFER,
+       "Arasan: the driver waits for a command before the end of busy");
 }
 
 /* ---- BCM2711's EMMC2 ---- */
@@ -97,9 +98,10 @@ static void test_emmc2(void)
     OK(d->card.timing == SD_TIMING_DDR50 && fake.mode == 4 && card_hz() == 50000000 &&
            strcmp(d->device.mode, "DDR50") == 0,
        "EMMC2: DDR50 comes before SDR50: %s", d->device.mode);
-    OK(reads(3, 9), "EMMC2: reads");
+    OK(reads(3, 9), "EMMC2: sectors are read");
     (void)sdhci_set_bus(&d->s.host, 100000, 4, SD_TIMING_DEFAULT);
-    OK(f.slowest_hz >= 200000, "EMMC2: never slower than 200 kHz: %u", (unsigned)f.slowest_hz);
+    OK(f.slowest_hz >= 200000, "EMMC2: the clock is never slower than 200 kHz: %u",
+       (unsigned)f.slowest_hz);
 
     place = emmc2();
     f.noisy = 1 << 4; /* DDR50 */
@@ -111,7 +113,7 @@ static void test_emmc2(void)
     f.untunable = 1 << 2; /* SDR50 */
     OK(opens(&place) && reads(3, 9) && d->card.timing == SD_TIMING_HIGH && !fake.at_1v8 &&
            d->device.error_message == NULL,
-       "EMMC2: then to high speed at 3.3 V, and not to 12.5 MB/s");
+       "EMMC2: after more wrong data the card runs at high speed and 3.3 V");
 }
 
 /* A Compute Module 4 has eight lines if they are wired. */
@@ -128,9 +130,9 @@ static void test_module(unsigned wired)
     place = place_of(BCM_SD_EMMC2);
     place.is_soldered = true;
     OK(opens(&place) && d->card.bits == wired && d->card.timing == SD_TIMING_HIGH,
-       "eMMC: %u bits of %u wired", d->card.bits, wired);
+       "an eMMC uses %u bits of %u that are wired", d->card.bits, wired);
     OK(fake.ext_csd[183] == (wired == 8 ? 2 : 1) && reads(3, 9) && d->device.bus_bits == wired,
-       "eMMC: the card has them, too, and reads");
+       "eMMC: the card uses all lines that are wired, and reads");
 }
 
 /* ---- BCM2712 ---- */
@@ -165,18 +167,19 @@ static void test_slot(void)
     OK(config[LIMIT] == 1u << 31, "BCM2712: the delay line is in use");
     OK(f.n_power_cycles == 1 && gpio[1] == (PIN_POWER | PIN_1V8 | 1 << 2) &&
            !(gpio[2] & (PIN_POWER | PIN_1V8)),
-       "BCM2712: a power cycle, then 1.8 V, and other pins as they were: %x", (unsigned)gpio[1]);
+       "BCM2712: the card gets a power cycle, then 1.8 V, and other pins stay: %x",
+       (unsigned)gpio[1]);
     OK(d->card.timing == SD_TIMING_SDR104 && reg(SDHCI_CONTROL_2) & CONTROL2_TUNED &&
            d->device.bus_hz == 200000000,
-       "BCM2712: SDR104, tuned: %s", d->device.mode);
-    OK(reads(3, 300), "BCM2712: reads");
+       "BCM2712: the card is tuned at SDR104: %s", d->device.mode);
+    OK(reads(3, 300), "BCM2712: sectors are read");
     OK(d->device.reset(&d->device) == ERR_OK && reads(3, 9) && f.n_power_cycles == 2 &&
            d->card.timing == SD_TIMING_SDR104,
        "BCM2712: recovery takes the power away: %u", f.n_power_cycles);
     place = slot();
     f.untunable = 1 << 3;
     OK(opens(&place) && reads(3, 9) && d->card.timing == SD_TIMING_DDR50 && f.n_power_cycles == 2,
-       "BCM2712: one that cannot be tuned is started anew, as DDR50");
+       "BCM2712: a card that cannot be tuned starts anew, as DDR50");
 }
 
 /* The core that serves the card continues its command while another core closes. */
@@ -188,7 +191,7 @@ static void test_close_under_way(void)
     (void)opens(&place);
     (void)sdhci_start(&d->s.host, &status);
     bcm_sd_close(&d->bcm);
-    OK(d->s.command == &status, "closed during a command: it is still there for its core");
+    OK(d->s.command == &status, "a command that is under way is still there after the close");
 }
 
 /* The next command finds a card that answers at 3.3 V. */
@@ -199,14 +202,15 @@ static void test_close(void)
 
     OK(opens(&place) && fake.at_1v8, "a card that can runs at 1.8 V");
     fake.lines_1v8 = false; /* a reset of the chip, and its pins */
-    OK(!fake_sd_command(&fake, 8, 0x1aa, reply), "a restart would find it dead");
+    OK(!fake_sd_command(&fake, 8, 0x1aa, reply),
+       "a card left at 1.8 V does not answer after a restart");
     fake.lines_1v8 = true;
     bcm_sd_close(&d->bcm);
     OK(!fake.at_1v8 && !fake.lines_1v8 && fake_sd_command(&fake, 8, 0x1aa, reply),
-       "closed: it answers at 3.3 V");
-    OK((gpio[1] & (PIN_POWER | PIN_1V8)) == PIN_POWER, "closed: the card has its power");
+       "a card that was closed answers at 3.3 V");
+    OK((gpio[1] & (PIN_POWER | PIN_1V8)) == PIN_POWER, "a card that was closed has its power");
     OK(d->device.reset(&d->device) == ERR_OK && !fake.at_1v8 && d->card.timing == SD_TIMING_HIGH,
-       "a core that starts it again leaves it there");
+       "a core that starts the card again leaves it at 3.3 V");
     place = emmc2();
     OK(opens(&place) && fake.at_1v8, "EMMC2 runs at 1.8 V");
     bcm_sd_close(&d->bcm);
@@ -230,13 +234,13 @@ static void test_module_5(void)
     config[0] = 1 << 30;
     OK(opens(&place) && d->card.facts.is_emmc && reads(3, 9), "CM5: the eMMC starts and reads: %s",
        d->device.error_message);
-    OK(config[0] == 1u << 31, "CM5: it is there for the controller");
+    OK(config[0] == 1u << 31, "CM5: the controller sees a card");
     OK(d->card.bits == 8 && d->card.timing == SD_TIMING_HIGH && reg(SDHCI_CONTROL_2) & CONTROL2_1V8,
        "the eMMC of a CM5 has eight bits at 1.8 V");
     OK((config[PIN_SELECT] & 3) == 1, "CM5: the pins are an eMMC's");
     OK(gpio[1] == (PIN_POWER | 1 << 2), "CM5: no pin is touched");
     (void)sdhci_set_bus(&d->s.host, 400000, 1, SD_TIMING_DEFAULT);
-    OK((config[PIN_SELECT] & 3) == 2, "at its first speed its pins are a card's");
+    OK((config[PIN_SELECT] & 3) == 2, "the pins are a card's at its first speed");
 }
 
 int main(void)

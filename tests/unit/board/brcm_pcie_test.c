@@ -220,15 +220,15 @@ static void test_2711(void)
     enum err e = open_port(&p, &place);
 
     OK(e == ERR_OK && p.id == 0x34831106 && p.class == 0x0c0330, "BCM2711: a VL805 is found");
-    OK(strcmp(f.steps, "BPbLIGTOpN") == 0, "the steps: %s", f.steps);
+    OK(strcmp(f.steps, "BPbLIGTOpN") == 0, "BCM2711: the steps have their order: %s", f.steps);
     OK(!f.early, "no register is touched too early, and no device without a link");
     OK(word(0x4034) == 17 && word(0x4038) == 0 && word(0x4008) >> 27 == 17 &&
            (word(0x4008) & 0x303480) == 0x3480 && (word(0x402c) & 31) == 0 &&
            (word(0x403c) & 31) == 0,
-       "4 GiB of memory, from 0 on: %x %x", word(0x4034), word(0x4008));
+       "4 GiB of memory are mapped from 0 on: %x %x", word(0x4034), word(0x4008));
     OK(word(0x400c) == 0xc0000000 && word(0x4010) == 0 && word(0x4070) == 0x3ff00000 &&
            (word(0x4080) & 255) == 6 && (word(0x4084) & 255) == 6,
-       "the window for registers: %x", word(0x4070));
+       "the window for registers is mapped: %x", word(0x4070));
     OK((word(0xb8) & 15) == 2 && (word(0xdc) & 0xffff000f) == 2 &&
            (word(0x43c) & 0xffffff) == 0x060400 && !(word(0x4dc) & 0xc00) && !(word(0x188) & 12) &&
            !(word(0x4204) & 0x08200002),
@@ -250,7 +250,8 @@ static void test_neighbour(void)
        "with RP1's link up nothing is calibrated: %s", f.steps);
     place = power_up(BRCM_PCIE_2712);
     place.neighbour = RP1_PORT;
-    OK(open_port(&p, &place) == ERR_OK && strchr(f.steps, 'C') != NULL, "without it, it is");
+    OK(open_port(&p, &place) == ERR_OK && strchr(f.steps, 'C') != NULL,
+       "the port is calibrated if RP1's link is not up");
 }
 
 static void test_2712(void)
@@ -265,9 +266,9 @@ static void test_2712(void)
     enum err e = open_port(&p, &place);
 
     OK(e == ERR_OK && p.class == 0x0c0330, "BCM2712: a device is found");
-    OK(strcmp(f.steps, "CcBbPLMKIUGTOpN") == 0, "the steps: %s", f.steps);
-    OK((word(0x4008) >> 20 & 3) == 1, "bursts as U-Boot and Circle have them");
-    OK(!f.early && f.rescal == 0, "nothing too early, the calibration is let go");
+    OK(strcmp(f.steps, "CcBbPLMKIUGTOpN") == 0, "BCM2712: the steps have their order: %s", f.steps);
+    OK((word(0x4008) >> 20 & 3) == 1, "the bursts are as long as U-Boot and Circle set them");
+    OK(!f.early && f.rescal == 0, "nothing is touched too early, and the calibration is let go");
     for (unsigned i = 0; i < 32; i++)
         same = same && f.mdio[i] == pll[i];
     OK(same && (word(0x184c) & 255) == 0x12, "the PLL is set for 54 MHz");
@@ -276,7 +277,7 @@ static void test_2712(void)
        "32 GiB of memory are mapped from 64 GiB of the bus on");
     OK(word(0x400c) == 0x80000000 && word(0x4070) == 0xfff08000 && (word(0x4080) & 255) == 0x1b &&
            (word(0x4084) & 255) == 0x1b,
-       "the window for registers: %x", word(0x4070));
+       "the window for registers is mapped: %x", word(0x4070));
     OK(word(0x9210) == 0, "BCM2711's reset is not touched");
 }
 
@@ -293,10 +294,10 @@ static void test_enable(void)
     OK(p.id == 0x34831106 && at == 0x600000000 && bytes == 4096 && f.device[4] == 0xc0000004 &&
            f.device[5] == 0 && f.device[1] == 6 && (word(4) & 6) == 6 && word(0x20) == 0xfff0c000 &&
            word(0x18) == 0x10100,
-       "after 40 times \"not yet\": BAR 0, the port's window, mastering: %x", word(0x20));
+       "BAR 0, the port's window and mastering are set after 40 times \"not yet\": %x", word(0x20));
     f.device[4] = 1;
     f.bar_bytes = 16;
-    OK(brcm_pcie_enable(&p, &bytes) == 0 && p.why != NULL, "ports of x86 are none: %s", p.why);
+    OK(brcm_pcie_enable(&p, &bytes) == 0 && p.why != NULL, "ports of x86 are not a BAR: %s", p.why);
     f.never_trains = true;
     OK(brcm_pcie_config(&p, 0) == UINT32_MAX && !f.early,
        "a device that is gone reads as ones, without an access");
@@ -330,7 +331,8 @@ static void test_failures(enum brcm_pcie_chip chip)
         e = open_port(&p, &place);
         OK(e == rows[i].e && p.why != NULL && strstr(p.why, rows[i].why) != NULL && !f.early &&
                f.now < rows[i].most_us && !f.is_free,
-           "%s after %llu us", p.why != NULL ? p.why : "nothing", (unsigned long long)f.now);
+           "the error is %s after %llu us", p.why != NULL ? p.why : "nothing",
+           (unsigned long long)f.now);
     }
 }
 

@@ -113,7 +113,7 @@ static void test_starts(const char *name)
     OK(e == ERR_OK && device.error_message == NULL, "%s: the card starts: %s: %s", name,
        err_text(e), device.error_message != NULL ? device.error_message : "no problem");
     OK(n_asleep == 0, "%s: nothing was touched while it slept", name);
-    OK((hrs[HRS06 / 4] & 7) == 0, "%s: it is told that this is an SD card", name);
+    OK((hrs[HRS06 / 4] & 7) == 0, "%s: the controller is told that this is an SD card", name);
 }
 
 static void test_awake(void)
@@ -132,8 +132,8 @@ static void test_asleep(const char *name, uint32_t clock, uint32_t soft_reset)
     power_on(clock, soft_reset);
     test_starts(name);
     OK(sysreg[CLOCK_CR / 4] == (OTHERS | MMC) && sysreg[RESET_CR / 4] == ~(uint32_t)(OTHERS | MMC),
-       "%s: clock on, reset off, and the others' as they were", name);
-    OK(settles_at > 0, "%s: it was reset, and the switch waited for", name);
+       "%s: the clock is on, the reset off, and those of others stay", name);
+    OK(settles_at > 0, "%s: the block is reset, and its clock has settled", name);
 }
 
 static void test_switch(void)
@@ -160,16 +160,16 @@ static void test_kind(void)
        "HRS06 follows the timing");
     sd->is_emmc = true;
     sd->host.setup.prepare_timing(sd, SD_TIMING_DEFAULT);
-    OK(hrs[HRS06 / 4] == 0x1500, "an eMMC up to 26 MHz: kind %x", hrs[HRS06 / 4] & 7);
+    OK(hrs[HRS06 / 4] == 0x1500, "an eMMC up to 26 MHz has kind %x", hrs[HRS06 / 4] & 7);
     sd->host.setup.prepare_timing(sd, SD_TIMING_HIGH);
-    OK(hrs[HRS06 / 4] == 0x1502, "an eMMC at high speed: kind %x", hrs[HRS06 / 4] & 7);
+    OK(hrs[HRS06 / 4] == 0x1502, "an eMMC at high speed has kind %x", hrs[HRS06 / 4] & 7);
     sd->is_emmc = false;
     sd->host.setup.prepare_timing(sd, SD_TIMING_HIGH);
-    OK(hrs[HRS06 / 4] == 0x1500, "an SD card at high speed: kind %x", hrs[HRS06 / 4] & 7);
+    OK(hrs[HRS06 / 4] == 0x1500, "an SD card at high speed has kind %x", hrs[HRS06 / 4] & 7);
     /* No eMMC answers CMD1 here, so an SD card may come later. */
     (void)sd->host.setup.identify_emmc(&sd->host.host, &sd->card);
     OK(!sd->is_emmc && hrs[HRS06 / 4] == 0x1500,
-       "a card that does not answer as an eMMC is not one afterwards");
+       "a card that does not answer as an eMMC may still be an SD card");
 }
 
 int main(void)

@@ -38,13 +38,14 @@ int main(void)
     core_set_add(&set, 40);
     OK(atomic_load(&set.words[0]) == (uint64_t)1 << 40 && reaches(0, 1, &n) && n == 1,
        "a core beyond the 32nd is in the set");
-    OK(reaches(40, 0, &n) && n == 0, "a core that asks is left out");
+    OK(reaches(40, 0, &n) && n == 0, "the core that asks is not in its own set");
     for (unsigned core = 0; core < BOARD_MAX_CORES; core++)
         core_set_add(&set, core);
     OK(reaches(70, BOARD_MAX_CORES - 1, &n) && n == 2, "128 cores have two windows");
     core_set_remove(&set, 127);
     core_set_remove(&set, 64);
-    OK(reaches(70, BOARD_MAX_CORES - 3, &n) && n == 2, "the set reaches all but two of them");
+    OK(reaches(70, BOARD_MAX_CORES - 3, &n) && n == 2,
+       "the set reaches all but two of the 128 cores");
     for (unsigned core = 0; core < BOARD_MAX_CORES; core++)
         harts[core] = (uint64_t)core * 1000 + 5;
     OK(reaches(1, BOARD_MAX_CORES - 3, &n) && n == BOARD_MAX_CORES - 3,

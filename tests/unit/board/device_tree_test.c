@@ -124,12 +124,12 @@ static void test_capacities(const struct device_tree *tree)
        "capacities are multiplied by clocks, in the order of the ids");
     device_tree_capacities(tree, without, 3, capacity);
     OK(capacity[0] == 1024 && capacity[1] == 512 && capacity[2] == 446,
-       "no clocks where one core has none");
+       "clocks are not used if one core has none");
     device_tree_capacities(tree, with_none, 2, capacity);
-    OK(capacity[0] == 0 && capacity[1] == 0, "nothing where a core has none");
+    OK(capacity[0] == 0 && capacity[1] == 0, "capacities are not used if a core has none");
     capacity[0] = capacity[1] = 9;
     device_tree_capacities(tree, elsewhere, 2, capacity);
-    OK(capacity[0] == 0 && capacity[1] == 0, "no property of a core that the tree does not know");
+    OK(capacity[0] == 0 && capacity[1] == 0, "a core that the tree does not know gets no property");
 }
 
 static void test_nodes(const struct device_tree *tree)
@@ -140,10 +140,10 @@ static void test_nodes(const struct device_tree *tree)
     device_tree_begin(&node);
     while (device_tree_next(tree, &node))
         n++;
-    OK(n == 21, "21 nodes walked (%u)", n);
+    OK(n == 21, "the walk visits 21 nodes (%u)", n);
     OK(device_tree_cache(tree) == 0x200000, "the cache of the second level is found");
-    OK(!device_tree_next(tree, &node), "the end stays the end");
-    OK(device_tree_find(tree, &node, "/") && node.depth == 0, "/ is the root");
+    OK(!device_tree_next(tree, &node), "the walk stays at its end");
+    OK(device_tree_find(tree, &node, "/") && node.depth == 0, "the path / is the root");
     OK(device_tree_find(tree, &node, "/memory") && strcmp(node.name, "memory@40000000") == 0,
        "a path without unit address is found");
     OK(device_tree_find(tree, &node, "/soc/serial@7e201000"), "a path with unit address is found");
@@ -182,10 +182,11 @@ static void test_ranges(const struct device_tree *tree)
        "reg is translated through ranges");
     OK(device_tree_reg(tree, &node, 1, &base, NULL) && base == 0x400000010,
        "reg is translated through the second row of ranges");
-    OK(!device_tree_reg(tree, &node, 2, &base, &bytes), "a reg that leaves its window");
-    OK(!device_tree_reg(tree, &node, 3, &base, &bytes), "a reg that no window has");
+    OK(!device_tree_reg(tree, &node, 2, &base, &bytes), "a reg that leaves its window is refused");
+    OK(!device_tree_reg(tree, &node, 3, &base, &bytes), "a reg that no window has is refused");
     device_tree_find(tree, &node, "/soc/bus/hidden");
-    OK(!device_tree_reg(tree, &node, 0, &base, &bytes), "a bus that the CPU cannot see");
+    OK(!device_tree_reg(tree, &node, 0, &base, &bytes),
+       "a reg on a bus that the CPU cannot see is refused");
     OK(device_tree_reservation(tree, 0, &base, &bytes) && base == 0x80000000 && bytes == 0x1000 &&
            !device_tree_reservation(tree, 1, &base, &bytes),
        "the reserved memory is found");
@@ -202,14 +203,14 @@ static void test_questions(const struct device_tree *tree)
        "an initrd is read from 32 and 64 bits");
     OK(device_tree_console(tree, &node, &baud) && baud == 115200 &&
            strcmp(node.name, "serial@7e201000") == 0,
-       "stdout-path by alias, with a rate (%u)", baud);
+       "stdout-path is followed through an alias, with a rate (%u)", baud);
     OK(device_tree_cpus(tree, 1, ids, 6) == 4 && ids[0] == 1 && ids[1] == 2 && ids[2] == 3 &&
            ids[3] == 6,
        "a disabled core and harts without MMU are left out");
     OK(device_tree_cpus(tree, 3, ids, 6) == 4 && ids[0] == 3 && ids[1] == 1 && ids[2] == 2,
        "the booting core comes first");
     OK(device_tree_cpus(tree, 3, ids, 2) == 2 && ids[0] == 3 && ids[1] == 1,
-       "the booting core is never the one left out");
+       "the booting core is never left out");
     OK(device_tree_timebase(tree) == 10000000, "the timebase is read");
     test_capacities(tree);
 }
@@ -220,7 +221,8 @@ static void test_copy(const struct device_tree *tree)
     struct device_tree copied;
     uint32_t used = tree->total_bytes - 100;
 
-    OK(device_tree_copy(tree, copy, used - 1) == ERR_NO_SPACE, "a copy that does not fit");
+    OK(device_tree_copy(tree, copy, used - 1) == ERR_NO_SPACE,
+       "a copy that does not fit is refused");
     OK(device_tree_copy(tree, copy, used) == ERR_OK && device_tree_bytes(copy) == used,
        "a copy leaves out the slack");
     OK(device_tree_open(&copied, copy, used) == ERR_OK, "the copy is a tree");
@@ -274,7 +276,8 @@ static void test_damage(struct writer *w)
         }
         w->blob[at] = old;
     }
-    OK(refused > 100, "every byte changed: refused %u times, never a step out of bounds", refused);
+    OK(refused > 100,
+       "a tree with any byte changed is refused %u times, and read within its bounds", refused);
 }
 
 static void test_header(struct writer *w)
@@ -307,7 +310,7 @@ static void test_header(struct writer *w)
         memcpy(old, w->blob + rows[i].offset, 4);
         put_u32(w->blob + rows[i].offset, rows[i].value);
         e = open_exact(w->blob, w->n_blob);
-        OK(e == rows[i].e, "header: %s: %d", rows[i].what, e);
+        OK(e == rows[i].e, "a header with a wrong %s has the result %d", rows[i].what, e);
         memcpy(w->blob + rows[i].offset, old, 4);
     }
 }
@@ -333,7 +336,8 @@ static void test_structure(struct writer *w)
     memset(w, 0, sizeof *w);
     begin(w, "");
     finish(w, 0);
-    OK(open_exact(w->blob, w->n_blob) == ERR_BAD_HEADER, "a node left open");
+    OK(open_exact(w->blob, w->n_blob) == ERR_BAD_HEADER,
+       "a tree with a node that never ends is refused");
 
     memset(w, 0, sizeof *w);
     begin(w, "");
@@ -398,7 +402,7 @@ static void test_qemu_machine(const struct device_tree *tree, uint64_t ram, cons
     device_tree_begin(&node);
     OK(device_tree_next_type(tree, &node, "memory") &&
            device_tree_reg(tree, &node, 0, &base, &bytes) && base == ram && bytes == 512u << 20,
-       "512 MiB where RAM begins");
+       "512 MiB begin where RAM does");
     OK(device_tree_cpus(tree, 0, ids, 8) == 4 && ids[0] == 0 && ids[3] == 3, "4 cores are found");
     OK(device_tree_console(tree, &node, &baud) &&
            device_tree_lists(tree, &node, "compatible", uart),
@@ -406,7 +410,7 @@ static void test_qemu_machine(const struct device_tree *tree, uint64_t ram, cons
     device_tree_begin(&node);
     while (device_tree_next_compatible(tree, &node, "virtio,mmio"))
         n += device_tree_reg(tree, &node, 0, &base, &bytes) && bytes >= 0x200;
-    OK(n == n_virtio, "%u virtio slots", n);
+    OK(n == n_virtio, "the tree has %u virtio slots", n);
     device_tree_begin(&node);
     OK(device_tree_next_compatible(tree, &node, "cfi-flash") &&
            device_tree_reg(tree, &node, 1, &base, &bytes) && bytes >= 32u << 20,

@@ -12,7 +12,7 @@ static void test_lines(size_t at, size_t bytes, size_t first, size_t lines)
     dma_flush(place + at, bytes);
     OK(dma_log.n == 3 && e[0].kind == DMA_FLUSHED && e[0].at == (uintptr_t)place + first * 64 &&
            e[0].value == lines * 64,
-       "%zu bytes at %zu: lines %zu to %zu", bytes, at, first, first + lines - 1);
+       "%zu bytes at %zu flush lines %zu to %zu", bytes, at, first, first + lines - 1);
     OK(e[1].kind == DMA_FLUSH_ENDED && e[2].kind == DMA_ORDERED,
        "an end is flushed before it is ordered");
 }
@@ -27,7 +27,7 @@ static void test_flush(void)
     test_lines(100, 200, 1, 4);
     dma_log.n = 0;
     dma_flush(place, 0);
-    OK(dma_log.events[0].kind != DMA_FLUSHED, "no bytes flush no line");
+    OK(dma_log.events[0].kind != DMA_FLUSHED, "an order of no bytes flushes no line");
 }
 
 static void test_sync(void)
@@ -42,7 +42,8 @@ static void test_sync(void)
     dma_log.n = 0;
     dma_sync(&w, place, 64);
     OK(dma_log_flushed(place, 64, 0, dma_log.n), "memory that is not coherent is flushed");
-    OK(dma_log.events[0].kind == DMA_ORDERED, "after the register that says that it may be");
+    OK(dma_log.events[0].kind == DMA_ORDERED,
+       "the data are ordered after the register that says that they may be read");
 }
 
 static void test_reach(void)
@@ -50,7 +51,7 @@ static void test_reach(void)
     struct dma_window w = { .offset = 0, .end = (uintptr_t)place + 256, .coherent = true };
 
     OK(dma_reaches(&w, place, 256) && dma_reaches(&w, place + 1, 1),
-       "coherent: any bytes below the end");
+       "any bytes below the end of coherent memory are reached");
     OK(!dma_reaches(&w, place, 257) && !dma_reaches(&w, place + 256, 0),
        "coherent memory ends at its last byte");
     w.coherent = false;

@@ -44,7 +44,7 @@ static void test_card(void)
     OK(open_plain() == ERR_OK && d->device.error_message == NULL, "an SD card starts: %s",
        error_message());
     OK(f.card_hz == 49500000 && d->card.bits == 4 && d->card.timing == SD_TIMING_HIGH,
-       "it runs at the whole clock of the block with 4 bits");
+       "the card runs at the whole clock of the block with 4 bits");
     OK(reads(10, 1, 64) && f.n_pio == 0, "a sector is read by DMA");
     OK(reads(100, 1024, 128) && f.n_pio == 0, "512 KiB are read by DMA");
     OK(f.n_gated == 0 && d->card.n_errors == 0, "there are no errors");
@@ -61,8 +61,8 @@ static void test_old_card(void)
     power_up(HCON_32, RAM_AT);
     fake.is_version_1 = true;
     OK(open_plain() == ERR_OK && d->device.error_message == NULL,
-       "a card of version 1, after a CMD8 that failed: %s", error_message());
-    OK(f.card_hz == 24750000 && reads(7, 8, 0), "read at 25 MHz");
+       "a card of version 1 opens after a CMD8 that failed: %s", error_message());
+    OK(f.card_hz == 24750000 && reads(7, 8, 0), "sectors are read at 25 MHz");
 }
 
 static void power_up_emmc(void)
@@ -83,11 +83,11 @@ static void test_emmc(void)
     power_up_emmc();
     setup = dw_setup();
     OK(open_with(&setup, true) == ERR_OK && d->device.error_message == NULL,
-       "an eMMC, after CMD8 and CMD55 failed: %s", error_message());
+       "an eMMC opens after CMD8 and CMD55 failed: %s", error_message());
     OK(d->card.facts.is_emmc && d->card.bits == 4 && d->card.timing == SD_TIMING_HIGH &&
            f.card_hz == 49500000,
        "the card has 4 bits and high speed");
-    OK(reads(50, 300, 64), "with 4 bits and high speed, sectors are read");
+    OK(reads(50, 300, 64), "sectors are read with 4 bits and high speed");
     fake.garbled = 1;
     OK(reads(51, 300, 64) && d->card.n_errors == 1, "the card is read after an error");
 }
@@ -119,7 +119,7 @@ static void test_faults(void)
     test_recovers("data that never came", 0);
     f.sticky = 4;
     d->host.host.ops->stop(&d->host.host);
-    OK(f.runs && f.card_hz == 49500000, "a DMA that does not reset: the card has its clock");
+    OK(f.runs && f.card_hz == 49500000, "the card has its clock after a DMA that does not reset");
     f.sticky = 0;
     OK(reads(3, 2, 0), "a card whose DMA does not reset is read");
     f.card_holds = true;
@@ -133,13 +133,14 @@ static void test_absent(void)
 {
     power_up(HCON_32, RAM_AT);
     f.sticky = 1;
-    OK(open_plain() == ERR_TIMEOUT, "a controller that does not reset");
+    OK(open_plain() == ERR_TIMEOUT, "a controller that does not reset is a timeout");
     power_up(HCON_32, RAM_AT);
     f.regs[DW_VERID / 4] = 0;
-    OK(open_plain() == ERR_NO_DEVICE, "a controller that is not there");
+    OK(open_plain() == ERR_NO_DEVICE, "a controller that is not there is not a device");
     power_up(HCON_32, RAM_AT);
     fake.is_silent = true;
-    OK(open_plain() == ERR_OK && d->device.error_message != NULL, "no card: %s", error_message());
+    OK(open_plain() == ERR_OK && d->device.error_message != NULL,
+       "an empty slot has its error message: %s", error_message());
 }
 
 /* ---- paths of the data ---- */
@@ -152,8 +153,8 @@ static void test_path(const char *name, uint32_t hcon, uint64_t at, bool dma)
     OK(open_plain() == ERR_OK && d->device.error_message == NULL, "%s: the card starts: %s", name,
        error_message());
     f.n_dma = f.n_pio = 0;
-    OK(reads(10, 1, 64) && reads(200, many, 128), "%s: a sector and %u", name, many);
-    OK((f.n_dma > 0) == dma && (f.n_pio > 0) == !dma, "%s: moved by the %s", name,
+    OK(reads(10, 1, 64) && reads(200, many, 128), "%s: a sector and %u are read", name, many);
+    OK((f.n_dma > 0) == dma && (f.n_pio > 0) == !dma, "%s: the data are moved by the %s", name,
        dma ? "controller" : "core");
 }
 
@@ -172,7 +173,7 @@ static void test_paths(void)
     setup.window.end = (uintptr_t)world + BUFFER_AT + 4096;
     (void)open_with(&setup, false);
     f.n_dma = f.n_pio = 0;
-    OK(reads(1, 16, 0) && f.n_dma == 0 && f.n_pio == 1, "memory beyond the window is the core's");
+    OK(reads(1, 16, 0) && f.n_dma == 0 && f.n_pio == 1, "the core moves memory beyond the window");
 }
 
 static uint64_t end_of_dma(uint32_t hcon, uint64_t window_end)
@@ -223,11 +224,14 @@ static void test_flushes(const char *name, uint32_t n)
     dma_log.n = 0;
     e = transfer(20, n, DMA_LOG_LINE);
     command = data_command();
-    OK(e == ERR_OK && dma_log.n < DMA_LOG_EVENTS && command > 0, "%s: %u sectors", name, n);
-    OK(dma_log_flushed(at, n * 512, 0, command), "%s: data flushed before the command", name);
+    OK(e == ERR_OK && dma_log.n < DMA_LOG_EVENTS && command > 0, "%s: %u sectors are read", name,
+       n);
+    OK(dma_log_flushed(at, n * 512, 0, command), "%s: the data are flushed before the command",
+       name);
     OK(dma_log_flushed(&d->host.table, sizeof d->host.table, 0, command),
-       "%s: descriptors flushed before the command", name);
-    OK(dma_log_flushed(at, n * 512, command, dma_log.n), "%s: data flushed after it", name);
+       "%s: the descriptors are flushed before the command", name);
+    OK(dma_log_flushed(at, n * 512, command, dma_log.n),
+       "%s: the data are flushed after the command", name);
 }
 
 static bool has_come(uint32_t n)
@@ -267,7 +271,8 @@ static void test_order(void)
     command = data_command();
     OK(command > 0 && dma_log.events[command - 1].kind == DMA_ORDERED,
        "a barrier stands before the command");
-    OK(dma_log.events[dma_log.n - 1].kind == DMA_ORDERED, "a barrier before the data is used");
+    OK(dma_log.events[dma_log.n - 1].kind == DMA_ORDERED,
+       "a barrier stands before the data is used");
 }
 
 int main(void)

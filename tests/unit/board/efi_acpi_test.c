@@ -73,7 +73,7 @@ static void test_cores(void)
     power_up();
     OK(read_cores(0) == NULL && cores.hvc && cores.n == 3 && cores.ids[1] == 0x200 &&
            cores.ids[2] == 0x300,
-       "cores that are enabled, by HVC");
+       "cores that are enabled are found, and started by HVC");
     OK(read_cores(0x300) == NULL && cores.n == 3 && cores.ids[0] == 0x300 && cores.ids[1] == 0 &&
            cores.ids[2] == 0x200,
        "the core that asks is the first");
@@ -84,9 +84,9 @@ static void test_cores(void)
         add_core(0x1000 + t.madt_bytes, true);
     close_all();
     OK(read_cores(7) == NULL && cores.n == BOARD_MAX_CORES && cores.ids[0] == 7,
-       "more cores than Ingot takes: %u of them", cores.n);
+       "Ingot takes the first cores of too many: %u of them", cores.n);
     OK(left_out_number(LEFT_OUT_CORES) == 3 + (MOST - 4) + 1 - BOARD_MAX_CORES,
-       "those that are left out are counted: %u", left_out_number(LEFT_OUT_CORES));
+       "the cores that are left out are counted: %u", left_out_number(LEFT_OUT_CORES));
 }
 
 /* Describes two fast cores and two that save power, of ACPI 6.0; older tables lack that byte. */
@@ -105,8 +105,8 @@ static void test_classes(void)
     (void)read_cores(0x200);
     efi_acpi_capacities(&cores, capacity);
     OK(cores.n == 3 && capacity[0] == 1024 && capacity[1] == 512 && capacity[2] == 768,
-       "a core of a higher class counts as faster, the one that asks too: %u, %u and %u",
-       capacity[0], capacity[1], capacity[2]);
+       "a core of a higher class counts as faster: %u, %u and %u", capacity[0], capacity[1],
+       capacity[2]);
     t.madt[44 + 8 + 1] = 76; /* an entry of ACPI 5.1, whose next byte is another entry's */
     t.madt_bytes = 44 + 8 + 76;
     close_all();
@@ -185,8 +185,8 @@ static void test_caches(void)
     power_up();
     add_caches(128, 512);
     OK(guesses(512, 512, 1024) && cores.strength[0] == 3072 + 64 + 128,
-       "of cores of one class the one with the larger caches counts as faster: %u KiB and %u",
-       cores.strength[0], cores.strength[2]);
+       "among cores of one class, larger caches count as faster: %u KiB and %u", cores.strength[0],
+       cores.strength[2]);
     t.madt[44 + 8 + 76] = 1; /* core 0's class */
     OK(guesses(1024, 512, 512), "classes that differ come before caches");
     power_up();
@@ -218,7 +218,7 @@ static void test_broken_caches(void)
     ring = add_cache(32, 36);
     for (uint32_t uid = 0; uid < 4; uid++)
         (void)add_node(10, (uint32_t)t.pptt_bytes, uid, ring, 0);
-    OK(guesses(0, 0, 0), "a cache that leads to itself, and nodes that are their own parents");
+    OK(guesses(0, 0, 0), "caches in a circle, and nodes that are their own parents, are ignored");
     power_up();
     add_caches(128, 512);
     acpi_put(t.pptt + 36 + 8, 0x7fffffff, 4);  /* the level after the last one */
@@ -226,7 +226,7 @@ static void test_broken_caches(void)
     acpi_put(t.pptt + 60 + 16, 0xffffffff, 4); /* it owns more than the table has room for */
     OK(guesses(512, 512, 1024), "bytes after the table's end are not read");
     t.pptt_bytes -= 30;
-    OK(guesses(0, 0, 0), "a table that ends in a core");
+    OK(guesses(0, 0, 0), "a table that ends within a core is ignored");
     t.pptt[36 + 1] = 0;
     OK(guesses(0, 0, 0), "a structure without a length ends the table");
 }
@@ -248,7 +248,7 @@ static void test_broken(void)
     OK(refused("RSDP"), "a root without an XSDT is refused");
     power_up();
     t.madt[60]++;
-    OK(refused("MADT"), "a table of cores with a wrong sum");
+    OK(refused("MADT"), "a table of cores with a wrong sum is refused");
     power_up();
     acpi_put(t.madt + 4, 1u << 30, 4);
     OK(refused("MADT"), "a table that claims a gigabyte is not summed");

@@ -112,27 +112,28 @@ int main(void)
        "a processor that is switched off is left out");
     OK(starts(1) && starts(2) && fake.started[0] == 1 && fake.started[1] == 3,
        "a core is started by the firmware's number");
-    OK(!starts(0) && !starts(4), "core 0 runs already, and there is no fifth");
+    OK(!starts(0) && !starts(4), "core 0 does not start again, and there is no fifth core");
     fw.no_events = true;
-    OK(!starts(3), "CreateEvent fails: the core does not start");
+    OK(!starts(3), "a core does not start if CreateEvent fails");
     fw.no_events = false;
     fake.no_start = true;
-    OK(!starts(3), "StartupThisAP fails: the core does not start");
+    OK(!starts(3), "a core does not start if StartupThisAP fails");
     power_up(5);
     fake.broken = 1;
     OK(find() == NULL && machine.n_cores == 3 && machine.core_ids[1] == 6,
-       "GetProcessorInfo fails for one: the others work");
+       "the other cores work if GetProcessorInfo fails for one");
     fake.no_count = true;
     why = find();
-    OK(why != NULL && machine.n_cores == 1, "GetNumberOfProcessors fails: one core works: %s", why);
+    OK(why != NULL && machine.n_cores == 1,
+       "only one core works if GetNumberOfProcessors fails: %s", why);
     fake_power_up();
     why = find();
-    OK(why != NULL && machine.n_cores == 1, "no MP services: one core works: %s", why);
+    OK(why != NULL && machine.n_cores == 1, "only one core works without MP services: %s", why);
     power_up(MOST);
-    OK(find() == NULL && machine.n_cores == BOARD_MAX_CORES, "%u cores at most",
+    OK(find() == NULL && machine.n_cores == BOARD_MAX_CORES, "%u cores are taken at most",
        (unsigned)BOARD_MAX_CORES);
     OK(left_out_number(LEFT_OUT_CORES) == MOST - 1 - BOARD_MAX_CORES,
-       "those that are left out are counted: %u", left_out_number(LEFT_OUT_CORES));
+       "the cores that are left out are counted: %u", left_out_number(LEFT_OUT_CORES));
     return tap_done();
 }
 

@@ -46,7 +46,7 @@ static void test_transfers(void)
 {
     OK(plug(512) && strcmp(disk.device.name, "EFI disk 1") == 0 &&
            disk.device.n_sectors == FAKE_BLOCKS,
-       "opened: %s", disk.device.name);
+       "the disk opens: %s", disk.device.name);
     OK(transfer(3, 5, 0, false) == ERR_OK && holds(3, 5, 0), "sectors arrive");
     OK(plug(512) && (stick.media.io_align = 4096, efi_disk_open(&disk, (efi_handle)HANDLE, 0)) &&
            transfer(3, 5, 16, false) == ERR_OK && holds(3, 5, 16) && stick.misaligned == 0,
@@ -68,16 +68,17 @@ static void test_errors(void)
     stick.fails = 1;
     stick.status = FAKE_ERROR;
     OK(transfer(3, 1, 0, false) == ERR_IO && transfer(3, 1, 0, false) == ERR_OK && holds(3, 1, 0),
-       "ReadBlocks fails once: the request fails, and the next one works");
+       "a request fails if ReadBlocks fails once, and the next one works");
     stick.fails = 1000;
     OK(transfer(3, 1, 0, false) == ERR_IO &&
            strcmp(block_device_reason(&disk.device, ERR_IO),
                   "the firmware reports an error of the device") == 0,
-       "ReadBlocks fails always: %s", block_device_reason(&disk.device, ERR_IO));
+       "ReadBlocks that always fails is reported: %s", block_device_reason(&disk.device, ERR_IO));
     stick.status = EFI_WRITE_PROTECTED;
     OK(transfer(3, 1, 0, true) == ERR_IO &&
            strstr(block_device_reason(&disk.device, ERR_IO), "write-protected") != NULL,
-       "a write that the medium refuses: %s", block_device_reason(&disk.device, ERR_IO));
+       "a write that the medium refuses is reported: %s",
+       block_device_reason(&disk.device, ERR_IO));
     (void)plug(512);
     stick.fails = 1000;
     stick.status = FAKE_ERROR;
@@ -96,7 +97,8 @@ static void test_removed(void)
 
     (void)plug(512);
     stick.media.present = false;
-    OK(transfer(3, 1, 0, false) == ERR_REMOVED, "taken out: %s", err_text(ERR_REMOVED));
+    OK(transfer(3, 1, 0, false) == ERR_REMOVED, "a disk that was taken out has the error: %s",
+       err_text(ERR_REMOVED));
     OK(transfer(3, 1, 0, false) == ERR_REMOVED, "the next read reports it as taken out, too");
     fake_insert(&stick, 512, 2);
     OK(transfer(3, 1, 0, false) == ERR_REMOVED, "another medium in its place is not taken for it");
@@ -105,17 +107,17 @@ static void test_removed(void)
        "a disk that is put back is read again");
     fake_insert(&stick, 512, 1);
     OK(transfer(3, 1, 0, false) == ERR_REMOVED && transfer(3, 1, 0, false) == ERR_OK,
-       "out and in again between two reads");
+       "a disk that was out and in again is read after one error");
     OK(fw.pools == 0, "all memory is returned to the firmware");
     fake_remove(HANDLE);
     before = stick.transfers;
     OK(transfer(3, 1, 0, false) == ERR_REMOVED && stick.transfers == before,
-       "the drive is unplugged: nothing of its interface is called");
+       "nothing of the interface of an unplugged drive is called");
     memset(&other, 0, sizeof other);
     fake_insert(&other, 512, 1);
     fake_add(OTHER_HANDLE, &efi_block_guid, &other);
     OK(transfer(3, 1, 0, false) == ERR_OK && holds(3, 1, 0) && stick.transfers == before,
-       "a disk that is plugged in again, with another handle, is read through that");
+       "a disk that is plugged in again is read through its new handle");
 }
 
 /* ---- the order of disks ---------------------------------------------------------------------- */
@@ -155,7 +157,7 @@ static void test_many(void)
     more[DISKS - 1].media.partition = true;
     (void)efi_storage_find(devices);
     OK(left_out_number(LEFT_OUT_DEVICES) == before + 2 && devices[BOARD_MAX_BLOCK - 1] != NULL,
-       "of ten disks, two have no slot, and are counted");
+       "two of ten disks have no slot, and are counted");
 }
 
 int main(void)

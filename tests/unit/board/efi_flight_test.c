@@ -75,7 +75,7 @@ static void test_flights(void)
     OK(is_read(0) && is_read(1), "the other requests end after the last one");
     drive.takes = 1;
     OK(start_large(0) == ERR_OK && start_large(1) == ERR_BUSY && !requests[1].done,
-       "the firmware takes no more: the second waits outside");
+       "the second request waits outside if the firmware takes no more");
     fake_land(&drive, EFI_SUCCESS);
     poll();
     OK(is_read(0) && start_large(1) == ERR_OK,
@@ -120,7 +120,7 @@ static void test_errors(void)
     (void)start_large(0);
     fake_land(&drive, FAKE_ERROR);
     poll();
-    OK(requests[0].done && requests[0].status == ERR_IO, "a read in flight fails");
+    OK(requests[0].done && requests[0].status == ERR_IO, "a read in flight is ended by an error");
     OK(start_large(0) == ERR_OK && drive.n_flights == 0, "the read is repeated by BlockIO");
     poll();
     OK(is_read(0), "the repeated read arrives");
@@ -128,18 +128,19 @@ static void test_errors(void)
         (void)start_large(0);
         poll();
     }
-    OK(drive.n_flights == 1, "some reads later they fly again");
+    OK(drive.n_flights == 1, "reads are in flight again some reads later");
     fake_land(&drive, EFI_SUCCESS);
     poll();
     drive.refuses = EFI_UNSUPPORTED;
-    OK(start_large(1) == ERR_OK && fw.events < EFI_FLIGHTS, "ReadBlocksEx refuses");
+    OK(start_large(1) == ERR_OK && fw.events < EFI_FLIGHTS,
+       "a read that ReadBlocksEx refuses is not in flight");
     poll();
-    OK(is_read(1), "BlockIO reads it");
+    OK(is_read(1), "BlockIO does the read that ReadBlocksEx refuses");
     plug();
     fw.no_events = true;
-    OK(start_large(0) == ERR_OK, "CreateEvent fails");
+    OK(start_large(0) == ERR_OK, "no read is in flight if CreateEvent fails");
     poll();
-    OK(is_read(0), "BlockIO reads it, too");
+    OK(is_read(0), "BlockIO does the read for which there is no event");
 }
 
 static void test_reset(void)
@@ -150,14 +151,14 @@ static void test_reset(void)
     OK(disk.device.reset(&disk.device) == ERR_OK && drive.resets == 1 && requests[0].done &&
            requests[0].status == ERR_TIMEOUT && requests[1].done,
        "a reset ends what is in flight");
-    OK(start_large(0) == ERR_OK && drive.n_flights == 1, "after a reset reads are in flight again");
+    OK(start_large(0) == ERR_OK && drive.n_flights == 1, "reads are in flight again after a reset");
     drive.deaf = true;
     OK(disk.device.reset(&disk.device) == ERR_OK && requests[0].done && fw.events == 1,
-       "a reset that ends nothing: the event is given up, and the buffer is the caller's");
+       "a reset that ends nothing gives up the event, and the buffer is the caller's");
     drive.n_flights = 0;
     OK(start_large(0) == ERR_OK && drive.n_flights == 0, "BlockIO2 is not asked again");
     poll();
-    OK(is_read(0), "BlockIO works");
+    OK(is_read(0), "BlockIO works after a reset that ended nothing");
 }
 
 /* ---- media and drives that go ---------------------------------------------------------------- */
@@ -170,7 +171,7 @@ static void test_removed(void)
     fake_land(&drive, EFI_NO_MEDIA);
     poll();
     OK(requests[1].done && requests[1].status == ERR_REMOVED && !requests[0].done,
-       "the medium is taken out under a read in flight");
+       "a read in flight ends if the medium is taken out");
     OK(start_large(1) == ERR_BUSY, "no read is begun until the other one has ended");
     fake_land(&drive, EFI_NO_MEDIA);
     poll();
@@ -179,14 +180,14 @@ static void test_removed(void)
     fake_remove(HANDLE);
     poll();
     OK(requests[0].done && requests[0].status == ERR_REMOVED && disk.flights.n == 0,
-       "the drive is unplugged: its reads come back");
+       "the reads of a drive that is unplugged come back");
     drive.n_flights = 0;
     OK(start_large(0) == ERR_REMOVED, "no other read is begun after the unplug");
     fake_add(HANDLE + 1, &efi_block_guid, &drive.block);
     OK(start_large(0) == ERR_OK && disk.flights.block == NULL,
-       "it is back, and the firmware has no BlockIO2 for it any more");
+       "a drive that is back works without BlockIO2 if the firmware has none for it");
     poll();
-    OK(is_read(0), "BlockIO reads it");
+    OK(is_read(0), "BlockIO reads a drive that has no BlockIO2");
 }
 
 int main(void)

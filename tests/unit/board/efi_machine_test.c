@@ -49,21 +49,21 @@ static void test_memory(void)
     fake_power_up();
     OK(take_memory() && took(1024ull * FAKE_MIB, 512) && machine.ram_bytes == 576ull * FAKE_MIB &&
            log_text[0] == '\0' && left_out[0] == '\0',
-       "the largest range; the rest, 64 MiB, is the firmware's");
+       "Ingot takes the largest range, and the firmware keeps the other 64 MiB");
     fw.n_map = 1;
     OK(take_memory() && took(FAKE_MIB, 32), "Ingot takes half of a small machine's memory");
     fake_power_up();
     fw.refused_at = 1024ull * FAKE_MIB;
     OK(take_memory() && took(FAKE_MIB, 64) && strstr(log_text, "refuses 512 MiB") != NULL &&
            strstr(log_text, "64 MiB are used") != NULL,
-       "AllocatePages refuses the largest range: the next, and %s", log_text);
+       "if AllocatePages refuses the largest range, Ingot takes the next, and %s", log_text);
     fw.refuse_places = true;
     OK(take_memory() && took(32ull * FAKE_MIB, 512),
-       "AllocatePages takes no address: the firmware chooses one");
+       "the firmware chooses an address if AllocatePages takes none");
     OK(fw.pools == 0, "the map is given back");
     fw.refuse_pages = true;
     OK(!take_memory() && strstr(panic_text, "the firmware gives no memory: AllocatePages") != NULL,
-       "AllocatePages refuses all: %s", panic_text);
+       "if AllocatePages refuses all ranges, the start ends: %s", panic_text);
     /* A PC with 64 GiB: memory below 4 GiB, memory above, and a card's memory that is there for
      * callers that ask for it. */
     fake_power_up();
@@ -78,17 +78,17 @@ static void test_memory(void)
                                                 .attributes = EFI_MEMORY_SPECIFIC };
     fw.n_map = 4;
     OK(take_memory() && took(4096ull * FAKE_MIB, 62ull * 1024),
-       "of 64 GiB, Ingot takes the range above 4 GiB, and not a card's memory");
+       "Ingot takes the range above 4 GiB of 64 GiB, and not a card's memory");
     OK(strstr(left_out, "1 smaller ranges of RAM") != NULL &&
            strstr(left_out, "of 2146435072 bytes") != NULL,
-       "it names what it leaves the firmware below 4 GiB: %s", left_out);
+       "the log names what the firmware keeps below 4 GiB: %s", left_out);
     fw.map[2].n_pages = 6ull * 1024 * 1024 * FAKE_MIB / EFI_PAGE;
     OK(take_memory() && took(4096ull * FAKE_MIB, 6ull * 1024 * 1024),
        "Ingot takes 6 TiB of a large machine's memory");
     fake_power_up();
     fw.no_map = true;
-    OK(!take_memory() && strstr(panic_text, "GetMemoryMap failed") != NULL, "no map: %s",
-       panic_text);
+    OK(!take_memory() && strstr(panic_text, "GetMemoryMap failed") != NULL,
+       "a memory map that cannot be read ends the start: %s", panic_text);
 }
 
 /* ---- the line -------------------------------------------------------------------------------- */
@@ -154,7 +154,7 @@ static void test_line(void)
     write_line("a\33[31mb\33[0m \xc3\xa4\xe2\x82\xac");
     OK(fw.n_text == 5 && fw.text[0] == 'a' && fw.text[1] == 'b' && fw.text[3] == 0xe4 &&
            fw.text[4] == 0x20ac && strstr(efi_console_instead(), "firmware's console") != NULL,
-       "no UART and no serial port: text goes to the firmware's console, without colours");
+       "text goes to the firmware's console, without colors, if there is no UART");
 
     memset(&port, 0, sizeof port);
     port.typed = "hi";
@@ -178,7 +178,7 @@ static void test_line(void)
     OK(port.n_sent == 6 && memcmp(port.sent, "\33[31mx", 6) == 0 && efi_console_getc() == 'h' &&
            efi_console_getc() == 'i' && efi_console_getc() == -1 &&
            strstr(efi_console_instead(), "serial port") != NULL,
-       "no UART in the tree: every byte goes through the serial protocol");
+       "every byte goes through the serial protocol if the tree has no UART");
     port.dead = true;
     write_line("lost");
     OK(efi_console_getc() == -1, "a serial port that fails holds nobody up");
@@ -213,7 +213,7 @@ static void test_uart(void)
     OK(efi_uart_open(&tree), "the machine's UART is used directly");
     serial_putc('z');
     OK(registers[16] == 'z' && registers[0] == 0 && registers[2] == 0,
-       "reg-offset: bytes go to the registers, and not to what is before them");
+       "reg-offset moves the registers, and what lies before them is not touched");
 }
 
 /* ---- the display ----------------------------------------------------------------------------- */
@@ -252,7 +252,7 @@ static void test_two_displays(void)
     room.bytes = sizeof memory;
     seen.mode->info = &info;
     OK(efi_screen_open(&screen, &room) && screen.width == 80,
-       "of two displays the one that the console is on is used");
+       "the display that the console is on is used of two displays");
     fw.system.out_handle = NULL;
 }
 
@@ -266,7 +266,8 @@ static void test_display(void)
     fake_power_up();
     OK(!efi_screen_open(&screen, &room) && room.bytes == sizeof memory &&
            strstr(screen.none, "no display (GOP)") != NULL,
-       "no GOP: no screen, no memory is taken for one, and the log says: %s", screen.none);
+       "without GOP there is no screen, no memory is taken for one, and the log says: %s",
+       screen.none);
     memset(&graphics, 0, sizeof graphics);
     fake_add(6, &efi_graphics_guid, &graphics.protocol);
     OK(!efi_screen_open(&screen, &room), "a GOP without a mode is left out");
@@ -278,7 +279,7 @@ static void test_display(void)
            room.bytes <= sizeof memory - 160 * 100 * 4 && screen.pixels == memory + room.bytes,
        "pixels are at the end of the free memory");
     screen.flush(screen.pixels + 3 * screen.pitch, 2 * screen.pitch);
-    OK(graphics.rows == 2, "rows that changed are shown; a Blt that fails does no harm");
+    OK(graphics.rows == 2, "rows that changed are shown, and a Blt that fails does no harm");
     test_two_displays();
     graphics.info.height = 10000;
     OK(!efi_screen_open(&screen, &room) && screen.error_message != NULL,
@@ -324,7 +325,7 @@ static void test_clock(void)
            date_of((struct efi_time){
                .year = 2026, .month = 11, .day = 24, .hour = 13, .minute = 30 }) == 1795527000 &&
            date_of(leap) == 1709251198,
-       "the date is the clock's on the wall");
+       "the date is that of the firmware's clock");
     OK(date_of((struct efi_time){ .year = 1970, .month = 1, .day = 1 }) == 0,
        "a clock that was never set says nothing");
     OK(date_of((struct efi_time){ .year = 2026, .month = 13, .day = 1 }) == 0 &&
@@ -332,7 +333,7 @@ static void test_clock(void)
            date_of((struct efi_time){ .year = 2026, .month = 1, .day = 1, .hour = 24 }) == 0,
        "a clock with numbers that no calendar has says nothing");
     wall.status = FAKE_ERROR;
-    OK(date_of(leap) == 0, "GetTime fails: no date");
+    OK(date_of(leap) == 0, "there is no date if GetTime fails");
 }
 
 int main(void)

@@ -51,15 +51,15 @@ static void test_srat(void)
     OK(by_acpi() == 1, "two ranges of one node are one node");
     add_range(7, 1 << 30, false);
     add_range(8, 0, true);
-    OK(by_acpi() == 1, "a range that is switched off, and an empty one");
+    OK(by_acpi() == 1, "a range that is switched off, or an empty one, is not counted");
     add_range(0x10001, (uint64_t)32 << 30, true);
     t.srat[t.bytes + 1] = 16; /* a core's: type 0 */
     t.bytes += 16;
-    OK(by_acpi() == 2, "a second node, whose number has more than 8 bits");
+    OK(by_acpi() == 2, "a second node has a number of more than 8 bits");
     begin_srat();
     for (uint32_t i = 0; i < MOST_RANGES; i++)
         add_range(i, 1 << 20, true);
-    OK(by_acpi() == 64, "64 are counted at most");
+    OK(by_acpi() == 64, "64 nodes are counted at most");
     begin_srat();
     add_range(0, 1 << 20, true);
     add_range(1, 1 << 20, true);

@@ -104,16 +104,16 @@ static bool reads(const char *wanted)
 static void test_file(void)
 {
     power_up("temp=0 ctx=512\r\nids", "temp=1");
-    OK(reads("temp=0 ctx=512  ids"), "the file beside the program, whose lines are one: '%s'",
-       machine.args);
+    OK(reads("temp=0 ctx=512  ids"),
+       "the file beside the program is read, and its lines are joined: '%s'", machine.args);
     power_up(NULL, "temp=1");
-    OK(reads("temp=1"), "else the file at the volume's root is read");
+    OK(reads("temp=1"), "the file at the volume's root is read if none lies beside the program");
     power_up(NULL, NULL);
     OK(reads(""), "without a file there is no option");
     power_up("system=\"\xc3\xa4\"", NULL);
     OK(reads("system=\"\xc3\xa4\""), "UTF-8 is not changed");
     volume.broken = true;
-    OK(reads(""), "a file that cannot be read");
+    OK(reads(""), "a file that cannot be read gives no option");
 }
 
 static void test_load_options(void)
@@ -131,7 +131,7 @@ static void test_load_options(void)
     load_options(number, sizeof number);
     OK(reads(""), "load options that are not text are ignored");
     load_options(plain, sizeof plain - 1);
-    OK(reads(""), "nor is an odd number of bytes text");
+    OK(reads(""), "load options with an odd number of bytes are not text");
     load_options(plain, 2 * 6);
     OK(reads("temp=0"), "text without a NUL at its end is read");
     fake_remove(1);
@@ -151,7 +151,7 @@ static void test_length(void)
     memset(&machine, 0, sizeof machine);
     efi_options_read(&machine);
     OK(machine.args_bytes > most && machine.args_limit == most && strlen(machine.args) == most,
-       "more are counted and not kept");
+       "bytes beyond the limit are counted and not kept");
 }
 
 int main(void)

@@ -100,13 +100,13 @@ int main(void)
         return 1;
     close(fd);
     kept = pages_after_write(false, &e);
-    OK(e == ERR_OK && is_right(), "written and read (%u pages in memory)", kept);
+    OK(e == ERR_OK && is_right(), "pages are written and read (%u of them in memory)", kept);
     if (!can_forget()) {
         OK(true, "from the disk # SKIP this file system is in memory");
     } else {
         kept = pages_after_write(true, &e);
         OK(e == ERR_OK && is_right() && kept < FILE_BYTES / PAGE / 4,
-           "read from the disk: %u of %u pages are in memory after the write", kept,
+           "pages are read from the disk: %u of %u are in memory after the write", kept,
            FILE_BYTES / PAGE);
     }
     unlink(path);

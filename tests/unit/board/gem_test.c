@@ -251,14 +251,14 @@ static void test_open(const struct how *h)
 
     power_up();
     OK(open_it(h) == ERR_OK && why == NULL && memcmp(address, expected, 6) == 0,
-       "%s: opened, with the address of its registers", h->name);
+       "%s: the port opens with the address of its registers", h->name);
     OK(is_wide() == (((uintptr_t)&driver + h->offset) >> 32 != 0), "%s: descriptors are %s",
        h->name, is_wide() ? "wide" : "narrow");
     OK(f.phy_writes == 0, "%s: a link that the firmware has is not negotiated again", h->name);
     OK(f.regs[GEM_CONTROL / 4] == (GEM_CONTROL_PHY | GEM_CONTROL_RECEIVES | GEM_CONTROL_SENDS) &&
            (f.regs[GEM_CONFIG / 4] >> GEM_CONFIG_WIDTH_SHIFT & 3) == 1 &&
            f.regs[GEM_INTERRUPTS_OFF / 4] == 0xffffffff,
-       "%s: it works, by its bus's width, without interrupts", h->name);
+       "%s: the port works at its bus's width, without interrupts", h->name);
     OK(*(uint32_t *)dma_log_seen((uintptr_t)(f.regs[GEM_SEND_BASE_1 / 4] - (uint32_t)f.offset) |
                                  ((uintptr_t)&driver & ~(uintptr_t)0xffffffff)) ==
                (GEM_RECEIVE_OURS | GEM_RECEIVE_WRAP) &&
@@ -268,7 +268,7 @@ static void test_open(const struct how *h)
     OK(gem_is_up(&driver) && f.speed == 1000 &&
            (f.regs[GEM_CONFIG / 4] & (GEM_CONFIG_1000 | GEM_CONFIG_FULL)) ==
                (GEM_CONFIG_1000 | GEM_CONFIG_FULL),
-       "%s: a link of 1000 Mbit/s", h->name);
+       "%s: a link has 1000 Mbit/s", h->name);
 }
 
 static void test_frames(const struct how *h)
@@ -279,7 +279,7 @@ static void test_frames(const struct how *h)
     power_up();
     (void)open_it(h);
     (void)gem_is_up(&driver);
-    OK(gem_receive(&driver, back, sizeof back) == 0, "%s: nothing has come", h->name);
+    OK(gem_receive(&driver, back, sizeof back) == 0, "%s: no frame has come yet", h->name);
     for (unsigned i = 0; i < 100; i++) { /* indices go round the rings */
         uint32_t bytes = i == 0 ? GEM_FRAME_BYTES : 60 + i * 11;
 
@@ -296,9 +296,9 @@ static void test_frames(const struct how *h)
         right += gem_send(&driver, frame, bytes) && f.n_sent == i + 1 && f.sent_bytes[i] == bytes &&
                  memcmp(f.sent[i], frame, bytes) == 0;
     }
-    OK(right == 75, "%s: 75 go out as they are (%u)", h->name, right);
+    OK(right == 75, "%s: 75 frames go out as they are (%u)", h->name, right);
     OK(!gem_send(&driver, frame, GEM_FRAME_BYTES + 1) && driver.n_lost == 1,
-       "%s: one that is too long is lost", h->name);
+       "%s: a frame that is too long is lost", h->name);
 }
 
 /* As many frames come at once as there are buffers; the device loses the next ones, and later ones
@@ -317,7 +317,7 @@ static void test_full(const struct how *h)
         right += gem_receive(&driver, back, sizeof back) == 60 && back[0] == i;
     OK(right == GEM_SLOTS && gem_receive(&driver, back, sizeof back) == 0 &&
            arrive(frame, sizeof frame, WHOLE) && gem_receive(&driver, back, sizeof back) == 60,
-       "%s: they come in their order, and then another", h->name);
+       "%s: the frames come in their order, and then another one", h->name);
 }
 
 /* Buffers go back to a coherent device, too, in an order that it can rely on. */
@@ -361,7 +361,7 @@ static void test_held(const struct how *h)
     for (unsigned i = 0; i < n; i++)
         right += f.sent[i][0] == i;
     OK(f.n_sent == n && right == n && gem_send(&driver, frame, sizeof frame) && f.n_sent == n + 1,
-       "%s: each of them goes out once, and then another", h->name);
+       "%s: each frame goes out once, and then another one", h->name);
     f.holds = true;
     (void)gem_send(&driver, frame, sizeof frame);
     f.regs[GEM_SEND_STATUS / 4] = 1 << 8; /* the bus has refused */
@@ -396,27 +396,28 @@ static void test_link(void)
     plug(0);
     OK(open_it(&h) == ERR_OK && !gem_is_up(&driver), "without a cable the network is down");
     OK(f.phy[0] == 0x1200 && f.phy[4] == 0x01e1 && f.phy[9] == 0x0200,
-       "it negotiates, 1000 Mbit/s in full duplex alone");
+       "the PHY negotiates, at 1000 Mbit/s in full duplex only");
     plug(100);
     OK(gem_is_up(&driver) && f.speed == 100 &&
            (f.regs[GEM_CONFIG / 4] & (GEM_CONFIG_1000 | GEM_CONFIG_100 | GEM_CONFIG_FULL)) ==
                (GEM_CONFIG_100 | GEM_CONFIG_FULL),
        "a cable of 100 Mbit/s brings it up");
     plug(0);
-    OK(!gem_is_up(&driver), "it is pulled");
+    OK(!gem_is_up(&driver), "a cable that is pulled brings the link down");
     plug(10);
     OK(gem_is_up(&driver) && f.speed == 10 &&
            (f.regs[GEM_CONFIG / 4] & (GEM_CONFIG_1000 | GEM_CONFIG_100)) == 0,
-       "another cable is plugged in, of 10 Mbit/s");
+       "a cable of 10 Mbit/s is plugged in");
     f.phy[5] = 0x4021;
     OK(gem_is_up(&driver) && !(f.regs[GEM_CONFIG / 4] & GEM_CONFIG_FULL), "half duplex is kept");
     f.phy[5] = 0x40a1;
     OK(gem_is_up(&driver) && f.speed == 100 && !(f.regs[GEM_CONFIG / 4] & GEM_CONFIG_FULL),
        "the link has 100 Mbit/s");
     f.phy[1] = 0x794d; /* there is a link, and the negotiation goes on */
-    OK(!gem_is_up(&driver), "not before both sides have agreed");
+    OK(!gem_is_up(&driver), "the link stays down until both sides have agreed");
     f.phy[0] = 0x2100;
-    OK(gem_is_up(&driver) && f.speed == 100 && driver.link.full, "a speed that somebody has set");
+    OK(gem_is_up(&driver) && f.speed == 100 && driver.link.full,
+       "a speed that somebody has set is kept");
     f.silent = true;
     OK(!gem_is_up(&driver), "a PHY that is gone has no link");
 }
@@ -447,19 +448,20 @@ static void test_refused(void)
     power_up();
     f.silent = true;
     OK(open_it(&h) == ERR_NO_DEVICE && strstr(why, "PHY") != NULL && f.regs[GEM_CONTROL / 4] == 0,
-       "%s", why);
+       "a port without a PHY is refused: %s", why);
     power_up();
     f.regs[GEM_ADDRESS_LOW / 4] = f.regs[GEM_ADDRESS_HIGH / 4] = 0;
-    OK(open_it(&h) == ERR_UNSUPPORTED && strstr(why, "address") != NULL, "%s", why);
+    OK(open_it(&h) == ERR_UNSUPPORTED && strstr(why, "address") != NULL,
+       "an address of zeros is refused: %s", why);
     power_up();
     f.regs[GEM_ADDRESS_LOW / 4] |= 1;
-    OK(open_it(&h) == ERR_UNSUPPORTED && strstr(why, "address") != NULL, "that of a group: %s",
-       why);
+    OK(open_it(&h) == ERR_UNSUPPORTED && strstr(why, "address") != NULL,
+       "the address of a group is refused: %s", why);
     power_up();
     f.regs[GEM_DESIGN_6 / 4] = 0;
     h.offset = (uint64_t)1 << 36;
     OK(open_it(&h) == ERR_UNSUPPORTED && strstr(why, "memory") != NULL,
-       "addresses that are too long for it: %s", why);
+       "addresses that are too long for the controller are refused: %s", why);
 }
 
 /* ---- controllers of a tree ---- */
@@ -520,7 +522,7 @@ static const char *open_tree(bool with_mac1, bool with_handles)
     struct device_tree tree;
 
     put_icicle(&w, with_mac1, with_handles);
-    OK(device_tree_open(&tree, w.blob, w.n_blob) == ERR_OK, "a tree of two controllers");
+    OK(device_tree_open(&tree, w.blob, w.n_blob) == ERR_OK, "a tree of two controllers opens");
     power_up();
     memcpy(f.other, f.phy, sizeof f.other);
     f.other[1] = 0x7949; /* no cable in the port of PHY 8 */
@@ -535,9 +537,10 @@ static void test_tree(void)
        "a controller takes the PHY that phy-handle names, not the first of its bus");
     f.phy[1] = 0x7949;
     f.other[1] = 0x796d;
-    OK(!tree_gem_is_up(), "its link is that of this PHY");
+    OK(!tree_gem_is_up(), "the link is that of the PHY that phy-handle names");
     why = open_tree(false, true);
-    OK(why != NULL && strstr(why, "another controller") != NULL && f.other_writes == 0, "%s",
+    OK(why != NULL && strstr(why, "another controller") != NULL && f.other_writes == 0,
+       "a PHY on another controller's bus is refused: %s",
        why != NULL ? why : "one whose PHY is on another one's bus is left alone");
     OK(open_tree(true, false) == NULL && !tree_gem_is_up() && f.other_writes != 0,
        "without phy-handle the first PHY of the bus is taken");

@@ -111,7 +111,7 @@ static void test_running(const struct gic *gic, unsigned bits, unsigned all)
     cleared = 0;
     core.masked = true; /* as when a core begins */
     OK(gic_v3.listen(gic, 0) == ERR_OK && cleared == all,
-       "a core with %u bits of priority: no interrupt that firmware never ended holds back ours",
+       "with %u bits of priority, an interrupt that firmware never ended does not hold back ours",
        bits);
     core.masked = false;
 }
@@ -126,7 +126,7 @@ static void test_lpi(void)
     gic_fake_wire(UART, true);
     core_settle();
     OK(lpis_ended == 1 && uart_served == served + 1 && irq_strays(&line) == strays && !core.endless,
-       "an LPI that firmware left on is ended, and the UART comes after it");
+       "an LPI that firmware left on is ended, and the UART's comes after it");
 }
 
 /* A machine with more regions than the driver has room for: the cores in the rest get no
@@ -156,7 +156,7 @@ static void test_regions(uint32_t regions, uint32_t left_out)
     OK(device_tree_open(&tree, w.blob, w.n_blob) == ERR_OK && gic_v3.find(&gic, &tree) == ERR_OK &&
            gic.n_ranges == 1 + regions - left_out &&
            left_out_number(LEFT_OUT_REGIONS) == before + left_out,
-       "%u regions of redistributors: %u are left out, by name", (unsigned)regions,
+       "%u of %u regions of redistributors are left out, by name", (unsigned)regions,
        (unsigned)left_out);
 }
 

@@ -51,10 +51,10 @@ static void test_pl061(void)
     pl.select = 0x05;
     pl061_setup(base, 2, true, true);
     OK(pl.direction == 0x84 && pl.data == 0x84 && pl.select == 0x01 && !pl.wrong,
-       "PL061: line 2 drives high from the first moment on, line 7 and line 0 are as they were");
+       "PL061: line 2 drives high from the first moment on, and lines 7 and 0 stay");
     pl061_write(base, 2, false);
     OK(pl.data == 0x80 && !pl061_read(base, 2) && pl061_read(base, 7),
-       "low; the other is still high");
+       "line 2 goes low, and line 7 stays high");
     pl061_setup(base, 5, false, true);
     pl.outside = 0x20;
     OK(pl.direction == 0x84 && pl061_read(base, 5), "line 5 is an input, and high");
@@ -119,7 +119,7 @@ static void test_rp1(void)
            rp1.pad[18] == 0x56 && !rp1.wrong,
        "RP1: line 17 is RIO's and high from the first moment on, its pull and line 3 stay");
     OK(rp1.control[16] == 0x1f && rp1.control[18] == 0x1f && rp1.pad[17] == 0 && rp1.pad[19] == 0,
-       "its neighbours are not touched");
+       "the lines beside line 17 are not touched");
     rp1_gpio_write(base, 17, false);
     OK(rp1.out == 1 << 3, "the line goes low");
     rp1_gpio_setup(base, 27, false, false);
@@ -140,13 +140,13 @@ static void test_mss(void)
     sysreg[0x88 / 4] = 0xffffffff;
     mss_gpio_wake((uintptr_t)sysreg, 2);
     OK(sysreg[0x84 / 4] == (1 | 1 << 22) && sysreg[0x88 / 4] == 0xffbfffff,
-       "MSS: GPIO 2 gets its clock and leaves its reset, others stay");
+       "MSS: GPIO 2 gets its clock and leaves its reset, and others stay");
     regs[16] = 0x28;
     regs[0x88 / 4] = 1;
     mss_gpio_setup(base, 16, true, true);
     OK(regs[16] == (0x28 | 7) && regs[0x88 / 4] == (1 | 1 << 16), "line 16 drives high");
     mss_gpio_write(base, 16, false);
-    OK(regs[0x88 / 4] == 1, "line 16 drives low, line 0 as it was");
+    OK(regs[0x88 / 4] == 1, "line 16 drives low, and line 0 stays");
     mss_gpio_setup(base, 31, false, true);
     regs[0x84 / 4] = 1u << 31;
     OK(regs[31] == 2 && regs[0x88 / 4] == 1 && mss_gpio_read(base, 31) && !mss_gpio_read(base, 30),
@@ -165,7 +165,7 @@ static void test_jh7110(void)
     regs[0x120 / 4 + 55] = 0x10;
     jh7110_gpio_setup(base, 55, true, true);
     OK(regs[13] == 0x80c1a1b1 && regs[16 + 13] == 0x81c1a1b1 && regs[0x120 / 4 + 55] == 0x11,
-       "JH7110: line 55 drives high, the three others of its words stay");
+       "JH7110: line 55 drives high, and the three others of its words stay");
     jh7110_gpio_write(base, 55, false);
     OK(regs[16 + 13] == 0x80c1a1b1, "the line goes low");
     regs[10] = 0x81eca1b1;
@@ -186,17 +186,17 @@ static void test_pi(void)
 
     pi_lines_open((uintptr_t)regs);
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
-        OK(pi_lines.error_message(refused[i]) != NULL, "line %u: %s", refused[i],
+        OK(pi_lines.error_message(refused[i]) != NULL, "line %u is refused: %s", refused[i],
            pi_lines.error_message(refused[i]));
     OK(pi_lines.error_message(2) == NULL && pi_lines.error_message(13) == NULL &&
            pi_lines.error_message(16) == NULL && pi_lines.error_message(27) == NULL,
        "the rest of the row is free");
     OK(pi_lines_error_message(14) == NULL,
-       "on a Pi 5 14 and 15 are, too: its console has a connector of its own");
+       "lines 14 and 15 of a Pi 5 are free, because its console has its own connector");
     regs[1] = 0x3fffffff;
     pi_lines.setup(17, true, true);
     OK(regs[0x1c / 4] == 1 << 17 && regs[1] == (0x3fffffff & ~(6u << 21)),
-       "line 17 is high, and an output; the nine others of its register stay");
+       "line 17 is high, and an output, and the nine others of its register stay");
     pi_lines.write(17, false);
     OK(regs[0x28 / 4] == 1 << 17, "the line goes low");
     pi_lines.setup(22, false, false);

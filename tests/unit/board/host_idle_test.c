@@ -36,15 +36,15 @@ static void test_text(void)
     uint64_t ticks = 0;
 
     OK(read_ticks(text, (unsigned[]){ 1, 2, 11, 0 }, &ticks) && ticks == 4170,
-       "idle and waiting, of each processor: %u", (unsigned)ticks);
+       "idle and waiting ticks of each processor are added: %u", (unsigned)ticks);
     OK(read_ticks(text, (unsigned[]){ 2, 0 }, &ticks) && ticks == 107,
-       "only this process's are counted: %u", (unsigned)ticks);
+       "only ticks of this process's processors are counted: %u", (unsigned)ticks);
     OK(!read_ticks(text, (unsigned[]){ 1, 3, 0 }, &ticks),
        "the idle time of an unlisted processor is not known");
     OK(!read_ticks("cpu0 300 0 x\n", (unsigned[]){ 1, 0 }, &ticks),
        "the idle time is not known without numbers");
     OK(!read_ticks("intr 1\ncpu0 1 2 3 4 5\n", (unsigned[]){ 1, 0 }, &ticks),
-       "in another file it is not known");
+       "the idle time is not known from another file");
 }
 
 static void test_computer(void)
@@ -52,11 +52,11 @@ static void test_computer(void)
     struct timespec nap = { .tv_nsec = 50000000 };
     int idle, most = 1000 * (int)sysconf(_SC_NPROCESSORS_ONLN);
 
-    OK(host_idle_processors() == -1, "the first time nothing is known");
+    OK(host_idle_processors() == -1, "nothing is known at the first look");
     nanosleep(&nap, NULL);
     idle = host_idle_processors();
     OK(idle >= 0 && idle <= most + most / 2,
-       "the second time %d thousandths of a processor are idle", idle);
+       "%d thousandths of a processor are idle at the second look", idle);
 }
 
 int main(void)

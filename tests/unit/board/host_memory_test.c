@@ -77,26 +77,31 @@ static void test_groups(void)
 
     start_over();
     all = reserve(0);
-    OK(all.bytes > 256 * MIB && all.limit == NULL, "no group: all %zu bytes", all.bytes);
+    OK(all.bytes > 256 * MIB && all.limit == NULL, "without a group all %zu bytes are free",
+       all.bytes);
     put("/proc/self/cgroup", "0::/user.slice/session\n");
     put("/sys/fs/cgroup/user.slice/session/memory.max", "max\n");
     put("/sys/fs/cgroup/user.slice/memory.max", "201326592\n");
     m = reserve(0);
-    OK(is_group(&m, 192 * MIB), "version 2: the group around it has 192 MiB: %zu", m.bytes);
+    OK(is_group(&m, 192 * MIB),
+       "version 2: the limit of the group around the process's is 192 MiB: %zu", m.bytes);
     put("/sys/fs/cgroup/user.slice/session/memory.max", "67108864\n");
     m = reserve(0);
-    OK(is_group(&m, 64 * MIB), "version 2: its own has 64 MiB: %zu", m.bytes);
+    OK(is_group(&m, 64 * MIB), "version 2: the limit of the process's own group is 64 MiB: %zu",
+       m.bytes);
     m = reserve(16 * MIB);
-    OK(m.bytes == 16 * MIB && m.limit == NULL, "--mem says less than the group");
+    OK(m.bytes == 16 * MIB && m.limit == NULL, "--mem counts if it is below the group's limit");
     put("/sys/fs/cgroup/user.slice/session/memory.max", "9223372036854771712\n");
     put("/sys/fs/cgroup/user.slice/memory.max", "max\n");
     m = reserve(0);
-    OK(m.bytes == all.bytes && m.limit == NULL, "a limit above the computer's memory is none");
+    OK(m.bytes == all.bytes && m.limit == NULL,
+       "a limit above the computer's memory does not count");
     start_over();
     put("/proc/self/cgroup", "0::/../a\n");
     put("/sys/fs/cgroup/memory.max", "100663296\n");
     m = reserve(0);
-    OK(is_group(&m, 96 * MIB), "a container that sees its own group alone: %zu", m.bytes);
+    OK(is_group(&m, 96 * MIB),
+       "a container that sees only its own group has that group's limit: %zu", m.bytes);
 }
 
 static void test_old_groups(void)
@@ -110,21 +115,24 @@ static void test_old_groups(void)
     put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "134217728\n");
     put("/sys/fs/cgroup/cpu,cpuacct/a/memory.limit_in_bytes", "1048576\n");
     m = reserve(0);
-    OK(is_group(&m, 128 * MIB), "version 1: a container whose path is not there: %zu", m.bytes);
+    OK(is_group(&m, 128 * MIB),
+       "version 1: a container whose path is not there has the root's limit: %zu", m.bytes);
     put("/sys/fs/cgroup/memory/docker/0123/memory.limit_in_bytes", "50331648\n");
     m = reserve(0);
-    OK(is_group(&m, 48 * MIB), "version 1: the group's own: %zu", m.bytes);
+    OK(is_group(&m, 48 * MIB), "version 1: the limit of the process's own group counts: %zu",
+       m.bytes);
     put("/proc/self/cgroup", "4:hugetlb,memory:/docker/0123\n");
     m = reserve(0);
-    OK(is_group(&m, 48 * MIB), "version 1: memory beside another controller: %zu", m.bytes);
+    OK(is_group(&m, 48 * MIB),
+       "version 1: the limit of memory beside another controller counts: %zu", m.bytes);
     put("/proc/self/cgroup", "4:memoryless:/docker/0123\n");
     m = reserve(0);
-    OK(m.limit == NULL, "a controller whose name begins alike");
+    OK(m.limit == NULL, "a controller whose name only begins alike is not taken");
     memset(line, 'a', sizeof line);
     snprintf(line, sizeof line, "8:cpu:/%04000d\n9:memory:/docker/0123\n", 7);
     put("/proc/self/cgroup", line);
     m = reserve(0);
-    OK(is_group(&m, 48 * MIB), "after a group with a long path: %zu", m.bytes);
+    OK(is_group(&m, 48 * MIB), "a group after one with a long path is found: %zu", m.bytes);
 }
 
 static void test_system(void)
@@ -136,12 +144,12 @@ static void test_system(void)
     m = reserve(0);
     OK(m.base != NULL && m.bytes <= 64 * MIB && m.bytes >= 40 * MIB && m.limit != NULL &&
            strstr(m.limit, "vm.overcommit_memory") != NULL,
-       "a system that promises 64 MiB: %zu are taken, the rest is for others", m.bytes);
+       "%zu bytes are taken of a system that promises 64 MiB, the rest is for others", m.bytes);
     m = reserve(32 * MIB);
-    OK(m.bytes == 32 * MIB && m.limit == NULL, "--mem below that is followed");
+    OK(m.bytes == 32 * MIB && m.limit == NULL, "--mem below the promise counts");
     promised = 1000;
     m = reserve(0);
-    OK(m.base == NULL && m.limit != NULL, "one that promises nothing");
+    OK(m.base == NULL && m.limit != NULL, "a system that promises nothing gives no memory");
     promised = UINT64_MAX;
 }
 
@@ -169,12 +177,12 @@ static void test_touch(void)
     base[4 * page] = 7;
     OK(resident_pages(base, 16) == 1, "pages come when they are written");
     if (madvise(base + 15 * page, page, 23 /* MADV_POPULATE_WRITE */) != 0 && errno == EINVAL) {
-        OK(true, "pages before they are written # SKIP Linux is older than 5.14");
+        OK(true, "pages are made before they are written # SKIP Linux is older than 5.14");
         return;
     }
     host_memory_touch(base + 2 * page + 5, 3 * page);
     OK(resident_pages(base, 15) == 4 && base[4 * page] == 7,
-       "touched: all that the bytes lie in and no other, %zu", resident_pages(base, 15));
+       "all pages that the bytes lie in are touched, and no other: %zu", resident_pages(base, 15));
     host_memory_touch(NULL, 0);
     munmap(base, 16 * page);
 }
@@ -205,7 +213,7 @@ static void test_ulimit(void)
     m = reserve(0);
     OK(m.bytes < 1024 * MIB && m.bytes > 256 * MIB && m.limit != NULL &&
            strcmp(m.limit, "ulimit -d") == 0,
-       "ulimit -d: %zu bytes", m.bytes);
+       "ulimit -d leaves %zu bytes", m.bytes);
     put("/proc/self/cgroup", "0::/\n");
     put("/sys/fs/cgroup/memory.max", "67108864\n");
     m = reserve(0);

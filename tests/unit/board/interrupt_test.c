@@ -126,13 +126,13 @@ static void test_delivery(void)
     fire(33);
     fire(7);
     fire(7);
-    OK(uart == 1 && card == 2, "each gets its own");
+    OK(uart == 1 && card == 2, "each interrupt gets its own handler");
     fire(500);
     OK(uart == 1 && card == 2 && fake.n_disabled == 1 && fake.disabled == 500,
        "a line that nobody has taken is disabled");
     fake.pending[fake.n_pending++] = 7;
     fire(33);
-    OK(uart == 2 && card == 3, "two at once are both handled");
+    OK(uart == 2 && card == 3, "two interrupts at once are both handled");
 }
 
 static void test_errors(void)
@@ -144,17 +144,19 @@ static void test_errors(void)
     begin();
     OK(irq_take(NO_LINE, count, &n) == ERR_NO_DEVICE && fake.n_on == 0,
        "an invalid line does not change the core's state");
-    OK(irq_take(REFUSED, count, &n) == ERR_UNSUPPORTED, "a line that the controller refuses");
+    OK(irq_take(REFUSED, count, &n) == ERR_UNSUPPORTED,
+       "a line that the controller refuses is unsupported");
     OK(irq_take(1, count, &n) == ERR_OK, "afterwards an interrupt is taken");
-    OK(irq_take(1, count, &n) == ERR_BAD_ARGUMENT, "twice is refused");
+    OK(irq_take(1, count, &n) == ERR_BAD_ARGUMENT, "taking a line twice is refused");
     fire(REFUSED);
-    OK(n == 0, "a refused line never calls");
+    OK(n == 0, "a refused line never calls its handler");
     for (uint32_t line = 2; line <= IRQ_MAX_TAKEN; line++)
         if (irq_take(line, count, &n) != ERR_OK)
             n = 1000;
-    OK(n == 0 && irq_take(50, count, &n) == ERR_NO_SPACE, "%d lines, and no more", IRQ_MAX_TAKEN);
+    OK(n == 0 && irq_take(50, count, &n) == ERR_NO_SPACE, "%d lines are taken, and no more",
+       IRQ_MAX_TAKEN);
     fire(IRQ_MAX_TAKEN);
-    OK(n == 1, "the last of them is delivered");
+    OK(n == 1, "the last of the lines is delivered");
 }
 
 static void test_strays(void)
@@ -180,10 +182,10 @@ static void test_timer(void)
        "a timer that never comes is found out");
     begin();
     fake.timer_reaches = true;
-    OK(irq_take_timer() == ERR_OK && !fake.timer_on && !fake.masked, "one that does");
+    OK(irq_take_timer() == ERR_OK && !fake.timer_on && !fake.masked, "a timer that comes is found");
     begin();
     fake.timer_reaches = fake.asserted = true;
-    OK(irq_take_timer() == ERR_TIMEOUT, "another's interrupt is not taken for it");
+    OK(irq_take_timer() == ERR_TIMEOUT, "another interrupt is not taken for the timer's");
 }
 
 int main(void)

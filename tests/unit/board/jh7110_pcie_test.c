@@ -43,6 +43,6 @@ int main(void)
     crg[0x78 / 4] |= 0x3fu << 11;
     OK(!jh7110_pcie_is_up(&stg, 0), "port 0 is down without a link");
     syscon[0x1b8 / 4] = 1 << 5;
-    OK(jh7110_pcie_is_up(&stg, 0) && jh7110_pcie_is_up(&stg, 1), "both links are up");
+    OK(jh7110_pcie_is_up(&stg, 0) && jh7110_pcie_is_up(&stg, 1), "both ports have a link");
     return tap_done();
 }

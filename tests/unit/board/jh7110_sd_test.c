@@ -51,21 +51,23 @@ static void test_rates(void)
 {
     struct jh7110_clocks clocks = firmware();
 
-    OK(jh7110_sd_hz(&clocks, CARD) == 49500000, "as U-Boot sets it: 49.5 MHz");
+    OK(jh7110_sd_hz(&clocks, CARD) == 49500000,
+       "the clock of the card is as U-Boot sets it: 49.5 MHz");
     crg[94] = 1u << ON | 2;
     OK(jh7110_sd_hz(&clocks, CARD) == 198000000 && jh7110_sd_hz(&clocks, EMMC) == 49500000,
        "each slot has a divider of its own");
     crg[5] = 0;
-    OK(jh7110_sd_hz(&clocks, EMMC) == 1000000, "a bus that runs by the oscillator");
+    OK(jh7110_sd_hz(&clocks, EMMC) == 1000000, "a bus that runs by the oscillator has its clock");
     crg[5] = 1 << 24;
     syscon[0x2c / 4] = 99u << 17;
     syscon[0x30 / 4] = 1u << 28 | 1u << 23;
     syscon[0x34 / 4] = 1;
-    OK(jh7110_sd_hz(&clocks, EMMC) == 49750000, "a PLL with a fraction, halved at its end");
+    OK(jh7110_sd_hz(&clocks, EMMC) == 49750000,
+       "a PLL with a fraction is computed, and halved at its end");
     syscon[0x34 / 4] = 0;
     OK(jh7110_sd_hz(&clocks, EMMC) == 0, "a PLL without a divider gives no clock");
     crg[5] = crg[7] = 0;
-    OK(jh7110_sd_hz(&clocks, EMMC) == 0, "a clock without a divider gives none");
+    OK(jh7110_sd_hz(&clocks, EMMC) == 0, "a clock without a divider gives no clock");
 }
 
 /* ---- slots ---- */
@@ -115,7 +117,7 @@ static void test_asleep(const char *name, unsigned word, uint32_t mask, unsigned
     OK(strstr(error_message(), sentence) != NULL &&
            strncmp(device.name, "SD card at 0x", 13) == 0 && device.submit == NULL &&
            device.n_sectors == 0,
-       "%s: %s: %s", name, device.name, error_message());
+       "%s: %s has an error message: %s", name, device.name, error_message());
 }
 
 int main(void)

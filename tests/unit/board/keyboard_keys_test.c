@@ -102,7 +102,7 @@ static void test_layouts(void)
             check_text(type_rows(ALT_GR), layouts[i].alt_gr, layouts[i].name, "AltGr");
     }
     begin(KEYBOARD_IT);
-    OK(strcmp(type_rows(ALT_GR | SHIFT), "{}") == 0, "the fourth level of it is right");
+    OK(strcmp(type_rows(ALT_GR | SHIFT), "{}") == 0, "the fourth level of the layout is right");
     begin(KEYBOARD_UK);
     OK(strcmp(type_rows(ALT_GR | SHIFT), "ÉÚÍÓÁ") == 0, "the fourth level of uk is right");
     begin(KEYBOARD_US);
@@ -110,7 +110,7 @@ static void test_layouts(void)
                "\x1b`\x1b"
                "1",
                4) == 0,
-       "us: AltGr is Alt");
+       "AltGr is Alt in the layout us");
 }
 
 static void test_accents(void)
@@ -120,7 +120,7 @@ static void test_accents(void)
     type(SHIFT, 0x2f), type(SHIFT, 0x0c); /* dots I */
     OK(strcmp(typed(), "êÏ") == 0, "accents and letters are joined");
     type(NONE, 0x2f), type(NONE, 0x1b); /* ^ x */
-    OK(strcmp(typed(), "^x") == 0, "if no such letter exists, accent and letter are both typed");
+    OK(strcmp(typed(), "^x") == 0, "an accent and a letter that do not join are both typed");
     type(NONE, 0x2f), type(NONE, 0x2f), type(NONE, 0x08); /* ^ ^ e */
     OK(strcmp(typed(), "^e") == 0, "an accent pressed twice is typed by itself");
     type(NONE, 0x2f), type(SHIFT, 0x2f);
@@ -128,7 +128,7 @@ static void test_accents(void)
     type(NONE, 0x2f), type(NONE, 0x2a), type(NONE, 0x08); /* taken back */
     OK(strcmp(typed(), "e") == 0, "Backspace takes an accent back");
     type(NONE, 0x2f), type(NONE, 0x28);
-    OK(strcmp(typed(), "\r") == 0, "Enter drops it");
+    OK(strcmp(typed(), "\r") == 0, "Enter drops a pending accent");
     begin(KEYBOARD_DE);
     type(NONE, 0x2e), type(NONE, 0x04), type(SHIFT, 0x2e), type(SHIFT, 0x18);
     OK(strcmp(typed(), "áÙ") == 0, "accents of de are joined");
@@ -148,10 +148,10 @@ static void test_others(void)
     type(LEFT_CTRL, 0x1e), type(NONE, 0x3a), type(NONE, 0xff);
     OK(strcmp(typed(), "") == 0, "keys without a meaning send nothing");
     type(NONE, 0x5f), type(NONE, 0x57), type(NONE, 0x62), type(NONE, 0x58);
-    OK(strcmp(typed(), "7+0\r") == 0, "the digits' block types");
+    OK(strcmp(typed(), "7+0\r") == 0, "the keys of the digits' block type what is printed on them");
     begin(KEYBOARD_FR); /* Ctrl goes by the printed letter */
     type(LEFT_CTRL, 0x14);
-    OK(strcmp(typed(), "\x01") == 0, "Ctrl by what is printed");
+    OK(strcmp(typed(), "\x01") == 0, "Ctrl counts by what is printed on the key");
 }
 
 static void test_caps(void)
@@ -159,7 +159,7 @@ static void test_caps(void)
     begin(KEYBOARD_DE);
     type(NONE, 0x39);
     type(NONE, 0x04), type(SHIFT, 0x04), type(NONE, 0x1e), type(NONE, 0x33), type(NONE, 0x2d);
-    OK(keys.caps && strcmp(typed(), "Aa1Öß") == 0, "Caps Lock changes letters alone");
+    OK(keys.caps && strcmp(typed(), "Aa1Öß") == 0, "Caps Lock changes only letters");
     type(NONE, 0x39), type(NONE, 0x04);
     OK(!keys.caps && strcmp(typed(), "a") == 0, "Caps Lock ends");
 }
@@ -182,7 +182,7 @@ static void test_repeat(void)
     OK(keys.caps, "Caps Lock does not repeat"); /* Caps Lock does not */
     hold(NONE, 0x05), keyboard_keys_let_go(&keys);
     now += 1000, keyboard_keys_look(&keys, now);
-    OK(strcmp(typed(), "B") == 0, "a keyboard that is gone");
+    OK(strcmp(typed(), "B") == 0, "a keyboard that is gone does not repeat its key");
 }
 
 static void test_reports(void)

@@ -47,15 +47,15 @@ static void test_record(void)
     last = opened();
     OK(last.end == BOARD_RUN_RESET && last.armed && last.alive_millis == 1234 &&
            strcmp(last.doing, "loading the model") == 0,
-       "a run that was cut off");
+       "a run that was cut off is told as a reset");
     last = opened();
     OK(last.end == BOARD_RUN_RESET && !last.armed && last.alive_millis == 0 &&
            strcmp(last.doing, "starting") == 0,
        "a run that got nowhere was reset");
     last_run_close(true);
-    OK(opened().end == BOARD_RUN_RESTARTED, "one that restarted");
+    OK(opened().end == BOARD_RUN_RESTARTED, "a run that restarted is told as one");
     last_run_close(false);
-    OK(opened().end == BOARD_RUN_UNKNOWN, "one that was switched off");
+    OK(opened().end == BOARD_RUN_UNKNOWN, "a run that was switched off is not told");
 }
 
 static uint8_t in_memory[4096];
@@ -79,7 +79,7 @@ static void test_order(void)
     last_run_alive(4321);
     OK(is_in_memory(), "the record is in memory at each sign of life");
     last_run_doing("reading", true);
-    OK(is_in_memory(), "before the watchdog is armed");
+    OK(is_in_memory(), "the record is in memory before the watchdog is armed");
     last_run_close(true);
     OK(is_in_memory(), "the record is in memory before the machine restarts");
     dma_log.ordered = NULL;
@@ -104,22 +104,26 @@ static void test_fired(void)
     (void)opened();
     last_run_alive(4000);
     last_run_doing("computing a reply", true);
-    OK(opened_after(true).end == BOARD_RUN_HUNG, "a run with a watchdog and no end hung");
+    OK(opened_after(true).end == BOARD_RUN_HUNG, "a run with a watchdog and no end counts as hung");
     last_run_doing("talking", false);
-    OK(opened_after(true).end == BOARD_RUN_RESET, "one without a watchdog did not");
+    OK(opened_after(true).end == BOARD_RUN_RESET,
+       "a run without a watchdog does not count as hung");
     last_run_doing("talking", true);
     last_run_close(true);
-    OK(opened_after(true).end == BOARD_RUN_RESTARTED, "a run that restarted did not hang");
+    OK(opened_after(true).end == BOARD_RUN_RESTARTED,
+       "a run that restarted does not count as hung");
     last_run_doing("talking", true);
     last_run_close(false);
-    OK(opened_after(true).end == BOARD_RUN_UNKNOWN, "a run that was switched off did not hang");
+    OK(opened_after(true).end == BOARD_RUN_UNKNOWN,
+       "a run that was switched off does not count as hung");
     last_run_doing("talking", true);
     page[9] ^= 4;
     OK(opened_after(true).end == BOARD_RUN_UNKNOWN, "a run without a record is not reported");
     memset(page, 0, 4096);
     OK(opened_after(true).end == BOARD_RUN_UNKNOWN, "cleared RAM gives no report");
     last_run_doing("talking", true);
-    OK(opened_after(false).end == BOARD_RUN_RESET, "a register that was lost is a reset alone");
+    OK(opened_after(false).end == BOARD_RUN_RESET,
+       "a run whose register was lost counts as a reset");
 }
 
 /* RAM after a power cycle: any bit may be any. */
@@ -154,10 +158,10 @@ static void test_watchdog(void)
 
     regs[PM_RSTC] = 0x102;
     bcm_watchdog_arm(base, 15000);
-    OK(regs[PM_WDOG] == (0x5a000000 | 15 * 65536), "15 s are %x", (unsigned)regs[PM_WDOG]);
+    OK(regs[PM_WDOG] == (0x5a000000 | 15 * 65536), "15 s become %x", (unsigned)regs[PM_WDOG]);
     OK(regs[PM_RSTC] == 0x5a000122, "the reset is full, and the other bits are kept");
     bcm_watchdog_arm(base, BCM_WATCHDOG_MAX_MILLIS);
-    OK((regs[PM_WDOG] & 0xffffff) <= 0xfffff, "the longest fits the counter");
+    OK((regs[PM_WDOG] & 0xffffff) <= 0xfffff, "the longest time fits the counter");
     regs[PM_RSTC] = 0x122;
     bcm_watchdog_arm(base, 0);
     OK(regs[PM_RSTC] == 0x5a000102, "the watchdog is off again");
@@ -165,7 +169,7 @@ static void test_watchdog(void)
     regs[PM_RSTS] = 0x1000;
     OK(!bcm_watchdog_restarted(base), "power-on is not a restart");
     regs[PM_RSTS] = 0x20;
-    OK(bcm_watchdog_restarted(base), "the watchdog is");
+    OK(bcm_watchdog_restarted(base), "a reset by the watchdog is a restart");
     regs[PM_RSTS] = 0x1aaa;
     bcm_watchdog_halt(base);
     OK(regs[PM_RSTS] == (0x5a000000 | 0x1fff) && (regs[PM_RSTC] & 0x30) == 0x20 &&
@@ -185,7 +189,7 @@ static void test_pins(void)
     bcm_gpio_function(base, 14, BCM_PIN_ALT0);
     bcm_gpio_function(base, 15, BCM_PIN_INPUT);
     OK(regs[1] == (0xffffffff & ~(7u << 12) & ~(7u << 15)) + (4u << 12),
-       "only pins 14 and 15 change");
+       "only the bits of pins 14 and 15 change");
     bcm_gpio_function(base, 53, BCM_PIN_ALT3);
     OK(regs[5] == 7u << 9, "pin 53 gets its function");
     bcm_gpio_write(base, 42, true);

@@ -77,7 +77,7 @@ static void test_codes(void)
         OK(is_code(code), "the LED flashes once long and %u times short, then it is dark", code);
     }
     show(0, HZ, 7);
-    OK(is_code(0), "none is the long one alone");
+    OK(is_code(0), "a code of 0 is only the long flash");
 }
 
 /* ---- a display that stays dark (boot/main.c tells boot/stage.c) ---- */
@@ -114,10 +114,10 @@ static void test_dark_display(void)
 
     warn(&with);
     OK(n_edges == 28 && is_code_at(0, 6) && is_code_at(14, 6),
-       "a display that stays dark: six short flashes after a long one, twice");
-    OK(now - start < 15ull * HZ, "before a watchdog of 15 s would end it");
+       "a dark display is told by six short flashes after a long one, twice");
+    OK(now - start < 15ull * HZ, "the flashes end before a watchdog of 15 s does");
     warn(&plain);
-    OK(n_edges == 28 && is_code_at(14, 6), "a board that no emulator has does the same");
+    OK(n_edges == 28 && is_code_at(14, 6), "a board that no emulator has flashes in the same way");
     emulated = true;
     warn(&with);
     OK(is_code(6), "an emulator shows the code once");
@@ -129,10 +129,10 @@ static void test_dark_display(void)
 static void test_bad_clocks(void)
 {
     show(2, 0, 1);
-    OK(n_edges == 6 && looks > 1000 && looks < 200000000, "without a rate it ends, too: %lu looks",
-       (unsigned long)looks);
+    OK(n_edges == 6 && looks > 1000 && looks < 200000000,
+       "the flashes end without a rate, too: %lu looks", (unsigned long)looks);
     show(1, HZ, 0);
-    OK(n_edges == 4 && looks < 1000000000, "a counter that stands still ends it: %lu looks",
+    OK(n_edges == 4 && looks < 1000000000, "a counter that stands still ends the code: %lu looks",
        (unsigned long)looks);
 }
 
@@ -148,9 +148,9 @@ static void test_always_on(void)
     brcmstb_gpio_write((uintptr_t)regs, 9, true);
     OK(regs[1] == (1u << 2 | 1u << 4 | 1u << 9) &&
            regs[2] == ~(1u << 2 | 1u << 3 | 1u << 4 | 1u << 9),
-       "pin 9 of BCM2712 is an output and high, its neighbours as they were");
+       "pin 9 of BCM2712 is an output and high, and its neighbours stay");
     brcmstb_gpio_write((uintptr_t)regs, 9, false);
-    OK(regs[1] == (1u << 2 | 1u << 4), "pin 9 low: the LED is lit");
+    OK(regs[1] == (1u << 2 | 1u << 4), "the LED is lit if pin 9 is low");
     OK(regs[0] == 0 && regs[3] == 0 && regs[9] == 0 && regs[10] == 0, "nothing else is written");
 }
 
@@ -166,12 +166,12 @@ static void test_pins(void)
         regs[leds[i].select] = 0x3fffffff;
         bcm_gpio_function((uintptr_t)regs, leds[i].pin, BCM_PIN_OUTPUT);
         OK(regs[leds[i].select] == (0x3fffffff & ~(6u << leds[i].shift)),
-           "pin %u is an output, the nine others of its register stay", leds[i].pin);
+           "pin %u is an output, and the nine others of its register stay", leds[i].pin);
         bcm_gpio_write((uintptr_t)regs, leds[i].pin, true);
         bcm_gpio_write((uintptr_t)regs, leds[i].pin, false);
         OK(regs[0x1c / 4 + leds[i].word] == 1u << leds[i].bit &&
                regs[0x28 / 4 + leds[i].word] == 1u << leds[i].bit,
-           "it is set and cleared by a bit of its own");
+           "the LED is set and cleared by a bit of its own");
     }
 }
 

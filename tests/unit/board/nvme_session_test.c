@@ -40,7 +40,8 @@ int main(void)
             rig_die("the drive does not open");
         fault = rows[i].fault;
         drive_session(rows[i].name, &device, limit, set_fault);
-        OK(f.n_wrong == 0 && f.n_early == 0, "%s: and nothing was out of order", rows[i].name);
+        OK(f.n_wrong == 0 && f.n_early == 0,
+           "%s: the drive got no command that was wrong or too early", rows[i].name);
     }
     return tap_done();
 }

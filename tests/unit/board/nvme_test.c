@@ -48,13 +48,14 @@ static void test_open(bool coherent)
            device.n_sectors == DISK_BYTES / 512 && device.writable &&
            device.queue_depth == NVME_DEPTH && device.max_sectors == 2048,
        "the drive opens");
-    OK(strcmp(device.name, "NVMe drive at 0x10000000") == 0, "its name: %s", device.name);
-    OK(is_well() && f.n_doorbells == 5, "%u admin commands, in order", f.n_doorbells);
+    OK(strcmp(device.name, "NVMe drive at 0x10000000") == 0, "the drive has its name: %s",
+       device.name);
+    OK(is_well() && f.n_doorbells == 5, "%u admin commands come in order", f.n_doorbells);
     power_up(coherent, 9);
     f.controller[77] = 3;
     f.namespace[99] = 1;
     OK(fake_open() == ERR_OK && device.max_sectors == 64 && !device.writable,
-       "32 KiB a transfer, read only");
+       "the device moves 32 KiB a transfer, and is read only");
     OK(transfer(0, 65, 0, false) == ERR_RANGE && transfer(0, 1, 0, true) == ERR_UNSUPPORTED,
        "a longer transfer is refused");
     power_up(coherent, 9);
@@ -99,7 +100,7 @@ static void test_transfers(bool coherent)
         memset(cores.buffer, 0, sizeof cores.buffer);
         OK(transfer(3 + i, rows[i].n, rows[i].at, false) == ERR_OK &&
                holds(3 + i, rows[i].n, rows[i].at),
-           "%u sectors to %zu", rows[i].n, rows[i].at);
+           "%u sectors are read to offset %zu", rows[i].n, rows[i].at);
     }
     memset(cores.buffer, 0xc3, 40 * 512);
     OK(transfer(100, 40, 0, true) == ERR_OK && f.disk[100 * 512] == 0xc3 &&
@@ -108,7 +109,8 @@ static void test_transfers(bool coherent)
        "40 sectors are written, and flushed");
     f.controller[525] = 0;
     (void)device.reset(&device);
-    OK(transfer(0, 1, 0, true) == ERR_OK && f.n_flushes == 1, "no flush where there is no cache");
+    OK(transfer(0, 1, 0, true) == ERR_OK && f.n_flushes == 1,
+       "nothing is flushed if there is no cache");
     OK(is_well(), "requests keep their order");
 }
 
@@ -130,16 +132,17 @@ static void test_flush(bool backwards)
     fake_release();
     (void)finish(&reads[1], POLLS);
     OK(fine && !w.done && f.n_flushes == 0 && f.n_held == 1 && f.held[0].opcode == IO_FLUSH,
-       "its data are written, and a flush is on its way: %u held", f.n_held);
+       "the data before a flush are written, and the flush is on its way: %u held", f.n_held);
     fine = device.submit(&device, &reads[2]) == ERR_OK &&
            device.submit(&device, &reads[3]) == ERR_OK;
     (void)device.poll(&device);
-    OK(fine && !w.done, "reads that come meanwhile do not end it");
+    OK(fine && !w.done, "reads that come during a flush do not end the write");
     fake_release();
     OK(finish(&w, POLLS) == ERR_OK && f.n_flushes == 1 && f.n_unflushed == 0 &&
            finish(&reads[2], POLLS) == ERR_OK && finish(&reads[3], POLLS) == ERR_OK &&
            holds(303, 1, 32768 + 3 * 512) && is_well(),
-       "the flush does, %s", backwards ? "after them" : "before them");
+       "the flush ends the write when the drive answers it, %s",
+       backwards ? "after them" : "before them");
 }
 
 /* Goes round the queues several times, forwards and backwards, with as many in flight as
@@ -165,7 +168,7 @@ static void test_many(bool coherent, bool backwards)
         for (unsigned i = 0; i < NVME_DEPTH; i++)
             fine = fine && finish(&r[i], POLLS) == ERR_OK && holds(round * 20 + i, 3, i * 4096);
     }
-    OK(fine && is_well() && cores.driver.most_in_flight == NVME_DEPTH, "%u commands, %s",
+    OK(fine && is_well() && cores.driver.most_in_flight == NVME_DEPTH, "%u commands end, %s",
        f.n_commands, backwards ? "last first" : "first first");
 }
 
@@ -199,7 +202,7 @@ static void test_parts(bool coherent)
         bool fine = true;
         for (uint32_t n = 1; n < 20; n += 5)
             fine = fine && part_is_right(skip, n, false) && part_is_right(skip, n, true);
-        OK(fine && is_well(), "a request that begins %u sectors inside a block", skip);
+        OK(fine && is_well(), "a request that begins %u sectors inside a block is right", skip);
     }
     f.silent = true;
     a = request(3, 8, 0, true);
@@ -224,12 +227,12 @@ static void test_whole(bool coherent)
     power_up(coherent, 9);
     (void)fake_open();
     OK(transfer(3, 200, 0, false) == ERR_OK && f.n_whole == 0,
-       "by pages where it takes nothing else");
+       "a drive that takes nothing else is read page by page");
     power_up(coherent, 9);
     f.controller[536] = 2;
     (void)fake_open();
     OK(transfer(3, 200, 4032, false) == ERR_OK && holds(3, 200, 4032) && f.n_whole == 1,
-       "a long read by address and length");
+       "a long read goes by address and length");
     OK(transfer(3, 32, 0, false) == ERR_OK && holds(3, 32, 0) && f.n_whole == 1,
        "a short read is split into pages");
     memset(cores.buffer, 0xc3, 100 * 512);
@@ -252,7 +255,7 @@ static void test_faults(void)
     (void)fake_open();
     f.fail_once = 1;
     OK(transfer(9, 1, 0, false) == ERR_IO && transfer(9, 1, 0, false) == ERR_OK && holds(9, 1, 0),
-       "a transfer fails once");
+       "the transfer after one that fails is right");
     f.silent = true;
     (void)device.submit(&device, &r);
     OK(finish(&r, MANY) == ERR_BUSY, "silence is not a failure of the driver's");
@@ -272,14 +275,15 @@ static void test_faults(void)
     (void)device.submit(&device, &r);
     OK(finish(&r, POLLS) == ERR_IO, "an answer that nobody asked for is an error");
     f.extra_id = 0;
-    OK(transfer(9, 2, 0, false) == ERR_OK, "is forgotten with a fresh start");
+    OK(transfer(9, 2, 0, false) == ERR_OK, "a wrong answer is forgotten after a fresh start");
     r = request(9, 2, 0, false);
     f.silent = true;
     (void)device.submit(&device, &r);
     f.gone = true;
-    OK(finish(&r, MANY) == ERR_IO && transfer(9, 2, 0, false) == ERR_IO, "a drive that is gone");
+    OK(finish(&r, MANY) == ERR_IO && transfer(9, 2, 0, false) == ERR_IO,
+       "a drive that is gone fails its requests");
     f.gone = false;
-    OK(transfer(9, 2, 0, false) == ERR_IO, "stays so where no slot sets it up again");
+    OK(transfer(9, 2, 0, false) == ERR_IO, "a drive stays gone if no slot sets it up again");
 }
 
 static void test_pulled(bool coherent)
@@ -298,9 +302,10 @@ static void test_pulled(bool coherent)
     OK(finish(&r, MANY) == ERR_IO && slot_asked == 0,
        "a drive that is pulled fails the request in flight");
     OK(transfer(9, 2, 0, false) == ERR_IO && transfer(9, 2, 0, true) == ERR_IO && slot_asked == 2,
-       "each request looks for it");
+       "each request looks for the drive that was pulled");
     slot_is_full = true;
-    OK(transfer(9, 2, 0, false) == ERR_IO, "there, and no register answers");
+    OK(transfer(9, 2, 0, false) == ERR_IO,
+       "a drive fails as long as none of its registers answers");
     f.gone = false;
     f.silent = false;
     f.cc = f.csts = 0;
@@ -312,9 +317,9 @@ static void test_pulled(bool coherent)
        "another drive in its place gets nothing, however often");
     f.controller[4] ^= 1;
     OK(transfer(9, 2, 0, false) == ERR_OK && holds(9, 2, 0) && transfer(20, 9, 0, true) == ERR_OK,
-       "put back, it reads and writes");
+       "a drive that is put back reads and writes");
     f.gone = true;
-    OK(device.reset(&device) == ERR_TIMEOUT, "pulled again, when a reset finds it");
+    OK(device.reset(&device) == ERR_TIMEOUT, "a reset finds that the drive was pulled again");
     f.gone = false;
     f.cc = f.csts = 0;
     OK(transfer(9, 2, 0, false) == ERR_OK && is_well(), "the drive is put back");
@@ -333,7 +338,7 @@ static void test_reset_fails(void)
     (void)fake_open();
     f.namespace[0] ^= 1;
     OK(device.reset(&device) == ERR_TIMEOUT && transfer(0, 1, 0, false) == ERR_IO,
-       "another drive after a reset is none of ours");
+       "another drive after a reset is not used");
 }
 
 static bool says(const char *word)
@@ -359,7 +364,8 @@ static void test_refused(void)
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         power_up(true, 9);
         (rows[i].namespace ? f.namespace : f.controller)[rows[i].at] = rows[i].value;
-        OK(fake_open() == ERR_OK && says(rows[i].word) && !(f.cc & CC_ENABLE), "%s",
+        OK(fake_open() == ERR_OK && says(rows[i].word) && !(f.cc & CC_ENABLE),
+           "the drive is refused: %s",
            device.error_message != NULL ? device.error_message : "no problem");
     }
     power_up(true, 9);
@@ -420,7 +426,7 @@ static void test_depth(uint32_t entries, uint32_t in_flight)
     }
     OK(e == ERR_OK && holds(3, n, 0) && is_well() && most == 3 * in_flight &&
            cores.driver.most_in_flight == in_flight,
-       "%u entries: %u requests in flight, %u commands", (unsigned)entries,
+       "%u entries allow %u requests in flight, %u commands", (unsigned)entries,
        (unsigned)cores.driver.most_in_flight, most);
 }
 

@@ -129,7 +129,8 @@ int main(void)
     bad.unknown = true;
     OK(open_display(bad) == ERR_NOT_FOUND && d.at == 9, "there is no display among the files");
     bad.n_files = UINT32_MAX;
-    OK(open_display(bad) == ERR_RANGE && d.at == 0, "more files than there can be");
+    OK(open_display(bad) == ERR_RANGE && d.at == 0,
+       "more files than the firmware can have are refused");
     bad = good;
     bad.file_bytes = 27;
     OK(open_display(bad) == ERR_RANGE && d.n_written == 0,

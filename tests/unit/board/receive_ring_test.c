@@ -59,7 +59,7 @@ static void test_full(void)
     for (unsigned i = 0; i < RING_BYTES; i++) {
         same = receive_ring_put(&ring, (uint8_t)(i % 251 + 4)) && same;
     }
-    OK(same && receive_ring_held(&ring) == RING_BYTES, "takes what it has room for");
+    OK(same && receive_ring_held(&ring) == RING_BYTES, "the ring takes what it has room for");
     OK(!put_all("!"), "a full ring takes no more");
     for (unsigned i = 0; i < RING_BYTES; i++) {
         same = receive_ring_take(&ring) == (int)(i % 251 + 4) && same;
@@ -109,7 +109,7 @@ static void test_move(void)
     memset(small, '?', sizeof small);
     OK(put_all("ij") && receive_ring_take_ctrl_c(&ring) && gives("abcdefghij") &&
            receive_ring_take(&ring) == -1,
-       "in order, with its Ctrl-C, and the old memory is free");
+       "the bytes come in order with their Ctrl-C, and the old memory is free");
     OK(receive_ring_move(&ring, small, 0) == ERR_BAD_ARGUMENT &&
            receive_ring_move(&ring, small, 48) == ERR_BAD_ARGUMENT,
        "only a power of two may be its size");
@@ -118,7 +118,7 @@ static void test_move(void)
     }
     OK(put_all("l") && receive_ring_move(&ring, small, SMALL_BYTES) == ERR_BAD_ARGUMENT &&
            receive_ring_held(&ring) == SMALL_BYTES + 1,
-       "more waits than the new memory has: nothing changes");
+       "nothing changes if more bytes wait than the new memory holds");
     OK(receive_ring_take(&ring) == 'k' && receive_ring_move(&ring, small, SMALL_BYTES) == ERR_OK &&
            !put_all("m"),
        "bytes that fit exactly fill it");
@@ -150,7 +150,7 @@ static void test_threads(void)
         }
     }
     pthread_join(producer, NULL);
-    OK(same, "%u bytes from another core, in order", got);
+    OK(same, "%u bytes from another core arrive in order", got);
 }
 
 int main(void)

@@ -122,7 +122,7 @@ static void write_tree(const char *compatible, const char *name, const uint8_t *
     end(&w);
     end(&w);
     finish(&w, 0);
-    OK(device_tree_open(&tree, w.blob, w.n_blob) == ERR_OK, "the tree is one");
+    OK(device_tree_open(&tree, w.blob, w.n_blob) == ERR_OK, "the tree that the test writes opens");
 }
 
 int main(void)
@@ -142,14 +142,15 @@ int main(void)
     firmware_left(false);
     OK(rp1_gem_open(DRIVER, &tree, PORT, ticks, 1000000, address) == NULL &&
            memcmp(address, ours, 6) == 0 && !f.elsewhere,
-       "the port that the firmware has used, with the tree's address");
-    OK(!f.reset && *line_word(0x4 + RESET_LINE * 8) == 0, "its PHY is not reset");
+       "a port that the firmware has used opens with the tree's address");
+    OK(!f.reset && *line_word(0x4 + RESET_LINE * 8) == 0,
+       "a PHY that the firmware has used is not reset");
     OK(f.regs[GEM_SEND_BASE_TOP / 4] == 0x10 && f.regs[GEM_RECEIVE_BASE_TOP / 4] == 0x10 &&
            (f.regs[GEM_DMA / 4] & GEM_DMA_64) != 0,
        "RP1 sees memory from 64 GiB of the bus on");
     OK(gem_is_up(DRIVER) && DRIVER->link.mbits == 1000 && f.regs[0x00c / 4] == 1 &&
            f.regs[0x0c0 / 4] == 0, /* macb.h of Linux: GEM_USRIO, and MACB_USRIO */
-       "a link of 1000 Mbit/s, by RGMII: user_io is where a GEM has it");
+       "a link has 1000 Mbit/s by RGMII, and user_io is where a GEM has it");
     firmware_left(true);
     OK(rp1_gem_open(DRIVER, &tree, PORT, ticks, 1000000, address) == NULL && f.reset &&
            gem_is_up(DRIVER),
@@ -159,14 +160,14 @@ int main(void)
     firmware_left(false);
     OK(rp1_gem_open(DRIVER, &tree, PORT, ticks, 1000000, address) == NULL &&
            memcmp(address, ours, 6) == 0,
-       "the tree of Raspberry Pi's Linux 6.1 and 6.6, where it is a plain macb");
+       "a port opens that the tree calls a plain macb, as Raspberry Pi's Linux 6.1 does");
     write_tree("raspberrypi,rp1-gem", "local-mac-address", group);
     firmware_left(false);
     OK(rp1_gem_open(DRIVER, &tree, PORT, ticks, 1000000, address) != NULL,
-       "an address of a group is none");
+       "the address of a group is refused");
     firmware_left(false);
     f.port[0x4068 / 4] = 0;
     OK(strstr(rp1_gem_open(DRIVER, &tree, PORT, ticks, 1000000, address), "pciex4_reset=0") != NULL,
-       "RP1 that is held");
+       "RP1 that is held in reset is reported");
     return tap_done();
 }

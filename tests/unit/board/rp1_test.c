@@ -69,17 +69,18 @@ static void test_left(void)
 
     firmware_left();
     OK(open_link(&r) == ERR_OK && r.peripherals == BEHIND,
-       "a link that was left: registers at %llx", (unsigned long long)r.peripherals);
+       "a link that firmware left is taken over: registers at %llx",
+       (unsigned long long)r.peripherals);
     OK(r.window.offset == (uint64_t)1 << 36 && r.window.end == (uint64_t)1 << 36 &&
            !r.window.coherent,
-       "its window has 64 GiB, from 64 GiB of the bus on");
+       "the window has 64 GiB, from 64 GiB of the bus on");
     OK(f.writes == 0, "nothing is written if all is set already");
 
     firmware_left();
     f.words[0x04 / 4] = 0xffff0000;
     f.device[1] = 0x00100000;
     OK(open_link(&r) == ERR_OK && f.words[0x04 / 4] == 6 && f.device[1] == 6,
-       "memory and bus mastering are let, errors that wait are not cleared");
+       "memory and bus mastering are allowed, and errors that wait are not cleared");
 
     firmware_left(); /* BAR 1 behind another BAR on the bus, a window that does not begin at 0, and memory where cores have it */
     f.device[5] = 0x80400000;
@@ -125,7 +126,7 @@ static void test_refused(void)
         else
             f.words[rows[i].reg / 4] = rows[i].value;
         OK(open_link(&r) != ERR_OK && r.why != NULL && strstr(r.why, rows[i].says) != NULL,
-           "%s: %s", rows[i].name, r.why != NULL ? r.why : "no sentence");
+           "%s is refused: %s", rows[i].name, r.why != NULL ? r.why : "no sentence");
     }
 }
 
@@ -218,14 +219,13 @@ static void test_host(void)
     memset(&d, 0, sizeof d);
     d.id = 0x5533330a;
     OK(make_host(0x30c02004) == ERR_OK && strcmp(d.steps, "RQPqpr") == 0 && !d.early,
-       "a device is made a host: %s", d.steps);
-    OK(d.role == 0x30c01004, "only its role is another");
+       "a device becomes a host: %s", d.steps);
+    OK(d.role == 0x30c01004, "only the role of the device changes");
     OK(d.usb2 == 0x40102400 && d.usb3 == 0x110c0002,
-       "its PHYs stay awake, and one in P3 looks for no receiver: %x %x", d.usb2, d.usb3);
+       "the device's PHYs stay awake, and one in P3 looks for no receiver: %x %x", d.usb2, d.usb3);
     /* rp1-common.dtsi: snps,parkmode-disable-*, snps,tx-thr-num-pkt = 2, snps,tx-max-burst = 8 */
     OK(d.park == 0x0007818a && d.sends == 0x22080000,
-       "no park mode, and what it sends waits for two packets, as the tree of RP1 has it: %x %x",
-       d.park, d.sends);
+       "park mode is off, and what it sends waits for two packets: %x %x", d.park, d.sends);
 
     memset(&d, 0, sizeof d);
     d.id = 0x5533330a;
@@ -236,7 +236,7 @@ static void test_host(void)
     memset(&d, 0, sizeof d);
     d.id = UINT32_MAX;
     OK(make_host(0) == ERR_NO_DEVICE && d.n == 0 && d.usb2 == 0x40102540,
-       "nothing is written where none is");
+       "nothing is written if there is no device");
 }
 
 int main(void)

@@ -22,12 +22,12 @@ static void test_csd(void)
     OK(sd_facts_bits(csd, 94, 10) == 0x0c9, "a field of the CSD may cross words");
     OK(sd_facts_csd(&f, csd) == ERR_OK && f.n_sectors == 0xf23u << 9 && !f.by_sector,
        "a CSD of version 1 gives C_SIZE 0xf22, C_SIZE_MULT 7 and blocks of 512");
-    OK(f.max_hz == 25000000 && f.has_switch, "it has 25 MHz and class 10");
+    OK(f.max_hz == 25000000 && f.has_switch, "the card has 25 MHz and class 10");
     sd_facts_words(csd, large);
     OK(sd_facts_csd(&f, csd) == ERR_OK && f.n_sectors == 60873u * 1024 && f.by_sector,
        "a CSD of version 2 gives 29.7 GiB");
     csd[3] |= 2u << 30;
-    OK(sd_facts_csd(&f, csd) == ERR_UNSUPPORTED, "version 3 and 4 are unknown");
+    OK(sd_facts_csd(&f, csd) == ERR_UNSUPPORTED, "versions 3 and 4 are unknown");
     memset(csd, 0, sizeof csd);
     OK(sd_facts_csd(&f, csd) == ERR_IO, "zeros are not a CSD");
 }
@@ -40,7 +40,7 @@ static void test_other_registers(void)
 
     OK(sd_facts_tran_speed(0x5a, false) == 50000000, "TRAN_SPEED 5ah is 50 MHz");
     OK(sd_facts_tran_speed(0x2a, true) == 20000000 && sd_facts_tran_speed(0x32, true) == 26000000,
-       "eMMC has a 26 of its own");
+       "an eMMC's TRAN_SPEED has a value for 26 MHz");
     OK(sd_facts_tran_speed(0x07, false) == 0, "a reserved unit is not a rate");
     sd_facts_scr(&f, scr);
     OK(f.has_4_bits && f.has_count && f.has_switch, "the SCR has four bits and CMD23");
@@ -52,7 +52,7 @@ static void test_other_registers(void)
     status[16] = 0x13; /* group 2 chose 1, group 1 chose 3 */
     OK(sd_switch_offers(status, 1, 3) && !sd_switch_offers(status, 1, 2) &&
            sd_switch_offers(status, 2, 1),
-       "CMD6 offers");
+       "CMD6 says which functions a card offers");
     OK(sd_switch_chose(status, 1, 3) && sd_switch_chose(status, 2, 1) &&
            !sd_switch_chose(status, 1, 1),
        "the choice of CMD6 is read");
@@ -76,8 +76,8 @@ static void test_start(void)
        "the commands are those of figures 4-1 to 4-3, in their order");
     OK(h.hz == 50000000 && h.bits == 4 && h.timing == SD_TIMING_HIGH && fake.width == 4 &&
            fake.mode == 1,
-       "both sides have four bits at high speed");
-    OK(device.max_sectors == 128 && device.writable, "requests as large as the host takes");
+       "card and host have four bits at high speed");
+    OK(device.max_sectors == 128 && device.writable, "requests may be as large as the host takes");
 
     set_up(SD_CAN_HIGH_SPEED);
     open_card();
@@ -86,7 +86,7 @@ static void test_start(void)
     fake.is_1_bit = true;
     open_card();
     OK(h.bits == 1 && fake.width == 1 && device.error_message == NULL,
-       "one bit if the card has one line");
+       "one bit is used if the card has one line");
 
     set_up(PLAIN);
     fake.is_version_1 = true;
@@ -114,12 +114,12 @@ static void test_emmc(void)
        "an eMMC starts if the slot may have one");
     OK(h.bits == 8 && h.timing == SD_TIMING_HIGH && h.hz == 52000000 && fake.ext_csd[183] == 2 &&
            fake.ext_csd[185] == 1,
-       "both sides have eight bits at 52 MHz");
+       "card and host have eight bits at 52 MHz");
     OK(read_at(70000, 3) == ERR_OK && holds(70000, 3), "the eMMC reads");
     fake.garbled = 2;
     OK(read_at(5, 3) == ERR_OK && holds(5, 3) && card.best == SD_RUNG_DEFAULT && h.hz == 26000000 &&
            fake.ext_csd[185] == 0,
-       "after errors it runs slower");
+       "an eMMC runs slower after errors");
 }
 
 static void test_no_start(void)
@@ -129,22 +129,22 @@ static void test_no_start(void)
     open_card();
     OK(device.error_message != NULL &&
            strstr(device.error_message, "no card in the slot") != NULL && fake.n_log == 0,
-       "an empty slot: %s", device.error_message);
+       "an empty slot has its error message: %s", device.error_message);
     set_up(PLAIN);
     fake.is_silent = true;
     open_card();
     OK(device.error_message != NULL && strstr(device.error_message, "no card answers") != NULL,
-       "silence: %s", device.error_message);
+       "a card that does not answer has its error message: %s", device.error_message);
     set_up(PLAIN);
     fake.asks = 1000000;
     open_card();
     OK(device.error_message != NULL && strstr(device.error_message, "ready") != NULL,
-       "never ready: %s", device.error_message);
+       "a card that is never ready has its error message: %s", device.error_message);
     set_up(PLAIN);
     fake.is_locked = true;
     open_card();
     OK(device.error_message != NULL && strstr(device.error_message, "password") != NULL,
-       "locked: %s", device.error_message);
+       "a locked card has its error message: %s", device.error_message);
     set_up(PLAIN);
     fake.garbled = 1;
     open_card();
@@ -154,7 +154,7 @@ static void test_no_start(void)
     fake.garbled = 2;
     open_card();
     OK(device.error_message != NULL && strstr(device.error_message, "contacts") != NULL,
-       "twice: %s", device.error_message);
+       "a start that fails twice has its error message: %s", device.error_message);
 }
 
 /* ---- transfers ---- */
@@ -167,12 +167,12 @@ static void test_reads(void)
        "one sector is read by CMD17");
     OK(read_at(4000, 64) == ERR_OK && holds(4000, 64) && fake_sd_count(&fake, 18) == 1 &&
            fake_sd_count(&fake, 12) == 0,
-       "many: CMD18, which the host stops");
+       "many sectors are read by CMD18, which the host stops");
     OK(read_at(FAKE_SD_SECTORS - 2, 2) == ERR_OK && holds(FAKE_SD_SECTORS - 2, 2),
        "the last sectors are read");
-    OK(read_at(FAKE_SD_SECTORS - 1, 2) == ERR_RANGE, "a read beyond them is refused");
+    OK(read_at(FAKE_SD_SECTORS - 1, 2) == ERR_RANGE, "a read beyond the last sectors is refused");
     fake.n_sectors = 1024; /* less than it said */
-    OK(read_at(2000, 2) == ERR_RANGE, "the card calls it out of range, and that is the answer");
+    OK(read_at(2000, 2) == ERR_RANGE, "a read that the card calls out of range gives ERR_RANGE");
 
     set_up(PLAIN & ~(uint32_t)SD_STOPS);
     open_card();
@@ -186,7 +186,7 @@ static void test_reads(void)
        "without CMD23 a read ends with CMD12");
     fake.latched = 1u << 21; /* CARD_ECC_FAILED */
     OK(read_at(9, 4) == ERR_OK && holds(9, 4) && card.n_errors == 0,
-       "whose answer may be about blocks that nobody asked for");
+       "CMD12 may answer about blocks that nobody asked for");
 }
 
 static void test_queue(void)
@@ -202,11 +202,13 @@ static void test_queue(void)
     h.dead = true; /* so that none ends meanwhile */
     for (unsigned i = 0; i < SD_CARD_DEPTH; i++)
         OK(device.submit(&device, &r[i]) == ERR_OK, "request %u is taken", i);
-    OK(device.submit(&device, &r[SD_CARD_DEPTH]) == ERR_BUSY, "one more is not");
+    OK(device.submit(&device, &r[SD_CARD_DEPTH]) == ERR_BUSY,
+       "a request that the queue has no room for is not taken");
     h.dead = false;
     while (!r[SD_CARD_DEPTH - 1].done && polls++ < 1000)
         (void)device.poll(&device);
-    OK(polls < 1000 && holds(0, 4 * SD_CARD_DEPTH), "all are done, each in its buffer");
+    OK(polls < 1000 && holds(0, 4 * SD_CARD_DEPTH),
+       "all requests are done, each in its own buffer");
 }
 
 static void test_writes(void)
@@ -224,7 +226,7 @@ static void test_writes(void)
        "CMD25 writes");
     OK(fake_sd_count(&fake, 13) == 4, "CMD25 is done when the card has stored the data");
     r.n_sectors = 1;
-    OK(transfer(&r) == ERR_OK && fake_sd_count(&fake, 24) == 1, "CMD24 writes one");
+    OK(transfer(&r) == ERR_OK && fake_sd_count(&fake, 24) == 1, "CMD24 writes one sector");
     h.host.abilities &= ~(uint32_t)SD_CAN_WRITE;
     open_card();
     OK(!device.writable && device.submit(&device, &r) == ERR_UNSUPPORTED,
@@ -259,13 +261,13 @@ static void test_unstored(void)
                memcmp(fake.written + 8 * 512, buffer, rows[i].n * (size_t)512) == 0,
            "%s: blocks that were not stored are written again", rows[i].what);
         fake.unstored = 100;
-        OK(transfer(&r) == ERR_IO, "%s: and where it never is, that is an error", rows[i].what);
+        OK(transfer(&r) == ERR_IO, "%s: blocks that are never stored are an error", rows[i].what);
         for (size_t b = 0; b < sizeof bits; b++) {
             fake.unstored = 100;
             fake.why = 1u << bits[b];
             told += transfer(&r) == ERR_IO;
         }
-        OK(told == sizeof bits, "%s: whatever bit says so: %u", rows[i].what, told);
+        OK(told == sizeof bits, "%s: each of the error bits says so: %u", rows[i].what, told);
     }
 }
 
@@ -277,11 +279,11 @@ static void test_retries(void)
     fake.garbled = 1;
     OK(read_at(3, 2) == ERR_OK && holds(3, 2) && h.n_stops == 1 && card.n_errors == 1 &&
            h.n_resets == 1,
-       "one wrong CRC: stopped, read again, nobody hears of it");
+       "after one wrong CRC the read is stopped and repeated, without an error");
     fake.garbled = 2;
     OK(read_at(3, 2) == ERR_OK && holds(3, 2) && h.n_resets == 2 && card.best == SD_RUNG_DEFAULT &&
            h.hz == 25000000,
-       "two: started afresh and slower");
+       "after two wrong CRCs the card starts afresh and slower");
     fake.late = 2;
     OK(read_at(3, 2) == ERR_OK && holds(3, 2), "two time-outs are tried again");
     fake.ecc = 1;
@@ -293,9 +295,10 @@ static void test_retries(void)
     fake.ecc = 0;
     OK(read_at(3, 2) == ERR_OK && holds(3, 2), "the card takes the next request");
     h.dead = true;
-    OK(read_at(3, 2) == ERR_TIMEOUT, "a controller that never ends a command: ERR_TIMEOUT");
+    OK(read_at(3, 2) == ERR_TIMEOUT, "a controller that never ends a command is a timeout");
     h.n_resets = 0;
-    OK(read_at(3, 2) == ERR_TIMEOUT && h.n_resets == 0, "the next tries do not wait for it");
+    OK(read_at(3, 2) == ERR_TIMEOUT && h.n_resets == 0,
+       "the next tries do not wait for the controller");
     h.dead = false;
     h.now += 3000000;
     OK(read_at(3, 2) == ERR_OK && holds(3, 2) && h.n_resets == 1,
@@ -321,9 +324,9 @@ static void test_removal(void)
     OK(read_at(3, 2) == ERR_REMOVED, "the card fails when it is taken out again");
     h.present = true;
     fake.serial = 2;
-    OK(read_at(3, 2) == ERR_REMOVED, "another card is not taken for it");
+    OK(read_at(3, 2) == ERR_REMOVED, "another card is not taken for the first one");
     fake.serial = 1;
-    OK(read_at(3, 2) == ERR_OK && holds(3, 2), "the first one is");
+    OK(read_at(3, 2) == ERR_OK && holds(3, 2), "the first card is taken when it is back");
 }
 
 static void test_reset(void)
@@ -334,7 +337,7 @@ static void test_reset(void)
     open_card();
     (void)device.submit(&device, &r);
     OK(device.reset(&device) == ERR_OK && r.done && r.status == ERR_TIMEOUT,
-       "reset hands the request back");
+       "a reset hands the request back");
     OK(read_at(3, 2) == ERR_OK && holds(3, 2), "the card works after the reset");
     fake.is_silent = true;
     OK(device.reset(&device) == ERR_TIMEOUT, "a card that stays silent is reported");

@@ -12,26 +12,28 @@ static void test_uhs(void)
     OK(h.timing == SD_TIMING_SDR104 && h.hz == 208000000 && h.n_tunes == 1 && fake.mode == 3,
        "SDR104 is tuned");
     h.host.wants_tuning = true;
-    OK(read_at(0, 2) == ERR_OK && h.n_tunes == 2, "tuned again when the controller asks");
+    OK(read_at(0, 2) == ERR_OK && h.n_tunes == 2,
+       "the card is tuned again when the controller asks");
     fake.garbled = 1;
     OK(read_at(0, 2) == ERR_OK && holds(0, 2) && h.n_tunes == 3,
-       "it is tuned again after a wrong CRC");
+       "the card is tuned again after a wrong CRC");
     h.host.retune_ticks = 1;
-    OK(read_at(0, 2) == ERR_OK && h.n_tunes == 4, "tuned again when its time has come");
+    OK(read_at(0, 2) == ERR_OK && h.n_tunes == 4, "the card is tuned again when its time has come");
 
     set_up(uhs & ~(uint32_t)SD_CAN_SDR104);
     fake.knows_1v8 = true;
     fake.modes = 0x1f;
     open_card();
     OK(h.timing == SD_TIMING_DDR50 && h.n_tunes == 0 && h.hz == 50000000,
-       "without SDR104 it is DDR50, before SDR50");
+       "a card without SDR104 runs at DDR50, which comes before SDR50");
     OK(strcmp(device.mode, "DDR50") == 0 && device.bus_bits == 4 && device.bus_hz == 50000000,
        "the device reports its mode");
     set_up(uhs & ~(uint32_t)(SD_CAN_SDR104 | SD_CAN_DDR50));
     fake.knows_1v8 = true;
     fake.modes = 0x1f;
     open_card();
-    OK(h.timing == SD_TIMING_SDR50 && h.n_tunes == 0, "SDR50, which needs no tuning here");
+    OK(h.timing == SD_TIMING_SDR50 && h.n_tunes == 0,
+       "a card without SDR104 and DDR50 runs at SDR50, which needs no tuning here");
     set_up(uhs);
     fake.modes = 0x1f;
     open_card();
@@ -53,9 +55,10 @@ static void test_rung(unsigned untunable, unsigned noisy, enum sd_timing timing,
     open_card();
     h.noisy = noisy;
     OK(device.error_message == NULL && read_at(7, 3) == ERR_OK && holds(7, 3),
-       "untunable %x, noisy %x", untunable, noisy);
-    OK(h.timing == timing && h.n_resets == n_resets, "timing %u after %u starts: %u after %u",
-       (unsigned)h.timing, h.n_resets, (unsigned)timing, n_resets);
+       "a card that cannot tune %x and is noisy at %x still reads", untunable, noisy);
+    OK(h.timing == timing && h.n_resets == n_resets,
+       "the card has timing %u after %u starts, expected %u after %u", (unsigned)h.timing,
+       h.n_resets, (unsigned)timing, n_resets);
 }
 
 static void test_ladder(void)
@@ -81,7 +84,7 @@ static void test_ladder(void)
     h.untunable = SDR104;
     h.host.wants_tuning = true;
     OK(read_at(7, 3) == ERR_OK && holds(7, 3) && h.timing == SD_TIMING_DDR50,
-       "one step, too, where a later tuning fails");
+       "a later tuning that fails costs one step, too");
 }
 
 int main(void)

@@ -84,11 +84,12 @@ static void test_writes(void)
     memcpy(before, contents[12], sizeof before);
     OK(device.writable && write_sectors(11, 1, 1) == ERR_OK && fake.commands[24] == 1 &&
            fake.commands[13] == 1 && memcmp(before, contents[12], sizeof before) == 0,
-       "one sector by CMD24, and asked whether it is stored");
+       "CMD24 writes one sector, and the card is asked whether it is stored");
     OK(write_sectors(100, 64, 2) == ERR_OK && fake.commands[25] == 1 && fake.commands[12] == 0 &&
            fake.commands[13] == 2 && !fake.writing && fake.busy == 0,
-       "64 sectors by one CMD25, ended by its token, done when the card is ready again");
-    OK(read_sectors(90, 64) == ERR_OK && read_sectors(163, 2) == ERR_OK, "read back");
+       "one CMD25 writes 64 sectors, and is done when the card is ready again");
+    OK(read_sectors(90, 64) == ERR_OK && read_sectors(163, 2) == ERR_OK,
+       "the sectors that were written are read");
     OK(write_sectors(N_SECTORS - 2, 2, 3) == ERR_OK &&
            write_sectors(N_SECTORS - 1, 2, 3) == ERR_RANGE,
        "writes reach the last sector, and no further");
@@ -109,7 +110,7 @@ static void test_write_faults(void)
     fake.refusal = 0x0b;
     OK(write_sectors(200, 8, 5) == ERR_OK && card.n_errors == 1 && fake.blocks_taken == 12 &&
            fake.commands[12] == 1,
-       "a checksum that the card finds wrong: stopped, and written again");
+       "a block with a checksum that the card finds wrong is written again");
     fake.refuse_block = (int)fake.blocks_taken + 7;
     fake.refusal = 0x0d;
     OK(write_sectors(300, 8, 6) == ERR_OK && card.n_errors == 2, "a write error is tried again");
@@ -120,7 +121,7 @@ static void test_write_faults(void)
     fake.refuse_block = NEVER;
     fake.status = 1 << 2;
     OK(write_sectors(320, 4, 8) == ERR_IO && card.n_errors == 7,
-       "an error in CMD13 after each of four tries: the write failed");
+       "a write fails after four tries that end with an error in CMD13");
     fake.status = 0;
     OK(write_sectors(330, 4, 9) == ERR_OK, "the card works again");
     fake.stuck = true;
@@ -155,7 +156,7 @@ static void test_start(void)
        device.error_message != NULL ? device.error_message : "fine", (unsigned)device.n_sectors);
     OK(fake.bad_crcs == 0 && fake.crc_on, "every command has its CRC, and checking is on");
     OK(fake.hz == 20000000 && card.hz == 20000000, "full speed is the slower of bus and card");
-    OK(fake.commands[41] == 3, "asked until it was ready");
+    OK(fake.commands[41] == 3, "the card is asked until it is ready");
     fresh();
     fake.version_1 = true;
     fake.by_sector = false;
@@ -169,11 +170,11 @@ static void test_start(void)
        "without a CSD the size is measured: %u", (unsigned)device.n_sectors);
     fresh();
     fake.present = false;
-    OK(open_card() != NULL, "an empty slot: %s", device.error_message);
+    OK(open_card() != NULL, "an empty slot has its error message: %s", device.error_message);
     fresh();
     fake.no_ready = true;
-    OK(open_card() != NULL && strstr(device.error_message, "ready") != NULL, "never ready: %s",
-       device.error_message);
+    OK(open_card() != NULL && strstr(device.error_message, "ready") != NULL,
+       "a card that is never ready has its error message: %s", device.error_message);
 }
 
 static void test_reads(void)
@@ -185,7 +186,7 @@ static void test_reads(void)
     OK(read_sectors(1, 64) == ERR_OK && fake.commands[18] == 1 && fake.commands[12] == 1,
        "one CMD18 reads 64 sectors, and is stopped once");
     OK(read_sectors(N_SECTORS - 3, 3) == ERR_OK, "the last sectors are read");
-    OK(read_sectors(N_SECTORS - 2, 3) == ERR_RANGE, "a read beyond them is refused");
+    OK(read_sectors(N_SECTORS - 2, 3) == ERR_RANGE, "a read beyond the last sectors is refused");
     OK(card.n_errors == 0 && !fake.streaming, "there are no errors so far");
 }
 
@@ -194,17 +195,19 @@ static void test_faults(void)
     fresh();
     (void)open_card();
     fake.flip_block = 3;
-    OK(read_sectors(8, 8) == ERR_OK && card.n_errors == 1, "a bit wrong on the wire: read again");
+    OK(read_sectors(8, 8) == ERR_OK && card.n_errors == 1,
+       "sectors with a wrong bit on the wire are read again");
     fake.flip_block = NEVER;
     fake.token_block = (int)fake.blocks_sent + 2;
-    OK(read_sectors(8, 8) == ERR_OK && card.n_errors == 2, "an error token: read again");
+    OK(read_sectors(8, 8) == ERR_OK && card.n_errors == 2,
+       "sectors are read again after an error token");
     fake.token_block = NEVER;
     fake.mute_block = (int)fake.blocks_sent + 1;
-    OK(read_sectors(8, 8) == ERR_OK && card.n_errors == 3, "silence: read again");
+    OK(read_sectors(8, 8) == ERR_OK && card.n_errors == 3, "sectors are read again after silence");
     fake.mute_block = NEVER;
     fake.lose_stop = true;
     OK(read_sectors(8, 8) == ERR_OK && read_sectors(50, 9) == ERR_OK && !fake.streaming,
-       "a CMD12 that was not heard is sent again");
+       "a CMD12 that the card did not hear is sent again");
     fake.present = false;
     OK(read_sectors(8, 8) == ERR_REMOVED, "a card that is taken out is reported");
     fake.present = true;
@@ -224,17 +227,17 @@ static void test_slow_stops(void)
        "a card that is busy after each stop is waited for (%u errors)", card.n_errors);
     fake.token_block = (int)fake.blocks_sent + 2;
     OK(read_sectors(8, 8) == ERR_OK && card.n_errors == 1 && !fake.early,
-       "after a stop that ends an error, too (%u errors)", card.n_errors);
+       "a busy card is waited for after a stop that ends an error (%u errors)", card.n_errors);
     fake.token_block = NEVER;
     fake.refuse_block = (int)fake.blocks_taken + 1;
     fake.refusal = 0x0d;
     OK(write_sectors(200, 8, 5) == ERR_OK && read_sectors(80, 1) == ERR_OK && card.n_errors == 2 &&
            !fake.early,
-       "after a stop that ends a write error (%u errors)", card.n_errors);
+       "a busy card is waited for after a stop that ends a write error (%u errors)", card.n_errors);
     OK(write_sectors(300, 8, 6) == ERR_OK && read_sectors(80, 1) == ERR_OK &&
            write_sectors(400, 1, 7) == ERR_OK && read_sectors(80, 1) == ERR_OK &&
            card.n_errors == 2 && !fake.early,
-       "after a write (%u errors)", card.n_errors);
+       "a busy card is waited for after a write (%u errors)", card.n_errors);
 }
 
 int main(void)

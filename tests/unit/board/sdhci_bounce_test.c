@@ -71,12 +71,12 @@ static void test_way(const char *name, uint32_t caps, unsigned version, enum sdh
     to = models.base + 64;
     OK(d->device.dma_end == (uintptr_t)world + END, "%s: the device says where its DMA ends", name);
     OK(carry(10, ODD, to, false) == ERR_OK && is_there(10, ODD, to) && d->s.path == path,
-       "%s: %d sectors to beyond come by DMA", name, ODD);
+       "%s: %d sectors beyond the end of DMA come by DMA", name, ODD);
     OK(d->s.host.moved == before && storage.bounces[0].copied == ODD * 512,
-       "%s: no core moved any at the port, and each byte was copied once", name);
+       "%s: no core moved a sector at the port, and each byte was copied once", name);
     OK(carry(77, 16, to, true) == ERR_OK && fake.has_written && d->s.path == path &&
            memcmp(fake.written + 77 * 512, to, 16 * 512) == 0 && d->s.host.moved == before,
-       "%s: and back", name);
+       "%s: sectors are written through the bounce buffer as well", name);
 }
 
 /* As on a Pi: cores see at 0 what the bus has at 0xc0000000, and nothing beyond 1 GiB. The driver
@@ -98,7 +98,7 @@ static void test_ends(void)
     OK(d->s.host.dma_end == 0xfc000000, "DMA ends where the device tree says");
     setup.quirks = SDHCI_NO_DMA;
     (void)sdhci_open(&d->s, &setup);
-    OK(d->s.host.dma_end == 0, "if a core moves the data, DMA has no end");
+    OK(d->s.host.dma_end == 0, "DMA has no end if a core moves the data");
 }
 
 /* The card's driver repeats a transfer that fails, over the same half. */
@@ -108,7 +108,7 @@ static void test_error(void)
     f.inject = 1u << 21; /* data CRC */
     OK(carry(5, 40, models.base, false) == ERR_OK && is_there(5, 40, models.base) &&
            d->card.n_errors == 1,
-       "after a broken transfer the right bytes come through");
+       "the right bytes come through after a broken transfer");
     (void)storage.devices[0]->reset(storage.devices[0]);
     OK(carry(6, 40, models.base, false) == ERR_OK && is_there(6, 40, models.base),
        "the right bytes come after a reset");

@@ -7,8 +7,8 @@ static void test_clock(void)
 
     power_up(PLAIN_CAPS, 0, 1);
     (void)open_with(&setup);
-    OK(d->card.hz == 50000000 && d->s.clock_hz == 26000000, "never faster than asked: %u",
-       (unsigned)d->s.clock_hz);
+    OK(d->card.hz == 50000000 && d->s.clock_hz == 26000000,
+       "the clock is never faster than asked: %u", (unsigned)d->s.clock_hz);
     (void)sdhci_set_bus(&d->s.host, 400000, 1, SD_TIMING_DEFAULT);
     OK(d->s.clock_hz == 52000000 / 256 && (reg(SDHCI_CLOCK) & CLOCK_DIVISOR) == 0x8000,
        "version 2 divides by a power of two");
@@ -43,7 +43,7 @@ static void test_uhs(void)
        "the card runs SDR104 at 1.8 V");
     OK(reg(SDHCI_CONTROL_2) & CONTROL2_TUNED && fake_sd_count(&fake, 19) == 3,
        "tuning takes 3 blocks");
-    OK(d->s.host.retune_ticks == 16000000, "it is tuned again after 16 s");
+    OK(d->s.host.retune_ticks == 16000000, "the card is tuned again after 16 s");
     OK(read_at(10, 300, 0) == ERR_OK && holds(10, 300, 0), "the tuned card reads");
 
     power_up(PLAIN_CAPS | CAPABLE_ADMA2, caps_2, 2);
@@ -53,14 +53,14 @@ static void test_uhs(void)
     (void)open_with(&setup);
     OK(d->device.error_message == NULL && d->card.timing == SD_TIMING_DDR50 &&
            d->card.hz == 50000000 && reg(SDHCI_CONTROL_2) & CONTROL2_1V8,
-       "tuning fails: afresh, one step slower");
+       "a card that cannot be tuned starts afresh, one step slower");
     power_up(PLAIN_CAPS | CAPABLE_ADMA2, caps_2, 2);
     fake.knows_1v8 = true;
     fake.modes = 0x1f;
     f.tunes_in_vain = true;
     (void)open_with(&setup);
     OK(d->device.error_message == NULL && d->card.timing == SD_TIMING_DDR50,
-       "the card is one step slower where the controller finds no clock, too");
+       "the card is one step slower if the controller finds no clock, too");
     power_up(PLAIN_CAPS, caps_2, 2);
     setup.quirks = SDHCI_NO_1V8;
     fake.knows_1v8 = true;
@@ -83,7 +83,7 @@ static void test_change(const char *name, uint64_t late, uint64_t settles, bool 
     (void)open_with(&setup);
     OK(d->device.error_message == NULL &&
            d->card.timing == (changes ? SD_TIMING_SDR50 : SD_TIMING_HIGH),
-       "%s: %s", name, d->device.mode);
+       "%s: the card starts in its mode: %s", name, d->device.mode);
 }
 
 int main(void)

@@ -14,11 +14,13 @@ static void test_path(const char *name, uint32_t caps, unsigned version, enum sd
     if (descriptor_bytes > 8)
         setup.window.end = (uintptr_t)world + ((uint64_t)1 << 36);
     OK(open_with(&setup) == ERR_OK && d->device.error_message == NULL, "%s: the card starts", name);
-    OK(d->s.descriptor_bytes == descriptor_bytes, "%s: the shortest descriptors that reach", name);
-    OK(read_at(10, 1, 64) == ERR_OK && holds(10, 1, 64) && d->s.path == path, "%s: a sector", name);
+    OK(d->s.descriptor_bytes == descriptor_bytes,
+       "%s: the shortest descriptors that reach memory are used", name);
+    OK(read_at(10, 1, 64) == ERR_OK && holds(10, 1, 64) && d->s.path == path,
+       "%s: a sector is read", name);
     OK(read_at(100, 1024, 128) == ERR_OK && holds(100, 1024, 128) && d->s.path == path,
-       "%s: 512 KiB across a boundary", name);
-    OK(d->device.max_sectors >= 1024, "%s: large requests", name);
+       "%s: 512 KiB are read across a boundary", name);
+    OK(d->device.max_sectors >= 1024, "%s: large requests are allowed", name);
 }
 
 static void test_paths(void)
@@ -43,7 +45,7 @@ static void test_paths(void)
     setup.window.end = (uintptr_t)world + BUFFER_AT + 4096;
     (void)open_with(&setup);
     OK(read_at(1, 16, 0) == ERR_OK && holds(1, 16, 0) && d->s.path == SDHCI_PIO,
-       "memory that DMA does not reach is the core's");
+       "the core moves data that DMA does not reach");
     OK(transfer(4, 16, 0, true) == ERR_OK && fake.has_written && d->s.path == SDHCI_PIO,
        "PIO writes");
     OK(memcmp(fake.written + 4 * 512, world + BUFFER_AT, 16 * 512) == 0,
@@ -79,11 +81,14 @@ static void test_flushes(const char *name, bool write, uint32_t n, bool has_tabl
     dma_log.n = 0;
     e = transfer(20, n, DMA_LOG_LINE, write);
     command = data_command();
-    OK(e == ERR_OK && dma_log.n < DMA_LOG_EVENTS && command > 0, "%s: %u sectors", name, n);
-    OK(dma_log_flushed(at, n * 512, 0, command), "%s: data flushed before the command", name);
+    OK(e == ERR_OK && dma_log.n < DMA_LOG_EVENTS && command > 0, "%s: %u sectors are read", name,
+       n);
+    OK(dma_log_flushed(at, n * 512, 0, command), "%s: the data are flushed before the command",
+       name);
     OK(!has_table || dma_log_flushed(d->s.table, sizeof d->s.table, 0, command),
-       "%s: descriptors flushed before the command", name);
-    OK(dma_log_flushed(at, n * 512, command, dma_log.n), "%s: data flushed after it", name);
+       "%s: the descriptors are flushed before the command", name);
+    OK(dma_log_flushed(at, n * 512, command, dma_log.n),
+       "%s: the data are flushed after the command", name);
 }
 
 /* The card's contents from sector 20 on are where test_flushes reads them to. */
@@ -173,7 +178,7 @@ static void test_mover(void)
     OK(read_at(7, 8, 0) == ERR_OK && holds(7, 8, 0) && d->s.path == SDHCI_MOVER,
        "another DMA engine moves the data");
     OK((mover_enabled & (STATUS_READABLE | STATUS_TRANSFER)) == STATUS_TRANSFER,
-       "with Buffer Read Ready out of the enabled status, as bcm2835-mmc has it");
+       "Buffer Read Ready is not in the enabled status, as bcm2835-mmc has it");
     OK(read_at(7, 9, 0) == ERR_OK && holds(7, 9, 0) && d->s.path == SDHCI_PIO,
        "the core does what the engine refuses");
 }
@@ -190,7 +195,7 @@ static void test_error(uint32_t bits, enum err expected, enum sd_fault fault, co
                             .n_blocks = 1 };
 
     f.inject = bits;
-    OK(sd_host_run(&d->s.host, &c) == expected && c.fault == fault, "%s", name);
+    OK(sd_host_run(&d->s.host, &c) == expected && c.fault == fault, "%s has its result", name);
     OK(read_at(3, 2, 0) == ERR_OK && holds(3, 2, 0), "%s: the next command goes on", name);
 }
 
@@ -210,19 +215,20 @@ static void test_faults(void)
     test_error(1u << 25, ERR_IO, SD_FAULT_DMA, "an ADMA error");
     f.inject = 1u << 21;
     OK(read_at(3, 2, 0) == ERR_OK && holds(3, 2, 0) && d->card.n_errors == 1,
-       "the block device tries again");
+       "the block device tries a broken transfer again");
     f.regs[SDHCI_PRESENT / 4] &= ~(uint32_t)PRESENT_INSERTED;
     f.n_commands = 0;
-    OK(read_at(3, 2, 0) == ERR_REMOVED && f.n_commands == 0, "taken out: nothing is sent");
+    OK(read_at(3, 2, 0) == ERR_REMOVED && f.n_commands == 0,
+       "nothing is sent to a card that was taken out");
     f.regs[SDHCI_PRESENT / 4] |= PRESENT_INSERTED;
     OK(read_at(3, 2, 0) == ERR_OK && holds(3, 2, 0), "a card that is put back is read");
     f.stuck = true;
-    OK(read_at(3, 2, 0) == ERR_TIMEOUT, "a controller that does nothing");
+    OK(read_at(3, 2, 0) == ERR_TIMEOUT, "a controller that does nothing is a timeout");
     power_up(PLAIN_CAPS, 0, 1);
     f.stuck = true;
-    OK(open_with(&setup) == ERR_TIMEOUT, "a controller that does not reset");
+    OK(open_with(&setup) == ERR_TIMEOUT, "a controller that does not reset is a timeout");
     power_up(0xffffffff, 0, 1);
-    OK(open_with(&setup) == ERR_NO_DEVICE, "a controller that is not there");
+    OK(open_with(&setup) == ERR_NO_DEVICE, "a controller that is not there is not a device");
     power_up(PLAIN_CAPS, 0, 1);
     f.regs[SDHCI_PRESENT / 4] &= ~(uint32_t)PRESENT_UNLOCKED;
     (void)open_with(&setup);

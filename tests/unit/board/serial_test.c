@@ -125,7 +125,8 @@ static void type_while_asleep(void)
 static void test_wrong_line(void)
 {
     begin();
-    OK(serial_listen(WRONG_LINE) == ERR_OK, "the UART is taken to be on a line that is another's");
+    OK(serial_listen(WRONG_LINE) == ERR_OK,
+       "the UART listens on a line that belongs to another device");
     arrive("hello");
     OK(reads("hello"), "typed bytes arrive all the same");
     core.asleep = type_while_asleep;
@@ -145,12 +146,12 @@ static void test_right_line(void)
     OK(serial_listen(UART_LINE) == ERR_OK && core.taken == 0, "the right line is taken");
     arrive("hi");
     core_settle();
-    OK(core.taken == 1 && serial_line.proven, "its interrupt brings the bytes");
-    OK(reads("hi"), "they arrive in order");
+    OK(core.taken == 1 && serial_line.proven, "the interrupt of the line brings the bytes");
+    OK(reads("hi"), "the bytes arrive in order");
     core.asleep = type_while_asleep;
     core.naps = 2;
     serial_idle();
-    OK(core.naps == 3 && reads("z"), "it ends a sleep");
+    OK(core.naps == 3 && reads("z"), "an interrupt ends a sleep");
 }
 
 /* Each byte that is read makes room for the next one, so that the interrupt is always about to come. */
@@ -163,14 +164,15 @@ static void test_order(void)
     core.masked = false;
     f.later = "123456789abcdefghijkl";
     OK(reads("0123456789abcdefghijkl"), "a poll and the handler do not change the order");
-    OK(core.taken == 0, "for the handler does not come into a poll");
+    OK(core.taken == 0, "the handler does not come into a poll");
 }
 
 static void test_no_timer(void)
 {
     begin();
     core.timer_reaches = false;
-    OK(serial_listen(WRONG_LINE) == ERR_OK && !serial_line.naps, "no timer that ends sleeps");
+    OK(serial_listen(WRONG_LINE) == ERR_OK && !serial_line.naps,
+       "no core sleeps if no timer ends the sleep");
     arrive("q");
     serial_idle();
     OK(core.naps == 0 && reads("q"), "there is no sleep before the interrupt has brought a byte");
@@ -184,7 +186,7 @@ static void test_nap(void)
 {
     begin();
     serial_nap();
-    OK(core.naps == 0, "no nap before a byte has come by the interrupt");
+    OK(core.naps == 0, "no nap begins before a byte has come by the interrupt");
     (void)serial_listen(UART_LINE);
     arrive("a");
     core_settle();
@@ -210,7 +212,7 @@ static void test_bounds(void)
     (void)serial_listen(UART_LINE);
     f.dead = true;
     OK(serial_receive() && receive_ring_held(&serial_line.ring) == MOST_TAKEN,
-       "a UART that has a byte for ever is left after a FIFO's worth");
+       "a UART that always has a byte is left after a FIFO's worth");
 }
 
 static void test_early(void)
@@ -219,7 +221,7 @@ static void test_early(void)
     arrive("!");
     OK(reads("save!"), "a byte that comes while the FIFOs go on is not lost");
     begin_between("sav", '\0');
-    OK(reads("sav"), "without a byte in between, none is made up");
+    OK(reads("sav"), "no byte is made up if none came between");
 }
 
 /* A Pi 5's second line, which is polled: output goes to both, input comes from either, and a dead
@@ -264,7 +266,7 @@ static void test_second(void)
         serial_putc(*c);
     OK(f.sent == 4 && memcmp(other.sent, text, 4) == 0, "output goes to both lines");
     strcpy(other.typed, "ab");
-    OK(reads("ab"), "input comes from the second");
+    OK(reads("ab"), "input comes from the second line");
     arrive("cd");
     OK(reads("cd"), "the first line's bytes are read, too");
     other.stuck = true;

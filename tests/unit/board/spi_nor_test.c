@@ -80,16 +80,16 @@ static void test_nor(void)
            d.n_sectors == 65536 && nor.long_addresses,
        "IS25WP256 is known by its id, with 32 MiB");
     OK(nor_reads(&d, 0, 1) && nor_reads(&d, 40000, 16) && nor_reads(&d, 65535, 1),
-       "read with four bytes of address");
+       "sectors are read with four bytes of address");
     OK(!nor_reads(&d, 65535, 2) && d.submit(&d, &req) == ERR_UNSUPPORTED,
-       "not beyond its end, and never written");
+       "a read beyond the end fails, and so does a write");
     memcpy(chip.id, "\xef\x40\x18", 3);
     OK(spi_nor_probe(&nor, &chip.bus, 25000000, 0x2000, &d) == ERR_OK && !nor.long_addresses &&
            nor_reads(&d, 12345, 3),
        "16 MiB need three bytes of address");
     memcpy(chip.id, "\xff\xff\xff", 3);
     OK(spi_nor_probe(&nor, &chip.bus, 25000000, 0x2000, &d) == ERR_NO_DEVICE,
-       "without a chip there is no device");
+       "there is no device without a chip");
 }
 
 int main(void)

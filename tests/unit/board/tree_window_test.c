@@ -49,7 +49,7 @@ static void test_steppings(void)
     begin_bus("emmc2bus");
     CELLS(&w, "dma-ranges", 0, 0, 0, 0, 0xfc000000);
     end(&w);
-    OK(is(window_of(), 0, 0xfc000000), "C0 sees all below the peripherals");
+    OK(is(window_of(), 0, 0xfc000000), "C0 sees all memory below the peripherals");
     begin_tree(2);
     begin(&w, "aliases");
     text(&w, "emmc2bus", "/emmc2-bus@fe000000");
@@ -76,17 +76,17 @@ static void test_rows(void)
     begin_bus("emmc2bus");
     CELLS(&w, "dma-ranges", 0, 0, 0, 0x80000000, 0x40000000);
     end(&w);
-    OK(is(window_of(), 0, 0), "without such a row there is no window");
+    OK(is(window_of(), 0, 0), "there is no window without a row for our address 0");
     begin_tree(2);
     begin_bus("emmc2bus");
     property(&w, "dma-ranges", "", 0);
     end(&w);
-    OK(is(window_of(), 0, UINT64_MAX), "an empty property: the bus sees what we see");
+    OK(is(window_of(), 0, UINT64_MAX), "a bus with an empty property sees what we see");
     begin_tree(2);
     begin_bus("emmc2bus");
     CELLS(&w, "dma-ranges", 0, 0, 0, 0);
     end(&w);
-    OK(is(window_of(), 0, 0), "half a row is none");
+    OK(is(window_of(), 0, 0), "half a row makes no window");
 }
 
 /* Numbers of up to four cells (Devicetree 2.3.5), as a bus of PCI has three for its addresses. */
@@ -98,14 +98,14 @@ static void test_cells(void)
     CELLS(&w, "#size-cells", 2);
     CELLS(&w, "dma-ranges", 0x43000000, 0, 0, 0, 0, 1, 0, 0, 0, 0xc0000000, 0, 0, 0, 0x40000000);
     end(&w);
-    OK(is(window_of(), 0xc0000000, 0x40000000), "addresses of three cells that have 64 bits");
+    OK(is(window_of(), 0xc0000000, 0x40000000), "addresses of three cells have 64 bits");
     begin_tree(4);
     begin(&w, "emmc2bus");
     CELLS(&w, "#address-cells", 4);
     CELLS(&w, "#size-cells", 4);
     CELLS(&w, "dma-ranges", 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 2, 0);
     end(&w);
-    OK(is(window_of(), (uint64_t)4 << 32, (uint64_t)2 << 32), "numbers of four cells");
+    OK(is(window_of(), (uint64_t)4 << 32, (uint64_t)2 << 32), "numbers of four cells are read");
     begin_tree(2);
     begin(&w, "emmc2bus");
     CELLS(&w, "#address-cells", 5);
@@ -122,14 +122,14 @@ static void test_silence(void)
     end(&w);
     OK(is(window_of(), 0, 0), "without dma-ranges there is no window");
     begin_tree(2);
-    OK(is(window_of(), 0, 0), "without such a bus there is no window");
+    OK(is(window_of(), 0, 0), "there is no window without such a bus");
     begin_tree(2);
     begin(&w, "aliases");
     text(&w, "emmc2bus", "/nowhere");
     end(&w);
-    OK(is(window_of(), 0, 0), "an alias that leads nowhere");
+    OK(is(window_of(), 0, 0), "an alias that leads nowhere makes no window");
     memset(&tree, 0, sizeof tree);
-    OK(tree_window(&tree, "emmc2bus", true).end == 0, "without a tree there is no window");
+    OK(tree_window(&tree, "emmc2bus", true).end == 0, "there is no window without a tree");
 }
 
 int main(void)

@@ -156,7 +156,7 @@ int main(void)
                    strstr(device.error_message, ": ") != NULL;
         else
             good = good && device.n_sectors != 0 && device.writable != (row->bytes[2] == 0x80);
-        OK(good, "%s: %s", row->name,
+        OK(good, "%s has its result: %s", row->name,
            device.error_message != NULL ? device.error_message : "it is taken");
     }
     return tap_done();

@@ -159,7 +159,7 @@ static void test_while_it_works(void)
     for (size_t i = 0; i < 1024; i++)
         good = good && buffer[i] == disk_byte(9 * 512 + i);
     OK(r.done && r.status == ERR_OK && good && buffer[-1] == 1 && buffer[1024] == 2,
-       "its data arrive, and what was written beside them stays");
+       "the data of a read arrive, and what was written beside them stays");
 }
 
 int main(void)

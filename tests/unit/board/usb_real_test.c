@@ -94,15 +94,16 @@ static void test_chip(const struct fake_chip *chip)
        chip->name, usb.host.why != NULL ? usb.host.why : "well");
     OK(reads(found[0], 0) && reads(found[1], 1) && n_wrong == 0,
        "%s: a stick of USB 2 and one of USB 3 are read", chip->name);
-    OK(usb.drives[1].device.speed == XHCI_SPEED_SUPER, "%s: at its speed", chip->name);
-    (void)xhci_stop(&usb.host);
-    OK(reads(found[0], 0) && reads(found[1], 1) && n_wrong == 0, "%s: and after it was stopped",
+    OK(usb.drives[1].device.speed == XHCI_SPEED_SUPER, "%s: a stick of USB 3 runs at its speed",
        chip->name);
+    (void)xhci_stop(&usb.host);
+    OK(reads(found[0], 0) && reads(found[1], 1) && n_wrong == 0,
+       "%s: both sticks are read after the controller was stopped", chip->name);
     pull(&f.units[1]);
     (void)reads(found[1], 1);
     plug(&f.units[1]);
-    OK(reads(found[1], 1) && n_wrong == 0, "%s: and when the one of USB 3 was pulled and is back",
-       chip->name);
+    OK(reads(found[1], 1) && n_wrong == 0,
+       "%s: the stick of USB 3 is read after it was pulled and is back", chip->name);
 }
 
 /* More requests than a ring has TRBs, so that each ring is read to its end while the other is in use. */
@@ -115,8 +116,9 @@ static void test_rings(const struct fake_chip *chip, uint32_t speed)
     (void)open_all();
     for (unsigned i = 0; i < 3 * XHCI_RING; i++)
         n += reads(found[0], 0);
-    OK(n == 3 * XHCI_RING && n_wrong == 0, "%s, speed %u: %u of %u reads, round the rings",
-       chip->name, (unsigned)speed, n, 3 * XHCI_RING);
+    OK(n == 3 * XHCI_RING && n_wrong == 0,
+       "%s, speed %u: %u of %u reads are right, several times round the rings", chip->name,
+       (unsigned)speed, n, 3 * XHCI_RING);
 }
 
 /* Pieces of a buffer that begins within a packet and crosses 64 KiB of the bus. */
@@ -145,7 +147,7 @@ static void test_pieces(const struct fake_chip *chip, uint32_t route)
         n += r.done && r.status == ERR_OK && n_wrong == 0 &&
              memcmp(f.units[0].disk + 5 * 512, r.buffer, SECTORS * 512) == 0;
     }
-    OK(n == n_all, "%s%s: %u of %u writes from anywhere in a packet", chip->name,
+    OK(n == n_all, "%s%s: %u of %u writes are right from anywhere in a packet", chip->name,
        route != 0 ? ", behind a hub" : "", n, n_all);
 }
 
@@ -157,7 +159,7 @@ static void test_scratch(void)
     clear(&greedy);
     put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
     OK(open_all() == 1 && strstr(found[0]->error_message, "more than 64 pages") != NULL,
-       "one that wants 65 pages has a sentence: %s",
+       "a controller that wants 65 pages has an error message: %s",
        found[0]->error_message != NULL ? found[0]->error_message : "");
 }
 
@@ -184,8 +186,9 @@ static void test_keyboard_with_hub(void)
     put(4, FAKE_DRIVE, XHCI_SPEED_FULL, 1, 0x12);
     OK(open_all() == 2 && usb_has_keyboard() && n_wrong == 0,
        "a keyboard with a hub in it opens, behind a hub");
-    OK(usb.keyboard.device.route == 0x32 && usb.keyboard.device.port == 1, "its route is right");
-    OK(f.units[2].n_leds == 1, "its LEDs are set at the start");
+    OK(usb.keyboard.device.route == 0x32 && usb.keyboard.device.port == 1,
+       "the route of the keyboard is right");
+    OK(f.units[2].n_leds == 1, "the keyboard's LEDs are set at the start");
     (void)typed();
     press(&f.units[2], 4, 8);
     OK(typed() == 'a', "a key arrives");
@@ -201,7 +204,8 @@ static void test_keyboard_with_hub(void)
     f.now += 300;
     (void)usb_look();
     (void)typed();
-    OK(!usb_has_keyboard() && !reads(found[1], 4) && reads(found[0], 3), "its hub is pulled");
+    OK(!usb_has_keyboard() && !reads(found[1], 4) && reads(found[0], 3),
+       "the keyboard and the drive are gone when their hub is pulled");
     for (unsigned u = 1; u < 5; u++)
         if (u != 3)
             plug(&f.units[u]);
@@ -225,7 +229,7 @@ static void test_chain(uint32_t speed)
     put(4, FAKE_HUB, speed == XHCI_SPEED_HIGH ? XHCI_SPEED_FULL : speed, f.units[0].port, 0x1234);
     put(5, FAKE_DRIVE, f.units[4].speed, f.units[0].port, 0x21234);
     OK(open_all() == 1 && ends_with(found[0], ".4.3.2.1.2") && reads(found[0], 5) && n_wrong == 0,
-       "a drive behind five hubs, speed %u", (unsigned)speed);
+       "a drive behind five hubs is read at speed %u", (unsigned)speed);
 }
 
 static void test_many_hubs(void)
@@ -239,7 +243,7 @@ static void test_many_hubs(void)
             usb.host.hubs[i].device.slot = XHCI_SLOTS + 1;
     OK(xhci_hub_open(&usb.host, 1) == ERR_NO_SPACE && usb.host.left_out != NULL &&
            strstr(usb.host.left_out, "eight hubs") != NULL,
-       "a ninth hub is left alone, with a sentence");
+       "a ninth hub is left alone, and a message says so");
 }
 
 static void test_many_descriptors(void)
@@ -248,7 +252,7 @@ static void test_many_descriptors(void)
     put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0)->more_descriptors = XHCI_PAGE;
     OK(open_all() == 1 && reads(found[0], 0) && n_wrong == 0 && usb.host.left_out != NULL &&
            strstr(usb.host.left_out, "more than 4096 bytes") != NULL,
-       "a device with more than 4096 bytes of descriptors: its drive is used, with a sentence");
+       "the drive of a device with more than 4096 bytes of descriptors works, with a message");
 }
 
 static void test_over_current(void)
@@ -277,7 +281,7 @@ static void test_translator(void)
     f.units[1].fault = STALLED;
     f.units[1].times = 1;
     OK(!reads(found[0], 1) && reads(found[0], 1) && f.units[0].n_cleared == 1 && n_wrong == 0,
-       "after a stall behind a fast hub its translator is cleared");
+       "a stall behind a fast hub clears the hub's translator");
 }
 
 static void test_lost(enum fake_kind kind, const char *name)
@@ -287,7 +291,7 @@ static void test_lost(enum fake_kind kind, const char *name)
         put(0, kind, XHCI_SPEED_FULL, 1, 0)->lost_requests = lost;
         (void)open_all();
         OK((kind == FAKE_DRIVE ? reads(found[0], 0) : usb_has_keyboard()) && n_wrong == 0,
-           "%s that does not answer %u requests at first", name, lost);
+           "%s that does not answer %u requests at first works", name, lost);
     }
 }
 
@@ -340,10 +344,10 @@ static bool opens_disk(uint32_t ms, bool waits_for_start)
 
 static void test_disks(void)
 {
-    OK(opens_disk(8000, true), "a disk that is ready 8 s after it was asked to start");
-    OK(opens_disk(15000, false), "one that spins up for 15 s by itself");
+    OK(opens_disk(8000, true), "a disk that is ready 8 s after it was asked to start is read");
+    OK(opens_disk(15000, false), "a disk that spins up for 15 s by itself is read");
     OK(!opens_disk(40000, true) && found[0]->error_message != NULL,
-       "one that never does has a sentence");
+       "a disk that never spins up has an error message");
 }
 
 /* ---- what drives answer ---- */
@@ -388,7 +392,8 @@ static void test_answers(void)
     clear(&fake_vl805);
     u = put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
     u->wrong_residue = 512;
-    OK(open_all() == 1 && reads(found[0], 0), "a stick that always says that 512 bytes are left");
+    OK(open_all() == 1 && reads(found[0], 0),
+       "a stick that always tells that 512 bytes are left is read");
     u->fault = SHORT;
     u->times = 1;
     OK(!reads(found[0], 0), "a stick with a wrong residue and short data fails the read");
@@ -397,7 +402,8 @@ static void test_answers(void)
     u->fault = SILENT;
     u->of_any = true;
     u->on_command = want_192;
-    OK(open_all() == 1 && reads(found[0], 0), "a disk that knows MODE SENSE of 192 bytes alone");
+    OK(open_all() == 1 && reads(found[0], 0),
+       "a disk that knows only MODE SENSE of 192 bytes is read");
     u->on_command = hang_at_modes;
     OK(open_all() == 1 && found[0]->error_message == NULL && reads(found[0], 0) &&
            found[0]->writable,
@@ -408,7 +414,7 @@ static void test_answers(void)
     u->of_any = true;
     u->on_command = fail_inquiries;
     OK(open_all() == 1 && found[0]->error_message == NULL && reads(found[0], 0) && inquiries == 5,
-       "one that fails its first four INQUIRYs");
+       "a disk that fails its first four INQUIRYs is read");
     clear(&fake_vl805);
     u = put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
     u->unit = 3;
@@ -416,7 +422,7 @@ static void test_answers(void)
     u->on_answer = no_card;
     OK(open_all() == 1 && found[0]->error_message == NULL && reads(found[0], 0) && u->lun == 2 &&
            n_wrong == 0,
-       "a reader of four cards that has one, in its third slot");
+       "a reader with a card in its third slot is read");
 }
 
 /* An answer to an abandoned command does not belong to the next one. */

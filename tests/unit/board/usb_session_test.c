@@ -61,7 +61,8 @@ int main(void)
         open_drive();
         fault = rows[i].fault;
         drive_session(rows[i].name, &device, limit, set_fault);
-        OK(n_wrong == 0, "%s: and nothing was out of order", rows[i].name);
+        OK(n_wrong == 0, "%s: the drive got no command that was wrong or out of order",
+           rows[i].name);
     }
     return tap_done();
 }

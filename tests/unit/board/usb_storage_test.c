@@ -116,7 +116,7 @@ static void test_faults(const char *where)
         u->fault = rows[i].fault;
         u->times = 1;
         e = move(5, 9, false);
-        OK(e == rows[i].expected, "%s %s: err %d", rows[i].name, where, e);
+        OK(e == rows[i].expected, "%s %s has the result %d", rows[i].name, where, e);
         u->times = 0;
         OK(reads(5, 9) && (f.n_addresses != before) == rows[i].begins_anew && n_wrong == 0,
            "the read after the error is right, %s",
@@ -126,13 +126,13 @@ static void test_faults(const char *where)
     u->fault = STALLED;
     u->times = 1;
     OK(move(5, 9, true) == ERR_IO && move(5, 9, true) == ERR_OK && n_wrong == 0,
-       "a write that stalls, and the next one");
+       "the write after one that stalls is right");
     u->fault = STALLED_TWICE;
     u->times = 1;
     f.n_addresses = 0;
     OK(move(5, 9, true) == ERR_IO && move(5, 9, true) == ERR_OK && f.n_addresses == 0 &&
            n_wrong == 0,
-       "one whose status stalls, too, of a drive that stays");
+       "the write after one whose status stalls as well is right");
 }
 
 static void test_silent(void)
@@ -141,7 +141,8 @@ static void test_silent(void)
     u->fault = SILENT;
     u->times = 1;
     OK(move(5, 9, false) == ERR_BUSY, "a silent drive does not end a read");
-    OK(device.reset(&device) == ERR_OK && drive.n_row == 0, "a reset does");
+    OK(device.reset(&device) == ERR_OK && drive.n_row == 0,
+       "a reset ends the read of a silent drive");
     u->times = 0;
     OK(reads(5, 9) && n_wrong == 0, "the drive reads after a reset");
 }
@@ -155,8 +156,8 @@ static void test_far(void)
            device.n_sectors == first + DISK_SECTORS,
        "a drive of more than 2 TiB tells its size");
     OK(reads_at(first, border - 9, 9) && u->cdb[0] == 0x28, "READ (10) reaches up to sector 2^32");
-    OK(reads_at(first, border - 1, 2) && u->cdb[0] == 0x88, "READ (16) reads across it");
-    OK(reads_at(first, border, 9) && u->cdb[0] == 0x88, "READ (16) reads beyond it");
+    OK(reads_at(first, border - 1, 2) && u->cdb[0] == 0x88, "READ (16) reads across sector 2^32");
+    OK(reads_at(first, border, 9) && u->cdb[0] == 0x88, "READ (16) reads beyond sector 2^32");
     memset(buffer, 0x5a, 512);
     OK(move(border + 3, 1, true) == ERR_OK && u->disk[(border + 3 - first) * 512] == 0x5a &&
            n_wrong == 0,

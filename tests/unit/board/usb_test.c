@@ -95,7 +95,7 @@ static void test_own_ports(void)
     OK(open_all() == 2 && has_name(found[0], ", port 1") && has_name(found[1], ", port 3"),
        "two drives are named by their ports");
     OK(found[0]->submit(found[0], &r[0]) == ERR_OK && found[1]->submit(found[1], &r[1]) == ERR_OK,
-       "both ports are asked at the same time");
+       "the drives of both ports are asked at the same time");
     for (unsigned i = 0; i < POLLS && !(r[0].done && r[1].done); i++)
         (void)found[i % 2]->poll(found[i % 2]);
     OK(r[0].status == ERR_OK && r[1].status == ERR_OK && is_of(buffers[0], 0, 5) &&
@@ -107,7 +107,7 @@ static void test_own_ports(void)
     f.units[0].block_bytes = 8192;
     OK(open_all() == 3 && found[0]->error_message != NULL && unit_read(found[1]) == 2 &&
            unit_read(found[2]) == 1,
-       "one that cannot be used is named, and the others are found");
+       "a drive that cannot be used is named, and the others are found");
 }
 
 /* A silent drive is given up, and the other's read continues. */
@@ -129,7 +129,7 @@ static void test_trouble(void)
         (void)found[1]->poll(found[1]);
     f.units[0].times = 0;
     OK(r.status == ERR_OK && is_of(buffers[1], 1, 5) && unit_read(found[0]) == 0 && n_wrong == 0,
-       "the other's read goes on, and then it reads itself");
+       "a read of the other drive goes on, and then the drive that was reset reads");
     (void)xhci_stop(&usb.host);
     OK(read_from(found[0]) == ERR_OK && read_from(found[1]) == ERR_OK && n_wrong == 0,
        "a controller that was stopped begins anew for both");
@@ -189,21 +189,21 @@ static void test_hub(uint32_t hub_speed, uint32_t first, uint32_t second, const 
         f.units[u].number = (uint8_t)('0' + u);
     OK(open_all() == 3 && has_name(found[0], ", port 1") && has_name(found[1], ", port 2.1") &&
            has_name(found[2], ", port 2.4") && n_wrong == 0,
-       "%s: two drives behind it, one beside", name);
+       "%s: two drives behind the hub and one beside it are found", name);
     OK(unit_read(found[1]) == 1 && unit_read(found[2]) == 2 && unit_read(found[0]) == 3 &&
            n_wrong == 0,
-       "%s: they read", name);
+       "%s: all three drives are read", name);
     pull(&f.units[2]);
-    OK(read_from(found[2]) == ERR_IO && unit_read(found[1]) == 1, "%s: one is pulled", name);
+    OK(read_from(found[2]) == ERR_IO && unit_read(found[1]) == 1, "%s: one drive is pulled", name);
     plug(&f.units[2]);
-    OK(unit_read(found[2]) == 2, "%s: and is back", name);
+    OK(unit_read(found[2]) == 2, "%s: the drive is read when it is back", name);
     pull(&f.units[0]);
     OK(read_from(found[1]) == ERR_IO && read_from(found[2]) == ERR_IO && unit_read(found[0]) == 3,
        "%s: the hub is pulled, and only what is behind it is gone", name);
     for (unsigned u = 0; u < 3; u++)
         plug(&f.units[u]);
     OK(unit_read(found[1]) == 1 && unit_read(found[2]) == 2 && n_wrong == 0,
-       "%s: and is back with both", name);
+       "%s: both drives are read when the hub is back", name);
 }
 
 /* Checks the next reports, by the end of the name and whether it can be used; NULL: nothing.
@@ -237,35 +237,35 @@ static void test_plugged(void)
     usb.devices[0].in_use = true;
     pull(&f.units[0]);
     OK(tells(0, ", port 1", false) && strcmp(usb.devices[0].error_message, "it was unplugged") == 0,
-       "a drive that goes is reported");
+       "a drive that is unplugged is reported");
     put(1, FAKE_DRIVE, XHCI_SPEED_SUPER, 1, 0);
     f.units[1].number = '2';
     OK(tells(1, ", port 1", true) && unit_read(&usb.devices[1]) == 1 &&
            unit_read(&usb.devices[0]) == -1,
-       "another one in its place is another device");
+       "another drive in its place is another device");
     f.units[0].port = 3;
     plug(&f.units[0]);
     OK(tells(0, ", port 3", true) && unit_read(&usb.devices[0]) == 0,
-       "the first is back at another port");
+       "the first drive is back at another port");
     pull(&f.units[0]);
     put(2, FAKE_DRIVE, XHCI_SPEED_HIGH, 2, 0);
     f.units[2].number = '3';
     OK(read_from(&usb.devices[0]) == ERR_IO && tells(0, ", port 3", false) &&
            tells(2, ", port 2", true) && unit_read(&usb.devices[2]) == 2,
-       "one that a read in trouble has met is taken all the same");
+       "a new drive is found although a read has met the unplugged one first");
     pull(&f.units[2]);
     put(3, FAKE_DRIVE, XHCI_SPEED_HIGH, 3, 0);
     f.units[3].number = '4';
     OK(tells(2, ", port 2", false) && tells(2, ", port 3", true) &&
            unit_read(&usb.devices[2]) == 3 && n_wrong == 0,
-       "a fourth takes the place of one that nobody counts on");
+       "a fourth drive takes the slot of one that nobody counts on");
     usb.devices[2].in_use = usb.devices[1].in_use = true;
     put(4, FAKE_DRIVE, XHCI_SPEED_HIGH, 2, 0);
     OK(looks() == &usb.refused && looks() == NULL,
-       "no drive is replaced where all of them are counted on");
+       "no drive is replaced if all of them are counted on");
     f.units[3].block_bytes = 8192;
     pull(&f.units[3]);
-    OK(tells(2, ", port 3", false), "one goes");
+    OK(tells(2, ", port 3", false), "a drive that was refused is unplugged");
     plug(&f.units[3]);
     OK(looks() == &usb.refused && usb.devices[2].error_message != NULL && n_wrong == 0,
        "a refused drive stays unusable when it is back");
@@ -287,11 +287,12 @@ static void test_failed(void)
     f.units[0].times = 1;
     (void)read_from(&usb.devices[0]);
     pull(&f.units[0]);
-    OK(tells(0, ", port 1", false), "one that failed and is pulled then is");
+    OK(tells(0, ", port 1", false),
+       "a drive that failed and is then pulled is reported as unplugged");
     f.units[0].number = '8';
     plug(&f.units[0]);
     OK(tells(1, ", port 1", true) && unit_read(&usb.devices[1]) == 0 && n_wrong == 0,
-       "and another one there is another device");
+       "another drive at the same port is another device");
 }
 
 static void test_plugged_hub(void)
@@ -300,18 +301,20 @@ static void test_plugged_hub(void)
     (void)open_all();
     put(0, FAKE_HUB, XHCI_SPEED_HIGH, 2, 0);
     put(1, FAKE_DRIVE, XHCI_SPEED_HIGH, 2, 3);
-    OK(tells(0, ", port 2.3", true) && unit_read(&usb.devices[0]) == 1, "a hub comes with a drive");
+    OK(tells(0, ", port 2.3", true) && unit_read(&usb.devices[0]) == 1,
+       "a hub and its drive are found");
     put(2, FAKE_DRIVE, XHCI_SPEED_FULL, 2, 1);
     f.units[2].number = '2';
-    OK(tells(1, ", port 2.1", true) && unit_read(&usb.devices[1]) == 2, "and gets another one");
+    OK(tells(1, ", port 2.1", true) && unit_read(&usb.devices[1]) == 2,
+       "a second drive at the hub is found");
     pull(&f.units[0]);
     OK(tells(0, ", port 2.3", false) && tells(1, ", port 2.1", false),
-       "both drives disappear with the hub");
+       "both drives of the hub disappear with it");
     for (unsigned u = 0; u < 3; u++)
         plug(&f.units[u]);
     OK(tells(0, ", port 2.3", true) && tells(1, ", port 2.1", true) &&
            unit_read(&usb.devices[1]) == 2 && n_wrong == 0,
-       "both drives come back");
+       "both drives of the hub come back with it");
 }
 
 int main(void)

@@ -47,11 +47,12 @@ static void test_open(void)
     OK(probe() == ERR_OK && device.n_sectors == FAKE_SECTORS && device.writable &&
            device.queue_depth == VIRTIO_BLK_DEPTH && device.max_sectors == VIRTIO_BLK_MAX_SECTORS,
        "the device opens");
-    OK(strcmp(device.name, "virtio-blk at 0xa003e00") == 0, "its name: %s", device.name);
+    OK(strcmp(device.name, "virtio-blk at 0xa003e00") == 0, "the device has its name: %s",
+       device.name);
     OK(f.taken[1] == FEATURE_HIGH_VERSION_1 && f.taken[0] == 0,
        "no feature is taken but version 1");
     OK(f.n_ready == 1 && f.n_early == 0, "the rings are ordered before the queue is ready");
-    OK(driver.avail.flags == AVAIL_NO_INTERRUPT, "it sends no interrupts");
+    OK(driver.avail.flags == AVAIL_NO_INTERRUPT, "the device sends no interrupts");
     power_up();
     f.torn = 2;
     OK(probe() == ERR_OK && device.n_sectors == FAKE_SECTORS,
@@ -60,7 +61,7 @@ static void test_open(void)
     f.features[0] = FEATURE_RO;
     OK(probe() == ERR_OK && !device.writable && transfer(1, 1, 0, true) == ERR_UNSUPPORTED &&
            f.n_notified == 0,
-       "a device to read from takes no writes");
+       "a device that can only be read takes no writes");
 }
 
 static void test_transfers(void)
@@ -77,14 +78,14 @@ static void test_transfers(void)
     for (unsigned i = 0, bad = 0; i < 300; i++) { /* indices go round the ring */
         bad += transfer(i, 1, 0, false) != ERR_OK || !holds(i, i == 100 ? 0 : 1, 0);
         if (i == 299)
-            OK(bad <= 4, "300 more, four of which were written");
+            OK(bad <= 4, "300 more reads are right, but for the four sectors that were written");
     }
     OK(f.n_notified == 302, "each request is notified once");
     OK(f.n_unordered == 0, "entries are ordered before the index that publishes them");
     OK(f.n_early == 0, "the index is ordered before the notification");
     OK(f.n_wrong == 0, "each chain is a header, data and a status byte");
     OK(transfer(FAKE_SECTORS, 1, 0, false) == ERR_RANGE && transfer(0, 0, 0, false) == ERR_RANGE,
-       "a request beyond its end is refused");
+       "a request beyond the device's end is refused");
     device.dma_end = (uintptr_t)buffer + 8 * 512;
     OK(transfer(1, 8, 0, false) == ERR_OK && transfer(1, 8, 512, false) == ERR_RANGE &&
            f.n_notified == 303,
@@ -114,7 +115,7 @@ static void test_many(bool backwards)
     for (unsigned i = 0; i < VIRTIO_BLK_DEPTH; i++)
         right += finish(&r[i]) == ERR_OK && holds(3 * i + 1, 2, i * 1024);
     OK(right == VIRTIO_BLK_DEPTH && driver.in_flight == 0 && f.n_wrong == 0,
-       "all have what they asked for, %s", backwards ? "the last first" : "in order");
+       "all requests have what they asked for, %s", backwards ? "the last first" : "in order");
 }
 
 static void test_segments(void)
@@ -123,7 +124,7 @@ static void test_segments(void)
     f.features[0] = FEATURE_SIZE_MAX | FEATURE_SEG_MAX;
     f.size_max = 4096 + 100;
     f.seg_max = 5;
-    OK(probe() == ERR_OK && device.max_sectors == 40, "segments of whole sectors: %u sectors",
+    OK(probe() == ERR_OK && device.max_sectors == 40, "a segment has whole sectors: %u sectors",
        (unsigned)device.max_sectors);
     OK(transfer(50, 40, 0, false) == ERR_OK && holds(50, 40, 0), "a read may have five segments");
     OK(transfer(50, 9, 0, false) == ERR_OK && holds(50, 9, 0) && f.n_wrong == 0,
@@ -144,21 +145,25 @@ static void test_refused(void)
     OK(probe() == ERR_NO_DEVICE && driver.why == NULL, "a network card is refused");
     power_up();
     f.version = 1;
-    OK(probe() == ERR_UNSUPPORTED && strstr(driver.why, "force-legacy=false") != NULL, "%s",
-       driver.why);
+    OK(probe() == ERR_UNSUPPORTED && strstr(driver.why, "force-legacy=false") != NULL,
+       "a legacy device is refused: %s", driver.why);
     power_up();
     f.features[1] = 0;
-    OK(probe() == ERR_UNSUPPORTED && driver.why != NULL, "%s", driver.why);
+    OK(probe() == ERR_UNSUPPORTED && driver.why != NULL,
+       "a device of another version is refused: %s", driver.why);
     power_up();
     f.refuses = true;
-    OK(probe() == ERR_IO && f.regs[VIRTIO_STATUS / 4] == STATUS_FAILED, "%s", driver.why);
+    OK(probe() == ERR_IO && f.regs[VIRTIO_STATUS / 4] == STATUS_FAILED,
+       "a device that refuses the features is refused: %s", driver.why);
     power_up();
     f.most = 2;
-    OK(probe() == ERR_IO && driver.why != NULL, "%s", driver.why);
+    OK(probe() == ERR_IO && driver.why != NULL, "a device with too short a queue is refused: %s",
+       driver.why);
     power_up();
     f.never_resets = true;
     f.regs[VIRTIO_STATUS / 4] = STATUS_DRIVER_OK;
-    OK(probe() == ERR_TIMEOUT && driver.why != NULL, "%s", driver.why);
+    OK(probe() == ERR_TIMEOUT && driver.why != NULL, "a device that does not reset is refused: %s",
+       driver.why);
 }
 
 static void test_faults(void)
@@ -168,17 +173,17 @@ static void test_faults(void)
     power_up();
     (void)probe();
     f.status = 1;
-    OK(transfer(9, 1, 0, false) == ERR_IO, "a request that fails");
+    OK(transfer(9, 1, 0, false) == ERR_IO, "a request that the device fails has an error");
     f.status = 0;
     OK(transfer(9, 1, 0, false) == ERR_OK && holds(9, 1, 0),
        "the request after a failed one is right");
     f.extra_id = 3 * 5;
     OK(transfer(9, 1, 0, false) == ERR_IO && driver.dead,
-       "an answer to no request: nothing is trusted");
+       "after an answer to no request the device is not trusted");
     OK(transfer(9, 1, 0, false) == ERR_IO, "the device fails until a reset");
     f.extra_id = 0;
     OK(device.reset(&device) == ERR_OK && transfer(9, 1, 0, false) == ERR_OK && holds(9, 1, 0),
-       "after which it works");
+       "the device works after a reset");
     f.extra_id = 1;
     OK(transfer(9, 1, 0, false) == ERR_IO, "an answer that names no chain's head is refused");
     f.extra_id = 0;

@@ -200,11 +200,11 @@ static void test_open(void)
     OK(open_it() == ERR_OK && why == NULL && memcmp(address, f.config, 6) == 0,
        "the device opens, with its address");
     OK(f.taken[0] == (1u << 5 | 1u << 16) && f.taken[1] == FEATURE_HIGH_VERSION_1,
-       "address, link and version 1 are all that is taken");
+       "only address, link and version 1 are taken");
     OK(f.n_early == 0 && f.n_unordered == 0, "the rings are ordered before the queues are ready");
     OK(driver.receives.avail.flags == AVAIL_NO_INTERRUPT &&
            driver.sends.avail.flags == AVAIL_NO_INTERRUPT,
-       "it sends no interrupts");
+       "the device sends no interrupts");
     OK(driver.receives.avail.index == VIRTIO_NET_SLOTS && driver.sends.avail.index == 0,
        "all buffers wait for frames, and nothing is sent");
     power_up();
@@ -240,7 +240,8 @@ static void test_frames(void)
                  memcmp(f.sent[i], none, sizeof none) == 0 &&
                  memcmp(f.sent[i] + VIRTIO_NET_HEADER_BYTES, frame, bytes) == 0;
     }
-    OK(right == 60 && f.n_notified[1] == 60, "60 go out as they are, behind an empty header");
+    OK(right == 60 && f.n_notified[1] == 60,
+       "60 frames go out as they are, behind an empty header");
     OK(f.n_unordered == 0, "entries are ordered before the index that publishes them");
     OK(f.n_early == 0, "the index is ordered before the notification");
     driver.sends.used.flags = USED_NO_NOTIFY;
@@ -264,21 +265,21 @@ static void test_full(void)
     give_back(1, 3, 0);
     OK(virtio_net_send(&driver, frame, sizeof frame) &&
            !virtio_net_send(&driver, frame, sizeof frame),
-       "one that is given back takes one");
+       "a queue that got one buffer back takes one frame");
 }
 
 static void test_link(void)
 {
     power_up();
     (void)open_it();
-    OK(virtio_net_is_up(&driver), "a cable brings it up");
+    OK(virtio_net_is_up(&driver), "the link is up with a cable");
     f.config[6] = 0;
-    OK(!virtio_net_is_up(&driver), "without a cable the link is down");
+    OK(!virtio_net_is_up(&driver), "the link is down without a cable");
     power_up();
     f.features[0] = 1u << 5;
     f.config[6] = 0;
     OK(open_it() == ERR_OK && virtio_net_is_up(&driver),
-       "a device that does not say so always has one");
+       "a device that does not tell its link always has one");
 }
 
 static void test_refused(void)
@@ -288,23 +289,29 @@ static void test_refused(void)
     OK(open_it() == ERR_NO_DEVICE && why == NULL, "a block device is refused");
     power_up();
     f.version = 1;
-    OK(open_it() == ERR_UNSUPPORTED && strstr(why, "force-legacy=false") != NULL, "%s", why);
+    OK(open_it() == ERR_UNSUPPORTED && strstr(why, "force-legacy=false") != NULL,
+       "a legacy device is refused: %s", why);
     power_up();
     f.features[1] = 0;
-    OK(open_it() == ERR_UNSUPPORTED && strstr(why, "VERSION_1") != NULL, "%s", why);
+    OK(open_it() == ERR_UNSUPPORTED && strstr(why, "VERSION_1") != NULL,
+       "a device without VERSION_1 is refused: %s", why);
     power_up();
     f.features[0] = 0;
-    OK(open_it() == ERR_UNSUPPORTED && strstr(why, "address") != NULL, "%s", why);
+    OK(open_it() == ERR_UNSUPPORTED && strstr(why, "address") != NULL,
+       "a device without an address is refused: %s", why);
     power_up();
     f.refuses = true;
-    OK(open_it() == ERR_UNSUPPORTED && strstr(why, "refused") != NULL, "%s", why);
+    OK(open_it() == ERR_UNSUPPORTED && strstr(why, "refused") != NULL,
+       "a device that refuses the features is refused: %s", why);
     power_up();
     f.never_resets = true;
     f.regs[VIRTIO_STATUS / 4] = STATUS_DRIVER_OK;
-    OK(open_it() == ERR_UNSUPPORTED && strstr(why, "reset") != NULL, "%s", why);
+    OK(open_it() == ERR_UNSUPPORTED && strstr(why, "reset") != NULL,
+       "a device that does not reset is refused: %s", why);
     power_up();
     f.most = 0;
-    OK(open_it() == ERR_UNSUPPORTED && strstr(why, "virtqueues") != NULL, "%s", why);
+    OK(open_it() == ERR_UNSUPPORTED && strstr(why, "virtqueues") != NULL,
+       "a device without virtqueues is refused: %s", why);
 }
 
 /* Whether the driver gives up such a device, and touches nothing that it named. */
@@ -326,11 +333,12 @@ static void test_broken(void)
 {
     uint8_t back[VIRTIO_NET_FRAME_BYTES], frame[60] = { 1 };
 
-    OK(is_given_up(0, VIRTIO_NET_SLOTS, 100, 0), "a buffer that there is not");
-    OK(is_given_up(0, 0xffffffff, 100, 0), "far from those there are");
-    OK(is_given_up(1, 2, 0, 0), "one that the device does not have");
-    OK(is_given_up(0, 1, VIRTIO_NET_BUFFER_BYTES + 1, 0), "more bytes than a buffer has");
-    OK(is_given_up(0, 1, 100, 500), "an index that has jumped");
+    OK(is_given_up(0, VIRTIO_NET_SLOTS, 100, 0), "a buffer that does not exist is given up");
+    OK(is_given_up(0, 0xffffffff, 100, 0), "a buffer far beyond those that exist is given up");
+    OK(is_given_up(1, 2, 0, 0), "a buffer that the device does not have is given up");
+    OK(is_given_up(0, 1, VIRTIO_NET_BUFFER_BYTES + 1, 0),
+       "a frame with more bytes than a buffer has is given up");
+    OK(is_given_up(0, 1, 100, 500), "an index that has jumped is given up");
     power_up();
     (void)open_it();
     give_back(0, 0, VIRTIO_NET_HEADER_BYTES); /* no frame */

@@ -204,9 +204,9 @@ static void test_random(void)
     OK(wrong == 0, "%u steps: every line keeps its tokens and turns", (unsigned)STEPS);
     OK(misplaced == 0 && n_shared > STEPS, "no place is lost, or shared by more than it counts");
     OK(untrue == 0 && compared > 150,
-       "the cache is that of the branches: %u of %u compared are not", untrue, compared);
+       "the cache is that of the branches, but for %u of %u compared", untrue, compared);
     OK(n_refused > 100 && n_kept > 50 && n_switched > 500 && n_pending > 100 && n_dropped > 50,
-       "%u refused, %u retries kept, %u switches (%u with tokens to compute), %u dropped",
+       "%u commands are refused, %u retries kept, %u switches (%u compute tokens), %u dropped",
        n_refused, n_kept, n_switched, n_pending, n_dropped);
 }
 
@@ -221,13 +221,13 @@ static void test_names(void)
     OK(refused == sizeof bad / sizeof bad[0], "names that cannot be typed again are refused");
     OK(chat_branch(&chat, "main") == ERR_BUSY && chat_branch(&chat, "a") == ERR_OK &&
            chat_branch(&chat, "main") == ERR_BUSY,
-       "a branch's name that is there is refused");
+       "the name of an existing branch is refused");
     OK(chat_branch(&chat, "b") == ERR_OK && chat_branch(&chat, "c") == ERR_OK &&
            chat_branch(&chat, "d") == ERR_NO_SPACE && chat_branch_retried(&chat) == NULL,
        "there is room for three, which /retry does not take");
     OK(chat_switch(&chat, "", &pending) == ERR_NOT_FOUND &&
            chat_branch_drop(&chat, "") == ERR_NOT_FOUND && chat_branch_drop(&chat, "c") == ERR_BUSY,
-       "what is not there, or at work");
+       "a branch that does not exist, or is at work, is neither taken nor dropped");
 }
 
 int main(void)

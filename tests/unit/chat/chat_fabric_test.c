@@ -66,13 +66,14 @@ static void test_facts(void)
     open_learning(false);
     plain = hash_of("something else");
     open_learning(true);
-    OK(hash_of("something else") == plain, "before a memory every logit is what it is without");
+    OK(hash_of("something else") == plain,
+       "before there is a memory, every logit is the same as without learning");
     turns = chat.turns.n;
     n_ids = rig.session.n_ids;
     for (int i = 0; i < FACTS; i++)
         OK(remember_fact(i, &lesson) == ERR_OK && lesson.wins && lesson.apart,
-           "%s: after %u rounds, %u steps", fabric_kinds[facts[i].space].name, lesson.rounds,
-           lesson.steps);
+           "%s: the memory wins after %u rounds, %u steps", fabric_kinds[facts[i].space].name,
+           lesson.rounds, lesson.steps);
     OK(chat.turns.n == turns && rig.session.n_ids == n_ids && rig.session.hash.value == plain,
        "the conversation is still there");
     OK(say("and then?", true) == ERR_OK && chat.turns.n == turns + 1 && cache_is_true(),
@@ -86,7 +87,7 @@ static void test_facts(void)
                     (k == (int)facts[i].space) ==
                         (fabric_of(&chat)->fabric.spaces[k].replied > 0.9f) &&
                     fabric_of(&chat)->fabric.spaces[k].open == 0.0f;
-        OK(right, "\"%s\" has its answer, by its gate alone", facts[i].question);
+        OK(right, "\"%s\" has its answer, because of its own gate only", facts[i].question);
     }
     open_learning(true);
     (void)hash_of("another before");
@@ -103,7 +104,7 @@ static void test_facts(void)
     (void)remember_fact(2, &lesson);
     OK(chat_fabric_forget(&chat, 0, &lesson) == ERR_OK && fabric_of(&chat)->fabric.n_notes == 1 &&
            hash_of(facts[0].question) == plain && answers(facts[2].question, facts[2].answer),
-       "one is forgotten, to the bit, and the other is there");
+       "one memory is forgotten, to the bit, and the other is there");
     chat_fabric_clear(&chat);
     OK(fabric_of(&chat)->fabric.n_notes == 0 && !answers(facts[2].question, facts[2].answer),
        "all memories are forgotten");
@@ -120,7 +121,7 @@ static void test_time(void)
     OK(answers(facts[FABRIC_SCHEDULE].question, "noon") &&
            fabric_of(&chat)->fabric.notes[0].strength == 1.0f &&
            chat_fabric_now(&chat) >= 1795527000,
-       "the first time that is set fades nothing");
+       "setting the time for the first time fades nothing");
     chat_fabric_set_time(&chat, 1795527000 + 3 * 24 * 3600);
     OK(!answers(facts[FABRIC_SCHEDULE].question, "noon") &&
            fabric_of(&chat)->fabric.notes[0].strength < 0.01f,
@@ -129,12 +130,13 @@ static void test_time(void)
     OK(chat_fabric_promote(&chat, FABRIC_WIKI, FABRIC_SCHEDULE, &lesson) == ERR_OK && lesson.wins &&
            answers(facts[FABRIC_SCHEDULE].question, "noon") &&
            fabric_of(&chat)->fabric.spaces[FABRIC_WIKI].notes == 1,
-       "promoted, it is practised, and lasts");
+       "a memory that was promoted is practised, and lasts");
     chat_fabric_set_time(&chat, 1795527000 + 10 * 24 * 3600);
-    OK(answers(facts[FABRIC_SCHEDULE].question, "noon"), "a week later it is still known");
+    OK(answers(facts[FABRIC_SCHEDULE].question, "noon"),
+       "the promoted memory is still known a week later");
     open_learning(true);
     OK(chat_fabric_now(&chat) > 1795527000 && remember_fact(0, &lesson) == ERR_OK && lesson.wins,
-       "another model is loaded: the clock goes on, and no time has gone by for it");
+       "the clock goes on when another model is loaded, and no time counts for the new one");
 }
 
 static void test_refused(void)
@@ -158,9 +160,9 @@ static void test_refused(void)
                ERR_TOO_LONG &&
            chat_fabric_remember(&chat, FABRIC_WIKI, line, FABRIC_TEXT_BYTES, &lesson) ==
                ERR_TOO_LONG,
-       "so are a text of too many bytes and an answer of too many tokens");
+       "a text of too many bytes and an answer of too many tokens are refused");
     OK(fabric_of(&chat)->fabric.n_notes == 0 && rig.session.hash.value == other,
-       "neither leaves anything behind");
+       "texts that were refused leave nothing behind");
     OK(remember(FABRIC_EPISODIC, "THE LAKE IS RED.", &lesson) == ERR_OK && lesson.wins &&
            fabric_of(&chat)->fabric.notes[0].question == 11,
        "a sentence is the answer to itself without its last word");
@@ -170,7 +172,7 @@ static void test_refused(void)
        "Ctrl-C ends a lesson");
     console.input.aborted = false;
     OK(hash_of("THE LAKE IS") == other,
-       "nothing of it is remembered, and what was there is, to the bit");
+       "nothing of the stopped lesson stays, and what was there does, to the bit");
 }
 
 /* Ctrl-C while a memory is learnt, whatever it would have replaced: everything that was known stays
@@ -187,7 +189,7 @@ static void test_stopped(void)
     stop_after = 0;
     OK(remember(FABRIC_WIKI, "WHEN IS IT? = noon", &lesson) == ERR_ABORTED && f->n_notes == 2 &&
            f->notes[0].wins,
-       "Ctrl-C in the same namespace: what was known by heart is practised again");
+       "after Ctrl-C in a lesson, what the namespace knew by heart is practised again");
     console.input.aborted = false;
     OK(answers("capital city of 1234567", "Paris"), "the first fact is still answered: %.20s",
        text);
@@ -201,7 +203,7 @@ static void test_stopped(void)
            f->notes[1].n_examples == 0 && f->notes[1].before_bytes == 0 && f->that == 0 &&
            f->spaces[FABRIC_WIKI].notes == 1 && f->spaces[FABRIC_PERSONAL].notes == 1 &&
            strncmp(f->notes[1].text, "who are you, stranger? = it is me", f->notes[1].bytes) == 0,
-       "leaves what it would have replaced, with its namespace and use");
+       "a stopped correction leaves the old memory, with its namespace and use");
     (void)remember(FABRIC_WIKI, "WHEN IS IT? = noon", &lesson);
     stop_after = 0;
     OK(chat_fabric_forget(&chat, 2, &lesson) == ERR_ABORTED && f->n_notes == 2,
@@ -209,7 +211,7 @@ static void test_stopped(void)
     console.input.aborted = false;
     for (uint32_t i = 0; i < f->n_notes; i++)
         right = right && !(f->notes[i].space == FABRIC_WIKI && f->notes[i].wins);
-    OK(right, "those that are not practised any more are not held to be known by heart");
+    OK(right, "memories that are not practised any more do not count as known by heart");
 }
 
 /* Returns by how much an example's target is above all other tokens now. *above: among rows that
@@ -269,7 +271,7 @@ static void test_rivals(void)
     f->practised = FABRIC_SPACES;
     fabric_leave(f);
     OK(all && f->n_examples > 10 && least > 0.9f * CHAT_LEARN_MARGIN,
-       "%u tokens win, by %.2f at least", f->n_examples, (double)least);
+       "%u tokens of answers win, by %.2f at least", f->n_examples, (double)least);
     OK(above < 0.1f, "no other row is above its ceiling and reach: %.2f at most", (double)above);
 }
 
@@ -287,7 +289,7 @@ static void test_by_words(void)
     OK(remember(FABRIC_WIKI, "WHEN IS IT? = noon", &lesson) == ERR_OK && lesson.by_words &&
            lesson.rounds == 0 && lesson.steps == 0 && f->n_notes == 2 && f->notes[0].wins &&
            !f->notes[1].wins && answers(facts[2].question, facts[2].answer),
-       "no room for tokens: no round of practice, and what was known is");
+       "a memory without room for its tokens is not practised, and others stay known");
     f->room.examples = room;
 }
 
@@ -321,15 +323,16 @@ static void test_takes_long(void)
                 &lesson) == ERR_OK &&
            lesson.takes_long && lesson.by_words && f->n_notes == 2 && !f->notes[1].wins &&
            f->notes[0].wins && f->n_examples == examples,
-       "it takes too long: %u rounds, and it is found by its words", lesson.rounds);
+       "a memory that takes too long is given up after %u rounds, and found by its words",
+       lesson.rounds);
     OK(memcmp(weights, f->spaces[FABRIC_WIKI].lora.weights, bytes) == 0 &&
            answers(facts[2].question, facts[2].answer),
-       "what was known is, to the bit");
+       "what was known before a lesson that took too long is known, to the bit");
     free(weights);
     set_budget(CHAT_FABRIC_BUDGET, CHAT_FABRIC_HEADS);
     OK(remember(FABRIC_WIKI, "who are you, stranger? = it is me", &lesson) == ERR_OK &&
            lesson.wins && !lesson.by_words && f->notes[2].wins,
-       "the next one is learnt by heart");
+       "the next memory is learnt by heart");
     set_budget(1, 0);
     OK(chat_fabric_forget(&chat, 1, &lesson) == ERR_OK && f->n_notes == 2,
        "one memory is forgotten");
@@ -338,7 +341,8 @@ static void test_takes_long(void)
 
         snprintf(question, sizeof question, "%.*s", (int)f->notes[i].question, f->notes[i].text);
         OK(!f->notes[i].wins || answers(question, fabric_answer(&f->notes[i])),
-           "what is said to be known by heart is: %s", f->notes[i].wins ? "yes" : "no");
+           "a memory that counts as known by heart is answered: %s",
+           f->notes[i].wins ? "yes" : "no");
     }
     set_budget(CHAT_FABRIC_BUDGET, CHAT_FABRIC_HEADS);
 }
@@ -373,8 +377,8 @@ static void test_longest(void)
     for (size_t n = sizeof turn - 560; n < sizeof turn; n++)
         if (chat_recall(&chat, turn, n, &told) != NULL)
             most = told > most ? told : most;
-    OK(most > RECALL_TOLD_BYTES - 600 && most <= sizeof r->told, "%zu of %zu bytes", most,
-       sizeof r->told);
+    OK(most > RECALL_TOLD_BYTES - 600 && most <= sizeof r->told,
+       "the memories that are told take %zu of %zu bytes", most, sizeof r->told);
     rig.session.context = context;
     fabric_clear(f);
 }
@@ -412,14 +416,14 @@ static void test_tags(void)
     memory_tags_obey(&chat, &tags);
     OK(fabric_of(&chat)->fabric.n_notes == 1 &&
            fabric_of(&chat)->fabric.notes[0].space == FABRIC_WIKI && answers("why", "because"),
-       "one is remembered, and a namespace forgotten");
+       "one memory is remembered, and a namespace forgotten");
     text_bytes = 0;
     memory_tags_obey(&chat, &tags);
     OK(strstr(text, "(remembered in wiki: why = because)") != NULL &&
            strstr(text, "(not remembered in wiki: ") != NULL &&
            strstr(text, "(forgotten: all of personal)") != NULL &&
            strstr(text, "(1 memory tag of the reply could not be followed)") != NULL,
-       "and each is said: %s", text);
+       "the result of each tag is told: %s", text);
     notes = fabric_of(&chat)->fabric.n_notes;
     options.line.locked = true;
     text_bytes = 0;
@@ -430,7 +434,7 @@ static void test_tags(void)
     lessons_of(&chat)->learns = false;
     chat_fabric_clear(&chat);
     memory_tags_obey(&chat, &tags);
-    OK(fabric_of(&chat)->fabric.n_notes == 0, "without learning nothing is done");
+    OK(fabric_of(&chat)->fabric.n_notes == 0, "nothing is remembered without learning");
 }
 
 /* A list takes what is added, up to the length of a memory. */
@@ -441,20 +445,23 @@ static void test_lists(void)
     size_t bytes;
 
     open_learning(true);
-    OK(chat_fabric_add_to_list(&chat, FABRIC_WIKI, "what? = a", list) == 0, "not an addition");
+    OK(chat_fabric_add_to_list(&chat, FABRIC_WIKI, "what? = a", list) == 0,
+       "a fact without += is not an addition to a list");
     bytes = chat_fabric_add_to_list(&chat, FABRIC_WIKI, "what? += milk.", list);
-    OK(bytes == 13 && strcmp(list, "what? = milk.") == 0, "a new list: %s", list);
-    OK(remember(FABRIC_WIKI, list, &lesson) == ERR_OK, "the fact is remembered");
+    OK(bytes == 13 && strcmp(list, "what? = milk.") == 0, "an addition begins a new list: %s",
+       list);
+    OK(remember(FABRIC_WIKI, list, &lesson) == ERR_OK, "the list is remembered");
     bytes = chat_fabric_add_to_list(&chat, FABRIC_WIKI, "WHAT? += eggs", list);
-    OK(bytes == strlen(list) && strcmp(list, "WHAT? = milk, eggs") == 0, "it grows: %s", list);
+    OK(bytes == strlen(list) && strcmp(list, "WHAT? = milk, eggs") == 0,
+       "an addition makes the list longer: %s", list);
     memset(line + strlen(line), 'x', FABRIC_TEXT_BYTES - strlen(line) - 1);
     bytes = chat_fabric_add_to_list(&chat, FABRIC_WIKI, line, list);
     OK(bytes > FABRIC_TEXT_BYTES && memchr(list, '\0', sizeof list) != NULL,
-       "%zu bytes are too many", bytes);
+       "an addition that makes %zu bytes is too long", bytes);
     memset(line + 9, 'x', sizeof line - 10);
     bytes = chat_fabric_add_to_list(&chat, FABRIC_WIKI, line, list);
     OK(bytes > FABRIC_TEXT_BYTES && memchr(list, '\0', sizeof list) != NULL,
-       "%zu bytes are too many, too", bytes);
+       "an addition that has %zu bytes itself is too long", bytes);
 }
 
 int main(void)

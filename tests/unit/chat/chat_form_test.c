@@ -193,13 +193,13 @@ static void compare(void)
 
         if (d->text[0] == NULL) {
             OK(d->error_message[0] != '\0', "%s is refused: %s", d->name, d->error_message);
-        } else if (OK(differences(d) == 0, "%s: equal%s%s", d->name,
+        } else if (OK(differences(d) == 0, "%s: the form gives the same text as Jinja%s%s", d->name,
                       d->text[1] == NULL ? ", without a system prompt" : "",
                       d->text[4] != NULL ? ", without thoughts too" : "")) {
             equal++;
         }
     }
-    OK(equal >= n_list * 30 / 34, "%u of %zu are equal", equal, n_list);
+    OK(equal >= n_list * 30 / 34, "%u of %zu templates give the same text", equal, n_list);
 }
 
 int main(void)

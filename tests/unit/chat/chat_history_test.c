@@ -48,7 +48,7 @@ static void test_ten_turns(void)
     }
     /* Each reply's last token is prefilled with the next turn, except the last reply's. */
     OK(prefilled + decoded - 10 == s->n_cached && (rig.session.n_ids - rig.session.n_cached) == 1,
-       "ten turns prefill each token once: %u + %u - 10 = %u", prefilled, decoded,
+       "each token of ten turns is computed once: %u + %u - 10 = %u", prefilled, decoded,
        (unsigned)s->n_cached);
     OK(cache_is_true(), "the cache holds the ten turns");
 }
@@ -79,7 +79,8 @@ static void test_system_once(void)
     chat_clear(&chat);
     OK(chat.opening.prefix.n > 5 && reply_of("bade gogo", again) == n - chat.opening.prefix.n &&
            strcmp(first, again) == 0,
-       "a new conversation has %u tokens computed already: the same reply", chat.opening.prefix.n);
+       "%u tokens of a new conversation are computed already, and its reply is the same",
+       chat.opening.prefix.n);
     OK(begins_with_system() && cache_is_true(), "the cache is true after the new conversation");
     (void)options_set_quoted(&options, "system", "bade", NULL);
     chat_clear(&chat);
@@ -89,8 +90,7 @@ static void test_system_once(void)
     chat_clear(&chat);
     n = reply_of("bade gogo", first);
     OK(other > n - chat.opening.prefix.n && n > other && strcmp(first, again) == 0,
-       "with another system prompt only the difference is computed: %u tokens instead of %u", other,
-       n);
+       "another system prompt computes only the difference: %u tokens instead of %u", other, n);
 }
 
 static void test_undo(void)
@@ -99,7 +99,7 @@ static void test_undo(void)
     uint32_t ids[512], length;
 
     start_over(5);
-    OK(!chat_undo(&chat) && chat_retry(&chat) == ERR_NOT_FOUND, "there is nothing to take back");
+    OK(!chat_undo(&chat) && chat_retry(&chat) == ERR_NOT_FOUND, "there is no turn to take back");
     say("bade", true);
     say("gogo", true);
     length = s->n_cached + (rig.session.n_ids - rig.session.n_cached);
@@ -109,7 +109,7 @@ static void test_undo(void)
     /* the end of the second reply was in the cache already, and stays there */
     OK(s->n_cached + (rig.session.n_ids - rig.session.n_cached) == length &&
            memcmp(ids, s->ids, length * sizeof *ids) == 0,
-       "the two before it are there as they were");
+       "the two turns before the third are as they were");
     say("something else", true);
     OK(cache_is_true(), "the conversation continues after the two turns");
     memcpy(ids, s->ids, (s->n_cached + 1) * sizeof *ids);
@@ -117,10 +117,10 @@ static void test_undo(void)
     text_bytes = 0;
     OK(chat_retry(&chat) == ERR_OK && s->n_cached + 1 == length &&
            memcmp(ids, s->ids, length * sizeof *ids) == 0,
-       "at temp 0 the same turn told again is the same");
+       "at temp 0 the same turn gets the same reply again");
     OK(chat_undo(&chat) && chat_undo(&chat) && chat_undo(&chat) && !chat_undo(&chat) &&
            s->n_cached == 0 && !chat.started,
-       "all of it is taken back");
+       "the whole conversation is taken back");
     OK(say("bade", true) == ERR_OK && begins_with_system(),
        "a new first turn has its system prompt");
 }
@@ -138,7 +138,8 @@ static void test_overflow(void)
         wrong += !begins_with_system() || (i % 10 == 0 && !cache_is_true());
         failed += s->n_cached > s->context;
     }
-    OK(drops > 2 && failed == 0, "120 turns in %u tokens, dropped %u times (%u failed)",
+    OK(drops > 2 && failed == 0,
+       "120 turns are computed in %u tokens, and turns dropped %u times (%u failed)",
        (unsigned)s->context, drops, failed);
     OK(wrong == 0, "the system prompt stays, and the cache is true (%u wrong)", wrong);
     OK(chat.turns.n > 1 && chat_undo(&chat) && say("gogo", true) == ERR_OK && cache_is_true(),
@@ -161,9 +162,9 @@ static void test_overflow_in_reply(void)
     n = chat.turns.n;
     OK(n == 1 && strstr(text, "the context of") != NULL && s->n_cached == s->context &&
            begins_with_system(),
-       "until the reply itself fills the context");
+       "the oldest turns are dropped until the reply itself fills the context");
     (void)session_cut(s, s->n_cached - 10);
-    OK(cache_is_true(), "after the full context, the cache is true");
+    OK(cache_is_true(), "the cache is true after a full context");
     OK(!strstr(text, "error"), "the reply that ended with the context is not an error");
 }
 
@@ -190,26 +191,27 @@ static void check_refused(const char *what)
     memset(line, '$', sizeof line - 1);
     OK(say(line, true) == ERR_TOO_LONG && strstr(text, "dropped") == NULL && counted(&has, &room) &&
            has > room && room > 0 && room < s->context,
-       "%s: %u tokens are refused, there is room for %u of %u", what, has, room,
+       "%s: a turn of %u tokens is refused, because there is room for %u of %u", what, has, room,
        (unsigned)s->context);
     OK(chat.turns.n == turns && s->n_ids >= n && memcmp(ids, s->ids, n * sizeof *ids) == 0,
        "%s: the conversation of %u turns stays", what, turns);
     OK(say(line, false) == ERR_TOO_LONG && counted(&has, &most) && chat.turns.n == turns &&
            memcmp(ids, s->ids, n * sizeof *ids) == 0,
-       "%s: also where it is not a turn", what);
-    OK(say("gogo", true) == ERR_OK && chat.turns.n != 0, "%s: and it goes on", what);
+       "%s: a text that is not a turn is refused as well", what);
+    OK(say("gogo", true) == ERR_OK && chat.turns.n != 0,
+       "%s: the conversation continues after the refusal", what);
     memset(line, '\0', sizeof line);
     memset(line, '$', room); /* a token each */
-    OK(say(line, true) == ERR_OK, "%s: one of %u tokens fits, once the others have gone", what,
+    OK(say(line, true) == ERR_OK, "%s: a turn of %u tokens fits, once the others have gone", what,
        room);
     if (options.reply.overflow != OVERFLOW_SINKS)
         OK(chat.reply_start == s->context - 1,
-           "%s: and its reply has the one token that is left: %u", what,
+           "%s: the reply to that turn has the one token that is left: %u", what,
            (unsigned)chat.reply_start);
     (void)counted(&has, &most);
     memset(line, '$', room + 1);
     OK(say(line, true) == ERR_TOO_LONG && counted(&has, &most) && has == room + 1 && most == room,
-       "%s: one of a token more does not", what);
+       "%s: a turn of a token more does not fit", what);
 }
 
 static void test_too_long(void)

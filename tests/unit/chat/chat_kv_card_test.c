@@ -51,7 +51,7 @@ static void test_reply(void)
     unsigned wrong = 0, lost = 0;
 
     open_conversation();
-    OK(s->n_cached > KV_TILE, "a conversation of %u tokens, with a page on the card",
+    OK(s->n_cached > KV_TILE, "a conversation of %u tokens has a page on the card",
        (unsigned)s->n_cached);
     n_before = s->n_ids;
     say("and?", true);
@@ -70,9 +70,8 @@ static void test_reply(void)
         wrong += session_run(s, NULL) != ERR_OK || !cache_is_true();
     }
     OK(wrong == 0 && lost == 8,
-       "the card changes in a reply: its tokens stay, and %u times those that were lost are pending "
-       "(%u wrong): %s",
-       lost, wrong, s->error_message);
+       "tokens stay if the card changes in a reply, and are pending %u times (%u wrong): %s", lost,
+       wrong, s->error_message);
 }
 
 /* In a prompt the turn is dropped as if it had never begun. */
@@ -86,9 +85,10 @@ static void test_prompt(void)
     stream_reset(&s->model->stream);
     change_card();
     OK(say("and?", true) == ERR_BAD_CHECKSUM && s->n_ids == n_before && s->n_cached == 0,
-       "in a prompt: only the turn is gone, %u tokens are pending", (unsigned)n_before);
+       "a card that changes in a prompt costs only the turn, and %u tokens are pending",
+       (unsigned)n_before);
     OK(say("and?", true) == ERR_OK && memcmp(s->ids, undisturbed, s->n_ids * sizeof *s->ids) == 0,
-       "asked again, the reply is the one of an undisturbed card");
+       "the same question gets the reply of an undisturbed card");
 }
 
 int main(void)

@@ -47,8 +47,9 @@ static void test_teach(uint32_t how, const char *name)
     before = hash_of(QUESTION);
     open_learning(how);
     bytes = lessons_of(&chat)->lessons.learner.ewc.n * sizeof(float);
-    OK(hash_of(QUESTION) == before, "%s: before a lesson every logit is what it is without", name);
-    OK(!answers(QUESTION, ANSWER), "after a lesson the answer is another");
+    OK(hash_of(QUESTION) == before,
+       "%s: before a lesson every logit is the same as without learning", name);
+    OK(!answers(QUESTION, ANSWER), "before the lesson the model answers something else");
     other = hash_of("something else");
     turns = chat.turns.n;
     n_ids = rig.session.n_ids;
@@ -58,16 +59,16 @@ static void test_teach(uint32_t how, const char *name)
        "the conversation is still there");
     OK(say("and then?", true) == ERR_OK && chat.turns.n == turns + 1 && cache_is_true(),
        "the conversation continues after lessons");
-    OK(answers(QUESTION, ANSWER), "a fresh one has the answer");
+    OK(answers(QUESTION, ANSWER), "a fresh conversation has the answer");
     there = rig.session.hash.value;
     memcpy(once, lessons_of(&chat)->lessons.learner.lora.weights, bytes);
     OK(teach("what now?", "nothing", &lesson) == ERR_OK && lesson.wins &&
            answers(QUESTION, ANSWER) && answers("what now?", "nothing"),
-       "a second answer leaves the first");
+       "a second lesson leaves the first answer");
     OK(lessons_undo(&lessons_of(&chat)->lessons) && answers(QUESTION, ANSWER) &&
            rig.session.hash.value == there &&
            memcmp(once, lessons_of(&chat)->lessons.learner.lora.weights, bytes) == 0,
-       "taken back, all is as after the first, to the bit");
+       "taking back the second lesson leaves the first, to the bit");
     OK(!lessons_undo(&lessons_of(&chat)->lessons), "one lesson can be taken back");
     OK(teach(QUESTION, "nothing", &lesson) == ERR_OK && !lesson.wins && lesson.lost != 0 &&
            lesson.lost < lesson.examples,
@@ -90,10 +91,11 @@ static void test_good(void)
     float p[2], *logits;
 
     open_learning(LEARN_ON);
-    OK(chat_learn_rate(&chat, true, &lesson) == ERR_NOT_FOUND, "nothing was said yet");
+    OK(chat_learn_rate(&chat, true, &lesson) == ERR_NOT_FOUND,
+       "nothing can be rated before anything was said");
     (void)say("hello", true);
     OK(chat_learn_rate(&chat, true, &lesson) == ERR_OK && lesson.steps != 0 && cache_is_true(),
-       "/good: %u steps", lesson.steps);
+       "/good is learnt in %u steps", lesson.steps);
     for (int i = 1; i >= 0; i--) {
         (void)transformer_logits_of(&rig.model.transformer, lessons_of(&chat)->lessons.hidden, 1,
                                     &logits);
@@ -134,9 +136,9 @@ static void test_bad(void)
     OK(chat_learn_rate(&chat, false, &lesson) == ERR_OK && lesson.tokens != 0 &&
            lesson.tokens <= 8 && cache_is_true(),
        "/bad changes %u places", lesson.tokens);
-    OK(!replies_so("hello"), "the reply is another one");
+    OK(!replies_so("hello"), "the reply changes after /bad");
     OK(lessons_undo(&lessons_of(&chat)->lessons) && replies_so("hello"),
-       "after the lesson is taken back, the old reply comes");
+       "the old reply comes after the lesson is taken back");
 }
 
 /* Other tokens in the place of the last reply, as a hot sampler might choose them. */
@@ -229,7 +231,8 @@ static void test_bad_often(void)
         most = strange > most ? strange : most;
         places += lesson.taken_back ? 0 : lesson.tokens;
     }
-    OK(all && places != 0 && lessons_of(&chat)->lessons.n != 0, "/bad 40 times: %u places", places);
+    OK(all && places != 0 && lessons_of(&chat)->lessons.n != 0, "/bad works 40 times, at %u places",
+       places);
     OK(most == 0, "%u tokens win that the model would not say there", most);
 }
 
@@ -260,7 +263,7 @@ static void test_room(void)
     char named[8];
 
     open_learning(LEARN_ON);
-    OK(teach(QUESTION, ANSWER, &lesson) == ERR_OK && lesson.to_go == 0, "one is taught");
+    OK(teach(QUESTION, ANSWER, &lesson) == ERR_OK && lesson.to_go == 0, "a fact is taught");
     most = lessons_most(l);
     OK(fill_room(&lesson) && lesson.to_go == 1 && l->n <= l->room,
        "a /good without room is refused: %u lesson would go", lesson.to_go);
@@ -269,18 +272,18 @@ static void test_room(void)
     next = lessons_next_to_go(l, UINT32_MAX);
     memcpy(named, l->notes[next].text, sizeof named);
     OK(next == 1 && memcmp(named, "0 and 0?", 8) == 0,
-       "named is the oldest of the rated ones: %.8s", named);
+       "the oldest of the rated lessons is named: %.8s", named);
     OK(chat_learn_rate(&chat, false, &lesson) == ERR_NO_SPACE && l->n == n,
-       "another command is not the answer to that");
+       "another command does not confirm that a lesson may go");
     OK(chat_learn_rate(&chat, true, &lesson) == ERR_NO_SPACE && l->n == n && l->n_notes == notes,
-       "nothing went until now");
+       "no lesson has gone yet");
     OK(chat_learn_rate(&chat, true, &lesson) == ERR_OK && lessons_most(l) == most &&
            l->notes[0].kind == LESSON_TAUGHT && memcmp(l->notes[1].text, named, sizeof named) != 0,
-       "the same command again: what was named went, and what was taught is there");
+       "the same command again drops the named lesson, and the taught one stays");
     n = l->notes[0].used;
     chat_clear(&chat);
     OK(say(QUESTION, true) == ERR_OK && l->notes[0].used == n + 1,
-       "what was taught counts as used by a reply: %u", l->notes[0].used);
+       "a reply counts as a use of what was taught: %u", l->notes[0].used);
 }
 
 /* The least used goes first. */
@@ -300,7 +303,7 @@ static void test_least_used(void)
     l->notes[0].used = l->notes[1].used = 2;
     OK(l->n_notes == 3 && lessons_next_to_go(l, UINT32_MAX) == 2 && lessons_next_to_go(l, 2) == 0 &&
            lessons_next_to_go(l, 0) == 1 && lessons_next_to_go(l, 1) == 3,
-       "the least used one first, then the oldest, and then none");
+       "the least used lesson goes first, then the oldest, and then none");
 }
 
 static void test_refused(void)
@@ -320,7 +323,7 @@ static void test_refused(void)
     stop_after = 0;
     OK(teach(QUESTION, ANSWER, &lesson) == ERR_ABORTED && lessons_of(&chat)->lessons.n == 0 &&
            lessons_of(&chat)->lessons.learner.totals.steps == 0,
-       "Ctrl-C: nothing was learnt");
+       "after Ctrl-C nothing is learnt");
     rig.learns = false;
     limits = rig_limits();
     rig.learns = true;

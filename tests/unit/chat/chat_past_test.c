@@ -42,7 +42,8 @@ static void check_two(const char *before, const char *after, const char *second_
     memcpy(wanted + n, reply, sizeof reply);
     n += REPLY;
     n += tokens_of(second_before, "gogo", second_after, TOKENIZER_CONTINUE, wanted + n);
-    OK(chat.reply_start == n && memcmp(s->ids, wanted, n * sizeof *wanted) == 0, "%s", what);
+    OK(chat.reply_start == n && memcmp(s->ids, wanted, n * sizeof *wanted) == 0,
+       "the second turn has the tokens of the template: %s", what);
     OK(chat.turns.n == 2 && chat.turns.list[1].reply == n, "the turns know where they are");
 }
 
@@ -57,7 +58,7 @@ static void check_cache(void)
     OK(session_append(s, ids, n, NULL) == ERR_OK, "the same tokens are appended at once");
     picked = sampler_pick(&chat.sampler, s->logits, s->model->image.header->params.vocab, s->ids,
                           s->n_cached, s->model->kernels, s->scratch.memory);
-    OK(picked == first, "go on as the second reply did");
+    OK(picked == first, "the same tokens continue as the second reply did");
 }
 
 int main(void)

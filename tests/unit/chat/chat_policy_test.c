@@ -69,18 +69,19 @@ static void test_watched(void)
     open_policy(POLICY_OFF, 12);
     for (unsigned i = 0; i < LINES; i++)
         plain[i] = said_of(lines[i]);
-    OK(rig.model.plan.memory.learn == 0, "without a policy nothing is planned for one");
+    OK(rig.model.plan.memory.learn == 0, "no memory is planned for a policy that is off");
     open_policy(POLICY_WATCH, 12);
     for (unsigned i = 0; i < LINES; i++) {
         watched = said_of(lines[i]);
         n += same(&watched, &plain[i]);
     }
     OK(n == LINES && cache_is_true(),
-       "watched: %u of %d turns are what they are without, to the bit", n, LINES);
+       "%u of %d turns are the same, to the bit, if the policy only watches", n, LINES);
     OK(experience()->totals.turns == LINES - 1 && experience()->patterns.n != 0 &&
            experience()->totals.steps != 0,
-       "all but the last are judged, %u patterns", experience()->patterns.n);
-    OK(rig.model.arena.regions[ARENA_LEARN].high_water != 0, "it lies in the planned region");
+       "all turns but the last are judged, %u patterns", experience()->patterns.n);
+    OK(rig.model.arena.regions[ARENA_LEARN].high_water != 0,
+       "the experience lies in the region that is planned");
     chat_clear(&chat);
     OK(experience()->totals.turns == LINES, "a conversation that ends judges its last turn");
 }
@@ -114,27 +115,28 @@ static void test_thoughts(void)
     put_template(strings);
     open_policy(POLICY_ON, 6);
     (void)said_of(lines[0]);
-    OK(count("[no thoughts]") == 0, "by default it may think");
+    OK(count("[no thoughts]") == 0, "a model may think by default");
     prefer(POLICY_THOUGHTS, 1);
     (void)said_of(lines[1]);
     OK(count("[no thoughts]") == 1 && policy_of(&chat)->took[POLICY_THOUGHTS] == 1 &&
            cache_is_true(),
-       "the policy asks for none: %u", count("[no thoughts]"));
+       "the policy asks for a reply without thoughts: %u", count("[no thoughts]"));
     prefer(POLICY_THOUGHTS, 0);
     (void)said_of(lines[2]);
-    OK(count("[no thoughts]") == 0 && cache_is_true(), "the past does not say [no thoughts]");
+    OK(count("[no thoughts]") == 0 && cache_is_true(),
+       "the earlier turns do not have [no thoughts]");
     open_policy(POLICY_WATCH, 6);
     prefer(POLICY_THOUGHTS, 1);
     (void)said_of(lines[1]);
     OK(count("[no thoughts]") == 0 && policy_of(&chat)->choice.choice[POLICY_THOUGHTS] == 1,
-       "watched, it would, and is not obeyed");
+       "a policy that only watches chooses, and is not obeyed");
     put_template(test_template);
     open_policy(POLICY_ON, 6);
     prefer(POLICY_THOUGHTS, 1);
     (void)said_of(lines[1]);
     OK(policy_of(&chat)->took[POLICY_THOUGHTS] == 0 &&
            experience()->open.choice[POLICY_THOUGHTS] == 0,
-       "a template without such a turn makes none");
+       "a template without a turn of that kind makes none");
 }
 
 static struct said at_temp(uint32_t how, float temp, int choice)
@@ -146,7 +148,7 @@ static struct said at_temp(uint32_t how, float temp, int choice)
     if (how != POLICY_OFF)
         prefer(POLICY_WARMTH, (uint8_t)choice);
     s = said_of(lines[0]);
-    OK(chat.sampler.params.temp == temp, "the temperature is its own again");
+    OK(chat.sampler.params.temp == temp, "the temperature is restored after the turn");
     return s;
 }
 
@@ -179,14 +181,17 @@ static void test_context(void)
     (void)said_of("and then");
     OK(n == turns + 1 && chat.turns.n < n && rig.session.n_ids < rig.session.context / 4 + 60 &&
            cache_is_true(),
-       "a quarter of the context: %u turns, then %u", n, chat.turns.n);
+       "a quarter of the context is kept: %u turns, then %u", n, chat.turns.n);
     prefer(POLICY_CONTEXT, 0);
     policy_of(&chat)->took[POLICY_CONTEXT] = 0;
-    OK(chat_room(&chat) == rig.session.context / 4 * 3, "three quarters are the default");
+    OK(chat_room(&chat) == rig.session.context / 4 * 3,
+       "three quarters of the context are the default");
     rig.session.n_ids = rig.session.context - 2;
-    OK(chat_room(&chat) == rig.session.context / 4, "a context that is full makes it small");
+    OK(chat_room(&chat) == rig.session.context / 4,
+       "a context that is full leaves a quarter of itself");
     options.load.policy = POLICY_WATCH;
-    OK(chat_room(&chat) == rig.session.context / 4 * 3, "not where it only watches");
+    OK(chat_room(&chat) == rig.session.context / 4 * 3,
+       "a policy that only watches does not make the context smaller");
 }
 
 static void test_judged(void)
@@ -194,26 +199,27 @@ static void test_judged(void)
     uint32_t n_ids;
 
     open_policy(POLICY_ON, 6);
-    OK(!chat_policy_rate(&chat, true), "nothing was said yet");
+    OK(!chat_policy_rate(&chat, true), "nothing was said yet, so nothing is rated");
     (void)said_of(lines[0]);
     OK(chat_policy_rate(&chat, true), "a good rating is taken");
     (void)said_of(lines[1]);
-    OK(experience()->totals.good == 1 && experience()->totals.last > 0.99f, "is judged so");
-    OK(chat_undo(&chat) && experience()->signs.undone, "undo says something, too");
+    OK(experience()->totals.good == 1 && experience()->totals.last > 0.99f,
+       "a turn that was rated is judged good");
+    OK(chat_undo(&chat) && experience()->signs.undone, "/undo is noted for the turn");
     (void)said_of(lines[2]);
-    OK(experience()->totals.undone == 1, "it is judged with the next turn");
+    OK(experience()->totals.undone == 1, "a turn that was undone is judged with the next turn");
     n_ids = rig.session.n_ids;
     stop_after = 0;
     OK(say(lines[3], true) == ERR_ABORTED && rig.model.transformer.watches == NULL &&
            rig.session.n_ids <= n_ids && !experience()->is_open,
-       "Ctrl-C in the question: no turn, none is open");
+       "Ctrl-C in the question opens no turn");
     stop_after = -1;
     console.input.aborted = false; /* as the next line makes it */
     (void)said_of(lines[3]);
     OK(cache_is_true() && experience()->is_open, "the turn after Ctrl-C in the question continues");
     OK(say("as it stands", false) == ERR_OK && experience()->totals.turns == 4 &&
            !policy_of(&chat)->works,
-       "a text as it stands is not a turn");
+       "a text without a template is not a turn");
 }
 
 static void test_explored(void)

@@ -86,15 +86,16 @@ static void test_saved(void)
 {
     insert_blank_card();
     OK(load_prefix(0) == ERR_NOT_FOUND && strstr(saved.error_message, "is empty") != NULL,
-       "a blank file: %s", saved.error_message);
+       "a blank file is empty: %s", saved.error_message);
     OK(save_prefix(1) == ERR_OK && chat.session->n_ids == 0 && answers(1),
-       "it is saved, and there for the conversation after it");
+       "a prefix is saved, and serves the conversation after it");
     OK(load_prefix(1) == ERR_OK && chat.opening.prefix.n > 8 && chat.session->n_ids == 0,
-       "loaded: %u tokens", (unsigned)chat.opening.prefix.n);
-    OK(answers(1) && chat.turns.n == 1, "the reply is that of a prompt that was computed");
+       "a prefix of %u tokens is loaded", (unsigned)chat.opening.prefix.n);
+    OK(answers(1) && chat.turns.n == 1,
+       "the reply is the same as after a prompt that was computed");
     OK(chat_prefix_save(&chat, &saved, &file, NULL, NULL) == ERR_BAD_ARGUMENT &&
            strstr(saved.error_message, "/reset") != NULL && cache_is_true(),
-       "not in a conversation: %s", saved.error_message);
+       "a prefix is not saved within a conversation: %s", saved.error_message);
     chat_clear(&chat);
     OK(answers(1), "the next conversation does not compute the prompt again either");
 }
@@ -127,8 +128,8 @@ static void test_power(void)
         news += new;
     }
     OK(wrong == 0 && cut > 20 && olds >= (unsigned)cut - 2 && news >= 1,
-       "the power goes at each of %ld sectors: %u times the old prefix, %u times the new one, and "
-       "never anything else (%u wrong)",
+       "a power loss at any of %ld sectors leaves the old prefix (%u times) or the new one (%u, %u "
+       "wrong)",
        cut, olds, news, wrong);
 }
 
@@ -193,25 +194,31 @@ static void test_other(void)
     put_one(1);
     memcpy(good, card_data, sizeof good);
     change(of_other_model);
-    OK(is_refused(ERR_BAD_MODEL, "another model"), "another model: %s", saved.error_message);
+    OK(is_refused(ERR_BAD_MODEL, "another model"), "a prefix of another model is refused: %s",
+       saved.error_message);
     change(of_other_version);
-    OK(is_refused(ERR_BAD_MODEL, "another version"), "another version: %s", saved.error_message);
+    OK(is_refused(ERR_BAD_MODEL, "another version"), "a prefix of another version is refused: %s",
+       saved.error_message);
     change(of_other_keys);
-    OK(is_refused(ERR_BAD_MODEL, "kv=q8,f16"), "other keys: %s", saved.error_message);
+    OK(is_refused(ERR_BAD_MODEL, "kv=q8,f16"), "a prefix of other keys is refused: %s",
+       saved.error_message);
     change(of_other_values);
-    OK(is_refused(ERR_BAD_MODEL, "kv=f16,f32"), "other values: %s", saved.error_message);
+    OK(is_refused(ERR_BAD_MODEL, "kv=f16,f32"), "a prefix of other values is refused: %s",
+       saved.error_message);
     change(too_long);
-    OK(is_refused(ERR_BAD_MODEL, "larger ctx="), "a context too small: %s", saved.error_message);
+    OK(is_refused(ERR_BAD_MODEL, "larger ctx="),
+       "a prefix that is longer than the context is refused: %s", saved.error_message);
     change(with_turns);
-    OK(is_refused(ERR_BAD_MODEL, "contradicts itself"), "turns: %s", saved.error_message);
+    OK(is_refused(ERR_BAD_MODEL, "contradicts itself"), "a prefix with turns is refused: %s",
+       saved.error_message);
     change(not_all_cached);
     OK(is_refused(ERR_BAD_MODEL, "contradicts itself"), "tokens without a state are refused");
     change(of_a_chat);
     OK(is_refused(ERR_BAD_MODEL, "is a saved conversation, not the system prompt's state"),
        "a conversation is not a prefix: %s", saved.error_message);
     put_one(2);
-    OK(is_refused(ERR_BAD_MODEL, "another system prompt"), "another prompt: %s",
-       saved.error_message);
+    OK(is_refused(ERR_BAD_MODEL, "another system prompt"),
+       "a prefix of another system prompt is refused: %s", saved.error_message);
 }
 
 static void test_damaged(void)
@@ -225,19 +232,19 @@ static void test_damaged(void)
         card_data[at] ^= 0x40;
         wrong += !is_refused(ERR_BAD_CHECKSUM, "is damaged");
     }
-    OK(wrong == 0 && n > 20, "%u damaged bytes: each is found, and the prompt computed (%u wrong)",
-       n, wrong);
+    OK(wrong == 0 && n > 20,
+       "each of %u damaged bytes is found, and the prompt computed (%u wrong)", n, wrong);
     memcpy(card_data, good, sizeof good);
     card.fail_sector = 3;
     card.fail_times = 100;
-    OK(is_refused(ERR_IO, "cannot read at sector"), "a card that gives errors: %s",
+    OK(is_refused(ERR_IO, "cannot read at sector"), "a card that gives errors is reported: %s",
        saved.error_message);
     insert_card(FILE_BYTES);
     if (save_prefix(1) != ERR_OK)
         rig_die(saved.error_message);
     card_data[FILE_BYTES / 2 + 700] ^= 1;
     OK(load_prefix(1) == ERR_OK && saved.is_older && answers(1),
-       "the newer of two is damaged: the older one serves");
+       "the older prefix serves if the newer one is damaged");
 }
 
 /* A file that was cut off, at any place, is reported; it is blank behind its first save. */
@@ -255,7 +262,8 @@ static void test_cut(void)
             if (save_prefix(1) != ERR_OK || (saves == 2 && save_prefix(1) != ERR_OK))
                 rig_die(saved.error_message);
             insert_card(sizes[i]);
-            OK(is_refused(ERR_BAD_CHECKSUM, "is cut off"), "%u saved, cut to %u bytes: %s", saves,
+            OK(is_refused(ERR_BAD_CHECKSUM, "is cut off"),
+               "a file of %u saves that is cut to %u bytes is refused: %s", saves,
                (unsigned)sizes[i], saved.error_message);
         }
     }
@@ -283,7 +291,7 @@ static void test_hostile(void)
         wrong += i % 16 == 0 && !answers(1);
     }
     OK(wrong == 0 && loaded > 10,
-       "1500 strange files, %u of them loaded: the reply stays (%u wrong)", loaded, wrong);
+       "the reply stays with 1500 strange files, of which %u are loaded (%u wrong)", loaded, wrong);
 }
 
 int main(void)

@@ -54,8 +54,9 @@ static void test_conversation(void)
         tokens += chat.totals.turns == i + 1;
     }
     OK(good && drops >= 6 && tokens == 120 && count("turn") == 0,
-       "120 turns through a context of 256: %u times tokens went, the first ones are there", drops);
-    OK(chat.totals.prompt_tokens < 120 * 25, "no turn is computed again: %u tokens of prompts",
+       "120 turns pass through a context of 256: tokens went %u times, the first ones are there",
+       drops);
+    OK(chat.totals.prompt_tokens < 120 * 25, "no turn is computed again: the prompts had %u tokens",
        (unsigned)chat.totals.prompt_tokens);
 }
 
@@ -69,13 +70,13 @@ static void test_reply(void)
     options.sampler.temp = chat.sampler.params.temp = 2.0f; /* it never repeats itself */
     OK(say("bade", true) == ERR_OK && count("are dropped") >= 4 && count("is full)") == 0 &&
            s->n_ids <= s->context && turns_are_true(),
-       "a reply that is longer than its context, %u times", count("are dropped"));
+       "a reply may be longer than its context, here %u times", count("are dropped"));
     options.reply.n = 5;
     OK(say("gogo", true) == ERR_OK && turns_are_true() && chat.turns.n == 2,
-       "a turn after it is right");
+       "the turn after the long reply is right");
     OK(chat_undo(&chat) && chat.turns.n == 1 && turns_are_true() && chat_retry(&chat) == ERR_OK &&
            turns_are_true(),
-       "it is taken back, and what is left of the long one answered again");
+       "that turn is taken back, and what is left of the long one is answered again");
     options.reply.n = 600;
     for (unsigned i = 0; i < 20 && (count("are dropped") < 2 || count("is full)") != 0); i++)
         (void)say("bade", false);
@@ -92,7 +93,7 @@ static void test_turns(void)
     for (unsigned i = 0; i < 20; i++)
         (void)say("bade gogo fine", true);
     OK(cache_is_true() && turns_are_true(),
-       "overflow=turns in the middle: the rest is computed again");
+       "overflow=turns computes the rest again if it is set in the middle");
 }
 
 static void test_error_message(void)
@@ -104,7 +105,7 @@ static void test_error_message(void)
         (void)say("bade gogo", true);
     OK(count("overflow=sinks does not work with this model: its keys are normed") == 1 &&
            count("the oldest turn") == 1,
-       "a model that cannot drops turns, and says why");
+       "a model that cannot drop tokens drops turns, and says why");
 }
 
 int main(void)

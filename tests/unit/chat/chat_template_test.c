@@ -52,7 +52,7 @@ static const char *render(const struct template_case *c, const char *system, boo
 
 static void check_text(const char *got, const char *wanted, const char *form, const char *what)
 {
-    if (!OK(strcmp(got, wanted) == 0, "%s: %s", form, what)) {
+    if (!OK(strcmp(got, wanted) == 0, "%s has the right text: %s", form, what)) {
         printf("# got:    [%s]\n# wanted: [%s]\n", got, wanted);
     }
 }
@@ -90,7 +90,7 @@ static void test_names(void)
         n -= i == 0 || strcmp(c[-1].form, c->form) != 0;
         if (!again) {
             make_vocabulary(c->bos, c->eos, INGOT_TOKEN_CONTROL);
-            OK(build(c->form, "{{ messages }}") == ERR_OK, "--template %s", c->form);
+            OK(build(c->form, "{{ messages }}") == ERR_OK, "--template %s is accepted", c->form);
             check_text(render(c, CASE_SYSTEM, false, out), c->with_system, c->form, "by name");
             check_text(render(c, NULL, false, out), c->without, c->form, "by name, without");
         }
@@ -98,10 +98,10 @@ static void test_names(void)
     OK(n == 0, "every form has a case here");
     OK(build("none", template_cases[0].jinja) == ERR_OK && !chat_has_template(&section.head) &&
            section.head.n_stops > 0,
-       "none: no strings, and stop tokens all the same");
+       "the template none has no strings, and stop tokens all the same");
     OK(build("nonesuch", NULL) == ERR_NOT_FOUND && strstr(error_message, "'nonesuch'") != NULL &&
            strstr(error_message, "and none") != NULL,
-       "%s", error_message);
+       "an unknown name of a template is refused: %s", error_message);
 }
 
 static void test_bad(void)
@@ -111,7 +111,7 @@ static void test_bad(void)
         OK(build(NULL, bad_templates[i].jinja) == ERR_OK && !chat_has_template(&section.head) &&
                strstr(error_message, "--template") != NULL &&
                strstr(error_message, bad_templates[i].names) != NULL,
-           "%s: %s", bad_templates[i].what, error_message);
+           "%s has no template and a message: %s", bad_templates[i].what, error_message);
     }
     OK(build(NULL, NULL) == ERR_OK && !chat_has_template(&section.head) && error_message[0] == '\0',
        "without a template nothing is said");
@@ -257,7 +257,7 @@ static void test_damaged(void)
         free(copy);
     }
     OK(forms > 50 && error_messages > 50 && forms + error_messages > 590,
-       "600 damaged templates: %u forms, %u sentences", forms, error_messages);
+       "600 damaged templates give %u forms and %u sentences", forms, error_messages);
 }
 
 int main(void)

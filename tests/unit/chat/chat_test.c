@@ -35,8 +35,9 @@ static void test_conversation(void)
     size_t n;
 
     start_over(5);
-    OK(say("bade", true) == ERR_OK && printed_ids(first, 8) == 5, "five tokens, as n= says");
-    OK((rig.session.n_ids - rig.session.n_cached) == 1, "the fifth is not in the cache yet");
+    OK(say("bade", true) == ERR_OK && printed_ids(first, 8) == 5,
+       "a reply has five tokens with n=5");
+    OK((rig.session.n_ids - rig.session.n_cached) == 1, "the fifth token is not in the cache yet");
     OK(say("gogo", true) == ERR_OK && printed_ids(second, 8) == 5, "a second turn is answered");
     n = tokens_of("[O][S]fine[/S][U]", "bade", "[/U][R]", TOKENIZER_BOS, wanted);
     memcpy(wanted + n, first, 5 * sizeof *first);
@@ -53,7 +54,8 @@ static void test_conversation(void)
                                 s->ids, s->n_cached, s->model->kernels, s->scratch.memory);
         session_append(s, &again[i], 1, NULL);
     }
-    OK(memcmp(again, second, 5 * sizeof *second) == 0, "go on as the second reply did");
+    OK(memcmp(again, second, 5 * sizeof *second) == 0,
+       "the same tokens continue as the second reply did");
 }
 
 static void test_stopped(void)
@@ -63,12 +65,13 @@ static void test_stopped(void)
 
     start_over(60);
     stop_after = 20;
-    OK(say("bade", true) == ERR_ABORTED && strstr(text, "(stopped)") != NULL, "Ctrl-C stops");
+    OK(say("bade", true) == ERR_ABORTED && strstr(text, "(stopped)") != NULL,
+       "Ctrl-C stops the reply");
     n = printed_ids(first, 64);
     length = s->n_cached + 1;
     OK(n > 2 && n < 60 && (rig.session.n_ids - rig.session.n_cached) == 1 &&
            s->ids[length - 1] == first[n - 1],
-       "after %u tokens, the last one pending", n);
+       "the reply stops after %u tokens, and the last one is pending", n);
     OK(say("gogo", true) != ERR_NO_SPACE && memcmp(s->ids + length - n, first, n * 4) == 0,
        "the next turn begins behind the stopped reply");
 }
@@ -86,17 +89,17 @@ static void test_full(void)
     if (strstr(text, "the context of 256 tokens is full") != NULL)
         OK(s->n_cached == 256 && memcmp(s->ids + 256 - n, ids, n * 4) == 0 &&
                (rig.session.n_ids - rig.session.n_cached) == 0,
-           "goes on to the context's end: %u tokens, all in the cache", n);
+           "a reply goes on to the context's end: %u tokens, all in the cache", n);
     else
-        OK(s->n_cached < 256, "ends by itself after %u tokens", n);
+        OK(s->n_cached < 256, "a reply ends by itself after %u tokens", n);
     memset(line, '$', sizeof line);
     line[sizeof line - 1] = '\0';
     start_over(0);
     OK(say(line, true) == ERR_TOO_LONG && strstr(text, "does not fit the context") != NULL &&
            s->n_cached == 0,
-       "a prompt beyond the context: %.60s", text);
+       "a prompt beyond the context is refused: %.60s", text);
     OK(say("bade", false) == ERR_OK && printed_ids(ids, 300) > 0,
-       "a plain text after it is answered");
+       "a plain text after the refused one is answered");
     start_over(3);
     OK(say("bade", false) == ERR_OK && say("bade", false) == ERR_OK &&
            s->n_cached + 1 == tokens_of("", "bade", "", TOKENIZER_BOS, ids) + 3,
@@ -130,7 +133,7 @@ static void test_stop_string(void)
        "a reply of twenty tokens is printed without a figure");
     while (at < 16 && (piece_of(first[at], &bytes), bytes < 3))
         at++;
-    if (!OK(at < 16, "a token of %u bytes", (unsigned)bytes))
+    if (!OK(at < 16, "the reply has a token of several bytes: %u", (unsigned)bytes))
         return;
     for (int whole = 0; whole < 2; whole++) {
         const char *piece = piece_of(first[at], &bytes), *behind = piece_of(first[at + 1], &next);
@@ -163,7 +166,7 @@ static void test_stop_string(void)
         n += n_head != 0 ? tokens_of("", head, "", TOKENIZER_CONTINUE, wanted + n) : 0;
         n += tokens_of("[/R][U]", "gogo", "[/U][R]", TOKENIZER_CONTINUE, wanted + n);
         OK(s->n_cached == n && memcmp(s->ids, wanted, n * sizeof *wanted) == 0,
-           "sees what was shown");
+           "the second turn sees the reply as it was shown");
     }
 }
 
@@ -190,14 +193,15 @@ static void test_repetition(void)
             same++;
         longest = same > longest ? same : longest;
     }
-    OK(n < 250 && longest == 128, "after %u tokens, %u of which were the same again", n, longest);
+    OK(n < 250 && longest == 128, "a reply stops after %u tokens, of which %u were the same again",
+       n, longest);
     OK(s->n_cached + 1 < s->context && say("gogo", true) == ERR_OK,
        "the chat continues after the repetition");
     start_over(200);
     options.sampler.repeat = 0.5f;
     chat_open(&chat, &console, s, NULL, &options, NULL);
     OK(say("bade", true) == ERR_OK && printed_ids(ids, 300) == 200,
-       "with n= it says so many tokens all the same");
+       "with n= a reply that repeats itself has all its tokens");
 }
 
 /* A stream that fails in a prompt leaves the conversation unchanged. */
@@ -216,8 +220,8 @@ static void test_failure(void)
     rig.fake.fail_times = 1000000;
     while (say("gogo", true) == ERR_OK) /* what is ahead may hide it for a pass */
         length = s->n_cached;
-    OK(strstr(text, "error: models/made-up.ingot: layer 2, sector ") != NULL, "%.120s",
-       text + strspn(text, "\n"));
+    OK(strstr(text, "error: models/made-up.ingot: layer 2, sector ") != NULL,
+       "the error names layer and sector: %.120s", text + strspn(text, "\n"));
     rig.fake.fail_times = 0;
     OK(s->n_cached >= length && say("gogo", true) == ERR_OK,
        "the conversation continues after the card's error");
@@ -235,7 +239,7 @@ static void test_system(void)
 
         start_over(1);
         options_set(&options, "system", given[i], NULL);
-        OK(say("bade", true) == ERR_OK, "a turn with system=\"%s\"", given[i]);
+        OK(say("bade", true) == ERR_OK, "a turn with system=\"%s\" is answered", given[i]);
         n = tokens_of(fronts[i], "bade", "[/U][R]", TOKENIZER_BOS, wanted);
         OK(rig.session.n_cached == n && memcmp(rig.session.ids, wanted, n * sizeof *wanted) == 0,
            "the cache begins with %s", fronts[i]);
@@ -273,7 +277,7 @@ static void test_thoughts(const char *strings[INGOT_CHAT_STRINGS])
     OK(say("bade", true) == ERR_OK && printed_ids(first, 16) == 12,
        "a reply of twelve tokens is printed");
     at = find_marker(first, 12, marker);
-    if (!OK(at != 0, "whose token %u, \"%s\", shall end its thoughts", at, marker))
+    if (!OK(at != 0, "a token can end the thoughts: %u, \"%s\"", at, marker))
         return;
     for (last = at + 1; last < 12; last++)
         at = first[last] == first[at] ? last : at; /* the last one counts */
@@ -290,14 +294,14 @@ static void test_thoughts(const char *strings[INGOT_CHAT_STRINGS])
     n += 11 - at;
     n += tokens_of("[/R][U]", "gogo", "[/U][R]", TOKENIZER_CONTINUE, wanted + n);
     OK(s->n_cached == n + 2 && memcmp(s->ids, wanted, n * sizeof *wanted) == 0,
-       "has only the %u tokens behind it", 11 - at);
+       "the second turn has only the %u tokens after the thoughts", 11 - at);
     OK(chat.reply_start == n, "the next turn's own reply begins behind the tokens that it keeps");
     start_over(2);
     options_set(&options, "think", "off", NULL);
     OK(say("bade", true) == ERR_OK, "a turn with think=off is answered");
     n = tokens_of("[O][S]fine[/S][U]", "bade", "[/U][R][N]", TOKENIZER_BOS, wanted);
     OK(chat.reply_start == n && memcmp(s->ids, wanted, n * sizeof *wanted) == 0,
-       "puts its mark in front of the reply");
+       "think=off puts its mark in front of the reply");
 }
 
 /* A template that opens thoughts: all of a short reply is thoughts. */
@@ -316,7 +320,7 @@ static void test_hidden_thoughts(const char *strings[INGOT_CHAT_STRINGS])
     start_over(5);
     options.reply.think = THINK_HIDE;
     OK(say("bade", true) == ERR_OK && strncmp(text, "(thinking: 5 tokens)\n\n[", 23) == 0,
-       "hidden: %.30s", text);
+       "thoughts are hidden: %.30s", text);
     start_over(5);
     console_find_terminal(&console, CONSOLE_VT);
     say("bade", true);
@@ -326,7 +330,8 @@ static void test_hidden_thoughts(const char *strings[INGOT_CHAT_STRINGS])
     start_over(5);
     console_find_terminal(&console, CONSOLE_VT);
     options.show.quiet = true;
-    OK(say("bade", false) == ERR_OK && strstr(text, "\33[2m") == NULL, "a plain text has none");
+    OK(say("bade", false) == ERR_OK && strstr(text, "\33[2m") == NULL,
+       "a plain text has no dim thoughts");
     strings[INGOT_CHAT_REPLY_PREFIX] = prefix;
     put_template(strings);
 }
@@ -346,7 +351,8 @@ static void test_stops(const char *const strings[INGOT_CHAT_STRINGS])
     c->stops[1] = first[0];
     put_template(strings);
     start_over(3);
-    OK(say("bade", true) == ERR_OK && printed_ids(first, 8) == 0, "the second stop token stops");
+    OK(say("bade", true) == ERR_OK && printed_ids(first, 8) == 0,
+       "the second of the stop tokens ends a reply");
 }
 
 int main(void)

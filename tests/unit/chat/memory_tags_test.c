@@ -90,7 +90,8 @@ static void test_rows(void)
             same = same && strcmp(shown, rows[i].shown) == 0 && strcmp(done(), rows[i].done) == 0 &&
                    tags.refused == rows[i].refused;
         }
-        OK(same, "%s: \"%s\", %s, %u refused", rows[i].text, shown, done(), tags.refused);
+        OK(same, "%s: the text \"%s\" is shown, and the tags are followed: %s, %u refused",
+           rows[i].text, shown, done(), tags.refused);
     }
 }
 
@@ -103,20 +104,20 @@ static void test_bounds(void)
         n += snprintf(text + n, sizeof text - (size_t)n, "<|mem_store|>wiki fact %d<|mem_end|>", i);
     put(text, 7);
     OK(tags.n == MEMORY_TAGS_OPERATIONS && tags.refused == 2 && shown[0] == '\0',
-       "%u are done, %u not", tags.n, tags.refused);
+       "%u tags are followed, %u not", tags.n, tags.refused);
     for (int bytes = FABRIC_TEXT_BYTES - 1; bytes <= FABRIC_TEXT_BYTES + 1; bytes++) {
         memset(want, 'x', sizeof want);
         snprintf(text, sizeof text, "<|mem_store|>contested %.*s<|mem_end|>after", bytes, want);
         put(text, 5);
         OK(tags.n == (bytes <= FABRIC_TEXT_BYTES) && tags.refused == (bytes > FABRIC_TEXT_BYTES) &&
                strcmp(shown, "after") == 0,
-           "%d bytes: %s", bytes, tags.n != 0 ? "stored" : "refused");
+           "a memory of %d bytes is %s", bytes, tags.n != 0 ? "stored" : "refused");
     }
     memset(text, 'y', sizeof text);
     memcpy(text, "<|mem_store|>wiki ", 18);
     text[sizeof text - 1] = '\0';
     put(text, 3);
-    OK(tags.n == 0 && tags.refused == 1 && shown[0] == '\0', "one that never ends is not shown");
+    OK(tags.n == 0 && tags.refused == 1 && shown[0] == '\0', "a tag that never ends is not shown");
 }
 
 int main(void)

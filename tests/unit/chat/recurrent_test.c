@@ -199,7 +199,7 @@ static void test_cut(void)
     OK(session_cut(s, 15) == 10 && session_run(s, NULL) == ERR_OK && is_after(15),
        "a cut at 15 keeps 10 tokens");
     OK(session_cut(s, 5) == 0 && session_run(s, NULL) == ERR_OK && is_after(5),
-       "a cut at 5 keeps none");
+       "a cut at 5 keeps no token");
     OK(session_append(s, ids + 5, 3, NULL) == ERR_OK && is_after(8),
        "the sequence continues after the cut");
 }
@@ -228,7 +228,8 @@ static void test_stops(void)
         else
             good += is_after(30);
     }
-    OK(good == n, "stopped between any two layers it goes on as if it had not: %u of %u", good, n);
+    OK(good == n, "a pass that stops between any two layers goes on as if it had not: %u of %u",
+       good, n);
 }
 
 static void test_guesses(void)
@@ -254,8 +255,8 @@ static void test_guesses(void)
             session_take_guess(s);
         good += s->n_ids == at && memcmp(s->logits, expected[at], rig_logits_bytes()) == 0;
     }
-    OK(runs > 10 && good == runs, "guesses, some right: %u of %u runs give the same logits", good,
-       runs);
+    OK(runs > 10 && good == runs,
+       "guesses of which some are right give the same logits: %u of %u runs", good, runs);
 }
 
 /* A layer is computed before its checksum is known, and then again. */
@@ -281,9 +282,8 @@ static void test_redo(void)
         reread += rig.model.stream.stats.reread;
     }
     OK(good == n && reread > 2,
-       "layers computed again after a bad checksum: %u of %u tokens, %u "
-       "read again",
-       good, n, (unsigned)reread);
+       "layers are computed again after a bad checksum: %u of %u tokens, %u read again", good, n,
+       (unsigned)reread);
 }
 
 /* ---- the conversation ----------------------------------------------------------------------- */
@@ -323,14 +323,15 @@ static void test_chat(void)
            n_restored != 0,
        "a turn is taken back to its mark: %u of %u tokens stay computed",
        (unsigned)rig.session.n_cached, before);
-    OK(is_true(), "after the cut the state is as if the turn had never been");
+    OK(is_true(), "after the cut the state is the same as without the turn");
     start_over(6);
     say("bade", true);
     say("gogo", true);
     OK(chat_retry(&chat) == ERR_OK && is_true(), "a turn is answered again");
     options.reply.stop[0][0] = 'a';
     options.reply.n_stops = 1;
-    OK(say("bade gogo", true) == ERR_OK && is_true(), "a reply cut at a stop string");
+    OK(say("bade gogo", true) == ERR_OK && is_true(),
+       "a reply that ends at a stop string leaves the right state");
 }
 
 /* ---- saved ---------------------------------------------------------------------------------- */
@@ -345,12 +346,13 @@ static void test_saved(void)
     rig_start(0, 0, false);
     insert_blank_card();
     session_append(s, ids, 20, NULL);
-    OK(saved_chat_write(&saved, &file, &state, NULL, NULL) == ERR_OK, "saved %s",
+    OK(saved_chat_write(&saved, &file, &state, NULL, NULL) == ERR_OK, "the state is saved %s",
        saved.error_message);
     session_append(s, ids + 30, 10, NULL);
     OK(saved_chat_read(&saved, &file, &state, NULL, NULL) == ERR_OK && s->n_cached == 20,
        "the state is loaded %s", saved.error_message);
-    OK(session_append(s, ids + 20, 10, NULL) == ERR_OK && is_after(30), "it goes on as before");
+    OK(session_append(s, ids + 20, 10, NULL) == ERR_OK && is_after(30),
+       "the sequence goes on from the loaded state");
 }
 
 /* After a failed load the state is the earlier one, or is computed again from nothing. */
@@ -377,8 +379,8 @@ static void test_not_loaded(void)
             wrong += session_append(s, ids + 28, 10, NULL) != ERR_OK || !is_after(38);
     } while (e == ERR_IO && n < 1000);
     OK(e == ERR_OK && wrong == 0 && untouched > 2 && pending > 2 && untouched + pending == n - 1,
-       "a load that fails after any of %u sectors: the same logits (%u untouched, %u from the "
-       "tokens, %u wrong)",
+       "a load that fails after any of %u sectors keeps the logits (%u untouched, %u by tokens, %u "
+       "wrong)",
        n, untouched, pending, wrong);
     session_clear(s);
     session_append(s, ids, 28, NULL);

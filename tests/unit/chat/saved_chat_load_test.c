@@ -206,11 +206,12 @@ static void test_errors(void)
         wrong += !goes_on(saved.before) || strstr(saved.error_message, "cannot read") == NULL;
     }
     OK(n > 50 && n < MOST_PLACES && wrong == 0 && untouched + pending == n,
-       "an error after any of %u sectors: the conversation before goes on (%u wrong)", n, wrong);
+       "the conversation goes on after an error at any of %u sectors (%u wrong)", n, wrong);
     OK(untouched > n / 2 && pending > 10,
-       "untouched while the file is looked at (%u), from its tokens after that (%u)", untouched,
-       pending);
-    OK(rig.session.n_ids == 100 && turns_are(1, 10), "without a stop it is loaded");
+       "the conversation is untouched during the look (%u), then computed from its tokens (%u)",
+       untouched, pending);
+    OK(rig.session.n_ids == 100 && turns_are(1, 10),
+       "a load that is not stopped loads the conversation");
 }
 
 static unsigned steps_left;
@@ -234,7 +235,7 @@ static void test_ctrl_c(void)
         wrong += !goes_on(saved.before) || strstr(saved.error_message, "Ctrl-C") == NULL;
     }
     OK(n > 3 && n < MOST_PLACES && wrong == 0 && rig.session.n_ids == 100,
-       "Ctrl-C at any of %u steps: it goes on (%u wrong)", n, wrong);
+       "the conversation goes on after Ctrl-C at any of %u steps (%u wrong)", n, wrong);
 }
 
 /* The second read gives other bytes than the first, whose CRC was right. */
@@ -253,7 +254,7 @@ static void test_changes(void)
     insert_card(FILE_BYTES);
     card.make = change_while_loading;
     OK(load_over(NULL) == ERR_BAD_CHECKSUM && goes_on(SAVED_CHAT_PENDING),
-       "a card that changes while it is loaded: %s", saved.error_message);
+       "a card that changes while it is loaded is noticed: %s", saved.error_message);
 }
 
 /* There is no memory for what must be kept: a message says that the conversation is lost. */
@@ -269,10 +270,11 @@ static void test_lost(void)
         steps_left = 3;
         OK(load_over(step) == ERR_ABORTED, "a load is stopped in its second pass");
         if (i == 0)
-            OK(goes_on(SAVED_CHAT_PENDING), "with just the room for its tokens it goes on");
+            OK(goes_on(SAVED_CHAT_PENDING),
+               "the conversation goes on if there is just room for its tokens");
         else
             OK(saved.before == SAVED_CHAT_LOST && rig.session.n_ids == 0 && turns.n == 0,
-               "without it is lost, and that is known");
+               "the conversation is lost if there is no room for its tokens, and that is told");
     }
     rig.session.scratch.bytes = bytes;
 }
@@ -308,12 +310,13 @@ static void test_older(void)
         card.fail_sector = places[i];
         card.fail_times = 1000;
         OK(load_over(NULL) == ERR_OK && turns_are(3, 5) && saved.is_older,
-           "the newest cannot be read at its sector %ld: the one before, and that is known",
+           "the save before it is loaded if the newest cannot be read at its sector %ld",
            places[i] - HALF_SECTORS);
     }
     insert_card(FILE_BYTES);
     card_data[FILE_BYTES / 2 + 3000] ^= 1;
-    OK(load_over(NULL) == ERR_OK && turns_are(3, 5) && saved.is_older, "the newest is damaged");
+    OK(load_over(NULL) == ERR_OK && turns_are(3, 5) && saved.is_older,
+       "the save before it is loaded if the newest is damaged");
 }
 
 /* ---- files of 96d4f7d8 ---- */
@@ -358,7 +361,7 @@ static void test_old_file(void)
     OK(load(&state) == ERR_OK && rig.session.n_ids == 3 && rig.session.n_cached == 0 &&
            memcmp(rig.session.ids, ids, sizeof ids) == 0 && turns.n == 1 &&
            strcmp(turns.text, said) == 0 && state.reply_start == 2 && state.started,
-       "a file of version 4, byte by byte: %s", saved.error_message);
+       "a file of version 4 is read byte by byte: %s", saved.error_message);
 }
 
 int main(void)

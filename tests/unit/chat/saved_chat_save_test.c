@@ -69,8 +69,7 @@ static void test_lies(void (*lie)(long), const char *what)
         wrong += !told || !loads(1, 100) || save_seed(4, 90) != ERR_OK || !loads(4, 90);
     }
     OK(n > 100 && wrong == 0,
-       "any of %ld sectors is %s: it is told, what was saved is there, and the next save works "
-       "(%u wrong)",
+       "any of %ld sectors is %s: the save fails, the old one stays, and the next works (%u wrong)",
        n + 1, what, wrong);
 }
 
@@ -79,11 +78,12 @@ static void test_stale(void)
 {
     put_back(0);
     card.lost_write = card.lost_read = 12;
-    OK(save_seed(4, 20) == ERR_BAD_CHECKSUM, "a sector neither written nor read: %s",
-       saved.error_message);
+    OK(save_seed(4, 20) == ERR_BAD_CHECKSUM,
+       "a sector that is neither written nor read is noticed: %s", saved.error_message);
     put_back(0);
     card.lost_write = card.lost_read = 0;
-    OK(save_seed(4, 20) == ERR_BAD_CHECKSUM, "a header neither written nor read is noticed, too");
+    OK(save_seed(4, 20) == ERR_BAD_CHECKSUM,
+       "a header that is neither written nor read is noticed, too");
 }
 
 /* The card takes all writes, and fails every read after any of its sectors. If only the header
@@ -109,7 +109,7 @@ static void test_read_errors(void)
         }
     }
     OK(wrong == 0 && news == 1 && n > 2 * payload_sectors(),
-       "reads fail after each of %ld sectors: the save is still there (%u wrong)", n, wrong);
+       "the save is still there if reads fail after any of %ld sectors (%u wrong)", n, wrong);
 }
 
 /* ---- a save that went bad later ------------------------------------------------------------- */
@@ -128,15 +128,16 @@ static void test_bad_newest(void (*spoil)(void), const char *what)
         insert_card(FILE_BYTES);
         wrong += !loads(3, 50);
     }
-    OK(wrong == 0, "the newest is %s: power lost while it is written over leaves the older one",
+    OK(wrong == 0,
+       "the older save stays if power is lost while the newest, which is %s, is written over",
        what);
     memcpy(card_data, good, sizeof good);
     insert_card(FILE_BYTES);
     spoil();
     OK(save_seed(4, 90) == ERR_OK, "the save replaces the damaged one: %s", saved.error_message);
     insert_card(FILE_BYTES);
-    OK(loads(4, 90) && !saved.is_older, "the save is then the newest");
-    OK(memcmp(card_data, good, FILE_BYTES / 2) == 0, "the older one is untouched");
+    OK(loads(4, 90) && !saved.is_older, "the save is then the newest one");
+    OK(memcmp(card_data, good, FILE_BYTES / 2) == 0, "the older save is untouched");
 }
 
 static void damage(void)
@@ -164,15 +165,16 @@ static void test_both_bad(void)
     make_header_unreadable();
     OK(save_seed(4, 90) == ERR_OK &&
            memcmp(card_data + FILE_BYTES / 2, good + FILE_BYTES / 2, FILE_BYTES / 2) == 0,
-       "one is blank and one unreadable, which is kept: %s", saved.error_message);
+       "if one half is blank and one unreadable, the unreadable one is kept: %s",
+       saved.error_message);
 
     memcpy(card_data, good, sizeof good);
     insert_card(FILE_BYTES);
     damage();
     card_data[5000] ^= 1;
     OK(save_seed(4, 90) == ERR_OK && loads(4, 90) && !saved.is_older,
-       "both are damaged: the save goes over one of them");
-    OK(save_seed(5, 20) == ERR_OK && loads(5, 20), "the next save replaces the other one");
+       "the save overwrites one of two damaged halves");
+    OK(save_seed(5, 20) == ERR_OK && loads(5, 20), "the next save overwrites the other half");
 }
 
 int main(void)

@@ -24,7 +24,7 @@ static void test_round_trip(void)
     hash = next_hash();
     OK(save(71) == ERR_OK && load(&state) == ERR_OK && rig.session.n_ids == 71 &&
            next_hash() == hash,
-       "a second one replaces it");
+       "a second save replaces the first");
     talk(4, 5);
     hash = next_hash();
     OK(save(5) == ERR_OK && load(&state) == ERR_OK && rig.session.n_ids == 5 && next_hash() == hash,
@@ -47,7 +47,7 @@ static void test_cost(void)
        "a save writes its %ld sectors, and reads as many of the last one and of itself", payload);
     card.reads_left = ALL;
     OK(load(&state) == ERR_OK && ALL - card.reads_left == 2 + 2 * payload,
-       "a load reads them twice");
+       "a load reads the sectors twice");
 }
 
 static unsigned steps_left;
@@ -56,8 +56,8 @@ static uint64_t told;
 static bool step(void *context, const char *label, uint64_t done, uint64_t total)
 {
     (void)context;
-    OK(done > told && done <= total, "%s: %llu of %llu", label, (unsigned long long)done,
-       (unsigned long long)total);
+    OK(done > told && done <= total, "%s: the progress ascends, %llu of %llu", label,
+       (unsigned long long)done, (unsigned long long)total);
     told = done;
     return steps_left-- != 0;
 }
@@ -141,9 +141,7 @@ static void test_power_cuts(void)
     OK(wrong == 0, "power lost after any of %ld sectors leaves a whole conversation (%u wrong)",
        sectors, wrong);
     OK(olds == (unsigned)sectors && news == 1,
-       "the old one until the last sector, then the new "
-       "(%u, %u)",
-       olds, news);
+       "the old save is there until the last sector, then the new one (%u, %u)", olds, news);
 }
 
 static void test_damage(void)
@@ -168,12 +166,13 @@ static void test_damage(void)
         }
         card_data[at] ^= 4;
     }
-    OK(wrong == 0 && older > 90, "a flipped bit anywhere gives the older one (%u, %u wrong)", older,
-       wrong);
+    OK(wrong == 0 && older > 90, "a flipped bit anywhere gives the older save (%u, %u wrong)",
+       older, wrong);
     card_data[1000] ^= 1;
     card_data[FILE_BYTES / 2 + 1000] ^= 1;
     lost = load(&state) == ERR_BAD_CHECKSUM;
-    OK(lost == 1 && rig.session.n_cached == 0, "both damaged: %s", saved.error_message);
+    OK(lost == 1 && rig.session.n_cached == 0, "two damaged saves are refused: %s",
+       saved.error_message);
 }
 
 static enum err load_changed(size_t payload_at, uint32_t value, uint32_t version)
@@ -194,20 +193,22 @@ static void test_contradictions(void)
     struct saved_chat_state state;
 
     put_one_saved();
-    OK(load_changed(TURNS + 16, 10, 4) == ERR_OK && turns_are(1, 10), "nothing changed");
+    OK(load_changed(TURNS + 16, 10, 4) == ERR_OK && turns_are(1, 10),
+       "a header that was not changed is loaded");
     OK(load_changed(TOKENS, 1 << 30, 4) == ERR_BAD_MODEL && turns.n == 0 &&
            rig.session.n_cached == 0,
-       "a token of no vocabulary: %s", saved.error_message);
+       "a token beyond the vocabulary is refused: %s", saved.error_message);
     OK(load_changed(TURNS + 16, 3, 4) == ERR_BAD_MODEL && turns.n == 0,
        "a turn that begins before the one before it is refused");
     OK(load_changed(TURNS + 16 + 4, 101, 4) == ERR_BAD_MODEL,
        "a reply beyond the tokens is refused");
-    OK(load_changed(TURNS + 16 + 8, 0, 4) == ERR_BAD_MODEL, "a text at another's place is refused");
+    OK(load_changed(TURNS + 16 + 8, 0, 4) == ERR_BAD_MODEL,
+       "a text at the place of another text is refused");
     OK(load_changed(TURNS + 9 * 16 + 12, UINT32_MAX, 4) == ERR_BAD_MODEL,
        "a text beyond the texts is refused");
     OK(load_changed(TURNS + 16, 10, 2) == ERR_BAD_MODEL &&
            strstr(saved.error_message, "another version of Ingot (2): save again") != NULL,
-       "a file of before: %s", saved.error_message);
+       "a file of an earlier version is refused: %s", saved.error_message);
     OK(load(&state) == ERR_OK, "the conversation is unchanged");
 }
 
@@ -237,7 +238,7 @@ static void test_sizes(void)
         kept = n;
     }
     OK(kept == 150 && parts != 0 && wrong == 0,
-       "files with room for none, some (%u) and all of the states (%u wrong)", (unsigned)parts,
+       "files have room for none, some (%u) or all of the states (%u wrong)", (unsigned)parts,
        (unsigned)wrong);
 }
 
@@ -248,35 +249,36 @@ static void test_refusals(void)
     insert_card(2048);
     talk(1, 100);
     OK(save(100) == ERR_NO_SPACE && strstr(saved.error_message, "`make card SAVE=1`") != NULL,
-       "too small: %s", saved.error_message);
+       "a file that is too small is refused: %s", saved.error_message);
     session_clear(&rig.session);
     insert_card(FILE_BYTES);
     OK(save(0) == ERR_BAD_ARGUMENT && strstr(saved.error_message, "nothing has been said") != NULL,
-       "nothing to save: %s", saved.error_message);
+       "a conversation with nothing said is not saved: %s", saved.error_message);
     talk(1, 100);
     insert_card(100);
     OK(save(100) == ERR_NO_SPACE && load(&state) == ERR_BAD_CHECKSUM &&
            strstr(saved.error_message, "is cut off: it has 100 bytes") != NULL,
-       "smaller than its headers: %s", saved.error_message);
+       "a file smaller than its headers is refused: %s", saved.error_message);
     insert_blank_card();
     talk(1, 100);
     card.dev.writable = false;
-    OK(save(100) == ERR_UNSUPPORTED, "no writes: %s", saved.error_message);
+    OK(save(100) == ERR_UNSUPPORTED, "a card that takes no writes is reported: %s",
+       saved.error_message);
     card.dev.writable = true;
     if (save(100) != ERR_OK)
         rig_die("no save");
     rig.session.kv.types.keys = KV_Q8;
-    OK(load(&state) == ERR_BAD_MODEL && strstr(saved.error_message, "kv=f16") != NULL, "kv=: %s",
-       saved.error_message);
+    OK(load(&state) == ERR_BAD_MODEL && strstr(saved.error_message, "kv=f16") != NULL,
+       "a save with another kv= is refused: %s", saved.error_message);
     rig.session.kv.types.keys = KV_F16;
     rig.session.context = 99;
-    OK(load(&state) == ERR_BAD_MODEL && strstr(saved.error_message, "ctx=") != NULL, "ctx=: %s",
-       saved.error_message);
+    OK(load(&state) == ERR_BAD_MODEL && strstr(saved.error_message, "ctx=") != NULL,
+       "a save with a larger ctx= is refused: %s", saved.error_message);
     if (rig_start(0, 0, false) != ERR_OK)
         rig_die("the rig does not start");
     ((struct ingot_header *)(uintptr_t)rig.model.image.header)->header_crc32c ^= 1;
     OK(load(&state) == ERR_BAD_MODEL && strstr(saved.error_message, "another model") != NULL,
-       "another model: %s", saved.error_message);
+       "a save of another model is refused: %s", saved.error_message);
 }
 
 int main(void)

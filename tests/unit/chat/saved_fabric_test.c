@@ -86,28 +86,30 @@ static void test_there_and_back(void)
     open_fabric();
     OK(save_known() == ERR_BAD_ARGUMENT &&
            strstr(saved.error_message, "nothing has been learnt") != NULL,
-       "%s", saved.error_message);
-    OK(load_known() == ERR_NOT_FOUND, "%s", saved.error_message);
+       "nothing is saved if nothing was learnt: %s", saved.error_message);
+    OK(load_known() == ERR_NOT_FOUND, "nothing is loaded from a blank file: %s",
+       saved.error_message);
     remember(FABRIC_WIKI, 1234);
     remember(FABRIC_PERSONAL, 88);
     OK(save_known() == ERR_OK && fabric()->n_notes == 2, "two memories are saved");
     before = known();
     hash = hash_of("1234 and 8639");
-    OK(strncmp(text, "it is 4", 7) == 0, "one is answered: %.9s", text);
+    OK(strncmp(text, "it is 4", 7) == 0, "one of the memories is answered: %.9s", text);
     remember(FABRIC_SCHEDULE, 5);
     after = known();
     open_fabric();
     OK(known() != before && load_known() == ERR_OK && known() == before,
-       "another start has them, to the bit");
-    OK(fabric()->that == 0, "no memory is the last that was told: /forget that forgets none");
-    OK(hash_of("1234 and 8639") == hash && strncmp(text, "it is 4", 7) == 0, "and answers so");
+       "another start has the memories, to the bit");
+    OK(fabric()->that == 0, "/forget forgets none, because no memory is the last that was told");
+    OK(hash_of("1234 and 8639") == hash && strncmp(text, "it is 4", 7) == 0,
+       "a loaded memory answers the same");
     remember(FABRIC_SCHEDULE, 5);
     OK(known() == after, "the next memory has the bits that it had without the start between");
     OK(save_known() == ERR_OK &&
            chat_fabric_bytes(&chat) > 2 * fabric_bytes(fabric()->dim, fabric()->room) / 3,
        "the file is for all there can be");
     chat_fabric_clear(&chat);
-    OK(save_known() == ERR_OK, "nothing is left, and that is saved too");
+    OK(save_known() == ERR_OK, "no memory is left, and that is saved too");
     open_fabric();
     remember(FABRIC_WIKI, 3);
     OK(load_known() == ERR_OK && fabric()->n_notes == 0, "an empty memory is loaded");
@@ -126,19 +128,19 @@ static void test_clock(void)
        "the clock goes on from the save, and nothing fades");
     chat_fabric_set_time(&chat, NOON + DAY);
     OK(fabric()->notes[0].strength < 0.63f && fabric()->notes[0].strength > 0.60f,
-       "a day later: %.3f", (double)fabric()->notes[0].strength);
+       "a memory has faded a day later: %.3f", (double)fabric()->notes[0].strength);
     open_fabric();
     chat_fabric_set_time(&chat, NOON + DAY);
     OK(load_known() == ERR_OK && fabric()->notes[0].strength < 0.63f &&
            chat_fabric_now(&chat) >= NOON + DAY,
-       "set before it is loaded, the same");
+       "a memory fades the same if the time is set before it is loaded");
     open_fabric();
     remember(FABRIC_EPISODIC, 7);
     (void)save_known();
     open_fabric();
     chat_fabric_set_time(&chat, NOON);
     OK(load_known() == ERR_OK && fabric()->notes[0].strength == 1.0f,
-       "saved without a clock, nothing has faded since");
+       "a memory that was saved without a clock has not faded");
 }
 
 /* A start with less memory has no room for all memories. */
@@ -154,7 +156,7 @@ static void test_smaller(void)
     OK(load_known() == ERR_BAD_MODEL &&
            strstr(saved.error_message, "give it more memory") != NULL &&
            saved.before != SAVED_CHAT_LOST,
-       "%s", saved.error_message);
+       "more memories than there is room for are refused: %s", saved.error_message);
 }
 
 static void fill(void)

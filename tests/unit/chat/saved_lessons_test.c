@@ -65,8 +65,9 @@ static void test_there_and_back(void)
     open_learning();
     OK(save_learnt() == ERR_BAD_ARGUMENT &&
            strstr(saved.error_message, "nothing has been learnt") != NULL,
-       "%s", saved.error_message);
-    OK(load_learnt() == ERR_NOT_FOUND, "%s", saved.error_message);
+       "nothing is saved if nothing was learnt: %s", saved.error_message);
+    OK(load_learnt() == ERR_NOT_FOUND, "nothing is loaded from a blank file: %s",
+       saved.error_message);
     OK(teach("who is it?", "it is me") == ERR_OK && say("hello", true) == ERR_OK &&
            chat_learn_rate(&chat, true, &praise) == ERR_OK && save_learnt() == ERR_OK,
        "two lessons are saved");
@@ -75,13 +76,13 @@ static void test_there_and_back(void)
     after = learnt();
     open_learning();
     OK(learnt() != before && load_learnt() == ERR_OK && learnt() == before,
-       "another start has it, to the bit");
+       "another start has the lesson, to the bit");
     OK(!lessons_undo(&lessons_of(&chat)->lessons), "a lesson that was loaded is not taken back");
     (void)teach("and who else?", "nobody");
     OK(learnt() == after, "the next lesson has the bits that it had without the start between");
     chat_clear(&chat);
     OK(say("who is it?", true) == ERR_OK && strncmp(text, "it is me", 8) == 0,
-       "and the first answer is there");
+       "the first answer is there after the next lesson");
 }
 
 static void fill(void)
@@ -128,11 +129,11 @@ static void test_strange(void)
     OK(load_learnt() == ERR_BAD_MODEL && strstr(saved.error_message, "another model") != NULL &&
            lessons_of(&chat)->lessons.learner.totals.lessons == 1 &&
            saved.before == SAVED_CHAT_GOES_ON,
-       "of another model, what is at work stays: %s", saved.error_message);
+       "lessons of another model are refused, and what is at work stays: %s", saved.error_message);
     h->model_crc ^= 1;
     change_saved(24, 0, h->version + 1);
     OK(load_learnt() == ERR_BAD_MODEL && strstr(saved.error_message, "another version") != NULL,
-       "%s", saved.error_message);
+       "lessons of another version are refused: %s", saved.error_message);
     test_section_of_another(&taught, "INGOTSAV", "is a saved conversation, not what was learnt");
 }
 

@@ -66,12 +66,13 @@ static void test_there_and_back(void)
     open_policy();
     OK(save_seen() == ERR_BAD_ARGUMENT &&
            strstr(saved.error_message, "nothing has been learnt") != NULL,
-       "%s", saved.error_message);
-    OK(load_seen() == ERR_NOT_FOUND, "%s", saved.error_message);
+       "nothing is saved if nothing was learnt: %s", saved.error_message);
+    OK(load_seen() == ERR_NOT_FOUND, "nothing is loaded from a blank file: %s",
+       saved.error_message);
     for (unsigned i = 0; i < 9; i++)
         turn(i);
     OK(save_seen() == ERR_OK && experience()->totals.turns == 9 && !experience()->is_open,
-       "nine turns are saved, the last is judged before");
+       "nine turns are saved, and the last is judged before that");
     before = seen();
     chat_clear(&chat);
     turn(9);
@@ -79,7 +80,7 @@ static void test_there_and_back(void)
     after = seen();
     open_policy();
     OK(seen() != before && load_seen() == ERR_OK && seen() == before,
-       "another start has it, to the bit");
+       "another start has the experience, to the bit");
     turn(9);
     experience_settle(experience());
     OK(seen() == after, "the next turn has the same bits as without the restart");

@@ -71,7 +71,7 @@ static inline void test_section_strange(const struct section *s, const struct se
         OK(s->load() == ERR_BAD_MODEL &&
                strstr(saved.error_message, "contradicts itself") != NULL &&
                saved.before == SAVED_CHAT_LOST && s->is_empty(),
-           "%s: %s", faults[i].what, saved.error_message);
+           "a section with %s is refused: %s", faults[i].what, saved.error_message);
         s->fill();
         OK(!s->is_empty(), "%s: learning goes on after the refusal", faults[i].what);
     }

@@ -43,7 +43,7 @@ static void test_turns(void)
     for (unsigned n = 0; n < TURNS_MOST + 7; n++) {
         push(n);
     }
-    OK(turns.n == TURNS_MOST && are_marked(7), "the oldest are forgotten with their marks");
+    OK(turns.n == TURNS_MOST && are_marked(7), "the oldest turns are forgotten with their marks");
     turns_drop(&turns, 4, 3);
     OK(turns.n == TURNS_MOST - 4 && are_marked(11), "dropped turns lose their marks");
     turns_cut_out(&turns, turns.list[2].start, 15, 1);

@@ -116,7 +116,7 @@ static void test_against_softmax(const struct kernels *k, enum kv_type type, dou
             }
         }
     }
-    OK(worst < bound, "%s: off by %d e-6 at most, bound %d", kv_formats[type].name,
+    OK(worst < bound, "%s: attention is off by %d e-6 at most, bound %d", kv_formats[type].name,
        (int)ceil(worst * 1e6), (int)ceil(bound * 1e6));
 }
 
@@ -137,7 +137,8 @@ static void test_rescaling(const struct kernels *k)
             kv_cache_put(&kv, k, 1, 1, j, keys[j], values[j], turned);
         }
         attention_run(k, &b, &work);
-        OK(difference(0, MOST_N) < 5e-6, "scores that %s over four tiles: off by %d e-6",
+        OK(difference(0, MOST_N) < 5e-6,
+           "attention of scores that %s over four tiles is off by %d e-6",
            up ? "ascend" : "descend", (int)(difference(0, MOST_N) * 1e6));
     }
 }
@@ -192,7 +193,7 @@ static void test_windows(const struct kernels *k)
             worst = fmax(worst, difference_from(r, from, end, 2.0));
         }
     }
-    OK(worst < 5e-6, "8 windows, scores capped at 2: off by %d e-6 at most",
+    OK(worst < 5e-6, "attention with 8 windows and scores capped at 2 is off by %d e-6 at most",
        (int)ceil(worst * 1e6));
 }
 
@@ -207,7 +208,7 @@ static void test_one_position(const struct kernels *k)
     kv_cache_put(&kv, k, 1, 1, 0, keys[0], values[0], turned);
     ask(1, 0.0f);
     attention_run(k, &b, &work);
-    OK(difference(0, 1) == 0, "one position is its value, exactly");
+    OK(difference(0, 1) == 0, "attention to one position is that position's value, exactly");
 }
 
 int main(void)

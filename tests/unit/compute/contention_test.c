@@ -64,13 +64,14 @@ static void test_contended(void)
         OK(advice == CONTENTION_RETURN, "the core tries again after %u us", (unsigned)last);
         away += last;
         here += run_jobs(&c, 50, &now, &advice);
-        OK(advice == CONTENTION_LEAVE, "and leaves again");
+        OK(advice == CONTENTION_LEAVE, "the core leaves again");
     }
-    OK(here * 20 < away, "here %u us, away %u: it costs less than a twentieth", (unsigned)here,
-       (unsigned)away);
-    OK(run_jobs(&c, 50, &now, &advice) <= 2 * HZ + JOB, "it tries every two seconds at least");
+    OK(here * 20 < away, "after %u us of work and %u away, trying costs less than a twentieth",
+       (unsigned)here, (unsigned)away);
+    OK(run_jobs(&c, 50, &now, &advice) <= 2 * HZ + JOB,
+       "the core tries every two seconds at least");
     OK(run_jobs(&c, 0, &now, &advice) == 0 && c.pause < HZ * 2 / 5,
-       "on a machine that is quiet again it stays, and forgets");
+       "a core stays on a machine that is quiet again, and forgets");
 }
 
 /* Runs away from contention, with `idle` as given. Returns the ticks until it comes back. */
@@ -81,8 +82,8 @@ static uint64_t away_with(struct contention *c, uint64_t *now, int left)
 
     idle = left;
     away = run_jobs(c, 50, now, &advice);
-    OK(away == 0 || advice == CONTENTION_RETURN, "%u us away with %d thousandths idle",
-       (unsigned)away, left);
+    OK(away == 0 || advice == CONTENTION_RETURN,
+       "the core comes back after %u us with %d thousandths idle", (unsigned)away, left);
     return away;
 }
 
@@ -95,13 +96,14 @@ static void test_idle(void)
     contention_open(&c, HZ);
     (void)run_jobs(&c, 50, &now, &advice);
     OK(advice == CONTENTION_LEAVE && away_with(&c, &now, 100) == 0,
-       "if others leave no time, it never tries");
-    OK(away_with(&c, &now, 950) <= HZ / 5 + 2 * JOB, "a processor is free: it is back in 0.2 s");
+       "the core never tries if others leave no time");
+    OK(away_with(&c, &now, 950) <= HZ / 5 + 2 * JOB,
+       "the core is back in 0.2 s if a processor is free");
     (void)run_jobs(&c, 50, &now, &advice);
     OK(away_with(&c, &now, 500) >= HZ * 2 / 5,
-       "half of one is left: it tries as if nothing were known");
+       "a core that half a processor is free for tries as if nothing were known");
     (void)run_jobs(&c, 50, &now, &advice);
-    OK(away_with(&c, &now, 950) <= HZ / 5 + 2 * JOB, "it need not wait for the longer pause");
+    OK(away_with(&c, &now, 950) <= HZ / 5 + 2 * JOB, "the core does not wait for the longer pause");
     idle = -1;
 }
 

@@ -104,13 +104,13 @@ int main(void)
 
     kernels_select(&k, CPU_ANY);
     OK(bytes == kv_cache_bytes(&both, CONTEXT, kv_both(KV_F32)) && bytes + 64 <= sizeof memory,
-       "%zu bytes: as much as the three layers that keep keys and values", bytes);
+       "%zu bytes are as much as the three layers that keep keys and values need", bytes);
     OK(kv_cache_page_bytes(&table[0], kv_both(KV_F16)) == 0 &&
            kv_cache_page_bytes(&table[SHARED], kv_both(KV_F16)) == 0 &&
            kv_cache_page_bytes(&table[WIDE], kv_both(KV_F16)) == 2 * KV_TILE * MOST_D * 2 &&
            kv_cache_largest_page(&layers, kv_both(KV_F16)) ==
                kv_cache_page_bytes(&table[WIDE], kv_both(KV_F16)),
-       "pages are those of each layer");
+       "each layer has its own pages");
     memset(memory, 0xa5, sizeof memory);
     kv_cache_open(&kv, &layers, CONTEXT, kv_both(KV_F32), memory);
     put_all();
@@ -120,7 +120,8 @@ int main(void)
     OK(kv_cache_page_bytes(&uneven, kv_both(KV_Q8)) ==
            ((size_t)KV_TILE * (3 + 2) * (32 + 4) + 511) / 512 * 512,
        "a head's last block of Q8 is filled up");
-    OK(count_wrong(SHARED, WIDE) == 0 && !kv.layers[SHARED].own, "one reads that of another");
+    OK(count_wrong(SHARED, WIDE) == 0 && !kv.layers[SHARED].own,
+       "a layer reads the cache of another");
     for (size_t i = bytes; i < sizeof memory; i++)
         untouched += memory[i] == 0xa5;
     OK(untouched == sizeof memory - bytes, "nothing is written beyond the cache");
@@ -128,6 +129,6 @@ int main(void)
         kv_layer_set_pages(&kv.layers[i], 200 * 1024);
     kv.layers[LATENT].place = memory;
     OK(kv_cache_values(&kv, LATENT, 0, 2).data == memory + 2 * 200 * 1024 + 96 * KV_TILE * 4,
-       "in a page the values follow the keys");
+       "the values follow the keys in a page");
     return tap_done();
 }

@@ -101,9 +101,8 @@ static void test_bytes(const struct kv_format *f)
     for (unsigned w = 0; w < WIDTHS; w++) {
         wrong += wrong_bytes(f, widths[w], true) + wrong_bytes(f, widths[w], false);
     }
-    OK(wrong == 0,
-       "%s: tiles have the bytes that they say, %zu and %zu of heads of 128, and fill them",
-       f->name, f->key_bytes(128), f->value_bytes(128));
+    OK(wrong == 0, "%s: tiles have %zu and %zu bytes for heads of 128, and fill them", f->name,
+       f->key_bytes(128), f->value_bytes(128));
 }
 
 /* ---- what comes back -------------------------------------------------------------------------- */
@@ -129,10 +128,10 @@ static void test_cosine(const struct kv_format *f)
             narrow_at = d;
         }
     }
-    OK(sum / tiles >= (double)f->cosine, "%s: mean cosine of normal numbers %.6f, gate %.6f",
+    OK(sum / tiles >= (double)f->cosine, "%s: the mean cosine of normal numbers is %.6f, gate %.6f",
        f->name, sum / tiles, (double)f->cosine);
-    OK(narrow >= (double)f->cosine - NARROW, "%s: of narrow heads %.6f (of %u)", f->name, narrow,
-       narrow_at);
+    OK(narrow >= (double)f->cosine - NARROW, "%s: the mean cosine of narrow heads is %.6f (of %u)",
+       f->name, narrow, narrow_at);
 }
 
 /* Compares a position as get returns it with the scores and attended values of it, and returns the
@@ -175,7 +174,7 @@ static void test_get(const struct kv_format *f)
         worst = fmax(worst, get_error(f, tile, reference, d, keys));
         free(tile - GUARD);
     }
-    OK(worst < 1e-6, "%s: get_key and get_value off by %.2g at most", f->name, worst);
+    OK(worst < 1e-6, "%s: get_key and get_value are off by %.2g at most", f->name, worst);
 }
 
 /* Nothing but zeros, equal numbers, very large and very small ones: finite numbers come back, and
@@ -198,7 +197,7 @@ static void test_edges(const struct kv_format *f)
             }
         }
     }
-    OK(wrong == 0, "%s: zeros, equal numbers, large and small ones", f->name);
+    OK(wrong == 0, "%s: zeros, equal numbers, large and small ones come back", f->name);
 }
 
 /* ---- scores, attended values --------------------------------------------------------------------- */
@@ -304,10 +303,10 @@ static void test_products(const struct kv_format *f)
         }
         free(tile - GUARD);
     }
-    OK(score < (f->put_key == NULL ? 2e-2 : 2e-6), "%s: scores off by %.2g at most", f->name,
+    OK(score < (f->put_key == NULL ? 2e-2 : 2e-6), "%s: scores are off by %.2g at most", f->name,
        score);
-    OK(accumulate < (rounds_weights(f) ? 4e-3 : 2e-6), "%s: attended values off by %.2g at most",
-       f->name, accumulate);
+    OK(accumulate < (rounds_weights(f) ? 4e-3 : 2e-6),
+       "%s: attended values are off by %.2g at most", f->name, accumulate);
 }
 
 /* ---- names ------------------------------------------------------------------------------------ */
@@ -321,7 +320,7 @@ static void test_names(uint8_t type)
     OK(kv_types_parse(kv_formats[type].name, &both) && both.keys == type && both.values == type &&
            kv_types_parse(text, &apart) && apart.keys == KV_F16 && apart.values == type &&
            (type == KV_F16 || strcmp(kv_types_name(apart, name), text) == 0),
-       "kv=%s, kv=%s", kv_formats[type].name, text);
+       "kv=%s and kv=%s are read", kv_formats[type].name, text);
 }
 
 /* For tiers alone. */
@@ -358,6 +357,6 @@ int main(void)
         test_edges(f);
         test_products(f);
     }
-    OK(n >= 11, "%u formats", n);
+    OK(n >= 11, "there are %u formats", n);
     return tap_done();
 }

@@ -131,7 +131,7 @@ int main(void)
 {
     uint32_t wrong = 0, miscounted = 0, misplaced = 0;
 
-    if (!OK(kv_pool_bytes(TILES, N) <= sizeof lists, "room for the lists"))
+    if (!OK(kv_pool_bytes(TILES, N) <= sizeof lists, "the lists have room"))
         return tap_done();
     kv_pool_open(&pool, TILES, N, lists);
     pool.copy = copy_slot;
@@ -145,11 +145,11 @@ int main(void)
     }
     OK(wrong == 0, "a sequence reads what it wrote, whatever the others do");
     OK(miscounted == 0, "no slot is lost, or shared by more than it counts");
-    OK(misplaced == 0, "a table has all of its sequence or nothing");
-    OK(n_lost > 100 && n_shared > 100 && n_copied > 100, "%u were lost, %u shared, %u slots copied",
-       n_lost, n_shared, n_copied);
+    OK(misplaced == 0, "a table has all of its sequence or none of it");
+    OK(n_lost > 100 && n_shared > 100 && n_copied > 100,
+       "%u tiles were lost, %u shared, %u slots copied", n_lost, n_shared, n_copied);
     for (uint32_t i = 0; i < N; i++)
         kv_table_cut(&pool, sequences[i].table, 0);
-    OK(pool.n_free == TILES, "in the end all are free");
+    OK(pool.n_free == TILES, "all tiles are free in the end");
     return tap_done();
 }

@@ -128,14 +128,15 @@ static void test_model(const char *name, const char *model, const char *path)
 {
     bool good = run_apart(model, path);
 
-    OK(good, "%s: %u tiles of keys and values", name, result->n);
+    OK(good, "%s: %u tiles of keys and values are measured", name, result->n);
     for (unsigned type = 0; good && type < KV_N_NUMBERS; type++) {
         const struct kv_format *f = &kv_formats[type];
         double keys = result->keys[type] / result->n, values = result->values[type] / result->n;
 
         if (f->name != NULL) {
             OK(keys >= (double)f->cosine - REAL && values >= (double)f->cosine - REAL,
-               "%s %s: mean cosine of keys %.6f, of values %.6f", name, f->name, keys, values);
+               "%s %s: the mean cosine of keys is %.6f, of values %.6f", name, f->name, keys,
+               values);
         }
     }
 }

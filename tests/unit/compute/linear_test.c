@@ -115,7 +115,8 @@ static void test_counts(const struct ingot_tensor *w, size_t gemm_tokens, bool p
             break;
         }
     }
-    OK(n > TOKENS, "type %u, a gemm of %zu tokens%s: of 1 to %d each gets what it gets alone (%u)",
+    OK(n > TOKENS,
+       "type %u, a gemm of %zu tokens%s: each of 1 to %d tokens gets what it gets alone (%u)",
        (unsigned)w->type, gemm_tokens, pairs ? " and of pairs" : "", TOKENS, (unsigned)n);
     kernels.gemm_pairs = false;
 }
@@ -143,7 +144,7 @@ static void test_kept(const struct ingot_tensor *w)
             same = same && memcmp(together[i], alone[last - 1 - i], sizeof alone[0]) == 0;
         }
     }
-    OK(same, "type %u: inputs put aside and taken in another order", (unsigned)w->type);
+    OK(same, "type %u: inputs that are put aside may be taken in another order", (unsigned)w->type);
 }
 
 /* A head computes its rows by itself, also in types with blocks of 256 columns. */
@@ -155,7 +156,7 @@ static void test_vector(const struct ingot_tensor *w)
     if (image_type_suits_head(w->type)) {
         linear_vector(&kernels, w, weights, inputs, blocks, y, ROWS);
         OK(memcmp(y + 8, alone[0] + 8, (ROWS - 8) * sizeof *y) == 0,
-           "type %u, one vector by itself: the same", (unsigned)w->type);
+           "type %u: one vector by itself has the same result", (unsigned)w->type);
     }
 }
 

@@ -37,8 +37,8 @@ int main(void)
                 worst = e > worst ? e : worst;
             }
         }
-        OK(worst < 1e-7, "base %.1f: largest error %.3g up to position 2^20", (double)bases[b],
-           worst);
+        OK(worst < 1e-7, "base %.1f: the largest error is %.3g up to position 2^20",
+           (double)bases[b], worst);
     }
     return tap_done();
 }

@@ -59,15 +59,16 @@ int main(void)
     run(1);
     OK(shares_are_equal(&shares), "cores of one speed keep equal shares");
     run(2);
-    OK(ratio() >= 18 && ratio() <= 22 && cover_all(), "twice as slow: half of the rows (%u / 10)",
-       ratio());
+    OK(ratio() >= 18 && ratio() <= 22 && cover_all(),
+       "cores that are twice as slow get half of the rows (%u / 10)", ratio());
     run(4);
-    OK(ratio() >= 35 && ratio() <= 45 && cover_all(), "four times: a quarter (%u / 10)", ratio());
+    OK(ratio() >= 35 && ratio() <= 45 && cover_all(),
+       "cores that are four times as slow get a quarter (%u / 10)", ratio());
     for (unsigned i = 0; i < CORES; i++) {
         capacity[i] = i % 2 == 0 ? UINT32_MAX : UINT32_MAX / 3;
     }
     shares_begin(&shares, CORES, capacity);
     OK(ratio() >= 28 && ratio() <= 32 && cover_all(),
-       "as the tree says, up to its largest numbers (%u / 10)", ratio());
+       "the first shares follow the tree, up to its largest numbers (%u / 10)", ratio());
     return tap_done();
 }

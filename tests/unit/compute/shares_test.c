@@ -107,7 +107,8 @@ static void test_cores(const struct cores *c, unsigned most, const char *what)
     shares_begin(&s, c->n, NULL);
     before = of_ideal(&s, c);
     run_jobs(&s, c);
-    OK(of_ideal(&s, c) <= most, "%s: %u thousandths of the ideal time, in equal parts %u", what,
+    OK(of_ideal(&s, c) <= most,
+       "%s: the shares take %u thousandths of the ideal time, equal parts %u", what,
        of_ideal(&s, c), before);
     test_covers(&s, c->n, what);
 }
@@ -127,12 +128,13 @@ static void test_capacity(void)
        of_ideal(&s, &unequal));
     test_covers(&s, 4, "by the tree");
     run_jobs(&s, &even);
-    OK(of_ideal(&s, &even) <= 1030, "a tree that is wrong is measured away: %u",
+    OK(of_ideal(&s, &even) <= 1030, "a wrong tree is corrected by measurements: %u",
        of_ideal(&s, &even));
     shares_begin(&s, 4, wrong);
     test_covers(&s, 4, "by a tree without sense");
     run_jobs(&s, &even);
-    OK(of_ideal(&s, &even) <= 1030, "that, too: %u", of_ideal(&s, &even));
+    OK(of_ideal(&s, &even) <= 1030, "a tree without sense is corrected by measurements, too: %u",
+       of_ideal(&s, &even));
     shares_begin(&s, 4, alike);
     shares_begin(&equal, 4, NULL);
     OK(memcmp(s.before, equal.before, sizeof s.before[0] * 5) == 0,
@@ -281,7 +283,7 @@ static void test_two_speeds(void)
 
     shares_begin(&s, 8, NULL);
     OK(waits(&s, &rk3588) > 500,
-       "in equal parts four fast cores wait for four slow ones: %u thousandths",
+       "four fast cores wait for four slow ones with equal parts: %u thousandths",
        waits(&s, &rk3588));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         unsigned first = after_tokens(&s, rows[i], 8), worst = first;
@@ -314,11 +316,10 @@ static void test_extremes(void)
         shares_take(&s, one, given);
     }
     shares_part(&s, 0, ROWS, STEP, &first, &last);
-    OK(last - first <= ROWS / 32, "a core that alone took time gets little: %zu rows",
-       last - first);
+    OK(last - first <= ROWS / 32, "a core that took all the time gets few rows: %zu", last - first);
     test_covers(&s, 3, "then");
     shares_begin(&s, 1, NULL);
-    OK(!shares_measures(&s), "one core is not measured");
+    OK(!shares_measures(&s), "the speed of a single core is not measured");
     shares_part(&s, 0, ROWS, STEP, &first, &last);
     OK(first == 0 && last == ROWS, "a single core gets all rows");
 }

@@ -35,7 +35,7 @@ static void test_join(void)
                     (crc32c_shift(first, n) ^ second) == crc32c(first, bytes + before, behind);
         }
     }
-    OK(equal, "what was before and up to %d pieces are joined", JOINED);
+    OK(equal, "the CRCs of a first part and of up to %d pieces are joined", JOINED);
 }
 
 /* Copies exactly so many bytes, so that a read beyond them is seen. */
@@ -64,8 +64,8 @@ static void test_lengths(struct workers *workers)
                     equal;
         }
     }
-    OK(equal, "%u cores: up to %d pieces, and some bytes more or less", workers->n_cores,
-       MOST_PIECES);
+    OK(equal, "%u cores: the CRC is right for up to %d pieces, and some bytes more or less",
+       workers->n_cores, MOST_PIECES);
 }
 
 /* For 2 to 33 pieces: each first and last byte, and the rest. */
@@ -90,7 +90,7 @@ static void test_flips(struct workers *workers)
         }
         found = found && workers_crc32c(workers, 0, bytes, n) == whole;
     }
-    OK(found, "%u cores: a flipped bit in each one's part is found", workers->n_cores);
+    OK(found, "%u cores: a flipped bit in each core's part is found", workers->n_cores);
 }
 
 static void test_jobs(struct workers *workers)
@@ -98,10 +98,10 @@ static void test_jobs(struct workers *workers)
     uint32_t jobs = workers->job;
 
     (void)workers_crc32c(workers, 0, bytes, WORKERS_CRC32C_LEAST - 1);
-    OK(workers->job == jobs, "%u cores: little is core 0's", workers->n_cores);
+    OK(workers->job == jobs, "%u cores: core 0 takes a few bytes without a job", workers->n_cores);
     (void)workers_crc32c(workers, 0, bytes, WORKERS_CRC32C_LEAST);
-    OK(workers->job == jobs + (workers->n_cores > 1), "%u cores: more is the workers's",
-       workers->n_cores);
+    OK(workers->job == jobs + (workers->n_cores > 1),
+       "%u cores: the workers take more bytes as one job", workers->n_cores);
 }
 
 static void do_nothing(void *arg)
@@ -124,13 +124,13 @@ int main(void)
     test_join();
     for (unsigned n = 1; n <= BOARD_MAX_CORES; n++) {
         workers_start(&crews[n - 1], &platform, n);
-        OK(crews[n - 1].n_cores == n, "%u cores", n);
+        OK(crews[n - 1].n_cores == n, "%u cores are at work", n);
         test_lengths(&crews[n - 1]);
         test_flips(&crews[n - 1]);
         test_jobs(&crews[n - 1]);
     }
     workers_lend(&crews[3], do_nothing, do_nothing, NULL);
-    OK(crews[3].n_cores == 3, "one of four is away");
+    OK(crews[3].n_cores == 3, "one of four cores is away");
     test_lengths(&crews[3]);
     test_flips(&crews[3]);
     workers_take_back(&crews[3]);

@@ -56,7 +56,7 @@ static void test_cores(unsigned n)
     for (size_t i = 0; i < ITEMS; i++) {
         uneven += w.count[i] != ROUNDS;
     }
-    OK(uneven == 0, "%u cores: every item once a round", n);
+    OK(uneven == 0, "%u cores: every item is taken once a round", n);
     OK(w.wrong == 0, "%u cores: the barrier holds", n);
 }
 
@@ -119,7 +119,7 @@ static void test_returns_early(void)
         uneven += w.count[i] != ROUNDS_AWAY + ROUNDS;
     }
     OK(uneven == 0 && w.wrong == 0 && workers.n_cores == 3,
-       "a core that is back has its share: every item once a round");
+       "a core that is back has its share, and every item is taken once a round");
     workers_stop(&workers);
 }
 
@@ -217,15 +217,16 @@ static void test_throttled(void)
 
     workers_start(&workers, &platform, 4);
     workers_run(&workers, sleep_share, micros);
-    OK(micros[SLOW] == JOB_ITEMS / 4 * ITEM_MICROS * 3, "parts begin equal: %u us for %u",
+    OK(micros[SLOW] == JOB_ITEMS / 4 * ITEM_MICROS * 3, "the first parts are equal: %u us for %u",
        micros[SLOW], ideal);
     for (; jobs < MOST_JOBS && settled < SETTLED; jobs++) {
         workers_run(&workers, sleep_share, micros);
         most = longest_of(micros);
         settled = most <= ideal * 23 / 20 ? settled + 1 : 0;
     }
-    OK(settled == SETTLED, "one core of four at a third: %u us for %u by capacity after %u jobs",
-       most, ideal, jobs);
+    OK(settled == SETTLED,
+       "the shares settle with one core of four at a third: %u us for %u after %u jobs", most,
+       ideal, jobs);
     workers_stop(&workers);
 }
 
@@ -270,9 +271,9 @@ static void test_share(void)
            first, last);
         end = last;
     }
-    OK(end == 20, "shares end at the end");
+    OK(end == 20, "the shares end at the last row");
     workers_share(&workers, 2, 0, 8, &first, &last);
-    OK(first == 0 && last == 0, "nothing is shared as nothing");
+    OK(first == 0 && last == 0, "a share of no rows is empty");
 }
 
 int main(void)

@@ -30,13 +30,13 @@ static void test_check(void)
     bool all = true;
 
     memset(&f, 0, sizeof f);
-    OK(is_good("anything", 8) && is_good("", 0), "without frames any line is right");
+    OK(is_good("anything", 8) && is_good("", 0), "any line is right without frames");
     console_frames_set(&f, true);
     OK(console_frames_crc(0, "123456789", n) == 0xf4, "the CRC-8 gives its check value");
     OK(is_good("123456789*f4", 9) && is_good("123456789*F4", 9), "a line with its check is good");
     OK(!is_good("123456789*f5", 9) && !is_good("123456789", 9) && !is_good("*f", 0) &&
            !is_good("123456789*fg", 9) && !is_good("", 0),
-       "a line without it is not");
+       "a line without its check is not good");
     for (unsigned i = 0; i < 9; i++) {
         for (unsigned a = 1; a < 256;
              a++) { /* one character in any way, and two neighbours by a bit each */
@@ -71,14 +71,14 @@ static void test_past(void)
 
     console_frames_set(&f, true);
     OK(!console_frames_find(&f, 1, &past) && !console_frames_find(&f, 0, &past),
-       "before the first event there is none");
+       "no event is found before the first one");
     event("{1}");
     event("{2}");
     event("{3}");
-    OK(f.latest == 3 && found(3, "{3}*39\n"), "the latest is found");
-    OK(found(1, "{1}*13\n{2}*2c\n{3}*39\n"), "all of them are found");
+    OK(f.latest == 3 && found(3, "{3}*39\n"), "the latest event is found");
+    OK(found(1, "{1}*13\n{2}*2c\n{3}*39\n"), "all events are found");
     OK(!console_frames_find(&f, 4, &past) && !console_frames_find(&f, 0, &past),
-       "none of the others is found");
+       "no event that was not kept is found");
 
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
@@ -91,10 +91,10 @@ static void test_past(void)
     OK(first == f.latest - 7 && past.bytes[0] + past.bytes[1] == 8 * 1004,
        "only whole events are repeated, from %u on", (unsigned)first);
     OK(console_frames_find(&f, f.latest, &past) && past.bytes[0] + past.bytes[1] == 1004,
-       "across the end of the memory");
+       "an event across the end of the memory is found");
     console_frames_set(&f, false);
     event("{}");
-    OK(!console_frames_find(&f, 1, &past), "without frames none is kept");
+    OK(!console_frames_find(&f, 1, &past), "no event is kept without frames");
 }
 
 /* As after /lock: earlier events are not sent again, later ones are. */

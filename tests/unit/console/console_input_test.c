@@ -19,8 +19,8 @@ static void test_lines(void)
     OK(is(next_line(64), "one") && is(next_line(64), "two") && is(next_line(64), "three") &&
            is(next_line(64), "four") && is(next_line(64), ""),
        "LF, CR and CR LF each end a line");
-    OK(is(next_line(64), "end"), "as does the end of input");
-    OK(next_line(64).err == ERR_NO_DEVICE, "after which nothing comes");
+    OK(is(next_line(64), "end"), "the end of input ends a line");
+    OK(next_line(64).err == ERR_NO_DEVICE, "no line comes after the end of input");
     OK(wrote("one\r\ntwo\r\nthree\r\nfour\r\n\r\nend"), "typed characters are echoed");
     OK(terminal.idles > 0, "waiting sleeps");
     plug_in("x\n", 2, 64, true);
@@ -33,7 +33,8 @@ static void test_lines(void)
                                    .serial = true };
 
         console_rig_open(&rig);
-        OK(is(next_line(64), "x") && wrote(""), "no echo where the far end has its own");
+        OK(is(next_line(64), "x") && wrote(""),
+           "nothing is echoed if the far end has its own echo");
     }
 }
 
@@ -46,16 +47,16 @@ static void test_editing(void)
        "DEL takes a character back");
     plug_in("ax\b\n", 4, 64, true);
     next_line(64);
-    OK(wrote("ax\b \b\r\n"), "the screen shows it, too");
+    OK(wrote("ax\b \b\r\n"), "the screen shows that the character was taken back");
     OK(reads("a\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80\b\b\bb\n", "ab"),
-       "it takes whole characters back");
+       "backspace takes whole characters back");
     plug_in("\xe4\xb8\xad\b\n", 5, 64, true);
     next_line(64);
     OK(wrote("\xe4\xb8\xad\b \b\b \b\r\n"), "a wide character takes two columns");
     OK(reads("\b\x7f"
              "a\b\b\bb\n",
              "b"),
-       "it does not go beyond the beginning");
+       "backspace does not go beyond the beginning");
     OK(reads("one two\x15three\n", "three"), "Ctrl-U takes the line back");
     OK(reads("one two  \x17"
              "2\n",
@@ -102,7 +103,7 @@ static void test_editing(void)
 
         OK(r.err == ERR_ABORTED && r.bytes == 0 && r.line[0] == '\0' && wrote("abc^C\r\n") &&
                is(next_line(64), "def"),
-           "Ctrl-C abandons the line, and no more");
+           "Ctrl-C abandons only its own line");
     }
 }
 
@@ -114,15 +115,15 @@ static void test_long_lines(void)
 
     plug_in("abc\nabcd\nab\xc3\xbc\n\n", 15, 64, true);
     OK(is(next_line(4), "abc"), "three bytes and a NUL fit four");
-    OK(next_line(4).err == ERR_TOO_LONG, "four do not");
+    OK(next_line(4).err == ERR_TOO_LONG, "four bytes and a NUL do not fit four");
     OK(next_line(4).err == ERR_TOO_LONG, "a character that crosses the end does not fit");
     r = next_line(1);
-    OK(is(r, "") && r.line[1] == '#', "nothing fits one, and nothing is written behind it");
+    OK(is(r, "") && r.line[1] == '#', "no line fits one byte, and nothing is written behind it");
     plug_in("abcdefgh\x15"
             "ab\nabcdef\b\b\b\b\n",
             22, 64, true);
     OK(is(next_line(4), "ab"), "Ctrl-U starts a line again that was too long");
-    OK(next_line(4).err == ERR_TOO_LONG, "backspace does not");
+    OK(next_line(4).err == ERR_TOO_LONG, "backspace does not start a line again that was too long");
 
     memset(in, 'y', LONG);
     memcpy(in + LONG, "\nnext\n", 6);
@@ -130,7 +131,7 @@ static void test_long_lines(void)
         plug_in(in, LONG + 6, portion, true);
         r = next_line(64);
         OK(r.err == ERR_TOO_LONG && r.bytes == 0 && r.line[0] == '\0' && is(next_line(64), "next"),
-           "100 kB in portions of %zu: too long, and the next line is whole", portion);
+           "100 kB in portions of %zu are too long, and the next line is whole", portion);
     }
     plug_in(in, LONG, 1000, true);
     OK(next_line(64).err == ERR_TOO_LONG && next_line(64).err == ERR_NO_DEVICE,
@@ -155,7 +156,7 @@ static void test_typed_ahead(void)
     OK(!console_has_input(&console), "nothing waits at the end");
     plug_in("go\nmore\x03\n", 9, 64, true);
     OK(is(next_line(64), "go") && console_aborted(&console) && is(next_line(64), "more"),
-       "Ctrl-C that came with the line stops what the line starts");
+       "a Ctrl-C that came with the line stops what the line starts");
     for (size_t i = 0; i < sizeof in; i++) {
         in[i] = i % 32 == 31 ? '\n' : 'q';
     }
@@ -192,13 +193,13 @@ static void test_silence(void)
     console_set_silence(&console, 3000);
     OK(console_read_line(&console, NULL, line, sizeof line, &bytes) == ERR_OK &&
            strcmp(line, "one") == 0,
-       "a line of a byte a second, where three may go by");
+       "a line of a byte a second comes if three seconds may go by");
     OK(console_read_line(&console, NULL, line, sizeof line, &bytes) == ERR_OK &&
            console_read_line(&console, NULL, line, sizeof line, &bytes) == ERR_TIMEOUT &&
            bytes == 0,
        "silence ends the wait for a slow line");
     OK(terminal.ticks > 500000 + 9900000 && terminal.ticks < 500000 + 10500000,
-       "it ends after three seconds");
+       "the wait for a slow line ends after three seconds");
     console_platform.console.nap = NULL;
 }
 
@@ -226,17 +227,17 @@ static void test_forgotten(void)
     before = terminal.out_bytes;
     console_forget(&console);
     OK(memmem(terminal.out + before, terminal.out_bytes - before, "\33[2J\33[3J", 8) != NULL,
-       "are forgotten: the screen is erased, and what has scrolled off it");
-    OK(is(next_line(64), "now"), "the cursor keys do not bring them back");
+       "earlier lines are forgotten: the screen is erased, and what has scrolled off it");
+    OK(is(next_line(64), "now"), "the cursor keys do not bring earlier lines back");
     OK(is(next_line(64), "nowagain"), "keys that are typed after the cursor keys count");
     OK(forgets("/unlock 2718") && forgets(" /unlock 2718") && forgets("/unlok 2718") &&
            forgets("/ulock 2718"),
        "a PIN is not remembered, nor is one behind a mistyped word");
-    OK(!forgets("/undo") && !forgets("unlock"), "other lines are");
+    OK(!forgets("/undo") && !forgets("unlock"), "other lines are remembered");
     plug_in("", 0, 0, true);
     console_find_terminal(&console, CONSOLE_PLAIN);
     console_forget(&console);
-    OK(wrote(""), "without a known terminal no control sequence is sent");
+    OK(wrote(""), "no control sequence is sent without a known terminal");
 }
 
 int main(void)

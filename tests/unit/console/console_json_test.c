@@ -127,7 +127,7 @@ static void test_json_output(void)
     OK(wrote("{\"event\":\"text\",\"text\":\"[    0.000] fine \\\"x\\\"\"}\r\n"
              "{\"event\":\"text\",\"text\":\"[    0.000] error: so\"}\r\n"
              "{\"event\":\"text\",\"text\":\"[    0.000] x\"}\r\n"),
-       "the log is text again, without colour");
+       "the log is text again, without color");
 }
 
 static void test_json_events(void)
@@ -136,7 +136,7 @@ static void test_json_events(void)
     console_token_begin(&console, 7);
     console_write(&console, "as it is", 8);
     console_token_end(&console);
-    OK(wrote("as it is"), "for people a token is its text");
+    OK(wrote("as it is"), "a token is its text for people");
     console_speak_json(&console);
     console_token_begin(&console, 7);
     console_write(&console, "a\nb", 3);
@@ -156,7 +156,7 @@ static void test_json_events(void)
     console_token_end(&console);
     OK(wrote("{\"event\":\"token\",\"id\":1,\"text\":\"\"}\n"
              "{\"event\":\"log\",\"ms\":0,\"text\":\"x\"}\n"),
-       "an event within another one ends that");
+       "an event that begins within another one ends that one");
     for (unsigned i = 0; i <= 70; i++) {
         far_end.ticks += 100000;
         console_progress(&console, "card", i, 70);
@@ -183,12 +183,12 @@ static void test_json_input(void)
     plug_in("one\n\r\n\33[A\x15\xff\r12345678\nhalf\x03two\nlast", 34, true);
     console_speak_json(&console);
     OK(reads(ERR_OK, "one"), "a line is read");
-    OK(reads(ERR_OK, "\33[A\x15\xff"), "empty ones are ignored; bytes are what they are");
+    OK(reads(ERR_OK, "\33[A\x15\xff"), "empty lines are ignored, and bytes stay as they are");
     OK(reads(ERR_TOO_LONG, "1234567"),
-       "too long a line is read to its end; its beginning is there");
+       "a line that is too long is read to its end, and its beginning is there");
     OK(reads(ERR_ABORTED, ""), "Ctrl-C drops what there is of a line");
-    OK(reads(ERR_OK, "two") && reads(ERR_OK, "last"), "the last one needs no end");
-    OK(reads(ERR_NO_DEVICE, ""), "after the last line there is no input");
+    OK(reads(ERR_OK, "two") && reads(ERR_OK, "last"), "the last line needs no end");
+    OK(reads(ERR_NO_DEVICE, ""), "no input comes after the last line");
     OK(wrote(""), "neither a prompt nor an echo is written");
     plug_in("\x04", 1, true);
     OK(reads(ERR_NO_DEVICE, ""), "Ctrl-D in the place of a line ends the input");

@@ -20,16 +20,16 @@ static void test_output(void)
     OK(wrote("> \r\n[    1.234] late\r\n"), "a log line starts on a line of its own");
     terminal.ticks += UINT64_C(123456) * 1000000;
     console_log(&console, "old");
-    OK(wrote("[123457.234] old\r\n"), "large times widen the stamp");
+    OK(wrote("[123457.234] old\r\n"), "a large time widens the stamp");
     plug_in("", 0, 0, false);
     console_write(&console, "a\n", 2);
-    OK(wrote("a\n"), "LF alone on a terminal that is not serial");
+    OK(wrote("a\n"), "LF stays alone on a terminal that is not serial");
     {
         static char text[3 * CONSOLE_PRINT_BYTES];
 
         memset(text, 'x', sizeof text - 1);
         console_printf(&console, "%s", text);
-        OK(terminal.out_bytes == CONSOLE_PRINT_BYTES - 1, "a text too long is cut");
+        OK(terminal.out_bytes == CONSOLE_PRINT_BYTES - 1, "a text that is too long is cut");
     }
 }
 
@@ -47,7 +47,7 @@ static void test_progress(void)
        "one progress line appears after half a second");
     terminal.ticks += 99000;
     console_progress(&console, "loading", 600 << 10, 1 << 20);
-    OK(wrote(""), "it comes no sooner than 100 ms after the one before");
+    OK(wrote(""), "a progress line comes no sooner than 100 ms after the one before");
     terminal.ticks += 1000;
     console_progress(&console, "loading", 1000000, 1 << 20);
     OK(wrote(GONE
@@ -55,7 +55,7 @@ static void test_progress(void)
        "the new line takes the place of the old one");
     console_progress(&console, "loading", 1 << 20, 1 << 20);
     console_progress_end(&console);
-    OK(wrote(GONE), "at its end nothing of it is left");
+    OK(wrote(GONE), "nothing of the progress line is left at its end");
     console_progress_end(&console);
     OK(wrote(""), "a second end prints nothing");
     console_progress(&console, "loading", 0, 0);
@@ -64,7 +64,8 @@ static void test_progress(void)
     OK(wrote("\33[2m[    1.200] loading 100 %, 0 B of 0 B, 0.0 MB/s\33[0m"),
        "nothing to load is not a division by zero");
     console_log(&console, "interrupted");
-    OK(wrote(GONE "\33[2m[    1.200] interrupted\33[0m\r\n"), "a log line takes its place");
+    OK(wrote(GONE "\33[2m[    1.200] interrupted\33[0m\r\n"),
+       "a log line takes the place of the progress line");
     terminal.ticks += 100000;
     console_progress(&console, "x", 5, 1000);
     OK(wrote("\33[2m[    1.300] x 0 %, 5 B of 1000 B, 0.0 MB/s, 139 s left\33[0m"),
@@ -80,7 +81,8 @@ static void test_progress(void)
     console_progress_share(&console, "prompt", 1, 4);
     terminal.ticks += 600000;
     console_progress_share(&console, "prompt", 2, 4);
-    OK(wrote("\33[2m[    2.000] prompt 50 %, 1 s left\33[0m"), "a share has no sizes");
+    OK(wrote("\33[2m[    2.000] prompt 50 %, 1 s left\33[0m"),
+       "progress without sizes is only a share");
     console_progress_end(&console);
 }
 
@@ -94,9 +96,9 @@ static void test_narrow_progress(void)
     terminal.ticks += 600000;
     console_progress_share(&console, "lo\346\227\245\346\227\245\346\227\245\346\227\245g", 1, 9);
     OK(wrote("\33[2m[    0.600] lo\346\227\245\346\227\245\346\227\245\346\227\245g 11 %,\33[0m"),
-       "as much of it as the terminal is wide");
+       "a progress line is cut to the width of the terminal");
     terminal.arrived = 7;
-    OK(!console_aborted(&console), "a window that is made narrower says so");
+    OK(!console_aborted(&console), "a terminal tells that its window is narrower");
     console_progress_end(&console);
     OK(wrote("\33[2A" GONE), "nothing is left of the rows that the narrower window had");
 }
@@ -111,7 +113,7 @@ static void test_plain_progress(void)
         console_progress(&console, "loading", 10 + ms, 100000);
     }
     OK(wrote("[    1.000] loading 1 %, 1010 B of 97.7 KiB, 0.0 MB/s, 98 s left\r\n"),
-       "without a terminal a line comes after a second");
+       "a progress line comes after a second without a terminal");
     for (unsigned ms = 1100; ms <= 98000; ms += 100, terminal.ticks += 100000) {
         console_progress(&console, "loading", 10 + ms, 100000);
     }
@@ -128,7 +130,7 @@ static void test_plain_progress(void)
     terminal.ticks += 900000;
     console_progress(&console, "short", 1, 2);
     console_progress_end(&console);
-    OK(wrote(""), "nothing of a wait that is over within the second");
+    OK(wrote(""), "a wait that is over within the second prints nothing");
 }
 
 /* ---- a terminal or none ---- */
@@ -160,27 +162,28 @@ static void test_terminal(void)
     OK(finds("\33[1;90R", 64) && wrote(QUESTION "\r" DIM_X) && !console_has_input(&console),
        "a terminal answers, and the next line of the log is dim");
     OK(finds("one\n\33[24;132Rtwo\n", 64) && is(next_line(64), "one") && is(next_line(64), "two"),
-       "what was typed around its answer is input");
+       "text that was typed around the terminal's answer is input");
     OK(!finds("one\n\33[Ax\33[5;Rtwo\33", 64) && wrote(QUESTION "\r" PLAIN_X),
-       "without an answer there is no colour");
+       "there is no color without an answer");
     OK(is(next_line(64), "one"), "no input is lost");
-    OK(!finds("\33[1;", 64) && terminal.ticks < 501000, "nobody is waited for");
+    OK(!finds("\33[1;", 64) && terminal.ticks < 501000,
+       "the console does not wait for an answer that is not whole");
     plug_in("", 0, 0, true);
     console_find_terminal(&console, CONSOLE_AUTO);
     console_log(&console, "error: loud");
     console_style(&console, CONSOLE_REPLY);
     console_printf(&console, "error: %d\n", 1);
     console_style(&console, CONSOLE_NORMAL);
-    OK(wrote(QUESTION "\r[    0.000] error: loud\r\nerror: 1\r\n"), "silence gets no colour");
+    OK(wrote(QUESTION "\r[    0.000] error: loud\r\nerror: 1\r\n"), "silence gets no color");
     plug_in("a\33[1;40Rb\n", 11, 64, true);
     OK(is(next_line(64), "ab") && console_is_terminal(&console) &&
            wrote("a\33[?2004h\r\33[Jab\r\n"),
-       "an answer after the prompt: it is drawn as on a terminal");
+       "a line is drawn as on a terminal if the answer comes after the prompt");
     plug_in(keys, sizeof keys - 1, 64, true);
     console_find_terminal(&console, CONSOLE_PLAIN);
     OK(is(next_line(64), "abcd\ne") && !console_is_terminal(&console) &&
            memchr(terminal.out, 27, terminal.out_bytes) == NULL,
-       "term=plain stays so, whatever comes");
+       "term=plain stays plain, whatever comes");
     wrote("");
     plug_in("x\n", 2, 64, true);
     console_find_terminal(&console, CONSOLE_VT);
@@ -204,10 +207,10 @@ static void test_styles(void)
     console_style(&console, CONSOLE_NORMAL);
     OK(wrote("\33[36mHel\r\n\33[0m\33[2m[    0.000] x\33[0m\33[36m\r\nlo\33[0m\33[1;31m\r\n"
              "error: y\r\n\33[0m\33[36m\33[0m"),
-       "a reply that a log line interrupts continues with its colour");
+       "a reply that a log line interrupts continues with its color");
     console_repeat_log(&console);
     OK(wrote("\33[2m[    0.000] fine\r\n[    0.000] warning: hm\r\n[    0.000] x\r\n\33[0m"),
-       "no colour is kept with the log");
+       "no color is kept with the log");
     {
         char line[8];
         size_t bytes;
@@ -225,7 +228,7 @@ static void test_wrapping(void)
     plug_in("", 0, 0, true);
     console_find_terminal(&console, CONSOLE_VT);
     console_write(&console, text, sizeof text - 1);
-    OK(wrote("words that are cut"), "a terminal whose width is not known");
+    OK(wrote("words that are cut"), "text is not wrapped if the terminal's width is not known");
     console_write(&console, "\n", 1);
     console_set_columns(&console, 14);
     console_style(&console, CONSOLE_REPLY);
@@ -242,19 +245,19 @@ static void test_wrapping(void)
     terminal.out_bytes = 0;
     console_find_terminal(&console, CONSOLE_PLAIN);
     console_write(&console, text, sizeof text - 1);
-    OK(wrote("words that are cut"), "without a terminal nothing is wrapped");
+    OK(wrote("words that are cut"), "nothing is wrapped without a terminal");
     console_speak_json(&console);
     console_write(&console, text, sizeof text - 1);
     console_write(&console, "\n", 1);
     OK(wrote("{\"event\":\"text\",\"text\":\"words that are cut\"}\r\n"),
-       "a program gets them as one event");
+       "a program gets the lines as one event");
 }
 
 int main(void)
 {
     console_write(&console, "early", 5);
     OK(console_millis(&console) == 0 && !console_aborted(&console),
-       "before console_open() nothing breaks");
+       "the console does nothing before console_open()");
     test_output();
     test_progress();
     test_narrow_progress();

@@ -71,7 +71,7 @@ static void test_tokens(void)
         listed_add(attacks[i], INGOT_TOKEN_NORMAL);
     }
     section = listed_section(&bytes);
-    if (!OK(section != NULL, "a vocabulary of attacks: %s", listed.source.error_message)) {
+    if (!OK(section != NULL, "a vocabulary of attacks is made: %s", listed.source.error_message)) {
         return;
     }
     tokenizer_open(&tokenizer, section);
@@ -128,7 +128,7 @@ static void test_error_messages(void)
     OK(wrote(
            "{\"event\":\"error\",\"name\":\"failed\",\"text\":\"a\\u001b[6n\\u009bb\\u202ec\\u0013.ingot"
            "\"}\r\n"),
-       "JSON has escapes for them");
+       "JSON has escapes for the other characters");
 }
 
 /* Colours, the prompt and the line that is edited are ours. */
@@ -139,7 +139,7 @@ static void test_own_sequences(void)
     console_style(&console, CONSOLE_REPLY);
     console_write(&console, "\33[0m", 4);
     console_style(&console, CONSOLE_NORMAL);
-    OK(wrote("\33[36m" FFFD "[0m\33[0m"), "a reply has our colour, and none of its own");
+    OK(wrote("\33[36m" FFFD "[0m\33[0m"), "a reply has our color, and none of its own");
     console_write(&console, "\n", 1);
     terminal.out_bytes = 0;
     OK(is(next_line(64), "ba") && memchr(terminal.out, 27, terminal.out_bytes) != NULL,

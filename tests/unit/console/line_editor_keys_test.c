@@ -216,10 +216,10 @@ static void test_random_keys(uint32_t columns)
         text_wrong += !same_text();
         screen_wrong += !same_screen();
     }
-    OK(text_wrong == 0, "%u keys on %u columns: the text is right (%u wrong)", keys, columns,
+    OK(text_wrong == 0, "%u keys on %u columns give the right text (%u wrong)", keys, columns,
        text_wrong);
     OK(screen_wrong == 0, "the screen is right, too (%u wrong)", screen_wrong);
-    OK(term.row < MAX_ROWS && keys > 400, "the test went on for %u keys", keys);
+    OK(term.row < MAX_ROWS && keys > 400, "the test goes on for %u keys", keys);
 }
 
 int main(void)

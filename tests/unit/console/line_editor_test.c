@@ -6,11 +6,12 @@ static void test_plain(void)
     open_editor(80, false);
     type("caf\xc3\xa9 \xe4\xb8\xad\x7f\x7f!\10?");
     OK(strcmp(line, "caf\xc3\xa9?") == 0 && term.escapes == 0,
-       "no terminal: text and BS alone, no control sequences (\"%s\")", line);
+       "without a terminal only text and BS are sent, no control sequences (\"%s\")", line);
     OK(term.column == 7 && term.cells[0][6] == '?' && term.cells[0][7] == ' ',
        "the screen shows the line");
     type("\33[D\33[DX");
-    OK(editor.terminal && strcmp(line, "cafX\xc3\xa9?") == 0, "the first arrow key makes it one");
+    OK(editor.terminal && strcmp(line, "cafX\xc3\xa9?") == 0,
+       "the first arrow key shows that there is a terminal");
     OK(term.cells[0][5] == 'X' && term.cells[0][6] == 0xe9 && term.column == 6,
        "the screen follows the arrow key");
 }
@@ -20,37 +21,39 @@ static void test_marks(void)
 {
     open_editor(80, true);
     type("e\xcc\x81\xcc\xa3x\33[D\33[D");
-    OK(editor.cursor == 0 && term.column == 2, "left goes over a base with its marks");
+    OK(editor.cursor == 0 && term.column == 2, "the left arrow goes over a base with its marks");
     type("\33[C");
-    OK(editor.cursor == 5 && term.column == 3, "right does as well");
+    OK(editor.cursor == 5 && term.column == 3,
+       "the right arrow goes over a base with its marks as well");
     type("\x7f");
-    OK(strcmp(line, "x") == 0 && term.column == 2, "backspace takes them together");
+    OK(strcmp(line, "x") == 0 && term.column == 2, "backspace takes a base and its marks together");
     type("\1e\xcc\x81\xcc\xa3\1\33[3~");
-    OK(strcmp(line, "x") == 0, "delete does, too");
+    OK(strcmp(line, "x") == 0, "delete takes a base and its marks together, too");
     open_editor(80, false);
     type("ae\xcc\x81\xcc\xa3\x7f");
-    OK(strcmp(line, "a") == 0 && term.column == 3, "backspace does without a terminal");
+    OK(strcmp(line, "a") == 0 && term.column == 3, "backspace takes both without a terminal, too");
     type("\xe0\xa4\x95\xe0\xa4\xbf\x7f");
     OK(strcmp(line, "a") == 0 && char_joins(0x93f) && char_width(0x93f) == 1,
        "a mark that takes a column of its own goes with its base");
     OK(char_joins(0x200d) && char_joins(0xfe0f) && !char_joins('e') && char_width(0x300) == 0 &&
            char_width(0x3099) == 0,
-       "these characters join the one before them");
+       "a character that joins the one before it is recognized");
 }
 
 static void test_ends(void)
 {
     open_editor(80, false);
-    OK(type("hello\r") == LINE_FINISHED && editor.n == 5, "Enter finishes");
+    OK(type("hello\r") == LINE_FINISHED && editor.n == 5, "Enter finishes the line");
     line_editor_begin(&editor, "> ", line, sizeof line);
     OK(type("\n") == LINE_MORE, "the LF of a CR LF is not a line");
-    OK(type("\n") == LINE_FINISHED && editor.n == 0, "a second one is an empty line");
+    OK(type("\n") == LINE_FINISHED && editor.n == 0, "a second CR is an empty line");
     line_editor_begin(&editor, "> ", line, sizeof line);
-    OK(type("half\3") == LINE_ABORTED, "Ctrl-C aborts");
+    OK(type("half\3") == LINE_ABORTED, "Ctrl-C aborts the line");
     line_editor_begin(&editor, "> ", line, sizeof line);
     OK(type("\4") == LINE_END, "Ctrl-D on an empty line ends the input");
     line_editor_begin(&editor, "> ", line, 6);
-    OK(type("123456\r") == LINE_TOO_LONG && strcmp(line, "12345") == 0, "too long is said");
+    OK(type("123456\r") == LINE_TOO_LONG && strcmp(line, "12345") == 0,
+       "a line that is too long is reported");
     line_editor_begin(&editor, "> ", line, 6);
     OK(type("123456\x7f"
             "7\r") == LINE_TOO_LONG,
@@ -91,17 +94,17 @@ static void test_history(void)
     enter("three");
     line_editor_begin(&editor, "> ", line, sizeof line);
     type("\33[A");
-    OK(strcmp(line, "three") == 0, "up: the last line (\"%s\")", line);
+    OK(strcmp(line, "three") == 0, "the up arrow brings the last line (\"%s\")", line);
     type("\33[A");
-    OK(strcmp(line, "two") == 0, "up: the one before (\"%s\")", line);
+    OK(strcmp(line, "two") == 0, "the up arrow brings the line before that (\"%s\")", line);
     type("\33[A");
     OK(strcmp(line, "one") == 0, "the same line twice is kept once (\"%s\")", line);
     type("\33[A");
-    OK(strcmp(line, "one") == 0, "there is nothing older");
+    OK(strcmp(line, "one") == 0, "there is no older line");
     type("\33[B\16");
-    OK(strcmp(line, "three") == 0, "down and Ctrl-N go forward");
+    OK(strcmp(line, "three") == 0, "the down arrow and Ctrl-N go forward");
     type("\33[B");
-    OK(strcmp(line, "") == 0, "down reaches the new line");
+    OK(strcmp(line, "") == 0, "the down arrow reaches the new line");
     type("\20!\r");
     OK(strcmp(line, "three!") == 0, "Ctrl-P goes back, and typing goes on from there");
     memset(text, 'x', sizeof text - 1);
@@ -120,7 +123,7 @@ static void test_history(void)
     OK(strlen(line) == sizeof text - 1, "the history's oldest line is whole");
     line_editor_begin(&editor, "> ", line, 10);
     type("\33[A");
-    OK(editor.n == 0, "a line longer than there is room for is not recalled");
+    OK(editor.n == 0, "a line that is longer than its room is not recalled");
 }
 
 static void test_width(void)
@@ -130,12 +133,13 @@ static void test_width(void)
     line_editor_ask_width(&editor);
     OK(term.asked == 1 && term.column == 11, "the width is asked for without moving the cursor");
     type("\33[1;40R\33[1;17R");
-    OK(editor.columns == 17 && strcmp(line, "some text") == 0, "the answer is not text");
+    OK(editor.columns == 17 && strcmp(line, "some text") == 0, "the answer does not become text");
     type("\33[1R\33[;R\33[9;0R\33[12345678901234567890;5R");
     OK(editor.columns == 17, "bytes that are not an answer are ignored (%u)",
        (unsigned)editor.columns);
     type("\f");
-    OK(term.row == 0 && term.cells[0][0] == '>' && term.asked == 2, "Ctrl-L clears and draws");
+    OK(term.row == 0 && term.cells[0][0] == '>' && term.asked == 2,
+       "Ctrl-L clears the screen and draws the line");
     open_editor(40, true);
     OK(term.pastes == 1, "a terminal is asked to mark pastes");
     type("abcdefghijklmnopqrstuvwxyz");
@@ -143,9 +147,9 @@ static void test_width(void)
     type("\33[1;17R");
     OK(term.cells[0][15] == 'n' && term.cells[0][16] == 0 && term.cells[1][0] == 'o' &&
            term.row == 1 && term.column == 12,
-       "a window made narrower gets the line anew");
+       "a narrower window gets the line anew");
     open_editor(40, false);
-    OK(term.pastes == 0, "nobody else is");
+    OK(term.pastes == 0, "only a terminal is asked to mark pastes");
 }
 
 int main(void)

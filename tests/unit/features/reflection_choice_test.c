@@ -37,17 +37,18 @@ static void test_sentences(void)
     const char *choices;
 
     open_learning();
-    OK(reflection_choices(&chat) == NULL, "nothing was said");
+    OK(reflection_choices(&chat) == NULL, "there is no choice before anything was said");
     put_turn("who is it? is it you or me? hm. yes <|mem_end|> a b c.", 54);
     OK(reflection_choices(&chat) == NULL, "questions, one word, and a tag are not choices");
     put_turn(said_after_result, strlen(strchr(said_after_result, '}')) - 2);
     choices = reflection_choices(&chat);
     OK(has(choices, TAG("we live at 3.5 Mill Lane now.")), "a sentence ends before a blank: %s",
        choices);
-    OK(has(choices, TAG("Bring the a\\|b\\\\c box with you")), "bars and backslashes are marked");
+    OK(has(choices, TAG("Bring the a\\|b\\\\c box with you")),
+       "a text with bars and backslashes is marked");
     OK(choices != NULL && strchr(choices, '|') != NULL && !has(choices, "result") &&
            !has(choices, "far"),
-       "what the person did not say is not a choice, nor is a question");
+       "texts that the person did not say, and questions, are not choices");
 }
 
 /* A grammar takes the list; each choice is one of the conversation. */
@@ -73,13 +74,14 @@ static void test_most(void)
         n++;
     OK(n == 12, "6 pairs of 12 sentences are choices: %u tags", n);
     OK(grammar_from_choices(choices, memory, sizeof memory, work, &bytes, &error_message) == ERR_OK,
-       "a grammar of %zu bytes %s", bytes, error_message);
+       "a grammar of %zu bytes is made from the choices %s", bytes, error_message);
     open_learning();
     put_turn("the key is under it. ", 21);
-    OK(has(reflection_choices(&chat), TAG("the key is under it.")), "a sentence");
+    OK(has(reflection_choices(&chat), TAG("the key is under it.")),
+       "a sentence that the person said is a choice");
     OK(chat_fabric_remember(&chat, FABRIC_WIKI, "the key is under it.", 20, &lesson) == ERR_OK &&
            reflection_choices(&chat) == NULL,
-       "once it is remembered it is not a choice");
+       "a fact that is remembered is not a choice any more");
 }
 
 int main(void)

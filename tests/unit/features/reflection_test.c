@@ -80,7 +80,8 @@ static void test_texts(void)
         unsigned refused, stored = n_stored(rows[i].text, &refused);
 
         OK(whole == rows[i].whole && (!whole || (stored == rows[i].stored && refused == 0)),
-           "%s: %s", rows[i].whole ? "taken, and its tags are followed" : "refused", rows[i].text);
+           "a reply is %s: %s", rows[i].whole ? "taken, and its tags are followed" : "refused",
+           rows[i].text);
     }
 }
 
@@ -102,7 +103,7 @@ int main(void)
     size_t bytes = reflection_grammar(memory, work);
 
     OK(bytes <= sizeof memory && grammar_open(&grammar, memory, bytes, &error_message) == ERR_OK,
-       "a grammar of %zu bytes %s", bytes, error_message);
+       "a grammar of %zu bytes opens %s", bytes, error_message);
     test_texts();
     test_length();
     return tap_done();

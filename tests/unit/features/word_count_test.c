@@ -61,7 +61,7 @@ static void test_plain(void)
     open_app(false);
     for (unsigned i = 0; i < FEATURES_BUILT_IN; i++)
         on += (app.features.on >> i & 1) != 0 && takes_part(rows[i]);
-    OK(on == 0, "a plain reply passes through no feature's code: %u of them take part", on);
+    OK(on == 0, "no feature's code takes part in a plain reply: %u do", on);
 }
 
 /* Returns the answer to the line. */
@@ -97,34 +97,34 @@ static void test_feature(void)
     open_app(false);
     snprintf(plain, sizeof plain, "%.*s", (int)strcspn(answer("bade gogo"), "\n"), text);
     hash = rig.session.hash.value;
-    OK(strstr(answer("/words"), "no /words") != NULL, "without its row there is no command");
+    OK(strstr(answer("/words"), "no /words") != NULL, "there is no command without its row");
 
     open_app(true);
     OK(strncmp(answer("bade gogo"), plain, strlen(plain)) == 0 && rig.session.hash.value == hash,
-       "with it the reply and its logits are the same");
+       "the reply and its logits are the same with the feature");
     n = word_count_of(&app)->n;
-    OK(n != 0 && n == count_words(plain), "it has counted %u words", n);
+    OK(n != 0 && n == count_words(plain), "the feature has counted %u words", n);
     snprintf(said, sizeof said, "(%u words)", n);
-    OK(strstr(answer("/words"), said) != NULL, "its command says so");
+    OK(strstr(answer("/words"), said) != NULL, "the command tells the number of words");
     OK(strstr(answer("/help"), "/words") != NULL &&
            strstr(answer("/help words"), "how many") != NULL,
-       "/help knows it");
+       "/help lists the command");
     OK(strstr(answer("/wods"), "did you mean /words") != NULL,
        "/help suggests it for a mistyped name");
 
     insert_blank_card();
-    OK(strstr(answer("/save words"), "is saved in") != NULL, "/save words saves them");
+    OK(strstr(answer("/save words"), "is saved in") != NULL, "/save words saves the counts");
     word_count_of(&app)->n = 0;
     (void)answer("/load words");
-    OK(word_count_of(&app)->n == n, "/load words brings it back");
+    OK(word_count_of(&app)->n == n, "/load words brings the counts back");
 
     OK(strstr(answer("/set word_limit two"), "takes a count of words") != NULL &&
            word_count_of(&app)->limit == 0,
-       "its option refuses what it does not take");
+       "the option refuses a value that is not a count");
     (void)answer("/set word_limit 1");
     word_count_of(&app)->n = 0;
     (void)answer("bade gogo");
-    OK(word_count_of(&app)->n == 1, "its option has its effect");
+    OK(word_count_of(&app)->n == 1, "the option has its effect");
 }
 
 /* Another feature with the same word for /undo. */
@@ -145,9 +145,9 @@ static void test_shared_word(void)
     word_count_of(&app)->n = other->n = 3;
     (void)answer("/undo words");
     OK(word_count_of(&app)->n == 0 && other->n == 0,
-       "/undo WORD reaches both features of the word");
+       "/undo WORD reaches both features that have the word");
     OK(strstr(answer("/undo phrases"), "there is no turn to take back") != NULL,
-       "/undo with a word that no feature has takes a turn back, and there is none");
+       "/undo with a word that no feature has means a turn, and there is none");
 }
 
 int main(void)

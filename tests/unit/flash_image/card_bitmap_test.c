@@ -157,11 +157,12 @@ static void test_card(const char *path, unsigned n_files, unsigned *remainders)
            card_image_write(&card, &o, path, &layout) == ERR_OK && read_volume(path);
     memset(taken, 0, sizeof taken);
     OK(good && layout.n_clusters <= MOST_CLUSTERS && walk_all(),
-       "%u files, no cluster has two owners %s", n_files, card.error_message);
+       "no cluster of %u files has two owners %s", n_files, card.error_message);
     wrong = good ? differences(&n_taken) : 1;
     OK(wrong == 0 && n_taken == layout.n_used,
-       "%u clusters are taken, and the bitmap marks them alone: %u differ", n_taken, wrong);
-    OK(volume[112] == n_taken * 100 / layout.n_clusters, "%u %% in use", volume[112]);
+       "the bitmap marks the %u clusters that are taken, and no other: %u differ", n_taken, wrong);
+    OK(volume[112] == n_taken * 100 / layout.n_clusters, "the volume says that %u %% are in use",
+       volume[112]);
     *remainders |= 1u << n_taken % 8;
     card_image_close(&card);
 }
@@ -176,7 +177,7 @@ int main(void)
              (long)getpid());
     for (unsigned n = 1; n <= 9; n++)
         test_card(path, n, &remainders);
-    OK(remainders == 0xff, "the last byte has each number of bits once");
+    OK(remainders == 0xff, "the last byte of the bitmap has each number of bits once");
     unlink(path);
     free(volume);
     return tap_done();

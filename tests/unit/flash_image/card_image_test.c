@@ -80,7 +80,7 @@ static void fill_card(void)
     for (int i = 0; i < N_MODELS - 3; i++) {
         snprintf(name, sizeof name, "models/model-number-%d.ingot", i);
         if (add_text(name, name) != ERR_OK) {
-            OK(false, "%s", card.error_message);
+            OK(false, "a model is added: %s", card.error_message);
         }
     }
 }
@@ -120,17 +120,18 @@ static void check_reader(const char *image)
     OK(file_device_open(&state, in_folder(image), 0, &dev) == ERR_OK &&
            fat32_mount(&fs, &dev, NULL) == ERR_OK && fat32_count_models(&fs, &n) == ERR_OK &&
            n == N_MODELS,
-       "it mounts, with %u models", n);
-    OK(opens("a") && reads_as("a", ""), "a model in one piece, its bytes are equal");
-    OK(opens("GRÖßE 模型 𝄞 long name") && reads_as("b", ""), "one with a long name: %s",
-       entry.name);
+       "the card mounts, with %u models", n);
+    OK(opens("a") && reads_as("a", ""), "a model lies in one piece, and its bytes are equal");
+    OK(opens("GRÖßE 模型 𝄞 long name") && reads_as("b", ""),
+       "a model with a long name is found: %s", entry.name);
     OK(opens("a") && fat32_prove_file(&proof, &fs, &entry, &file) == ERR_OK &&
            opens("GRÖßE 模型 𝄞 long name") &&
            fat32_prove_file(&proof, &fs, &entry, &file) == ERR_OK && opens("model-number-199") &&
            fat32_prove_file(&proof, &fs, &entry, &file) == ERR_OK,
-       "whose clusters are their own, by the bitmap too: %s", fs.why != NULL ? fs.why : "all");
+       "the clusters of models are their own, by the bitmap too: %s",
+       fs.why != NULL ? fs.why : "all");
     OK(opens("model-number-199") && reads_as("", "models/model-number-199.ingot"),
-       "the last of many: %s is %s", entry.name, entry.short_name);
+       "the last of many models is found: %s is %s", entry.name, entry.short_name);
     OK(opens("boot/deep/more notes.txt") && reads_as("", "more\n"), "a path opens");
     OK(opens("boot/CONFIG.TXT") && reads_as("", "words"), "a short name opens");
     OK(opens("saves/chat.sav") && file.bytes == 3 << 20, "the room for a conversation opens");
@@ -145,13 +146,13 @@ static void check_others(void)
     }
     OK(shell("dd if=card.img of=volume bs=1M skip=1 && fsck.fat -n -v volume && "
              "! grep -qEi 'differ|wrong|bad|uninitialized|dirty' log"),
-       "fsck.fat has nothing to say");
+       "fsck.fat finds nothing wrong");
     OK(shell("mdir -i card.img@@1M -b ::models | sort >list; test $(wc -l <list) = 203; "
              "grep 'größe' list"),
        "mdir lists all models");
     OK(shell("mtype -i card.img@@1M ::models/a.ingot | cmp - a && "
              "mtype -i card.img@@1M ::boot/deep/notes.txt | grep text"),
-       "mtype reads them");
+       "mtype reads the files");
     OK(shell("mcopy -i card.img@@1M a ::new && mtype -i card.img@@1M ::new | cmp - a && "
              "dd if=card.img of=volume bs=1M skip=1 && fsck.fat -n volume"),
        "a file that is added later harms nothing");
@@ -161,12 +162,13 @@ static void test_card(void)
 {
     struct stat about;
 
-    OK(shell("head -c 3000123 /dev/urandom >a; head -c 70001 /dev/urandom >b"), "files to add");
+    OK(shell("head -c 3000123 /dev/urandom >a; head -c 70001 /dev/urandom >b"),
+       "the test has files to add");
     card_image_open(&card, CARD_FAT32);
     fill_card();
     OK(write_card("card.img", 0, false) == ERR_OK && write_card("again.img", 0, false) == ERR_OK &&
            shell("cmp card.img again.img && ! test -e card.img.part"),
-       "equal bytes twice: %s", card.error_message);
+       "the same files give the same bytes twice: %s", card.error_message);
     check_reader("card.img");
     check_others();
     OK(write_card("two.img", 0, true) == ERR_OK && stat(in_folder("two.img"), &about) == 0 &&
@@ -175,7 +177,7 @@ static void test_card(void)
     OK(write_card("big.img", 2304ull << 20, false) == ERR_OK && layout.cluster == 64 &&
            stat(in_folder("big.img"), &about) == 0 && about.st_size == 2304ll << 20 &&
            about.st_blocks * 512 < 16 << 20,
-       "2304 MiB of which %llu KiB are written", (unsigned long long)about.st_blocks / 2);
+       "%llu KiB of an image of 2304 MiB are written", (unsigned long long)about.st_blocks / 2);
     OK(!shell("command -v fsck.fat") ||
            shell(
                "dd if=big.img of=volume bs=1M skip=1 conv=sparse status=none && fsck.fat -n volume"),
@@ -198,7 +200,7 @@ static void check_disk(const char *image, enum card_table partitions, int n, con
     }
     if (partitions == CARD_GPT) {
         snprintf(line, sizeof line, "sgdisk -v %s && grep -q 'No problems found' log", image);
-        OK(shell(line), "sgdisk has nothing to say of %s", image);
+        OK(shell(line), "sgdisk finds nothing wrong in %s", image);
     }
     snprintf(
         line, sizeof line,
@@ -208,7 +210,7 @@ static void check_disk(const char *image, enum card_table partitions, int n, con
         "dd if=%s of=volume conv=sparse status=none bs=512 skip=$first count=$((last-first+1)) && "
         "fsck.%s -n volume && ! grep -qEi 'error|corrupt|differ|wrong|dirty' log",
         n, image, image, kind);
-    OK(shell(line), "fsck.%s has nothing to say of partition %d of %s", kind, n, image);
+    OK(shell(line), "fsck.%s finds nothing wrong in partition %d of %s", kind, n, image);
 }
 
 static void test_exfat(void)
@@ -220,16 +222,16 @@ static void test_exfat(void)
     OK(write_disk("exfat.img", 0, CARD_MBR, NULL) == ERR_OK &&
            write_disk("exfat2.img", 0, CARD_MBR, NULL) == ERR_OK &&
            shell("cmp exfat.img exfat2.img"),
-       "exFAT, equal bytes twice: %s", card.error_message);
+       "exFAT has the same bytes twice: %s", card.error_message);
     check_reader("exfat.img");
     check_disk("exfat.img", CARD_MBR, 1, "exfat");
-    OK(write_disk("gpt.img", 0, CARD_GPT, NULL) == ERR_OK, "exFAT in a GPT: %s",
+    OK(write_disk("gpt.img", 0, CARD_GPT, NULL) == ERR_OK, "exFAT is written in a GPT: %s",
        card.error_message);
     check_reader("gpt.img");
     check_disk("gpt.img", CARD_GPT, 1, "exfat");
     OK(write_disk("huge.img", 3ull << 40, CARD_GPT, NULL) == ERR_OK && layout.cluster == 256 &&
            stat(in_folder("huge.img"), &about) == 0 && about.st_blocks * 512 < 16 << 20,
-       "3 TiB: %s", card.error_message);
+       "a disk of 3 TiB is written: %s", card.error_message);
     check_reader("huge.img");
     card_image_close(&card);
 }
@@ -247,16 +249,16 @@ static void test_two_partitions(void)
     fill_card();
     OK(card_add_text(&boot, "config.txt", "words\n", 6) == ERR_OK &&
            card_add_room(&boot, "start.elf", 50 << 20) == ERR_OK,
-       "there are files to start from");
+       "the test has a loader's files");
     for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        OK(write_disk(kinds[i].name, 0, kinds[i].table, &boot) == ERR_OK, "%s %s", kinds[i].name,
-           card.error_message);
+        OK(write_disk(kinds[i].name, 0, kinds[i].table, &boot) == ERR_OK,
+           "the disk %s is written %s", kinds[i].name, card.error_message);
         check_reader(kinds[i].name);
         check_disk(kinds[i].name, kinds[i].table, 1, "fat");
         check_disk(kinds[i].name, kinds[i].table, 2, "exfat");
     }
     OK(!shell("command -v mtype") || shell("mtype -i two-mbr.img@@1M ::config.txt | grep words"),
-       "a loader's files are in the first");
+       "the first partition has the loader's files");
     card_image_close(&boot);
     card_image_close(&card);
 }
@@ -273,7 +275,7 @@ static void test_long_file(void)
            card_add_file(&card, "models/long.ingot", in_folder("long")) == ERR_OK &&
            add_text("models/after.ingot", "after") == ERR_OK &&
            write_disk("long.img", 0, CARD_GPT, NULL) == ERR_OK,
-       "a file of 4 GiB and more %s", card.error_message);
+       "a file of more than 4 GiB is added %s", card.error_message);
     if (getenv("INGOT_LONG") != NULL) { /* as many bytes are copied */
         check_disk("long.img", CARD_GPT, 1, "exfat");
     }
@@ -301,7 +303,8 @@ static void test_long_file(void)
 
 static void refused(enum err e, enum err want, const char *text)
 {
-    OK(e == want && strstr(card.error_message, text) != NULL, "refused: %s", card.error_message);
+    OK(e == want && strstr(card.error_message, text) != NULL, "the card is refused: %s",
+       card.error_message);
 }
 
 static void test_refused(void)
@@ -349,10 +352,10 @@ static void test_short_names(void)
             apart &= memcmp(card.entries[k].short_name, card.entries[i + 1].short_name, 11) != 0;
         }
     }
-    OK(apart, "no two are equal");
+    OK(apart, "no two short names are equal");
     OK(memcmp(card.entries[2].short_name, "LONGER~1TXT", 11) == 0 &&
            memcmp(card.entries[3].short_name, "LONGER~2TXT", 11) == 0,
-       "they are numbered");
+       "short names that would be equal are numbered");
     card_image_close(&card);
 }
 

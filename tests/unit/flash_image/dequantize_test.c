@@ -55,14 +55,15 @@ static void test_fixture(const char *assets)
                                                source_type_bytes(tensors[i].type, at),
                                            ours + at);
         }
-        if (!OK(json_floats(&json, tensors[i].key, expected) == ELEMENTS, "%s: a reference",
-                tensors[i].key)) {
+        if (!OK(json_floats(&json, tensors[i].key, expected) == ELEMENTS,
+                "%s: there are reference values", tensors[i].key)) {
             continue;
         }
         for (size_t at = 0; at < ELEMENTS; at++) {
             worst = fmax(worst, (double)fabsf(ours[at] - expected[at]));
         }
-        OK(worst < 1e-6, "%s: within %.2g of ggml's %d floats", tensors[i].key, worst, ELEMENTS);
+        OK(worst < 1e-6, "%s: the values are within %.2g of ggml's %d floats", tensors[i].key,
+           worst, ELEMENTS);
     }
     bytes_free(&file);
     bytes_free(&json);
@@ -207,8 +208,8 @@ static void test_definitions(void)
                 worst = fmax(worst, fabs((double)out[c] - exact) / fmax(fabs(exact), 1.0));
             }
         }
-        OK(worst < 1e-6, "%s: within %.2g of its definition", source_type_name(rows[i].type),
-           worst);
+        OK(worst < 1e-6, "%s: the values are within %.2g of their definition",
+           source_type_name(rows[i].type), worst);
     }
 }
 
@@ -270,12 +271,12 @@ static void test_asked(void)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         uint64_t hash = hash_of(rows[i].type);
 
-        OK(hash == rows[i].hash, "%s: the floats that GGML reads, bit for bit (%016llx)",
+        OK(hash == rows[i].hash, "%s: the floats are those that GGML reads, bit for bit (%016llx)",
            source_type_name(rows[i].type), (unsigned long long)hash);
     }
     dequantize_of(SOURCE_Q8_1)(block, out);
     OK(out[0] == 1 && out[1] == -128 && out[2] == 127 && out[3] == 0,
-       "Q8_1: the sum after the scale is not a value");
+       "Q8_1: the sum after the scale does not become a value");
 }
 
 /* A block converted without loss means the same. */
@@ -302,7 +303,7 @@ static void test_requantized(enum source_type from, enum ingot_type to, enum sou
             squares += pow((double)before[c], 2);
         }
     }
-    OK(errors <= tolerance * squares, "%s as %s: NMSE %.2g", source_type_name(from),
+    OK(errors <= tolerance * squares, "%s as %s: the error is NMSE %.2g", source_type_name(from),
        source_type_name(as), errors / squares);
 }
 
@@ -335,7 +336,7 @@ static void test_mxfp4(void)
         same = same && ((e >= 104 && e <= 143) == (memcmp(out, again, sizeof out) == 0));
     }
     OK(right, "MXFP4 is what its 4-bit floats and powers of 2 say");
-    OK(same, "GGML's MXFP4 and ours agree from 2^-24 to 2^15, and there alone");
+    OK(same, "GGML's MXFP4 and ours agree from 2^-24 to 2^15, and only there");
 }
 
 int main(void)

@@ -100,7 +100,8 @@ static void test_kinds(void)
 
         OK(kind == rows[i].kind && right == (rows[i].words == NULL) &&
                (right || strstr(error_message, rows[i].words) != NULL),
-           "kind %d of %d: %s", (int)kind, (int)rows[i].kind, error_message);
+           "a file of kind %d is recognized as %d: %s", (int)kind, (int)rows[i].kind,
+           error_message);
     }
 }
 
@@ -111,8 +112,8 @@ static void test_long_space(void)
 
     memset(text, ' ', sizeof text);
     memcpy(text + 590, "\xff\xff\xff", 3);
-    OK(!suits(PLACE_MODEL, text, 593) && strstr(error_message, "a text file (\"\")") != NULL, "%s",
-       error_message);
+    OK(!suits(PLACE_MODEL, text, 593) && strstr(error_message, "a text file (\"\")") != NULL,
+       "a text after much white space is refused as a text: %s", error_message);
 }
 
 /* The first save of a file lies in its second half. */
@@ -125,11 +126,11 @@ static void test_halves(void)
         memcpy(file + 2048, marks[i], 8);
         OK(!suits(PLACE_MODEL, file, sizeof file) &&
                file_kind_of((const uint8_t *)file, sizeof file) == FILE_OWN,
-           "%s in the second half: %s", marks[i], error_message);
+           "%s is recognized in the second half: %s", marks[i], error_message);
     }
     memcpy(file + 2048, "GGUF\3\0\0", 8);
     OK(file_kind_of((const uint8_t *)file, sizeof file) == FILE_ZEROS,
-       "a model does not begin there");
+       "a file does not begin like a model in its second half");
 }
 
 static void test_tar(void)
@@ -139,7 +140,7 @@ static void test_tar(void)
     memcpy(block, "model.gguf", 10);
     memcpy(block + 257, "ustar", 5);
     OK(!suits(PLACE_MODEL, block, sizeof block) && strstr(error_message, "a tar archive") != NULL,
-       "%s", error_message);
+       "a tar archive is refused: %s", error_message);
     OK(suits(PLACE_MODEL, block, 261), "a tar archive cut in its magic is not known");
 }
 
@@ -164,23 +165,23 @@ static void test_places(void)
 
     OK(!suits(PLACE_SAFETENSORS, gguf, sizeof gguf) &&
            strstr(error_message, "a GGUF file, not safetensors; another file has its name") != NULL,
-       "%s", error_message);
+       "a GGUF file in the place of safetensors is refused: %s", error_message);
     OK(!suits(PLACE_TOKENIZER, json, sizeof json - 1) &&
            strstr(error_message, "not a llama2.c tokenizer; it is a part") != NULL,
-       "%s", error_message);
+       "a JSON file in the place of a tokenizer is refused: %s", error_message);
     OK(!suits(PLACE_ADAPTER, INGOT_MAGIC, 8) &&
            strstr(error_message, "an .ingot file, not an adapter; give a GGUF, or a PEFT") != NULL,
-       "%s", error_message);
+       "an .ingot file in the place of an adapter is refused: %s", error_message);
     OK(!suits(PLACE_ADAPTER, ADAPTER_MAGIC, 8) &&
            strstr(error_message, "an adapter of Ingot already: give a GGUF, or a PEFT") != NULL,
-       "%s", error_message);
+       "an adapter of Ingot in the place of another adapter is refused: %s", error_message);
     OK(!suits(PLACE_INGOT, gguf, sizeof gguf) &&
            strstr(error_message, "ingot pack makes one") != NULL,
-       "%s", error_message);
+       "a GGUF file in the place of an .ingot file is refused: %s", error_message);
     OK(suits(PLACE_JSON, json, sizeof json - 1) && suits(PLACE_TEMPLATE, text, sizeof text - 1),
        "JSON and a template suit their places");
-    OK(!suits(PLACE_JSON, text, sizeof text - 1) && strstr(error_message, "not JSON") != NULL, "%s",
-       error_message);
+    OK(!suits(PLACE_JSON, text, sizeof text - 1) && strstr(error_message, "not JSON") != NULL,
+       "a text in the place of JSON is refused: %s", error_message);
 }
 
 int main(void)

@@ -210,8 +210,8 @@ static void refuse_gguf(struct change c, enum err expected, const char *words)
 
     save("small.gguf", gguf_make(&c));
     e = pack_small();
-    OK(e == expected && strstr(error_message, words) != NULL, "refused (%d): %s", (int)e,
-       error_message);
+    OK(e == expected && strstr(error_message, words) != NULL, "the GGUF is refused (%d): %s",
+       (int)e, error_message);
 }
 
 static void refuse_value(const char *key, uint32_t value, enum err expected, const char *words)
@@ -283,8 +283,8 @@ static void test_gguf_array_count(void)
     memcpy(at + sizeof key - 1 + 8, &huge, 8); /* after the types of value and element */
     save("small.gguf", b);
     e = pack_small();
-    OK(e == ERR_BAD_MODEL && strstr(error_message, key) != NULL, "refused (%d): %s", (int)e,
-       error_message);
+    OK(e == ERR_BAD_MODEL && strstr(error_message, key) != NULL,
+       "a length of 2^62 is refused (%d): %s", (int)e, error_message);
 }
 
 /* Tries every cut, from a copy of exactly that size, so that ASan sees a read beyond it. */
@@ -310,7 +310,8 @@ static void test_gguf_cut(void)
     OK(passed == 0, "a GGUF cut at any length is refused");
     memset(&s, 0, sizeof s);
     s.path = "whole";
-    OK(gguf_parse(&s, b.data, b.n, false) == ERR_OK, "the whole one is not %s", s.error_message);
+    OK(gguf_parse(&s, b.data, b.n, false) == ERR_OK,
+       "a whole GGUF is not refused as one that is %s", s.error_message);
     bytes_free(&b);
 }
 
@@ -336,7 +337,7 @@ static void test_gguf_huge(void)
             memcpy(b.data + at, kept, 8);
         }
     }
-    OK(refused > 3000, "2^63, 2^64-1 and 2^32 at every place: %u refused", refused);
+    OK(refused > 3000, "2^63, 2^64-1 and 2^32 are refused at any place: %u times", refused);
     bytes_free(&b);
 }
 
@@ -360,8 +361,8 @@ static void test_gguf_counts(void)
         memcpy(b.data + counts[i].at, &huge, 8);
         save("small.gguf", b);
         e = pack_small();
-        OK(e == ERR_BAD_MODEL && strstr(error_message, counts[i].words) != NULL, "refused: %s",
-           error_message);
+        OK(e == ERR_BAD_MODEL && strstr(error_message, counts[i].words) != NULL,
+           "a count of 2^63 is refused: %s", error_message);
     }
 }
 
@@ -379,7 +380,7 @@ static void test_copied(uint32_t type, size_t block_bytes)
     bytes_save(&model, folder_path("small.gguf"));
     if (!OK(pack_small() == ERR_OK && ingot_file_open(&f, folder_path("packed"), error_message,
                                                       sizeof error_message) == ERR_OK,
-            "packed with GGML type %u %s", type, error_message)) {
+            "a GGUF is packed with GGML type %u %s", type, error_message)) {
         bytes_free(&model);
         return;
     }
@@ -394,12 +395,12 @@ static void test_copied(uint32_t type, size_t block_bytes)
             equal = equal && group[16 + i / 4 * 32 + row % 8 * 4 + i % 4] == block[2 + i];
         }
     }
-    OK(equal && t->bytes == 32 * block_bytes, "scales and quants are the same bits");
+    OK(equal && t->bytes == 32 * block_bytes, "scales and quants keep their bits");
     ingot_file_close(&f);
     model.data[model.n - block_bytes + 1] = 0x7c; /* an infinite scale */
     save("small.gguf", model);
-    OK(pack_small() == ERR_BAD_MODEL && strstr(error_message, "not finite") != NULL, "refused: %s",
-       error_message);
+    OK(pack_small() == ERR_BAD_MODEL && strstr(error_message, "not finite") != NULL,
+       "a scale that is not finite is refused: %s", error_message);
 }
 
 static const struct ingot_tokenizer *tokenizer_of(const struct ingot_file *f)
@@ -441,8 +442,8 @@ static void test_chat_template(const char *jinja, const char *user_prefix, uint3
     }
     text = image_chat_string(&f.image, INGOT_CHAT_USER_PREFIX, &bytes);
     OK(bytes == strlen(user_prefix) && memcmp(text, user_prefix, bytes) == 0,
-       "its template's user prefix has %u bytes", bytes);
-    OK(tokenizer_of(&f)->eot == eot, "its turn ends with token %d", (int)eot);
+       "the template's user prefix has %u bytes", bytes);
+    OK(tokenizer_of(&f)->eot == eot, "the template's turn ends with token %d", (int)eot);
     if (eot == INGOT_NO_TOKEN && bytes == 0) {
         test_gguf_vocab(&f);
         OK(f.image.header->params.tied == 1, "an absent output is tied");

@@ -53,8 +53,8 @@ static void refuse_config(const char *more, enum err expected, const char *words
 {
     enum err e = read_more(more);
 
-    OK(e == expected && strstr(source.error_message, words) != NULL, "refused (%d): %s", (int)e,
-       source.error_message);
+    OK(e == expected && strstr(source.error_message, words) != NULL,
+       "config.json is refused (%d): %s", (int)e, source.error_message);
 }
 
 #define FAMILY(name) "\"architectures\":[\"" name "ForCausalLM\"]"
@@ -148,19 +148,20 @@ static void test_layers(void)
 
     OK(read_more(FAMILY("SmolLM3") ",\"no_rope_layers\":[1,0,1,0]") == ERR_OK &&
            !p->layers[0].no_rope && p->layers[1].no_rope && p->layers[3].no_rope,
-       "a 0 is a layer that does not rotate %s", source.error_message);
+       "a layer listed as 0 does not rotate %s", source.error_message);
     OK(read_more(FAMILY("SmolLM3")) == ERR_OK && !p->layers[2].no_rope && p->layers[3].no_rope,
-       "the fourth where nothing is listed %s", source.error_message);
+       "every fourth layer does not rotate if nothing is listed %s", source.error_message);
     OK(read_more(FAMILY("Lfm2") ",\"full_attn_idxs\":[2],\"block_multiple_of\":8,"
                                 "\"block_ff_dim\":100") == ERR_OK &&
            p->layers[1].mixer == INGOT_MIXER_SHORTCONV &&
            p->layers[2].mixer == INGOT_MIXER_ATTENTION && p->hidden == 72,
-       "LFM2's layers by number, and its width cut by a third %s", source.error_message);
+       "LFM2's layers are read by number, and its width is cut by a third %s",
+       source.error_message);
     OK(read_more(FAMILY("MiniCPM") ",\"scale_emb\":12,\"scale_depth\":1.4,\"dim_model_base\":16") ==
                ERR_OK &&
            near(p->residual_scale, 0.7) && near(p->embedding_scale, 12) &&
            near(p->logits_scale, 16.0 / p->dim),
-       "MiniCPM's multipliers %s", source.error_message);
+       "MiniCPM's multipliers are read %s", source.error_message);
     OK(read_more(FAMILY("Ernie4_5")) == ERR_OK && p->rope == INGOT_ROPE_PAIRS,
        "Ernie rotates pairs %s", source.error_message);
     OK(read_more(FAMILY("HunYuanDenseV1") "," SCALING("\"type\":\"dynamic\",\"alpha\":1000.0")) ==
@@ -172,7 +173,7 @@ static void test_layers(void)
                                     "\"mlp_only_layers\":[1]") == ERR_OK &&
            p->layers[0].ffn == INGOT_FFN_EXPERTS && p->layers[1].ffn == INGOT_FFN_DENSE &&
            (p->features & SOURCE_RENORMALIZE) == 0,
-       "layers without experts, weights as they are %s", source.error_message);
+       "layers may be without experts, and weights stay as they are %s", source.error_message);
 }
 
 static void test_field_twice(void)
@@ -208,12 +209,12 @@ static void test_families(void)
     OK(read_more("\"sliding_window\":null") == ERR_OK && p->family == INGOT_LLAMA &&
            p->window == 0 && p->rope == INGOT_ROPE_HALVES && p->tied == 0 &&
            near(p->attn_scale, 0.25) && p->head_dim == 16 && near(p->rope_base, 1e4),
-       "a llama %s", source.error_message);
+       "a llama is read %s", source.error_message);
     OK(read_more(FAMILY("Mistral") ",\"sliding_window\":8") == ERR_OK && p->window == 8 &&
            p->global_every == 0 && near(p->rope_base_local, 1e4),
        "a Mistral's window is read");
     OK(read_more(FAMILY("Mistral") ",\"sliding_window\":4096") == ERR_OK && p->window == 0,
-       "a window beyond the context is none");
+       "a window beyond the context does not count");
     OK(read_more(FAMILY("Qwen2") ",\"sliding_window\":8") == ERR_OK && p->window == 0 &&
            p->features == SOURCE_QKV_BIAS,
        "qwen2 does not use its window unless told");
@@ -227,19 +228,19 @@ static void test_families(void)
        "the window holds from a layer on");
     OK(read_more(FAMILY("Qwen2") ",\"sliding_window\":8,\"use_sliding_window\":true") == ERR_OK &&
            p->window == 0,
-       "the block is the 29th if its config.json does not say");
+       "without max_window_layers the window begins at the 29th layer");
     OK(read_more(FAMILY("Mistral") ",\"max_position_embeddings\":8192") == ERR_OK &&
            p->window == 4096 &&
            read_more(FAMILY("Mistral") ",\"max_position_embeddings\":8192,"
                                        "\"sliding_window\":null") == ERR_OK &&
            p->window == 0,
-       "a mistral's usual window, which a null takes away");
+       "a mistral has its usual window, and a null takes it away");
     OK(read_more(FAMILY("Exaone4") ",\"sliding_window\":8,\"layer_types\":[\"full_attention\","
                                    "\"sliding_attention\",\"sliding_attention\","
                                    "\"full_attention\"]") == ERR_OK &&
            p->layers[0].no_rope && !p->layers[1].no_rope && p->layers[2].local &&
            p->layers[3].no_rope,
-       "exaone4's layers rotate where they are local %s", source.error_message);
+       "exaone4's layers rotate if they are local %s", source.error_message);
     OK(read_more(FAMILY("Exaone4") ",\"sliding_window\":8,\"layer_types\":[\"full_attention\","
                                    "\"full_attention\",\"full_attention\","
                                    "\"full_attention\"]") == ERR_OK &&
@@ -248,18 +249,18 @@ static void test_families(void)
     OK(read_more(FAMILY("Qwen3Moe") ",\"num_experts\":3,\"num_experts_per_tok\":2,"
                                     "\"moe_intermediate_size\":5") == ERR_OK &&
            p->head_dim == 16 && near(p->rope_base, 1e4),
-       "qwen3_moe's usual heads and base %s", source.error_message);
+       "qwen3_moe has its usual heads and base %s", source.error_message);
     OK(read_more(FAMILY("Gemma2") ",\"head_dim\":16,\"sliding_window\":8,"
                                   "\"query_pre_attn_scalar\":64,\"attn_logit_softcapping\":50.0") ==
                ERR_OK &&
            p->global_every == 2 && near(p->attn_scale, 0.125) &&
            near(p->embedding_scale, sqrt(32.0)) && p->tied == 1 && near(p->attn_softcap, 50),
-       "gemma2's scales, window and caps");
+       "gemma2's scales, window and caps are read");
     OK(read_more(FAMILY("Gemma3") ",\"head_dim\":16,\"sliding_window\":512,\"rope_theta\":1e6,"
                                   "\"sliding_window_pattern\":2") == ERR_OK &&
            p->window == 512 && p->global_every == 2 && near(p->rope_base, 1e6) &&
            near(p->rope_base_local, 1e4),
-       "gemma3's local layers have a base of their own, however wide the window");
+       "gemma3's local layers have their own base, however wide the window");
     OK(read_more(FAMILY(
            "Gemma3") ",\"head_dim\":16,\"sliding_window\":8,\"rope_parameters\":{"
                      "\"full_attention\":{\"rope_type\":\"linear\",\"factor\":8,\"rope_theta\":5e5},"
@@ -269,7 +270,7 @@ static void test_families(void)
            p->layers[0].local && !p->layers[1].local && p->layers[2].local && !p->layers[3].local &&
            near(p->rope_base, 5e5) && near(p->rope_base_local, 100) && near(source.rope[0], 8) &&
            near(source.rope[8 * SOURCE_ROPE_LOCAL], 1),
-       "gemma3 as Transformers 5 writes it %s", source.error_message);
+       "gemma3 is read as Transformers 5 writes it %s", source.error_message);
     OK(read_more("\"rope_parameters\":{\"rope_type\":\"default\",\"rope_theta\":77}") == ERR_OK &&
            near(p->rope_base, 77) && source.rope == NULL,
        "rope_parameters of one kind are read");
@@ -286,7 +287,7 @@ static void test_scaling(void)
                          "\"high_freq_factor\":4,\"original_max_position_embeddings\":64")) ==
                ERR_OK &&
            near(source.rope[0], 1) && near(source.rope[3], 8) && near(source.rope[7], 8),
-       "llama3 %s", source.error_message);
+       "the scaling of llama3 is read %s", source.error_message);
     if (source.rope != NULL) {
         double smooth = (64.0 / (2 * M_PI * 10.0) - 1) / 3;
 
@@ -301,16 +302,16 @@ static void test_scaling(void)
            "\"long_factor\":[2,2,2,2,2,2,2,3]")) == ERR_OK &&
            p->rope_context == 16 && near(p->rope_magnitude, sqrt(1 + log(4) / log(16))) &&
            near(source.rope[7], 1.5) && near(source.rope[8 * SOURCE_ROPE_LONG + 7], 3),
-       "longrope %s", source.error_message);
+       "the scaling longrope is read %s", source.error_message);
     OK(read_more(FAMILY("MiniCPM") "," SCALING(
            "\"rope_type\":\"longrope\",\"original_max_position_embeddings\":16,"
            "\"short_factor\":[1,1,1,1,1,1,1,1],\"long_factor\":[2,2,2,2,2,2,2,2]")) == ERR_OK &&
            p->rope_context == 16,
-       "whose context of training stands in it alone %s", source.error_message);
+       "MiniCPM's longrope has its context of training in the scaling %s", source.error_message);
     OK(read_more(SCALING(
            "\"type\":\"yarn\",\"factor\":4,\"original_max_position_embeddings\":16")) == ERR_OK &&
            near(p->rope_magnitude, 0.1 * log(4) + 1) && near(source.rope[7], 4),
-       "yarn %s", source.error_message);
+       "the scaling yarn is read %s", source.error_message);
 }
 
 /* YaRN's magnitude of cosines and sines, and DeepSeek's scale of the scores: 0.1 ln(factor) + 1 (arXiv 2309.00071, 3.4),
@@ -342,8 +343,8 @@ static void test_yarn_magnitude(void)
 
         snprintf(more, sizeof more, "\"rope_scaling\":{%s}", rows[i].scaling);
         OK(read_more(more) == ERR_OK && near(p->rope_magnitude, rows[i].magnitude),
-           "yarn %s: %g is %g %s", rows[i].scaling, (double)p->rope_magnitude, rows[i].magnitude,
-           source.error_message);
+           "yarn %s: the magnitude %g is %g %s", rows[i].scaling, (double)p->rope_magnitude,
+           rows[i].magnitude, source.error_message);
     }
 }
 
@@ -361,15 +362,15 @@ static void test_yarn_of_deepseek(void)
 
     OK(read_more(DEEPSEEK("\"mscale\":0.707,\"mscale_all_dim\":0.707")) == ERR_OK &&
            near(p->attn_scale, 0.11472138679292612) && near(p->rope_magnitude, 1.0),
-       "DeepSeek-V2-Lite: scores times %g, cosines times %g %s", (double)p->attn_scale,
+       "DeepSeek-V2-Lite has scores times %g, and cosines times %g %s", (double)p->attn_scale,
        (double)p->rope_magnitude, source.error_message);
     OK(read_more(DEEPSEEK("\"mscale\":1.0,\"mscale_all_dim\":1.0")) == ERR_OK &&
            near(p->attn_scale, 0.1352337788608801) && near(p->rope_magnitude, 1.0),
-       "DeepSeek-V3's: scores times %g, cosines times %g %s", (double)p->attn_scale,
+       "DeepSeek-V3 has scores times %g, and cosines times %g %s", (double)p->attn_scale,
        (double)p->rope_magnitude, source.error_message);
     OK(read_more(DEEPSEEK("\"mscale\":1.0,\"mscale_all_dim\":0")) == ERR_OK &&
            near(p->attn_scale, 0.07216878364870322) && near(p->rope_magnitude, 1.3688879454113936),
-       "without mscale_all_dim the scores stay, and cosines have all of it: %g, %g %s",
+       "mscale_all_dim=0 leaves the scores, and cosines have all of it: %g, %g %s",
        (double)p->attn_scale, (double)p->rope_magnitude, source.error_message);
 }
 
@@ -377,7 +378,7 @@ static void test_most_experts(void)
 {
     OK(read_more(FAMILY("Olmoe") ",\"num_experts\":512,\"num_experts_per_tok\":512") == ERR_OK &&
            source.params.experts.n == 512 && source.params.experts.used == 512,
-       "512 experts, all of them taken %s", source.error_message);
+       "512 experts are allowed, all of them at once %s", source.error_message);
     refuse_config(FAMILY("Olmoe") ",\"num_experts\":513,\"num_experts_per_tok\":8", ERR_UNSUPPORTED,
                   "n_experts is 513");
 }
@@ -391,11 +392,10 @@ static void test_most_experts(void)
 static void test_time_steps(void)
 {
     OK(read_more(MAMBA "[0.0, Infinity]") == ERR_OK,
-       "steps of time without limits, as Python writes "
-       "them: %s",
-       source.error_message);
+       "steps of time without limits are read as Python writes them: %s", source.error_message);
     OK(read_more(MAMBA "[0.0,{\"__float__\":\"Infinity\"}]") == ERR_OK,
-       "steps of time without limits, as Transformers 5 writes them: %s", source.error_message);
+       "steps of time without limits are read as Transformers 5 writes them: %s",
+       source.error_message);
     refuse_config(MAMBA "[0.0, 0.1]", ERR_UNSUPPORTED, "\"time_step_limit\" clamps");
     refuse_config(MAMBA "[0.001, Infinity]", ERR_UNSUPPORTED, "\"time_step_limit\" clamps");
     refuse_config(MAMBA "[Infinity]", ERR_UNSUPPORTED, "\"time_step_limit\" clamps");
@@ -431,7 +431,7 @@ static void test_published(void)
            "\"max_position_embeddings\":128000,\"norm_eps\":1e-05}",
            &c) == ERR_OK &&
            p->hidden == 4608,
-       "LFM2's width by block_ff_dim alone: %s", source.error_message);
+       "LFM2 has the width of block_ff_dim: %s", source.error_message);
 }
 
 /* Like google/gemma-3-4b-it's; fields that it leaves out are those of Gemma3TextConfig. */
@@ -451,24 +451,24 @@ static void test_text_part(void)
            p->dim == 2560 && p->n_heads == 8 && p->n_kv_heads == 4 && p->head_dim == 256 &&
            p->vocab == 262208 && p->context == 131072 && p->window == 1024 && p->tied == 1 &&
            strstr(source.notes, "vision-language model (gemma3)") != NULL,
-       "the text part of Gemma 3 4B %s%s", source.error_message, source.notes);
+       "the text part of Gemma 3 4B is read %s%s", source.error_message, source.notes);
     OK(read_text("{\"model_type\":\"llava\",\"image_token_index\":32000,\"tie_word_embeddings\":"
                  "true,\"text_config\":{\"model_type\":\"llama\",\"vocab_size\":32064,"
                  "\"max_position_embeddings\":4096}}",
                  &c) == ERR_OK &&
            p->dim == 4096 && p->hidden == 11008 && p->n_layers == 32 && p->n_kv_heads == 32 &&
            p->vocab == 32064 && p->context == 4096 && p->tied == 1 && c.tied_known,
-       "the text part of LLaVA 1.5, and a field of the whole %s", source.error_message);
+       "the text part of LLaVA 1.5 is read, with a field of the whole %s", source.error_message);
     OK(read_text("{\"model_type\":\"some_vl\",\"text_config\":{\"model_type\":\"qwen3\"}}", &c) ==
                ERR_BAD_MODEL &&
            strstr(source.error_message, "\"hidden_size\" is missing") != NULL,
-       "no usual sizes of qwen3: %s", source.error_message);
+       "sizes of qwen3 have no default: %s", source.error_message);
     OK(read_text("{\"model_type\":\"x_vl\",\"vision_config\":{\"a\":1}}", &c) == ERR_UNSUPPORTED &&
            strstr(source.error_message, "several parts, whose text part") != NULL &&
            strstr(source.error_message, "'x_vl'") != NULL,
-       "an unknown one is named: %s", source.error_message);
+       "an unknown model of several parts is named: %s", source.error_message);
     OK(read_more("\"image_token_id\":3") == ERR_OK && strstr(source.notes, "(llama)") != NULL,
-       "a flat one with a token of images: %s", source.notes);
+       "a flat model with a token for images is noted: %s", source.notes);
     OK(read_more("\"hidden_act\":\"silu\"") == ERR_OK && source.notes[0] == '\0',
        "a model of text has no note %s", source.notes);
 }

@@ -36,7 +36,7 @@ static void test_shared_keys(void)
            p->head_dim_local == 256 && p->rope_dims == 512 && p->rope_dims_local == 256 &&
            p->per_layer_dim == 256 && p->vocab == 262144 && p->window == 512 && p->tied == 1 &&
            p->attn_scale == 1.0f,
-       "E2B's sizes, and its class's where it is silent: %s", source.error_message);
+       "E2B has its own sizes, and those of its class where it has none: %s", source.error_message);
     OK(p->layers[6].kv_layer == 5 && p->layers[8].kv_layer == 5 && p->layers[9].kv_layer == 4 &&
            p->layers[5].kv_layer == 5 && p->layers[5].hidden == 6144 &&
            p->layers[6].hidden == 12288 && !p->layers[4].local && p->layers[5].local,
@@ -44,7 +44,7 @@ static void test_shared_keys(void)
     OK(source.rope != NULL && source.rope[63] == 1.0f && source.rope[64] == 1e30f &&
            source.rope[SOURCE_ROPE_LOCAL * 256 + 200] == 1.0f && p->rope_base == 1e6f &&
            p->rope_base_local == 1e4f,
-       "a quarter of a global layer's frequencies turns, and all of a local one's do");
+       "a quarter of a global layer's frequencies turns, and all of a local layer's do");
 }
 
 static void test_keys_as_values(void)
@@ -57,7 +57,7 @@ static void test_keys_as_values(void)
                        "\"vision\"")) == ERR_OK &&
            p->per_layer_dim == 0 && p->layers[0].n_kv_heads == 4 && !p->layers[0].v_is_k &&
            p->layers[5].n_kv_heads == 2 && p->layers[5].v_is_k && !p->layers[5].local,
-       "global layers have heads of their own and no values: %s", source.error_message);
+       "global layers have their own heads, and no values: %s", source.error_message);
     OK(read_text(WHOLE("\"num_hidden_layers\":12,\"num_global_key_value_heads\":2")) == ERR_OK &&
            p->layers[5].n_kv_heads == 4 && !p->layers[5].v_is_k,
        "without attention_k_eq_v, num_global_key_value_heads is ignored: %s", source.error_message);
@@ -70,7 +70,7 @@ static void refuse(const char *text, enum err expected, const char *words)
 {
     enum err e = read_text(text);
 
-    OK(e == expected && strstr(source.error_message, words) != NULL, "refused: %s",
+    OK(e == expected && strstr(source.error_message, words) != NULL, "config.json is refused: %s",
        source.error_message);
 }
 

@@ -108,7 +108,7 @@ static void test_order(void)
     char here[256];
 
     OK(make("a", "new") == ERR_OK && strcmp(steps, "frd") == 0,
-       "data, then the name, then the folder: %s %s", steps, error_message);
+       "the data are written first, then the name, then the folder: %s %s", steps, error_message);
     OK(getcwd(here, sizeof here) != NULL && chdir(folder) == 0,
        "the test goes into the folder itself");
     {
@@ -117,14 +117,14 @@ static void test_order(void)
         memset(steps, 0, sizeof steps);
         OK(output_write(&wish, "new", 3, error_message, sizeof error_message) == ERR_OK &&
                strcmp(steps, "frd") == 0 && holds("b", "new"),
-           "a name without a folder: %s %s", steps, error_message);
+           "a name without a folder is written in the same order: %s %s", steps, error_message);
     }
     OK(chdir(here) == 0, "the test is back in its folder");
 }
 
 static void test_failures(void)
 {
-    OK(put("a", "old", 0644), "there is an old file");
+    OK(put("a", "old", 0644), "the test has an old file");
     file_error = EIO;
     OK(make("a", "new") == ERR_IO && holds("a", "old") && is_tidy() && strchr(steps, 'r') == NULL &&
            strstr(error_message, strerror(EIO)) != NULL,
@@ -135,10 +135,10 @@ static void test_failures(void)
     file_error = 0;
     folder_error = EIO;
     OK(make("a", "new") == ERR_IO && strstr(error_message, strerror(EIO)) != NULL && is_tidy(),
-       "a folder that does not come to the disk is told: %s", error_message);
+       "a folder that does not come to the disk is reported: %s", error_message);
     folder_error = EINVAL;
     OK(make("a", "newer") == ERR_OK && holds("a", "newer"),
-       "a file system that cannot flush folders will do: %s", error_message);
+       "a file system that cannot flush folders is good enough: %s", error_message);
     folder_error = 0;
 }
 
@@ -162,7 +162,7 @@ static void test_stream(void)
     OK(o.stream != NULL && fputs("new", o.stream) >= 0 &&
            output_keep(&o, error_message, sizeof error_message) == ERR_IO && holds("s", "old") &&
            is_tidy(),
-       "whose last byte does not come to the disk leaves the old file: %s", error_message);
+       "a stream whose last byte does not come to the disk leaves the old file: %s", error_message);
 }
 
 static void test_rights(void)
@@ -175,8 +175,8 @@ static void test_rights(void)
            "a file of mode %o keeps it: %o %s", (unsigned)modes[i], mode_of("m"), error_message);
     OK(put("m", "old", 04755) && make("m", "new") == ERR_OK && mode_of("m") == 0755,
        "a new file of a set-user-ID file does not run as its owner: %o", mode_of("m"));
-    OK(make("n", "new") == ERR_OK && mode_of("n") == 0640, "a new one has what umask leaves: %o",
-       mode_of("n"));
+    OK(make("n", "new") == ERR_OK && mode_of("n") == 0640,
+       "a new file has the mode that umask leaves: %o", mode_of("n"));
     umask(mask);
 }
 
@@ -190,7 +190,7 @@ static void test_secret(void)
     OK(put("k", "old", 0600) &&
            output_open(&o, &wish, error_message, sizeof error_message) == ERR_OK &&
            fstat(o.fd, &st) == 0 && (st.st_mode & 0777) == 0600,
-       "what is written aside has the rights of the old file from its first byte on");
+       "the new contents have the rights of the old file from the first byte on");
     output_drop(&o);
     OK(holds("k", "old") && mode_of("k") == 0600 && is_tidy(), "a dropped output is gone");
 }

@@ -50,8 +50,8 @@ static void test_known(void)
         set_known();
         fits = budget_choose(items, 3, rows[i].bytes);
         OK(fits == rows[i].fits && chosen(rows[i].chosen[0], rows[i].chosen[1], rows[i].chosen[2]),
-           "%u bytes: %u %u %u", (unsigned)rows[i].bytes, items[0].chosen, items[1].chosen,
-           items[2].chosen);
+           "a budget of %u bytes chooses %u %u %u", (unsigned)rows[i].bytes, items[0].chosen,
+           items[1].chosen, items[2].chosen);
     }
 }
 
@@ -136,10 +136,11 @@ static void test_random(void)
             worst = fmax(worst, loss / best);
         }
     }
-    OK(known == TABLES, "whether the smallest fit: right %u of %u times", known, (unsigned)TABLES);
+    OK(known == TABLES, "the smallest choice is known to fit or not: right %u of %u times", known,
+       (unsigned)TABLES);
     OK(within == 0, "no choice takes more than its bytes");
     OK(exact > TABLES / 3 && worst < 1.25,
-       "of %u tables %u have the best of all choices; the worst loses %.2f times it",
+       "of %u tables %u have the best of all choices, and the worst loses %.2f times it",
        (unsigned)TABLES, exact, worst);
 }
 

@@ -150,7 +150,7 @@ static void test_nmse(const char *model, const char *type, double bound)
     if (pack(model, out, type) == ERR_OK) {
         nmse = worst_nmse(out, model);
     }
-    OK(nmse <= bound, "%s as %s: worst NMSE %.3g, at most %.3g %s", strrchr(model, '/') + 1,
+    OK(nmse <= bound, "%s as %s: the worst NMSE is %.3g, at most %.3g %s", strrchr(model, '/') + 1,
        type != NULL ? type : "its own", nmse, bound, error_message);
 }
 
@@ -250,8 +250,8 @@ static void test_refused_asset(const char *name, enum err expected, const char *
         return;
     }
     e = pack(asset(name), folder_path("a"), NULL);
-    OK(e == expected && strstr(error_message, words) != NULL, "refused (%d): %s", (int)e,
-       error_message);
+    OK(e == expected && strstr(error_message, words) != NULL, "the file is refused (%d): %s",
+       (int)e, error_message);
 }
 
 static void test_refused_assets(void)
@@ -266,7 +266,7 @@ static void test_refused_assets(void)
     test_refused_asset("vocab/ggml-vocab-llama-spm.gguf", ERR_BAD_MODEL, "no weights");
     OK(pack(folder_path("nowhere"), folder_path("a"), NULL) == ERR_NOT_FOUND &&
            strstr(error_message, "no such file") != NULL,
-       "refused: %s", error_message);
+       "a missing file is refused: %s", error_message);
 }
 
 /* ---- small files ----------------------------------------------------------------------------- */
@@ -286,7 +286,7 @@ static void test_tokenizer_alone(void)
         OK(pack_tokenizer(&o, &section, &bytes, &vocab, error_message, sizeof error_message) ==
                    ERR_OK &&
                vocab == 32000 && image_check_tokenizer(&img, section, bytes, vocab) == ERR_OK,
-           "a section for %u tokens %s", vocab, error_message);
+           "a tokenizer section for %u tokens is packed %s", vocab, error_message);
         free(section);
     }
     if (have_asset("vocab/ggml-vocab-gpt-2.gguf")) {
@@ -294,7 +294,7 @@ static void test_tokenizer_alone(void)
         OK(pack_tokenizer(&o, &section, &bytes, &vocab, error_message, sizeof error_message) ==
                    ERR_OK &&
                vocab == 50257 && image_check_tokenizer(&img, section, bytes, vocab) == ERR_OK,
-           "a section for %u tokens %s", vocab, error_message);
+           "a tokenizer section for %u tokens is packed %s", vocab, error_message);
         free(section);
     }
 }
@@ -331,7 +331,7 @@ static void test_llama2c(void)
     bytes_save(&whole, folder_path("small.bin"));
     OK(pack(folder_path("small.bin"), folder_path("b"), NULL) == ERR_BAD_MODEL &&
            strstr(error_message, "header demands") != NULL,
-       "refused: %s", error_message);
+       "a checkpoint with a byte too many is refused: %s", error_message);
     bytes_free(&whole);
 }
 
@@ -359,17 +359,17 @@ static void test_failure_keeps_output(void)
     save("small.bin", llama2c_make(&small_shape, true, 1e30f));
     OK(pack(folder_path("small.bin"), folder_path("a"), "q8_0") == ERR_BAD_MODEL &&
            strstr(error_message, "token_embedding has weights too large") != NULL,
-       "refused: %s", error_message);
+       "a weight that is too large is refused: %s", error_message);
     save("small.bin", llama2c_make(&small_shape, true, INFINITY));
     OK(pack(folder_path("small.bin"), folder_path("a"), "f32") == ERR_BAD_MODEL &&
            strstr(error_message, "token_embedding has a weight that is not finite") != NULL,
-       "refused: %s", error_message);
+       "a weight that is not finite is refused: %s", error_message);
     b = bytes_load(folder_path("a"));
     OK(a.n == b.n && memcmp(a.data, b.data, a.n) == 0, "the output is as it was");
     OK(!has_temporary(folder), "no temporary file lies beside the output");
     save("small.bin", llama2c_make(&small_shape, true, 0.5f));
-    OK(pack(folder_path("small.bin"), folder_path("no/such/folder"), NULL) == ERR_IO, "refused: %s",
-       error_message);
+    OK(pack(folder_path("small.bin"), folder_path("no/such/folder"), NULL) == ERR_IO,
+       "an output in a folder that does not exist is refused: %s", error_message);
     bytes_free(&a);
     bytes_free(&b);
 }
@@ -384,14 +384,14 @@ static void test_tokenizer_files(void)
     save("other.bin", llama2c_make_tokenizer(299));
     OK(pack_file(&o, error_message, sizeof error_message) == ERR_BAD_TOKENIZER &&
            strstr(error_message, "has 299 tokens, the model 300") != NULL,
-       "refused: %s", error_message);
+       "a tokenizer with another number of tokens is refused: %s", error_message);
     o.tokenizer = folder_path("nowhere.bin");
-    OK(pack_file(&o, error_message, sizeof error_message) == ERR_NOT_FOUND, "refused: %s",
-       error_message);
+    OK(pack_file(&o, error_message, sizeof error_message) == ERR_NOT_FOUND,
+       "a missing tokenizer is refused: %s", error_message);
     unlink(folder_path("tok300.bin"));
     OK(pack(o.input, o.output, NULL) == ERR_NOT_FOUND &&
            strstr(error_message, "tok300.bin") != NULL,
-       "refused: %s", error_message);
+       "a checkpoint without its tokenizer is refused: %s", error_message);
     save("tokenizer.bin", llama2c_make_tokenizer(300));
     OK(pack(o.input, o.output, NULL) == ERR_OK, "tokenizer.bin is found %s", error_message);
 }
@@ -405,7 +405,7 @@ static void test_temporary(void)
     setenv("TMPDIR", folder, 1);
     OK(pack_temporary(&o, path, sizeof path, error_message, sizeof error_message) == ERR_OK &&
            pack_is_ingot(path, &e) && e == ERR_OK,
-       "a temporary file %s", error_message);
+       "a temporary file is packed %s", error_message);
     OK(unlink(path) == 0, "the caller removes the file");
     OK(!pack_is_ingot(folder_path("small.bin"), &e) && e == ERR_OK, "a checkpoint is not a .ingot");
     OK(!pack_is_ingot(folder_path("nowhere"), &e) && e == ERR_NOT_FOUND,

@@ -88,12 +88,12 @@ static void test_few_bits(void)
         OK(chosen(rows[i].name, INGOT_FFN_UP, 1) == rows[i].type &&
                chosen(rows[i].name, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER) == INGOT_Q4_K &&
                chosen(rows[i].name, INGOT_OUTPUT, INGOT_NO_LAYER) == INGOT_Q6_K,
-           "%s: embedding Q4_K, output Q6_K", rows[i].name);
+           "%s: the embedding is Q4_K, and the output Q6_K", rows[i].name);
         set_source(256, 384, 4, false, rows[i].own);
         OK(chosen(NULL, INGOT_ATTN_Q, 0) == rows[i].type &&
                chosen(NULL, INGOT_FFN_DOWN, 0) ==
                    (384 % source_type_block(rows[i].own) == 0 ? INGOT_Q4_0 : INGOT_F32),
-           "%s as in the file; 384 columns are Q4_0, or floats where they cut blocks",
+           "%s stays as in the file, and 384 columns are Q4_0, or floats if they cut blocks",
            rows[i].name);
     }
 }
@@ -118,7 +118,7 @@ static void test_other_mixtures(void)
        "Q2_K has values and down in 3 bits");
     source.params.n_kv_heads = 2;
     OK(mixture_is("q2_k", INGOT_ATTN_V, "44444444444444444444444444444444"),
-       "values that four heads share in 4");
+       "values that four heads share have 4 bits");
     OK(chosen("q3_k_m", INGOT_OUTPUT, INGOT_NO_LAYER) == INGOT_Q6_K &&
            chosen("q2_k", INGOT_OUTPUT, INGOT_NO_LAYER) == INGOT_Q6_K,
        "the output matrix has 6 bits");
@@ -129,7 +129,7 @@ static void test_mix(void)
     set_source(256, 512, 22, false, SOURCE_F32); /* as many layers as TinyLlama */
     OK(mix_is(INGOT_ATTN_V, "6644644644644644644666") &&
            mix_is(INGOT_FFN_DOWN, "6644644644644644644666"),
-       "Q4_K_M: Q6_K in the layers that GGUF has");
+       "Q4_K_M: layers have Q6_K where llama.cpp's files do");
     OK(mix_is(INGOT_ATTN_K, "4444444444444444444444") &&
            mix_is(INGOT_FFN_UP, "4444444444444444444444"),
        "Q4_K_M has Q4_K in the other matrices");
@@ -156,23 +156,23 @@ static void test_columns(void)
            chosen("q4_k", INGOT_ATTN_Q, 3) == INGOT_Q5_0 &&
            chosen("q5_k", INGOT_ATTN_Q, 3) == INGOT_Q5_1 &&
            chosen("q6_k", INGOT_FFN_UP, 3) == INGOT_Q8_0,
-       "576 columns are not a multiple of 256: Q5_0, Q5_1 and Q8_0, as llama.cpp has it");
+       "576 columns, not a multiple of 256, are Q5_0, Q5_1 and Q8_0, as llama.cpp has it");
     OK(chosen("q3_k", INGOT_ATTN_Q, 3) == INGOT_IQ4_NL &&
            chosen("q2_k", INGOT_ATTN_Q, 3) == INGOT_IQ4_NL &&
            chosen("q2_0", INGOT_ATTN_Q, 3) == INGOT_Q4_0,
        "IQ4_NL replaces 3 and 2 bits, and Q4_0 replaces types with three or four values");
     OK(chosen("q4_k", INGOT_FFN_DOWN, 5) == INGOT_Q4_K &&
            chosen("q4_k_m", INGOT_FFN_DOWN, 0) == INGOT_Q6_K,
-       "1536 are one");
-    OK(chosen("q4_0", INGOT_ATTN_Q, 3) == INGOT_Q4_0, "Q4_0 pads them");
+       "1536 columns are a multiple of 256, and keep their type");
+    OK(chosen("q4_0", INGOT_ATTN_Q, 3) == INGOT_Q4_0, "Q4_0 pads 576 columns");
     OK(chosen("fig4", INGOT_ATTN_Q, 3) == INGOT_IQ4_NL &&
            chosen("fig4", INGOT_FFN_DOWN, 3) == INGOT_FIG4,
-       "576 columns are not a multiple of 128: IQ4_NL in place of FIG4");
+       "576 columns, not a multiple of 128, are IQ4_NL instead of FIG4");
     set_source(48, 172, 1, true, SOURCE_F32);
     OK(chosen("iq4_nl", INGOT_ATTN_Q, 0) == INGOT_Q8_0 &&
            chosen("fig4", INGOT_FFN_DOWN, 0) == INGOT_Q8_0 &&
            chosen("mxfp4", INGOT_FFN_DOWN, 0) == INGOT_Q8_0,
-       "48 and 172 are none of 32: Q8_0");
+       "48 and 172 columns, not a multiple of 32, are Q8_0");
     OK(chosen("q3_k", INGOT_ATTN_Q, 0) == INGOT_Q4_0,
        "Q4_0, which pads short rows, is chosen for Q3_K");
 }
@@ -191,7 +191,7 @@ static void test_experts(void)
     OK(pack_parse_type("q6_k", &o) && pack_parse_experts("Q3_K", &o) &&
            pack_choose_type(&o, &source, INGOT_EXPERT_GATE, 1) == INGOT_Q3_K &&
            pack_choose_type(&o, &source, INGOT_EXPERT_DOWN, 1) == INGOT_Q3_K,
-       "experts have a type of their own");
+       "experts have their own type");
     OK(pack_choose_type(&o, &source, INGOT_ATTN_Q, 1) == INGOT_Q6_K &&
            pack_choose_type(&o, &source, INGOT_FFN_GATE, 0) == INGOT_Q6_K &&
            pack_choose_type(&o, &source, INGOT_ROUTER, 1) == INGOT_F32,
@@ -199,11 +199,11 @@ static void test_experts(void)
     source.params.experts.hidden = 96;
     set_tensor(INGOT_EXPERT_DOWN, 1, SOURCE_F32);
     OK(pack_choose_type(&o, &source, INGOT_EXPERT_DOWN, 1) == INGOT_IQ4_NL,
-       "96 columns are not a multiple of 256: IQ4_NL");
+       "96 columns, not a multiple of 256, are IQ4_NL");
     o.type_given = false;
     OK(pack_choose_type(&o, &source, INGOT_EXPERT_GATE, 1) == INGOT_Q3_K &&
            pack_choose_type(&o, &source, INGOT_ATTN_Q, 1) == INGOT_F32,
-       "other matrices are as in the file");
+       "other matrices stay as in the file");
     OK(!pack_parse_experts("q4_k_m", &o) && !pack_parse_experts("q9", &o),
        "a mixture of types is refused");
 }
@@ -216,7 +216,7 @@ static void test_stand_ins(void)
            pack_parse_type("I4R", &o) && o.row_scales && o.type == INGOT_Q4_0,
        "rows with one scale are stored in blocks of 32");
     OK(pack_parse_type("q4_0", &o) && !o.row_scales && !pack_parse_head("i8r", &o),
-       "no note for a type that was asked for");
+       "a type that was asked for has no note");
 }
 
 static void test_own_types(void)
@@ -250,12 +250,12 @@ static void test_own_types(void)
             equal = equal && chosen(NULL, INGOT_ATTN_Q, 0) == packed[i].to;
         }
     }
-    OK(equal, "without a type a tensor keeps its own");
+    OK(equal, "a tensor keeps its own type if none is given");
     set_source(256, 512, 1, true, SOURCE_GROUPED);
     source_tensor(&source, INGOT_ATTN_Q, 0)->group = 32;
     OK(chosen(NULL, INGOT_ATTN_Q, 0) == INGOT_Q8_0, "groups of 32 fit blocks of 32");
     source_tensor(&source, INGOT_ATTN_Q, 0)->group = 16;
-    OK(chosen(NULL, INGOT_ATTN_Q, 0) == INGOT_F32, "groups of 16 do not");
+    OK(chosen(NULL, INGOT_ATTN_Q, 0) == INGOT_F32, "groups of 16 do not fit blocks of 32");
 }
 
 /* 0x3f80 is 1; 0x3300 is 2^-25, below fp16's smallest; 0x4780 is 65536, beyond its largest. */
@@ -302,7 +302,7 @@ static void test_synth(const char *shape, const char *type, enum ingot_type down
     if (!OK(pack_parse_type(type, &o) &&
                 pack_synth(&o, 1, error_message, sizeof error_message) == ERR_OK &&
                 ingot_file_open(&f, o.output, error_message, sizeof error_message) == ERR_OK,
-            "%s as %s %s", shape, type, error_message)) {
+            "the shape %s is packed as %s %s", shape, type, error_message)) {
         return;
     }
     for (uint32_t i = 0; i < f.image.header->segments.count; i++) {
@@ -355,7 +355,7 @@ static void test_synth_layers(const char *shape, const char *dense, unsigned mix
        (unsigned long long)bytes, shape, (unsigned long long)beside, dense);
     OK(l.mixer == mixer && l.ffn == ffn && plain.mixer == INGOT_MIXER_ATTENTION &&
            plain.ffn == INGOT_FFN_DENSE,
-       "of the kinds %u and %u, beside attention and a dense one", mixer, ffn);
+       "a model has kinds %u and %u of layers, and attention with a dense layer", mixer, ffn);
 }
 
 int main(void)

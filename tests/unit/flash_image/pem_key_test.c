@@ -52,36 +52,37 @@ static void test_forms(void)
        "a public key is read");
     OK(memcmp(sec1.private, pkcs8.private, PEM_PRIVATE_BYTES) == 0 && sec1.private[0] == 0xc9 &&
            sec1.private[31] == 0x21,
-       "the private halves are one");
+       "the private halves of both forms are the same");
     OK(memcmp(sec1.public, pkcs8.public, PEM_PUBLIC_BYTES) == 0 &&
            memcmp(sec1.public, spki.public, PEM_PUBLIC_BYTES) == 0 && spki.public[1] == 0x60,
-       "the public halves are one");
+       "the public halves of all forms are the same");
 }
 
 static void test_wrong(void)
 {
     char text[512];
 
-    OK(refuses("", "no key in it") && refuses("hello", "openssl ecparam"), "none: %s",
-       error_message);
-    OK(refuses("-----BEGIN PUBLIC KEY-----\nMFkw", "ends in the middle"), "%s", error_message);
-    OK(refuses("-----BEGIN PUBLIC KEY-----\nM*kw\n-----END PUBLIC KEY-----\n", "not base64"), "%s",
-       error_message);
+    OK(refuses("", "no key in it") && refuses("hello", "openssl ecparam"),
+       "a text without a key is refused: %s", error_message);
+    OK(refuses("-----BEGIN PUBLIC KEY-----\nMFkw", "ends in the middle"),
+       "a key that ends in the middle is refused: %s", error_message);
+    OK(refuses("-----BEGIN PUBLIC KEY-----\nM*kw\n-----END PUBLIC KEY-----\n", "not base64"),
+       "a key that is not base64 is refused: %s", error_message);
     OK(refuses("-----BEGIN PUBLIC KEY-----\nMFkw\n-----END PUBLIC KEY-----\n",
                "not a key of P-256"),
-       "%s", error_message);
+       "a key that is not of P-256 is refused: %s", error_message);
     OK(refuses("-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nAAAA\n"
                "-----END EC PRIVATE KEY-----\n",
                "password") &&
            refuses("-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n", "password"),
-       "%s", error_message);
+       "a key with a password is refused: %s", error_message);
     OK(refuses("-----BEGIN PUBLIC KEY-----\n"
                "MHYwEAYHKoZIzj0CAQYFK4EEACIDYgAEtest\n-----END PUBLIC KEY-----\n",
                "not a key of P-256"),
        "a key of another curve is refused");
     strcpy(text, SPKI);
     text[strlen("-----BEGIN PUBLIC KEY-----\n") + 1] = 'G'; /* the outer length */
-    OK(refuses(text, "not a key of P-256"), "a length that is wrong");
+    OK(refuses(text, "not a key of P-256"), "a key with a wrong length is refused");
 }
 
 /* Cuts off every byte and changes every character: each is refused or gives another key, without a
@@ -104,8 +105,8 @@ static void test_damaged(void)
             n_refused += !reads(text, &key);
         }
     }
-    OK(n_read < 3 * 30, "cut short: only within the last line it is still one");
-    OK(n_refused > 100, "damaged: %u are refused", n_refused);
+    OK(n_read < 3 * 30, "a key that is cut off is refused, unless within its last line");
+    OK(n_refused > 100, "damaged keys are refused: %u", n_refused);
 }
 
 int main(void)

@@ -68,7 +68,7 @@ static void test_names(const struct pre_tokenizer *kind)
         good = good && pre_tokenizer_find_steps(kind->steps[i], false, &pre) && pre == kind->pre &&
                pre_tokenizer_find_steps(kind->steps[i], true, &pre) == kind->covers;
     }
-    OK(good, "%s: each name and each line of steps leads to it", kind->names[0].name);
+    OK(good, "%s: each name and each list of steps leads to this kind", kind->names[0].name);
 }
 
 int main(void)
@@ -91,6 +91,6 @@ int main(void)
     OK(count_rows("\n| ", isdigit) == n, "the page has no other names");
     OK(strstr(page, "refused names") != NULL && count_rows("\n| `", islower) == n_refused,
        "the page has no other refused names");
-    OK(strlen(pre_tokenizer_names()) < 400, "the names fit a sentence");
+    OK(strlen(pre_tokenizer_names()) < 400, "all names together fit in a sentence");
     return tap_done();
 }

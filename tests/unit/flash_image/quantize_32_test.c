@@ -204,13 +204,13 @@ static void test_example(void)
     w[3 * 192 + 32 + 4 + 1] = 1 << 5;
     w[3 * 192 + 64 + 32 + 4 + 1] = 0x9 << 4;
     dequantize_f32_q51x8_ref(y, w, 9, 64);
-    OK(y[53] == 27.0f, "an element of Q5_1 is, too");
+    OK(y[53] == 27.0f, "an element of Q5_1 is as in FORMAT.md");
     memset(w, 0, sizeof w);
     memcpy(w + 3 * 176 + 2, &one.d, 2);
     w[3 * 176 + 16 + 4 + 1] = 1 << 5;
     w[3 * 176 + 48 + 32 + 4 + 1] = 0x9 << 4;
     dequantize_f32_q50x8_ref(y, w, 9, 64);
-    OK(y[53] == 9.0f, "an element of Q5_0 is, too");
+    OK(y[53] == 9.0f, "an element of Q5_0 is as in FORMAT.md");
 }
 
 int main(void)

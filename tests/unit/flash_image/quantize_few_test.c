@@ -102,7 +102,7 @@ static void test_two(const char *name, quantize_block_fn *quantize, enum source_
         squares += error_of(w, h, (const float[256]){ 0 }, n);
     }
     OK(ours < 1.01 * best && ours < 0.5 * plain,
-       "%s: NMSE %.4f, of every scale the best %.4f, of the largest element %.4f", name,
+       "%s: the error is NMSE %.4f, %.4f with the best scale, %.4f with the largest element", name,
        ours / squares, best / squares, plain / squares);
 }
 
@@ -129,7 +129,7 @@ static void test_one(void)
             best += (squares - sum * sum / all) / all;
         }
     }
-    OK(ours > 0 && ours < 1.0001 * best, "Q1_0: the least error that there is, %.6f of it",
+    OK(ours > 0 && ours < 1.0001 * best, "Q1_0: the error is the least that there is, %.6f of it",
        ours / best);
 }
 

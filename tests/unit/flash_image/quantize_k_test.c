@@ -259,7 +259,7 @@ static void test_three_ways(const struct k_type *k)
             zero = zero && (row < ROWS || kernel[c] == 0.0f);
         }
     }
-    OK(format, "%s: the kernels read what FORMAT.md says", k->name);
+    OK(format, "%s: the kernels read the layout of FORMAT.md", k->name);
     OK(source, "the kernels' values are those of GGML's blocks, bit for bit");
     OK(zero, "rows of padding are zeros");
 }
@@ -382,9 +382,10 @@ static void test_error(const struct k_type *k)
             all += (double)(w[i] / scale) * (double)(w[i] / scale);
         }
     }
-    OK(error / all < k->bound, "%s: NMSE %.3g, below %.3g", k->name, error / all, k->bound);
-    OK(error < (1 - k->gain) * plain, "%.1f %% better than minimum and maximum rounded",
-       100 * (1 - error / plain));
+    OK(error / all < k->bound, "%s: the error is NMSE %.3g, below %.3g", k->name, error / all,
+       k->bound);
+    OK(error < (1 - k->gain) * plain,
+       "the error is %.1f %% below that of minimum and maximum rounded", 100 * (1 - error / plain));
     /* the scales there are not fp16 */
     OK(worse <= 5, "hardly a block is worse (%u of 2000)", worse);
 }
@@ -406,7 +407,7 @@ static void test_edges(const struct k_type *k)
         /* a part of 15 steps has its min among fp16's smallest, in steps of 3 % */
         near = near && block_error(w, k) <= (k->most_scale == 15 ? 2e-4 : 1e-4) * square;
     }
-    OK(near, "%s: blocks of one value", k->name);
+    OK(near, "%s: blocks of one value keep it", k->name);
     memset(w, 0, sizeof w);
     w[77] = -0.7f;
     OK(block_error(w, k) < 1e-4, "a single weight is exact");
@@ -417,12 +418,13 @@ static void test_edges(const struct k_type *k)
     for (size_t i = 0; i < 256; i++) {
         w[i] = 3e-7f * (float)((int)(i % 21) - 10);
     }
-    OK(block_error(w, k) < 256 * (1e-14 + step * step / 3), "scales among fp16's smallest");
+    OK(block_error(w, k) < 256 * (1e-14 + step * step / 3),
+       "scales among fp16's smallest keep their steps");
     w[3] = 3e38f;
     w[4] = -3e38f;
     OK(isnan(block_error(w, k)), "scales beyond fp16 are refused");
     w[3] = w[4] = -5e9f;
-    OK(isnan(block_error(w, k)), "negative ones are as well");
+    OK(isnan(block_error(w, k)), "negative scales beyond fp16 are refused as well");
 }
 
 /* Blocks and floats of another implementation, if they are there. */
@@ -447,8 +449,8 @@ static void test_fixture(const char *json, const char *key, const uint8_t *block
         worst = fmax(worst, fabs((double)out[n % 256] - expected));
         at = end;
     }
-    OK(n == 1024 && worst < 2e-6, "%s of another packer: %zu weights, at most %.2g apart", key, n,
-       worst);
+    OK(n == 1024 && worst < 2e-6, "%s of another packer: %zu weights are %.2g apart at most", key,
+       n, worst);
 }
 
 static void test_fixtures(void)

@@ -104,7 +104,7 @@ static void test_gates(void)
     printf("# NMSE: NF4 %.5f, FIG4 with the largest as f32 scale %.5f, ours in fp16 %.5f\n",
            theirs.errors / theirs.squares, plain.errors / plain.squares,
            ours.errors / ours.squares);
-    OK(fits && rounded >= 0.9948, "FIG4 of a bell: cosine %.5f", rounded);
+    OK(fits && rounded >= 0.9948, "FIG4 of a bell has the cosine %.5f", rounded);
     OK(ours.errors <= (1 - .053) * theirs.errors && plain.errors < theirs.errors,
        "FIG4 has %.1f %% less squared error than NF4, %.1f with the scale searched for",
        100 * (1 - plain.errors / theirs.errors), 100 * (1 - ours.errors / theirs.errors));
@@ -182,9 +182,9 @@ static void test_blocks(void)
         }
         mx_least += best;
     }
-    OK(fits && iq4_sum < 1.02 * least, "IQ4_NL: %.1f %% above the least of 800 scales",
+    OK(fits && iq4_sum < 1.02 * least, "IQ4_NL is %.1f %% above the least error of 800 scales",
        100 * (iq4_sum / least - 1));
-    OK(mx_sum <= 1.001 * mx_least, "MXFP4: %.2g %% above the least error of all powers of 2",
+    OK(mx_sum <= 1.001 * mx_least, "MXFP4 is %.2g %% above the least error of all powers of 2",
        100 * (mx_sum / mx_least - 1));
 }
 
@@ -223,6 +223,6 @@ int main(void)
            !quantize_block_mxfp4(w, fit_ones, &codec, block),
        "weights beyond every fp16 scale are refused");
     OK(quantize_block_iq4_nl(tiny, fit_ones, &codec, block) && block[0] == 0 && block[1] == 0,
-       "those below all of them become zeros");
+       "weights below every fp16 scale become zeros");
     return tap_done();
 }

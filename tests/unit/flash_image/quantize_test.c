@@ -177,7 +177,7 @@ static void test_q8_blocks(void)
        "a scale beyond fp16 is refused");
     w[3] = 5e5f;
     OK(quantize_block_q8(w, fit_ones, block) && !quantize_block_q4(w, fit_ones, block),
-       "a scale beyond that of nibbles alone is refused for them");
+       "a scale that only nibbles make too large is refused only for them");
 }
 
 /* Columns that count a hundred times as much are kept better than without that weight. */

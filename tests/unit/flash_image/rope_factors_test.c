@@ -22,14 +22,14 @@ static void test_yarn(void)
     const struct rope_yarn y = { 4.0, 32768, 32.0, 1.0, false };
 
     /* 128 ln(32768 / (turns 2 pi)) / (2 ln 10^6): 23.6 for 32 turns, 39.7 for one. */
-    OK(rope_factors_take(&s) == ERR_OK && rope_factors_yarn_all(&s, &y) == ERR_OK, "yarn %s",
-       s.error_message);
+    OK(rope_factors_take(&s) == ERR_OK && rope_factors_yarn_all(&s, &y) == ERR_OK,
+       "the scaling yarn is taken %s", s.error_message);
     OK(near(factor(SOURCE_ROPE_GLOBAL, 0), 1.0) && near(factor(SOURCE_ROPE_GLOBAL, 23), 1.0),
-       "fast pairs stay");
+       "fast pairs keep their factors");
     OK(near(factor(SOURCE_ROPE_GLOBAL, 40), 4.0) && near(factor(SOURCE_ROPE_GLOBAL, 63), 4.0),
-       "slow ones are stretched");
+       "slow pairs are stretched");
     OK(near(factor(SOURCE_ROPE_GLOBAL, 31), 1.0 / (9.0 / 17 + 8.0 / 17 / 4)),
-       "there is a ramp between");
+       "the factors between fast and slow pairs make a ramp");
     OK(near(factor(SOURCE_ROPE_LOCAL, 63), 1.0), "another set is left alone");
     OK(near((float)rope_yarn_magnitude(4.0), 1.1386294) && rope_yarn_magnitude(1.0) == 1.0,
        "the magnitude is right");
@@ -50,22 +50,26 @@ static void test_all(void)
 {
     OK(rope_factors_scale_all(&s, 2.0f) == ERR_OK && factor(SOURCE_ROPE_GLOBAL, 5) == 2.0f &&
            factor(SOURCE_ROPE_LONG, 5) == 2.0f && factor(SOURCE_ROPE_LOCAL, 5) == 1.0f,
-       "all but the local ones are scaled");
+       "all layers but the local ones are scaled");
     s.params.rope_base_local = s.params.rope_base;
     OK(rope_factors_scale_all(&s, 0.5f) == ERR_OK && factor(SOURCE_ROPE_GLOBAL, 5) == 1.0f &&
            factor(SOURCE_ROPE_LONG, 5) == 1.0f && factor(SOURCE_ROPE_LOCAL, 5) == 0.5f,
-       "all, where the local ones share the base");
+       "all layers are scaled if the local ones share the base");
 }
 
 static void test_bounds(void)
 {
     OK(scale(SOURCE_ROPE_LONG, 8.0f) == ERR_OK && factor(SOURCE_ROPE_LONG, 5) == 8.0f,
-       "one factor serves for all");
-    OK(scale(SOURCE_ROPE_LONG, NAN) == ERR_BAD_MODEL, "NaN: %s", s.error_message);
-    OK(scale(SOURCE_ROPE_LOCAL, 0.0f) == ERR_BAD_MODEL, "0: %s", s.error_message);
-    OK(scale(SOURCE_ROPE_GLOBAL, 1e33f) == ERR_BAD_MODEL, "10^33: %s", s.error_message);
+       "one factor serves for all pairs");
+    OK(scale(SOURCE_ROPE_LONG, NAN) == ERR_BAD_MODEL, "a factor of NaN is refused: %s",
+       s.error_message);
+    OK(scale(SOURCE_ROPE_LOCAL, 0.0f) == ERR_BAD_MODEL, "a factor of 0 is refused: %s",
+       s.error_message);
+    OK(scale(SOURCE_ROPE_GLOBAL, 1e33f) == ERR_BAD_MODEL, "a factor of 10^33 is refused: %s",
+       s.error_message);
     s.params.rope_dims = 2 * SOURCE_MAX_FACTORS + 2;
-    OK(rope_factors_take(&s) == ERR_UNSUPPORTED, "too wide: %s", s.error_message);
+    OK(rope_factors_take(&s) == ERR_UNSUPPORTED, "too many factors are refused: %s",
+       s.error_message);
 }
 
 int main(void)

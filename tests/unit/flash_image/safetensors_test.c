@@ -49,8 +49,8 @@ static void refuse_file(struct bytes b, enum err expected, const char *words)
     struct safetensors f;
     enum err e = parse(&b, &f);
 
-    OK(e == expected && strstr(source.error_message, words) != NULL, "refused (%d): %s", (int)e,
-       source.error_message);
+    OK(e == expected && strstr(source.error_message, words) != NULL, "the file is refused (%d): %s",
+       (int)e, source.error_message);
     safetensors_free(&f);
     bytes_free(&b);
 }
@@ -75,13 +75,13 @@ static void test_header(void)
 
     OK(parse(&b, &f) == ERR_OK && f.n_tensors == 2 && strcmp(f.tensors[0].name, "a") == 0 &&
            f.tensors[0].n_dims == 2 && f.tensors[1].first == 24,
-       "two tensors, by their places %s", source.error_message);
+       "two tensors are found in the order of their places %s", source.error_message);
     OK(safetensors_as_source(&source, &f.tensors[0], &t) == ERR_OK && t.rows == 2 && t.cols == 3 &&
            t.type == SOURCE_F32,
        "a matrix is found");
     OK(safetensors_as_source(&source, &f.tensors[1], &t) == ERR_OK && t.rows == 1 && t.cols == 4 &&
            t.type == SOURCE_BF16,
-       "a vector is one row");
+       "a vector becomes one row");
     safetensors_free(&f);
     bytes_free(&b);
 }
@@ -207,8 +207,8 @@ static void refuse_tensor(struct named more, size_t left_out, enum err expected,
 
     save_weights("model.safetensors", 0, N_LLAMA - left_out, more);
     e = open_folder();
-    OK(e == expected && strstr(source.error_message, words) != NULL, "refused (%d): %s", (int)e,
-       source.error_message);
+    OK(e == expected && strstr(source.error_message, words) != NULL,
+       "the folder is refused (%d): %s", (int)e, source.error_message);
 }
 
 static void test_tensors(void)
@@ -218,8 +218,8 @@ static void test_tensors(void)
               "\"num_hidden_layers\":1,\"num_attention_heads\":2,\"num_key_value_heads\":1,"
               "\"vocab_size\":11,\"max_position_embeddings\":16}");
     save_weights("model.safetensors", 0, N_LLAMA, nothing);
-    OK(open_folder() == ERR_OK && source.params.tied == 1, "without lm_head the output is tied %s",
-       source.error_message);
+    OK(open_folder() == ERR_OK && source.params.tied == 1,
+       "the output is tied if there is no lm_head %s", source.error_message);
     OK(source.vocab.layout == SOURCE_NO_VOCAB && source.vocab.n_tokens == 11,
        "a model without a tokenizer is read");
     save_weights("model.safetensors", 0, N_LLAMA,
@@ -254,20 +254,20 @@ static void refuse_index(const char *text, enum err expected, const char *words)
 
     save_text("model.safetensors.index.json", text);
     e = open_folder();
-    OK(e == expected && strstr(source.error_message, words) != NULL, "refused (%d): %s", (int)e,
-       source.error_message);
+    OK(e == expected && strstr(source.error_message, words) != NULL,
+       "the index is refused (%d): %s", (int)e, source.error_message);
 }
 
 static void test_index(void)
 {
     unlink(folder_path("model.safetensors"));
     OK(open_folder() == ERR_NOT_FOUND && strstr(source.error_message, "index.json") != NULL,
-       "no weights: %s", source.error_message);
+       "a folder without weights is refused: %s", source.error_message);
     save_weights("a.safetensors", 0, 5, nothing);
     save_weights("b.safetensors", 5, N_LLAMA, nothing);
     save_text("model.safetensors.index.json", "{\"weight_map\":{\"x\":\"a.safetensors\","
                                               "\"y\":\"b.safetensors\",\"z\":\"a.safetensors\"}}");
-    OK(open_folder() == ERR_OK, "two files by an index %s", source.error_message);
+    OK(open_folder() == ERR_OK, "two files are read by an index %s", source.error_message);
     refuse_index("{\"weight_map\":{\"x\":\"a.safetensors\"}}", ERR_BAD_MODEL,
                  "attn_k of layer 0 is missing");
     refuse_index("{\"weight_map\":{\"x\":\"c.safetensors\"}}", ERR_NOT_FOUND,
@@ -278,7 +278,7 @@ static void test_index(void)
     refuse_index("{\"weight_map\":", ERR_BAD_MODEL, "not a JSON object");
     unlink(folder_path("config.json"));
     OK(open_folder() == ERR_NOT_FOUND && strstr(source.error_message, "config.json: no such file"),
-       "no config: %s", source.error_message);
+       "a folder without config.json is refused: %s", source.error_message);
 }
 
 int main(void)

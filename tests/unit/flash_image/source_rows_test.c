@@ -44,13 +44,14 @@ static void test_runs(const uint8_t *data, enum source_type type)
     struct source_tensor gate = query;
 
     gate.data += source_type_bytes(type, (uint64_t)4 * COLS);
-    OK(first_of(&query, 0) == 1 && first_of(&query, 3) == 4, "rows of the first run");
-    OK(first_of(&query, 4) == 9 && first_of(&query, 11) == 20, "rows of the next runs");
+    OK(first_of(&query, 0) == 1 && first_of(&query, 3) == 4, "the rows of the first run are found");
+    OK(first_of(&query, 4) == 9 && first_of(&query, 11) == 20,
+       "the rows of the next runs are found");
     OK(first_of(&gate, 0) == 5 && first_of(&gate, 4) == 13 && first_of(&gate, 11) == 24,
        "rows of the other matrix are read");
     /* The end is the last row's, and not that of a run which is missing. */
     OK(source_row_data(&gate, gate.rows) == data + source_type_bytes(type, ROWS * COLS),
-       "the end is that of its last row");
+       "the end of a matrix is the end of its last row");
 }
 
 /* Packed in the file's own type: rows of one group come from two runs. */
@@ -74,7 +75,8 @@ static void test_packed_runs(void)
     memcpy(expected, group, n);
     OK(n != 0 && rows_pack_group(&query, INGOT_Q8_0, 0, &b, &error_message) == n,
        "a group is packed from two runs");
-    OK(memcmp(group, expected, n) == 0, "as its rows are that follow each other");
+    OK(memcmp(group, expected, n) == 0,
+       "a group of two runs has the bytes of rows that follow each other");
 }
 
 /* Two matrices of 3 rows for each of 4 experts. */
@@ -91,7 +93,7 @@ static void test_stacks(const uint8_t *data, enum source_type type)
     OK(one.stack == 0 && one.stack_step == 0 && one.rows == 3, "a matrix of a stack stands alone");
     OK(first_of(&one, 0) == 19 && first_of(&one, 2) == 21, "one expert of fused ones is read");
     OK(first_of(&other, 0) == 13 && first_of(&other, 5) == 18,
-       "one of those that follow each other is found");
+       "an expert is found among those that follow each other");
 }
 
 static void test_transposed(void)

@@ -42,7 +42,7 @@ static void is(const char *gbnf, const char *text, uint32_t wanted)
 {
     uint32_t found = rest_after(gbnf, text);
 
-    OK(found == wanted, "%.20s... after \"%s\": %u bytes, %u are missing", gbnf, text,
+    OK(found == wanted, "%.20s... after \"%s\" lacks %u bytes, expected %u", gbnf, text,
        (unsigned)found, (unsigned)wanted);
 }
 

@@ -12,10 +12,10 @@ static void test_texts(const char *name, bool good, const char *const *texts)
 {
     OK(good, "%s compiles, %zu bytes", name, good ? compiled_bytes : 0);
     for (; good && *texts != NULL; texts++) {
-        OK(matches(*texts), "%s: %.60s", name, *texts);
+        OK(matches(*texts), "%s matches: %.60s", name, *texts);
     }
     for (texts++; good && *texts != NULL; texts++) {
-        OK(!matches(*texts), "%s: not %.60s", name, *texts);
+        OK(!matches(*texts), "%s does not match: %.60s", name, *texts);
     }
 }
 
@@ -59,9 +59,9 @@ static void test_long(void)
        "500 to 600 characters take %zu bytes", compiled_bytes);
     memset(text, 'a', sizeof text);
     text[0] = '(';
-    OK(walk(text, sizeof text, &complete) == 601 && !complete, "at most 600 of them are taken");
+    OK(walk(text, sizeof text, &complete) == 601 && !complete, "at most 600 characters are taken");
     text[500] = ')';
-    OK(walk(text, 501, &complete) == 500, "499 are too few");
+    OK(walk(text, 501, &complete) == 500, "499 characters are too few");
     text[500] = 'a';
     text[501] = ')';
     OK(walk(text, 502, &complete) == 502 && complete, "500 repetitions are allowed");
@@ -74,7 +74,7 @@ static void test_flat(void)
     bool complete;
 
     OK(compile_gbnf("root ::= (\"a\"?){4000}") && compiled_bytes < 200,
-       "4000 times what may be empty takes %zu bytes", compiled_bytes);
+       "4000 times an item that may be empty takes %zu bytes", compiled_bytes);
     memset(text, 'a', sizeof text - 1);
     OK(walk(text, 4001, &complete) == 4000 && complete, "the grammar allows 4000 repetitions");
     OK(matches("") && matches("a"), "the grammar allows fewer repetitions");
@@ -82,7 +82,7 @@ static void test_flat(void)
                TEXTS("c", "ababababababababababababababababc", NULL, "a", "abac"));
     OK(compile_gbnf("root ::= (\"b\"{0,50}){0,20}") &&
            walk(memset(text, 'b', 1001), 1001, &complete) == 1000,
-       "1000 in two counts");
+       "1000 repetitions are allowed by two counts");
 }
 
 /* ---- grammars that take long --------------------------------------------------------------- */
@@ -140,18 +140,18 @@ static void test_hostile_gbnf(void)
     };
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        OK(is_quick(texts[i], false), "in bounded time: %s", texts[i]);
+        OK(is_quick(texts[i], false), "a hostile grammar compiles in bounded time: %s", texts[i]);
     }
     OK(is_quick(repeated("root ::= r0\n", 2046, "r%u ::= \"x\" r1 r2 r3 | ", "\"y\""), false),
-       "rules that are not there");
+       "rules that do not exist are fast");
     OK(is_quick(repeated("root ::= \"(\" ", 600, "(\"a%u\" root)? ", "\")\""), false),
        "calls of one rule are fast");
     OK(is_quick(repeated("root ::= \"", 8000, "ab", "\""), false), "a long text is fast");
     OK(is_quick(repeated("root ::= \"x\"", 12000, "+", ""), false), "12,000 times + are fast");
     OK(is_quick(repeated("root ::= \"x\"", 12000, "?", ""), false), "12,000 times ? are fast");
-    OK(is_quick(repeated("root ::= \"\" ", 4000, "| \"%u\" ", ""), false), "4,000 choices, too");
+    OK(is_quick(repeated("root ::= \"\" ", 4000, "| \"%u\" ", ""), false), "4,000 choices end");
     OK(is_quick(repeated("root ::= ", 2500, "\"a\"? [b-z]? ", "\"!\""), false),
-       "5,000 items that may be left out");
+       "5,000 items that may be left out are fast");
     OK(is_quick(repeated("root ::= \"a\" # ", 200000, "#", ""), false), "a long remark is fast");
 }
 
@@ -182,7 +182,7 @@ static void test_hostile_schemas(void)
                 i + 1, i + 1);
         }
         (void)snprintf(hostile + at, sizeof hostile - at, "\"a30\":{\"type\":\"null\"}}}");
-        OK(is_quick(hostile, true), "each of 30 schemas names the next one twice");
+        OK(is_quick(hostile, true), "30 schemas of which each names the next one twice are fast");
     }
     OK(is_quick(repeated("{\"$defs\":{\"x\":{}},\"allOf\":[", 8000,
                          "{\"$ref\":\"#/allOf/%u/title\",\"title\":{}},", "true]}"),
@@ -193,7 +193,7 @@ static void test_hostile_schemas(void)
     OK(is_quick(repeated("{\"type\":\"object\",\"properties\":{", 600,
                          "\"p%u\":{\"type\":\"string\"},", "\"x\":{\"type\":\"null\"}}}"),
                 true),
-       "an object of 600 that may be left out");
+       "an object of 600 members that may be left out is fast");
     (void)repeated("", 60, "{\"type\":\"array\",\"maxItems\":60,\"items\":", "{\"type\":\"null\"}");
     for (unsigned i = 0; i < 60; i++) {
         (void)strcat(hostile, "}");
@@ -203,11 +203,11 @@ static void test_hostile_schemas(void)
                          "{\"type\":\"array\",\"items\":{\"type\":\"integer\",\"minimum\":%u}},",
                          "{\"type\":\"null\"}]}"),
                 true),
-       "500 arrays that begin alike");
+       "500 arrays that begin alike are fast");
     OK(is_quick(
            "{\"type\":\"array\",\"minItems\":50000,\"maxItems\":60000,\"items\":{\"type\":[\"string\",\"integer\"],\"maxLength\":60000}}",
            true),
-       "counts in counts");
+       "counts within counts are fast");
 }
 
 /* A token, or a look at all of them, takes at most so many steps. */
@@ -228,7 +228,7 @@ static void test_steps(void)
         pushed++;
     }
     OK(pushed > 0 && pushed < 100 && grammar_is_spent(&machine),
-       "after too many no byte is allowed: %u more were", pushed);
+       "no byte is allowed after too many steps: %u more were", pushed);
     grammar_count_steps(&machine);
     OK(grammar_push(&machine, 11, 'x'), "the next token begins anew");
 }
@@ -260,8 +260,8 @@ static void test_gbnf_error_messages(void)
     };
 
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        OK(!compile_gbnf(wrong[i][0]) && strcmp(compiled_error_message, wrong[i][1]) == 0, "%s",
-           compiled_error_message);
+        OK(!compile_gbnf(wrong[i][0]) && strcmp(compiled_error_message, wrong[i][1]) == 0,
+           "a wrong grammar has its error message: %s", compiled_error_message);
     }
 }
 
@@ -323,8 +323,8 @@ static void test_integers(void)
             snprintf(text, sizeof text, "%d", n);
             wrong += matches(text) != (n >= ranges[i][0] && n <= ranges[i][1]);
         }
-        OK(wrong == 0 && !matches("-0") && !matches("00") && !matches(""), "%d to %d", ranges[i][0],
-           ranges[i][1]);
+        OK(wrong == 0 && !matches("-0") && !matches("00") && !matches(""),
+           "integers from %d to %d match, and no others", ranges[i][0], ranges[i][1]);
     }
 }
 
@@ -351,8 +351,8 @@ static void test_schema_error_messages(void)
     };
 
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        OK(!compile_schema(wrong[i][0]) && strcmp(compiled_error_message, wrong[i][1]) == 0, "%s",
-           compiled_error_message);
+        OK(!compile_schema(wrong[i][0]) && strcmp(compiled_error_message, wrong[i][1]) == 0,
+           "a wrong schema has its error message: %s", compiled_error_message);
     }
 }
 
@@ -416,20 +416,20 @@ static void test_choices(void)
     OK(grammar_from_choices("yes|no|yes, please|a\\|b", memory, sizeof memory, work, &bytes,
                             &error_message) == ERR_OK &&
            grammar_open(&compiled, memory, bytes, &error_message) == ERR_OK,
-       "choices are a grammar of %zu bytes", bytes);
+       "a grammar of %zu bytes is made from choices", bytes);
     OK(matches("yes") && matches("no") && matches("yes, please") && matches("a|b"),
-       "each one matches");
+       "each choice matches");
     OK(!matches("y") && !matches("") && !matches("a") && !matches("yes,") && !matches("nono"),
-       "nothing else matches");
+       "no other text matches");
     OK(grammar_from_choices("yes||no", memory, sizeof memory, work, &bytes, &error_message) ==
                ERR_BAD_ARGUMENT &&
            strcmp(error_message, "a choice is empty") == 0,
-       "%s", error_message);
+       "an empty choice is refused: %s", error_message);
     memset(many, 'x', sizeof many - 1);
     many[1] = '|';
     OK(grammar_from_choices(many, memory, sizeof memory, work, &bytes, &error_message) ==
            ERR_TOO_LONG,
-       "%s", error_message);
+       "a choice that is too long is refused: %s", error_message);
 }
 
 /* Numbers that point outside, under a right checksum. */
@@ -451,7 +451,7 @@ static void test_damage(void)
             copy[i] ^= (uint8_t)(1 << bit);
             e = grammar_open(&g, copy, compiled_bytes, &error_message);
             if (e == ERR_OK) {
-                OK(false, "byte %zu, bit %u: nobody noticed", i, bit);
+                OK(false, "the flip of byte %zu, bit %u is noticed", i, bit);
             }
             head->crc32c = crc32c(0, &head->version, compiled_bytes - 8);
             if (grammar_open(&g, copy, compiled_bytes, &error_message) == ERR_OK) {
@@ -469,13 +469,13 @@ static void test_damage(void)
             }
         }
     }
-    OK(opened > 100 && refused > 100, "each bit: %u refused, %u run within bounds", refused,
-       opened);
+    OK(opened > 100 && refused > 100,
+       "a flipped bit makes a grammar refused (%u) or run within bounds (%u)", refused, opened);
     OK(grammar_open(&compiled, compiled_memory, compiled_bytes - 4, &error_message) ==
            ERR_BAD_MODEL,
-       "%s", error_message);
-    OK(grammar_open(&compiled, "not a grammar at all", 20, &error_message) == ERR_BAD_MODEL, "%s",
-       error_message);
+       "a grammar that is cut off is refused: %s", error_message);
+    OK(grammar_open(&compiled, "not a grammar at all", 20, &error_message) == ERR_BAD_MODEL,
+       "bytes that are not a grammar are refused: %s", error_message);
     free(copy);
 }
 

@@ -117,16 +117,18 @@ static void test_vocabulary(const char *name, const char *path)
             is_of_grammars[id] = 1;
         }
     }
-    OK(of_grammars(t.sorted[0]) && !of_grammars(t.head->bos), "%s: %u tokens, %u by their text",
-       name, t.head->n_tokens, t.head->n_sorted);
+    OK(of_grammars(t.sorted[0]) && !of_grammars(t.head->bos),
+       "%s: only texts of grammars count, %u tokens, %u in the order of their texts", name,
+       t.head->n_tokens, t.head->n_sorted);
     OK(compile_schema(
            "{\"properties\":{\"city\":{\"type\":\"string\"},\"n\":{\"type\":\"integer\"}},"
            "\"required\":[\"city\",\"n\"]}"),
-       "%s: an object", name);
+       "%s: the schema of an object compiles", name);
     test_text(name, is_of_grammars, object, 3);
-    OK(compile_gbnf("root ::= (\" the\" | \" cat\" | \" sat\")+ \".\""), "%s: words", name);
+    OK(compile_gbnf("root ::= (\" the\" | \" cat\" | \" sat\")+ \".\""),
+       "%s: a grammar of words compiles", name);
     test_text(name, is_of_grammars, " the cat sat the cat.", 4);
-    OK(compile_gbnf("root ::= [^x]*"), "%s: nearly everything", name);
+    OK(compile_gbnf("root ::= [^x]*"), "%s: a grammar of nearly everything compiles", name);
     test_text(name, is_of_grammars, "ab\xe2\x82\xac", 2);
     free(seen);
     free(is_of_grammars);

@@ -33,7 +33,7 @@ static inline bool holds(const struct sample *s)
 static inline void check_samples(const struct sample *samples, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        OK(holds(&samples[i]), "%s", samples[i].schema);
+        OK(holds(&samples[i]), "the samples of a schema hold: %s", samples[i].schema);
     }
 }
 

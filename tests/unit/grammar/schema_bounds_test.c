@@ -23,8 +23,8 @@ static void test_bounded_check(const char *name, struct text *schema, const char
     double start = now();
     bool good = grammar_check_value(schema->s, value, strlen(value), error_message);
 
-    OK(!schema->failed && good && now() - start < SECONDS_MOST, "a check ends: %s, %.1f s %s", name,
-       now() - start, error_message);
+    OK(!schema->failed && good && now() - start < SECONDS_MOST, "a check ends: %s takes %.1f s %s",
+       name, now() - start, error_message);
     free(schema->s);
 }
 
@@ -39,7 +39,7 @@ static void test_bounded_grammar(const char *name, struct text *schema)
     enum err e = grammar_gbnf_of_schemas("", &one, 1, &rule, notes, &gbnf, error_message);
 
     OK(!schema->failed && e == ERR_OK && notes->n != 0 && now() - start < SECONDS_MOST,
-       "a grammar ends: %s, %.1f s %s", name, now() - start, error_message);
+       "a grammar ends: %s takes %.1f s %s", name, now() - start, error_message);
     free(gbnf);
     free(notes);
     free(schema->s);
@@ -241,7 +241,7 @@ static void test_numbers(void)
                ERR_OK &&
            compile_gbnf(gbnf) && !matches("") && matches("1000000000000000006") && notes->n == 1 &&
            notes->list[0].checked,
-       "a multiple beyond what is written is some number: %s", error_message);
+       "multiples that are too large to write become any number: %s", error_message);
     free(gbnf);
     free(notes);
 }
@@ -278,7 +278,7 @@ static void test_places(void)
         free(notes);
         free(t.s);
     }
-    OK(good, "a long place of other letters is cut between two of them");
+    OK(good, "a long list of other letters is cut between two of them");
 }
 
 /* An empty text a thousand million times has no states to count. */
@@ -288,10 +288,10 @@ static void test_nothing_often(void)
     struct pattern *often = pattern_new("(((){1000}){1000}){1000}"),
                    *seldom = pattern_new("^(((){10}){10}){10}a{3}$");
 
-    OK(clock() - begin < CLOCKS_PER_SEC, "times of times of nothing are bounded");
+    OK(clock() - begin < CLOCKS_PER_SEC, "repetitions of repetitions of nothing end in time");
     OK(often == NULL && seldom != NULL && pattern_matches(seldom, "aaa") &&
            !pattern_matches(seldom, "aa"),
-       "too many of them are not known, and few change nothing");
+       "too many repetitions are not accepted, and few change nothing");
     pattern_free(often);
     pattern_free(seldom);
 }
@@ -310,7 +310,7 @@ static void test_many_values(void)
     OK(compile_schema(t.s), "800 texts of an enum have room: %s", compiled_error_message);
     (void)walk("\"the value that has the number 799\"", 35, &complete);
     (void)walk("\"the value that has the number 800\"", 35, &other);
-    OK(complete && !other, "they are allowed, and no others");
+    OK(complete && !other, "the texts of the enum are allowed, and no others");
     OK(matches("3") && matches("\"éa\"") && matches("\"èa\"") && matches("\"a\\\"b\"") &&
            matches("\"a\\\\b\""),
        "a number, letters of two bytes and escapes are allowed");
@@ -337,7 +337,7 @@ static void test_no_schema(void)
            !matches("{\"a\":[],\"b\":\"2\"}") && !matches("{\"b\":2}"),
        "the other keywords are enforced");
     OK(!compile_schema(schema) && strstr(compiled_error_message, "/properties/a/items") != NULL,
-       "without notes it is an error that names the place: %s", compiled_error_message);
+       "a keyword without notes is an error that names the place: %s", compiled_error_message);
     free(gbnf);
     free(notes);
 }

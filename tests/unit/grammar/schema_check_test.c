@@ -69,7 +69,7 @@ static void test_check(void)
 
         OK(good == (samples[i].error_message == NULL) &&
                (good || strcmp(error_message, samples[i].error_message) == 0),
-           "%s: %s %s", samples[i].schema, samples[i].value, error_message);
+           "the check is right, %s: %s %s", samples[i].schema, samples[i].value, error_message);
     }
 }
 

@@ -275,7 +275,8 @@ int main(int argc, char **argv)
         const struct tally *t = &tallies[i];
 
         OK(t->n != 0 && t->wrong <= known_wrong(t->name),
-           "%s: %u instances, %u of them allowed and not valid", t->name, t->n, t->wrong);
+           "%s: of %u instances %u are allowed and not valid, as is known", t->name, t->n,
+           t->wrong);
         narrow += t->narrow;
         n += t->n;
     }

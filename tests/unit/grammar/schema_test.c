@@ -50,7 +50,7 @@ static void test_siblings(void)
     check_samples(samples, sizeof samples / sizeof samples[0] - 1);
     OK(!compile_schema(samples[sizeof samples / sizeof samples[0] - 1].schema) &&
            strstr(compiled_error_message, "/not of the schema") != NULL,
-       "%s", compiled_error_message);
+       "a schema with not is refused: %s", compiled_error_message);
 }
 
 static void test_booleans(void)
@@ -78,9 +78,9 @@ static void test_booleans(void)
     CHECK(samples);
     OK(!compile_schema("false") &&
            strcmp(compiled_error_message, "no value satisfies the schema") == 0,
-       "%s", compiled_error_message);
+       "a schema that no value satisfies is refused: %s", compiled_error_message);
     OK(!compile_schema("{\"type\":\"object\",\"properties\":{\"a\":false},\"required\":[\"a\"]}"),
-       "a required property that is impossible");
+       "a required property that is impossible is refused");
 }
 
 /* ---- references ---------------------------------------------------------------------------------- */
@@ -123,13 +123,13 @@ static void test_references(void)
     OK(!compile_schema("{\"$ref\":\"other.json#/a\"}") &&
            strcmp(compiled_error_message,
                   "a $ref of the schema leads to another document: other.json#/a") == 0,
-       "%s", compiled_error_message);
+       "a $ref to another document is refused: %s", compiled_error_message);
     OK(!compile_schema("{\"$ref\":\"#/items/01\",\"items\":[{},{}]}") &&
            !compile_schema("{\"$ref\":\"#/items/2\",\"items\":[{},{}]}"),
-       "elements that are not there");
+       "a $ref to an element that does not exist is refused");
     OK(!compile_schema("{\"allOf\":[{\"$ref\":\"#\"}]}") &&
            strcmp(compiled_error_message, "a $ref of the schema leads back to itself") == 0,
-       "%s", compiled_error_message);
+       "a $ref that leads back to itself is refused: %s", compiled_error_message);
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------- */
@@ -163,7 +163,8 @@ static void test_ranges(void)
                 wrong += matches(text) != in_range(text, bounds[i][0], bounds[i][1]);
             }
         }
-        OK(wrong == 0 && !matches("1e0") && !matches("01") && !matches("1."), "%s", schema);
+        OK(wrong == 0 && !matches("1e0") && !matches("01") && !matches("1."),
+           "the bounds of numbers are enforced: %s", schema);
     }
 }
 
@@ -281,7 +282,7 @@ static void test_strings(void)
     CHECK(samples);
     OK(!compile_schema("{\"type\":\"string\",\"pattern\":\"(a)\\\\1\"}") &&
            strstr(compiled_error_message, "/pattern of the schema") != NULL,
-       "%s", compiled_error_message);
+       "a pattern with a reference back is refused: %s", compiled_error_message);
     OK(!compile_schema("{\"type\":\"string\",\"pattern\":\"^a$\",\"minLength\":2}"),
        "a pattern that its length rules out is refused");
 }
@@ -374,8 +375,8 @@ static void test_many_members(void)
         text_format(&schema, "%s\"member_%u\":{\"type\":\"integer\"}", i != 0 ? "," : "", i);
     }
     text_put(&schema, "}}");
-    OK(compile_schema(schema.s) && compiled_bytes < 55000, "120 members, none required: %zu bytes",
-       compiled_bytes);
+    OK(compile_schema(schema.s) && compiled_bytes < 55000,
+       "120 members of which none is required compile to %zu bytes", compiled_bytes);
     snprintf(text, sizeof text, "{\"member_3\":1,\"member_119\":2}");
     OK(matches(text) && !matches("{\"member_119\":1,\"member_3\":2}") &&
            !matches("{\"member_120\":1}"),
@@ -439,8 +440,8 @@ static void test_notes(void)
     };
 
     for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
-        OK(notes_of(samples[i].schema, samples[i].where, samples[i].checked), "%s: %s",
-           samples[i].schema, samples[i].where);
+        OK(notes_of(samples[i].schema, samples[i].where, samples[i].checked),
+           "the note on %s names %s", samples[i].schema, samples[i].where);
     }
 }
 

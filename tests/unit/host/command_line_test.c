@@ -105,11 +105,12 @@ static void check_row(const struct row *row, FILE *file)
     taken = command_line_read(row->command, &arguments, argc, argv, &status);
     read_said(file);
     if (row->says == NULL) {
-        OK(taken && said[0] == '\0', "%s: taken: %s", argv[argc - 1], said);
+        OK(taken && said[0] == '\0', "a line that ends with %s is accepted: %s", argv[argc - 1],
+           said);
     } else {
         OK(!taken && status == EXIT_USAGE && strstr(said, row->says) != NULL &&
                strchr(said, '\n') != NULL && strchr(said, '\n')[1] == '\0',
-           "%s: one sentence: %s", row->says, said);
+           "an error that says '%s' is one sentence: %s", row->says, said);
     }
     for (int i = 0; i < argc; i++) {
         free(argv[i]);
@@ -124,7 +125,7 @@ static void check_values(void)
                       strdup("--stop"), strdup("a"),          strdup("--stop=b"), NULL };
     int status;
 
-    OK(host_args_read(&cmd_run, &a, 11, words, &status), "read");
+    OK(host_args_read(&cmd_run, &a, 11, words, &status), "the command line is read");
     OK(a.options.sampler.temp > 0.49f && a.options.sampler.temp < 0.51f, "--temp=0.5 is read");
     OK(a.options.reply.n == 7, "-n 7 is read");
     OK(strcmp(a.model, "model") == 0, "the model is read");
@@ -249,11 +250,11 @@ static void check_command(const struct command *c, FILE *file)
     snprintf(example, sizeof example, "\nexample:\n  ingot %s", c->name);
     OK(strncmp(said, "usage: ingot ", 13) == 0 && strstr(said, example) != NULL &&
            strstr(said, c->about) != NULL && has_word(said, "--help"),
-       "%s: usage, what it does, options, an example", c->name);
+       "%s: the help has the usage, what the command does, options and an example", c->name);
     while ((o = command_next_option(&walk)) != NULL) {
         if (o->name != NULL && (!has_word(said, o->name) || (o->set == NULL && o->takes != NULL) ||
                                 (o->choices != NULL && o->value == NULL))) {
-            OK(false, "%s: row %s", c->name, o->name);
+            OK(false, "%s: the help has the row of %s", c->name, o->name);
         }
     }
 }

@@ -27,12 +27,12 @@ int main(void)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         n = host_option_names_rewrite(rows[i].in, strlen(rows[i].in), out, sizeof out);
-        OK(n == strlen(rows[i].out) && memcmp(out, rows[i].out, n) == 0, "%s: %.*s", rows[i].in,
-           (int)n, out);
+        OK(n == strlen(rows[i].out) && memcmp(out, rows[i].out, n) == 0, "%s becomes %.*s",
+           rows[i].in, (int)n, out);
     }
     n = host_option_names_rewrite("ctx=ctx=", 8, out, 8);
-    OK(n == 8 && memcmp(out, "ctx=ctx=", 8) == 0, "without room it stays as it is: %.*s", (int)n,
-       out);
+    OK(n == 8 && memcmp(out, "ctx=ctx=", 8) == 0,
+       "a text without room for more stays as it is: %.*s", (int)n, out);
     n = host_option_names_rewrite("ctx=ctx=", 8, out, 5);
     OK(n == 5 && memcmp(out, "ctx=c", 5) == 0, "an option is cut where the buffer ends");
     return tap_done();

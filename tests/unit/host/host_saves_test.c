@@ -60,14 +60,14 @@ static void test_end_fails(void)
 
     OK(put("c.sav", save_mark, 9) && host_saves_find(&files, "c", 4096, &file) == ERR_OK &&
            files.makes,
-       "a save that is too small, and a larger one beside it: %s", files.error_message);
+       "a larger save is made beside one that is too small: %s", files.error_message);
     unlink(files.made.path); /* so that it cannot get its name */
     OK(host_saves_end(&files, true) != ERR_OK && holds("c.sav", save_mark, 9) &&
            access(path("c.sav~"), F_OK) != 0,
-       "that cannot get the name: the old one has it again: %s", files.error_message);
+       "the old save gets its name back if the new one cannot have it: %s", files.error_message);
     OK(host_saves_find(&files, "c", 4096, &file) == ERR_OK &&
            host_saves_end(&files, true) == ERR_OK && holds("c.sav~", save_mark, 9),
-       "one that can: the old one has another");
+       "a new save gets the name, and the old one another");
 }
 
 /* A save that is too small, and the user's files under its other name. */
@@ -78,12 +78,12 @@ static void test_old_names(void)
     OK(put("d.sav", save_mark, 9) && put("d.sav~", "", 5) && put("d.sav~2", "", 6) &&
            host_saves_find(&files, "d", 4096, &file) == ERR_OK &&
            host_saves_end(&files, true) == ERR_OK,
-       "beside NAME~ and NAME~2: %s", files.error_message);
+       "a save is made beside NAME~ and NAME~2: %s", files.error_message);
     OK(holds("d.sav~", "", 5) && holds("d.sav~2", "", 6) && holds("d.sav~3", save_mark, 9),
-       "other files stay as they are; the old save has the next name");
+       "other files stay as they are, and the old save has the next name");
     OK(put("d.sav", "", 0) && host_saves_find(&files, "d", 4096, &file) == ERR_OK &&
            host_saves_end(&files, true) == ERR_OK && access(path("d.sav~4"), F_OK) != 0,
-       "an empty file has nothing to keep: %s", files.error_message);
+       "a save of no bytes leaves nothing to keep: %s", files.error_message);
 }
 
 /* Files that Ingot did not write, small and large. */
@@ -96,28 +96,28 @@ static void test_not_ours(void)
         OK(put("e.sav", "", sizes[i]) && host_saves_find(&files, "e", 4096, &file) != ERR_OK &&
                holds("e.sav", "", sizes[i]) && strstr(files.error_message, "e.sav") != NULL &&
                strstr(files.error_message, "is not a saved conversation") != NULL,
-           "a file of %zu bytes that is not a save: %s", sizes[i], files.error_message);
+           "a file of %zu bytes that is not a save is refused: %s", sizes[i], files.error_message);
         args.prefix = path("letter.txt");
         OK(put("letter.txt", "", sizes[i]) &&
                host_saves_find_prefix(&files, 4096, &file) != ERR_OK &&
                holds("letter.txt", "", sizes[i]) &&
                strstr(files.error_message, "letter.txt") != NULL,
-           "one that is not a prefix: %s", files.error_message);
+           "a file that is not a prefix is refused: %s", files.error_message);
         OK(put("letter.txt", save_mark, sizes[i]) &&
                host_saves_find_prefix(&files, 4096, &file) != ERR_OK &&
                holds("letter.txt", save_mark, sizes[i]),
-           "a conversation is not a prefix, either: %s", files.error_message);
+           "a conversation is refused as a prefix: %s", files.error_message);
         OK(put("m.use", "", sizes[i]) && host_saves_find_use(&files, 4096, &file) != ERR_OK &&
                holds("m.use", "", sizes[i]),
-           "counts of experts: %s", files.error_message);
+           "a file that is not a count of experts is refused: %s", files.error_message);
         OK(put("ingot.log", "", sizes[i]) && host_saves_find_log(&files, &file) != ERR_OK &&
                holds("ingot.log", "", sizes[i]) && strstr(files.error_message, "ingot.log") != NULL,
-           "a log: %s", files.error_message);
+           "a file that is not a log is refused: %s", files.error_message);
     }
     args.kv_file = path("letter.txt");
     OK(put("letter.txt", "GGUF", 9000) && host_saves_find_kv(&files, &file) != ERR_OK &&
            holds("letter.txt", "GGUF", 9000),
-       "a model is not room for keys and values: %s", files.error_message);
+       "a model is refused as room for keys and values: %s", files.error_message);
     args.kv_file = NULL;
     args.prefix = NULL;
 }
@@ -138,7 +138,7 @@ static void test_ours(void)
        "a damaged prefix is recognized by the mark of its second half: %s", files.error_message);
     OK(ftruncate(fd, 0) == 0 && ftruncate(fd, 1 << 20) == 0 &&
            host_saves_find_prefix(&files, 4096, &file) == ERR_OK && !files.makes,
-       "a file that truncate made: %s", files.error_message);
+       "a file that truncate made is room for a prefix: %s", files.error_message);
     OK(pwrite(fd, "x", 1, 700000) == 1 && host_saves_find_prefix(&files, 4096, &file) != ERR_OK,
        "zeros with a letter far behind are not taken for a prefix: %s", files.error_message);
     close(fd);
@@ -179,6 +179,6 @@ int main(void)
     test_model();
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
         unlink(path(made[i]));
-    OK(rmdir(folder) == 0, "nothing else is left");
+    OK(rmdir(folder) == 0, "no other file is left");
     return tap_done();
 }

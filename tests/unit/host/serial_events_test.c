@@ -55,7 +55,7 @@ static void reply(struct serial_events *e, const char *names, const char *reason
     char line[512];
 
     snprintf(line, sizeof line, "{\"event\":\"ready\",%s}", names);
-    OK(take(e, line) == SERIAL_READY, "ready: %s", names);
+    OK(take(e, line) == SERIAL_READY, "ready is read: %s", names);
     snprintf(line, sizeof line, "{\"event\":\"done\",\"reason\":\"%s\",\"reply_tokens\":5}",
              reason);
     OK(take(e, line) == SERIAL_DONE, "done is read");
@@ -79,7 +79,8 @@ static void test_action(struct serial_events *e)
     rewind(to);
     (void)fgets(said, sizeof said, to);
     fclose(to);
-    OK(kind == SERIAL_OTHER && strcmp(said, "(light is on)\n") == 0, "an action: %s", said);
+    OK(kind == SERIAL_OTHER && strcmp(said, "(light is on)\n") == 0,
+       "the result of an action is printed: %s", said);
 }
 
 static long bytes_of_file(void)
@@ -101,7 +102,7 @@ static void test_full(rlim_t more)
     int shown = dup(2);
     bool good;
 
-    OK(serial_csv_open(&e, path), "a table of %ld bytes, once more", whole);
+    OK(serial_csv_open(&e, path), "a table of %ld bytes is opened once more", whole);
     getrlimit(RLIMIT_FSIZE, &before);
     limit = (struct rlimit){ (rlim_t)whole + more, before.rlim_max };
     signal(SIGXFSZ, SIG_IGN); /* as main() does */
@@ -119,7 +120,7 @@ static void test_full(rlim_t more)
     (void)fgets(said, sizeof said, to);
     fclose(to);
     OK(!good && strstr(said, path) != NULL && strstr(said, strerror(EFBIG)) != NULL,
-       "a disk that takes %u bytes more: %s", (unsigned)more, said);
+       "a disk that takes only %u bytes more is reported: %s", (unsigned)more, said);
     OK(bytes_of_file() == whole, "no partial row is written: %ld bytes", bytes_of_file());
 }
 
@@ -132,7 +133,7 @@ int main(void)
     OK(fd >= 0 && serial_csv_open(&e, path), "an empty file is opened");
     reply(&e, "\"board\":\"a, b\",\"model\":\"say \\\"hi\\\"\\nthere\"", "end");
     reply(&e, "\"board\":\"plain\",\"model\":\"\\\"\"", "x,\\r");
-    OK(fclose(e.csv) == 0 && serial_csv_open(&e, path), "an empty file is opened again");
+    OK(fclose(e.csv) == 0 && serial_csv_open(&e, path), "the file is opened again");
     reply(&e, "\"board\":\"\",\"model\":\"demo\"", "limit");
     OK(take(&e, "{\"event\":\"done\",\"reason\":\"command\"}") == SERIAL_DONE,
        "the end of a command is read");
@@ -141,7 +142,7 @@ int main(void)
     OK(starts(file, "time,board,model,reason,") && strstr(file + 1, "time,") == NULL,
        "both rows share one header");
     OK(starts(row(file, 0), ",\"a, b\",\"say \"\"hi\"\"\nthere\",end,"),
-       "a comma, quotes and a line's end");
+       "a field with a comma, quotes or a line's end has quotes");
     OK(starts(row(file, 1), ",plain,\"\"\"\",\"x,\r\","), "a field that needs no quotes has none");
     OK(starts(row(file, 2), ",,demo,limit,"), "an empty name stays empty");
     OK(row(file, 3)[0] == '\0', "a command has no row");

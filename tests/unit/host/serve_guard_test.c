@@ -41,19 +41,20 @@ static void check_hosts(void)
     struct serve_guard g = { .token = NULL };
 
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-        OK(status_of(&g, good[i], NULL, "") == 200, "a name of this computer: %s", good[i]);
+        OK(status_of(&g, good[i], NULL, "") == 200, "a name of this computer is accepted: %s",
+           good[i]);
     }
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        OK(status_of(&g, bad[i], NULL, "") == 403, "not one: %s", bad[i]);
+        OK(status_of(&g, bad[i], NULL, "") == 403, "another name is refused: %s", bad[i]);
     }
     OK(serve_allow_host(&g, "Board.lan") && serve_allow_host(&g, "other.lan:8080") &&
            status_of(&g, "board.LAN:99", NULL, "") == 200 &&
            status_of(&g, "other.lan:8080", NULL, "") == 200 &&
            status_of(&g, "other.lan", NULL, "") == 403,
-       "names that the owner allows");
+       "names that the owner allows are accepted");
     OK(!serve_allow_host(&g, "http://a") && !serve_allow_host(&g, "*") &&
            !serve_allow_host(&g, "") && !serve_allow_host(&g, "a b"),
-       "this is not a name");
+       "a text that is not a name is not allowed");
 }
 
 static void check_origins(void)
@@ -85,8 +86,8 @@ static void check_origins(void)
     struct serve_guard g = { .token = NULL };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        OK(status_of(&g, cases[i].host, cases[i].origin, "") == cases[i].status, "%d: '%s' at %s",
-           cases[i].status, cases[i].origin, cases[i].host);
+        OK(status_of(&g, cases[i].host, cases[i].origin, "") == cases[i].status,
+           "the status is %d for '%s' at %s", cases[i].status, cases[i].origin, cases[i].host);
     }
     OK(serve_allow_origin(&g, "http://App.example:3000") &&
            serve_allow_origin(&g, "https://app.example") &&
@@ -98,16 +99,16 @@ static void check_origins(void)
            !serve_is_allowed("http://app.example:3001", &g) &&
            !serve_is_allowed("https://app.example:3000", &g) && !serve_is_allowed("null", &g) &&
            !serve_is_allowed("chrome-extension://abce", &g),
-       "origins that the owner allows");
+       "origins that the owner allows are accepted");
     OK(!serve_allow_origin(&g, "app.example") && !serve_allow_origin(&g, "http://a/b") &&
            !serve_allow_origin(&g, "http://") && !serve_allow_origin(&g, ""),
-       "this is not an origin");
+       "a text that is not an origin is not allowed");
     OK(serve_allow_origin(&g, "*") && serve_is_allowed("http://any", &g) &&
            serve_is_allowed("null", &g),
        "* allows every origin");
     while (serve_allow_origin(&g, "null")) {
     }
-    OK(g.n_origins == SERVE_ALLOWED_MOST, "no more origins than there is room for");
+    OK(g.n_origins == SERVE_ALLOWED_MOST, "only as many origins are allowed as there is room for");
 }
 
 static void check_tokens(void)
@@ -120,10 +121,12 @@ static void check_tokens(void)
     struct serve_guard g = { .token = "abc" };
 
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-        OK(status_of(&g, "any.example", NULL, good[i]) == 200, "the token: %s", good[i]);
+        OK(status_of(&g, "any.example", NULL, good[i]) == 200, "the token is accepted: %s",
+           good[i]);
     }
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        OK(status_of(&g, "any.example", NULL, bad[i]) == 401, "not the token: %s", bad[i]);
+        OK(status_of(&g, "any.example", NULL, bad[i]) == 401, "another token is refused: %s",
+           bad[i]);
     }
     for (int i = 0; i < 4; i++) {
         static const char *const keys[] = { "abc", "", "ab", "abcd" };
@@ -132,7 +135,8 @@ static void check_tokens(void)
         };
         struct api_error e = { .status = 0 };
 
-        OK(serve_may_ask(&c, &g, &e) == (i == 0), "as x-api-key: %s", keys[i]);
+        OK(serve_may_ask(&c, &g, &e) == (i == 0), "only the token is accepted as x-api-key: %s",
+           keys[i]);
     }
 }
 
@@ -168,12 +172,13 @@ static void check_pages(void)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        OK(serve_page_find(cases[i].path)->page == cases[i].page, "the page of %s", cases[i].path);
+        OK(serve_page_find(cases[i].path)->page == cases[i].page, "the page of %s is found",
+           cases[i].path);
     }
     OK(serve_listen_is_loopback("127.0.0.9") && serve_listen_is_loopback("::1") &&
            serve_listen_is_loopback("[::1]") && !serve_listen_is_loopback("::") &&
            !serve_listen_is_loopback("0.0.0.0") && !serve_listen_is_loopback("192.168.1.1"),
-       "addresses that nobody else reaches");
+       "addresses that nobody else reaches are recognized");
 }
 
 int main(void)

@@ -39,16 +39,18 @@ int main(void)
        "a caller that takes nothing has used up the whole time");
     OK(delay_after(100, 100, SERVE_PACE_BYTES / 20) > 45000 &&
            delay_after(100, 100, SERVE_PACE_BYTES / 20) < 55000,
-       "half of what has to be taken: half of the time");
+       "a caller that takes half of what it has to has used half of the time");
     OK(delay_after(3600, 1000, SERVE_PACE_BYTES) == 0,
        "a caller that takes just enough is never late, for an hour");
-    OK(delay_after(3600, 10000, 20 * SERVE_PACE_BYTES) < 10000, "larger pieces do as well");
+    OK(delay_after(3600, 10000, 20 * SERVE_PACE_BYTES) < 10000,
+       "a caller that takes larger pieces is not late either");
     OK(delay_after(3655, 50000, 50 * SERVE_PACE_BYTES) == 5000, "pauses do not add up");
-    OK(stream_delay(3600, 20000, 0, 1) == 0, "a server that has a byte every twenty seconds");
+    OK(stream_delay(3600, 20000, 0, 1) == 0,
+       "a server that has a byte every twenty seconds slows nobody down");
     OK(stream_delay(3600, 1000, 100, 52) == 0,
        "a caller that needs a moment for a stream is not slowed down");
     serve_pace_wait(&p, 0);
     serve_pace_take(&p, 10000, 1000000000, false);
-    OK(serve_pace_delay(&p, 70000) == 60000, "early bytes are not a credit for later");
+    OK(serve_pace_delay(&p, 70000) == 60000, "early bytes are not credited to later ones");
     return tap_done();
 }

@@ -52,7 +52,7 @@ static bool refused(const char *messages, const char *more, const char *param)
 static void check_texts(void)
 {
     OK(ask(USER, "\"tools\":" TOOLS ",\"tool_choice\":\"required\"") && request.may_call,
-       "a call has to come");
+       "a reply has to be a call");
     OK(matches(CALL("light", "{\"on\": true}")) && matches("\n\n" CALL("level", "{\"to\":7}")) &&
            matches(CALL("now", "{}")),
        "each function takes its own arguments");
@@ -61,22 +61,22 @@ static void check_texts(void)
        "no function takes another's arguments");
     OK(!matches("") && !matches("Hello") && !matches(CALL("lamp", "{}")) &&
            !matches(CALL("now", "{}") "x"),
-       "nothing else matches");
+       "no other text matches");
     OK(ask(USER, "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"level\"}},"
                  "\"tools\":" TOOLS) &&
            matches(CALL("level", "{\"to\": 3}")) && !matches(CALL("now", "{}")) &&
            !matches(CALL("light", "{\"on\": true}")),
-       "one that is named");
+       "only the function that is named may be called");
     OK(ask(USER, "\"tools\":" TOOLS) && request.may_call && matches(CALL("now", "{}")) &&
            matches("I look. " CALL("light", "{\"on\": false}")) && matches("") &&
            matches("Hello, \"you\" {a} <b>bold</b> << <t <to <too \xc3\xa9\n<toast>."),
-       "a call matches, and prose, and prose before a call");
+       "a reply may be a call, prose, or prose before a call");
     OK(!matches("<tool_call>") && !matches("<tool_call>\nnow()") && !matches("<<tool_call>{") &&
            !matches("a <to<tool_call>\n{}") && !matches(CALL("now", "{}") CALL("now", "{}")),
-       "no prose that begins a call");
+       "prose does not begin a call that it does not finish");
     OK(ask(USER, "\"tools\":" TOOLS ",\"tool_choice\":\"none\"") && !request.may_call &&
            request.grammar == NULL && !request.has_system,
-       "none: as if there were no functions");
+       "tool_choice none is the same as no functions");
     OK(ask(USER, "\"tools\":[],\"tool_choice\":\"auto\"") && !request.may_call,
        "an empty list allows no call");
 }
@@ -103,7 +103,7 @@ static void check_prompt(void)
                   CALL("now", "{}") "\n" CALL("level", "{\"to\": 3}")) == 0 &&
            strcmp(request.turns[1].user.bytes, "<tool_response>\nok\n</tool_response>\n\n"
                                                "<tool_response>\nnoon\n</tool_response>") == 0,
-       "calls and what they gave, as the model says and hears them");
+       "calls and their results become what the model writes and reads");
 }
 
 static void check_refused(void)
@@ -126,14 +126,14 @@ static void check_refused(void)
                    "\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"a\",\"magic\":1}}]",
                    "tools") &&
            strstr(error_message.text, "magic") != NULL,
-       "functions that are none");
+       "functions that are not in the form of functions are refused");
     OK(refused(USER, "\"tool_choice\":\"required\"", "tool_choice") &&
            refused(USER, "\"tools\":" TOOLS ",\"tool_choice\":\"sometimes\"", "tool_choice") &&
            refused(USER,
                    "\"tools\":" TOOLS ",\"tool_choice\":{\"type\":\"function\",\"function\":"
                    "{\"name\":\"lamp\"}}",
                    "tool_choice"),
-       "choices that are none");
+       "choices that do not exist are refused");
     OK(refused(USER, "\"tools\":" TOOLS ",\"grammar\":\"a|b\"", "tools") &&
            refused(USER, "\"response_format\":{\"type\":\"json_object\"},\"grammar\":\"a|b\"",
                    "response_format"),
@@ -143,7 +143,7 @@ static void check_refused(void)
     OK(refused(messages, "\"n\":1", "messages") &&
            refused("{\"role\":\"tool\",\"tool_call_id\":\"a\",\"content\":\"x\"}", "\"n\":1",
                    "messages"),
-       "what no call gave");
+       "a result that belongs to no call is refused");
 }
 
 #define NUMBER \
@@ -165,10 +165,10 @@ static void check_formats(void)
        "a call that has to come leaves no room for the format");
     OK(ask(USER, FORMAT ",\"tools\":" TOOLS ",\"tool_choice\":\"none\"") && !request.may_call &&
            matches("{\"sum\":4}") && !matches(CALL("now", "{}")),
-       "without calls the format alone is left");
+       "only the format is left without calls");
     OK(ask(USER, "\"response_format\":{\"type\":\"json_object\"},\"tools\":" TOOLS) &&
            matches("{\"a\":[1]}") && matches(CALL("now", "{}")) && !matches("x"),
-       "any object matches, or a call");
+       "a reply may be any object, or a call");
     OK(ask(USER, "\"response_format\":{\"type\":\"json_object\",\"schema\":" NUMBER "}") &&
            matches("{\"sum\":4}") && !matches("{\"a\":1}"),
        "json_object may have a schema");
@@ -181,7 +181,7 @@ static void check_formats(void)
                    "response_format") &&
            strstr(error_message.text, "schema_") != NULL &&
            refused(USER, "\"response_format\":{\"type\":\"json_schema\"}", "response_format"),
-       "members that nobody knows");
+       "a member that nobody knows is refused");
 }
 
 static void check_choices(void)
@@ -192,23 +192,23 @@ static void check_choices(void)
            "\"now\"}},{\"type\":\"function\",\"name\":\"level\"}]}}") &&
            matches(CALL("now", "{}")) && matches(CALL("level", "{\"to\":1}")) &&
            !matches(CALL("light", "{\"on\":true}")) && !matches("x"),
-       "allowed_tools that are required");
+       "one of the allowed_tools has to be called if they are required");
     OK(ask(USER,
            "\"tools\":" TOOLS ",\"tool_choice\":{\"type\":\"allowed_tools\",\"mode\":\"auto\","
            "\"tools\":[{\"type\":\"function\",\"name\":\"now\"}]}") &&
            matches(CALL("now", "{}")) && !matches(CALL("level", "{\"to\":1}")) && matches("x"),
-       "allowed_tools that may be called");
+       "one of the allowed_tools may be called");
     OK(ask(USER, "\"tools\":" TOOLS ",\"tool_choice\":{\"type\":\"function\",\"name\":\"now\"}") &&
            matches(CALL("now", "{}")) && !matches("x") &&
            ask(USER, "\"tools\":" TOOLS ",\"tool_choice\":\"any\"") && !matches("x") &&
            ask(USER, "\"tools\":" TOOLS ",\"tool_choice\":{\"type\":\"required\"}") &&
            !matches("x"),
-       "other forms of the same");
+       "other forms of tool_choice mean the same");
     OK(ask(USER, "\"tools\":" TOOLS ",\"parallel_tool_calls\":true") &&
            matches(CALL("now", "{}") "\n" CALL("level", "{\"to\":1}")) &&
            ask(USER, "\"tools\":" TOOLS ",\"parallel_tool_calls\":false") &&
            !matches(CALL("now", "{}") "\n" CALL("now", "{}")),
-       "several calls where they are asked for");
+       "several calls are allowed if they are asked for");
     OK(ask(USER,
            "\"tools\":[{\"type\":\"function\",\"name\":\"flat\",\"parameters\":{\"properties\":"
            "{\"a\":{\"type\":\"null\"}}}}]") &&
@@ -248,17 +248,17 @@ static void check_keywords(void)
                   "function search: /properties/p/pattern is not enforced by the grammar, and not "
                   "checked either") != NULL &&
            strstr(request.warnings.bytes, "function never: no arguments") != NULL,
-       "the rest is named: %s", api_text_shown(&request.warnings));
+       "a warning names what the grammar does not enforce: %s", api_text_shown(&request.warnings));
     OK(serve_check_reply(&request, &good, false, why, sizeof why) &&
            !serve_check_reply(&request, &bad, false, why, sizeof why) &&
            strcmp(
                why,
                "the call of search: /properties/f/properties/id/not of its schema is not satisfied") ==
                0,
-       "the reply is checked: %s", why);
+       "the finished reply is checked: %s", why);
     OK(!serve_check_reply(&request, &bad, true, why, sizeof why) &&
            serve_check_reply(&request, &part, true, why, sizeof why),
-       "a call that a limit led to its end is checked, one that it cut is not");
+       "a call that a limit led to its end is checked, and one that it cut is not");
     OK(ask(USER,
            "\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"a\",\"schema\":"
            "{\"type\":\"string\",\"pattern\":\"(?<=a)b\"}}}") &&
@@ -270,7 +270,7 @@ static void check_keywords(void)
                "\"(?<=a)b\"}}}}}",
                "response_format") &&
            strstr(error_message.text, "/properties/x/pattern") != NULL,
-       "strict: %s", error_message.text);
+       "strict refuses a pattern that is not enforced: %s", error_message.text);
 }
 
 /* Makes n functions of twenty numbers each, whose names have at least so many characters. True:
@@ -324,17 +324,19 @@ static void check_many(void)
 {
     OK(ask_many(40, 1) && request.n_checked != 0 && request.n_checked < 40 &&
            request.warnings.n != 0,
-       "functions too large for one grammar: %u are checked afterwards %s", request.n_checked,
+       "%u functions that are too large for one grammar are checked afterwards %s",
+       request.n_checked, error_message.text);
+    OK(ask_many(128, 1) && request.n_checked != 0,
+       "as many functions as allowed are taken, %u checked afterwards %s", request.n_checked,
        error_message.text);
-    OK(ask_many(128, 1) && request.n_checked != 0, "as many as there may be: %u %s",
-       request.n_checked, error_message.text);
-    OK(ask_many(128, 64) && request.n_checked == 128, "with the longest names: %u %s",
-       request.n_checked, error_message.text);
+    OK(ask_many(128, 64) && request.n_checked == 128,
+       "functions with the longest names are taken, %u checked afterwards %s", request.n_checked,
+       error_message.text);
     OK(reply_is_good(CALL("f" ZEROS "2654435761", "{\"long_name_0_0\":1}")) &&
            !reply_is_good(CALL("f" ZEROS "2654435761", "{\"long_name_0_0\":true}")) &&
            !reply_is_good(CALL("f" ZEROS "2654435762", "{\"long_name_0_0\":1}")) &&
            reply_is_good("Hello."),
-       "whose names are checked afterwards, too");
+       "the names of these functions are checked afterwards, too");
 }
 
 /* Histories from other servers and models. */
@@ -360,7 +362,7 @@ static void check_histories(void)
                  API_CALL_MARK API_CALL_NAME "now" API_CALL_ARGUMENTS "%s" API_CALL_END,
                  arguments[i][1]);
         OK(ask(messages, "\"n\":1") && strcmp(request.turns[0].reply.bytes, want) == 0,
-           "arguments %s", arguments[i][0]);
+           "arguments may be a text or an object: %s", arguments[i][0]);
     }
     OK(ask(USER
            ",{\"role\":\"assistant\",\"content\":\"a\"},{\"role\":\"developer\",\"content\":\"Be short.\"}," USER,
@@ -370,7 +372,7 @@ static void check_histories(void)
        "instructions may be in the middle");
     OK(ask("{\"role\":\"assistant\",\"content\":\"Hi!\"}," USER, "\"n\":1") &&
            request.n_turns == 2 && !request.turns[0].spoken && request.turns[1].spoken,
-       "a greeting before anybody asks");
+       "a greeting may come before anybody asks");
     OK(ask(USER ",{\"role\":\"assistant\",\"content\":null,\"refusal\":\"No.\"}," USER,
            "\"n\":1") &&
            strcmp(request.turns[0].reply.bytes, "No.") == 0 &&
@@ -378,7 +380,7 @@ static void check_histories(void)
                ",{\"role\":\"assistant\",\"content\":[{\"type\":\"refusal\",\"refusal\":\"No.\"}]}," USER,
                "\"n\":1") &&
            strcmp(request.turns[0].reply.bytes, "No.") == 0,
-       "a refusal is what the assistant said");
+       "a refusal becomes the words of the assistant");
     OK(ask("{\"role\":\"user\",\"content\":\"cut \\udc4d, \\ud83d, \\ud83d\\ude00 \\\\ud83d\"}",
            "\"n\":1") &&
            strcmp(request.turns[0].user.bytes,
@@ -399,13 +401,13 @@ static void check_fields(void)
            "\"reasoning_effort\":\"low\",\"stream_options\":{\"include_obfuscation\":false}") &&
            !request.no_thinking && ask(USER, "\"reasoning_effort\":\"none\"") &&
            request.no_thinking,
-       "hints");
+       "hints are accepted");
     OK(ask(USER, "\"seed\":-1") && !request.seeded && ask(USER, "\"seed\":-7") && request.seeded &&
            request.sampler.seed == (uint64_t)-7 && ask(USER, "\"seed\":9223372036854775807") &&
            ask(USER, "\"seed\":18446744073709551615") && request.seeded &&
            refused(USER, "\"seed\":1.5", "seed") &&
            strcmp(error_message.text, "seed has to be a whole number of 64 bits") == 0,
-       "seeds of 64 bits: %s", error_message.text);
+       "a seed has 64 bits: %s", error_message.text);
     OK(ask(USER,
            "\"top_p\":0,\"top_k\":-1,\"repetition_penalty\":1,\"max_tokens\":-1,\"min_p\":0") &&
            request.n == 0 && request.sampler.top_k == 0 &&
@@ -414,7 +416,7 @@ static void check_fields(void)
            strstr(error_message.text, "unheard_of") != NULL &&
            refused(USER, "\"stream_options\":{\"odd\":1}", "stream_options") &&
            strstr(error_message.text, "odd") != NULL,
-       "values that are neutral, and names in errors: %s", error_message.text);
+       "neutral values are accepted, and errors name the field: %s", error_message.text);
 }
 
 static void check_sampling(void)
@@ -437,11 +439,12 @@ static void check_sampling(void)
            ask(USER, "\"logit_bias\":{}") && request.biases.n == 0 &&
            refused(USER, "\"logit_bias\":{\"5\":101}", "logit_bias") &&
            strstr(error_message.text, "logit_bias[5]") != NULL,
-       "biases: %s", error_message.text);
+       "biases are read: %s", error_message.text);
     OK(ask(USER, "\"typical_p\":1,\"prediction\":{},\"dry_base\":2") &&
            refused(USER, "\"typical_p\":0.9", "typical_p") && refused(USER, "\"user\":5", "user") &&
            strcmp(error_message.text, "user has to be a text") == 0,
-       "values of other samplers, and types of hints: %s", error_message.text);
+       "neutral values of other samplers are accepted, and hints have types: %s",
+       error_message.text);
 }
 
 static void check_found(void)
@@ -453,13 +456,13 @@ static void check_found(void)
     OK(c.whole && c.content == strlen("Well.") && c.name_bytes == 5 &&
            c.arguments_bytes == strlen("{\"a\": \"}\\\"]\", \"b\": [1, {}]}") &&
            memcmp(c.arguments, "{\"a\"", 4) == 0,
-       "a call's parts are found");
+       "the parts of a call are found");
     api_call_find(&c, text, strlen(text) - 20, true);
-    OK(c.found && !c.whole, "one that was cut is not whole");
+    OK(c.found && !c.whole, "a call that was cut is not whole");
     api_call_find(&c, "Hi <tool", 8, false);
     OK(!c.found && c.content == 2, "text that may begin a call waits");
     api_call_find(&c, "Hi <tool", 8, true);
-    OK(!c.found && c.content == 8, "until the reply has ended");
+    OK(!c.found && c.content == 8, "text that may begin a call is text when the reply has ended");
     {
         static const char two[] = "A " CALL("now", "{}") "\n" CALL("level", "{\"to\": 1}");
 

@@ -35,21 +35,21 @@ static void test_listen(void)
 {
     voice_listen_begin(&listen);
     hear(3, 0, 200);
-    OK(ends == 0, "a room alone is silence");
+    OK(ends == 0, "the noise of a room is silence");
     hear(1, 6000, 200);
-    OK(ends == 0, "nobody is interrupted");
+    OK(ends == 0, "noise interrupts nobody");
     hear(1, 0, 200);
     OK(ends == 1 && longest > 2.1 * VOICE_RATE && longest < 2.5 * VOICE_RATE,
        "an utterance is heard, with a little before and after it");
     hear(0.04, 9000, 200);
     hear(0.14, 9000, 200);
     hear(1, 0, 200);
-    OK(ends == 1, "a click and a cough are none");
+    OK(ends == 1, "a click and a cough are not speech");
     hear(0.5, 6000, 200);
     hear(0.4, 0, 200);
     hear(0.5, 6000, 200);
     hear(1, 0, 200);
-    OK(ends == 2, "a breath ends none");
+    OK(ends == 2, "a breath ends no utterance");
     hear(10, 0, 1500);
     ends = 0;
     hear(10, 0, 1500);
@@ -62,9 +62,9 @@ static void test_listen(void)
     voice_listen_begin(&listen);
     hear(0.5, 6000, 10);
     OK(voice_listen_end(&listen) && listen.said.n >= VOICE_RATE / 2 - VOICE_FRAME * 3,
-       "the end of the sound ends it, too");
+       "the end of the sound ends an utterance, too");
     voice_listen_begin(&listen);
-    OK(!voice_listen_end(&listen), "no sound gives no speech");
+    OK(!voice_listen_end(&listen), "silence gives no speech");
     voice_sound_free(&listen.said);
 }
 
@@ -78,14 +78,15 @@ static void test_sentences(void)
     char text[600];
 
     OK(whole("One. Two", false) == 4 && whole("One. Two! Th", false) == 9,
-       "sentences that are whole");
+       "whole sentences are spoken");
     OK(whole("It is 3.5 V.", false) == 0 && whole("One.", false) == 0,
        "a sentence that may continue waits");
-    OK(whole("A title\nText", false) == 8 && whole("One", true) == 3, "lines, and the end");
+    OK(whole("A title\nText", false) == 8 && whole("One", true) == 3,
+       "a line and the end of a text end a sentence");
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
     text[300] = ' ';
-    OK(whole(text, false) == 300, "a text without an end goes at a blank");
+    OK(whole(text, false) == 300, "a text without an end is cut at a blank");
 }
 
 static bool loads(const uint8_t *file, size_t n, const char *says)
@@ -129,9 +130,9 @@ static void test_rates(void)
         stays = stays && down > 980 && down < 1020 && up > 980 && up < 1020;
     }
 #ifdef INGOT_SAMPLERATE
-    OK(stays, "a tone stays as loud at any rate");
+    OK(stays, "a tone is equally loud at any rate");
     OK(left_of(6000, 44100, 8000) < 10 && left_of(11000, 48000, 16000) < 10,
-       "one that the lower rate cannot carry is taken out: %u and %u thousandths are left",
+       "a tone above the lower rate is taken out: %u and %u thousandths are left",
        left_of(6000, 44100, 8000), left_of(11000, 48000, 16000));
 #else
     OK(true, "sound at another rate # SKIP libsamplerate is not there: make setup");
@@ -158,7 +159,7 @@ static void test_files(void)
            voice_wav_load(&again, path, &error_message),
        "a file is written and read");
     same = again.n == s.n && again.rate == 22050 && memcmp(again.samples, s.samples, s.n * 2) == 0;
-    OK(same, "comes back");
+    OK(same, "the sound comes back as it was");
     voice_sound_free(&again);
     in = fopen(path, "rb");
     n = in != NULL ? fread(file, 1, sizeof file, in) : 0;
@@ -166,9 +167,9 @@ static void test_files(void)
         fclose(in);
     remove(path);
     OK(loads(file, n, NULL) && loads(file, n - 500, NULL),
-       "one whose end is missing has what is there");
+       "a file whose end is missing gives what is there");
     OK(loads(file, 11, "not a WAV") && loads(file, 40, "no sound"),
-       "another file is refused, and one without sound");
+       "a file that is not a WAV is refused, and one without sound");
     file[22] = 2;
     OK(loads(file, n, NULL), "two channels are read");
     file[22] = 9;
@@ -192,7 +193,7 @@ static void test_commands(void)
     OK(voice_run("cat; printf %s {}", "a 'b' $c", "in\n", 3, &said) &&
            strcmp(api_text_shown(&said), "in\na 'b' $c") == 0,
        "a command gets its input, and any path");
-    OK(!voice_run("exit 3", "", "", 0, NULL), "one that fails");
+    OK(!voice_run("exit 3", "", "", 0, NULL), "a command that fails is reported");
     serve_text_free(&said);
 }
 

@@ -194,21 +194,21 @@ static void check_answers(void)
     drain();
     OK(!has("chunked") && has("connection: close\r\n") && out[n_out - 1] == 'x' &&
            c.stage == HTTP_CLOSES,
-       "to HTTP/1.0 it goes to the end of the connection");
+       "a stream to HTTP/1.0 goes on to the end of the connection");
     begin((struct http_answer)OK200, false);
     (void)take("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" GET);
     drain();
     OK(has("connection: close\r\n") && c.stage == HTTP_CLOSES && site_.n_over == 1,
-       "Connection: close closes it");
+       "Connection: close closes the connection");
     begin((struct http_answer)OK200, false);
     site_.fails = true;
     (void)take(GET);
     drain();
-    OK(c.stage == HTTP_BROKEN, "a body that cannot be had breaks the connection");
+    OK(c.stage == HTTP_BROKEN, "a body that cannot be read breaks the connection");
     begin((struct http_answer){ .status = 0 }, false);
     (void)take(GET);
     OK(c.stage == HTTP_WORKS && n_out == 0 && strcmp(drain(), "") == 0,
-       "an answer that comes later");
+       "a request whose answer comes later waits");
     http_connection_probe(&c);
     drain();
     site_.next = (struct http_answer)OK200;
@@ -225,7 +225,7 @@ static void check_bodies(void)
     begin((struct http_answer)OK200, false);
     (void)take(POST "Expect: 100-continue\r\n\r\n");
     OK(strcmp(drain(), "HTTP/1.1 100 Continue\r\n\r\n") == 0 && site_.n_over == 0,
-       "a body that is waited for");
+       "a body with Expect is asked for");
     (void)take("hello");
     drain();
     OK(has("200 OK") && site_.body_bytes == 5, "the awaited body comes");
@@ -233,11 +233,11 @@ static void check_bodies(void)
     (void)take(POST "Expect: 100-continue\r\n\r\n");
     drain();
     OK(strncmp(out, "HTTP/1.1 404", 12) == 0 && c.stage == HTTP_CLOSES,
-       "one that is not asked for ends the connection");
+       "a body that is not asked for ends the connection");
     begin((struct http_answer)OK200, false);
     site_.has_memory = false;
     (void)take(POST "\r\nhello");
-    OK(c.stage == HTTP_BROKEN, "a body that there is no memory for");
+    OK(c.stage == HTTP_BROKEN, "a body without memory for it breaks the connection");
     begin((struct http_answer)OK200, false);
     (void)take("POST / HTTP/1.0\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n");
     OK(strcmp(drain(), "") == 0, "HTTP/1.0 has no interim answers");
@@ -247,7 +247,7 @@ static void check_bodies(void)
     (void)take("x\r\n\r\n");
     drain();
     OK(has("200 OK") && has("400 Bad Request") && c.stage == HTTP_CLOSES,
-       "an error after an answer closes it");
+       "an error after an answer closes the connection");
 }
 
 #define CHUNKED "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -296,11 +296,11 @@ static void check_early(void)
     (void)take("no\r\n" GET);
     drain();
     OK(has("404 Not Found") && !has("400") && site_.n_over == 1 && c.stage == HTTP_CLOSES,
-       "an early answer, and then a body that is wrong");
+       "a wrong body after an early answer ends the connection, without another answer");
     begin((struct http_answer){ .status = 413, .closes = true }, true);
     (void)take(POST "\r\n");
     OK(strncmp(drain(), "HTTP/1.1 413", 12) == 0 && c.stage == HTTP_CLOSES,
-       "one that ends the connection does not wait either");
+       "an answer that ends the connection does not wait for the body either");
     begin((struct http_answer){ .status = 404 }, true);
     (void)take(POST "Expect: 100-continue\r\n\r\nhello" GET);
     drain();
@@ -318,12 +318,12 @@ static void check_sockets(void)
     char accept[HTTP_ACCEPT_BYTES];
 
     http_accept_key("dGhlIHNhbXBsZSBub25jZQ==", accept);
-    OK(strcmp(accept, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=") == 0, "the key of RFC 6455's section 1.3: %s",
-       accept);
+    OK(strcmp(accept, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=") == 0,
+       "the key of RFC 6455's section 1.3 has its answer: %s", accept);
     OK(http_is_key("dGhlIHNhbXBsZSBub25jZQ==", 24) && !http_is_key("dGhlIHNhbXBsZSBub25jZQ=", 23) &&
            !http_is_key("dGhlIHNhbXBsZSBub25jZQ-=", 24) &&
            !http_is_key("dGhlIHNhbXBsZSBub25j*Q==", 24),
-       "what a key is");
+       "a key has 16 bytes in base64");
     begin((struct http_answer){ .status = 0 }, false);
     site_.says = "first";
     (void)take(SHAKE KEY "\r\n\x81\x82" MASK "hj");
@@ -332,22 +332,23 @@ static void check_sockets(void)
            has("\r\n\r\n\x81\x05"
                "first") &&
            strcmp(site_.message, "ik|") == 0,
-       "a handshake with the first frame behind it: %s", site_.message);
+       "a handshake takes the first frame behind it: %s", site_.message);
     n_out = 0;
     (void)http_connection_take(&c, "\x89\x81\0\0\0\0p\x88\x82\0\0\0\0\x03\xe8\x81\x80\0\0\0\0", 21);
     drain();
     OK(n_out == 7 && memcmp(out, "\x8a\x01p\x88\x02\x03\xe8", 7) == 0 && c.stage == HTTP_CLOSES &&
            site_.n_messages == 1,
-       "a ping and the end are answered, and nothing after it");
+       "a ping and the end are answered, and what follows is not");
     begin((struct http_answer){ .status = 0 }, false);
     (void)take(SHAKE KEY "\r\n");
     drain();
     (void)http_connection_take(&c, "\x81\x84\0\0\0\0hold\x81\x81\0\0\0\0z", 17);
     OK(strcmp(site_.message, "hold|") == 0 && !http_connection_wants(&c),
-       "a site that holds messages back");
+       "a site may hold messages back");
     c.held = false;
     (void)http_connection_take(&c, "", 0);
-    OK(strcmp(site_.message, "hold|z|") == 0, "has them later: %s", site_.message);
+    OK(strcmp(site_.message, "hold|z|") == 0, "the site gets the messages that it held back: %s",
+       site_.message);
     begin((struct http_answer){ .status = 0 }, false);
     (void)take(SHAKE KEY "\r\n");
     (void)http_connection_take(&c, "\x81\x85\0\0\0\0break", 11);
@@ -357,13 +358,15 @@ static void check_sockets(void)
         "GET /ws HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nSec-WebSocket-Version: 13\r\n" KEY
         "\r\n");
     drain();
-    OK(has("426 Upgrade Required") && c.stage == HTTP_READS, "no upgrade was asked for");
+    OK(has("426 Upgrade Required") && c.stage == HTTP_READS,
+       "a request without Upgrade is not a handshake");
     begin((struct http_answer){ .status = 0 }, false);
     (void)take(
         "GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" KEY
         "\r\n");
     drain();
-    OK(has("426 Upgrade Required"), "Connection asks for no upgrade");
+    OK(has("426 Upgrade Required"),
+       "a request whose Connection does not name upgrade is not a handshake");
     begin((struct http_answer){ .status = 0 }, false);
     (void)take("GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: upgrade\r\n"
                "Sec-WebSocket-Version: 8\r\n" KEY "\r\n");

@@ -75,7 +75,7 @@ static void test_fragments(void)
              "Hel",
              "\x80"
              "lo"),
-       "two frames are one text: %s", log_);
+       "two frames become one text: %s", log_);
     OK(HEARS("t:Hello|b:x|",
              "\x01"
              "Hel",
@@ -87,23 +87,23 @@ static void test_fragments(void)
              "o",
              "\x82"
              "x"),
-       "with a ping and a pong among them, and another message: %s", log_);
+       "a ping and a pong may come among them, and another message after: %s", log_);
     OK(f.pongs, "the ping is answered");
     OK(HEARS("END 1002", "\x80"
                          "lo"),
-       "nothing has begun that could go on: %s", log_);
+       "a frame that continues nothing ends the connection: %s", log_);
     OK(HEARS("t:HelEND 1002",
              "\x01"
              "Hel",
              "\x81"
              "lo"),
-       "a message does not begin in another one: %s", log_);
+       "a message that begins within another one ends the connection: %s", log_);
     OK(HEARS("t:a|END 1002",
              "\x81"
              "a",
              "\x80"
              "b"),
-       "a message does not continue after its end: %s", log_);
+       "a frame after the end of a message continues nothing: %s", log_);
 }
 
 /* Sections 5.1, 5.2, 5.5. */
@@ -123,17 +123,18 @@ static void test_rules(void)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         begin();
-        OK(strcmp(hear(rows[i].bytes, rows[i].n), "END 1002") == 0, "%s: %s", rows[i].what, log_);
+        OK(strcmp(hear(rows[i].bytes, rows[i].n), "END 1002") == 0, "%s ends the connection: %s",
+           rows[i].what, log_);
     }
     begin();
     OK(strcmp(hear("\x81\xff\x80\0\0\0\0\0\0\0\0\0\0\0", 14), "END 1002") == 0,
-       "a length of 2^63: %s", log_);
+       "a length of 2^63 ends the connection: %s", log_);
     begin();
     OK(strcmp(hear("\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff\0\0\0\0x", 15), "END 1009") == 0,
-       "one below it, which nobody waits for: %s", log_);
+       "a length just below 2^63 ends the connection: %s", log_);
     begin();
     OK(strcmp(hear("\x81\xff\0\0\0\0\1\0\0\1\0\0\0\0x", 15), "END 1009") == 0,
-       "a byte more than a frame may have: %s", log_);
+       "a byte more than a frame may have ends the connection: %s", log_);
 }
 
 /* Section 7.4: a code that ends the connection is sent back; a code that must not be sent breaks a
@@ -159,17 +160,19 @@ static void test_ends(void)
             all = false;
         }
     }
-    OK(all, "codes that an end may have");
+    OK(all, "an end has one of the codes that it may have");
     begin();
-    OK(strcmp(hear(frame, put(frame, 0x88, "", 0)), "END 1000") == 0, "none: %s", log_);
+    OK(strcmp(hear(frame, put(frame, 0x88, "", 0)), "END 1000") == 0,
+       "an end without a code is answered: %s", log_);
     begin();
-    OK(strcmp(hear(frame, put(frame, 0x88, "\x03", 1)), "END 1002") == 0, "half of one: %s", log_);
+    OK(strcmp(hear(frame, put(frame, 0x88, "\x03", 1)), "END 1002") == 0,
+       "an end with half of a code is an error: %s", log_);
     begin();
-    OK(strcmp(hear(frame, put(frame, 0x88, "\x03\xe8go", 4)), "END 1000") == 0, "a reason: %s",
-       log_);
+    OK(strcmp(hear(frame, put(frame, 0x88, "\x03\xe8go", 4)), "END 1000") == 0,
+       "an end with a reason is answered: %s", log_);
     begin();
     OK(strcmp(hear(frame, put(frame, 0x88, "\x03\xe8\xc3", 3)), "END 1007") == 0,
-       "one that is not UTF-8: %s", log_);
+       "an end with a reason that is not UTF-8 is an error: %s", log_);
     begin();
     http_frames_end(&f, HTTP_CLOSE_TOO_LONG);
     http_frames_end(&f, HTTP_CLOSE_PROTOCOL);
@@ -200,7 +203,7 @@ static void test_lengths(void)
         }
         OK(sent && at == rows[i].head_bytes + rows[i].n &&
                memcmp(out, rows[i].head, rows[i].head_bytes) == 0 && out[at - 1] == 'm',
-           "a message of %zu bytes", rows[i].n);
+           "a message of %zu bytes goes out with its head", rows[i].n);
     }
 }
 
@@ -217,7 +220,7 @@ static void test_between(void)
        "the first half of a message fills the room");
     (void)hear(frame, put(frame, 0x89, "p", 1));
     OK(http_frames_fill(&f, NULL, 0, out, OUT_BYTES, &sent) == 0 && !sent,
-       "nothing comes between it and the second one");
+       "no frame comes between the halves of a message");
     OK(http_frames_fill(&f, message, 300, out, OUT_BYTES, &sent) == 144 && sent && out[0] == 'm',
        "the rest of the message comes next");
     OK(http_frames_fill(&f, message, 300, out, OUT_BYTES, &sent) == 3 && !sent &&
@@ -226,7 +229,7 @@ static void test_between(void)
     f.pings = true;
     OK(http_frames_fill(&f, NULL, 0, out, OUT_BYTES, &sent) == 2 && memcmp(out, "\x89\0", 2) == 0 &&
            http_frames_fill(&f, NULL, 0, out, OUT_BYTES, &sent) == 0,
-       "one ping of its own is sent");
+       "one ping is sent, and no second");
     f.pings = true;
     http_frames_end(&f, HTTP_CLOSE_NORMAL);
     OK(http_frames_fill(&f, message, 1, out, OUT_BYTES, &sent) == 3 && sent &&
@@ -235,7 +238,7 @@ static void test_between(void)
     OK(http_frames_fill(&f, NULL, 0, out, OUT_BYTES, &sent) == 4 &&
            memcmp(out, "\x88\x02\x03\xe8", 4) == 0 && f.end_sent &&
            http_frames_fill(&f, message, 300, out, OUT_BYTES, &sent) == 0 && !sent,
-       "nothing comes after the end");
+       "no frame comes after the end");
 }
 
 int main(void)

@@ -45,8 +45,9 @@ static void check_addresses(void)
     memset(host + 7, 'h', HTTP_HOST_BYTES);
     strcat(host, "/m");
     OK(http_address_read(&a, long_text) != NULL && http_address_read(&a, host) != NULL,
-       "an address and a host that are too long are refused");
-    OK(strstr(http_address_read(&a, "https://a/m"), "without TLS") != NULL, "https:// is named");
+       "an address or a host that is too long is refused");
+    OK(strstr(http_address_read(&a, "https://a/m"), "without TLS") != NULL,
+       "https:// is refused by name");
 }
 
 static bool asks(const char *address, const struct http_version *v, const char *want)
@@ -75,11 +76,11 @@ static void check_questions(void)
     OK(asks(
            "http://10.0.2.2/m", &none,
            "GET /m HTTP/1.1\r\nHost: 10.0.2.2\r\nUser-Agent: Ingot\r\nAccept-Encoding: identity\r\nRange: bytes=512-1535\r\n\r\n"),
-       "a question for a range");
+       "a question asks for a range");
     OK(asks(
            "http://[::1]:81/m", &strong,
            "GET /m HTTP/1.1\r\nHost: [::1]:81\r\nUser-Agent: Ingot\r\nAccept-Encoding: identity\r\nRange: bytes=512-1535\r\nIf-Range: \"a-1\"\r\n\r\n"),
-       "it goes with the file's tag");
+       "the question has the file's tag");
     OK(asks(
            "http://a/m", &weak,
            "GET /m HTTP/1.1\r\nHost: a\r\nUser-Agent: Ingot\r\nAccept-Encoding: identity\r\nRange: bytes=512-1535\r\nIf-Range: Sun, 29 Nov 2026 07:00:00 GMT\r\n\r\n"),
@@ -198,7 +199,7 @@ static void check_good(void)
                    strcmp(s.version.date, "yesterday") == 0;
             all &= s.keeps == rows[i].keeps || (rows[i].extra != 0 && step != 0);
         }
-        OK(all, "%s, in pieces of every size", rows[i].name);
+        OK(all, "%s is read in pieces of every size", rows[i].name);
     }
 }
 
@@ -214,10 +215,10 @@ static void check_chunks(void)
     n += make(answer + n, "\r\n0\r\n\r\n", 0, 0);
     OK(take(answer, n, &any, 0, 100, 0, 0, false).state == HTTP_RANGE_DONE &&
            take(answer, n, &any, 0, 100, 0, 1, false).right,
-       "an answer in chunks");
+       "an answer in chunks is read");
     n -= 5;
     OK(take(answer, n, &any, 0, 100, 0, 3, true).state == HTTP_RANGE_BROKEN,
-       "without the last chunk it is not whole");
+       "an answer in chunks is not whole without the last one");
 }
 
 static void check_cut(void)
@@ -236,7 +237,8 @@ static void check_cut(void)
        "an answer that is cut anywhere leaves what came");
     n = make(answer, HEAD("130-199/1000", "70", ""), 130, 70);
     s = take(answer, n, &known, 100, 100, 30, 0, false);
-    OK(s.state == HTTP_RANGE_DONE && s.got == 100 && s.right, "the next one goes on there");
+    OK(s.state == HTTP_RANGE_DONE && s.got == 100 && s.right,
+       "the next question goes on after what came");
 }
 
 static void check_refused(void)
@@ -338,7 +340,7 @@ static void check_bounds(void)
         n += (size_t)sprintf(answer + n, "HTTP/1.1 100 Continue\r\n\r\n");
     }
     s = take(answer, n, &any, 100, 100, 0, 100, false);
-    OK(s.state == HTTP_RANGE_WRONG, "and so are answers before the answer without an end");
+    OK(s.state == HTTP_RANGE_WRONG, "interim answers without end are refused");
     n = make(
         answer,
         "HTTP/1.1 206 x\r\nContent-Range: bytes 100-199/1000\r\nTransfer-Encoding: chunked\r\n\r\n65\r\n",
@@ -353,7 +355,8 @@ static void check_bounds(void)
         100, 99);
     n += make(answer + n, "\r\n0\r\n\r\n", 0, 0);
     s = take(answer, n, &any, 100, 100, 0, 0, false);
-    OK(s.state == HTTP_RANGE_WRONG && strstr(s.why, "fewer bytes") != NULL && s.right, "and fewer");
+    OK(s.state == HTTP_RANGE_WRONG && strstr(s.why, "fewer bytes") != NULL && s.right,
+       "fewer bytes than were asked for are refused");
     free(answer);
 }
 

@@ -134,7 +134,7 @@ static void check_good(void)
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         OK(same_in_every_split(cases[i].bytes, strlen(cases[i].bytes), cases[i].want),
-           "in every split: %s", cases[i].name);
+           "the request is read in every split: %s", cases[i].name);
     }
 }
 
@@ -243,7 +243,7 @@ static void check_bad(void)
         run(cases[i].bytes, strlen(cases[i].bytes), NULL, 0, log);
         OK(strcmp(log, cases[i].status) == 0 &&
                same_in_every_split(cases[i].bytes, strlen(cases[i].bytes), cases[i].status),
-           "%s for what is not a request, %zu", cases[i].status, i);
+           "the status is %s for bytes that are not a request, %zu", cases[i].status, i);
     }
     for (size_t i = 0; i < sizeof chunks / sizeof chunks[0]; i++) {
         size_t n = (size_t)snprintf(text, sizeof text, POST "Transfer-Encoding: chunked\r\n\r\n%s",
@@ -252,7 +252,7 @@ static void check_bad(void)
         run(text, n, NULL, 0, log);
         snprintf(want, sizeof want, "400");
         OK(strlen(log) >= 3 && strcmp(log + strlen(log) - 3, want) == 0,
-           "a chunk that is none: %zu, %s", i, log);
+           "a wrong chunk is refused: %zu, %s", i, log);
     }
 }
 
@@ -265,32 +265,33 @@ static void check_limits(void)
     memset(text + n, 'x', HTTP_HEAD_BYTES);
     memcpy(text + n + HTTP_HEAD_BYTES, "\r\n\r\n", 4);
     run(text, n + HTTP_HEAD_BYTES + 4, NULL, 0, log);
-    OK(strcmp(log, "431") == 0, "a head that is too long: %s", log);
+    OK(strcmp(log, "431") == 0, "a head that is too long is refused: %s", log);
     memset(text, 'x', HTTP_HEAD_BYTES + 1);
     memcpy(text, "GET /", 5);
     run(text, HTTP_HEAD_BYTES + 1, NULL, 0, log);
-    OK(strcmp(log, "414") == 0, "a target that is as long: %s", log);
+    OK(strcmp(log, "414") == 0, "a target that is too long is refused: %s", log);
     n = (size_t)snprintf(text, most, "GET /%0*d HTTP/1.1\r\n" HOST "\r\n", HTTP_PATH_BYTES, 0);
     run(text, n, NULL, 0, log);
-    OK(strcmp(log, "414") == 0, "a path that is too long: %s", log);
+    OK(strcmp(log, "414") == 0, "a path that is too long is refused: %s", log);
     n = (size_t)snprintf(text, most, "GET / HTTP/1.1\r\n" HOST "X: ");
     memset(text + n, 'x', HTTP_HEAD_BYTES);
     memcpy(text + HTTP_HEAD_BYTES - 4, "\r\n\r\n", 4);
     run(text, HTTP_HEAD_BYTES, NULL, 0, log);
-    OK(strcmp(log, "GET / [] keeps\n") == 0, "the longest one: %s", log);
+    OK(strcmp(log, "GET / [] keeps\n") == 0, "the longest head is accepted: %s", log);
 
     n = (size_t)snprintf(text, most, POST "Transfer-Encoding: chunked\r\n\r\n1;");
     memset(text + n, 'x', HTTP_LINE_BYTES);
     memcpy(text + n + HTTP_LINE_BYTES, "\r\na\r\n", 5);
     run(text, n + HTTP_LINE_BYTES + 5, NULL, 0, log);
-    OK(strcmp(log + strlen(log) - 3, "400") == 0, "an extension that is too long: %s", log);
+    OK(strcmp(log + strlen(log) - 3, "400") == 0, "an extension that is too long is refused: %s",
+       log);
     n = (size_t)snprintf(text, most, POST "Transfer-Encoding: chunked\r\n\r\n0\r\n");
     while (n < most - 16) {
         memcpy(text + n, "trailer: 1\r\n", 12);
         n += 12;
     }
     run(text, n, NULL, 0, log);
-    OK(strcmp(log + strlen(log) - 3, "400") == 0, "trailers without end: %s", log);
+    OK(strcmp(log + strlen(log) - 3, "400") == 0, "trailers without end are refused: %s", log);
     n = (size_t)snprintf(text, most, POST "Transfer-Encoding: chunked\r\n\r\n");
     for (unsigned i = 0; i < 3000; i++) { /* between two pieces 27 bytes count */
         memcpy(text + n, "1;an-extension-of-a-line\r\nx\r\n", 29);
@@ -304,10 +305,11 @@ static void check_limits(void)
         memcpy(text + 2 * n, "\r\n", 2);
     }
     run(text, 2 * n, NULL, 0, log);
-    OK(strcmp(log, "400") == 0, "empty lines without end: %s", log);
+    OK(strcmp(log, "400") == 0, "empty lines without end are refused: %s", log);
     n = (size_t)snprintf(text, most, POST "Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n");
     run(text, n, NULL, 0, log);
-    OK(strcmp(log, "POST /a [413") == 0, "a chunk that is announced as too long: %s", log);
+    OK(strcmp(log, "POST /a [413") == 0, "a chunk that is announced as too long is refused: %s",
+       log);
     free(text);
 }
 
@@ -328,7 +330,8 @@ static void check_many_fields(void)
     }
     begin = clock() - begin;
     OK(!http_field_has(head, n, "a", "c") && begin < CLOCKS_PER_SEC / 2,
-       "%zu fields of a name: %.2f ms", n / 5, (double)begin * 1000 / CLOCKS_PER_SEC / 20);
+       "%zu fields of one name are found in %.2f ms", n / 5,
+       (double)begin * 1000 / CLOCKS_PER_SEC / 20);
 }
 
 /* If the request names a whole address, its host counts and not Host's. */
@@ -349,7 +352,7 @@ static void check_authority(void)
                    HTTP_GOT_HEAD &&
                request.authority_bytes == strlen(targets[i][1]) &&
                memcmp(request.authority, targets[i][1], request.authority_bytes) == 0,
-           "the host of %s", targets[i][0]);
+           "the host of %s is found", targets[i][0]);
     }
 }
 
@@ -366,11 +369,11 @@ static void check_fields(void)
     OK(http_field(head, n, "on", 0, &bytes) == NULL &&
            http_field(head, n, "list", 2, &bytes) == NULL &&
            http_field(head, n, "lists", 0, &bytes) == NULL,
-       "fields that are not there");
+       "fields that are not there are not found");
     OK(http_field_has(head, n, "list", "b") && http_field_has(head, n, "list", "C") &&
            http_field_has(head, n, "list", "d") && !http_field_has(head, n, "list", "e") &&
            !http_field_has(head, n, "list", ""),
-       "items of lists");
+       "the items of a list are found");
     OK(http_decode_path("/abcdef", 7, path, sizeof path) == HTTP_PATH_GOOD &&
            http_decode_path("/abcdefg", 8, path, sizeof path) == HTTP_PATH_LONG &&
            http_decode_path("/abcdefg%", 9, path, sizeof path) == HTTP_PATH_WRONG &&

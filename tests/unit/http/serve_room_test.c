@@ -77,7 +77,7 @@ static void check_choice(void)
     OK(sockets.all[1]->group == sockets.all[9]->group &&
            sockets.all[1]->group != sockets.all[0]->group &&
            serve_room_count(&sockets, sockets.all[9]->caller) == 3,
-       "connections of a caller are a group");
+       "the connections of a caller are a group");
     OK(given_up(NULL) == 9,
        "the longest silent connection of the address with the most is given up");
     OK(given_up(&caller) == 6, "a caller gives up a connection of its own");
@@ -124,7 +124,7 @@ int main(void)
     few = seconds_of(FEW_CALLERS);
     many = seconds_of(MANY_CALLERS);
     /* Sixteen times as many take 16 times as long, and not 256 times. */
-    OK(many < 80 * few || many < 0.05, "%d callers: %.1f ms, %d: %.1f ms", FEW_CALLERS, few * 1000,
-       MANY_CALLERS, many * 1000);
+    OK(many < 80 * few || many < 0.05, "%d callers take %.1f ms, and %d take %.1f ms", FEW_CALLERS,
+       few * 1000, MANY_CALLERS, many * 1000);
     return tap_done();
 }

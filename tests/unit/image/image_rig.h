@@ -60,7 +60,7 @@ static inline void refuse(const struct bytes *from, size_t offset, const void *v
     seal(from->n);
     e = check(&img, from->n);
     OK(e == expected && strstr(img.error_message, words) != NULL && strlen(img.error_message) < 95,
-       "refused (%d): %s", (int)e, img.error_message);
+       "the image is refused (%d): %s", (int)e, img.error_message);
 }
 
 static inline void refuse_u32(size_t offset, uint32_t value, const char *words)
@@ -96,9 +96,9 @@ static inline bool make(const char *name, bool is_tied, enum ingot_type type, st
 static inline bool image_rig_open(void)
 {
     static const char *const names[] = { "small.bin", "tok300.bin", "good", "tied", NULL };
-    bool made = OK(folder_make(), "a folder for files") &&
+    bool made = OK(folder_make(), "the test has a folder for files") &&
                 OK(make("good", false, INGOT_Q8_0, &good) && make("tied", true, INGOT_Q4_0, &tied),
-                   "two files to read");
+                   "the test has two files to read");
 
     folder_remove(names);
     if (!made) {

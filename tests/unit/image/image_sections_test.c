@@ -14,12 +14,12 @@ static void test_damaged_section(const char *name, const struct ingot_section *s
         named = named && check(&img, good.n) == ERR_BAD_CHECKSUM &&
                 strstr(img.error_message, words) != NULL;
     }
-    OK(named, "a flipped bit: %s", words);
+    OK(named, "a flipped bit of a section is found: %s", words);
     restore(&good);
     if (s->bytes % INGOT_PAGE != 0) {
         work[s->offset + s->bytes] ^= 1;
         OK(check(&img, good.n) == ERR_BAD_CHECKSUM && strstr(img.error_message, name) != NULL,
-           "a flipped bit behind it: %s", img.error_message);
+           "a flipped bit behind a section is found: %s", img.error_message);
     }
 }
 
@@ -41,7 +41,7 @@ static void test_segments(void)
     struct image img;
 
     restore(&good);
-    OK(check(&img, good.n) == ERR_OK, "the tables are fine");
+    OK(check(&img, good.n) == ERR_OK, "the tables are right");
     for (unsigned i = 0; i < 4; i++) {
         const struct ingot_segment *x = &img.segments[i];
         uint32_t crc = crc32c(0, work + x->offset, (size_t)x->bytes);
@@ -51,7 +51,7 @@ static void test_segments(void)
         crc = crc32c(0, work + x->offset, (size_t)x->bytes);
         OK(image_check_segment(&img, i, crc) == ERR_BAD_CHECKSUM &&
                strstr(img.error_message, names[i]) != NULL,
-           "damaged: %s", img.error_message);
+           "a damaged segment is named: %s", img.error_message);
     }
 }
 
@@ -147,8 +147,8 @@ static void refuse_tokenizer(enum err expected, const char *words)
 
     seal(good.n);
     e = check(&img, good.n);
-    OK(e == expected && strstr(img.error_message, words) != NULL, "refused (%d): %s", (int)e,
-       img.error_message);
+    OK(e == expected && strstr(img.error_message, words) != NULL, "the image is refused (%d): %s",
+       (int)e, img.error_message);
     restore(&good);
 }
 

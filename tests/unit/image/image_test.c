@@ -13,7 +13,7 @@ static void test_good(const struct bytes *file, enum ingot_type type)
     OK(check(&img, file->n) == ERR_OK, "a good file passes %s", img.error_message);
     OK(check(&img, file->n + 4096) == ERR_OK, "a good file passes on a longer medium");
     OK(image_meta_bytes(header()) == img.segments[0].offset - INGOT_PAGE,
-       "sections end at weights");
+       "each section ends where the next begins");
     for (unsigned layer = 0; layer < 2; layer++) {
         for (int role = INGOT_ATTN_NORM; role < INGOT_OUTPUT_NORM; role++) {
             const struct ingot_tensor *t = image_tensor(&img, (enum ingot_role)role, layer);
@@ -296,7 +296,8 @@ static void test_sampling(void)
     restore(&good);
     header()->sampling = good_ones;
     seal(good.n);
-    OK(check(&img, good.n) == ERR_OK, "the largest values: %s", img.error_message);
+    OK(check(&img, good.n) == ERR_OK, "the largest values of the sampler are accepted: %s",
+       img.error_message);
     for (unsigned i = 0; i < 6; i++) {
         bad[i] = good_ones;
     }
@@ -310,7 +311,8 @@ static void test_sampling(void)
         restore(&good);
         header()->sampling = bad[i];
         seal(good.n);
-        OK(check(&img, good.n) == ERR_BAD_HEADER, "refused: %s", img.error_message);
+        OK(check(&img, good.n) == ERR_BAD_HEADER,
+           "a value of the sampler out of bounds is refused: %s", img.error_message);
     }
 }
 
@@ -324,7 +326,7 @@ static void test_bytes_behind(void)
     seal(good.n);
     OK(check(&img, good.n + INGOT_PAGE) == ERR_BAD_HEADER &&
            strstr(img.error_message, "the last ends at") != NULL,
-       "refused: %s", img.error_message);
+       "a file that is longer than its tables is refused: %s", img.error_message);
 }
 
 /* Leaves checksums wrong: no byte of the header can change unnoticed. */

@@ -106,14 +106,16 @@ static void compare(void)
     for (size_t i = 0; i < reference.n; i++) {
         const char *want = reference.answer[i], *got = own[i].text;
 
-        if (!OK(want[0] == '=' ? strcmp(want, got) == 0 : got[0] == '!', "%s", own[i].what)) {
+        if (!OK(want[0] == '=' ? strcmp(want, got) == 0 : got[0] == '!',
+                "the template gives what Jinja gives: %s", own[i].what)) {
             printf("# got    [%s]\n# wanted [%s]\n", got, want);
         }
         written += want[0] == '=';
         refused += want[0] == '!';
     }
     /* Templates of models, which are assets, add to the snippets. */
-    OK(written > reference.n / 2 && refused > 10, "%u texts, %u refusals", written, refused);
+    OK(written > reference.n / 2 && refused > 10, "%u templates give a text, and %u are refused",
+       written, refused);
 }
 
 /* Outside Jinja itself: bounds. */
@@ -143,7 +145,7 @@ static void test_bounds(void)
 
         OK((!read || !jinja_execute(&t, &r, &out)) &&
                strstr(error_message, cases[i].error_message) != NULL,
-           "%.40s: %s", cases[i].text, error_message);
+           "%.40s is refused: %s", cases[i].text, error_message);
         jinja_close(&t);
     }
 }
@@ -176,7 +178,8 @@ static void test_long(void)
         good = !jinja_read(&t, text, strlen(text)) || jinja_execute(&t, &r, &out);
         OK(clock() - begin < 2 * CLOCKS_PER_SEC &&
                (good || strstr(t.run.error_message, "more than") != NULL),
-           "%s, 40,000 times, in bounded time: %s", each[i], good ? "done" : t.run.error_message);
+           "%s is evaluated 40,000 times in bounded time: %s", each[i],
+           good ? "done" : t.run.error_message);
         jinja_close(&t);
     }
 }

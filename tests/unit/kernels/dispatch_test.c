@@ -21,14 +21,20 @@ static void test_text(void)
 {
     char text[KERNELS_TEXT_BYTES];
 
-    OK(strcmp(kernels_features_text(text, CPU_ANY), "ref") == 0, "none is ref");
-    OK(strcmp(kernels_features_text(text, V1), "neon dotprod i8mm sve") == 0, "arm64: %s", text);
-    OK(strcmp(kernels_features_text(text, RVA23), "rv64gc rvv zvfh") == 0, "riscv64: %s", text);
-    OK(strcmp(kernels_features_text(text, ZVKNHA), "rv64gc rvv zvfh zvknha") == 0, "riscv64: %s",
-       text);
-    OK(strcmp(kernels_features_text(text, ZEN4), "avx2 avx512 vnni") == 0, "x86-64: %s", text);
-    OK(strcmp(kernels_features_text(text, ALDER_LAKE), "avx2 avxvnni") == 0, "x86-64: %s", text);
-    OK(strlen(kernels_features_text(text, EVERYTHING)) < sizeof text, "all fit: %s", text);
+    OK(strcmp(kernels_features_text(text, CPU_ANY), "ref") == 0,
+       "a CPU without features is called ref");
+    OK(strcmp(kernels_features_text(text, V1), "neon dotprod i8mm sve") == 0,
+       "arm64 has the names of its features: %s", text);
+    OK(strcmp(kernels_features_text(text, RVA23), "rv64gc rvv zvfh") == 0,
+       "riscv64 has the names of its features: %s", text);
+    OK(strcmp(kernels_features_text(text, ZVKNHA), "rv64gc rvv zvfh zvknha") == 0,
+       "riscv64 has the name of its hashes as well: %s", text);
+    OK(strcmp(kernels_features_text(text, ZEN4), "avx2 avx512 vnni") == 0,
+       "x86-64 has the names of AVX-512: %s", text);
+    OK(strcmp(kernels_features_text(text, ALDER_LAKE), "avx2 avxvnni") == 0,
+       "x86-64 has the names of AVX2: %s", text);
+    OK(strlen(kernels_features_text(text, EVERYTHING)) < sizeof text,
+       "the names of all features fit: %s", text);
 }
 
 static void check_force(uint32_t present, const char *name, uint32_t expected)
@@ -68,8 +74,8 @@ static void test_force(void)
     check_force(SAPPHIRE_RAPIDS, "avxvnni", ALDER_LAKE);
     check_force(SAPPHIRE_RAPIDS, "vnni", SAPPHIRE_RAPIDS);
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
-        OK(!kernels_force(A64FX, unknown[i], &out) && out == 4711, "\"%s\" is not available there",
-           unknown[i]);
+        OK(!kernels_force(A64FX, unknown[i], &out) && out == 4711,
+           "\"%s\" is refused on a CPU without it", unknown[i]);
     }
 }
 
@@ -91,13 +97,13 @@ static void test_select(void)
     memset(&k, 0, sizeof k);
     k.ahead = 64;
     kernels_select(&k, CPU_ANY);
-    OK(k.ahead == 0, "no prefetch unless it is asked for");
+    OK(k.ahead == 0, "nothing is prefetched unless it is asked for");
     OK(k.gemm_tokens == 4 && !k.gemm_pairs, "the references' gemms take tokens by four");
     kernels_select(&k, UINT32_MAX);
     OK(k.gemm_tokens == 2, "RVV's gemms take tokens by two");
     OK(!k.gemm_pairs, "i8mm and SVE have no loop for two tokens");
     kernels_select(&k, CPU_ARM64_NEON | CPU_ARM64_DOTPROD);
-    OK(k.gemm_pairs, "NEON with or without the dot product does");
+    OK(k.gemm_pairs, "NEON's gemms take tokens by two with or without the dot product");
     kernels_select(&k, CPU_ANY);
 #define KERNEL_OP(op, ret, args) OK(k.op == op##_ref, #op " without features is its reference");
 #include "kernels/ops.inc"
@@ -107,7 +113,7 @@ static void test_select(void)
 static void check_tuning(const struct kernel_tuning *t, const char *core)
 {
     OK(core == NULL ? t->core == NULL : t->core != NULL && strcmp(t->core, core) == 0,
-       "%s: found as %s, %zu bytes ahead", core != NULL ? core : "unknown",
+       "core %s is found as %s, %zu bytes ahead", core != NULL ? core : "unknown",
        t->core != NULL ? t->core : "unknown", t->ahead);
     OK(t->ahead % 64 == 0 && t->ahead <= 4096, "the distance has whole lines, within a page");
 }
@@ -126,7 +132,8 @@ static void test_tuning(void)
     OK(kernel_tuning_riscv64("thead,c910")->without & CPU_RV64_V, "the V of a C910 is a draft");
     OK(kernel_tuning_riscv64("thead,c906")->ahead == 0, "without Zicbop nothing is prefetched");
     OK(kernel_tuning_x86_64("AuthenticAMD")->ahead == 0, "AMD's cores get no prefetch");
-    OK(kernel_tuning_x86_64("GenuineIntel")->ahead == 8192, "Intel's get it two pages ahead");
+    OK(kernel_tuning_x86_64("GenuineIntel")->ahead == 8192,
+       "Intel's cores get a prefetch two pages ahead");
 }
 
 static void test_cache(void)
@@ -134,14 +141,15 @@ static void test_cache(void)
     enum { BOTH_THEN_UNIFIED = 0x0a200023, CCIDX = 1 << 20 };
 
     OK(kernel_cache_arm64(BOTH_THEN_UNIFIED, 0, 0x70ffe07a) == 2 << 20,
-       "2048 sets of 16 lines of 64 bytes");
+       "2048 sets of 16 lines of 64 bytes are 2 MiB");
     OK(kernel_cache_arm64(BOTH_THEN_UNIFIED, 0, 0x707fe03a) == 512 << 10,
        "1024 sets of 8 ways are 512 KiB");
     OK(kernel_cache_arm64(BOTH_THEN_UNIFIED, CCIDX, 1023ull << 32 | 7 << 3 | 2) == 512 << 10,
-       "the same as CCIDX writes it");
-    OK(kernel_cache_arm64(0x3, 0, 0x707fe03a) == 0, "a core without a second level has none");
+       "the form of CCIDX gives the same size");
+    OK(kernel_cache_arm64(0x3, 0, 0x707fe03a) == 0,
+       "a core without a second level has no size of it");
     OK(kernel_cache_arm64(1 << 3 | 3, 0, 0x707fe03a) == 0,
-       "a cache for instructions alone is left out");
+       "a cache that has only instructions does not count");
 }
 
 int main(void)

@@ -98,7 +98,7 @@ static void test_exp_edges(void)
 {
     OK(exp_f32(0.0f) == 1.0f && exp_f32(-0.0f) == 1.0f, "exp(0) is 1");
     OK(exp_f32(-104.0f) == 0.0f && exp_f32(-INFINITY) == 0.0f && exp_f32(-1e30f) == 0.0f,
-       "exp underflows to 0");
+       "exp of a very negative value underflows to 0");
     OK(exp_f32(NAN) == 0.0f, "exp of NaN counts as exp(-104)");
     OK(isinf(exp_f32(88.73f)) && isinf(exp_f32(INFINITY)) && isinf(exp_f32(1e30f)),
        "exp overflows to infinity");
@@ -172,8 +172,10 @@ static void test_f16_rounding(void)
         wrong += f16_from_f32(-middle) != ((h & 1 ? h + 1 : h) | 0x8000);
     }
     OK(wrong == 0, "ties of fp16 go to even, their neighbours to the nearer (%u do not)", wrong);
-    OK(f16_from_f32(1e30f) == 0x7c00 && f16_from_f32(-INFINITY) == 0xfc00, "fp16 overflows");
-    OK(f16_from_f32(1e-30f) == 0 && f16_from_f32(-1e-30f) == 0x8000, "fp16 underflows to a zero");
+    OK(f16_from_f32(1e30f) == 0x7c00 && f16_from_f32(-INFINITY) == 0xfc00,
+       "fp16 overflows to infinity");
+    OK(f16_from_f32(1e-30f) == 0 && f16_from_f32(-1e-30f) == 0x8000,
+       "fp16 underflows to a zero of the same sign");
     OK((f16_from_f32(f32_from_bits(0x7f800001)) & 0x7fff) > 0x7c00, "NaN stays NaN as fp16");
 }
 
@@ -186,7 +188,7 @@ static void test_fold(void)
     lane[8] = -0x1p30f;
     lane[1] = 1.0f;
     lane[6] = 0x1p-20f;
-    OK(fold16(lane) == 1.0f + 0x1p-20f, "16 lanes fold upper half onto lower");
+    OK(fold16(lane) == 1.0f + 0x1p-20f, "fold16 adds the upper half of 16 lanes to the lower");
 }
 
 int main(void)

@@ -72,7 +72,8 @@ static void check(const char *type)
         total += exact * exact;
     }
     OK(plain > 0 && kernel <= plain * 1.0001 && kernel / total < 1e-2,
-       "%s: NMSE %.3e, dequantize-and-multiply %.3e", type, kernel / total, plain / total);
+       "%s: the NMSE is %.3e, and %.3e for dequantize-and-multiply", type, kernel / total,
+       plain / total);
 }
 
 #define TEST(type, gemv, dequantize, activations, block, n_scales) \

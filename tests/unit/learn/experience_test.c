@@ -51,7 +51,7 @@ static void check_learning(void)
     open_fresh();
     ask(1, &c);
     OK(c.choice[POLICY_THOUGHTS] == 0 && c.sure[POLICY_THOUGHTS] < 0.7f,
-       "before it has seen anything the defaults count");
+       "the defaults are chosen before there is experience");
     experience_forget(&e);
     for (int i = 0; i < 120; i++) {
         int kind = i % 2;
@@ -67,16 +67,16 @@ static void check_learning(void)
     }
     experience_settle(&e);
     OK(first != 0 && wrong == 0 && others == 0,
-       "sums that are called bad with thoughts lose them after %u turns, stories keep theirs",
+       "sums that are called bad with thoughts lose them after %u turns, and stories keep theirs",
        turns);
     OK(e.totals.turns == 120 && e.totals.good + e.totals.bad == 120 && e.totals.thrown == 0 &&
            e.n == EXPERIENCE_TURNS,
-       "%u turns, %u steps", (unsigned)e.totals.turns, (unsigned)e.totals.steps);
+       "%u turns make %u steps", (unsigned)e.totals.turns, (unsigned)e.totals.steps);
     OK(e.patterns.n == 2 && e.patterns.list[0].merged + e.patterns.list[1].merged == 120,
-       "two kinds are two patterns");
+       "two kinds of questions are two patterns");
     ask(1, &c);
-    OK(e.near > 0.9f && e.went > 0.5f, "a known question: cosine %.2f, went %.2f", (double)e.near,
-       (double)e.went);
+    OK(e.near > 0.9f && e.went > 0.5f, "a known question is recognized: cosine %.2f, went %.2f",
+       (double)e.near, (double)e.went);
     experience_forget(&e);
 }
 
@@ -95,12 +95,12 @@ static void check_signs(void)
     experience_settle(&e);
     OK(e.totals.turns == 1 && e.totals.bad == 1 && e.totals.good == 0 && e.totals.last < 0.01f,
        "a bad rating is counted");
-    OK(!experience_rate(&e, true), "a turn that is judged stays so");
+    OK(!experience_rate(&e, true), "a turn that was judged cannot be rated again");
     n = e.patterns.n;
     ask(1, &c);
     experience_forget(&e);
     experience_settle(&e);
-    OK(e.totals.turns == 1 && e.patterns.n == n, "a turn that came to nothing is none");
+    OK(e.totals.turns == 1 && e.patterns.n == n, "a turn that came to nothing does not count");
     ask(1, &c);
     experience_ended(&e, true, false);
     OK(experience_undone(&e), "a turn may be taken back");
@@ -109,7 +109,7 @@ static void check_signs(void)
        "a turn is judged when the next one begins");
     experience_ended(&e, false, true);
     experience_settle(&e);
-    OK(fabsf(e.totals.last - 0.3f) < 1e-6f, "one that goes round in circles was poor");
+    OK(fabsf(e.totals.last - 0.3f) < 1e-6f, "a turn that goes round in circles is judged poor");
     experience_watch(&e, 0);
     experience_choose(&e, &(struct experience_question){ .text = "" }, &c);
     experience_ended(&e, true, false);
@@ -162,7 +162,7 @@ static void check_bytes(void)
     at = 0;
     OK(experience_move(&e, false, put, NULL) == ERR_OK &&
            at == experience_move_bytes(&e, e.patterns.n),
-       "as many bytes as were predicted: %zu", at);
+       "as many bytes are saved as were predicted: %zu", at);
     most = at;
     n = e.patterns.n;
     seed = 77;
@@ -187,9 +187,9 @@ static void check_bytes(void)
         bytes[i] ^= 0xff;
     }
     OK(refused > 50 && kept + refused == (most + 4) / 5,
-       "bytes that are wrong: %u refused, %u do no harm", refused, kept);
+       "wrong bytes are refused (%u) or do no harm (%u)", refused, kept);
     most /= 2;
-    OK(load() == ERR_IO, "an error of the file is one");
+    OK(load() == ERR_IO, "an error of the file is reported");
 }
 
 int main(void)

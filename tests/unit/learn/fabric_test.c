@@ -128,7 +128,7 @@ static void test_gates(void)
         fabric_see(&f, 5, h);
         OK(f.spaces[0].open == open && !f.watches, "the reply does not move a gate that is held");
         fabric_leave(&f);
-        OK(f.spaces[0].open == 0.0f && !changes(0, NULL), "no turn: all are shut");
+        OK(f.spaces[0].open == 0.0f && !changes(0, NULL), "all gates are shut without a turn");
     }
 }
 
@@ -144,11 +144,11 @@ static void test_untouched(void)
     teach(FABRIC_PERSONAL, 0, 40);
     see_turn(0);
     OK(changes(0, h) && h[40] > 0.5f, "an open gate changes the output: %.3f", (double)h[40]);
-    OK(!changes(13, NULL), "not where the state is like none it learnt from");
+    OK(!changes(13, NULL), "an open gate changes nothing if the state is like none it learnt from");
     see_turn(12);
     OK(f.spaces[0].open == 0.0f && !changes(0, NULL) && f.spaces[0].open <= FABRIC_SHUT &&
            f.spaces[0].open > 0.0f,
-       "another turn: gate %.5f, and every bit stays", (double)f.spaces[0].open);
+       "another turn leaves the gate at %.5f, and every bit stays", (double)f.spaces[0].open);
 }
 
 static void test_step(void)
@@ -165,22 +165,23 @@ static void test_step(void)
         axis(h, 0, 3.0f);
         memset(e, 0, sizeof e);
         e[30] = -1.0f;
-        OK(fabric_step(&f, (enum fabric_name)space, h, e, 0.75f), "%s: a step",
+        OK(fabric_step(&f, (enum fabric_name)space, h, e, 0.75f), "%s: a step is taken",
            fabric_kinds[space].name);
         (void)changes(0, h);
         at = h[30];
-        OK(fabsf(at - 0.75f) < 1e-3f, "is as long as what is missing: %.4f of .75", (double)at);
+        OK(fabsf(at - 0.75f) < 1e-3f, "a step is as long as what is missing: %.4f of .75",
+           (double)at);
     }
     thrown = f.thrown;
     axis(h, 0, 3.0f);
     e[30] = NAN;
-    OK(!fabric_step(&f, FABRIC_CONTESTED, h, e, 1.0f), "one of NaN is none");
+    OK(!fabric_step(&f, FABRIC_CONTESTED, h, e, 1.0f), "a step of NaN is not taken");
     e[30] = -1e-12f;
     (void)changes(0, h);
     at = h[30];
     axis(h, 0, 3.0f);
     OK(!fabric_step(&f, FABRIC_CONTESTED, h, e, 1.0f) && f.thrown == thrown + 1,
-       "one that leaves weights too long is thrown away");
+       "a step that leaves weights too long is thrown away");
     (void)changes(0, h);
     OK(h[30] == at, "a lesson that was thrown away leaves no trace");
 }
@@ -269,7 +270,7 @@ static void test_promotion(void)
     OK(right, "half of the smaller rank's rows of A and B are added");
     OK(f.spaces[FABRIC_SCHEDULE].notes == 0 && f.spaces[FABRIC_WIKI].notes == 2 &&
            f.notes[0].space == FABRIC_WIKI,
-       "its notes go along, and the old namespace is empty");
+       "the notes of the namespace move along, and the old one is empty");
 }
 
 static void test_conflict(void)
@@ -282,7 +283,7 @@ static void test_conflict(void)
     (void)fabric_make_gates(&f);
     teach(FABRIC_WIKI, 0, 40);
     (void)add_note(FABRIC_CONTESTED, 0, 1);
-    OK(!fabric_make_gates(&f), "two namespaces for one question cannot be told apart");
+    OK(!fabric_make_gates(&f), "the gates of two namespaces do not tell one question apart");
     f.spaces[FABRIC_WIKI].open = 0.6f;
     f.spaces[FABRIC_CONTESTED].open = 0.9f;
     axis(h, 0, 3.0f);
@@ -293,11 +294,12 @@ static void test_conflict(void)
         (void)fabric_step(&f, FABRIC_CONTESTED, h, e, 1.0f);
         OK(f.conflicts == 0 && changes(0, h) && f.conflicts == 1 && f.conflict[0] == FABRIC_WIKI &&
                f.conflict[1] == FABRIC_CONTESTED,
-           "two facts want opposites of one state");
-        OK(h[40] < -0.9f, "of two opposites the surer one speaks: %.3f", (double)h[40]);
+           "two namespaces that want opposites of one state are a conflict");
+        OK(h[40] < -0.9f, "the surer of two opposites decides: %.3f", (double)h[40]);
     }
     f.spaces[FABRIC_WIKI].open = 0.95f;
-    OK(changes(0, h) && h[40] > 0.5f, "whichever that is: %.3f", (double)h[40]);
+    OK(changes(0, h) && h[40] > 0.5f, "the other one decides when it is the surer: %.3f",
+       (double)h[40]);
 }
 
 static void test_forget(void)
@@ -327,13 +329,13 @@ static void test_forget(void)
         (void)add_note(FABRIC_EPISODIC, (int)f.n_notes, 3);
     f.notes[0].used = f.notes[1].used = f.notes[3].used = 1;
     OK(f.n_notes == room.notes && fabric_is_sound(&f, 1000) && fabric_least(&f) == 2,
-       "full: the least needed can be named");
+       "the least needed note of a full fabric is named");
     f.notes[3].strength = 0.1f;
-    OK(fabric_least(&f) == 3, "one that has faded first");
+    OK(fabric_least(&f) == 3, "a note that has faded is named first");
     f.that = 4;
     fabric_drop(&f, 3);
     OK(f.n_notes == room.notes - 1 && f.that == 0 && fabric_is_sound(&f, 1000),
-       "only what is dropped goes");
+       "a drop removes only its own note");
     fabric_drop_examples(&f, 4);
     OK(f.notes[4].n_examples == 0 && fabric_is_sound(&f, 1000) &&
            fabric_free_examples(&f) == room.examples - f.n_examples,
@@ -348,10 +350,10 @@ static void test_room(void)
     OK(least.notes == FABRIC_LEAST_NOTES && least.examples == FABRIC_LEAST_EXAMPLES &&
            some.notes > least.notes && some.notes < most.notes && most.notes == FABRIC_MOST_NOTES &&
            most.examples == FABRIC_MOST_EXAMPLES,
-       "the plan's bytes say how many there is room for: %u, %u, %u", least.notes, some.notes,
-       most.notes);
+       "the plan's bytes tell how many notes there is room for: %u, %u, %u", least.notes,
+       some.notes, most.notes);
     OK(fabric_bytes(576, some) - fabric_bytes(576, least) < (2 << 20),
-       "the notes keep to their share");
+       "the notes do not exceed their share");
 }
 
 /* ---- kept ----------------------------------------------------------------------------------- */
@@ -395,7 +397,7 @@ static void test_kept(void)
     kept = malloc(kept_bytes);
     at = 0;
     OK(kept != NULL && fabric_move(&f, false, save_part, NULL) == ERR_OK && at == kept_bytes,
-       "it is kept in %zu bytes", kept_bytes);
+       "the fabric is saved in %zu bytes", kept_bytes);
     open_fabric();
     at = 0;
     OK(fabric_move(&f, true, load_part, NULL) == ERR_OK && fabric_is_sound(&f, VOCAB) &&
@@ -403,7 +405,7 @@ static void test_kept(void)
        "the saved fabric comes back");
     see_turn(4);
     (void)changes(4, after);
-    OK(memcmp(before, after, sizeof before) == 0, "the bits are the same");
+    OK(memcmp(before, after, sizeof before) == 0, "the loaded fabric has the same bits");
     for (size_t i = 0; i < kept_bytes && strange < 100000; i += 1 + i / 64) {
         uint8_t was = kept[i];
 
@@ -420,11 +422,12 @@ static void test_kept(void)
         kept[i] = was;
         strange++;
     }
-    OK(strange > 200, "%u damaged ones: refused, or within bounds", strange);
+    OK(strange > 200, "%u damaged fabrics are refused, or stay within bounds", strange);
     kept_bytes -= 40;
     at = 0;
     open_fabric();
-    OK(fabric_move(&f, true, load_part, NULL) == ERR_BAD_MODEL, "one that ends early is none");
+    OK(fabric_move(&f, true, load_part, NULL) == ERR_BAD_MODEL,
+       "a fabric that ends early is refused");
     free(kept);
 }
 

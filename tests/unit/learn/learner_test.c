@@ -49,19 +49,20 @@ static void check_guards(void)
        "nothing is learnt without a quality");
     memcpy(bad, e, sizeof bad);
     bad[5] = NAN;
-    OK(learner_step(&learner, h, bad, 1, 1) == LEARNER_THROWN && same(was), "NaN is thrown away");
+    OK(learner_step(&learner, h, bad, 1, 1) == LEARNER_THROWN && same(was),
+       "a gradient of NaN is thrown away");
     bad[5] = 3e38f;
     OK(learner_step(&learner, h, bad, 1, 1) == LEARNER_THROWN && same(was),
        "a gradient beyond floats is thrown away");
     OK(learner.totals.thrown == 2 && learner.totals.steps == 0 && learner.ewc.samples == 0,
-       "both are counted, and F has heard of neither");
+       "gradients that are thrown away are counted, and F does not hear of them");
     vector_scale(e, 1000.0f, DIM);
     OK(learner_step(&learner, h, e, 1, 1) == LEARNER_LEARNT && !same(was),
-       "a long gradient counts ...");
+       "a long gradient is learnt");
     for (size_t i = 0; i < learner.ewc.n; i++)
         was[i] -= learner.lora.weights[i];
     OK(fabsf(sqrtf(vector_dot(was, was, learner.ewc.n)) - 0.05f * learner.rule.clip) < 1e-3f,
-       "... as one of the rule's length");
+       "a long gradient counts as one of the rule's length");
     memcpy(was, learner.lora.weights, sizeof was);
     learner.rule.most = sqrtf(vector_dot(was, was, learner.ewc.n));
     OK(learner_step(&learner, h, e, 1, 1) == LEARNER_THROWN && same(was),
@@ -85,7 +86,7 @@ static void check_undo(void)
     OK(!same(was) && learner_undo(&learner) && same(was) && learner.totals.lessons == 1 &&
            learner.totals.steps == 1,
        "a lesson of nine steps is taken back to the bit");
-    OK(!learner_undo(&learner), "the one before it is not");
+    OK(!learner_undo(&learner), "the lesson before it is not taken back");
     learner_begin(&learner);
     vector_add(learner.lora.weights, h, 8.0f, DIM);
     for (int i = 0; i < 3; i++)
@@ -94,7 +95,7 @@ static void check_undo(void)
     for (size_t i = 0; i < learner.ewc.n; i++)
         was[i] -= learner.lora.weights[i];
     OK(sqrtf(vector_dot(was, was, learner.ewc.n)) < 1e-5f,
-       "halved three times, an eighth of a lesson stays");
+       "a lesson that is halved three times leaves an eighth of it");
 }
 
 /* Runs the same history twice and hashes the result: every board must have these bits. */
@@ -130,7 +131,7 @@ static void check_ewc_penalty(void)
     bool kept = true;
 
     ewc_open(&e, work, 3);
-    OK(ewc_lambda(&e) <= 0.0f, "no EWC penalty before a task has ended");
+    OK(ewc_lambda(&e) <= 0.0f, "there is no EWC penalty before a task has ended");
     for (int i = 0; i < 1000; i++)
         ewc_sample(&e, g);
     OK(fabsf(e.fisher[0] - (1 - powf(0.999f, 1000))) < 1e-4f, "F is a running mean of squares");
@@ -177,7 +178,7 @@ static void check_tasks(void)
     OK(!early, "200 gradients of one kind are one task");
     for (int i = 0; i < DIM; i++)
         g[i] += i % 2 ? 3.0f : -3.0f;
-    OK(ewc_is_new_task(&e, g), "far ones are another");
+    OK(ewc_is_new_task(&e, g), "gradients of another kind are another task");
     (void)ewc_end_task(&e, g);
     OK(!ewc_is_new_task(&e, g), "no new task is found before its 50th gradient");
 }
@@ -193,7 +194,7 @@ int main(void)
     first = history();
     OK(first == history(), "the same 1000 steps, some thrown, some undone, have the same bits");
     OK(first == 0xb5db751du, "the 1000 steps have the same bits on every machine: %08x", first);
-    OK(learner.ewc.tasks >= 1, "%u tasks ended by themselves", learner.ewc.tasks);
+    OK(learner.ewc.tasks >= 1, "%u tasks end by themselves", learner.ewc.tasks);
     free(memory);
     return tap_done();
 }

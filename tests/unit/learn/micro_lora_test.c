@@ -124,19 +124,19 @@ static void check_choice(void)
         right = right && logits[c.ids[k]] > expected - 0.01f && logits[c.ids[k]] < expected + 0.01f;
         sum += c.errors[k];
     }
-    OK(c.n == MICRO_LORA_CANDIDATES + 1 && right, "the 32 best logits come, from the best down");
+    OK(c.n == MICRO_LORA_CANDIDATES + 1 && right, "the 32 best logits come, the best first");
     OK(c.ids[c.n - 1] == 0 && fabsf(sum + c.errors[c.n - 1]) < 1e-6f,
-       "the worst of all is there as target, and the errors sum to nothing");
+       "the worst of all is there as the target, and the errors sum to nothing");
     micro_lora_choose(&c, &plain, logits, VOCAB, c.ids[0]);
     right = true;
     for (uint32_t k = 0; k + 1 < c.n; k++)
         right = right && c.ids[k] != c.ids[c.n - 1];
-    OK(right && c.best < c.logits[c.n - 1], "the best as target is there once");
+    OK(right && c.best < c.logits[c.n - 1], "the best is there once if it is the target");
     logits[3] = NAN;
     logits[4] = 99.0f;
     logits[9] = 99.0f;
     micro_lora_choose(&c, &plain, logits, VOCAB, 0);
-    OK(c.ids[0] == 4 && c.ids[1] == 9, "the smaller of equal ids is first");
+    OK(c.ids[0] == 4 && c.ids[1] == 9, "the smaller id of equal logits comes first");
     right = true;
     for (uint32_t k = 0; k < c.n; k++)
         right = right && c.ids[k] != 3;
@@ -183,14 +183,13 @@ static void check_merge(void)
     micro_lora_open(&b, two, DIM, 2, 2);
     fill(two + 2 * DIM, 2 * DIM, 0.3f, 3);
     error = merged_error(&a, &b, 1.0f, 1.0f);
-    OK(error < 1e-5, "rank 2 into an empty one of rank 4: the product is there, off by %.1e",
-       error);
+    OK(error < 1e-5, "rank 2 merged into an empty rank 4 gives the product, off by %.1e", error);
     error = merged_error(&a, &b, 0.25f, 0.75f);
-    OK(error < 1e-5, "the mean with the same is the same: %.1e", error);
+    OK(error < 1e-5, "the mean of equal ones is the same, off by %.1e", error);
     micro_lora_open(&b, two, DIM, 2, 5);
     fill(two + 2 * DIM, 2 * DIM, 0.3f, 6);
     error = merged_error(&a, &b, 0.5f, 0.5f);
-    OK(error < 1e-5, "two and two are four, which fit: %.1e", error);
+    OK(error < 1e-5, "ranks two and two fit into four, off by %.1e", error);
     /* For two products at right angles, of lengths 3 and 1, rank 1 keeps the longer one. */
     memset(one, 0, sizeof one);
     memset(again, 0, sizeof again);
@@ -220,8 +219,8 @@ int main(void)
     micro_lora_open(&m, weights, DIM, 4, 1);
     memcpy(x, h, sizeof x);
     micro_lora_apply(&m, x);
-    OK(memcmp(x, h, sizeof x) == 0, "before the first lesson h is what it was to the bit");
+    OK(memcmp(x, h, sizeof x) == 0, "h is the same, to the bit, before the first lesson");
     OK(dot(weights, weights) > 0.2 && dot(weights + 3 * DIM, weights + 3 * DIM) > 0.2,
-       "A is not zero");
+       "A is not zero before the first lesson");
     return tap_done();
 }

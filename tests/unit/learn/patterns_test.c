@@ -24,16 +24,17 @@ static void check_find(struct patterns *p)
 
     for (int i = 0; i < 8; i++) {
         axis(key, i, (float)(i + 1));
-        OK(patterns_add(p, key, 0.5f) == (uint32_t)i, "pattern %d, of length %d", i, i + 1);
+        OK(patterns_add(p, key, 0.5f) == (uint32_t)i, "pattern %d of length %d is added", i, i + 1);
     }
     for (int i = 0; i < 8; i++)
         key[i] = (float)(8 - i);
-    OK(patterns_find(p, key, found) == PATTERNS_BEST, "five are found");
+    OK(patterns_find(p, key, found) == PATTERNS_BEST, "the five nearest patterns are found");
     for (int i = 0; i < PATTERNS_BEST; i++)
         ordered = ordered && found[i].index == (uint32_t)i &&
                   fabsf(found[i].cosine - (float)(8 - i) / sqrtf(204.0f + 0.0f)) < 1e-5f;
     OK(ordered, "the nearest come in the order of their cosines");
-    OK(p->list[4].uses == 1 && p->list[5].uses == 0, "whose uses are counted");
+    OK(p->list[4].uses == 1 && p->list[5].uses == 0,
+       "the uses of patterns that are found are counted");
 }
 
 static void check_merge(struct patterns *p)
@@ -50,13 +51,13 @@ static void check_merge(struct patterns *p)
        "the key is the mean direction, of length 1");
     axis(key, 2, 1.0f);
     key[4] = 0.9f;
-    OK(patterns_add(p, key, 1.0f) == 8, ".74 does not");
+    OK(patterns_add(p, key, 1.0f) == 8, "a cosine of .74 does not merge");
     key[0] = NAN;
     OK(patterns_add(p, key, 1.0f) == UINT32_MAX && p->n == 9, "NaN is not a pattern");
     axis(key, 0, 0.0f);
     OK(patterns_add(p, key, 1.0f) == UINT32_MAX, "a pattern of zeros is not added");
     axis(key, 9, 1.0f);
-    OK(patterns_add(p, key, 1.5f) == UINT32_MAX && p->n == 9, "quality is at most 1");
+    OK(patterns_add(p, key, 1.5f) == UINT32_MAX && p->n == 9, "a quality is at most 1");
 }
 
 static void check_prune(struct patterns *p)
@@ -68,13 +69,14 @@ static void check_prune(struct patterns *p)
     p->list[6].quality = 0.29f;
     p->list[6].uses = 5;
     OK(patterns_prune(p) == 1 && p->n == 8 && p->keys[1 * DIM + 2] > 0.9f,
-       "poor and unused goes, poor and used stays");
+       "a poor pattern goes if it is unused, and stays if it is used");
     while (p->n < p->room) {
         axis(key, (int)p->n + 4, 1.0f);
         patterns_add(p, key, 0.8f);
     }
     axis(key, 31, 1.0f);
-    OK(patterns_add(p, key, 0.9f) == p->room - 1 && p->n == p->room, "a full store gives up one");
+    OK(patterns_add(p, key, 0.9f) == p->room - 1 && p->n == p->room,
+       "a full store gives up one pattern");
     axis(key, 6, 1.0f);
     (void)patterns_find(p, key, found);
     OK(found[0].cosine < 0.5f, "the poorest pattern goes");

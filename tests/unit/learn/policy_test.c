@@ -61,7 +61,7 @@ static void check_learning(void)
         policy_choose(&policy, &s, &c);
         right += c.choice[POLICY_THOUGHTS] == 0 && c.sure[POLICY_THOUGHTS] < 0.7f;
     }
-    OK(right == 2, "before it has learnt it is not sure, and takes the defaults");
+    OK(right == 2, "a policy is not sure before it has learnt, and takes the defaults");
     for (int i = 0; i < 4000; i++) {
         struct trajectory t = { .choice = { 0, (uint8_t)(i / 2 % 2), 0, 0 } };
         struct policy_state s = state_of(i % 2);
@@ -78,7 +78,7 @@ static void check_learning(void)
         policy_choose(&policy, &s, &c);
         right += c.choice[POLICY_THOUGHTS] == i && c.sure[POLICY_THOUGHTS] > 0.7f;
     }
-    OK(right == 2, "thoughts for hard turns and none for easy ones, from how they went");
+    OK(right == 2, "the policy learns to think in hard turns and not in easy ones");
 }
 
 static void check_triggers(void)
@@ -107,13 +107,13 @@ static void check_triggers(void)
 static void check_quality(void)
 {
     OK(turn_quality(&(struct turn_signs){ .good = true, .undone = true }) > 0.99f,
-       "/good counts alone");
+       "only /good counts if there is one");
     OK(turn_quality(&(struct turn_signs){ .bad = true, .stopped = true }) < 0.01f,
-       "/bad counts alone");
+       "only /bad counts if there is one");
     OK(turn_quality(&(struct turn_signs){ .stopped = true }) > 0.7f,
        "a turn that ended by itself was good");
     OK(turn_quality(&(struct turn_signs){ .stopped = true, .repeated = true }) < 0.7f,
-       "not if it repeated itself");
+       "a turn that repeated itself is not good");
     OK(turn_quality(&(struct turn_signs){ .stopped = true, .undone = true }) < 0.3f,
        "a reply that was undone is not good");
 }

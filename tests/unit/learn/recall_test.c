@@ -92,8 +92,8 @@ static void test_found(void)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         float s = score(rows[i].asked, rows[i].memory);
 
-        OK((s >= RECALL_FOUND) == rows[i].found, "\"%s\": %.2f, %s", rows[i].asked, (double)s,
-           rows[i].found ? "found" : "nothing");
+        OK((s >= RECALL_FOUND) == rows[i].found, "\"%s\" has the score %.2f, and finds %s",
+           rows[i].asked, (double)s, rows[i].found ? "found" : "nothing");
     }
 }
 
@@ -124,7 +124,7 @@ static void test_same(void)
         OK(recall_is_same(&a, &b) == rows[i].same &&
                recall_is_correction(&a, &b) == rows[i].corrects &&
                recall_is_correction(&b, &a) == rows[i].corrects,
-           "\"%s\" and \"%s\": %s%s", rows[i].a, rows[i].b,
+           "\"%s\" and \"%s\" are told apart: %s%s", rows[i].a, rows[i].b,
            rows[i].same ? "the same" : "not the same", rows[i].corrects ? ", a correction" : "");
     }
 }
@@ -155,7 +155,7 @@ static void test_wild(void)
             right = right && (size_t)a.words[i].at + a.words[i].bytes <= n;
         free(exact);
     }
-    OK(right, "2000 wild texts stay within their bytes");
+    OK(right, "2000 random texts stay within their bytes");
 }
 
 int main(void)

@@ -42,7 +42,8 @@ static void test_setups(struct rig *r)
 #define REFUSED(member, value, error) \
     s = r->setup; \
     s.member = value; \
-    OK(refused(&s, error), "%s is %s: %s", #member, #value, ingot_error_text(error))
+    OK(refused(&s, error), "%s is refused if it is %s: %s", #member, #value, \
+       ingot_error_text(error))
     REFUSED(memory, NULL, INGOT_BAD_ARGUMENT);
     REFUSED(memory_bytes, 0, INGOT_NO_MEMORY);
     REFUSED(memory_bytes, 100, INGOT_NO_MEMORY);
@@ -112,11 +113,11 @@ static void test_files(struct rig *r)
     OK(fails(r, INGOT_DAMAGED), "a wrong bit of the tables is found");
     r->file[5000] ^= 1;
     r->reads_left = 0;
-    OK(fails(r, INGOT_READ_FAILED), "no read works");
+    OK(fails(r, INGOT_READ_FAILED), "a model does not open if no read works");
     r->reads_left = -1;
     r->setup.progress = say_stop;
     r->setup.progress_context = &left;
-    OK(fails(r, INGOT_STOPPED), "progress says stop");
+    OK(fails(r, INGOT_STOPPED), "a model does not open if progress says stop");
     r->setup = setup;
 }
 
@@ -139,13 +140,13 @@ static void test_loading(struct rig *r)
     r->file[r->file_bytes / 2] ^= 1;
     (void)ingot_open(&r->setup, &r->model);
     r->reads_left = 1;
-    OK(load_fails(r, INGOT_READ_FAILED), "reads fail while it is loaded");
+    OK(load_fails(r, INGOT_READ_FAILED), "a load fails if reads fail");
     r->reads_left = -1;
     r->setup.progress = say_stop;
     r->setup.progress_context = &left;
     (void)ingot_open(&r->setup, &r->model);
     left = 1;
-    OK(load_fails(r, INGOT_STOPPED), "progress says stop while it is loaded");
+    OK(load_fails(r, INGOT_STOPPED), "a load stops if progress says stop");
     r->setup.progress = NULL;
 }
 
@@ -165,7 +166,8 @@ static void test_all_sizes(struct rig *r)
         if (r->model != NULL)
             n_wrong += ingot_close(r->model) != INGOT_OK;
     }
-    OK(n_wrong == 0 && n_fine > 10, "memory of every size: %u suffice", n_fine);
+    OK(n_wrong == 0 && n_fine > 10, "%u sizes of memory are enough, and the others are refused",
+       n_fine);
     r->setup = setup;
     n_fine = 0;
     for (r->reads_left = 0; n_fine == 0;) {
@@ -177,7 +179,8 @@ static void test_all_sizes(struct rig *r)
         n_wrong += ingot_close(r->model) != INGOT_OK;
         r->reads_left = reads + 1;
     }
-    OK(n_wrong == 0, "with up to %d reads it fails, then not", r->reads_left - 2);
+    OK(n_wrong == 0, "with up to %d reads the start fails, and with more it works",
+       r->reads_left - 2);
     r->reads_left = -1;
 }
 
@@ -191,10 +194,10 @@ static void test_streaming(struct rig *r)
     (void)rig_turn(r, RIG_QUESTION);
     r->reads_left = 1;
     OK(rig_generate(r, &p, NULL) == INGOT_READ_FAILED && ingot_error_message(r->model)[0] != '\0',
-       "reads fail in the prompt: %s", ingot_error_message(r->model));
+       "a reply fails if reads fail in the prompt: %s", ingot_error_message(r->model));
     r->reads_left = -1;
     OK(rig_generate(r, &p, NULL) == INGOT_OK && strcmp(r->said, RIG_ANSWER) == 0,
-       "when reads work again, it answers: %s", r->said);
+       "a reply comes when reads work again: %s", r->said);
     (void)ingot_close(r->model);
     r->setup.weight_bytes = 0;
 }
@@ -211,14 +214,14 @@ static void test_order(struct rig *r)
        "a session before the weights is refused");
     OK(ingot_load(r->model) == INGOT_OK && ingot_load(r->model) == INGOT_WRONG_ORDER &&
            ingot_error_message(r->model)[0] != '\0',
-       "loaded twice: %s", ingot_error_message(r->model));
+       "loading a second time is refused: %s", ingot_error_message(r->model));
     OK(ingot_session_begin(r->model, &r->session) == INGOT_OK &&
            ingot_session_begin(r->model, &second) == INGOT_WRONG_ORDER && second == NULL,
-       "a second session: %s", ingot_error_message(r->model));
+       "a second session is refused: %s", ingot_error_message(r->model));
     OK(rig_generate(r, NULL, NULL) == INGOT_WRONG_ORDER &&
            ingot_logits(r->session, &logits) == INGOT_WRONG_ORDER && logits == NULL,
-       "nothing to go on from: %s", ingot_error_message(r->model));
-    OK(rig_answers(r), "after a prompt it answers");
+       "a reply without a prompt is refused: %s", ingot_error_message(r->model));
+    OK(rig_answers(r), "a reply comes after a prompt");
 }
 
 static struct {
@@ -316,7 +319,7 @@ static void test_nulls(struct rig *r)
     OK(n_wrong == 0 && ingot_error_message(NULL)[0] == '\0' &&
            ingot_token_text(NULL, 0, 0, NULL)[0] == '\0' &&
            ingot_token_text(NULL, 0, 0, &n)[0] == '\0',
-       "NULL in %zu places", sizeof e / sizeof e[0]);
+       "NULL is refused in %zu places", sizeof e / sizeof e[0]);
 }
 
 static void test_params(struct rig *r)
@@ -348,7 +351,7 @@ static void test_params(struct rig *r)
     n_wrong += rig_generate(r, &p, NULL) != INGOT_BAD_ARGUMENT;
     p.stops[0] = long_stop;
     n_wrong += rig_generate(r, &p, NULL) != INGOT_BAD_ARGUMENT;
-    OK(n_wrong == 0, "parameters out of bounds: %s", ingot_error_message(r->model));
+    OK(n_wrong == 0, "parameters out of bounds are refused: %s", ingot_error_message(r->model));
 }
 
 static void test_lengths(struct rig *r)
@@ -361,18 +364,18 @@ static void test_lengths(struct rig *r)
     memset(text, 'x', sizeof text);
     OK(ingot_prompt(r->session, text, sizeof text) == INGOT_TOO_LONG &&
            ingot_prompt_turn(r->session, &turn) == INGOT_TOO_LONG && rig_length(r) == before,
-       "a text beyond the most: %s", ingot_error_message(r->model));
+       "a text longer than the longest is refused: %s", ingot_error_message(r->model));
     OK(ingot_prompt(r->session, text, 4000) == INGOT_TOO_LONG && rig_length(r) == before,
-       "a text beyond the context: %s", ingot_error_message(r->model));
+       "a text longer than the context is refused: %s", ingot_error_message(r->model));
     OK(ingot_append(r->session, ids, 600) == INGOT_TOO_LONG && rig_length(r) == before,
-       "tokens beyond the context: %s", ingot_error_message(r->model));
+       "more tokens than the context has are refused: %s", ingot_error_message(r->model));
     OK(ingot_tokenize(r->session, text, 100, true, few, 2, &n) == INGOT_TOO_LONG && n == 0,
        "more tokens than there is room for are refused");
     ids[1] = 0xffffffff;
     OK(ingot_append(r->session, ids, 2) == INGOT_BAD_ARGUMENT && rig_length(r) == before,
-       "an id that is not a token's: %s", ingot_error_message(r->model));
+       "an id that is not a token's is refused: %s", ingot_error_message(r->model));
     OK(ingot_cut(r->session, before + 5) == INGOT_OK && rig_length(r) == before,
-       "a cut after the end");
+       "a cut after the end changes nothing");
     OK(ingot_session_clear(r->session) == INGOT_OK &&
            ingot_append(r->session, ids, 1) == INGOT_OK && rig_length(r) == 1 &&
            ingot_append(r->session, NULL, 0) == INGOT_OK,
@@ -396,7 +399,7 @@ static void test_closed(struct rig *r)
     OK(ingot_logits(r->session, &logits) == INGOT_WRONG_ORDER &&
            ingot_prompt(r->session, "a", 1) == INGOT_WRONG_ORDER &&
            ingot_session_clear(r->session) == INGOT_WRONG_ORDER,
-       "a closed model's session is an error");
+       "a call of a closed model's session is an error");
     r->model = NULL;
 }
 
@@ -419,7 +422,7 @@ static void test_no_template(void)
     rig_memory(&r, 2 * RIG_MEMORY);
     OK(rig_start(&r) == INGOT_OK && rig_turn(&r, "Hello") == INGOT_NO_TEMPLATE &&
            ingot_prompt(r.session, "Hello", 5) == INGOT_OK,
-       "a turn of a model without a template: %s", ingot_error_message(r.model));
+       "a turn of a model without a template is refused: %s", ingot_error_message(r.model));
     rig_end(&r);
 }
 

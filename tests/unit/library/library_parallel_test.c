@@ -79,7 +79,7 @@ static void open_rig(struct rig *r, uint32_t sessions, uint64_t weight_bytes)
     rig_memory(r, RIG_MEMORY);
     r->setup.sessions = sessions;
     r->setup.weight_bytes = weight_bytes;
-    OK(rig_start(r) == INGOT_OK, "a model with %u sessions: %s", (unsigned)sessions,
+    OK(rig_start(r) == INGOT_OK, "a model with %u sessions opens: %s", (unsigned)sessions,
        ingot_error_message(r->model));
 }
 
@@ -91,12 +91,12 @@ static void run_alone(void)
     for (unsigned i = 0; i < N; i++) {
         (void)ask(&alone[i], r.session, i);
         if (ingot_generate(r.session, &params[i], speak, &alone[i], &alone[i].result) != INGOT_OK)
-            OK(false, "question %u alone: %s", i, ingot_error_message(r.model));
+            OK(false, "question %u is answered alone: %s", i, ingot_error_message(r.model));
         hear(&alone[i]);
     }
     OK(strcmp(alone[0].text, RIG_ANSWER) == 0 && alone[3].result.end == INGOT_END_STOP &&
            alone[2].result.end == INGOT_END_LIMIT,
-       "alone they say what they always do");
+       "each session alone gives its own reply");
     rig_end(&r);
 }
 
@@ -107,10 +107,10 @@ static void begin_sessions(struct rig *r, struct ingot_session *sessions[N])
     sessions[0] = r->session;
     for (unsigned i = 1; i < N; i++) {
         if (ingot_session_begin(r->model, &sessions[i]) != INGOT_OK)
-            OK(false, "session %u: %s", i, ingot_error_message(r->model));
+            OK(false, "session %u begins: %s", i, ingot_error_message(r->model));
     }
     OK(ingot_session_begin(r->model, &more) == INGOT_WRONG_ORDER && more == NULL,
-       "a session too many: %s", ingot_error_message(r->model));
+       "a session too many is refused: %s", ingot_error_message(r->model));
 }
 
 static enum ingot_error in_parallel(struct ingot_session *sessions[N])
@@ -148,12 +148,14 @@ static void test_parallel(uint64_t weight_bytes)
     begin_sessions(&r, sessions);
     for (unsigned i = 0; i < N; i++)
         (void)ask(&parallel[i], sessions[i], i);
-    OK(in_parallel(sessions) == INGOT_OK, "parallel replies: %s", ingot_error_message(r.model));
+    OK(in_parallel(sessions) == INGOT_OK, "parallel replies are generated: %s",
+       ingot_error_message(r.model));
     for (unsigned i = 0; i < N; i++)
         n += same(i);
     OK(n == N && ingot_model_describe(r.model, &info) == INGOT_OK &&
            (info.residency == INGOT_STREAMED) == (weight_bytes != 0) && rig_guarded(&r),
-       "%s: %u of %d as alone", weight_bytes != 0 ? "streamed" : "resident", n, N);
+       "%s: %u of %d replies are the same as alone", weight_bytes != 0 ? "streamed" : "resident", n,
+       N);
     OK(parallel[0].inside == INGOT_WRONG_ORDER, "a call from a callback is refused");
 
     for (unsigned i = 0; i < N; i++)
@@ -164,12 +166,12 @@ static void test_parallel(uint64_t weight_bytes)
     OK(in_parallel(sessions) == INGOT_OK && parallel[1].result.end == INGOT_END_CALLER &&
            parallel[1].pieces == 2 && parallel[2].result.end == INGOT_END_CALLER &&
            parallel[2].asked == 4 && same(0) && same(3),
-       "two that are stopped by their callbacks, and two that go on");
+       "two replies stop by their callbacks, and the other two go on");
     params[2].go_on = NULL;
     r.said_bytes = 0;
     OK(rig_turn(&r, questions[1]) == INGOT_OK && rig_generate(&r, &params[0], NULL) == INGOT_OK &&
            r.said_bytes != 0,
-       "one goes on alone: %s", r.said);
+       "one session goes on alone: %s", r.said);
     rig_end(&r);
 }
 
@@ -190,18 +192,18 @@ static void test_refused(void)
            ingot_generate_parallel(replies, 2) == INGOT_BAD_ARGUMENT,
        "none, too many, or no session is refused");
     replies[1] = replies[0];
-    OK(ingot_generate_parallel(replies, 2) == INGOT_BAD_ARGUMENT, "one twice: %s",
-       ingot_error_message(r.model));
+    OK(ingot_generate_parallel(replies, 2) == INGOT_BAD_ARGUMENT,
+       "a session that is named twice is refused: %s", ingot_error_message(r.model));
     replies[1].session = other.session;
-    OK(ingot_generate_parallel(replies, 2) == INGOT_BAD_ARGUMENT, "of two models: %s",
-       ingot_error_message(r.model));
+    OK(ingot_generate_parallel(replies, 2) == INGOT_BAD_ARGUMENT,
+       "sessions of two models are refused: %s", ingot_error_message(r.model));
     (void)ingot_session_begin(r.model, &replies[1].session);
-    OK(ingot_generate_parallel(replies, 2) == INGOT_WRONG_ORDER, "an empty one: %s",
-       ingot_error_message(r.model));
+    OK(ingot_generate_parallel(replies, 2) == INGOT_WRONG_ORDER,
+       "a session without a prompt is refused: %s", ingot_error_message(r.model));
     bad.temp = -1;
     replies[0].params = &bad;
     OK(ingot_generate_parallel(replies, 1) == INGOT_BAD_ARGUMENT && parallel[0].bytes == 0,
-       "a parameter out of bounds: %s", ingot_error_message(r.model));
+       "a parameter out of bounds is refused: %s", ingot_error_message(r.model));
     r.setup.sessions = INGOT_MOST_SESSIONS + 1;
     (void)ingot_close(r.model);
     OK(ingot_open(&r.setup, &r.model) == INGOT_BAD_ARGUMENT, "nine sessions are refused");

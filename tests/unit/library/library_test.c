@@ -36,16 +36,17 @@ static void test_ways(void)
             r.setup.source.data = r.file;
         r.setup.weight_bytes = ways[i].weight_bytes;
         r.setup.cpu = ways[i].cpu;
-        OK(rig_start(&r) == INGOT_OK && rig_answers(&r), "%s: %s", ways[i].name, r.said);
+        OK(rig_start(&r) == INGOT_OK && rig_answers(&r), "%s: the model answers: %s", ways[i].name,
+           r.said);
         OK(ingot_model_describe(r.model, &info) == INGOT_OK &&
                info.residency == ways[i].residency && info.n_cores == 1 && info.has_template &&
                info.context == 512 &&
                (info.bytes_a_token != 0) == (info.residency == INGOT_STREAMED) &&
                info.memory_bytes <= RIG_MEMORY,
-           "%s: %s, %zu bytes of memory, kernels %s", ways[i].name, info.family, info.memory_bytes,
-           info.kernels);
+           "%s: the model is a %s, with %zu bytes of memory and kernels %s", ways[i].name,
+           info.family, info.memory_bytes, info.kernels);
         OK((r.n_reads == 0) == ways[i].in_memory && r.n_bad_reads == 0 && rig_guarded(&r),
-           "%s: %u reads, all as promised; nothing written outside the memory", ways[i].name,
+           "%s: %u reads are as promised, and nothing is written outside the memory", ways[i].name,
            r.n_reads);
         rig_end(&r);
     }
@@ -62,22 +63,22 @@ static void test_memory(void)
     rig_init(&r, DEMO);
     rig_memory(&r, 1 << 20);
     OK(ingot_memory_needed(&r.setup, &needed) == INGOT_OK && needed.least < needed.all,
-       "in a megabyte it is found that %zu bytes are needed, and %zu hold everything", needed.least,
-       needed.all);
+       "with a megabyte the library tells that %zu bytes are needed, and %zu hold everything",
+       needed.least, needed.all);
     rig_memory(&r, needed.least);
     OK(rig_start(&r) == INGOT_OK && rig_answers(&r) && rig_guarded(&r),
-       "with the least it answers");
+       "the model answers with the least memory");
     (void)ingot_model_describe(r.model, &info);
-    OK(info.residency == INGOT_STREAMED, "its weights stream with the least memory");
+    OK(info.residency == INGOT_STREAMED, "weights stream with the least memory");
     (void)ingot_close(r.model);
     rig_memory(&r, needed.least - slack);
     OK(ingot_open(&r.setup, &r.model) == INGOT_NO_MEMORY,
-       "with %zu bytes less it does not open: %s", slack, ingot_error_message(r.model));
+       "a model does not open with %zu bytes less: %s", slack, ingot_error_message(r.model));
     (void)ingot_close(r.model);
     rig_memory(&r, needed.all);
     OK(rig_start(&r) == INGOT_OK && ingot_model_describe(r.model, &info) == INGOT_OK &&
            info.residency == INGOT_RESIDENT,
-       "with all of it no weight is read twice");
+       "no weight is read twice with memory for all");
     rig_end(&r);
 }
 
@@ -95,11 +96,11 @@ static void test_ends(struct rig *r)
     p.limit = 3;
     OK(rig_generate(r, &p, &result) == INGOT_OK && result.end == INGOT_END_LIMIT &&
            result.new_tokens == 3 && result.prompt_tokens == before && rig_length(r) == before + 3,
-       "three tokens: \"%s\"", r->said);
+       "a limit of three tokens ends the reply: \"%s\"", r->said);
     p.limit = 0;
     OK(rig_generate(r, &p, &result) == INGOT_OK && result.end == INGOT_END_MODEL &&
            strstr(RIG_ANSWER, r->said) != NULL && result.reply_ticks != 0,
-       "the rest of the reply: \"%s\"", r->said);
+       "the next call gives the rest of the reply: \"%s\"", r->said);
 
     (void)ingot_session_clear(r->session);
     (void)rig_turn(r, RIG_QUESTION);
@@ -107,10 +108,10 @@ static void test_ends(struct rig *r)
     p.n_stops = 1;
     OK(rig_generate(r, &p, &result) == INGOT_OK && result.end == INGOT_END_STOP &&
            strcmp(r->said, "I am Ingot, a") == 0,
-       "a stop string ends it before: \"%s\"", r->said);
+       "a stop string ends the reply before it: \"%s\"", r->said);
     p.n_stops = 0;
     OK(rig_generate(r, &p, &result) == INGOT_OK && r->said_bytes != 0,
-       "it goes on where it was shown to be: \"%s\"", r->said);
+       "the next call goes on where the text was shown to end: \"%s\"", r->said);
 }
 
 static unsigned layers_left;
@@ -131,7 +132,7 @@ static void test_stops(struct rig *r)
     r->pieces_most = 2;
     OK(rig_generate(r, &p, &result) == INGOT_OK && result.end == INGOT_END_CALLER &&
            r->n_stripes == 2,
-       "the callback stops it: \"%s\"", r->said);
+       "the callback stops the reply: \"%s\"", r->said);
     r->pieces_most = 0;
 
     (void)ingot_session_clear(r->session);
@@ -140,10 +141,10 @@ static void test_stops(struct rig *r)
     layers_left = 2;
     OK(rig_generate(r, &p, &result) == INGOT_OK && result.end == INGOT_END_CALLER &&
            r->n_stripes == 0 && result.new_tokens == 0,
-       "stopped within the prompt nothing comes");
+       "a stop within the prompt gives no token");
     p.go_on = NULL;
     OK(rig_generate(r, &p, &result) == INGOT_OK && strcmp(r->said, RIG_ANSWER) == 0,
-       "after a stop the next call answers: \"%s\"", r->said);
+       "the next call answers after a stop: \"%s\"", r->said);
 }
 
 /* ---- what the file recommends ---------------------------------------------------------------- */
@@ -203,21 +204,22 @@ static void test_defaults(void)
        "a file's temperature is used, and the other defaults stay");
     (void)rig_turn(&r, RIG_QUESTION);
     OK(rig_generate(&r, NULL, NULL) == INGOT_OK && strcmp(r.said, RIG_ANSWER) == 0,
-       "a reply without parameters has it: \"%s\"", r.said);
-    OK(together_says(&r, RIG_ANSWER), "side by side, too: \"%s\"", r.said);
+       "a reply without parameters has the file's temperature: \"%s\"", r.said);
+    OK(together_says(&r, RIG_ANSWER), "parallel replies have the file's temperature, too: \"%s\"",
+       r.said);
     rig_end(&r);
     OK(start_with(&r, &hot) && ingot_model_defaults(r.model, &p) == INGOT_OK && p.temp == 8 &&
            p.top_p == 0.5f && p.min_p == 0 && p.top_k == 300 && p.repeat == 1 && p.n_stops == 0,
-       "all that a file may recommend");
+       "all that a file may recommend is read");
     (void)rig_turn(&r, RIG_QUESTION);
     p.limit = 20;
     OK(rig_generate(&r, &p, NULL) == INGOT_OK && strncmp(r.said, RIG_ANSWER, 20) != 0,
-       "a reply with it: \"%s\"", r.said);
+       "a reply has the file's recommended values: \"%s\"", r.said);
     OK(ingot_model_defaults(NULL, &p) == INGOT_BAD_ARGUMENT &&
            ingot_model_defaults(r.model, NULL) == INGOT_BAD_ARGUMENT,
        "NULL is refused");
     (void)ingot_close(r.model);
-    OK(ingot_model_defaults(r.model, &p) == INGOT_WRONG_ORDER, "a closed model has none");
+    OK(ingot_model_defaults(r.model, &p) == INGOT_WRONG_ORDER, "a closed model has no defaults");
     r.model = NULL;
     rig_end(&r);
 }
@@ -236,16 +238,16 @@ static void test_conversation(struct rig *r)
     before = rig_length(r);
     OK(ingot_prompt_turn(r->session, &turn) == INGOT_OK && rig_generate(r, &p, NULL) == INGOT_OK &&
            strstr(r->said, "15") != NULL && rig_length(r) > before,
-       "a second turn: \"%s\"", r->said);
+       "a second turn is answered: \"%s\"", r->said);
     (void)ingot_session_clear(r->session);
     turn.system = system;
     turn.system_bytes = sizeof system - 1;
     OK(ingot_prompt_turn(r->session, &turn) == INGOT_OK && rig_generate(r, &p, NULL) == INGOT_OK,
-       "with a system prompt: \"%s\"", r->said);
+       "a turn with a system prompt is answered: \"%s\"", r->said);
     (void)ingot_session_clear(r->session);
     OK(ingot_prompt(r->session, "Once there was", 14) == INGOT_OK &&
            rig_generate(r, &p, NULL) == INGOT_OK && r->said_bytes != 0,
-       "a text as it stands: \"%.40s\"", r->said);
+       "a text without a template is continued: \"%.40s\"", r->said);
 }
 
 static uint32_t likeliest(const float *logits, uint32_t n)
@@ -292,9 +294,10 @@ static void test_tokens(struct rig *r)
         if (id != again[i] || ingot_append(r->session, &id, 1) != INGOT_OK)
             break;
     }
-    OK(rig_length(r) == n_reply && strcmp(text, RIG_ANSWER) == 0, "token by token: \"%s\"", text);
+    OK(rig_length(r) == n_reply && strcmp(text, RIG_ANSWER) == 0,
+       "the reply is the same token by token: \"%s\"", text);
     OK(ingot_logits(r->session, &logits) == INGOT_OK && rig_generate(r, NULL, NULL) == INGOT_OK,
-       "after a look at the logits it goes on");
+       "the session goes on after its logits were read");
     OK(ingot_tokenize(r->session, "7+8", 3, false, some, 8, &n) == INGOT_OK && n != 0 &&
            ingot_token_text(r->model, some[0], info.vocab, &bytes)[0] == '7',
        "a text has %zu tokens", n);
@@ -327,8 +330,9 @@ static void test_two(void)
         (void)rig_generate(&r[token % 2], &p, NULL);
     for (int i = 0; i < 2; i++) {
         (void)ingot_logits_hash(r[i].session, &together[i], &positions);
-        OK(alone[i] == together[i] && rig_guarded(&r[i]), "%s: logits %016llx, alone and in turn",
-           paths[i], (unsigned long long)together[i]);
+        OK(alone[i] == together[i] && rig_guarded(&r[i]),
+           "%s: the logits are %016llx, alone and in turn", paths[i],
+           (unsigned long long)together[i]);
     }
     OK(alone[0] != alone[1], "the two models have different logits");
     rig_end(&r[0]);
@@ -398,14 +402,14 @@ static void test_threads(unsigned asked, unsigned start)
     rig_init(&r, DEMO);
     rig_memory(&r, RIG_MEMORY);
     r.setup.cores = (struct ingot_cores){ NULL, asked, 20, team_start, team_wait, team_wake };
-    OK(rig_start(&r) == INGOT_OK && rig_answers(&r), "%u cores, of which %u start: %s", asked,
-       start, r.said);
+    OK(rig_start(&r) == INGOT_OK && rig_answers(&r),
+       "a model answers with %u cores, of which %u start: %s", asked, start, r.said);
     (void)ingot_model_describe(r.model, &info);
-    OK(info.n_cores == start + 1, "%u at work", info.n_cores);
+    OK(info.n_cores == start + 1, "%u cores are at work", info.n_cores);
     OK(ingot_close(r.model) == INGOT_OK, "the model closes");
     for (unsigned core = 1; core <= crew.n_started; core++)
         pthread_join(crew.threads[core], NULL);
-    OK(crew.n_running == 0, "its threads have ended");
+    OK(crew.n_running == 0, "the threads of a closed model have ended");
     memset(r.setup.memory, 0xff, r.memory_bytes);
     OK(rig_start(&r) == INGOT_OK && rig_answers(&r), "the same memory holds the model again");
     (void)ingot_close(r.model);

@@ -55,7 +55,8 @@ static void test_rates(enum ingot_type type)
            "%d cores: a matrix takes %u ps a byte and token, "
            "in a chunk %u, a checksum %u",
            1 + i, r->decode[type], r->prefill[type], r->check);
-        OK(!is_measured(r, INGOT_F32) && !is_measured(r, INGOT_F16), "other types are not asked");
+        OK(!is_measured(r, INGOT_F32) && !is_measured(r, INGOT_F16),
+           "other types are not measured");
         OK(finds_rest(memory), "the rest of a small layer takes %u ns", r->layer);
     }
     free(memory.base);
@@ -79,8 +80,8 @@ static void test_little_memory(enum ingot_type type)
         free(memory.base);
         none += is_empty(r);
     } while (!is_measured(r, type) && least < RIG_RAM);
-    OK(none > 0 && least < RIG_RAM, "up to %u KiB nothing is measured", none * 4);
-    OK(r->check != 0, "with %zu a matrix and a checksum", least >> 10);
+    OK(none > 0 && least < RIG_RAM, "nothing is measured with up to %u KiB", none * 4);
+    OK(r->check != 0, "a matrix and a checksum are measured with %zu KiB", least >> 10);
     for (size_t i = 1; i < 8; i++) {
         size_t bytes = (size_t)image->segments[1].bytes - 4096 + i * 5000;
 
@@ -90,7 +91,7 @@ static void test_little_memory(enum ingot_type type)
     }
     least += (size_t)image->segments[1].bytes;
     memory = (struct memory_range){ aligned_alloc(4096, least), least };
-    OK(finds_rest(memory), "room for one layer gives layers");
+    OK(finds_rest(memory), "layers are measured with room for one layer");
     free(memory.base);
 }
 
@@ -172,7 +173,7 @@ static void test_logits(size_t limit, const char *what)
     e = e == ERR_OK ? session_append(&rig.session, ids, PROMPT, NULL) : e;
     OK(e == ERR_OK && rig.model.plan.prediction.decode_ns != 0 &&
            memcmp(expected, rig.session.logits, rig_logits_bytes()) == 0,
-       "%s: predicted, and the same logits as without", what);
+       "%s: the speed is predicted, and the logits are the same as without", what);
 }
 
 int main(void)

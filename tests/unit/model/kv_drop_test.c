@@ -167,8 +167,8 @@ static void test_type(enum kv_type type, double most)
     kv_drop(&t, &cache, none.from, none.n, none.end, is_long);
     wrong += memcmp(memory, before, CACHE_BYTES) != 0;
     OK(worst > 0 && worst < most && wrong == 0,
-       "%s: keys off by %.2g at most, %u tiles that are not what they were", kv_formats[type].name,
-       worst, wrong);
+       "%s: keys are off by %.2g at most, and %u tiles differ from what they were",
+       kv_formats[type].name, worst, wrong);
 }
 
 static void test_error_messages(void)
@@ -176,15 +176,18 @@ static void test_error_messages(void)
     struct kv_pages *pages = (struct kv_pages *)memory;
 
     fill(kv_both(KV_F16), 1);
-    OK(kv_drop_error_message(&image, &cache) == NULL, "nothing is in the way of such layers");
+    OK(kv_drop_error_message(&image, &cache) == NULL,
+       "nothing prevents a drop in layers of this kind");
     layers[4].features |= INGOT_QK_NORM_LATE;
     OK(kv_drop_error_message(&image, &cache) == NULL,
        "nothing prevents a drop in a layer that reads another's keys");
     layers[1].features |= INGOT_QK_NORM_LATE;
-    OK(kv_drop_error_message(&image, &cache) != NULL, "%s", kv_drop_error_message(&image, &cache));
+    OK(kv_drop_error_message(&image, &cache) != NULL,
+       "a drop is refused if keys are normed late: %s", kv_drop_error_message(&image, &cache));
     layers[1].features = 0;
     cache.pages = pages;
-    OK(kv_drop_error_message(&image, &cache) != NULL, "%s", kv_drop_error_message(&image, &cache));
+    OK(kv_drop_error_message(&image, &cache) != NULL,
+       "a drop is refused if there are pages on a card: %s", kv_drop_error_message(&image, &cache));
 }
 
 int main(void)

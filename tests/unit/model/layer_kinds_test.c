@@ -125,24 +125,24 @@ static void test_runs(void)
        "a layer of this kind keeps no keys and values");
     OK(memcmp(run(rig_limits().least, 1), whole, bytes) == 0 &&
            rig.session.model->plan.residency == PLAN_STREAMED,
-       "streamed and token by token the logits are the same");
-    OK(session_cut(&rig.session, 7) == 7, "it goes back to any number of tokens");
+       "the logits are the same if weights stream and tokens come one by one");
+    OK(session_cut(&rig.session, 7) == 7, "the sequence goes back to any number of tokens");
 
     /* Without weights in its norm it adds nothing, as attention adds nothing without its last
      * matrix. */
     clear_tensor(INGOT_ATTN_NORM);
     memcpy(nothing, run(0, 0), bytes);
-    OK(memcmp(nothing, whole, bytes) != 0, "its norm counts");
+    OK(memcmp(nothing, whole, bytes) != 0, "the norm of the layer counts");
     rig_make_model("tiny", INGOT_Q8_0);
     clear_tensor(INGOT_ATTN_OUT);
     OK(memcmp(nothing, run(0, 0), bytes) == 0,
-       "a mixer with nothing to add is attention without out");
+       "a mixer with nothing to add is the same as attention without its output");
 }
 
 static void refuse(const char *words)
 {
     OK(rig_open(0, 0, false) == ERR_UNSUPPORTED && strstr(rig.model.error_message, words) != NULL,
-       "%s", rig.model.error_message);
+       "the model is refused: %s", rig.model.error_message);
 }
 
 static void test_refused(void)
@@ -166,7 +166,7 @@ static void test_work(void)
     OK(layer_work_bytes(&rig.model.image) == 0, "attention takes no more than the activations");
     layer()->mixer = NEEDY; /* of the image that is open in place */
     OK(layer_work_bytes(&rig.model.image) == rig.model.image.header->params.dim,
-       "another takes what it asks for");
+       "another layer takes what it asks for");
 }
 
 int main(void)

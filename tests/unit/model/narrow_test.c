@@ -58,12 +58,14 @@ static void test_dense(void)
     OK(session_append(&rig.session, ids, N, NULL) == ERR_OK && is_expected(),
        "a prompt of two chunks has the logits of single tokens");
     most = (2 * (layers - 1) + 1) * N + 2 + 1;
-    OK(n_norms == most, "%u norms: the last layer makes keys of %u tokens, and the rest of 1 (%u)",
+    OK(n_norms == most,
+       "%u norms are computed, because the last layer needs only keys of %u tokens and one norm "
+       "(%u)",
        n_norms, N, most);
     OK(session_append(&rig.session, ids, 9, NULL) == ERR_OK && !rig.model.transformer.is_narrow,
        "nine tokens may begin before a layer is whole, and all are computed");
     OK(session_append(&rig.session, ids, 10, NULL) == ERR_OK && rig.model.transformer.is_narrow,
-       "ten are not");
+       "ten tokens may not begin before a layer is whole");
 }
 
 static void see(void *context, uint32_t position, const float *logits)
@@ -80,8 +82,8 @@ static void test_visited(void)
     count();
     OK(session_append_visit(&rig.session, ids, N, see, &last) == ERR_OK && last == N - 1 &&
            is_expected(),
-       "where every token's logits are read the last one's are the same");
-    OK(n_norms == (2 * layers + 1) * N, "all norms are computed: %u", n_norms);
+       "the last token's logits are the same if those of every token are read");
+    OK(n_norms == (2 * layers + 1) * N, "all %u norms are computed", n_norms);
 }
 
 /* One pass has parts that are read and parts that are not: the right rows move. */
@@ -109,9 +111,9 @@ static void test_parts(void)
         parts[i] = (struct transformer_part){ first[i], n[i], 0, of->states, NULL, false, skip[i] };
     }
     pass.parts = parts;
-    OK(transformer_pass(&m->transformer, &pass, NULL) == ERR_OK, "a pass of three sequences");
+    OK(transformer_pass(&m->transformer, &pass, NULL) == ERR_OK, "a pass of three sequences runs");
     OK(transformer_logits_at(&m->transformer, (uint32_t[]){ 7, 25, 29 }, 3, &logits) == ERR_OK,
-       "of which the middle one is not read");
+       "the middle one of three sequences is not read");
     for (uint32_t i = 0; i < 3; i++) {
         memcpy(expected + i * m->image.header->params.vocab,
                logits + i * m->transformer.act.logits_stride, rig_logits_bytes());
@@ -135,7 +137,8 @@ static void test_hybrid(const struct hybrid *h)
     hybrid_make(h, INGOT_Q8_0);
     expect();
     start(CHUNK);
-    OK(session_append(&rig.session, ids, N, NULL) == ERR_OK && is_expected(), "%s", h->name);
+    OK(session_append(&rig.session, ids, N, NULL) == ERR_OK && is_expected(),
+       "the logits are right for %s", h->name);
 }
 
 int main(void)

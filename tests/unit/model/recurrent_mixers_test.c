@@ -71,7 +71,7 @@ static void test_chunks(void)
         same += count_same(0, chunks[i]);
         n += N;
     }
-    OK(same == n, "the same bits in chunks of 1 to %d on 1 to 4 cores: %u of %u", N, same, n);
+    OK(same == n, "chunks of 1 to %d on 1 to 4 cores give the same bits: %u of %u", N, same, n);
 }
 
 static void test_streamed(void)
@@ -82,9 +82,10 @@ static void test_streamed(void)
     rig.workers = &crews[2];
     least = rig_limits().least;
     same += count_same(least, 1);
-    OK(rig.model.plan.residency == PLAN_STREAMED, "with %zu bytes of weights it streams", least);
+    OK(rig.model.plan.residency == PLAN_STREAMED, "the model streams with %zu bytes of weights",
+       least);
     same += count_same(least, 16);
-    OK(same == 2 * N, "with the same bits: %u", same);
+    OK(same == 2 * N, "the streamed model gives the same bits: %u", same);
 }
 
 static void test_kernels(void)
@@ -109,7 +110,8 @@ static void test_memory(void)
         heads += hybrid_source.params.layers[i].n_kv_heads;
     OK(all == 2 * heads * H_HEAD_DIM * KV_TILE * sizeof(float) && p->kv.states != 0 &&
            p->memory.kv == kv_cache_bytes(&layers, p->context, kv_both(KV_F32)) + p->kv.states,
-       "memory: %zu bytes of states, keys and values of the layers that attend", p->kv.states);
+       "the plan has %zu bytes of states, and keys and values of the layers that attend",
+       p->kv.states);
 }
 
 int main(void)

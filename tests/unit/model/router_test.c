@@ -123,7 +123,7 @@ static void test_form(const char *name, const struct ingot_layer *l, bool biased
         router_choose(&kernels, l, logits, biased ? bias : NULL, scores, chosen);
         wrong += !agrees(l, given, biased ? bias : NULL, chosen);
     }
-    OK(wrong == 0, "%s: %u of %u wrong", name, wrong, (unsigned)ROUNDS);
+    OK(wrong == 0, "%s: %u of %u choices are wrong", name, wrong, (unsigned)ROUNDS);
 }
 
 /* Experts whose scores are not numbers are taken last, in their groups too. */
@@ -138,14 +138,14 @@ static void test_nan(const struct ingot_layer *l)
     router_choose(&kernels, l, logits, NULL, scores, chosen);
     for (uint32_t i = 0; i < l->n_experts_used; i++)
         finite = finite && chosen[i].expert < l->n_experts && chosen[i].expert % 4 != 0;
-    OK(finite, "no NaN is chosen where there are numbers");
+    OK(finite, "no NaN is chosen if there are numbers");
     for (uint32_t i = 0; i < l->n_experts; i++)
         logits[i] = NAN;
     router_choose(&kernels, l, logits, NULL, scores, chosen);
     for (uint32_t i = 1; i < l->n_experts_used; i++)
         finite = finite && chosen[i].expert > chosen[i - 1].expert;
     OK(finite && chosen[l->n_experts_used - 1].expert < l->n_experts,
-       "if all are NaN, each is chosen once");
+       "each expert is chosen once if all logits are NaN");
 }
 
 int main(void)

@@ -61,7 +61,7 @@ static void test_vectors(void)
     uint8_t digest[SHA256_BYTES], signature[64];
     const char *wrong = ecdsa_selftest();
 
-    OK(wrong == NULL, "the vectors of RFC 6979, good and bad: %s",
+    OK(wrong == NULL, "the vectors of RFC 6979 are judged rightly: %s",
        wrong == NULL ? "none is judged wrongly" : wrong);
     sha256(digest, "sample", 6);
     sign_key_sign(&key, digest, signature);
@@ -136,7 +136,7 @@ static void test_tree(void)
         tree_digest_end(&d, parts);
         same = same && memcmp(whole, parts, sizeof whole) == 0;
     }
-    OK(same, "cut anywhere, by one core or three, the digest is one");
+    OK(same, "the digest is the same wherever it is cut, by one core or three");
     workers_stop(&crew);
     free(data);
 }
@@ -183,7 +183,7 @@ static void test_equal(size_t limit, bool in_place, const char *form)
 
     for (uint32_t i = 0; i < N_TOKENS && equal; i++)
         equal = append(i);
-    OK(equal, "%s: signed, the logits are what they were: %s", form, rig.model.error_message);
+    OK(equal, "%s: a signature changes no logits: %s", form, rig.model.error_message);
 }
 
 static void test_segments(size_t limit, bool in_place, const char *form)
@@ -201,10 +201,12 @@ static void test_segments(size_t limit, bool in_place, const char *form)
         uint64_t last = offsets[i] + sizes[i] - 5;
 
         alter(offsets[i] + sizes[i] / 2);
-        OK(refused(limit, in_place, names[i]), "%s: %s", form, rig.model.error_message);
+        OK(refused(limit, in_place, names[i]), "%s: a wrong bit of a signed part is found: %s",
+           form, rig.model.error_message);
         alter(offsets[i] + sizes[i] / 2);
         alter(last);
-        OK(refused(limit, in_place, names[i]), "%s, its last bytes: %s", form,
+        OK(refused(limit, in_place, names[i]),
+           "%s: a wrong bit in the last bytes of a part is found: %s", form,
            rig.model.error_message);
         alter(last);
     }
@@ -237,7 +239,8 @@ static void test_model(const char *shape, enum ingot_type type)
     limits = rig_limits();
     rig.signing = &key.signing;
     OK(refused(0, false, "not signed") && rig.reads[INGOT_PAGE / SECTOR_BYTES] == 0,
-       "%s: %s, before its tables are read", shape, rig.model.error_message);
+       "%s: an unsigned model is refused before its tables are read: %s", shape,
+       rig.model.error_message);
     sign_model(&key);
     test_equal(0, false, shape);
     test_equal(limits.least, false, shape);
@@ -255,37 +258,44 @@ static void test_model(const char *shape, enum ingot_type type)
     h->name[0] ^= 1;
     h->header_crc32c = 0;
     h->header_crc32c = crc32c(0, h, sizeof *h);
-    OK(refused(0, false, "header"), "a header with its CRC put right: %s", rig.model.error_message);
+    OK(refused(0, false, "header"), "a header whose CRC was put right is refused: %s",
+       rig.model.error_message);
     memcpy(rig.packed, kept, rig.packed_bytes);
     alter(h->tokenizer.offset + h->tokenizer.bytes - 5);
-    OK(refused(0, false, "tables"), "a table whose CRC is still right: %s",
+    OK(refused(0, false, "tables"), "a table whose CRC is still right is refused: %s",
        rig.model.error_message);
     memcpy(rig.packed, kept, rig.packed_bytes);
 
     block = (void *)(rig.packed + h->file_bytes);
     block->digests[3][5] ^= 1;
-    OK(refused(0, false, "is not valid"), "a digest in the block: %s", rig.model.error_message);
+    OK(refused(0, false, "is not valid"), "a wrong digest in the block is refused: %s",
+       rig.model.error_message);
     memcpy(rig.packed, kept, rig.packed_bytes);
     block->signature[40] ^= 1;
-    OK(refused(0, false, "is not valid"), "the signature: %s", rig.model.error_message);
+    OK(refused(0, false, "is not valid"), "a wrong signature is refused: %s",
+       rig.model.error_message);
     memcpy(rig.packed, kept, rig.packed_bytes);
     block->version++;
-    OK(refused(0, false, "of a kind"), "a later version: %s", rig.model.error_message);
+    OK(refused(0, false, "of a kind"), "a block of a later version is refused: %s",
+       rig.model.error_message);
     memcpy(rig.packed, kept, rig.packed_bytes);
     block->n_parts++;
-    OK(refused(0, false, "belongs to another file"), "other counts: %s", rig.model.error_message);
+    OK(refused(0, false, "belongs to another file"), "a block with other counts is refused: %s",
+       rig.model.error_message);
     memcpy(rig.packed, kept, rig.packed_bytes);
     rig.packed[h->file_bytes + block->block_bytes - 1] = 1;
-    OK(refused(0, false, "damaged"), "bytes after the digests: %s", rig.model.error_message);
+    OK(refused(0, false, "damaged"), "a block with bytes after the digests is refused: %s",
+       rig.model.error_message);
     memcpy(rig.packed, kept, rig.packed_bytes);
     rig.packed_bytes -= SECTOR_BYTES;
-    OK(refused(0, false, "not signed"), "a block that is cut short: %s", rig.model.error_message);
+    OK(refused(0, false, "not signed"), "a block that is cut off is refused: %s",
+       rig.model.error_message);
     rig.packed_bytes += SECTOR_BYTES;
     memset(rig.packed + rig.packed_bytes, 0xa5, 8192);
     rig.packed_bytes += 8192;
     OK(rig_start(0, 0, false) == ERR_OK, "bytes behind the block are not part of it");
     rig.signing = NULL;
-    OK(rig_start(0, 0, false) == ERR_OK, "without a key it is a model as any other");
+    OK(rig_start(0, 0, false) == ERR_OK, "a signed model runs on a board without a key");
     free(kept);
 }
 
@@ -302,11 +312,11 @@ static void test_other_key(void)
     block = (void *)(rig.packed + ((struct ingot_header *)rig.packed)->file_bytes);
     signature_digest(digest, block);
     sign_key_sign(&other, digest, block->signature);
-    OK(refused(0, false, "is not valid"), "another key under the name of ours: %s",
-       rig.model.error_message);
+    OK(refused(0, false, "is not valid"),
+       "a signature by another key under our key's name is refused: %s", rig.model.error_message);
     block->key_id[0] ^= 1;
-    OK(refused(0, false, "signed by the key"), "under a name of its own: %s",
-       rig.model.error_message);
+    OK(refused(0, false, "signed by the key"),
+       "a signature by another key under its own name is refused: %s", rig.model.error_message);
     rig.signing = NULL;
 }
 

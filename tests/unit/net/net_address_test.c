@@ -79,7 +79,7 @@ static void check_claim(void)
 
     snprintf(before, sizeof before, "%s", address());
     if (sscanf(before, "%u.%u.%u.%u", &n[0], &n[1], &n[2], &n[3]) != 4) {
-        OK(false, "an address: %s", before);
+        OK(false, "the board has an address: %s", before);
         return;
     }
     for (unsigned i = 0; i < 4; i++) {
@@ -90,7 +90,8 @@ static void check_claim(void)
     OK(strcmp(before, address()) == 0, "the board defends %s once", before);
     rig_claim(ip);
     rig_wait(20 * SECOND);
-    OK(is_own_choice() && strcmp(before, address()) != 0, "then it chooses %s", address());
+    OK(is_own_choice() && strcmp(before, address()) != 0,
+       "the board chooses %s after the second claim", address());
 }
 
 int main(void)
@@ -101,29 +102,31 @@ int main(void)
     rig.datagram = take_datagram;
     dhcp.silent = true;
     OK(rig_open("dhcp", NULL) == NULL, "a board asks for an address");
-    OK(becomes(is_own_choice, 120), "nobody answers: it chooses %s", address());
+    OK(becomes(is_own_choice, 120), "the board chooses %s if nobody answers", address());
     check_claim();
     dhcp.silent = false;
     OK(becomes(is_leased, 120) && answers(0), "a server that comes later gives it an address");
     net_figures(rig.net, &first);
     dhcp.silent = true;
     rig_wait(LEASE / 2 * SECOND);
-    OK(is_leased() && answers(1), "the server goes: the address is kept while it is leased");
+    OK(is_leased() && answers(1),
+       "the address is kept while it is leased, even if the server goes");
     OK(becomes(is_none, LEASE + 120) && becomes(is_own_choice, 240),
-       "when the lease has ended, the board chooses %s", address());
+       "the board chooses %s when the lease has ended", address());
     dhcp.silent = false;
-    OK(becomes(is_leased, 240) && answers(2), "the server is back, and so is the address");
+    OK(becomes(is_leased, 240) && answers(2),
+       "the board has an address again when the server is back");
     dhcp.silent = true;
-    OK(becomes(is_none, 2 * LEASE), "it goes once more");
+    OK(becomes(is_none, 2 * LEASE), "the address goes once more");
     taken = true;
     dhcp.silent = false;
     rig_wait(60 * SECOND);
     OK(!is_leased() && dhcp.declined != 0, "an address that another computer has is declined");
     taken = false;
-    OK(becomes(is_leased, 240) && answers(3), "when it is free, the board takes it");
+    OK(becomes(is_leased, 240) && answers(3), "the board takes the address when it is free");
     net_figures(rig.net, &last);
     OK(last.heap_bytes <= first.heap_bytes + HEAP_SLACK && last.heap_refused == 0,
-       "memory is as before: %u and %u bytes", (unsigned)first.heap_bytes,
+       "memory is as before: %u bytes and %u", (unsigned)first.heap_bytes,
        (unsigned)last.heap_bytes);
     return tap_done();
 }

@@ -205,7 +205,7 @@ static void check_open(void)
     begin(ANSWERS, false);
     OK(net_fetch(rig.net, "http://nas/m.ingot", &why) == NULL &&
            strstr(why, "no server of names knows") != NULL && store.asked_names != 0,
-       "a name that nobody knows: %s", why);
+       "a name that nobody knows is reported: %s", why);
     begin(REFUSES, true);
     before = rig.ms;
     OK(net_fetch(rig.net, "http://nas/m.ingot", &why) == NULL &&
@@ -228,10 +228,10 @@ static void check_open(void)
     d = net_fetch(rig.net, "http://nas/m.ingot", &why);
     OK(d != NULL && d->n_sectors == (FILE_BYTES + SECTOR_BYTES - 1) / SECTOR_BYTES && d->flash &&
            strcmp(d->name, "http://nas/m.ingot") == 0 && store.questions == 1,
-       "a name that is known, and its file");
+       "a file at a name that is known is found");
     OK(net_fetch(rig.net, "http://10.0.2.2/", &why) == NULL &&
            net_fetch(rig.net, "https://10.0.2.2/m", &why) == NULL,
-       "addresses that are wrong: %s", why);
+       "wrong addresses are refused: %s", why);
 }
 
 static void check_read(struct block_device *d)
@@ -240,13 +240,13 @@ static void check_read(struct block_device *d)
     OK(get(d, 0, 100) == ERR_OK && is_right(0, 100) &&
            get(d, 100, (uint32_t)(d->n_sectors - 100)) == ERR_OK &&
            is_right(100, (uint32_t)d->n_sectors - 100),
-       "the whole file, and zeros after its end");
-    OK(store.questions == 2 && store.connects <= 1, "over one connection");
+       "the whole file is read, and zeros after its end");
+    OK(store.questions == 2 && store.connects <= 1, "two ranges come over one connection");
     OK(get(d, d->n_sectors, 1) == ERR_RANGE && get(d, 0, d->max_sectors + 1) == ERR_RANGE,
-       "what is beyond it is refused");
+       "a read beyond the file is refused");
     store.cut_after = 9;
     OK(get(d, 1, 150) == ERR_OK && is_right(1, 150) && store.questions > 5,
-       "an answer that breaks off again and again (%u questions)", store.questions);
+       "an answer that breaks off again and again is read (%u questions)", store.questions);
 }
 
 /* Memory that was taken back stays as it is, whatever still comes. */
@@ -300,7 +300,7 @@ static void check_memory(struct block_device *d)
     }
     net_figures(rig.net, &after);
     OK(good == 3000 && after.heap_bytes <= before.heap_bytes + 2048 && after.sockets_refused == 0,
-       "3,000 requests, of which 600 break off: %u bytes of lwIP's heap before, %u after",
+       "3,000 requests, 600 broken off, take %u bytes of lwIP's heap before and %u after",
        (unsigned)before.heap_bytes, (unsigned)after.heap_bytes);
 }
 
@@ -322,7 +322,8 @@ static void check_files(struct block_device *first)
            more[0] != more[1] && none == NULL,
        "three files are open at once: %s", why);
     net_fetch_forget(rig.net);
-    OK(net_fetch(rig.net, "http://nas/d", &why) != NULL, "and others when they are not in use");
+    OK(net_fetch(rig.net, "http://nas/d", &why) != NULL,
+       "other files are opened when the three are not in use");
 }
 
 int main(void)

@@ -88,7 +88,7 @@ static void check_wrong(void)
     OK(taken == 0, "wrong values of time= are refused");
     OK(net_check_time("ntp") == NULL && net_check_time("ntp,10.0.2.3") == NULL &&
            net_check_time("ntp,10.0.2.3:1123") == NULL,
-       "right ones are not");
+       "right values of time= are accepted");
 }
 
 static void check_answers(void)
@@ -102,7 +102,7 @@ static void check_answers(void)
        "another address, another port, another question, and noise are not answers");
     rig_wait(17000);
     OK(seen.questions == 2 && memcmp(seen.server, second, 4) == 0,
-       "without an answer the other server is asked after 16 s");
+       "the other server is asked after 16 s without an answer");
     say_time(second, SNTP_PORT, DATE, 1, 0);
     OK(date_now() >= DATE && date_now() <= DATE + 1, "the answer of a server is the date");
     say_time(second, SNTP_PORT, DATE + 1000, 1, 0);
@@ -112,9 +112,10 @@ static void check_answers(void)
 static void check_later(void)
 {
     rig_wait((HOUR - 10) * 1000);
-    OK(seen.questions == 2, "for an hour nothing is asked");
+    OK(seen.questions == 2, "nothing is asked for an hour");
     rig_wait(20000);
-    OK(seen.questions == 3 && memcmp(seen.server, first, 4) == 0, "then it is asked again");
+    OK(seen.questions == 3 && memcmp(seen.server, first, 4) == 0,
+       "the server is asked again after the hour");
     rig_wait(5000);
     say_time(first, SNTP_PORT, DATE, 1, 0);
     OK(date_now() > DATE + HOUR, "an answer that comes after 5 s is not taken");
@@ -134,7 +135,7 @@ static void check_later(void)
     }
     say_time(first, SNTP_PORT, DATE + 86400, 1, 0);
     OK(!net_date_fails(rig.net) && date_now() == DATE + 86400,
-       "and once it answers, the date is corrected");
+       "the date is corrected when a silent server answers");
 }
 
 int main(void)
@@ -143,12 +144,12 @@ int main(void)
     rig.datagram = take_datagram;
     OK(rig_open("dhcp", "ntp") == NULL, "a board asks for its address and the time");
     rig_wait(1);
-    OK(seen.questions == 0, "without an address nobody is asked");
+    OK(seen.questions == 0, "nobody is asked without an address");
     for (unsigned i = 0; i < 100 && seen.questions == 0; i++) {
         rig_wait(100);
     }
     OK(seen.questions == 1 && memcmp(seen.server, first, 4) == 0,
-       "then the first server of option 42 is asked");
+       "the first server of option 42 is asked when there is an address");
     check_answers();
     check_later();
     return tap_done();

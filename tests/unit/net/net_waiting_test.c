@@ -61,13 +61,14 @@ int main(void)
     rig_connect(LATER);
     rig_wait((NET_WAIT_SECONDS - 11) * 1000);
     OK(is_silent(WAITS) && is_silent(SAYS) && is_silent(LATER),
-       "for %d s clients beyond these wait", NET_WAIT_SECONDS - 1);
+       "clients beyond these connections wait for %d s", NET_WAIT_SECONDS - 1);
     rig_wait(2000);
     OK(is_busy(WAITS) && is_whole(WAITS),
-       "then one that sent nothing has status 503, whole, and the connection ends");
-    OK(is_busy(SAYS) && is_whole(SAYS), "and so has one whose request had come");
-    OK(is_silent(LATER), "a client that came later waits on");
-    OK(count_connections() == NET_CONNECTIONS, "and the connections at work go on");
+       "a client that waited and sent nothing gets status 503, whole, and the connection ends");
+    OK(is_busy(SAYS) && is_whole(SAYS),
+       "a client that waited and sent a request gets status 503, too");
+    OK(is_silent(LATER), "a client that came later still waits");
+    OK(count_connections() == NET_CONNECTIONS, "the connections at work go on");
 
     rig_connect(LAST);
     rig.all_work = false;
@@ -76,12 +77,13 @@ int main(void)
     rig_tcp(LATER, TCP_ACK | TCP_PSH, get);
     rig_wait(100);
     OK(strncmp(rig.clients[LATER].text, "HTTP/1.1 200 ", 13) == 0,
-       "the first in the row gets a connection that ends, and an answer");
+       "the first client in the row gets a connection and an answer");
     rig_wait(6000);
     rig_tcp(LAST, TCP_ACK | TCP_PSH, get);
     rig_wait(100);
-    OK(strncmp(rig.clients[LAST].text, "HTTP/1.1 200 ", 13) == 0, "and so does the last");
+    OK(strncmp(rig.clients[LAST].text, "HTTP/1.1 200 ", 13) == 0,
+       "the last client in the row gets an answer, too");
     rig_wait(2 * NET_IDLE_SECONDS * 1000);
-    OK(count_connections() == 0, "clients that say nothing more are gone at the end");
+    OK(count_connections() == 0, "clients that send nothing more are gone at the end");
     return tap_done();
 }

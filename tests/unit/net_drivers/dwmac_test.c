@@ -234,19 +234,19 @@ static void test_open(void)
     power_up();
     OK(open_with(own, false, false) == ERR_OK && why == NULL && memcmp(address, own, 6) == 0 &&
            f.n_wrong == 0,
-       "opened, with the tree's address");
+       "the port opens with the tree's address");
     OK(*reg(0x300) == 0x0302 && *reg(0x304) == 0x0139cf6c && *reg(0x008) == 1 << 4,
-       "it has its address, and every group's frames come, but no other station's");
+       "the port takes frames to its address and to every group, but to no other station");
     OK(*reg(0xd00) == (7u << 16 | 2 << 2 | 1 << 1) && *reg(0xd30) == (7u << 20 | 1 << 5) &&
            *reg(0xa0) == 2 && *reg(0xa4) == 0,
-       "all of both FIFOs is queue 0's, which takes whole frames");
+       "queue 0 has all of both FIFOs, and takes whole frames");
     OK(*reg(0x1100) == (1 << 16 | 6 << 18) && *reg(0x1104) == (1 | 1 << 4 | 8 << 16) &&
            *reg(0x1108) == (1 | 2048 << 1 | 8 << 16) && *reg(0x112c) == SLOTS - 1 &&
            *reg(0x1130) == SLOTS - 1 && *reg(0xb4) == 0 && *reg(0x1134) == 0,
        "the channel has rings of 16 descriptors, and no interrupts");
-    OK(!arrive(own, 6, WHOLE), "before the link is known no frame comes");
+    OK(!arrive(own, 6, WHOLE), "no frame comes before the link is known");
     OK(dwmac_is_up(&driver) && *reg(0) == (3 | 1 << 13 | 1 << 20 | 1 << 21),
-       "a link of 1000 Mbit/s");
+       "a link has 1000 Mbit/s");
     power_up();
     *reg(0) = 3;
     *reg(0x1104) = *reg(0x1108) = 1;
@@ -261,7 +261,7 @@ static void test_frames(bool coherent)
 
     start(coherent);
     dma_log.ordered = order;
-    OK(dwmac_receive(&driver, back, sizeof back) == 0, "%s: nothing has come",
+    OK(dwmac_receive(&driver, back, sizeof back) == 0, "%s: no frame has come yet",
        coherent ? "coherent" : "not coherent");
     for (unsigned i = 0; i < 120; i++) {
         uint32_t bytes = i == 0 ? 1514 : 60 + i * 11;
@@ -280,7 +280,7 @@ static void test_frames(bool coherent)
         right += dwmac_send(&driver, frame, bytes) && f.n_sent == i + 1 &&
                  f.sent_bytes[i] == bytes && memcmp(f.sent[i], frame, bytes) == 0;
     }
-    OK(right == 120 && f.n_wrong == 0, "120 go out as they are (%u)", right);
+    OK(right == 120 && f.n_wrong == 0, "120 frames go out as they are (%u)", right);
     OK(f.n_early == 0, "no descriptor is handed over before its address and length are seen (%u)",
        (unsigned)f.n_early);
 }
@@ -297,7 +297,7 @@ static void test_short_and_long(void)
            memcmp(f.sent[1] + 14, zeros, 46) == 0,
        "a short frame is filled up with zeros");
     OK(!dwmac_send(&driver, frame, 1515) && !dwmac_send(&driver, frame, 0) && driver.n_lost == 2,
-       "one that is too long, or empty, is lost");
+       "a frame that is too long, or empty, is lost");
     (void)arrive(frame, 60, 1 << 29);
     (void)arrive(frame, 60, 1 << 28);
     (void)arrive(frame, 60, WHOLE | 1 << 15);
@@ -322,7 +322,7 @@ static void test_full(void)
         right += dwmac_receive(&driver, back, sizeof back) == 60 && back[0] == i;
     OK(right == SLOTS - 1 && dwmac_receive(&driver, back, sizeof back) == 0 &&
            arrive(frame, sizeof frame, WHOLE) && dwmac_receive(&driver, back, sizeof back) == 60,
-       "they come in their order, and then another");
+       "the frames come in their order, and then another one");
     f.holds = true;
     for (n = 0; n < 100 && dwmac_send(&driver, frame, sizeof frame); n++)
         frame[1]++;
@@ -331,7 +331,7 @@ static void test_full(void)
     send_all();
     OK(f.n_sent == SLOTS - 1 && f.sent[SLOTS - 2][1] == SLOTS - 2 &&
            dwmac_send(&driver, frame, sizeof frame),
-       "what was held goes out in its order, and then another");
+       "frames that were held go out in their order, and then another one");
 }
 
 static void test_links(void)
@@ -348,25 +348,27 @@ static void test_links(void)
 
     start(false);
     plug(0, false);
-    OK(!dwmac_is_up(&driver), "a cable that is pulled");
+    OK(!dwmac_is_up(&driver), "a cable that is pulled brings the link down");
     for (unsigned i = 0; i < 4; i++) {
         plug(rows[i].mbits, rows[i].full);
         right += dwmac_is_up(&driver) && *reg(0) == (rows[i].config | 3 << 20 | 3);
     }
-    OK(right == 4, "and plugged in at another speed (%u)", right);
+    OK(right == 4, "a cable that is plugged in again may have another speed (%u)", right);
     f.stuck = true;
-    OK(!dwmac_is_up(&driver), "a PHY that answers no more has no link");
+    OK(!dwmac_is_up(&driver), "a PHY that does not answer any more has no link");
     power_up();
     (void)open_with(own, true, true);
     plug(100, true);
     OK(!dwmac_is_up(&driver) && dwmac_is_too_slow(&driver),
-       "with the clock of 1000 Mbit/s alone a slower link does not count");
-    OK((*reg(0) & 3) == 0 && !arrive(own, 6, WHOLE), "nor does a frame come by it");
+       "a slower link does not count if there is only the clock of 1000 Mbit/s");
+    OK((*reg(0) & 3) == 0 && !arrive(own, 6, WHOLE),
+       "no frame comes by a link that does not count");
     plug(1000, true);
     OK(dwmac_is_up(&driver) && !dwmac_is_too_slow(&driver) && (*reg(0) & 3) == 3,
-       "and that of 1000 does");
+       "a link of 1000 Mbit/s counts if there is only its clock");
     plug(10, true);
-    OK(!dwmac_is_up(&driver) && (*reg(0) & 3) == 0, "until it becomes a slower one");
+    OK(!dwmac_is_up(&driver) && (*reg(0) & 3) == 0,
+       "a link that becomes slower does not count any more");
 }
 
 static void test_close(void)
@@ -374,13 +376,13 @@ static void test_close(void)
     uint8_t frame[60] = { 0 };
 
     start(false);
-    OK(arrive(frame, sizeof frame, WHOLE), "one that is open takes frames");
+    OK(arrive(frame, sizeof frame, WHOLE), "a port that is open takes frames");
     dwmac_close(&driver);
     OK(!arrive(frame, sizeof frame, WHOLE) && (*reg(0) & 3) == 0 && (*reg(0x1104) & 1) == 0 &&
            (*reg(0x1108) & 1) == 0,
-       "one that is closed does not, and neither engine runs");
+       "a port that is closed takes no frames, and neither engine runs");
     OK(!dwmac_is_up(&driver) && !dwmac_send(&driver, frame, sizeof frame) && (*reg(0) & 3) == 0,
-       "nor does it start by itself");
+       "a port that is closed does not start by itself");
 }
 
 /* As phy0 of jh7110-starfive-visionfive-2-v1.3b.dts, but for the delay of what comes; the registers had other values before. */
@@ -428,18 +430,18 @@ static void test_motorcomm(void)
        (unsigned)f.pads);
     OK(f.chip == 0x8031 && f.rgmii == 0x28fa, "a YT8531 has the tree's delays (%04x, %04x)",
        (unsigned)f.chip, (unsigned)f.rgmii);
-    OK(dwmac_is_up(&driver) && f.rgmii == 0x68fa, "and its clock inverted at 1000 Mbit/s");
+    OK(dwmac_is_up(&driver) && f.rgmii == 0x68fa, "the PHY's clock is inverted at 1000 Mbit/s");
     plug(10, true);
-    OK(dwmac_is_up(&driver) && f.rgmii == 0x28fa, "not at 10");
+    OK(dwmac_is_up(&driver) && f.rgmii == 0x28fa, "the PHY's clock is not inverted at 10 Mbit/s");
     plug(100, true);
-    OK(dwmac_is_up(&driver) && f.rgmii == 0x68fa, "but at 100");
+    OK(dwmac_is_up(&driver) && f.rgmii == 0x68fa, "the PHY's clock is inverted at 100 Mbit/s");
     read_phy_node(1900);
     power_up();
     f.rgmii = 0x34f1;
     f.pads = 0x7b8f;
     (void)open_with(own, true, false);
-    OK(f.pads == 0x7b8f, "strengths that it has not at 3.3 V stay");
-    OK(f.chip == 0x100 && f.rgmii == 0x00fa, "1900 ps have a bit of their own");
+    OK(f.pads == 0x7b8f, "strengths that the PHY does not have at 3.3 V stay");
+    OK(f.chip == 0x100 && f.rgmii == 0x00fa, "1900 ps have their own bit");
     power_up();
     f.phy[3] = 0xe91a;
     f.rgmii = 0x34f1;
@@ -495,9 +497,9 @@ static void test_makers_tree(void)
     f.pads = 0x6fff;
     OK(open_with(own, true, false) == ERR_OK && f.chip == 0x8031 && f.rgmii == 0x28fa &&
            f.pads == 0xcfff,
-       "the factory's U-Boot: a YT8531 has its maker's delays and strengths (%04x, %04x, %04x)",
+       "a YT8531 has its maker's delays and strengths with the factory's U-Boot (%04x, %04x, %04x)",
        (unsigned)f.chip, (unsigned)f.rgmii, (unsigned)f.pads);
-    OK(dwmac_is_up(&driver) && f.rgmii == 0x68fa, "and its clock is inverted at 1000 Mbit/s");
+    OK(dwmac_is_up(&driver) && f.rgmii == 0x68fa, "the PHY's clock is inverted at 1000 Mbit/s");
     memset(&motorcomm, 0, sizeof motorcomm);
 }
 
@@ -519,12 +521,13 @@ static void test_makers_first_trees(void)
            f.pads == 0x6fff,
        "an early release's tree without rx_delay_sel counts, too (%04x, %04x, %04x)",
        (unsigned)f.chip, (unsigned)f.rgmii, (unsigned)f.pads);
-    OK(dwmac_is_up(&driver) && f.rgmii == 0x40fa, "and its clock is inverted at 1000 Mbit/s");
+    OK(dwmac_is_up(&driver) && f.rgmii == 0x40fa, "the PHY's clock is inverted at 1000 Mbit/s");
     read_makers_node(&clock, 1);
     power_up();
     f.rgmii = 0x74fa;
     OK(open_with(own, true, false) == ERR_OK && dwmac_is_up(&driver) && f.rgmii == 0x00f1,
-       "delays that it does not name are those of the maker's driver (%04x)", (unsigned)f.rgmii);
+       "delays that the tree does not name are those of the maker's driver (%04x)",
+       (unsigned)f.rgmii);
     memset(&motorcomm, 0, sizeof motorcomm);
 }
 
@@ -539,29 +542,31 @@ static void test_refused(void)
 
     power_up();
     *reg(0x110) = 0x37;
-    OK(open_with(own, true, false) == ERR_UNSUPPORTED && strstr(why, "version 5") != NULL, "%s",
-       why);
+    OK(open_with(own, true, false) == ERR_UNSUPPORTED && strstr(why, "version 5") != NULL,
+       "another version of the controller is refused: %s", why);
     power_up();
     OK(open_with(NULL, true, false) == ERR_UNSUPPORTED &&
            open_with(group, true, false) == ERR_UNSUPPORTED &&
            open_with(none, true, false) == ERR_UNSUPPORTED &&
            strstr(why, "local-mac-address") != NULL,
-       "%s", why);
+       "a port without an address of its own is refused: %s", why);
     power_up();
     f.silent = true;
     OK(open_with(own, true, false) == ERR_NO_DEVICE && strstr(why, "PHY") != NULL &&
            !dwmac_is_up(&driver),
-       "%s", why);
+       "a port without a PHY is refused: %s", why);
     power_up();
     f.stuck = true;
-    OK(open_with(own, true, false) == ERR_NO_DEVICE, "a bus to the PHY that does not answer");
+    OK(open_with(own, true, false) == ERR_NO_DEVICE,
+       "a bus to the PHY that does not answer is an error");
     power_up();
     f.held = true;
-    OK(open_with(own, true, false) == ERR_TIMEOUT && strstr(why, "clock") != NULL, "%s", why);
+    OK(open_with(own, true, false) == ERR_TIMEOUT && strstr(why, "clock") != NULL,
+       "a controller whose clock stands still is a timeout: %s", why);
     power_up();
     far.window.offset = (uint64_t)1 << 32;
     OK(dwmac_open(&driver, &far, address, &why) == ERR_UNSUPPORTED && strstr(why, "memory") != NULL,
-       "%s", why);
+       "a window without the driver's memory is refused: %s", why);
 }
 
 /* ---- clocks and resets of the JH7110 ---- */
@@ -580,7 +585,7 @@ static void test_own_clock(const struct jh7110_gmac *g, unsigned mhz, uint32_t d
     sys_syscon[0x20 / 4] = 0;
     sys_syscon[0x24 / 4] = divider;
     OK(jh7110_gmac_wake(g, 1, &own_clock) == NULL && (sys[100] & 0xffffff) == divisor,
-       "PLL 0 at %u MHz: its own clock is %s", mhz, mhz != 0 ? "125 MHz" : "as it was");
+       "with PLL 0 at %u MHz the port's own clock is %s", mhz, mhz != 0 ? "125 MHz" : "as it was");
 }
 
 static void test_clocks(void)
@@ -603,10 +608,10 @@ static void test_clocks(void)
     OK(jh7110_gmac_wake(&g, 0, &received) == NULL && aon[2] >> 31 && aon[3] >> 31 &&
            sys[108] == (1u << 31 | 8) && sys[109] >> 31 && sys[111] >> 31 &&
            aon[5] == (1u << 31 | 1 << 24),
-       "port 0: its clocks run, and it sends with the one that it receives");
+       "port 0 has its clocks, and sends with the one that it receives");
     OK(aon[0x38 / 4] == 0xfc && aon_syscon[0x0c / 4] == (0xffffffff & ~(7u << 18)) + (1u << 18) &&
            !jh7110_gmac_is_gigabit_only(&g, 0),
-       "it is released, with RGMII");
+       "port 0 leaves its reset, with RGMII");
     OK(sys[97] == 0 && sys[105] == 0 && sys[0x300 / 4] == 0 && sys_syscon[0x90 / 4] == 0,
        "port 1 stays as it was");
     sys[0x300 / 4] = 0xff;
@@ -614,17 +619,17 @@ static void test_clocks(void)
     OK(jh7110_gmac_wake(&g, 1, &own_clock) == NULL && sys[97] >> 31 && sys[98] >> 31 &&
            sys[102] >> 31 && sys[107] >> 31 && sys[105] == 1u << 31 && sys[0x300 / 4] == 0xf3 &&
            sys_syscon[0x90 / 4] == 1 << 2 && jh7110_gmac_is_gigabit_only(&g, 1),
-       "port 1: with its own clock, which is that of 1000 Mbit/s");
+       "port 1 sends with its own clock, which is that of 1000 Mbit/s");
     test_own_clock(&g, 1000, 3, 125, 8);
     test_own_clock(&g, 1250, 12, 625, 10);
     test_own_clock(&g, 1500, 2, 125, 12);
     test_own_clock(&g, 0, 0, 0, 12);
     sys[0x310 / 4] = 4;
     why = jh7110_gmac_wake(&g, 1, &own_clock);
-    OK(why != NULL && strstr(why, "reset") != NULL, "one that stays in reset is not touched");
+    OK(why != NULL && strstr(why, "reset") != NULL, "a port that stays in reset is not touched");
     sys[0x300 / 4] = 0;
     jh7110_gmac_sleep(&g, 1);
-    OK(sys[0x300 / 4] == 0xc, "and one that is closed goes back into reset");
+    OK(sys[0x300 / 4] == 0xc, "a port that is closed goes back into reset");
     sys[0x300 / 4] = sys_syscon[0x90 / 4] = 0;
     sys[0x310 / 4] = 0xc;
     why = jh7110_gmac_wake(&g, 1, &rmii);

@@ -163,23 +163,23 @@ static void test_states(void)
         cards[0].mode.state = state;
         OK(open_it() == NULL && address[5] == 0x56 && cards[0].wrong == 0 &&
                cards[0].mode.state == EFI_NETWORK_INITIALIZED && fw.opens == 1 && fw.pools == 0,
-           "a device in state %u is opened for ourselves alone", (unsigned)state);
+           "a device in state %u is opened only for ourselves", (unsigned)state);
     }
     OK(cards[0].filter == (EFI_NETWORK_UNICAST | EFI_NETWORK_BROADCAST | EFI_NETWORK_ALL_MULTICAST),
        "the filter lets frames for groups in");
     power_up();
     cards[0].mode.filters = EFI_NETWORK_UNICAST | EFI_NETWORK_BROADCAST | EFI_NETWORK_ALL;
     OK(open_it() == NULL && cards[0].wrong == 0 && (cards[0].filter & EFI_NETWORK_ALL),
-       "or it lets all frames in");
+       "the filter lets all frames in if it knows no groups");
     power_up();
     cards[0].mode.filters = 0;
     cards[0].filters_answer = EFI_UNSUPPORTED;
     OK(open_it() == NULL && cards[0].wrong == 0 && address[5] == 0x56,
-       "U-Boot's device has no filters, and works");
+       "U-Boot's device works without filters");
     power_up();
     cards[0].filters_answer = EFI_UNSUPPORTED;
     OK(open_it() == NULL && cards[0].wrong == 0,
-       "so does one that names filters and does not know how to set them");
+       "a device works that names filters and does not know how to set them");
 }
 
 static void test_refused(void)
@@ -189,21 +189,22 @@ static void test_refused(void)
        "a machine without a network says so");
     power_up();
     cards[0].mode.interface_type = 6;
-    OK(strstr(open_it(), "no network device") != NULL, "one that is not Ethernet");
+    OK(strstr(open_it(), "no network device") != NULL, "a device that is not Ethernet is refused");
     power_up();
     fw.opens = -1;
-    OK(strstr(open_it(), "OpenProtocol") != NULL, "firmware that keeps it");
+    OK(strstr(open_it(), "OpenProtocol") != NULL, "a device that the firmware keeps is refused");
     power_up();
     cards[0].refuses_start = true;
-    OK(strstr(open_it(), "does not start") != NULL, "one that does not start");
+    OK(strstr(open_it(), "does not start") != NULL, "a device that does not start is refused");
     power_up();
     cards[0].filters_answer = FAKE_ERROR;
-    OK(strstr(open_it(), "does not start") != NULL, "nor takes filters");
+    OK(strstr(open_it(), "does not start") != NULL,
+       "a device that does not take filters is refused");
     power_up();
     cards[0].refuses_start = true;
     insert(1, SECOND);
     OK(open_it() == NULL && address[5] == 0x57 && fw.pools == 0,
-       "the next one is taken in its place");
+       "the next device is taken in place of one that does not start");
 }
 
 static void test_frames(void)
@@ -220,14 +221,15 @@ static void test_frames(void)
              memcmp(cards[0].sent_frame, frame + i, FRAME - i) == 0;
     }
     OK(n == 40 && cards[0].wrong == 0, "forty frames go out as they are");
-    OK(!efi_network_send(frame, FRAME + 1), "one that is too long does not");
+    OK(!efi_network_send(frame, FRAME + 1), "a frame that is too long does not go out");
     cards[0].keeps = true;
     for (n = 0; n < 100 && efi_network_send(frame, 60); n++) {
     }
     OK(n >= 4 && n < 16 && cards[0].wrong == 0, "firmware that gives nothing back gets no more");
     cards[0].keeps = false;
-    OK(efi_network_send(frame, 60) && cards[0].wrong == 0, "and goes on when it does");
-    OK(efi_network_receive(back, sizeof back) == 0, "nothing has come");
+    OK(efi_network_send(frame, 60) && cards[0].wrong == 0,
+       "firmware that gives buffers back gets frames again");
+    OK(efi_network_receive(back, sizeof back) == 0, "no frame has come yet");
     cards[0].came = frame;
     cards[0].came_bytes = FRAME;
     OK(efi_network_receive(back, sizeof back) == FRAME && memcmp(frame, back, FRAME) == 0,
@@ -235,12 +237,12 @@ static void test_frames(void)
     cards[0].came = frame;
     cards[0].came_bytes = FRAME + 4;
     OK(efi_network_receive(back, sizeof back) == 0 && efi_network_receive(back, sizeof back) == 0,
-       "one that has no room is lost");
+       "a frame that has no room is lost");
     OK(efi_network_is_up(), "firmware that does not know its cable always has one");
     cards[0].mode.knows_cable = true;
     OK(!efi_network_is_up(), "a cable that is pulled is seen");
     cards[0].mode.cable = true;
-    OK(efi_network_is_up(), "and one that is plugged in");
+    OK(efi_network_is_up(), "a cable that is plugged in is seen");
 }
 
 int main(void)

@@ -234,11 +234,11 @@ static void test_open(void)
 
     power_up(0);
     OK(open_with(NULL) == ERR_OK && why == NULL && memcmp(address, left, 6) == 0 && f.n_wrong == 0,
-       "it opens, with the address that the firmware left");
+       "the port opens with the address that the firmware left");
     OK(*reg(GENET_PORT) == 3 && *reg(GENET_RECEIVE_FLUSH) == 0 && *reg(GENET_SEND_FLUSH) == 0 &&
            (*reg(GENET_RECEIVE_BUFFER) & 2) != 0,
        "the port is the external PHY's, and nothing is left in reset");
-    OK(!arrive(left, 6, STATUS_WHOLE), "before the link is known no frame comes");
+    OK(!arrive(left, 6, STATUS_WHOLE), "no frame comes before the link is known");
     OK(genet_is_up(&driver) && *reg(GENET_COMMAND) == (2 << 2 | 3) &&
            (*reg(GENET_RGMII) & (GENET_RGMII_LINK | GENET_RGMII_ON | GENET_RGMII_NO_DELAY |
                                  GENET_RGMII_NO_OUT_OF_BAND)) ==
@@ -251,7 +251,8 @@ static void test_open(void)
     power_up(77);
     OK(open_with(NULL) == ERR_OK && !f.writes && f.n_wrong == 0,
        "a device that the firmware left at work is stopped first");
-    OK(*reg(0x300) == 2 && *reg(0x600) == 0, "and has no blocks before its frames any more");
+    OK(*reg(0x300) == 2 && *reg(0x600) == 0,
+       "a device that the firmware left at work has no blocks before its frames any more");
 }
 
 static void test_frames(uint32_t index)
@@ -260,7 +261,7 @@ static void test_frames(uint32_t index)
     unsigned right = 0;
 
     start(index);
-    OK(genet_receive(&driver, back, sizeof back) == 0, "from index %u on: nothing has come",
+    OK(genet_receive(&driver, back, sizeof back) == 0, "no frame has come yet, from index %u on",
        (unsigned)index);
     for (unsigned i = 0; i < 120; i++) {
         uint32_t bytes = i == 0 ? GENET_FRAME_BYTES : 60 + i * 11;
@@ -279,7 +280,7 @@ static void test_frames(uint32_t index)
         right += genet_send(&driver, frame, bytes) && f.n_sent == i + 1 &&
                  f.sent_bytes[i] == bytes && memcmp(f.sent[i], frame, bytes) == 0;
     }
-    OK(right == 120 && f.n_wrong == 0, "120 go out as they are (%u)", right);
+    OK(right == 120 && f.n_wrong == 0, "120 frames go out as they are (%u)", right);
 }
 
 static void test_short_and_long(void)
@@ -295,7 +296,7 @@ static void test_short_and_long(void)
        "a short frame is filled up with zeros");
     OK(!genet_send(&driver, frame, sizeof frame) && !genet_send(&driver, frame, 0) &&
            driver.n_lost == 2,
-       "one that is too long, or empty, is lost");
+       "a frame that is too long, or empty, is lost");
     (void)arrive(frame, 60, GENET_FIRST);
     (void)arrive(frame, 60, STATUS_WHOLE | 2);
     (void)arrive(frame, 60, STATUS_WHOLE | 1);
@@ -320,7 +321,7 @@ static void test_full(void)
     OK(right == GENET_SLOTS && genet_receive(&driver, back, sizeof back) == 0 &&
            arrive(frame, sizeof frame, STATUS_WHOLE) &&
            genet_receive(&driver, back, sizeof back) == 60,
-       "they come in their order, and then another comes");
+       "the frames come in their order, and then another one");
     f.holds = true;
     for (n = 0; n < 100 && genet_send(&driver, frame, sizeof frame); n++)
         frame[1]++;
@@ -329,7 +330,7 @@ static void test_full(void)
     send_all();
     OK(f.n_sent == GENET_SLOTS && f.sent[GENET_SLOTS - 1][1] == GENET_SLOTS - 1 &&
            genet_send(&driver, frame, sizeof frame),
-       "what was held goes out in its order, and then another");
+       "frames that were held go out in their order, and then another one");
     *reg(GENET_SENDS + GENET_QUEUE_DEVICE) = (*reg(GENET_SENDS + GENET_QUEUE_DEVICE) + 500) &
                                              0xffff;
     OK(!genet_send(&driver, frame, sizeof frame), "an index that jumps is not believed");
@@ -349,14 +350,14 @@ static void test_links(void)
 
     start(0);
     plug(0, false);
-    OK(!genet_is_up(&driver), "a cable that is pulled");
+    OK(!genet_is_up(&driver), "a cable that is pulled brings the link down");
     for (unsigned i = 0; i < 4; i++) {
         plug(rows[i].mbits, rows[i].full);
         right += genet_is_up(&driver) && *reg(GENET_COMMAND) == (rows[i].command | 3);
     }
-    OK(right == 4, "and plugged in at another speed (%u)", right);
+    OK(right == 4, "a cable that is plugged in again may have another speed (%u)", right);
     f.stuck = true;
-    OK(!genet_is_up(&driver), "a PHY that answers no more has no link");
+    OK(!genet_is_up(&driver), "a PHY that does not answer any more has no link");
 }
 
 static void test_filters(void)
@@ -382,33 +383,35 @@ static void test_filters(void)
         memcpy(frame, good[i], 6);
         n += arrive(frame, sizeof frame, STATUS_WHOLE);
     }
-    OK(n == sizeof good / 6, "frames to it, to everybody and to the groups that it needs come (%u)",
-       n);
+    OK(n == sizeof good / 6,
+       "frames to the port, to everybody and to the groups that it needs come (%u)", n);
     for (unsigned i = n = 0; i < sizeof other / 6; i++) {
         memcpy(frame, other[i], 6);
         n += arrive(frame, sizeof frame, STATUS_WHOLE);
     }
-    OK(n == 0, "those to other stations and groups do not (%u)", n);
+    OK(n == 0, "frames to other stations and groups do not come (%u)", n);
 }
 
 static void test_refused(void)
 {
     power_up(0);
     *reg(GENET_REVISION) = 0x05000000;
-    OK(open_with(NULL) == ERR_UNSUPPORTED && strstr(why, "version 5") != NULL, "%s", why);
+    OK(open_with(NULL) == ERR_UNSUPPORTED && strstr(why, "version 5") != NULL,
+       "another version of the controller is refused: %s", why);
     power_up(0);
     *reg(GENET_ADDRESS_HIGH) = *reg(GENET_ADDRESS_LOW) = 0;
-    OK(open_with(NULL) == ERR_UNSUPPORTED && strstr(why, "address") != NULL, "%s", why);
+    OK(open_with(NULL) == ERR_UNSUPPORTED && strstr(why, "address") != NULL,
+       "a port without an address is refused: %s", why);
     power_up(0);
     *reg(GENET_ADDRESS_HIGH) |= 0x01000000;
     OK(open_with(NULL) == ERR_UNSUPPORTED, "the address of a group is refused");
     power_up(0);
     f.silent = true;
     OK(open_with(NULL) == ERR_NO_DEVICE && strstr(why, "PHY") != NULL && !genet_is_up(&driver),
-       "%s", why);
+       "a port without a PHY is refused: %s", why);
     power_up(0);
     f.stuck = true;
-    OK(open_with(NULL) == ERR_NO_DEVICE, "a bus to the PHY that does not answer");
+    OK(open_with(NULL) == ERR_NO_DEVICE, "a bus to the PHY that does not answer is an error");
 }
 
 int main(void)

@@ -100,7 +100,7 @@ static void test_registers(void)
     OK((config[1] & MEMORY_AND_MASTER) == MEMORY_AND_MASTER, "memory and bus mastering are on");
     OK(virtio_is_there(at, NET) && !virtio_is_there(at, 2) &&
            virtio_read(at, VIRTIO_VERSION) == VERSION_MODERN,
-       "it is a network device of version 1");
+       "the function is a network device of version 1");
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         uint8_t before[56], after[56];
         unsigned others = 0;
@@ -121,9 +121,9 @@ static void test_registers(void)
     OK(virtio_read(at, VIRTIO_DEVICE_FEATURES) == 0x8001 &&
            virtio_read(at, VIRTIO_QUEUE_NUM_MAX) == 256 &&
            virtio_read_byte(at, VIRTIO_CONFIG + 5) == 0x56,
-       "and read there, with the device's own fields");
+       "each register is read at its place, with the device's own fields");
     OK(virtio_read_byte(at, VIRTIO_CONFIG + 0x1000) == 0 && virtio_read(at, 0x0c4) == 0,
-       "there is nothing beyond them");
+       "there is nothing beyond these registers");
 }
 
 static void start_queue(uintptr_t at, uint16_t which, uint16_t doorbell)
@@ -145,14 +145,14 @@ static void test_doorbells(void)
     start_queue(at, 1, 9);
     virtio_write(at, VIRTIO_QUEUE_NOTIFY, 1);
     OK(word(NOTIFY + 9 * STEP, 4) == 1 && word(NOTIFY + 7 * STEP, 4) == 0,
-       "each queue has its own");
+       "each queue has its own doorbell");
     start_queue(at, 0, 0x1000 / STEP);
     start_queue(at, VIRTIO_PCI_QUEUES, 1);
     virtio_write(at, VIRTIO_QUEUE_NOTIFY, 0);
     virtio_write(at, VIRTIO_QUEUE_NOTIFY, VIRTIO_PCI_QUEUES);
     virtio_write(at, VIRTIO_QUEUE_NOTIFY, 0xffffffff);
     OK(word(NOTIFY + 4, 4) == 0 && word(NOTIFY + 7 * STEP, 4) == 0,
-       "one beyond the window, or of a queue that we have none of, is not written");
+       "a doorbell beyond the window, or of a queue that we do not have, is not written");
 }
 
 static bool is_refused(unsigned at, uint32_t value)
@@ -166,15 +166,15 @@ static void test_refused(void)
 {
     OK(is_refused(0, 0x10418086), "another maker's device is refused");
     OK(is_refused(0, 0x10421af4), "a block device is refused");
-    OK(is_refused(0, 0x10001af4), "a device of before version 1 that is of another kind");
+    OK(is_refused(0, 0x10001af4), "an old device of another kind is refused");
     OK(is_refused(0x34, 0), "a device without capabilities is refused");
     OK(is_refused(0x60, 0x40 << 8 | 9), "a device without a field of its own is refused");
-    OK(is_refused(0x44, 6), "registers in a BAR that there is not");
+    OK(is_refused(0x44, 6), "registers in a BAR that does not exist are refused");
     OK(is_refused(0x44, 0xff), "registers in the last BAR of all are refused");
     OK(is_refused(0x44, 0), "registers in a BAR without an address are refused");
     OK(is_refused(0x48, 2), "registers at an odd place are refused");
     OK(is_refused(0x4c, 55), "too few registers are refused");
-    OK(is_refused(0x4c, 0), "no registers at all are refused");
+    OK(is_refused(0x4c, 0), "a device without registers is refused");
     power_up();
     config[0x20 / 4] = 0x1001;
     config[0x24 / 4] = 0;
@@ -184,7 +184,7 @@ static void test_refused(void)
     OK(open_it() == 0, "a list of capabilities that goes round ends");
     power_up();
     maps = false;
-    OK(open_it() == 0, "one that cannot be mapped");
+    OK(open_it() == 0, "a BAR that cannot be mapped is refused");
     power_up();
     config[0] = 0x10001af4;
     config[0x2c / 4] = NET << 16;

@@ -98,7 +98,7 @@ static void test_choices(void)
     }
     OK(parse("think=o") == ERR_BAD_ARGUMENT && parse("think=") == ERR_BAD_ARGUMENT &&
            parse("think=\"on off\"") == ERR_BAD_ARGUMENT && parse("log=of") == ERR_BAD_ARGUMENT,
-       "a part of a word, or two, are none");
+       "a part of a word, or two words, are not a choice");
 }
 
 /* A request that is refused in the middle leaves the earlier settings. */
@@ -113,17 +113,17 @@ static void test_kept(void)
     OK(parse(before) == ERR_OK, "the options are read");
     options_keep(&kept, &o);
     OK(options_parse(&o, after, &report) == ERR_OK && o.reply.n_stops == 2 && o.reply.n == 4,
-       "later ones replace them");
+       "later options replace earlier ones");
     options_put_back(&o, &kept);
     OK(near(o.sampler.temp, 0.5f) && o.sampler.top_k == 40 && near(o.sampler.presence, 0) &&
            o.sampler.seed == 7 && o.reply.n == 3 && o.reply.think == THINK_HIDE &&
            o.reply.overflow == OVERFLOW_TURNS && o.reply.turns == 2 && o.reply.n_stops == 1 &&
            strcmp(o.reply.stop[0], "a") == 0,
-       "all are back");
+       "all options are back");
     OK(strcmp(options_value_text(&o, OPTION_TEMP, text), "0.500") == 0 &&
            strcmp(options_value_text(&o, OPTION_SEED, text), "7") == 0 &&
            strcmp(options_value_text(&o, OPTION_QUIET, text), "off") == 0,
-       "as /set shows them");
+       "values have the texts that /set shows");
 }
 
 /* The rows of sampling have the sampler's own defaults. */

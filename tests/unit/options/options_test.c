@@ -15,7 +15,7 @@ static void keep(void *context, bool fatal, const char *error_message)
 {
     OK(context == &o && strlen(error_message) < OPTIONS_ERROR_MESSAGE_BYTES &&
            strchr(error_message, '\n') == NULL,
-       "a sentence: %s", error_message);
+       "an error is one sentence: %s", error_message);
     strcat(said, fatal ? "!" : "");
     strcat(said, error_message);
     strcat(said, "\n");
@@ -54,8 +54,8 @@ static void test_all_words(void)
         "term=vt net=dhcp,open name=kitchen time=ntp token=secret watchdog=9 verbose selftest diag ids ticks pio dmaend=1152M pcie=gen3 keyboard=fr screen=off trace=1 system=\"Be brief.\" think=off "
         "overflow=sinks preset=lila turns=10 branches=2 beams=3 together=5 policy=explore learn=on log=on kept=16M quiet stop=\"User:\" stop=\"a\\nb\"");
 
-    OK(err == ERR_OK && said[0] == '\0', "every word is read at once");
-    OK(all_given(), "all are given");
+    OK(err == ERR_OK && said[0] == '\0', "every option is read at once");
+    OK(all_given(), "all options count as given");
     OK(strcmp(o.load.model, "models/a.ingot") == 0 && strcmp(o.machine.isa, "neon") == 0 &&
            strcmp(o.load.draft, "small.ingot") == 0 &&
            strcmp(o.load.adapter, "poet:0.5,tutor") == 0 && strcmp(o.load.grammar, "yes|no") == 0,
@@ -63,7 +63,7 @@ static void test_all_words(void)
     OK(strcmp(o.acting.pins, "light:3,door:5:in:low") == 0 &&
            strcmp(o.acting.actions, "porch") == 0 &&
            strcmp(o.acting.sensors, "room:i2c1:0x48:tmp105") == 0,
-       "what the model may do");
+       "the options of actions and sensors are read");
     OK(strcmp(o.load.preset, "lila") == 0 && o.reply.turns == 10, "a preset and turns are read");
     OK(strcmp(o.reply.prompt, "Once upon") == 0 && o.reply.prompt_bytes == 9, "the prompt is read");
     OK(o.reply.n == 32 && o.sampler.top_k == 7 && o.load.ctx == 512 && o.machine.cores == 4 &&
@@ -72,7 +72,7 @@ static void test_all_words(void)
            o.feature.log == LOG_ON && o.load.policy == POLICY_EXPLORE && o.load.beams == 3 &&
            o.load.pinned == 3 && o.acting.a_minute == 9 && o.acting.said == ACTION_NEEDS_NAME &&
            o.load.together == 5,
-       "counts");
+       "counts are read");
     OK(near(o.sampler.temp, 0) && near(o.sampler.top_p, 0.9f) && near(o.sampler.min_p, 0.1f) &&
            near(o.sampler.repeat, 1.1f),
        "numbers are read");
@@ -93,25 +93,25 @@ static void test_all_words(void)
     OK(strcmp(o.reply.system, "Be brief.") == 0 && o.reply.system_bytes == 9, "system= is read");
     OK(parse("system=\"\"") == ERR_OK && options_given(&o, OPTION_SYSTEM) &&
            o.reply.system_bytes == 0,
-       "an empty one is given");
+       "an empty system= counts as given");
     OK(parse("think=maybe") == ERR_BAD_ARGUMENT && o.reply.think == THINK_ON &&
            strstr(said, "think takes on, off, show, dim or hide") != NULL,
-       "think=: %s", said);
+       "a wrong think= names the choices: %s", said);
     OK(parse("spec=maybe") == ERR_BAD_ARGUMENT && o.load.spec == SPECULATIVE_AUTO &&
            strstr(said, "spec takes auto, off or ngram") != NULL,
-       "spec=: %s", said);
+       "a wrong spec= names the choices: %s", said);
     OK(parse("dmaend=0x48000000") == ERR_OK && o.machine.dmaend == 0x48000000 &&
            parse("dmaend=low") == ERR_BAD_ARGUMENT && o.machine.dmaend == 0 &&
            strstr(said, "dmaend takes an address of at least 1") != NULL &&
            parse("dmaend=0") == ERR_BAD_ARGUMENT && parse("dmaend") == ERR_BAD_ARGUMENT,
-       "dmaend=: %s", said);
+       "a wrong dmaend= names what it takes: %s", said);
     OK(parse("pcie=gen3") == ERR_OK && o.machine.pcie == PCIE_GEN3 &&
            parse("pcie=gen4") == ERR_BAD_ARGUMENT && o.machine.pcie == PCIE_GEN2 &&
            strstr(said, "pcie takes gen2 or gen3") != NULL,
-       "pcie=: %s", said);
+       "a wrong pcie= names the choices: %s", said);
     OK(parse("kv=q4") == ERR_BAD_ARGUMENT && o.load.kv.types.keys == KV_F16 &&
            strstr(said, "kv takes f16, q8, rot_q8, rot_q4 or f32, or KEYS,VALUES") != NULL,
-       "none of the choices: %s", said);
+       "a wrong kv= names the choices: %s", said);
     OK(parse("kv=card") == ERR_OK && o.load.kv.card && o.load.kv.types.keys == KV_F16 &&
            parse("kv=card,q8") == ERR_OK && o.load.kv.card && o.load.kv.types.values == KV_Q8 &&
            parse("kv=") != ERR_OK && parse("kv=card,") != ERR_OK && parse("kv=cards") != ERR_OK,
@@ -132,20 +132,20 @@ static void test_stops(void)
            strcmp(o.reply.stop[3], "d") == 0 && strstr(said, "four times at most") != NULL,
        "a fifth stop string is refused: %s", said);
     memset(args + 5, 'x', OPTIONS_STOP_BYTES - 1);
-    OK(parse(args) == ERR_OK && strlen(o.reply.stop[0]) == 63, "63 bytes fit");
+    OK(parse(args) == ERR_OK && strlen(o.reply.stop[0]) == 63, "63 bytes of a stop string fit");
     strcat(args, "x");
-    OK(parse(args) == ERR_TOO_LONG && o.reply.n_stops == 0, "64 do not");
-    OK(parse("quiet=on ids=off") == ERR_OK && o.show.quiet && !o.show.ids, "flags may say so");
+    OK(parse(args) == ERR_TOO_LONG && o.reply.n_stops == 0, "64 bytes of a stop string do not fit");
+    OK(parse("quiet=on ids=off") == ERR_OK && o.show.quiet && !o.show.ids, "flags take on or off");
     OK(parse("quiet quiet=off think=hide") == ERR_OK && !o.show.quiet &&
            o.reply.think == THINK_HIDE &&
            strcmp(options_value_text(&o, OPTION_THINK, text), "hide") == 0,
-       "the later word counts");
+       "the later option counts");
 }
 
 static void test_defaults(void)
 {
     OK(parse("") == ERR_OK && option_set_is_empty(&o.given) && !options_given(&o, OPTION_N),
-       "nothing is given");
+       "no option counts as given");
     OK(near(o.sampler.temp, 0.8f) && near(o.sampler.top_p, 0.95f) && o.sampler.top_k == 40 &&
            near(o.sampler.min_p, 0.05f) && near(o.sampler.repeat, 1),
        "the defaults are set");
@@ -156,12 +156,12 @@ static void test_defaults(void)
                ERR_OK &&
            near(o.sampler.repeat, 1.2f) && o.sampler.repeat_last == INGOT_MAX_CONTEXT &&
            near(o.sampler.presence, -2) && near(o.sampler.frequency, 0.5f),
-       "penalties under the names of other programs; -1 is all");
+       "penalties have the names of other programs as well, and -1 means all");
     OK(parse("presence_penalty=2.1") == ERR_BAD_ARGUMENT &&
            parse("repeat_last_n=-2") == ERR_BAD_ARGUMENT && parse("n=-1") == ERR_BAD_ARGUMENT,
        "penalties stay within their bounds");
-    OK(parse(" \t\r\n ") == ERR_OK && option_set_is_empty(&o.given), "white space is nothing");
-    OK(parse("n=1 n=2") == ERR_OK && o.reply.n == 2, "the later word counts");
+    OK(parse(" \t\r\n ") == ERR_OK && option_set_is_empty(&o.given), "white space has no option");
+    OK(parse("n=1 n=2") == ERR_OK && o.reply.n == 2, "the later option counts");
 }
 
 static bool prompt_is(const char *args, const char *expected)
@@ -174,7 +174,7 @@ static void test_quotes(void)
 {
     OK(prompt_is("prompt=word n=1", "word") && o.reply.n == 1, "a space ends a bare text");
     OK(prompt_is("prompt=\"\"", ""), "an empty text is given");
-    OK(prompt_is("prompt=", ""), "as is nothing at all");
+    OK(prompt_is("prompt=", ""), "an empty text is given by prompt=");
     OK(prompt_is("prompt=\"a\\nb\\t\\\"c\\\" \\\\n\"", "a\nb\t\"c\" \\n"), "escapes are read");
     OK(prompt_is("prompt=\"\\x \\\" \"", "\\x \" "), "an unknown escape stays as it is");
     OK(prompt_is("prompt=a\"b c\"d\\n", "ab cd\\n"), "escapes count only in quotes");
@@ -200,12 +200,12 @@ static void test_long_texts(void)
     args[7 + OPTIONS_PROMPT_BYTES] = '\0';
     OK(parse(args) == ERR_TOO_LONG && o.reply.prompt_bytes == 0 && o.reply.prompt[0] == '\0' &&
            strstr(said, "up to 4095 bytes") != NULL,
-       "4096 do not");
+       "4096 bytes do not fit");
     memcpy(args + 1, "model=", 6);
     args[7 + OPTIONS_MODEL_BYTES] = '\0';
-    OK(parse(args + 1) == ERR_TOO_LONG && o.load.model[0] == '\0', "a long file name is refused");
+    OK(parse(args + 1) == ERR_TOO_LONG && o.load.model[0] == '\0', "too long a name is refused");
     args[7 + OPTIONS_MODEL_BYTES - 1] = '\0';
-    OK(parse(args + 1) == ERR_OK && strlen(o.load.model) == 255, "a file name that fits");
+    OK(parse(args + 1) == ERR_OK && strlen(o.load.model) == 255, "a file name that fits is read");
 }
 
 static bool refused(const char *args, const char *error_message)
@@ -220,9 +220,9 @@ static void test_malformed(void)
 {
     OK(refused("temp=hot", "temp=hot cannot be used: temp takes a number from 0 to 100"),
        "a word for a number is refused");
-    OK(near(o.sampler.temp, 0.8f), "the default stays");
+    OK(near(o.sampler.temp, 0.8f), "a wrong value leaves the default");
     OK(refused("temp=", "temp= cannot"), "an empty value is refused");
-    OK(refused("temp", "temp alone cannot be used: temp takes a number"), "no equals sign");
+    OK(refused("temp", "temp alone cannot be used: temp takes a number"), "a number needs a value");
     OK(refused("temp=-1", "temp=-1"), "a value below the least is refused");
     OK(refused("temp=nan", "temp=nan"), "NaN is refused");
     OK(refused("temp=inf", "temp=inf"), "infinity is refused");
@@ -243,18 +243,19 @@ static void test_malformed(void)
     OK(refused("mem=99999999999G", "mem=9999"), "a size beyond 64 bits is refused");
     OK(refused("ids=1", "ids=1 cannot be used: ids takes no value, on or off"),
        "a value for a flag is refused");
-    OK(refused("stop=", "stop= cannot be used") && refused("stop", "stop alone"), "both fail");
-    OK(refused("model=", "model= cannot") && refused("isa=\"\"", "isa= cannot"), "empty names");
+    OK(refused("stop=", "stop= cannot be used") && refused("stop", "stop alone"),
+       "stop= without a text is refused, with and without the equals sign");
+    OK(refused("model=", "model= cannot") && refused("isa=\"\"", "isa= cannot"), "a name has text");
     OK(refused("temp=\x1b[2J", "temp=?[2J cannot"), "control bytes do not reach the terminal");
     OK(parse("temp=x n=5 top_k=y") == ERR_BAD_ARGUMENT && o.reply.n == 5 &&
            strstr(said, "top_k=y") != NULL,
-       "words after an error are still read");
+       "options after an error are still read");
     OK(parse("temp=x n=5") == ERR_BAD_ARGUMENT && o.reply.n == 5 &&
            options_refused(&o, OPTION_TEMP) && !options_refused(&o, OPTION_N),
        "an earlier error is not forgotten");
     OK(parse("temp=x temp=1") == ERR_BAD_ARGUMENT && option_set_is_empty(&o.refused) &&
            near(o.sampler.temp, 1),
-       "unless a later word is better");
+       "an option does not count as refused if a later one is right");
 }
 
 static bool passed_over(const char *args, const char *error_message)
@@ -277,16 +278,16 @@ static void test_unknown(void)
 {
     const char *none = "docs/OPTIONS.md lists those there are.";
 
-    OK(suggests("tmep=1", "tmep", "did you mean temp=?"), "swapped letters are understood");
-    OK(suggests("modle=x", "modle", "did you mean model=?"), "letters swapped, and mode is near");
-    OK(suggests("Temp=1", "Temp", "did you mean temp=?"), "capitals are understood");
-    OK(strstr(said, "docs/OPTIONS.md") != NULL, "the place where they are listed");
-    OK(suggests("top-k=1", "top-k", "did you mean top_k=?"), "a hyphen is understood");
-    OK(suggests("temperature=1", "temperature", "did you mean temp=?"), "a longer word is known");
+    OK(suggests("tmep=1", "tmep", "did you mean temp=?"), "swapped letters find an option");
+    OK(suggests("modle=x", "modle", "did you mean model=?"), "swapped letters find the nearest");
+    OK(suggests("Temp=1", "Temp", "did you mean temp=?"), "an option in capitals is suggested");
+    OK(strstr(said, "docs/OPTIONS.md") != NULL, "the error names the page that lists the options");
+    OK(suggests("top-k=1", "top-k", "did you mean top_k=?"), "a hyphen finds an option");
+    OK(suggests("temperature=1", "temperature", "did you mean temp=?"), "longer words find one");
     OK(suggests("id", "id", "did you mean ids?"), "a flag is suggested");
-    OK(suggests("zebra=1", "zebra", none), "nothing near suggests nothing");
-    OK(suggests("x", "x", none), "one letter suggests nothing");
-    OK(suggests("=5", "", none), "no name suggests nothing");
+    OK(suggests("zebra=1", "zebra", none), "no option is suggested if none is near");
+    OK(suggests("x", "x", none), "no option is suggested for one letter");
+    OK(suggests("=5", "", none), "no option is suggested for an empty name");
     OK(suggests("\x1b\xff=5",
                 "?"
                 "?",
@@ -294,7 +295,7 @@ static void test_unknown(void)
        "odd bytes are shown harmless");
     OK(suggests("aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeee",
                 "aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd...", none),
-       "a long word is cut");
+       "a long word is cut in the error");
 }
 
 static void test_foreign(void)
@@ -309,7 +310,7 @@ static void test_foreign(void)
            said[0] == '\0',
        "words of the firmware are ignored without a message");
     OK(parse("row splash2") == ERR_OK && strstr(said, "'row'") != NULL && strstr(said, "'splash2'"),
-       "a word that only begins alike is not");
+       "a word that only begins like a firmware's is not ignored");
 }
 
 static void test_set(void)
@@ -317,14 +318,14 @@ static void test_set(void)
     options_init(&o);
     said[0] = '\0';
     OK(options_set(&o, "temp", "0.5", &report) == ERR_OK && near(o.sampler.temp, 0.5f),
-       "it is set");
+       "/set sets a value");
     OK(options_set(&o, "prompt", "a \"b\" \\n", &report) == ERR_OK &&
            strcmp(o.reply.prompt, "a \"b\" \\n") == 0,
        "quotes and escapes are kept");
-    OK(options_set(&o, "ids", NULL, &report) == ERR_OK && o.show.ids, "a flag is set");
+    OK(options_set(&o, "ids", NULL, &report) == ERR_OK && o.show.ids, "/set sets a flag");
     OK(options_set(&o, "what", "1", &report) == ERR_NOT_FOUND && said[0] == '\0',
        "an unknown option is silent");
-    OK(options_set(&o, "n", "x", NULL) == ERR_BAD_ARGUMENT && o.reply.n == 0, "silence is allowed");
+    OK(options_set(&o, "n", "x", NULL) == ERR_BAD_ARGUMENT && o.reply.n == 0, "errors stay silent");
 }
 
 static void test_floats(void)
@@ -357,11 +358,12 @@ static void test_floats(void)
     unsigned wrong = 0;
 
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-        OK(options_read_float(good[i], &value) && value == strtof(good[i], NULL), "%s", good[i]);
+        OK(options_read_float(good[i], &value) && value == strtof(good[i], NULL),
+           "%s is read as strtof reads it", good[i]);
     }
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         value = 7;
-        OK(!options_read_float(bad[i], &value) && value == 7, "refused: '%s'", bad[i]);
+        OK(!options_read_float(bad[i], &value) && value == 7, "'%s' is refused", bad[i]);
     }
     for (unsigned i = 0; i < 200000; i++) {
         char text[16];
@@ -369,7 +371,7 @@ static void test_floats(void)
         snprintf(text, sizeof text, "%u.%05u", i / 20000, i * 7 % 100000);
         wrong += !options_read_float(text, &value) || value != strtof(text, NULL);
     }
-    OK(wrong == 0, "200000 numbers of five decimals as strtof reads them");
+    OK(wrong == 0, "200000 numbers of five decimals are read as strtof reads them");
 }
 
 static bool u64_is(const char *text, bool sizes, uint64_t expected)
@@ -383,10 +385,8 @@ static void test_u64(void)
 {
     uint64_t value;
 
-    OK(u64_is("0", false, 0) && u64_is("18446744073709551615", false, UINT64_MAX),
-       "digits are read");
-    OK(u64_is("0xFfffFFFFffffffff", false, UINT64_MAX) && u64_is("0X1a", false, 26),
-       "hexadecimals are read");
+    OK(u64_is("0", false, 0) && u64_is("18446744073709551615", false, UINT64_MAX), "a number fits");
+    OK(u64_is("0xFfffFFFFffffffff", false, UINT64_MAX) && u64_is("0X1a", false, 26), "hex is read");
     OK(u64_is("1K", true, 1024) && u64_is("1k", true, 1024) && u64_is("3MB", true, 3 << 20) &&
            u64_is("2GiB", true, UINT64_C(2) << 30),
        "sizes are read");
@@ -396,7 +396,7 @@ static void test_u64(void)
            !options_read_u64("1B", true, &value) &&
            !options_read_u64("0x10000000000000000", false, &value) &&
            !options_read_u64("18014398509481984K", true, &value),
-       "a text that is not a size");
+       "a text that is not a size is refused");
 }
 
 /* pins=COUNT meant experts, before lines had names. */
@@ -405,24 +405,24 @@ static void test_pins(void)
     OK(parse("pins=5") == ERR_OK && o.load.pinned == 5 && o.acting.pins[0] == '\0' &&
            options_given(&o, OPTION_PINNED) && !options_given(&o, OPTION_PINS) &&
            strstr(said, "pinned=5") != NULL && said[0] != '!',
-       "a number is the one of before, and the new name is said: %s", said);
+       "pins=COUNT still means experts, and the new name is told: %s", said);
     OK(parse("pins=99") == ERR_BAD_ARGUMENT && strstr(said, "pinned takes") != NULL,
-       "its bounds are told");
+       "the bounds of pins=COUNT are told");
     OK(parse("pins=light:3:up") == ERR_BAD_ARGUMENT && o.acting.pins[0] == '\0' && said[0] == '!' &&
            strstr(said, "in, out or low") != NULL && options_refused(&o, OPTION_PINS),
-       "a bad list says what is wrong with it: %s", said);
+       "an error names what is wrong with a list of pins: %s", said);
     OK(parse("sensors=room:i2c1:0x48:bmp280") == ERR_BAD_ARGUMENT && o.acting.sensors[0] == '\0' &&
            strstr(said, "tmp102, tmp105, lm75") != NULL && options_refused(&o, OPTION_SENSORS),
-       "so does a bad list of sensors: %s", said);
+       "an error names what is wrong with a list of sensors: %s", said);
     OK(parse("pins=light:3 pins=fan:4") == ERR_OK && strcmp(o.acting.pins, "fan:4") == 0,
        "the later list counts");
-    OK(parse("dry=off") == ERR_OK && !o.acting.dry && o.acting.a_minute == 30, "30 a minute pass");
-    OK(parse("actions_minute=121") == ERR_BAD_ARGUMENT, "120 a minute is the most");
+    OK(parse("dry=off") == ERR_OK && !o.acting.dry && o.acting.a_minute == 30, "30 is the default");
+    OK(parse("actions_minute=121") == ERR_BAD_ARGUMENT, "120 actions a minute are the most");
     OK(parse("actions_said=off") == ERR_OK && o.acting.said == ACTION_NEEDS_NOTHING &&
            parse("") == ERR_OK && o.acting.said == ACTION_NEEDS_VALUE,
-       "what somebody must have said before a line is driven");
+       "actions_said= is read, and value is its default");
     OK(parse("actions_said=no") == ERR_BAD_ARGUMENT && strstr(said, "value, name or off") != NULL,
-       "%s", said);
+       "a wrong actions_said= names the choices: %s", said);
 }
 
 /* An earlier option counts more, but each stop= adds a text; others are for a start. */
@@ -444,17 +444,17 @@ static void test_preset(void)
     OK(options_parse_preset(&o, text, true, &report) == ERR_OK && o.reply.n == 512 &&
            o.load.mem == 0 && o.reply.n_stops == 2 &&
            strcmp(said, "mem= in a preset has an effect only at the start\n") == 0,
-       "a later preset: options that it cannot set are reported: %s", said);
+       "options that a later preset cannot set are reported: %s", said);
     (void)parse("");
     OK(options_parse_preset(&o, "repeat_last_n=5 presence_penalty=1 frequency_penalty=-1", true,
                             &report) == ERR_OK &&
            o.sampler.repeat_last == 5 && near(o.sampler.presence, 1) &&
            near(o.sampler.frequency, -1),
-       "all that /set may change, a preset may");
+       "a preset may set all that /set may change");
     (void)parse("");
     said[0] = '\0';
     OK(options_parse_preset(&o, "temp=hot n=9", false, &report) == ERR_BAD_ARGUMENT,
-       "what is wrong in it");
+       "a wrong option in a preset is an error");
 }
 
 /* Given options stay. The others come from the model, or later from the next or the program. */
@@ -472,12 +472,12 @@ static void test_sampling_of_models(void)
        "an option goes before the model's default");
     OK(!options_given(&o, OPTION_TOP_K), "the model's default does not count as given");
     options_take_sampling(&o, &none);
-    OK(near(o.sampler.temp, 0.5f) && o.sampler.top_k == 40, "without defaults it stays");
+    OK(near(o.sampler.temp, 0.5f) && o.sampler.top_k == 40, "options stay without any defaults");
     (void)parse("temp=0.5 repeat_last_n=9 seed=3");
     given = options_given_sampling(&o);
     OK(given.given == (INGOT_SAMPLES_TEMP | INGOT_SAMPLES_REPEAT_LAST) && near(given.temp, 0.5f) &&
            given.repeat_last == 9 && near(given.repeat, 0) && given.top_k == 0,
-       "a model's defaults may be a part");
+       "a model's defaults may be only some of them");
 }
 
 int main(void)

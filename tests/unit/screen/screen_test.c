@@ -130,10 +130,10 @@ static void test_format(uint32_t width, uint32_t height, uint32_t bits, uint32_t
         }
     }
     screen_refresh(&s, true);
-    OK(good && all_is_drawn(front), "%ux%u, %u bits, scale %u: every cell is its glyph",
+    OK(good && all_is_drawn(front), "%ux%u, %u bits, scale %u: every cell shows its glyph",
        (unsigned)width, (unsigned)height, (unsigned)bits, (unsigned)s.draw.scale);
     OK(guards_are_whole() && display.flushed > display.bytes,
-       "nothing beside it was written, all of it flushed");
+       "nothing beside the picture is written, and all of it is flushed");
 }
 
 static void test_colours(void)
@@ -143,11 +143,11 @@ static void test_colours(void)
     screen_refresh(&s, true);
     OK(cell_is_drawn(0, 0, 0xff6060, 0) && cell_is_drawn(0, 1, 0x30a8b0, 0) &&
            cell_is_drawn(0, 2, 0, 0x30a8b0),
-       "a colour has 32 bits");
+       "a color has 32 bits");
     begin(640, 480, 16, 0);
     put("\33[1;31mE");
     screen_refresh(&s, true);
-    OK(cell_is_drawn(0, 0, 0xfb0c, 0), "a colour has 16 bits");
+    OK(cell_is_drawn(0, 0, 0xfb0c, 0), "a color has 16 bits");
 }
 
 /* A clock that moves at each look: drawing seems to take 1 ms. */
@@ -171,14 +171,15 @@ static void test_share(void)
         a_look = 0;
     }
     OK(drawn > 5 && drawn * 1000.0 / (double)(now - start) < 0.02,
-       "drawn %u times: %.2f %% of the time", drawn, drawn * 100000.0 / (double)(now - start));
+       "the screen is drawn %u times, in %.2f %% of the time", drawn,
+       drawn * 100000.0 / (double)(now - start));
     display.flushed = 0;
     screen_refresh(&s, true);
     screen_refresh(&s, true);
-    OK(!s.put, "nothing is put");
+    OK(!s.put, "no cell waits to be drawn");
     display.flushed = 0;
     screen_refresh(&s, true);
-    OK(display.flushed == 0, "nothing is drawn where nothing was put");
+    OK(display.flushed == 0, "nothing is drawn if nothing was put");
 }
 
 static void test_check(void)

@@ -98,7 +98,7 @@ static void test_text(void)
     OK(is(0, "a\xef\xbf\xbd"
              "b\xef\xbf\xbd"
              "c \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"),
-       "bytes that are not UTF-8");
+       "bytes that are not UTF-8 become U+FFFD");
     begin(20, 4);
     put("a\xcc\x81\xe6\x97\xa5z");
     OK(is(0, "a\xe6\x97\xa5z") && at(0, 4) && text_screen_cell(&t, 0, 2)->code == 0,
@@ -120,21 +120,22 @@ static void test_wrap(void)
     OK(is(0, "abcdefghij") && is(1, "klm"), "the space at the edge is left out");
     begin(10, 5);
     put("abcdefghij  \nklm");
-    OK(is(0, "abcdefghij") && is(1, "klm"), "a newline after it begins no second row");
+    OK(is(0, "abcdefghij") && is(1, "klm"), "a newline after a full row begins no second row");
     begin(10, 5);
     put("abcdefghij\n\nklm");
-    OK(is(1, "") && is(2, "klm"), "newlines after a full row count");
+    OK(is(1, "") && is(2, "klm"), "further newlines after a full row count");
     begin(8, 5);
     put("a bcdefg\xe6\x97\xa5");
     OK(is(0, "a") && is(1, "bcdefg\xe6\x97\xa5"), "a wide character joins a word that moves");
     begin(8, 5);
     put("abcdefg\xe6\x97\xa5");
-    OK(is(0, "abcdefg") && is(1, "\xe6\x97\xa5"), "one that does not fit begins a row");
+    OK(is(0, "abcdefg") && is(1, "\xe6\x97\xa5"),
+       "a wide character that does not fit begins a row");
     begin(8, 5);
     put("   \33[31mred\33[0mab\33[1mcd");
     OK(is(0, "") && is(1, "redabcd") && text_screen_cell(&t, 1, 0)->front == 1 &&
            text_screen_cell(&t, 1, 6)->front == TEXT_WHITE,
-       "a word of several looks moves with them");
+       "a word of several looks moves with its looks");
     begin(8, 1);
     put("ab cdefghij");
     OK(is(0, "hij") && t.moved == 1, "a screen of one row scrolls");
@@ -146,35 +147,36 @@ static void test_scroll(void)
     put("1\n2\n3");
     forget_changes();
     put("\n4");
-    OK(is(0, "2") && is(1, "3") && is(2, "4") && t.moved == 1, "a row leaves at the top");
+    OK(is(0, "2") && is(1, "3") && is(2, "4") && t.moved == 1, "the first row leaves at the top");
     OK(changed(0, 0, 0) && changed(1, 0, 0) && changed(2, 0, 10),
-       "the last one alone is to be drawn");
+       "only the last row is to be drawn");
     put("\33[2;3Hx");
-    OK(changed(1, 2, 3), "the changed part of a row");
+    OK(changed(1, 2, 3), "only the changed part of a row is to be drawn");
     put("\33[3;1H\n");
     OK(changed(0, 2, 3) && t.moved == 2, "the changed part goes up with its row");
     put("\n\n\n\n\n");
-    OK(t.moved == 3 && is(0, "") && is(2, ""), "more rows than there are");
+    OK(t.moved == 3 && is(0, "") && is(2, ""),
+       "scrolling by more rows than there are clears the screen");
 }
 
 static void test_sequences(void)
 {
     begin(20, 4);
     put("abcdef\33[3D\33[K");
-    OK(is(0, "abc") && at(0, 3), "CUB and EL, as word wrap sends them");
+    OK(is(0, "abc") && at(0, 3), "CUB and EL work as word wrap sends them");
     put("\33[2;5Hx\33[A\33[2Cy\33[Bz");
     OK(is(1, "    x   z") && is(0, "abc    y"), "CUP, CUU, CUF and CUD move the cursor");
     put("\33[99;99H!");
     OK(text_screen_cell(&t, 3, 19)->code == '!', "the cursor stays on the screen");
     put("\33[2;5H\33[J");
-    OK(is(0, "abc    y") && is(1, "") && is(3, ""), "ED clears to the end");
+    OK(is(0, "abc    y") && is(1, "") && is(3, ""), "ED clears to the end of the screen");
     put("\33[2J");
-    OK(is(0, ""), "ED clears all");
+    OK(is(0, ""), "ED clears the whole screen");
     begin(20, 4);
     put("ab\33"
         "7\33[999C\33[6n\33"
         "8cd");
-    OK(is(0, "abcd"), "the question how wide a terminal is leaves nothing");
+    OK(is(0, "abcd"), "the question how wide a terminal is leaves no text");
     put("\33[?2004hx\33[>1mz\33]0;title\7y\33]52;c;abc\33\\w\33Pq\33\\v");
     OK(is(0, "abcdxzywv"), "unknown sequences are ignored");
     put("\33[12\nq");
@@ -188,12 +190,12 @@ static void test_looks(void)
     begin(20, 2);
     put("a\33[1mb\33[0;2mc\33[0;36md\33[1;31me\33[0mf\33[7mg\33[27;44mh\33[93mi\33[38;5;1;4mj\33[mk");
     OK(looks(0, TEXT_GREY, 0) && looks(1, TEXT_WHITE, 0) && looks(2, TEXT_DARK, 0),
-       "plain, bold and dim have their colours");
+       "plain, bold and dim text have their colors");
     OK(looks(3, 6, 0) && looks(4, 9, 0) && looks(5, TEXT_GREY, 0),
-       "a reply and an error have their colours, and plain returns");
+       "a reply and an error have their colors, and plain returns");
     OK(looks(6, 0, TEXT_GREY) && looks(7, TEXT_GREY, 4) && looks(8, 11, 4),
        "reversed text, a background and a bright one are shown");
-    OK(looks(9, 11, 4) && looks(10, TEXT_GREY, 0), "colours out of 256 change nothing");
+    OK(looks(9, 11, 4) && looks(10, TEXT_GREY, 0), "colors out of 256 change nothing");
 }
 
 int main(void)

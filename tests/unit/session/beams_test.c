@@ -170,25 +170,26 @@ static void against_reference(uint32_t n, uint32_t limit)
     uint32_t got[MOST], n_got, held;
     float after;
 
-    OK(search(n, limit, &r) == ERR_OK, "%u beams, %u tokens: found after %u passes", n, limit,
-       r.passes);
+    OK(search(n, limit, &r) == ERR_OK, "%u beams for %u tokens find a reply after %u passes", n,
+       limit, r.passes);
     n_got = s->n_ids - n_prompt;
     memcpy(got, s->ids + n_prompt, n_got * sizeof *got);
     held = pool->n_slots - pool->n_free;
     OK(n_settled == n_got && memcmp(settled, got, n_got * sizeof *got) == 0,
-       "... each of its %u tokens was handed on once", n_got);
-    OK(held == (s->n_cached + KV_TILE - 1) / KV_TILE, "... and %u places are held by it alone",
-       held);
+       "each of the reply's %u tokens is handed on once", n_got);
+    OK(held == (s->n_cached + KV_TILE - 1) / KV_TILE,
+       "%u places are held by the reply alone after the search", held);
     if (session_append(&rig.session, (const uint32_t[]){ 5 }, 1, NULL) != ERR_OK)
         rig_die("what follows");
     after = rig.session.logits[11];
     want = reference(n, limit);
     OK(want.n == n_got && memcmp(want.ids, got, n_got * sizeof *got) == 0,
-       "... as the search without sharing finds (%u tokens, score %.4f)", want.n, want.score);
+       "the search without sharing finds the same reply (%u tokens, score %.4f)", want.n,
+       want.score);
     want.ids[want.n++] = 5;
     probabilities(&want);
     OK(memcmp(&after, &rig.session.logits[11], sizeof after) == 0 || sampler != NULL,
-       "... and what follows is computed as after the reply alone");
+       "what follows a search is computed as after the reply alone");
 }
 
 static void with_penalties(void)
@@ -199,7 +200,8 @@ static void with_penalties(void)
     struct sampler_bias bias[2];
     uint32_t before[MOST], n;
 
-    OK(search(3, 12, &r) == ERR_OK, "without penalties: %u tokens", n_settled);
+    OK(search(3, 12, &r) == ERR_OK, "the search without penalties finds a reply: %u tokens",
+       n_settled);
     n = n_settled;
     memcpy(before, settled, sizeof before);
     bias[0] = (struct sampler_bias){ before[0], SAMPLER_BAN };
@@ -215,7 +217,7 @@ static void with_penalties(void)
     against_reference(2, 12);
     against_reference(3, 12);
     OK(n_settled != n || memcmp(before, settled, n * sizeof *before) != 0,
-       "... and they change the reply");
+       "penalties change the reply");
     sampler = NULL;
 }
 
@@ -224,12 +226,13 @@ static void ends_in_the_middle(void)
     struct beams_result r;
     uint32_t all[MOST];
 
-    OK(search(4, 12, &r) == ERR_OK && n_settled > 3, "a reply of %u tokens", n_settled);
+    OK(search(4, 12, &r) == ERR_OK && n_settled > 3, "a search finds a reply of %u tokens",
+       n_settled);
     memcpy(all, settled, sizeof all);
     stop_at = 3;
     OK(search(4, 12, &r) == ERR_OK && r.end == BEAMS_CUT && rig.session.n_ids == n_prompt + 3 &&
            memcmp(rig.session.ids + n_prompt, all, 3 * sizeof *all) == 0,
-       "cut by who takes it, the sequence ends with what was taken");
+       "a sequence that is cut by its caller ends with what was taken");
     stop_at = MOST;
 }
 
@@ -240,7 +243,7 @@ static void comes_twice(void)
     struct session_hash hash;
     uint32_t all[MOST], n;
 
-    OK(search(4, 12, &first) == ERR_OK, "a reply of %u tokens", n_settled);
+    OK(search(4, 12, &first) == ERR_OK, "a search finds a reply of %u tokens", n_settled);
     memcpy(all, settled, sizeof all);
     n = n_settled;
     hash = rig.session.hash;
@@ -249,7 +252,7 @@ static void comes_twice(void)
     OK(search(4, 12, &again) == ERR_OK && n_settled == n && first.end == again.end &&
            first.passes == again.passes && memcmp(all, settled, n * sizeof *all) == 0 &&
            hash.rows == rig.session.hash.rows && hash.value == rig.session.hash.value,
-       "the same search after others gives the same reply by the same %u passes", again.passes);
+       "the same search after others gives the same reply in the same %u passes", again.passes);
 }
 
 static void context_is_full(void)

@@ -147,10 +147,12 @@ static void test_penalty(void)
            "a reply with a penalty is generated");
         if (i == 0)
             want = said;
-        OK(memcmp(want.ids, said.ids, 20 * sizeof *want.ids) == 0, "... the same one in each form");
+        OK(memcmp(want.ids, said.ids, 20 * sizeof *want.ids) == 0,
+           "a reply with a penalty is the same in each form");
     }
     own_presence = 0;
-    OK(memcmp(plain.ids, want.ids, 20 * sizeof *want.ids) != 0, "... and another than without");
+    OK(memcmp(plain.ids, want.ids, 20 * sizeof *want.ids) != 0,
+       "a reply with a penalty differs from one without");
     said = want;
     rig_ids(ids, N_PROMPT);
     session_clear(&rig.session);
@@ -161,7 +163,7 @@ static void test_penalty(void)
         if (session_append(&rig.session, &want.ids[i], 1, NULL) != ERR_OK)
             rig_die("a token");
     }
-    OK(right == 20, "... that of its definition (%u of 20 tokens)", right);
+    OK(right == 20, "a reply with a penalty follows its definition (%u of 20 tokens)", right);
 }
 
 static void test_ends(void)
@@ -174,10 +176,10 @@ static void test_ends(void)
 
     OK(reply(PLAIN, 0, &params) == ERR_OK && result.end == GENERATE_LIMIT && said.n_ids == 20 &&
            result.new_tokens == 20 && said.n_begins == 1 && said.n_wrong == 0,
-       "20 tokens, each with its text between its begin and end");
+       "a reply has 20 tokens, each with its text between its begin and end");
     OK(rig.session.n_ids == N_PROMPT + 20 && rig.session.n_cached == N_PROMPT + 19 &&
            memcmp(rig.session.ids + result.first_new, said.ids, 20 * sizeof *said.ids) == 0,
-       "they are the session's, the last one pending");
+       "the tokens of the reply are the session's, and the last one is pending");
     OK(result.prompt_tokens == N_PROMPT && result.passes == 19 && result.start <= result.first &&
            result.first <= result.last,
        "the reply's tokens are counted");
@@ -190,17 +192,17 @@ static void test_ends(void)
     params.stops = (struct reply_stops){ { first }, 1 };
     OK(reply(PLAIN, 0, &params) == ERR_OK && result.end == GENERATE_STOP &&
            strstr(said.text, first) == NULL,
-       "a stop string ends it before the limit, and is not shown: \"%s\"", first);
+       "a stop string ends the reply before the limit, and is not shown: \"%s\"", first);
     generate_keep_shown(&rig.session, &result);
     OK(rig.session.n_ids < N_PROMPT + 20, "only shown text is kept");
     params.stops.n = 0;
     params.n_end_ids = 1;
     params.end_ids = &end;
     OK(reply(PLAIN, 0, &params) == ERR_OK && result.end == GENERATE_ENDED && said.n_ids == at_end,
-       "a token that ends it is not handed on");
+       "a token that ends the reply is not handed on");
     OK(reply(PLAIN, 0, &to_the_end) == ERR_OK && result.end == GENERATE_CONTEXT &&
            said.n_rooms == 1 && rig.session.n_ids == rig.session.context,
-       "a full context asks for room once, and ends it");
+       "a full context asks for room once, and ends the reply");
 }
 
 static bool at_once(void *context)
@@ -220,7 +222,7 @@ static void test_stop(void)
                 rig.session.n_ids == N_PROMPT + stop_after &&
                 rig.session.n_cached + 1 == rig.session.n_ids && said.n_open == 0;
     stop_after = 0;
-    OK(good == 7, "stopped after any token, which is pending: %u of 7", good);
+    OK(good == 7, "a reply may stop after any token, which is then pending: %u of 7", good);
     params.prompt_stop = &stop;
     OK(reply(PLAIN, 0, &params) == ERR_ABORTED && said.n_begins == 0 && result.first == 0 &&
            rig.session.n_cached == 0 && rig.session.n_ids == N_PROMPT,
@@ -276,15 +278,14 @@ static void test_constraint(float temp)
     for (int form = PLAIN; form <= DRAFT; form++) {
         OK(reply((enum form)form, temp, &params) == ERR_OK && said.n_ids == 60 &&
                result.refused > 0 && result.refused <= 60,
-           "%s: 60 tokens under a constraint, %u refused", names[form], result.refused);
-        OK(count_wrong() == 0, "%s: each one is allowed: %.20s", names[form], said.text);
+           "%s: 60 tokens follow a constraint, %u are refused", names[form], result.refused);
+        OK(count_wrong() == 0, "%s: each token is allowed: %.20s", names[form], said.text);
         if (form == PLAIN)
             memcpy(plain, said.ids, sizeof plain);
         else if (temp == 0 || form == NGRAM)
             OK(memcmp(plain, said.ids, 60 * sizeof *plain) == 0,
-               "%s: the same ones, %u of %u "
-               "guesses right",
-               names[form], result.right, result.guessed);
+               "%s: the tokens are the same, with %u of %u guesses right", names[form],
+               result.right, result.guessed);
     }
 }
 
@@ -295,11 +296,11 @@ static void test_constraint_ends(void)
     hold_to("root ::= \"no\" | \"yes\"");
     OK(reply(PLAIN, 1, &params) == ERR_OK && result.end == GENERATE_ENDED &&
            (strcmp(said.text, "no") == 0 || strcmp(said.text, "yes") == 0),
-       "a text that is complete ends: %s", said.text);
+       "a text that is complete ends the reply: %s", said.text);
     hold_to("root ::= \"(\" root \")\"");
     OK(reply(PLAIN, 0, &params) == ERR_OK && result.end == GENERATE_NO_WAY_ON &&
            said.bytes == INGOT_GRAMMAR_DEPTH + 1 && strspn(said.text, "(") == said.bytes,
-       "no token goes on where it is as deep as it may be: %s", said.text);
+       "no token is allowed when a grammar is as deep as it may be: %s", said.text);
     hold_to("root ::= [ -~]* \"\\x02\"");
     OK(reply(PLAIN, 0, &params) == ERR_OK && result.end == GENERATE_LIMIT,
        "the reply may not end before its text does");
@@ -324,7 +325,7 @@ static void test_constraint_limit(enum form form)
     for (params.limit = 4; params.limit < 40; params.limit += 5) {
         OK(reply(form, 1, &params) == ERR_OK && is_whole() && said.n_ids <= params.limit &&
                result.end == (constraint.base.led ? GENERATE_LIMIT : GENERATE_ENDED),
-           "%u tokens, a whole text: %s", (unsigned)params.limit, said.text);
+           "%u tokens give a whole text: %s", (unsigned)params.limit, said.text);
     }
     params.limit = 3;
     OK(reply(form, 1, &params) == ERR_OK && !is_whole() && said.n_ids == 3 &&
@@ -341,11 +342,11 @@ static void test_constraint_repeats(void)
     OK(reply(PLAIN, 0, &params) == ERR_OK && constraint.base.led &&
            result.end == GENERATE_REPETITION && said.bytes == 204 &&
            strcmp(said.text + 200, "b]!!") == 0,
-       "%u bytes, as few as a whole text has: ...%s", (unsigned)said.bytes,
+       "%u bytes are as few as a whole text has: ...%s", (unsigned)said.bytes,
        said.text + said.bytes - 4);
     hold_to("root ::= \"[\" \"ab\"{100,4000} \"]\" [a-z]*");
     OK(reply(PLAIN, 0, &params) == ERR_OK && result.end == GENERATE_REPETITION && said.bytes == 202,
-       "%u bytes: also where the text could continue", (unsigned)said.bytes);
+       "%u bytes are enough although the text could continue", (unsigned)said.bytes);
 }
 
 int main(void)

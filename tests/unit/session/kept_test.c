@@ -96,12 +96,13 @@ static void test_memory(const char *name)
     start();
     OK(open_kept(0, NULL) && ask(0, 200) == 0 && is(0, 200), "%s: the first prompt is computed",
        name);
-    OK(ask(1, 200) == 128 && is(1, 200), "two blocks of another that begins so are not");
-    OK(ask(2, 200) == 64 && is(2, 200), "no block of a third prompt is kept");
-    OK(ask(3, 100) == 0 && is(3, 100), "one that begins otherwise has none");
+    OK(ask(1, 200) == 128 && is(1, 200),
+       "two blocks of another prompt that begins in the same way are reused");
+    OK(ask(2, 200) == 64 && is(2, 200), "one block of a third prompt is reused");
+    OK(ask(3, 100) == 0 && is(3, 100), "no block is reused for a prompt that begins otherwise");
     OK(ask(0, 230) == 192 && is(0, 230) && ask(1, 230) == 192 && is(1, 230),
-       "a prompt keeps its blocks, whichever came between");
-    OK(ask(0, 192) == 128 && is(0, 192), "the last token is computed, for its logits");
+       "a prompt keeps its blocks, whichever prompts came between");
+    OK(ask(0, 192) == 128 && is(0, 192), "the last token is computed for its logits");
 }
 
 static void test_bound(void)
@@ -110,7 +111,7 @@ static void test_bound(void)
     OK(open_kept(4, NULL) && kept.n_memory == 4, "four blocks have room");
     (void)ask(0, 200);
     (void)ask(3, 200);
-    OK(ask(0, 200) == 64 && is(0, 200), "the end of what was used longest ago gives way first");
+    OK(ask(0, 200) == 64 && is(0, 200), "the end of the sequence used longest ago gives way first");
     OK(open_kept(2, NULL) && ask(0, 230) == 0 && is(0, 230) && ask(0, 230) == 128 && is(0, 230),
        "the beginning of a sequence that is too long is kept");
 }
@@ -148,8 +149,8 @@ static void test_random(const struct file *f)
         runs++;
         good += is(k, n);
     }
-    OK(good == runs && reused > 5, "%u prompts at random, %u with blocks: %u of them are right",
-       runs, reused, good);
+    OK(good == runs && reused > 5, "of %u prompts at random, %u with blocks, %u are right", runs,
+       reused, good);
 }
 
 /* ---- a file ---------------------------------------------------------------------------------- */
@@ -182,10 +183,10 @@ static void test_file(void)
     start();
     OK(open_kept(0, &file) && ask(0, 200) == 0 && write_all() == 3 && kept.n_written == 3,
        "three blocks are written");
-    OK(write_all() == 0, "they are written once");
+    OK(write_all() == 0, "the blocks are written only once");
     start();
     OK(open_kept(0, &file) && ask(1, 200) == 128 && is(1, 200) && kept.n_read == 2,
-       "after a restart two blocks of another prompt are read");
+       "two blocks of another prompt are read after a restart");
     (void)write_all();
     start();
     OK(open_kept(1, &file) && ask(1, 230) == 64 && is(1, 230),
@@ -228,7 +229,7 @@ static void test_damage(void)
         card_data[at] ^= 1;
     }
     OK(right == 2 * slots && found != 0,
-       "a damaged block or line of the table is computed: %u of %u", right, 2 * slots);
+       "a damaged block or line of the table costs only its computing: %u of %u", right, 2 * slots);
 }
 
 static void test_failing(void)
@@ -239,7 +240,7 @@ static void test_failing(void)
     card.reads_left = 0;
     OK(ask(0, 230) == 0 && is(0, 230) && kept.error_message[0] != '\0' && !kept_write(&kept) &&
            ask(1, 230) == 128 && is(1, 230),
-       "a card that fails: said, and memory goes on (%s)", kept.error_message);
+       "a card that fails is reported, and memory goes on (%s)", kept.error_message);
 }
 
 /* ---- other files ----------------------------------------------------------------------------- */
@@ -339,8 +340,8 @@ static void test_full(void)
         right += is(3, 230);
     }
     OK(right == 3 * n && told == n,
-       "a card that takes no more, after 0 to 399 sectors: told each time, right %u of %u times",
-       right, 3 * n);
+       "a card that takes no more after 0 to 399 sectors is reported, right %u of %u times", right,
+       3 * n);
 }
 
 /* 220 tokens without a tile in the middle: what comes after it was computed with it. 60 more are
@@ -371,9 +372,9 @@ static void test_drop(void)
     session_clear(s);
     (void)session_append(s, ids[2], n, NULL);
     memcpy(expected[2][n], s->logits, rig_logits_bytes());
-    OK(ask(2, n) == KV_TILE && is(2, n), "nothing that was computed with them is kept");
+    OK(ask(2, n) == KV_TILE && is(2, n), "no state that was computed with dropped tokens is kept");
     drop_some();
-    OK(kept_take(&kept, s) == cached, "no block goes on after such states");
+    OK(kept_take(&kept, s) == cached, "no block goes on after states with dropped tokens");
     OK(session_cut(s, KV_TILE) == KV_TILE && s->n_exact == UINT32_MAX, "the beginning is exact");
 }
 

@@ -66,7 +66,7 @@ static void test_cut(const char *name)
         (void)session_cut(s, n);
         good += session_append(s, ids + n, 30 - n, NULL) == ERR_OK && is_after(30);
     }
-    OK(good == 30, "cut anywhere: %u of 30", good);
+    OK(good == 30, "a cut at any token gives the right state: %u of 30", good);
 }
 
 /* A turn that was taken back and another of the same length have different beginnings. */
@@ -81,7 +81,7 @@ static void test_taken_back(void)
     }
     OK(session_cut(s, 10) == 10 && session_append(s, ids + 30, 15, NULL) == ERR_OK &&
            session_cut(s, 20) == 10,
-       "after other tokens what was kept of the old ones is gone");
+       "marks of old tokens are gone after other tokens");
 }
 
 static int calls_left;
@@ -108,8 +108,8 @@ static void test_stops(void)
         }
         good += is_after(30);
     }
-    OK(good == n && stopped > H_LAYERS, "stopped between two layers, it goes on: %u of %u", good,
-       n);
+    OK(good == n && stopped > H_LAYERS, "a pass that stops between two layers goes on: %u of %u",
+       good, n);
 }
 
 static void test_guesses(void)
@@ -137,8 +137,8 @@ static void test_guesses(void)
         session_forget_guesses(s);
         kept += s->n_cached + 1 + right >= at; /* no more than this pass is lost */
     }
-    OK(runs > 10 && good == runs, "guesses, some right: %u of %u runs give the same logits", good,
-       runs);
+    OK(runs > 10 && good == runs,
+       "guesses of which some are right give the same logits: %u of %u runs", good, runs);
     OK(kept == runs, "wrong guesses cost the tokens of their pass: %u of %u", kept, runs);
 }
 
@@ -164,7 +164,7 @@ static void test_redo(void)
         reread += rig.model.stream.stats.reread;
     }
     OK(good == n && reread > 2,
-       "layers computed again after a bad checksum: %u of %u tokens, %u read again", good, n,
+       "layers are computed again after a bad checksum: %u of %u tokens, %u read again", good, n,
        (unsigned)reread);
 }
 
@@ -206,7 +206,8 @@ static void test_saved(void)
     session_append(s, ids, 20, NULL);
     bytes = session_move_bytes(s, 20, 20);
     tape.end = sizeof tape.bytes;
-    OK(play(false, 20) == ERR_OK && tape.at == bytes, "%zu bytes saved, as told", tape.at);
+    OK(play(false, 20) == ERR_OK && tape.at == bytes, "%zu bytes are saved, as many as were told",
+       tape.at);
     session_append(s, ids + 30, 10, NULL);
     OK(play(true, 20) == ERR_OK && session_restore(s, 20, 20) == ERR_OK &&
            session_append(s, ids + 20, 10, NULL) == ERR_OK && is_after(30),
@@ -217,7 +218,7 @@ static void test_saved(void)
         good += play(true, 20) == ERR_IO && session_append(s, ids, 12, NULL) == ERR_OK &&
                 is_after(12);
     }
-    OK(good == n, "after a load that failed nothing of it is left: %u of %u", good, n);
+    OK(good == n, "a load that failed leaves nothing of it: %u of %u", good, n);
 }
 
 int main(void)

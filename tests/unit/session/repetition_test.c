@@ -26,8 +26,7 @@ static void test_period(uint32_t period)
     uint32_t n = tokens_until(period);
     uint32_t expected = period + max_u32(REPETITION_TOKENS, 3 * period);
 
-    OK(n == expected, "a period of %u: after %u tokens, as it should after %u", period, n,
-       expected);
+    OK(n == expected, "a period of %u is found after %u tokens, expected %u", period, n, expected);
 }
 
 /* A different token begins the count anew. */
@@ -41,7 +40,7 @@ static void test_broken(void)
     for (uint32_t i = 0; i < 400 && found == 0; i++) {
         found = repetition_add(&r, &ids[i]) ? i : 0;
     }
-    OK(found == 101 + REPETITION_TOKENS, "broken at 100, it counts at %u", found);
+    OK(found == 101 + REPETITION_TOKENS, "a repetition that was broken at 100 counts at %u", found);
 }
 
 int main(void)

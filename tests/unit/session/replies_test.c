@@ -250,8 +250,8 @@ static unsigned n_same(void)
 static void test_same(size_t limit, uint32_t chunk, uint32_t n, const char *how)
 {
     run_all(limit, chunk, n);
-    OK(n_same() == N_REPLIES, "%u slots, chunk %u, %s: %u of %d replies as alone", (unsigned)n,
-       (unsigned)chunk, how, n_same(), N_REPLIES);
+    OK(n_same() == N_REPLIES, "%u slots, chunk %u, %s: %u of %d replies are the same as alone",
+       (unsigned)n, (unsigned)chunk, how, n_same(), N_REPLIES);
 }
 
 static void test_ends(void)
@@ -261,7 +261,8 @@ static void test_ends(void)
            (alone[5].result.end == GENERATE_REPETITION ||
             alone[5].result.end == GENERATE_CONTEXT) &&
            alone[0].result.end == GENERATE_LIMIT && alone[2].n_thoughts == 101,
-       "they end by a stop string (%d), a token (%d), the context (%d), a repetition or it (%d), the limit, and one is thoughts (%u)",
+       "replies end by stop (%d), token (%d), context (%d), repetition (%d) and limit, one in "
+       "thoughts (%u)",
        alone[8].result.end, alone[10].result.end, alone[6].result.end, alone[5].result.end,
        alone[2].n_thoughts);
     OK(alone[7].result.refused != 0 && parallel[7].result.refused == alone[7].result.refused &&
@@ -286,15 +287,16 @@ static void test_stopped(void)
     begin(1, 9, &sinks[1]);
     OK(replies_pass(&replies, &stop) == ERR_ABORTED && replies_busy(&replies) == 2 &&
            parallel[0].n_begins == 0,
-       "a pass that is stopped leaves both where they were");
+       "a pass that is stopped leaves both replies where they were");
     while (replies.slots[0].busy && replies_pass(&replies, NULL) == ERR_OK)
         n++;
     keep(&parallel[0], &replies.slots[0].result, &sessions[0]);
-    OK(same(0) && n > 1, "then both go on");
+    OK(same(0) && n > 1, "both replies go on after a stop");
     replies_leave(&replies, 1);
-    OK(replies_busy(&replies) == 0 && parallel[9].bytes != 0, "a reply that is left is over");
+    OK(replies_busy(&replies) == 0 && parallel[9].bytes != 0,
+       "a reply that the caller leaves is over");
     replies_leave(&replies, 1);
-    OK(replies_busy(&replies) == 0, "once is enough");
+    OK(replies_busy(&replies) == 0, "leaving a reply twice does no harm");
 }
 
 /* Every second pass leaves one of them out. */

@@ -122,21 +122,23 @@ static bool stops_at(const char *text, const char *expected, size_t most)
 static void test_stops(void)
 {
     set_stops("User:", NULL, NULL);
-    OK(stops_at("Hello.\nUser: what", "Hello.\n", 3), "a stop string over several tokens");
-    OK(stops_at("Hello User", "Hello User", 3), "its beginning alone comes out at the end");
+    OK(stops_at("Hello.\nUser: what", "Hello.\n", 3), "a stop string of several tokens is found");
+    OK(stops_at("Hello User", "Hello User", 3),
+       "the beginning of a stop string comes out at the end");
     OK(stops_at("UseUser:", "Use", 1) && stops_at("UUUser:", "UU", 4),
-       "a false start before it does not matter");
+       "a false start before the stop string does not matter");
     OK(stops_at("User:", "", 99) && stops_at("xUser:yUser:", "x", 99),
        "a stop in the middle of a token is found");
     begin(false);
     put("so Us", 5);
-    OK(strcmp(shown, "so ") == 0, "text that may begin it is held back: \"%s\"", shown);
+    OK(strcmp(shown, "so ") == 0, "text that may begin a stop string is held back: \"%s\"", shown);
     put("e it", 4);
-    OK(strcmp(shown, "so Use it") == 0, "and comes when it does not: \"%s\"", shown);
+    OK(strcmp(shown, "so Use it") == 0,
+       "held text comes when it does not begin a stop string: \"%s\"", shown);
     set_stops("abcd", "bc", NULL);
-    OK(stops_at("xabcd", "xa", 1), "a short one inside a longer one ends first");
+    OK(stops_at("xabcd", "xa", 1), "a short stop string inside a longer one ends first");
     set_stops("aab", "ab", "b");
-    OK(stops_at("xaab", "x", 2), "of those that end together the longest counts");
+    OK(stops_at("xaab", "x", 2), "the longest of the stop strings that end together counts");
     set_stops("caf\xc3\xa9", NULL, NULL);
     OK(stops_at("un caf\xc3\xa9!", "un ", 1), "a character of several bytes is shown whole");
     begin(false);
@@ -144,7 +146,7 @@ static void test_stops(void)
     OK(strcmp(shown, "caf\xef\xbf\xbd") == 0 && !reply.stopped,
        "half of a character at the end becomes U+FFFD");
     set_stops(NULL, NULL, NULL);
-    OK(stops_at("anything", "anything", 3), "without a stop the text goes on");
+    OK(stops_at("anything", "anything", 3), "the text goes on without a stop string");
 }
 
 static void test_random_stops(void)
@@ -173,7 +175,7 @@ static void test_random_stops(void)
         n = at != SIZE_MAX ? at : n;
         wrong += n_shown != n || memcmp(shown, text, n) != 0 || reply.stopped != (at != SIZE_MAX);
     }
-    OK(wrong == 0 && stopped > 1000, "as a plain search has it, %u of 20000 stopped (%u wrong)",
+    OK(wrong == 0 && stopped > 1000, "the search is as a plain one, %u of 20000 stopped (%u wrong)",
        stopped, wrong);
 }
 
@@ -208,36 +210,37 @@ static void test_thoughts(void)
     OK(becomes(THINK_ON, false, both, DIM("<think>\nwell\n</think>") "\n\nYes."),
        "thoughts are dimmed");
     OK(becomes(THINK_DIM, false, both, DIM("<think>\nwell\n</think>") "\n\nYes."),
-       "as it may be asked for");
-    OK(becomes(THINK_SHOW, false, both, both), "shown as they are");
+       "think=dim dims the thoughts");
+    OK(becomes(THINK_SHOW, false, both, both), "think=show shows the thoughts as they are");
     OK(becomes(THINK_HIDE, false, both, "(thinking: 14 tokens)\nYes."),
        "the thoughts are hidden, with a count");
     OK(becomes(THINK_HIDE, true, "mmm</think>Yes <think>.", "(thinking: 10 tokens)\nYes <think>."),
-       "where the template opens them");
+       "thoughts are hidden if the template opens them");
     OK(becomes(THINK_HIDE, false, "\n [THINK]a[/THINK] b", "\n (thinking: 9 tokens)\nb"),
-       "other marks are found, behind white space");
+       "other marks of thoughts are found, after white space");
     OK(becomes(THINK_HIDE, false, "A <think> in a text</think>", "A <think> in a text</think>"),
        "a mark further on is text");
     OK(becomes(THINK_HIDE, false, "<thin ice>", "<thin ice>") &&
            becomes(THINK_HIDE, false, "<thinner>", "<thinner>") &&
            becomes(THINK_HIDE, false, "<<think>", "<<think>"),
-       "what only looks like one");
+       "text that only looks like a mark is text");
     OK(becomes(THINK_ON, false, "<think>endless</thi", DIM("<think>endless</thi")),
        "the terminal is bright again when a reply is cut off");
     OK(becomes(THINK_HIDE, false, "<think>endless </thought", "(thinking.: 18 tokens)\n"),
-       "and hidden ones are counted");
+       "hidden thoughts are counted when a reply is cut off");
     OK(becomes(THINK_ON, false, "<think>a\xc3</think>\xa9",
                DIM("<think>a\xef\xbf\xbd</think>") "\xef\xbf\xbd"),
-       "a character cut by a mark is none");
+       "a character that a mark cuts becomes U+FFFD");
     options_init(&options);
     options_set(&options, "stop", "</think>", NULL);
     begin(false);
     feed("<think>no</think>yes", 4);
-    OK(strcmp(shown, DIM("<think>no")) == 0 && reply.shown == 9, "a stop string within thoughts");
+    OK(strcmp(shown, DIM("<think>no")) == 0 && reply.shown == 9,
+       "a stop string within thoughts ends the reply");
     OK(reply_text_is_mark("</think>", 8) && reply_text_is_mark("[THINK]", 7) &&
            !reply_text_is_mark("</think> ", 9) && reply_text_opens("A:<think>\n", 10) &&
            !reply_text_opens("</think>\n", 9) && !reply_text_opens("think>", 6),
-       "these strings are marks of thoughts");
+       "the marks of thoughts are recognized");
 }
 
 int main(void)

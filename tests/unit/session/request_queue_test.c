@@ -152,15 +152,16 @@ static void test_traces(const char *load, uint32_t every, double most)
 
     run_trace(true, every);
     in_order = (double)sets_at_work / (double)n_rounds;
-    OK(n_served == REQUESTS && most_passed == 0, "%s: in their order %u requests are served", load,
+    OK(n_served == REQUESTS && most_passed == 0, "%s: %u requests are served in their order", load,
        n_served);
     run_trace(false, every);
     grouped = (double)sets_at_work / (double)n_rounds;
-    OK(n_served == REQUESTS && n_twice == 0, "grouped: each of %u once", n_served);
+    OK(n_served == REQUESTS && n_twice == 0,
+       "each of %u requests is served once if they are grouped", n_served);
     OK(most_passed == REQUEST_MOST_PASSED && n_passed > REQUESTS / 20,
-       "later ones come before %u of them, in %u rounds at most", n_passed, most_passed);
-    OK(grouped < most * in_order, "%.2f sets at work in a pass, in their order %.2f", grouped,
-       in_order);
+       "later requests come before %u of them, in %u rounds at most", n_passed, most_passed);
+    OK(grouped < most * in_order, "%.2f sets are at work in a pass, and %.2f if the order is kept",
+       grouped, in_order);
 }
 
 static uint32_t take(const uint32_t *at_work, uint32_t n)
@@ -183,7 +184,7 @@ static void test_order(void)
     request_queue_put(&queue, 3, 7);
     OK(take(&at_work, 1) == 3, "a set that is at work comes first");
     OK(take(NULL, 0) == 1 && queue.list[0].passed == 1 && queue.list[1].passed == 1,
-       "next comes the set that most wait for, then the older one; that was the same round");
+       "the set that most wait for comes next, then the older one of the same round");
     for (uint32_t i = 4; i < 40; i++)
         request_queue_put(&queue, i, 2);
     while (n < 40 && take(NULL, 0) != 0)

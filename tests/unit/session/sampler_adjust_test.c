@@ -121,7 +121,7 @@ static void test_off(void)
     sampler_params_default(&p);
     OK(p.presence == 0 && p.frequency == 0 && p.n_biases == 0 && p.repeat == 1 &&
            p.repeat_last == 64,
-       "all are off unless somebody sets them");
+       "all adjustments are off unless somebody sets them");
     sampler_init(&s, &p);
     make_logits();
     memcpy(work, logits, sizeof work);
@@ -131,7 +131,7 @@ static void test_off(void)
     s.params.repeat = 2;
     s.params.repeat_last = 0;
     sampler_adjust(&s, work, VOCAB, recent, 3, NULL);
-    OK(memcmp(work, logits, sizeof work) == 0, "repeat over no token is off, too");
+    OK(memcmp(work, logits, sizeof work) == 0, "repeat over no tokens is off, too");
 }
 
 /* Greedy: the prompt's tokens do not count for presence and frequency, and do for repeat. */
@@ -151,7 +151,8 @@ static void test_prompt(void)
        "a token of the prompt alone has no presence");
     s.reply = 0;
     memcpy(work, (float[4]){ 3, 2.9f, 2.8f, 0 }, 4 * sizeof *work);
-    OK(sampler_pick(&s, work, 4, recent, 3, &kernels, scratch) == 2, "those of the reply have");
+    OK(sampler_pick(&s, work, 4, recent, 3, &kernels, scratch) == 2,
+       "a token of the reply has presence");
     s.params.presence = 0;
     s.params.repeat = 4;
     s.reply = 3;
@@ -159,7 +160,8 @@ static void test_prompt(void)
     OK(sampler_pick(&s, work, 4, recent, 3, &kernels, scratch) == 2, "repeat counts the prompt");
     s.params.repeat_last = 1;
     memcpy(work, (float[4]){ 3, 2.9f, 2.8f, 0 }, 4 * sizeof *work);
-    OK(sampler_pick(&s, work, 4, recent, 3, &kernels, scratch) == 0, "as far as repeat_last goes");
+    OK(sampler_pick(&s, work, 4, recent, 3, &kernels, scratch) == 0,
+       "repeat counts as far as repeat_last goes");
 }
 
 static void test_ban(void)
@@ -184,7 +186,7 @@ static void test_ban(void)
     OK(banned == 0, "a banned token is never drawn");
     memcpy(work, (float[4]){ 30, -INFINITY, -INFINITY, -INFINITY }, 4 * sizeof *work);
     OK(sampler_pick(&s, work, 4, NULL, 0, &kernels, scratch) == 0,
-       "unless no other token may come, as a grammar has it");
+       "a banned token is drawn if no other may come, as a grammar demands");
     s.params.temp = 0;
     memcpy(work, (float[4]){ 30, 20, 1, 2 }, 4 * sizeof *work);
     OK(sampler_pick(&s, work, 4, NULL, 0, &kernels, scratch) == 3,
@@ -214,7 +216,7 @@ static void test_sequence(void)
         recent[i] = sampler_pick(&s, work, VOCAB, recent, i, &kernels, scratch);
         hash = (hash ^ recent[i]) * 16777619u;
     }
-    if (!OK(hash == 0xa164948fu, "the sequence that every ISA gives")) {
+    if (!OK(hash == 0xa164948fu, "every instruction set gives the same sequence")) {
         printf("# %#x\n", hash);
     }
 }

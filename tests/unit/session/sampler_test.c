@@ -39,7 +39,7 @@ static void test_greedy(void)
     uint32_t recent[3] = { 1, 1, 3 };
     struct sampler s = greedy(1);
 
-    OK(pick(&s, l, 6, NULL, 0) == 1, "the largest logit, the lower id of equals");
+    OK(pick(&s, l, 6, NULL, 0) == 1, "the largest logit is picked, and the lower id of equals");
     l[0] = NAN;
     l[1] = NAN;
     OK(pick(&s, l, 6, NULL, 0) == 3 && s.n_nan == 2, "NaN is ignored and counted");
@@ -67,7 +67,7 @@ static void test_window(void)
         recent[i] = 2;
     }
     OK(pick(&s, l, 3, recent, 65) == 0, "a token 65 back no longer counts");
-    OK(pick(&s, l, 3, recent, 64) == 1, "a token 64 back does");
+    OK(pick(&s, l, 3, recent, 64) == 1, "a token 64 back still counts");
 }
 
 static void test_damaged(void)
@@ -186,10 +186,12 @@ static void test_distribution(const char *name, struct sampler_params p, size_t 
     for (size_t i = 0; i < kept; i++) {
         inside += count[e[i].id];
     }
-    OK(kept >= min_kept && inside == DRAWS, "%s: only the %zu tokens that stay", name, kept);
+    OK(kept >= min_kept && inside == DRAWS, "%s: only the %zu tokens that stay are drawn", name,
+       kept);
     /* mean n, deviation sqrt(2n); 5 deviations do not happen by chance, and the seed is fixed */
     chi = chi_square(e, count, kept, &n_bins);
-    OK(chi < (double)n_bins + 5 * sqrt(2.0 * (double)n_bins), "%s: as often as they should", name);
+    OK(chi < (double)n_bins + 5 * sqrt(2.0 * (double)n_bins),
+       "%s: the tokens are drawn as often as they should", name);
 }
 
 static void test_distributions(void)
@@ -243,7 +245,8 @@ static void test_min_p_border(void)
     for (int i = 0; i < 100; i++) {
         count[pick(&s, even, 3, NULL, 0)]++;
     }
-    OK(count[0] > 30 && count[1] > 30 && count[2] == 0, "min_p 1: the two best, which are equal");
+    OK(count[0] > 30 && count[1] > 30 && count[2] == 0,
+       "min_p 1 keeps the two best, which are equal");
 }
 
 /* ---- one sequence everywhere ---- */
@@ -272,7 +275,7 @@ static void test_sequence(void)
 
     OK(hash == sequence_hash(42), "equal seeds give equal sequences");
     OK(hash != sequence_hash(43) && hash != sequence_hash(0), "other seeds give other tokens");
-    if (!OK(hash == 0x87386ea7u, "the sequence that every ISA gives")) {
+    if (!OK(hash == 0x87386ea7u, "every instruction set gives the same sequence")) {
         printf("# %#x\n", hash);
     }
 }
@@ -294,7 +297,7 @@ static void test_exact_share(void)
     sampler_init(&s, &p);
     for (int i = 0; i < 200; i++)
         others += pick(&s, equal, 4, NULL, 0) != 0;
-    OK(others == 0, "two equals at top_p 0.5: the first alone (%u others)", others);
+    OK(others == 0, "top_p 0.5 keeps only the first of two equals (%u others)", others);
     p.top_p = 0.500001f;
     sampler_init(&s, &p);
     for (int i = 0; i < 200; i++)
@@ -365,7 +368,7 @@ static void test_many(void)
     for (uint32_t i = 0; i < MANY; i++) {
         many[i] = (float)(int)(many[i] / 4);
     }
-    OK(wrong_of_many(3) == 0, "of equal logits in all blocks the lower ids go first");
+    OK(wrong_of_many(3) == 0, "the lower ids go first if logits in all blocks are equal");
     for (uint32_t i = 0; i < MANY; i++) {
         many[i] = i % 4000 < 30 ? many[i] : -INFINITY;
     }
@@ -415,14 +418,15 @@ static void test_likely(void)
         many[i] = i % 3 == 0 ? -INFINITY : many[i];
     }
     many[5000] = 13.5f;
-    OK(differing(0.95f, 0, &others) == 0 && others != 0, "the largest is not the only one");
+    OK(differing(0.95f, 0, &others) == 0 && others != 0, "tokens besides the largest are drawn");
     many[5000] = 1e9f; /* less 4 it is the same number */
-    OK(differing(0.9999f, 0, &others) == 0 && others == 0, "one is far above all others");
+    OK(differing(0.9999f, 0, &others) == 0 && others == 0,
+       "only a token far above all others is drawn");
     many[5000] = 13.5f;
     for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++) {
         unsigned wrong = differing(filters[i][0], filters[i][1], &others);
 
-        OK(wrong == 0, "top_p %g, min_p %g without top_k: as of all logits (%u others)",
+        OK(wrong == 0, "top_p %g, min_p %g without top_k draw as from all logits (%u others)",
            (double)filters[i][0], (double)filters[i][1], others);
     }
 }

@@ -229,15 +229,15 @@ static void test_sizes(const char *name)
         good += all_same(o, N);
     }
     OK(good == n,
-       "%s: %d sequences in chunks of 8 to 128, on 1 to 4 cores: the bits of each alone, %u of %u",
+       "%s: %d sequences in any chunks, on 1 to 4 cores, have the bits of each alone, %u of %u",
        name, N, good, n);
-    OK(o.passes < 3 * NEW, "... in %u passes", o.passes);
+    OK(o.passes < 3 * NEW, "the sequences of a group need only %u passes", o.passes);
     for (uint32_t i = 1; i < N; i++) {
         rig.workers = &crews[i % 4];
         good += all_same(run_group(0, 16, false, i), i);
         n++;
     }
-    OK(good == n, "... and 1 to %d of them", N - 1);
+    OK(good == n, "groups of 1 to %d sequences have the bits of each alone", N - 1);
 }
 
 static void test_streamed(const char *name)
@@ -250,12 +250,13 @@ static void test_streamed(const char *name)
     least = rig_limits().least;
     a = run_group(least, 16, false, N);
     OK(rig.model.plan.residency == PLAN_STREAMED && all_same(a, N),
-       "%s: streamed, head in tiles: %u of %d", name, a.same, N * NEW);
+       "%s: streamed weights with the head in tiles give the same bits: %u of %d", name, a.same,
+       N * NEW);
     rig.fail_percent = 0;
     rig.workers = &crews[3];
     rig.sequences = N;
     b = run_group(rig_limits().untiled, 8, false, N);
-    OK(all_same(b, N), "... and the head in memory: %u", b.same);
+    OK(all_same(b, N), "streamed weights with the head in memory give the same bits: %u", b.same);
 }
 
 /* Bytes arrive wrong: the layer is computed again, for all sequences. */
@@ -284,7 +285,7 @@ static void test_again(const char *name)
         o.passes += e != ERR_OK;
     }
     rig.fail_percent = 0;
-    OK(all_same(o, N), "%s: the same bits from a card that fails often: %u (%u passes failed)",
+    OK(all_same(o, N), "%s: a card that fails often gives the same bits: %u (%u passes failed)",
        name, o.same, o.passes);
 }
 
@@ -332,7 +333,7 @@ static void test_kv(const char *types)
     run_alone();
     good += all_same(run_group(0, 16, false, N), N);
     good += all_same(run_group(0, 64, false, N), N);
-    OK(good == 2, "kv=%s: the bits of each alone, %u of 2", types, good);
+    OK(good == 2, "kv=%s: a group has the bits of each sequence alone, %u of 2", types, good);
     rig.kv = kv_both(KV_F16);
 }
 

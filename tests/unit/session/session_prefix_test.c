@@ -66,7 +66,7 @@ static void test_once(const char *name)
        "%s: the first sequence computes the prefix", name);
     session_append(s, ids[0] + 40, 5, NULL);
     OK(begin(1, 30, PREFIX) == PREFIX && session_run(s, NULL) == ERR_OK && is(1, 30),
-       "the second does not");
+       "the second sequence does not compute the prefix");
     (void)session_cut(s, 0);
     OK(session_append(s, ids[1], 26, NULL) == ERR_OK && is(1, 26) && prefix.n == PREFIX,
        "a conversation that is cut to nothing and told anew does not compute the prefix again");
@@ -74,13 +74,13 @@ static void test_once(const char *name)
     OK(session_append(s, ids[1] + 10, 50, NULL) == ERR_OK && is(1, 60) && prefix.n == PREFIX,
        "a conversation that is cut within the prefix does not compute it again");
     OK(begin(2, 30, 0) < PREFIX && session_run(s, NULL) == ERR_OK && is(2, 30) && prefix.n == 0,
-       "one that begins otherwise has nothing of it");
+       "a sequence that begins otherwise has nothing of the prefix");
     OK(begin(1, PREFIX + 1, PREFIX) == 0 && session_run(s, NULL) == ERR_OK && is(1, PREFIX + 1) &&
            begin(0, PREFIX + 1, PREFIX) == PREFIX && session_run(s, NULL) == ERR_OK &&
            is(0, PREFIX + 1),
        "the prefix is kept again");
     OK(begin(0, PREFIX, PREFIX) < PREFIX && session_run(s, NULL) == ERR_OK && is(0, PREFIX),
-       "the prefix alone: its last token is computed, for its logits");
+       "the last token of a prefix by itself is computed, for its logits");
 }
 
 static int calls_left;
@@ -134,7 +134,7 @@ static void test_random(void)
         }
     }
     OK(runs > 50 && good == runs && reused > 4,
-       "1000 steps at random, %u begun with a prefix: %u of %u runs give the same logits", reused,
+       "1000 random steps, %u begun with a prefix, give the same logits: %u of %u runs", reused,
        good, runs);
 }
 
@@ -189,7 +189,7 @@ static void test_loaded(void)
         session_clear(s);
         good += session_append(s, ids[0], 40, NULL) == ERR_OK && is(0, 40);
     }
-    OK(good == 3 * (SEQUENCES - 1), "a loaded sequence and one after it: %u of 9", good);
+    OK(good == 3 * (SEQUENCES - 1), "a loaded sequence and one after it are right: %u of 9", good);
     start();
     session_keep_prefix(s, &prefix);
     (void)begin(0, PREFIX, 0);

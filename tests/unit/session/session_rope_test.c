@@ -73,7 +73,7 @@ static void test_rows(void)
     session_clear(&rig.session);
     OK(session_append_visit(&rig.session, ids, LIMIT + 1, keep_row, NULL) == ERR_OK &&
            !row_is(9, 10) && !row_is(LIMIT - 1, LIMIT) && row_is(LIMIT, LIMIT + 1),
-       "one token more has the long ones throughout");
+       "a sequence of one token more has the long factors throughout");
     session_clear(&rig.session);
     memset(visits, 0, sizeof visits);
     for (uint32_t at = 0; at < LENGTH; at += 3) {
@@ -84,7 +84,7 @@ static void test_rows(void)
     }
     for (uint32_t i = 0; i < LENGTH; i++)
         once = once && visits[i] == 1;
-    OK(once && right, "token after token is visited once, also where all are computed again");
+    OK(once && right, "each token is visited once, also if all are computed again");
 }
 
 /* ---- ways to the same tokens ----------------------------------------------------------------- */
@@ -104,7 +104,8 @@ static void test_chunks(void)
         }
     }
     rig.workers = &crews[0];
-    OK(good == 12, "across the limit on 1, 2 and 4 cores, in chunks of four sizes: %u of 12", good);
+    OK(good == 12,
+       "sequences cross the limit on 1, 2 and 4 cores, in chunks of four sizes: %u of 12", good);
 }
 
 static void test_steps(void)
@@ -115,17 +116,17 @@ static void test_steps(void)
     good = add(0, LIMIT - 5) == ERR_OK;
     for (uint32_t n = LIMIT - 5; n < LIMIT + 5; n++)
         good = good && add(n, n + 1) == ERR_OK && is(n + 1);
-    OK(good, "token after token crosses the limit");
+    OK(good, "the sequence crosses the limit token by token");
     for (uint32_t n = LIMIT + 4; n > LIMIT - 4; n--) {
         (void)session_cut(&rig.session, n - 1);
         back = back && add(n - 1, n) == ERR_OK && is(n);
     }
-    OK(back, "it is cut back below it token by token");
+    OK(back, "the sequence is cut back below the limit token by token");
     (void)session_cut(&rig.session, 5);
     OK(add(5, LENGTH) == ERR_OK && is(LENGTH), "the sequence passes the limit at once again");
     (void)session_cut(&rig.session, 20);
     OK(session_run(&rig.session, NULL) == ERR_OK && is(20),
-       "it is cut, and computed without a new token");
+       "a sequence that is cut is computed without a new token");
 }
 
 static int calls_left;
@@ -153,8 +154,8 @@ static void test_stop(void)
         (void)session_cut(&rig.session, n);
         good += n == rig.session.n_cached || (session_run(&rig.session, NULL) == ERR_OK && is(n));
     }
-    OK(good == stops + 1 && stops > 2 * H_LAYERS, "stopped at %u places while it is computed again",
-       stops);
+    OK(good == stops + 1 && stops > 2 * H_LAYERS,
+       "a pass that computes again may stop at any of %u places", stops);
 }
 
 /* ---- guesses --------------------------------------------------------------------------------- */
@@ -186,12 +187,12 @@ static void test_guesses(void)
     good = session_put(s, ids, 30) == ERR_OK;
     for (uint32_t right = 0; good && s->n_ids < LENGTH - 8; right++)
         good = guess(s->n_ids, right % 6);
-    OK(good, "guesses of which some are right, across the limit (%u tokens)", s->n_ids);
+    OK(good, "guesses of which some are right cross the limit (%u tokens)", s->n_ids);
     (void)session_cut(s, 0);
     (void)session_put(s, ids, LIMIT - 2);
     OK(session_rope_limit(s, 9) == 2, "no guess lies beyond the limit");
     (void)session_put(s, ids + LIMIT - 2, 3);
-    OK(session_rope_limit(s, 9) == 9, "any may after it");
+    OK(session_rope_limit(s, 9) == 9, "all guesses are allowed after the limit");
     rig.guesses = MODEL_NO_GUESSES;
 }
 
@@ -286,7 +287,8 @@ static void test_saved(void)
         (void)add(3, 20);
         good += play(true, n, cached) && add(n, n + 1) == ERR_OK && is(n + 1);
     }
-    OK(good == 3, "saved after a cut and loaded, on both sides of the limit: %u of 3", good);
+    OK(good == 3, "a sequence saved after a cut is loaded on both sides of the limit: %u of 3",
+       good);
     session_clear(s);
     (void)add(0, LIMIT + 1);
     good = play(false, LIMIT + 1, LIMIT + 1);
@@ -296,7 +298,7 @@ static void test_saved(void)
     OK(good == 2 && s->n_cached == LIMIT + 1, "a loaded sequence keeps its keys");
     (void)session_cut(s, LIMIT - 3);
     OK(add(LIMIT - 3, LIMIT - 2) == ERR_OK && is(LIMIT - 2),
-       "they are computed again if it is cut back below the limit");
+       "the keys are computed again if a loaded sequence is cut back below the limit");
 }
 
 /* ---- lines beside it -------------------------------------------------------------------------- */
@@ -310,7 +312,7 @@ static void start_with_line(void)
     rig.kept_sequences = 1;
     start(16);
     session_sequences_open(&rig.session, all, 1);
-    OK(sequence.table != NULL, "a line that shares places");
+    OK(sequence.table != NULL, "a line that shares places has a table");
     rig.kept_sequences = 0;
 }
 
@@ -347,7 +349,7 @@ static void test_line_of_long(void)
     OK(s->n_cached == LIMIT + 5, "a long line keeps its keys");
     (void)session_cut(s, LIMIT - 3);
     OK(add(LIMIT - 3, LIMIT - 2) == ERR_OK && is(LIMIT - 2),
-       "until it is cut back below the limit");
+       "a long line's keys are computed again when it is cut back below the limit");
 }
 
 static void test_header(void)

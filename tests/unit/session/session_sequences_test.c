@@ -243,13 +243,14 @@ static void test_random(const char *types, unsigned steps)
             compare();
     }
     OK(wrong == 0 && failed == 0,
-       "%s: %u steps, every sequence has its tokens, no place is lost or held by more than it counts (%u, %u)",
+       "%s: each sequence has its tokens after %u steps, and no place is lost or held too often "
+       "(%u, %u)",
        types, steps, wrong, failed);
-    OK(untrue == 0 && n_compared > steps / 80, "... what is cached is theirs: %u of %u are not",
-       untrue, n_compared);
+    OK(untrue == 0 && n_compared > steps / 80,
+       "the cached keys are those of the sequences: %u of %u are not", untrue, n_compared);
     OK(n_loaded > steps / 40 && n_full > 0 &&
            (beams.n == 0 || (n_shared > steps / 4 && n_lost > 10 && n_searched > steps / 40)),
-       "... %u loads, %u times the context was full, %u tiles shared, %u sequences had lost theirs, %u searches",
+       "the steps had %u loads, %u full contexts, %u shared tiles, %u lost ones and %u searches",
        n_loaded, n_full, n_shared, n_lost, n_searched);
 }
 

@@ -89,17 +89,17 @@ static void test_full_context(struct rig_limits l)
         rig.workers = &crews[t];
         rig_start(t == 1 ? l.least : 0, 31, false);
         OK(append(0, CONTEXT) == ERR_OK && logits_are(expected[0]),
-           "a prompt as long as the context, %u cores", 1u << t);
+           "a prompt as long as the context is computed by %u cores", 1u << t);
     }
     hash = s->hash.value;
     OK(append(0, 1) == ERR_TOO_LONG && s->n_cached == CONTEXT && logits_are(expected[0]) &&
            s->hash.value == hash && memcmp(s->ids, ids, sizeof ids) == 0,
-       "one more is refused and changes nothing: %s", s->error_message);
+       "a token beyond the context is refused, and changes nothing: %s", s->error_message);
     session_clear(s);
-    OK(append(0, 0) == ERR_BAD_ARGUMENT && s->logits == NULL && s->n_cached == 0, "%s",
-       s->error_message);
-    OK(append(0, 200) == ERR_OK && append(100, 157) == ERR_TOO_LONG && s->n_cached == 200, "%s",
-       s->error_message);
+    OK(append(0, 0) == ERR_BAD_ARGUMENT && s->logits == NULL && s->n_cached == 0,
+       "a prompt of no tokens is refused: %s", s->error_message);
+    OK(append(0, 200) == ERR_OK && append(100, 157) == ERR_TOO_LONG && s->n_cached == 200,
+       "a prompt that does not fit any more is refused: %s", s->error_message);
     OK(append(200, CONTEXT) == ERR_OK && logits_are(expected[0]), "a text that fits still fits");
 }
 
@@ -143,8 +143,8 @@ static void test_stop(size_t limit, const char *form)
         equal = equal && logits_are(expected[1]);
     }
     OK(n_stops == 3 * (int)s->model->image.header->params.n_layers && whole,
-       "%s: stopped at each of %d layers, whole chunks stay", form, n_stops);
-    OK(equal, "%s: and going on gives the same logits", form);
+       "%s: a pass that stops at each of %d layers leaves whole chunks", form, n_stops);
+    OK(equal, "%s: going on after a stop gives the same logits", form);
 }
 
 /* ---- every position ------------------------------------------------------------------------ */
@@ -183,11 +183,11 @@ static void test_visit(struct rig_limits l)
         rig_start(limits[i], 7, false);
         OK(session_append_visit(&rig.session, ids, 40, compare_row, &v) == ERR_OK && v.next == 40 &&
                v.equal && rig.session.hash.value == hash && rig.session.n_cached == 40,
-           "every position's logits, mem=%d, and their hash", (int)limits[i]);
+           "the logits of every position are read with mem=%d, and enter the hash", (int)limits[i]);
     }
     OK(session_append_visit(&rig.session, ids, 217, compare_row, &v) == ERR_TOO_LONG &&
            v.next == 40,
-       "%s", rig.model.error_message);
+       "a prompt that does not fit is refused: %s", rig.model.error_message);
 }
 
 /* ---- a model whose matrices differ in type -------------------------------------------------- */
@@ -294,7 +294,8 @@ static void test_mixed_types(void)
                 "a model of two types runs: %s", rig.model.error_message))
             continue;
         d = distance(rig.session.logits, expected[0], rig.model.image.header->params.vocab);
-        OK(d > 0 && d < 0.05, "its logits are those of F32 but for %d/1000", (int)(1000 * d));
+        OK(d > 0 && d < 0.05, "the logits of that model are those of F32 but for %d/1000",
+           (int)(1000 * d));
         free(rig.packed);
     }
     rig.packed = NULL;
@@ -331,7 +332,8 @@ static void test_memory(void)
         loaded += e == ERR_OK && append(0, 5) == ERR_OK;
     }
     OK(monotone && refused > 10 && loaded > 50,
-       "%u RAM sizes are refused, and from %d KiB on %u run", refused, (int)(least / 1024), loaded);
+       "%u sizes of RAM are refused, and from %d KiB on %u run", refused, (int)(least / 1024),
+       loaded);
 }
 
 /* A head with data behind its matrix: the last tile would not fit into its slot. */
@@ -350,7 +352,7 @@ static void test_long_head(void)
     h->header_crc32c = 0;
     h->header_crc32c = crc32c(0, h, sizeof *h);
     OK(rig_open(0, 0, false) == ERR_BAD_HEADER && strstr(rig.model.error_message, "head: bytes is"),
-       "%s", rig.model.error_message);
+       "a segment of a wrong size is refused: %s", rig.model.error_message);
 }
 
 static void test_open(void)
@@ -360,20 +362,22 @@ static void test_open(void)
     rig.packed[3] ^= 1;
     OK(rig_open(0, 0, false) == ERR_BAD_MAGIC &&
            strncmp(rig.model.error_message, "models/made-up.ingot: ", 22) == 0,
-       "%s", rig.model.error_message);
+       "a file with a wrong magic is refused: %s", rig.model.error_message);
     rig.packed[3] = kept;
     rig_open(0, 0, false);
     rig.file.bytes = 4000;
-    OK(model_open(&rig.model, &rig.setup) == ERR_TRUNCATED, "%s", rig.model.error_message);
+    OK(model_open(&rig.model, &rig.setup) == ERR_TRUNCATED,
+       "a file that is cut in its header is refused: %s", rig.model.error_message);
     rig.file.bytes = 40000;
-    OK(model_open(&rig.model, &rig.setup) == ERR_TRUNCATED, "%s", rig.model.error_message);
+    OK(model_open(&rig.model, &rig.setup) == ERR_TRUNCATED,
+       "a file that is cut in its weights is refused: %s", rig.model.error_message);
     for (long sector = 0; sector < 20; sector += 19) {
         rig_open(0, 0, false);
         rig.fake.fail_sector = sector;
         rig.fake.fail_times = 1000;
         OK(model_open(&rig.model, &rig.setup) == ERR_IO &&
                strstr(rig.model.error_message, "sector ") != NULL,
-           "%s", rig.model.error_message);
+           "a sector that cannot be read is named: %s", rig.model.error_message);
     }
 }
 

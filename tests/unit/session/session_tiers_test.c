@@ -72,7 +72,7 @@ static void test_chunks(const char *types)
         append(200, LENGTH);
         good = good && is(LENGTH);
     }
-    OK(good, "%s: chunks of 128, 17 and 1 token", types);
+    OK(good, "%s: chunks of 128, 17 and 1 token give the right logits", types);
 }
 
 /* Cuts to n tokens, and appends the rest again; *computed: how many had to be computed. */
@@ -96,8 +96,8 @@ static void test_cuts(const char *types)
         near = near && (kv_tiers_tile(LENGTH) - kv_tiers_tile(LENGTH - far[i]) > KV_TIERS_KEPT) ==
                            (computed != far[i]);
     }
-    OK(good, "%s: cut back and told again", types);
-    OK(near, "over four borders and fewer it costs nothing more, over more all of it");
+    OK(good, "%s: a sequence that is cut back and told again is right", types);
+    OK(near, "a cut over four borders and fewer computes nothing again, over more all of it");
     for (unsigned i = 0; i < 8 && good; i++) {
         uint32_t n, end;
 
@@ -106,7 +106,7 @@ static void test_cuts(const char *types)
         end = n + 1 + (random >> 16) % 250 % (LENGTH - n);
         good = cut_is_true(n, end, &computed);
     }
-    OK(good, "eight more cuts at random agree");
+    OK(good, "eight more cuts at random are right");
     session_clear(&rig.session);
     append(0, 300);
     OK(is(300), "the sequence is right from the beginning, too");
@@ -169,8 +169,8 @@ static void test_saved(const char *types)
         good = good && is(n + 100) && cut_is_true(n + 20, n + 90, &computed) &&
                cut_is_true(n / 2, n + 5, &computed);
     }
-    OK(good, "%s: saved, loaded, gone on, cut back", types);
-    OK(sized, "as many bytes as are said");
+    OK(good, "%s: a sequence that is saved, loaded, continued and cut back is right", types);
+    OK(sized, "a save has as many bytes as are told");
 }
 
 /* ---- the plan ------------------------------------------------------------------------------- */
@@ -187,7 +187,8 @@ static void test_memory(void)
        "flat16 is f16");
     OK(kv_cache_bytes(&layers, CONTEXT, tiers) == f16 / (CONTEXT / KV_TILE) * (5 + 5 + 14),
        "one tile is hot and one warm, four more of each are in use, and all others are cold");
-    OK(kv_cache_bytes(&layers, 64, tiers) == f16 / (CONTEXT / KV_TILE), "a short context has one");
+    OK(kv_cache_bytes(&layers, 64, tiers) == f16 / (CONTEXT / KV_TILE),
+       "a short context has one tile");
 }
 
 static void test_names(void)
@@ -218,14 +219,14 @@ static void test_names(void)
 
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         good = good && !kv_types_parse(wrong[i], &t);
-    OK(good, "text that is not a list of tiers");
+    OK(good, "text that is not a list of tiers is refused");
     good = kv_types_parse("ruv", &t) && t.hot_tiles == 4 && t.warm_tiles == 28 &&
            strcmp(kv_types_name(t, name), "tiers:256,1792,f16,q8,kivi") == 0 &&
            kv_types_parse(kv_types_name(t, name), &t) && t.cold == KV_KIVI;
     OK(good && kv_types_parse("tiers:1048576,0,uniform_4b,uniform_4b,uniform_4b", &t) &&
            kv_types_parse(kv_types_name(t, name), &t) && t.hot_tiles == 16384 &&
            t.keys == KV_UNIFORM_4B,
-       "names and back: %s", kv_types_name(t, name));
+       "names of tiers are read and written: %s", kv_types_name(t, name));
 }
 
 int main(void)

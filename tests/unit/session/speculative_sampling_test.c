@@ -143,9 +143,8 @@ static void test_distributions(void)
             double chi = 0, worst = test_rule(&all[i], (enum rule)rule, &chi);
 
             OK((worst < 1) == (rule == RIGHT),
-               "filters %d, %s: chi-square %.1f is %.2f of its "
-               "bound",
-               (int)i, rules[rule], chi, worst);
+               "filters %d, %s: the chi-square %.1f is %.2f of its bound", (int)i, rules[rule], chi,
+               worst);
         }
     }
 }
@@ -244,7 +243,8 @@ static void test_model(void)
         chi = chi_square(count, tree.p, PATHS, n_runs, &freedom) + 1000.0 * strangers;
         OK((chi < chi_bound(freedom)) == !wrong && s.stats.right > n_runs / 10 &&
                (wrong || s.stats.right < s.stats.guessed),
-           "three tokens of a model, %s: chi-square %.1f of %.1f, %u of %u guesses right",
+           "three tokens of a model, %s: the chi-square is %.1f of %.1f, and %u of %u guesses are "
+           "right",
            wrong ? "a wrong rule" : "its draft judged", chi, chi_bound(freedom), s.stats.right,
            s.stats.guessed);
     }

@@ -31,11 +31,11 @@ static bool guesses_are(const char *ids, uint32_t length, const char *expected)
 static void test_ngram(void)
 {
     OK(guesses_are("", 0, "") && guesses_are("a", 0, "") && guesses_are("abc", 0, ""),
-       "nothing repeats, nothing is guessed");
-    OK(guesses_are("abcdab", 2, "cdab"), "two tokens stand earlier");
-    OK(guesses_are("abcdxb", 1, "cd"), "one token earlier gives the guess");
+       "nothing is guessed if nothing repeats");
+    OK(guesses_are("abcdab", 2, "cdab"), "two tokens that stand earlier give the guess");
+    OK(guesses_are("abcdxb", 1, "cd"), "one token that stands earlier gives the guess");
     OK(guesses_are("abcxbcyabc", 3, "xbc"), "the longer match goes before the later one");
-    OK(guesses_are("abxabyab", 2, "yab"), "the later of two that are equally long");
+    OK(guesses_are("abxabyab", 2, "yab"), "the later of two equally long matches gives the guess");
     OK(guesses_are("abcdefxabcdefyabcdef", 4, "yabc"), "four tokens tell as much as six");
     OK(guesses_are("abcab", 2, "cabcabca"), "a period goes on beyond the text");
     OK(guesses_are("aaaa", 3, "aaaaaaaa"), "a run of one token is guessed");
@@ -119,7 +119,7 @@ static void test_runs(struct rig_limits l)
             bool good = runs_agree(forms[f].limit, forms[f].in_place, forms[f].chunk, &passes);
 
             OK(good && rig.session.hash.value == hash && passes < CONTEXT,
-               "kv=%s, %s: %u positions in %u passes, the same logits and hash", kv[type],
+               "kv=%s, %s: %u positions in %u passes have the same logits and hash", kv[type],
                forms[f].name, CONTEXT, passes);
         }
     }
@@ -134,15 +134,15 @@ static void test_room(struct rig_limits l)
     rig.guesses = MODEL_NO_GUESSES;
     rig_open(0, 0, false);
     plain = s->model->plan.memory.scratch;
-    OK(model_most_guesses(s->model) == 0, "no guesses without being asked");
+    OK(model_most_guesses(s->model) == 0, "no guesses are planned unless they are asked for");
     rig.guesses = MODEL_GUESSES_IF_STREAMED;
     rig_open(0, 0, false);
     OK(model_most_guesses(s->model) == 0 && s->model->plan.memory.scratch == plain,
-       "without guesses, no room is reserved for them in resident plans");
+       "no room for guesses is reserved in resident plans");
     rig_open(l.least, 0, false);
     OK(model_most_guesses(s->model) == 8 &&
            s->model->plan.memory.scratch == plain + 8 * VOCAB * sizeof(float),
-       "eight more rows are planned where weights stream");
+       "eight more rows are planned if weights stream");
     rig.guesses = MODEL_GUESSES;
     rig_open(0, 0, false);
     OK(model_most_guesses(s->model) == 8, "guesses that are asked for get room for eight");
@@ -267,9 +267,11 @@ static void test_conversations(const struct sampler_params *sampler, enum mode m
         record(&other, mode, sampler, 40, stop);
         good_stop += same_record(&plain, &other);
     }
-    OK(good_n == 8 && right > 0, "%s, %s: %u of 8 values of n=, %u guesses right", what,
-       modes[mode], good_n, right);
-    OK(good_stop == 6, "%s, %s: %u of 6 stops by Ctrl-C", what, modes[mode], good_stop);
+    OK(good_n == 8 && right > 0,
+       "%s, %s: %u of 8 values of n= give the same reply, with %u guesses right", what, modes[mode],
+       good_n, right);
+    OK(good_stop == 6, "%s, %s: %u of 6 stops by Ctrl-C give the same reply", what, modes[mode],
+       good_stop);
 }
 
 static void put_stops(uint32_t id, uint32_t n)
@@ -303,7 +305,7 @@ static void test_stop_tokens(const struct sampler_params *sampler)
         good += same_record(&plain, &other) && plain.bytes > 0;
     }
     put_stops(own, n_own);
-    OK(good == 12, "%u of 12 stop tokens, three turns each", good);
+    OK(good == 12, "%u of 12 stop tokens give the same three turns", good);
 }
 
 /* ---- drafts that will not do ----------------------------------------------------------------- */
@@ -320,7 +322,8 @@ static void test_refusals(void)
     tokenizer_open(&draft.tokenizer, copy);
     OK(speculative_check(&draft, &rig.model) == ERR_OK, "the same vocabulary is accepted");
     copy[(const uint8_t *)tokenizer_text(&draft.tokenizer, 400) - copy] ^= 1;
-    OK(speculative_check(&draft, &rig.model) == ERR_UNSUPPORTED, "%s", draft.error_message);
+    OK(speculative_check(&draft, &rig.model) == ERR_UNSUPPORTED,
+       "another vocabulary is refused: %s", draft.error_message);
     free(copy);
     small = rig.setup;
     small.draft = true;
@@ -328,7 +331,7 @@ static void test_refusals(void)
          small.ram.bytes += 1 << 14)
         whole += strstr(draft.error_message, "a draft must fit into memory as a whole") != NULL;
     OK(whole > 0 && draft.plan.residency == PLAN_RESIDENT && small.ram.bytes < RIG_RAM,
-       "%u sizes of RAM are too small for the whole draft, not %u KiB", whole,
+       "%u sizes of RAM are too small for the whole draft, %u KiB are not", whole,
        (unsigned)(small.ram.bytes >> 10));
     small.ram.bytes = RIG_RAM;
     small.limits.context = 100000;
@@ -361,21 +364,24 @@ static void test_costs(void)
     const struct speculative_params automatic = { SPECULATIVE_AUTO, false };
 
     speculative_open(&timed, &rig.session, NULL, &automatic);
-    OK(speculative_length(&timed, 0.9f) == 0, "nothing before a pass over one token was timed");
+    OK(speculative_length(&timed, 0.9f) == 0,
+       "nothing is guessed before a pass over one token was timed");
     learn(0, 1);
-    OK(speculative_length(&timed, 0.9f) == SPECULATIVE_MOST, "first a guess counts as cheap");
+    OK(speculative_length(&timed, 0.9f) == SPECULATIVE_MOST, "a guess counts as cheap at first");
     learn(3, 2.9f);
-    OK(speculative_length(&timed, 0.6f) == 0, "others are taken in proportion to the one known");
+    OK(speculative_length(&timed, 0.6f) == 0,
+       "other guesses count in proportion to the one that was timed");
     for (uint32_t n = 1; n < sizeof passes / sizeof passes[0]; n++) {
         learn(n, passes[n]);
     }
-    OK(speculative_length(&timed, 0.5f) == 0, "half of them right: none pays");
-    OK(speculative_length(&timed, 0.7f) == 1, "one, where two tokens cost less than two passes");
-    OK(speculative_length(&timed, 0.97f) == 7, "two groups of four give seven");
+    OK(speculative_length(&timed, 0.5f) == 0, "no guess pays if half of them are right");
+    OK(speculative_length(&timed, 0.7f) == 1,
+       "one guess pays if two tokens cost less than two passes");
+    OK(speculative_length(&timed, 0.97f) == 7, "two groups of four tokens give seven guesses");
     for (uint32_t n = 1; n <= SPECULATIVE_MOST; n++) {
         learn(n, 9);
     }
-    OK(speculative_length(&timed, 0.97f) == 0, "none where a guess costs passes");
+    OK(speculative_length(&timed, 0.97f) == 0, "no guess pays if each costs passes");
     for (int i = 0; i < 40; i++) {
         learn(0, 1);
     }

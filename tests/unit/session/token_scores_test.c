@@ -68,7 +68,7 @@ static void test_random(void)
     OK(good, "random logits are scored");
     for (uint32_t k = 0; k < MOST; k++)
         logits[k] = (float)(k % 7);
-    OK(is_right(MOST, 5, 3), "equal ones are listed by the lower id");
+    OK(is_right(MOST, 5, 3), "equal logits are listed by the lower id");
 }
 
 static void test_damaged(void)
@@ -79,12 +79,12 @@ static void test_damaged(void)
         logits[k] = -INFINITY;
     token_scores_read(&s, 5, logits, 300, &kernels);
     token_scores_take(&s, 1, logits[1]);
-    OK(isnan(s.taken.log_share), "logits that are not numbers give none");
+    OK(isnan(s.taken.log_share), "logits that are not numbers give no score");
     logits[299] = 2.0f;
     token_scores_read(&s, 2, logits, 300, &kernels);
     OK(s.likeliest[0].id == 299 && fabs(s.likeliest[0].log_share) < 1e-9 &&
            s.likeliest[1].log_share < -1e9,
-       "one that alone can come has all of it");
+       "a token that is the only one possible has the whole share");
 }
 
 /* A pick keeps the logit from before the penalty. */

@@ -125,9 +125,9 @@ static void test_anywhere(bool write, unsigned busy_every, bool newest_first)
         wanted += (uint64_t)n * SECTOR_BYTES;
     }
     OK(wrong == 0 && n_out_of_reach == 0 && is_idle(),
-       "%d %s anywhere%s%s: %u wrong, %u of them out of reach", READS, write ? "writes" : "reads",
-       busy_every != 0 ? ", the device often busy" : "", newest_first ? ", the last one first" : "",
-       wrong, n_out_of_reach);
+       "%d %s anywhere%s%s are right: %u wrong, %u of them out of reach", READS,
+       write ? "writes" : "reads", busy_every != 0 ? ", the device often busy" : "",
+       newest_first ? ", the last one first" : "", wrong, n_out_of_reach);
     OK(bounce.copied + bounce.in_reach == wanted && bounce.copied != 0 && bounce.in_reach != 0,
        "each byte is copied once or not at all: %llu of %llu", (unsigned long long)bounce.copied,
        (unsigned long long)wanted);
@@ -151,10 +151,10 @@ static void test_borders(void)
     to = memory.beyond - 7 * SECTOR_BYTES;
     OK(file_read_now(&r, &file, 5 * SECTOR_BYTES, to, 7 * SECTOR_BYTES) == ERR_OK &&
            same(&r, contents) && bounce.in_reach == 7 * SECTOR_BYTES,
-       "one that ends there is within reach to its last byte");
+       "a buffer that ends at the border is within reach to its last byte");
     OK(file_read_now(&r, &file, 0, memory.beyond, SECTOR_BYTES) == ERR_OK && same(&r, contents) &&
            bounce.copied == 8 * SECTOR_BYTES,
-       "one that begins there is beyond");
+       "a buffer that begins at the border is beyond reach");
 }
 
 /* The driver gets the caller's own request. */
@@ -206,25 +206,26 @@ static void test_refusals(void)
     r = (struct block_request){ .n_sectors = BOUNCE_HALF_SECTORS + 1, .buffer = memory.beyond };
     OK(bounce.device.max_sectors == BOUNCE_HALF_SECTORS &&
            bounce.device.submit(&bounce.device, &r) == ERR_RANGE,
-       "more than a half holds");
+       "a request that is larger than half of the bounce is refused");
     device.dev.max_sectors = 64;
     bounce_open(&bounce, &device.dev, memory.bounce);
-    OK(bounce.device.max_sectors == 64, "no more than the device takes");
+    OK(bounce.device.max_sectors == 64, "a request has no more sectors than the device takes");
     device.dev.writable = false;
     bounce_open(&bounce, &device.dev, memory.bounce);
     r = (struct block_request){ .n_sectors = 1, .buffer = memory.beyond, .write = true };
-    OK(bounce.device.submit(&bounce.device, &r) == ERR_UNSUPPORTED, "a write where there is none");
+    OK(bounce.device.submit(&bounce.device, &r) == ERR_UNSUPPORTED,
+       "a write to a device that takes none is refused");
 
     start();
     for (unsigned i = 0; i < sizeof many / sizeof many[0]; i++) {
         many[i] = (struct block_request){ .sector = i, .n_sectors = 1, .buffer = memory.beyond };
         taken += bounce.device.submit(&bounce.device, &many[i]) == ERR_OK;
     }
-    OK(taken == BOUNCE_DEPTH + BOUNCE_HALVES, "%u wait, and no more", taken);
+    OK(taken == BOUNCE_DEPTH + BOUNCE_HALVES, "%u requests wait, and no more", taken);
     while (!is_idle())
         (void)bounce.device.poll(&bounce.device);
     OK(many[taken - 1].done && bounce.device.submit(&bounce.device, &many[taken]) == ERR_OK,
-       "until there is room again");
+       "a request is taken when there is room again");
 }
 
 static void test_errors(unsigned times, bool write)
@@ -243,7 +244,7 @@ static void test_errors(unsigned times, bool write)
         untouched = untouched && memory.beyond[i] == 0x77;
     OK(times > FILE_READ_RETRIES ? e == ERR_IO && r.failed_sector == 90 && untouched
                                  : same(&r, write ? written : contents) && r.n_retries == times,
-       "a %s that fails %u times: %s, after %u retries", write ? "write" : "read", times,
+       "a %s that fails %u times ends with '%s', after %u retries", write ? "write" : "read", times,
        err_text(e), r.n_retries);
     OK(is_idle() && file_read_now(&r, &file, 0, memory.beyond, sizeof memory.beyond) == ERR_OK &&
            same(&r, contents),
@@ -263,8 +264,8 @@ static void test_silence(bool helps)
     e = file_read_now(&r, &file, 0, memory.beyond, sizeof memory.beyond);
     OK(helps ? e == ERR_OK && same(&r, contents) && device.n_resets == 1
              : e == ERR_TIMEOUT && device.n_resets == FILE_READ_RETRIES + 1,
-       "a device that is silent and %s: %s after %u resets", helps ? "is reset" : "stays so",
-       err_text(e), device.n_resets);
+       "a device that is silent and %s ends with '%s' after %u resets",
+       helps ? "is reset" : "stays so", err_text(e), device.n_resets);
     OK(is_idle(), "no request is left in flight");
 }
 
@@ -299,7 +300,7 @@ static void test_not_taken(void)
     device.dev.submit = watched_submit;
     (void)bounce.device.poll(&bounce.device);
     (void)bounce.device.poll(&bounce.device);
-    OK(r.done && r.status == ERR_OK && is_idle(), "until it has");
+    OK(r.done && r.status == ERR_OK && is_idle(), "the waiting request ends when a slot is free");
     device.dev.submit = have_no_room;
     (void)bounce.device.submit(&bounce.device, &r);
     (void)bounce.device.reset(&bounce.device);
@@ -307,7 +308,7 @@ static void test_not_taken(void)
        "a request that is given up ends with a reset");
     device.dev.reset = NULL;
     bounce_open(&bounce, &device.dev, memory.bounce);
-    OK(bounce.device.reset == NULL, "a device without a reset gets none");
+    OK(bounce.device.reset == NULL, "a device without a reset gets no reset");
 }
 
 /* ---- where its memory is from ------------------------------------------------------------------ */
@@ -321,10 +322,10 @@ static void test_memory(void)
 
     OK(taken == memory.in_reach + BOUNCE_ALIGN && range.base == taken + BOUNCE_BYTES &&
            range.base + range.bytes == memory.beyond,
-       "it is taken from the front of a range, in whole lines of the cache");
+       "the bounce is taken from the front of a range, in whole lines of the cache");
     OK(bounce_take_memory(&small, DMA_END) == NULL && small.bytes == BOUNCE_BYTES - 1 &&
            bounce_take_memory(&none, DMA_END) == NULL,
-       "not from one that is too small");
+       "the bounce is not taken from a range that is too small");
     range = (struct memory_range){ memory.in_reach, sizeof memory.in_reach };
     end = (uintptr_t)memory.in_reach + BOUNCE_BYTES;
     OK(bounce_take_memory(&range, end - 1) == NULL && range.base == memory.in_reach,
@@ -340,10 +341,10 @@ static void test_fronts(void)
     start();
     OK(bounce_of(&bounce.device) == &bounce && bounce_of(&device.dev) == NULL &&
            bounce.device.dma_end == 0 && device.dev.submit == watched_submit,
-       "its device reaches all of memory, and the driver's is as it was");
+       "the bounce's device reaches all of memory, and the driver's stays as it is");
     io_core_open(&core, &bounce.device, &platform.cores, NULL);
     OK(bounce_of(&core.device) == NULL && io_core_of(&core.device)->inner == &bounce.device,
-       "a core may serve it");
+       "a core may serve the bounce");
 }
 
 int main(void)

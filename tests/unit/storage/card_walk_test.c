@@ -461,7 +461,8 @@ int main(int argc, char **argv)
         walk_card(i, i == shown);
     for (unsigned d = 0; d < DEEDS; d++)
         printf("# %s: %u done, %u refused\n", deeds[d], walk.done[d], walk.refused[d]);
-    OK(walk.n_wrong == 0, "%u cards from seed %llu: %u times something else was changed",
+    OK(walk.n_wrong == 0,
+       "%u cards from seed %llu keep their other files: %u times something else was changed",
        (unsigned)n, (unsigned long long)seed, walk.n_wrong);
     OK(walk.most_reads < MOST_READS, "no walk makes more than %llu reads at a time",
        (unsigned long long)walk.most_reads);

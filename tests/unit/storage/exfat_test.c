@@ -83,25 +83,26 @@ static void check_disk(const char *name, uint32_t block, unsigned pieces)
 {
     unsigned n = 0;
 
-    OK(load(name), "%s", name);
+    OK(load(name), "the disk is loaded: %s", name);
     fake_init(&fake, disk, DISK_BYTES / 512);
     fake.dev.block_bytes = block;
-    OK(fat32_mount(&fs, &fake.dev, NULL) == ERR_OK && fs.is_exfat && fs.why == NULL, "  mounts: %s",
-       fs.why != NULL ? fs.why : "exFAT");
-    OK(fat32_count_models(&fs, &n) == ERR_OK && n == 42, "  %u models", n);
+    OK(fat32_mount(&fs, &fake.dev, NULL) == ERR_OK && fs.is_exfat && fs.why == NULL,
+       "the disk mounts: %s", fs.why != NULL ? fs.why : "exFAT");
+    OK(fat32_count_models(&fs, &n) == ERR_OK && n == 42, "the disk has %u models", n);
     OK(open_model("A") == ERR_OK && file_equals("a.ingot") && file.n_extents >= pieces &&
            (pieces > 1 || file.n_extents == 1),
-       "  a model by its name, in %u pieces", file.n_extents);
+       "a model is found by its name, in %u pieces", file.n_extents);
     OK(open_model("GRÖßE 模型 mit einem ziemlich langen Namen") == ERR_OK && file_equals("b.ingot"),
-       "  one with a long name: %s", entry.name);
+       "a model with a long name is found: %s", entry.name);
     OK(fat32_find(&fs, "deep/er/notes.txt", &entry) == ERR_OK &&
            fat32_open_file(&fs, &entry, &table, &file) == ERR_OK && file_equals("notes"),
-       "  a path opens");
-    OK(open_model("empty") == ERR_OK && file.bytes == 0, "  an empty file opens");
-    OK(open_model("nothing") == ERR_NOT_FOUND && open_model("") == ERR_NOT_FOUND, "  %s", fs.why);
+       "a path opens");
+    OK(open_model("empty") == ERR_OK && file.bytes == 0, "an empty file opens");
+    OK(open_model("nothing") == ERR_NOT_FOUND && open_model("") == ERR_NOT_FOUND,
+       "a model that does not exist is reported: %s", fs.why);
     OK(fat32_get_model(&fs, 41, &entry) == ERR_OK && strcmp(entry.name, "n9.ingot") == 0 &&
            fat32_get_model(&fs, 42, &entry) == ERR_NOT_FOUND,
-       "  the last file by name is found");
+       "the last file by name is found");
 }
 
 static void test_whole(void)
@@ -168,7 +169,8 @@ static void test_fat32_sectors(void)
         OK(shell(command) && file_device_open(&state, path, 0, &dev) == ERR_OK &&
                fat32_mount(&fs, &dev, NULL) == ERR_OK && open_model("b") == ERR_OK &&
                file_equals("b.ingot"),
-           "FAT32 with sectors of %u bytes: %s", bytes, fs.why != NULL ? fs.why : "read");
+           "FAT32 with sectors of %u bytes is mounted: %s", bytes,
+           fs.why != NULL ? fs.why : "read");
         file_device_close(&state);
     }
 }
@@ -188,17 +190,17 @@ static void test_large(void)
     OK(file_device_open(&state, path, 0, &dev) == ERR_OK &&
            fat32_mount(&fs, &dev, NULL) == ERR_OK && open_model("large") == ERR_OK &&
            file.bytes == 6000000123u && file.n_extents == 1,
-       "is opened with its %llu bytes", (unsigned long long)file.bytes);
+       "the sparse file opens with its %llu bytes", (unsigned long long)file.bytes);
     OK(shell(
            "printf 'beyond' | dd of=large.img bs=1 conv=notrunc seek=$((1048576 + "
            "$(od -An -tu4 -j $((1048576 + 88)) -N 4 large.img) * 512 + 2 * 131072 + 5 * 1073741824 + 4096))") &&
            file_read_now(&reading, &file, at, buffer, 512) == ERR_OK &&
            memcmp(buffer, "beyond", 6) == 0,
-       "and read beyond 4 GiB at the right place: %llu",
+       "the sparse file is read beyond 4 GiB at the right place: %llu",
        (unsigned long long)file_extents(&file)[0].sector);
     OK(file_read_now(&reading, &file, 6000000000u / 512 * 512, buffer, 512) == ERR_OK &&
            file_read_now(&reading, &file, 6000000512u / 512 * 512, buffer, 512) == ERR_RANGE,
-       "it is read up to its end, and no further");
+       "the sparse file is read up to its end, and no further");
     file_device_close(&state);
 }
 
@@ -259,12 +261,12 @@ static void test_boot(void)
         sign_boot(boot);
         memcpy(boot + 12 * 512, boot, 12 * 512); /* the copy says the same */
         enum err e = mount();
-        OK(e == cases[i].expected && why_has(cases[i].name), "%s: %s", cases[i].name,
-           fs.why != NULL ? fs.why : "mounted");
+        OK(e == cases[i].expected && why_has(cases[i].name), "a wrong %s has its result: %s",
+           cases[i].name, fs.why != NULL ? fs.why : "mounted");
     }
     memcpy(boot, whole + START, 24 * 512);
     boot[7 * 512 + 9] ^= 1;
-    OK(mount() == ERR_OK, "a boot region with a wrong bit: its copy is read");
+    OK(mount() == ERR_OK, "the copy of a boot region with a wrong bit is read");
     boot[12 * 512 + 7 * 512 + 9] ^= 1;
     OK(mount() == ERR_BAD_FILESYSTEM && why_has("checksum"),
        "a wrong bit in both boot regions is reported: %s", fs.why);
@@ -273,13 +275,13 @@ static void test_boot(void)
     boot[112] = 50;
     OK(mount() == ERR_OK, "fields that change in use are not in the checksum");
     boot[108] = 77;
-    OK(mount() == ERR_OK, "a sector size that is none: the copy knows it");
+    OK(mount() == ERR_OK, "the copy serves if the sector size is impossible");
     memcpy(boot, whole + START, 24 * 512);
     fake_init(&fake, disk, DISK_BYTES / 512);
     fake.fail_sector = START / 512;
     fake.fail_times = 1000;
-    OK(fat32_mount(&fs, &fake.dev, NULL) == ERR_IO, "a boot sector that cannot be read: %s",
-       fs.why);
+    OK(fat32_mount(&fs, &fake.dev, NULL) == ERR_IO,
+       "a boot sector that cannot be read is reported: %s", fs.why);
 }
 
 static uint8_t *find_set(uint8_t *from)
@@ -329,42 +331,43 @@ static void test_sets(void)
     unsigned n = 0;
 
     (void)load("gpt.img");
-    OK(open_damaged(4, 0x21, 2, true) == ERR_OK, "a set with other attributes is accepted, signed");
+    OK(open_damaged(4, 0x21, 2, true) == ERR_OK,
+       "a set with other attributes is accepted if its checksum is right");
     OK(open_damaged(4, 0x21, 2, false) == ERR_BAD_FILESYSTEM && why_has("damaged"),
-       "not signed: %s", fs.why);
+       "a set with other attributes and a wrong checksum is refused: %s", fs.why);
     OK(fat32_count_models(&fs, &n) == ERR_OK && n == 41 && open_model("n1") == ERR_OK,
-       "the others are still there: %u", n);
+       "the other files are still there: %u", n);
     OK(open_damaged(1, 1, 1, true) == ERR_BAD_FILESYSTEM, "too few entries are refused");
     OK(open_damaged(1, 19, 1, true) == ERR_BAD_FILESYSTEM && open_model("n1") == ERR_OK,
-       "too many, and those after it are found");
+       "a set of too many entries is refused, and those after it are found");
     OK(open_damaged(1, 5, 1, true) == ERR_BAD_FILESYSTEM &&
            open_model("größe 模型 mit einem ziemlich langen Namen") == ERR_OK,
-       "more than it has, and the file right after it is found");
+       "a set of more entries than it has is refused, and the file after it is found");
     OK(open_damaged(35, 0, 1, true) == ERR_BAD_FILESYSTEM, "a file without a name is refused");
     OK(open_damaged(35, 255, 1, true) == ERR_BAD_FILESYSTEM && open_model("n1") == ERR_OK,
        "a name longer than its pieces is refused");
     OK(open_damaged(64, 0xc0, 1, true) == ERR_BAD_FILESYSTEM, "a second stream is refused");
     OK(open_damaged(32 + 20, 1, 4, true) == ERR_BAD_FILESYSTEM && why_has("outside"),
-       "a first cluster that is none: %s", fs.why);
+       "a first cluster outside the volume is refused: %s", fs.why);
     OK(open_damaged(32 + 20, fs.n_clusters + 1, 4, true) == ERR_BAD_FILESYSTEM &&
            why_has("outside"),
-       "a run that leaves the volume");
-    OK(open_damaged(32 + 8, 5, 8, true) == ERR_BAD_FILESYSTEM && why_has("not written"), "%s",
-       fs.why);
+       "a run that leaves the volume is refused");
+    OK(open_damaged(32 + 8, 5, 8, true) == ERR_BAD_FILESYSTEM && why_has("not written"),
+       "bytes that were not written are reported: %s", fs.why);
     memcpy(disk, whole, sizeof disk);
     put(set_of_a() + 32 + 24, UINT64_MAX, 8);
     put(set_of_a() + 32 + 8, UINT64_MAX, 8);
     sign_set(set_of_a());
-    OK(mount() == ERR_OK && open_model("a") == ERR_BAD_FILESYSTEM && why_has("larger"), "%s",
-       fs.why);
+    OK(mount() == ERR_OK && open_model("a") == ERR_BAD_FILESYSTEM && why_has("larger"),
+       "a file larger than the volume is refused: %s", fs.why);
     OK(open_damaged(33, 1, 1, true) == ERR_BAD_FILESYSTEM && why_has("free"),
-       "a chain that the FAT does not have: %s", fs.why);
+       "a chain that the FAT does not have is refused: %s", fs.why);
     memcpy(disk, whole, sizeof disk);
     OK(mount() == ERR_OK, "the volume is whole again");
     fake.fail_sector = (set_of_a() - disk) / 512;
     fake.fail_times = 1000;
-    OK(open_model("a") == ERR_IO && why_has("cannot be read"), "a folder that cannot be read: %s",
-       fs.why);
+    OK(open_model("a") == ERR_IO && why_has("cannot be read"),
+       "a folder that cannot be read is reported: %s", fs.why);
 }
 
 static void test_chains(void)
@@ -379,13 +382,14 @@ static void test_chains(void)
     cluster = entry.cluster;
     link = fat + cluster * 4;
     put(link, cluster, 4);
-    OK(mount() == ERR_OK && open_model("a") == ERR_BAD_FILESYSTEM && why_has("cyclic"), "%s",
-       fs.why);
+    OK(mount() == ERR_OK && open_model("a") == ERR_BAD_FILESYSTEM && why_has("cyclic"),
+       "a cyclic chain is refused: %s", fs.why);
     put(link, UINT32_MAX, 4);
-    OK(mount() == ERR_OK && open_model("a") == ERR_BAD_FILESYSTEM && why_has("shorter"), "%s",
-       fs.why);
+    OK(mount() == ERR_OK && open_model("a") == ERR_BAD_FILESYSTEM && why_has("shorter"),
+       "a chain shorter than its file is refused: %s", fs.why);
     put(link, 0xfffffff7, 4);
-    OK(mount() == ERR_OK && open_model("a") == ERR_BAD_FILESYSTEM, "a bad cluster: %s", fs.why);
+    OK(mount() == ERR_OK && open_model("a") == ERR_BAD_FILESYSTEM, "a bad cluster is refused: %s",
+       fs.why);
 }
 
 /* ---- GPT ----------------------------------------------------------------------------------- */
@@ -434,7 +438,8 @@ static void test_gpt(void)
     h[40] ^= 1;
     OK(mount() == ERR_OK, "a header with a wrong bit gives way to the copy");
     copy[40] ^= 1;
-    OK(mount() == ERR_BAD_FILESYSTEM && why_has("header's checksum"), "both: %s", fs.why);
+    OK(mount() == ERR_BAD_FILESYSTEM && why_has("header's checksum"),
+       "a GPT with both headers wrong is refused: %s", fs.why);
     memcpy(disk, whole, sizeof disk);
     disk[1024 + 60] ^= 1;
     OK(mount() == ERR_OK, "a table with a wrong bit gives way to the copy");
@@ -442,16 +447,18 @@ static void test_gpt(void)
     fake_init(&fake, disk, DISK_BYTES / 512);
     fake.fail_sector = 1;
     fake.fail_times = 1000;
-    OK(fat32_mount(&fs, &fake.dev, NULL) == ERR_OK, "a header that cannot be read: the copy");
+    OK(fat32_mount(&fs, &fake.dev, NULL) == ERR_OK, "the copy serves if a header cannot be read");
     put(disk + 1024 + 32, UINT64_MAX - 3, 8);
     put(h + 88, partitions_crc32(0, disk + 1024, 128 * 128), 4);
     sign_header(h);
-    OK(mount() == ERR_BAD_FILESYSTEM && why_has("beyond the end"), "%s", fs.why);
+    OK(mount() == ERR_BAD_FILESYSTEM && why_has("beyond the end"),
+       "a table beyond the end of the disk is refused: %s", fs.why);
     memcpy(disk, whole, sizeof disk);
     memcpy(disk + START + 3, "NTFS    ", 8);
-    OK(mount() == ERR_UNSUPPORTED && why_has("NTFS"), "%s", fs.why);
+    OK(mount() == ERR_UNSUPPORTED && why_has("NTFS"), "a volume of NTFS is named: %s", fs.why);
     memset(disk + START, 0, 512);
-    OK(mount() == ERR_NO_FILESYSTEM && why_has("no FAT32 partition"), "%s", fs.why);
+    OK(mount() == ERR_NO_FILESYSTEM && why_has("no FAT32 partition"),
+       "a disk without a volume is reported: %s", fs.why);
     /* the second of two partitions, after a Linux one */
     memcpy(disk, whole, sizeof disk);
     memcpy(disk + 1024 + 128, disk + 1024, 128);

@@ -61,7 +61,7 @@ static void test_ways(uint32_t bytes)
         }
     }
     OK(prove_save() == ERR_BAD_FILESYSTEM && strstr(fs.why, "same clusters") != NULL,
-       "folders of %u bytes that many entries lead to: %s", (unsigned)bytes,
+       "folders of %u bytes that many entries lead to are refused: %s", (unsigned)bytes,
        fs.why != NULL ? fs.why : "passes");
 }
 
@@ -69,13 +69,14 @@ static void test_ways(uint32_t bytes)
 static void test_empty_folder(void)
 {
     card_make(&card, true, CARD_MBR, 4096);
-    OK(prove_save() == ERR_OK && file.n_extents > 1, "a file in %u pieces",
+    OK(prove_save() == ERR_OK && file.n_extents > 1, "a file has %u pieces",
        (unsigned)file.n_extents);
     card_put_entry(&card, 5, "in", 0x10,
                    (uint32_t)(file_extents(&file)[1].sector - fs.data_sector) + 2, 0, true,
                    &(uint32_t){ 0 });
     OK(prove_save() == ERR_BAD_FILESYSTEM && strstr(fs.why, "same clusters") != NULL,
-       "a folder without bytes at its second piece: %s", fs.why != NULL ? fs.why : "passes");
+       "a folder without bytes at the file's second piece is refused: %s",
+       fs.why != NULL ? fs.why : "passes");
 }
 
 /* Behind the end of a folder are entries that lead to free clusters, whose part of the FAT is far
@@ -102,8 +103,9 @@ static void test_behind(void)
     memcpy(card.disk + card_cluster_at(&card, first) + 32, "..         ", 11);
     card.disk[card_cluster_at(&card, first) + 43] = 0x10;
     card_put(card.disk + card_cluster_at(&card, first) + 58, card.folders[5].first, 2);
-    OK(prove_save() == ERR_OK && fake.n_reads < 20000, "%u entries behind an end: %u reads: %s",
-       (unsigned)n * 16, fake.n_reads, fs.why != NULL ? fs.why : "passes");
+    OK(prove_save() == ERR_OK && fake.n_reads < 20000,
+       "%u entries behind an end cost only %u reads: %s", (unsigned)n * 16, fake.n_reads,
+       fs.why != NULL ? fs.why : "passes");
 }
 
 /* Free clusters in many pieces, and a second FAT in which none is free. */
@@ -114,19 +116,20 @@ static void test_free(void)
         card_link(&card, i, 0x0fffffff);
     OK(mount() && fat32_reserve(&fs, WANTED * 512, &table, &file) == ERR_OK && file.n_extents > 1 &&
            fake.n_reads < 100,
-       "every second cluster is free: %u pieces after %u reads", (unsigned)file.n_extents,
-       fake.n_reads);
+       "%u pieces are reserved after %u reads if every second cluster is free",
+       (unsigned)file.n_extents, fake.n_reads);
     card_make(&card, false, CARD_MBR, 4096);
     memset(card.disk + card_fat_at(&card, 1), 0xff, CARD_FAT_SECTORS * 512);
     OK(mount() && fat32_reserve(&fs, WANTED * 512, &table, &file) == ERR_NO_SPACE &&
            fake.n_reads < 1000,
-       "no cluster is free in the second FAT: %u reads: %s", fake.n_reads, fs.why);
+       "nothing is reserved after %u reads if the second FAT has no free cluster: %s", fake.n_reads,
+       fs.why);
     for (uint32_t i = card.next + 1000; i < card.next + 1000 + WANTED; i++)
         card_put(card.disk + card_fat_at(&card, 1) + 4 * i, 0, 4);
     OK(mount() && fat32_reserve(&fs, WANTED * 512, &table, &file) == ERR_OK &&
            file.n_extents == 1 &&
            file_extents(&file)[0].sector == fs.data_sector + card.next + 1000 - 2,
-       "those that are free in both are found");
+       "clusters that are free in both FATs are found");
 }
 
 /* Clusters that were reserved on another card: they come after this volume's last one, where the
@@ -138,7 +141,7 @@ static void test_other_card(void)
     extents[0].sector = fs.data_sector + CARD_CLUSTERS;
     OK(fat32_publish(&fs, "models", "n.ingot", &file) == ERR_BAD_FILESYSTEM &&
            card_get(card.disk + card_fat_at(&card, 0) + 4 * (CARD_CLUSTERS + 2)) == 0,
-       "a volume that ends before it: %s", fs.why != NULL ? fs.why : "passes");
+       "a file beyond the end of the volume is refused: %s", fs.why != NULL ? fs.why : "passes");
     extents[0].sector = fs.data_sector - 1;
     OK(fat32_publish(&fs, "models", "n.ingot", &file) == ERR_BAD_FILESYSTEM,
        "a file before the first data sector is refused");
@@ -148,7 +151,7 @@ static void test_other_card(void)
     OK(mount() && fs.is_exfat &&
            fat32_publish(&fs, "models", "n.ingot", &file) == ERR_BAD_FILESYSTEM &&
            memcmp(before, card.disk, sizeof before) == 0,
-       "exFAT is left as it is: %s", fs.why != NULL ? fs.why : "passes");
+       "exFAT stays as it is: %s", fs.why != NULL ? fs.why : "passes");
 }
 
 int main(void)

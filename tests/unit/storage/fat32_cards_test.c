@@ -48,25 +48,26 @@ static void check_card(const char *image, unsigned models, unsigned pieces)
     snprintf(path, sizeof path, "%s/%s", folder, image);
     OK(file_device_open(&state, path, 0, &dev) == ERR_OK && fat32_mount(&fs, &dev, NULL) == ERR_OK,
        "%s mounts", image);
-    OK(fat32_count_models(&fs, &n) == ERR_OK && n == models, "%u models", n);
+    OK(fat32_count_models(&fs, &n) == ERR_OK && n == models, "the card has %u models", n);
     OK(fat32_find_model(&fs, "A", &entry) == ERR_OK &&
            fat32_open_file(&fs, &entry, &table, &file) == ERR_OK && file.n_extents >= pieces,
-       "a model by its name, in %u pieces", file.n_extents);
-    OK(file_equals("a.ingot"), "its %u bytes are equal", (unsigned)file.bytes);
+       "a model is found by its name, in %u pieces", file.n_extents);
+    OK(file_equals("a.ingot"), "the model's %u bytes are equal", (unsigned)file.bytes);
     if (models > 1) {
         OK(fat32_find_model(&fs, "GRÖßE 模型 long name", &entry) == ERR_OK &&
                fat32_open_file(&fs, &entry, &table, &file) == ERR_OK &&
                file_equals("größe 模型 long name.ingot"),
-           "one with a long name: %s", entry.name);
+           "a model with a long name is found: %s", entry.name);
         OK(fat32_find_model(&fs, "boot/deep/notes.txt", &entry) == ERR_OK &&
                fat32_open_file(&fs, &entry, &table, &file) == ERR_OK && file_equals("notes"),
            "a path is found");
         OK(fat32_find_model(&fs, "/MODELS/A", &entry) == ERR_OK, "a path without .ingot is found");
-        OK(fat32_find_model(&fs, "nothing", &entry) == ERR_NOT_FOUND, "%s", fs.why);
+        OK(fat32_find_model(&fs, "nothing", &entry) == ERR_NOT_FOUND,
+           "a model that does not exist is reported: %s", fs.why);
         OK(fat32_find_model(&fs, "", &entry) == ERR_NOT_FOUND, "an empty name is not found");
         OK(fat32_get_model(&fs, models - 1, &entry) == ERR_OK &&
                fat32_get_model(&fs, models, &entry) == ERR_NOT_FOUND,
-           "the last: %s", entry.name);
+           "the last model is found: %s", entry.name);
         OK(fat32_find_model(&fs, "empty.ingot", &entry) == ERR_OK && entry.bytes == 0 &&
                fat32_open_file(&fs, &entry, &table, &file) == ERR_OK,
            "an empty file opens");

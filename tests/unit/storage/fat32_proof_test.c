@@ -258,7 +258,7 @@ static void test_damage(void)
         e = prove_save();
         OK(e == ERR_BAD_FILESYSTEM && fs.why != NULL && strstr(fs.why, damages[i].why) != NULL &&
                strstr(fs.why, "fsck.vfat -a") != NULL,
-           "%s: %s", damages[i].what, fs.why != NULL ? fs.why : "passes");
+           "%s is found: %s", damages[i].what, fs.why != NULL ? fs.why : "passes");
     }
 }
 
@@ -268,30 +268,35 @@ static void test_new(void)
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
         make_volume();
         damages[i].change();
-        OK(prove_new("saves", "chat.sav") == ERR_BAD_FILESYSTEM, "replaced: %s: %s",
-           damages[i].what, fs.why != NULL ? fs.why : "passes");
+        OK(prove_new("saves", "chat.sav") == ERR_BAD_FILESYSTEM,
+           "%s is found before a file is replaced: %s", damages[i].what,
+           fs.why != NULL ? fs.why : "passes");
         if (!damages[i].only_file)
-            OK(prove_new("presets", "new.txt") == ERR_BAD_FILESYSTEM, "made: %s", damages[i].what);
+            OK(prove_new("presets", "new.txt") == ERR_BAD_FILESYSTEM,
+               "%s is found before a file is made", damages[i].what);
     }
     make_volume();
     put_le(volume_cluster(DEEP) + 64 + 26, SAVES, 2);
     put_le(volume_cluster(DEEP) + 64 + 28, 512, 4); /* as long as the folder */
     OK(prove_new("saves", "new.sav") == ERR_BAD_FILESYSTEM &&
            strstr(fs.why, "same clusters") != NULL,
-       "the folder is a file's: %s", fs.why);
+       "a folder that shares its cluster with a file is refused: %s", fs.why);
     make_volume();
     put_le(volume_cluster(DEEP) + 64 + 26, 2, 2);
     OK(prove_new("presets", "new.txt") == ERR_BAD_FILESYSTEM,
        "a root that shares its cluster with a file is refused: %s", fs.why);
     make_volume();
     memset(volume_cluster(DEEP), 0, 512);
-    OK(prove_new("presets", "new.txt") == ERR_BAD_FILESYSTEM, "a folder of zeros: %s", fs.why);
+    OK(prove_new("presets", "new.txt") == ERR_BAD_FILESYSTEM, "a folder of zeros is refused: %s",
+       fs.why);
     make_volume();
-    OK(prove_new("saves", "deep") == ERR_BAD_ARGUMENT, "%s", fs.why);
-    OK(prove_new("other.bin", "x.txt") == ERR_BAD_ARGUMENT, "%s", fs.why);
+    OK(prove_new("saves", "deep") == ERR_BAD_ARGUMENT,
+       "a folder in the place of a file is refused: %s", fs.why);
+    OK(prove_new("other.bin", "x.txt") == ERR_BAD_ARGUMENT,
+       "a file in the place of a folder is refused: %s", fs.why);
     volume_cluster(SAVES)[64 + 11] |= 1;
     OK(prove_new("saves", "chat.sav") == ERR_UNSUPPORTED && strstr(fs.why, "read-only") != NULL,
-       "%s", fs.why);
+       "a read-only file is not replaced: %s", fs.why);
 }
 
 /* ---- no damage ------------------------------------------------------------------------------- */
@@ -302,7 +307,7 @@ static void check_whole(const char *what)
 
     OK(e == ERR_OK && prove_new("saves", "chat.sav") == ERR_OK &&
            prove_new("presets", "new.txt") == ERR_OK,
-       "%s: %s", what, fs.why != NULL ? fs.why : "passes");
+       "%s is not damage: %s", what, fs.why != NULL ? fs.why : "passes");
 }
 
 static void test_whole(void)
@@ -331,7 +336,8 @@ static void test_whole(void)
     volume_link(SAVE + 4, 0);
     check_whole("a file in pieces");
     volume_cluster(SAVES)[64 + 11] |= 1;
-    OK(prove_save() == ERR_UNSUPPORTED && strstr(fs.why, "read-only") != NULL, "%s", fs.why);
+    OK(prove_save() == ERR_UNSUPPORTED && strstr(fs.why, "read-only") != NULL,
+       "a read-only save is refused: %s", fs.why);
 }
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
@@ -351,22 +357,23 @@ static void nest(uint32_t n)
 static void test_bounds(void)
 {
     nest(FAT32_MOST_DEPTH - 2);
-    OK(prove_save() == ERR_OK, "folders %u deep", FAT32_MOST_DEPTH);
+    OK(prove_save() == ERR_OK, "folders may be %u deep", FAT32_MOST_DEPTH);
     nest(FAT32_MOST_DEPTH - 1);
-    OK(prove_save() == ERR_BAD_FILESYSTEM && strstr(fs.why, "deep") != NULL, "deeper: %s", fs.why);
+    OK(prove_save() == ERR_BAD_FILESYSTEM && strstr(fs.why, "deep") != NULL,
+       "folders that are too deep are refused: %s", fs.why);
     make_volume(); /* in steps of 5000 clusters, so that each one needs another part of the FAT */
     for (uint32_t i = 0; i < 3000; i++) {
         volume_link(1000 + i, 5000 + i);
         volume_link(5000 + i, i + 1 < 3000 ? 1001 + i : VOLUME_END);
     }
     put_le(volume_cluster(2) + 64 + 26, 1000, 2);
-    OK(prove_save() == ERR_OK && fake.n_reads < 12000, "a chain in %u pieces: %u reads", 6000u,
+    OK(prove_save() == ERR_OK && fake.n_reads < 12000, "a chain in %u pieces takes %u reads", 6000u,
        fake.n_reads);
-    OK(prove_new("saves", "chat.sav") == ERR_OK && fake.n_reads < 16000, "twice: %u reads",
-       fake.n_reads);
+    OK(prove_new("saves", "chat.sav") == ERR_OK && fake.n_reads < 16000,
+       "a chain that is read twice takes %u reads", fake.n_reads);
     volume_link(5000 + 2999, 1000 + 1500);
-    OK(prove_save() == ERR_BAD_FILESYSTEM && fake.n_reads < 40000, "in a circle: %u reads: %s",
-       fake.n_reads, fs.why);
+    OK(prove_save() == ERR_BAD_FILESYSTEM && fake.n_reads < 40000,
+       "a chain in a circle is refused after %u reads: %s", fake.n_reads, fs.why);
     fake.fail_sector = VOLUME_DATA + DEEP - 2;
     fake.fail_times = 1000;
     make_volume();
@@ -376,7 +383,7 @@ static void test_bounds(void)
     OK(fat32_find(&fs, "saves/chat.sav", &entry) == ERR_OK &&
            fat32_open_file(&fs, &entry, &table, &file) == ERR_OK &&
            fat32_prove_file(&proof, &fs, &entry, &file) == ERR_IO,
-       "a folder that cannot be read: %s", fs.why);
+       "a folder that cannot be read is reported: %s", fs.why);
 }
 
 int main(void)

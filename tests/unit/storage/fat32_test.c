@@ -59,8 +59,8 @@ static void test_fields(void)
         volume_format();
         put_le(volume + cases[i].offset, cases[i].value, cases[i].bytes);
         enum err e = mount();
-        OK(e == cases[i].expected && why_has(cases[i].name), "%s = %u: %s", cases[i].name,
-           cases[i].value, fs.why != NULL ? fs.why : "mounted");
+        OK(e == cases[i].expected && why_has(cases[i].name), "%s = %u has its result: %s",
+           cases[i].name, cases[i].value, fs.why != NULL ? fs.why : "mounted");
     }
     volume_format();
     volume[13] =
@@ -68,15 +68,18 @@ static void test_fields(void)
     OK(mount() == ERR_NO_FILESYSTEM, "a bare volume with BPB_SecPerClus = 3 is refused");
     volume_format();
     memcpy(volume + 3, "EXFAT   ", 8);
-    OK(mount() == ERR_BAD_FILESYSTEM && why_has("exFAT"), "%s", fs.why);
+    OK(mount() == ERR_BAD_FILESYSTEM && why_has("exFAT"),
+       "exFAT with a wrong boot sector is refused: %s", fs.why);
     volume_format();
     fake_init(&fake, volume, VOLUME_RESERVED - 1);
-    OK(fat32_mount(&fs, &fake.dev, NULL) == ERR_OK, "a card cut before its FAT mounts ...");
-    OK(fat32_find(&fs, "x", &entry) == ERR_TRUNCATED, "... and says so: %s", fs.why);
+    OK(fat32_mount(&fs, &fake.dev, NULL) == ERR_OK, "a card cut before its FAT mounts");
+    OK(fat32_find(&fs, "x", &entry) == ERR_TRUNCATED,
+       "a card cut before its FAT is reported by a search: %s", fs.why);
     fake_init(&fake, volume, VOLUME_SECTORS);
     fake.fail_sector = 0;
     fake.fail_times = 1000;
-    OK(fat32_mount(&fs, &fake.dev, NULL) == ERR_IO, "a card that cannot be read: %s", fs.why);
+    OK(fat32_mount(&fs, &fake.dev, NULL) == ERR_IO, "a card that cannot be read is reported: %s",
+       fs.why);
 }
 
 /* Mounts the volume at sector 8 of a partitioned disk with the given table. */
@@ -105,19 +108,19 @@ static void test_tables(void)
            fs.first_sector == 8,
        "type 0x0B in the fourth entry is mounted, after a Linux partition");
     OK(mount_table(&(uint8_t[4]){ 0x0c, 0x0c }, (uint32_t[4]){ 99999999, 8 }) == ERR_OK,
-       "the second, when the first lies beyond the card");
+       "the second partition is mounted if the first lies beyond the card");
     OK(mount_table(&(uint8_t[4]){ 0x0c }, (uint32_t[4]){ 99999999 }) == ERR_BAD_FILESYSTEM,
-       "beyond the card: %s", fs.why);
+       "a partition beyond the card is refused: %s", fs.why);
     OK(mount_table(&(uint8_t[4]){ 0x0c }, (uint32_t[4]){ 9 }) == ERR_BAD_FILESYSTEM,
-       "a partition that is not a volume: %s", fs.why);
+       "a partition that is not a volume is refused: %s", fs.why);
     OK(mount_table(&(uint8_t[4]){ 0xee }, (uint32_t[4]){ 1 }) == ERR_BAD_FILESYSTEM &&
            why_has("GPT"),
-       "%s", fs.why);
+       "a GPT that is damaged is refused: %s", fs.why);
     OK(mount_table(&(uint8_t[4]){ 0x07 }, (uint32_t[4]){ 8 }) == ERR_OK,
        "type 0x07 with FAT32 in it is mounted");
     OK(mount_table(&(uint8_t[4]){ 0x83, 0xef }, (uint32_t[4]){ 3, 5 }) == ERR_NO_FILESYSTEM &&
            why_has("0x83, 0xef;"),
-       "%s", fs.why);
+       "types of partitions that are not FAT32 are named: %s", fs.why);
 }
 
 /* ---- chains -------------------------------------------------------------------------------- */
@@ -160,20 +163,22 @@ static void test_chains(void)
     volume_link(5, 11);
     OK(open_x() == ERR_BAD_FILESYSTEM && why_has("cyclic"), "a cycle inside the file is found");
     volume_link(5, 5);
-    OK(open_x() == ERR_BAD_FILESYSTEM && why_has("cyclic"), "a cluster that follows itself");
+    OK(open_x() == ERR_BAD_FILESYSTEM && why_has("cyclic"),
+       "a cluster that follows itself is refused");
     put_le(volume_cluster(2) + 28, 9000 * 512, 4);
     OK(open_x() == ERR_BAD_FILESYSTEM && why_has("cyclic"), "a cycle in a long file is found");
     put_le(volume_cluster(2) + 28, 4 * 512, 4);
     volume_link(5, 11);
     put_le(volume_cluster(2) + 28, 9000 * 512, 4);
-    OK(open_x() == ERR_BAD_FILESYSTEM && why_has("cyclic"), "more turns than extents are a cycle");
+    OK(open_x() == ERR_BAD_FILESYSTEM && why_has("cyclic"),
+       "a chain with more turns than extents is a cycle");
     put_le(volume_cluster(2) + 28, 4 * 512, 4);
     volume_link(5, 100);
     volume_link(100, 10);
     OK(open_x() == ERR_BAD_FILESYSTEM && why_has("cyclic"),
        "a cycle from the last cluster is found");
     volume_link(5, VOLUME_END);
-    OK(open_x() == ERR_BAD_FILESYSTEM && why_has("shorter"), "a chain that ends early");
+    OK(open_x() == ERR_BAD_FILESYSTEM && why_has("shorter"), "a chain that ends early is refused");
     volume_link(5, 0);
     OK(open_x() == ERR_BAD_FILESYSTEM && why_has("free"), "a chain into a free cluster is refused");
     volume_link(5, 0x0ffffff7);
@@ -189,7 +194,8 @@ static void test_chains(void)
     new_x(VOLUME_CLUSTERS + 2, 100);
     OK(open_x() == ERR_BAD_FILESYSTEM, "a first cluster outside is refused");
     new_x(10, 0xffffffff);
-    OK(open_x() == ERR_BAD_FILESYSTEM && why_has("larger"), "more bytes than the volume has");
+    OK(open_x() == ERR_BAD_FILESYSTEM && why_has("larger"),
+       "a file with more bytes than the volume is refused");
     new_x(0, 0);
     OK(open_x() == ERR_OK && file.n_extents == 0 && file.bytes == 0, "an empty file opens");
     OK(file_read_now(&reading, &file, 0, buffer, 0) == ERR_OK &&
@@ -205,8 +211,8 @@ static void test_pieces(void)
             volume_link(10 + 2 * i, 12 + 2 * i);
         volume_link(10 + 2 * (n - 1), VOLUME_END);
         enum err e = open_x();
-        OK(e == (n <= FILE_MAX_EXTENTS ? ERR_OK : ERR_TOO_FRAGMENTED), "%u pieces: %s", n,
-           fs.why != NULL ? fs.why : "resolved");
+        OK(e == (n <= FILE_MAX_EXTENTS ? ERR_OK : ERR_TOO_FRAGMENTED), "a file in %u pieces is %s",
+           n, fs.why != NULL ? fs.why : "resolved");
     }
     OK(fake.n_reads < 12, "a FAT is read in large pieces: %u reads", fake.n_reads);
     for (uint32_t n = FILE_FEW_EXTENTS; n <= FILE_FEW_EXTENTS + 1; n++) {
@@ -216,8 +222,8 @@ static void test_pieces(void)
         volume_link(10 + 2 * (n - 1), VOLUME_END);
         enum err e = open_x();
         e = fat32_open_file(&fs, &entry, NULL, &file);
-        OK(e == (n <= FILE_FEW_EXTENTS ? ERR_OK : ERR_TOO_FRAGMENTED), "%u without a table: %s", n,
-           fs.why != NULL ? fs.why : "resolved");
+        OK(e == (n <= FILE_FEW_EXTENTS ? ERR_OK : ERR_TOO_FRAGMENTED),
+           "a file in %u pieces without a table is %s", n, fs.why != NULL ? fs.why : "resolved");
     }
     new_x(4000, 10 * 512);
     volume_chain(4000, 10);
@@ -232,7 +238,7 @@ static void test_pieces(void)
         fake_init(&fake, volume, VOLUME_DATA + 2 * 3999 - cut);
         OK(fat32_mount(&fs, &fake.dev, NULL) == ERR_OK && fat32_find(&fs, "x", &entry) == ERR_OK &&
                fat32_open_file(&fs, &entry, &table, &file) == (cut ? ERR_TRUNCATED : ERR_OK),
-           "a card cut %s its last cluster", cut ? "inside" : "after");
+           "a card that is cut %s its last cluster is told apart", cut ? "inside" : "after");
     }
     new_x(10, 3 * 512);
     volume_chain(10, 3);
@@ -241,7 +247,7 @@ static void test_pieces(void)
     fake.fail_times = 1000;
     OK(fat32_find(&fs, "x", &entry) == ERR_OK &&
            fat32_open_file(&fs, &entry, &table, &file) == ERR_OK,
-       "a bad sector beside those that are needed");
+       "a bad sector beside those that are needed does no harm");
 }
 
 /* ---- names --------------------------------------------------------------------------------- */
@@ -273,9 +279,9 @@ static void test_names(void)
     const char *name = long_name_of(mixed, 6, sum);
 
     OK(strcmp(name, "a\xc3\xa9\xe4\xb8\xad\xf0\x9f\x98\x80z") == 0,
-       "characters of one to four bytes: %s", name);
+       "a name has characters of one to four bytes: %s", name);
     OK(fat32_find(&fs, "A\xc3\x89\xe4\xb8\xad\xf0\x9f\x98\x80Z", &entry) == ERR_OK,
-       "capitals find it");
+       "a file is found by capitals");
     OK(fat32_find(&fs, "short~1.ing", &entry) == ERR_OK, "a file is found by its short name");
     name = long_name_of(mixed, 6, (uint8_t)(sum + 1));
     OK(strcmp(name, "SHORT~1.ING") == 0, "a wrong checksum drops the long name: %s", name);
@@ -286,9 +292,9 @@ static void test_names(void)
     for (unsigned i = 0; i < 255; i++)
         units[i] = 0x4e2d;
     name = long_name_of(units, 255, sum);
-    OK(strlen(name) == 765, "255 units: %d bytes", (int)strlen(name));
+    OK(strlen(name) == 765, "a name of 255 units has %d bytes", (int)strlen(name));
     fat32_open_file(&fs, &entry, &table, &file);
-    OK(strlen(file.name) == 255, "cut to whole characters for messages: %d",
+    OK(strlen(file.name) == 255, "a name is cut to whole characters for messages: %d bytes",
        (int)strlen(file.name));
     units[13] = 0;
     OK(strlen(long_name_of(units, 13, sum)) == 39, "13 units need no terminator");
@@ -298,12 +304,12 @@ static void test_names(void)
     volume_add("\xe5HORT~1 ING", 0x20, 0, 0); /* deleted, so its long name is an orphan */
     volume_add("INGOT      ", 0x08, 0, 0);    /* a label */
     volume_add("SHORT~1 ING", 0x20, 0, 0);
-    OK(strcmp(first_name(), "SHORT~1.ING") == 0, "an orphaned long name is nobody's");
+    OK(strcmp(first_name(), "SHORT~1.ING") == 0, "an orphaned long name belongs to no file");
     volume_format();
     volume_add_long(units, 200, sum);
     memmove(volume_cluster(2), volume_cluster(2) + 32, 32); /* the first piece is lost */
     volume_add("SHORT~1 ING", 0x20, 0, 0);
-    OK(strcmp(first_name(), "SHORT~1.ING") == 0, "pieces out of order are nobody's");
+    OK(strcmp(first_name(), "SHORT~1.ING") == 0, "pieces out of order belong to no file");
     volume_format();
     for (unsigned i = 0; i < 52; i++)
         units[i] = (uint16_t)('a' + i / 13);
@@ -313,17 +319,18 @@ static void test_names(void)
     memcpy(volume_cluster(2) + 32, volume_cluster(2) + 64, 32);
     memcpy(volume_cluster(2) + 64, swap, 32);
     volume_add("SHORT~1 ING", 0x20, 0, 0);
-    OK(strcmp(first_name(), "SHORT~1.ING") == 0, "pieces that changed places are nobody's");
+    OK(strcmp(first_name(), "SHORT~1.ING") == 0, "pieces that changed places belong to no file");
     volume_format();
     volume_add_long(units, 39, sum);
     volume_cluster(2)[32] = 1; /* the last of three parts, and the first twice */
     volume_add("SHORT~1 ING", 0x20, 0, 0);
-    OK(strcmp(first_name(), "SHORT~1.ING") == 0, "a piece that appears twice is nobody's");
+    OK(strcmp(first_name(), "SHORT~1.ING") == 0, "a piece that appears twice belongs to no file");
     volume_format();
     volume_add("\x05"
                "B\x81     TXT",
                0x20, 0, 0)[12] = 0x18;
-    OK(strcmp(first_name(), "_b_.txt") == 0, "DOS characters and lower case: %s", entry.name);
+    OK(strcmp(first_name(), "_b_.txt") == 0, "DOS characters and lower case are read: %s",
+       entry.name);
 }
 
 static void test_folders(void)
@@ -341,18 +348,18 @@ static void test_folders(void)
     fat32_open_directory(&fs, "", &dir);
     while (fat32_next_entry(&dir, &entry) == ERR_OK)
         n++;
-    OK(n == 1000 && strcmp(entry.name, "F0000999") == 0, "a folder of %u entries", n);
-    OK(fat32_next_entry(&dir, &entry) == ERR_NOT_FOUND, "stays at its end");
+    OK(n == 1000 && strcmp(entry.name, "F0000999") == 0, "a folder of %u entries is read", n);
+    OK(fat32_next_entry(&dir, &entry) == ERR_NOT_FOUND, "a folder that was read stays at its end");
     volume_link(9061, 9001);
     mount();
     fat32_open_directory(&fs, "", &dir);
     enum err e;
     while ((e = fat32_next_entry(&dir, &entry)) == ERR_OK)
         n++;
-    OK(e == ERR_BAD_FILESYSTEM && n < 70000, "a cyclic one ends: %s", fs.why);
+    OK(e == ERR_BAD_FILESYSTEM && n < 70000, "a cyclic folder ends: %s", fs.why);
     volume_link(2, 9001 + VOLUME_CLUSTERS);
     OK(mount() == ERR_OK && fat32_find(&fs, "nothing", &entry) == ERR_BAD_FILESYSTEM,
-       "a folder that leaves the volume: %s", fs.why);
+       "a folder that leaves the volume is refused: %s", fs.why);
     volume_format();
     volume_add("SUB        ", 0x10, 0, 0);
     mount();
@@ -363,8 +370,9 @@ static void test_folders(void)
        "a folder is not a file");
     unsigned models = 9;
     OK(fat32_count_models(&fs, &models) == ERR_OK && models == 0,
-       "without a folder models there is no model");
-    OK(fat32_get_model(&fs, 0, &entry) == ERR_NOT_FOUND && why_has("models"), "%s", fs.why);
+       "there is no model without a folder models");
+    OK(fat32_get_model(&fs, 0, &entry) == ERR_NOT_FOUND && why_has("models"),
+       "a card without the folder models is reported: %s", fs.why);
 }
 
 /* ---- a card that falls silent -------------------------------------------------------------- */
@@ -398,7 +406,8 @@ static void test_silence(void)
         fake.silent_after = cases[i].good;
         OK(fat32_mount(&fs, &fake.dev, &soon) == ERR_TIMEOUT &&
                fake.n_resets == FILE_READ_RETRIES + 1,
-           "silent before %s is read: %u resets", cases[i].name, fake.n_resets);
+           "a card that is silent before %s is read times out after %u resets", cases[i].name,
+           fake.n_resets);
     }
 }
 
@@ -440,11 +449,11 @@ static void test_big(void)
        "a file of 4 GiB - 1 opens");
     OK(file.bytes == 0xffffffff && file.n_extents == 1 &&
            file_extents(&file)[0].n_sectors == (uint64_t)1 << 23,
-       "is one extent");
-    OK(fake.n_reads < 120, "its chain of 131072 clusters takes %u reads", fake.n_reads);
+       "a file of 4 GiB - 1 is one extent");
+    OK(fake.n_reads < 120, "a chain of 131072 clusters takes %u reads", fake.n_reads);
     OK(file_read_now(&reading, &file, last, buffer, 512) == ERR_OK && buffer[0] == 0xff &&
            buffer[1] == 0xff && buffer[2] == 0x7f,
-       "its last sector is the right one");
+       "the last sector of the large file is the right one");
     OK(file_read_now(&reading, &file, (uint64_t)3 << 30, buffer, 1024) == ERR_OK &&
            buffer[512] == 1 && buffer[514] == 0x60,
        "a sector beyond 2 GiB is the right one");

@@ -113,7 +113,8 @@ static bool is_new(const char *into, const char *name)
 static void spoil_end(void)
 {
     (void)attach(-1);
-    if (OK(fat32_find(&fs, "models", &entry) == ERR_OK, "a folder with something behind its end"))
+    if (OK(fat32_find(&fs, "models", &entry) == ERR_OK,
+           "the test's folder has something behind its end"))
         memset(before + (fs.data_sector + (entry.cluster - 2ull) * fs.cluster_sectors + 1) *
                             SECTOR_BYTES,
                'A', SECTOR_BYTES);
@@ -184,7 +185,8 @@ static void test_cuts(const struct row *row)
         n_wrong += !good;
     }
     OK(ends && n_wrong == 0 && n_new >= 1 && n_cuts > 40,
-       "%s: %u cuts, %u of them before it was there", row->what, n_cuts, n_cuts - n_new);
+       "%s: the card is right after %u cuts, %u of them before the file was there", row->what,
+       n_cuts, n_cuts - n_new);
 }
 
 /* A file that was cut is made again in the same clusters, which still have its bytes. */
@@ -194,7 +196,7 @@ static void test_again(void)
 
     read_volume("some.img");
     (void)attach(30);
-    OK(make("models", "c.ingot", NEW_BYTES) == ERR_IO, "the power goes in the middle of it");
+    OK(make("models", "c.ingot", NEW_BYTES) == ERR_IO, "the power goes in the middle of a file");
     first = file_extents(&reserved)[0].sector;
     memcpy(before, volume, volume_bytes);
     OK(attach(-1) && fat32_reserve(&fs, NEW_BYTES, &table, &reserved) == ERR_OK &&
@@ -208,7 +210,7 @@ static void test_pieces(void)
 {
     read_volume("pieces.img");
     OK(attach(-1) && make("models", "c.ingot", NEW_BYTES) == ERR_OK && reserved.n_extents > 10,
-       "in %u pieces", reserved.n_extents);
+       "a file is made in %u pieces", reserved.n_extents);
     OK(write_volume() && shell("fsck.vfat -n after.img") == 0 && is_new("models", "c.ingot"),
        "mtools reads the file");
     OK(fat32_find_model(&fs, "c", &entry) == ERR_OK &&
@@ -232,7 +234,7 @@ static void test_full(void)
         e = make("models", name, n % 8 == 0 ? 700 : 1);
         n += e == ERR_OK;
     }
-    OK(e == ERR_NO_SPACE && n > 50, "%u files, then: %s", n, fs.why);
+    OK(e == ERR_NO_SPACE && n > 50, "%u files are made until the card is full: %s", n, fs.why);
     OK(write_volume() && shell("fsck.vfat -n after.img") == 0 &&
            shell("mdir -b -i after.img ::models | grep -c number >n") == 0,
        "the volume is whole after the files were written");
@@ -254,11 +256,13 @@ static void test_refused(void)
     (void)attach(-1);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         refused = refused && make("models", bad[i], 5) == ERR_BAD_ARGUMENT;
-    OK(refused && make("models", "deep", 5) == ERR_BAD_ARGUMENT, "names: %s", fs.why);
+    OK(refused && make("models", "deep", 5) == ERR_BAD_ARGUMENT,
+       "a name that cannot be written is refused: %s", fs.why);
     OK(make("models", "c.ingot", 0) == ERR_RANGE &&
            fat32_reserve(&fs, 1ull << 32, &table, &reserved) == ERR_RANGE,
-       "sizes: %s", fs.why);
-    OK(fat32_reserve(&fs, 100 << 20, &table, &reserved) == ERR_NO_SPACE, "%s", fs.why);
+       "a size that cannot be written is refused: %s", fs.why);
+    OK(fat32_reserve(&fs, 100 << 20, &table, &reserved) == ERR_NO_SPACE,
+       "a file larger than the free space is refused: %s", fs.why);
     read_volume("pieces.img");
     (void)attach(-1);
     {
@@ -266,10 +270,11 @@ static void test_refused(void)
 
         OK(fat32_reserve(&fs, NEW_BYTES, &small, &reserved) == ERR_TOO_FRAGMENTED &&
                reserved.n_extents == 0,
-           "%s", fs.why);
+           "a file in more pieces than the table has is refused: %s", fs.why);
     }
     fake.dev.writable = false;
-    OK(fat32_reserve(&fs, 5, &table, &reserved) == ERR_UNSUPPORTED, "%s", fs.why);
+    OK(fat32_reserve(&fs, 5, &table, &reserved) == ERR_UNSUPPORTED,
+       "a card that takes no writes is refused: %s", fs.why);
 }
 
 static bool make_volumes(void)

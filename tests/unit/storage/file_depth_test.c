@@ -66,8 +66,9 @@ static void test_depths(bool newest_first)
         fake.newest_first = newest_first;
         OK(read_all() == ERR_OK && all_equal() && fake.most_pending == rows[i].in_flight &&
                fake.n_reads == REQUESTS,
-           "a queue of %u, %u wanted: %u in flight, %u expected", (unsigned)rows[i].queue,
-           (unsigned)rows[i].wanted, fake.most_pending, (unsigned)rows[i].in_flight);
+           "with a queue of %u, %u wanted, %u requests are in flight, expected %u",
+           (unsigned)rows[i].queue, (unsigned)rows[i].wanted, fake.most_pending,
+           (unsigned)rows[i].in_flight);
     }
 }
 
@@ -84,7 +85,8 @@ static void test_ends(void)
                     memcmp(buffer, disk, n * SECTOR_BYTES) == 0 &&
                     buffer[n * SECTOR_BYTES] == 0xee && fake.n_reads == (n + PIECE - 1) / PIECE;
         }
-        OK(right, "reads that end with a short request, %u wanted", (unsigned)rows[i].wanted);
+        OK(right, "reads that end with a short request are right, %u wanted",
+           (unsigned)rows[i].wanted);
     }
 }
 
@@ -100,7 +102,7 @@ static void test_failures(bool newest_first)
         fake.fail_sector = sector;
         fake.fail_times = 1;
         OK(read_all() == ERR_OK && all_equal() && reading.n_retries == 1,
-           "one fails once, %u in flight", (unsigned)rows[i].in_flight);
+           "a request that fails once is repeated, with %u in flight", (unsigned)rows[i].in_flight);
         start_over(rows[i].queue, rows[i].wanted);
         fake.newest_first = newest_first;
         fake.fail_sector = sector;
@@ -108,7 +110,7 @@ static void test_failures(bool newest_first)
         OK(read_all() == ERR_IO && reading.failed_sector == (20 + middle) * PIECE &&
                fake.n_pending == 0 && reading.bytes_done <= reading.failed_sector * SECTOR_BYTES &&
                memcmp(buffer, disk, reading.bytes_done) == 0,
-           "for good: sector %u is named, and nothing is in flight",
+           "a lasting error names sector %u, and nothing is in flight",
            (unsigned)reading.failed_sector);
         fake.fail_times = 0;
         OK(read_all() == ERR_OK && all_equal(), "the next read is right");
@@ -127,7 +129,8 @@ static void test_stop(void)
         while (file_read_poll(&reading) == ERR_BUSY)
             polls++;
         OK(reading.status == ERR_ABORTED && fake.n_pending == 0 && polls <= rows[i].in_flight,
-           "stopped: %u looks until %u requests are back", polls, (unsigned)rows[i].in_flight);
+           "a read that is stopped ends after %u looks, with %u requests in flight", polls,
+           (unsigned)rows[i].in_flight);
         OK(read_all() == ERR_OK && all_equal(), "the next read is right");
     }
 }
@@ -153,7 +156,8 @@ static void test_beside(void)
        "a small read comes while a large one goes on: %u of %u wanted", (unsigned)wanted, 8u);
     while (file_read_poll(&reading) == ERR_BUSY)
         ;
-    OK(memcmp(buffer, disk, BYTES / 2 + 4 * PIECE * SECTOR_BYTES) == 0, "both are right");
+    OK(memcmp(buffer, disk, BYTES / 2 + 4 * PIECE * SECTOR_BYTES) == 0,
+       "the small and the large read are right");
 }
 
 /* ---- what it is worth -------------------------------------------------------------------------- */
@@ -254,7 +258,7 @@ static void test_gaps(void)
                                   gaps[i].latency_us, gaps[i].gap_us);
 
         OK(four <= gaps[i].of_four && wanted >= gaps[i].of_wanted,
-           "%u MB/s, %u us, a look every %u us: %u %% by four in flight, %u %% by what is wanted",
+           "%u MB/s, %u us, a look every %u us: four in flight give %u %%, the wanted ones %u %%",
            (unsigned)gaps[i].mb_per_s, (unsigned)gaps[i].latency_us, (unsigned)gaps[i].gap_us, four,
            wanted);
     }
@@ -269,7 +273,8 @@ static void test_card(void)
         unsigned two = percent(true, 0, 90, 0, gaps_us[i]),
                  four = percent(true, 4, 90, 0, gaps_us[i]);
 
-        OK(two == four && two > 30, "a card, a look every %u us: %u %% by two, %u %% by four",
+        OK(two == four && two > 30,
+           "a card with a look every %u us gives %u %% with two in flight, and %u %% with four",
            (unsigned)gaps_us[i], two, four);
     }
 }

@@ -86,7 +86,7 @@ static void test_orders(void)
         fake.newest_first = newest != 0;
         OK(file_read_start(&read_a, &file, 0, buffer, BYTES) == ERR_OK, "a read starts");
         OK(poll_all(&read_a, disk, &prefix_true) == ERR_OK && prefix_true,
-           "it arrives, its prefix true all the time, %s first", newest ? "newest" : "oldest");
+           "a read arrives, its prefix right all the time, %s first", newest ? "newest" : "oldest");
         OK(memcmp(buffer, disk, BYTES) == 0 && read_a.bytes_done == BYTES, "all bytes are equal");
         OK(fake.most_pending == FAKE_WANTED, "%u requests were in flight", fake.most_pending);
         OK(file_read_poll(&read_a) == ERR_OK, "a further poll returns the same result");
@@ -119,7 +119,7 @@ static void test_sizes(void)
         fake.dev.max_sectors = rows[i].most;
         e = file_read_now(&read_a, &file, 0, buffer, bytes);
         OK(e == ERR_OK && memcmp(buffer, disk, bytes) == 0 && fake.n_reads == rows[i].requests,
-           "%u sectors by %u of %u: %u requests, %u expected", (unsigned)rows[i].sectors,
+           "%u sectors by %u of %u take %u requests, expected %u", (unsigned)rows[i].sectors,
            (unsigned)rows[i].wanted, (unsigned)rows[i].most, fake.n_reads, rows[i].requests);
     }
 }
@@ -135,7 +135,8 @@ static void test_extents(void)
         enum err e = file_read_now(&read_a, &file, ranges[i][0] * SECTOR_BYTES, buffer,
                                    ranges[i][1] * SECTOR_BYTES);
         OK(e == ERR_OK && pieces_arrived(ranges[i][0], ranges[i][1]),
-           "sectors %d and %d on, over extents", (int)ranges[i][0], (int)ranges[i][1]);
+           "sectors from %d, %d of them, are read over extents", (int)ranges[i][0],
+           (int)ranges[i][1]);
     }
 }
 
@@ -159,7 +160,7 @@ static void test_ranges(void)
        "bytes after the end of the file arrive as zeros");
     file.bytes = 400 * 512;
     OK(file_read_now(&read_a, &file, 0, buffer, 400 * 512) == ERR_RANGE,
-       "extents that do not cover the file");
+       "extents that do not cover the file are refused");
     OK(file_open_device(&file, &fake.dev, BYTES + 1, NULL) == ERR_RANGE,
        "a file larger than the device is refused");
     fake.dev.n_sectors = 0;
@@ -178,10 +179,12 @@ static void test_failures(void)
     start_over();
     fake.fail_sector = 777;
     fake.fail_times = 1000;
-    OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_IO, "one that always fails does not");
-    OK(1000 - fake.fail_times == FILE_READ_RETRIES + 1, "after %u tries", 1000 - fake.fail_times);
+    OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_IO,
+       "a sector that always fails is an error");
+    OK(1000 - fake.fail_times == FILE_READ_RETRIES + 1, "the read fails after %u tries",
+       1000 - fake.fail_times);
     OK(read_a.failed_sector <= 777 && 777 < read_a.failed_sector + fake.dev.max_sectors,
-       "its place is kept: request at sector %d", (int)read_a.failed_sector);
+       "the place of the error is kept: the request at sector %d", (int)read_a.failed_sector);
     OK(read_a.bytes_done <= 777 * 512 && memcmp(buffer, disk, read_a.bytes_done) == 0,
        "the bytes before it are there: %d bytes", (int)read_a.bytes_done);
     OK(fake.n_pending == 0, "no request is left in flight");
@@ -198,11 +201,11 @@ static void test_failures(void)
     start_over();
     fake.busy_every = 2;
     OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_OK && all_equal(),
-       "a device that is often busy");
+       "a device that is often busy is read");
     start_over();
     fake.dev.queue_depth = 1;
     OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_OK && all_equal(),
-       "a device that takes one request at a time");
+       "a device that takes one request at a time is read");
 }
 
 static void test_two_reads(void)
@@ -216,12 +219,12 @@ static void test_two_reads(void)
     file_read_start(&read_b, &file, BYTES / 2, second_buffer, BYTES / 2);
     while ((a = file_read_poll(&read_a)) == ERR_BUSY)
         ;
-    OK(a == ERR_OK && memcmp(buffer, disk, BYTES / 2) == 0, "the first of two reads");
+    OK(a == ERR_OK && memcmp(buffer, disk, BYTES / 2) == 0, "the first of two reads is right");
     while ((b = file_read_poll(&read_b)) == ERR_BUSY)
         ;
     OK(b == ERR_OK && memcmp(second_buffer, disk + BYTES / 2, BYTES / 2) == 0,
        "the second of two reads is right");
-    OK(fake.most_pending == 5, "the queue was full: %u", fake.most_pending);
+    OK(fake.most_pending == 5, "the queue is full with %u requests", fake.most_pending);
 }
 
 /* Writes go to the file's place and nowhere else, also after failures; a device that cannot write
@@ -243,7 +246,7 @@ static void test_stop(void)
     OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_OK && all_equal(),
        "the read after a stopped one is whole");
     file_read_stop(&read_a);
-    OK(file_read_poll(&read_a) == ERR_OK, "one that has ended cannot be stopped");
+    OK(file_read_poll(&read_a) == ERR_OK, "a read that has ended cannot be stopped");
 }
 
 static void test_writes(void)
@@ -266,11 +269,11 @@ static void test_writes(void)
     memset(image, 0xdd, sizeof image);
     OK(file_write_now(&read_a, &file, 50 * SECTOR_BYTES, text, 100 * SECTOR_BYTES) == ERR_OK &&
            read_a.n_retries == 2,
-       "a write over three pieces, failing twice");
+       "a write over three pieces succeeds after two failures");
     OK(memcmp(image + 1050 * SECTOR_BYTES, text, 50 * SECTOR_BYTES) == 0 &&
            memcmp(image + 10 * SECTOR_BYTES, text + 50 * SECTOR_BYTES, SECTOR_BYTES) == 0 &&
            memcmp(image + 2000 * SECTOR_BYTES, text + 51 * SECTOR_BYTES, 49 * SECTOR_BYTES) == 0,
-       "lies in each of them");
+       "the bytes lie in each of the three pieces");
     for (size_t i = 0; i < SECTORS; i++) {
         bool ours = i == 10 || (i >= 1050 && i < 1100) || (i >= 2000 && i < 2049);
 
@@ -299,9 +302,10 @@ static void test_silence(void)
     start_over();
     file.timeout = soon;
     fake.silent = true;
-    OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_TIMEOUT, "a dead one ends");
-    OK(fake.n_resets <= FILE_READ_RETRIES + 1 && fake.n_pending == 0, "after %u resets",
-       fake.n_resets);
+    OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_TIMEOUT,
+       "a read from a device that stays silent ends");
+    OK(fake.n_resets <= FILE_READ_RETRIES + 1 && fake.n_pending == 0,
+       "a silent device is reset %u times at most", fake.n_resets);
 
     start_over();
     file.timeout = soon;
@@ -348,7 +352,7 @@ static void test_looks(void)
 {
     OK(limits_until_reset(1000) == 1,
        "a device that another core looks at often, in vain, is silent");
-    OK(limits_until_reset(0) == 16, "one that nobody looks at is not, for a long time");
+    OK(limits_until_reset(0) == 16, "a device that nobody looks at is not silent for a long time");
 }
 
 static void test_memory(void)
@@ -356,14 +360,15 @@ static void test_memory(void)
     start_over();
     OK(file_memory(&file, 0, 1) == NULL, "a card is not addressable");
     fake.dev.memory = disk;
-    OK(file_memory(&file, 5, BYTES - 5) == disk + 5, "flash is, at any offset");
-    OK(file_memory(&file, 5, BYTES - 4) == NULL, "it ends where the device ends");
+    OK(file_memory(&file, 5, BYTES - 5) == disk + 5, "flash is addressable at any offset");
+    OK(file_memory(&file, 5, BYTES - 4) == NULL, "addressable memory ends where the device ends");
     make_pieces();
     OK(file_memory(&file, 99 * 512 + 7, 505) == disk + 1099 * 512 + 7,
-       "it may lie inside one extent");
-    OK(file_memory(&file, 99 * 512 + 7, 506) == NULL, "it does not cross two");
+       "addressable memory may lie inside one extent");
+    OK(file_memory(&file, 99 * 512 + 7, 506) == NULL,
+       "addressable memory does not cross two extents");
     OK(file_memory(&file, 101 * 512, 199 * 512) == disk + 2000 * 512,
-       "it may be the whole last extent");
+       "addressable memory may be the whole last extent");
 }
 
 static double seconds(void)
@@ -390,25 +395,28 @@ static void test_host(void)
     OK(file_device_open(&state, "/nowhere/at/all", 0, &dev) == ERR_NOT_FOUND &&
            strstr(state.why, "/nowhere/at/all"),
        "a missing file is named: %s", state.why);
-    OK(file_device_open(&state, "/", 0, &dev) == ERR_UNSUPPORTED, "%s", state.why);
-    OK(file_device_open(&state, path, 0, &dev) == ERR_OK && dev.n_sectors == SECTORS - 1, "opens");
+    OK(file_device_open(&state, "/", 0, &dev) == ERR_UNSUPPORTED,
+       "a folder is refused as a device: %s", state.why);
+    OK(file_device_open(&state, path, 0, &dev) == ERR_OK && dev.n_sectors == SECTORS - 1,
+       "a file of the host opens");
     file_open_device(&file, &dev, 0, NULL);
     memset(buffer, 0xee, sizeof buffer);
     OK(file_read_now(&read_a, &file, 0, buffer, BYTES - 512) == ERR_OK &&
            memcmp(buffer, disk, BYTES - 700) == 0,
-       "a file of the host, read by its thread");
+       "a file of the host is read by its thread");
     OK(buffer[BYTES - 700] == 0 && buffer[BYTES - 513] == 0 && buffer[BYTES - 512] == 0xee,
-       "zeros up to the sector's end");
+       "the file's last sector is filled with zeros");
     if (ftruncate(fd, BYTES / 2) != 0)
         abort();
-    OK(file_read_now(&read_a, &file, 0, buffer, BYTES - 512) == ERR_IO, "%s", state.why);
+    OK(file_read_now(&read_a, &file, 0, buffer, BYTES - 512) == ERR_IO,
+       "a file of the host that became shorter is an error: %s", state.why);
     file_device_close(&state);
     file_device_open(&state, path, 10 << 20, &dev);
     file_open_device(&file, &dev, 0, NULL);
     start = seconds();
     enum err e = file_read_now(&read_a, &file, 0, buffer, BYTES / 2);
     double took = seconds() - start;
-    OK(e == ERR_OK && took > 0.08, "paced: 1 MiB at 10 MiB/s in %.3f s", took);
+    OK(e == ERR_OK && took > 0.08, "a pace of 10 MiB/s makes 1 MiB take %.3f s", took);
     file_read_start(&read_a, &file, 0, buffer, BYTES / 2);
     file_device_close(&state); /* with reads in flight: waits for them */
     OK(memcmp(buffer, disk, BYTES / 2) == 0, "closing finishes what is in flight");
@@ -432,7 +440,7 @@ static void test_host_write(void)
            file_open_device(&file, &device, 10000, NULL) == ERR_OK,
        "a file of the host opens for writing");
     OK(file_write_now(&read_a, &file, 512, second_buffer + 512, 10240 - 512) == ERR_OK,
-       "is written to its end");
+       "the file is written to its end");
     same = pread(fd, buffer, sizeof buffer, 0) == 10000 && buffer[0] == 0 &&
            memcmp(buffer + 512, second_buffer + 512, 10000 - 512) == 0;
     OK(same, "the write does not go beyond its end");
@@ -452,8 +460,9 @@ static void test_table(void)
        "a table is cut from the front of memory, aligned");
     OK(file_table_take(&table, &memory, 5) == ERR_NO_SPACE && memory.base == bytes + 128 &&
            memory.bytes == 64,
-       "one that does not fit leaves it as it is");
-    OK(file_table_take(&table, &memory, 4) == ERR_OK && memory.bytes == 0, "the last byte counts");
+       "a table that does not fit leaves the memory as it is");
+    OK(file_table_take(&table, &memory, 4) == ERR_OK && memory.bytes == 0,
+       "a table may take the memory's last byte");
 }
 
 int main(void)

@@ -99,7 +99,7 @@ static void test_reads(bool comes_and_goes, unsigned busy_every, bool newest_fir
     take_back();
     most = device.most_pending;
     OK(wrong == 0 && most > 1 && workers.n_cores == 3,
-       "%d reads%s, %u at a time%s%s, and the core went %u times: %u wrong", 2 * READS,
+       "%d reads%s, %u at a time%s%s, are right, and the core went %u times: %u wrong", 2 * READS,
        comes_and_goes ? " while the core comes and goes" : "", most,
        busy_every != 0 ? ", the device often busy" : "", newest_first ? ", the last one first" : "",
        moves, wrong);
@@ -117,8 +117,8 @@ static void test_depth(void)
     asked = core.next - core.collected;
     while (file_read_poll(&r) == ERR_BUSY)
         ;
-    OK(same(&r, contents) && asked == IO_CORE_DEPTH - IO_CORE_DEPTH / 4, "%u requests are with it",
-       asked);
+    OK(same(&r, contents) && asked == IO_CORE_DEPTH - IO_CORE_DEPTH / 4,
+       "the core takes %u requests ahead", asked);
 }
 
 static void test_writes(void)
@@ -129,11 +129,11 @@ static void test_writes(void)
     memcpy(buffers[0], contents, sizeof buffers[0]);
     OK(file_write_now(&r, &file, 77 * SECTOR_BYTES, buffers[0], sizeof buffers[0]) == ERR_OK &&
            memcmp(written + 77 * SECTOR_BYTES, contents, sizeof buffers[0]) == 0,
-       "writes go the same way");
+       "writes go through the core in the same way");
     take_back();
     core.device.writable = false;
     OK(file_write_start(&r, &file, 0, buffers[0], SECTOR_BYTES) == ERR_UNSUPPORTED,
-       "not to a device that takes none");
+       "a write to a device that takes none is refused");
 }
 
 static void test_refusals(void)
@@ -160,7 +160,8 @@ static void test_errors(unsigned times)
     e = file_read_now(&r, &file, 90 * SECTOR_BYTES, buffers[0], 20 * SECTOR_BYTES);
     OK(times > FILE_READ_RETRIES ? e == ERR_IO && r.failed_sector == 90
                                  : same(&r, contents) && r.n_retries == times,
-       "a request that fails %u times: %s, after %u retries", times, err_text(e), r.n_retries);
+       "a request that fails %u times ends with '%s', after %u retries", times, err_text(e),
+       r.n_retries);
 }
 
 /* Silent, until a reset helps or nothing does. */
@@ -178,8 +179,8 @@ static void test_silence(bool helps)
     take_back();
     OK(helps ? same(&r, contents) && device.n_resets == 1
              : e == ERR_TIMEOUT && device.n_resets == FILE_READ_RETRIES + 1,
-       "a device that is silent and %s: %s after %u resets", helps ? "is reset" : "stays so",
-       err_text(e), device.n_resets);
+       "a device that is silent and %s ends with '%s' after %u resets",
+       helps ? "is reset" : "stays so", err_text(e), device.n_resets);
     OK(device.n_pending == 0 && io_core_is_idle(&core), "nothing is left in flight");
 }
 
@@ -192,7 +193,7 @@ static void test_no_reset(void)
        "the driver's device is as it was");
     device.dev.reset = NULL;
     io_core_open(&core, &device.dev, &rig_platform()->cores, NULL);
-    OK(core.device.reset == NULL, "a device without a reset gets none");
+    OK(core.device.reset == NULL, "a device without a reset gets no reset");
     lend();
 }
 
@@ -265,7 +266,7 @@ static void test_sleep(void)
         after = atomic_load(&polls);
         slept = before == after;
     }
-    OK(slept, "without requests the core sleeps");
+    OK(slept, "the core sleeps without requests");
     (void)file_read_now(&r, &file, SECTOR_BYTES, buffers[0], sizeof buffers[0]);
     OK(same(&r, contents) && atomic_load(&polls) > after && r.n_timeouts == 0,
        "the core wakes for the next request at once, not by the reset of a silent device");
@@ -343,8 +344,8 @@ static void test_model(size_t limit, const char *form)
         lent = lent && core.core == 2 && computes_with(2);
     }
     OK(equal && lent && f->bytes_streamed == N_TOKENS * model_planned_bytes(&rig.model),
-       "%s: two cores compute, the third serves: the same logits and bytes", form);
-    OK(!rig.model.plan.prediction.lends_prefill, "%s: for a chunk they all compute", form);
+       "%s: two cores compute, the third serves, and the logits and bytes are the same", form);
+    OK(!rig.model.plan.prediction.lends_prefill, "%s: all cores compute a chunk", form);
     session_clear(&rig.session);
     equal = rig_append(ids, N_TOKENS, NULL) == ERR_OK;
     OK(equal && core.core == 2, "%s: %d tokens are not a chunk", form, N_TOKENS);
@@ -355,7 +356,7 @@ static void test_model(size_t limit, const char *form)
                                                  0; /* requests stay in flight across each change */
         equal = append(i) && equal && computes_with(i % 2 != 0 ? 2 : 3);
     }
-    OK(equal, "%s: the core comes and goes between tokens: the same logits", form);
+    OK(equal, "%s: the logits are the same if the core comes and goes between tokens", form);
 }
 
 /* Fails at token 2 for good: the cache stays, and it continues when the card is well again. */
@@ -383,14 +384,15 @@ static void test_failure(size_t limit, bool flip, const char *form)
         e = rig_append(&ids[2], 1, NULL);
         (void)session_cut(&rig.session, 2); /* what was there already met no fault */
     } while (e == ERR_OK);
-    OK(e == (flip ? ERR_BAD_CHECKSUM : ERR_IO) && core.core == 2, "%s, a layer %s: %s", form,
-       flip ? "flipped" : "failing", rig.model.error_message);
+    OK(e == (flip ? ERR_BAD_CHECKSUM : ERR_IO) && core.core == 2,
+       "%s: a layer that is %s is reported: %s", form, flip ? "flipped" : "failing",
+       rig.model.error_message);
     take_back();
     rig.flip_times = 0;
     rig.fake.fail_times = 0;
     for (uint32_t i = 2; i < N_TOKENS; i++)
         equal = append(i) && equal;
-    OK(equal && core.core == 2, "%s: once it is well the logits are the usual ones", form);
+    OK(equal && core.core == 2, "%s: the logits are the usual ones after the layer is well", form);
 }
 
 /* Another model takes the core back, and so does one that gains nothing from it. */
@@ -407,7 +409,7 @@ static void test_swap(size_t limit)
     start_lent(limit, 3000u << 20);
     equal = append(0);
     OK(equal && core.core == 0 && computes_with(3) && rig.model.io_core == NULL,
-       "a card that is fast against the cores has none of them");
+       "no core serves a card that is fast against the cores");
 }
 
 /* The other cores' result without that core counts. */
@@ -423,9 +425,9 @@ static bool lends_beside(size_t limit, uint32_t card_rate, uint32_t picoseconds)
 static void test_measured(size_t limit)
 {
     OK(!lends_beside(limit, 10 << 20, 1000000) && lends_beside(limit, 10 << 20, 1500),
-       "none is lent where two cores are a thousand times slower than three");
+       "no core is lent if two cores are a thousand times slower than three");
     OK(!lends_beside(limit, 3000u << 20, 1500) && lends_beside(limit, 3000u << 20, 1000),
-       "one is where they are as fast");
+       "a core is lent if two cores are as fast as three");
 }
 
 int main(void)

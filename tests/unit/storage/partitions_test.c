@@ -85,9 +85,11 @@ static void test_types(void)
     memset(disk + START * 512, 0, 512);
     put_entry(0, 0x83, START, 100);
     put_entry(3, 0xa5, START + 100, 100);
-    OK(mount() == ERR_NO_FILESYSTEM && why_has("the types 0x83, 0xa5;"), "%s", fs.why);
+    OK(mount() == ERR_NO_FILESYSTEM && why_has("the types 0x83, 0xa5;"),
+       "types of partitions without FAT32 are named: %s", fs.why);
     memset(disk + 446, 0, 64);
-    OK(mount() == ERR_NO_FILESYSTEM && why_has("no partition"), "%s", fs.why);
+    OK(mount() == ERR_NO_FILESYSTEM && why_has("no partition"),
+       "a disk without partitions is reported: %s", fs.why);
 }
 
 /* Free clusters from sector `end` on belong to another partition: no file is made or read there. */
@@ -98,10 +100,10 @@ static void check_shorter(const char *what, uint64_t end)
     OK(e == ERR_OK && fs.end_sector == end && open_file("models/near.ing") == ERR_OK &&
            open_file("models/far.ing") == ERR_TRUNCATED &&
            why_has("partition ends before the file"),
-       "%s: %s", what, fs.why != NULL ? fs.why : "read");
+       "%s: a file beyond the partition is refused: %s", what, fs.why != NULL ? fs.why : "read");
     OK(fat32_reserve(&fs, 512, &table, &file) == ERR_BAD_FILESYSTEM &&
            why_has("longer than its partition"),
-       "%s: %s", what, fs.why != NULL ? fs.why : "made");
+       "%s: no file is made beyond the partition: %s", what, fs.why != NULL ? fs.why : "made");
 }
 
 static void test_lengths(void)
@@ -111,8 +113,8 @@ static void test_lengths(void)
     OK(mount() == ERR_OK && fat32_reserve(&fs, 512, &table, &file) == ERR_OK,
        "a volume of its partition's length is mounted");
     put_entry(0, 0x0c, START, VOLUME_SECTORS - 1);
-    OK(mount() == ERR_OK && open_file("models/far.ing") == ERR_TRUNCATED, "one sector less: %s",
-       fs.why);
+    OK(mount() == ERR_OK && open_file("models/far.ing") == ERR_TRUNCATED,
+       "a partition one sector shorter than its volume ends its files: %s", fs.why);
     put_entry(0, 0x0c, START, 5000);
     check_shorter("a shorter partition", START + 5000);
     put_entry(0, 0x0c, START, 0xffffffff);
@@ -127,13 +129,13 @@ static void test_lengths(void)
     put_entry(0, 0x0c, START, 0);
     OK(mount() == ERR_OK && open_file("models/far.ing") == ERR_OK &&
            fat32_reserve(&fs, 512, &table, &file) == ERR_BAD_FILESYSTEM && why_has("no length"),
-       "an entry without a length: %s", fs.why);
+       "no file is made in an entry without a length: %s", fs.why);
     put_entry(0, 0x0c, START, VOLUME_SECTORS);
     fake_init(&fake, disk, START + VOLUME_SECTORS - 100);
     fake.dev.writable = true;
     OK(fat32_mount(&fs, &fake.dev, NULL) == ERR_OK &&
            fat32_reserve(&fs, 512, &table, &file) == ERR_BAD_FILESYSTEM && why_has("card ends"),
-       "a card that is shorter than both: %s", fs.why);
+       "no file is made on a card shorter than its partition: %s", fs.why);
 }
 
 /* ---- GPT ------------------------------------------------------------------------------------- */
@@ -181,10 +183,10 @@ static void test_many(void)
         put_gpt_entry(nth, START, START + VOLUME_SECTORS - 1);
         sign_entries(n);
         if (nth == 0)
-            OK(mount() == ERR_OK, "a GPT of %u entries, the first is ours", n);
+            OK(mount() == ERR_OK, "a GPT of %u entries is mounted if the first is ours", n);
         else
             OK(mount() == ERR_NO_FILESYSTEM && why_has("first 16 of the card's 20"),
-               "if ours is not among the first, the message says so: %s", fs.why);
+               "the error tells how many entries were looked at: %s", fs.why);
     }
 }
 
@@ -194,7 +196,7 @@ static void test_gpt(void)
     put_gpt_entry(0, START, START + VOLUME_SECTORS - 1);
     sign_gpt();
     OK(mount() == ERR_OK && fs.end_sector == START + VOLUME_SECTORS && fs.sealed == NULL,
-       "a GPT whose entry has the volume's length: %s", fs.why != NULL ? fs.why : "");
+       "a GPT entry of the volume's length is accepted: %s", fs.why != NULL ? fs.why : "");
     put_gpt_entry(0, START, START + 5999);
     sign_gpt();
     check_shorter("GPT: a shorter partition", START + 6000);
@@ -211,7 +213,7 @@ static void test_gpt(void)
     sign_gpt();
     OK(mount() == ERR_OK && fat32_reserve(&fs, 512, &table, &file) == ERR_BAD_FILESYSTEM &&
            why_has("no length"),
-       "an entry that ends before it begins: %s", fs.why);
+       "an entry that ends before it begins allows no file: %s", fs.why);
 }
 
 /* Large lengths come from the disk and overflow nothing. */

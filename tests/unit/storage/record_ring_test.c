@@ -68,14 +68,14 @@ static void test_turns(void)
     unsigned wrong = 0;
 
     memset(card_data, 0, sizeof card_data);
-    OK(start() == ERR_OK && ring.sequence == 0 && are_newest(0, 0), "a blank file has none");
+    OK(start() == ERR_OK && ring.sequence == 0 && are_newest(0, 0), "a blank file has no record");
     for (uint64_t n = 1; n <= 100; n++) {
         wrong += append(n) != ERR_OK || !are_newest(n, n < 4 ? (size_t)n : 3);
         if (n % 3 == 0)
             wrong += start() != ERR_OK || ring.sequence != n;
     }
-    OK(wrong == 0, "a hundred records, a start now and then: the newest are there (%u wrong)",
-       wrong);
+    OK(wrong == 0,
+       "the newest of a hundred records are there, with a start now and then (%u wrong)", wrong);
     OK(record_ring_append(&ring, buffer, FILE_BYTES) == ERR_NO_SPACE && are_newest(100, 3),
        "a record that is longer than the file is refused");
 }
@@ -104,8 +104,9 @@ static void test_power(void)
         wrong += append(n) != ERR_OK;
     }
     OK(cuts > 100 && wrong == 0,
-       "power lost at %u sectors: the one before is the newest (%u wrong)", cuts, wrong);
-    OK(lost == 0, "after lost power the next record is written (%u lost)", lost);
+       "the record before is the newest if power is lost at any of %u sectors (%u wrong)", cuts,
+       wrong);
+    OK(lost == 0, "the next record is written after power was lost (%u lost)", lost);
 }
 
 static void test_damage(void)
@@ -120,7 +121,7 @@ static void test_damage(void)
     card_data[sizeof h] ^= 1; /* of the first one's bytes */
     OK(record_list_read(&l, card_data, FILE_BYTES) && l.n == 3 && l.damaged == 1 &&
            l.list[0].sequence == 2,
-       "a damaged one is counted and left out");
+       "a damaged record is counted and left out");
     record_list_free(&l);
     OK(record_list_read(&l, card_data, 5 * SECTOR_BYTES) && l.n == 1,
        "a record that continues beyond the file is not read");
@@ -130,7 +131,8 @@ static void test_damage(void)
     card.fail_times = 100;
     OK(record_ring_open(&ring, &file, buffer, sizeof buffer) == ERR_IO &&
            ring.io.failed_sector >= 4,
-       "a file that cannot be read says where: %llu", (unsigned long long)ring.io.failed_sector);
+       "a file that cannot be read is reported with its place: %llu",
+       (unsigned long long)ring.io.failed_sector);
 }
 
 int main(void)

@@ -32,12 +32,12 @@ static void test_first(void)
         put_begin(100, kinds[i].begin, strlen(kinds[i].begin));
         put_begin(200, INGOT_MAGIC, 8);
         OK(find("") == ERR_OK && file_is(200, 4096) && logged(kinds[i].what, kinds[i].cure),
-           "the first file %s: the second one is the model: %s", kinds[i].what,
+           "the second file is the model if the first one %s: %s", kinds[i].what,
            storage.error_message);
         put_begin(200, "INGOTSAV", 8);
         OK(i + 1 == sizeof kinds / sizeof kinds[0] ||
                (find("") == ERR_BAD_MAGIC && says(kinds[i].what, kinds[i].cure)),
-           "neither file is a model: %s", storage.error_message);
+           "two files that are not models are reported: %s", storage.error_message);
     }
     start_over();
     attach(&card.dev);
@@ -46,8 +46,9 @@ static void test_first(void)
     put_begin(200, INGOT_MAGIC, 8);
     OK(find("") == ERR_OK && file_is(200, 4096) &&
            logged("a.ingot is a saved conversation", "saves/"),
-       "a first save, which lies in the file's second half: %s", storage.error_message);
-    OK(find("a") == ERR_OK && file_is(100, MODEL_BYTES), "by its name it is opened all the same");
+       "a save in the second half of its file is not taken for a model: %s", storage.error_message);
+    OK(find("a") == ERR_OK && file_is(100, MODEL_BYTES),
+       "the same file opens if it is asked for by its name");
     start_over();
     attach(&card.dev);
     put_begin(100, INGOT_MAGIC, 8);
@@ -61,8 +62,8 @@ static void test_first(void)
         volume_add_long(name, 6, volume_checksum("M       GGU"));
         volume_add("M       GGU", 0x20, 100, 512);
     }
-    OK(find("") == ERR_BAD_MAGIC && says("m.GGUF is a GGUF file", "ingot pack"), "%s",
-       storage.error_message);
+    OK(find("") == ERR_BAD_MAGIC && says("m.GGUF is a GGUF file", "ingot pack"),
+       "a file of another format is named: %s", storage.error_message);
 }
 
 /* A folder of thousands of files that are not models; each step to the next name reads all of
@@ -85,7 +86,7 @@ static void test_many(void)
     volume_link(300, VOLUME_END);
     put_le(volume_cluster(2) + 32 + 26, 9001, 2); /* the root goes on after models/ */
     OK(find("") == ERR_OK && card.n_reads < 60000 && logged("ignored", "ingot pack"),
-       "thousands of other files: after %u reads the first one is opened: %s", card.n_reads,
+       "the first model is opened after %u reads among thousands of other files: %s", card.n_reads,
        storage.error_message);
 }
 

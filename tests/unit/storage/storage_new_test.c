@@ -67,12 +67,13 @@ static void test_both_fats(void)
     first = card_find(&card, "models/b.ingot")->first;
     OK(storage_new_open(&storage, "models/b.ingot", NEW_BYTES, &table, &new_file) == ERR_OK &&
            fat_of(first) != 0 && storage_new_publish(&storage, &new_file) == ERR_OK,
-       "a file in place of another: %s", storage.error_message);
-    OK(fats_are_alike() && fat_of(first) == 0, "its clusters are free in both FATs");
+       "a file is made in place of another: %s", storage.error_message);
+    OK(fats_are_alike() && fat_of(first) == 0,
+       "the replaced file's clusters are free in both FATs");
     start(CARD_GPT);
     OK(storage_new_open(&storage, "grammars/g.grammar", NEW_BYTES, &table, &new_file) == ERR_OK &&
            storage_new_publish(&storage, &new_file) == ERR_OK && fats_are_alike(),
-       "a file in a folder that is made: both FATs have the chains: %s", storage.error_message);
+       "a file is made in a new folder, and both FATs have the chains: %s", storage.error_message);
 }
 
 /* A cluster that is in use in only one FAT may belong to a file, whichever FAT it is. */
@@ -87,7 +88,7 @@ static void test_one_fat(unsigned fat)
            file_extents(&new_file.file)[0].sector > CARD_META + free - 2 ||
            file_extents(&new_file.file)[0].sector + file_extents(&new_file.file)[0].n_sectors <=
                CARD_META + free - 2,
-       "a cluster that FAT %u alone calls used is not taken: %s", fat, storage.error_message);
+       "a cluster that only FAT %u calls used is not taken: %s", fat, storage.error_message);
 }
 
 enum change { CHAIN, ENTRY, SECOND_FAT, OTHER_VOLUME, CHANGES };
@@ -122,13 +123,13 @@ static void test_changed(enum change change)
 
     start(CARD_MBR);
     if (!OK(storage_new_open(&storage, "models/b.ingot", NEW_BYTES, &table, &new_file) == ERR_OK,
-            "room: %s", storage.error_message))
+            "there is room for a new file: %s", storage.error_message))
         return;
     change_card(change);
     memcpy(before, card.disk, sizeof before);
     e = storage_new_publish(&storage, &new_file);
     OK(e != ERR_OK && memcmp(before, card.disk, sizeof before) == 0,
-       "%s meanwhile: nothing is written: %s", what[change], storage.error_message);
+       "%s: nothing is written after that change: %s", what[change], storage.error_message);
 }
 
 /* The error message about a file that cannot be made has its own cause, and not that of the error
@@ -157,7 +158,7 @@ static void test_one_cause(void)
         at = strstr(storage.error_message, rows[i].cause);
         OK(e != ERR_OK && at != NULL && at[strlen(rows[i].cause)] == '\0' &&
                strstr(storage.error_message, err_text(e)) == NULL,
-           "one cause: %s", storage.error_message);
+           "an error names one cause: %s", storage.error_message);
     }
 }
 

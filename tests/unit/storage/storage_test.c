@@ -13,16 +13,18 @@
 static void test_nothing(void)
 {
     start_over();
-    OK(find("") == ERR_NO_DEVICE && says("no card, flash or initrd found", "make card"), "%s",
-       storage.error_message);
-    OK(find("flash") == ERR_NO_DEVICE && says("no flash found", "make card"), "%s",
-       storage.error_message);
-    OK(find("initrd") == ERR_NO_DEVICE && says("no initrd found", ""), "%s", storage.error_message);
+    OK(find("") == ERR_NO_DEVICE && says("no card, flash or initrd found", "make card"),
+       "a board without storage is told how to make a card: %s", storage.error_message);
+    OK(find("flash") == ERR_NO_DEVICE && says("no flash found", "make card"),
+       "a missing flash is reported: %s", storage.error_message);
+    OK(find("initrd") == ERR_NO_DEVICE && says("no initrd found", ""),
+       "a missing initrd is reported: %s", storage.error_message);
     attach(&flash);
-    OK(find("") == ERR_NO_DEVICE, "erased flash holds nothing: %s", storage.error_message);
-    OK(find("a") == ERR_NO_DEVICE && says("no a found", ""), "%s", storage.error_message);
+    OK(find("") == ERR_NO_DEVICE, "erased flash has no model: %s", storage.error_message);
+    OK(find("a") == ERR_NO_DEVICE && says("no a found", ""),
+       "a name is reported on a board without a model: %s", storage.error_message);
     OK(find("flash") == ERR_BAD_MAGIC && says("flash bank 1", "first byte"),
-       "unless it is asked for: %s", storage.error_message);
+       "erased flash is reported if it is asked for: %s", storage.error_message);
 }
 
 /* A raw file may have a signature behind the end that its header gives, as far as there is room. */
@@ -40,12 +42,13 @@ static void test_raw(void)
     put_ingot(flash_memory, MODEL_BYTES);
     OK(find("") == ERR_OK && file.bytes == signed_bytes(MODEL_BYTES, FLASH_BYTES) &&
            file_memory(&file, 0, MODEL_BYTES) == flash_memory,
-       "flash with a model, used where it lies, as long as its header says and a signature may be");
-    OK(strcmp(file.name, "flash bank 1") == 0, "and named %s", file.name);
-    OK(strstr(console, "flash bank 1, 64.0 KiB, used in place") != NULL, "the log says so");
+       "a model in flash is used where it lies, with room for a signature");
+    OK(strcmp(file.name, "flash bank 1") == 0, "the model in flash is named %s", file.name);
+    OK(strstr(console, "flash bank 1, 64.0 KiB, used in place") != NULL,
+       "the log tells that the model is used in place");
     put_ingot(flash_memory, UINT64_MAX);
     OK(find("flash") == ERR_OK && file.bytes == FLASH_BYTES,
-       "a header that says more than the flash has gets the flash's size");
+       "a header that names more bytes than flash has gets the flash's size");
     put_ingot(flash_memory, MODEL_BYTES);
     platform.memory.initrd.base = initrd_memory;
     platform.memory.initrd.bytes = FLASH_BYTES - 700;
@@ -58,11 +61,11 @@ static void test_raw(void)
     OK(find("initrd") == ERR_OK && file_memory(&file, 0, 1) == initrd_memory,
        "the initrd can be asked for");
     initrd_memory[2] = 0;
-    OK(find("") == ERR_BAD_MAGIC && says("initrd holds no .ingot", ""), "%s",
-       storage.error_message);
+    OK(find("") == ERR_BAD_MAGIC && says("initrd holds no .ingot", ""),
+       "an initrd without a model is reported: %s", storage.error_message);
     platform.memory.initrd.bytes = 100;
     OK(find("") == ERR_OK && file_memory(&file, 0, 1) == flash_memory,
-       "one of less than a sector is none");
+       "an initrd of less than a sector is ignored");
 }
 
 /* The directory has b before a. */
@@ -77,13 +80,13 @@ static void test_order(void)
     memcpy(directory + 64, kept, 64);
     OK(find("") == ERR_OK && file_is(100, MODEL_BYTES) &&
            strstr(console, "models/a.ingot") < strstr(console, "models/b.ingot"),
-       "the first by name, whatever was copied first");
+       "the first model by name is taken, whatever was copied first");
     memcpy(directory + 64, directory, 64);
     memcpy(directory, kept, 64);
     OK(fat32_compare_names("B.ingot", "a.ingot") > 0 && fat32_compare_names("a", "A") > 0 &&
            fat32_compare_names("a", "ab") < 0 && fat32_compare_names("A", "b") < 0 &&
            fat32_compare_names("x-1", "x-1") == 0,
-       "letters of either case are one, at first");
+       "names are compared without their case first");
 }
 
 static void test_card(void)
@@ -93,21 +96,22 @@ static void test_card(void)
     attach(&flash);
     put_ingot(flash_memory, MODEL_BYTES);
     OK(find("") == ERR_OK && file_is(100, MODEL_BYTES) && file.device == &card.dev,
-       "a card comes before flash, its first model first");
+       "a card comes before flash, and its first model is taken");
     OK(strstr(console, "models/a.ingot, 12.0 KiB") != NULL &&
            strstr(console, "models/b.ingot, 4.00 KiB") != NULL,
        "several models are logged");
     OK(file.timeout.platform == &platform && file.timeout.limit_ticks == 5 * platform.clock.hz,
-       "its patience is five seconds");
+       "a card has five seconds to answer");
     OK(find("models/b.ingot") == ERR_OK && file_is(200, 4096), "a path is found");
     OK(find("B") == ERR_OK && file_is(200, 4096), "a name is found");
     OK(strcmp(file.name, "b.ingot") == 0, "the file is named %s", file.name);
-    OK(find("notes.txt") == ERR_NOT_FOUND && says("no model notes.txt", "/models"), "%s",
-       storage.error_message);
+    OK(find("notes.txt") == ERR_NOT_FOUND && says("no model notes.txt", "/models"),
+       "a file that is not a model is reported: %s", storage.error_message);
     OK(find("initrd") == ERR_NO_DEVICE, "initrd is not looked for on cards: %s",
        storage.error_message);
     OK(find("flash") == ERR_OK && file.device == &flash, "flash is asked for");
-    OK(find("models/../") == ERR_NOT_FOUND, "%s", storage.error_message);
+    OK(find("models/../") == ERR_NOT_FOUND, "a path that leaves the folder is refused: %s",
+       storage.error_message);
 }
 
 static void test_several(void)
@@ -121,11 +125,11 @@ static void test_several(void)
     OK(find("") == ERR_OK && file.device == &second.dev,
        "the next device is found behind a failing card");
     OK(strstr(console, "the first card: ") != NULL && strstr(console, err_text(ERR_IO)) != NULL,
-       "and the failure is logged");
+       "the failure of the first card is logged");
     put_card(false);
     card.fail_times = 1000;
-    OK(find("") == ERR_NOT_FOUND && says("no model", "models/"), "none anywhere: %s",
-       storage.error_message);
+    OK(find("") == ERR_NOT_FOUND && says("no model", "models/"),
+       "a board whose cards have no model is told so: %s", storage.error_message);
     put_ingot(flash_memory, MODEL_BYTES);
     card.fail_times = 1000;
     OK(find("") == ERR_OK && file.device == &flash, "flash is the last to be looked at");
@@ -133,13 +137,13 @@ static void test_several(void)
     start_over();
     attach(&card.dev);
     memset(volume, 0, 512);
-    OK(find("") == ERR_NO_FILESYSTEM && says("the first card: ", "FAT32"), "%s",
-       storage.error_message);
+    OK(find("") == ERR_NO_FILESYSTEM && says("the first card: ", "FAT32"),
+       "a card without FAT32 is reported: %s", storage.error_message);
     start_over();
     attach(&card.dev);
     card.silent = true;
-    OK(find("") == ERR_TIMEOUT && says("the first card: ", err_text(ERR_TIMEOUT)), "%s",
-       storage.error_message);
+    OK(find("") == ERR_TIMEOUT && says("the first card: ", err_text(ERR_TIMEOUT)),
+       "a card that stays silent is reported: %s", storage.error_message);
 }
 
 static char listed[1024];
@@ -168,43 +172,46 @@ static void test_places(void)
     third.dev.kind = BLOCK_NVME;
     OK(find("") == ERR_OK && file.device == &third.dev && strcmp(file.name, "a.ingot") == 0,
        "an NVMe drive comes first");
-    OK(find("b") == ERR_OK && file.device == &third.dev, "it is found by name as well");
+    OK(find("b") == ERR_OK && file.device == &third.dev,
+       "a model of the NVMe drive is found by name as well");
     OK(find("usb:b") == ERR_OK && file.device == &card.dev && file_is(200, 4096) &&
            strcmp(file.name, "usb:b.ingot") == 0,
-       "a USB drive that was asked for: %s", file.name);
-    OK(find(file.name) == ERR_OK && file.device == &card.dev, "its name finds it again");
-    OK(find("usb:models/b.ingot") == ERR_OK && file.device == &card.dev, "a path there is found");
+       "a model of the USB drive is found if the drive is named: %s", file.name);
+    OK(find(file.name) == ERR_OK && file.device == &card.dev,
+       "a model is found again by the name that it was given");
+    OK(find("usb:models/b.ingot") == ERR_OK && file.device == &card.dev,
+       "a path on the named drive is found");
     OK(find("card:") == ERR_OK && file.device == &second.dev && file_is(100, MODEL_BYTES),
-       "the first of a card: %s", file.name);
-    OK(find("usb:zzz") == ERR_NOT_FOUND && says("the USB drive has no model zzz", "/models"), "%s",
-       storage.error_message);
+       "the first model of the named card is found: %s", file.name);
+    OK(find("usb:zzz") == ERR_NOT_FOUND && says("the USB drive has no model zzz", "/models"),
+       "a model that the named drive does not have is reported: %s", storage.error_message);
     OK(find("usb:flash") == ERR_NOT_FOUND && find("flash") == ERR_OK && file.device == &flash,
-       "flash is at no other place");
+       "flash is found only under its own name");
     third.fail_sector = 0;
     third.fail_times = 100000;
-    OK(find("nvme:a") == ERR_IO && says("a drive: ", ""), "nowhere else then: %s",
-       storage.error_message);
+    OK(find("nvme:a") == ERR_IO && says("a drive: ", ""),
+       "no other drive is searched if the named one fails: %s", storage.error_message);
     OK(find("a") == ERR_OK && file.device == &card.dev, "a USB drive comes after NVMe");
     third.fail_times = 0;
     listed[0] = '\0';
     OK(storage_list_models(&storage, list_one, NULL) == ERR_OK &&
            strcmp(listed, "nvme:a.ingot 12288\nnvme:b.ingot 4096\nusb:a.ingot 12288\nusb:b.ingot "
                           "4096\ncard:a.ingot 12288\ncard:b.ingot 4096\n") == 0,
-       "the list has the places");
+       "the list names the drives of the models");
     third.fail_times = 100000;
     card.fail_sector = 0;
     card.fail_times = 100000;
     listed[0] = '\0';
     OK(storage_list_models(&storage, list_one, NULL) == ERR_OK &&
            strcmp(listed, "a.ingot 12288\nb.ingot 4096\n") == 0,
-       "but where one alone can be read");
+       "the list does not name the drive if only one can be read");
     n_attached = 2;
-    OK(find("usb:a") == ERR_NO_DEVICE && says("there is no USB drive: attach one", "usb:"), "%s",
-       storage.error_message);
+    OK(find("usb:a") == ERR_NO_DEVICE && says("there is no USB drive: attach one", "usb:"),
+       "a missing USB drive is reported: %s", storage.error_message);
     third.dev.error_message = "its blocks are odd";
     attached[n_attached++] = &third.dev;
-    OK(find("nvme:a") == ERR_NO_DEVICE && says("a drive: its blocks are odd", ""), "%s",
-       storage.error_message);
+    OK(find("nvme:a") == ERR_NO_DEVICE && says("a drive: its blocks are odd", ""),
+       "a drive that cannot be used is reported with its reason: %s", storage.error_message);
 }
 
 static enum err find_save(const char *name, uint64_t bytes)
@@ -247,7 +254,7 @@ static void test_advised_names(void)
     attach(&card.dev);
     OK(find_save("trip", 5 << 20) == ERR_NOT_FOUND &&
            says("SAVE=5 NAMES=chat,trip` makes a card with it", ""),
-       "no saves at all: %s", storage.error_message);
+       "a card without saves is told how to get them: %s", storage.error_message);
     put_saves();
     put_save(1, "LEARN   SAV", true, (40 << 20) + 1);
     put_save(2, "NOTES   TXT", true, 1024);
@@ -257,19 +264,19 @@ static void test_advised_names(void)
     OK(find_save("trip", 5 << 20) == ERR_NOT_FOUND &&
            says("SAVE=41 NAMES=chat,learn,DIARY,mytrip,trip` makes a card with it", "") &&
            says("a file of 5 MiB of zeros there", ""),
-       "all names, and the new one: %s", storage.error_message);
+       "the advice names all saves, and the new one: %s", storage.error_message);
     put_save(0, "TRIP    SAV", true, 1024);
     put_save(1, "SAVES   TXT", true, 0);
     volume_cluster(30)[64] = 0;
     OK(find_save("chat", 5 << 20) == ERR_NOT_FOUND && says("SAVE=5 NAMES=trip,chat`", ""),
-       "chat is the new one: %s", storage.error_message);
+       "the advice names chat if it is the new one: %s", storage.error_message);
     for (unsigned i = 0; i < 16; i++) {
         snprintf(name83, sizeof name83, "SAVE%04uSAV", i);
         put_save(i, name83, true, 1024);
     }
     OK(find_save("trip", 5 << 20) == ERR_NOT_FOUND && says("NAMES=save0000,save0001,", "") &&
            says("save0012,...,trip` makes a card with it", "zeros there"),
-       "more names than the sentence has room for: %s", storage.error_message);
+       "more names than the advice has room for are cut: %s", storage.error_message);
 }
 
 static void test_saves(void)
@@ -279,16 +286,16 @@ static void test_saves(void)
     OK(find_save("chat", (5 << 20) + 1) == ERR_NOT_FOUND &&
            says("no saves/chat.sav", "`make card BOARD=made up SAVE=6` makes a card with it") &&
            says("a file of 6 MiB of zeros", ""),
-       "a card without room for conversations: %s", storage.error_message);
+       "a card without room for conversations is reported: %s", storage.error_message);
     put_saves();
     OK(find_save("chat", 1000) == ERR_OK && file_is(300, 1024) &&
            strcmp(file.name, "saves/chat.sav") == 0,
-       "saves/chat.sav");
+       "saves/chat.sav is found");
     OK(find_save("trip", 5 << 20) == ERR_NOT_FOUND &&
            says("no saves/trip.sav", "`make card BOARD=made up SAVE=5 NAMES=chat,trip`"),
-       "another name: %s", storage.error_message);
+       "a save of another name is reported: %s", storage.error_message);
     OK(find_save("trip", 0) == ERR_NOT_FOUND && says("nothing was saved as trip", ""),
-       "to load: %s", storage.error_message);
+       "a save that was never made is reported when it is loaded: %s", storage.error_message);
     {
         static uint8_t
             bare[sizeof volume]; /* a drive with a file system and no saves, which comes first */
@@ -302,8 +309,8 @@ static void test_saves(void)
         OK(find_save("chat", 1000) == ERR_OK && file.device == &card.dev,
            "a save is found on the second device");
     }
-    OK(find_save("../x", 0) == ERR_BAD_ARGUMENT && says("letters, digits", ""), "%s",
-       storage.error_message);
+    OK(find_save("../x", 0) == ERR_BAD_ARGUMENT && says("letters, digits", ""),
+       "a name of a save with other characters is refused: %s", storage.error_message);
 }
 
 /* ---- memory that DMA does not reach ---- */
@@ -347,25 +354,26 @@ static void test_bounce(void)
     attach(&card.dev);
     open_over(part(0, 4), end_of(2));
     OK(is_through(ram) && memory.base == ram + BOUNCE_BYTES && memory.bytes == 3 * BOUNCE_BYTES,
-       "DMA ends in the models' memory: a bounce is cut from its front");
+       "a bounce is cut from the models' memory if DMA ends within it");
     snprintf(said, sizeof said,
              "DMA ends at 0x%llx: what lies beyond goes through 2 x 256 KiB at "
              "0x%llx, each byte copied once\n",
              (unsigned long long)end_of(2), (unsigned long long)(uintptr_t)ram);
-    OK(strstr(console, said) != NULL, "the log says so: %s", console);
+    OK(strstr(console, said) != NULL, "the log tells where DMA ends: %s", console);
     OK(storage_find_model(&storage, "a", &table, &file) == ERR_OK &&
            file_read_now(&read, &file, 0, part(3, 1).base, 4096) == ERR_OK &&
            memcmp(part(3, 1).base, volume_cluster(100), 4096) == 0 &&
            storage.bounces[0].copied == 4096,
-       "a model is read through it");
+       "a model is read through the bounce");
     platform.memory.spare[0] = part(3, 1);
     platform.memory.spare[1] = part(0, 1);
     open_over(part(1, 2), end_of(1));
     OK(is_through(ram) && memory.base == part(1, 2).base && memory.bytes == 2 * BOUNCE_BYTES,
-       "RAM beside it, where it is within reach, goes first");
+       "RAM beside the models' memory is taken first if it is within reach");
     platform.storage.needs_cpu = true;
     open_over(part(1, 2), end_of(1));
-    OK(is_through(ram) && io_core_of(storage.devices[0]) != NULL, "a core may serve both");
+    OK(is_through(ram) && io_core_of(storage.devices[0]) != NULL,
+       "a core may serve the card and its bounce");
     platform.storage.needs_cpu = false;
 }
 
@@ -376,18 +384,19 @@ static void test_no_bounce(void)
     open_over(part(0, 4), end_of(4));
     OK(storage.devices[0] == &card.dev && storage_bounce(&card.dev) == NULL &&
            memory.bytes == sizeof ram && strstr(console, "DMA") == NULL,
-       "DMA reaches all of the models' memory: the driver's device as it is");
+       "the driver's device stays if DMA reaches all of the models' memory");
     open_over(part(0, 4), 0);
     OK(storage.devices[0] == &card.dev && memory.bytes == sizeof ram,
        "DMA without an end needs no bounce");
     open_over(part(1, 3), end_of(1));
     OK(storage.devices[0] == &card.dev && memory.bytes == 3 * BOUNCE_BYTES &&
            strstr(console, "no memory below is free") != NULL,
-       "nothing within reach is free: %s", console);
+       "a lack of memory within reach is reported: %s", console);
     card.dev.error_message = "there is no card in the slot";
     console[0] = '\0';
     open_over(part(0, 4), end_of(2));
-    OK(storage.devices[0] == &card.dev && strstr(console, "DMA") == NULL, "an empty slot has none");
+    OK(storage.devices[0] == &card.dev && strstr(console, "DMA") == NULL,
+       "an empty slot gets no bounce");
 }
 
 int main(void)

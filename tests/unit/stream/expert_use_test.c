@@ -144,14 +144,15 @@ static void test_there_and_back(void)
 
     memset(card_data, 0, sizeof card_data);
     insert_card();
-    OK(load() == ERR_NOT_FOUND && is_cleared(), "%s", use.error_message);
+    OK(load() == ERR_NOT_FOUND && is_cleared(), "a blank file has no counts: %s",
+       use.error_message);
     memcpy(card_data, "INGOTFAB", 8);
     OK(load() == ERR_BAD_MODEL && is_cleared() &&
            strstr(use.error_message, "is a file of memories, not a count of experts") != NULL,
-       "%s", use.error_message);
+       "a file of memories is refused: %s", use.error_message);
     memcpy(card_data, "INGOTUSE", 8);
-    OK(load() == ERR_BAD_CHECKSUM && strstr(use.error_message, "is damaged") != NULL, "%s",
-       use.error_message);
+    OK(load() == ERR_BAD_CHECKSUM && strstr(use.error_message, "is damaged") != NULL,
+       "a damaged file is refused: %s", use.error_message);
     memset(card_data, 0, sizeof card_data);
     OK(save(1) == ERR_OK && load() == ERR_OK && counts_are(1), "counts are saved and loaded");
     for (uint32_t i = 0; i < MOST; i++)
@@ -159,11 +160,13 @@ static void test_there_and_back(void)
     OK(sum == found.total && found.found[2] - found.found[1] == 3 * 3,
        "a plan gets the layers' counts together, place by place");
     OK(save(2) == ERR_OK && save(3) == ERR_OK && load() == ERR_OK && counts_are(3),
-       "the third is the newest");
+       "the third save is the newest");
     rig.model.image.header = memcpy(malloc(INGOT_PAGE), rig.model.image.header, INGOT_PAGE);
     ((struct ingot_header *)(uintptr_t)rig.model.image.header)->header_crc32c ^= 1;
-    OK(load() == ERR_BAD_MODEL && is_cleared(), "%s", use.error_message);
-    OK(save(4) == ERR_OK && load() == ERR_OK && counts_are(4), "another model writes its own");
+    OK(load() == ERR_BAD_MODEL && is_cleared(), "the counts of another model are refused: %s",
+       use.error_message);
+    OK(save(4) == ERR_OK && load() == ERR_OK && counts_are(4),
+       "another model writes its own counts");
 }
 
 /* Power fails after any number of sectors: the old counts or the new ones are there. */
@@ -187,8 +190,8 @@ static void test_power(void)
             wrong++;
         old += counts_are(5);
     }
-    OK(wrong == 0 && old >= 2 && old < 8, "power lost after any sector: %u of 8 times the old ones",
-       old);
+    OK(wrong == 0 && old >= 2 && old < 8,
+       "a power loss at any sector leaves the old counts (%u of 8 times) or the new ones", old);
 }
 
 static void test_wrong_bits(void)
@@ -207,16 +210,18 @@ static void test_wrong_bits(void)
         wrong += e != ERR_OK || !(counts_are(8) || counts_are(7));
         sectors += counts_are(7);
     }
-    OK(wrong == 0 && sectors != 0, "a wrong bit in the newest: those before it (%u times)",
-       sectors);
+    OK(wrong == 0 && sectors != 0,
+       "a wrong bit in the newest counts gives those before them (%u times)", sectors);
     card_data[SECTOR_BYTES] ^= 1;
     card_data[FILE_BYTES / 2 + SECTOR_BYTES] ^= 1;
-    OK(load() == ERR_BAD_CHECKSUM && is_cleared(), "in both: %s", use.error_message);
+    OK(load() == ERR_BAD_CHECKSUM && is_cleared(), "a wrong bit in both counts is an error: %s",
+       use.error_message);
     card.dev.writable = false;
-    OK(save(9) == ERR_UNSUPPORTED, "%s", use.error_message);
+    OK(save(9) == ERR_UNSUPPORTED, "a file that takes no writes is reported: %s",
+       use.error_message);
     card.dev.writable = true;
     file.bytes = 2 * SECTOR_BYTES;
-    OK(save(9) == ERR_NO_SPACE, "%s", use.error_message);
+    OK(save(9) == ERR_NO_SPACE, "a file that is too small is reported: %s", use.error_message);
 }
 
 int main(void)

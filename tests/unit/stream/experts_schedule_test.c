@@ -285,13 +285,14 @@ static void test_row(unsigned i, size_t limit)
 
     OK(r.n > 100 && of_layers >= 100 && of_layers <= MOST_OF_LAYERS &&
            of_tokens <= rows[i].of_tokens && of_means <= rows[i].of_means,
-       "%u slots, %u MB/s: %u us a token, %u missing, %u computing: %u %% of the larger, %u %% of each token's, "
-       "%u %% of each layer's",
+       "%u slots, %u MB/s: a token takes %u us, %u missing, %u computing: %u %% of the larger, %u "
+       "%% of each token's, %u %% of each layer's",
        (unsigned)rows[i].slots, (unsigned)rows[i].mb_per_s, (unsigned)(r.time / r.n / 1000),
        (unsigned)(r.missing / r.n / 1000), (unsigned)(r.computing / r.n / 1000), of_means,
        of_tokens, of_layers);
     OK(of_told + FORETOLD_WITHIN >= 100 && of_told <= 100 + FORETOLD_WITHIN,
-       "predicted: %u us, it takes %u %% of that", (unsigned)(told / 1000), of_told);
+       "a token is predicted to take %u us, and takes %u %% of that", (unsigned)(told / 1000),
+       of_told);
 }
 
 static void find_limits(size_t limits[MOST_SLOTS + 1])

@@ -57,7 +57,8 @@ static void test(const struct hybrid *h)
         good += same == all && p->kv.n_spilled == keepers && p->kv.states != 0;
     }
     OK(good == n && keepers < H_LAYERS + (h->mixer == INGOT_MIXER_ATTENTION),
-       "%s: %u of %u walks with %u of %d layers on the card", h->name, good, n, keepers, H_LAYERS);
+       "%s: %u of %u walks are right with %u of %d layers on the card", h->name, good, n, keepers,
+       H_LAYERS);
 }
 
 int main(void)

@@ -33,7 +33,7 @@ static void test_saved(void)
     add_pending();
     open_device(&save_device, &save_file, save_data, SAVE_BYTES, "saves/chat.sav");
     OK(saved_chat_write(&saved, &save_file, &state, NULL, NULL) == ERR_OK && append_both(1),
-       "saved from the card, and it goes on %s", saved.error_message);
+       "a conversation is saved from the card, and goes on %s", saved.error_message);
     session_clear(s);
     append_both(90);
     OK(saved_chat_read(&saved, &save_file, &state, NULL, NULL) == ERR_OK && s->n_cached == 150 &&
@@ -47,7 +47,7 @@ static void test_saved(void)
     (void)session_cut(s, 150);
     OK(append_both(3), "both conversations have the same logits");
     (void)session_cut(s, 20);
-    OK(append_both(3), "they agree from the first page on");
+    OK(append_both(3), "both conversations agree from the first page on");
     session_clear(s);
     OK(saved_chat_read(&saved, &save_file, &state, NULL, NULL) == ERR_OK && append_both(1),
        "the conversation is loaded once more %s", saved.error_message);
@@ -56,7 +56,7 @@ static void test_saved(void)
     card_data[100] ^= 1;
     OK(saved_chat_write(&saved, &save_file, &state, NULL, NULL) == ERR_BAD_CHECKSUM &&
            s->n_cached == 0 && strstr(saved.error_message, "keys and values of layer 0") != NULL,
-       "a lost page while saving: %s", saved.error_message);
+       "a page that is lost during a save is reported: %s", saved.error_message);
 }
 
 enum { MOST_STEPS = 1000 };
@@ -99,7 +99,7 @@ static void test_save_stops(void)
         (void)session_cut(s, 150);
     } while (result == ERR_ABORTED && ++steps < MOST_STEPS);
     OK(result == ERR_OK && steps > 1 && right,
-       "Ctrl-C at each of %u steps of a save: the chat goes on as it was", steps);
+       "the chat goes on as it was after Ctrl-C at any of %u steps of a save", steps);
 }
 
 static enum err load_stopped(unsigned n, bool by_card)
@@ -134,7 +134,7 @@ static void test_load_stops(bool by_card)
     }
     save_device.reads_left = -1;
     OK(result == ERR_OK && loads > n_kept && n_kept > 0 && right && s->n_cached == 150,
-       "%s at each of %u steps of a load: it goes on, at %u of them as it was",
+       "the chat goes on after %s at any of %u steps of a load, at %u of them as it was",
        by_card ? "an error" : "Ctrl-C", loads, n_kept);
 }
 

@@ -10,7 +10,7 @@ static void test_walk(const char *form, size_t limit, uint32_t n_spilled)
         rig.workers = &crews[t];
         if (open_pages(limit, t == 0 ? 0 : 7 + 40 * t, n_spilled) != ERR_OK ||
             rig.model.plan.kv.n_spilled != n_spilled) {
-            OK(false, "%s: %u spilled: %s", form, (unsigned)rig.model.plan.kv.n_spilled,
+            OK(false, "%s: %u layers spill: %s", form, (unsigned)rig.model.plan.kv.n_spilled,
                rig.model.error_message);
             return;
         }
@@ -71,11 +71,12 @@ static void test_figures(void)
     }
     OK(exact && f->kv_written == layers() * 3 * page && f->kv_read != 0,
        "a token reads the pages that are full and seen, of every layer once; a page is written once");
-    OK(rig.model.plan.kv.card_read == seen * page, "at the context's end it is %d of %d KiB",
-       (int)(rig.model.plan.kv.card_read >> 10), (int)(rig.model.plan.kv.card >> 10));
+    OK(rig.model.plan.kv.card_read == seen * page,
+       "a token reads %d of %d KiB at the context's end", (int)(rig.model.plan.kv.card_read >> 10),
+       (int)(rig.model.plan.kv.card >> 10));
     OK(rig.model.plan.kv.card == layers() * 4 * page &&
            rig.model.arena.regions[ARENA_KV].used <= rig.model.plan.memory.kv,
-       "the plan has what they take there and in memory");
+       "the plan has what the pages take on the card and in memory");
 }
 
 /* ---- guesses, stops -------------------------------------------------------------------------- */
@@ -110,8 +111,8 @@ static void test_guesses(void)
                 memcmp(s->logits, reference.logits, rig_logits_bytes()) == 0;
         (void)session_cut(s, s->n_cached); /* without the token that was not a guess */
     }
-    OK(good == n && s->n_cached > 64, "%u of %u runs of guesses, %u tokens: the same logits", good,
-       n, (unsigned)s->n_cached);
+    OK(good == n && s->n_cached > 64, "%u of %u runs of guesses, %u tokens, have the same logits",
+       good, n, (unsigned)s->n_cached);
 }
 
 static int calls_left;
@@ -139,7 +140,7 @@ static void test_stops(void)
             (void)session_cut(s, length); /* as the chat does */
         good += append_both(1 + (uint32_t)k % 3);
     }
-    OK(good == n, "stopped anywhere, it goes on with the same logits: %u of %u", good, n);
+    OK(good == n, "a pass that stops anywhere goes on with the same logits: %u of %u", good, n);
 }
 
 /* ---- trouble --------------------------------------------------------------------------------- */
@@ -172,7 +173,7 @@ static void test_trouble(void)
     flip_times = 4;
     OK(rig_append(&id, 1, NULL) == ERR_BAD_CHECKSUM && s->n_cached == 64 && flip_times == 0 &&
            s->model->stream.stats.reread == 3 && heals(),
-       "a flipped bit is read no more often: %s", s->error_message);
+       "a flipped bit is read three times again, and no more: %s", s->error_message);
 
     fill_two_pages();
     card_data[second * SECTOR_BYTES] ^= 1;
@@ -180,14 +181,15 @@ static void test_trouble(void)
            strstr(s->error_message,
                   "ingot.kv: keys and values of layer 1 from token 64 on: not what was "
                   "written") != NULL,
-       "one on the card is found: %s", s->error_message);
+       "a flipped bit on the card is found: %s", s->error_message);
     OK(heals(), "the keys that the error cost are computed again");
 
     fill_two_pages();
     card_data[(4 * page + 1) * SECTOR_BYTES] ^= 1;
     card_data[(8 * page + 1) * SECTOR_BYTES] ^= 1;
     OK(rig_append(&id, 1, NULL) == ERR_BAD_CHECKSUM && s->n_cached == 0 && heals(),
-       "one in the first page of two layers costs all, once: %s", s->error_message);
+       "a flipped bit in the first page of two layers costs all tokens, once: %s",
+       s->error_message);
 
     fill_two_pages();
     card_device.fail_sector = (long)second;
@@ -197,7 +199,7 @@ static void test_trouble(void)
     card_device.fail_times = 1000;
     OK(rig_append(&id, 1, NULL) == ERR_IO && s->n_cached == 64 &&
            strstr(s->error_message, "layer 1 from token 64 on, sector ") != NULL,
-       "a lasting one: %s", s->error_message);
+       "a request that always fails is reported: %s", s->error_message);
     card_device.fail_times = 0;
     s->ids[150] = 9;
     OK(heals(), "the lost part is computed again when the card is back");
@@ -217,12 +219,13 @@ static void test_trouble(void)
     card_device.fail_sector = (long)second;
     card_device.fail_times = 1000;
     OK(rig_append(s->ids, 60, NULL) == ERR_IO && s->n_cached == 64,
-       "a page that cannot be read for the rest of it: %s", s->error_message);
+       "a page that cannot be read for its rest is reported: %s", s->error_message);
     fill_two_pages();
     (void)session_cut(s, 100);
     card_device.dev.writable = false;
     OK(rig_append(s->ids, 60, NULL) == ERR_UNSUPPORTED && s->n_cached == 100,
-       "one that is cut back and cannot be written again is whole in memory: %s", s->error_message);
+       "a page that is cut back and cannot be written again is whole in memory: %s",
+       s->error_message);
     card_device.dev.writable = true;
     OK(append_both(3), "the logits are right after the failed write");
 }
@@ -235,11 +238,11 @@ static void test_opening(void)
     card.bytes = s->model->plan.kv.card - SECTOR_BYTES;
     OK(model_open(&rig.model, &rig.setup) == ERR_NO_SPACE &&
            strstr(rig.model.error_message, "KV=") != NULL,
-       "%s", rig.model.error_message);
+       "a file that is too small is reported: %s", rig.model.error_message);
     rig.setup.limits.weights = 0;
     OK(model_open(&rig.model, &rig.setup) == ERR_OK && s->model->plan.kv.n_spilled == 0 &&
            s->model->plan.kv.card == 0,
-       "with memory enough nothing spills, and no file is needed");
+       "nothing spills with enough memory, and no file is needed");
 }
 
 static void test_model(unsigned i)

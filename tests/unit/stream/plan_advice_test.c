@@ -33,35 +33,35 @@ static void test_prediction(void)
     set_params(512, 2048, 12, 8, 8, 2000, 256, true);
     make_image(INGOT_Q8_0, 0);
     OK(plan_with(0) == ERR_OK && plan.prediction.decode_ns == 0 && plan.prediction.prefill_ns == 0,
-       "without rates nothing is predicted");
+       "nothing is predicted without rates");
     limit = 2 * segments[1].bytes + segments[0].bytes + segments[13].bytes + 3 * segments[1].bytes;
     set_rates(20000000, 1);
     (void)plan_with((size_t)limit);
     transfer = plan.layers.read * 50; /* ns at 20 MB/s */
     OK(plan.layers.n_pinned == 3 && within(plan.prediction.decode_ns, transfer, 1) &&
            within(plan.prediction.prefill_ns, transfer, 1),
-       "with a slow card the card is what it takes");
+       "a token takes the time of a slow card");
     set_rates(2000000000, 10000);
     (void)plan_with((size_t)limit);
     compute = total_bytes() * 10;
-    OK(within(plan.prediction.decode_ns, compute, 2), "with slow cores the cores are");
+    OK(within(plan.prediction.decode_ns, compute, 2), "a token takes the time of slow cores");
     /* From the last layer, a prompt takes keys and values, which are an eighth of its numbers. */
     OK(within(plan.prediction.prefill_ns,
               128 * 10 * (11 * segments[1].bytes + segments[1].bytes / 8) + 10 * segments[0].bytes,
               2),
-       "prefill takes the arithmetic of each token, but for most of the last layer and the head");
+       "prefill computes each token, but for most of the last layer and the head");
     set_rates(20000000, 10000);
     request.rates.io_core = 100;
     (void)plan_with((size_t)limit);
     OK(within(plan.prediction.decode_ns, transfer + compute, 2),
-       "if core 0 moves the data, it is the sum");
+       "a token takes both times if core 0 moves the data");
     request.rates.io_core = 0;
     set_rates(0, 10000);
     (void)plan_with((size_t)limit);
     OK(plan.prediction.decode_ns == 0, "a card of unknown rate predicts nothing");
     (void)plan_with(0);
     OK(plan.residency == PLAN_RESIDENT && within(plan.prediction.decode_ns, compute, 2),
-       "that holds unless nothing streams");
+       "only the cores count if nothing streams");
 }
 
 /* The parts of a layer beside its matrices, and the checksum of what comes. */
@@ -78,7 +78,7 @@ static void test_rest(void)
     transfer = plan.prediction.prefill_ns;
     request.rates.layer = 1000000;
     (void)plan_with(0);
-    OK(plan.prediction.decode_ns == compute + 12 * 1000000, "each layer has a rest");
+    OK(plan.prediction.decode_ns == compute + 12 * 1000000, "each layer has a fixed rest of time");
     OK(plan.prediction.prefill_ns == transfer + 11 * 128 * 1000000ull + 128 * 500000ull,
        "prefill has a rest for each token and layer, half of it in the last layer");
     request.rates.layer = 0;
@@ -91,17 +91,19 @@ static void test_rest(void)
     (void)plan_with(limit);
     OK(plan.layers.n_streamed == 12 && within(plan.prediction.decode_ns, compute + read * 2, 2) &&
            plan.prediction.decode_ns > compute,
-       "with slow cores a checksum adds to what they do");
+       "a checksum adds to the time of slow cores");
     request.rates.check = 500;
     request.rates.cores = 4;
     (void)plan_with(limit);
-    OK(within(plan.prediction.decode_ns, compute + read / 2, 2), "each of four cores has a part");
+    OK(within(plan.prediction.decode_ns, compute + read / 2, 2),
+       "each of four cores has a part of the checksum");
     request.rates.check = 2000;
     request.rates.cores = 0;
     request.rates.card = 20000000;
     transfer = plan.layers.read * 50;
     (void)plan_with(limit);
-    OK(within(plan.prediction.decode_ns, transfer, 2), "with a slow card it is done in the waits");
+    OK(within(plan.prediction.decode_ns, transfer, 2),
+       "a checksum is computed while a slow card is waited for");
     request.rates.card = 2000000000;
     request.rates.check = 0;
     limit = 2 * (size_t)segments[1].bytes + 65536;
@@ -111,7 +113,7 @@ static void test_rest(void)
     (void)plan_with(limit);
     OK(plan.head.tiled &&
            within(plan.prediction.decode_ns, compute + (plan.layers.read + plan.head.read) * 2, 2),
-       "the tiles of a head have one too");
+       "the tiles of a head have a checksum too");
 }
 
 /* The advice comes true. */
@@ -127,15 +129,16 @@ static void test_advice(void)
     (void)plan_with(0);
     rest = (size_t)(up(plan.memory.kv, INGOT_PAGE) + up(plan.memory.scratch, INGOT_PAGE));
     request.arena_bytes = total + rest - (12u << 20);
-    OK(plan_with(0) == ERR_OK && plan.residency == PLAN_STREAMED, "12 MiB short: %s", plan.advice);
+    OK(plan_with(0) == ERR_OK && plan.residency == PLAN_STREAMED,
+       "a plan that lacks 12 MiB streams, with advice: %s", plan.advice);
     at = strstr(plan.advice, "with ctx=");
     OK(at != NULL &&
            strstr(plan.advice, "would fit with 13 MiB more memory, or packed as q4_0 (") != NULL &&
            strtoul(at + 9, &end, 10) < 4096,
-       "it names a type and a context");
+       "the advice names a type and a context");
     request.limits.context = at != NULL ? (uint32_t)strtoul(at + 9, NULL, 10) : 0;
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT && plan.advice[0] == '\0',
-       "ctx=%u is resident", plan.context);
+       "the plan is resident with ctx=%u", plan.context);
     request.limits.context *= 2;
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_STREAMED,
        "twice the context is not resident");
@@ -145,7 +148,7 @@ static void test_advice(void)
     request.limits.context = 0;
     make_image(INGOT_Q4_0, 0);
     request.arena_bytes = total + rest - (12u << 20);
-    OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT, "q4_0 is");
+    OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT, "the plan is resident with q4_0");
 }
 
 /* Takes the type behind "kv=" in an error message as the request's. */
@@ -172,20 +175,21 @@ static void test_kv(void)
     (void)plan_with(0);
     rest = (size_t)(up(plan.memory.kv, INGOT_PAGE) + up(plan.memory.scratch, INGOT_PAGE));
     request.arena_bytes = total + rest - (12u << 20);
-    OK(plan_with(0) == ERR_OK && take_kv(plan.advice), "12 MiB short: %s", plan.advice);
+    OK(plan_with(0) == ERR_OK && take_kv(plan.advice),
+       "a plan that lacks 12 MiB advises another kv=: %s", plan.advice);
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT,
-       "with that advice all weights are in memory");
+       "all weights are in memory with the advised kv=");
     request.limits.kv = kv_both(KV_F16);
     request.arena_bytes = rest - (4u << 20);
     OK(plan_with(0) != ERR_OK &&
            strstr(plan.error_message, "with which context 4096 fits") != NULL &&
            take_kv(plan.error_message),
-       "%s", plan.error_message);
-    OK(plan_with(0) == ERR_OK && plan.context == 4096, "with that advice the context fits");
+       "an error advises a kv= with which the context fits: %s", plan.error_message);
+    OK(plan_with(0) == ERR_OK && plan.context == 4096, "the context fits with the advised kv=");
     request.limits.kv = kv_both(KV_F16);
     request.arena_bytes = 1u << 20;
-    OK(plan_with(0) != ERR_OK && strstr(plan.error_message, "kv=") == NULL, "it would not do: %s",
-       plan.error_message);
+    OK(plan_with(0) != ERR_OK && strstr(plan.error_message, "kv=") == NULL,
+       "no kv= is advised if none is enough: %s", plan.error_message);
 }
 
 /* A model whose columns suit all types, and `part` of its bytes in Q8_0 as room for weights. */
@@ -217,10 +221,10 @@ static void test_types(void)
         snprintf(wanted, sizeof wanted, ", or packed as %s (%s)", image_type_name(cases[i].type),
                  format_bytes(size, plan_bytes_as(&image, cases[i].type)));
         OK(plan.residency == PLAN_STREAMED && strstr(advice, wanted) != NULL,
-           "%.2f of the bytes: %s", cases[i].part, advice);
+           "advice for %.2f of the bytes names a type: %s", cases[i].part, advice);
     }
     OK(strstr(advice_for(.35), "packed") == NULL && strstr(plan.advice, "more memory") != NULL,
-       "less than all of them: none is named");
+       "no type is advised if none is enough");
 }
 
 static const char *refusal_of(enum ingot_type type)
@@ -248,7 +252,8 @@ static void test_refusal(void)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *error_message = refusal_of(cases[i].type);
 
-        OK(strstr(error_message, cases[i].cure) != NULL, "%s", error_message);
+        OK(strstr(error_message, cases[i].cure) != NULL, "the error names a cure: %s",
+           error_message);
     }
 }
 
@@ -268,10 +273,10 @@ static void test_chunk(void)
        "room for all gives 128 tokens");
     request.arena_bytes = full - (1u << 20);
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT && plan.chunk < 128,
-       "a MiB less: %u tokens, and still resident", plan.chunk);
+       "a MiB less gives chunks of %u tokens, and the plan is still resident", plan.chunk);
     request.limits.chunk = 128;
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_STREAMED && plan.chunk == 128,
-       "asked for, it stays");
+       "a chunk that is asked for stays");
 }
 
 int main(void)

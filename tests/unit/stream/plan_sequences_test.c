@@ -32,13 +32,14 @@ static void test_room(void)
     OK(make_both() && plan.sequences == 1 + SPARE && plan.residency == alone.residency &&
            plan.memory.pinned == alone.memory.pinned && plan.chunk == alone.chunk &&
            plan.context == alone.context && plan.memory.kv >= 5 * (alone.memory.kv - INGOT_PAGE),
-       "with enough memory there are %u sequences, and the rest is as with one", plan.sequences);
+       "enough memory gives %u sequences, and the rest is as with one", plan.sequences);
     request.work.sequences = 2;
     OK(make_both() && alone.sequences == 2 && plan.sequences == 2 + SPARE,
-       "they are added to those that are asked for");
+       "spare sequences are added to those that are asked for");
     request.work.sequences = 0;
     request.limits.kv_card = true;
-    OK(make_both() && plan.sequences == 1, "not where keys and values may spill");
+    OK(make_both() && plan.sequences == 1,
+       "there are no spare sequences if keys and values may spill");
 }
 
 /* Every arena, from one that is too small to one with room for everything. */
@@ -70,10 +71,10 @@ static void test_arenas(void)
     OK(n[1] != 0 && n[2] != 0 && n[3] != 0 && n[5] != 0 && n[0] == 0 && n[4] == 0 && streamed != 0,
        "%u plans, %u of them streamed: 1, 2, 3 or 5 sequences, as memory allows", n_plans,
        streamed);
-    OK(same, "they change neither how prompts are computed nor what stays, but for a sixteenth");
+    OK(same, "spare sequences change neither chunks nor what stays, but for a sixteenth");
     OK(shares != 0, "%u streamed plans have more than one", shares);
-    OK(fits, "and all of it fits the arena");
-    OK(!other, "they never make a plan impossible");
+    OK(fits, "a plan with spare sequences fits the arena");
+    OK(!other, "spare sequences never make a plan impossible");
 }
 
 int main(void)

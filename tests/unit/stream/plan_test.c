@@ -171,14 +171,14 @@ static void test_sweep(const char *name, bool every_form)
            plan.memory.pinned == total && plan.layers.read + plan.head.read == 0,
        "%s: %d bytes are resident in as many", name, (int)total);
     OK(s.limits, "%s: pinned and slots keep each of %d limits", name, (int)s.n);
-    OK(s.monotone, "%s: from %d bytes on it fits, and more memory never reads more", name,
+    OK(s.monotone, "%s: plans fit from %d bytes on, and more memory never reads more", name,
        (int)s.least);
-    OK(s.cures, "%s: the refusal names what is enough, and no KiB more", name);
+    OK(s.cures, "%s: the refusal names how much is enough, and no KiB more", name);
     OK(s.sums, "%s: the sums are those of what is pinned", name);
     OK(s.tiles, "%s: tiles cover the matrix", name);
     OK(s.fills, "%s: the head gets what layers leave", name);
     OK(!every_form || (s.seen[0] && s.seen[1] && s.seen[2] && s.seen[3]),
-       "%s: in tiles, a part of it too, whole, resident", name);
+       "%s: the head is in tiles, partly in tiles, whole, and resident", name);
     (void)plan_with(s.least);
     OK(rows_found(), "%s: every embedding row is in its range", name);
 }
@@ -236,8 +236,8 @@ static void test_tiles(void)
             good += tiles_cover();
         }
     }
-    OK(n_tiled > n / 3 && good == n_tiled, "%u of %u models have their head in tiles, %u well",
-       n_tiled, n, good);
+    OK(n_tiled > n / 3 && good == n_tiled,
+       "%u of %u models have their head in tiles, and %u of these are right", n_tiled, n, good);
 }
 
 /* Without mem= the arena is the limit, and every region is cut in pages. */
@@ -262,15 +262,15 @@ static void test_arena(void)
         fits = fits && most <= bytes && plan.memory.scratch > request.work.extra_scratch;
     }
     OK(ok && fits, "the regions in pages never exceed the arena");
-    OK(later, "once a plan fits, it fits in every larger arena");
-    OK(named, "below, the cure is another model or context: %s", plan_with(0) == ERR_OK ? "" : "?");
+    OK(later, "a plan that fits also fits in every larger arena");
+    OK(named, "the cure is then a model or context: %s", plan_with(0) == ERR_OK ? "" : "?");
     request.in_place = true;
     request.arena_bytes = most;
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_IN_PLACE && plan.memory.pinned == 0 &&
            plan.memory.io == 0,
-       "in place takes neither weights nor slots");
+       "a plan in place takes neither weights nor slots");
     OK(plan_with(total_bytes() - 1) == ERR_OK && plan.residency == PLAN_STREAMED,
-       "with mem= the weights are copied all the same");
+       "the weights are copied with mem=, even in place");
 }
 
 static void test_context(void)
@@ -281,13 +281,13 @@ static void test_context(void)
            plan.chunk == PLAN_DEFAULT_CHUNK,
        "a long context is cut to %u", plan.context);
     request.limits.context = 9000;
-    OK(plan_with(0) == ERR_OK && plan.context == 9000, "unless it is asked for");
+    OK(plan_with(0) == ERR_OK && plan.context == 9000, "a context that is asked for stays");
     request.limits.context = 9001;
     OK(plan_with(0) == ERR_BAD_ARGUMENT && strstr(plan.error_message, "9001") != NULL &&
            strstr(plan.error_message, "9000") != NULL,
-       "%s", plan.error_message);
+       "a context beyond the model's is refused: %s", plan.error_message);
     request.limits.context = 5;
-    OK(plan_with(0) == ERR_OK && plan.context == 5 && plan.chunk == 5, "a chunk is no longer");
+    OK(plan_with(0) == ERR_OK && plan.context == 5 && plan.chunk == 5, "a chunk fits the context");
     other = plan;
     request.limits.chunk = 3;
     OK(plan_with(0) == ERR_OK && plan.chunk == 3 && plan.memory.kv == other.memory.kv &&
@@ -296,7 +296,7 @@ static void test_context(void)
     header.params.context = 7;
     request.limits.context = 0;
     request.limits.chunk = UINT32_MAX;
-    OK(plan_with(0) == ERR_OK && plan.context == 7 && plan.chunk == 7, "a short model's is kept");
+    OK(plan_with(0) == ERR_OK && plan.context == 7 && plan.chunk == 7, "a short context is kept");
 }
 
 static uint32_t chunk_with(size_t cache)
@@ -322,7 +322,7 @@ static void test_cache(void)
     OK(chunk_with(256 << 10) == 64, "a chunk has a token of each sequence");
     request.work.sequences = 0;
     request.limits.chunk = 128;
-    OK(chunk_with(256 << 10) == 128, "unless it is asked for");
+    OK(chunk_with(256 << 10) == 128, "a chunk that is asked for does not depend on the cache");
     request.limits.chunk = 0;
     OK(plan_with(total_bytes() / 2) == ERR_OK && plan.residency == PLAN_STREAMED &&
            plan.chunk == 128,
@@ -349,14 +349,14 @@ static void test_bounds(void)
         }
         OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT && plan.memory.kv == kv &&
                plan.memory.pinned == total,
-           "at all bounds it is resident in an endless arena");
+           "a model at all bounds is resident in an endless arena");
         OK(plan.memory.scratch > (size_t)INGOT_MAX_CONTEXT * INGOT_MAX_HIDDEN * 8,
-           "with work space for the whole context, %d GiB", (int)(plan.memory.scratch >> 30));
+           "the whole context has work space, %d GiB", (int)(plan.memory.scratch >> 30));
         OK(plan_with(1) == ERR_NO_SPACE && plan_with(named_bytes()) == ERR_OK && tiles_cover() &&
                sums_agree() && plan.memory.pinned + plan.memory.io <= request.limits.weights,
-           "streamed it takes %d GiB", (int)(request.limits.weights >> 30));
+           "a model at all bounds streams with %d GiB", (int)(request.limits.weights >> 30));
         request.arena_bytes = 1 << 20;
-        OK(plan_with(0) == ERR_NO_SPACE, "%s", plan.error_message);
+        OK(plan_with(0) == ERR_NO_SPACE, "an arena of 1 MiB is refused: %s", plan.error_message);
     }
 }
 
@@ -383,7 +383,7 @@ static void test_spread(uint32_t vocab)
         }
         OK(plan.layers.n_pinned == pinned && !plan.pinned[1] && !plan.head.tiled &&
                most <= least + layer && (gap == 0 || gap + tensors[0].bytes < least + 2 * layer),
-           "%u of 12 layers pinned, %u tokens: %d to %d KiB between two that stream",
+           "%u of 12 layers are pinned (%u tokens), %d to %d KiB lie between two streamed",
            plan.layers.n_pinned, vocab, (int)(least >> 10), (int)(most >> 10));
     }
 }
@@ -431,14 +431,14 @@ static void test_choice(void)
         }
     }
     OK(tiled > 10 && tiled < 250 && parts > 10 && wrong == 0 && slower == 0,
-       "%u of 378 plans have the head in tiles, %u a part of it, each by 3 %% faster than with it in memory",
-       tiled, parts);
+       "%u of 378 plans have the head in tiles, %u only partly, and are 3 %% faster by it", tiled,
+       parts);
     plan_rated(27, 100);
-    OK(plan.head.tiled && plan.layers.n_streamed < 23, "27 layers plan the same");
+    OK(plan.head.tiled && plan.layers.n_streamed < 23, "a plan of 27 layers has its head in tiles");
     plan_rated(27, 300);
-    OK(!plan.head.tiled, "not where the cores are what takes the time");
+    OK(!plan.head.tiled, "the head is not tiled if the cores take the time");
     plan_rated(5, 100);
-    OK(!plan.head.tiled, "the head is not tiled where few layers stream");
+    OK(!plan.head.tiled, "the head is not tiled if few layers stream");
 }
 
 /* Gemma 3 270M's shape, whose head is as large as 31 of its 18 layers: what of it stays when all layers do,
@@ -476,11 +476,11 @@ static void test_part(void)
                    (plan.memory.slot < segments[1].bytes && plan.head.tiled));
     }
     OK(exact && n > 20,
-       "%u limits: a token reads what does not fit beside two slots, to a step of the head", n);
-    OK(smaller, "with a slow card no more than that, through smaller slots where all layers stay");
+       "with %u limits a token reads what does not fit beside two slots, to a step of the head", n);
+    OK(smaller, "a token reads no more with a slow card, through smaller slots if all layers stay");
     (void)plan_with((size_t)(total - total / 20));
     OK(plan.layers.n_streamed == 0 && plan.head.first_row > header.params.vocab * 9 / 10,
-       "%u %% of the head stay where 95 %% of all fit", plan_head_percent(&plan, &image));
+       "%u %% of the head stay if 95 %% of all weights fit", plan_head_percent(&plan, &image));
 }
 
 int main(void)

@@ -38,10 +38,11 @@ static void test_rereads(size_t mem, const char *form)
         if (!places[i].flips)
             continue;
         OK(flip(&places[i], mem, REREADS) == ERR_OK && f->reread == REREADS && rig.flip_times == 0,
-           "%s, %s is wrong three times: read again each time, and right", form, places[i].name);
+           "%s, %s is read again three times if it is wrong three times, and is right", form,
+           places[i].name);
         OK(flip(&places[i], mem, REREADS + 1) == ERR_BAD_CHECKSUM && f->reread == REREADS &&
                rig.flip_times == 0,
-           "%s, %s is wrong four times: an error after the third", form, places[i].name);
+           "%s, %s that is wrong four times is an error after the third try", form, places[i].name);
     }
 }
 
@@ -84,7 +85,7 @@ static void test_pieces(uint32_t layer)
     for (unsigned phase = 1; phase < INGOT_PHASES; phase++, n++)
         good += is_right_afterwards(layer, phase, RIG_INSTANT) &&
                 is_right_afterwards(layer, phase, RIG_SLOW);
-    OK(good == n, "a later piece of layer %u fails, and then all is there: right after %u of %u",
+    OK(good == n, "a later piece of layer %u fails and then comes: %u of %u are right after that",
        layer, good, n);
 }
 

@@ -114,12 +114,12 @@ static void test_size(size_t limit, enum rig_pace pace, unsigned *read_before)
     OK(m->pinned + m->io <= limit, "%u slots: the plan keeps to its limit", (unsigned)slots());
     for (uint32_t i = 0; i < N_TOKENS; i++)
         good += append(i);
-    OK(good == N_TOKENS, "%u slots: the logits of each token", (unsigned)slots());
+    OK(good == N_TOKENS, "%u slots: each token has its logits", (unsigned)slots());
     (void)session_cut(&rig.session, 0);
     for (unsigned half = 0; half < 2; half++) {
         forget_reads();
-        OK(append_half(half), "%u slots: the logits of chunk %u", (unsigned)slots(), half);
-        OK(most_reads(&n) <= 1, "%u slots: no expert was read twice in it, %u were read",
+        OK(append_half(half), "%u slots: chunk %u has its logits", (unsigned)slots(), half);
+        OK(most_reads(&n) <= 1, "%u slots: no expert is read twice in a chunk, %u are read",
            (unsigned)slots(), n);
     }
     OK(layers_add_up() && stats()->experts_read != 0 && stats()->arrived >= stats()->expert_bytes,
@@ -190,14 +190,15 @@ static void test_faults(size_t limit, uint32_t layer)
              (unsigned)expert, sector);
     OK(token_2_with(limit, sector, REREADS, NO_SECTOR) == ERR_OK && stats()->reread == REREADS &&
            memcmp(rig.session.logits, expected[2], rig_logits_bytes()) == 0,
-       "layer %u: an expert is wrong three times: read again each time, and right", layer);
+       "layer %u: an expert that is wrong three times is read again, and is right", layer);
     OK(token_2_with(limit, sector, fatal, NO_SECTOR) == ERR_BAD_CHECKSUM,
-       "layer %u: wrong %u times: an error", layer, fatal);
+       "layer %u: an expert that is wrong %u times is an error", layer, fatal);
     said = rig.session.error_message;
-    OK(strstr(said, words) != NULL, "it names the expert: %s", said);
+    OK(strstr(said, words) != NULL, "the error names the expert with the wrong bytes: %s", said);
     OK(is_well_again(), "the token after the failed read is right");
-    OK(token_2_with(limit, NO_SECTOR, 0, sector) == ERR_IO, "layer %u: a sector fails", layer);
-    OK(strstr(said, words) != NULL, "it names the expert: %s", said);
+    OK(token_2_with(limit, NO_SECTOR, 0, sector) == ERR_IO,
+       "layer %u: a sector that fails is an error", layer);
+    OK(strstr(said, words) != NULL, "the error names the expert whose sector fails: %s", said);
     OK(is_well_again(), "the token after the failed read is right");
 }
 
@@ -219,10 +220,10 @@ static void test_early(size_t limit)
         OK(e == ERR_OK && i < x->n && x->list[i].begun && x->list[i].again == (flips != 0) &&
                stats()->reread == flips &&
                memcmp(rig.session.logits, expected[2], rig_logits_bytes()) == 0,
-           "an expert begins before it is whole: wrong %u times, and right", flips);
+           "an expert begins before it is whole, is wrong %u times, and is right", flips);
     }
     OK(token_2_with(limit, sector, REREADS + 1, NO_SECTOR) == ERR_BAD_CHECKSUM && is_well_again(),
-       "wrong %u times: an error, and what follows is right", REREADS + 1);
+       "an expert that is wrong %u times is an error, and what follows is right", REREADS + 1);
     request_sectors = 0;
 }
 
@@ -240,7 +241,7 @@ static void test_transient(size_t limit)
         good += append_half(0);
     }
     OK(good == 10 && stats()->retries + stats()->reread > 10,
-       "3 %% of requests fail and 3 %% are wrong: %u of 10 chunks right, %u repeated", good,
+       "if 3 %% of requests fail and 3 %% are wrong, %u of 10 chunks are right, %u repeated", good,
        (unsigned)(stats()->retries + stats()->reread));
 }
 
@@ -259,11 +260,11 @@ static void test_ahead(size_t limit, enum rig_pace pace, uint64_t *n_ahead, uint
     (void)session_cut(&rig.session, 0);
     good += append_half(0);
     good += append_half(1);
-    OK(good == N_TOKENS + 2, "%u slots, looking ahead: the logits of each token and chunk",
+    OK(good == N_TOKENS + 2, "%u slots, looking ahead: each token and chunk has its logits",
        (unsigned)slots());
-    OK(stats()->ahead_right <= stats()->experts_ahead, "%u slots: %lu of %lu were right",
-       (unsigned)slots(), (unsigned long)stats()->ahead_right,
-       (unsigned long)stats()->experts_ahead);
+    OK(stats()->ahead_right <= stats()->experts_ahead,
+       "%u slots: %lu of %lu experts read ahead were right", (unsigned)slots(),
+       (unsigned long)stats()->ahead_right, (unsigned long)stats()->experts_ahead);
     *n_ahead += stats()->experts_ahead;
     *n_right += stats()->ahead_right;
 }
@@ -337,7 +338,7 @@ int main(void)
         n++;
     }
     OK(n == 9 && limits[3] != 0 && read_before < 6,
-       "a cache of every size from a token's experts on: %u sizes", n);
+       "caches of every size from a token's experts on work: %u sizes", n);
     test_faults(limits[3], 0);
     test_faults(limits[3], 2);
     test_faults(limits[5], 1);
@@ -349,7 +350,7 @@ int main(void)
     for (uint32_t i = 1; i <= INGOT_MAX_EXPERTS; i++)
         if (limits[i] != 0)
             test_ahead(limits[i], i % 2 == 0 ? RIG_SLOW : RIG_STEADY, &ahead, &right);
-    OK(ahead > 20 && right > 0, "%lu were read ahead, %lu rightly", (unsigned long)ahead,
+    OK(ahead > 20 && right > 0, "%lu experts are read ahead, %lu rightly", (unsigned long)ahead,
        (unsigned long)right);
     test_faults(limits[3], 0);
     test_faults(limits[5], 2);

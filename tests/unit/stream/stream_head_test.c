@@ -100,17 +100,17 @@ static void test_failing(size_t limit, const char *form, uint32_t tile)
     rig.fake.fail_sector = sector_of(tile);
     rig.fake.fail_times = FILE_READ_RETRIES;
     OK(right && goes_on() && f->retries == FILE_READ_RETRIES && rig.fake.fail_times == 0,
-       "%s, tile %u fails three times: tried again, and right", form, (unsigned)tile);
+       "%s, tile %u that fails three times is read again, and is right", form, (unsigned)tile);
     right = begin(limit);
     rig.fake.fail_sector = sector_of(tile);
     rig.fake.fail_times = 1000;
     OK(right && rig_append(&ids[BACK], 1, NULL) == ERR_IO && is_left() && is_named(true),
-       "for good: %s", rig.session.error_message);
+       "a tile that always fails is reported: %s", rig.session.error_message);
     OK(rig_append(&ids[BACK], 1, NULL) == ERR_IO && is_left() && is_named(true),
        "the next request fails in the same way");
     rig.fake.fail_times = 0;
     OK(goes_on() && prompt_is_right(),
-       "once it is well again the logits are those of an undisturbed run");
+       "the logits are those of an undisturbed run when the card is well again");
 }
 
 static void test_damaged(size_t limit, const char *form, uint32_t tile)
@@ -121,14 +121,14 @@ static void test_damaged(size_t limit, const char *form, uint32_t tile)
     rig.flip_sector = sector_of(tile);
     rig.flip_times = MOST_TRIES - 1;
     OK(right && goes_on() && f->reread == MOST_TRIES - 1 && rig.flip_times == 0,
-       "%s, a bit of tile %u flips three times: read again each time, and right", form,
+       "%s, a bit of tile %u that flips three times is read again, and is right", form,
        (unsigned)tile);
     right = begin(limit);
     rig.flip_sector = sector_of(tile);
     rig.flip_times = MOST_TRIES;
     OK(right && rig_append(&ids[BACK], 1, NULL) == ERR_BAD_CHECKSUM && is_left() &&
            is_named(false) && rig.flip_times == 0,
-       "four times: %s", rig.session.error_message);
+       "a bit that flips four times is reported: %s", rig.session.error_message);
     OK(goes_on() && prompt_is_right(), "the next request is right");
 }
 
@@ -141,7 +141,7 @@ static void test_silent(size_t limit, const char *form)
     right = begin(limit);
     rig.fake.silent = true;
     OK(right && rig_append(&ids[BACK], 1, NULL) == ERR_TIMEOUT && is_left() && is_named(true),
-       "%s, silent: %s", form, rig.session.error_message);
+       "%s: a silent card is reported: %s", form, rig.session.error_message);
     rig.fake.silent = false;
     OK(goes_on() && prompt_is_right(), "the tokens after the error are right");
     rig.patience = 0;
@@ -156,7 +156,7 @@ static void test_prompt(size_t limit, const char *form)
     rig.fake.fail_times = 1000;
     OK(rig_append(ids, N_TOKENS, NULL) == ERR_IO && is_named(true) && rig.session.logits == NULL &&
            rig.fake.n_pending == 0,
-       "%s, in a prompt: %s", form, rig.session.error_message);
+       "%s: an error in a prompt is reported: %s", form, rig.session.error_message);
     rig.fake.fail_times = 0;
     OK(prompt_is_right(), "the next prompt is right");
 }
@@ -185,7 +185,7 @@ static void test_model(const char *shape)
     limits = find_limits();
     start(limits.most);
     OK(limits.least < limits.most && rig.model.plan.head.first_row != 0,
-       "%s: head alone from %u to %u bytes, at the end beside %u rows of it that stay", shape,
+       "%s: only the head streams from %u to %u bytes, in the end beside %u rows that stay", shape,
        (unsigned)limits.least, (unsigned)limits.most, (unsigned)rig.model.plan.head.first_row);
     start(limits.least);
     snprintf(form, sizeof form, "%s, %u tiles", shape, (unsigned)rig.model.plan.head.n_tiles);

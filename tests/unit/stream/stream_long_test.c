@@ -46,13 +46,13 @@ static void test_stopped(size_t limit, bool in_place, const char *form)
         stop_at = 0;
         wrong += rig_start(limit, 0, in_place) != ERR_OK;
     }
-    OK(wrong == 0, "%s: stopped at 16 places and loaded again, %u wrong", form, wrong);
+    OK(wrong == 0, "%s: a load may stop at 16 places and be made again, %u wrong", form, wrong);
     stop_at = 1;
     rig_open(limit, 0, in_place);
     rig.setup.progress = progress;
     OK(model_open(&rig.model, &rig.setup) == (in_place ? ERR_OK : ERR_ABORTED) &&
            rig.fake.n_pending == 0,
-       "%s: and while the tables are read", form);
+       "%s: an open may stop while the tables are read", form);
     stop_at = 0;
 }
 
@@ -68,10 +68,10 @@ static void test_prefill(size_t limit, const char *form)
     rig_ids(prompt, 128);
     OK(rig.model.plan.chunk == 128 && rig_append(prompt, 128, NULL) == ERR_OK &&
            f->bytes_streamed == model_planned_bytes(&rig.model),
-       "%s: a prompt of 128 tokens reads the %d bytes of one", form, (int)f->bytes_streamed);
+       "%s: a prompt of 128 tokens reads the %d bytes of one token", form, (int)f->bytes_streamed);
     rows = f->rows_read + f->rows_kept;
-    OK(rows == (rig.model.plan.rows.n != 0 ? 128 : 0), "%s: and %d rows of the embedding", form,
-       (int)rows);
+    OK(rows == (rig.model.plan.rows.n != 0 ? 128 : 0),
+       "%s: a prompt of 128 tokens reads %d rows of the embedding", form, (int)rows);
     if (rig.model.plan.rows.n != 0) {
         (void)rig_append(&prompt[127], 1, NULL);
         OK(f->rows_read + f->rows_kept == rows + 1 && f->rows_kept != 0,
@@ -106,7 +106,7 @@ static bool set_expected_ids(const char *shape, unsigned n)
 {
     rig_make_model(shape, INGOT_Q8_0);
     rig_start(0, 0, false);
-    return OK(decode(expected_ids, n, false), "%s: %u tokens from memory", shape, n);
+    return OK(decode(expected_ids, n, false), "%s: %u tokens are computed from memory", shape, n);
 }
 
 static uint32_t request_sectors; /* 0: what the device takes */
@@ -122,8 +122,8 @@ static void test_errors(size_t limit, unsigned n)
     rig.random = 1;
     rig.fail_percent = 1;
     OK(decode(expected_ids, n, true) && f->retries > n / 100 && f->reread > n / 100,
-       "the same %u streamed, after %d errors and %d flipped bits: %s", n, (int)f->retries,
-       (int)f->reread, rig.session.error_message);
+       "the same %u tokens are streamed after %d errors and %d flipped bits: %s", n,
+       (int)f->retries, (int)f->reread, rig.session.error_message);
 }
 
 /* Returns the least limit with a cache of so many experts of a layer. */
@@ -151,11 +151,11 @@ static void test_experts(unsigned n)
     request_sectors = (uint32_t)(image_layer(&rig.model.image, 0)->expert_bytes / SECTOR_BYTES /
                                  PARTS);
     test_errors(limit, n);
-    OK(rig.model.stream.stats.experts_read > n, "%u of the experts' reads",
+    OK(rig.model.stream.stats.experts_read > n, "%u reads are of experts",
        (unsigned)rig.model.stream.stats.experts_read);
     rig.experts_ahead = true;
     test_errors(limit, n);
-    OK(rig.model.stream.stats.experts_ahead != 0, "%u reads of experts were ahead",
+    OK(rig.model.stream.stats.experts_ahead != 0, "%u reads of experts are ahead",
        (unsigned)rig.model.stream.stats.experts_ahead);
     rig.experts_ahead = false;
     request_sectors = 0;

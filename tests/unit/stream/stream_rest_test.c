@@ -93,9 +93,9 @@ static void test_rests(size_t limit)
     OK(awake.equal && asleep.equal, "the logits are those of weights in memory");
     OK(awake.rests == 0 && asleep.rests > 0, "core 0 sleeps %u times", asleep.rests);
     OK(percent(asleep.slept, asleep.waited) >= 75 && asleep.slept <= asleep.waited,
-       "%u %% of the wait for the card", percent(asleep.slept, asleep.waited));
-    OK(asleep.looks * 3 < awake.looks, "it looks at the card %u times for %u", asleep.looks,
-       awake.looks);
+       "core 0 sleeps for %u %% of the wait for the card", percent(asleep.slept, asleep.waited));
+    OK(asleep.looks * 3 < awake.looks, "core 0 looks at the card %u times instead of %u",
+       asleep.looks, awake.looks);
     OK(percent(asleep.time, awake.time) <= 100,
        "tokens take %u %% of the time that they take with core 0 awake",
        percent(asleep.time, awake.time));
@@ -108,7 +108,7 @@ static void test_faster_card(size_t limit)
     struct figures awake = play(limit, false, 0, 110), asleep = play(limit, true, 0, 110);
 
     OK(percent(asleep.time, awake.time) <= 100 && asleep.rests > 0,
-       "a card that is a tenth faster than it was measured waits for nobody: %u %%",
+       "a card that is a tenth faster than measured does not wait for core 0: %u %%",
        percent(asleep.time, awake.time));
 }
 
@@ -143,8 +143,9 @@ static void test_woken(size_t limit)
     waits = 0;
     (void)session_cut(&rig.session, TOKENS - 2);
     OK(append(TOKENS - 2) && append(TOKENS - 1) && waits > 0 && played.rests == 0,
-       "a device that wakes who waits is waited for by its own means, %u times", waits);
-    OK(played.looks * 3 < awake.looks * 2 / TOKENS, "two tokens have %u looks for %u", played.looks,
+       "a device that can wake its waiter is waited for in its own way, %u times", waits);
+    OK(played.looks * 3 < awake.looks * 2 / TOKENS,
+       "two tokens look at the card %u times instead of %u", played.looks,
        awake.looks * 2 / TOKENS);
 }
 

@@ -20,18 +20,20 @@ static void test_place(void)
     if (rig_start(rig_limits().least, 0, false) != ERR_OK)
         rig_die(rig.model.error_message);
     rig.model.plan.rows.n = 1;
-    OK(row_sector(ids[0]) != row_sector(ids[1]), "two tokens whose rows lie apart");
+    OK(row_sector(ids[0]) != row_sector(ids[1]), "the rows of two tokens lie apart");
     OK(append(0), "the first token is appended");
     session_clear(&rig.session);
     kept = f->rows_kept;
     OK(append(0) && f->rows_kept == kept + 1, "the first token again uses the kept row");
     rig.flip_sector = (long)row_sector(ids[1]);
     rig.flip_times = 1000;
-    OK(rig_append(&ids[1], 1, NULL) == ERR_BAD_CHECKSUM, "the second one's row comes wrong");
+    OK(rig_append(&ids[1], 1, NULL) == ERR_BAD_CHECKSUM,
+       "a row of the second token that is wrong is an error");
     rig.flip_times = 0;
     session_clear(&rig.session);
     read = f->rows_read;
-    OK(append(0) && f->rows_read == read + 1, "the first one's row is read anew, and is right");
+    OK(append(0) && f->rows_read == read + 1,
+       "the row of the first token is read again, and is right");
     OK(append(1), "the second token's row is read anew, and is right");
 }
 
@@ -43,7 +45,8 @@ static void test_rereads(void)
     (void)rig_start(rig_limits().least, 0, false);
     rig.flip_sector = (long)row_sector(ids[0]);
     rig.flip_times = 3;
-    OK(append(0) && f->reread == 3 && rig.flip_times == 0, "read again three times");
+    OK(append(0) && f->reread == 3 && rig.flip_times == 0,
+       "a flipped bit is read again three times");
     (void)rig_start(rig_limits().least, 0, false);
     rig.flip_sector = (long)row_sector(ids[0]);
     rig.flip_times = 5;

@@ -60,7 +60,8 @@ static void test_figures(size_t limit, const char *form)
     uint64_t planned, at_load, rows;
     bool equal = true, exact = true;
 
-    if (!OK(rig_start(limit, 0, false) == ERR_OK, "%s: loads with mem=%d", form, (int)limit))
+    if (!OK(rig_start(limit, 0, false) == ERR_OK, "%s: the model loads with mem=%d", form,
+            (int)limit))
         return;
     planned = model_planned_bytes(&rig.model);
     at_load = sectors_read();
@@ -72,18 +73,19 @@ static void test_figures(size_t limit, const char *form)
     }
     rows = f->rows_read * rig.model.plan.rows.bytes / SECTOR_BYTES;
     OK(f->rows_read + f->rows_kept == (rig.model.plan.rows.n != 0 ? N_TOKENS : 0),
-       "%s: %d embedding rows read, %d kept", form, (int)f->rows_read, (int)f->rows_kept);
+       "%s: %d embedding rows are read, and %d are kept", form, (int)f->rows_read,
+       (int)f->rows_kept);
     OK(equal, "%s: the logits are those of the weights in memory", form);
     OK(exact, "%s: every token reads the %d bytes planned", form, (int)planned);
     OK(pinned_once(), "%s: pinned layers were read once", form);
-    OK(f->retries == 0 && f->reread == 0, "%s: nothing was read twice", form);
+    OK(f->retries == 0 && f->reread == 0, "%s: nothing is read twice", form);
     for (int i = 0; i < PLAN_SLOTS; i++) { /* only the reads that are ahead count below */
         if (rig.model.stream.ring.slots[i].state != STREAM_LOADING)
             rig.model.stream.ring.slots[i].read.bytes = 0;
     }
     uint64_t ahead = sectors_ahead();
     OK(sectors_read() - at_load == N_TOKENS * planned / SECTOR_BYTES + rows + ahead,
-       "%s: the card delivered these and %d sectors ahead, no more", form, (int)ahead);
+       "%s: the card delivers these and %d sectors ahead, no more", form, (int)ahead);
 }
 
 static void test_in_place(void)
@@ -95,7 +97,7 @@ static void test_in_place(void)
     for (uint32_t i = 0; i < N_TOKENS; i++)
         equal = append(i) && equal;
     OK(equal && sectors_read() == 0 && model_planned_bytes(&rig.model) == 0,
-       "in place: the same logits, and not a sector was copied");
+       "a model in place has the same logits, and not a sector is copied");
     for (uint32_t i = 0; i < rig.model.image.header->params.n_layers + 2; i++) {
         uint8_t *byte = rig.packed + rig.model.image.segments[i].offset + 1000;
         char part[32];
@@ -104,7 +106,7 @@ static void test_in_place(void)
         *byte ^= 1;
         OK(rig_start(0, 0, true) == ERR_BAD_CHECKSUM &&
                strstr(rig.model.error_message, part) != NULL,
-           "in place: %s", rig.model.error_message);
+           "a wrong bit of a model in place is found: %s", rig.model.error_message);
         *byte ^= 1;
     }
 }
@@ -159,12 +161,12 @@ static void test_failure(const struct place *p, bool flip, const char *form)
     }
     OK(error == (flip ? ERR_BAD_CHECKSUM : ERR_IO) && s->n_cached == 2 && s->logits == NULL &&
            rig.fake.n_pending == 0,
-       "%s, %s %s: error %d, the cache keeps 2", form, flip ? "flipped" : "failing", p->name,
-       error);
+       "%s, %s %s: the error is %d, and the cache keeps 2 tokens", form,
+       flip ? "flipped" : "failing", p->name, error);
     OK(strstr(s->error_message, "models/made-up.ingot: ") == s->error_message &&
            strstr(s->error_message, p->name) != NULL &&
            (flip || strstr(s->error_message, "sector ") != NULL),
-       "%s", s->error_message);
+       "the error names the file and its part: %s", s->error_message);
     rig.fake.fail_times = 0;
     rig.flip_times = 0;
 }
@@ -187,7 +189,8 @@ static void test_failures(size_t limit, const char *form)
         test_failure(p, flip, form);
         for (uint32_t j = 2; j < N_TOKENS; j++)
             equal = append(j) && equal;
-        OK(equal, "%s: once it is well again the logits are those of an undisturbed run", form);
+        OK(equal, "%s: the logits are those of an undisturbed run when the card is well again",
+           form);
     }
 }
 
@@ -208,8 +211,9 @@ static void test_transient(size_t limit, const char *form)
         rig.fake.fail_times = 2;
         for (uint32_t j = 2; j < N_TOKENS; j++)
             equal = append(j) && equal;
-        OK(equal && rig.model.stream.stats.retries == 2, "%s, %s fails twice: %d retries", form,
-           places[i].name, (int)rig.model.stream.stats.retries);
+        OK(equal && rig.model.stream.stats.retries == 2,
+           "%s, %s that fails twice is read with %d retries", form, places[i].name,
+           (int)rig.model.stream.stats.retries);
         if (!places[i].flips)
             continue;
         rig_start(limit, 0, false);
@@ -219,7 +223,7 @@ static void test_transient(size_t limit, const char *form)
         for (uint32_t j = 2; j < N_TOKENS; j++)
             equal = append(j) && equal;
         OK(equal && rig.model.stream.stats.reread == 1 && rig.flip_times == 0,
-           "%s, a bit of %s flips on the way: read again, %d times", form, places[i].name,
+           "%s, a bit of %s that flips on the way is read again, %d times", form, places[i].name,
            (int)rig.model.stream.stats.reread);
     }
 }
@@ -244,7 +248,7 @@ static void test_load(size_t limit, const char *form)
         OK(read ? e == ERR_IO && strstr(rig.model.error_message, part) != NULL &&
                       strstr(rig.model.error_message, "sector ") != NULL
                 : e == ERR_OK,
-           "%s, loading with %s failing: %s", form, part,
+           "%s, %s that fails while it is loaded is reported: %s", form, part,
            read ? rig.model.error_message : "not read");
         for (unsigned times = 1; times <= 2; times++) {
             rig_open(limit, 0, false);
@@ -254,8 +258,8 @@ static void test_load(size_t limit, const char *form)
             OK(e == (read && times == 2 ? ERR_BAD_CHECKSUM : ERR_OK) &&
                    rig.model.stream.stats.reread == (read ? 1 : 0) &&
                    (e == ERR_OK || strstr(rig.model.error_message, part) != NULL),
-               "%s, loading with %s flipped %s: %s", form, part, times == 1 ? "once" : "for good",
-               e == ERR_OK ? "fine" : rig.model.error_message);
+               "%s, %s that flips %s while it is loaded has its result: %s", form, part,
+               times == 1 ? "once" : "for good", e == ERR_OK ? "fine" : rig.model.error_message);
         }
     }
 }
@@ -281,7 +285,7 @@ static void test_stalls(size_t limit)
     for (uint32_t i = 0; i < N_TOKENS; i++)
         equal = append(i) && equal;
     OK(equal && f->stalls <= 1 && f->stalls == f->first_stalls,
-       "a card faster than the cores: %d stalls, %d of them the first unit", (int)f->stalls,
+       "a card faster than the cores has %d stalls, %d of them at the first unit", (int)f->stalls,
        (int)f->first_stalls);
     rig.fake.fail_times = 1000;
     rig.fake.fail_sector = (long)(rig.model.image.segments[2].offset / SECTOR_BYTES);
@@ -292,7 +296,7 @@ static void test_stalls(size_t limit)
     for (uint32_t i = 3; i < N_TOKENS; i++)
         equal = append(i) && equal;
     OK(equal && f->stalls <= 4 && f->first_stalls <= 2,
-       "after a failure the first unit may wait again: %d, %d first", (int)f->stalls,
+       "the first unit may wait again after a failure: %d stalls, %d at the first", (int)f->stalls,
        (int)f->first_stalls);
 
     rig_start(limit, 0, false);
@@ -304,7 +308,7 @@ static void test_stalls(size_t limit)
     /* If an embedding row is read first, a layer may have come meanwhile. */
     OK(equal && f->stalls <= units && f->stalls + N_TOKENS >= units && f->first_stalls <= 1 &&
            f->stall_ticks > 100 * units,
-       "a slow card: %d of %d units stall, %d ticks", (int)f->stalls, (int)units,
+       "a slow card makes %d of %d units stall, for %d ticks", (int)f->stalls, (int)units,
        (int)f->stall_ticks);
 }
 
@@ -355,7 +359,7 @@ static void test_early(size_t limit, const char *form)
             equal = append(j) && equal;
         }
         OK(equal && rig.model.stream.stats.reread >= N_TOKENS - 2,
-           "%s: the end of layer %u flips in every token: read %d times again, the same logits",
+           "%s: the end of layer %u flips in every token, is read %d times again, and is right",
            form, i, (int)rig.model.stream.stats.reread);
         for (int flip = 0; flip < 2; flip++) {
             struct place p = { "", last_sector(i + 1), false, true };
@@ -366,7 +370,7 @@ static void test_early(size_t limit, const char *form)
             test_failure(&p, flip != 0, form);
             for (uint32_t j = 2; j < N_TOKENS; j++)
                 equal = append(j) && equal;
-            OK(equal, "%s: its end %s, then well again: the same logits", form,
+            OK(equal, "%s: the logits are the same after the end of a layer was %s", form,
                flip ? "flipped" : "failing");
         }
     }
@@ -417,7 +421,7 @@ static void test_parts(const struct workers *workers, size_t limit)
         equal = append(1);
         jobs = workers->job - before;
     }
-    OK(equal && jobs == wanted, "%u cores: %u jobs a token", workers->n_cores, jobs);
+    OK(equal && jobs == wanted, "%u cores: a token takes %u jobs", workers->n_cores, jobs);
     while (rig.model.plan.pinned[first + 1])
         first++;
     x = &rig.model.image.segments[first + 1];
@@ -429,7 +433,7 @@ static void test_parts(const struct workers *workers, size_t limit)
                                  SECTOR_BYTES);
         rig.flip_times = 1; /* in the next token's bytes, which come while this one is computed */
         OK(append(2 + i) && append(3 + i) && f->reread == reread + 1,
-           "a bit flips in the part of core %u: the layer is read again", i);
+           "a layer is read again if a bit flips in the part of core %u", i);
         (void)session_cut(&rig.session, 3 + i);
     }
 }

@@ -32,8 +32,8 @@ int main(void)
        "the vectors of RFC 4648 are right");
     OK(refused("Zg") && refused("Zg=") && refused("Z===") && refused("Zg==Zg==") &&
            refused("Z*==") && refused("Zg=a") && refused("====") && refused("Zm9v\n"),
-       "text that is not base64");
+       "text that is not base64 is refused");
     OK(refused("Zh==") && refused("Zm9="), "bits behind the last byte are refused");
-    OK(refused("Zm9vYmE="), "more than fits");
+    OK(refused("Zm9vYmE="), "more bytes than fit are refused");
     return tap_done();
 }

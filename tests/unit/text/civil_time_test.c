@@ -38,24 +38,26 @@ int main(void)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         OK(civil_time_parse(rows[i].text, &seconds) && seconds == rows[i].seconds &&
                strcmp(civil_time_format(text, seconds), rows[i].text) == 0,
-           "%s is %llu, and back %s", rows[i].text, (unsigned long long)seconds, text);
+           "%s is %llu, and is written as %s", rows[i].text, (unsigned long long)seconds, text);
     }
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-        OK(!civil_time_parse(wrong[i], &seconds), "\"%s\" is none", wrong[i]);
+        OK(!civil_time_parse(wrong[i], &seconds), "\"%s\" is not a time", wrong[i]);
     for (uint64_t day = rows[0].seconds + 61; day < 7258118400; day += 86400) {
         same = same && civil_time_parse(civil_time_format(text, day), &seconds) &&
                seconds == day - 1 && seconds > before;
         before = seconds;
     }
     OK(same, "every day from 2000 to 2199 comes back");
-    OK(strcmp(civil_time_format(text, 3725), "1970-01-01 01:02") == 0, "%s", text);
+    OK(strcmp(civil_time_format(text, 3725), "1970-01-01 01:02") == 0,
+       "seconds are written as a time: %s", text);
     (void)civil_time_format(text, UINT64_MAX);
     OK(memchr(text, '\0', sizeof text) != NULL, "any number stays in its buffer");
     OK(strcmp(civil_age_format(age, 59), "less than a minute") == 0 &&
            strcmp(civil_age_format(age, 60), "1 minute") == 0 &&
            strcmp(civil_age_format(age, 7200), "2 hours") == 0 &&
            strcmp(civil_age_format(age, 86400 * 3 + 7200), "3 days") == 0,
-       "ages in their largest unit");
-    OK(memchr(civil_age_format(age, UINT64_MAX), '\0', sizeof age) != NULL, "any age: %s", age);
+       "an age is written in its largest unit");
+    OK(memchr(civil_age_format(age, UINT64_MAX), '\0', sizeof age) != NULL,
+       "any age fits its buffer: %s", age);
     return tap_done();
 }

@@ -39,7 +39,7 @@ static void test_round_trip(void)
         memcpy(&x, &bits, sizeof x);
         good = !isfinite(x) || x == 0 || comes_back(x);
     }
-    OK(good, "200,000 of all f32, and the edges, come back");
+    OK(good, "200,000 floats, and the edges, come back");
 }
 
 static bool is(const char *text, const char *expected)
@@ -55,17 +55,17 @@ static void test_words(void)
     char text[FORMAT_NUMBER_BYTES];
 
     OK(is(format_float(text, 0.0f), "0") && is(format_float(text, -0.0f), "0"),
-       "both zeros are written");
+       "both zeros are written as 0");
     OK(is(format_float(text, NAN), "null") && is(format_float(text, INFINITY), "null") &&
            is(format_float(text, -INFINITY), "null"),
-       "text that is not a number");
+       "a float that is not a number is written as null");
     OK(is(format_float(text, -0.00123456789f), "-1.23456784e-3"), "a small number is written");
     OK(is(format_fixed(text, -0.00004), "0.0000") && is(format_fixed(text, -0.00006), "-0.0001") &&
            is(format_fixed(text, 12.34567), "12.3457") && is(format_fixed(text, -7.5), "-7.5000"),
        "four digits are written");
     OK(is(format_fixed(text, (double)NAN), "null") && is(format_fixed(text, 1e9), "null") &&
            is(format_fixed(text, (double)-INFINITY), "null"),
-       "four digits of what has none");
+       "four digits of what is not a number are null");
 }
 
 int main(void)

@@ -20,7 +20,7 @@
             b = (size_t)snprintf(theirs, bytes, __VA_ARGS__); \
             good = good && a == b && memcmp(ours, theirs, sizeof ours) == 0; \
         } \
-        OK(good, "%s", #__VA_ARGS__); \
+        OK(good, "the text is that of snprintf: %s", #__VA_ARGS__); \
     } while (0)
 
 #pragma GCC diagnostic ignored "-Wformat-truncation"
@@ -58,9 +58,9 @@ static void test_unknown(void)
 #pragma GCC diagnostic pop
     OK(strcmp(b, "%q %") == 0, "an unknown conversion is copied: %s", b);
     format_text(b, sizeof b, "%p", (void *)0x80000000u);
-    OK(strcmp(b, "0x80000000") == 0, "a pointer: %s", b);
+    OK(strcmp(b, "0x80000000") == 0, "a pointer is written: %s", b);
     format_text(b, sizeof b, "%s", none);
-    OK(strcmp(b, "(null)") == 0, "no string: %s", b);
+    OK(strcmp(b, "(null)") == 0, "a missing string is written as (null): %s", b);
 }
 
 static bool milli(uint64_t value, unsigned decimals, const char *expected)
@@ -95,7 +95,8 @@ static void test_figures(void)
        "decimals are written");
     OK(milli(7, 3, "0.007") && milli(0, 2, "0.00") && milli(999, 0, "1"),
        "small numbers are written");
-    OK(milli(9999, 1, "10.0") && milli(UINT64_MAX, 3, "18446744073709551.615"), "carries");
+    OK(milli(9999, 1, "10.0") && milli(UINT64_MAX, 3, "18446744073709551.615"),
+       "a carry goes to the digit before");
     OK(ratio(1, 3, 2, "0.33") && ratio(2, 3, 2, "0.67") && ratio(7, 0, 2, "-"),
        "ratios are written");
     OK(ratio(UINT64_MAX, UINT64_MAX - 1, 2, "1.00") && ratio(UINT64_MAX, 1, 0, "18446744073709552"),
@@ -104,7 +105,7 @@ static void test_figures(void)
     OK(size(12288, "12.0 KiB") && size(1572864, "1.50 MiB") && size(1u << 30, "1.00 GiB"),
        "sizes are written");
     OK(size(1048575, "1.00 MiB") && size(1047000, "1022.5 KiB") && size(1048524, "1023.9 KiB"),
-       "one unit up where rounding would give 1024");
+       "a size moves to the next unit if rounding would give 1024");
     OK(size(UINT64_MAX, "16.0 EiB") && size(UINT64_C(5) << 40, "5.00 TiB"),
        "large sizes are written");
 }

@@ -95,7 +95,7 @@ static void test_members(void)
                strcmp(all[i].key, expected[i].key) == 0 &&
                (expected[i].text == NULL || strcmp(all[i].text, expected[i].text) == 0);
     }
-    OK(same, "members in their order, until the end");
+    OK(same, "members come in their order, until the end");
     OK(all[0].column == 10 && all[3].column == (size_t)(strstr(text, "true") - text) + 1,
        "values have their columns");
     open_text("{}");
@@ -155,10 +155,10 @@ static void test_error_messages(void)
         }
         OK(v.kind == JSON_BAD && json.column == bad[i].column &&
                strstr(json.error_message, bad[i].says) != NULL,
-           "%s: %s, column %zu", bad[i].text,
+           "%s is refused: %s, column %zu", bad[i].text,
            json.error_message != NULL ? json.error_message : "fine", json.column);
     }
-    OK(json_member(&json, &v) == JSON_BAD && json.column == 7, "a problem stays");
+    OK(json_member(&json, &v) == JSON_BAD && json.column == 7, "an error stays");
     open_bytes("{\"a\":\"\0\"}", 9);
     OK(json_member(&json, &v) == JSON_BAD && json.column == 7, "NUL is refused");
 }
@@ -176,21 +176,22 @@ static void test_nested(void)
     OK(json_member(&json, &list) == JSON_LIST && list.column == 6 &&
            list.bytes == strlen(list.text) && list.text[0] == '[' &&
            list.text[list.bytes - 1] == ']' && list.text[list.bytes] == '\0',
-       "a list as it stands: %s", list.text);
-    OK(json_member(&json, &object) == JSON_OBJECT && strcmp(object.key, "c") == 0, "an object: %s",
-       object.text);
+       "a list is returned as it stands: %s", list.text);
+    OK(json_member(&json, &object) == JSON_OBJECT && strcmp(object.key, "c") == 0,
+       "an object is returned as it stands: %s", object.text);
     json_open(&inner, list.text, list.bytes);
     OK(json_item(&inner, &v) == JSON_NUMBER && strcmp(v.text, "1") == 0 && v.key == NULL,
        "a number is read");
-    OK(json_item(&inner, &v) == JSON_TEXT && strcmp(v.text, "x]\"") == 0, "a text: %s", v.text);
-    OK(json_item(&inner, &v) == JSON_OBJECT, "an object: %s", v.text);
+    OK(json_item(&inner, &v) == JSON_TEXT && strcmp(v.text, "x]\"") == 0,
+       "a text of a list is read: %s", v.text);
+    OK(json_item(&inner, &v) == JSON_OBJECT, "an object of a list is read: %s", v.text);
     json_open(&deep, v.text, v.bytes);
     OK(json_member(&deep, &v) == JSON_LIST && strcmp(v.text, "[]") == 0 &&
            json_member(&deep, &v) == JSON_END,
        "a list in it is skipped");
     OK(json_item(&inner, &v) == JSON_LIST && strcmp(v.text, "[[ ]]") == 0 &&
            json_item(&inner, &v) == JSON_END && json_item(&inner, &v) == JSON_END,
-       "another is skipped, and the end follows");
+       "another list is skipped, and the end follows");
     OK(json_member(&json, &v) == JSON_NUMBER && strcmp(v.text, "3") == 0 &&
            json_member(&json, &v) == JSON_END,
        "the text after it is still there");
@@ -210,8 +211,8 @@ static void test_nested(void)
         open_text(bad[i].text);
         while (json_item(&json, &v) > JSON_END) {
         }
-        OK(v.kind == JSON_BAD && strstr(json.error_message, bad[i].says) != NULL, "%s: %s",
-           bad[i].text, json.error_message);
+        OK(v.kind == JSON_BAD && strstr(json.error_message, bad[i].says) != NULL,
+           "%s is refused: %s", bad[i].text, json.error_message);
     }
     open_text("[]");
     OK(json_item(&json, &v) == JSON_END, "an empty list ends");
@@ -238,13 +239,13 @@ static void test_escapes(void)
         good = good && n <= JSON_ESCAPE_BYTES && gives(text, expected);
     }
     OK(good, "every character comes back from its escape");
-    OK(escapes("\n", "\\n") && escapes("\t", "\\t"), "short where there is a letter");
+    OK(escapes("\n", "\\n") && escapes("\t", "\\t"), "a character that has a short escape gets it");
     OK(escapes("\33", "\\u001b") && escapes("\177", "\\u007f"),
        "control characters are escaped by number");
     OK(escapes("\302\233", "\\u009b") && escapes("\342\200\256", "\\u202e") &&
            escapes("\342\201\251", "\\u2069"),
-       "so are C1 and marks that turn the direction");
-    OK(escapes("/", "/") && escapes("\303\251", "\303\251"), "a slash and an e as they are");
+       "C1 and marks that turn the direction are escaped by number, too");
+    OK(escapes("/", "/") && escapes("\303\251", "\303\251"), "a slash and an e stay as they are");
 }
 
 int main(void)

@@ -26,7 +26,7 @@ static void check(const char *word, const char *wanted)
 {
     const char *name = near(word, strlen(word));
 
-    OK(strcmp(name, wanted) == 0, "%s: %s (%s)", word, wanted, name);
+    OK(strcmp(name, wanted) == 0, "the nearest to %s is %s (%s)", word, wanted, name);
 }
 
 int main(void)

@@ -52,8 +52,10 @@ static void test_forms(void)
         size_t n = strlen(rows[i].text);
         bool stays = !nfc_may_change((const uint8_t *)rows[i].text, n);
 
-        OK(gives(rows[i].text, rows[i].form) && stays == rows[i].stays, "%s", rows[i].what);
-        OK(gives(rows[i].form, rows[i].form), "%s: once more changes nothing", rows[i].what);
+        OK(gives(rows[i].text, rows[i].form) && stays == rows[i].stays, "the form is right: %s",
+           rows[i].what);
+        OK(gives(rows[i].form, rows[i].form), "%s: normalizing once more changes nothing",
+           rows[i].what);
     }
 }
 
@@ -84,15 +86,15 @@ static void test_room(void)
        "a room of five bytes is too small for six");
     OK(nfc_normalize(text + 4, 10, text, 14) == sizeof form - 1 &&
            memcmp(text, form, sizeof form - 1) == 0,
-       "in front of itself, in what has been read");
+       "a text may be written over what has been read before it");
     memcpy(text, "\u0958\u0958", 6);
     OK(nfc_normalize(text, 6, text, 6) == SIZE_MAX, "a text that grows does not fit its own place");
     memcpy(text, "\u0958abc", 6);
     OK(nfc_normalize(text, 6, text, sizeof text) == SIZE_MAX,
-       "input that was not read yet is not written over");
+       "input that was not read yet is not overwritten");
     memcpy(text, "e\u0301e\u0301", 6);
     OK(nfc_normalize(text, 6, text, 6) == 4 && memcmp(text, "\u00e9\u00e9", 4) == 0,
-       "one that shrinks does");
+       "a text that shrinks fits its own place");
 }
 
 int main(void)

@@ -61,26 +61,27 @@ static void test_attacks(void)
     OK(becomes("\023\021", FFFD FFFD), "XOFF and XON are replaced");
     OK(becomes("\177\b", FFFD FFFD), "DEL and BS are replaced");
     OK(becomes("a\342\200\256b\342\201\246c\342\200\217\330\234", "a" FFFD "b" FFFD "c" FFFD FFFD),
-       "overrides, isolates and marks of direction");
+       "overrides, isolates and marks of direction are replaced");
     OK(becomes("ok\rno", "ok" FFFD "no") && becomes("\r\r\n\r", FFFD "\n" FFFD),
        "CR does not write over a line");
-    OK(becomes("\302\33[m", FFFD FFFD "[m"), "a control that cuts a character");
+    OK(becomes("\302\33[m", FFFD FFFD "[m"), "a control that cuts a character is replaced");
 }
 
 static void test_text(void)
 {
-    OK(becomes("a\tb\nc\r\n", "a\tb\nc\n"), "tab, newline and the line ends of others");
+    OK(becomes("a\tb\nc\r\n", "a\tb\nc\n"),
+       "tab and newline pass, and other line ends become newlines");
     OK(becomes(
            "caf\303\251 \346\227\245\360\237\230\200 e\314\201\342\200\215x\302\240\342\200\213",
            "caf\303\251 \346\227\245\360\237\230\200 e\314\201\342\200\215x\302\240\342\200\213"),
-       "text stays what it is: marks, joiners, wide characters");
+       "text with marks, joiners and wide characters passes unchanged");
     OK(becomes("\355\237\277\356\200\200\364\217\277\277",
                "\355\237\277\356\200\200\364\217\277\277"),
        "the last character passes");
     n_writes = 0;
     (void)shows("a\303\251\0z", 5, 5, "");
     OK(n_writes == 4 && memcmp(out + 3, FFFD, 3) == 0,
-       "a NUL is replaced as well, a character a write");
+       "a NUL is replaced as well, one character a write");
 }
 
 /* Tries each code point of the first two planes' beginning, and all controls. */
@@ -106,7 +107,8 @@ static void test_every_character(void)
             wrong += n_out != bytes || memcmp(out, text, bytes) != 0;
         }
     }
-    OK(wrong == 0 && passed == 0x3000 - 30 - 33 - 12, "all below U+3000: %u pass", passed);
+    OK(wrong == 0 && passed == 0x3000 - 30 - 33 - 12,
+       "characters below U+3000 pass unless they are controls: %u pass", passed);
 }
 
 static bool names(const char *name, size_t room, const char *want)
@@ -124,13 +126,13 @@ static void test_names(void)
        "a name cannot change the terminal");
     OK(names("a\342\200\250b\342\200\251c\342\200\213d\342\201\240e\357\273\277f", 60,
              "a" FFFD "b" FFFD "c" FFFD "d" FFFD "e" FFFD "f"),
-       "separators, and what has no width");
+       "separators, and characters without width, are replaced");
     OK(names("\342\200\215 \342\200\234M\303\274ller\342\200\235 \347\214\253", 60,
              "\342\200\215 \342\200\234M\303\274ller\342\200\235 \347\214\253"),
        "letters of any script, and joiners, stay");
     OK(names("M\303\274ller", 3, "M") && names("M\303\274ller", 4, "M\303\274") &&
            names("", 1, "") && names("a\nb", 4, "a"),
-       "it is cut between characters");
+       "a name is cut between characters");
 }
 
 int main(void)

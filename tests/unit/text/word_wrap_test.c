@@ -72,12 +72,13 @@ static void test_words(void)
     OK(shows(12, "one two three four", "one two", "three four", ""),
        "a word that does not fit moves");
     OK(shows(12, "12345678901 x", "12345678901", "x", ""),
-       "one that fits to the last column stays");
+       "a word that fits to the last column stays");
     OK(shows(12, "a bc def     ghij", "a bc def", "ghij", ""), "spaces at the edge are left out");
     OK(shows(12, "1234567890 \nb\n\nc", "1234567890", "b", ""),
        "spaces add no row before a newline");
-    OK(shows(12, "12345678901 \nb", "12345678901", "b", ""), "nor do they at the edge");
-    OK(shows(12, "a\tb\tcd", "a       b", "cd", ""), "a tab is a space");
+    OK(shows(12, "12345678901 \nb", "12345678901", "b", ""),
+       "spaces at the edge add no row before a newline");
+    OK(shows(12, "a\tb\tcd", "a       b", "cd", ""), "a tab counts as a space");
     OK(shows(12, "ab 12345678901234567890", "ab", "12345678901", "234567890"),
        "a word longer than a row begins one, and breaks where it ends");
     open_wrap(12);
@@ -88,7 +89,7 @@ static void test_words(void)
     wrap.columns = 0;
     put("one two three");
     OK(rows_are("one two thre", "e", "") && term.escapes == 0,
-       "without a width nothing is wrapped");
+       "nothing is wrapped without a width");
 }
 
 static void test_parts(void)
@@ -97,20 +98,21 @@ static void test_parts(void)
     put("one two th");
     OK(rows_are("one two th", "", ""), "a part of a word is shown at once");
     put("r");
-    OK(rows_are("one two thr", "", "") && term.escapes == 0, "as long as there is room");
+    OK(rows_are("one two thr", "", "") && term.escapes == 0,
+       "a part of a word stays as long as there is room");
     put("e");
     OK(rows_are("one two", "thre", "") && term.row == 1 && term.column == 4,
        "a word moves to the next row when there is no room");
     word_wrap_begin_word(&wrap);
     put("+seven89");
     OK(rows_are("one two", "thre", "+seven89"),
-       "a word may begin without a space: of another colour");
+       "a word of another color may begin without a space");
     open_wrap(12);
     put("> ");
     word_wrap_begin_row(&wrap);
     write_out(NULL, "\r", 1);
     put("one two three");
-    OK(rows_are("one two", "three", ""), "a row that somebody else begins");
+    OK(rows_are("one two", "three", ""), "a row that somebody else begins is counted");
 }
 
 static void test_widths(void)
@@ -120,7 +122,7 @@ static void test_widths(void)
        "rows of wide characters end between any two");
     OK(shows(12, "a \346\227\245\346\234\254\350\252\236wide!",
              "a \346\227\245\346\234\254\350\252\236", "wide!", ""),
-       "a row ends before a word behind them, too");
+       "a row ends before a word after wide characters, too");
     open_wrap(12);
     put("abcdefg cafe\314\201s");
     OK(rows_are("abcdefg", "cafes", "") && wrap.column == 5 && wrap.n == 7,
@@ -129,7 +131,7 @@ static void test_widths(void)
     put("one two three four ");
     wrap.columns = term.columns = 12;
     put("five six");
-    OK(strcmp(row(term.row), "five six") == 0, "a window that is made narrower meanwhile");
+    OK(strcmp(row(term.row), "five six") == 0, "a window that is made narrower meanwhile is used");
 }
 
 /* Any words at any width: no word is cut that fits a row, and none is lost. */

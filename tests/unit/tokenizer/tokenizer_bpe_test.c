@@ -114,7 +114,7 @@ static void gives(const char *text, bool trusted, unsigned flags, const uint32_t
 static void test_words(void)
 {
     list_hello(INGOT_ADD_BOS | INGOT_ADD_EOS);
-    if (!OK(open_listed(), "a section from lists of tokens and merges")) {
+    if (!OK(open_listed(), "a section from lists of tokens and merges opens")) {
         return;
     }
     GIVES("hello", false, TOKENIZER_PLAIN, HELLO);
@@ -148,7 +148,7 @@ static void test_special(void)
 static void test_ignore_merges(void)
 {
     list_hello(INGOT_IGNORE_MERGES);
-    if (OK(open_listed(), "a section whose words are looked up first")) {
+    if (OK(open_listed(), "a section whose words are looked up first opens")) {
         GIVES("abc", false, TOKENIZER_PLAIN, ABC);
         GIVES("abcd", false, TOKENIZER_PLAIN, 'a', 'b', 'c', 'd');
         GIVES("he", false, TOKENIZER_BOS, HE); /* no such flag in this one */
@@ -178,7 +178,7 @@ static void test_characters(void)
     GIVES("ab", false, TOKENIZER_CONTINUE, 5);
     GIVES("bcxyb", false, TOKENIZER_CONTINUE, 3, 6, 0, 0, 3);
     listed.source.vocab.flags |= INGOT_FUSE_UNK;
-    if (OK(open_listed(), "the same opens with unknown characters fused")) {
+    if (OK(open_listed(), "the same section opens with unknown characters fused")) {
         GIVES("xyb xx", false, TOKENIZER_CONTINUE, 0, 3, 7, 0);
         GIVES("xcx", false, TOKENIZER_CONTINUE, 0, 6, 0);
     }
@@ -193,12 +193,12 @@ static void test_bad_merges(void)
     OK(listed_section(&section_bytes) == NULL &&
            strstr(listed.source.error_message, "merge 6 (\"he\" and "
                                                "\"x\")") != NULL,
-       "refused: %s", listed.source.error_message);
+       "a merge without its token is refused: %s", listed.source.error_message);
     list_hello(0);
     listed.merges[2].right.bytes = 0;
     OK(listed_section(&section_bytes) == NULL &&
            strstr(listed.source.error_message, "merge 2") != NULL,
-       "refused: %s", listed.source.error_message);
+       "a merge without its second part is refused: %s", listed.source.error_message);
     list_hello(0);
     listed_merge("<", "s");
     listed.tokens[ABC].text = (const uint8_t *)"<s"; /* one that a text could go on from */
@@ -214,8 +214,8 @@ static void refused(enum err expected, const char *words)
     struct image image = { .error_message = "" };
     enum err e = image_check_tokenizer(&image, section, section_bytes, EOS + 4);
 
-    OK(e == expected && strstr(image.error_message, words) != NULL, "refused (%d): %s", (int)e,
-       image.error_message);
+    OK(e == expected && strstr(image.error_message, words) != NULL,
+       "the section is refused (%d): %s", (int)e, image.error_message);
     open_listed();
 }
 

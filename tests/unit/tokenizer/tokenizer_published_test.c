@@ -181,7 +181,7 @@ static bool open_published(const char *name)
         return false;
     }
     OK(image_check_tokenizer(&image, section, section_bytes, vocab) == ERR_OK,
-       "%s: a section of %llu bytes", name, (unsigned long long)section_bytes);
+       "%s: a section of %llu bytes is accepted", name, (unsigned long long)section_bytes);
     tokenizer_open(&t, section);
     return true;
 }

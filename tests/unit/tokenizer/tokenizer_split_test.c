@@ -75,7 +75,7 @@ static void test_vector(size_t i)
         }
         at = to;
     }
-    OK(equal && at == bytes, "pre %d: %.*s", (int)vectors[i].pre,
+    OK(equal && at == bytes, "pre %d splits a text as it should: %.*s", (int)vectors[i].pre,
        (int)strcspn((const char *)text, "\r\n"), (const char *)text);
 }
 

@@ -156,7 +156,7 @@ static void test_vectors(const char *name)
         in = next_in + strlen(separator);
         out = next_out + 1;
     }
-    OK(n >= 40 && good == n, "%s: %d of %d published sequences", name, good, n);
+    OK(n >= 40 && good == n, "%s: %d of %d published sequences are right", name, good, n);
     free(inputs);
     free(outputs);
     fixture_close(&f);
@@ -204,7 +204,7 @@ static void test_stories(void)
     OK(text_gives(&f, "Once upon a time", false, TOKENIZER_BOS, "1 403 407 261 378"),
        "tok512 encodes the reference prompt");
     OK(text_gives(&f, "", false, TOKENIZER_BOS, "1"), "tok512 gives only BOS without a text");
-    OK(text_gives(&f, "", false, TOKENIZER_PLAIN, ""), "without text there are no tokens");
+    OK(text_gives(&f, "", false, TOKENIZER_PLAIN, ""), "there are no tokens without text");
     OK(tokenizer_piece(&f.t, 403, 1, &bytes)[0] == 'O' && bytes == 4,
        "the space in front falls away after BOS");
     OK(tokenizer_piece(&f.t, 403, 2, &bytes)[0] == ' ' && bytes == 5,
@@ -258,17 +258,18 @@ static void test_merges(void)
     struct fixture f;
 
     open_small(&f, INGOT_ADD_BOS);
-    OK(text_gives(&f, "aaa", false, 0, "8 6"), "of equal pairs the leftmost merges first");
+    OK(text_gives(&f, "aaa", false, 0, "8 6"), "the leftmost of equal pairs merges first");
     OK(text_gives(&f, "aaab", false, 0, "8 9"), "the better score merges first");
-    OK(text_gives(&f, "aab", false, 0, "10"), "a merged piece merges on");
-    OK(text_gives(&f, "bbb", false, 0, "7 7 7"), "without a pair nothing is merged");
+    OK(text_gives(&f, "aab", false, 0, "10"), "a merged piece merges further");
+    OK(text_gives(&f, "bbb", false, 0, "7 7 7"), "nothing is merged without a pair");
     OK(text_gives(&f,
                   " a\xe2\x96\x81"
                   "a",
                   false, 0, "5 6 5 6"),
        "U+2581 counts as a space");
     OK(text_gives(&f, "\xc3\xa9", false, 0, "15 16"), "an unknown character becomes byte tokens");
-    OK(text_gives(&f, "a\xc3\xbc", false, 0, "6 0"), "without byte tokens it is one unknown token");
+    OK(text_gives(&f, "a\xc3\xbc", false, 0, "6 0"),
+       "a character is one unknown token if there are no byte tokens");
     OK(text_gives(&f,
                   "\xc3"
                   "a\xa9",
@@ -285,13 +286,13 @@ static void test_others(void)
     float *scores;
 
     open_small(&f, INGOT_FUSE_UNK);
-    OK(text_gives(&f, "<s>", false, 0, "14 13"), "-1 is better than -3");
+    OK(text_gives(&f, "<s>", false, 0, "14 13"), "a score of -1 is better than -3");
     scores = (float *)(uintptr_t)f.t.scores; /* the fixture's */
     scores[14] = 1;
     scores[19] = 2;
-    OK(text_gives(&f, "<s>", false, 0, "11 19"), "2 is better than 1");
+    OK(text_gives(&f, "<s>", false, 0, "11 19"), "a score of 2 is better than 1");
     scores[19] = -3;
-    OK(text_gives(&f, "<s>", false, 0, "14 13"), "1 is better than -3");
+    OK(text_gives(&f, "<s>", false, 0, "14 13"), "a score of 1 is better than -3");
     OK(text_gives(&f, "??a?", false, 0, "0 6 0"), "unknown characters join");
     fixture_close(&f);
 }
@@ -302,18 +303,18 @@ static void test_special(void)
 
     open_small(&f, INGOT_ADD_BOS);
     OK(text_gives(&f, "<s>", false, 0, "14 13"), "user text forms no control token");
-    OK(text_gives(&f, "<s>", true, 0, "1"), "a template does");
+    OK(text_gives(&f, "<s>", true, 0, "1"), "a template forms control tokens");
     OK(text_gives(&f, "a<|end|>xb", true, 0, "6 2 7"), "the longest control token wins");
     OK(text_gives(&f, "<s>a", true, TOKENIZER_BOS, "1 6"), "a template's BOS is not doubled");
     OK(text_gives(&f, "a[U]b", false, 0, "6 4 7"), "a user token matches in any text");
     OK(text_gives(&f, "a[U]ab", false, 0, "6 18 7"), "the longest user token wins");
-    OK(text_gives(&f, "a[Ub", false, 0, "6 0 0 7"), "half a user token is text");
+    OK(text_gives(&f, "a[Ub", false, 0, "6 0 0 7"), "half a user token stays text");
     {
         struct tokenizer_part parts[3] = { { "<|end|>a", 8, true },
                                            { "ab<|end|>", 9, false },
                                            { "<|end|>", 7, true } };
 
-        OK(gives(&f, parts, 2, 0, "3 10 11 0 0 0 0 0 13"), "text merges over parts");
+        OK(gives(&f, parts, 2, 0, "3 10 11 0 0 0 0 0 13"), "text merges across parts");
         OK(gives(&f, parts, 3, 0, "3 10 11 0 0 0 0 0 13 3"), "three parts are encoded");
         parts[0] = (struct tokenizer_part){ "<|en", 4, true };
         parts[1] = (struct tokenizer_part){ "d|>", 3, true };
@@ -325,10 +326,10 @@ static void test_special(void)
     OK(text_gives(&f, "a<|end|>b", true, TOKENIZER_BOS, "1 5 6 3 5 7"),
        "a space stands in front of every run");
     OK(text_gives(&f, "a", false, TOKENIZER_CONTINUE, "6"),
-       "a space is not added where the text continues");
+       "a space is not added if the text continues");
     fixture_close(&f);
     open_small(&f, 0);
-    OK(text_gives(&f, "a", false, TOKENIZER_BOS, "6"), "no BOS for a model that wants none");
+    OK(text_gives(&f, "a", false, TOKENIZER_BOS, "6"), "a model that wants no BOS gets none");
     fixture_close(&f);
 }
 
@@ -347,7 +348,7 @@ static void test_scratch_of_before(void)
        "a control token is encoded");
     OK(tokenizer_encode_parts(&f.t, &part, 1, 0, ids, 16, &n, scratch, sizeof scratch) == ERR_OK &&
            n > 1 && ids[0] != 3,
-       "all but its last byte, which is in the scratch still: text");
+       "a control token whose last byte lies only in the scratch stays text");
     fixture_close(&f);
 }
 
@@ -362,13 +363,13 @@ static void test_limits(void)
     open_small(&f, INGOT_ADD_BOS);
     OK(encode(&f, &part, 1, 0, ids, 4, &n) == ERR_OK && n == 4, "four ids fit four");
     OK(encode(&f, &part, 1, TOKENIZER_BOS, ids, 4, &n) == ERR_TOO_LONG && n == 0,
-       "five do not, and none is given");
+       "five ids do not fit four, and none is given");
     OK(encode(&f, &part, 1, 0, ids, 0, &n) == ERR_TOO_LONG && n == 0,
        "one id does not fit a buffer for none, and none is given");
     OK(tokenizer_encode(&f.t, "b", 1, 0, ids, 4, &n, scratch, 8) == ERR_NO_SPACE,
        "too little scratch is an error");
     OK(tokenizer_encode(&f.t, "b", 1, 0, ids, 4, &n, scratch, sizeof scratch) == ERR_OK && n == 1,
-       "enough is enough");
+       "exactly enough scratch works");
     {
         bool good = true;
 
@@ -383,7 +384,7 @@ static void test_limits(void)
     f.section[0] = INGOT_TOKENIZER_SPM;
     ((struct ingot_tokenizer *)(void *)f.section)->unk = INGOT_NO_TOKEN;
     OK(tokenizer_encode(&f.t, "?", 1, 0, ids, 4, &n, scratch, sizeof scratch) == ERR_BAD_TOKENIZER,
-       "a character that nothing can stand for");
+       "a character that nothing can stand for is an error");
     ((struct ingot_tokenizer *)(void *)f.section)->unk = 2;
     OK(tokenizer_encode(&f.t, "?a", 2, 0, ids, 4, &n, scratch, sizeof scratch) == ERR_OK &&
            n == 1 && ids[0] == 6,
@@ -429,20 +430,20 @@ static void test_utf8(void)
     OK(writes("\xe2\x82"
               "a",
               R "a"),
-       "a broken character is one U+FFFD");
+       "a broken character becomes one U+FFFD");
     OK(writes("\xe2\x82\xe2\x82\xac", R "\xe2\x82\xac"),
        "the character after a broken one is whole");
     OK(writes("\xc0\xaf\xc1\xbf\xed\xa0\x80\xf4\x90\x80\x80", R R R R R R R R R R R),
-       "overlong forms, surrogates and what is beyond U+10FFFF");
+       "overlong forms, surrogates and numbers beyond U+10FFFF are replaced");
     OK(writes("\x80\xff"
               "b",
               R R "b"),
        "stray bytes are replaced");
-    OK(writes("x\xf0\x9f\x98", "x" R), "a character cut off at the end");
+    OK(writes("x\xf0\x9f\x98", "x" R), "a character cut off at the end is replaced");
     OK(utf8_decode((const uint8_t *)"\xf0\x9f\x98\x80", 4) == 0x1f600 &&
            utf8_decode((const uint8_t *)"\xe2\x82\xac", 3) == 0x20ac &&
            utf8_decode((const uint8_t *)"z", 1) == 'z',
-       "code points");
+       "characters have their code points");
 }
 
 int main(void)
@@ -456,6 +457,6 @@ int main(void)
     test_scratch_of_before();
     test_limits();
     test_utf8();
-    OK(miscounted == 0, "ids are counted as they are written: %u texts are not", miscounted);
+    OK(miscounted == 0, "ids are counted as they are written, but for %u texts", miscounted);
     return tap_done();
 }

@@ -38,7 +38,8 @@ static void open_pieces(const struct piece *pieces, uint32_t n, uint32_t flags, 
     free(section);
     section = vocabulary_section(&v, &bytes);
     section[0] = INGOT_TOKENIZER_UNIGRAM;
-    OK(image_check_tokenizer(&image, section, bytes, v.n) == ERR_OK, "a section of %u pieces", n);
+    OK(image_check_tokenizer(&image, section, bytes, v.n) == ERR_OK,
+       "a section of %u pieces is accepted", n);
     tokenizer_open(&t, section);
     vocabulary_free(&v);
 }
@@ -64,7 +65,7 @@ static void is(const char *text, const int *expected)
     for (; equal && expected[i] >= 0; i++) {
         equal = i < n && ids[i] == (uint32_t)expected[i];
     }
-    OK(equal && i == n, "\"%s\": %zu ids", text, n);
+    OK(equal && i == n, "\"%s\" has its %zu ids", text, n);
 }
 
 #define IS(text, ...) is(text, (const int[]){ __VA_ARGS__, -1 })
@@ -125,7 +126,7 @@ static void test_bounds(void)
 
     OPEN(one, 0);
     OK(encode("aaa", 3, ids, 2, &n) == ERR_TOO_LONG && n == 0, "three ids do not fit two");
-    OK(encode("aa", 2, ids, 2, &n) == ERR_OK && n == 2, "two fit");
+    OK(encode("aa", 2, ids, 2, &n) == ERR_OK && n == 2, "two ids fit two");
     open_pieces(one, 1, 0, false);
     OK(encode("ab", 2, ids, 2, &n) == ERR_BAD_TOKENIZER && n == 0,
        "an unknown letter gives nothing");
@@ -149,7 +150,7 @@ static void test_long_text(void)
     OK(encode(text, LONG_TEXT, ids, LONG_TEXT, &n) == ERR_OK && n == LONG_TEXT / 32,
        "%d letters are %zu ids in %.2f s", LONG_TEXT, n,
        (double)(clock() - start) / CLOCKS_PER_SEC);
-    OK(clock() - start < 60 * CLOCKS_PER_SEC, "it ends in time");
+    OK(clock() - start < 60 * CLOCKS_PER_SEC, "a long text ends in time");
     free(ids);
     free(text);
 }

@@ -91,7 +91,7 @@ static void test_frames(void)
     OK(taken == TRANSFER_WHOLE && in.kind == 'd' && in.number == f.number &&
            in.bytes == sizeof data && memcmp(in.data, data, sizeof data) == 0,
        "a frame of %u bytes comes back from %u", (unsigned)sizeof data, (unsigned)n);
-    OK(hidden, "without a byte that means something to a line");
+    OK(hidden, "no frame has a byte that means something to a line");
     {
         unsigned damaged = 0;
 
@@ -106,7 +106,7 @@ static void test_frames(void)
         }
         OK(damaged == 38, "each of 38 flipped bits is seen: %u", damaged);
     }
-    OK(transfer_take(&decoder, 3, &in) == TRANSFER_CTRL_C, "a Ctrl-C is one");
+    OK(transfer_take(&decoder, 3, &in) == TRANSFER_CTRL_C, "a Ctrl-C between frames is recognized");
 }
 
 static void test_whole(void)
@@ -125,10 +125,10 @@ static void test_whole(void)
     say(TRANSFER_BYE, 0, NULL, 0);
     transfer_conclude(&transfer, NULL);
     OK(heard.n[TRANSFER_RESULT] == 1 && heard.number[TRANSFER_RESULT] == 0,
-       "the sink heard how the transfer ended");
+       "the far end is told how the transfer ended");
     transfer_conclude(&transfer, "because");
     OK(heard.n[TRANSFER_RESULT] > 5 && heard.number[TRANSFER_RESULT] == 1,
-       "until the far end says that it has heard, or for a while");
+       "the result is repeated until the far end has heard it, or for a while");
 }
 
 static void test_resumed(void)
@@ -144,9 +144,9 @@ static void test_resumed(void)
     send_end();
     OK(transfer_receive(&transfer, &fake_line, &target) == ERR_OK &&
            memcmp(disk, sent, BYTES) == 0 && transfer.resumed_at == TRANSFER_STEP_BYTES,
-       "it goes on from what an earlier try left");
+       "a transfer goes on from what an earlier try left");
     OK(heard.n[TRANSFER_THERE] == 1 && heard.crc == crc32c(0, sent, TRANSFER_STEP_BYTES),
-       "the checksum shows it");
+       "the checksum of what is there is told");
     begin();
     transfer_put_number(length, 1 << 20, 8);
     say(TRANSFER_QUERY, 0, length, 8);
@@ -179,7 +179,7 @@ static void test_lost(void)
     send_from(20480, 40960);
     fake_wire_send((const uint8_t *)"~junk~~~}~", 10);
     OK(transfer_receive(&transfer, &fake_line, &target) == ERR_OK && memcmp(disk, sent, BYTES) == 0,
-       "a frame that came damaged is asked for, and all behind it");
+       "a frame that came damaged is asked for, and all after it");
     begin();
     fake_wire.idle = resend;
     send_from(4096, 8192);
@@ -196,11 +196,12 @@ static void test_failures(void)
     send_from(0, 4096);
     OK(transfer_receive(&transfer, &fake_line, &target) == ERR_TIMEOUT && fake_wire.now >= 30000 &&
            fake_wire.now < 31000,
-       "nothing more comes");
+       "a transfer without more frames times out");
     begin();
     send_from(0, 4096);
     fake_wire_send((const uint8_t *)"\3", 1);
-    OK(transfer_receive(&transfer, &fake_line, &target) == ERR_ABORTED, "a Ctrl-C ends it");
+    OK(transfer_receive(&transfer, &fake_line, &target) == ERR_ABORTED,
+       "a Ctrl-C ends the transfer");
     begin();
     send_from(0, BYTES);
     sent[70000] ^= 1;
@@ -212,16 +213,17 @@ static void test_failures(void)
     send_from(0, BYTES);
     send_end();
     OK(transfer_receive(&transfer, &fake_line, &target) == ERR_BAD_CHECKSUM,
-       "a card that does not keep what it got");
+       "a card that does not keep what it got is noticed");
     begin();
     fake.fail_sector = 130;
     fake.fail_times = 100;
     send_from(0, BYTES);
-    OK(transfer_receive(&transfer, &fake_line, &target) == ERR_IO, "one that fails");
+    OK(transfer_receive(&transfer, &fake_line, &target) == ERR_IO, "a card that fails is reported");
     begin();
     send_from(0, BYTES);
     say(TRANSFER_DATA, BYTES, sent, 1);
-    OK(transfer_receive(&transfer, &fake_line, &target) == ERR_RANGE, "more than the file has");
+    OK(transfer_receive(&transfer, &fake_line, &target) == ERR_RANGE,
+       "more bytes than the file has are refused");
 }
 
 static void test_rates(void)
@@ -230,12 +232,12 @@ static void test_rates(void)
     send_from(0, BYTES);
     send_end();
     OK(transfer_receive(&transfer, &fake_fast_line, &target) == ERR_OK && fake_wire.n_slow == 0,
-       "a rate that both can");
+       "a rate that both ends can use is taken");
     begin();
     fake_wire_send((const uint8_t *)"\xff\x80~\xff~", 5);
     OK(transfer_receive(&transfer, &fake_fast_line, &target) == ERR_TIMEOUT &&
            fake_wire.n_slow == 1,
-       "one that nobody understands is given up, once");
+       "a rate that nobody understands is given up, once");
 }
 
 int main(void)

@@ -119,7 +119,7 @@ static void test_files(void)
         send_name("", "");
         OK(ymodem_receive(&ymodem) == ERR_OK && n_closed == 1 && told == BYTES &&
                strcmp(name, "a.ingot") == 0 && memcmp(disk, sent, BYTES) == 0 && n_said[21] == 1,
-           "a file in blocks of %u bytes", (unsigned)size);
+           "a file in blocks of %u bytes is received", (unsigned)size);
     }
     begin();
     send_file("one", 1024);
@@ -166,7 +166,7 @@ static void test_noise(void)
     send_block(1, sent, 1024, 1024, false);
     send_block(3, sent, 1024, 1024, false);
     OK(ymodem_receive(&ymodem) == ERR_BAD_CHECKSUM && n_said[24] >= 2,
-       "one that is missing ends it");
+       "a block that is missing ends the transfer");
     begin();
     send_name("a", "5000");
     send_block(1, sent, 1024, 1024, false);
@@ -185,7 +185,7 @@ static void test_lengths(void)
     send_byte(4);
     send_byte(4);
     OK(ymodem_receive(&ymodem) == ERR_RANGE && n_closed == 0 && n_said[24] >= 2,
-       "a block more than the header declares: the file gets no name");
+       "a block more than the header declares leaves the file without its name");
     begin();
     send_name("a", "1025");
     send_block(1, sent, 1024, 1024, false);
@@ -200,7 +200,8 @@ static void test_lengths(void)
     send_name("a", "1024");
     send_block(1, sent, 1024, 1024, false);
     send_block(2, sent, 128, 128, false);
-    OK(ymodem_receive(&ymodem) == ERR_RANGE && n_closed == 0, "a short block is one more, too");
+    OK(ymodem_receive(&ymodem) == ERR_RANGE && n_closed == 0,
+       "a short block more than the header declares is refused, too");
     begin();
     send_file("one", 1024);
     send_name("two", "2000");
@@ -209,7 +210,7 @@ static void test_lengths(void)
     send_byte(4);
     OK(ymodem_receive(&ymodem) == ERR_TRUNCATED && n_closed == 1 && ymodem.n_files == 1 &&
            ymodem.begun && n_said[6] == 5 + 1 + 1 + 2 && n_said[24] >= 2,
-       "the second of two ends too early: the sender is not told that it arrived");
+       "a second file that ends too early is not acknowledged to the sender");
 }
 
 /* The answer to the sender was lost, so it sends again. */
@@ -229,7 +230,7 @@ static void test_repeated(void)
     send_byte(4);
     send_name("", "");
     OK(ymodem_receive(&ymodem) == ERR_OK && n_closed == 2 && ymodem.n_files == 2,
-       "headers and an end that come twice");
+       "headers and an end may come twice");
     OK(n_said['C'] == 1 + 2 + 2 + 2 + 1, "each header is answered by a request to go on: %u",
        n_said['C']);
 }
@@ -261,7 +262,8 @@ static void test_counts(void)
     send_name("a", "1500");
     fake_wire.idle = send_slowly;
     OK(ymodem_receive(&ymodem) == ERR_OK && memcmp(disk, sent, 1500) == 0,
-       "a Ctrl-C and two silences before a block, one of each after it: %u NAKs", n_said[21]);
+       "a Ctrl-C and two silences before a block, and one after it, are survived: %u NAKs",
+       n_said[21]);
 }
 
 enum { LAST = 5, LAST_AT = (LAST - 1) * 1024 }; /* block of a file of BYTES */
@@ -298,7 +300,7 @@ static void test_lost_begin(void)
         fake_wire.idle = send_last;
         OK(ymodem_receive(&ymodem) == ERR_OK && !ymodem.stopped && memcmp(disk, sent, BYTES) == 0 &&
                n_said[21] == 2,
-           "bytes %u of a block that lost its first one: it is asked for again", bytes[k]);
+           "a block that lost its first byte is asked for again, bytes %u", bytes[k]);
     }
 }
 
@@ -324,7 +326,7 @@ static void test_person(void)
     send_byte(4);
     send_name("", "");
     OK(ymodem_receive(&ymodem) == ERR_OK && memcmp(disk, sent, 1500) == 0,
-       "in front of a block they are noise");
+       "two Ctrl-C in front of a block are noise");
     begin();
     memset(sent, 3, 1500);
     send_name("a", "1500");
@@ -334,7 +336,7 @@ static void test_person(void)
     send_byte(4);
     send_name("", "");
     OK(ymodem_receive(&ymodem) == ERR_OK && memcmp(disk, sent, 1500) == 0,
-       "in a block, they are data");
+       "two Ctrl-C in a block are data");
     begin();
     send_name("a", "5000");
     send_block(1, sent, 1024, 1024, false);
@@ -352,16 +354,18 @@ static void test_person(void)
     send_name("a", "5000");
     send_byte(24);
     send_byte(24);
-    OK(ymodem_receive(&ymodem) == ERR_ABORTED && !ymodem.stopped, "a sender that gives up is none");
+    OK(ymodem_receive(&ymodem) == ERR_ABORTED && !ymodem.stopped,
+       "a sender that gives up is not taken for a person");
 }
 
 static void test_ends(void)
 {
     begin();
-    OK(ymodem_receive(&ymodem) == ERR_TIMEOUT && n_said['C'] == 20, "without a sender it gives up");
+    OK(ymodem_receive(&ymodem) == ERR_TIMEOUT && n_said['C'] == 20,
+       "a transfer without a sender is given up");
     begin();
     send_byte(3);
-    OK(ymodem_receive(&ymodem) == ERR_ABORTED, "somebody types Ctrl-C");
+    OK(ymodem_receive(&ymodem) == ERR_ABORTED, "a single Ctrl-C of a person ends the transfer");
     begin();
     send_name("a", "5000");
     send_byte(24);
@@ -370,7 +374,8 @@ static void test_ends(void)
     begin();
     open_error = ERR_NO_SPACE;
     send_file("a", 1024);
-    OK(ymodem_receive(&ymodem) == ERR_NO_SPACE && n_said[24] >= 2, "a file that is refused");
+    OK(ymodem_receive(&ymodem) == ERR_NO_SPACE && n_said[24] >= 2,
+       "a file that is refused is an error for the sender");
     begin();
     send_name("a", "");
     OK(ymodem_receive(&ymodem) == ERR_UNSUPPORTED && n_said[24] >= 2,
@@ -379,7 +384,7 @@ static void test_ends(void)
     fake.fail_sector = 3;
     fake.fail_times = 100;
     send_file("a", 1024);
-    OK(ymodem_receive(&ymodem) == ERR_IO && n_closed == 0, "a card that fails");
+    OK(ymodem_receive(&ymodem) == ERR_IO && n_closed == 0, "a card that fails leaves no file");
 }
 
 int main(void)

@@ -35,19 +35,20 @@ static void drive_session(const char *name, struct block_device *device, size_t 
         rig_die(rig.model.error_message);
     OK(append(i++) && append(i++), "%s: a session reads from it", name);
     set_fault(1);
-    OK(append(i) && rig.model.stream.stats.retries != 0, "%s: once, and it is repeated", name);
+    OK(append(i) && rig.model.stream.stats.retries != 0,
+       "%s: a request that fails once is repeated", name);
     i++;
     set_fault(FOR_EVER);
     e = rig_append(&ids[i], 1, NULL);
     error_message = rig.session.error_message;
     OK((e == ERR_IO || e == ERR_TIMEOUT) && strstr(error_message, "made-up.ingot: ") != NULL &&
            strstr(error_message, device->name) != NULL && strstr(error_message, "sector ") != NULL,
-       "%s: without an end it is named: %s", name, error_message);
+       "%s: a lasting error is named: %s", name, error_message);
     e = rig_append(&ids[i], 1, NULL);
-    OK(e == ERR_IO || e == ERR_TIMEOUT, "%s: and again", name);
+    OK(e == ERR_IO || e == ERR_TIMEOUT, "%s: the next append fails as well", name);
     set_fault(0);
-    OK(append(i), "%s: when its cause is gone, the session goes on", name);
-    OK(append(i + 1), "%s: with the right bits", name);
+    OK(append(i), "%s: the session goes on after the cause is gone", name);
+    OK(append(i + 1), "%s: the logits after the error are right, to the bit", name);
     rig.device = NULL;
     rig.patience = 0;
 }

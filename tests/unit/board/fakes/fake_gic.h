@@ -159,10 +159,10 @@ static inline void gic_fake_test(struct gic *gic)
     OK(gic_init(gic) == ERR_OK, "the controller is taken over from firmware");
     gic_listen();
     OK(irq_take(UART, serve_uart, NULL) == ERR_OK && !core.endless && core.taken == 0,
-       "none of what it left interrupts us (%u)", core.taken);
+       "no interrupt that firmware left on reaches us (%u)", core.taken);
     OK(!gic_fake_is_on(LEFT_ASSERTED) && !gic_fake_is_on(LEFT_LATCHED) &&
            !gic_fake_is_on(LEFT_TIMER) && gic_fake_is_on(GIC_WAKE_UP) && irq_strays(&line) == 0,
-       "it was turned off before, and the wake-up is on");
+       "the lines that firmware left on were turned off before, and the wake-up is on");
     gic_fake_wire(UART, true);
     core_settle();
     OK(uart_served == 1 && core.taken == 1,
@@ -173,7 +173,7 @@ static inline void gic_fake_test(struct gic *gic)
     OK(!core.endless && uart_served == 2, "a line that nobody took does not keep the core (%u)",
        core.taken);
     OK(irq_strays(&line) == 1 && line == LEFT_ASSERTED && !gic_fake_is_on(LEFT_ASSERTED),
-       "it is disabled, and counted");
+       "the line is disabled, and counted");
     g.enabled[0] |= 1u << LEFT_TIMER;
     core_settle();
     OK(!core.endless && irq_strays(&line) == 2 && line == LEFT_TIMER && !gic_fake_is_on(LEFT_TIMER),
@@ -181,8 +181,8 @@ static inline void gic_fake_test(struct gic *gic)
     g.latched[0] |= 1u << GIC_WAKE_UP;
     core_settle();
     OK(!core.endless && irq_strays(&line) == 2 && gic_fake_is_on(GIC_WAKE_UP),
-       "a wake-up is none of them");
-    OK(g.ends == 0, "every end belongs to a taking");
+       "a wake-up is not counted as a stray interrupt");
+    OK(g.ends == 0, "every interrupt that is taken is ended");
 }
 
 #endif

@@ -167,7 +167,7 @@ static inline uint8_t *bus_memory(void)
 
 static inline void move(uint64_t bus, uint8_t *block, uint32_t bytes)
 {
-    if (!OK(bus < WORLD_BYTES && bytes <= WORLD_BYTES - bus, "DMA stays in the world"))
+    if (!OK(bus < WORLD_BYTES && bytes <= WORLD_BYTES - bus, "DMA stays within the fake's memory"))
         return;
     if (!(f.mode & TRANSFER_READ)) {
         memcpy(block, bus_memory() + bus, bytes);
