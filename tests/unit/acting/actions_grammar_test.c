@@ -162,7 +162,7 @@ static void test_changed(void)
         }
     }
     OK(n_whole > 1000 && n_wrong == 0,
-       "%u changed calls were whole, %u of them none of the table's", n_whole, n_wrong);
+       "of %u changed calls that are whole, %u are not in the table", n_whole, n_wrong);
 }
 
 static void test_largest(void)

@@ -147,7 +147,7 @@ static void test_temperature(void)
     fake.words[5] = 0xc194;
     OK(strstr(text, "\ntemperature\nuptime") != NULL && a.n == 3 && does("temperature") &&
            strcmp(said, "temperature is 25.3 C") == 0,
-       "a sensor of that name is in its place: %s", said);
+       "a sensor named temperature takes the place of the machine's own: %s", said);
     before = fake.n_transfers;
     pins_set_dry(&a.pins, true);
     OK(!does("temperature") && strstr(said, "a dry run") != NULL && fake.n_transfers == before,

@@ -43,14 +43,14 @@ int main(void)
     alone[0] = app_rig_hash(&rigs[0]);
     OK(app_rig_open(&rigs[1], "two", 2, shelf[1].bytes / 2) == ERR_OK &&
            rigs[1].app.target.model.plan.residency == PLAN_STREAMED,
-       "another one opens with two cores, and its weights stream");
+       "another application opens with two cores, and its weights stream");
     alone[1] = app_rig_hash(&rigs[1]);
     OK(app_rig_hash(&rigs[0]) == alone[0] && alone[0] != alone[1],
-       "the first computes what it did before there was a second");
+       "the first application computes the same after there is a second");
     start_over();
     OK(take_turns() && are_as_alone(), "used alternately, both models compute the same as alone");
     app_change_model(&rigs[0].app, "two");
     OK(app_rig_hash(&rigs[0]) == alone[1] && app_rig_hash(&rigs[1]) == alone[1],
-       "the first changes to the second's model, which goes on");
+       "the first application changes to the second's model, which goes on");
     return tap_done();
 }

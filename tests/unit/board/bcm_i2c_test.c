@@ -153,7 +153,7 @@ static void test_transfers(void)
            "the bytes are read");
     }
     OK(m.n_overflows == 0 && m.control == 0 && !m.active && (m.status & STICKY) == 0,
-       "the FIFO was never too full, and all is off after it");
+       "the FIFO is never too full, and all is off after the transfer");
 }
 
 static void test_refused(void)

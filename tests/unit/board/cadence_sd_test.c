@@ -112,7 +112,7 @@ static void test_starts(const char *name)
 
     OK(e == ERR_OK && device.error_message == NULL, "%s: the card starts: %s: %s", name,
        err_text(e), device.error_message != NULL ? device.error_message : "no problem");
-    OK(n_asleep == 0, "%s: nothing was touched while it slept", name);
+    OK(n_asleep == 0, "%s: nothing is touched while the block sleeps", name);
     OK((hrs[HRS06 / 4] & 7) == 0, "%s: the controller is told that this is an SD card", name);
 }
 

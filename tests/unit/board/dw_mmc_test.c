@@ -101,7 +101,7 @@ static void test_recovers(const char *name, uint32_t bits)
     f.inject = bits;
     OK(reads(3, 2, 0) && d->card.n_errors == errors + 1, "%s: the next try succeeds", name);
     OK(fake_sd_count(&fake, 2) == identified && f.card_hz == 49500000,
-       "%s: the card kept its state, and its clock came back as it was", name);
+       "%s: the card keeps its state, and its clock comes back as it was", name);
 }
 
 static void test_faults(void)

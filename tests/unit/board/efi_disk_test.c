@@ -99,9 +99,10 @@ static void test_removed(void)
     stick.media.present = false;
     OK(transfer(3, 1, 0, false) == ERR_REMOVED, "a disk that was taken out has the error: %s",
        err_text(ERR_REMOVED));
-    OK(transfer(3, 1, 0, false) == ERR_REMOVED, "the next read reports it as taken out, too");
+    OK(transfer(3, 1, 0, false) == ERR_REMOVED, "the next read reports the disk as taken out, too");
     fake_insert(&stick, 512, 2);
-    OK(transfer(3, 1, 0, false) == ERR_REMOVED, "another medium in its place is not taken for it");
+    OK(transfer(3, 1, 0, false) == ERR_REMOVED,
+       "another medium in place of the disk is not taken for it");
     fake_insert(&stick, 512, 1);
     OK(transfer(3, 1, 0, false) == ERR_OK && holds(3, 1, 0),
        "a disk that is put back is read again");

@@ -264,8 +264,8 @@ static void test_way(bool flies, const char *what, size_t limit, uint64_t tenths
        "%s, computing / transfer %u.%u: %u us are predicted, %u us measured: %d %%", what,
        (unsigned)tenths / 10, (unsigned)tenths % 10, (unsigned)(predicted / 1000),
        (unsigned)(measured / 1000), off);
-    OK(flies == (fw.n_flown != 0), "%s: %u reads flew, core 0 waited for %u", what, fw.n_flown,
-       fw.n_reads);
+    OK(flies == (fw.n_flown != 0), "%s: %u reads are in flight, and core 0 waits for %u", what,
+       fw.n_flown, fw.n_reads);
 }
 
 /* The test notices a plan that takes one way for the other. */

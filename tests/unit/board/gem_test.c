@@ -401,7 +401,7 @@ static void test_link(void)
     OK(gem_is_up(&driver) && f.speed == 100 &&
            (f.regs[GEM_CONFIG / 4] & (GEM_CONFIG_1000 | GEM_CONFIG_100 | GEM_CONFIG_FULL)) ==
                (GEM_CONFIG_100 | GEM_CONFIG_FULL),
-       "a cable of 100 Mbit/s brings it up");
+       "a cable of 100 Mbit/s brings the link up");
     plug(0);
     OK(!gem_is_up(&driver), "a cable that is pulled brings the link down");
     plug(10);
@@ -438,7 +438,7 @@ static void test_sgmii(void)
            (f.regs[GEM_CONFIG / 4] & (GEM_CONFIG_SGMII | GEM_CONFIG_PCS)) ==
                (GEM_CONFIG_SGMII | GEM_CONFIG_PCS),
        "SGMII: the PCS is chosen, and negotiates");
-    OK(f.pcs_early == 0, "SGMII is set up in this order");
+    OK(f.pcs_early == 0, "SGMII is set up in the right order");
 }
 
 static void test_refused(void)

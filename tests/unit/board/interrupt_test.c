@@ -120,7 +120,7 @@ static void test_delivery(void)
     begin();
     OK(irq_take(33, count, &uart) == ERR_OK && fake.enabled[0] == 33 && fake.n_on == 1,
        "a line is enabled, and the core takes interrupts");
-    OK(fake.masked_while_enabling && !fake.masked, "interrupts are masked meanwhile");
+    OK(fake.masked_while_enabling && !fake.masked, "interrupts are masked while a line is enabled");
     OK(irq_take(7, count, &card) == ERR_OK && fake.n_on == 1,
        "a second interrupt shares the handler");
     fire(33);
@@ -146,7 +146,7 @@ static void test_errors(void)
        "an invalid line does not change the core's state");
     OK(irq_take(REFUSED, count, &n) == ERR_UNSUPPORTED,
        "a line that the controller refuses is unsupported");
-    OK(irq_take(1, count, &n) == ERR_OK, "afterwards an interrupt is taken");
+    OK(irq_take(1, count, &n) == ERR_OK, "a line is taken after a refused one");
     OK(irq_take(1, count, &n) == ERR_BAD_ARGUMENT, "taking a line twice is refused");
     fire(REFUSED);
     OK(n == 0, "a refused line never calls its handler");

@@ -173,7 +173,7 @@ static void test_repeat(void)
     now += 1, keyboard_keys_look(&keys, now), keyboard_keys_look(&keys, now);
     OK(strcmp(typed(), "a") == 0, "the key repeats once after the delay");
     now += 10 * KEYBOARD_REPEAT_MS, keyboard_keys_look(&keys, now), keyboard_keys_look(&keys, now);
-    OK(strcmp(typed(), "a") == 0, "a late look repeats it once"); /* nobody looked: once */
+    OK(strcmp(typed(), "a") == 0, "a late look repeats the key once"); /* nobody looked: once */
     hold(NONE, 0);
     now += 1000, keyboard_keys_look(&keys, now);
     OK(strcmp(typed(), "") == 0, "a key that was let go does not repeat");

@@ -83,7 +83,7 @@ static void test_namespaces(bool coherent)
     f.no_list = true;
     OK(fake_open() == ERR_OK && device.error_message == NULL &&
            transfer(0, 1, 0, false) == ERR_OK && left_out_number(LEFT_OUT_NAMESPACES) == before + 2,
-       "a drive that does not list them works");
+       "a drive that does not list its namespaces works");
 }
 
 static void test_transfers(bool coherent)
@@ -262,7 +262,7 @@ static void test_faults(void)
     OK(device.reset(&device) == ERR_OK && r.done && r.status == ERR_TIMEOUT && f.n_starts == 2,
        "silence ends with a reset");
     f.silent = false;
-    OK(transfer(9, 2, 0, false) == ERR_OK && holds(9, 2, 0), "afterwards the drive works");
+    OK(transfer(9, 2, 0, false) == ERR_OK && holds(9, 2, 0), "the drive works after the reset");
     f.silent = true;
     (void)device.submit(&device, &r);
     f.csts |= CSTS_FATAL;

@@ -128,7 +128,7 @@ static void test_segments(void)
        (unsigned)device.max_sectors);
     OK(transfer(50, 40, 0, false) == ERR_OK && holds(50, 40, 0), "a read may have five segments");
     OK(transfer(50, 9, 0, false) == ERR_OK && holds(50, 9, 0) && f.n_wrong == 0,
-       "nine sectors after them are right");
+       "a read of nine sectors after five segments is right");
     power_up();
     f.most = 8;
     OK(probe() == ERR_OK && device.queue_depth == 2 && transfer(5, 3, 0, false) == ERR_OK &&

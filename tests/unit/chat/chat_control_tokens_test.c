@@ -115,7 +115,7 @@ static void test_forgery(void)
         build(NULL, c->jinja);
         OK(forged(false) == 0, "%s: no control token can be typed", c->form);
         OK(forged(true) >= 3 * 2 * (sizeof controls / sizeof controls[0]),
-           "%s: trusted, each of them would be one", c->form);
+           "%s: each control token is one if the text is trusted", c->form);
     }
 }
 

@@ -162,7 +162,7 @@ static void test_good_often(void)
     bool all;
 
     open_learning(LEARN_ON);
-    OK(teach(QUESTION, ANSWER, &lesson) == ERR_OK && answers(QUESTION, ANSWER), "one is taught");
+    OK(teach(QUESTION, ANSWER, &lesson) == ERR_OK && answers(QUESTION, ANSWER), "a fact is taught");
     all = put_other_reply();
     for (int i = 0; i < 60; i++) {
         all = all && chat_learn_rate(&chat, true, &lesson) == ERR_OK && cache_is_true() &&
@@ -192,7 +192,8 @@ static void test_bad_after_good(void)
         changed += lesson.tokens != 0 && !replies_so(lines[i]);
     }
     OK(stuck == 0 && changed >= 3,
-       "called bad afterwards, %u of 5 change, and %u would lose themselves", changed, stuck);
+       "%u of 5 good replies change when they are called bad, and %u would lose themselves",
+       changed, stuck);
 }
 
 static void test_others_stay(void)

@@ -76,7 +76,7 @@ static void test_reply(void)
        "the turn after the long reply is right");
     OK(chat_undo(&chat) && chat.turns.n == 1 && turns_are_true() && chat_retry(&chat) == ERR_OK &&
            turns_are_true(),
-       "that turn is taken back, and what is left of the long one is answered again");
+       "a later turn is taken back, and the rest of the long one is answered again");
     options.reply.n = 600;
     for (unsigned i = 0; i < 20 && (count("are dropped") < 2 || count("is full)") != 0); i++)
         (void)say("bade", false);

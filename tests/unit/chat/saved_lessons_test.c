@@ -192,8 +192,8 @@ static void test_many(void)
     }
     steps = lessons_of(&chat)->lessons.learner.totals.steps;
     OK(steps >= 1000 && p.wrong == 0 && aborted > 4 && p.cut > 4 && p.old > 2 && p.new > 4,
-       "%u steps, %u lessons stopped, power lost %u times: %u times the old ones, %u times the new "
-       "ones (%u wrong)",
+       "%u steps, %u stopped lessons, %u power losses leave the old lessons (%u times) or new (%u, "
+       "%u wrong)",
        steps, aborted, p.cut, p.old, p.new, p.wrong);
 }
 

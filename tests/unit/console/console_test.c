@@ -125,7 +125,7 @@ static void test_plain_progress(void)
     wrote("");
     console_progress_end(&console);
     OK(wrote("[   98.100] loading 98 %, 95.7 KiB of 97.7 KiB, 0.0 MB/s, 2 s left\r\n"),
-       "the progress has its end");
+       "the progress line has its end");
     console_progress(&console, "short", 0, 2);
     terminal.ticks += 900000;
     console_progress(&console, "short", 1, 2);

@@ -82,7 +82,8 @@ static void test_tokens(void)
                ? wrote(
                      "{\"event\":\"token\",\"id\":256,\"text\":\"\\u001b]52;c;cm0gLXJmIH4=\\u0007\"}\r\n")
                : wrote(FFFD "]52;c;cm0gLXJmIH4=" FFFD),
-           json ? "JSON has its escapes" : "a token that writes the clipboard does not");
+           json ? "JSON has escapes for a token that writes the clipboard"
+                : "a token that writes the clipboard does not reach the terminal");
         for (unsigned i = 0; i < sizeof attacks / sizeof attacks[0]; i++) {
             say_token(&tokenizer, 256 + i);
         }

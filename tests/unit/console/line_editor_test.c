@@ -31,7 +31,8 @@ static void test_marks(void)
     OK(strcmp(line, "x") == 0, "delete takes a base and its marks together, too");
     open_editor(80, false);
     type("ae\xcc\x81\xcc\xa3\x7f");
-    OK(strcmp(line, "a") == 0 && term.column == 3, "backspace takes both without a terminal, too");
+    OK(strcmp(line, "a") == 0 && term.column == 3,
+       "backspace takes a base and its marks without a terminal, too");
     type("\xe0\xa4\x95\xe0\xa4\xbf\x7f");
     OK(strcmp(line, "a") == 0 && char_joins(0x93f) && char_width(0x93f) == 1,
        "a mark that takes a column of its own goes with its base");

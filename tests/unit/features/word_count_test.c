@@ -110,7 +110,7 @@ static void test_feature(void)
            strstr(answer("/help words"), "how many") != NULL,
        "/help lists the command");
     OK(strstr(answer("/wods"), "did you mean /words") != NULL,
-       "/help suggests it for a mistyped name");
+       "/help suggests the command for a mistyped name");
 
     insert_blank_card();
     OK(strstr(answer("/save words"), "is saved in") != NULL, "/save words saves the counts");

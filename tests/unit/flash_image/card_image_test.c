@@ -294,7 +294,7 @@ static void test_long_file(void)
             fclose(f);
         }
     }
-    OK(opens("after") && reads_as("", "after"), "the file after it is whole");
+    OK(opens("after") && reads_as("", "after"), "the file after the long one is whole");
     file_device_close(&state);
     card_image_close(&card);
 }

@@ -87,7 +87,7 @@ static void test_fragments(void)
              "o",
              "\x82"
              "x"),
-       "a ping and a pong may come among them, and another message after: %s", log_);
+       "a ping and a pong may come between frames, and another message after: %s", log_);
     OK(f.pongs, "the ping is answered");
     OK(HEARS("END 1002", "\x80"
                          "lo"),

@@ -281,7 +281,7 @@ static void check_reset(struct block_device *d)
     for (size_t i = 0; i < sizeof to; i++) {
         clean = clean && to[i] == 0x5a;
     }
-    OK(done == taken && clean, "a reset gives all of them back, and their memory");
+    OK(done == taken && clean, "a reset gives all requests back, and their memory");
     store.how = ANSWERS;
     OK(get(d, 3, 2) == ERR_OK && is_right(3, 2), "the next range is read");
 }

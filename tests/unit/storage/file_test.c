@@ -186,7 +186,7 @@ static void test_failures(void)
     OK(read_a.failed_sector <= 777 && 777 < read_a.failed_sector + fake.dev.max_sectors,
        "the place of the error is kept: the request at sector %d", (int)read_a.failed_sector);
     OK(read_a.bytes_done <= 777 * 512 && memcmp(buffer, disk, read_a.bytes_done) == 0,
-       "the bytes before it are there: %d bytes", (int)read_a.bytes_done);
+       "the bytes before the failed sector are there: %d bytes", (int)read_a.bytes_done);
     OK(fake.n_pending == 0, "no request is left in flight");
     OK(file_read_poll(&read_a) == ERR_IO, "the error stays");
 

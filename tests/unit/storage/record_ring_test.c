@@ -126,7 +126,7 @@ static void test_damage(void)
     OK(record_list_read(&l, card_data, 5 * SECTOR_BYTES) && l.n == 1,
        "a record that continues beyond the file is not read");
     record_list_free(&l);
-    OK(!record_ring_look(card_data + SECTOR_BYTES + 1, 9, &h), "no record begins there");
+    OK(!record_ring_look(card_data + SECTOR_BYTES + 1, 9, &h), "no record begins inside a sector");
     card.fail_sector = 7;
     card.fail_times = 100;
     OK(record_ring_open(&ring, &file, buffer, sizeof buffer) == ERR_IO &&

@@ -69,7 +69,7 @@ static void test_arenas(void)
                            bytes;
     }
     OK(n[1] != 0 && n[2] != 0 && n[3] != 0 && n[5] != 0 && n[0] == 0 && n[4] == 0 && streamed != 0,
-       "%u plans, %u of them streamed: 1, 2, 3 or 5 sequences, as memory allows", n_plans,
+       "%u plans, %u of them streamed, have 1, 2, 3 or 5 sequences, as memory allows", n_plans,
        streamed);
     OK(same, "spare sequences change neither chunks nor what stays, but for a sixteenth");
     OK(shares != 0, "%u streamed plans have more than one", shares);

@@ -123,7 +123,7 @@ static void test_size(size_t limit, enum rig_pace pace, unsigned *read_before)
            (unsigned)slots(), n);
     }
     OK(layers_add_up() && stats()->experts_read != 0 && stats()->arrived >= stats()->expert_bytes,
-       "%u slots: the layers' figures are those of all, %lu bytes of experts arrived",
+       "%u slots: the figures of the layers add up, and %lu bytes of experts arrive",
        (unsigned)slots(), (unsigned long)stats()->arrived);
     OK(n <= *read_before && n + slots() >= 12,
        "%u slots: experts that the smaller cache kept were not read", (unsigned)slots());

@@ -188,17 +188,17 @@ static void test_nested(void)
     json_open(&deep, v.text, v.bytes);
     OK(json_member(&deep, &v) == JSON_LIST && strcmp(v.text, "[]") == 0 &&
            json_member(&deep, &v) == JSON_END,
-       "a list in it is skipped");
+       "a list within an object is read");
     OK(json_item(&inner, &v) == JSON_LIST && strcmp(v.text, "[[ ]]") == 0 &&
            json_item(&inner, &v) == JSON_END && json_item(&inner, &v) == JSON_END,
        "another list is skipped, and the end follows");
     OK(json_member(&json, &v) == JSON_NUMBER && strcmp(v.text, "3") == 0 &&
            json_member(&json, &v) == JSON_END,
-       "the text after it is still there");
+       "the number after an object is read");
     json_open(&inner, object.text, object.bytes);
     OK(json_member(&inner, &v) == JSON_TEXT && strcmp(v.text, "}") == 0 &&
            json_member(&inner, &v) == JSON_NUMBER && json_member(&inner, &v) == JSON_END,
-       "the object after it is still there");
+       "the object that was returned is still there");
     for (size_t i = 0; i < 5; i++) {
         static const struct {
             const char *text, *says;
