@@ -205,8 +205,7 @@ static void test_power(void)
         section_save_or_lose(&memories, &p);
     }
     OK(p.wrong == 0 && p.cut > 20 && p.old > 5 && p.new > 20,
-       "power lost %u times: %u times the card has the earlier memories, %u times the new ones (%u "
-       "wrong)",
+       "after %u power losses the card has %u times the old memories, %u times the new (%u wrong)",
        p.cut, p.old, p.new, p.wrong);
 }
 

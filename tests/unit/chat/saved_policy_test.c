@@ -144,7 +144,7 @@ static void test_power(void)
         section_save_or_lose(&judged, &p);
     }
     OK(p.wrong == 0 && p.cut > 20 && p.old > 5 && p.new > 20,
-       "power lost %u times: %u times the card has the earlier experience, %u times the new one (%u "
+       "after %u power losses the card has %u times the old experience, %u times the new (%u "
        "wrong)",
        p.cut, p.old, p.new, p.wrong);
 }

@@ -149,7 +149,7 @@ static void test_hostile_gbnf(void)
     OK(is_quick(repeated("root ::= \"", 8000, "ab", "\""), false), "a long text is fast");
     OK(is_quick(repeated("root ::= \"x\"", 12000, "+", ""), false), "12,000 times + are fast");
     OK(is_quick(repeated("root ::= \"x\"", 12000, "?", ""), false), "12,000 times ? are fast");
-    OK(is_quick(repeated("root ::= \"\" ", 4000, "| \"%u\" ", ""), false), "4,000 choices end");
+    OK(is_quick(repeated("root ::= \"\" ", 4000, "| \"%u\" ", ""), false), "4,000 bars are fast");
     OK(is_quick(repeated("root ::= ", 2500, "\"a\"? [b-z]? ", "\"!\""), false),
        "5,000 items that may be left out are fast");
     OK(is_quick(repeated("root ::= \"a\" # ", 200000, "#", ""), false), "a long remark is fast");

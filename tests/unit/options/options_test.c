@@ -203,7 +203,7 @@ static void test_long_texts(void)
        "4096 bytes do not fit");
     memcpy(args + 1, "model=", 6);
     args[7 + OPTIONS_MODEL_BYTES] = '\0';
-    OK(parse(args + 1) == ERR_TOO_LONG && o.load.model[0] == '\0', "too long a name is refused");
+    OK(parse(args + 1) == ERR_TOO_LONG && o.load.model[0] == '\0', "a long file name is refused");
     args[7 + OPTIONS_MODEL_BYTES - 1] = '\0';
     OK(parse(args + 1) == ERR_OK && strlen(o.load.model) == 255, "a file name that fits is read");
 }
@@ -245,7 +245,7 @@ static void test_malformed(void)
        "a value for a flag is refused");
     OK(refused("stop=", "stop= cannot be used") && refused("stop", "stop alone"),
        "stop= without a text is refused, with and without the equals sign");
-    OK(refused("model=", "model= cannot") && refused("isa=\"\"", "isa= cannot"), "a name has text");
+    OK(refused("model=", "model= cannot") && refused("isa=\"\"", "isa= cannot"), "isa= needs text");
     OK(refused("temp=\x1b[2J", "temp=?[2J cannot"), "control bytes do not reach the terminal");
     OK(parse("temp=x n=5 top_k=y") == ERR_BAD_ARGUMENT && o.reply.n == 5 &&
            strstr(said, "top_k=y") != NULL,
@@ -278,12 +278,12 @@ static void test_unknown(void)
 {
     const char *none = "docs/OPTIONS.md lists those there are.";
 
-    OK(suggests("tmep=1", "tmep", "did you mean temp=?"), "swapped letters find an option");
-    OK(suggests("modle=x", "modle", "did you mean model=?"), "swapped letters find the nearest");
+    OK(suggests("tmep=1", "tmep", "did you mean temp=?"), "swapped letters suggest the option");
+    OK(suggests("modle=x", "modle", "did you mean model=?"), "modle suggests model, and not mode");
     OK(suggests("Temp=1", "Temp", "did you mean temp=?"), "an option in capitals is suggested");
     OK(strstr(said, "docs/OPTIONS.md") != NULL, "the error names the page that lists the options");
-    OK(suggests("top-k=1", "top-k", "did you mean top_k=?"), "a hyphen finds an option");
-    OK(suggests("temperature=1", "temperature", "did you mean temp=?"), "longer words find one");
+    OK(suggests("top-k=1", "top-k", "did you mean top_k=?"), "top-k suggests the option top_k");
+    OK(suggests("temperature=1", "temperature", "did you mean temp=?"), "temperature finds temp=");
     OK(suggests("id", "id", "did you mean ids?"), "a flag is suggested");
     OK(suggests("zebra=1", "zebra", none), "no option is suggested if none is near");
     OK(suggests("x", "x", none), "no option is suggested for one letter");
@@ -385,7 +385,7 @@ static void test_u64(void)
 {
     uint64_t value;
 
-    OK(u64_is("0", false, 0) && u64_is("18446744073709551615", false, UINT64_MAX), "a number fits");
+    OK(u64_is("0", false, 0) && u64_is("18446744073709551615", false, UINT64_MAX), "a u64 is read");
     OK(u64_is("0xFfffFFFFffffffff", false, UINT64_MAX) && u64_is("0X1a", false, 26), "hex is read");
     OK(u64_is("1K", true, 1024) && u64_is("1k", true, 1024) && u64_is("3MB", true, 3 << 20) &&
            u64_is("2GiB", true, UINT64_C(2) << 30),
@@ -472,7 +472,7 @@ static void test_sampling_of_models(void)
        "an option goes before the model's default");
     OK(!options_given(&o, OPTION_TOP_K), "the model's default does not count as given");
     options_take_sampling(&o, &none);
-    OK(near(o.sampler.temp, 0.5f) && o.sampler.top_k == 40, "options stay without any defaults");
+    OK(near(o.sampler.temp, 0.5f) && o.sampler.top_k == 40, "given options stay without defaults");
     (void)parse("temp=0.5 repeat_last_n=9 seed=3");
     given = options_given_sampling(&o);
     OK(given.given == (INGOT_SAMPLES_TEMP | INGOT_SAMPLES_REPEAT_LAST) && near(given.temp, 0.5f) &&

@@ -70,7 +70,7 @@ static void test_figures(void)
                 f->kv_read - before == pages_seen(128 + i, i == 0 ? 0 : 127 + i) * page;
     }
     OK(exact && f->kv_written == layers() * 3 * page && f->kv_read != 0,
-       "a token reads the pages that are full and seen, of every layer once; a page is written once");
+       "a token reads each full page that a layer sees once, and a page is written once");
     OK(rig.model.plan.kv.card_read == seen * page,
        "a token reads %d of %d KiB at the context's end", (int)(rig.model.plan.kv.card_read >> 10),
        (int)(rig.model.plan.kv.card >> 10));

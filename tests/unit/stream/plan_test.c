@@ -263,7 +263,7 @@ static void test_arena(void)
     }
     OK(ok && fits, "the regions in pages never exceed the arena");
     OK(later, "a plan that fits also fits in every larger arena");
-    OK(named, "the cure is then a model or context: %s", plan_with(0) == ERR_OK ? "" : "?");
+    OK(named, "less memory needs another model or context: %s", plan_with(0) == ERR_OK ? "" : "?");
     request.in_place = true;
     request.arena_bytes = most;
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_IN_PLACE && plan.memory.pinned == 0 &&
