@@ -72,10 +72,8 @@ void chat_learn_make_margin(struct chat *c, uint32_t rival, float rival_logit, u
     vector_add(l->error, l->row, -micro_lora_slope(&l->head, target_logit), l->dim);
 }
 
-/* Take a step from h and its logits. With `feels` the EWC penalty counts the example. Returns true
- * if the target wins already; then no step was taken. */
-static bool take_step(struct chat *c, const float *h, const float *logits, uint32_t target,
-                      float sign, bool feels)
+bool chat_learn_step(struct chat *c, const float *h, const float *logits, uint32_t target,
+                     float sign, bool feels)
 {
     struct model *m = c->session->model;
     struct lessons *l = &lessons_of(c)->lessons;
@@ -91,17 +89,6 @@ static bool take_step(struct chat *c, const float *h, const float *logits, uint3
     }
     (void)learner_step(&l->learner, h, l->error, 1.0f, sign);
     return false;
-}
-
-bool chat_learn_step(struct chat *c, const float *h, const float *logits, uint32_t target,
-                     float sign, bool feels)
-{
-    const struct platform_clock *clock = &c->console->platform->clock;
-    uint64_t start = platform_ticks(clock);
-    bool wins = take_step(c, h, logits, target, sign, feels);
-
-    lessons_of(c)->ticks += platform_ticks(clock) - start;
-    return wins;
 }
 
 enum err chat_learn_practise(struct chat *c, bool *all_win)
@@ -267,13 +254,17 @@ uint32_t chat_learn_end(const struct chat *c)
                                      : c->session->model->tokenizer.head->bos;
 }
 
+void chat_learn_begin(struct chat *c)
+{
+    lessons_of(c)->began = platform_ticks(&c->console->platform->clock);
+}
+
 void chat_learn_settle(struct chat *c, const struct learner_totals *before,
                        struct chat_lesson *lesson)
 {
     const struct learner_totals *now = &lessons_of(c)->lessons.learner.totals;
 
-    lesson->ticks = lessons_of(c)->ticks;
-    lessons_of(c)->ticks = 0;
+    lesson->ticks = platform_ticks(&c->console->platform->clock) - lessons_of(c)->began;
     lesson->steps = now->steps - before->steps;
     lesson->thrown = now->thrown - before->thrown;
 }
@@ -347,6 +338,7 @@ static enum err teach(struct chat *c, const char *question, size_t question_byte
                   chat_learn_now(c));
     e = session_append_visit(c->session, ids, n, visit_learn, &k);
     lesson->tokens = (uint32_t)n - 1;
+    chat_learn_begin(c);
     while (e == ERR_OK && !lesson->wins && lesson->rounds < CHAT_LEARN_ROUNDS) {
         chat_learn_tell(c, "rounds of practice", lesson->rounds, CHAT_LEARN_ROUNDS);
         e = chat_learn_practise(c, &lesson->wins);

@@ -29,7 +29,7 @@ struct lessons_state {
     enum lesson_kind told_kind;            /* its kind */
     struct hidden_watch watch;             /* the lessons that adapt the model */
     uint32_t *kept_ids;                    /* (context) ids of the conversation, during a lesson */
-    uint64_t ticks;                        /* ticks that steps took */
+    uint64_t began;                        /* when the steps of a lesson began, in ticks */
     uint64_t (*now)(const struct chat *c); /* the fabric's clock; NULL: no clock */
     void (*also_told)(struct chat *c);     /* /learned begins with this text of the policy; NULL:
                                         * none */
@@ -44,7 +44,7 @@ struct chat_lesson {
     uint32_t tokens, rounds, steps, thrown;
     uint32_t to_go;    /* after ERR_NO_SPACE: earlier lessons that would have to be dropped; 0: none
                       * can be */
-    uint64_t ticks;    /* time of the steps: choosing candidates, rows of the head, the gradient */
+    uint64_t ticks;    /* time of the steps, with all logits that they need */
     bool apart;        /* for a fabric: every gate is open only for its own notes */
     bool wins;         /* every token of the answer is the most likely now, by CHAT_LEARN_MARGIN */
     bool only_watched; /* /good: no step was taken, because other answers would have become worse */

@@ -52,7 +52,9 @@ enum err chat_learn_practise(struct chat *c, bool *all_win);
  * dropped; a second call drops them. */
 enum err chat_learn_find_room(struct chat *c, uint32_t n, enum lesson_kind kind,
                               struct chat_lesson *lesson);
-/* Set the lesson's steps and time: the totals since `before`. */
+/* The steps of a lesson begin. The second function sets the lesson's steps, the totals since
+ * `before`, and its time. */
+void chat_learn_begin(struct chat *c);
 void chat_learn_settle(struct chat *c, const struct learner_totals *before,
                        struct chat_lesson *lesson);
 

@@ -206,6 +206,7 @@ enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson)
         e = go_over(c, lessons_of(c)->kept_ids, first, n, &k);
     }
     lesson->tokens = n - first;
+    chat_learn_begin(c);
     if (e == ERR_OK) {
         e = good ? hold_back(c, &watch, lesson) : give_way(c, &watch, lesson);
     }
