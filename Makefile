@@ -200,7 +200,7 @@ $(S)/obj/boot/unpack_lzma.c.o: IMAGE_CFLAGS += -fno-lto -fno-stack-protector -fn
 
 # Interrupt handlers are among them, so registers that are not saved must not be used. The compiler for riscv64 has no
 # such option; tests/boot/paste.t checks it.
-$(filter $(B)/obj/board/%.c.o $(S)/obj/board/%.c.o,$(IMAGE_OBJ)) $(DRIVER_OBJ): IMAGE_CFLAGS += $(if $(filter arm64,$(ISA)),-mgeneral-regs-only)
+$(filter $(B)/obj/board/%.c.o $(S)/obj/board/%.c.o $(S)/obj/boot/platform_from_board.c.o,$(IMAGE_OBJ)) $(DRIVER_OBJ): IMAGE_CFLAGS += $(if $(filter arm64,$(ISA)),-mgeneral-regs-only)
 
 # The optimizer does not see calls by newlib and by the compiler; inner loops would have fewer registers if it
 # inlined them into their callers.
@@ -278,7 +278,7 @@ H := $(O)/host
 # The Linux program has only line numbers (-g1), which are enough for a backtrace; HOST_DEBUG=-g is for gdb.
 HOST_DEBUG ?= -g1
 HOST_ISA := $(shell uname -m | sed 's/aarch64/arm64/')
-HOST_SRC = $(wildcard board/*.c board/host/*.c host/*/*.c flash_image/*.c flash_image/*/*.c runtime/features/*/*.c) \
+HOST_SRC = boot/platform_from_board.c $(wildcard board/*.c board/host/*.c host/*/*.c flash_image/*.c flash_image/*/*.c runtime/features/*/*.c) \
            $(filter-out runtime/net/% $(addprefix runtime/api/api,.c _answer.c _console.c _events.c _group.c _load.c _turn.c _upload.c),$(wildcard runtime/*/*.c)) \
            $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(HOST_ISA).S) \
            $(call kernel_written,$(HOST_ISA))

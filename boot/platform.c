@@ -1,6 +1,6 @@
 #include "boot/platform.h"
 
-#include "board/platform_from_board.h"
+#include "boot/platform_from_board.h"
 #include "boot/boot.h"
 
 static uint32_t features(void *context, unsigned n)

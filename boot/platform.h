@@ -5,7 +5,7 @@
 #include "board/board.h"
 #include "runtime/base/platform.h"
 
-/* Like platform_from_board (board/platform_from_board.h),
+/* Like platform_from_board (boot/platform_from_board.h),
  * but with the features that all cores have in common. */
 void board_platform(struct platform *p, const struct machine *machine);
 

@@ -4,7 +4,7 @@
 
 #include "board/host/host_board.h"
 #include "board/host/host_cpu.h"
-#include "board/platform_from_board.h"
+#include "boot/platform_from_board.h"
 
 static uint32_t features(void *context, unsigned n)
 {

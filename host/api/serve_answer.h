@@ -3,7 +3,7 @@
 #ifndef INGOT_HOST_SERVE_ANSWER_H
 #define INGOT_HOST_SERVE_ANSWER_H
 
-#include "host/serve/serve_backend.h"
+#include "host/api/serve_backend.h"
 #include "runtime/api/api_chat.h"
 #include "host/api/serve_scores.h"
 

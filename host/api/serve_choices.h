@@ -7,7 +7,7 @@
 
 #include "host/api/serve_answer.h"
 #include "host/api/serve_whole.h"
-#include "host/serve/serve_check.h"
+#include "host/api/serve_check.h"
 
 /* Zeroed: none. */
 struct serve_choices {

@@ -4,7 +4,7 @@
 
 #include "flash_image/grammar/grammar_compile.h"
 #include "host/api/serve_request.h"
-#include "host/serve/serve_hold.h"
+#include "host/api/serve_hold.h"
 #include "runtime/features/grammar/grammar.h"
 
 /* Any JSON object. White space, strings and numbers are bounded, as in a schema

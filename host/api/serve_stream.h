@@ -5,7 +5,7 @@
 
 #include "host/api/serve_answer.h"
 #include "host/api/serve_scores.h"
-#include "host/serve/serve_figures.h"
+#include "host/api/serve_figures.h"
 #include "runtime/api/api_stream.h"
 
 /* Writes all pieces of a whole reply. */

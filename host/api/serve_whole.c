@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "host/api/serve_dialect.h"
-#include "host/serve/serve_worker.h"
+#include "host/api/serve_worker.h"
 
 struct serve_whole {
     struct serve_task task;

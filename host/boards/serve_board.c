@@ -6,13 +6,13 @@
 
 #include "host/boards/serve_board_wire.h"
 #include "host/boards/serve_boards_private.h"
+#include "runtime/api/api_line.h"
 #include "runtime/options/options.h"
 
 enum {
     STEP_MS = 200,
-    ASK_MS = 1500, /* time between two questions whether the board is there */
-    QUIET_MS =
-        700, /* silence before a question: a starting board would take one as a request not to load its model */
+    ASK_MS = 1500,      /* time between two questions whether the board is there */
+    QUIET_MS = 700,     /* silence before a question, at which a starting board loads no model */
     START_MS = 8000,    /* the same during a start, with reports every 5 s */
     REFUSED_MS = 5000,  /* time after a board reported that it cannot answer */
     RETRY_MS = 500,     /* time between two attempts to open its line */

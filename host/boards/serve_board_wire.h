@@ -1,45 +1,11 @@
-/* Messages between `ingot serve` and a board (docs/SERIAL.md, protocol 2): writes requests as lines, and reads lines
- * as events. */
+/* Messages between `ingot serve` and a board (docs/SERIAL.md, protocol 2): writes requests as lines, and takes
+ * what `ingot serve` needs from events (host/line/board_event.h). */
 #ifndef INGOT_HOST_SERVE_BOARD_WIRE_H
 #define INGOT_HOST_SERVE_BOARD_WIRE_H
 
 #include "flash_image/format/format.h"
-#include "host/serve/serve_backend.h"
-#include "runtime/api/api_line.h"
-
-enum board_event_kind {
-    BOARD_OTHER, /* an event that is ignored here */
-    BOARD_READY,
-    BOARD_TOKEN,
-    BOARD_ERROR,
-    BOARD_USAGE,
-    BOARD_EMBEDDING,
-    BOARD_PLAN,
-    BOARD_STATS,
-    BOARD_MODEL,
-    BOARD_HELLO,
-    BOARD_DONE,
-};
-
-/* Texts live until board_event_free; NULL: absent. */
-struct board_event {
-    const struct api_json *root;
-    void *memory; /* of root */
-    enum board_event_kind kind;
-    uint64_t id; /* id of the request that the event answers; 0: none */
-    const char *text, *name, *model, *board, *reason;
-    uint32_t prompt_tokens, cached_tokens, completion_tokens; /* of BOARD_USAGE */
-    uint32_t passes;                                          /* of BOARD_DONE */
-    uint32_t line_limit;                                      /* of BOARD_READY; 0: unknown */
-    uint32_t tokens;                                          /* of BOARD_EMBEDDING */
-    bool knows_penalties; /* in BOARD_HELLO: requests may have penalties and biases */
-    bool knows_said;      /* in BOARD_HELLO: messages may be marked as a person's words
-                       (docs/SERIAL.md) */
-};
-
-/* Read an event. Returns false if the line is not an event, and nothing has to be freed. */
-bool board_event_read(struct board_event *e, const char *line, size_t bytes);
-void board_event_free(struct board_event *e);
+#include "host/api/serve_backend.h"
+#include "host/line/board_event.h"
 
 /* Append a request's line to out, or one line for each text to embed. Every line has all settings,
  * because the board may have others, and the id. longest: the length of the longest line. Out of

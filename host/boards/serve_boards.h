@@ -3,7 +3,7 @@
 #ifndef INGOT_HOST_SERVE_BOARDS_H
 #define INGOT_HOST_SERVE_BOARDS_H
 
-#include "host/serve/serve_backend.h"
+#include "host/api/serve_backend.h"
 
 /* True if a word of the command line names a board's line: a device, unix:PATH or tcp:HOST:PORT. */
 bool serve_boards_is_line(const char *word);

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "host/line/board_event.h"
 #include "host/line/serial_line.h"
-#include "host/boards/serve_board_wire.h"
 
 struct board_talk {
     struct serial_line *line;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/serve/serve_worker.h"
+#include "host/api/serve_worker.h"
 
 struct serve_asked {
     struct serve_task task;

@@ -13,7 +13,7 @@
 #include "host/serve/serve_page.h"
 #include "host/serve/serve_pages.h"
 #include "host/serve/serve_socket.h"
-#include "host/serve/serve_worker.h"
+#include "host/api/serve_worker.h"
 #include "host/serve/serve_ws.h"
 #include "host/args/shown_streams.h"
 

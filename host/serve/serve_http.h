@@ -4,7 +4,7 @@
 #ifndef INGOT_HOST_SERVE_HTTP_H
 #define INGOT_HOST_SERVE_HTTP_H
 
-#include "host/serve/serve_backend.h"
+#include "host/api/serve_backend.h"
 #include "host/serve/serve_guard.h"
 
 struct serve_setup {

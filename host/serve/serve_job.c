@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "host/serve/serve_backend.h"
+#include "host/api/serve_backend.h"
 
 struct serve_job *serve_job_new(void)
 {

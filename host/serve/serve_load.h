@@ -2,7 +2,7 @@
 #ifndef INGOT_HOST_SERVE_LOAD_H
 #define INGOT_HOST_SERVE_LOAD_H
 
-#include "host/serve/serve_backend.h"
+#include "host/api/serve_backend.h"
 
 /* Adds the answer to GET /models to out: each model of any board once, with the number of boards
  * that have it. model: the current model. */

@@ -4,7 +4,7 @@
 #define INGOT_HOST_SERVE_MODEL_H
 
 #include "host/app/host_app.h"
-#include "host/serve/serve_backend.h"
+#include "host/api/serve_backend.h"
 #include "host/serve/serve_kept.h"
 
 /* Starts the backend with a loaded model; app and wake must outlive it. Returns false after

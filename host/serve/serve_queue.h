@@ -2,7 +2,7 @@
 #ifndef INGOT_HOST_SERVE_QUEUE_H
 #define INGOT_HOST_SERVE_QUEUE_H
 
-#include "host/serve/serve_backend.h"
+#include "host/api/serve_backend.h"
 
 /* Zeroed: empty. */
 struct serve_queue {

@@ -3,7 +3,7 @@
 #ifndef INGOT_HOST_SERVE_STATE_H
 #define INGOT_HOST_SERVE_STATE_H
 
-#include "host/serve/serve_backend.h"
+#include "host/api/serve_backend.h"
 
 /* The metrics of Prometheus. */
 void serve_state_metrics(struct api_text *out, const struct serve_stats *s);

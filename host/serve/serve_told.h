@@ -4,7 +4,7 @@
 #ifndef INGOT_HOST_SERVE_TOLD_H
 #define INGOT_HOST_SERVE_TOLD_H
 
-#include "host/serve/serve_backend.h"
+#include "host/api/serve_backend.h"
 #include "runtime/app/app.h"
 #include "runtime/session/generate.h"
 

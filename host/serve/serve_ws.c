@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "host/serve/serve_line.h"
-#include "host/serve/serve_worker.h"
+#include "host/api/serve_worker.h"
 #include "runtime/http/http_frames.h"
 #include "runtime/text/utf8.h"
 

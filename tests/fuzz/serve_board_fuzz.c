@@ -9,6 +9,7 @@
 #include "host/boards/serve_board_past.h"
 #include "host/boards/serve_board_wire.h"
 #include "host/serve/serve_load.h"
+#include "runtime/api/api_line.h"
 #include "host/api/serve_scores.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -77,7 +77,7 @@ tap.ok(text == text[:1] * 1000 and os.listdir(os.path.dirname(path)) == ["text"]
 # test-long builds whole images, each of which takes a minute. One object of every rule and of most rooms is enough, because a path or a date gets
 # into an object by a flag or a header that all objects share. Objects that the boards of an ISA share lie in the ISA's folder.
 OBJECTS = [f"{'virt-' if name == 'kernels/dispatch.c' else ''}riscv64/obj/{name}.o" for name in
-           ("boot/main.c", "boot/riscv64/start.S", "board/platform_from_board.c", "board/drivers/serial/serial.c", "kernels/dispatch.c",
+           ("boot/main.c", "boot/riscv64/start.S", "boot/platform_from_board.c", "board/drivers/serial/serial.c", "kernels/dispatch.c",
             "kernels/riscv64/attention/accumulate_f32_f16_rvv.S", "kernels/riscv64/vector/add_f32_rvv.S", "kernels/ref/vector.c", "runtime/base/crc32c.c",
             "runtime/screen/screen_draw.c", "runtime/stream/stream.c")]
 folder, log = build_elsewhere("another-folder", "virt-riscv64", *OBJECTS)

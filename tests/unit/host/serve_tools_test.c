@@ -4,7 +4,7 @@
 #include <cjson/cJSON.h>
 
 #include "runtime/api/api_call.h"
-#include "host/serve/serve_hold.h"
+#include "host/api/serve_hold.h"
 #include "host/api/serve_request.h"
 #include "tests/unit/grammar/compiled.h"
 

@@ -1,10 +1,10 @@
-#include "host/serve/serve_check.h"
+#include "host/api/serve_check.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/serve/serve_hold.h"
-#include "host/serve/serve_worker.h"
+#include "host/api/serve_hold.h"
+#include "host/api/serve_worker.h"
 
 struct serve_check {
     struct serve_task task;

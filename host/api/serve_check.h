@@ -3,7 +3,7 @@
 #ifndef INGOT_HOST_SERVE_CHECK_H
 #define INGOT_HOST_SERVE_CHECK_H
 
-#include "host/serve/serve_backend.h"
+#include "host/api/serve_backend.h"
 
 enum { SERVE_ERROR_MESSAGE_BYTES = API_ERROR_TEXT_BYTES - 100 };
 

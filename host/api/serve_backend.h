@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "host/serve/serve_figures.h"
+#include "host/api/serve_figures.h"
 #include "host/api/serve_request.h"
 #include "runtime/api/api_job.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "host/serve/serve_backend.h"
+#include "host/api/serve_backend.h"
 
 /* The first member of a task. Set run and drop, zero the rest. */
 struct serve_task {

@@ -1,4 +1,4 @@
-#include "host/serve/serve_figures.h"
+#include "host/api/serve_figures.h"
 
 #include <math.h>
 

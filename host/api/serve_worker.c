@@ -1,4 +1,4 @@
-#include "host/serve/serve_worker.h"
+#include "host/api/serve_worker.h"
 
 #include <stddef.h>
 

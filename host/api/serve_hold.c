@@ -1,4 +1,4 @@
-#include "host/serve/serve_hold.h"
+#include "host/api/serve_hold.h"
 
 #include <stdio.h>
 #include <stdlib.h>

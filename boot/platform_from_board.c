@@ -1,6 +1,6 @@
 /* Functions of struct board have no context, because a machine has one board; the functions here
  * take a context and ignore it. */
-#include "board/platform_from_board.h"
+#include "boot/platform_from_board.h"
 
 static uint64_t ticks(void *context)
 {
