@@ -439,7 +439,8 @@ static void dw_mmc_stop(struct sd_host *host)
     (void)update_clock(d, 0);
 }
 
-/* The end of the addresses that DMA reaches; above it a core, which reaches all, moves the data. */
+/* The end of the addresses that DMA reaches: data beyond it needs the bounce buffer. 0 without DMA,
+ * because a core reaches all. */
 static uint64_t dma_end(const struct dw_mmc *d)
 {
     const struct dma_window *window = &d->setup.window;
