@@ -357,8 +357,8 @@ static void say_payload(const struct job *j)
 
     if (path != NULL && !hss_payload_starts_cards(path)) {
         fprintf(stderr,
-                "ingot: warning: %s has no U-Boot that sets kernel_addr_r, so the card does not "
-                "start by itself: use a newer U-Boot, or type the lines in README.txt\n",
+                "ingot: warning: %s has no U-Boot that starts this card by itself: use a version "
+                "that README.txt names, or type the lines there\n",
                 name_shown(path));
     }
 }

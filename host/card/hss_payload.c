@@ -75,21 +75,42 @@ bool hss_payload_check(const char *path, char *error_message, size_t bytes)
     return n != 0 && check(head, n, (uint64_t)about.st_size, error_message, bytes);
 }
 
+/* The first place of `text` from `at` on; n if there is none. */
+static size_t find(const uint8_t *all, size_t n, size_t at, const char *text)
+{
+    size_t bytes = strlen(text);
+
+    while (at + bytes <= n && memcmp(all + at, text, bytes) != 0)
+        at++;
+    return at + bytes <= n ? at : n;
+}
+
+/* True if a version in the text, such as "U-Boot 2022.01-linux4microchip", is before 2022.04. */
+static bool is_old(const uint8_t *all, size_t n)
+{
+    static const char name[] = "U-Boot 20", first[] = "U-Boot 2022.04";
+
+    for (size_t at = find(all, n, 0, name); at != n; at = find(all, n, at + 1, name)) {
+        if (at + sizeof first - 1 <= n && all[at + strlen("U-Boot 2022")] == '.' &&
+            memcmp(all + at, first, sizeof first - 1) < 0)
+            return true;
+    }
+    return false;
+}
+
 bool hss_payload_starts_cards(const char *path)
 {
-    static const char name[] = "kernel_addr_r=";
     uint8_t *all = malloc(MOST_BYTES);
     FILE *file = fopen(path, "rb");
     size_t n = all != NULL && file != NULL ? fread(all, 1, MOST_BYTES, file) : 0;
-    bool found = false;
+    bool starts;
 
     /* HSS does not load the bytes that follow the payload in a partition. */
     if (n >= HEAD_BYTES && load_u64(all + AT_LENGTH) < n)
         n = (size_t)load_u64(all + AT_LENGTH);
-    for (size_t at = 0; !found && at + sizeof name - 1 <= n; at++)
-        found = memcmp(all + at, name, sizeof name - 1) == 0;
+    starts = find(all, n, 0, "kernel_addr_r=") != n && !is_old(all, n);
     if (file != NULL)
         fclose(file);
     free(all);
-    return found;
+    return starts;
 }

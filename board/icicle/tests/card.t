@@ -120,10 +120,12 @@ for name, data, options in PAYLOADS:
     tap.ok(sums == said_sums and header[8:12] == bytes.fromhex("00000100"), f"icicle, {name}: the table's sums and revision are what HSS wants", f"{sums} {said_sums}")
     _, checked = run(["sgdisk", "-v", card])
     tap.ok("No problems found" in checked, f"icicle, {name}: the table is whole, and no partition lies over another", checked)
-# The default environment of Microchip's U-Boot has no kernel_addr_r before 2024.02 (wiring.txt).
-NAMED, WARNING = b"kernel_addr_r=0x80200000\0", "old.bin has no U-Boot that sets kernel_addr_r"
+# The default environment of Microchip's U-Boot has no kernel_addr_r from 2023.02 to 2023.09; a U-Boot before 2022.04 passes no tree (wiring.txt).
+NAMED, WARNING = b"kernel_addr_r=0x80200000\0", "old.bin has no U-Boot that starts this card"
 for where, data, warns in (("in the payload", program + NAMED, False), ("nowhere", program.replace(b"kernel_addr_r=", b"kernel_comp_r="), True),
-                           ("only behind the payload", program.replace(b"kernel_addr_r=", b"kernel_comp_r="), True)):
+                           ("only behind the payload", program.replace(b"kernel_addr_r=", b"kernel_comp_r="), True),
+                           ("in a U-Boot of 2022.01", program + NAMED + b"U-Boot 2022.01 (Nov 09 2022)", True),
+                           ("in a U-Boot of 2022.04", program + NAMED + b"U-Boot 2022.04 (Apr 04 2022)", False)):
     card, said = make_card("old", "--firmware", write("old.bin", hss.make_payload(data) + (NAMED if "behind" in where else b"")))
     tap.ok(card and (WARNING in said) == warns, f"icicle: kernel_addr_r {where}: {'a' if warns else 'no'} warning", said)
 whole = hss.make_payload(program)
@@ -139,7 +141,7 @@ for name, data, words in (("program", program, "is not a payload for the first l
 
 # ---- its lines for a model over the network (finding 18), typed into U-Boot as wiring.txt has them ---
 
-# First those for Microchip's U-Boot before 2024.02, which has no kernel_addr_r, then those for a model over the network.
+# First those for Microchip's U-Boot of 2023.02 to 2023.09, which has no kernel_addr_r, then those for a model over the network.
 OLD, LINES = [re.findall(r"(?m)^   (\S.*)$", block) for block in re.findall(r"(?m)(?:^   \S.*\n)+", wiring)]
 PLACES = {"ingot.bin": "ingot.bin", "model.ingot": "models/icicle-tiny.ingot"}
 # include/configs/microchip_mpfs_generic.h has this size; virt's own environment has initrd_high already. The model is tiny; that it takes
