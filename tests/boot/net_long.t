@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A board that gets requests for a long time, on QEMU's network: good requests, broken ones and replies alternate. Memory in use is the same at the
-end as at the beginning, the high-water marks do not grow, and the line answers. INGOT_LONG asks 10,000 times."""
+"""Boards that get requests for a long time, on QEMU's network: good requests, broken ones and replies to four clients at once alternate. Memory in use
+is the same at the end as at the beginning, the high-water marks do not grow, and the line answers. INGOT_LONG asks 10,000 times."""
 
 import http.client
 import json
@@ -12,29 +12,19 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, BUILD, LONG, ROOT, WORK, Tap, card_arguments, make_card
+from machine import ARM64, LONG, RISCV64_ANY, ROOT, WORK, Tap, card_arguments, make_card
+from net_board import NetBoard
 from talk import Console
 
 tap = Tap()
 chance = random.Random(3)
 os.makedirs(WORK, exist_ok=True)
-IMAGE = os.path.join(BUILD, ARM64.board, "net.bin")
 GOOD, WRONG, ROUNDS, WAIT, QUESTION = (10000, 1000, 10, 60, "What is 7 plus 8?") if LONG else (400, 100, 4, 60, "What is 7 plus 8?")
 QUEUE = {"messages": [{"role": "user", "content": QUESTION}], "temperature": 0, "max_tokens": 24}
 BODY = json.dumps(QUEUE).encode()
 
 
-class Net:
-    def __init__(self):
-        self.board = ARM64.board
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            self.port = s.getsockname()[1]
-
-    def command(self, words, cores=1, drives=()):
-        network = ["-netdev", f"user,id=lan,ipv6=off,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:80", "-device", "virtio-net-device,netdev=lan"]
-        return ARM64.command(words, cores, list(drives) + network, IMAGE)
-
+class Net(NetBoard):
     def connect(self):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT)
 
@@ -112,46 +102,58 @@ def chat(net):
     return None, 0
 
 
-def check_parallel(net):
+def at_once(net, n):
+    with ThreadPoolExecutor(n) as pool:
+        return list(pool.map(lambda _: chat(net), range(n)))
+
+
+def check_parallel(net, board):
     """Eight clients at once get the same answer as one client alone."""
     began = time.monotonic()
     alone = chat(net)
     one = alone[1] / (time.monotonic() - began)
     began = time.monotonic()
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: chat(net), range(8)))
+    answers = at_once(net, 8)
     eight = sum(n for _, n in answers) / (time.monotonic() - began)
-    tap.ok(alone[0] and len({text for text, _ in answers}) == 1 and answers[0] == alone,
-           f"eight clients at once get the same answer as one: {one:.1f} tokens/s alone, {eight:.1f} together, in this emulator", f"{alone} {answers}")
+    tap.ok(alone[0] and answers == [alone] * 8,
+           f"{board}: eight clients at once get the same answer as one: {one:.1f} tokens/s alone, {eight:.1f} together, in this emulator", f"{alone} {answers}")
+    return alone
 
 
-if not os.path.exists(IMAGE):
-    tap.skip("a board that is asked for a long time", "lwIP's source is not there: make setup-tests, then make test-images")
-    tap.done()
-net, card = Net(), card_arguments(make_card("net-long.img", os.path.join(ROOT, "models/demo-q8_0.ingot")))
-with Console(net, "temp=0 n=24 quiet term=plain net=dhcp,open", card) as c:
-    c.expect(r"network: http://10\.0\.2\.15")
-    c.prompt()
-    check_parallel(net)
+def check_long(net, board, c):
+    alone = check_parallel(net, board)
     good(net, 40)
     for _ in range(20):
         broken(net)
     before = settled(net)
-    began, answered, marks = time.monotonic(), 0, []
+    began, answered, wrong, marks = time.monotonic(), 0, [], []
     for _ in range(ROUNDS):
         answered += good(net, GOOD // ROUNDS)
         for _ in range(WRONG // ROUNDS):
             broken(net)
-        chat(net)
+        wrong += [answer for answer in at_once(net, 4) if answer != alone]
         marks.append(settled(net))
     took = time.monotonic() - began
     after = marks[-1]
-    tap.note(f"{GOOD} requests, {WRONG} broken ones and {ROUNDS} replies in {took:.0f} s: " +
+    tap.note(f"{board}: {GOOD} requests, {WRONG} broken ones and {4 * ROUNDS} replies in {took:.0f} s: " +
              ", ".join(f"{name} {before[name]} -> {after[name]}" for name in after))
-    tap.ok(answered >= 0.99 * GOOD, f"{answered} of {GOOD} good requests were answered", str(marks))
+    tap.ok(answered >= 0.99 * GOOD, f"{board}: {answered} of {GOOD} good requests were answered", str(marks))
+    tap.ok(wrong == [] and after["passes"] > before["passes"], f"{board}: four clients at once got the same answer {ROUNDS} times", str(wrong))
     tap.ok(after["connections"] <= 1 and after["heap_bytes"] <= before["heap_bytes"] + 2048 and after["heap_refused"] == 0,
-           f"memory in use is the same as at the start: {before['heap_bytes']} and {after['heap_bytes']} bytes", f"{before}\n{after}")
+           f"{board}: memory in use is the same as at the start: {before['heap_bytes']} and {after['heap_bytes']} bytes", f"{before}\n{after}")
     tap.ok(marks[-1]["heap_most"] <= 48 * 1024 and marks[-1]["heap_most"] - marks[0]["heap_most"] <= 4096,
-           f"its high-water mark stays, {marks[0]['heap_most']} and {marks[-1]['heap_most']} bytes", str(marks))
-    tap.ok("15" in c.say(QUESTION), "the line answers", c.seen)
+           f"{board}: its high-water mark stays, {marks[0]['heap_most']} and {marks[-1]['heap_most']} bytes", str(marks))
+    tap.ok("15" in c.say(QUESTION), f"{board}: the line answers", c.seen)
+
+
+for machine in (ARM64, RISCV64_ANY):
+    net, board = Net(machine), machine.board
+    if not os.path.exists(net.image):
+        tap.skip(f"{board}: a board that is asked for a long time", "lwIP's source is not there: make setup-tests, then make test-images")
+        continue
+    card = card_arguments(make_card(f"net-long-{board}.img", os.path.join(ROOT, "models/demo-q8_0.ingot")))
+    with Console(net, "temp=0 n=24 quiet term=plain net=dhcp,open", card) as c:
+        c.expect(r"network: http://10\.0\.2\.15")
+        c.prompt()
+        check_long(net, board, c)
 tap.done()
