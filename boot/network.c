@@ -39,8 +39,8 @@ static struct network {
     uint64_t counted;                                     /* ticks when `lines` last grew */
     struct platform_clock *clock;                         /* the platform's, whose date is set */
     const char *time;                                     /* time=; NULL: no server is asked */
-    bool troubled;      /* the log says why the link is not used */
-    bool dated, failed; /* the log already has the server's date, or says that there is none */
+    const char *troubled; /* why the link or the name is not used, as the log says */
+    bool dated, failed;   /* the log already has the server's date, or says that there is none */
 } network;
 
 /* ---- the platform's network, which comes from the board ---- */
@@ -415,15 +415,16 @@ static bool say_address(void)
     return true;
 }
 
-/* Log once why a link is not used. */
+/* Log once why the link or the name is not used. */
 static bool say_trouble(void)
 {
     const char *why = board_network.trouble != NULL ? board_network.trouble() : NULL;
 
-    if (why == NULL || network.troubled) {
+    why = why != NULL ? why : net_trouble(network.net);
+    if (why == NULL || why == network.troubled) {
         return false;
     }
-    network.troubled = true;
+    network.troubled = why;
     console_log(network.console, "warning: %s", why);
     return true;
 }

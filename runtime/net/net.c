@@ -16,6 +16,8 @@
 #include <lwip/sys.h>
 #include <lwip/timeouts.h>
 
+#include "runtime/text/format_text.h"
+
 enum { LINK_MS = 500, FRAMES_A_POLL = 32, NAME_TTL = 120 };
 
 /* lwIP passes no context when it asks for the time and for random numbers. */
@@ -258,10 +260,29 @@ static void add_service_text(struct mdns_service *service, void *context)
     (void)mdns_resp_add_service_txtitem(service, "path=/v1", 8);
 }
 
+/* lwIP asks whether the name is free whenever the cable or the address is new. If another machine
+ * answers, lwIP never announces ours. */
+static void take_name_result(struct netif *netif, u8_t result)
+{
+    struct net *n = netif->state;
+
+    if (result == MDNS_PROBING_CONFLICT) {
+        (void)format_text(n->trouble, sizeof n->trouble,
+                          "another machine is %s.local: name= gives this board another name",
+                          n->setup.name);
+    }
+}
+
+const char *net_trouble(const struct net *n)
+{
+    return n->trouble[0] != '\0' ? n->trouble : NULL;
+}
+
 /* Announce the name, and the server under it (RFC 6762). */
 static void open_name(struct net *n)
 {
     mdns_resp_init();
+    mdns_resp_register_name_result_cb(take_name_result);
     (void)mdns_resp_add_netif(&n->netif, n->setup.name, NAME_TTL);
     (void)mdns_resp_add_service(&n->netif, n->setup.name, "_http", DNSSD_PROTO_TCP, NET_PORT,
                                 NAME_TTL, add_service_text, NULL);

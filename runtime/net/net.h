@@ -16,8 +16,9 @@ enum {
                           * way to a new one */
     NET_WAITING = 12,    /* clients that wait for a slot; further SYNs get no answer */
     NET_PORT = 80,
-    NET_NAME_BYTES = 32,     /* bytes of a host name, with its NUL */
-    NET_ADDRESS_BYTES = 48,  /* bytes of an address as text, with its NUL */
+    NET_NAME_BYTES = 32,    /* bytes of a host name, with its NUL */
+    NET_ADDRESS_BYTES = 48, /* bytes of an address as text, with its NUL */
+    NET_TROUBLE_BYTES = 112,
     NET_READ_SECONDS = 20,   /* time in which a request has to arrive completely */
     NET_CROWDED_SECONDS = 5, /* in place of NET_READ_SECONDS and NET_IDLE_SECONDS while clients wait
                               * for a slot */
@@ -80,6 +81,9 @@ bool net_address_changed(struct net *n);
 const char *net_address(const struct net *n);
 const char *net_address6(const struct net *n);
 bool net_is_up(const struct net *n);
+
+/* Return NULL, or why the name does not lead to this board. */
+const char *net_trouble(const struct net *n);
 
 /* With `time`: return the seconds since 1970 at the clock's start, or 0 if not known yet, and the
  * server that reported them. Corrections change it. */

@@ -51,6 +51,7 @@ struct net {
     uint64_t link_ms, frame_ms; /* times of the last look at the cable and of the last frame */
     uint64_t random;
     char address[NET_ADDRESS_BYTES], address6[NET_ADDRESS_BYTES];
+    char trouble[NET_TROUBLE_BYTES]; /* "": none */
     struct net_time time;
     struct tcp_pcb *listener;
     uint8_t frame[NET_FRAME_BYTES];
