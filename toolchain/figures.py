@@ -55,6 +55,7 @@ SOURCES = [
     ("runtime/api/api.h", "API_OUT_BYTES", K, [("docs/LAN.md", "{} KiB for an answer that waits")]),
     ("runtime/api/api.h", "API_WAITING", 1, [("docs/LAN.md", "at once; {} more requests may wait")]),
     ("runtime/api/api.h", "API_SLOW_MS", 1000, [("docs/LAN.md", "no byte of its answer for {} seconds"), ("docs/LAN.md", "left out of the passes, and dropped after {} seconds")]),
+    ("runtime/api/api.h", "API_SLOW_ALL_MS", 1000, [("docs/LAN.md", "makes the board wait {} seconds in all"), ("docs/LAN.md", "takes its answer slowly, after {} seconds in all")]),
     # ---- the server ----
     ("runtime/http/http_request.h", "HTTP_HEAD_BYTES", K, [("docs/SERVE.md", "Limits: {} KiB for a head")]),
     ("host/api/serve_request.h", "SERVE_BODY_BYTES", M, [("docs/SERVE.md", "{} MiB for a body or a WebSocket message"), ("docs/SERVE.md", "{} MiB at most); 426")]),

@@ -28,9 +28,10 @@ enum {
     API_LINE_BYTES = 32 * 1024,
     API_OUT_BYTES = 16 * 1024,
     API_PIECE_BYTES = 1024,
-    API_EVENT_BYTES = 8192, /* the longest event of mode=json that is parsed; longer ones are
+    API_EVENT_BYTES = 8192,  /* the longest event of mode=json that is parsed; longer ones are
                              * ignored */
-    API_SLOW_MS = 5000,     /* a reply waits this long, in ms, for a client that does not read */
+    API_SLOW_MS = 5000,      /* a reply waits this long, in ms, for a client that does not read */
+    API_SLOW_ALL_MS = 15000, /* and this long in all for a client that reads slowly */
     API_NAME_BYTES = 256,
     API_MEMORY_BYTES = 160 * 1024, /* memory of one request: its values, and the line that is made
                                     * of it */
@@ -97,6 +98,7 @@ struct api_work {
     uint32_t caller;    /* `callers` of the client when its request began */
     bool begun, failed; /* the head has been sent, the answer has failed */
     bool stops;         /* the last byte of input was a Ctrl-C */
+    uint64_t waited_ms; /* how long the answer has waited for its client so far */
     uint64_t number;
     struct api_job job; /* the request, and its current reply */
     struct api_answer answer;

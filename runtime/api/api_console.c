@@ -27,18 +27,23 @@ bool api_is_gone(const struct api *a)
     return a->work->client->callers != a->work->caller;
 }
 
+/* The whole board waits here, so a client that takes a little of a long answer again and again must
+ * not hold it for the answer's length. */
 bool api_out(struct api *a, const char *bytes, size_t n)
 {
-    struct api_client *k = a->work->client;
-    uint64_t start = api_now_ms(a);
+    struct api_work *w = a->work;
+    struct api_client *k = w->client;
+    uint64_t start = api_now_ms(a), waited = 0;
 
     while (!api_is_gone(a) && n > make_room(k)) {
-        if (n > API_OUT_BYTES || api_now_ms(a) - start > API_SLOW_MS) {
+        waited = api_now_ms(a) - start;
+        if (n > API_OUT_BYTES || waited > API_SLOW_MS || w->waited_ms + waited > API_SLOW_ALL_MS) {
             return false;
         }
         platform_alive(&a->setup.platform->power);
         a->setup.poll(a->setup.context);
     }
+    w->waited_ms += waited;
     if (api_is_gone(a)) {
         return false;
     }

@@ -2,9 +2,12 @@
 
 #include <string.h>
 
+#include "board/min_max.h"
 #include "runtime/api/api_tokens.h"
 #include "runtime/chat/chat_json.h"
 #include "runtime/text/format_text.h"
+
+enum { TURN_MS = 100 }; /* the longest part of a turn that counts as a client's */
 
 size_t api_group_bytes(uint32_t n)
 {
@@ -321,6 +324,24 @@ void api_group_join(struct api_group *g, struct api_member *m)
 
 /* ---- a pass ---------------------------------------------------------------------------------- */
 
+/* Return true if the client of `full` output does not take it, or has taken it slowly for long. A
+ * turn counts for a short time only, since the line may have had a reply before it. */
+static bool is_slow(struct api_member *m, bool full, uint64_t now)
+{
+    struct api_work *w = &m->work;
+
+    if (!full) {
+        m->waits_since = 0;
+        return false;
+    }
+    if (m->waits_since == 0) {
+        m->waits_since = m->looked_ms = now;
+    }
+    w->waited_ms += min_u64(now - m->looked_ms, TURN_MS);
+    m->looked_ms = now;
+    return now - m->waits_since > API_SLOW_MS || w->waited_ms > API_SLOW_ALL_MS;
+}
+
 /* Note if the client does not take its answer: passes then leave its reply out. */
 static void look_at_client(struct api_member *m)
 {
@@ -328,15 +349,9 @@ static void look_at_client(struct api_member *m)
     const struct api_client *k = w->client;
     bool full = !api_is_gone(m->group->api) && w->begun &&
                 k->out_end - k->out_at > API_OUT_BYTES / 2;
-    uint64_t now = api_now_ms(m->group->api);
 
     m->group->replies.slots[m->slot].waits = full;
-    if (!full) {
-        m->waits_since = 0;
-    } else if (m->waits_since == 0) {
-        m->waits_since = now;
-    }
-    if (api_is_gone(m->group->api) || (full && now - m->waits_since > API_SLOW_MS)) {
+    if (is_slow(m, full, api_now_ms(m->group->api)) || api_is_gone(m->group->api)) {
         m->work.failed = true;
         end_member(m);
     }

@@ -16,6 +16,7 @@ struct api_member {
     uint32_t slot;             /* of the replies */
     uint32_t reply, n_replies; /* of the request */
     uint64_t waits_since;      /* when the client stopped taking its answer; 0: it takes it */
+    uint64_t looked_ms;        /* time of the last look at the client */
     bool thinks;               /* the text that comes is thoughts, which the answer leaves out */
     struct api_work work;
     struct generate_params params;

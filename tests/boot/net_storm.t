@@ -12,7 +12,7 @@ import time
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."), os.path.join(os.path.dirname(os.path.abspath(__file__)), "../fuzz/seeds")]
 import net_seed
 from machine import ARM64, LONG, ROOT, WORK, Tap, card_arguments, make_card
-from net_wire import FIN_ACK, PUSH_ACK, RST, SYN, SYN_ACK, Caller, Wire, good, take
+from net_wire import ACK, FIN_ACK, PUSH_ACK, RST, SYN, SYN_ACK, Caller, Wire, good, take
 from talk import Console
 
 tap = Tap()
@@ -120,6 +120,42 @@ def disorder(wire, said):
            f"segments that come twice, in another order or not at all change no answer; {len(caller.lost)} of the board's were lost", f"{caller.got}\n{said}")
 
 
+class Sipping(Caller):
+    """A client that takes a little of its answer every few seconds."""
+
+    window, at = 2920, 0
+
+    def frame(self, flags, data):
+        f = bytearray(super().frame(flags, data))
+        f[48:50] = struct.pack(">H", self.window)
+        return good(bytes(f))
+
+    def read(self, segment):
+        head, seen = (segment[12] >> 4) * 4, self.theirs - struct.unpack_from(">I", segment, 4)[0]
+        if 0 < seen < len(segment) - head:  # its beginning came before
+            segment = segment[:4] + struct.pack(">I", self.theirs) + segment[8:head] + segment[head + seen:]
+        self.window = 0
+        super().read(segment)
+
+    def done(self):
+        """True at the end; until then open the window again and again."""
+        if time.monotonic() - self.at > 4:
+            self.at, self.window = time.monotonic(), 2920
+            self.send(ACK)
+        return self.reset
+
+
+def sip(wire, c, port, page, body):
+    """The answer would take minutes."""
+    body, began = json.dumps(body).encode(), time.monotonic()
+    slow = Sipping(wire, port)
+    slow.send(PUSH_ACK, b"POST /v1/%s HTTP/1.1\r\nhost: 10.0.2.15\r\ncontent-length: %d\r\n\r\n%s" % (page, len(body), body))
+    take(wire, [slow], 60, slow.done)
+    took = time.monotonic() - began
+    tap.ok(slow.answered() and slow.reset and 10 < took and "15" in c.ask(QUESTION),
+           f"a client that takes its answer of {page.decode()} little by little is dropped after {took:.0f} s, and the line answers", f"{slow.got[:300]}")
+
+
 def told(callers):
     return str([(c.port, "reset" if c.reset else c.got[:20]) for c in callers if not c.answered()])
 
@@ -180,6 +216,8 @@ else:
         tap.ok(lets_in(wire), "the board lets a client in after the storm")
         disorder(wire, c.ask("/reset") + c.ask(QUESTION))
         small_segments(wire)
+        sip(wire, c, 960, b"embeddings", {"input": ["f"] * 100})
+        sip(wire, c, 961, b"completions", {"prompt": "Once upon a time", "max_tokens": 400, "temperature": 2, "seed": 3, "stream": True, "logprobs": 5})
         crowd(wire)
 
 tap.done()
