@@ -15,8 +15,8 @@ struct api_reader {
     const struct api_json *tools, *tool_choice, *format, *json_schema, *grammar, *best_of;
     bool parallel;                /* a reply may have several calls */
     unsigned message;             /* index of the message being read, for errors */
-    const struct api_json *calls; /* the calls of the previous message, which tools answer; NULL:
-                                   * none */
+    const struct api_json *calls; /* calls of the previous message that messages of tools answer;
+                                   * NULL: none */
     bool called;                  /* there were calls, with ids or without */
 };
 

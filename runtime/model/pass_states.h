@@ -10,7 +10,7 @@ void pass_states_mark(const struct transformer *t, uint32_t layer);
 void pass_states_put_back(const struct transformer *t, uint32_t layer);
 
 /* Wait until the states may be read and written; later report that they hold the pass's tokens.
- * Errors of the card that holds their pages. */
+ * Errors: those of the card that holds pages of the states. */
 enum err pass_states_enter(const struct transformer *t, uint32_t layer);
 enum err pass_states_leave(const struct transformer *t, uint32_t layer);
 

@@ -53,7 +53,7 @@ static uint64_t streamed_place(const struct plan_weights *w, uint64_t head, uint
     return i * pass / (n * w->largest_layer);
 }
 
-/* Pin all layers except n, of which `found` already stream. head: its bytes if it is pinned. */
+/* Pin `pinned` of the layers; the others stream. head: its bytes if it is pinned. */
 static void pin_layers(struct plan *plan, const struct plan_weights *w, uint32_t pinned,
                        uint64_t head)
 {

@@ -76,7 +76,7 @@ def ratio_of(pairs, which):
 
 
 def threads_rows(name, model, prompt):
-    """Pairs of results with one and with two threads, on all processors, then while a loop occupies the first of them."""
+    """Rows of results with one thread beside two: first on a quiet computer, then while a loop occupies its first processor."""
     one, two = (lambda n=n: tell(HOST, model.path, prompt, n) for n in (1, 2))
     quiet = side_by_side(one, two, RUNS)
     with subprocess.Popen(["taskset", "-c", "0", "sh", "-c", "while :; do :; done"]) as loop:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write seeds for signature_fuzz, OUT-...: valid blocks, of an adapter, of models with few parts and with many.
+"""Write seeds for signature_fuzz, in files OUT-...: valid blocks of an adapter, of a model with few parts and of a model with many.
 usage: signature_seed.py OUT"""
 import struct
 import sys

@@ -1,10 +1,10 @@
 // Gemms of the K formats that store a weight's bits in separate planes. A tile has 16 sub-blocks of
 // 16 columns; a sub-block of 32 counts as two with the same scale.
 //
-// x0-x17 as named in gemm_neon.h. In a sub-block: v0-v3 4 columns of 4 tokens, each repeated four
-// times; v4-v7 weights, then scales; v8-v15 sums in int32, for each token of rows 0-3 and 4-7;
-// v16-v31 sums in int16. After the sub-blocks: v0-v3 sums of x, v4 scales of x, v5, v6 of the rows;
-// v16-v23 y; v8-v15 mins in int32.
+// gemm_neon.h names x0-x17. Within a sub-block, v0-v3 hold four columns of a token each, repeated
+// four times; v4-v7 hold weights, then scales; v8-v15 hold the int32 sums, two registers for each
+// token (rows 0-3, rows 4-7); v16-v31 hold the int16 sums. After the sub-blocks, v0-v3 hold sums of
+// x, v4 the scales of x, v5 and v6 those of the rows, v16-v23 y, and v8-v15 the int32 mins.
 //
 // Weights, scales and mins are unpacked to int8, int32 and int16 once for 64 tokens, 256 columns at
 // a time. A product lies within 31 * 128 = 3968, and an int16 lane adds 8 of them: 31744.
