@@ -84,6 +84,28 @@ def run(net, asks):
     return answers, seconds, after["passes"] - before["passes"], after["pass_tokens"] - before["pass_tokens"]
 
 
+def of_story(**more):
+    return "/v1/chat/completions", {"messages": [{"role": "user", "content": CLIENTS[1]}], "temperature": 0, "max_tokens": 40, **more}
+
+
+FIELDS = [of_story(stop=["the", "fox"]), of_story(logprobs=True, top_logprobs=3), of_story(temperature=1, seed=5, n=3), of_story(logit_bias={"300": 100}),
+          of_story(temperature=0.7, seed=3, presence_penalty=1.5, frequency_penalty=1), of_story(temperature=0.7, seed=3, top_p=0.5, max_tokens=5000),
+          of_story(messages=[{"role": "user", "content": "word " * 1500}]),
+          ("/v1/completions", {"prompt": ["Once upon a time", "A fox"], "temperature": 1, "seed": 4, "n": 2, "max_tokens": 12}),
+          ("/v1/completions", {"prompt": CLIENTS[1], "temperature": 0, "max_tokens": 30, "echo": True, "stop": [" "]}),
+          ("/v1/completions", {"prompt": "Once upon a time", "temperature": 0, "logprobs": 2, "max_tokens": 30})]
+
+
+def patient_answer(net, path, body):
+    """If too many wait, ask again."""
+    for _ in range(100):
+        status, text = net.patient("POST", path, body)
+        if status != 429:
+            break
+        time.sleep(0.1)
+    return (status, re.sub(r'"bytes":(null|\[[^]]*\])', "", json.dumps(json.loads(text)["choices"], separators=(",", ":"))) if status == 200 else json.loads(text)["error"]["code"])
+
+
 def tokens(answers):
     return sum(json.loads(text)["usage"]["completion_tokens"] for status, text in answers if status == 200)
 
@@ -210,6 +232,7 @@ for machine in (ARM64, RISCV64_ANY):
         said = reply_of(c.say(QUESTION))
         alone = check_same(net, board)
         tap.ok(choices(alone[0])[0][0] == said, f"{board}: the reply is the line's", f"{alone[0]}\n{said}")
+        beside = parallel(net, [lambda path=path, body=body: patient_answer(net, path, body) for path, body in FIELDS])
         check_many(net, board, 4)
         check_line(net, board, c, said, alone)
         check_slow(net, board, alone)
@@ -222,6 +245,10 @@ for machine in (ARM64, RISCV64_ANY):
     with Console(net, "model=demo-q8_0.ingot temp=0 n=60 quiet term=plain net=dhcp,open together=1", card) as c:
         c.expect(r"network: http://10\.0\.2\.15")
         c.prompt()
+        single = [patient_answer(net, path, body) for path, body in FIELDS]
+        tap.ok(single == beside and [status for status, _ in single].count(200) == len(FIELDS) - 1 and (400, "context_length_exceeded") in single,
+               f"{board}: stops, scores, several replies, biases, penalties and seeds act beside other clients as alone, and a prompt that is too long is refused",
+               "\n".join(f"{a}\n{b}" for a, b in zip(single, beside) if a != b))
         answers = parallel(net, [lambda text=text: ask(net, text) for text in CLIENTS])
         tap.ok([choices(a) for a in answers] == [choices(a) for a in alone] and net.stats()["passes"] == 0,
                f"{board}: with together=1 they are answered one after the other", f"{answers} {net.stats()}")
