@@ -156,7 +156,9 @@ enum err usb_storage_learn(struct usb_storage *s)
         return e;
     s->why = NULL; /* of earlier units */
     /* Open files name sectors of the drive that was here before. */
-    if (before != 0 && before != s->n_sectors)
+    if (before != 0 && before != s->n_sectors) {
+        s->n_sectors = before; /* the next start must also compare with the first drive */
         return refuse(s, "another USB drive is in its place");
+    }
     return learn_lock(s);
 }

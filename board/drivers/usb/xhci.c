@@ -95,8 +95,8 @@ static void hand_over(struct xhci *x, struct xhci_ring *ring, uint32_t slot, uin
     xhci_write(x, x->doorbells + 4 * slot, id);
 }
 
-/* If the hub in a VL805 is asked in a frame's first microframe, it sends too late for a full-speed device, and the port babbles
- * (Linux's quirk VLI_HUB_TT_QUIRK, raspberrypi/linux pull request 5262). So wait for the next microframe (5.5.1). */
+/* If the hub in a VL805 is asked while bits 0 to 2 of MFINDEX are 0 (5.5.1), it sends too late for a full-speed device, and the port
+ * babbles (Linux's quirk VLI_HUB_TT_QUIRK, raspberrypi/linux pull request 5262). So wait for the next microframe. */
 static void avoid_first_microframe(const struct xhci *x, const struct xhci_device *d, uint32_t id)
 {
     struct xhci_deadline limit = xhci_deadline_in(x, 1);

@@ -174,6 +174,16 @@ static void test_pulled(void)
     OK(move(5, 9, false) == ERR_IO && move(6, 1, false) == ERR_IO, "an unplugged drive stays gone");
     plug(u);
     OK(reads(5, 9) && n_wrong == 0, "a drive that is plugged in again is read");
+    pull(u);
+    OK(move(5, 9, false) == ERR_IO, "it is pulled again");
+    u->first = 8; /* eight sectors more */
+    plug(u);
+    OK(move(8, 1, false) == ERR_IO && move(8, 1, false) == ERR_IO,
+       "a drive of another size in its place gets nothing, however often");
+    pull(u);
+    u->first = 0;
+    plug(u);
+    OK(reads(5, 9) && n_wrong == 0, "the first drive may come back");
 }
 
 int main(void)
