@@ -23,7 +23,7 @@ OWN = {"drivers.a", "parts.a"}
 PROGRAM_ARCHIVES = {"libgcc.a": "libgcc", "libgcc_eh.a": "libgcc", "libbearssl.a": "BearSSL", "libwslay.a": "wslay", "libcjson.a": "cJSON",
                     **{f"lib{name}.a": "GNU C Library" for name in ("c", "m", "m-2.36", "mvec", "pthread", "rt", "dl")}}
 PROGRAM_OBJECTS = [(r"/(crt1|crti|crtn|rcrt1|gcrt1|Scrt1)\.o$", "GNU C Library"), (r"/crt(begin|end)\w*\.o$", "libgcc"), (r"/cJSON\.o$", "cJSON"),
-                   (r"/obj/llhttp/", "llhttp"), (r"/(obj/(host|board|runtime|kernels|flash_image|library)/|static-\w+/(serve|voice)_)", None)]
+                   (r"/obj/llhttp/", "llhttp"), (r"/(obj/(host|board|boot|runtime|kernels|flash_image|library)/|static-\w+/(serve|voice)_)", None)]
 
 
 def read(path):
