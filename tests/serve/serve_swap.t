@@ -137,7 +137,8 @@ done = sorted(r[0] for r in results.values())
 tap.ok(busy and status == 200 and len(done) == 6 and set(done) == {200, 503} and all("another model was loaded meanwhile" in r[1]["error"]["message"] for r in results.values() if r[0] == 503),
        "running replies finish, and waiting requests are refused by name", (busy, done))
 tap.ok(late == want[Q8], "later requests wait for the other model", late)
-tap.ok(server.wait(lambda: server.boards() == [(True, q8)] * 3) and server.models() == {q8: (3, "loaded"), q4: (2, "unloaded")}, "all three boards are there again", (server.boards(), server.said))
+tap.ok(server.wait(lambda: server.boards() == [(True, q8)] * 3 and server.models() == {q8: (3, "loaded"), q4: (2, "unloaded")}), "all three boards are there again",
+       (server.boards(), server.models(), server.said))
 tap.ok(server.end() == 0, "SIGTERM ends the server")
 for b in boards:
     b.kill()
