@@ -117,6 +117,7 @@ static void set_name(struct usb_storage *s)
 static enum err start(struct usb_storage *s, uint32_t first, uint32_t last)
 {
     struct xhci *x = s->host;
+    uint32_t before = s->place; /* 0: this is the first start */
     enum err e = ERR_OK;
     bool fresh;
 
@@ -140,7 +141,6 @@ static enum err start(struct usb_storage *s, uint32_t first, uint32_t last)
     if (e != ERR_OK)
         return ERR_NO_DEVICE;
     s->stopped = false;
-    set_name(s);
     e = usb_storage_learn(s);
     /* MODE SENSE has silenced the drive: attach it again, but do not repeat MODE SENSE. */
     if (e == ERR_IO && s->no_modes && xhci_detach(x, &s->device) == ERR_OK &&
@@ -148,6 +148,11 @@ static enum err start(struct usb_storage *s, uint32_t first, uint32_t last)
         s->phase = USB_IDLE;
         e = usb_storage_learn(s);
     }
+    /* A drive that is refused changes neither the place nor the name of the one that was here before. */
+    if (e != ERR_OK && before != 0)
+        s->place = before;
+    else
+        set_name(s);
     if (e != ERR_OK && s->why == NULL)
         s->why = "the USB drive does not answer as it should: plug it in again";
     return e;
@@ -337,8 +342,9 @@ static enum err usb_storage_submit(struct block_device *dev, struct block_reques
     if (!block_request_in_reach(dev, r) ||
         !dma_reaches(&s->host->setup.window, r->buffer, (size_t)r->n_sectors * SECTOR_BYTES))
         return ERR_RANGE;
-    /* The drive was released: look for it at all places. */
-    if (s->stopped && usb_storage_take(s, 1, xhci_n_places(s->host)) != ERR_OK)
+    /* The drive was released: look for it at its own place first, because a drive with the same numbers may be at a lower one. */
+    if (s->stopped && usb_storage_take(s, s->place, s->place) != ERR_OK &&
+        usb_storage_take(s, 1, xhci_n_places(s->host)) != ERR_OK)
         return ERR_IO; /* it may come back later */
     if (s->n_row == USB_STORAGE_DEPTH)
         return ERR_BUSY;

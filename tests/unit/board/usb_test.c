@@ -317,11 +317,39 @@ static void test_plugged_hub(void)
        "both drives of the hub come back with it");
 }
 
+/* Two drives that only differ in size: the one that is refused leaves the other's place and name alone. */
+static void test_other_size(void)
+{
+    clear();
+    put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 2, 0);
+    (void)open_all();
+    usb.devices[0].in_use = true;
+    pull(&f.units[0]);
+    OK(tells(0, ", port 2", false), "a drive of a certain size is unplugged");
+    put(1, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
+    f.units[1].first = 8; /* eight sectors more */
+    OK(tells(1, ", port 1", true) && has_name(&usb.devices[0], ", port 2"),
+       "a drive of another size is another device, and the first one keeps its name");
+    plug(&f.units[0]);
+    OK(tells(0, ", port 2", true) && unit_read(&usb.devices[0]) == 0 && n_wrong == 0,
+       "the first one continues at its own port");
+    clear();
+    put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 2, 0);
+    (void)open_all();
+    put(1, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
+    f.units[1].first = 8;
+    f.units[0].fault = BABBLING;
+    f.units[0].times = 1;
+    OK(read_from(found[0]) == ERR_IO && unit_read(found[0]) == 0 && n_wrong == 0,
+       "a drive that failed is read again beside a new one of another size");
+}
+
 int main(void)
 {
     test_plugged();
     test_plugged_hub();
     test_failed();
+    test_other_size();
     test_own_ports();
     test_trouble();
     test_exchanged();
