@@ -3,7 +3,7 @@
 
 BOARD ?= virt-arm64
 O ?= build
-# The folder has one spelling, because make knows an object and its dependencies only by name.
+# O must always name a folder in the same way, because make knows files only by their names.
 override O := $(patsubst $(CURDIR)/%,%,$(O))
 ASSETS ?= $(or $(INGOT_ASSETS),../shared/models)
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
@@ -21,7 +21,7 @@ say = @printf '  %-8s%s\n' $(1) '$(2)'
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-# Intermediate files are kept. FORCE is phony: what depends on it is made each time, and nothing else.
+# Intermediate files are kept. FORCE is phony: only targets that depend on it are made each time.
 .SECONDARY:
 .PHONY: FORCE
 .SUFFIXES:
@@ -48,8 +48,8 @@ quote = '$(subst ','\'',$(1))'
 
 WARNINGS := -Wall -Wextra -Wshadow -Wundef -Wvla -Wmissing-prototypes -Wstrict-prototypes \
             -Wconversion -Werror
-# `make gdb` needs variables and types; sanitized objects have only lines. All debug information takes a quarter of the
-# compile time.
+# `make gdb` needs variables and types, which take a quarter of the compile time; sanitized objects have only line
+# numbers.
 DEBUG ?= -g
 # The numerical contract forbids contraction and fast-math. Objects must not contain paths.
 COMMON := -std=c11 -O2 $(DEBUG) $(WARNINGS) -ffp-contract=off -fno-math-errno -fno-strict-aliasing \
@@ -58,13 +58,13 @@ COMMON := -std=c11 -O2 $(DEBUG) $(WARNINGS) -ffp-contract=off -fno-math-errno -f
 
 # ---- kernels ---------------------------------------------------------------------------------
 
-# Kernels that only instantiate a header share a file, *.S.in. Each becomes a separate file under $(O)/gen, and is named like other sources of ISA
-# $(1): kernels/$(1)/ROOM/NAME.S.
+# Kernels that only instantiate a header share a file, *.S.in. From this file each kernel gets its own under $(O)/gen,
+# with the usual name for ISA $(1): kernels/$(1)/ROOM/NAME.S.
 KERNEL_ISAS := arm64 riscv64 x86_64
 kernel_parts = $(wildcard kernels/$(1)/*/*.S.in kernels/$(1)/*/*/*.S.in)
 kernel_written = $(wildcard kernels/$(1)/*/*.S kernels/$(1)/*/*/*.S)
 $(foreach i,$(KERNEL_ISAS),$(eval KERNEL_MADE_$(i) := $(shell toolchain/kernel_parts.sh --names $(call kernel_parts,$(i)))))
-# The paths of the kernels that a compiler reads, and the names that the kernels have in the tree.
+# kernel_files: the kernels' files as the compiler reads them; kernel_names: the names that they would have in the tree.
 kernel_files = $(call kernel_written,$(1)) $(addprefix $(O)/gen/,$(KERNEL_MADE_$(1)))
 kernel_names = $(call kernel_written,$(1)) $(KERNEL_MADE_$(1))
 
@@ -78,19 +78,20 @@ $(addprefix $(O)/gen/,$(KERNEL_MADE_$(1))): $(O)/gen/kernels/$(1).made ;
 endef
 $(foreach i,$(KERNEL_ISAS),$(eval $(call kernel_parts_rule,$(i))))
 
-# Old objects may name the file of a kernel that has become a part of a *.S.in; this rule makes them again.
+# The dependencies of an old object may name a kernel's file that is now a part of a *.S.in; with this rule make
+# builds the object again.
 kernels/%.S: ;
 
 # ---- the image of one board ------------------------------------------------------------------
 
 BOARD_CFLAGS :=
-# The number of harts or cores that QEMU emulates, so that Ingot can use CORES=. QEMU_NEEDS: files that QEMU_MACHINE names.
+# QEMU emulates as many harts or cores as CORES= lets Ingot use. QEMU_NEEDS: the files that QEMU_MACHINE names.
 QEMU_SMP ?= $(CORES)
 QEMU_NEEDS :=
 KERNELS_WITHOUT :=
-# The name of the program, for a board whose firmware is EFI (board/efi/README.md).
+# EFI is the program's file name if the board's firmware is EFI (board/efi/README.md), else empty.
 EFI :=
-# For a board that can have a display (board.open_screen).
+# HAS_DISPLAY is `yes` if the board can have a display (board.open_screen).
 HAS_DISPLAY :=
 QEMU_CARD ?= -drive if=none,id=card,format=raw,cache=unsafe,file=$(1) -device virtio-blk-device,drive=card
 -include board/$(BOARD)/board.mk
@@ -98,9 +99,9 @@ QEMU_CARD ?= -drive if=none,id=card,format=raw,cache=unsafe,file=$(1) -device vi
 ifeq ($(ISA),arm64)
 CROSS_COMPILE ?= aarch64-linux-gnu-
 NEWLIB_CFLAGS := -mno-outline-atomics
-# -mcmodel=small: a pair of instructions makes an address, so the image may be large. The Raspberry Pi 3's Cortex-A53
-# executes some pairs wrongly at the end of a page, so the linker moves them. Floating-point constants stand after each
-# function, within reach of one instruction.
+# With -mcmodel=small two instructions form an address, so the image may be large. The Raspberry Pi 3's Cortex-A53
+# executes some such pairs wrongly at the end of a page, so the linker moves them. Floating-point constants follow each
+# function, so that one instruction reaches them.
 ISA_CFLAGS := -march=armv8-a -mno-outline-atomics -mstrict-align -mno-omit-leaf-frame-pointer -mcmodel=small \
               -mpc-relative-literal-loads -mfix-cortex-a53-843419
 SMALL := -Os -fno-shrink-wrap -fno-move-loop-invariants
@@ -112,13 +113,14 @@ SMALL := -Os
 else ifeq ($(ISA),x86_64)
 CROSS_COMPILE ?= x86_64-linux-gnu-
 # The firmware's interrupts use our stack, so nothing may be stored below the stack pointer. The canary is a global variable,
-# because nothing sets up storage for threads. newlib's assembly for this ISA does not say that it needs no executable stack.
+# because nothing sets up storage for threads. newlib's assembly for this ISA is not marked as working without an executable
+# stack.
 ISA_CFLAGS := -march=x86-64-v3 -mno-red-zone -fpie -mstack-protector-guard=global
 NEWLIB_CFLAGS := $(ISA_CFLAGS) -Wa,--noexecstack
 SMALL := -Os
 endif
 
-# A toolchain that brings newlib (the Arm GNU toolchain's aarch64-none-elf-) uses its own.
+# A toolchain that contains newlib, such as Arm's aarch64-none-elf-, uses that newlib.
 NEWLIB := $(O)/newlib/$(ISA)
 ifneq ($(filter %-none-elf-,$(CROSS_COMPILE)),)
 NEWLIB_READY :=
@@ -132,33 +134,34 @@ NEWLIB_INCLUDE := -nostdinc -isystem $(shell $(CROSS_COMPILE)gcc -print-file-nam
 NEWLIB_LIBS := $(NEWLIB)/lib/libm.a $(NEWLIB)/lib/libc.a
 endif
 
-# KERNELS_WITHOUT of a board.mk: features that no core of the board has (without dotprod or rvv also
-# those that build on it: sve, zvfh, zvknha). kernels/<isa>/kernels.inc leaves their rows out, and the files
-# whose names end in them are not linked.
+# KERNELS_WITHOUT of a board.mk lists features that no core of the board has. A list with dotprod needs sve too, which
+# depends on it; a list with rvv needs zvfh and zvknha. kernels/<isa>/kernels.inc omits the rows of these features,
+# and files whose names end in one are not linked.
 KERNEL_FLAGS := $(addprefix -DKERNELS_WITHOUT_,$(shell echo $(KERNELS_WITHOUT) | tr a-z A-Z))
 
-# B is never the host's folder, because a rule for an image's objects would match those of the Linux program.
+# B is never the folder of the Linux program, because a rule for an image's objects would match the program's objects.
 B := $(O)/$(if $(filter host,$(BOARD)),no-board,$(BOARD))
-# Objects that boards of an ISA share: their flags are the same. A board with special flags compiles all objects separately.
+# S contains objects that all boards of an ISA share, because the flags are the same. A board with special flags compiles
+# all objects itself.
 S := $(if $(strip $(ISA)),$(if $(strip $(BOARD_CFLAGS)),$(B),$(O)/$(ISA)),$(B))
-# Objects that depend on the board are also separate: they need its folder's headers, or the kernels that it leaves out (KERNEL(...) rows
-# become a table only in dispatch.c). A file outside of this list that included memory.h would not compile.
+# OF_BOARD lists sources that each board compiles itself: they need headers of the board's folder, or depend on KERNELS_WITHOUT
+# (KERNEL(...) rows become a table only in dispatch.c). Other sources cannot include memory.h.
 OF_BOARD := board/$(BOARD)/% kernels/dispatch.c boot/signing.c runtime/image/ecdsa_%
 image_obj = $(foreach f,$(1),$(if $(filter $(OF_BOARD),$(f)),$(B),$(S))/obj/$(f).o)
 IMAGE_CFLAGS = $(COMMON) $(ISA_CFLAGS) $(NEWLIB_INCLUDE) -fno-pie -fno-pic \
                -fstack-protector-strong -fno-common -ffunction-sections -fdata-sections \
                -DINGOT_FREESTANDING=1 $(BOARD_CFLAGS) \
                $(LTO) -ffat-lto-objects
-# The image is optimized as a whole when it is linked: 13 KB less (docs/experiments/bytes-of-the-image.md); the other
-# images of tests/tests.mk link the same objects without that, in a tenth of the time. Only the compiler prints warnings, because the linker's
-# optimizer does not know what callers guarantee.
+# The image is optimized as a whole when it is linked, which saves 13 KB (docs/experiments/bytes-of-the-image.md). The other images of
+# tests/tests.mk link the same objects without this optimization, in a tenth of the time. Only the compiler prints warnings, because the
+# linker's optimizer does not know what callers guarantee.
 LTO := -flto=1 -flto-partition=one
-# A program for EFI can be loaded anywhere: toolchain/make_efi.py needs the linker's list of addresses. Without
-# --no-relax the linker makes absolute addresses of 32 bits on x86-64.
+# A program for EFI can be loaded anywhere, so toolchain/make_efi.py needs the linker's list of relocations. Without
+# --no-relax the linker puts absolute addresses of 32 bits into x86-64 code.
 IMAGE_LDFLAGS := -nostdlib -static -no-pie $(if $(EFI),-Wl$(comma)--emit-relocs) $(if $(filter x86_64,$(ISA)),-Wl$(comma)--no-relax) -Wl,--gc-sections -Wl,--build-id=none \
                  -Wl,--no-warn-rwx-segments -Wl,--fatal-warnings
 
-# Sources that check signatures, which an image without a key omits (docs/SIGNING.md).
+# These sources check signatures; an image without a key omits them (docs/SIGNING.md).
 OF_KEYS := runtime/image/ecdsa_p256.c runtime/image/ecdsa_selftest.c
 
 include toolchain/bearssl.mk
@@ -177,8 +180,8 @@ IMAGE_OBJ = $(call image_obj,$(IMAGE_SRC))
 SHARED_OBJ = $(call image_obj,$(filter-out $(OF_BOARD) $(NOT_IN_IMAGE) $(BOOT_NETWORK),$(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S board/*.c runtime/*/*.c runtime/features/*/*.c \
              kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(ISA).S) $(call kernel_names,$(ISA))))
 
-# All drivers for the ISA are in an archive, from which the linker takes those that board.c refers to, directly or
-# through others. The listed files contain the other ISA's assembly.
+# All drivers for the ISA are in an archive, from which the linker takes those that board.c needs, directly or
+# indirectly. NOT_FOR_<isa> lists drivers with assembly of another ISA.
 NOT_FOR_arm64 := $(addprefix board/drivers/soc/,riscv_timer.c sbi_call.c semihosting.c)
 NOT_FOR_riscv64 := $(addprefix board/drivers/,irq/bcm_local.c irq/gic_v2.c irq/gic_v3.c soc/generic_timer.c soc/psci.c soc/psci_call.c)
 # On a PC the firmware drives the devices.
@@ -191,19 +194,20 @@ IMAGE_FAST := boot/unpack_lzma.c kernels/ref/sha256.c kernels/ref/unpack.c $(add
               image/image_roles.c features/lessons/ewc.c features/lessons/vector.c model/layer.c screen/screen_draw.c session/sampler.c)
 $(filter-out $(IMAGE_FAST:%=$(S)/obj/%.o),$(sort $(IMAGE_OBJ) $(SHARED_OBJ))) $(DRIVER_OBJ): IMAGE_CFLAGS += $(SMALL)
 
-# The compiler must not turn a loop in these functions into a call of the function itself.
+# The compiler must not replace the loop of strlen, for example, by a call of strlen.
 $(S)/obj/boot/strings.c.o: IMAGE_CFLAGS += -fno-builtin -fno-tree-loop-distribute-patterns -fno-lto
 
-# It runs before the rest of the image is unpacked, so it has no calls, constants or canary elsewhere.
+# unpack_lzma.c runs before the rest of the image is unpacked, so it must not need functions, constants or a canary
+# from other files.
 $(S)/obj/boot/unpack_lzma.c.o: IMAGE_CFLAGS += -fno-lto -fno-stack-protector -fno-builtin -fno-tree-loop-distribute-patterns -fno-jump-tables \
     -fno-tree-switch-conversion $(if $(filter arm64,$(ISA)),-mgeneral-regs-only)
 
-# Interrupt handlers are among them, so registers that are not saved must not be used. The compiler for riscv64 has no
-# such option; tests/boot/paste.t checks it.
+# These files contain interrupt handlers, so they must not use registers that are not saved. The compiler for riscv64
+# has no such option; tests/boot/paste.t checks it.
 $(filter $(B)/obj/board/%.c.o $(S)/obj/board/%.c.o $(S)/obj/boot/platform_from_board.c.o,$(IMAGE_OBJ)) $(DRIVER_OBJ): IMAGE_CFLAGS += $(if $(filter arm64,$(ISA)),-mgeneral-regs-only)
 
-# The optimizer does not see calls by newlib and by the compiler; inner loops would have fewer registers if it
-# inlined them into their callers.
+# The optimizer does not see that newlib and the compiler call functions of the first two files. The inner loops of
+# the other files would have fewer registers if their functions were inlined.
 $(S)/obj/boot/syscalls.c.o $(S)/obj/boot/canary.c.o $(IMAGE_FAST:%=$(S)/obj/%.o): IMAGE_CFLAGS += -fno-lto
 
 # $(1): a folder of objects; $(2): additional flags for them.
@@ -234,7 +238,7 @@ $(S)/drivers.a: $(DRIVER_OBJ)
 	$(Q)rm -f $@
 	$(Q)$(CROSS_COMPILE)gcc-ar rcsD $@ $^
 
-# MEND_IMAGE of a board is a program that corrects the linked file; with EFI it also makes the PE file.
+# A board's MEND_IMAGE is a program that corrects the linked file; with EFI this program also makes the PE file.
 $(B)/ingot.elf: $(IMAGE_OBJ) $(S)/drivers.a $(B)/image.ld $(MEND_IMAGE) $(B)/key.made-of $(B)/network.made-of $(if $(KEY),$(SIGNED_PARTS)) $(if $(NETWORK),$(NETWORK_PARTS))
 	$(call say,LD,$@ (optimized as a whole; half a minute))
 	$(Q)$(CROSS_COMPILE)gcc $(filter-out -W%,$(IMAGE_CFLAGS)) $(SMALL) -Werror $(IMAGE_LDFLAGS) -T $(B)/image.ld -Wl,-Map,$(B)/ingot.map \
@@ -247,7 +251,7 @@ $(B)/ingot.dis: $(B)/ingot.elf
 $(B)/ingot.raw: $(B)/ingot.elf
 	$(Q)$(CROSS_COMPILE)objcopy -O binary $< $@
 
-# The file to flash is half as large and unpacks itself. EFI firmware reads a PE file, which is not packed.
+# The file to flash is packed, half as large, and unpacks itself. EFI firmware reads a PE file, which is not packed.
 ifneq ($(EFI),)
 $(B)/ingot.bin: $(B)/ingot.elf
 	$(Q)cp $(B)/ingot.efi $@
@@ -284,13 +288,13 @@ HOST_SRC = boot/platform_from_board.c $(wildcard board/*.c board/host/*.c host/*
            $(call kernel_written,$(HOST_ISA))
 HOST_CFLAGS = $(COMMON) $(HOST_DEBUG) -D_GNU_SOURCE $(HOST_MARCH:%=-march=%) -pthread
 HOST_LIBS := -lcjson -lm
-# Only `ingot sign` and `ingot verify --public-key` use BearSSL, if it is installed.
+# `ingot sign` and `ingot verify --public-key` work only if BearSSL is installed.
 HOST_BEARSSL ?= $(shell echo '\#include <bearssl.h>' | $(HOST_CC) -E -x c - >/dev/null 2>&1 && echo yes)
 ifneq ($(HOST_BEARSSL),)
 $(O)/%/obj/flash_image/signing/sign_key.c.o: HOST_CFLAGS += -DINGOT_BEARSSL
 HOST_LIBS += -lbearssl
 endif
-# `ingot voice` uses libsamplerate, if it is installed, for sound at another rate.
+# `ingot voice` converts sound of another rate by libsamplerate, if it is installed.
 HOST_SAMPLERATE ?= $(shell echo '\#include <samplerate.h>' | $(HOST_CC) -E -x c - >/dev/null 2>&1 && echo yes)
 ifneq ($(HOST_SAMPLERATE),)
 $(O)/%/obj/host/voice/voice_resample.c.o: HOST_CFLAGS += -DINGOT_SAMPLERATE
@@ -309,7 +313,7 @@ SANITIZE_THREADS := -fsanitize=thread $(SANITIZED)
 # For the library (library/library.mk).
 HOST_LIB_OWN := $(wildcard library/*.c library/host/*.c)
 
-# Sources of these folders that need a missing library.
+# Leave out sources whose library is not installed.
 ifeq ($(HOST_BEARSSL),)
 HOST_SRC := $(filter-out $(OF_KEYS),$(wildcard $(HOST_SRC)))
 endif
@@ -327,8 +331,8 @@ $(H)/obj/%.o: % Makefile VERSION
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -c $< -o $@
 
-# tests/kernels/ runs the references under UBSan; UBSan would take a fifth of the time of every unit test with a
-# session.
+# The references are built without UBSan, which would take a fifth of the time of every unit test with a session;
+# tests/kernels/ runs them under UBSan.
 $(O)/asan/obj/kernels/ref/%.o: SANITIZE := -fsanitize=address -g1
 
 # $(1): a folder of objects; $(2): flags in addition to the program's.
@@ -372,7 +376,7 @@ $(O)/tsan/ingot: $(TSAN_OBJ)
 
 # ---- the screen's glyphs ---------------------------------------------------------------------
 
-# A font of 8 x 16 pixels in PCF: that of the distribution's package xfonts-terminus, or another one.
+# FONT is a font of 8 x 16 pixels in PCF; by default that of the distribution's package xfonts-terminus.
 FONT ?= /usr/share/fonts/X11/misc/ter-u16n_unicode.pcf.gz
 GLYPHS := $(O)/gen/font_8x16.inc
 
@@ -384,7 +388,8 @@ $(GLYPHS): toolchain/make_font.py $(FONT)
 	@mkdir -p $(@D)
 	$(Q)$(PYTHON) toolchain/make_font.py $(FONT) >$@
 
-# The objects of glyphs.c, which includes it, for boards, the Linux program, sanitizers and fuzzers.
+# glyphs.c includes the glyphs, so all objects of glyphs.c depend on them: for boards, the Linux program, sanitizers
+# and fuzzers.
 $(foreach to,$(sort $(B) $(S)) $(H) $(O)/asan $(O)/tsan $(O)/libfuzzer,$(to)/obj/runtime/screen/glyphs.c.o): $(GLYPHS)
 
 web: $(O)/web/ingot.html ##* the page as one file for a browser, which talks to a board over Web Serial without another program
@@ -399,7 +404,8 @@ $(O)/web/ingot.html: $(WEB) $(XTERM)
 	$(if $(XTERM),,$(Q)echo "$@ has no terminal: make setup-tests installs xterm.js by npm")
 	$(Q)echo "$@: open it in Chromium, Chrome or Edge, or take the page of ingot serve"
 
-# The page of `ingot serve`, in the Linux program: without the terminal, which is ten times as large as all else.
+# The Linux program contains the page of `ingot serve` without the terminal, which is ten times as large as the rest
+# of the page.
 PAGE := $(O)/gen/web_page.inc
 
 $(O)/gen/page.html: $(WEB)
@@ -436,7 +442,7 @@ endif
 ASAN_LIB_OBJ = $(filter-out $(O)/asan/obj/host/cli/main.c.o,$(ASAN_OBJ)) \
                $(patsubst %,$(O)/asan/obj/%.o,$(HOST_LIB_OWN)) \
                $(patsubst %,$(O)/asan/obj/%.o,$(TESTED_DRIVERS))
-# Drivers that need no machine, because a test provides their registers, or their host.
+# These drivers run without a machine, because a test imitates their registers or calls their functions.
 TESTED_DRIVERS = $(wildcard board/drivers/sd/sd_*.c board/drivers/sd/sdhci*.c board/drivers/irq/*.c) \
                  $(addprefix board/drivers/serial/,ns16550.c pl011.c receive_ring.c serial_rates.c) \
                  $(addprefix board/drivers/sd/,bcm_sd.c cadence_sd.c dw_mmc.c jh7110_sd.c) \
@@ -451,14 +457,14 @@ TESTED_DRIVERS = $(wildcard board/drivers/sd/sd_*.c board/drivers/sd/sdhci*.c bo
                  $(addprefix board/efi/efi_,acpi_table.c call.c clock.c console.c disk.c flight.c memory.c network.c numa.c screen.c storage.c uart.c options.c) \
                  board/efi/arm64/efi_acpi.c $(if $(filter x86_64,$(HOST_ISA)),board/efi/x86_64/efi_cores.c)
 
-# A test's functions that replace firmware have the calling convention of this computer's ISA (efi_abi.h).
+# Tests replace the firmware by functions, which must have the calling convention of this computer's ISA (efi_abi.h).
 $(O)/asan/obj/board/efi/%.o $(O)/tests/unit/board/efi_%.t $(O)/tests/unit/net_drivers/efi_%.t: private HOST_CFLAGS += -Iboard/efi/$(HOST_ISA)
 
 $(O)/asan/libingot.a: $(ASAN_LIB_OBJ)
 	$(Q)rm -f $@
 	$(Q)ar rcsD $@ $^
 
-# Without drivers, because their fences order memory for a device, which ThreadSanitizer does not know.
+# ThreadSanitizer's objects leave out drivers, because it does not know their fences, which order memory for a device.
 TSAN_LIB_OBJ = $(filter-out $(O)/tsan/obj/host/cli/main.c.o,$(TSAN_OBJ)) \
                $(patsubst %,$(O)/tsan/obj/%.o,$(HOST_LIB_OWN))
 
@@ -498,8 +504,8 @@ $(O)/tests/fuzz/%: tests/fuzz/%_fuzz.c tests/fuzz/driver.c tests/alarm.h $(O)/as
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) $< tests/fuzz/driver.c $(O)/asan/libingot.a $(HOST_LIBS) -o $@
 
-# Targets that need no test programs. Reading the rules of tests takes half of make's time, and the suites call make a hundred
-# times.
+# Targets that need no test programs. If all goals are among them, the dependencies of tests are not read: that takes half of
+# make's time, and the suites call make a hundred times.
 FOR_TESTS := $(filter-out card qemu-command run web image newlib help help-all setup setup-tests setup-clients setup-voice setup-bench clients voice recall day shared-objects $(B)/% $(S)/%,$(or $(MAKECMDGOALS),all))
 ifneq ($(FOR_TESTS),)
 -include $(ASAN_OBJ:.o=.d) $(ASAN_LIB_OBJ:.o=.d) $(TSAN_LIB_OBJ:.o=.d) \
@@ -517,7 +523,7 @@ include toolchain/develop.mk
 
 .PHONY: help help-all setup setup-tests setup-clients setup-voice setup-bench web newlib image host all size stack layers house structure format check-format disasm clean distclean
 
-# $(1): the mark of the lines to show. `##*` marks the ten targets that most people call.
+# $(1): the mark of the targets to show; `##*` marks the ten targets that most people call.
 list_targets = sed -n 's/^\([a-z][a-z-]*\):.*$(1) \(.*\)/\1|\2/p' $(filter-out %.d,$(MAKEFILE_LIST)) | \
     awk -F'|' '{ printf "  %-14s %s\n", $$1, $$2 }'
 

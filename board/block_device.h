@@ -9,39 +9,39 @@
 
 #include "board/err.h"
 
-/* The unit in which requests and files are counted, on every device. If a device's own blocks are larger
- * (block_bytes), its driver serves requests that cover parts of them. */
+/* Sizes of requests and files are counted in these sectors, on every device. If a device's own blocks
+ * are larger (block_bytes), its driver serves requests that cover parts of them. */
 enum { SECTOR_BYTES = 512 };
 
 struct block_request {
     uint64_t sector;    /* first sector */
     uint32_t n_sectors; /* 1 .. device max_sectors */
     void *buffer;       /* n_sectors * 512 bytes, 16-byte aligned; the device writes it by DMA */
-    bool write;         /* true: write the buffer to the device, which must be `writable` */
+    bool write;         /* write the buffer to the device, which must be `writable`; false: read */
     enum err status;    /* valid once done: ERR_OK, ERR_IO, ERR_TIMEOUT, ERR_RANGE */
-    bool done;          /* set by poll, or by submit if the device completes at once */
+    bool done;          /* set by poll, or by submit if the transfer completes at once */
     uint16_t slot;      /* the driver's own */
 };
 
 struct facts;
 
-/* How a device is attached; flash is recognized by other fields. */
+/* The kind of a device; for flash see the fields `flash` and `memory`. */
 enum block_kind { BLOCK_CARD, BLOCK_NVME, BLOCK_USB };
 
 struct block_device {
     const char *name; /* name for messages, such as "virtio-blk at 0xa003e00" */
-    /* NULL, or the reason why nothing can be read: "there is no card in the slot". If there is a
-     * reason, the fields below are zero, except for a drive that was unplugged. */
+    /* The reason why nothing can be read ("there is no card in the slot"), or NULL. With a reason
+     * the fields below are zero, except for a drive that was unplugged. */
     const char *error_message;
     const char
-        *reason; /* why the last request failed, in a lower system's words; NULL: see err_text() */
-    /* Set by the owner of open files on the device: while it is true, the slot keeps its device
+        *reason; /* why the last request failed, from the system below; NULL: see err_text() */
+    /* The owner of open files on the device sets `in_use`: then its USB slot takes no other device
      * (usb.h). */
     bool in_use;
     enum block_kind kind;
     uint64_t n_sectors;
-    uint64_t dma_end;      /* end of the addresses (a core's) that its DMA reaches; a core must move
-                    data beyond this end, or the request gives ERR_RANGE. 0: no
+    uint64_t dma_end;      /* its DMA reaches the cores' addresses below this; beyond it a
+                    core must move the data, or the request gives ERR_RANGE. 0: no
                     limit */
     uint32_t block_bytes;  /* the device's sector size, a power of two, which partition tables use;
                               0: 512 */
@@ -50,45 +50,45 @@ struct block_device {
     const char *mode;      /* mode of a card's bus, "SDR104" for example; NULL: none */
     unsigned bus_bits;     /* its data lines */
     uint32_t bus_hz;       /* its clock */
-    bool writable;         /* takes writes; once `done`, a write survives a power cut */
-    bool flash;            /* it has no file system, but one .ingot from its first byte on */
-    const uint8_t *memory; /* if not NULL, the whole device is memory at this address, and is used
-                              in place */
+    bool writable;         /* it can be written; once `done`, a write survives a power cut */
+    bool flash;            /* it contains one .ingot from its first byte on, and no file system */
+    const uint8_t *memory; /* the address where the whole device can be read as memory; NULL: it
+                              cannot */
 
     /* Start a transfer. ERR_UNSUPPORTED: the device cannot be written. ERR_BUSY: queue full, poll
-     * first. ERR_RANGE: beyond the device. ERR_IO, ERR_TIMEOUT: dead. Otherwise ERR_OK, and `done`
-     * follows by poll. */
+     * first. ERR_RANGE: beyond the device. ERR_IO, ERR_TIMEOUT: dead. Otherwise it returns ERR_OK,
+     * and poll sets `done` later. */
     enum err (*submit)(struct block_device *dev, struct block_request *req);
 
-    /* Collect finished requests and mark each `done`; never blocks. ERR_TIMEOUT or ERR_IO if the
-     * device itself is dead. */
+    /* Mark each finished request `done`; never blocks. Returns ERR_TIMEOUT or ERR_IO if the device
+     * itself is dead. */
     enum err (*poll)(struct block_device *dev);
 
     /* Sleep until a finished request waits for poll, but at most this many microseconds;
      * return at once if none is in flight. The member is NULL if nothing would end the sleep. */
     void (*wait)(struct block_device *dev, uint32_t micros);
 
-    /* Stop every transfer and start again: each request in flight is marked `done` with
-     * ERR_TIMEOUT, and its buffer is the caller's again. ERR_TIMEOUT: the device stays dead, but
-     * its transfers have stopped. NULL: transfers cannot be stopped. */
+    /* Stop every transfer and reset the device: each request in flight is marked `done` with
+     * ERR_TIMEOUT, and its buffer is the caller's again. Returns ERR_TIMEOUT if the device stays
+     * dead. The member is NULL if transfers cannot be stopped. */
     enum err (*reset)(struct block_device *dev);
 
-    /* The number of polls so far, modulo 2^32, if another core polls the device
-     * (runtime/storage/io_core.h): the caller's time-outs count these polls. Any core. If the
-     * member is NULL, the caller counts its own polls. */
+    /* If another core polls the device (runtime/storage/io_core.h): the number of that core's polls
+     * so far, modulo 2^32; the caller's time-outs count them. Any core. If the member is NULL, the
+     * caller counts its own polls. */
     uint32_t (*looks)(const struct block_device *dev);
 
-    /* Report facts about the device and its controller. `of` is facts_of, even if another device
-     * wraps this one. May be NULL. */
+    /* Report facts about the device and its controller. Pass facts_of as `of`, even if another
+     * device wraps this one. May be NULL. */
     void (*facts)(const void *of, const struct facts *f);
     const void *facts_of;
 
-    /* Preferred size of a request in sectors, if small requests are slow. It is 0 if
-     * any size is good. */
+    /* The preferred size of a request in sectors, if small requests are slow; 0 if any size is
+     * good. */
     uint32_t wanted_sectors;
 
-    /* Requests that a read keeps in flight, if the device works on them without being polled. 0:
-     * the device begins a request only when polled, so two suffice: the current and the next. */
+    /* The number of requests that a read keeps in flight. 0 if the device begins a request only
+     * when polled: then two suffice, the current and the next. */
     uint32_t wanted_requests;
 
     void *driver; /* the driver's own state */
@@ -106,7 +106,7 @@ static inline uint32_t block_device_wanted(uint32_t queue_depth)
     return queue_depth - queue_depth / 4;
 }
 
-/* Sectors of one of the device's own blocks. */
+/* The number of sectors in one of the device's own blocks. */
 static inline uint32_t block_device_block_sectors(const struct block_device *dev)
 {
     return dev->block_bytes > SECTOR_BYTES ? dev->block_bytes / SECTOR_BYTES : 1;
@@ -129,7 +129,7 @@ static inline bool block_request_in_reach(const struct block_device *dev,
     return dev->dma_end == 0 || (start < dev->dma_end && bytes <= dev->dma_end - start);
 }
 
-/* ERR_OK, or why submit refuses it. */
+/* The error with which submit refuses the request, or ERR_OK. */
 static inline enum err block_request_check(const struct block_device *dev,
                                            const struct block_request *req)
 {

@@ -1,5 +1,5 @@
-/* A board as the rest of Ingot sees it: one struct, which each board defines once. A new board
- * is a copied folder and four files (docs/PORTING.md). */
+/* A board as the rest of Ingot sees it: one struct, which each board defines once. For a new board,
+ * copy a folder and change its five files (docs/PORTING.md). */
 #ifndef INGOT_BOARD_BOARD_H
 #define INGOT_BOARD_BOARD_H
 
@@ -13,7 +13,7 @@
 #include "board/machine.h"
 #include "board/screen.h"
 
-/* Size for set_input_buffer: 11 s at 115200 baud, enough for a long paste during a reply. */
+/* Size for set_input_buffer: 11 s of input at 115200 baud, enough for a long paste. */
 enum { BOARD_INPUT_BYTES = 128 * 1024 };
 
 struct kernel_tuning;
@@ -27,28 +27,28 @@ struct machine {
     size_t ram_bytes;                   /* all RAM of the machine, for messages */
     unsigned n_cores;                   /* cores present, 1 .. BOARD_MAX_CORES */
     uint64_t core_ids[BOARD_MAX_CORES]; /* the cores' ids in the tree; 0 if there is no tree */
-    /* The relative speed of each core from the tree; [0] is 0 if the tree does not give it. */
+    /* Relative speeds of the cores from the tree; [0] is 0 if the tree does not give them. */
     uint32_t core_capacity[BOARD_MAX_CORES];
     uint32_t cpu_features;              /* features of core 0: bits of enum cpu_feature
                                            (kernels/) */
-    size_t cache_bytes;                 /* core 0's second-level cache, shared or not; 0: not
-                                           known */
+    size_t cache_bytes;                 /* size of core 0's second-level cache, shared or not; 0:
+                                           not known */
     const char *cpu_name;               /* "Cortex-A72", "rv64gcv, VLEN 128" */
     const struct kernel_tuning *tuning; /* of core 0 (kernels/tuning.h); never NULL */
     struct memory_range initrd;         /* bytes == 0: none */
     char args[BOARD_ARGS_BYTES];        /* boot arguments, NUL-terminated */
-    size_t args_bytes;                  /* full length of the arguments; args may hold only their
+    size_t args_bytes;                  /* full length of the arguments; args may contain only their
                              beginning, or nothing */
     size_t args_limit;                  /* longest arguments that this machine can pass on */
     uint64_t entry_ticks;               /* board.ticks() at the first instruction of C */
     uint64_t date; /* real time at entry_ticks, in seconds since 1970; 0: not known */
 };
 
-/* Lines for a person's own wiring, by the numbers in the board's README. Core 0. */
+/* GPIO lines to which a person may wire things, numbered as in the board's README. Core 0. */
 struct board_pins {
-    /* The reason, without a full stop, why a line must not be touched: it does not exist, or the
-     * board uses it itself. NULL: it is free. The other functions are called only for usable
-     * lines. */
+    /* Returns NULL if the line is free, else the reason why it must not be touched, without a full
+     * stop: there is no such line, or the board uses it. The other functions are called only for
+     * usable lines. */
     const char *(*error_message)(unsigned line);
     /* Make the line an input, or an output with the level `high`; an output has that level at once. */
     void (*setup)(unsigned line, bool output, bool high);
@@ -56,7 +56,7 @@ struct board_pins {
     bool (*read)(unsigned line);
 };
 
-/* Buses for a person's own sensors, by the numbers in the board's README. Core 0. */
+/* I2C buses to which a person may wire sensors, numbered as in the board's README. Core 0. */
 struct board_i2c {
     /* Reserve the bus and its lines for sensors; nothing is driven yet. Returns NULL on
      * success, else the reason without a full stop. The other functions are called only for usable
@@ -77,8 +77,8 @@ struct board_network {
     bool (*send)(const uint8_t *frame, size_t bytes);
     size_t (*receive)(uint8_t *to, size_t room);
     const char *(*trouble)(
-        void); /* returns why an existing link cannot be used, or NULL; NULL here: all links are
-                  usable */
+        void); /* returns why an existing link cannot be used, or NULL; the member is NULL if all
+                  links are usable */
 };
 extern const struct board_network board_network;
 
@@ -92,7 +92,7 @@ struct board {
     void (*early_init)(const void *dtb);
 
     /* If the firmware passed no device tree: fill ram[] with the machine's whole RAM, and n_ram,
-     * n_cores and the arguments. Called on core 0 after early_init. NULL if a tree is needed. */
+     * n_cores and the arguments. Called on core 0 after early_init. If NULL, the tree is needed. */
     void (*describe)(struct machine *machine);
 
     /* Correct RAM and cores of the device tree, if the board knows better, before RAM is mapped or
@@ -105,8 +105,8 @@ struct board {
      * something else must be polled. Return at once if nothing would end the sleep. NULL: never
      * sleeps. */
     void (*idle)(void);
-    /* Sleep like that, for callers with a time limit: for at most some hundredths of a second,
-     * and only if a byte is known to end the sleep. NULL: never sleeps. */
+    /* As idle, for callers with a time limit: sleep at most some hundredths of a second, and only
+     * if a byte is known to end the sleep. NULL: never sleeps. */
     void (*nap)(void);
     /* Sleep for at most this many microseconds, while waiting for a polled device; an interrupt
      * ends it. Return at once if no timer would end the sleep. Core 0. NULL: never sleeps. */
@@ -116,13 +116,13 @@ struct board {
     bool (*interrupted)(void);
     uint32_t (*lost)(void); /* received bytes lost since the last call; or NULL */
     /* Use XON/XOFF: pause the peer before input is lost, and pause output if the peer asks for it.
-     * Off at the start. The member is NULL if the line has other means. */
+     * Off at the start. The member is NULL if the line has another flow control. */
     void (*flow_control)(bool on);
 
-    /* From now on keep bytes that wait for getc in `bytes` bytes (a power of two) at `memory`,
-     * which the board keeps; waiting bytes move there. Before that, the board uses a few KiB of its
-     * own. Core 0. ERR_BAD_ARGUMENT: not a power of two, or more bytes are waiting; nothing
-     * changes. The member is NULL if the sender waits for getc. */
+    /* Let the board store bytes that wait for getc in `memory`, of `bytes` bytes (a power of two);
+     * waiting bytes move there. Before this call the board uses a few KiB of its own. Core 0.
+     * ERR_BAD_ARGUMENT: `bytes` is not a power of two, or more bytes are waiting. The member is
+     * NULL if the sender waits for getc. */
     enum err (*set_input_buffer)(uint8_t *memory, size_t bytes);
 
     void (*set_baud)(uint32_t baud); /* first sends pending output; NULL if the rate is fixed or
@@ -143,7 +143,7 @@ struct board {
      * (runtime/compute/workers.c). The time is longer than a wake-up takes if every core has
      * its own processor, and 0 if cores share processors. */
     uint32_t spin_micros;
-    void (*yield)(void); /* let other programs run between looks; NULL if there are none */
+    void (*yield)(void); /* let other programs run while a core watches; NULL if there are none */
     /* Idle time of all processors since the last call, in thousandths of a processor; -1: not
      * known. Core 0. The member is NULL if no other program shares the processors. */
     int (*idle_processors)(void);
@@ -153,13 +153,13 @@ struct board {
     /* Wake every core that waits on *word; called after *word was changed. */
     void (*wake)(const _Atomic uint32_t *word);
 
-    /* Find an attached display, let it show pixels and fill *screen. If the pixels need our memory, it is cut
-     * from the end of *free, which is mapped. Core 0 calls it once, after early_init. Returns false if there is no
+    /* Find an attached display, let it show pixels and fill *screen. If the pixels need RAM, take it from the
+     * end of *free, which is mapped. Core 0 calls it once, after early_init. Returns false if there is no
      * display, or none that works. The member is NULL if the board never has one; otherwise its board.mk has
      * HAS_DISPLAY. */
     bool (*open_screen)(struct board_screen *screen, struct memory_range *free);
 
-    /* Find storage: fill devices[], cards before flash, and return how many (0 ..
+    /* Find storage: fill devices[], cards before flash, and return their number (0 ..
      * BOARD_MAX_BLOCK). Called once on core 0, after the MMU is on. */
     unsigned (*find_storage)(struct block_device *devices[BOARD_MAX_BLOCK]);
     /* After find_storage, on core 0 at a prompt: find storage that came or went (runtime/base/platform.h, look). The
@@ -169,7 +169,7 @@ struct board {
      * the board has no choice. */
     void (*use_pio)(void);
     /* Before find_storage: let the DMA of cards reach only the cores' addresses below `end`. Only
-     * few machines need this limit; the call sets it on any machine for tests. The member is NULL
+     * few machines need this limit; for tests, the call sets it on any machine. The member is NULL
      * if the board has no such limit. */
     void (*limit_dma)(uint64_t end);
 
@@ -182,7 +182,7 @@ struct board {
     /* Before find_storage: limit the generation of the PCIe link to 2 or 3. NULL: no choice. */
     void (*set_pcie)(unsigned generation);
 
-    /* Some storage has no DMA, or has none after use_pio. With several cores, one core may do
+    /* True if some storage has no DMA, or has none after use_pio. Then one of several cores may do
      * nothing but serve such storage (runtime/storage/io_core.h). */
     bool storage_needs_cpu;
 
@@ -190,8 +190,8 @@ struct board {
      * that begins also ends. Cheap. May be NULL. */
     void (*activity)(bool active);
 
-    const struct board_pins *pins; /* NULL: we know of no pins */
-    const struct board_i2c *i2c;   /* NULL: we know of no buses */
+    const struct board_pins *pins; /* NULL if the board has no lines for a person */
+    const struct board_i2c *i2c;   /* NULL if the board has no bus for a person */
 
     /* Switch the board's LED on or off, for a panic or a warning that nobody can read. Called on
      * core 0 at any time, even before or in early_init or in a trap, so it maps what it needs
@@ -207,15 +207,16 @@ struct board {
     /* Restart the machine unless alive() is called within `millis` milliseconds (at most 15000); 0:
      * never. doing: a constant text for the next start's log ("loading the model"). May be NULL. */
     void (*watchdog)(uint32_t millis, const char *doing);
-    /* Report that core 0 is alive. Core 0 calls it again and again while it looks for input, waits
-     * for the card, or works on a layer. Cheap. NULL if watchdog is NULL. */
+    /* Report that core 0 is alive. Core 0 calls this again and again while it looks for input,
+     * waits for the card or a USB device, or works on a layer. Another core calls it while that
+     * core shows why the machine stops. Cheap. NULL if watchdog is NULL. */
     void (*alive)(void);
-    /* How the last run ended; always the same answer. NULL if watchdog is NULL. */
+    /* Report how the last run ended; every call gives the same answer. NULL if watchdog is NULL. */
     void (*last_run)(struct board_last_run *last);
     /* True in an emulator, whose watchdog fires at once. NULL if watchdog is NULL. */
     bool (*is_emulated)(void);
 
-    /* Start again from the firmware. Returns if the firmware cannot. May be NULL. */
+    /* Restart the machine. Returns if the firmware cannot do that. May be NULL. */
     void (*restart)(void);
 
     /* Never returns. status 0: fine, else failed; only the host program and SBI pass it on. */

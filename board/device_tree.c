@@ -23,7 +23,7 @@ enum { TOKEN_BEGIN_NODE = 1, TOKEN_END_NODE = 2, TOKEN_PROPERTY = 3, TOKEN_NOP =
 
 struct token {
     uint32_t kind;
-    uint32_t next;        /* offset of the token after this one */
+    uint32_t next;        /* offset of the next token */
     const char *name;     /* name of the node or property */
     const uint8_t *value; /* of the property */
     uint32_t bytes;
@@ -269,14 +269,14 @@ bool device_tree_next(const struct device_tree *tree, struct device_tree_node *n
         if (token.kind == TOKEN_END)
             break;
         if (token.kind == TOKEN_END_NODE)
-            node->depth--; /* back to the parent, so that a sibling takes the same level */
+            node->depth--; /* the cursor is at the parent again: a sibling gets the same level */
         if (token.kind != TOKEN_BEGIN_NODE)
             continue;
         node_enter(tree, node, &token);
         node->next = at;
         return true;
     }
-    /* Stay at the end: the cursor rests on the closing token. */
+    /* At the end the cursor stays at the closing token. */
     node->next = tree->structure_end - 4;
     node->depth = -1;
     return false;
@@ -315,7 +315,7 @@ static bool component_matches(const char *name, const char *component, size_t le
 bool device_tree_find(const struct device_tree *tree, struct device_tree_node *node,
                       const char *path)
 {
-    int want = 0; /* depth of the path's component that is searched, below the parent found last */
+    int want = 0; /* depth of the path's component that is searched now */
     size_t at = 0, component = 0, length = strcspn(path, ":");
 
     if (length == 0 || path[0] != '/')
@@ -419,7 +419,7 @@ static bool cells_read(const uint8_t *p, uint32_t cells, uint64_t *value)
 }
 
 /* Translate an address on the bus of level `bus` to its parent's bus. Without `ranges`, children
- * are not memory mapped; if it is empty, both buses are the same (section 2.3.8). */
+ * are not memory mapped; if `ranges` is empty, both buses are the same (section 2.3.8). */
 static bool address_translate(const struct device_tree *tree, const struct device_tree_node *node,
                               int bus, uint64_t *address, uint64_t bytes)
 {
@@ -446,7 +446,7 @@ static bool address_translate(const struct device_tree *tree, const struct devic
     return false;
 }
 
-enum { MAX_CELLS = 4 }; /* no real bus has more cells per number */
+enum { MAX_CELLS = 4 }; /* no real bus has numbers of more cells */
 
 bool device_tree_reg(const struct device_tree *tree, const struct device_tree_node *node,
                      unsigned index, uint64_t *base, uint64_t *size)
@@ -487,7 +487,7 @@ bool device_tree_reservation(const struct device_tree *tree, unsigned index, uin
 {
     uint64_t at = tree->reservations;
 
-    /* Opening has checked that a pair of zeros ends the list. */
+    /* device_tree_open has checked that a pair of zeros ends the list. */
     for (;; at += 16) {
         *base = read_u64(tree->blob + at);
         *size = read_u64(tree->blob + at + 8);

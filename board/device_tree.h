@@ -1,6 +1,6 @@
 /* Reader of flattened device trees (Devicetree Specification 0.4, chapter 5; version 17, last
- * compatible version 16). The blob is checked once when it is opened and never written; nothing
- * is copied, strings and values point into the blob. No state, no allocation, no recursion. */
+ * compatible version 16). The blob is checked once, when it is opened, and never written. Strings
+ * and values are not copied: they point into the blob. No state, no allocation, no recursion. */
 #ifndef INGOT_BOARD_DEVICE_TREE_H
 #define INGOT_BOARD_DEVICE_TREE_H
 
@@ -32,13 +32,13 @@ struct device_tree_node {
     int depth;        /* -1 before the first device_tree_next */
     struct {
         uint32_t properties;                /* offset of the first token inside the node */
-        uint32_t address_cells, size_cells; /* cells of the children's reg; 2 and 1 if the node does
-                                               not say */
+        uint32_t address_cells, size_cells; /* cells of an address and a size in the children's reg;
+                                               2 and 1 if the node does not give them */
     } level[DEVICE_TREE_MAX_DEPTH];
     uint32_t next; /* offset of the first token after the cursor */
 };
 
-/* True if the blob begins like a device tree of any size. Reads as many bytes as
+/* True if the blob begins as a device tree does, whatever its size. Reads as many bytes as
  * device_tree_bytes. */
 bool device_tree_is_one(const void *blob);
 
@@ -46,7 +46,7 @@ bool device_tree_is_one(const void *blob);
  * DEVICE_TREE_HEADER_BYTES bytes. */
 size_t device_tree_bytes(const void *blob);
 
-/* Check the whole blob, of which `bytes` may be read, and fill *tree. ERR_BAD_MAGIC;
+/* Check the whole blob, of which at most `bytes` bytes are read, and fill *tree. ERR_BAD_MAGIC;
  * ERR_BAD_VERSION; ERR_TRUNCATED: the blob is larger than `bytes`; ERR_BAD_HEADER: the header or a
  * token is out of bounds, or the tree is too deep. */
 enum err device_tree_open(struct device_tree *tree, const void *blob, size_t bytes);
@@ -62,8 +62,8 @@ void device_tree_begin(struct device_tree_node *node);
 /* Step to the next node in the order of the blob, parents before children; false at the end. */
 bool device_tree_next(const struct device_tree *tree, struct device_tree_node *node);
 
-/* Step to the next available node whose `compatible` list has that string; the second function
- * compares its device_type. */
+/* Step to the next available node whose `compatible` list has that string, or (second function)
+ * whose device_type is that string. */
 bool device_tree_next_compatible(const struct device_tree *tree, struct device_tree_node *node,
                                  const char *compatible);
 bool device_tree_next_type(const struct device_tree *tree, struct device_tree_node *node,
@@ -74,7 +74,7 @@ bool device_tree_next_type(const struct device_tree *tree, struct device_tree_no
 bool device_tree_find(const struct device_tree *tree, struct device_tree_node *node,
                       const char *path);
 
-/* Find a property of the node: its value and its size, or NULL. */
+/* Find a property of the node: return its value and store its size; NULL if there is none. */
 const uint8_t *device_tree_property(const struct device_tree *tree,
                                     const struct device_tree_node *node, const char *name,
                                     uint32_t *bytes);
@@ -95,9 +95,9 @@ bool device_tree_lists(const struct device_tree *tree, const struct device_tree_
 /* True if the node's status is absent, "okay" or "ok". */
 bool device_tree_available(const struct device_tree *tree, const struct device_tree_node *node);
 
-/* Read range `index` of the node's reg as the CPU sees it: with the parent's cells, translated
- * through the ranges of all ancestors. size may be NULL. Returns false if the range is missing,
- * invisible to the CPU, or beyond 64 bits. */
+/* Read range `index` of the node's reg, and translate it through the ranges of all ancestors into
+ * the CPU's addresses. size may be NULL. Returns false if the range is missing, invisible to the
+ * CPU, or beyond 64 bits. */
 bool device_tree_reg(const struct device_tree *tree, const struct device_tree_node *node,
                      unsigned index, uint64_t *base, uint64_t *size);
 
@@ -107,14 +107,14 @@ bool device_tree_reservation(const struct device_tree *tree, unsigned index, uin
 
 /* ---- what the tree says about the machine: device_tree_machine.c ---------------------------- */
 
-/* /chosen bootargs, "" if there are none. */
+/* Return /chosen bootargs; "" if there are none. */
 const char *device_tree_bootargs(const struct device_tree *tree);
 
 /* Read /chosen linux,initrd-start and -end; false if they are absent, empty or reversed. */
 bool device_tree_initrd(const struct device_tree *tree, uint64_t *base, uint64_t *size);
 
-/* Go to the node of /chosen stdout-path, a path or an alias; its ":115200" goes to *baud (0:
- * none). */
+/* Go to the node that /chosen stdout-path names by a path or an alias; store its ":115200" in *baud
+ * (0: none). */
 bool device_tree_console(const struct device_tree *tree, struct device_tree_node *node,
                          uint32_t *baud);
 
@@ -122,12 +122,12 @@ bool device_tree_console(const struct device_tree *tree, struct device_tree_node
  * cannot. */
 bool device_tree_next_cpu(const struct device_tree *tree, struct device_tree_node *node);
 
-/* List the hardware ids (MPIDR affinity, hart id) of those cpu nodes: first `first`, then the
- * others in the order of the blob. Returns how many are in ids[0 .. max). */
+/* List the hardware ids (MPIDR affinity, hart id) of these cpu nodes in ids[0 .. max): `first`,
+ * then the others in the order of the blob. Returns their number. */
 unsigned device_tree_cpus(const struct device_tree *tree, uint64_t first, uint64_t *ids,
                           unsigned max);
 
-/* The number of those cpu nodes. */
+/* Return the number of available cpu nodes that can work. */
 unsigned device_tree_n_cpus(const struct device_tree *tree);
 
 /* Set capacity[0 .. n) to the relative speeds of the cores `ids`, at least 1: capacity-dmips-mhz,
@@ -136,11 +136,11 @@ unsigned device_tree_n_cpus(const struct device_tree *tree);
 void device_tree_capacities(const struct device_tree *tree, const uint64_t *ids, unsigned n,
                             uint32_t *capacity);
 
-/* cache-size, in bytes, of the first node with cache-level 2; 0 if there is none, or it is above
- * SIZE_MAX. Source: Devicetree Specification, "Multi-level and Shared Cache Nodes". */
+/* Return cache-size, in bytes, of the first node with cache-level 2; 0 if absent or above SIZE_MAX.
+ * Source: Devicetree Specification, "Multi-level and Shared Cache Nodes". */
 size_t device_tree_cache(const struct device_tree *tree);
 
-/* timebase-frequency of /cpus or of the first cpu node that has one; 0: none. */
+/* Return timebase-frequency of /cpus or of the first cpu node that has it; 0 if there is none. */
 uint64_t device_tree_timebase(const struct device_tree *tree);
 
 #endif

@@ -89,9 +89,9 @@ static bool isa_can_work(const char *isa)
     return true;
 }
 
-/* True if a cpu can run the image. A RISC-V hart without mmu-type is a monitor core; so is a hart without FPU, even
- * with a mmu-type (StarFive's 2021.10 gives its S7 sv39). Binding riscv/cpus: isa-base and isa-extensions, or isa if
- * they are missing. */
+/* True if a cpu can run the image. A RISC-V hart without mmu-type is a monitor core. A hart without FPU is a monitor
+ * core even with an mmu-type: StarFive's tree of 2021.10 gives its S7 sv39. Binding riscv/cpus: isa-base and
+ * isa-extensions, or isa if they are missing. */
 static bool cpu_can_work(const struct device_tree *tree, const struct device_tree_node *node)
 {
     const char *mmu = device_tree_string(tree, node, "mmu-type");
@@ -128,7 +128,7 @@ unsigned device_tree_cpus(const struct device_tree *tree, uint64_t first, uint64
         if (!device_tree_reg(tree, &node, 0, &id, NULL))
             continue;
         if (id == first)
-            front = n < max ? n : max - 1; /* the booting core is never left out */
+            front = n < max ? n : max - 1; /* the core that boots is always in the list */
         if (n < max || id == first)
             ids[n < max ? n++ : front] = id;
     }

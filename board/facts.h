@@ -1,5 +1,5 @@
 /* Facts about a machine, for a report that somebody sends back: the option `diag`. The code that knows a fact
- * reports it under a name, and the code that asked prints it. Reporting never writes to the machine. */
+ * reports it under a name, and the code that asked prints it. Reporting changes nothing on the machine. */
 #ifndef INGOT_BOARD_FACTS_H
 #define INGOT_BOARD_FACTS_H
 
@@ -12,12 +12,12 @@ struct facts {
     /* name: lower case, "uart clock". name and text stay valid until the call returns. */
     void (*number)(void *context, const char *name, enum fact_kind kind, uint64_t value);
     void (*text)(void *context, const char *name, const char *text);
-    /* n words of a register or a property, in order. */
+    /* Report n words of a register or a property, in order. */
     void (*words)(void *context, const char *name, const uint32_t *words, unsigned n);
 };
 
-/* Add an opened driver, even one that failed, whose function reports under `diag`. The same
- * arguments count once; more than FACTS_SOURCES are left out. `of` must always exist. Core 0. */
+/* Add an opened driver, even if opening failed: `diag` calls tell(of, ...). The same arguments are
+ * added once; more than FACTS_SOURCES are left out. `of` must stay valid. Core 0. */
 enum { FACTS_SOURCES = 16 };
 void facts_add(void (*tell)(const void *of, const struct facts *f), const void *of);
 /* Let all added drivers report, in the order in which they were added. */

@@ -1,4 +1,4 @@
-/* Layouts of keyboards, by the names that `keyboard=` knows. */
+/* Layouts of keyboards, under the names that `keyboard=` accepts. */
 #ifndef INGOT_BOARD_KEYBOARD_H
 #define INGOT_BOARD_KEYBOARD_H
 

@@ -44,7 +44,7 @@ const char *left_out_name(enum left_out kind)
 }
 
 struct line {
-    char *at, *end; /* `end` leaves one byte for the NUL */
+    char *at, *end; /* one byte after `end` is left for the NUL */
 };
 
 static void put(struct line *l, const char *text)

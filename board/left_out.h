@@ -1,6 +1,6 @@
 /* Parts of a machine that were found but ignored, because there are more than a bound of ours
- * allows (docs/HARDWARE.md, "Bounds"). The code with the bound notes them, and boot's log reports
- * them in one line. Core 0. */
+ * allows (docs/HARDWARE.md, "Bounds"). The code that has a bound calls left_out_note, and boot's
+ * log reports all notes in one line. Core 0. */
 #ifndef INGOT_BOARD_LEFT_OUT_H
 #define INGOT_BOARD_LEFT_OUT_H
 
@@ -9,28 +9,28 @@
 
 enum left_out {
     LEFT_OUT_CORES, /* beyond BOARD_MAX_CORES */
-    LEFT_OUT_RAM,   /* ranges beyond BOARD_MAX_RAM, or beyond the page tables; with their bytes */
+    LEFT_OUT_RAM,   /* ranges of RAM beyond BOARD_MAX_RAM or the page tables; with their bytes */
     LEFT_OUT_FIRMWARE_RAM, /* free ranges of UEFI's memory except the largest; with their bytes */
-    LEFT_OUT_CUT_RAM,      /* ranges beyond what boot.c can cut at a time; with their bytes */
+    LEFT_OUT_CUT_RAM,      /* free ranges that boot.c's table has no room for; with their bytes */
     LEFT_OUT_TREE,         /* device tree that is too large or too deep; with its bytes */
     LEFT_OUT_DEVICES,      /* block devices beyond BOARD_MAX_BLOCK or their driver's bound */
     LEFT_OUT_INTERRUPTS,   /* lines beyond IRQ_MAX_TAKEN, whose devices are polled */
     LEFT_OUT_CONTROLLERS,  /* USB controllers beyond the bound of a board or of usb.c */
     LEFT_OUT_BRIDGES,      /* PCI bridges, with the devices behind them */
     LEFT_OUT_NAMESPACES,   /* namespaces of NVMe drives beyond the first */
-    LEFT_OUT_REGIONS,      /* redistributors of a GIC; all cores then wait by WFE */
-    LEFT_OUT_TWINS,        /* ranges that show other RAM again; with their bytes */
+    LEFT_OUT_REGIONS,      /* redistributors of a GIC; if any, all cores wait by WFE */
+    LEFT_OUT_TWINS,        /* ranges of RAM that another range shows, too; with their bytes */
     LEFT_OUT_COUNT
 };
 
 /* Note n more parts of this kind, with `bytes` in total (0: they have none). */
 void left_out_note(enum left_out kind, uint32_t n, uint64_t bytes);
 
-/* Write everything noted since the last call to text (bytes), cut if it is too long: "4 cores (8 is
- * the most), 3 ranges of RAM (16 is the most) of 196608 bytes"; "" if nothing was noted. */
+/* Write all notes since the last call into text (`bytes` bytes), cut if too long: "4 cores (8 is
+ * the most), 3 ranges of RAM (16 is the most) of 196608 bytes"; "" if there are none. */
 void left_out_tell(char *text, size_t bytes);
 
-/* The number of parts of this kind since the start, for `diag`; then the kind's name. */
+/* For `diag`: the number of parts of this kind since the start, and the kind's name. */
 uint32_t left_out_number(enum left_out kind);
 const char *left_out_name(enum left_out kind);
 

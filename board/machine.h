@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Boards whose machines have more cores say so in their board.mk. */
+/* A board with more cores sets BOARD_MOST_CORES in its board.mk. */
 #ifndef BOARD_MOST_CORES
 #define BOARD_MOST_CORES 8
 #endif
@@ -28,7 +28,7 @@ struct memory_range {
 enum board_limit {
     BOARD_LIMIT_VOLTAGE = 1 << 0,   /* the supply voltage is too low */
     BOARD_LIMIT_CLOCK = 1 << 1,     /* the firmware has capped the clock */
-    BOARD_LIMIT_THROTTLED = 1 << 2, /* lowest clock, because of heat or low voltage */
+    BOARD_LIMIT_THROTTLED = 1 << 2, /* the clock is the lowest, because of heat or low voltage */
     BOARD_LIMIT_HOT = 1 << 3,       /* the soft limit of temperature is reached */
 };
 
@@ -38,7 +38,7 @@ struct board_health {
     int32_t temperature;  /* thousandths of a degree Celsius, or BOARD_NO_TEMPERATURE */
     uint32_t clock_hz;    /* clock of the cores; 0: unknown */
     uint32_t limits;      /* bits of enum board_limit, at this moment */
-    uint32_t limits_past; /* limits that were reached since power-on */
+    uint32_t limits_past; /* bits of all limits that were reached since power-on */
 };
 
 enum { BOARD_DOING_BYTES = 32 };
@@ -46,14 +46,14 @@ enum { BOARD_DOING_BYTES = 32 };
 /* How the previous run ended. */
 struct board_last_run {
     enum board_run_end {
-        BOARD_RUN_UNKNOWN,   /* power was off since, or the machine was switched off properly */
+        BOARD_RUN_UNKNOWN,   /* the power was off, or the machine was switched off properly */
         BOARD_RUN_RESTARTED, /* by restart() */
         BOARD_RUN_RESET,     /* from outside */
         BOARD_RUN_HUNG,      /* by the watchdog */
     } end;
     bool armed;                    /* a watchdog was armed: it may have caused the reset */
-    uint32_t alive_millis;         /* time of the last alive() since that start; 0: not known */
-    char doing[BOARD_DOING_BYTES]; /* what it was doing then; "": not known */
+    uint32_t alive_millis;         /* time from that start to the last alive(), or 0 */
+    char doing[BOARD_DOING_BYTES]; /* what the run was doing then; "": not known */
 };
 
 #endif

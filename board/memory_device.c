@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { MAX_SECTORS = 2048 }; /* a megabyte, because submit copies and should not take long */
+enum { MAX_SECTORS = 2048 }; /* 1 MiB, because submit copies and should not take long */
 
 static enum err memory_submit(struct block_device *dev, struct block_request *req)
 {

@@ -1,4 +1,4 @@
-/* The smaller or larger of two numbers, by type: easier to read than a ternary. */
+/* The smaller or the larger of two numbers: easier to read than a ternary. */
 #ifndef INGOT_BOARD_MIN_MAX_H
 #define INGOT_BOARD_MIN_MAX_H
 
@@ -36,7 +36,7 @@ static inline size_t max_size(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* b if a is not a number. fminf and fmaxf are not used, because they need -lm. */
+/* Returns b if a is not a number. fminf and fmaxf are not used, because they need -lm. */
 static inline float min_float(float a, float b)
 {
     return a < b ? a : b;
@@ -47,7 +47,7 @@ static inline float max_float(float a, float b)
     return a > b ? a : b;
 }
 
-/* `bits` if the condition holds, else 0: to combine flags. */
+/* Return `bits` if the condition holds, else 0, to combine flags. */
 static inline uint32_t bits_if(bool condition, uint32_t bits)
 {
     return bits & -(uint32_t)condition;

@@ -4,8 +4,8 @@
 
 #include "runtime/console/console.h"
 
-/* Return true if we may now send queries to the terminal: not if baud= will still change the rate,
- * and not if a script waits for one reply (prompt=). */
+/* Return true if we may send queries to the terminal now: the rate is final (baud=), and no script
+ * waits for a reply (prompt=). */
 static bool may_ask(const struct options *o)
 {
     return o->line.term != CONSOLE_AUTO ||
@@ -23,8 +23,8 @@ void arguments_find_terminal(struct options *o, struct console *c, const struct 
     }
 }
 
-/* Report a bad option, which loses only its own effect, because options may come from a card
- * that cannot be edited soon. */
+/* Report a bad option and ignore only this one, because the options may be on a card that nobody
+ * can edit soon. */
 static void say_option(void *context, bool refused, const char *error_message)
 {
     const char *instead = "";

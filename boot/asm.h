@@ -21,7 +21,7 @@
 .macro packing
     .globl image_packed
 image_packed:
-    .long   0                           // bytes after the head, packed; 0: not packed
+    .long   0                           // packed size of the bytes after the head; 0: not packed
     .long   image_head_bytes
     .long   image_pack_room
 #ifdef __riscv

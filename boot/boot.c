@@ -96,8 +96,8 @@ static void map_or_panic(uint64_t base, uint64_t bytes, enum mapping mapping, co
               (unsigned long)bytes, err_text(e));
 }
 
-/* Firmware puts the tree anywhere, often in the middle of RAM. Copy it, so that the arena stays
- * in one piece. A tree that is too large to copy stays where it is. */
+/* Firmware puts the tree anywhere, often in the middle of RAM. Copy the tree, so that the arena
+ * stays in one piece. A tree that is too large to copy stays where it is. */
 static const void *copy_tree(void)
 {
     if (device_tree_copy(&boot_state.tree, boot_state.blob, sizeof boot_state.blob) != ERR_OK ||
@@ -233,8 +233,8 @@ static void read_arguments(const struct device_tree *tree)
     const char *text = device_tree_bootargs(tree);
     size_t length = strlen(text);
 
-    boot_state.machine.args_bytes = length; /* arguments_read reports it if the text was
-                                             * cut */
+    boot_state.machine.args_bytes = length; /* arguments_read reports
+                                             * a text that was cut */
     boot_state.machine.args_limit = sizeof boot_state.machine.args - 1;
     memcpy(boot_state.machine.args, text, min_size(length, sizeof boot_state.machine.args - 1));
 }
@@ -263,7 +263,7 @@ static void read_tree(const struct device_tree *tree)
 {
     read_memory(tree);
     remove_own();
-    free_remove((uintptr_t)tree->blob, tree->total_bytes); /* no effect if it is a copy */
+    free_remove((uintptr_t)tree->blob, tree->total_bytes); /* no effect on a copied tree */
     remove_reserved(tree);
     read_initrd(tree); /* read before the reservation block, which also lists the initrd */
     remove_reservations(tree);

@@ -1,9 +1,9 @@
-/* The steps of core 0 from the first instruction to image_main:
+/* The steps of core 0 from the first instruction to image_main.
  *
- *   boot/<isa>/start.S  privilege level, FPU, traps, stack, BSS cleared; MMU off
- *   mmu_init()          boot/<isa>: the image's own pages, then MMU and caches on
- *   boot_start()        boot/boot.c: device tree, board, RAM -> struct machine
- *   image_main()        boot/main.c: everything else
+ *   boot/<isa>/start.S  sets privilege level, FPU, traps and stack, clears BSS; MMU off.
+ *   mmu_init()          boot/<isa>: maps the image's own pages, then turns MMU and caches on.
+ *   boot_start()        boot/boot.c: makes struct machine from device tree, board and RAM.
+ *   image_main()        boot/main.c: everything else.
  */
 #ifndef INGOT_BOOT_BOOT_H
 #define INGOT_BOOT_BOOT_H
@@ -22,7 +22,7 @@ _Static_assert(STACK_CORES == BOARD_MAX_CORES, "a stack for every core");
 extern uint8_t image_start[], text_start[], text_end[], rodata_start[], rodata_end[];
 extern uint8_t data_start[], data_end[]; /* data, then BSS */
 extern uint8_t stacks_start[]; /* STACKS_BYTES of stacks, then free RAM, which C does not address */
-/* Its address is where the device tree is if the firmware passes no address, or 0 if unknown. */
+/* This symbol's address is the device tree's, if the firmware passes none; 0: unknown. */
 extern uint8_t image_device_tree_address[];
 
 struct device_tree;
@@ -62,7 +62,7 @@ void cpu_detect(const struct device_tree *tree, struct machine *machine);
 struct facts;
 void core_facts(const struct facts *f);
 
-/* Features that the cores 0 .. n_cores - 1 have in common. All of them must be running. */
+/* Features that cores 0 to n_cores - 1 have in common. All these cores must be running. */
 uint32_t cpu_features_common(unsigned n_cores);
 
 /* One step of a backtrace: *frame is a 16-byte aligned frame pointer within the bounds that the

@@ -7,7 +7,7 @@
 
 /* Choose the value for this boot: from the firmware's random numbers (/chosen rng-seed,
  * kaslr-seed), the CPU's random numbers if it has any, and the clock, a weak source. tree may be
- * NULL. Call it on core 0, before the other cores start, in a function that never returns:
+ * NULL. Call this on core 0, before the other cores start, in a function that never returns:
  * functions on the stack at that moment would find a changed value. */
 void canary_init(const struct device_tree *tree);
 

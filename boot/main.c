@@ -27,7 +27,7 @@ static struct main_state {
     struct console console;
     struct options options;
     struct app_storage storage;
-    struct app *app; /* in the first bytes of the arena, with the conversation's buffers */
+    struct app *app; /* lies at the start of the arena, with the conversation's buffers */
 } state;
 
 static void __attribute__((noreturn)) stop(int status)
@@ -70,7 +70,7 @@ static void open_console(void)
     console_open(&state.console, &state.platform, &setup);
 }
 
-/* Zeroed memory from the front of the arena. Returns NULL if the arena is too small. */
+/* Return zeroed memory from the front of the arena, NULL if the arena is too small. */
 static void *take_memory(size_t bytes)
 {
     struct memory_range *arena = &state.platform.memory.arena;
@@ -93,7 +93,7 @@ static void give_input_buffer(void)
     if (board.set_input_buffer == NULL) {
         return;
     }
-    /* If there is no memory for it, the board keeps its own small buffer. */
+    /* If there is no memory for the buffer, the board keeps its own small one. */
     buffer = take_memory(BOARD_INPUT_BYTES);
     if (buffer != NULL) {
         (void)board.set_input_buffer(buffer, BOARD_INPUT_BYTES);
@@ -166,7 +166,7 @@ static void report_screen(void)
     } else if (boot_screen_error_message() != NULL) {
         console_log(&state.console, "warning: the display is not used: %s",
                     boot_screen_error_message());
-        boot_stage_warn(BOOT_NO_PICTURE); /* by the LED, for users without a serial line */
+        boot_stage_warn(BOOT_NO_PICTURE); /* users without a serial line see it on the LED */
     } else if (boot_screen_none() != NULL) {
         console_log(&state.console, "screen: none, %s", boot_screen_none());
     }
@@ -202,7 +202,7 @@ static void open_app(const struct machine *machine, uint32_t spare_sequences)
     report_left_out();
     /* USB is up now, and so is its keyboard. */
     report_desk();
-    /* This comes before the model is loaded: diag must work when loading fails. */
+    /* Report this before the model is loaded, because loading may fail. */
     if (e == ERR_OK && state.options.show.diag) {
         diag_report(&state.console, machine, state.storage.storage.devices,
                     state.storage.storage.n_devices);
@@ -232,7 +232,7 @@ void image_main(const struct machine *machine)
     /* Take the memory of the application first. A failure is reported below, when the console
      * works. */
     state.app = take_memory(sizeof *state.app);
-    /* The console works from here on. Options about it are read before the first log line. */
+    /* The console works from here on; its options are read before the first log line. */
     open_console();
     give_input_buffer();
     arguments_find_terminal(&state.options, &state.console, machine);

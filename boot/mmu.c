@@ -40,7 +40,7 @@ static enum err block_map(uint64_t *at, uint64_t end, enum mapping mapping)
         if (*entry != 0 && mmu_entry_is_block(*entry, bits)) {
             if (*entry != block)
                 return ERR_BAD_ARGUMENT;
-            *at = start + bytes; /* mapped in the same way before */
+            *at = start + bytes; /* the block is mapped already, in the same way */
             return ERR_OK;
         }
         if (*entry == 0 && *at == start && bytes <= end - *at) {
@@ -68,7 +68,7 @@ enum err mmu_map(uintptr_t base, size_t bytes, enum mapping mapping)
     end = (base + bytes + page - 1) & ~(page - 1);
     while (e == ERR_OK && at < end)
         e = block_map(&at, end, mapping);
-    /* This runs even after an error, because some entries may have been added. */
+    /* Call this even after an error, because some entries may have been added. */
     mmu_entries_added(start, end - start);
     return e;
 }

@@ -1,9 +1,9 @@
 /* The identity map. Both ISAs have three levels of tables with 512 entries, for blocks of 1 GiB, 2
  * MiB and 4 KiB: boot/mmu.c walks them, boot/<isa>/mmu.c knows the bits of an entry.
  *
- * Both files run with the MMU off; an arm64 core then treats all data as device memory. No access
- * may be unaligned, and none may go through SIMD registers, which GCC uses to copy structs. The
- * pragma below ensures this, so include this header first. */
+ * Both files run while the MMU is off: an arm64 core then treats all data as device memory. No
+ * access may be unaligned, and none may go through SIMD registers, which GCC uses to copy structs.
+ * The pragma below ensures this, so include this header first. */
 #ifndef INGOT_BOOT_MMU_H
 #define INGOT_BOOT_MMU_H
 
@@ -19,7 +19,7 @@
 
 enum { MMU_ENTRIES = 512, MMU_LEVEL_BITS = 9, MMU_PAGE_BITS = 12, MMU_BLOCK_BITS = 30 };
 
-/* The first table, for blocks of 1 GiB. start.S uses it by name. */
+/* The first table, for blocks of 1 GiB. start.S uses this name. */
 extern uint64_t mmu_root[MMU_ENTRIES];
 
 /* ---- boot/<isa>/mmu.c ---------------------------------------------------------------------- */
@@ -27,8 +27,8 @@ extern uint64_t mmu_root[MMU_ENTRIES];
 /* Addresses from this one on cannot be mapped. */
 extern const uint64_t mmu_end;
 
-/* Return the entry that maps the block of 2^bits bytes at `address`. Never 0, which means an empty
- * entry. */
+/* Return the entry that maps the block of 2^bits bytes at `address`. The entry is never 0, which
+ * would be an empty one. */
 uint64_t mmu_entry_block(uint64_t address, unsigned bits, enum mapping mapping);
 
 /* Return true if an entry other than 0, at the level of blocks of

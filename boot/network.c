@@ -16,7 +16,7 @@
 enum {
     REST_MICROS = 1000, /* time between two polls of the device while waiting for a line */
     BUSY_MS = 50,       /* how long to poll without sleep after the last frame */
-    LINES_MOST = 4,     /* log lines about addresses at once; after them, one a minute */
+    LINES_MOST = 4,     /* most log lines about addresses in a row; then one a minute */
     MINUTE = 60,        /* seconds */
     CORRECTION = 10,    /* seconds: smaller corrections of the date are not logged */
 };
@@ -37,9 +37,9 @@ static struct network {
     char four[NET_ADDRESS_BYTES], six[NET_ADDRESS_BYTES]; /* addresses that the log names */
     unsigned lines;                                       /* log lines that are still allowed now */
     uint64_t counted;                                     /* ticks when `lines` last grew */
-    struct platform_clock *clock;                         /* the platform's, whose date is set */
-    const char *time;                                     /* time=; NULL: no server is asked */
-    const char *troubled; /* why the link or the name is not used, as the log says */
+    struct platform_clock *clock;                         /* clock whose date is set */
+    const char *time;                                     /* time=; NULL if no server is asked */
+    const char *troubled; /* the logged reason why the link or the name is not used */
     bool dated, failed;   /* the log already has the server's date, or says that there is none */
 } network;
 
@@ -244,7 +244,7 @@ static void put_figures(void *context, struct api_text *to)
 
 /* ---- files of a store ---- */
 
-/* Open a file of a store; files that are open keep their devices. */
+/* Open a file of a store; do not reuse the devices of open files. */
 static struct block_device *fetch(void *context, const char *address,
                                   const struct file *const *open, unsigned n_open, const char **why)
 {
@@ -370,8 +370,8 @@ uint32_t boot_network_open(struct platform *platform, const struct options *opti
     return network_group_spare(options);
 }
 
-/* Return true if a line may be logged now. This keeps a network
- * whose addresses always change from filling the log. */
+/* Return true if a line may be logged now. The limit keeps a network whose addresses always change
+ * from filling the log. */
 static bool may_log(struct network *n)
 {
     const struct platform_clock *clock = &n->console->platform->clock;

@@ -18,8 +18,8 @@ uint32_t boot_network_open(struct platform *platform, const struct options *opti
                            struct console *console, void *(*take)(size_t bytes));
 
 /* Call this instead of the board's sleep while waiting for a line: it answers a request of the API
- * or sleeps for a short time. Returns false if there is no network; then nothing was done. *told is
- * set to true if the log has new lines. */
+ * or sleeps for a short time. Returns false if there is no network; then nothing was done. Sets
+ * *told to true if the log has new lines. */
 bool boot_network_turn(struct app *app, bool *told);
 
 #endif

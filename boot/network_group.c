@@ -7,7 +7,7 @@ uint32_t network_group_most(const struct options *options)
     if (options->load.beams > 1) {
         return 0; /* the beam search can share its tables only with the conversation */
     }
-    /* The line has the first sequence. */
+    /* The first sequence belongs to the conversation on the line. */
     return options_given(options, OPTION_TOGETHER) ? options->load.together - 1 : CLIENTS;
 }
 

@@ -9,7 +9,7 @@
 #include "boot/screen.h"
 #include "boot/stage.h"
 
-/* newlib's assert.h declares it only with assertions enabled. */
+/* newlib's assert.h declares this function only with assertions enabled. */
 void __assert_func(const char *file, int line, const char *function, const char *expression)
     __attribute__((noreturn));
 
@@ -102,7 +102,7 @@ static void print_list(const char *format, va_list *args)
             put(*format);
             continue;
         }
-        /* A format here has only l and z, followed by one letter. */
+        /* Formats of panics have only l and z, followed by one letter. */
         for (format++; *format == 'l' || *format == 'z'; format++)
             wide = true;
         if (*format == '\0')

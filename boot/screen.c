@@ -21,13 +21,13 @@ static bool is_open(void)
     return atomic_load(&boot_screen.open);
 }
 
-/* Begin to use the screen. Core 0. Returns false if no screen is free for it. */
+/* Begin to use the screen. Core 0. Returns false if no screen is open, or a report uses it. */
 static bool begin(void)
 {
     if (!is_open())
         return false;
-    /* Set busy before reading taken, because a reporting core sets taken and then waits for
-     * busy. */
+    /* Set `busy` before reading `taken`, because a reporting core sets `taken` and then waits
+     * for `busy`. */
     atomic_store(&boot_screen.busy, true);
     if (!atomic_load(&boot_screen.taken))
         return true;
@@ -53,8 +53,8 @@ static void refresh(void *context, bool now)
     atomic_store(&boot_screen.busy, false);
 }
 
-/* Return true if the pixels are in memory that the device
- * tree gives to Ingot: both would then write to it. */
+/* Return true if the pixels are in memory that the device tree gives to Ingot, whose data they
+ * would overwrite. */
 static bool is_ours(const struct machine *machine, const struct board_screen *s)
 {
     uintptr_t start = (uintptr_t)s->pixels, end = start + (size_t)s->height * s->pitch;
@@ -116,7 +116,7 @@ void boot_screen_open(struct platform *platform, const struct machine *machine)
         .show = show,
         .refresh = refresh,
     };
-    /* Set this last, because a report may use the screen from now on. */
+    /* Set `open` last, because a report may use the screen from now on. */
     atomic_store(&boot_screen.open, true);
 }
 

@@ -1,5 +1,5 @@
-/* Implements boot/signing.h for an image with a key. It links the code that checks
- * signatures. */
+/* Implements boot/signing.h for an image with a key, so the code that checks signatures is
+ * linked. */
 #include "boot/signing.h"
 
 #include "runtime/compute/tree_digest.h"

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-enum { ROUNDS = 2 }; /* the watchdog of 15 s is not fed meanwhile; stage 5 takes 9 s */
+enum { ROUNDS = 2 }; /* must take less than the watchdog's 15 s; stage 5 takes 9 s */
 
 static enum boot_stage stage; /* 0 counts as BOOT_STAGE_PAGES, because the first code that runs
                                * cannot set it */

@@ -4,8 +4,8 @@
 
 /* Each value is the number of short flashes after a long one. */
 enum boot_stage {
-    BOOT_STAGE_PAGES = 1, /* page tables for the image, MMU off; also if no value is set
-                           * yet */
+    BOOT_STAGE_PAGES = 1, /* page tables for the image, MMU
+                           * off; also while no value is set */
     BOOT_STAGE_TREE,      /* finding and copying the device tree */
     BOOT_STAGE_BOARD,     /* board.early_init: interrupts, firmware, console */
     BOOT_STAGE_MEMORY,    /* the console works: finding RAM and cores */
@@ -15,9 +15,9 @@ enum boot_stage {
 
 void boot_stage_enter(enum boot_stage stage);
 
-/* Call after a panic, before the power goes off. If there is no console yet but an LED, this
- * shows the stage forever. With a console, it shows the stage twice, but not in an
- * emulator. */
+/* Call after a panic, before the power goes off. If there is an
+ * LED but no console yet, the LED shows the stage forever. With a console, the LED shows the stage
+ * twice, but not in an emulator. */
 void boot_stage_show(void);
 
 /* Show the code of a fault that does not end the start: twice, or once in an emulator; 5 s each. */

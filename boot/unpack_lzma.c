@@ -3,18 +3,18 @@
  * to a third smaller than with LZ4, so firmware reads it sooner, but unpacking takes more
  * instructions (docs/experiments/bytes-of-the-image.md).
  *
- * This runs before the rest of the image exists and before bss is cleared. It may only call
- * functions of this file, and no constant may lie elsewhere. The Makefile has flags for this;
- * boot/<isa>/unpack.S gives it a stack. */
+ * This code runs before the rest of the image exists and before bss is cleared. This code may only
+ * call functions of this file, and no constant may lie elsewhere. The Makefile has flags for this
+ * file; boot/<isa>/unpack.S provides a stack. */
 #include "boot/unpack_lzma.h"
 
 enum {
-    TOP_BITS = 24,   /* the range is renormalized below this */
+    TOP_BITS = 24,   /* a range below 2^24 is renormalized */
     MODEL_BITS = 11, /* bits of a probability */
     MOVE_BITS = 5,
     HALF = 1 << (MODEL_BITS - 1),
     MATCH_LEAST = 2,
-    SLOTS_DIRECT = 4, /* distances from this slot on have more bits */
+    SLOTS_DIRECT = 4, /* lower slots are the distances themselves */
     SLOTS_ALIGNED = 14,
     ALIGN_BITS = 4,
 };
@@ -136,14 +136,14 @@ static uint32_t read_distance(struct reader *r, struct unpack_lzma *u, unsigned 
     if (slot < SLOTS_ALIGNED) {
         return distance + read_reverse_tree(r, &u->special[distance - slot], bits);
     }
-    /* Otherwise the middle bits are almost random and have no models; the lowest four, the
-     * alignment, have. */
+    /* Otherwise the middle bits are almost random and have no models; the lowest four bits, the
+     * alignment, have models. */
     distance += read_direct(r, bits - ALIGN_BITS) << ALIGN_BITS;
     return distance + read_reverse_tree(r, u->align, ALIGN_BITS);
 }
 
-/* Read a literal byte. behind is the byte that would continue the last match; it is used if a match
- * has just ended. */
+/* Read a literal byte. `behind` is the byte that would continue the last match, and is used if a
+ * match has just ended. */
 static uint8_t read_literal(struct reader *reader, uint16_t *tree, bool matched, unsigned behind)
 {
     struct reader r = *reader;
@@ -216,8 +216,8 @@ static unsigned read_match(struct reader *r, struct unpack_lzma *u, uint32_t las
         *state = length == 0 ? (after ? 11u : 9u) : (after ? 11u : 8u);
         return length == 0 ? 1 : length;
     }
-    /* A new distance pushes out the oldest. Its length comes first, because short matches have
-     * separate models of distances. */
+    /* A new distance pushes out the oldest. The match's length comes first, because short matches
+     * have separate models of distances. */
     last[3] = last[2];
     last[2] = last[1];
     last[1] = last[0];
@@ -252,7 +252,7 @@ uint8_t *unpack_block(struct unpack_lzma *u, const uint8_t *in, uint8_t *out)
     for (size_t at = 0;;) {
         unsigned place = (uintptr_t)at & (UNPACK_PLACES - 1), length;
 
-        /* Read one literal byte, */
+        /* Read one literal byte. */
         if (read_bit(&r, &u->is_match[state][place]) == 0) {
             unsigned behind = state >= 7 ? out[at - last[0] - 1] : 0;
 
@@ -260,7 +260,7 @@ uint8_t *unpack_block(struct unpack_lzma *u, const uint8_t *in, uint8_t *out)
             state = after_literal(state);
             continue;
         }
-        /* or a copy of bytes that were written before; the greatest distance marks the end. */
+        /* Otherwise copy bytes that were written before; the greatest distance marks the end. */
         length = read_match(&r, u, last, &state, place);
         if (last[0] == 0xffffffff) {
             return out + at;

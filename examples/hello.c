@@ -21,7 +21,7 @@ static bool print(void *to, const char *text, size_t bytes)
 
 int main(int argc, char **argv)
 {
-    static char memory[256 << 20]; /* costs nothing until it is touched */
+    static char memory[256 << 20]; /* the system provides only the pages that are used */
     static struct ingot_setup setup;
     struct ingot_turn turn = { argv[argc - 1], strlen(argv[argc - 1]), NULL, 0, false };
     struct ingot_model *model = NULL;

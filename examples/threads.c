@@ -75,7 +75,7 @@ static enum ingot_error take_memory(struct ingot_setup *setup)
     struct ingot_memory needed;
     enum ingot_error e;
 
-    setup->memory_bytes = 16 << 20; /* for the tables of the file */
+    setup->memory_bytes = 16 << 20; /* enough to read the file's tables */
     setup->memory = malloc(setup->memory_bytes);
     e = ingot_memory_needed(setup, &needed);
     free(setup->memory);

@@ -1,13 +1,13 @@
 /* Ingot as a library: a language model inside your program, hosted or without an operating system.
- * docs/LIBRARY.md is the page to begin with, examples/ the shortest programs. C11 and C++.
+ * docs/LIBRARY.md is the page to begin with; examples/ has the shortest programs. C11 and C++.
  *
- *   ingot_open      checks the model file, and divides your memory
- *   ingot_load      reads the weights, and starts the other cores
- *   ingot_session_begin, ingot_prompt or ingot_prompt_turn, ingot_generate, again and again
- *   ingot_close     stops the cores; the memory is yours again
+ *   ingot_open      checks the model file, and divides your memory.
+ *   ingot_load      reads the weights, and starts the other cores.
+ *   ingot_session_begin, ingot_prompt or ingot_prompt_turn, ingot_generate, again and again.
+ *   ingot_close     stops the cores; the memory is yours again.
  *
- * Memory: the library uses only the range that ingot_setup names. It allocates nothing, and writes
- * only into that range and into what a call is given. Handles also lie in the range.
+ * Memory: the library allocates nothing, and uses only the range that ingot_setup names. A call
+ * also writes to the pointers that it gets. Handles lie in the range.
  * A pointer that a function returns (texts, tokens, logits) stays valid until the next call of the
  * same model, unless stated otherwise. A calling thread needs INGOT_STACK_BYTES of stack, every
  * other core INGOT_CORE_STACK_BYTES.
@@ -50,17 +50,17 @@ enum {
 /* The values are stable: later versions add to the end. */
 enum ingot_error {
     INGOT_OK = 0,
-    INGOT_BAD_ARGUMENT = -1, /* NULL, or a size or number out of bounds */
-    INGOT_WRONG_ORDER = -2, /* not opened, loaded or begun yet; closed; or called from a callback */
-    INGOT_NO_MEMORY = -3,   /* the memory is too small: call ingot_memory_needed */
-    INGOT_READ_FAILED = -4, /* the read callback failed, four times in a row */
-    INGOT_NOT_A_MODEL = -5, /* not an .ingot file */
-    INGOT_BAD_VERSION = -6, /* an .ingot file of another version: pack it again */
-    INGOT_DAMAGED = -7,     /* a checksum or a field is wrong, or the file is too short */
-    INGOT_UNSUPPORTED = -8, /* the file is intact, but this build cannot run it */
-    INGOT_TOO_LONG = -9,    /* the context is full, or a text exceeds INGOT_MOST_TEXT */
-    INGOT_STOPPED = -10,    /* one of your callbacks stopped the call */
-    INGOT_NO_TEMPLATE = -11 /* the model has no chat template: use ingot_prompt */
+    INGOT_BAD_ARGUMENT = -1, /* a pointer is NULL, or a size or number is out of bounds */
+    INGOT_WRONG_ORDER = -2,  /* the handle is not ready or is closed, or a callback made the call */
+    INGOT_NO_MEMORY = -3,    /* the memory is too small: call ingot_memory_needed */
+    INGOT_READ_FAILED = -4,  /* the read callback failed, four times in a row */
+    INGOT_NOT_A_MODEL = -5,  /* not an .ingot file */
+    INGOT_BAD_VERSION = -6,  /* an .ingot file of another version: pack it again */
+    INGOT_DAMAGED = -7,      /* a checksum or a field is wrong, or the file is too short */
+    INGOT_UNSUPPORTED = -8,  /* the file is intact, but this build cannot run it */
+    INGOT_TOO_LONG = -9,     /* the context is full, or a text exceeds INGOT_MOST_TEXT */
+    INGOT_STOPPED = -10,     /* one of your callbacks stopped the call */
+    INGOT_NO_TEMPLATE = -11  /* the model has no chat template: use ingot_prompt */
 };
 
 /* One line for a user, without a full stop. Never NULL, even for unknown values. Any thread. */
@@ -98,14 +98,14 @@ struct ingot_clock {
  * zero, only the caller's core works. */
 struct ingot_cores {
     void *context;
-    uint32_t n; /* number of cores with the caller's, at most INGOT_MOST_CORES; 0 counts as 1 */
+    uint32_t n; /* cores, the caller's included, at most INGOT_MOST_CORES; 0 counts as 1 */
     /* Microseconds that a core looks for work before it sleeps. Choose 0 if other programs share
      * the cores, 50 if not. */
     uint32_t spin_micros;
-    /* Run entry(arg) on core 1 .. n-1, on a stack of its own, with floating point on; entry returns
-     * when ingot_close is called. ingot_load calls this. Return false if this core cannot start;
-     * the model then runs on the others. A core that has not begun after two seconds is not used
-     * either, and must not begin after ingot_close. */
+    /* Run entry(arg) on a core from 1 to n - 1, on a stack of its own, with floating point on;
+     * entry returns when ingot_close is called. ingot_load calls this. Return false if this core
+     * cannot start; the model then runs on the others. A core that has not begun after two seconds
+     * is not used, and must not begin after ingot_close. */
     bool (*start)(void *context, uint32_t core, void (*entry)(void *arg), void *arg);
     /* Any core: sleep until *word differs from `old`. Read *word atomically. May return early. */
     void (*wait)(void *context, const uint32_t *word, uint32_t old);
@@ -118,9 +118,9 @@ struct ingot_cores {
  * of the results. */
 enum ingot_cpu {
     INGOT_CPU_AUTO =
-        0, /* features that the operating system reports; the ISA's minimum if there is none */
-    /* As AUTO, but without an operating system, on arm64 at EL1 or above, the calling core's ID
-     * registers name the features (SVE if it is enabled). The other cores must have the same. */
+        0, /* features that the operating system reports; without one, the ISA's minimum */
+    /* As AUTO, but on arm64 without an operating system, at EL1 or above: the features that the
+     * calling core's ID registers name (SVE only if enabled). All cores must have these. */
     INGOT_CPU_DETECT = 1 << 30,
     INGOT_CPU_PORTABLE = 1 << 29, /* only C */
     INGOT_CPU_NEON = 1 << 0,
@@ -129,7 +129,7 @@ enum ingot_cpu {
     INGOT_CPU_AVX2 = 1 << 3,
     INGOT_CPU_DOTPROD = 1 << 4,
     INGOT_CPU_I8MM = 1 << 5,
-    INGOT_CPU_SVE = 1 << 6,  /* enabled, with the same length on every core */
+    INGOT_CPU_SVE = 1 << 6,  /* only if enabled, with equal lengths on all cores */
     INGOT_CPU_ZVFH = 1 << 7, /* Zvfhmin is enough */
     INGOT_CPU_AVX512 = 1 << 8,
     INGOT_CPU_VNNI = 1 << 9,
@@ -145,7 +145,7 @@ enum ingot_cpu {
 enum ingot_kv { INGOT_KV_F16 = 0, INGOT_KV_Q8 = 1, INGOT_KV_F32 = 2 };
 
 /* Zero the structure, then set memory, source and clock; the rest may stay zero. ingot_open copies
- * it; what it points to must outlive the model, unless stated otherwise. */
+ * the structure; what its members point to must outlive the model, unless stated otherwise. */
 struct ingot_setup {
     void *memory; /* (memory_bytes) normal, cached memory of any alignment */
     size_t memory_bytes;
@@ -158,7 +158,7 @@ struct ingot_setup {
     enum ingot_kv kv;
     void *log_context;
     void (*log)(void *context,
-                const char *line); /* receives how the model was set up, no line feed; or NULL */
+                const char *line); /* describes the model, without a line feed; NULL: no log */
     void *progress_context;
     /* Called while opening and loading, after `done` of `total` bytes. False: stop. Or NULL. */
     bool (*progress)(void *context, const char *doing, uint64_t done, uint64_t total);
@@ -185,7 +185,7 @@ enum ingot_error ingot_memory_needed(const struct ingot_setup *setup, struct ing
  * setup->memory until ingot_close. After an error, *model is NULL, or a handle that only
  * ingot_error_message and ingot_close accept.
  * Errors: INGOT_NO_MEMORY, INGOT_READ_FAILED, INGOT_NOT_A_MODEL, INGOT_BAD_VERSION, INGOT_DAMAGED,
- * INGOT_UNSUPPORTED, INGOT_STOPPED by progress. INGOT_BAD_ARGUMENT also: context is too large. */
+ * INGOT_UNSUPPORTED, INGOT_STOPPED by progress. INGOT_BAD_ARGUMENT also if context is too large. */
 enum ingot_error ingot_open(const struct ingot_setup *setup, struct ingot_model **model);
 
 /* Start the cores, read the weights and check each byte. After an error, close the model.
@@ -200,7 +200,7 @@ enum ingot_error ingot_close(struct ingot_model *model);
  * failed, or if model is NULL or closed. */
 const char *ingot_error_message(const struct ingot_model *model);
 
-/* The name in 0.2; it is removed two versions later. */
+/* The function's older name, of version 0.2; it stays for two more versions. */
 #define ingot_problem ingot_error_message
 
 enum ingot_residency {
@@ -214,7 +214,7 @@ struct ingot_model_info {
     const char *family; /* "llama" */
     uint32_t n_layers, dim;
     uint32_t vocab;         /* number of tokens: 0 <= id < vocab */
-    uint32_t model_context; /* longest context that it was trained for */
+    uint32_t model_context; /* longest context of the model's training */
     uint32_t context;       /* tokens that a session can hold */
     bool has_template;      /* ingot_prompt_turn works */
     enum ingot_residency residency;
@@ -228,13 +228,13 @@ struct ingot_model_info {
 enum ingot_error ingot_model_describe(const struct ingot_model *model,
                                       struct ingot_model_info *info);
 
-/* The older name; C++ takes it for the structure's name. */
+/* The function's older name. In C++ the name without arguments means the structure. */
 #define ingot_model_info(model, info) ingot_model_describe(model, info)
 
 /* ---- a session: one sequence of tokens ------------------------------------------------------ */
 
-/* Begin an empty session. A model has up to setup.sessions of them, which end with the model; one
- * more returns INGOT_WRONG_ORDER. */
+/* Begin an empty session. A model has up to setup.sessions sessions, which end with the model;
+ * beginning another one returns INGOT_WRONG_ORDER. */
 enum ingot_error ingot_session_begin(struct ingot_model *model, struct ingot_session **session);
 
 /* Forget all tokens. */
@@ -248,8 +248,8 @@ enum ingot_error ingot_prompt(struct ingot_session *session, const char *text, s
 struct ingot_turn {
     const char *text; /* (text_bytes) the user's text */
     size_t text_bytes;
-    /* (system_bytes) the system prompt, only in the first turn. NULL: the template's own. For no
-     * system prompt: not NULL, and 0 bytes. */
+    /* (system_bytes) the system prompt, only in the first turn. NULL: the template's own. An empty
+     * text: no system prompt. */
     const char *system;
     size_t system_bytes;
     bool no_thinking; /* reply without thinking, if the template supports that */
@@ -262,7 +262,7 @@ enum ingot_error ingot_prompt_turn(struct ingot_session *session, const struct i
 struct ingot_generate_params {
     float temp;     /* 0: always the likeliest token; at most 100 */
     float top_p;    /* total probability of the candidates; 0 < top_p <= 1, 1: off */
-    float min_p;    /* least share of the likeliest token's probability; 0 to 1, 0: off */
+    float min_p;    /* least probability, as a fraction of the likeliest token's; 0: off */
     float repeat;   /* penalty on recent tokens; 0 < repeat <= 100, 1: off */
     uint32_t top_k; /* only this many likeliest tokens are candidates; 0: off */
     uint64_t seed;  /* equal seeds give equal replies */
@@ -277,7 +277,7 @@ struct ingot_generate_params {
 /* Set temp 0.8, top_p 0.95, min_p 0.05, repeat 1, top_k 40, seed 0, no limit, no stops. */
 void ingot_generate_default(struct ingot_generate_params *params);
 
-/* The same values, replaced by those that the model's file recommends. Call it after ingot_open. */
+/* The defaults, replaced by values that the model's file recommends. Call it after ingot_open. */
 enum ingot_error ingot_model_defaults(const struct ingot_model *model,
                                       struct ingot_generate_params *params);
 
@@ -300,12 +300,12 @@ struct ingot_generate_result {
     uint64_t prompt_ticks, reply_ticks; /* durations in ticks of setup.clock */
 };
 
-/* Compute the added tokens, then let the model continue. params may be NULL: ingot_model_defaults.
+/* Compute the added tokens, then let the model continue. NULL params mean ingot_model_defaults.
  * `text` may be NULL if you need only the tokens; text and go_on get `context` as first argument.
  * result may be NULL. The reply joins the sequence; if a stop string ended it, only the shown part
  * does. A stop by a callback is not an error: end is INGOT_END_CALLER. After a stop in the prompt,
  * the next call continues there. Errors: INGOT_READ_FAILED, INGOT_DAMAGED (a layer's checksum is
- * wrong, or logits are not numbers). INGOT_WRONG_ORDER also: the session is empty. */
+ * wrong, or logits are not numbers). INGOT_WRONG_ORDER also if the session is empty. */
 enum ingot_error ingot_generate(struct ingot_session *session,
                                 const struct ingot_generate_params *params, ingot_text_fn *text,
                                 void *context, struct ingot_generate_result *result);
@@ -322,32 +322,32 @@ struct ingot_reply {
 /* ingot_generate for n sessions of one model in parallel: a pass reads each weight once for all of
  * them, and every reply is the same as ingot_generate would give. go_on is called before each pass;
  * false ends only that reply, like false from text. prompt_ticks and reply_ticks are totals of all
- * replies. Errors as ingot_generate; INGOT_BAD_ARGUMENT also: n is 0 or above INGOT_MOST_SESSIONS,
- * or a session is listed twice or belongs to another model. After an error, each reply keeps the
- * tokens that it had by then. */
+ * replies. Errors as ingot_generate; INGOT_BAD_ARGUMENT also if n is 0 or above
+ * INGOT_MOST_SESSIONS, or a session is listed twice or belongs to another model. After an error,
+ * each reply keeps the tokens that it had by then. */
 enum ingot_error ingot_generate_parallel(struct ingot_reply *replies, uint32_t n);
 
-/* The name in 0.2; it is removed two versions later. */
+/* The function's older name, of version 0.2; it stays for two more versions. */
 #define ingot_generate_together ingot_generate_parallel
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 
-/* ids[0 .. *n) = the tokens of a text, as ingot_prompt would add it to an empty session (if begins)
- * or to another. room: size of ids. *n is 0 after an error. Errors: INGOT_TOO_LONG: see room. */
+/* Write to ids the *n tokens that ingot_prompt would add. begins: as if the session were empty.
+ * room: size of ids. *n is 0 after an error. Errors: INGOT_TOO_LONG: see room. */
 enum ingot_error ingot_tokenize(struct ingot_session *session, const char *text, size_t bytes,
                                 bool begins, uint32_t *ids, size_t room, size_t *n);
 
-/* The text of token id if it follows token `previous`; previous >= vocab: id is the first token.
- * *bytes is its length; it is not terminated, and can be a part of a character. Never NULL; "" for
- * control tokens and wrong arguments. It lives as long as the model. Call this after ingot_open. */
+/* Return the text of token id after token `previous`; if previous >= vocab, id is the first token.
+ * The text has *bytes bytes and no terminator, and can be a part of a character. Never NULL; "" for
+ * control tokens and wrong arguments. The text lives with the model. Call this after ingot_open. */
 const char *ingot_token_text(const struct ingot_model *model, uint32_t id, uint32_t previous,
                              size_t *bytes);
 
 /* The session's tokens: *ids (*n), valid until the next call. */
 enum ingot_error ingot_tokens(const struct ingot_session *session, const uint32_t **ids, size_t *n);
 
-/* Add tokens. Errors: INGOT_TOO_LONG. INGOT_BAD_ARGUMENT also: id >= vocab. Neither adds
- * a token. */
+/* Add tokens. Errors: INGOT_TOO_LONG. INGOT_BAD_ARGUMENT also if an id is too large. Neither adds a
+ * token. */
 enum ingot_error ingot_append(struct ingot_session *session, const uint32_t *ids, size_t n);
 
 /* Keep the first n tokens and forget the others; does nothing if there are fewer. */

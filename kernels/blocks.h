@@ -63,15 +63,15 @@
 #define Q1_BYTES 288
 #define Q1_QUANTS 32
 
-/* Packed types (struct block_q3kpx8 and so on) have the same values in fewer bytes. They are
- * unpacked before they are multiplied. */
+/* Packed types (struct block_q3kpx8 and so on) have the same values in fewer bytes. Packed weights
+ * are unpacked before they are multiplied. */
 #define Q3KP_BYTES 880
 #define MX4P_BYTES 136
 #define IQ4XS_BYTES 1088
 #define TQ1_BYTES 432
 #define Q2P_BYTES 544
 #define TQ1_DIGITS 416 /* number of bytes with five digits: 13 times 32 */
-#define TQ1_FIFTHS 96  /* bytes that hold fifth digits, four each, of bytes this far apart */
+#define TQ1_FIFTHS 96  /* bytes that hold the fifth digits; each serves bytes i, i + 96 and so on */
 /* The number of wide blocks that one packed block becomes. */
 #define UNPACKED_BLOCKS_q3kp 1
 #define UNPACKED_BLOCKS_mx4p 1
@@ -262,7 +262,7 @@ LAYOUT_AT(block_q5kx8, q, K45_QUANTS);
 LAYOUT_AT(block_q5kx8, high, Q5K_HIGH);
 
 /* Q3_K, 256 columns in 16 sub-blocks of 16. value = d * scales[c / 16][r] * q, scales of -32 to 31,
- * q of 3 bits in two's complement, -4 to 3. Its low 2 bits are in low[] like the high bits of
+ * q of 3 bits in two's complement, -4 to 3. The low 2 bits of q are in low[] like the high bits of
  * block_q6kx8; its sign is in high[] like the fifth bit of block_q5kx8. isum = sum_j scale_j dot_j
  * over 16 sub-blocks. */
 struct block_q3kx8 {
@@ -349,7 +349,7 @@ struct block_iq4xsx8 {
 };
 LAYOUT_BYTES(block_iq4xsx8, IQ4XS_BYTES);
 
-/* TQ1_0, 256 columns. A byte b has five digits 0 .. 2 of the fraction b / 256 in base 3, rounded up (as in GGML):
+/* TQ1_0, 256 columns. A byte b has five digits 0 to 2 of the fraction b / 256 in base 3, rounded up (as in GGML):
  * digit n - 1 is b * 3^n / 256 mod 3. The first four of digits[i] are bits 6, 4, 2 and 0 of q[i] of block_tq2x8, and
  * the fifth is the two bits 2 * (i / TQ1_FIFTHS) of q[TQ1_DIGITS + i % TQ1_FIFTHS]; the last 32 have no fifth. */
 struct block_tq1x8 {
@@ -419,7 +419,7 @@ LAYOUT_AT(block_q8kx4, d, Q8KX4_SCALE);
 
 /* The values of a matrix's nibbles, and the prefetch distance of its gemv (kernels.h). */
 struct nibble_table {
-    int8_t values[NIBBLES]; /* -127 .. 127: the sum of two products with an int8 fits an int16 */
+    int8_t values[NIBBLES]; /* -127 to 127, so the sum of two products with an int8 fits an int16 */
     size_t ahead;
 };
 LAYOUT_BYTES(nibble_table, TABLE_BYTES);

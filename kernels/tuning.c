@@ -5,9 +5,9 @@
 #include "kernels/kernels.h"
 
 /* `ahead` is latency times bandwidth: the bytes of weights that a core reads while one line is
- * fetched, rounded up to lines. It is twice that for cores with a hardware prefetcher, which
- * follows the stream itself, so that a hint only helps at the end of a page. It is computed from
- * published figures, not measured.
+ * fetched, rounded up to lines. Cores with a hardware prefetcher get twice as much: it follows the
+ * stream itself, so a hint only helps at the end of a page. The values are computed from published
+ * figures, not measured.
  *
  *   core     ns to DRAM  GHz  cycles  bytes per cycle             product
  *   A53      140         1.2  170     0.9 the kernel's, in order     150   3 lines in flight
@@ -36,7 +36,7 @@ static const struct midr_row {
 };
 
 /* A prefetch is a hint of Zicbop. Cores without Zicbop (U54, U74,
- * T-Head's) waste an issue slot on it. T-Head's V is draft 0.7.1, whose
+ * T-Head's) waste an issue slot on a hint. T-Head's V is draft 0.7.1, whose
  * encodings have other meanings, although some device trees claim V. */
 static const struct name_row {
     const char *compatible;

@@ -1,4 +1,4 @@
-/* Differences between cores of one ISA, as data. They do not change any result. */
+/* Differences between cores of one ISA, as data. These data do not change any result. */
 #ifndef INGOT_KERNELS_TUNING_H
 #define INGOT_KERNELS_TUNING_H
 
@@ -22,8 +22,8 @@ const struct kernel_tuning *kernel_tuning_x86_64(const char *vendor);
  * ID_AA64ISAR1_EL1 report. */
 uint32_t kernel_features_arm64(uint64_t pfr0, uint64_t isar0, uint64_t isar1);
 
-/* Return the size in bytes of the second-level data cache, or 0 if there is none. clidr: CLIDR_EL1;
- * mmfr2: ID_AA64MMFR2_EL1, which says how ccsidr is written; ccsidr: CCSIDR_EL1 while
+/* Return the size in bytes of the second-level data cache, or 0 if there is none. The arguments are
+ * CLIDR_EL1; ID_AA64MMFR2_EL1, which says how ccsidr is written; and CCSIDR_EL1 while
  * KERNEL_CACHE_ARM64 is in CSSELR_EL1. Source: Arm ARM, DDI 0487, these registers. */
 enum { KERNEL_CACHE_ARM64 = 1 << 1 };
 size_t kernel_cache_arm64(uint64_t clidr, uint64_t mmfr2, uint64_t ccsidr);

@@ -54,7 +54,7 @@ enum ingot_error ingot_model_defaults(const struct ingot_model *m,
     params->min_p = (s->given & INGOT_SAMPLES_MIN_P) != 0 ? s->min_p : params->min_p;
     params->repeat = (s->given & INGOT_SAMPLES_REPEAT) != 0 ? s->repeat : params->repeat;
     params->top_k = (s->given & INGOT_SAMPLES_TOP_K) != 0 ? s->top_k : params->top_k;
-    if ((s->given & INGOT_SAMPLES_TOP_P) != 0) { /* a file's 0 means: only the likeliest token */
+    if ((s->given & INGOT_SAMPLES_TOP_P) != 0) { /* 0 in a file means only the likeliest token */
         params->top_p = s->top_p > SMALLEST_TOP_P ? s->top_p : SMALLEST_TOP_P;
     }
     if ((s->given & INGOT_SAMPLES_REPEAT_LAST) != 0) { /* 0 means no penalty */
@@ -189,7 +189,7 @@ void library_report(const struct generate_result *r, bool stopped,
         [GENERATE_STOP] = INGOT_END_STOP,
         [GENERATE_CONTEXT] = INGOT_END_CONTEXT,
         [GENERATE_REPETITION] = INGOT_END_REPETITION,
-        [GENERATE_NO_WAY_ON] = INGOT_END_STOP, /* end of a constraint: the library has none */
+        [GENERATE_NO_WAY_ON] = INGOT_END_STOP, /* never comes: the library has no constraints */
     };
 
     *out = (struct ingot_generate_result){ .end = ends[r->end],

@@ -40,14 +40,14 @@ struct ingot_model {
     struct model_setup model_setup;
     struct model model;
     struct ingot_session sessions[INGOT_MOST_SESSIONS];
-    struct speculative speculative; /* guessing state of the session that it names */
+    struct speculative speculative; /* guessing state of one session, whose tokens it predicts */
     struct replies replies;
     char error_message[LIBRARY_ERROR_MESSAGE_BYTES]; /* message of the latest error */
 };
 
 /* ---- errors.c -------------------------------------------------------------------------------- */
 
-/* INGOT_OK if the model has reached stage `least` and no call of it is running. */
+/* Return INGOT_OK if the model has reached stage `least` and no call of it is running. */
 enum ingot_error library_check(const struct ingot_model *m, enum library_stage least);
 
 /* As library_check, for a session that has begun. */
@@ -57,7 +57,7 @@ enum ingot_error library_check_session(const struct ingot_session *s);
 enum ingot_error library_refuse(struct ingot_model *m, enum ingot_error error,
                                 const char *error_message);
 
-/* As library_refuse, for an error of the runtime; if sentence is "", use the error's own text. */
+/* As library_refuse, for an error of the runtime; if error_message is "", use that error's text. */
 enum ingot_error library_failed(struct ingot_model *m, enum err e, const char *error_message);
 
 /* ---- machine.c: the caller's clock, cores and file as the runtime sees them ------------------ */
@@ -98,7 +98,7 @@ enum ingot_error library_leave_pending(struct ingot_session *s);
  * registers that programs under an operating system cannot read. */
 uint32_t library_cpu_features(bool privileged);
 
-/* Return the tuning of this core, or of an unknown core. Never NULL. */
+/* Return this core's tuning, or the general one if the core is unknown. Never NULL. */
 const struct kernel_tuning *library_cpu_tuning(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* The caller's clock, cores and file, as a platform and a block device. Their context is the
+/* The caller's clock, cores and file, as a platform and a block device. The context of both is the
  * model. */
 #include "library/library.h"
 
@@ -70,7 +70,7 @@ static uint32_t chosen_features(const struct ingot_setup *setup)
 
 static uint32_t features(void *context, unsigned n)
 {
-    (void)n; /* the caller's features are those of all cores */
+    (void)n; /* the program's setup gives one set of features for all cores */
     return chosen_features(&((struct ingot_model *)context)->setup);
 }
 

@@ -68,7 +68,7 @@ static bool good_setup(const struct ingot_setup *s)
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-/* Two sizes: the bytes before the handle, and those before the arena, handle included. */
+/* Return how many bytes of the memory come before the handle, and before the arena. */
 static size_t handle_skip(const struct ingot_setup *s)
 {
     return (size_t)(-(uintptr_t)s->memory & (HANDLE_ALIGN - 1));

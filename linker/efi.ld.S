@@ -2,14 +2,14 @@
  * any machine: the firmware loads the program anywhere, and applies base relocations, which make_efi.py makes
  * from the linker's. Each section has its own pages, so that firmware may map each with its own rights.
  *
- *   image_start  header    the PE header; nothing of it is used
- *                text      read, execute
- *                rodata    read
- *                data      read, write; then bss and the stacks, which the firmware clears
+ *   image_start  header    the PE header, which is not used.
+ *                text      read, execute.
+ *                rodata    read.
+ *                data      read, write; then bss and the stacks, which the firmware clears.
  *   image_end
  *
  * The firmware's functions run on core 0's stack, too: FIRMWARE_STACK is
- * the room that they need below it (UEFI 2.10, 2.3.2 to 2.3.7: 128 KiB). */
+ * the room that these functions need below (UEFI 2.10, 2.3.2 to 2.3.7: 128 KiB). */
 #include "boot/stacks.h"
 
 #define PAGE 4096

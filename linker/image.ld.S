@@ -1,21 +1,21 @@
-/* The image of any board, preprocessed with its memory.h, which defines
+/* The image of any board, preprocessed with the board's memory.h, which defines these constants.
  *
- *   BOARD_LOAD_ADDRESS         where firmware puts the image; a multiple of 4 KiB, on riscv64, whose
- *                              Image header demands it, of 2 MiB
- *   BOARD_RAM_BASE             what the Image header's text_offset counts from; a multiple of 2 MiB
- *   BOARD_DEVICE_TREE_ADDRESS  where the device tree lies if no register says so; 0: nowhere
- *   BOARD_IMAGE_FILE_BYTES     bound of the file; default, and the most, 512 KiB
- *   BOARD_IMAGE_RAM_BYTES      bound of all below; default, and the most, 16 MiB
+ *   BOARD_LOAD_ADDRESS         where firmware puts the image: at a multiple of 4 KiB or, on riscv64,
+ *                              whose Image header demands it, of 2 MiB.
+ *   BOARD_RAM_BASE             the address from which text_offset counts, a multiple of 2 MiB.
+ *   BOARD_DEVICE_TREE_ADDRESS  the device tree's address if no register has it; 0 if there is none.
+ *   BOARD_IMAGE_FILE_BYTES     bound of the file, at most 512 KiB, which is the default.
+ *   BOARD_IMAGE_RAM_BYTES      bound of all sections, at most 16 MiB, which is the default.
  *
- * Memory map, low to high, every section on its own 4 KiB pages,
- * except that the first constants share the last page of text:
+ * Memory map, low to high. Each section has its own 4 KiB pages,
+ * but the first constants share the last page of text.
  *
- *   image_start  text      read, execute     header, entry and what unpacks the rest first
- *                rodata    read              constants, strings, tables
- *                data      read, write       initialized; the end of what has been loaded or unpacked
- *                bss       read, write       cleared by start.S; page tables are here
- *                kept      survives a reset where the board maps it: never cleared (last_run.h)
- *                stacks    read, write       guard below each, layout in boot/stacks.h
+ *   image_start  text      read, execute     header, entry and the unpacker come first.
+ *                rodata    read              constants, strings, tables.
+ *                data      read, write       initialized; the loaded or unpacked bytes end here.
+ *                bss       read, write       cleared by start.S; has the page tables.
+ *                kept      never cleared; survives a reset if the board maps it (last_run.h).
+ *                stacks    read, write       each above a guard, laid out by boot/stacks.h.
  *   image_end    free RAM: the arena
  */
 #include "boot/stacks.h"
@@ -24,7 +24,7 @@
 
 #define IMAGE_FILE_MOST (512 * 1024) /* of the file */
 #define IMAGE_LOAD_MOST (1024 * 1024) /* text, rodata and data */
-#define IMAGE_LOAD_NETWORK (1024 * 1280) /* the same, if the image has a network */
+#define IMAGE_LOAD_NETWORK (1024 * 1280) /* the same, for an image with a network */
 #define IMAGE_RAM_MOST (16 * 1024 * 1024)
 #ifndef BOARD_IMAGE_FILE_BYTES
 #define BOARD_IMAGE_FILE_BYTES IMAGE_FILE_MOST
@@ -51,8 +51,8 @@ SECTIONS
     .text : {
         text_start = .;
         KEEP(*(.head))
-        /* The vectors of arm64 lie at a multiple of 2 KiB. The parts before them
-         * fill the first 2 KiB, with code from sections named .text.early. */
+        /* The vectors of arm64 lie at a multiple of 2 KiB. The parts before the vectors fill the
+         * first 2 KiB, with code from sections named .text.early. */
         *start.S.o(.text .text.*)
         *unpack.S.o(.text .text.*)
         *unpack_lz*.o(.text .text.*)
@@ -75,7 +75,7 @@ SECTIONS
     .data : ALIGN(PAGE) {
         data_start = .;
         *(.data .data.*)
-        *(.got .got.plt .igot .igot.plt) /* these are empty; in rodata they would make it writable */
+        *(.got .got.plt .igot .igot.plt) /* empty, but in rodata they would make rodata writable */
         . = ALIGN(16);
         *(.sdata .sdata.*)
         . = ALIGN(64);
@@ -143,7 +143,7 @@ ASSERT(image_file_end - image_start <= (DEFINED(lwip_init) ? IMAGE_LOAD_NETWORK 
  * tables of pages. The packed bytes lie above the unpacked ones. */
 ASSERT(BOARD_IMAGE_RAM_BYTES <= IMAGE_RAM_MOST && UNPACK_TABLES_BYTES >= (3 + IMAGE_RAM_MOST / 0x200000) * PAGE,
        "the unpacking has too little room for page tables")
-/* The linker's code for the Cortex-A53 (Makefile) would lie after the head. A head within one page needs none. */
+/* The linker's veneers for the Cortex-A53 (Makefile) would lie after the head. A head within one page needs none. */
 ASSERT(image_head_bytes <= PAGE - 8, "the head takes more than a page")
 ASSERT((image_end - 1) / 0x40000000 == image_start / 0x40000000, "the image crosses a GiB")
 ASSERT(image_end - image_start <= BOARD_IMAGE_RAM_BYTES,

@@ -1,4 +1,5 @@
-"""Boards in QEMU whose serial line is a socket, for programs that talk to boards: `ingot send`, `ingot serve`, the clients."""
+"""Boards in QEMU whose serial line is a socket, to test programs that talk to boards: `ingot send`, `ingot serve`, the
+clients."""
 
 import atexit
 import os
@@ -9,10 +10,10 @@ from machine import listens
 
 
 class Board:
-    """A board that runs until it is killed; `line` is the name that a program uses for its line."""
+    """A board that runs until it is killed; `line` is the name by which programs open its serial line."""
 
     def __init__(self, machine, folder, name, card, words="mode=json", cores=1, writes=False, pace=0):
-        """folder must be short, because a socket's path has at most 107 bytes. writes: its card can be written. pace: bytes per second that
+        """folder must be short, because a socket's path has at most 107 bytes. writes: the card can be written. pace: bytes per second that
         the card delivers."""
         drive = f"if=none,id=card,format=raw,file.locking=off,file={card}"
         drive += "" if writes else ",readonly=on"

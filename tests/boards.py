@@ -19,7 +19,7 @@ def names():
 
 @functools.cache
 def row(board):
-    """board.def: numbers as int, the rest as text. Lists of numbers as lists."""
+    """The members of board.def: numbers as int, lists of numbers as lists, the rest as text."""
     with open(os.path.join(ROOT, "board", board, "board.def"), encoding="utf-8") as f:
         members = re.findall(r"\.(\w+) = (\"[^\"]*\"|\{[^}]*\}|\d+)", f.read())
     return {name: int(value) if value.isdigit() else
@@ -28,7 +28,7 @@ def row(board):
 
 @functools.cache
 def makes(board, variable):
-    """The value of a variable of board.mk, as written; None if board.mk does not set it."""
+    """The text that board.mk gives to a variable; None if board.mk does not set it."""
     with open(os.path.join(ROOT, "board", board, "board.mk"), encoding="utf-8") as f:
         found = re.search(rf"^{variable} *[:?]?= *(.*)$", f.read(), re.M)
     return found[1] if found else None
@@ -49,12 +49,12 @@ def module(board, file):
 
 
 def expected(board, name, default=None):
-    """Values that suites expect of the board: a value of its expected.py (docs/PORTING.md, step 6)."""
+    """A value of the board's expected.py, which suites expect of the board (docs/PORTING.md, step 6)."""
     return getattr(module(board, "expected.py"), name, default)
 
 
 def with_expected(name):
-    """{board: value} for the boards that have the value."""
+    """{board: value} for the boards whose expected.py has the value."""
     return {board: expected(board, name) for board in names() if expected(board, name) is not None}
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/python3 -IS
-"""Runs a command for prove, which would wait forever: when the command's time is up, it ends the command and its child processes, and prints
-its name. Processes that the command leaves behind are ended too.
+"""Runs a command for prove, which would wait forever. When the command's time is up, bounded.py ends the command and its child processes,
+and prints the command's name. Processes that the command leaves behind are ended too.
 
 usage: bounded.py [--suite NAME] COMMAND ...
-INGOT_TEST_SECONDS (600) is the time before a program's own alarm (alarm.h, machine.py); here it is a little longer, so this is for programs without
-an alarm or that ignore it. A suite has INGOT_SUITE_SECONDS (3600). INGOT_TEST_TIMES=FILE appends a line for every program: CPU seconds including its
-child processes, wall time, its name; prove --timer cannot separate parallel programs."""
+INGOT_TEST_SECONDS (600) is the time before a program's own alarm (alarm.h, machine.py). bounded.py waits a little longer, so it ends only programs
+that have no alarm or ignore it. A suite may take INGOT_SUITE_SECONDS (3600). INGOT_TEST_TIMES=FILE appends a line for every program: CPU
+seconds including its child processes, wall time, its name; prove --timer cannot separate parallel programs."""
 
 import os
 import resource
@@ -19,15 +19,15 @@ PROGRAM_GRACE, SUITE_GRACE = 2, 10       # seconds; programs of a suite end befo
 
 
 def fixed_addresses():
-    """Switch off random memory layouts for programs started from now on, if allowed: the ThreadSanitizer of gcc 12 does not know all layouts
-    that a kernel chooses."""
+    """Switch off random memory layouts, if allowed, for programs started from now on, because the ThreadSanitizer of gcc 12 cannot use all
+    layouts that a kernel chooses."""
     import ctypes  # for a few programs
     ctypes.CDLL(None).personality(0x0040000)  # ADDR_NO_RANDOMIZE
 
 
 def hear_signals():
-    """Restore signals in the child: nohup, and a shell that runs make in the background, pass on ignored signals, so a program under test would
-    never receive signals from its test."""
+    """Restore signals in the child process: nohup, and a shell that runs make in the background, make it ignore signals, and then a program under
+    test would never receive the signals of its test."""
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 
@@ -42,7 +42,8 @@ def signal_all(child, number):
 
 
 def stop(child, grace):
-    """End it politely first, so that a program can remove its files, and a suite can end its programs, which have their own sessions."""
+    """End the child politely first, so that a program can remove its files, and a suite can end its programs, which have their own
+    sessions."""
     late = time.monotonic() + grace
     signal_all(child, signal.SIGTERM)
     while time.monotonic() < late:
@@ -60,13 +61,14 @@ def note_times(start, name):
             out.write(f"{used.ru_utime + used.ru_stime:8.1f} {time.monotonic() - start:8.1f} {name}\n")
 
 
-# Modules and commands without which a whole program cannot run, with the package of each. Other parts of programs skip themselves.
+# Modules and commands without which a whole test program cannot run, and their packages. If anything else is missing, a program
+# skips only the tests that need it.
 MODULES = {"pexpect": "python3-pexpect", "serial": "python3-serial", "numpy": "python3-numpy"}
 COMMANDS = {"mkfs.fat": "dosfstools", "mcopy": "mtools", "mformat": "mtools", "sgdisk": "gdisk"}
 
 
 def words_of(path, seen):
-    """The modules, and the quoted commands, that a Python program and its imports from tests/ name."""
+    """The modules, and the commands in quotes, in a Python program and in what it imports from tests/."""
     import re
     if path in seen or not os.path.isfile(path):
         return set()

@@ -1,4 +1,5 @@
-"""A headless browser (Debian's chromium), driven over its debugging pipe: for what a person does with a page."""
+"""A headless browser (Debian's chromium), which a test drives through its debugging pipe, as a person would use a
+page."""
 
 import base64
 import fcntl
@@ -15,7 +16,7 @@ PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 def above(ends):
-    """Move the ends of a pipe to numbers that the debugging pipe does not use."""
+    """Move a pipe's ends to file descriptors that the debugging pipe does not use."""
     higher = tuple(fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in ends)
     for end in ends:
         os.close(end)
@@ -23,7 +24,7 @@ def above(ends):
 
 
 def shows_a_plan_that_streams(window, side, store, layers):
-    """True if the side of the page shows the plan of a model with this many layers, of which some stream through two slots. Measured rates decide
+    """True if the page's side bar shows the plan of a model with this many layers, of which some stream through two slots. Measured rates decide
     which part of the output matrix stays in memory, so the shown parts are compared with each other."""
     found = re.search(r"Layers in memory\n(\d+) of (\d+)\nSlots for the others\n2 of \d+ KiB\n"
                       rf"(?:Of the output matrix in memory\n\d+ %\n)?From the {store} for a token\n\d+ KiB\n", side)
@@ -32,7 +33,7 @@ def shows_a_plan_that_streams(window, side, store, layers):
 
 
 class Browser:
-    """A window of this size; dark: the person's system has a dark theme. check() waits until an expression is true."""
+    """A window of this size. dark: the person's system has a dark theme. check() waits until an expression is true."""
 
     def __init__(self, width=1280, height=800, dark=False):
         self.folder = tempfile.mkdtemp(prefix="ingot-browser-")
@@ -86,7 +87,7 @@ class Browser:
                 self.said.append(m["params"]["exceptionDetails"].get("exception", {}).get("description", "an exception"))
 
     def go(self, url, before=""):
-        """before: a script that runs before the page's."""
+        """before: a script that runs before the scripts of the page."""
         if before:
             self.call("Page.addScriptToEvaluateOnNewDocument", source=before)
         self.call("Page.navigate", url=url)
@@ -125,7 +126,7 @@ class Browser:
         self.call("DOM.setFileInputFiles", objectId=field, files=[path])
 
     def dark(self, on, still=False):
-        """Set the person's system settings. on: a dark theme; still: no movement."""
+        """Set the person's system settings. on: dark theme; still: reduced motion."""
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if on else "light"},
                                                           {"name": "prefers-reduced-motion", "value": "reduce" if still else "no-preference"}])
 

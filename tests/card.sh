@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Make a card image as others format them, for tests of what reads them: an MBR, one FAT32 partition,
-# models/*.ingot and other files. Needs dosfstools and mtools, no root and no loop device.
+# Make a card image as other programs format cards, for tests of the code that reads cards: an MBR, one FAT32
+# partition, models/*.ingot and other files. It needs dosfstools and mtools, but no root and no loop device.
 set -euo pipefail
 
 usage() {
@@ -29,7 +29,7 @@ MIB=$((1024 * 1024))
 MIN_CLUSTERS=65525 # fewer, and a FAT32 is taken for a FAT16 (FAT32 specification, "FAT type")
 VOLUME_ID=1a607001
 
-# Times and character set are fixed, and settings of the user are ignored.
+# Times and character set are fixed, and the user's settings are ignored.
 export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-1735689600}" TZ=UTC LC_ALL=C.UTF-8
 export MTOOLSRC=/dev/null MTOOLS_SKIP_CHECK=0
 PATH="$PATH:/usr/sbin:/sbin"
@@ -111,7 +111,7 @@ twice=$(for file in "${models[@]}"; do basename -- "$file"; done |
 
 # ---- its geometry ----------------------------------------------------------------------------
 
-# The largest cluster up to 32 KiB that leaves enough of them, because few clusters make a short FAT.
+# The largest cluster size, up to 32 KiB, that gives enough clusters; fewer clusters make the FAT shorter.
 cluster_sectors_for() {
     local sectors=64
     while [ $sectors -gt 1 ] && [ $(($1 / (sectors * 512))) -lt $((MIN_CLUSTERS + 4096)) ]; do
@@ -143,7 +143,7 @@ image="$out.part"
 trap 'rm -rf "$work" "$image"' EXIT
 drive="$image@@${start_mib}M"
 
-# The bytes of a number, least significant first, in printf's form.
+# The bytes of a number, least significant first, as escapes for printf.
 little_endian() {
     local value=$1 i
     for ((i = 0; i < $2; i++)); do

@@ -1,4 +1,4 @@
-"""CRC-32C (Castagnoli), by a table."""
+"""Computes CRC-32C (Castagnoli) by a table."""
 
 TABLE = list(range(256))
 for _ in range(8):

@@ -1,5 +1,5 @@
-"""Flattened device trees (Devicetree Specification 0.4, chapter 5) from nested dictionaries, and the reverse: a dictionary is a node, a number one
-cell, a list cells, a text a string, bytes themselves."""
+"""Makes flattened device trees (Devicetree Specification 0.4, chapter 5) from nested dictionaries, and reads them. A dictionary is a node, a
+number is one cell, a list is several cells, a text is a string, and bytes are used unchanged."""
 
 import struct
 
@@ -51,7 +51,7 @@ def make_tree(root, reserved=()):
 
 
 def read_tree(blob):
-    """The root in make_tree's form, all values as bytes, and the memory reservation block."""
+    """(the root in make_tree's form with all values as bytes, the memory reservation block)"""
     at, strings, at_reserved = struct.unpack_from(">3I", blob, 8)
     reserved, nodes = [], [{}]
     while (pair := struct.unpack_from(">QQ", blob, at_reserved)) != (0, 0):
@@ -82,7 +82,7 @@ def number_of(cells):
 
 
 def address_of(root, path):
-    """The address at which cores see the node's first range: its reg through the ranges of all buses above it."""
+    """The cores' address of the node's first range: its reg, translated through the ranges of all buses above it."""
     above, node = [], root
     for name in path.strip("/").split("/"):
         above.append(node)
@@ -103,8 +103,8 @@ def address_of(root, path):
 
 
 def raspberry_pi_tree(compatible, release=0xd8):
-    """The relevant parts of the tree that the boards' own firmware passes; QEMU adds memory, arguments
-    and initrd. Cores wait for the words from `release` on."""
+    """The parts of a Raspberry Pi firmware's tree that matter; QEMU adds memory, arguments and initrd. Cores wait at
+    the words from `release` on."""
     cpus = {f"cpu@{i}": {"device_type": "cpu", "reg": i, "enable-method": "spin-table",
                          "cpu-release-addr": [0, release + 8 * i]} for i in range(4)}
     return {"#address-cells": 2, "#size-cells": 1, "compatible": compatible,

@@ -1,4 +1,4 @@
-"""A display's contents, read back: QEMU's screendump, cell by cell, compared with the table of glyphs in the image."""
+"""Reads a display's contents back: compares QEMU's screendump, cell by cell, with the table of glyphs in the image."""
 
 import json
 import os
@@ -17,7 +17,7 @@ UNKNOWN = "\0"
 
 
 def read_glyphs():
-    """{16 bytes: characters with this glyph}."""
+    """{a glyph's 16 bytes: the characters with this glyph}"""
     with open(os.path.join(BUILD, "gen/font_8x16.inc"), encoding="utf-8") as f:
         rows = re.findall(r"\{ ((?:0x[0-9a-f]{2}(?:, )?){16}) \}, /\* U\+([0-9A-F]+) \*/", f.read())
     found = {}
@@ -27,7 +27,7 @@ def read_glyphs():
 
 
 class Qmp:
-    """A machine's monitor, through a socket from arguments()."""
+    """A machine's monitor, through the socket that arguments() names."""
 
     def __init__(self, name):
         self.path = os.path.join(WORK, f"{name}.qmp")
@@ -89,7 +89,7 @@ def read_ppm(path):
 
 
 class Display:
-    """A screendump's cells: characters, and numbers of the palette."""
+    """The cells of a screendump: characters, and colours as numbers in the palette."""
 
     glyphs = None
 
@@ -109,7 +109,7 @@ class Display:
         return self.data[at] << 16 | self.data[at + 1] << 8 | self.data[at + 2]
 
     def read_cell(self, row, column):
-        """(characters with this glyph, front, back); a cell of a single colour is a blank."""
+        """(characters with this glyph, foreground, background); a cell of a single colour is a blank."""
         s, x0, y0 = self.scale, column * COLUMNS * self.scale, row * ROWS * self.scale
         colours = [[self.pixel(x0 + x * s, y0 + y * s) for x in range(COLUMNS)] for y in range(ROWS)]
         for y in range(ROWS * s if s > 1 else 0):  # a larger pixel is one colour
@@ -119,7 +119,7 @@ class Display:
         seen = sorted({c for line in colours for c in line})
         if len(seen) > 2:
             return UNKNOWN, None, None
-        # Either colour may be the glyph's: the cursor's cell has them exchanged.
+        # Either colour may be the glyph's, because the cursor's cell has the colours exchanged.
         for back, front in ((seen[0], seen[-1]), (seen[-1], seen[0])):
             bits = bytes(sum((c == front and c != back) << (7 - i) for i, c in enumerate(line)) for line in colours)
             if bits in self.glyphs:
@@ -127,7 +127,7 @@ class Display:
         return UNKNOWN, None, None
 
     def reads(self, row, text):
-        """Whether a row shows the text, and blanks after it."""
+        """True if a row shows the text, and blanks after it."""
         cells = self.chars[row]
         return all(want in found for want, found in zip(text.ljust(self.columns), cells))
 
@@ -158,7 +158,7 @@ def colour_of(rgb):
 
 
 def wrapped(text, columns):
-    """The rows that a plain text has on the screen, where they break between words."""
+    """The rows of a plain text on the screen, which breaks rows between words."""
     rows = []
     for line in text.split("\n"):
         while len(line) > columns:

@@ -1,4 +1,4 @@
-"""Machines with EFI firmware, in QEMU: the available firmware, the sticks that it starts from, and runs."""
+"""Machines with EFI firmware in QEMU: the firmware that is installed, the sticks from which it starts, and runs."""
 
 import os
 import subprocess
@@ -13,20 +13,20 @@ VIRTIO, NVME, SATA = "virtio-blk-pci,drive=card,romfile=", "nvme,drive=card,seri
 
 
 class Firmware:
-    """A machine and its firmware: the board of the program, the package and the file of the firmware."""
+    """A machine and its firmware: the program's board, the firmware's package and file."""
 
     def __init__(self, name, board, package, path, command, memory="1G"):
         self.name, self.board, self.package, self.path, self.command = name, board, package, path, command + ["-m", memory]
 
     def missing(self):
-        """The parts that are missing to run it; "": none."""
+        """The first missing part without which the machine cannot run; "" if there is none."""
         for path in (self.path, os.path.join(BUILD, self.board, "ingot.bin"), f"/usr/bin/{self.command[0]}"):
             if not os.path.exists(path):
                 return f"{path} is not installed ({self.package}: make setup-tests)" if path == self.path else f"{path} is not there"
         return ""
 
     def run(self, stick, cores=1, more=(), timeout=150, disk=VIRTIO):
-        """Start it from the stick, by the firmware's own boot order, until it switches off: (status, console)."""
+        """Start the machine from the stick, by the firmware's own boot order, until it switches off: (status, console)."""
         return run(self.start(stick, cores, more, disk), timeout)
 
     def start(self, stick, cores=1, more=(), disk=VIRTIO):
@@ -42,14 +42,14 @@ FIRMWARE = {f.name: f for f in (
              ARM + ["-M", "virt", "-bios", f"{UBOOT}/qemu_arm64/u-boot.bin"]),
     Firmware("U-Boot riscv64", "efi-riscv64", "u-boot-qemu", f"{UBOOT}/qemu-riscv64_smode/u-boot.bin",
              ["qemu-system-riscv64", "-M", "virt", "-cpu", "rv64,v=false", "-kernel", f"{UBOOT}/qemu-riscv64_smode/u-boot.bin"]),
-    # OVMF loads a program at its linked address if there is memory at that address. Here there is none, because memory ends at 256 MiB.
+    # OVMF loads a program at its linked address if there is memory. Here memory ends at 256 MiB, below that address.
     Firmware("OVMF", "efi-x86_64", "ovmf", OVMF, ["qemu-system-x86_64", "-M", "q35", "-cpu", "max", "-bios", OVMF], "256M"),
 )}
 PROGRAMS = {"efi-arm64": "BOOTAA64.EFI", "efi-riscv64": "BOOTRISCV64.EFI", "efi-x86_64": "BOOTX64.EFI"}
 
 
 def make_stick(name, words, *models, board="efi", options=()):
-    """The stick that `ingot card efi` makes for the boards that are built."""
+    """Make a stick with `ingot card efi` for the boards that are built."""
     os.makedirs(WORK, exist_ok=True)
     out = os.path.join(WORK, name)
     subprocess.run([HOST, "card", board, "-o", out, "--boards", BUILD, "--cmdline", words, *options, *models],
@@ -68,7 +68,7 @@ class Started:
 
 
 def put_program(stick, board, program):
-    """Another program in the place of Ingot's on the stick."""
+    """Put another program on the stick, in the place of Ingot."""
     path = os.path.join(WORK, os.path.basename(stick) + ".efi")
     with open(path, "wb") as f:
         f.write(program)

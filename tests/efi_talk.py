@@ -1,5 +1,5 @@
-"""A conversation that a stick carries from one machine with EFI to the next. It is typed on the serial line, or on a keyboard with
-a display."""
+"""A conversation that a stick carries from one machine with EFI to the next. A person types on the serial line, or on a keyboard
+with a display."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from talk import Console
 
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
 LINES = ("a fox and an owl", "tell me a story", "and a boat", "what comes next", "and then")
-# Machines whose firmware supports a display and a keyboard here: U-Boot of Debian 12 has drivers for neither.
+# The machines whose firmware supports a display and a keyboard; U-Boot of Debian 12 has drivers for neither.
 DESKS = {"OVMF": [], "AAVMF with ACPI": ["-device", "ramfb", "-device", "qemu-xhci", "-device", "usb-kbd"]}
 QCODES = {" ": "spc", "/": "slash"}
 REPLY = re.compile(r"^(.+)\n\[\d+ prompt \+ \d+ new tokens?, ", re.M)
@@ -38,7 +38,7 @@ class Talker:
         self.name, self.console, self.qmp, self.settings = name, console, qmp, settings
 
     def settle(self):
-        """The prompt, and the settings that the stick does not have."""
+        """Wait for the prompt, and make the settings that the stick does not have."""
         self.console.prompt()
         for setting in self.settings:
             self.console.say("/set " + setting)
@@ -57,7 +57,7 @@ class Talker:
 
 
 def take_turn(tap, what, talker, line, reply):
-    """Say a line, check its reply, and save; returns how many tokens are saved."""
+    """Say a line, check the reply, and save; returns the number of saved tokens."""
     said = talker.say(line)
     tap.ok(replies(said) == [reply], f"{what}: the reply to '{line}' is this computer's", said)
     if talker.qmp is not None:
@@ -75,7 +75,8 @@ def load(tap, what, talker, tokens):
 
 
 def converse(tap, what, stick, machines, settings=(), resets=False):
-    """One machine after the other loads the conversation that the previous one saved, and continues it; after a reset it loads its own save."""
+    """One machine after the other loads and continues the conversation that the previous machine saved; after a reset it loads what it saved
+    itself."""
     want, text = wanted(len(machines))
     tap.ok(len(want) == len(machines), f"{what}: this computer's replies", text)
     tokens = None

@@ -1,11 +1,12 @@
-"""Events of a board's line (docs/SERIAL.md), whatever carries them: pipes, a device's socket, a WebSocket."""
+"""Events of a board's line (docs/SERIAL.md), over pipes, a device's socket or a WebSocket."""
 
 
 class Events:
-    """For a class with put(**request) and event(), which returns None at the end."""
+    """Mixin for a class with put(**request) and event(), which returns None at the end."""
 
     def until(self, *kinds):
-        """Events up to and including the first of a kind, by default `done`; None at the end: it did not come."""
+        """The events up to and including the first of a kind, by default `done`. If it does not come, the last
+        element is None."""
         events = []
         while not events or (events[-1] is not None and events[-1]["event"] not in (kinds or ("done",))):
             events.append(self.event())

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Make a disk with an exFAT volume, in a GPT, in an MBR or without a table. It needs
 no root, and shares no code with Ingot, which reads the disk. The file is sparse.
-fsck.exfat and sgdisk agree with it (tests/boot/disks.t).
+fsck.exfat and sgdisk find no fault in its disks (tests/boot/disks.t).
 
 usage: exfat.py OUT [--table gpt|mbr|none] [--block BYTES] [--sector BYTES] [--cluster BYTES] [--pieces]
                 [--size MIB | --bytes BYTES] [--start BYTES] [PATH=FILE | PATH=+BYTES]...
---block: sector size of the disk, in which the table counts. --sector: of the volume. --pieces: files are chains in the FAT, and their clusters
-are not contiguous. +BYTES: a file of this many zeros, which take no space on this computer's disk."""
+--block: the sector size of the disk, which the partition table uses. --sector: of the volume. --pieces: files are fragmented, as chains in the
+FAT. +BYTES: a file of this many zeros, which takes no space on this computer's disk."""
 import argparse
 import os
 import struct
@@ -23,7 +23,7 @@ def up(unit):
 
 
 def upcase_table():
-    """Runs of units that are their own upper case are written as (FFFF, count)."""
+    """Runs of characters that equal their own upper case are written as (FFFF, count)."""
     out, unit = [], 0
     while unit < 0x10000:
         run = unit
@@ -83,7 +83,7 @@ class Volume:
         self.out.write(data)
 
     def take(self, size, pieces=False):
-        """Allocate clusters for this many bytes; in pieces, every second cluster stays free."""
+        """Allocate clusters for this many bytes; with `pieces` every second cluster stays free."""
         n = max(1, -(-size // self.cluster))
         step = 2 if pieces else 1
         if self.next + n * step > self.count + 2:

@@ -1,6 +1,6 @@
-"""Falcon-H1 with random weights, and its logits in double precision from the published definition: every multiplier at its defined place, attention
-over all positions, and Mamba2 as the sum over all previous positions, which its recurrence abbreviates.
-The program computes all of this in another way."""
+"""Makes Falcon-H1 with random weights, and computes its logits in double precision from the published definition: every multiplier at its defined
+place, attention over all positions, and Mamba2 as a sum over all previous positions instead of a recurrence. The program computes all of this in
+other ways."""
 
 import array
 import math
@@ -36,7 +36,7 @@ def vector(chosen, n, middle, width=0.2):
 
 
 class Model:
-    """weights: (rows, cols, floats) by the names of Transformers."""
+    """weights: {name in Transformers: (rows, cols, floats)}."""
 
     def __init__(self, **changes):
         self.config = c = {**CONFIG, **changes}
@@ -133,7 +133,7 @@ def attention(c, w, inputs):
 
 
 def convolved(c, w, rows):
-    """Each channel over the positions before it, nothing before the first."""
+    """Convolve each channel over the previous positions; before the first position there are zeros."""
     _, taps, kernel = w("mamba.conv1d.weight")
     bias = w("mamba.conv1d.bias")[2]
     return [[silu(bias[i] + sum(kernel[i * taps + taps - 1 - back] * rows[t - back][i]
@@ -239,7 +239,7 @@ def factors_of(c, name, rows):
 
 
 def gguf(model, name):
-    """The multipliers in the weights, as converters fold them; not for tied embeddings."""
+    """Multiply the weights by the multipliers, as converters do; not for tied embeddings."""
     c, g = model.config, Gguf("falcon-h1")
     g.letters(c["vocab_size"])
     for key, number in (

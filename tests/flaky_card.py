@@ -1,5 +1,5 @@
-"""Cards that fail under an image in QEMU: read errors of one sector or of all, a card that becomes slow, silent or is exchanged.
-The tests in faults/ use them."""
+"""Cards that fail while an image in QEMU uses them: read errors of one sector or of all, and cards that become slow or silent or
+are replaced. The tests in faults/ use this."""
 
 import itertools
 import json
@@ -19,7 +19,7 @@ SHORT = ("-icount", "shift=5,sleep=off")  # 32 ns an instruction, which takes QE
 
 
 def card_of(path):
-    """The card, and the number of its sector at which the model begins."""
+    """(the card, the number of its sector at which the model begins)"""
     card = make_card(os.path.basename(path) + ".img", path)
     with open(path, "rb") as f:
         head = f.read(4096)
@@ -28,13 +28,13 @@ def card_of(path):
 
 
 def rule(at, once):
-    """A rule of QEMU by which reads fail, of one sector or of any."""
+    """A rule for QEMU that makes reads of the sector `at` fail, or of any sector if `at` is None."""
     where = {} if at is None else {"sector": at}
     return {"event": "read_aio", "iotype": "read", "errno": 5, "once": once, **where}
 
 
 def ids_of(text):
-    """Ids of the reply, or None, and its text."""
+    """(the ids of the reply or None, its text)"""
     ids = re.search(r"^ids:((?: \d+)*)$", text, re.M)
     return (ids.group(1).split() if ids else None), text
 
@@ -45,8 +45,8 @@ class Session:
     well = None
 
     def __init__(self, card, words, rules=(), bps=0, machine=ARM64, start="card", device=CARD_DEVICE, more=(), short=False):
-        """device: the device with the drive `paced`; more: names of other faulty drives, and their rules; short: the board's clock counts its
-        instructions and runs fast, so that its time-outs are short."""
+        """device: the device with the drive `paced`; more: names of other faulty drives, and their rules; short: the board's clock counts
+        instructions and runs fast, so that time-outs are short."""
         self.monitor = os.path.join(WORK, f"stream-{os.getpid()}-{next(NUMBERS)}.sock")
         drives = ["-object", json.dumps({"qom-type": "throttle-group", "id": "pace",
                                          "limits": {"bps-read": bps, "bps-read-max": bps}})]
@@ -83,7 +83,7 @@ class Session:
         return text_of(self.raw)
 
     def wait(self, pattern, seconds=SECONDS):
-        """The text since the last wait, up to the pattern; None: it did not come."""
+        """The text since the last wait, up to the pattern; None if the pattern did not come."""
         end = time.time() + seconds
         while time.time() < end:
             found = re.compile(pattern, re.M).search(self.seen, self.at)
@@ -101,7 +101,7 @@ class Session:
         self.process.stdin.flush()
 
     def ask(self, line):
-        """Ids of the reply, or None; the console text of it."""
+        """(the ids of the reply or None, its text on the console)"""
         self.send(line)
         return ids_of(self.wait(r"^> ") or self.seen[self.at:])
 
@@ -122,7 +122,7 @@ class Session:
                     raise RuntimeError(f"{command}: {answer['error']}")
 
     def pace(self, bps):
-        """Set the card's rate. 0: as fast as possible; 1: hardly a byte, like a silent card."""
+        """Set the card's rate. 0 means as fast as possible, 1 hardly a byte, like a silent card."""
         self.qmp(("qom-set", {"path": "/objects/pace", "property": "limits",
                               "value": {"bps-read": bps, "bps-read-max": bps}}))
 

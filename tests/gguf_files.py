@@ -1,5 +1,5 @@
-"""GGUF files for the suites: a writer, and the micro-models of hf/tiny written by it as the usual converters would, so that the same weights are read
-from both formats."""
+"""Writes GGUF files for the suites, also the micro-models of hf/tiny as the usual converters write them, so that the same weights are read from both
+formats."""
 
 import array
 import json
@@ -25,7 +25,7 @@ def text(s):
 
 
 class Gguf:
-    """Values and tensors in order; anything can be changed before writing."""
+    """A GGUF file: values and tensors in order, which can be changed before the file is written."""
 
     def __init__(self, architecture):
         self.architecture = architecture
@@ -39,7 +39,8 @@ class Gguf:
         self.values = [v for v in self.values if v[0] != key] + [(key, kind, raw)]
 
     def drop(self, *keys):
-        """Remove values by their keys; a key like ".context_length" begins with the architecture's name."""
+        """Remove values by their keys; a key such as ".context_length" stands for one with the architecture's name
+        before it."""
         full = [self.architecture + k if k.startswith(".") else k for k in keys]
         self.values = [v for v in self.values if v[0] not in full]
 
@@ -62,11 +63,11 @@ class Gguf:
         self.tensors.append([name, list(dims), TYPES.get(kind, kind), raw])
 
     def floats(self, name, shape, values):
-        """Rows of floats, as F32; shape as Hugging Face has it."""
+        """Add a tensor in F32 from rows of floats; shape is in Hugging Face's order."""
         self.tensor(name, shape[::-1], "F32", array.array("f", values).tobytes())
 
     def letters(self, n):
-        """A vocabulary of n letters without merges, so that each letter of a prompt is a token."""
+        """Add a vocabulary of n letters without merges, so that each letter of a prompt is a token."""
         self.string("tokenizer.ggml.model", "llama")
         self.array("tokenizer.ggml.tokens", STRING, [text(letter(i)) for i in range(n)])
         self.array("tokenizer.ggml.scores", F32, [struct.pack("<f", 0)] * n)
@@ -93,8 +94,8 @@ class Gguf:
             out.write(b"".join(self.parts()))
 
     def split(self, n, bare_first=False):
-        """n parts, as llama-gguf-split makes them: all values in the first, the tensors in order;
-        bare_first: none in the first."""
+        """Split into n parts, as llama-gguf-split does: the first part has all values, and the tensors stay in order.
+        bare_first: the first part has no tensors."""
         parts = [Gguf(self.architecture) for _ in range(n)]
         parts[0].values = list(self.values)
         first = 1 if bare_first else 0
@@ -111,7 +112,7 @@ class Gguf:
 
 
 def read_gguf(path):
-    """A file that can be changed."""
+    """Read a file into a Gguf, which can be changed."""
     blocks = {t.gguf: (t.of, t.bytes) for t in IN_GGUF}
     values, tensors, raw, start = read_contents(path)
     g = Gguf(next(value for key, _, value, _ in values if key == "general.architecture"))
@@ -160,7 +161,8 @@ def transpose(shape, values):
 
 
 def permute(shape, values, heads):
-    """Change the order of rows from halves to pairs: row i of a head's first half becomes row 2i, and row i of its second half row 2i + 1."""
+    """Change the order of each head's rows from halves to pairs: row i of the first half becomes row 2i, and row i of the second half becomes
+    row 2i + 1."""
     rows = shape[0]
     cols = len(values) // rows
     half = rows // heads // 2
@@ -241,7 +243,7 @@ def tiny(family, source=None):
 
 
 def shuffled(g, seed):
-    """The same Llama (F32) with its width and its hidden units in another order: it computes the same, but a quantizer finds other neighbours in a
+    """A Llama (F32) with its columns and hidden units in another order: it computes the same, but a quantizer finds other neighbours in a
     block."""
     chosen = random.Random(seed)
     out = Gguf(g.architecture)
@@ -319,7 +321,8 @@ def set_params(g, family, c):
 
 
 def tinystories_656k():
-    """hf/TinyStories-656K as converted for llama.cpp's perplexity measurements: its vocabulary as SentencePiece's, all with the same score."""
+    """hf/TinyStories-656K as it was converted for llama.cpp's perplexity measurements: the vocabulary is SentencePiece's, and all tokens have
+    the same score."""
     folder = os.path.join(ASSETS, "hf/TinyStories-656K")
     with open(os.path.join(folder, "config.json")) as f:
         config = json.load(f)
@@ -375,8 +378,8 @@ def widen(shape, values, width, by_cols):
 
 
 def tiny_nemotron_h():
-    """Like tiny(): a micro-model whose layers have one block each. Its heads are 3 wide, which the
-    packer refuses; here they are 4."""
+    """Like tiny(): a micro-model whose layers have one block each. The micro-model's heads are 3 wide, which the
+    packer refuses, so here they are 4 wide."""
     stem = os.path.join(ASSETS, "hf/tiny/tiny_nemotronh")
     with open(stem + "_logits.json") as f:
         expected = json.load(f)

@@ -1,4 +1,4 @@
-"""The contents of a GGUF file, for tests that make another file from it."""
+"""Reads a GGUF file, for tests that make another file from its contents."""
 
 import struct
 
@@ -8,7 +8,7 @@ ALIGNMENT = 32
 
 
 class Reader:
-    """A place in the bytes, little-endian."""
+    """Reads little-endian values from bytes, one after the other."""
 
     def __init__(self, raw, at=0):
         self.raw, self.at = raw, at

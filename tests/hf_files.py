@@ -210,7 +210,7 @@ SIZES = {"hidden_size": 40, "intermediate_size": 52, "num_hidden_layers": 3,
 
 
 def letters():
-    """A tokenizer.json whose tokens are characters, without merges and without an end of text."""
+    """A tokenizer.json whose tokens are characters, without merges and without an end token."""
     vocab = ["<unk>", "<s>", "\u2581"] + [chr(33 + i) for i in range(93)]
     return {"added_tokens": [{"id": 1, "content": "<s>", "special": True}],
             "normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"},

@@ -1,5 +1,5 @@
-"""GGUF files as the Hugging Face folders that they could have been converted from, with the same weights. The converter's permutations, folds,
-additions and fusions are undone here."""
+"""Turns GGUF files into the Hugging Face folders from which they could have been converted, with the same weights. The converter's
+permutations, folds, additions and fusions are undone here."""
 
 import array
 import math
@@ -36,7 +36,7 @@ class Model:
 
 
 def rows_in_order(raw, rows, order):
-    """The rows of a matrix in another order."""
+    """Put the rows of a matrix into another order."""
     size = len(raw) // rows
     return b"".join(raw[r * size:(r + 1) * size] for r in order)
 
@@ -283,7 +283,7 @@ class Family:
         self.pairs, self.plus_1, self.prefix = pairs, plus_1, prefix
 
 
-# Families by the names of files.
+# {a file's name: its family}
 FAMILIES = {
     "llama_moe": Family("MixtralForCausalLM", MIXTRAL, mixtral, pairs=True),
     "qwen3moe": Family("Qwen3MoeForCausalLM", None, qwen3_moe),

@@ -1,5 +1,5 @@
-"""The computation of a Hugging Face folder, in plain Python and double precision, written from the models' descriptions: 
-an oracle for families and options whose logits the assets do not have. Slow; for models of a few thousand weights."""
+"""Computes a model in a Hugging Face folder in plain Python and double precision, as the models are described: an oracle
+for families and options whose logits the assets do not have. It is slow, and for models of a few thousand weights."""
 
 import json
 import math

@@ -1,5 +1,5 @@
-"""Shared by the suites of hostile models: a good model to damage, packing under ASan and UBSan, and the check that a file is refused with one error
-message."""
+"""Shared by the suites with hostile models: a good model to damage, packing under ASan and UBSan, and the check that a file is refused with one
+error message."""
 
 import gzip
 import io

@@ -19,7 +19,7 @@ def file_bytes(kind, context=CONTEXT):
 
 
 def memory(path, kind, streamed, context=CONTEXT):
-    """A mem= with which keys and values have two slots, and no further layer of them fits."""
+    """A mem= with which keys and values have two slots, and no room for another layer."""
     sizes = [size for _, size in segments(path)]
     weights = 2 * max(sizes[1:-1]) + 4 * 4096 if streamed else sum(sizes)
     whole = context // TILE * page_bytes(kind)

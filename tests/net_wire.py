@@ -111,7 +111,7 @@ class Caller:
             self.send(ACK)
 
     def body(self):
-        """The answer's body, if it is whole."""
+        """The answer's body, if it is complete."""
         head, _, rest = self.got.partition(b"\r\n\r\n")
         length = re.search(rb"content-length: (\d+)", head, re.I)
         if length:
@@ -129,7 +129,7 @@ class Caller:
 
 
 def take(wire, callers, seconds, enough):
-    """Take segments for these callers, which acknowledge them until they have enough."""
+    """Receive segments for these clients, which acknowledge them until they have enough."""
     late = time.monotonic() + seconds
     while time.monotonic() < late and not enough():
         for f in wire.taken():

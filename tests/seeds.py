@@ -4,8 +4,9 @@
 usage: seeds.py [ROW ...] [-o FILE]     if rows are given, FILE keeps its other rows
 
 A command that prints TAP is counted; otherwise its row has a pattern. A command that fails, or prints no figure, fails the run. If a
-command prints only skipped lines, its row is skipped with their reason, for example missing models (INGOT_ASSETS). Times are this
-computer's, and emulated times say nothing about a board. FILE shows a command of more than 70 characters as `tests/seeds.py ROW`."""
+command prints only skipped lines, its row is skipped with their reason, for example missing models (INGOT_ASSETS). Times are
+measured on this computer, and emulated times say nothing about a board. FILE shows a command of more than 70 characters as
+`tests/seeds.py ROW`."""
 
 import os
 import re
@@ -98,7 +99,7 @@ NOT_HERE = [("CUDA and Metal kernels", "these boards have no such GPU"), ("AMX",
             ("NUMA", "no board has it")]
 
 
-# A second command of a row, with a real model; skipped by name if it is missing.
+# A row's second command, with a real model, which is skipped by name if the model is missing.
 REAL = "build/models/published/smollm2-135m.ingot"
 IS_THERE = f"test -f {REAL} || {{ echo '# SKIP {REAL} is not there: make model NAME=smollm2-135m'; exit 0; }}; "
 TALK = f"build/host/ingot chat {REAL} -q --temp 0"
@@ -134,7 +135,7 @@ def why_skipped(said):
 
 
 def run(row):
-    """(good, figure); good is None if the row is skipped."""
+    """(good, figure), in which good is None if the row is skipped"""
     number, _, _, command, pattern, figure = row
     try:
         done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, errors="replace", timeout=LIMIT, stdin=subprocess.DEVNULL)

@@ -36,7 +36,7 @@ class Served:
         return r.status, {k.lower(): v for k, v in r.getheaders()}, text
 
     def ask(self, path, body=None, method=None, headers=None):
-        """Status, and the answer: parsed JSON, or a text."""
+        """(status, answer), in which the answer is parsed JSON or a text"""
         status, fields, text = self.answer(path, body, method, headers)
         return status, json.loads(text) if fields.get("content-type", "") == "application/json" and text else text
 
@@ -50,7 +50,7 @@ class Served:
 
 
 def packages(name):
-    """Whether a package of Python is there, in build/clients or installed."""
+    """True if a Python package is in build/clients or installed."""
     for folder in glob.glob(os.path.join(BUILD, "clients/python/lib/python3*/site-packages")):
         if folder not in sys.path:
             sys.path.append(folder)

@@ -32,7 +32,7 @@ class Slot:
                 "-qmp", f"unix:{self.paths[0]},server=on,wait=off", "-gdb", f"unix:{self.paths[1]},server=on,wait=off"]
 
     def _switch(self, value):
-        """Write the slot's control register; the machine is stopped meanwhile."""
+        """Write the slot's control register, while the machine is stopped."""
         with socket.socket(socket.AF_UNIX) as s:
             s.settimeout(SECONDS)
             s.connect(self.paths[1])

@@ -1,5 +1,5 @@
-"""A console under QEMU as pexpect sees it, and a small model that talks in ChatML turns: random weights, a token for every printable character, so
-that a test can count tokens."""
+"""A console in QEMU, which pexpect reads, and a small model that talks in ChatML turns, with random weights and a token for every printable
+character, so that a test can count tokens."""
 
 import json
 import os
@@ -91,7 +91,7 @@ def write_model(path, seed, dim=64, layers=2, context=1024, head_dim=16, said=No
 
 
 def make_model(name, seed, **shape):
-    """Packed as Q8_0 with the template; once."""
+    """The model, packed once as Q8_0 with the template."""
     os.makedirs(WORK, exist_ok=True)
     source, out = (os.path.join(WORK, name + end) for end in (".gguf", ".ingot"))
     write_model(source, seed, **shape)
@@ -101,7 +101,8 @@ def make_model(name, seed, **shape):
 
 
 def make_hostile_model(stem):
-    """A model that says only such sequences and whose name is one; the caller gives its file that name."""
+    """A model that says only sequences that terminals obey, and a name with such sequences, which the caller must
+    give to its file."""
     return make_model(stem, 3, said=ATTACKS, loud=ATTACK_BYTES, called="evil\x1b[6n\x9b\u202ename")
 
 
@@ -122,8 +123,8 @@ class Console:
     """A spawned board that is driven line by line. Lines come back without CR."""
 
     def __init__(self, machine, words, drives, cores=1, reboots=False, terminal=False, columns=WIDE):
-        """columns: width of the terminal, enough for every message to stand on one row.
-        terminal: the terminal answers from the first question on, otherwise only questions that are asked at a prompt."""
+        """columns: width of the terminal, enough for every message to fit on one row. terminal: the terminal answers from
+        the first question on, otherwise only questions that are asked at a prompt."""
         command = machine.command(words, cores, drives)
         if reboots:
             command.remove("-no-reboot")
@@ -180,7 +181,8 @@ class Console:
         return self.prompt(timeout)
 
     def ask(self, line, timeout=PATIENCE):
-        """As say, for a board whose log lines come at any time: each is followed by a prompt, also before the line's echo."""
+        """Like say(), for a board whose log lines come at any time: a prompt follows each of them, even before the line's
+        echo."""
         self.send(line + "\r")
         said = ""
         while line not in said:
@@ -188,7 +190,7 @@ class Console:
         return said
 
     def change(self, model, timeout=PATIENCE):
-        """Load another model, in place of a conversation that may end."""
+        """Load another model, which may end the current conversation."""
         self.say("/reset", timeout)
         return self.say("/model " + model, timeout)
 

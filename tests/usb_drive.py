@@ -21,7 +21,7 @@ SECONDS = 60
 
 
 def control(serial):
-    """Its descriptors, by (type of request, request, value)."""
+    """The drive's descriptors, by (type of request, request, value)."""
     device = struct.pack("<BBHBBBBHHHBBBB", 18, 1, 0x200, 0, 0, 0, 64, 0x1209, 0x1960, 0x100, 0, 0, 1, 1)
     ends = b"".join(struct.pack("<BBBBHB", 7, 5, end, 2, 512, 0) for end in (IN, OUT))
     configuration = struct.pack("<BBHBBBBB", 9, 2, 9 + 9 + len(ends), 1, 1, 0, 0x80, 50)
@@ -33,7 +33,8 @@ def control(serial):
 
 class UsbDrive:
     """fault: what goes wrong at the next `times` reads: "silent" (no data come), "stall", "short" (half of them), "babble", "wire"
-    (errors of packets), "tag" (the status is another command's). times None: at each. "mute": it answers nothing at all."""
+    (errors of packets), "tag" (the status is another command's). times None: at each. "mute": the drive answers nothing at
+    all."""
 
     def __init__(self, path, image, serial="1"):
         self.path, self.image, self.said = path, image, control(serial)
@@ -181,7 +182,7 @@ class UsbDrive:
         return self.command[0] in (0x28, 0x88)
 
     def happens(self, *faults):
-        """True if one of these faults happens now; the count of the fault goes down by one."""
+        """True if one of these faults must happen now; the fault's count decreases by one."""
         if not self.is_reading() or self.fault not in faults or self.times == 0:
             return False
         if self.times:
@@ -189,7 +190,7 @@ class UsbDrive:
         return True
 
     def give_bytes(self, wanted):
-        """(status, data) of the command's data, or of its end; no status: nothing at all."""
+        """(status, data) for the command's data or its end; without a status nothing is sent."""
         if self.command is None:
             return STALL, b""
         if not self.data:

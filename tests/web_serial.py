@@ -1,5 +1,5 @@
-"""A replacement for Web Serial: a script for the page whose port is a board's socket, through a WebSocket to a relay here, a new one each time the
-port is opened. The port can be closed and reopened at another rate, unplugged, and have rates that lose all data."""
+"""A replacement for Web Serial: a script for the page. Its port is a board's socket, reached through a WebSocket to a relay here; each opening of the
+port makes a new WebSocket. The port can be closed and reopened at another rate, unplugged, and have rates that lose all data."""
 
 import os
 import select
@@ -63,7 +63,7 @@ class Board:
 
 
 class Carrier:
-    """deaf: rates at which nothing gets through; seen: bytes sent to the board."""
+    """deaf: rates at which no byte arrives; seen: bytes sent to the board."""
 
     def __init__(self, line):
         self.line, self.deaf, self.seen = line, set(), b""

@@ -50,7 +50,7 @@ class Frames:
             pass
 
     def message(self):
-        """Kind and bytes of the next frame; None: the socket is closed."""
+        """(kind, bytes) of the next frame; None if the socket is closed."""
         head = self.take(2)
         if head is None:
             return None
@@ -68,7 +68,8 @@ class Frames:
 
 
 class Client(Frames):
-    """A WebSocket of a server on this computer. status: of the server's answer, 101 if the socket is open, 0: no answer."""
+    """A WebSocket of a server on this computer. status: that of the server's answer: 101 if the socket is open, 0 if there
+    was no answer."""
 
     def __init__(self, port, path, **headers):
         s = socket.create_connection(("127.0.0.1", port), timeout=60)

@@ -1,4 +1,5 @@
-"""Llamas widened with zeros, which compute the same: so a type with blocks of 256 columns can be measured on a narrower model."""
+"""Widens Llamas with zeros, so that they compute the same, but a type with blocks of 256 columns can be measured on a narrower
+model."""
 
 import array
 import json
@@ -29,7 +30,7 @@ def up(n, to):
 
 
 class Widths:
-    """Dimensions of a Llama, and their new values. Heads are added whole, as many for each of keys and values."""
+    """A Llama's dimensions, and their new values. Only whole heads are added, as many for keys as for values."""
 
     def __init__(self, dim, hidden, heads, kv_heads, multiple):
         self.share = heads // kv_heads
@@ -85,7 +86,7 @@ def widened_gguf(g, multiple):
 
 
 def widened_folder(folder, to, multiple, layers=None):
-    """The same for a Hugging Face folder with one file of floats, written to another folder; optionally only its first layers."""
+    """Widen a Hugging Face folder with one file of floats, and write it to another folder; optionally only its first layers."""
     os.makedirs(to, exist_ok=True)
     with open(os.path.join(folder, "config.json"), encoding="utf-8") as f:
         c = json.load(f)

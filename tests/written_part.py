@@ -6,15 +6,15 @@ import re
 
 
 def taken():
-    """The day and the machine."""
+    """The date and the machine, as text."""
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         found = re.search(r"^model name\s*: (.*)$", file.read(), re.M)
     return f"(Taken on {datetime.date.today()} on {found.group(1) if found else os.uname().machine}, {os.cpu_count()} cores.)\n"
 
 
 def put(path, name, command, text):
-    """Replace the text in path between "<!-- NAME: written by COMMAND -->" and "<!-- NAME ends -->", and add the day and the machine. An error
-    message, or None."""
+    """Replace the text in path between "<!-- NAME: written by COMMAND -->" and "<!-- NAME ends -->", and add the day and the machine. Returns
+    an error message, or None."""
     begin, end = f"<!-- {name}: written by {command} -->\n", f"<!-- {name} ends -->"
     with open(path, encoding="utf-8") as file:
         all_of_it = file.read()

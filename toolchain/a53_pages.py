@@ -22,7 +22,7 @@ def uses_page(word, register):
 
 
 def wrong_pages(code):
-    """(address, word) of each such ADRP; code: the words of all instructions, in order."""
+    """(address, word) of each ADRP that may fail; code: the words of all instructions, in order."""
     for (at, word), (_, second), *two in zip(code, code[1:], code[2:], code[3:]):
         if (at & 0xfff in (0xff8, 0xffc) and word >> 31 and word >> 24 & 31 == 16 and
                 is_load_or_store(second) and any(uses_page(w, word & 31) for _, w in two)):

@@ -31,7 +31,7 @@ endef
 
 # ---- an image with a key -----------------------------------------------------------------------
 
-# The public key for signatures of models and adapters; empty: there is none, and nothing below is built.
+# KEY is the file of the public key for signatures of models and adapters; if it is empty, nothing below is built.
 KEY ?=
 
 ifneq ($(ISA),)

@@ -2,7 +2,8 @@
 
 .PHONY: gdb
 
-# Made again each time: it takes a few seconds, and depends on every makefile and on the list of files.
+# compile_commands.json is made again each time: this takes a few seconds, and depends on every makefile and on the
+# list of files.
 compile_commands.json: FORCE ## how each C file is compiled, for clangd: the Linux program, the tests, the images
 	$(Q)$(PYTHON) toolchain/compile_commands.py '$(MAKE)' $(O) $@
 

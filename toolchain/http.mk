@@ -1,5 +1,5 @@
 # llhttp and wslay, with which `ingot serve` speaks HTTP and WebSockets: the distribution's node-llhttp has the parser's C files, libwslay-dev has the
-# library. If one is missing, the Linux program has no server, and says what to install.
+# library. If one of them is missing, the Linux program has no server, and says what to install.
 
 LLHTTP ?= /usr/share/llhttp
 LLHTTP_INCLUDE ?= /usr/share/include/llhttp

@@ -1,7 +1,7 @@
 # lwIP, with which an image with NETWORK=yes speaks TCP/IP (docs/LAN.md): the distribution's source, configured by runtime/net/lwip/lwipopts.h. The
 # HTTP parser is llhttp (toolchain/http.mk).
 
-# yes: the image has a network, which is off without net=. Empty: nothing of it is built.
+# NETWORK=yes builds an image with a network, which is off without net=. If NETWORK is empty, nothing of the network is built.
 NETWORK ?=
 
 LWIP := $(O)/lwip/source

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Make a PE32+ program for EFI from a linked ELF file: NAME.elf becomes NAME.efi; the ELF file loses the parts that only this needed.
+"""Make a PE32+ program for EFI from a linked ELF file: NAME.elf becomes NAME.efi; the ELF file loses the parts that only this step needs.
 
 usage: make_efi.py CROSS_COMPILE NAME.elf
 
 The ELF file is linked with --emit-relocs by linker/efi.ld.S: its sections are .text, .rodata, and .data, followed by .bss and .stacks. Each
-becomes a section of the PE file with its own rights, on its own pages, for firmware that maps code read-only and data non-executable. 64-bit
-absolute addresses become base relocations; any other kind of absolute address is an error. Source: Microsoft, PE Format; UEFI 2.10,
+section becomes one of the PE file, with its own rights, on its own pages, for firmware that maps code read-only and data non-executable.
+64-bit absolute addresses become base relocations; any other kind of absolute address is an error. Source: Microsoft, PE Format; UEFI 2.10,
 2.1.1."""
 
 import os

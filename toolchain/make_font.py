@@ -10,7 +10,7 @@ WIDTH, HEIGHT = 8, 16
 ACCELERATORS, METRICS, BITMAPS, ENCODINGS = 2, 4, 8, 32
 COMPRESSED, MSB_BYTES, MSB_BITS = 0x100, 4, 8
 REPLACEMENT = 0xfffd
-# Letters of Latin, Greek and Cyrillic, punctuation, signs, arrows, mathematics, boxes and blocks.
+# The chosen characters: Latin, Greek and Cyrillic letters, punctuation, signs, arrows, mathematics, boxes and blocks.
 BLOCKS = [(0x20, 0x7e), (0xa0, 0x52f), (0x1e00, 0x1fff), (0x2000, 0x27bf), (REPLACEMENT, REPLACEMENT)]
 NEEDED = [(0x20, 0x7e), (0xa0, 0x17f), (0x391, 0x3a1), (0x3b1, 0x3c9), (0x400, 0x45f), (0x2500, 0x2503),
           (0x250c, 0x254b), (0x2550, 0x256c), (0x2588, 0x2588),

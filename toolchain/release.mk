@@ -28,7 +28,7 @@ $(O)/static-%/cJSON.o: $(CJSON)/cJSON.c
 	$(Q)$(STATIC_CC_$*) -O2 -ffile-prefix-map=$(abspath $(CJSON))/= -I$(CJSON)/cjson -c $< -o $@
 
 # This computer's program is linked again from its objects. The others come from the same rules with another compiler, in another folder (STATIC=1).
-# Without the HTTP server: wslay's package has no static library.
+# The static programs have no HTTP server, because wslay's package has no static library.
 WITH_HTTP := serve_http serve_http_missing serve_ws serve_socket serve_room
 $(WITH_HTTP:%=$(call STATIC_H,$(HOST_ISA))/%.o): $(call STATIC_H,$(HOST_ISA))/%.o: host/serve/%.c Makefile
 	@mkdir -p $(@D)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Fetch the device trees that Debian's kernel packages have for our boards. usage: setup_trees.sh FOLDER
 # The packages of arm64 and riscv64 (205 MB, for tests/boards/trees.t) are downloaded by apt-get with separate lists, so this system's
-# lists do not change; only the .dtb files are kept. Without Debian's keys or a network nothing is fetched, which is said, and the test
-# is skipped; the next try is a day later. INGOT_NO_TREES=1 leaves it out.
+# lists do not change; only the .dtb files are kept. Without Debian's keys or a network nothing is fetched: a message says so, and the
+# test is skipped; the next try is a day later. INGOT_NO_TREES=1 leaves it out.
 set -eu
 to=$1
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
@@ -44,8 +44,8 @@ CONF
 }
 
 # ARCHITECTURE SUITE PACKAGE PATTERN...: the newest kernel's files of those names, into $to. Since Linux 6.17 the files are in the
-# package "base", not in "image". Only these describe a Pi 5's PCIe; they have a Pi 4's SD host under another path than its
-# firmware's tree.
+# package "base", not in "image". Only these kernels describe a Pi 5's PCIe, but they have a Pi 4's SD host under another path
+# than the Pi 4's firmware.
 fetch() {
     arch=$1 suite=$2 package=$3
     shift 3

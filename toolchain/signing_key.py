@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The public key of an image as C: signing_key.py PUBLIC.pem.
 
-It takes what `openssl pkey -pubout` writes of a key of P-256, and nothing else."""
+It takes only what `openssl pkey -pubout` writes for a P-256 key."""
 
 import base64
 import hashlib

@@ -72,8 +72,8 @@ def lines_of(cross, elf, addresses):
 
 
 def call_names(path, line):
-    """Names that are called on this line, or near it if the statement has several lines, first names after a dot or an
-    arrow; and True if it is a switch."""
+    """The names that this line calls (or lines near it, if the statement has several), names after a dot or an arrow
+    first; and True if the line is a switch."""
     with open(os.path.join(ROOT, path), encoding="utf-8") as f:
         lines = f.read().split("\n")
     for before, behind in ((0, 1), (2, 3)):

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Write runtime/text/unicode_table.c, the general categories that tokenizers tell apart, or, with --nfc,
 runtime/text/nfc_table.c, canonical decompositions and combining classes, from the distribution's
-Unicode data (Debian's package unicode-data). The results are committed: building needs neither.
+Unicode data (Debian's package unicode-data). The results are committed, so a build needs neither this script nor the
+data.
 usage: unicode_tables.py [--nfc] [FOLDER of UnicodeData.txt and PropList.txt] > OUT"""
 
 import os
@@ -132,7 +133,7 @@ def nfc_facts():
         found = re.match(r"([0-9A-F]{4,6})\b", line)
         if found:
             excluded.add(int(found[1], 16))
-    # also decompositions that begin with a mark, or of a mark
+    # also marks that decompose, and decompositions that begin with a mark
     excluded |= {code for code, (first, _) in pairs.items() if code in marks or first in marks}
     return marks, single, pairs, excluded
 

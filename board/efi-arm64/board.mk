@@ -1,5 +1,5 @@
 ISA := arm64
-# The file name that firmware searches on any FAT partition (UEFI 2.10, 3.5.1.1).
+# Firmware searches for this file name on any FAT partition (UEFI 2.10, 3.5.1.1).
 EFI := BOOTAA64.EFI
 # x18 belongs to the firmware: U-Boot keeps its state there.
 MEND_IMAGE := toolchain/make_efi.py

@@ -1,5 +1,5 @@
 ISA := riscv64
-# The file name that firmware searches on any FAT partition (UEFI 2.10, 3.5.1.1).
+# Firmware searches for this file name on any FAT partition (UEFI 2.10, 3.5.1.1).
 EFI := BOOTRISCV64.EFI
 CARD_IMAGE := EFI/BOOT/BOOTRISCV64.EFI
 MEND_IMAGE := toolchain/make_efi.py

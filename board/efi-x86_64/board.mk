@@ -1,5 +1,5 @@
 ISA := x86_64
-# The file name that firmware searches on any FAT partition (UEFI 2.10, 3.5.1.1).
+# Firmware searches for this file name on any FAT partition (UEFI 2.10, 3.5.1.1).
 EFI := BOOTX64.EFI
 MEND_IMAGE := toolchain/make_efi.py
 CARD_IMAGE := EFI/BOOT/BOOTX64.EFI

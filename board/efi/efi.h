@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "efi_abi.h" /* from the ISA's folder: EFI_API */
+#include "efi_abi.h" /* the ISA's folder defines EFI_API */
 
 /* Appendix D: the highest bit marks an error. */
 typedef uint64_t efi_status;
@@ -60,7 +60,7 @@ enum { EFI_OPEN_GET = 2, EFI_OPEN_EXCLUSIVE = 0x20 }; /* 7.3, OpenProtocol */
 
 #define EFI_MEMORY_SPECIFIC ((uint64_t)0x40000) /* 7.2, EFI_MEMORY_SP */
 
-struct efi_memory_descriptor { /* 7.2, GetMemoryMap; the call gives the distance between entries */
+struct efi_memory_descriptor { /* 7.2, GetMemoryMap; entries may be longer, as the call says */
     uint32_t type, pad;
     uint64_t start, virtual_start, n_pages, attributes;
 };
@@ -104,7 +104,7 @@ struct efi_boot_services {
 
 /* ---- runtime services, 4.5 and chapter 8 ------------------------------------------------------- */
 
-struct efi_time { /* 8.3; local time if the zone says so */
+struct efi_time { /* 8.3; local time */
     uint16_t year;
     uint8_t month, day, hour, minute, second, pad1;
     uint32_t nanosecond;
@@ -234,7 +234,7 @@ EFI_GUID(efi_loaded_image_guid, 0x5b1b31a1, 0x9562, 0x11d2, 0x8e, 0x3f, 0x00, 0x
          0x72, 0x3b);
 
 struct efi_device_path {             /* 10.2 */
-    uint8_t type, subtype, bytes[2]; /* header of this node, little-endian; type 0x7f ends the
+    uint8_t type, subtype, bytes[2]; /* size of the node, little-endian; type 0x7f ends the
                                         path */
 };
 EFI_GUID(efi_device_path_guid, 0x09576e91, 0x6d3f, 0x11d2, 0x8e, 0x39, 0x00, 0xa0, 0xc9, 0x69, 0x72,

@@ -4,8 +4,8 @@
 #include <string.h>
 
 enum {
-    MOST_BYTES = 1024 * 1024, /* a table that claims more is damaged */
-    RSDP_REVISION = 15,       /* 5.2.5.3: byte; 2 and later have an XSDT */
+    MOST_BYTES = 1024 * 1024, /* a table that claims to be longer is damaged */
+    RSDP_REVISION = 15,       /* 5.2.5.3: a byte; revision 2 and later have an XSDT */
     RSDP_XSDT = 24,
     RSDP_BYTES = 36,
     HEADER_LENGTH = 4, /* 5.2.6 */
@@ -29,7 +29,7 @@ static bool sums_to_zero(const uint8_t *table, size_t bytes)
     return sum == 0;
 }
 
-/* The length of a table with this signature; 0 if it is another table, or damaged. */
+/* Return the table's length; 0 if its signature is another, or if it is damaged. */
 static size_t table_bytes(const uint8_t *table, const char *signature)
 {
     size_t bytes;

@@ -13,7 +13,7 @@ enum { EFI_ACPI_HEADER_BYTES = 36 }; /* header of every table except the first, 
 const uint8_t *efi_acpi_list(const void *rsdp);
 
 /* Find the table with this signature and a right checksum, and its length. Returns NULL if `list` is NULL,
- * or there is none. */
+ * or if there is no such table. */
 const uint8_t *efi_acpi_find(const uint8_t *list, const char *signature, size_t *bytes);
 
 /* Read a field: little-endian, unaligned, at most 8 bytes. */

@@ -1,4 +1,4 @@
-/* The date of the firmware's clock. UEFI 2.10, 8.3. */
+/* Reads the date from the firmware's clock. UEFI 2.10, 8.3. */
 #include "board/efi/efi_call.h"
 #include "board/efi/efi_parts.h"
 

@@ -1,6 +1,6 @@
-/* The console for a person or a program: first choice is a UART that the device tree names, with our own driver; then
- * the firmware's serial protocol, which also passes every byte unchanged; then the firmware's console, which drops
- * escape sequences. UEFI 2.10, 12.8 and 12.3 to 12.4. */
+/* Opens a console for a person or a program: a UART that the device tree names, with our own driver; else the
+ * firmware's serial protocol, which also passes every byte unchanged; else the firmware's console, which drops escape
+ * sequences. UEFI 2.10, 12.8 and 12.3 to 12.4. */
 #include <stdatomic.h>
 
 #include "board/drivers/serial/serial.h"
@@ -14,11 +14,11 @@ static struct efi_console {
     struct efi_serial *serial;
     struct efi_text_output *out;
     efi_event timer; /* NULL: the firmware provides none, so we poll */
-    bool ours;       /* the UART's driver is our own, which any core may call */
-    /* The report of another core, which may not call the firmware; core 0 sends it. */
+    bool ours;       /* the UART has a driver of ours, which any core may call */
+    /* A report that core 0 sends for another core, which may not call the firmware. */
     char report[REPORT_BYTES];
     _Atomic unsigned reported;
-    atomic_bool ends; /* then switch the machine off */
+    atomic_bool ends; /* after the report the machine must be switched off */
     unsigned sent;
 } efi_console;
 
@@ -31,7 +31,7 @@ static int serial_protocol_receive(void *uart)
     uint32_t bits;
     uint8_t byte;
 
-    /* A read without waiting bytes would last until its time-out. */
+    /* If no byte waits, a read would block until its time-out. */
     if (efi_failed(EFI_CALL(serial->get_control(serial, &bits))) ||
         (bits & EFI_SERIAL_INPUT_EMPTY) != 0)
         return SERIAL_NOTHING;
@@ -46,7 +46,7 @@ static bool serial_protocol_send(void *uart, uint8_t byte)
     uint64_t n = 1;
 
     (void)EFI_CALL(serial->write(serial, &n, &byte));
-    return true; /* even after an error, which cannot be reported */
+    return true; /* an error cannot be reported */
 }
 
 static void serial_protocol_listen(void *uart)
@@ -99,8 +99,8 @@ static bool open_serial_protocol(void)
 
 /* ---- the firmware's console as a UART ------------------------------------------------------- */
 
-/* The firmware takes UTF-16, so a UTF-8 character is sent when it is complete. Escape sequences are
- * dropped. */
+/* The firmware takes UTF-16, so a character in UTF-8 is sent when all its bytes are here. Escape
+ * sequences are dropped. */
 static struct efi_text {
     uint32_t character;
     unsigned left; /* bytes that it wants */
@@ -236,8 +236,8 @@ void efi_console_putc(char c)
     }
 }
 
-/* Send another core's report of a trap or a failed assertion, then switch off as that core would
- * have done. */
+/* Send another core's report of a trap or a failed assertion, then switch off in that core's
+ * place. */
 static void send_report(void)
 {
     while (efi_console.sent < atomic_load(&efi_console.reported))
@@ -272,7 +272,7 @@ static void spin(uint32_t micros)
         ;
 }
 
-/* Sleep by a timer of the firmware; without a timer, poll until the time is
+/* Sleep until a timer of the firmware ends; if there is none, poll until the time is
  * over. */
 void efi_console_rest(uint32_t micros)
 {

@@ -37,8 +37,8 @@ static enum err move_blocks(struct efi_disk *disk, bool write, uint64_t block, s
     return efi_failed(status) ? transfer_failed(disk, status) : ERR_OK;
 }
 
-/* Move a piece through our own buffer, if its sectors do not fill blocks of the disk, or the
- * firmware refuses the request's buffer. For a write, the surrounding bytes are read first. */
+/* Move a piece through our own buffer: its sectors do not fill whole blocks, or the firmware
+ * refuses the request's buffer. For a write, the surrounding bytes are read first. */
 static enum err move_bounced(struct efi_disk *disk, bool write, uint64_t sector, size_t bytes,
                              uint8_t *buffer)
 {
@@ -117,8 +117,8 @@ static uint64_t mark_of(struct efi_block *block)
     return hash;
 }
 
-/* Attach the disk. If the firmware has no BlockIO2 for the disk, or if that does not answer, core 0
- * waits during reads. */
+/* Attach the disk. If the firmware has no BlockIO2 for the disk, or if BlockIO2 does not answer,
+ * core 0 waits during reads. */
 static void attach(struct efi_disk *disk, efi_handle handle, struct efi_block *block)
 {
     disk->handle = handle;
@@ -179,8 +179,8 @@ static bool is_idle(const struct efi_disk *disk)
     return disk->submitted == disk->finished;
 }
 
-/* True if BlockIO2 may be used: a small read takes less time with BlockIO than the firmware needs
- * to report the end. */
+/* True if BlockIO2 may be used. Small reads use BlockIO, because the firmware reports the end of a
+ * read with BlockIO2 late. */
 static bool may_fly(const struct efi_disk *disk, const struct block_request *req)
 {
     return disk->flights.block != NULL && !req->write && is_idle(disk) && disk->n_grounded == 0 &&
@@ -195,7 +195,7 @@ static void ground(struct efi_disk *disk)
     disk->n_grounded = EFI_GROUNDED;
 }
 
-/* Start a read with BlockIO2. ERR_BUSY: nothing was started; ERR_UNSUPPORTED: use the ring. */
+/* Start a read with BlockIO2. ERR_BUSY: try again later; ERR_UNSUPPORTED: use the ring. */
 static enum err fly(struct efi_disk *disk, struct block_request *req)
 {
     enum err e = disk->flights.n == 0 ? find_medium(disk) : ERR_OK;
@@ -203,7 +203,7 @@ static enum err fly(struct efi_disk *disk, struct block_request *req)
 
     if (e != ERR_OK)
         return e;
-    if (disk->lost || disk->flights.block == NULL) /* poll returns the reads in flight */
+    if (disk->lost || disk->flights.block == NULL) /* poll ends the reads in flight */
         return disk->lost ? ERR_BUSY : ERR_UNSUPPORTED;
     status = efi_flights_start(&disk->flights, disk->media_id,
                                req->sector * SECTOR_BYTES / disk->block_bytes, req);
@@ -238,7 +238,7 @@ static enum err efi_disk_submit(struct block_device *dev, struct block_request *
     return ERR_OK;
 }
 
-/* Take reads that have ended. If the drive was unplugged, all reads in flight are lost. */
+/* End requests that were read. If the drive was unplugged, all reads in flight fail. */
 static void land(struct efi_disk *disk)
 {
     struct block_request *req;

@@ -19,22 +19,22 @@ struct efi_disk {
                                                     buffers */
     struct block_request *queue[EFI_DISK_DEPTH]; /* a ring */
     uint32_t submitted, finished;
-    uint32_t at; /* sectors of the ring's first request that are done */
-    /* Reads go this way if the firmware has BlockIO2. Other requests are in the ring, and while one
-     * of them moves, nothing is in flight. */
+    uint32_t at; /* how many sectors of the ring's first request are done */
+    /* Reads in flight, if the firmware has BlockIO2. Other requests are in the ring, and while one
+     * of them moves, no read is in flight. */
     struct efi_flights flights;
     bool silent;         /* BlockIO2 did not answer and is not used again */
-    uint32_t n_grounded; /* number of reads that still go through the ring, because one in flight
+    uint32_t n_grounded; /* number of reads that must still use the ring, because a read in flight
                        failed */
     char name[EFI_DISK_NAME];
     struct block_device device;
 };
 
-/* True if the handle is a whole disk with a medium in it. */
+/* True if the handle belongs to a whole disk with a medium in it. */
 bool efi_disk_is_one(efi_handle handle);
 
-/* Open a whole disk with a medium in it: fill disk->device, whose name has the number. Returns false if the
- * handle is a partition, or cannot be read. */
+/* Open a whole disk with a medium in it: fill disk->device, whose name contains the number. Returns false
+ * if the handle belongs to a partition, or cannot be read. */
 bool efi_disk_open(struct efi_disk *disk, efi_handle handle, unsigned number);
 
 #endif

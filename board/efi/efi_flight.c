@@ -17,7 +17,7 @@ static struct efi_flight *free_place(struct efi_flights *f)
     return NULL;
 }
 
-/* Close the event, which may still come, so that the next read gets a new one. */
+/* Close the event, because it may still come; the next read gets a new event. */
 static void drop_event(struct efi_flight *flight)
 {
     if (flight->token.event != NULL)
@@ -95,8 +95,8 @@ void efi_flights_abandon(struct efi_flights *f, enum err e)
     f->n = 0;
 }
 
-/* Reset the disk under the firmware's watchdog, which restarts the machine if the reset waits forever for a drive
- * that never answers (UEFI 2.10, 7.5). */
+/* Reset the disk. If the reset waits forever for a drive that does not answer, the firmware's watchdog restarts
+ * the machine (UEFI 2.10, 7.5). */
 static void reset_disk(struct efi_flights *f)
 {
     (void)EFI_CALL(efi_boot()->set_watchdog(WATCHDOG_SECONDS, 0, 0, NULL));

@@ -1,4 +1,4 @@
-/* Takes the arena from the firmware: its largest free range of pages. UEFI 2.10, 7.2. */
+/* Takes the arena from the firmware: the largest free range of pages. UEFI 2.10, 7.2. */
 #include "board/efi/efi_call.h"
 #include "board/efi/efi_parts.h"
 #include "board/left_out.h"
@@ -45,7 +45,7 @@ static bool map_read(struct memory_map *map)
     return false;
 }
 
-/* True for memory that counts as the machine's RAM: not devices, and not what firmware hides. */
+/* True if memory of this type is counted as RAM: devices and hidden memory are not. */
 static bool is_ram(uint32_t type)
 {
     return (type >= 1 && type <= EFI_CONVENTIONAL) || type == EFI_ACPI_RECLAIM;
@@ -84,7 +84,7 @@ static struct efi_memory_descriptor *largest(const struct memory_map *map)
     return best;
 }
 
-/* Allocate pages at `at`, or anywhere. If the firmware refuses this many, try half. */
+/* Allocate pages at `at`, or anywhere. If the firmware refuses this number of bytes, try half. */
 static bool take(struct memory_range *range, enum efi_allocate how, uint64_t at, uint64_t bytes)
 {
     for (; bytes >= LEAST_BYTES; bytes = bytes / 2 / EFI_PAGE * EFI_PAGE) {

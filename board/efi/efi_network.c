@@ -35,14 +35,14 @@ static bool initialize(struct efi_network *n)
 {
     if (n->mode->state == EFI_NETWORK_STOPPED && efi_failed(EFI_CALL(n->start(n))))
         return false;
-    /* Drop frames for the firmware's own network that it has not fetched. */
+    /* Drop waiting frames: they came for the firmware's own network. */
     if (n->mode->state == EFI_NETWORK_INITIALIZED)
         (void)EFI_CALL(n->shutdown(n));
     return !efi_failed(EFI_CALL(n->initialize(n, 0, 0)));
 }
 
-/* Set the filters. The groups are those of mDNS and of IPv6's neighbour discovery; a device that cannot filter all of them receives
- * everything. U-Boot has no filters: its mask is 0, and it answers EFI_UNSUPPORTED (lib/efi_loader/efi_net.c). */
+/* Set the filters. We need multicast for mDNS and IPv6's neighbour discovery: if the device has no filter for all multicast, it
+ * receives everything. U-Boot has no such filter: its mask is 0, and it answers EFI_UNSUPPORTED (lib/efi_loader/efi_net.c). */
 static bool set_filters(struct efi_network *n)
 {
     uint32_t can = n->mode->filters, want = EFI_NETWORK_UNICAST | EFI_NETWORK_BROADCAST;

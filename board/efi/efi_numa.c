@@ -10,7 +10,7 @@ enum {
     MEMORY = 1,        /* 5.2.16.2: a range of memory */
     MEMORY_NODE = 2,
     MEMORY_SIZE = 16,
-    MEMORY_FLAGS = 28, /* bit 0: it is enabled */
+    MEMORY_FLAGS = 28, /* bit 0: the range is enabled */
     MEMORY_BYTES = 40
 };
 

@@ -1,6 +1,6 @@
-/* Reads boot arguments. A person writes them into ingot.txt on the volume from which the program
- * was started, in the syntax of cmdline.txt. A boot manager may add load options (UEFI 2.10, 3.1.3
- * and 9.1), which are appended and so take precedence. */
+/* Reads boot arguments. A person writes arguments into ingot.txt on the volume from which the
+ * program was started, in the syntax of cmdline.txt. A boot manager may add load options (UEFI
+ * 2.10, 3.1.3 and 9.1), which are appended and so take precedence. */
 #include <string.h>
 
 #include "board/efi/efi_call.h"
@@ -16,7 +16,7 @@ static void add(struct machine *machine, char c)
     machine->args_bytes++;
 }
 
-/* Add a byte; words of a file and of the firmware are joined to one line. */
+/* Add a character in UTF-8. Line ends become blanks, so that all options are on one line. */
 static void add_byte(struct machine *machine, uint32_t c)
 {
     if (c == '\n' || c == '\r' || c == '\t')
@@ -45,7 +45,7 @@ static bool read_file(struct machine *machine, struct efi_file *root, const uint
         n = sizeof bytes;
         if (efi_failed(EFI_CALL(file->read(file, &n, bytes))))
             break;
-        for (uint64_t i = 0; i < n && bytes[i] != '\0'; i++) /* UTF-8 goes through as it is */
+        for (uint64_t i = 0; i < n && bytes[i] != '\0'; i++) /* the file is in UTF-8 already */
             add(machine, (char)(bytes[i] == '\n' || bytes[i] == '\r' ? ' ' : bytes[i]));
     } while (n != 0 && machine->args_bytes < sizeof machine->args);
     (void)EFI_CALL(file->close(file));
@@ -64,8 +64,8 @@ static void read_volume(struct machine *machine, efi_handle device)
     (void)EFI_CALL(root->close(root));
 }
 
-/* The length of the text in load options, in units. Text is printable UTF-16 up to a NUL; a boot manager may keep its
- * own binary data there. */
+/* Return the number of UTF-16 units of the text in load options, up to a NUL; 0 if they are not printable, because a
+ * boot manager may keep binary data there. */
 static size_t text_units(const uint16_t *units, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -77,7 +77,7 @@ static size_t text_units(const uint16_t *units, size_t n)
     return n;
 }
 
-/* Skip the program's name, which a shell gives as the first word. */
+/* Skip the first word, which is the program's name if a shell started us. */
 static size_t after_name(const uint16_t *units, size_t n)
 {
     static const char suffix[] = ".efi";

@@ -13,44 +13,44 @@
  * on. */
 void efi_start(efi_handle image, struct efi_system_table *system) __attribute__((noreturn));
 
-/* The firmware's device tree; its blob is NULL if there is none (only ACPI). */
+/* The firmware's device tree; its blob is NULL if the firmware has only ACPI. */
 const struct device_tree *efi_tree(void);
 
-/* Open the console: a UART of the tree with our own driver, else the firmware's serial protocol, else its
- * console. */
+/* Open the console: a UART of the tree with our own driver, else the firmware's serial protocol, else the
+ * firmware's console. */
 void efi_console_open(void);
 void efi_console_idle(void);
 void efi_console_rest(uint32_t micros);
 int efi_console_getc(void);
 void efi_console_putc(char c);
 bool efi_console_interrupted(void);
-/* End on another core than core 0: core 0 sends this core's report and switches off. */
+/* End a run on a core other than 0: core 0 sends this core's report and switches off. */
 void efi_console_end_elsewhere(void) __attribute__((noreturn));
 
-/* The reason, without a full stop, why the console is not a UART that the tree names; NULL if it is
- * one. */
+/* Return the reason, without a full stop, why the console is not a UART that the tree names; NULL
+ * if it is. */
 const char *efi_console_instead(void);
 
-/* Open a UART that the tree's stdout-path names and for which we have a driver (serial_open). False: there is
- * none. */
+/* Open a UART that the tree's stdout-path names and for which we have a driver (serial_open). Returns false
+ * if there is none. */
 bool efi_uart_open(const struct device_tree *tree);
 
-/* Fill ram[], n_ram and ram_bytes: the largest free ranges, except what the firmware needs for
- * itself. Panics if the firmware provides none. */
+/* Allocate ram[0], the largest free range that the firmware gives, and set n_ram and ram_bytes.
+ * Panics if the firmware provides no memory. */
 void efi_memory_take(struct machine *machine);
 
-/* Read the boot arguments: ingot.txt beside the program and in the volume's root folder, then the
+/* Read the boot arguments: ingot.txt beside the program, else in the volume's root folder, then the
  * load options. */
 void efi_options_read(struct machine *machine);
 
-/* Seconds since 1970 by the firmware's clock; 0 if there is no clock, or it was never set. */
+/* Return the firmware's time in seconds since 1970; 0: no clock, or it was never set. */
 uint64_t efi_clock_date(void);
 
-/* For board.find_storage: every disk of the firmware, beginning with the one from which we were
- * started. */
+/* For board.find_storage: open every disk of the firmware, beginning with the disk from which we
+ * were started. */
 unsigned efi_storage_find(struct block_device *devices[BOARD_MAX_BLOCK]);
 
-/* For board.open_screen; the others take keys from a keyboard, not from a serial line. */
+/* For board.open_screen. The next two functions read keys of a keyboard, not of a serial line. */
 bool efi_screen_open(struct board_screen *screen, struct memory_range *free);
 int efi_keys_take(void *context);
 bool efi_keys_open(void);

@@ -1,4 +1,4 @@
-/* The display of the firmware's graphics output, and the keys of its console. UEFI 2.10, 12.9 and 12.2 to 12.3. */
+/* Drives the display of the firmware, and reads the keys of its console. UEFI 2.10, 12.9 and 12.2 to 12.3. */
 #include "board/screen.h"
 
 #include <string.h>
@@ -14,14 +14,14 @@ static struct efi_screen {
     struct efi_graphics *graphics;
     struct board_screen shown;
     struct efi_text_input *in;
-    struct efi_text_input_ex *in_ex; /* NULL: keys come without Ctrl */
-    uint8_t keys[KEY_BYTES];         /* remaining bytes of a key */
+    struct efi_text_input_ex *in_ex; /* NULL: the firmware does not report Ctrl */
+    uint8_t keys[KEY_BYTES];         /* bytes of a key that were not read yet */
     unsigned n_keys, at_key;
 } efi_screen;
 
 /* ---- pixels --------------------------------------------------------------------------------- */
 
-/* Show whole rows. Whatever the display's format is, the firmware takes blue, green, red and an unused byte. */
+/* Show whole rows. On any display a pixel is passed to the firmware as blue, green, red and an unused byte. */
 static void flush(const void *pixels, size_t bytes)
 {
     const struct board_screen *s = &efi_screen.shown;
@@ -36,8 +36,8 @@ static void flush(const void *pixels, size_t bytes)
                                             from, 0, from, s->width, to - from, s->pitch));
 }
 
-/* Find the display of the firmware's console, because on a machine with several displays the first one with the protocol may
- * be a card without a screen. */
+/* Find the display that the firmware's console uses: on a machine with several displays, the first with the protocol may be
+ * a card without a screen. */
 static struct efi_graphics *find_graphics(void)
 {
     struct efi_graphics *graphics = efi_protocol_of(efi_system()->out_handle, &efi_graphics_guid);
@@ -47,8 +47,8 @@ static struct efi_graphics *find_graphics(void)
     return graphics;
 }
 
-/* The pixels are in our own memory, because moving rows up reads them, and a frame buffer is slow
- * to read. */
+/* The pixels are in our own memory, because scrolling reads them, and reading a frame buffer is
+ * slow. */
 bool efi_screen_open(struct board_screen *screen, struct memory_range *free)
 {
     struct efi_graphics *graphics = find_graphics();
@@ -121,7 +121,7 @@ static void give_character(uint32_t c)
     give(utf8);
 }
 
-/* Give the bytes of a key (scan codes of appendix B), as a terminal sends them (xterm). */
+/* Translate a key (scan codes of appendix B) into the bytes that a terminal sends (xterm). */
 static void give_key(const struct efi_key_data *key)
 {
     static const char *const sequences[] = {

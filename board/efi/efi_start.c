@@ -38,7 +38,7 @@ static void report_line(void)
         panic_print("line: %s\n", instead);
 }
 
-/* Report several nodes of memory, which are used as one. */
+/* Report that the machine has several nodes of memory, which are used as one. */
 static void report_nodes(const struct device_tree *tree)
 {
     unsigned n = efi_numa_nodes(tree, efi_table(&efi_acpi_guid));

@@ -31,7 +31,7 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-/* Sleep until a card of this rate would have delivered `bytes` more bytes. */
+/* Sleep until a card of the imitated rate would have delivered `bytes` more bytes. */
 static void file_device_pace(struct file_device *d, uint64_t bytes)
 {
     struct timespec t;
@@ -112,10 +112,10 @@ static void *file_device_run(void *arg)
             do
                 pthread_cond_wait(&d->work, &d->lock);
             while (d->finished == d->submitted && !d->stop);
-            d->due_ns = now_ns(); /* an idle card saves up no time, but a late thread does */
+            d->due_ns = now_ns(); /* an idle card saves no time; only a late thread may catch up */
         }
         if (d->finished == d->submitted)
-            break; /* `stop` is set, and nothing is left to read */
+            break; /* `stop` is set, and no request is left */
         req = d->queue[d->finished % FILE_DEVICE_DEPTH];
         pthread_mutex_unlock(&d->lock);
         enum err e = req->write ? file_device_write(d, req) : file_device_read(d, req);
@@ -153,8 +153,8 @@ static enum err file_device_poll(struct block_device *dev)
     struct file_device *d = dev->driver;
 
     if (atomic_load(&d->finished) == d->collected)
-        return ERR_OK; /* without the lock, which a caller that polls in a loop would keep from the
-                          thread */
+        return ERR_OK; /* the lock is not taken here, because a caller that polls in a loop would
+                          keep it from the thread */
     pthread_mutex_lock(&d->lock);
     while (d->collected != d->finished)
         d->queue[d->collected++ % FILE_DEVICE_DEPTH]->done = true;

@@ -18,22 +18,22 @@ struct file_device {
     bool writable;
     bool
         forgets; /* written data are read from the disk, not from the system's memory; the owner sets
-                     it after opening */
+                     this after opening */
     uint64_t bytes;            /* size of the file; the rest of the last sector reads as zeros */
-    uint64_t rate_bytes_per_s; /* rate of a slow card that is imitated; 0: none */
+    uint64_t rate_bytes_per_s; /* rate of the slow card to imitate; 0: no limit */
     pthread_t thread;
     pthread_mutex_t lock; /* guards everything below */
     pthread_cond_t work;  /* signals a new request, or the end */
     pthread_cond_t done;  /* a request is finished */
     bool stop;
-    struct block_request *queue[FILE_DEVICE_DEPTH]; /* a ring: the thread does the requests, ... */
-    uint32_t submitted;                             /* ... then poll marks them done, in order */
+    struct block_request *queue[FILE_DEVICE_DEPTH]; /* a ring: requests are served in order */
+    uint32_t submitted;                             /* requests given to the thread so far */
     _Atomic uint32_t finished;
     uint32_t collected;
-    struct block_device *device; /* the device whose reason is set when a request fails */
+    struct block_device *device; /* gets the reason when a request fails */
     uint64_t due_ns;             /* time when the imitated card is free again */
     char name[FILE_DEVICE_TEXT]; /* the path */
-    char why[FILE_DEVICE_TEXT];  /* after an error: error message with the path; else empty */
+    char why[FILE_DEVICE_TEXT];  /* error message with the path after an error, else empty */
 };
 
 /* Open path and fill *out; `state` must not move until file_device_close. ERR_NOT_FOUND, ERR_IO
@@ -42,7 +42,7 @@ struct file_device {
 enum err file_device_open(struct file_device *state, const char *path, uint64_t rate_bytes_per_s,
                           struct block_device *out);
 
-/* The same for reading and writing; the file keeps its size. */
+/* Open a file for reading and writing; the file keeps its size. */
 enum err file_device_open_writable(struct file_device *state, const char *path,
                                    uint64_t rate_bytes_per_s, struct block_device *out);
 

@@ -32,7 +32,7 @@ static struct host_state {
     char buffer[OUT_BYTES];
     size_t n;
     bool interactive;
-    bool terminal; /* byte by byte, with the line editor of a board */
+    bool terminal; /* input is read byte by byte, with a board's line editor */
     bool closed;
     volatile sig_atomic_t interrupted;
     struct sigaction before; /* of SIGINT */
@@ -40,7 +40,7 @@ static struct host_state {
 
 /* ---- console ------------------------------------------------------------------------------- */
 
-/* Returns false if the reader is gone, or the disk is full; errno. */
+/* Returns false and sets errno if, for example, the reader is gone or the disk is full. */
 static bool write_all(int to, const char *text, size_t n)
 {
     size_t at = 0;
@@ -121,7 +121,7 @@ static void host_putc(char c)
     }
 }
 
-/* The input is polled between tokens, when written text should become visible. */
+/* Output is flushed here, because the input is polled after each token. */
 static int host_getc(void)
 {
     struct pollfd in = { .fd = 0, .events = POLLIN };
@@ -133,7 +133,7 @@ static int host_getc(void)
         return CTRL_C;
     }
     if (host.error != 0 && !host.error_told) {
-        host.error_told = true; /* the rest of a reply is dropped */
+        host.error_told = true; /* the rest of the reply must not be computed */
         return CTRL_C;
     }
     if (!host.interactive) {
@@ -143,9 +143,9 @@ static int host_getc(void)
         return HOST_CLOSED;
     }
     if (host.terminal && host_terminal_in_news()) {
-        return host_terminal_news(); /* no key comes in the middle of such a message */
+        return host_terminal_news(); /* finish a begun message before the next key */
     }
-    if (poll(&in, 1, 0) <= 0) { /* and no message comes in the middle of a key */
+    if (poll(&in, 1, 0) <= 0) { /* begin a message only if no bytes of a key wait */
         return host.terminal ? host_terminal_news() : HOST_NO_BYTE;
     }
     if (read(0, &c, 1) == 1) {
@@ -279,7 +279,7 @@ const struct board board = {
     .wake = host_wake,
     .find_storage = host_find_storage,
     .pins = &host_pins,
-    .storage_needs_cpu = true, /* for the tests: each file has its own thread */
+    .storage_needs_cpu = true, /* only for tests, because each file has a thread of its own */
     .power_off = host_power_off,
 };
 

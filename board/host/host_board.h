@@ -9,7 +9,7 @@
 #include "board/board.h"
 #include "board/host/host_memory.h"
 
-/* From now on text is log lines, which go to standard error (on), or replies. */
+/* From now on write text to standard error, as log lines (on), or where replies go (off). */
 void host_console_to_log(bool on);
 
 /* Send replies to file descriptor fd (1 at first), and forget earlier errors. */
@@ -19,17 +19,17 @@ void host_console_replies_to(int fd);
  * and returns the size of `out`. */
 void host_console_rewrite_log(size_t (*rewrite)(const char *in, size_t n, char *out, size_t most));
 
-/* The errno of the first failed write of replies, after which the input ends too; 0 if all flushed
- * bytes are written. */
+/* Return the errno of the first failed write of replies, after which the input ends too; 0 if every
+ * flushed byte was written. */
 int host_console_error(void);
 
-/* Write out the bytes in the buffer. */
+/* Write the bytes in the buffer. */
 void host_console_flush(void);
 
 /* Results of getc that are not bytes, as in runtime/console/console.h. */
 enum { HOST_NO_BYTE = -1, HOST_CLOSED = -2 };
 
-/* Open the streams, and read standard input too if interactive. Returns true if it is a terminal,
+/* Open the streams, with standard input if interactive. Returns true if the input is a terminal,
  * whose lines are edited as on a board (board/host/host_terminal.h). */
 bool host_streams_open(bool interactive);
 
@@ -37,8 +37,8 @@ bool host_streams_open(bool interactive);
  * first was read acts as SIGINT did before this call. */
 void host_streams_take_interrupts(void);
 
-/* Fill *m with this computer: cores online, features, and RAM. The RAM is address space, as much as `memory` requests and
- * gets; it costs nothing until it is used. Returns false after reporting that there is no memory. */
+/* Describe this computer in *m: cores online, features, and RAM. The RAM is the address space that `memory` requests and
+ * gets, which costs nothing until it is used. Returns false after reporting that there is no memory. */
 bool host_machine(struct machine *m, struct host_memory *memory);
 
 #endif

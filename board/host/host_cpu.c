@@ -12,7 +12,7 @@
 
 #include <cpuid.h>
 
-/* CPUID.(EAX=7, ECX=1):EAX bit 4. Not every compiler's runtime knows it; it uses AVX2's registers. */
+/* CPUID.(EAX=7, ECX=1):EAX bit 4. Not every compiler's runtime knows AVX-VNNI. */
 static bool has_avx_vnni(void)
 {
     enum { FEATURES = 7, AVX_VNNI = 1 << 4 };
@@ -22,7 +22,7 @@ static bool has_avx_vnni(void)
            __get_cpuid_count(FEATURES, 1, &a, &b, &c, &d) != 0 && (a & AVX_VNNI) != 0;
 }
 
-/* The compiler's runtime asks cpuid, and asks xgetbv if the system saves these registers. */
+/* The compiler's runtime also asks xgetbv if the system saves a feature's registers. */
 uint32_t host_cpu_features(void)
 {
     uint32_t features = CPU_ANY;
@@ -41,7 +41,7 @@ uint32_t host_cpu_features(void)
     return features;
 }
 
-/* CPUID.(EAX=0) gives the name in ebx, edx and ecx. */
+/* CPUID.(EAX=0) returns the maker's name in ebx, edx and ecx. */
 const struct kernel_tuning *host_cpu_tuning(void)
 {
     unsigned most, name[4] = { 0, 0, 0, 0 };
@@ -89,7 +89,7 @@ const struct kernel_tuning *host_cpu_tuning(void)
 {
     uint64_t midr = 0;
 
-    if (getauxval(AT_HWCAP) & CAP_CPUID) { /* the system emulates reading the register */
+    if (getauxval(AT_HWCAP) & CAP_CPUID) { /* then the system emulates reading MIDR_EL1 */
         __asm__ volatile("mrs %0, midr_el1" : "=r"(midr));
     }
     return kernel_tuning_arm64(midr);
@@ -136,7 +136,7 @@ uint32_t host_cpu_features(void)
     return features;
 }
 
-/* A program does not see the device tree. */
+/* The tree would name the core, but a program cannot see the tree. */
 const struct kernel_tuning *host_cpu_tuning(void)
 {
     return kernel_tuning_riscv64(NULL);

@@ -8,7 +8,7 @@
 enum { LINE_BYTES = 256 };
 
 static struct idle_state {
-    uint64_t ticks; /* counts at the last call */
+    uint64_t ticks; /* the counts at the last call */
     double seconds;
     bool known;
 } state;
@@ -71,7 +71,7 @@ int host_idle_processors(void)
         return -1;
     }
     idle = state.ticks > before.ticks ? state.ticks - before.ticks
-                                      : 0; /* the count may decrease (proc(5)) */
+                                      : 0; /* the system's count may decrease (proc(5)) */
     return (int)(1000.0 * (double)idle /
                  ((state.seconds - before.seconds) * (double)sysconf(_SC_CLK_TCK)));
 }

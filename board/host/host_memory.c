@@ -10,11 +10,11 @@
 
 #define OTHERS \
     ((uint64_t)64 << 20) /* address space for the rest of the program: buffers, tables, libraries */
-#define OTHERS_USED ((uint64_t)24 << 20) /* the part of it that is ever written */
+#define OTHERS_USED ((uint64_t)24 << 20) /* the part of these 64 MiB that is ever written */
 #define USUAL_STACK ((uint64_t)8 << 20)  /* stack of a thread if stacks have no limit */
 #define LEAST ((uint64_t)1 << 20)        /* bytes; a smaller arena holds no model */
 
-enum { GROUP_BYTES = 4352 }; /* longest line about a group, whose path may have 4096 */
+enum { GROUP_BYTES = 4352 }; /* the longest line about a group; a path may have 4096 bytes */
 
 static const char *root_of(const struct host_memory *m)
 {
@@ -31,7 +31,7 @@ static void limit_to(struct host_memory *m, uint64_t *bytes, uint64_t limit, con
 
 /* ---- limits of a process --------------------------------------------------------------------- */
 
-/* Bytes used, from a column of /proc/self/statm: 0 the address space, 5 data and stack. */
+/* Return the bytes of a column of /proc/self/statm: 0 address space, 5 data and stack. */
 static uint64_t used_bytes(unsigned column)
 {
     FILE *in = fopen("/proc/self/statm", "re");
@@ -56,7 +56,7 @@ static uint64_t stack_bytes(void)
     return stack.rlim_cur;
 }
 
-/* Lower *bytes to what a limit leaves after the memory in use and the memory that the program will need. */
+/* Lower *bytes to the limit, less the memory in use and the memory that the program will need. */
 static void obey_limit(struct host_memory *m, uint64_t *bytes, int which, const char *name,
                        uint64_t used, uint64_t later)
 {
@@ -86,8 +86,8 @@ static uint64_t read_number(const char *path)
     return number;
 }
 
-/* Obey a group's limit, which counts used pages, not addresses; the rest of the program uses
- * few. */
+/* Obey a group's limit, which counts used pages, not addresses; the rest of the program uses few
+ * pages. */
 static void obey_group_limit(struct host_memory *m, uint64_t *bytes, uint64_t limit)
 {
     if (limit != UINT64_MAX) {
@@ -173,8 +173,8 @@ static void *map(uint64_t bytes)
 }
 
 /* With vm.overcommit_memory=2 the system counts every reserved page, but does not report how many
- * it has left. So try with an eighth less each time, and leave an eighth of the result for the rest
- * of the program. */
+ * are left. So try an eighth less each time, and leave an eighth of the result to the rest of the
+ * program. */
 static uint64_t find_most(struct host_memory *m, uint64_t bytes)
 {
     void *base = map(bytes);

@@ -1,4 +1,4 @@
-/* The memory that a process may have: the computer's, or less if something limits it. */
+/* Reserves the memory that a process may have: all of the computer's, or less if a limit is set. */
 #ifndef INGOT_BOARD_HOST_HOST_MEMORY_H
 #define INGOT_BOARD_HOST_HOST_MEMORY_H
 
@@ -8,18 +8,18 @@
 
 struct host_memory {
     /* what is asked for */
-    uint64_t most;    /* most bytes to reserve; 0: all there are */
+    uint64_t most;    /* the most bytes to reserve; 0: as many as possible */
     uint64_t mapped;  /* bytes of files that will be mapped in addition */
     unsigned threads; /* that will be started */
     const char *root; /* prefix of /proc and /sys, for tests; NULL: none */
     /* what it is */
     void *base; /* reserved addresses: pages are allocated when they are written */
     size_t bytes;
-    const char *limit; /* name of the limit, such as "ulimit -v"; NULL: the computer's memory, or
-                          `most` */
+    const char *limit; /* name of the limit that applied, such as "ulimit -v"; NULL: the computer's
+                          memory, or `most` */
 };
 
-/* Reserve as much memory as there is. Returns false if there is hardly any; m->limit says why. */
+/* Reserve as much memory as possible. Returns false if that is under 1 MiB; m->limit says why. */
 bool host_memory_reserve(struct host_memory *m);
 
 /* Make the system allocate the pages of these bytes now, without changing them, so that the first

@@ -1,5 +1,5 @@
-/* Simulated lines: they keep what is written and print it on standard error, so that a model that
- * acts can be tried on this computer. */
+/* Simulated GPIO lines keep the level that is written and print it on standard error, so that a
+ * model that acts can be tried on this computer. */
 #ifndef INGOT_BOARD_HOST_HOST_PINS_H
 #define INGOT_BOARD_HOST_HOST_PINS_H
 
@@ -7,7 +7,7 @@
 
 enum { HOST_PINS = 32 };
 
-/* An input is low, unless it was an output that was high. */
+/* An input is low, unless the line was an output and high before. */
 extern const struct board_pins host_pins;
 
 #endif

@@ -5,8 +5,8 @@
 #include "board/board.h"
 #include "runtime/base/platform.h"
 
-/* Fill *p from the host's `board`. machine: as host_machine filled it; it must outlive p. NULL: the
- * platform has no memory, and the caller has an arena. */
+/* Fill *p from the host's `board`. machine: as host_machine filled it; it must outlive p. If
+ * machine is NULL, the platform has no memory, and the caller has an arena. */
 void host_platform(struct platform *p, const struct machine *machine);
 
 #endif

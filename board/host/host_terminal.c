@@ -8,8 +8,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* Switches off bracketed paste, which the line editor requested, and colour (xterm; ECMA-48,
- * SGR). */
+/* Switches off colour (ECMA-48, SGR) and bracketed paste (xterm), which the line editor
+ * requested. */
 static const char plain[] = "\33[?2004l\33[0m";
 
 static struct {
@@ -45,8 +45,8 @@ static bool is_fault(int number)
     return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL;
 }
 
-/* Restore the terminal; the previous handler does the rest. It also gets a fault's address,
- * because the fault happens again. */
+/* Restore the terminal; the previous handler does the rest. After a fault, that handler also gets
+ * the address, because the fault happens again. */
 static void on_end(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -157,7 +157,7 @@ int host_terminal_news(void)
     if (terminal.resized) {
         terminal.resized = 0;
         columns = host_terminal_columns();
-        if (columns != 0) { /* CPR, as a terminal answers */
+        if (columns != 0) { /* a terminal's answer, CPR */
             terminal.n = (size_t)snprintf(terminal.news, sizeof terminal.news, "\33[1;%uR",
                                           (unsigned)columns);
         }

@@ -1,32 +1,32 @@
 /* The user's terminal, read byte by byte like a board's serial line: the kernel neither echoes nor
- * collects lines. Its settings are restored at the end, however the program ends. */
+ * collects lines. The terminal's settings are restored at the end, however the program ends. */
 #ifndef INGOT_BOARD_HOST_HOST_TERMINAL_H
 #define INGOT_BOARD_HOST_HOST_TERMINAL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Open the terminal; call once. Returns false if standard input or output is not a terminal, or TERM
- * says that it has no control sequences; nothing changes. Ctrl-C, Ctrl-Z and Ctrl-\ stay signals;
- * the kernel handles Ctrl-S and Ctrl-Q. */
+/* Open the terminal; call once. Returns false if standard input or output is not a terminal, or if
+ * TERM says that the terminal has no control sequences. Ctrl-C, Ctrl-Z and Ctrl-\ stay signals; the
+ * kernel handles Ctrl-S and Ctrl-Q. */
 bool host_terminal_open(void);
 
-/* The width of the terminal at standard output; 0 if it is not a terminal, or does not report its
- * width. */
+/* Return the width of the terminal at standard output; 0 if there is no terminal, or if it does not
+ * report its width. */
 uint32_t host_terminal_columns(void);
 
-/* Make Ctrl-C an input byte, or a signal (as at first, and while the program does not
- * read). */
+/* Make Ctrl-C an input byte, or a signal (as at first, and while the program does not read
+ * input). */
 void host_terminal_take_ctrl_c(bool as_byte);
 
-/* Restore the terminal; async-signal-safe. Does nothing if it is not open. */
+/* Restore the terminal; async-signal-safe. Does nothing if the terminal is not open. */
 void host_terminal_close(void);
 
-/* The next byte of a message that a terminal cannot send by itself, or -1: its width, at first and
+/* Return the next byte of a message that we send for the terminal, or -1: the width, at first and
  * after each change, or Ctrl-L when the program continues after a stop. */
 int host_terminal_news(void);
 
-/* True if part of such a message was returned and more will follow. */
+/* True if a message was returned in part, and more of it will follow. */
 bool host_terminal_in_news(void);
 
 #endif

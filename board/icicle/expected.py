@@ -14,8 +14,8 @@ TREES = [("mpfs-icicle-kit", hart, NODES, [f"hart {n}" for n in range(1, 5) if n
 MEMORY = [("mpfs-icicle-kit", "2 GB", [(0x80000000, GIB), (0x1040000000, GIB)], [],
            [(0x1040000000, 0x1080000000), (0x80200000 + IMAGE, 0xbfc00000), (0x80000000, 0x80200000)])]
 
-# HSS (services/opensbi, platform.c) has harts 1 to 4, or those that the payload gives to this program; an older HSS has no HSM. The card's
-# controller is as U-Boot leaves it, HRS06 as HSS leaves it; its clock and reset (SYSREG) are on and off.
+# HSS (services/opensbi, platform.c) can start harts 1 to 4, or those that the payload gives to this program; an older HSS has no HSM.
+# U-Boot has set the card's controller, and HSS its HRS06; the controller's clock (SYSREG) is on and its reset off.
 ACTS, LEFT, TAKEN = sdhci(0x20008200)
 SLOT = {**LEFT, 0x20008018: 7, 0x20002084: 0xffffffff, 0x20002088: 0x3f5}, {**TAKEN, 0x20008018: 0, 0x20002084: 0xffffffff, 0x20002088: 0x3f5}
 FIRMWARE = [("mpfs-icicle-kit", title, hart, f"{words} {ACTS}", SLOT, lines) for title, hart, words, lines in (

@@ -1,5 +1,5 @@
 /* Addresses of the PolarFire SoC that are needed before or without the device tree (TRM, "Memory
- * Map"). OpenSBI lies in the first 2 MiB of RAM; HSS keeps to the L2 scratchpad. */
+ * Map"). OpenSBI is in the first 2 MiB of RAM; HSS is in the L2 scratchpad. */
 #ifndef INGOT_BOARD_ICICLE_MEMORY_H
 #define INGOT_BOARD_ICICLE_MEMORY_H
 
@@ -12,7 +12,7 @@
 #define BOARD_SD 0x20008000     /* TRM, MSS memory map: MMC */
 #define BOARD_GPIO_2 0x20122000 /* TRM, MSS memory map: GPIO2 */
 #define BOARD_UART_ADDRESS 0x20100000
-#define BOARD_UART_HZ 150000000 /* APB of the kit's design, as HSS sets it */
+#define BOARD_UART_HZ 150000000 /* the APB's clock in the kit's design, which HSS sets */
 #define BOARD_TIMEBASE_HZ 1000000
 
 #endif

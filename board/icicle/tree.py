@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""Write the device tree of the Icicle Kit as QEMU 10 emulates it: usage: tree.py OUT.dtb
+"""Write the device tree of the Icicle Kit as QEMU 10 emulates it (usage: tree.py OUT.dtb).
 
-QEMU makes none for this machine. It requires as many cpu nodes as -smp has harts, the memory of -m, and a CLINT. On a real kit U-Boot passes its own
-tree. Addresses: PolarFire SoC MSS Technical Reference Manual (DS60001702), "Memory Map"; numbers of interrupts: its table of PLIC sources."""
+QEMU makes no tree for this machine. It requires a tree with as many cpu nodes as -smp has harts, the memory of -m, and a CLINT. On a real kit U-Boot
+passes its own tree. Addresses: PolarFire SoC MSS Technical Reference Manual (DS60001702), "Memory Map"; numbers of interrupts: its table of PLIC
+sources."""
 
 import os
 import sys
@@ -31,7 +32,7 @@ def uart(address, interrupt):
 
 
 def to_harts(*numbers):
-    """These interrupts of every hart; the E51 has none for S-mode."""
+    """Cells for these interrupts of every hart; the E51 has no interrupt for S-mode."""
     return [cell for hart in range(N_HARTS) for n in numbers if hart or n != SUPERVISOR
             for cell in (FIRST_INTC + hart, n)]
 

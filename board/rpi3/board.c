@@ -86,7 +86,7 @@ static void rpi3_wait(const _Atomic uint32_t *word, uint32_t old)
 {
     bool on = core_interrupts_mask();
 
-    if (atomic_load(word) == old) /* a change after this look ends the sleep at once */
+    if (atomic_load(word) == old) /* if *word changes from here on, the sleep ends at once */
         bcm_local_sleep(BOARD_LOCAL, core_number());
     core_interrupts_restore(on);
 }
@@ -97,9 +97,9 @@ static void rpi3_wake(const _Atomic uint32_t *word)
     bcm_local_wake_others(BOARD_LOCAL, core_number());
 }
 
-/* Connect Arasan's controller, which can serve the slot or the radio, to the slot, whose pins can
- * have either of two controllers (BCM2835 ARM Peripherals, section 6.2). All pins except the clock
- * are pulled up. */
+/* Connect the card slot to Arasan's controller, which could also serve the radio; the slot's pins
+ * could also have another controller (BCM2835 ARM Peripherals, section 6.2). All pins except the
+ * clock are pulled up. */
 static void route_card(void)
 {
     for (unsigned pin = RADIO_FIRST_PIN; pin <= RADIO_LAST_PIN; pin++)
@@ -120,8 +120,8 @@ static uint32_t start_card_clock(void)
     return bcm_mailbox_clock(&pi.mailbox, BCM_GET_CLOCK, BCM_CLOCK_EMMC);
 }
 
-/* RAM ends where the peripherals begin; on the VideoCore's bus it is at 0xc0000000, without caches
- * (BCM2835 ARM Peripherals, 1.2.3). */
+/* RAM ends where the peripherals begin; on the VideoCore's bus RAM begins at 0xc0000000, without
+ * caches (BCM2835 ARM Peripherals, 1.2.3). */
 static unsigned rpi3_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 {
     const struct bcm_sd_place place = {

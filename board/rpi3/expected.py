@@ -14,11 +14,12 @@ TREES = [("bcm2837-rpi-3-b", 0, NODES, SPIN, "mailbox=3f00b880 revision=a02082",
          ("bcm2837-rpi-zero-2-w", 0, NODES, SPIN, "mailbox=3f00b880 revision=902120", REGISTERS)]
 MEMORY = [("bcm2837-rpi-zero-2-w", "512 MB", [(0, 0x1c000000)], [], [(PI_IMAGE, 0x1c000000), (0x1000, 0x80000)]),
           ("bcm2837-rpi-3-b", "1 GB", [(0, 0x3b400000)], [], [(PI_IMAGE, 0x3b400000), (0x1000, 0x80000)])]
-# Nodes of the trees with the pins of the card and the serial line, and the GPIO's registers. GPFSEL0 has ten pins of three
-# bits.
+# Trees, their nodes for the pins of the card and the serial line, and the address of the GPIO's registers. GPFSEL0 has
+# three bits for each of ten pins.
 PINS = ["bcm2837-rpi-3-b", "bcm2837-rpi-zero-2-w"], ["emmc-gpio48", "uart0-gpio14"], 0x3f200000
-# start.elf has read the kernel with the same controller, and its DMA channels continue: ours is in the middle of a transfer, with an error.
-# Interrupts of BCM2835's controller and of the block next to the cores (QA7) are on, and the boot stub has set the timers' scale.
+# start.elf has read the kernel with the same controller and leaves its DMA channels on: the channel that we use is in the middle of a
+# transfer, with an error. Interrupts of BCM2835's controller and of the block next to the cores (QA7) are on, and the boot stub has set the
+# timers' scale.
 ACTS, LEFT, TAKEN = sdhci(0x3f300000)
 DMA, IRQS, LOCAL = 0x3f007000, 0x3f00b200, 0x40000000
 FIRMWARE = [("bcm2837-rpi-3-b", "start.elf", 0, f"mailbox=3f00b880 revision=a02082 act={DMA + 0x400:x}/80000000/0 {ACTS}", (

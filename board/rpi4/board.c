@@ -16,7 +16,7 @@
 /* GIC-400 (BCM2711 ARM Peripherals, section 6.5.1). */
 static struct gic gic = GIC_400(BOARD_GIC_DISTRIBUTOR, BOARD_GIC_INTERFACE);
 
-/* The trees' pin: of the activity LED on a 4B or CM4, of the only LED on a 400. */
+/* The LED's pin in the trees: the activity LED on a 4B or CM4, the only LED on a 400. */
 enum { LED_PIN = 42 };
 
 static void rpi4_find_led(struct raspberry_pi *of)
@@ -72,8 +72,8 @@ static void rpi4_led(bool lit)
     raspberry_pi_led(&pi, &places, lit);
 }
 
-/* The firmware's expander switches the supplies of the card and its signals, as in the device tree
- * of the 4B. */
+/* The firmware's expander switches the supplies of the card and of its signals (device tree of the
+ * 4B). */
 static void set_expander(uint32_t pin, bool high)
 {
     uint32_t values[2] = { RASPBERRY_PI_EXPANDER + pin, high };
@@ -103,10 +103,10 @@ static void close_card(void)
     bcm_sd_close(&storage.sd);
 }
 
-/* A Compute Module 4 has an eMMC here on eight lines, which nothing switches (bcm2711-rpi-cm4.dts,
- * bus-width); one without an eMMC has a slot with four lines, and a card uses no more. EMMC2's view
+/* On a Compute Module 4 EMMC2 has an eMMC with eight lines, whose supply is always on
+ * (bcm2711-rpi-cm4.dts, bus-width), or a slot with four lines, as many as a card uses. EMMC2's view
  * of memory depends on the chip's stepping; the firmware writes it into the tree, under the alias.
- * Without the entry a core moves the data. */
+ * Without this entry a core moves the data. */
 static bool open_emmc2(void)
 {
     unsigned model = raspberry_pi_model(&pi);
@@ -152,9 +152,9 @@ static void reload_vl805(void)
     (void)bcm_mailbox_ask(&pi.mailbox, BCM_RELOAD_XHCI, &device, 1);
 }
 
-/* Open the VL805 of a 4B or 400, or the device at a CM4's lane. The first stepping reaches 3 GiB,
- * and the window on the bus leaves as much free (bcm2711.dtsi, pcie0: ranges, dma-ranges), so all
- * have this limit. QEMU has no such port and removes it from the tree. */
+/* Open the VL805 of a 4B or 400, or the device at a CM4's lane. The chip's first stepping reaches 3
+ * GiB, and the window on the bus leaves 3 GiB free (bcm2711.dtsi, pcie0: ranges, dma-ranges), so
+ * this is every stepping's limit. QEMU has no such port and removes it from the tree. */
 static unsigned open_drives(struct block_device **out)
 {
     struct device_tree_node node;

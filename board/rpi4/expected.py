@@ -20,8 +20,8 @@ MEMORY = [
 ]
 PINS = ["bcm2711-rpi-4-b"], ["uart0-gpio14"], 0xfe200000
 GIC = "bcm2711-rpi-4-b", "/soc/interrupt-controller@40041000", "/soc/serial@7e201000"
-# The windows of its PCIe port: the text before the number in memory.h or board.c, the node, and the number's place in the
-# node's ranges.
+# The windows of the PCIe port: {the text before the number in memory.h or board.c: (the node, the number's index in the
+# node's ranges)}.
 PCIE = "bcm2711-rpi-4-b", {"BOARD_PCIE_WINDOW": ("/scb/pcie@7d500000", 3)}
 # start4.elf has read the kernel with the same controller.
 ACTS, LEFT, TAKEN = sdhci(0xfe340000)

@@ -1,5 +1,5 @@
-/* Raspberry Pi 5: BCM2712, four Cortex-A76. Not yet run on hardware, and no emulator has it.
- * Everything but this file is shared with rpi4. */
+/* Raspberry Pi 5: BCM2712, four Cortex-A76. Not yet run on hardware, and no emulator has this
+ * board. Everything but this file is shared with rpi4. */
 #include "board/board.h"
 
 #include "board/drivers/block/pcie_drive.h"
@@ -67,7 +67,7 @@ static void rpi5_set_pcie(unsigned generation)
 enum { MODEL_CM5 = 0x18 };  /* model in the revision code; a CM5 Lite is 0x1a */
 enum { SD_HZ = 200000000 }; /* bcm2712.dtsi, clk_emmc2 */
 
-/* Receive by the interrupt line that the UART has on this stepping; the UART is also polled. */
+/* Receive by the UART's interrupt line on this stepping; the UART is also polled. */
 static void listen(void)
 {
     uint32_t lines[BCM2712_UART_LINES], id = 0;
@@ -80,8 +80,8 @@ static void listen(void)
         (void)serial_listen(lines[i]);
 }
 
-/* Open RP1's UART 0 on GPIO 14 and 15 of the row of 40 pins, if `enable_rp1_uart=1` in config.txt
- * has made the firmware set it to 115200 baud (raspberrypi/documentation issue 4240); otherwise do
+/* Open RP1's UART 0 on GPIO 14 and 15 of the 40 pins, if the firmware has set it to 115200 baud
+ * because of `enable_rp1_uart=1` in config.txt (raspberrypi/documentation issue 4240); otherwise do
  * not touch it. */
 static void open_second_line(void)
 {
@@ -122,8 +122,8 @@ enum {
     PCIE_BRIDGE = 43
 }; /* bcm2712.dtsi, resets of pcie1; 44 would reset the port of RP1, which has the other UARTs */
 
-/* Open the external connector. 32 GiB from 0 on, more than any board has, are 64 GiB higher on the bus
- * (bcm2712.dtsi, dma-ranges of pcie1). No source says whether its DMA sees the cores' caches. */
+/* Open the external connector. Its bus shows the first 32 GiB, more than any board has, 64 GiB higher
+ * (bcm2712.dtsi, dma-ranges of pcie1). No source says if DMA from there sees the cores' caches. */
 static unsigned open_drives(struct block_device **out)
 {
     const struct brcm_pcie_place place = {
@@ -134,7 +134,7 @@ static unsigned open_drives(struct block_device **out)
                                                                                     : 0,
         .resets = BOARD_RESETS,
         .reset = PCIE_BRIDGE,
-        .generation = storage.pcie != 0 ? storage.pcie : 2, /* the maker certifies only 2 */
+        .generation = storage.pcie != 0 ? storage.pcie : 2, /* only 2 is certified */
         .outbound = BOARD_PCIE_WINDOW,
         .outbound_bus = 0x80000000,
         .outbound_bytes = (uint64_t)2 << 30,
@@ -152,7 +152,7 @@ static unsigned open_drives(struct block_device **out)
 
 /* Pulls and functions of the pins stay as the firmware set them to read this program. The
  * controller sees memory as the cores do (bcm2712.dtsi, dma-ranges of its bus). A Compute Module 5
- * has an eMMC on eight lines, at 1.8 V for good (bcm2712-rpi-cm5.dtsi, sd_io_1v8_reg); its Lite has
+ * has an eMMC on eight lines, always at 1.8 V (bcm2712-rpi-cm5.dtsi, sd_io_1v8_reg); a CM5 Lite has
  * a slot, as other boards have. */
 static bool open_card(void)
 {
@@ -192,8 +192,8 @@ static unsigned rpi5_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 
 /* ---- the row of 40 pins ---- */
 
-/* The address of RP1's block; 0 if it cannot be reached. The USB ports share RP1's link and have
- * checked it. */
+/* Return the address of RP1's GPIO block; 0 if RP1 cannot be reached. The code of the USB ports,
+ * which are on the same link, has checked the link. */
 static uintptr_t lines_base(void)
 {
     const struct rp1_link *link = &storage.rp1.link;

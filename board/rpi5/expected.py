@@ -16,7 +16,7 @@ def uart_registers(divisor):
     return left, taken
 
 
-# The chip's stepping is in a register: C1, and D0 (board/drivers/soc/bcm2712.h).
+# A register tells the chip's stepping, C1 or D0 (board/drivers/soc/bcm2712.h).
 STEPPINGS = ("bcm2712-rpi-5-b", "1001504004=27120021"), ("bcm2712-d-rpi-5-b", "1001504004=27120030")
 TREES = [(name, 0, NODES, PSCI, f"mailbox=107c013880 revision=c04170 {stepping}", uart_registers(divisor))
          for name, stepping in STEPPINGS for divisor in (0, 11)]

@@ -52,7 +52,7 @@ static uint32_t sifive_u_best_baud(uint32_t most)
     return serial_best_baud(sifive_prci_peripheral_hz(BOARD_PRCI_ADDRESS), 16, most);
 }
 
-/* Open the SPI controller of the first device of that kind, with the device's highest rate. */
+/* Open the SPI controller of the first device of that kind, at the device's highest rate. */
 static bool open_spi(struct sifive_spi *spi, const char *device, uint64_t *hz)
 {
     struct device_tree_node node;

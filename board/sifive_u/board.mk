@@ -3,7 +3,7 @@ ISA := riscv64
 KERNELS_WITHOUT := rvv zvfh zvknha zbb zbc
 QEMU ?= qemu-system-riscv64
 QEMU_MACHINE ?= -M sifive_u -m 512M -nographic -nic none
-# One more hart than cores: the E51, which we do not use.
+# QEMU needs one more hart than cores: the E51, which we do not use.
 QEMU_SMP = $(shell expr $(CORES) + 1)
 QEMU_CARD = -drive if=sd,format=raw,file=$(1)
 # Text of the log about the card; the golden table runs on every board that has this line.

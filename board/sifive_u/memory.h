@@ -11,7 +11,7 @@
 #define BOARD_UART_ADDRESS 0x10010000
 #define BOARD_PRCI_ADDRESS 0x10000000
 #define BOARD_TIMEBASE_HZ 1000000
-/* Used if the tree does not give it. */
+/* These rates are used if the tree does not give them. */
 #define BOARD_CARD_HZ 20000000
 #define BOARD_FLASH_HZ 25000000
 

@@ -12,7 +12,7 @@
 
 static const struct sbi_machine_ns16550 console = { "ns16550a", BOARD_UART_ADDRESS, 0x100, 0, 1 };
 
-/* The board's state: structs of drivers that a machine may have several times. */
+/* The board's state: one struct for each device of drivers that allow several devices. */
 static struct board_state {
     struct ns16550 uart;
 } board_state;
@@ -24,7 +24,7 @@ static void template_early_init(const void *dtb)
     sbi_machine_open_ns16550(&board_state.uart, &console);
 }
 
-/* Step 4. It finds no storage yet: models come as an initrd. */
+/* Step 4. This board finds no storage yet: the model comes as an initrd. */
 static unsigned template_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 {
     (void)devices;

@@ -31,7 +31,7 @@ static void versal_early_init(const void *dtb)
     board_state.tree = psci_machine_init(dtb, BOARD_UART_ADDRESS);
 }
 
-/* A standard controller, version 3 (AM011, "SD/eMMC Controller"). We treat it as not coherent,
+/* A standard controller, version 3 (AM011, "SD/eMMC Controller"). Treat its DMA as not coherent,
  * which is always right. The firmware owns clock and delay lines, so the card stays at 3.3 V. */
 static bool open_slot(struct slot *slot, const struct device_tree_node *node)
 {

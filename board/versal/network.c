@@ -1,8 +1,8 @@
 #include "board/board.h"
 #include "board/drivers/net/tree_gem.h"
 #include "board/drivers/soc/generic_timer.h"
-/* AM011, "Gigabit Ethernet MAC". Like the cards, it is treated as not coherent, which is always
- * right. */
+/* AM011, "Gigabit Ethernet MAC". Like the cards' controllers, it is treated as not coherent, which
+ * is always right. */
 static const char *versal_network_open(const struct device_tree *tree, uint8_t address[6])
 {
     const struct tree_gem_setup setup = {

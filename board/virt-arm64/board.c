@@ -17,7 +17,7 @@
 static struct board_state {
     const struct device_tree *tree; /* NULL before early_init; blob NULL: none */
     struct tree_storage storage;
-    uintptr_t lines; /* the PL061's registers; 0: not searched yet, or there is none */
+    uintptr_t lines; /* the PL061's registers; 0 if not searched yet, or if there is none */
 } board_state;
 
 static void virt_early_init(const void *dtb)
@@ -42,9 +42,9 @@ static void virt_limit_dma(uint64_t end)
 
 enum secure_pin { SECURE_PIN_OFF, SECURE_PIN_RESET }; /* QEMU, hw/arm/virt.c */
 
-/* Raise a pin of the secure world: a tree without PSCI means that we were started at EL3 and are in
- * that world. First make the pin an output, then write data through its address mask (PL061, DDI
- * 0190, section 3.3). */
+/* Raise a pin of the secure world. A tree without PSCI means that we were started at EL3 and are in
+ * that world. First make the pin an output, then write through the address that masks the other
+ * pins (PL061, DDI 0190, section 3.3). */
 static void raise_secure_pin(enum secure_pin pin)
 {
     uint8_t bit = (uint8_t)(1u << pin);
@@ -94,7 +94,7 @@ static bool virt_line_read(unsigned line)
     return pl061_read(board_state.lines, line);
 }
 
-/* QEMU's power key is at line 3, as an input. */
+/* Line 3 is an input for QEMU's power key. */
 static const struct board_pins lines = {
     .error_message = virt_line_error_message,
     .setup = virt_line_setup,

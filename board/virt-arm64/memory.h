@@ -8,7 +8,7 @@
 /* An ELF file is started with x0 = 0; then the tree is at the base of RAM. */
 #define BOARD_DEVICE_TREE_ADDRESS 0x40000000
 
-/* For the error message that there is no device tree. */
+/* The UART's address, for the error message that there is no device tree. */
 #define BOARD_UART_ADDRESS 0x09000000
 
 /* The secure world's PL061, whose pin 0 switches the machine off (-M virt,secure=on). */

@@ -8,7 +8,7 @@
 /* SBI always passes the tree in a1. */
 #define BOARD_DEVICE_TREE_ADDRESS 0
 
-/* For the error message that there is no device tree. */
+/* The UART's address, for the error message that there is no device tree. */
 #define BOARD_UART_ADDRESS 0x10000000
 #define BOARD_TIMEBASE_HZ 10000000
 

@@ -15,8 +15,8 @@ MEMORY = [
      sorted([(0x40200000 + IMAGE, 0xfe000000 if n > 3 else 0xb0000000), (0xfe010000 if n > 3 else 0xb0010000, (n + 1) * GIB),
              (0x40040000, 0x40200000)], key=lambda r: r[0] - r[1])) for version in VERSIONS for n in (2, 4, 8)
 ]
-# The windows of its PCIe ports: the words before the number in memory.h or board.c, the node, and the number's place in its
-# ranges.
+# The windows of the PCIe ports: {the text before the number in memory.h or board.c: (the node, the number's index in the
+# node's ranges)}.
 PCIE = "jh7110-starfive-visionfive-2-v1.3b", {"{ 0x30000000, 0x38000000, 0 }": ("/soc/pcie@940000000", 3),
                                               "{ 0x38000000, 0x40000000, 0 }": ("/soc/pcie@9c0000000", 3),
                                               "{ 0x900000000, 0x940000000, 0 }": ("/soc/pcie@940000000", 10),
@@ -24,14 +24,15 @@ PCIE = "jh7110-starfive-visionfive-2-v1.3b", {"{ 0x30000000, 0x38000000, 0 }": (
 
 
 def slot(base):
-    """dw_mmc as U-Boot's dw_mmc.c leaves it after reading an eMMC in DDR mode: DMA and all interrupts on, some of them pending. Resets,
-    the start bit of a command and the DMA's reset clear themselves; a command ends by a time-out."""
+    """The dw_mmc controller as U-Boot's dw_mmc.c leaves it after reading an eMMC in DDR mode: DMA and all interrupts are on, and some
+    interrupts are pending. Resets, the start bit of a command and the DMA's reset clear themselves; a command ends by a time-out."""
     left = at(base, {0: 0x2000010, 0x18: 0x10000, 0x24: 0xffff, 0x44: 0xd, 0x6c: 0x290a, 0x74: 1 << 16, 0x80: 0x82, 0x90: 0x3ff})
     taken = at(base, {4: 1, 0x10: 1, 0x18: 0, 0x24: 0, 0x74: 0, 0x80: 0, 0x90: 0x103})
     return f"act={base:x}/7/0 act={base + 0x2c:x}/80000000/0 act={base + 0x44:x}/ffffffff/104 act={base + 0x80:x}/1/0", left, taken
 
 
-# SYSCRG and SYS_SYSCON as U-Boot leaves them: PLL 2 at 1188 MHz, a third of it for both slots, by 2, released.
+# SYSCRG and SYS_SYSCON as U-Boot leaves them: PLL 2 runs at 1188 MHz, both slots get a third of it divided by 2, and
+# their resets are released.
 CLOCKS = {**at(0x13020000, {0x14: 1 << 24, 0x1c: 3, 0x16c: 1 << 31, 0x170: 1 << 31, 0x174: 1 << 31 | 2, 0x178: 1 << 31 | 2, 0x310: 3}),
           **at(0x13030000, {0x2c: 99 << 17 | 3 << 15, 0x34: 2})}
 ACTS, LEFT, TAKEN = (list(parts) for parts in zip(slot(0x16010000), slot(0x16020000)))

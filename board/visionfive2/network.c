@@ -25,7 +25,7 @@ static bool map_all(const struct jh7110_gmac *g)
     return true;
 }
 
-/* Find a port's node by its names in Linux, upstream's U-Boot and the maker's of
+/* Find a port's node by its names in the trees of Linux, upstream's U-Boot and StarFive's U-Boot of
  * 2021. */
 static bool find_node(const struct device_tree *tree, uintptr_t at, struct device_tree_node *node)
 {
@@ -42,8 +42,8 @@ static bool find_node(const struct device_tree *tree, uintptr_t at, struct devic
     return false;
 }
 
-/* The controllers' port is coherent with the caches: jh7110.dtsi does not call them dma-noncoherent, as jh7100.dtsi does with its own. Frames
- * and descriptors are part of the image, which is below 4 GiB. */
+/* The controllers' port is coherent with the caches: jh7110.dtsi does not call them dma-noncoherent; jh7100.dtsi does so for the JH7100's
+ * controllers. Frames and descriptors are part of the image, which is below 4 GiB. */
 static enum err open_port(const struct device_tree *tree, const struct jh7110_gmac *g,
                           unsigned port, uint8_t address[6], const char **why)
 {
@@ -71,14 +71,14 @@ static enum err open_port(const struct device_tree *tree, const struct jh7110_gm
     if (*why != NULL)
         return ERR_UNSUPPORTED;
     place = tree_phy(tree, &node, &phy);
-    /* The tree of the maker's U-Boot of 2021 has no handles. */
+    /* The tree of StarFive's U-Boot of 2021 has no phandles. */
     if (place == TREE_PHY_BELOW || (place == TREE_PHY_NONE && tree_phy_first(tree, &node, &phy)))
         yt8531_of_tree(&setup.yt8531, tree, &phy, wiring.mode);
     setup.gigabit_only = jh7110_gmac_is_gigabit_only(g, port);
     return dwmac_open(&dwmac, &setup, address, why);
 }
 
-/* Open the port whose cable is connected, else the first that works. */
+/* Open the port whose cable is connected, else the first port that works. */
 static const char *visionfive2_network_open(const struct device_tree *tree, uint8_t address[6])
 {
     const struct jh7110_gmac g = { .crg = { BOARD_AONCRG_ADDRESS, BOARD_SYSCRG_ADDRESS },
@@ -98,7 +98,7 @@ static const char *visionfive2_network_open(const struct device_tree *tree, uint
         if (dwmac_is_up(&dwmac))
             return NULL;
         first = first == JH7110_GMAC_PORTS ? port : first;
-        /* This port must release the rings before the next one uses them. */
+        /* This port must release the rings before the next port uses them. */
         dwmac_close(&dwmac);
         jh7110_gmac_sleep(&g, port);
     }

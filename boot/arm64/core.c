@@ -10,8 +10,8 @@
 
 /* start.S. */
 extern uint64_t core_pen[BOARD_MAX_CORES];
-/* The exception level at which the firmware entered core 0. start.S writes it, so it needs a
- * cache line of its own. */
+/* The exception level at which the firmware entered core 0. start.S writes this variable, which
+ * therefore has its own cache line. */
 extern uint32_t core_entry_level;
 uint32_t core_entry_level;
 void start_secondary(void);
@@ -41,7 +41,7 @@ unsigned core_number(void)
     return (unsigned)number;
 }
 
-/* Aff3 and Aff2 .. Aff0 of MPIDR_EL1: the number by which PSCI and the device tree name a core. */
+/* Aff3 to Aff0 of MPIDR_EL1: the number by which PSCI and the device tree name a core. */
 uint64_t core_hardware_id(void)
 {
     uint64_t mpidr;
@@ -76,7 +76,7 @@ void core_fp_init(void)
     __asm__ volatile("msr fpcr, xzr\n\tmsr fpsr, xzr");
 }
 
-/* RNDR, if ID_AA64ISAR0_EL1.RNDR says that it exists (D17.2.63, C5.2.15). */
+/* Return RNDR, or 0 if ID_AA64ISAR0_EL1.RNDR says that it does not exist (D17.2.63, C5.2.15). */
 uint64_t core_random(void)
 {
     uint64_t isar0, number = 0;
@@ -92,7 +92,7 @@ uintptr_t core_prepare(unsigned core, void (*entry)(void *arg), void *arg)
     core_state.jobs[core].entry = entry;
     core_state.jobs[core].arg = arg;
     core_pen[core] = 1;
-    /* Clean the line, because a core in the pen reads without caches; the event wakes it. */
+    /* A core in the pen reads without caches, so clean the cache line; the event wakes the core. */
     __asm__ volatile("dsb sy\n\tdc cvac, %0\n\tdsb sy\n\tsev" ::"r"(&core_pen[core]) : "memory");
     return (uintptr_t)start_secondary;
 }
@@ -139,7 +139,7 @@ void core_wake(const _Atomic uint32_t *word)
     __asm__ volatile("dsb ish\n\tsev" ::: "memory");
 }
 
-/* ---- interrupts: vectors.S knows its offsets ------------------------------------------------- */
+/* ---- interrupts (vectors.S uses the offsets of this struct) ---------------------------------- */
 
 extern struct core_interrupt core_interrupt;
 struct core_interrupt {
@@ -147,7 +147,7 @@ struct core_interrupt {
     void *context;
 } core_interrupt;
 
-/* DAIF.I is bit 7; daifset and daifclr name it by bit 1 (C5.2.2). */
+/* DAIF.I is bit 7; in daifset and daifclr it is bit 1 (C5.2.2). */
 enum { DAIF_I = 1 << 7 };
 
 void core_interrupts_on(void (*handler)(void *context), void *context)
@@ -175,8 +175,8 @@ void core_idle(void)
     __asm__ volatile("dsb sy\n\twfi" ::: "memory");
 }
 
-/* The virtual timer. EL1 may use it, whichever level the firmware entered at. In CNTV_CTL_EL0 (DDI
- * 0487), bit 0 enables it, and bit 1 would mask it. */
+/* The virtual timer. EL1 may use this timer, whichever level the firmware entered at. Bit 0 of
+ * CNTV_CTL_EL0 (DDI 0487) enables the timer, and bit 1 would mask its interrupt. */
 void core_timer_start(uint64_t ticks)
 {
     __asm__ volatile("msr cntv_tval_el0, %0\n\tmsr cntv_ctl_el0, %1\n\tisb" ::"r"(ticks),
@@ -189,7 +189,7 @@ void core_timer_stop(void)
     __asm__ volatile("msr cntv_ctl_el0, xzr\n\tisb" ::: "memory");
 }
 
-/* ISR_EL1.I. */
+/* Bit 7 of ISR_EL1 (I) says that an interrupt is pending. */
 bool core_interrupt_pending(void)
 {
     uint64_t pending;

@@ -3,7 +3,7 @@
 
 enum {
     ENTRY_VALID = 1,
-    ENTRY_TABLE = 2, /* on higher levels: points to a table; on the last level: maps a page */
+    ENTRY_TABLE = 2, /* the entry points to a table or, on the last level, maps a page */
 };
 
 /* Indices into MAIR, as start.S sets it. */

@@ -24,7 +24,7 @@
 _start:
     b       start_primary
     .long   0
-    .quad   image_text_offset           // from the RAM base to _start
+    .quad   image_text_offset           // bytes from the RAM base to _start
     .quad   image_header_bytes          // RAM that the image needs, BSS and stacks included
     .quad   2                           // little-endian, 4 KiB pages, at text_offset exactly
     .quad   0, 0, 0
@@ -50,7 +50,7 @@ func start_primary
     bl      image_clean
     adrp    x9, bss_start
     add     x9, x9, :lo12:bss_start
-    adrp    x10, bss_end                // both are multiples of 64: linker script
+    adrp    x10, bss_end                // both are multiples of 64 (image.ld.S)
 2:  stp     xzr, xzr, [x9], #16
     cmp     x9, x10
     b.lo    2b
@@ -85,7 +85,7 @@ func start_pen
     b       start_secondary
 endfunc start_pen
 
-/* Entered from a spin table, which passes nothing useful in x0. */
+/* Cores released from a spin table enter here, with nothing useful in x0. */
 func start_released
     mrs     x0, mpidr_el1
     and     x0, x0, #0xff
@@ -115,8 +115,8 @@ func el1_enter
     mrs     x11, CurrentEL
     cmp     x11, #(2 << 2)
     b.ne    0f
-    mov     x9, #HCR_RW                 // E2H clear: EL1's registers have their own names, and CPTR
-    msr     hcr_el2, x9                 // and CNTHCTL have the form that is meant below
+    mov     x9, #HCR_RW                 // with E2H clear, EL1's registers have their own names
+    msr     hcr_el2, x9                 // CPTR and CNTHCTL then have the form that is used below
     isb
 0:  ldr     x9, =SCTLR_OFF
     msr     sctlr_el1, x9
@@ -130,7 +130,7 @@ func el1_enter
     msr     cptr_el3, x9
     sve_longest el3
     mrs     x9, id_aa64pfr0_el1
-    ubfx    x9, x9, #24, #4             // GIC: 0 if the registers below do not exist
+    ubfx    x9, x9, #24, #4             // if 0, the GIC's registers do not exist
     cbz     x9, 3f
     mov     x9, #ICC_SRE
     msr     icc_sre_el3, x9
@@ -154,7 +154,7 @@ func el1_enter
     isb
     mrs     x9, icc_sre_el2
     tbz     x9, #0, 4f                  // EL3 keeps the interface's state in memory
-    msr     ich_hcr_el2, xzr            // traps of ICC registers off
+    msr     ich_hcr_el2, xzr            // do not trap ICC registers
 4:
     mrs     x9, midr_el1
     msr     vpidr_el2, x9
@@ -217,9 +217,9 @@ func image_clean
     ret
 endfunc image_clean
 
-/* x0: physical address, x1: value. Store 8 bytes past the MMU and caches, then send an event.
- * Needed for page 0, which is never mapped. With the MMU off, the code still runs, because its
- * addresses are also the physical ones, but it must use registers only. Clobbers x9 to x11. */
+/* x0: physical address, x1: value. Store 8 bytes past the MMU and caches, because page 0 is never
+ * mapped, then send an event. With the MMU off, this code still runs, because
+ * its addresses are also physical ones, but it may use registers only. Clobbers x9 to x11. */
 func core_store_physical
     mrs     x9, daif
     msr     daifset, #15
@@ -269,8 +269,8 @@ func mmu_switch
     ret
 endfunc mmu_switch
 
-/* core_prepare writes a number other than 0 here for a core in the pen. It is
- * data, not BSS, because the cores read it before core 0 has cleared BSS. */
+/* core_prepare writes a number other than 0 here for a core in the pen. core_pen is data, not BSS,
+ * because cores read it before core 0 has cleared BSS. */
     .section .data.core_pen, "aw"
     .globl core_pen
     .balign 64

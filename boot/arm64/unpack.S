@@ -1,8 +1,8 @@
 /* Unpack the image, whose bytes after the head are packed (boot/unpack_lzma.c). During unpacking,
- * the packed bytes are where the stacks will be. The MMU is on, because uncached bytes would wait
- * for memory. The decoder's probabilities and its stack are in bss, which is cleared afterwards.
+ * the packed bytes are where the stacks will be. The MMU is on, because uncached accesses would be
+ * slow. The decoder's probabilities and its stack are in bss, which is cleared afterwards.
  *
- * With these tables, stores go to the caches, but afterwards instructions are read from memory. The
+ * With the MMU on, stores go to the caches, but later instructions are read from memory. The
  * unpacked image is therefore cleaned before the MMU goes off again. */
 #include "boot/arm64/mmu_bits.h"
 #include "boot/asm.h"
@@ -35,7 +35,7 @@ func image_unpack
     sub     x10, x12, x3                // right below the tables
     mov     x3, x10
     add     x4, x10, x25
-1:  ldp     x5, x6, [x2], #16           // up to 15 bytes more, below the tables
+1:  ldp     x5, x6, [x2], #16           // copies up to 15 bytes too many
     stp     x5, x6, [x3], #16
     cmp     x3, x4
     b.lo    1b

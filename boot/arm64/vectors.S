@@ -1,5 +1,5 @@
-/* All 16 exception vectors (Arm ARM D1.3.1.4). Only one is expected: an IRQ of core 0, which
- * calls the function in core_interrupt and returns. All others save the registers and report. */
+/* All 16 exception vectors (Arm ARM D1.3.1.4). Only an IRQ of core 0 is expected: it calls the
+ * function in core_interrupt and returns. All other traps save the registers and report. */
 #include "boot/arm64/trap_frame.h"
 
 /* `index` counts the entries. Traps from C arrive on the trap stack. A trap within a handler
@@ -63,7 +63,7 @@ trap_save:
     str     x30, [sp, #240]
     mrs     x2, sp_el0
     lsr     x3, x0, #2
-    cmp     x3, #1                      // 1: the trap was in the handler itself
+    cmp     x3, #1                      // 1: the handler itself caused the trap
     b.ne    1f
     mrs     x2, tpidr_el0
 1:  str     x2, [sp, #TRAP_FRAME_SP]
@@ -97,7 +97,7 @@ interrupt:
     str     x18, [sp, #144]
     stp     x29, x30, [sp, #232]
     mrs     x0, elr_el1
-    add     x0, x0, #4                  // the return address of a call
+    add     x0, x0, #4                  // the return address that a call would save
     stp     x29, x0, [sp, #TRAP_FRAME_BYTES - 16]
     add     x29, sp, #TRAP_FRAME_BYTES - 16
     adrp    x1, core_interrupt

@@ -20,7 +20,7 @@ enum {
     MIN_VLEN_BYTES = 16
 };
 
-/* start.S: hart id of each core. A separate object, because assembly fills it. */
+/* Hart id of each core. This is a separate object, because start.S fills it. */
 extern uint64_t core_hart[BOARD_MAX_CORES];
 uint64_t core_hart[BOARD_MAX_CORES];
 void start_secondary(void);
@@ -158,7 +158,7 @@ void core_wake(const _Atomic uint32_t *word)
     }
 }
 
-/* ---- interrupts: start.S knows its offsets --------------------------------------------------- */
+/* ---- interrupts (start.S uses the offsets of this struct) ------------------------------------ */
 
 extern struct core_interrupt core_interrupt;
 struct core_interrupt {
@@ -192,7 +192,7 @@ void core_idle(void)
     __asm__ volatile("fence iorw, iorw\n\twfi" ::: "memory");
 }
 
-/* It is enabled in sie only during a sleep with interrupts masked, so it is never taken. */
+/* The timer interrupt is enabled only during a sleep with interrupts masked: it is never taken. */
 void core_timer_start(uint64_t ticks)
 {
     uint64_t now;

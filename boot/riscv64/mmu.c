@@ -13,10 +13,10 @@ enum {
     ENTRY_WRITE = 1 << 2,
     ENTRY_EXECUTE = 1 << 3,
     ENTRY_GLOBAL = 1 << 5,
-    ENTRY_ACCESSED = 1 << 6, /* set in advance: a hart may fault instead of setting them */
+    ENTRY_ACCESSED = 1 << 6, /* set in advance: a hart may fault instead of setting bits */
     ENTRY_DIRTY = 1 << 7,
-    ENTRY_NOTE_DEVICE = 1 << 8,   /* software bits, which keep different mappings different, so */
-    ENTRY_NOTE_UNCACHED = 1 << 9, /* that mmu_map refuses the same mappings as on arm64 */
+    ENTRY_NOTE_DEVICE = 1 << 8,   /* software bit: a page of a device */
+    ENTRY_NOTE_UNCACHED = 1 << 9, /* software bit: an uncached page; mmu_map compares these bits */
     ENTRY_LEAF = ENTRY_READ | ENTRY_WRITE | ENTRY_EXECUTE,
     ENTRY_PAGE_SHIFT = 10, /* bits of the physical page number */
 };
@@ -27,7 +27,7 @@ const uint64_t mmu_end = (uint64_t)1 << 38;
 void mmu_refused(const void *dtb) __attribute__((noreturn));
 
 /* Report that the MMU cannot be turned on. Without the MMU, addresses are the same as in the
- * identity map, so core 0 can open the console for this message. On other cores it is open
+ * identity map, so core 0 can open the console for this message. On other cores the console is open
  * already. */
 void mmu_refused(const void *dtb)
 {

@@ -25,7 +25,7 @@ _start:
     j       start_primary
     nop
     .option pop
-    .quad   image_text_offset           // from the RAM base to _start
+    .quad   image_text_offset           // bytes from the RAM base to _start
     .quad   image_header_bytes          // RAM that the image needs, BSS and stacks included
     .quad   0                           // little-endian
     .long   2                           // version 0.2
@@ -51,7 +51,7 @@ func start_primary
     mv      s2, a1
     call    image_unpack
     la      t0, bss_start
-    la      t1, bss_end                 // both are multiples of 64: linker script
+    la      t1, bss_end                 // both are multiples of 64 (image.ld.S)
 1:  sd      zero, (t0)
     addi    t0, t0, 8
     bltu    t0, t1, 1b
@@ -71,7 +71,7 @@ func start_primary
 2:  tail    mmu_refused
 endfunc start_primary
 
-/* This hart cannot be started again. It waits in .head, because another hart unpacks the rest. */
+/* This hart cannot be started again: it waits in .head, because another hart unpacks the rest. */
     .section .head, "ax"
 start_rest:
     csrw    sie, zero
@@ -100,7 +100,7 @@ func start_secondary
     tail    mmu_refused
 endfunc start_secondary
 
-/* a0: core number. Turns interrupts off, units on, and sets the trap vector and both stacks.
+/* a0: core number. Turns interrupts off and the units on, and sets the trap vector and both stacks.
  * Clobbers t0 to t2. */
 func core_enter
     csrw    sie, zero
@@ -130,8 +130,8 @@ func core_enter
     ret
 endfunc core_enter
 
-/* Turn on the MMU with the tables of mmu.c. Returns in a0 whether it is on: a mode that the hart
- * lacks leaves satp unchanged (4.1.11). Clobbers t0, t1. */
+/* Turn on the MMU with the tables of mmu.c. Returns in a0 whether the MMU is on: a mode that the
+ * hart lacks leaves satp unchanged (4.1.11). Clobbers t0, t1. */
 func mmu_enable
     la      t0, mmu_root
     srli    t0, t0, 12
@@ -159,7 +159,7 @@ func trap_entry
     sd      x\n, 8 * \n(sp)
     .endr
     addi    t0, sp, TRAP_FRAME_BYTES
-    csrrw   t1, sscratch, t0            // a trap inside the report finds a stack, too
+    csrrw   t1, sscratch, t0            // a stack for a trap inside the report
     sd      t1, 16(sp)
     csrr    t0, sepc
     sd      t0, TRAP_FRAME_SEPC(sp)
@@ -178,8 +178,8 @@ func trap_entry
 
 1:  la      t0, trap_last_stack_end
     csrw    sscratch, t0
-    csrr    t0, sepc                    // a frame record: a backtrace names what was interrupted
-    addi    t0, t0, 2                   // the return address of a call
+    csrr    t0, sepc                    // a record, so that a backtrace names the function
+    addi    t0, t0, 2                   // the return address that a call would save
     addi    sp, sp, -16
     sd      t0, 8(sp)
     sd      zero, 0(sp)

@@ -81,8 +81,8 @@ static bool in_own_stack(uint64_t address)
 
 /* Return the start of the backtrace: usually the frame pointer. A leaf function saves only its
  * caller's frame pointer, in the slot of the return address, and a jump to an invalid address has
- * no frame. For both, write the record that a call would have left below the stack pointer, where
- * there are no data. */
+ * no frame. In both cases, write the record that a call would have left. It goes below the stack
+ * pointer, where there are no data. */
 static uint64_t first_frame(const struct trap_frame *frame)
 {
     uint64_t ra = frame->x[1], sp = frame->x[2], fp = frame->x[8], saved;

@@ -20,7 +20,7 @@ func image_unpack
     add     a3, a1, t1
     mv      a4, a1
     mv      a5, a2
-1:  ld      a6, (a5)                    // up to 7 bytes more
+1:  ld      a6, (a5)                    // copies up to 7 bytes too many
     sd      a6, (a4)
     addi    a5, a5, 8
     addi    a4, a4, 8

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Ingot from Python: a board at its serial line, or `ingot chat MODEL --json` on this computer.
 
+Why this file is long: a program uses it by copying this one file.
+
     from ingot import Ingot
 
     with Ingot("/dev/ttyUSB0") as board:
@@ -12,8 +14,7 @@ A line is a serial device (by pyserial if it is installed, else by termios), uni
 the network as http://HOST with its token in the environment's INGOT_TOKEN, or a command as a list, such as
 ["ingot", "chat", "model.ingot", "--json"]. docs/SERIAL.md describes the protocol. The client is one file, so that people can
 copy it into a project. As a program: ingot.py LINE PROMPT.
-
-Why this file is long: a program can take this one file along, without a package."""
+"""
 
 import argparse
 import http.client
@@ -51,7 +52,7 @@ def crc8(data):
 
 
 class IngotError(Exception):
-    """A request that a board refuses or cannot carry out; name is the kind of error: json, field, value, line, failed, ... or gone, timeout."""
+    """A board refused a request or could not do it; name is the kind of error: json, field, value, line, failed, ... or gone, timeout."""
 
     def __init__(self, name, text):
         super().__init__(text)
@@ -70,14 +71,14 @@ class Reply(str):
 
 
 class _Descriptor:
-    """A line that reads and writes file descriptors: one for both, or two."""
+    """A line over file descriptors: one for both directions, or one for each."""
 
     def __init__(self, reads, writes, close):
         self.reads, self.writes, self._close = reads, writes, close
         self.paused = False
 
     def read(self, seconds):
-        """Read some bytes; b"" if none arrive. IngotError: the line is gone."""
+        """Read some bytes; b"" if none arrive. Raises IngotError if the line is gone."""
         if not select.select([self.reads], [], [], seconds)[0]:
             return b""
         try:
@@ -148,7 +149,7 @@ def _open_command(words):
 
 
 class _Network:
-    """A board on the network as a line: sends each written line to the board's /line by POST, and reads the events of the answer."""
+    """A line to a board on the network: it sends each written line to the board's /line by POST, and reads the events of the answer."""
 
     def __init__(self, url):
         host, _, port = url[7:].rstrip("/").rpartition(":") if url.count(":") > 1 and not url.rstrip("/").endswith("]") else (url[7:].rstrip("/"), "", "80")
@@ -209,7 +210,7 @@ class _Network:
         return data
 
     def write(self, data):
-        """Send a line. A Ctrl-C closes the connection of the running request, which ends it."""
+        """Send a line. A Ctrl-C closes the connection of the running request, which ends the request."""
         if data == CTRL_C:
             self._end()
             self.lines.clear()
@@ -232,7 +233,7 @@ def _open(line, baud):
 
 
 class Ingot:
-    """A board. wait: seconds within which it has to answer at the beginning; silence: longest silence during a reply, in seconds. on_event gets every
+    """A board. wait: longest time until the first answer, in seconds; silence: longest silence during a reply, in seconds. on_event gets every
     event unchanged, as a dictionary. check: lines have checksums in both directions, and damaged lines are sent again. ready describes the board:
     board, model, context_limit_tokens, ..."""
 
@@ -257,7 +258,7 @@ class Ingot:
         self.close()
 
     def close(self):
-        """Close the line. A board that was in chat mode before returns to chat mode."""
+        """Close the line. If the board was in chat mode before, it returns to chat mode."""
         if self._told and self.ready is not None:
             try:
                 self._put({"command": "/mode chat"})
@@ -268,7 +269,7 @@ class Ingot:
     # ---- events
 
     def _event(self, seconds):
-        """The next event, or None if none arrives within that time."""
+        """Return the next event, or None if no event arrives within that time."""
         late = time.monotonic() + seconds
         while True:
             line, newline, rest = self._bytes.partition(b"\n")
@@ -287,7 +288,7 @@ class Ingot:
                 self._bytes += data
 
     def _parsed(self, line):
-        """The event of a line, or None: text of the firmware or of a board in chat mode, a damaged event, or an event that was already seen."""
+        """Return the event in a line; None for text of the firmware or of a chat, a damaged event, or an event that was already seen."""
         line = line.rstrip(b"\r")
         if self._checks:
             if line[-3:] != b"*%02x" % crc8(line[:-3]):
@@ -358,8 +359,8 @@ class Ingot:
             self._put({"id": f"resend {self._id}", "resend": self._next})
 
     def _next_event(self, begun, request):
-        """The next event of an answer. On a line with checksums, ask again for lost events and send a damaged request again. begun: the answer has
-        begun."""
+        """Return the next event of an answer. On a line with checksums, ask again for lost events and send a damaged request again. begun: true if
+        the answer has begun."""
         late = time.monotonic() + self.silence
         while time.monotonic() < late:
             event = self._event((GAP_SECONDS if self._gap else LOST_SECONDS) if self._checks else self.silence)
@@ -404,8 +405,8 @@ class Ingot:
     def stream(self, prompt=None, *, messages=None, raw=None, ids=None, **settings):
         """Yield pieces of the reply to one of: prompt, the next turn of the conversation; messages, a whole conversation; raw, a text to continue;
         ids, tokens to continue. docs/SERIAL.md describes the settings: n, temp, top_p, top_k, min_p, repeat, repeat_last_n, presence_penalty,
-        frequency_penalty, logit_bias, seed, stop, think, grammar,
-        system, reset, conversation, logprobs. Returns the Reply at its end. Closing the generator stops the reply."""
+        frequency_penalty, logit_bias, seed, stop, think, grammar, adapter,
+        overflow, system, reset, conversation, logprobs. The generator returns the Reply at its end; closing it stops the reply."""
         what = {k: v for k, v in (("prompt", prompt), ("messages", messages), ("raw", raw), ("ids", ids)) if v is not None}
         if len(what) != 1:
             raise TypeError("one of prompt, messages, raw and ids")
@@ -458,32 +459,32 @@ class Ingot:
         return [e for e in self._answer(request) if e["event"] == kind]
 
     def tokenize(self, text):
-        """The ids of a text's tokens, without the token that a model puts in front."""
+        """Return the ids of a text's tokens, without the token that a model puts in front."""
         return self._only("tokens", {"tokenize": text})[0]["ids"]
 
     def embed(self, text):
-        """The mean of a text's last hidden states, a list of numbers: similar texts have a high cosine."""
+        """Return the mean of a text's last hidden states, a list of numbers: similar texts have a high cosine."""
         found = self._only("embedding", {"embedding": text})
         if not found:
             raise IngotError("stopped", "the embedding was stopped")
         return found[0]["values"]
 
     def models(self):
-        """(name, bytes, whether it is loaded) of each model on the board."""
+        """Return (name, bytes, whether it is loaded) for each model on the board."""
         return [(e["model"], e["bytes"], e["loaded"]) for e in self._only("model", {"models": True})]
 
     def load(self, name):
-        """Load another model; afterwards ready describes it."""
+        """Load another model, which `ready` then describes."""
         for _ in self._answer({"load": name}):
             pass
         return self.ready
 
     def stats(self):
-        """Figures since the start, a dictionary."""
+        """Return figures since the start, in a dictionary."""
         return self._only("stats", {"stats": True})[0]
 
     def plan(self):
-        """The parts of the model in memory and those that stream, a dictionary."""
+        """Return a dictionary of the model's parts in memory and those that stream."""
         return self._only("plan", {"plan": True})[0]
 
     def command(self, text):

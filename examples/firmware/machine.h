@@ -1,5 +1,5 @@
-/* The machine under the firmware: a serial line, a counter, and a way to switch off. One file
- * for each machine. */
+/* The machine under the firmware: a serial line, a counter, and a way to switch off. Each machine
+ * has a file with these functions. */
 #ifndef MACHINE_H
 #define MACHINE_H
 

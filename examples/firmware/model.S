@@ -1,4 +1,4 @@
-/* The model, unchanged from its file. MODEL is the path, by -D. */
+/* The model, unchanged from its file. The option -DMODEL= names the model's path. */
     .section .rodata.model, "a"
     .balign 64
     .globl model_start, model_end

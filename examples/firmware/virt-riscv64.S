@@ -1,6 +1,6 @@
-/* From OpenSBI to main() on QEMU's virt machine, in S-mode, on whichever hart it chose; the others stay
- * with OpenSBI. Physical addresses, caches on. */
-#define SSTATUS_FS  (1 << 13)           /* floating point on, in its initial state */
+/* From OpenSBI to main() on QEMU's virt machine, in S-mode with caches and physical addresses, on
+ * the hart that OpenSBI chose; the others stay there. */
+#define SSTATUS_FS  (1 << 13)           /* turns floating point on, in its initial state */
 
     .section .text.start, "ax"
     .globl _start
@@ -14,7 +14,7 @@ _start:
     csrs    sstatus, t0
     fscsr   zero                        // nearest even, no flags
     la      sp, stack_end
-    la      t0, bss_start               // both multiples of 4 KiB: linker script
+    la      t0, bss_start               // both are multiples of 4 KiB (firmware.ld)
     la      t1, bss_end
 1:  bgeu    t0, t1, 2f
     sd      zero, 0(t0)

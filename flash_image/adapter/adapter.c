@@ -13,7 +13,7 @@ struct adapter_raw *adapter_raw_of(struct adapter_build *b, const char *name, si
 {
     struct adapter_raw *raw;
 
-    for (size_t i = b->n_raws; i-- > 0;) { /* the halves of a pair are mostly next to each other */
+    for (size_t i = b->n_raws; i-- > 0;) { /* newest first: a pair's halves are often adjacent */
         raw = &b->raws[i];
         if (strlen(raw->name) == bytes && memcmp(raw->name, name, bytes) == 0) {
             return raw;

@@ -10,8 +10,8 @@
 /* True if the file at path starts like an .ingot adapter. */
 bool adapter_is(const char *path);
 
-/* The order in which a base stores tensors whose order differs between the two formats of a
- * family. */
+/* Tells the order of rows in a base's tensors: for some families it differs between GGUF and
+ * Hugging Face. */
 enum adapter_order {
     ADAPTER_ORDER_KNOWN, /* the base is an .ingot: its tables give the order */
     ADAPTER_ORDER_GGUF,  /* packed from a GGUF */
@@ -20,8 +20,8 @@ enum adapter_order {
 
 struct adapter_options {
     const char *input;        /* a GGUF, or a folder with adapter_config.json */
-    const char *output;       /* written as OUTPUT.tmp, renamed when complete */
-    const char *name;         /* NULL: the name in the input, else its file or folder */
+    const char *output;       /* written as OUTPUT.tmp, which is renamed when complete */
+    const char *name;         /* NULL: the name in the input, else that of its file or folder */
     const struct image *base; /* the model for which the adapter is made */
     enum adapter_order order;
     uint32_t type; /* INGOT_F16, INGOT_Q8_0 or INGOT_F32 */

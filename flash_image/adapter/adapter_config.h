@@ -16,15 +16,15 @@ struct adapter_config {
     bool ties;       /* ensure_weight_tying */
 };
 
-/* Read the configuration. A field that is neither applied nor harmless is refused by its name;
- * s->error_message names s->path. Must be freed after errors as well. Errors: ERR_BAD_MODEL,
+/* Read the configuration. The error message names s->path and, if a field changes the result in an
+ * unsupported way, that field. Free *c after errors as well. Errors: ERR_BAD_MODEL,
  * ERR_UNSUPPORTED, ERR_NO_SPACE. */
 enum err adapter_config_read(struct source *s, const uint8_t *text, size_t bytes,
                              struct adapter_config *c);
 void adapter_config_free(struct adapter_config *c);
 
-/* Find lora_alpha of a module (named as in the file of weights) whose matrices have this rank.
- * Refuses a module that the configuration omits, and a rank other than its r. Errors as above. */
+/* Find lora_alpha of a module, named as in the file of weights. Refuses a module that is not in the
+ * configuration, and a rank other than the module's r. Errors as above. */
 enum err adapter_config_module(struct source *s, const struct adapter_config *c, const char *module,
                                uint32_t rank, float *alpha);
 

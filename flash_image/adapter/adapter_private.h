@@ -23,12 +23,12 @@ struct adapter_made {
 struct adapter_build {
     const struct adapter_options *o;
     const struct family *family;
-    struct source *s; /* its error message, and the parameters that select tensor names */
-    bool peft;        /* the order of Hugging Face */
+    struct source *s; /* holds the error message, and parameters that select tensor names */
+    bool peft;        /* rows are in Hugging Face's order */
     char name[64];    /* the adapter's name, as the input has it */
     struct adapter_raw *raws;
     size_t n_raws, room;
-    struct adapter_made *made; /* in any order until adapter_write */
+    struct adapter_made *made; /* in any order until adapter_write sorts them */
     size_t n_made, made_room;
 };
 
@@ -40,7 +40,7 @@ struct adapter_raw *adapter_raw_of(struct adapter_build *b, const char *name, si
 enum err adapter_read_gguf(struct adapter_build *b, const uint8_t *data, size_t bytes);
 enum err adapter_read_peft(struct adapter_build *b, const char *folder);
 
-/* The roles of a raw pair, and how its B contains their matrices. */
+/* The roles of a raw pair, and how the pair's B contains the matrices of these roles. */
 enum adapter_fusion { ADAPTER_ALONE, ADAPTER_PARTS, ADAPTER_QUERY_GATE };
 struct adapter_place {
     enum ingot_role role; /* the first of PARTS */

@@ -10,26 +10,26 @@ MODEL ?= $(or $(DEMO),$(SMALLEST),$(MADE_UP))
 # MODEL= may also be the name of a published model (models/published.ini), unless a file has that name.
 PUBLISHED_NAMES := $(shell sed -n 's/^\[\(.*\)\]$$/\1/p' models/published.ini)
 PUBLISHED := $(if $(wildcard $(MODEL)),,$(filter $(PUBLISHED_NAMES),$(MODEL)))
-# Variables of a board.mk for the other files on a card of BOARD=. CARD_IMAGE: the image's name on the card (none: the card has only models). CARD_FIRMWARE: firmware
+# Variables of a board.mk for the other files on a card of BOARD=. CARD_IMAGE: the image's name on the card (empty: only models). CARD_FIRMWARE: firmware
 # files that the card also needs; CARD_TREES: files that only some boards need; CARD_MORE: patterns of further files (flash_image/card/card_firmware.c); CARD_LICENCE:
 # the firmware's licence. CARD_TABLE := mbr: the loader reads no GPT. CARD_SLOT: the partition of the table (1 to 3) that the loader looks at. CARD_MOST_WORDS: the
 # number of characters of boot arguments that the loader takes. CARD_LOADER: the type of the partition for the loader's payload (FIRMWARE=FILE), and the numbers with
-# which a payload begins. Debian's package has no device trees, so it is useless for a board that needs them.
+# which a payload begins. Debian's package of firmware has no device trees, so it is not used for a board that needs them.
 DEBIAN_FIRMWARE := $(wildcard /usr/lib/raspi-firmware)
 FIRMWARE ?= $(if $(CARD_LOADER),,$(if $(CARD_FIRMWARE)$(wildcard $(DEBIAN_FIRMWARE)/*.dtb),$(DEBIAN_FIRMWARE)))
-# MiB of the card for /save, which needs twice the size of a conversation; empty: enough for the model's whole context, from 8 to 1024; 0:
+# MiB of the card for /save, which needs twice the size of a conversation. If empty, enough for the model's whole context, from 8 to 1024; 0:
 # none.
 SAVE ?=
-# MiB for keys and values with kv=card, as `ingot plan` says; 0: none.
+# MiB for keys and values with kv=card; `ingot plan` says how many. 0: none.
 KV ?= 0
 # The format of the partition with the models (fat32 or exfat), and the kind of partition table (mbr or gpt).
 FORMAT ?= fat32
 TABLE ?= mbr
-# MiB for turns with log=on; the newest turns stay; 0: none.
+# MiB for the turns that log=on stores; the newest ones stay. 0: none.
 LOG ?= 0
-# MiB for prompts with kept=SIZE, which are then not computed again after a start; 0: none.
+# MiB for the prompts that kept=SIZE stores, so that they are not computed again after a start. 0: none.
 KEPT ?= 0
-# The private key that signs models and adapters (docs/SIGNING.md); empty: none.
+# The private key that signs models and adapters (docs/SIGNING.md); empty: they are not signed.
 SIGN ?=
 # The system prompt, a boot argument; the card stores its computed state; empty: none.
 SYSTEM ?=
@@ -44,7 +44,7 @@ define newline
 
 endef
 
-# $(1) a variable's name, $(2) the least, $(3) the most, $(4) what it counts. `test` takes digits and a sign.
+# $(1) a variable's name, $(2) the least, $(3) the most, $(4) what it counts. The test accepts only digits and a sign.
 number_is_fine = $(shell v=$(call quote,$($(1))); [ "$$v" -ge $(2) ] 2>/dev/null && [ "$$v" -le $(3) ] && echo fine)
 check_number = $(if $(number_is_fine),,$(error $(1)=$($(1)) is not a number of $(4) from $(2) to $(3)))
 
@@ -86,8 +86,8 @@ endif
 
 # ---- the model -------------------------------------------------------------------------------
 
-# The user's paths are hidden from make, which would take one with spaces for several files. A model is packed into a separate folder, so that two
-# with the same name do not collide.
+# The user's paths are hidden from make, which would take a path with spaces for several files. A model is packed into a separate folder, so that two
+# models with the same name do not collide.
 ifeq ($(firstword $(MODEL_KIND)),pack)
 PACKED := $(O)/models/$(word 2,$(MODEL_KIND))
 MODEL_NAME := $(shell basename -- "$$(realpath -- $(call quote,$(MODEL)))" | sed 's/\.gguf$$//; s/\.bin$$//')
@@ -175,7 +175,7 @@ $(B)/card.made-of: FORCE
 	$(call write_if_changed,$(card_made_of))
 
 # The first card does not need the program `ingot`: first_card writes the same bytes for a card that has only an
-# unchanged model and no image. `make run` without further settings needs only that.
+# unchanged model and no image. `make run` without further settings needs only first_card.
 SAYS_MORE := $(strip $(if $(filter-out $(DEMO),$(MODEL)),yes) $(CARD_IMAGE) $(NAMES) $(SYSTEM) $(SIGN) $(filter-out 0,$(KV) $(LOG) $(KEPT)) \
              $(filter-out fat32,$(FORMAT)) $(filter-out mbr,$(TABLE)))
 FIRST_CARD := $(O)/first_card

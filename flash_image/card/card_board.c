@@ -20,8 +20,8 @@ static bool is_there(const char *folder, const char *name, const char *file)
     return access(path, F_OK) == 0;
 }
 
-/* Write the names of the boards in a folder, separated by spaces, to names (bytes); "" if it has
- * none. */
+/* Write the names of the boards in a folder, separated by spaces, to names (bytes); "" if the
+ * folder has none. */
 static void list_boards(const char *boards, char *names, size_t bytes)
 {
     struct dirent **entries = NULL;

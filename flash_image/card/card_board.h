@@ -1,5 +1,5 @@
 /* The contents of a board's card except the models: the image, the board's own files with their fields filled in,
- * firmware by the board's maker, and a README. They come from one folder per board:
+ * firmware by the board's maker, and a README. These files come from one folder per board:
  *   NAME/ingot.bin          the image
  *   NAME/card/about         lines "image NAME-ON-THE-CARD"; "firmware FILE...": files from which every such board
  *                           starts; "trees FILE=BOARDS...": files that only some boards need (FILE!BOARDS: they do not
@@ -33,16 +33,16 @@ struct card_board {
     const char *name;
     char folder[CARD_PATH_BYTES]; /* BOARDS/NAME */
     char image[128];              /* the image's name on the card; "": models only */
-    char firmware[512];           /* files, separated by spaces; "": it needs none */
+    char firmware[512];           /* files, separated by spaces; "": the board needs none */
     char trees[1024];    /* FILE=BOARDS or FILE!BOARDS, separated by spaces; see card_firmware.c */
-    char more[256];      /* patterns, apart by spaces */
+    char more[256];      /* patterns, separated by spaces */
     char licence[128];   /* file of the licence, copied if the firmware has it */
-    bool mbr_only;       /* its first loader reads no GPT */
+    bool mbr_only;       /* its first loader cannot read a GPT */
     unsigned slot;       /* number of the partition that its loader reads; 0: the first */
-    unsigned most_words; /* characters of boot arguments that its loader takes, counted in
-                            card_words_append's text; 0: any number */
+    unsigned most_words; /* most characters of boot arguments that its loader takes, counted in
+                            card_words_append's text; 0: no limit */
     uint8_t loader_type
-        [16]; /* type of the GPT partition that holds a payload for the board's first loader ... */
+        [16]; /* type of the GPT partition with a payload for the board's first loader ... */
     uint32_t loader_magics[2]; /* ... the payload starts with one of these; 0: there is no
                                   payload */
     struct card_beside beside[CARD_MOST_BESIDE];
@@ -72,13 +72,13 @@ enum { CARD_MISSING_BYTES = 1024 };
 struct card_missing {
     char files[CARD_MISSING_BYTES]; /* needed by every board of the image */
     char trees[CARD_MISSING_BYTES]; /* "FILE (BOARDS), ..." */
-    bool stops;                     /* some of those boards do not start without it */
+    bool stops;                     /* some boards in `trees` do not start without their file */
 };
 
 /* Add the board's contents to the card, and fill *missing. Errors as card_add_file. ERR_NOT_FOUND: the image is not
- * built, there is no firmware, or a device tree is missing that words->for_board (else the board that gives the
- * image its name) needs to start; ERR_NO_SPACE: also if the boot arguments have more characters than the board's
- * loader takes; c->error_message says which. */
+ * built, there is no firmware, or words->for_board (else the board that gives the image its name)
+ * cannot start because its device tree is missing; ERR_NO_SPACE: also if the boot arguments have
+ * more characters than the board's loader takes; c->error_message says which. */
 enum err card_add_board(struct card_image *c, const struct card_board *b,
                         const struct card_words *words, struct card_missing *missing);
 
@@ -90,8 +90,8 @@ struct card_place {
     const char *value;
 };
 
-/* Read the file at path and fill in its fields (a NULL name ends the list); allocated, the caller
- * frees it. A line that consists of one field with the value "" is dropped. crlf: lines end as on
+/* Read the file at path and fill in its fields (a NULL name ends the list). The caller frees the
+ * text. A line that consists of one field with the value "" is dropped. crlf: lines end as on
  * Windows. NULL: errno says why. */
 char *card_fill_in(const char *path, const struct card_place *places, bool crlf, size_t *bytes);
 
@@ -99,7 +99,7 @@ char *card_fill_in(const char *path, const struct card_place *places, bool crlf,
 char *card_read_text(const char *path);
 
 /* Escape boot arguments so that U-Boot passes them on unchanged: after `append` in an extlinux.conf, and as a value
- * in a text that U-Boot imports. Allocated, the caller frees it; NULL: out of memory. */
+ * in a text that U-Boot imports. The caller frees the text; NULL: out of memory. */
 char *card_words_append(const char *words);
 char *card_words_env(const char *words);
 
@@ -132,7 +132,7 @@ enum err card_maker_open(struct card_maker_files *f, const char *path, char *err
                          size_t error_message_bytes);
 void card_maker_close(struct card_maker_files *f);
 
-/* Add file number i to the card under that name. Errors as card_add_file, and ERR_BAD_CHECKSUM for
+/* Add the maker's file to the card as `name`. Errors as card_add_file, and ERR_BAD_CHECKSUM for
  * a damaged archive. */
 enum err card_maker_add(const struct card_maker_files *f, const struct card_maker_file *file,
                         struct card_image *c, const char *name);

@@ -11,9 +11,9 @@ enum {
     SLOT = 32,
     NAME_UNITS = 15, /* in a slot */
     REGION_SECTORS = 12,
-    CHECKED_SECTORS = 11, /* sectors with a checksum, which the next sector repeats */
+    CHECKED_SECTORS = 11, /* sectors under the checksum, which fills the next sector */
     EXTENDED_SECTORS = 8,
-    VOLUME_FLAGS = 106, /* its two bytes, and the next field, are not in the checksum */
+    VOLUME_FLAGS = 106, /* the checksum skips the two bytes here and the next field */
     PERCENT_IN_USE = 112,
     LETTERS_FROM = 'a',
     LETTERS_END = 'z' + 1,
@@ -250,7 +250,7 @@ static enum err put_fat(struct card_writer *w)
     const struct card_layout *l = w->layout;
     const struct card_entry *root = &w->card->entries[0];
     size_t bytes = ((size_t)root->cluster + root->n_clusters) *
-                   4; /* the root is the last of the three chains */
+                   4; /* the root has the last of the three chains */
     uint8_t *fat = calloc(1, bytes);
     enum err e;
 

@@ -1,7 +1,7 @@
 /* Copies the files of the board's maker if the user gives them, else lists them.
  *
- * FILE=BOARDS in card_board.trees: these boards start without that device tree, but work better with it. FILE!BOARDS: they do
- * not start without it. BOARDS are separated by commas, with "_" for a space: "bcm2710-rpi-zero-2-w.dtb!Zero_2_W". */
+ * FILE=BOARDS in card_board.trees: these boards start without that device tree, but work better with it. FILE!BOARDS: these
+ * boards need that file to start. BOARDS are separated by commas, "_" is a space: "bcm2710-rpi-zero-2-w.dtb!Zero_2_W". */
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stdarg.h>
@@ -15,9 +15,9 @@ enum { MOST_WANTED = 48, MOST_ROOTS = 64 };
 
 struct wanted {
     char pattern[128]; /* a file name, or a pattern of fnmatch */
-    char boards[128];  /* boards that need it; "": all boards, or none if `more` */
+    char boards[128];  /* boards that need the file; "": all boards, or none if `more` */
     bool more;         /* copied if it exists, and never reported as missing */
-    bool essential;    /* its boards do not start without it */
+    bool essential;    /* its boards do not start without the file */
     bool found;
 };
 
@@ -26,7 +26,7 @@ struct firmware {
     unsigned n;
     struct card_maker_files from;
     const char *
-        root; /* prefix that is cut off names: "", or ends with a slash; only root_bytes of it count */
+        root; /* its first root_bytes, a folder's path with a slash or "", are cut off file names */
     size_t root_bytes;
 };
 
@@ -58,8 +58,8 @@ static void want_list(struct firmware *f, const char *list, bool more)
     }
 }
 
-/* True if two names of boards are equal: only letters and digits count, so "zero2w" is "Zero_2_W".
- * a has n bytes. */
+/* True if two names of boards are equal: only letters, digits and + count, so "zero2w" is
+ * "Zero_2_W". a has n bytes. */
 static bool is_board(const char *a, size_t n, const char *b)
 {
     const char *end = a + n;
@@ -112,7 +112,7 @@ static unsigned n_slashes(const char *text)
     return n;
 }
 
-/* Return the end of name that has as many folders as the pattern, or NULL if name has fewer. */
+/* Return the end of `name` with as many folders as the pattern has; NULL if `name` has fewer. */
 static const char *tail(const char *name, const char *pattern)
 {
     unsigned more = n_slashes(name), need = n_slashes(pattern);
@@ -221,7 +221,7 @@ __attribute__((format(printf, 2, 3))) static void append(char *list, const char 
     va_end(args);
 }
 
-/* " (3B+, 3A+)" */
+/* Append boards to a list, such as " (3B+, 3A+)". */
 static void append_boards(char *list, const char *boards)
 {
     append(list, " (");
@@ -235,7 +235,7 @@ static void append_boards(char *list, const char *boards)
     append(list, ")");
 }
 
-/* List missing files. List only trees for for_board, or those for all boards if it is NULL. */
+/* List missing files. List the trees for for_board or, if for_board is NULL, for all boards. */
 static void list_missing(const struct firmware *f, const char *for_board,
                          struct card_missing *missing)
 {

@@ -15,7 +15,7 @@ enum { CARD_SECTOR = 512, CARD_SHORT_NAME = 11, CARD_MOST_CLUSTER = 32768, CARD_
 enum card_format { CARD_FAT32, CARD_EXFAT };
 enum card_table { CARD_MBR, CARD_GPT };
 
-/* The longest file on FAT32: its size is stored in 32 bits, and whole clusters hold it. */
+/* The longest file on FAT32: its size, rounded up to whole clusters, must fit 32 bits. */
 #define CARD_MOST_FILE_BYTES ((1ull << 32) - CARD_MOST_CLUSTER)
 /* The largest card, because an MBR counts sectors in 32 bits. */
 #define CARD_MOST_BYTES ((1ull << 41) - (1ull << 20))
@@ -25,7 +25,7 @@ struct card_entry {
     uint32_t folder; /* index of the folder that contains it */
     bool is_folder;
     char *path; /* path of the host's file with its contents, or ... */
-    char *text; /* ... the contents themselves; neither: zeros */
+    char *text; /* ... the contents themselves; if neither: zeros */
     uint64_t bytes;
     uint8_t short_name[CARD_SHORT_NAME];
     unsigned n_slots; /* its entries of 32 bytes in the folder, including those of the long name */
@@ -47,8 +47,8 @@ struct card_layout {
     uint32_t reserved;   /* before the first FAT */
     uint32_t fat;        /* sectors of each FAT: FAT32 has two, exFAT one */
     uint32_t heap;       /* before the first cluster */
-    uint32_t n_own;      /* the first clusters, which exFAT uses itself */
-    uint32_t cluster;    /* of one */
+    uint32_t n_own;      /* clusters at the start that exFAT uses for its bitmap and capitals */
+    uint32_t cluster;    /* sectors of a cluster */
     uint32_t n_clusters; /* that there are ... */
     uint32_t n_used;     /* ... and those in use */
 };
@@ -62,14 +62,14 @@ struct card_payload {
 };
 
 struct card_options {
-    uint64_t bytes;    /* size of the card; 0: what the contents need, at least 40 MiB */
-    bool power_of_two; /* round the size up, as QEMU requires of an SD card */
+    uint64_t bytes;    /* size of the card; 0: as large as the contents need, at least 40 MiB */
+    bool power_of_two; /* round the size up to a power of two, which QEMU requires */
     int64_t time;      /* time of every file, in seconds since 1970, UTC */
     enum card_table table;
     bool
         efi; /* EFI firmware starts the card: in a GPT the first partition is an EFI system partition */
     struct card_image
-        *boot;     /* contents of another FAT32 partition before it; NULL: there is none */
+        *boot;     /* contents of another FAT32 partition, before the first; NULL: there is none */
     unsigned slot; /* number of the first partition in the table, from 1; 0 also means 1 */
     const struct card_payload *payload; /* only in a GPT; NULL: there is none */
 };
@@ -80,7 +80,7 @@ void card_image_close(struct card_image *c);
 
 /* Add a file under a name such as "models/x.ingot", with its folders: bytes from the host's file at
  * path, a copy of text, or zeros. ERR_NOT_FOUND, ERR_IO, ERR_BAD_ARGUMENT (FAT32 does not allow the
- * name, or the card has one that differs at most in capitals), ERR_NO_SPACE (longer than
+ * name, or the card has a name that differs at most in capitals), ERR_NO_SPACE (longer than
  * CARD_MOST_FILE_BYTES on FAT32). */
 enum err card_add_file(struct card_image *c, const char *name, const char *path);
 enum err card_add_text(struct card_image *c, const char *name, const char *text, size_t bytes);
@@ -88,7 +88,7 @@ enum err card_add_room(struct card_image *c, const char *name, uint64_t bytes);
 
 /* Write the card as OUT.part, then rename it. Equal entries, options and files give equal bytes; zeros become holes if
  * the file system supports them. ERR_NO_SPACE: o->bytes is too small, and error_message says how many bytes are needed;
- * ERR_IO. On an error out does not change. *layout describes c, not o->boot. */
+ * ERR_IO. On an error the file `out` does not change. *layout describes c, not o->boot. */
 enum err card_image_write(struct card_image *c, const struct card_options *o, const char *out,
                           struct card_layout *layout);
 
@@ -113,7 +113,7 @@ void card_put_long_name(const struct card_entry *e, uint8_t *out);
 
 /* ---- card_layout.c ---- */
 
-/* Lay out the partition and, if there is one, that of o->boot, and assign clusters to every entry.
+/* Lay out the partition, and that of o->boot if there is one, and assign clusters to every entry.
  * Errors as card_image_write. */
 enum err card_lay_out(struct card_image *c, const struct card_options *o, struct card_layout *l,
                       struct card_layout *boot);

@@ -17,7 +17,7 @@ struct bits {
 struct code {
     uint16_t n[MOST_BITS + 1];         /* number of codes of each length, ... */
     uint32_t first[MOST_BITS + 1];     /* ... the first code of each length, ... */
-    uint16_t symbol_of[MOST_BITS + 1]; /* ... and the index of its symbol in */
+    uint16_t symbol_of[MOST_BITS + 1]; /* ... and the index of that code's symbol in */
     uint16_t symbols[LITERALS];
 };
 
@@ -170,7 +170,7 @@ static bool copy_coded(struct bits *b, struct output *out, const struct code *li
     return false;
 }
 
-/* 3.2.6: the fixed code. */
+/* Copy a block with the fixed code (3.2.6). */
 static bool copy_fixed(struct bits *b, struct output *out)
 {
     uint8_t lengths[LITERALS], far[30];

@@ -11,8 +11,8 @@ enum { BASE = 8, EXTENSION = 3, UNITS_PER_PART = 13, SLOT = 32 };
 enum {
     EXFAT_UNITS = 15,
     EXFAT_HEAD = 2
-}; /* units in a slot of the name, and slots before the
-                                              name */
+}; /* units in a slot of the name; slots before those of
+                                              the name */
 enum { LAST_PART = 0x40, ATTR_LONG_NAME = 0x0f };
 
 unsigned card_name_units(const char *name, uint16_t *units)

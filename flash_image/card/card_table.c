@@ -48,7 +48,7 @@ static enum err put_mbr(struct card_writer *w, const struct card_layout *const *
     }
     if (first != 0) {
         sector[MBR_ENTRIES + (size_t)first * MBR_ENTRY] =
-            ACTIVE; /* otherwise U-Boot looks only at the first partition */
+            ACTIVE; /* without this mark U-Boot looks only at the first partition */
     }
     card_sign(sector);
     return card_put(w, 0, sector, sizeof sector);
@@ -78,8 +78,8 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 }
 
 /* Write a different GUID for the disk (which 0) and for each partition (from 1). Equal contents
- * give equal GUIDs, like all bytes of the image. GUIDs have version 8, for custom schemes (RFC
- * 9562). */
+ * give equal GUIDs, because they have to give equal images. GUIDs have version 8, for custom
+ * schemes (RFC 9562). */
 static void put_guid(const struct card_writer *w, uint64_t sectors, uint32_t which, uint8_t *out)
 {
     const struct card_image *c = w->report;

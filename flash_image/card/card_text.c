@@ -22,7 +22,7 @@ char *card_read_text(const char *path)
     return text;
 }
 
-/* The field at the start of text; NULL: none. */
+/* Return the field at the start of text; NULL: there is none. */
 static const struct card_place *place_at(const struct card_place *places, const char *text)
 {
     for (; places->name != NULL; places++) {
@@ -46,7 +46,7 @@ static void put_text(FILE *out, const char *text, bool crlf)
     }
 }
 
-/* A line, without its end. */
+/* Write a line, given without its end, with its fields filled in. */
 static void fill_line(FILE *out, char *line, const struct card_place *places, bool crlf)
 {
     const struct card_place *whole = place_at(places, line);
@@ -92,9 +92,9 @@ char *card_fill_in(const char *path, const struct card_place *places, bool crlf,
     return text;
 }
 
-/* U-Boot removes a backslash before any character, drops single quotes and expands variables (cli_simple_process_macros). It keeps the
- * character after a backslash as it is, even a second backslash. Before that it looks for "initrd=", for a file of its own, and refuses
- * the whole file if `append` is empty (T_APPEND of pxe_utils.c); a pair of quotes is not empty, and leaves no words. */
+/* U-Boot removes a backslash before any character, drops single quotes and expands variables (cli_simple_process_macros). U-Boot keeps
+ * the character after a backslash as it is, even a second backslash. Before that U-Boot searches `append` for its option "initrd=",
+ * and refuses the whole file if `append` is empty (T_APPEND of pxe_utils.c); two quotes are not empty, and add nothing. */
 char *card_words_append(const char *words)
 {
     static const char own[] = "initrd=";

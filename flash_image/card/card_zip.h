@@ -27,7 +27,7 @@ struct card_zip_entry {
     uint16_t flags, method;
 };
 
-/* True if the file starts like an archive, which may be empty. */
+/* True if the file starts like an archive, even an empty one. */
 bool card_zip_is_one(const uint8_t *data, size_t bytes);
 
 /* Find the directory of the archive. Return NULL on success, else the reason why the archive cannot

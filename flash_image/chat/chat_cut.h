@@ -8,7 +8,7 @@ struct jinja_text chat_part(struct jinja_text t, size_t from, size_t to);
 bool chat_begins_with(struct jinja_text t, struct jinja_text with);
 bool chat_ends_with(struct jinja_text t, struct jinja_text with);
 
-/* Return t, which begins with `head` (or ends with `tail`), without it. */
+/* Return t without its beginning `head`, or without its end `tail`. */
 struct jinja_text chat_without_head(struct jinja_text t, struct jinja_text head);
 struct jinja_text chat_without_tail(struct jinja_text t, struct jinja_text tail);
 
@@ -16,12 +16,12 @@ struct jinja_text chat_without_tail(struct jinja_text t, struct jinja_text tail)
 size_t chat_common_head(struct jinja_text a, struct jinja_text b);
 size_t chat_common_tail(struct jinja_text a, struct jinja_text b);
 
-/* The start of the <...> or [...] that contains byte n of the text, and *end after it; n if none
- * does. */
+/* Return the start of the <...> or [...] that contains byte n of the text, and set *end to the byte
+ * after it. Returns n if there is none around byte n. */
 size_t chat_marker_around(struct jinja_text t, size_t n, size_t *end);
 
-/* The largest length up to n at the start of t, or at its end, that splits no marker and no
- * word. */
+/* The largest number of bytes, at most n, that can be cut from the start of t (or from its end)
+ * without splitting a marker or a word. */
 size_t chat_whole_head(struct jinja_text t, size_t n);
 size_t chat_whole_tail(struct jinja_text t, size_t n);
 

@@ -17,7 +17,7 @@ struct derivation {
     struct prober *p;
     struct chat_derived *d;
     struct jinja_text one, two;    /* output for one and two turns, without a system prompt */
-    struct jinja_text head, tail;  /* one turn: the output before and after the user's text */
+    struct jinja_text head, tail;  /* output for one turn, before and after the user's text */
     struct jinja_text past;        /* output between a past turn's text and its reply */
     struct jinja_text seam;        /* output between a reply and the next turn's text */
     struct jinja_text system_head; /* before the system prompt */
@@ -30,7 +30,7 @@ static const struct probe plain = { .users = 1,
                                     .user = { USER1, USER2, "zqUser3qz" },
                                     .reply = { REPLY1, "zqReply2qz", "zqReply3qz" } };
 
-/* Cut t into the text before the first `what` and the text after it. False if t has none. */
+/* Cut t into the text before the first `what` and the text after it. False: `what` is not in t. */
 static bool cut(struct jinja_text t, const char *what, struct jinja_text *before,
                 struct jinja_text *after)
 {
@@ -87,7 +87,7 @@ static bool render_turns(struct derivation *v)
 
 /* ---- between a text and a reply -------------------------------------------------------------- */
 
-/* Find the output after the last user's text if no thoughts are wanted. False if there is none. */
+/* Find the output after the last user's text if no thoughts are wanted. False: nothing found. */
 static bool tail_without_thoughts(struct derivation *v, struct jinja_text *tail)
 {
     struct probe off = plain;
@@ -145,8 +145,8 @@ static void derive_reply(struct derivation *v)
 
 /* ---- between a reply and a text -------------------------------------------------------------- */
 
-/* Find the length of a reply's suffix at the end of a conversation. True if only a user's prefix
- * follows this suffix in a longer conversation. */
+/* Find the length of the suffix of a conversation's last reply. True if, in a longer conversation,
+ * only a user's prefix follows this suffix. */
 static bool suffix_at_end(struct derivation *v, size_t *bytes)
 {
     struct probe ended = plain;
@@ -190,8 +190,8 @@ static size_t leading_bos(struct derivation *v, struct jinja_text a, struct jinj
     return chat_begins_with(a, bos) && chat_begins_with(b, bos) && !turns ? bos.bytes : 0;
 }
 
-/* If a template has no system prompt, or drops it, the prompt becomes a paragraph before the first
- * user's text. */
+/* If a template has no place for a system prompt, or drops it, the prompt becomes a paragraph
+ * before the first user's text. */
 static bool no_system(struct derivation *v)
 {
     struct jinja_text *s = v->d->strings;
@@ -231,8 +231,8 @@ static bool system_inside(struct derivation *v)
     return true;
 }
 
-/* Separate the opening and the default system block in `head`, the output before the first user's
- * prefix if no system prompt is given. */
+/* Separate the opening from the default system block in `head`, which the template writes before
+ * the first user's prefix if no system prompt is given. */
 static void own_system(struct derivation *v, struct jinja_text head)
 {
     struct jinja_text *s = v->d->strings;
@@ -345,7 +345,7 @@ static struct jinja_text first_marker(struct jinja_text t)
     return end < t.bytes && isalnum((unsigned char)t.data[end]) ? t : chat_part(t, at, end);
 }
 
-/* The output between the last reply's thoughts and its text, if the template separates them. */
+/* Find the output between the last reply's thoughts and its text. False: nothing is there. */
 static bool after_thoughts(struct derivation *v, enum probe_thinking thinking,
                            struct jinja_text *out)
 {

@@ -9,15 +9,15 @@
 struct chat_derived {
     struct jinja_text strings[INGOT_CHAT_STRINGS]; /* valid as long as the prober's texts */
     uint32_t flags;
-    bool no_system;    /* the template has no place for a system prompt */
+    bool no_system;    /* true: the template has no place for a system prompt */
     const char *wrong; /* the reason why there is no form */
 };
 
-/* Derive the form. False if the template has none; d->wrong or p->error_message says why. */
+/* Derive the form. False if no form fits; d->wrong or p->error_message says why. */
 bool chat_derive(struct prober *p, struct chat_derived *d);
 
-/* True if a form and the template write the same for further probes: with and without system
- * prompt, one to three turns, and, if the form supports that, without thoughts. False: `difference`
+/* True if a form and the template write the same for further probes: with and without a system
+ * prompt, with one to three turns, and, if the form can, without thoughts. False: `difference`
  * (of `room` bytes) shows the first difference. chat: the section with the form's strings. */
 bool chat_check(struct prober *p, const struct ingot_chat *chat, bool no_system, char *difference,
                 size_t room);

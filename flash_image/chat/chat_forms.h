@@ -1,5 +1,5 @@
-/* The named forms of chat templates, as strings: for models with no template or a wrong
- * one. */
+/* The named forms of chat templates, as strings, for models with no template or with a wrong
+ * template. */
 #ifndef INGOT_FLASH_IMAGE_CHAT_FORMS_H
 #define INGOT_FLASH_IMAGE_CHAT_FORMS_H
 

@@ -40,7 +40,7 @@ static struct jinja_value messages(struct jinja *j, const struct probe *p)
     return list;
 }
 
-/* The variables that Transformers' apply_chat_template passes to a template, and those by which
+/* Set the variables that Transformers' apply_chat_template passes to a template, and those by which
  * published templates switch thoughts on or off. */
 static void fill(struct jinja *j, struct jinja_dict *names, const void *context)
 {

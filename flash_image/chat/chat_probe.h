@@ -33,7 +33,7 @@ struct prober {
     const char *error_message; /* of the last failure */
 };
 
-/* p is zero except bos, eos and now. False if text is not a template; see error_message. */
+/* Set bos, eos and now before, and the rest of p to 0. False: text is not a template. */
 bool probe_open(struct prober *p, const void *text, size_t bytes);
 void probe_close(struct prober *p);
 

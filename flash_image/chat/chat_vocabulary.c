@@ -66,7 +66,7 @@ static bool is_marker(struct text token, struct text markers)
            memmem(markers.data, markers.bytes, token.data, token.bytes) != NULL;
 }
 
-/* Find the token with this text that is special (preferred) or may become special. */
+/* Find the token with this text that is special or, if there is none, may become special. */
 static uint32_t find_marker(const uint8_t *tokenizer, const char *text, size_t bytes)
 {
     uint32_t special = chat_find_special(tokenizer, text, bytes);

@@ -34,9 +34,9 @@ struct adapter_header {
     uint32_t header_crc32c; /* CRC-32C of the 4096 header bytes, with this field zero */
     uint64_t file_bytes;    /* a multiple of 4096 */
     char name[64];          /* NUL-terminated, UTF-8 */
-    char base[64];   /* name of the model it was made for; another model with the same sizes is
-                      allowed */
-    uint32_t family; /* that model's enum ingot_family; then its sizes */
+    char base[64];   /* name of the model for which it was made; other models with the same sizes
+                      are allowed */
+    uint32_t family; /* enum ingot_family of that model; its sizes follow */
     uint32_t dim;
     uint32_t n_layers;
     uint32_t vocab;

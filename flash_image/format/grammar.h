@@ -1,14 +1,14 @@
-/* A compiled grammar, which says byte by byte what a reply may look like. `ingot grammar` writes such a
- * file, and a board reads them from grammars/. Little-endian, no padding between the tables.
+/* A compiled grammar, which says byte by byte what a reply may look like. `ingot grammar` writes such
+ * files, and a board reads them from grammars/. Little-endian, no padding between the tables.
  *
  *   struct ingot_grammar
  *   struct ingot_grammar_state[n_states]
  *   struct ingot_grammar_edge[n_edges]    state i has edges .. edges + n_edges
  *   struct ingot_grammar_call[n_calls]
  *
- * The automaton reads bytes and has a stack. An edge leaves a state with a byte of a range, or with a
- * call, which runs another part of the automaton (from its start to an accepting state) `least` to
- * `most` times and continues at `then`. The text is complete if the state accepts and no call is
+ * The automaton reads bytes and has a stack. An edge leaves a state by a byte in a range, or by a
+ * call. A call runs another part of the automaton, from its start to an accepting state, `least` to
+ * `most` times, and continues at `then`. The text is complete if the state accepts and no call is
  * open. */
 #ifndef INGOT_FLASH_IMAGE_GRAMMAR_FORMAT_H
 #define INGOT_FLASH_IMAGE_GRAMMAR_FORMAT_H

@@ -1,5 +1,5 @@
-/* The tokenizer section of the .ingot file: FORMAT.md, section 4. A part of format.h, which
- * includes it. */
+/* The tokenizer section of the .ingot file: FORMAT.md, section 4. format.h includes this
+ * file. */
 #ifndef INGOT_FLASH_IMAGE_FORMAT_TOKENIZER_H
 #define INGOT_FLASH_IMAGE_FORMAT_TOKENIZER_H
 
@@ -11,17 +11,17 @@ enum ingot_tokenizer_kind {
     INGOT_TOKENIZER_SPM = 1,        /* characters, merged by the score of the merged token */
     INGOT_TOKENIZER_BPE = 2,        /* bytes of words, merged by the rank of the pair */
     INGOT_TOKENIZER_CHARACTERS = 3, /* characters, merged by the rank of the pair */
-    INGOT_TOKENIZER_UNIGRAM = 4     /* characters, cut so that the sum of the scores is highest */
+    INGOT_TOKENIZER_UNIGRAM = 4     /* characters, cut for the highest sum of the tokens' scores */
 };
 enum ingot_tokenizer_flags {
     INGOT_ADD_BOS = 1,
     INGOT_ADD_SPACE_PREFIX = 2,
     INGOT_ADD_EOS = 4,
-    INGOT_FUSE_UNK = 8,        /* several unknown characters in a row are one unknown token */
+    INGOT_FUSE_UNK = 8,        /* consecutive unknown characters become one unknown token */
     INGOT_IGNORE_MERGES = 16,  /* BPE: a word that is a token is not merged */
-    INGOT_SPLIT_SPACES = 32,   /* not BPE, like the next three: spaces only begin tokens */
-    INGOT_SQUEEZE_SPACES = 64, /* spaces at both ends are removed, and several become one */
-    INGOT_PREFIX_ONCE = 128,   /* no space is added before a text that begins with one */
+    INGOT_SPLIT_SPACES = 32,   /* a space can only begin a token; not with BPE, like the next 3 */
+    INGOT_SQUEEZE_SPACES = 64, /* spaces at both ends are removed; several spaces become one */
+    INGOT_PREFIX_ONCE = 128,   /* no space is added before a text that begins with a space */
     INGOT_PREFIX_FIRST = 256,  /* the space is added only before the whole text */
     INGOT_NFC = 512,           /* texts are brought to Unicode's normalization form C first */
     INGOT_ALL_TOKENIZER_FLAGS = 1023
@@ -36,7 +36,7 @@ enum ingot_token_type { /* the numbers of GGUF's tokenizer.ggml.token_type */
                         INGOT_TOKEN_TYPE =
                             15, /* mask of the numbers above; control and user tokens may also have: */
                         INGOT_TOKEN_LSTRIP = 16, /* white space before the token belongs to it */
-                        INGOT_TOKEN_RSTRIP = 32  /* white space after it */
+                        INGOT_TOKEN_RSTRIP = 32  /* white space after the token belongs to it */
 };
 
 /* How a text is cut into words before tokens are merged; FORMAT.md lists the patterns. */
@@ -83,7 +83,7 @@ struct ingot_tokenizer {
 };
 static_assert(sizeof(struct ingot_tokenizer) == 64, "the tokenizer header is 64 bytes");
 
-/* Else it has scores. */
+/* True if the kind has merges; else it has scores. */
 static inline bool ingot_kind_has_merges(uint32_t kind)
 {
     return kind == INGOT_TOKENIZER_BPE || kind == INGOT_TOKENIZER_CHARACTERS;

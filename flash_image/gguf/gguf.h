@@ -17,13 +17,13 @@ struct gguf_part {
 };
 
 /* Parse the n parts of a model in their order (1: a whole file) into *s; s->path is the first
- * part's, and the rest of *s is zero. Afterwards s points into the parts' data. vocab_only: stop
- * after the vocabulary, which is in the first part; other parts may be missing. Errors:
- * ERR_BAD_MODEL, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED; s->error_message says why. */
+ * part's path, and the rest of *s must be zero. Afterwards s points into the parts' data.
+ * vocab_only: stop after the vocabulary, which is in the first part; other parts may be missing.
+ * Errors: ERR_BAD_MODEL, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED; s->error_message says why. */
 enum err gguf_parse_parts(struct source *s, const struct gguf_part *parts, size_t n,
                           bool vocab_only);
 
-/* The same for a whole file's bytes. */
+/* As gguf_parse_parts, for the bytes of a whole file. */
 enum err gguf_parse(struct source *s, const uint8_t *data, size_t bytes, bool vocab_only);
 
 /* Find the number of the file at s->path among a model's parts (*part, from 0), and the number of parts
@@ -35,9 +35,9 @@ enum err gguf_find_split(struct source *s, const uint8_t *data, size_t bytes, si
 /* A model's files, mapped. */
 struct gguf_files;
 
-/* Parse a model from its file at s->path, which `given` maps: the whole model, or any part, whose
- * name leads to the other parts. Pass *files to gguf_close, after errors as well; `given` remains
- * the caller's. Errors: as gguf_parse_parts, ERR_NOT_FOUND, ERR_IO, ERR_NO_SPACE. */
+/* Parse a model from its file at s->path, which `given` maps. The file is the whole model, or any
+ * part: its name leads to the other parts. Pass *files to gguf_close, after errors as well; `given`
+ * remains the caller's. Errors: as gguf_parse_parts, ERR_NOT_FOUND, ERR_IO, ERR_NO_SPACE. */
 struct mapping;
 enum err gguf_open(struct gguf_files **files, struct source *s, const struct mapping *given,
                    bool vocab_only);

@@ -16,7 +16,7 @@ static enum err refuse_shape(struct gguf *g, const struct placed *t)
                          SOURCE_SHOW(t->name), t->all->rows, t->all->cols);
 }
 
-/* The tensor's slot, still empty; NULL: the tensor appears twice. */
+/* Return the tensor's slot, which is still empty; NULL: the tensor appears twice. */
 static struct source_tensor *take_slot(struct gguf *g, const struct placed *t, enum ingot_role role,
                                        unsigned layer)
 {
@@ -88,7 +88,7 @@ static bool is_bias(enum ingot_role role)
            role == INGOT_EXPERT_DOWN_BIAS;
 }
 
-/* A stack with a matrix, or a row, for each expert. */
+/* Make a stack with a matrix, or a row, for each expert. */
 static struct source_tensor stack_of(const struct placed *t, enum ingot_role role)
 {
     struct source_tensor stack = *t->all;
@@ -112,8 +112,8 @@ static enum err place_experts(struct gguf *g, const struct placed *t, const stru
     return ERR_OK;
 }
 
-/* Place a tensor that has, for each expert, the gate, then the matrix that it multiplies; in biases
- * these are columns. */
+/* Place a tensor that has, for each expert, the gate, then the matrix that the gate multiplies; in
+ * biases these are columns. */
 static enum err place_fused_experts(struct gguf *g, const struct placed *t,
                                     const struct gguf_slot *slot)
 {
@@ -155,7 +155,7 @@ static enum err place_convolution(struct gguf *g, const struct placed *t, struct
     return ERR_OK;
 }
 
-/* Make a vector of a tensor of a recurrent mixer, which may have one, two or three dimensions. */
+/* Make a vector of a recurrent mixer's tensor, which may have one, two or three dimensions. */
 static void make_vector(struct source_tensor *t)
 {
     if (is_plain(t->type) && t->rows <= INGOT_MAX_HIDDEN / t->cols) {
@@ -182,7 +182,7 @@ static enum err place_alone(struct gguf *g, const struct placed *t, const struct
     return ERR_OK;
 }
 
-/* Place the matrices of all heads as one; its shape is checked later. */
+/* Place the matrices of all heads as one matrix, whose shape is checked later. */
 static enum err place_heads(struct gguf *g, const struct placed *t, const struct gguf_slot *slot)
 {
     struct source_tensor *to = take_slot(g, t, slot->role, slot->layer);

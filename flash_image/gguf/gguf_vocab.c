@@ -31,7 +31,7 @@ static enum err check_lengths(struct gguf *g, const struct gguf_value *texts, co
     return ERR_OK;
 }
 
-/* One for each token. */
+/* Check that an array has one entry for each token. */
 static enum err check_count(struct gguf *g, bool has, const struct gguf_value *array,
                             const char *name)
 {
@@ -71,7 +71,7 @@ static enum err check_arrays(struct gguf *g, bool needs_scores)
     return check_lengths(g, &g->tokens, "token");
 }
 
-/* The file's flag if it has one, else the default of the kind of tokenizer. */
+/* Return the file's flag; if there is none, the default of the kind of tokenizer. */
 static uint32_t flag_of(const struct gguf *g, enum gguf_number which, bool otherwise, uint32_t flag)
 {
     if (gguf_number_or(g, which, otherwise) != 0) {
@@ -92,7 +92,7 @@ static void read_common(struct gguf *g, bool add_bos)
     v->eos = token_id(g, N_EOS);
     v->unk = token_id(g, N_UNK);
     v->eot = token_id(g, N_EOT);
-    if (token_id(g, N_EOM) != INGOT_NO_TOKEN) { /* this token ends a message, for example to a
+    if (token_id(g, N_EOM) != INGOT_NO_TOKEN) { /* the token ends a message, for example one to a
                                                    tool */
         v->stops[v->n_stops++] = token_id(g, N_EOM);
     }
@@ -125,7 +125,7 @@ static enum err read_spm(struct gguf *g)
     return ERR_OK;
 }
 
-/* By llama.cpp's defaults a space is added before a text, and EOS ends it. */
+/* The defaults are llama.cpp's: a space is added before a text, and EOS after it. */
 static enum err read_unigram(struct gguf *g)
 {
     struct source_vocab *v = &g->s->vocab;
@@ -236,8 +236,8 @@ static enum err read_bpe(struct gguf *g)
 }
 
 /* Read the vocabulary of Gemma 4: SentencePiece's tokens, joined by the rank of merges. For speed,
- * llama.cpp cuts at line ends first, which gives the same tokens because none has a line end and
- * other characters. */
+ * llama.cpp cuts at line ends first, which gives the same tokens because no token has both a
+ * line end and other characters. */
 static enum err read_ranked_characters(struct gguf *g)
 {
     struct source_vocab *v = &g->s->vocab;

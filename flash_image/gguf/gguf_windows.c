@@ -11,8 +11,8 @@ static enum err refuse_pattern(struct gguf *g)
                          SOURCE_SHOW(g->architecture));
 }
 
-/* Read the period of windows, from the family or from the file: the last layer of each period sees
- * everything. */
+/* Read the period of windows from the family or from the file. The last layer of each period sees
+ * all positions. */
 static enum err read_period(struct gguf *g, uint32_t *period)
 {
     uint64_t number = 0;
@@ -51,7 +51,7 @@ static enum err read_list(struct gguf *g)
 }
 
 /* The model's window. The first files of Gemma 2 do not give a window. EXAONE 4's small models give
- * one that they do not use, and no pattern. */
+ * a window that they do not use, and no pattern. */
 static uint64_t window_of(const struct gguf *g)
 {
     uint64_t window = g->number[N_WINDOW];

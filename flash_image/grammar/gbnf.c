@@ -121,7 +121,7 @@ static uint16_t *slot_of(const struct parser *p, const char *name, size_t n)
     }
 }
 
-/* Find the rule of a name, or add it. */
+/* Find the rule of a name, or add such a rule. */
 static uint32_t rule_named(struct parser *p, size_t n)
 {
     struct grammar_tree *t = p->tree;
@@ -144,7 +144,7 @@ static uint32_t rule_named(struct parser *p, size_t n)
     return t->n_rules++;
 }
 
-/* `digits` hexadecimal digits. */
+/* Read a number of `digits` hexadecimal digits. */
 static uint32_t read_hex(struct parser *p, unsigned digits)
 {
     char text[9] = { 0 }, *end;

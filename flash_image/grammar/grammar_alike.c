@@ -1,7 +1,7 @@
-/* Finds states that are equivalent. A set of states is split as long as a transition distinguishes two of them, and a
- * set of transitions as long as these end in different sets. Only the smaller half is examined again, so w transitions
- * take w log w steps (after A. Valmari, Fast brief practical DFA minimization, Information Processing Letters 112,
- * 2012; J. Hopcroft's idea). */
+/* Finds states that are equivalent. A set of states is split while a transition distinguishes two of the states, and a
+ * set of transitions is split while they end in different sets. Only the smaller half is examined again, so w
+ * transitions take w log w steps (after A. Valmari, Fast brief practical DFA minimization, Information Processing
+ * Letters 112, 2012; J. Hopcroft's idea). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ struct alike {
         *ways_into; /* transitions into state i are ways_into[into[i]] .. ways_into[into[i + 1] -
                        1] */
     struct partition blocks; /* of states */
-    struct partition labels; /* sets of transitions with the same label and end */
+    struct partition labels; /* sets of transitions with equal labels and ends */
 };
 
 /* ---- partitions ----------------------------------------------------------------------------- */
@@ -235,7 +235,7 @@ static bool find_ways(struct alike *a)
 
 /* ---- apart ---------------------------------------------------------------------------------- */
 
-/* Split sets of states into states with and without transitions of this label and end. */
+/* Split sets of states: those with a transition of this label and end, and those without. */
 static bool tell_apart(struct alike *a, uint32_t label)
 {
     const struct partition *p = &a->labels;
@@ -289,7 +289,7 @@ static bool refine(struct alike *a)
 static void number_groups(const struct alike *a, uint16_t *group, uint16_t *first,
                           uint32_t *n_groups)
 {
-    uint32_t *number = a->blocks.marked; /* number of a block + 1; the marks are no longer needed */
+    uint32_t *number = a->blocks.marked; /* a block's number + 1; reuses the marks' memory */
 
     *n_groups = 0;
     for (uint32_t i = 0; i < a->n_states; i++) {

@@ -5,8 +5,8 @@
  * has the form of `root`. A rule may call itself, but not as its first item.
  *
  * JSON Schema is converted to GBNF first (schema.h). All keywords of a schema apply together. Keywords that a grammar cannot
- * enforce are listed in notes (struct grammar_notes); such a reply is checked when it is finished. Strings, arrays, numbers and
- * depth are bounded, so a reply ends. */
+ * enforce are listed in notes (struct grammar_notes), and checked on the finished reply if possible. Strings, arrays, numbers
+ * and depth are bounded, so a reply ends. */
 #ifndef INGOT_FLASH_IMAGE_GRAMMAR_COMPILE_H
 #define INGOT_FLASH_IMAGE_GRAMMAR_COMPILE_H
 
@@ -35,7 +35,7 @@ enum {
 
 /* Compile `text` (GBNF, NUL-terminated) to *grammar (*bytes), which the caller frees. ERR_BAD_ARGUMENT if the text is
  * wrong: error_message gives the error and its line. ERR_TOO_LONG: the grammar needs more than INGOT_GRAMMAR_BYTES, or
- * more than GRAMMAR_STEPS_MOST, which bounds the time for any text. Uses at most about 100 MB of memory. */
+ * more steps than GRAMMAR_STEPS_MOST, which bounds the time. Uses at most about 100 MB. */
 enum err grammar_compile_gbnf(const char *text, void **grammar, size_t *bytes,
                               char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
 
@@ -48,8 +48,8 @@ struct grammar_schema {
 
 enum { GRAMMAR_NOTES_MOST = 64, GRAMMAR_WHERE_BYTES = 160 };
 
-/* A keyword that the grammar does not enforce, with the number of its schema and its place there (a
- * JSON Pointer). checked: grammar_check_value() checks the keyword; otherwise nothing does. */
+/* A keyword that the grammar does not enforce, its schema's number, and its place there (a JSON
+ * Pointer). checked: grammar_check_value() checks it; otherwise nothing does. */
 struct grammar_note {
     unsigned schema;
     bool checked;

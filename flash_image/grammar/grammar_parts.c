@@ -1,13 +1,13 @@
 /* Makes automata from trees. A rule that calls itself becomes a separate part. Other rules are
  * inlined where they are used if the result stays small, because text within one automaton needs no
- * stack. Long repetitions are treated the same way. */
+ * stack. A long repetition also becomes a separate part. */
 #include <stdlib.h>
 
 #include "flash_image/grammar/grammar_private.h"
 #include "runtime/text/utf8.h"
 
 enum {
-    UNROLL_MOST = 48, /* limit of a repetition's nodes times its count */
+    UNROLL_MOST = 48, /* most nodes of a repetition's copies together */
     STATES_MOST = 1 << 18,
     EDGES_MOST = 1 << 20,
 };
@@ -111,12 +111,12 @@ static uint32_t part_of(struct part_list *parts, uint32_t node, uint32_t rule)
     return parts->n++;
 }
 
-/* The part after the first item of a sequence, or of several alternatives. */
+/* An item after the first of a sequence, or an alternative after the first. */
 struct rest {
     uint32_t node, from, to;
 };
 
-/* A rule that joins: the state where its copy starts, and the state at which it continues. */
+/* A copy of a rule whose `joins` is set: the state where it starts, and the state after it. */
 struct join {
     uint32_t rule, start, to;
 };
@@ -150,8 +150,8 @@ static uint64_t times_of(uint32_t low, uint32_t high)
     return high == GRAMMAR_NO_END ? low : high;
 }
 
-/* An item up to h times, repeated up to n times, is the item up to h * n times, which can be
- * called. Small repetitions stay unchanged. */
+/* If an item may occur up to h times, and this repetition up to n times, replace both by one
+ * repetition of up to h * n times, which can be called. Small repetitions stay unchanged. */
 static struct node flat_times(const struct grammar_tree *t, const struct node *times)
 {
     struct node n = *times;
@@ -172,8 +172,8 @@ static struct node flat_times(const struct grammar_tree *t, const struct node *t
     return n;
 }
 
-/* Make a repetition. An empty text stays empty when it is repeated, so a call may treat an empty
- * body as no call. */
+/* Make a repetition. An empty text stays empty when repeated, so a call whose body is empty may be
+ * skipped. */
 static void make_times(struct maker *m, const struct node *as_written, uint32_t from, uint32_t to)
 {
     const struct node flat = flat_times(m->t, as_written), *n = &flat;
@@ -359,7 +359,7 @@ static unsigned encode(uint32_t code, uint8_t out[4])
     return (unsigned)utf8_encode((char *)out, code);
 }
 
-/* low and high have the same number of bytes. If all bytes after the first different one are free,
+/* low and high have equally many bytes. If all bytes after the first that differs may be any byte,
  * the range is one piece; otherwise it is cut there. */
 static void same_length(struct automaton *a, uint32_t from, uint32_t to, uint32_t low,
                         uint32_t high)

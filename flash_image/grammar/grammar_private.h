@@ -12,10 +12,10 @@
  * loop whose length depends on the grammar counts its rounds here. */
 struct grammar_budget {
     uint32_t steps;
-    bool spent; /* more than GRAMMAR_STEPS_MOST steps were taken */
+    bool spent; /* compiling needs more than GRAMMAR_STEPS_MOST steps */
 };
 
-/* Count this many steps. False if there are too many: then compiling ends. */
+/* Count this many steps. False if compiling has taken too many steps and must end. */
 bool grammar_spend(struct grammar_budget *b, size_t steps);
 
 enum {
@@ -48,10 +48,10 @@ struct rule {
     uint32_t body; /* its node; NO_BODY: the rule is named, but not defined */
     uint32_t line; /* the first line that names it */
     uint32_t first,
-        end; /* nodes first .. end - 1 are the body's nodes, and some that are in no tree */
+        end; /* nodes first .. end - 1 belong to the body, except some that are in no tree */
     uint32_t uses;
     bool calls_itself;
-    bool joins; /* it ends the rules that name it, so they share one copy of it (grammar_tails.c) */
+    bool joins;    /* alternatives name it only at their end, and share a copy (grammar_tails.c) */
     uint32_t size; /* size of its body, as in `sizes`; 0: the rule calls itself */
 };
 #define GRAMMAR_NO_BODY UINT32_MAX
@@ -63,13 +63,13 @@ struct grammar_tree {
     bool full;   /* a node did not fit */
     bool *empty; /* (n_nodes) set by grammar_look_at_rules: true if the node may be empty */
     uint32_t
-        *sizes; /* (n_nodes) also set there: number of nodes, including those of inlined rules */
+        *sizes; /* (n_nodes) also set there: number of nodes in a node, counting inlined rules */
     uint32_t inline_most; /* largest number of nodes of a rule that is inlined in several places */
 };
 
-/* A node's parts are created before it, and each is part of only one node: a loop over ascending
- * nodes sees parts first. ERR_OK: every named rule is defined. Call grammar_tree_free after errors
- * as well. */
+/* A node's parts have lower numbers than the node, so a loop over ascending nodes sees parts first;
+ * a node is a part of only one other. ERR_OK: every named rule is defined. Call grammar_tree_free
+ * after errors as well. */
 enum err grammar_parse(struct grammar_tree *t, const char *text,
                        char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
 void grammar_tree_free(struct grammar_tree *t);
@@ -84,7 +84,7 @@ enum err grammar_look_at_rules(struct grammar_tree *t,
 bool grammar_goes_inline(const struct grammar_tree *t, uint32_t rule);
 uint32_t grammar_size(const struct grammar_tree *t, uint32_t node);
 bool grammar_is_small(const struct grammar_tree *t, uint32_t rule);
-/* Set `joins`; calls_itself and uses of all rules must be known. A rule that calls itself only as a
+/* Set `joins` of all rules; calls_itself and uses must be known. A rule that calls itself only as a
  * loop no longer counts as calling itself. False: out of memory. */
 bool grammar_find_tails(struct grammar_tree *t);
 bool grammar_may_be_empty(const struct grammar_tree *t, uint32_t node);
@@ -93,7 +93,7 @@ bool grammar_may_be_empty(const struct grammar_tree *t, uint32_t node);
 
 /* A part of a grammar that is called: a rule, or a long repetition. */
 struct part {
-    uint32_t node, rule; /* rule: UINT32_MAX for a repetition */
+    uint32_t node, rule; /* `rule` is UINT32_MAX for a repetition */
     uint32_t start;      /* the part's first state in the result, once it is made */
 };
 
@@ -150,7 +150,7 @@ struct wide_state {
     struct call_out calls[48];
     uint32_t n_calls;
     bool accepts;
-    uint32_t set, n_set; /* the set of states for which it stands */
+    uint32_t set, n_set; /* the set of states that it replaces */
 };
 #define NOWHERE UINT16_MAX
 

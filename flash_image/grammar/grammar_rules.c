@@ -37,7 +37,7 @@ struct look {
     uint32_t *parent;   /* (n_nodes) the node that contains it; NONE: none */
     uint32_t *next_use; /* (n_nodes) for a NODE_RULE: the next node that names the same rule */
     uint32_t *uses;     /* (n_rules) the first node that names the rule */
-    uint32_t *body_of;  /* (n_nodes) the rule whose body it is; NONE: none */
+    uint32_t *body_of;  /* (n_nodes) the rule whose body the node is; NONE: none */
     uint32_t *stack;    /* (n_nodes) */
     uint32_t n_stack;
     struct graph names, begins;
@@ -147,7 +147,7 @@ static void draw(const struct look *l, struct graph *g, uint8_t mark)
     g->first[t->n_rules] = n;
 }
 
-/* Visit a rule and all rules that it names, with R. E. Tarjan's algorithm for strongly connected
+/* Visit a rule and all rules that it names: R. E. Tarjan's algorithm for strongly connected
  * components (SIAM Journal on Computing 1, 1972). There are at most 2,048 rules, which bounds the
  * depth. */
 static void walk(struct graph *g, uint32_t a)
@@ -187,7 +187,7 @@ static void find_circles(const struct grammar_tree *t, struct graph *g)
     }
 }
 
-/* ---- what is laid out where ----------------------------------------------------------------- */
+/* ---- sizes of rules, and which rules are inlined -------------------------------------------- */
 
 enum {
     SIZE_MOST = 1 << 20,
@@ -219,8 +219,8 @@ static uint32_t size_of(const struct grammar_tree *t, const struct node *n)
     return size < SIZE_MOST ? size : SIZE_MOST;
 }
 
-/* Count sizes in an order in which named rules come first; only rules that call themselves are in
- * cycles. */
+/* Count sizes of rules in an order in which a rule follows those that it names; only rules that
+ * call themselves are in cycles. */
 static void count_sizes(struct grammar_tree *t, const struct graph *names)
 {
     for (uint32_t i = 0; i < names->n_order; i++) {
@@ -302,7 +302,7 @@ static bool all_begin(const struct grammar_tree *t, const struct graph *begins, 
     return true;
 }
 
-/* False: no memory. */
+/* Look at all rules. False: no memory. */
 static bool look_at(struct look *l)
 {
     struct grammar_tree *t = l->t;

@@ -76,7 +76,7 @@ static void close_marks(struct work *w)
     w->full = w->full || !grammar_spend(a->budget, steps);
 }
 
-/* Append the marked states, in their order, to the sets, and clear the marks. */
+/* Append the marked states to the sets, in ascending order, and clear the marks. */
 static uint32_t *take_marks(struct work *w, uint32_t n)
 {
     uint32_t *set = &w->sets[w->n_sets], most = w->from->n_states;
@@ -139,8 +139,8 @@ static bool room_for_state(struct work *w)
     return !w->full;
 }
 
-/* The result's state for the marked states and all states that they reach without a byte; NOWHERE
- * if none is marked. Clears the marks. */
+/* Return the result's state for the marked states and those that they reach without a byte; NOWHERE
+ * if no state is marked. Clears the marks. */
 static uint32_t state_of_marks(struct work *w)
 {
     uint32_t n, *set;
@@ -295,7 +295,7 @@ static void write_smallest(struct work *w, struct automaton *out)
     for (uint32_t g = 0; g < n && !w->full; g++) {
         (void)automaton_state(out);
     }
-    for (uint32_t g = 0; g < n && !w->full && !out->full; g++) { /* the start is in group 0 */
+    for (uint32_t g = 0; g < n && !w->full && !out->full; g++) { /* group 0 has the start */
         write_state(w, group, first[g], g, out);
     }
     free(group);

@@ -17,8 +17,8 @@ struct tails {
     uint32_t *seen, *low, *stack,
         *circle; /* (n_rules) R. E. Tarjan's strongly connected components */
     uint32_t n_seen, n_stack;
-    bool *elsewhere; /* (n_rules) true if some alternative names the rule and does not end with
-                        it */
+    bool *elsewhere; /* (n_rules) true if an alternative names the rule before its
+                        end */
     bool failed;
 };
 
@@ -39,7 +39,7 @@ static void add_use(struct tails *s, uint32_t from, uint32_t to, bool last, bool
     s->elsewhere[to] = s->elsewhere[to] || !ends;
 }
 
-/* last: the node ends its rule; ends: the node ends its alternative. */
+/* last: true if the node ends its rule; ends: true if it ends its alternative. */
 static void walk_node(struct tails *s, uint32_t rule, uint32_t node, bool last, bool ends)
 {
     const struct node *n = &s->t->nodes[node];
@@ -104,7 +104,7 @@ static void find(struct tails *s)
         t->rules[i].joins = t->rules[i].calls_itself;
     }
     for (uint32_t i = 0; i < s->n && !s->failed;
-         i++) { /* a call that does not end its rule, so its cycle is not a loop */
+         i++) { /* a cycle with a call before the end of a rule is not a loop */
         const struct use *u = &s->uses[i];
 
         if (s->circle[u->from] == s->circle[u->to] && !u->last) {

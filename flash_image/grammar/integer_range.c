@@ -82,7 +82,7 @@ static void put_between(struct text *t, const char *low, const char *high, size_
     }
 }
 
-/* 0 <= low <= high. */
+/* Write the numbers low to high, with 0 <= low <= high. */
 static void put_positive(struct text *t, int64_t low, int64_t high)
 {
     bool bar = false;

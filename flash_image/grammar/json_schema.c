@@ -52,7 +52,7 @@ static void put_rule(struct schema_maker *m, const struct schema_memo *memo, con
     text_put(&m->out, "\n");
 }
 
-/* True if the body is only the name of a shared rule, which replaces the new rule. */
+/* True if the body is only the name of a shared rule; then that rule is used instead. */
 static bool is_brief(const struct text *body)
 {
     return body->n < sizeof((struct schema_memo *)NULL)->brief &&
@@ -139,8 +139,8 @@ static bool put_value(struct schema_maker *m, struct text *t, const struct conj 
 
 /* ---- whole schemas ----------------------------------------------------------------------------- */
 
-/* Allow any value for a schema that is too large for a grammar, or is not a schema; it is checked
- * when the value is finished. */
+/* Allow any value for a schema that is too large for a grammar, or is not a schema; the value is
+ * checked when it is finished. */
 static void make_free(struct schema_maker *m, size_t before, unsigned rule, bool arguments)
 {
     m->error_message[0] = '\0';
@@ -154,7 +154,7 @@ static void make_free(struct schema_maker *m, size_t before, unsigned rule, bool
     schema_note(m, m->root, "", true);
 }
 
-/* Returns the rule. */
+/* Make the rule of the whole schema, and return its number. */
 static unsigned make_root(struct schema_maker *m)
 {
     static cJSON type = { .type = cJSON_String,

@@ -1,4 +1,4 @@
-/* A text that grows; texts, JSON and whole numbers of a range as GBNF. */
+/* A text that grows, and functions that write texts, JSON and ranges of whole numbers as GBNF. */
 #ifndef INGOT_FLASH_IMAGE_JSON_SCHEMA_PRIVATE_H
 #define INGOT_FLASH_IMAGE_JSON_SCHEMA_PRIVATE_H
 

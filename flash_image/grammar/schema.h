@@ -1,7 +1,7 @@
 /* Shared by the files that make GBNF from a JSON Schema, and that check finished JSON against one. Host only.
  *
- * A value has to satisfy a set of schemas at the same time: the schema of its place, and all schemas that this one
- * refers to or lists in allOf. struct conj is such a set. Each set becomes one rule. */
+ * A value has to satisfy a set of schemas at the same time: the schema of its place, and all schemas that this
+ * schema refers to or lists in allOf. A struct conj is one set of schemas, and becomes one rule. */
 #ifndef INGOT_FLASH_IMAGE_SCHEMA_H
 #define INGOT_FLASH_IMAGE_SCHEMA_H
 
@@ -15,12 +15,12 @@
 enum {
     SCHEMA_PARTS_MOST = 32,  /* schemas that hold together */
     SCHEMA_NEST_MOST = 64,   /* values in values */
-    SCHEMA_LEAVES_MOST = 96, /* alternatives of a single place, after all anyOf and oneOf are
+    SCHEMA_LEAVES_MOST = 96, /* alternatives at one place, after all anyOf and oneOf are
                                 expanded */
     SCHEMA_STEPS_MOST = 20000,
     SCHEMA_LOOKS_MOST =
-        300000, /* steps of about a microsecond; n schemas that each name the next one twice need
-                   2^n of them */
+        300000, /* steps of about a microsecond; if each of n schemas names the next one twice, they
+                   need 2^n steps */
     SCHEMA_NODES_A_LOOK = 50,  /* nodes that a search of the document visits in one step */
     SCHEMA_NAMES_A_LOOK = 200, /* texts that are compared */
     SCHEMA_RULES_MOST = 1200,
@@ -55,7 +55,7 @@ struct schema_maker {
     const struct grammar_schema *schema;
     unsigned index;                         /* index of the schema among the caller's */
     struct text out;                        /* rules that are finished */
-    unsigned n_rules, n_extra, nest, steps; /* n_extra: rules that are parts of other rules */
+    unsigned n_rules, n_extra, nest, steps; /* n_extra: number of rules that are parts of others */
     unsigned looks;                         /* of SCHEMA_LOOKS_MOST */
     unsigned string_steps;                  /* of STRING_STEPS_MOST */
     unsigned n_nodes;                       /* number of values in root's document; 0:
@@ -80,10 +80,10 @@ static inline const cJSON *schema_get(const cJSON *schema, const char *name)
 bool schema_failed(const struct schema_maker *m);
 __attribute__((format(printf, 2, 3))) void schema_fail(struct schema_maker *m, const char *format,
                                                        ...);
-/* Use up this many of SCHEMA_LOOKS_MOST. False: too few remain, and m has failed. A loop whose
- * length depends on a schema, without another limit, counts its rounds this way. */
+/* Use up `looks` of SCHEMA_LOOKS_MOST. False: too few looks are left; m fails. A loop calls this
+ * in each round if a schema decides its length and nothing else limits it. */
 bool schema_spend(struct schema_maker *m, size_t looks);
-/* The number of members of all parts, which is the time to find that a keyword is absent. */
+/* The number of members of all parts: the steps needed to see that a keyword is absent. */
 size_t schema_width(const struct conj *c);
 /* The number of values of a document, itself included. */
 unsigned schema_count_nodes(const cJSON *at);
@@ -97,8 +97,8 @@ void schema_note_each(struct schema_maker *m, const struct conj *c, const char *
 /* Report a keyword with a wrong value: as a note if notes are wanted, else as an error. */
 void schema_note_wrong(struct schema_maker *m, const cJSON *schema, const char *keyword,
                        const char *error_message);
-/* Add a note about unevaluatedProperties or unevaluatedItems, unless it is enforced. It is if all
- * other schemas of the set are inside its schema, or that schema refers to them. */
+/* Add a note about unevaluatedProperties or unevaluatedItems, unless the schema with the
+ * keyword contains or refers to all others of the set: then the grammar enforces the keyword. */
 void schema_note_unevaluated(struct schema_maker *m, const struct conj *c, const char *keyword);
 /* True if a keyword restricts values by itself, and is not a choice among schemas. */
 bool schema_restricts(const char *keyword);
@@ -106,8 +106,8 @@ bool schema_restricts(const char *keyword);
 /* Add a schema and those that it refers to; true and {} add nothing. False: the schema allows no
  * value, or the set is full. */
 bool schema_add(struct schema_maker *m, struct conj *c, const cJSON *schema);
-/* Add only the schema itself, without those that it refers to, unless it is there already. False:
- * the set is full. */
+/* Add only the schema, without those that it refers to, unless the set already has it. False: the
+ * set is full. */
 bool schema_add_part(struct schema_maker *m, struct conj *c, const cJSON *schema);
 
 /* The types that all of c allow. */
@@ -123,8 +123,8 @@ bool schema_put_plain(struct schema_maker *m, struct text *t, const struct conj 
 bool schema_are_disjoint(struct schema_maker *m, const struct conj *a, const struct conj *b);
 
 bool schema_put_string(struct schema_maker *m, struct text *t, const struct conj *c);
-/* A member's name, in quotes, that satisfies c and is none of the n `names`. For each of the
- * n_patterns patterns, the name matches it, or does not if absent[i]. */
+/* Write the form of a member's name, in quotes, that satisfies c and is none of the n `names`. The
+ * name matches pattern i of n_patterns unless absent[i] is true; then it does not match. */
 struct schema_names {
     const char *const *names;
     unsigned n;
@@ -164,30 +164,30 @@ bool schema_put_object(struct schema_maker *m, struct text *t, const struct conj
  * allowed. */
 bool schema_member(struct schema_maker *m, const struct conj *c, const char *name,
                    struct conj *value);
-/* True if the grammar may write the member; requires: if it writes it in every object. */
+/* True if the grammar may write the member; the second: if every object has the member. */
 bool schema_writes_member(const struct conj *c, const char *name);
 bool schema_requires_member(const struct conj *c, const char *name);
-/* The values that enum or const allows; NULL: any. *one: a single value (const), not a list. */
+/* The values that enum or const allows; NULL: all. *one: true for the single value of const. */
 const cJSON *schema_values(const struct conj *c, bool *one);
 
 /* ---- schema_others.c ---- */
 
 /* The schema of members that properties and patternProperties do not describe; NULL: any value. */
 const cJSON *schema_others(const cJSON *schema);
-/* propertyNames and the name. */
+/* True if the name satisfies propertyNames of all parts. */
 bool schema_may_be_named(struct schema_maker *m, const struct conj *c, const char *name);
 struct schema_others {
-    struct text members; /* alternatives of "name" colon value, with bars; empty: there are none */
+    struct text members; /* alternatives of "name" colon value, between bars; "": there are none */
     bool some;
 };
-/* Write the members that c allows besides taken (n_taken); the caller frees o->members. */
+/* Write the members that c allows besides those in taken (n_taken); the caller frees o->members. */
 void schema_put_others(struct schema_maker *m, struct schema_others *o, const struct conj *c,
                        const char *const *taken, unsigned n_taken);
 
 /* ---- schema_strings.c ---- */
 
-/* The strictest value of a count among the parts: the largest minLength (and similar), or the
- * smallest maxLength; `otherwise` if no part has it. */
+/* Return the strictest limit among the parts: the largest minLength (or similar), or the smallest
+ * maxLength; `otherwise` if no part has such a limit. */
 unsigned schema_most(struct schema_maker *m, const struct conj *c, const char *name,
                      unsigned otherwise);
 unsigned schema_least(struct schema_maker *m, const struct conj *c, const char *name,
@@ -217,11 +217,11 @@ bool pattern_matches(const struct pattern *p, const char *text);
 /* The estimated time of pattern_matches in microseconds. */
 size_t pattern_steps(const struct pattern *p, const char *text);
 
-/* Strings with several limits at the same time, as rules. */
+/* Strings that satisfy several limits at the same time. */
 enum { STRING_LIMITS_MOST = 12 };
 struct string_limits {
     const struct pattern *patterns[STRING_LIMITS_MOST];
-    bool absent[STRING_LIMITS_MOST]; /* it is not found */
+    bool absent[STRING_LIMITS_MOST]; /* the pattern must not be found */
     unsigned n, least, most;         /* characters; most UINT_MAX: any number */
     unsigned *steps;                 /* states that all strings of this schema have used */
 };
@@ -238,19 +238,19 @@ struct schema_check {
     const cJSON *root;
     unsigned n_nodes; /* size of root's document; 0: not counted yet */
     unsigned steps, depth;
-    bool gave_up;        /* too many steps were taken, so the answer is not valid */
-    const cJSON *failed; /* the schema with the first keyword that refused; NULL: a schema
-                            `false` */
+    bool gave_up;        /* the check took too many steps, so its answer is not valid */
+    const cJSON *failed; /* the schema with the first keyword that refused the value; NULL: the
+                            schema is `false` */
     const char *keyword;
 };
 bool schema_accepts(struct schema_check *k, const cJSON *schema, const cJSON *value);
-/* The same, but if the schema refuses, k->failed does not change. */
+/* As schema_accepts, but k->failed does not change if the schema refuses the value. */
 bool schema_accepts_quietly(struct schema_check *k, const cJSON *schema, const cJSON *value);
 bool schema_check_array(struct schema_check *k, const cJSON *schema, const cJSON *value);
 bool schema_check_object(struct schema_check *k, const cJSON *schema, const cJSON *value);
 bool schema_check_refuse(struct schema_check *k, const cJSON *schema, const char *keyword);
-/* Count this many steps of about a microsecond. False: there are too many, and the check gives
- * up. */
+/* Count `steps` steps of about a microsecond each. False: the check has taken too many steps, and
+ * gives up. */
 bool schema_check_spend(struct schema_check *k, size_t steps);
 /* True if a text matches the pattern; an unsupported pattern matches every text. */
 bool schema_check_pattern(struct schema_check *k, const char *pattern, const char *text);

@@ -42,8 +42,8 @@ static unsigned prefix_length(const struct conj *c)
     return most;
 }
 
-/* Collect the schemas that item i has to satisfy; the number of first items as i stands for all
- * later items. False if no such item is allowed. */
+/* Collect the schemas that item i has to satisfy; if i is the number of first items, it stands for
+ * all later ones. False if no such item is allowed. */
 static bool item_of(struct schema_maker *m, const struct conj *c, unsigned i, bool rest,
                     struct conj *item)
 {
@@ -79,8 +79,8 @@ static void note_items(struct schema_maker *m, const struct conj *c, unsigned mo
     }
 }
 
-/* Write the items one by one, each in the previous item's group: the array may also end where a
- * group ends. */
+/* Write items one by one, each in a group inside the previous item's group, so that the array may
+ * end after any item. */
 static void put_items(struct text *t, struct text *items, unsigned n, unsigned least,
                       const char *rest, unsigned most)
 {

@@ -56,7 +56,7 @@ static bool has_choice(const struct conj *c)
     return next_choice(c, &none, &schema) != NULL;
 }
 
-/* Return the set without the parts that consist only of a choice. */
+/* Return the set without the parts that contain only a choice. */
 static struct conj without_choosers(const struct conj *c)
 {
     struct conj out = { .n = 0 };
@@ -95,7 +95,7 @@ static void put_leaf(struct choosing *a, const struct conj *c)
 
 static void choose(struct choosing *a, const struct conj *c, const struct chosen *d);
 
-/* Add one and other (NULL: none) to c in *out. False if no value satisfies the result. */
+/* Set *out to c with the schemas `one` and `other` (or NULL). False if no value satisfies *out. */
 static bool with_more(struct choosing *a, const struct conj *c, const cJSON *one,
                       const cJSON *other, struct conj *out)
 {
@@ -124,7 +124,7 @@ static void check_one_of(struct choosing *a, const struct conj *c, const cJSON *
     }
 }
 
-/* Choose between the branches of `if`. Without then and else, a grammar has nothing to enforce. */
+/* Choose between the branches of `if`. Without then and else, an `if` restricts nothing. */
 static void choose_if(struct choosing *a, const struct conj *c, const struct chosen *d,
                       const cJSON *schema)
 {

@@ -37,7 +37,7 @@ bool decimal_of(double value, struct decimal *d)
     return true;
 }
 
-/* Digits after the point. A bound that is NULL no longer applies. */
+/* Digits after the point. A bound is NULL if it no longer applies. */
 struct tail {
     const char *low, *high;
     bool above, below;
@@ -63,7 +63,7 @@ static void put_digits(struct text *t, char low, char high, unsigned more)
     }
 }
 
-/* Write the rest if neither bound applies from this digit on. */
+/* Write the other digits if neither bound limits them. */
 static bool put_end(struct text *t, const struct tail *f)
 {
     if (f->low == NULL && f->high == NULL) {
@@ -82,7 +82,7 @@ static bool put_end(struct text *t, const struct tail *f)
 
 static bool put_tail(struct text *t, const struct tail *f);
 
-/* Write a digit and what follows it; bar: another alternative precedes it. */
+/* Write a digit and its tail as an alternative; *bar: another alternative precedes it. */
 static void put_step(struct text *t, char digit, const struct tail *after, bool *bar)
 {
     struct text rest = { 0 };
@@ -113,7 +113,7 @@ static const char *next_of(const char *digits)
     return digits != NULL && digits[0] != '\0' ? digits + 1 : digits;
 }
 
-/* At least one digit. False: there is none. */
+/* Write a tail of at least one digit. False: no such tail is allowed. */
 static bool put_tail(struct text *t, const struct tail *f)
 {
     char low = digit_of(f->low, '0'), high = digit_of(f->high, '9');
@@ -150,8 +150,8 @@ static bool put_tail(struct text *t, const struct tail *f)
     return bar;
 }
 
-/* Write what may follow the whole number `whole`, which is already written. False: nothing can
- * follow, not even the end. */
+/* Write the fractions that may follow the number `whole`, which is already written. False: nothing
+ * can follow, not even the end. */
 static bool put_fraction(struct text *t, const char *whole, const struct tail *f, bool *bar)
 {
     struct text digits = { 0 };

@@ -1,6 +1,6 @@
-/* Numbers with bounds, and multiples. integer_range.c writes whole numbers of a range, schema_decimals.c numbers with a decimal
- * point: first the digits before it, then those after it, which a bound limits while all earlier digits equal the bound's.
- * Numbers with bounds have no exponent. */
+/* Numbers with bounds, and multiples. integer_range.c writes whole numbers of a range, and schema_decimals.c numbers with a
+ * decimal point: the digits before the point, then those after it. A bound limits a digit while all earlier digits equal the
+ * bound's. Numbers with bounds have no exponent. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +119,7 @@ static double multiple_of(struct schema_maker *m, const struct conj *c)
     return all;
 }
 
-/* Remainders that later digits can still bring to zero: (digits, remainder). */
+/* useful[n][r] is true if n more digits can bring remainder r to 0. */
 struct residues {
     unsigned of, first;
     bool useful[GRAMMAR_DIGITS_MOST][RESIDUES_MOST];
@@ -151,8 +151,8 @@ static void put_digits(struct text *t, const struct residues *r, unsigned rest, 
     }
 }
 
-/* Write numbers that leave no remainder: a rule for each remainder so far and each number of digits
- * still allowed. */
+/* Write numbers without a remainder, with a rule for each remainder so far and each number of
+ * digits still allowed. */
 static void put_residues(struct schema_maker *m, struct text *t, unsigned of)
 {
     struct residues r = { .of = of, .first = m->n_extra };
@@ -176,8 +176,8 @@ static void put_residues(struct schema_maker *m, struct text *t, unsigned of)
     put_digits(t, &r, 0, 1, digits - 1, "");
 }
 
-/* Return how many last digits decide whether a number is a multiple; 0 if all digits do, or if
- * there are too many values. */
+/* Return how many of a number's last digits show whether it is a multiple; 0 if all are needed, or
+ * too many values are possible. */
 static unsigned tail_digits(unsigned of)
 {
     unsigned power = 10;
@@ -278,8 +278,8 @@ static bool put_multiples(struct schema_maker *m, struct text *t, const struct c
     return true;
 }
 
-/* A bound with more digits than are supported limits nothing, unless the whole range lies beyond
- * it. */
+/* A bound with more digits than are supported is ignored, unless the whole range is beyond the
+ * supported numbers. */
 static bool put_whole(struct schema_maker *m, struct text *t, const struct conj *c, struct bounds b)
 {
     double low = ceil(b.low) + (b.above && ceil(b.low) == b.low ? 1 : 0);
@@ -312,7 +312,7 @@ static double within(double value)
 }
 
 /* Write the numbers without a sign, then those with a sign; 0 has no sign. False if there are no
- * numbers. *known: the bounds can be written in digits. */
+ * numbers. *known: true if digits can write the bounds. */
 static bool put_bounded(struct text *t, struct bounds b, unsigned most, bool *known)
 {
     struct text minus = { 0 }, plus = { 0 };
@@ -395,7 +395,7 @@ bool schema_put_number(struct schema_maker *m, struct text *t, const struct conj
     struct text own = { 0 };
     unsigned places;
 
-    /* All supported digits are used, so a fraction cannot follow. */
+    /* the numbers already use all supported digits, so no fraction follows */
     if ((types & TYPE_FRACTION) == 0 || has_whole_multiple(c) || b.low > WHOLE_MOST ||
         b.high < -WHOLE_MOST) {
         return put_whole(m, t, c, b);

@@ -1,6 +1,6 @@
-/* Objects have the members that a schema describes, in its order, then others if the schema has a
- * schema for them (additionalProperties, patternProperties). Otherwise they have no other
- * members. */
+/* Objects have the members that a schema describes, in its order, then other members if the schema
+ * allows them by additionalProperties or patternProperties. Without these keywords, a grammar
+ * allows no other members. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,8 +205,8 @@ static void put_rest(struct schema_maker *m, struct text *t, const struct member
     }
 }
 
-/* The object's first member is one of those up to the first required member. After each of these
- * follows a rule for the rest; the rules have the same end, which the compiler makes only once. */
+/* An object begins with the first required member or one before it. After each of these, a rule
+ * writes the later members; the rules share their ends, which the compiler makes only once. */
 static void put_first(struct schema_maker *m, struct text *t, const struct members *all,
                       const char *others, unsigned most)
 {
@@ -226,7 +226,7 @@ static void put_first(struct schema_maker *m, struct text *t, const struct membe
         }
         text_format(t, " s%u", after + i);
     }
-    for (unsigned i = 0; i <= first && i < all->n; i++) { /* what comes after member i */
+    for (unsigned i = 0; i <= first && i < all->n; i++) { /* the members after member i */
         text_format(&m->out, "s%u ::= ", after + i);
         if (i == first || i + 1 == all->n) {
             put_rest(m, &m->out, all, i + 1, others, most);
@@ -355,7 +355,7 @@ static bool put_all(struct schema_maker *m, struct text *t, const struct conj *c
     return true;
 }
 
-/* True if nothing restricts members. */
+/* True if no keyword restricts members. */
 static bool is_free(const struct conj *c)
 {
     static const char *const names[] = { "properties",           "required",

@@ -21,7 +21,7 @@ static bool is_empty_object(const cJSON *schema)
            (cJSON_IsObject(schema) && schema->child == NULL);
 }
 
-/* propertyNames and the name. */
+/* True if the name satisfies propertyNames of all parts. */
 bool schema_may_be_named(struct schema_maker *m, const struct conj *c, const char *name)
 {
     bool good = !schema_failed(m);
@@ -42,7 +42,7 @@ bool schema_may_be_named(struct schema_maker *m, const struct conj *c, const cha
     return good;
 }
 
-/* True if any part has a keyword about other members; without it an object has no others. */
+/* True if a part has a keyword about other members; otherwise objects have no others. */
 static bool are_wanted(const struct conj *c)
 {
     bool wanted = false;
@@ -124,7 +124,7 @@ static bool names_of(struct schema_maker *m, const struct conj *c, struct conj *
     return true;
 }
 
-/* Names that propertyNames lists: such members are written like described ones, with any value. */
+/* Return the names that propertyNames lists: such members are written with any value. */
 static const cJSON *listed_names(const struct conj *names)
 {
     for (unsigned i = 0; i < names->n; i++) {

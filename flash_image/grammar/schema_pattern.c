@@ -52,7 +52,7 @@ static uint32_t build_times(struct pattern_parser *r, const struct pattern_node 
     return next;
 }
 
-/* Build a node that continues at state `next`; returns its first state. */
+/* Build the states of a node, followed by state `next`; returns the first one. */
 static uint32_t build(struct pattern_parser *r, uint32_t at, uint32_t next)
 {
     const struct pattern_node *n = &r->nodes[at];

@@ -9,8 +9,8 @@ enum {
     PATTERN_STATES_MOST = 3000,
     PATTERN_NODES_MOST = 4000,
     PATTERN_RANGES_MOST = 4000,
-    PATTERN_BUILDS_MOST = 200000, /* limit of nodes, for nested repetitions of parts without
-                                     states */
+    PATTERN_BUILDS_MOST = 200000, /* limits the time: nested repetitions may build many nodes
+                                     without adding states */
     PATTERN_NEST_MOST = 40,
     PATTERN_WORDS_MOST = (PATTERN_STATES_MOST + 63) / 64
 };
@@ -40,7 +40,7 @@ struct pattern {
     struct pattern
         *also;   /* a look-ahead: another pattern that must be found too, or must not be found
                  (absent) */
-    bool absent; /* the number of patterns whose `also` is this one */
+    bool absent; /* true if this pattern must not be found */
 };
 
 /* ---- between the parser and the code that makes a machine ---- */

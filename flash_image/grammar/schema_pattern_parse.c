@@ -74,7 +74,7 @@ static void sort_ranges(struct pattern *p, uint32_t first)
     p->n_ranges = first + kept + 1;
 }
 
-/* Replace the ranges from `first` on by those between them. */
+/* Replace the ranges from `first` on by the ranges between them. */
 static void invert(struct pattern_parser *r, uint32_t first)
 {
     struct pattern *p = r->p;
@@ -102,7 +102,7 @@ static void invert(struct pattern_parser *r, uint32_t first)
     free(copy);
 }
 
-/* \d \w \s and their opposites. */
+/* Add the characters of \d, \w, \s or one of their opposites. */
 static void add_named(struct pattern_parser *r, char name)
 {
     static const struct pattern_range spaces[] = { { 9, 13 },          { 32, 32 },
@@ -147,7 +147,7 @@ static uint32_t hex(struct pattern_parser *r, unsigned least, unsigned most)
     return value;
 }
 
-/* After \u: four digits, two halves of a pair, or {digits}. */
+/* Read what follows \u: four digits, two halves of a pair, or {digits}. */
 static uint32_t unicode(struct pattern_parser *r)
 {
     uint32_t code;

@@ -1,6 +1,6 @@
-/* Makes strings that satisfy several patterns and a length at the same time. One machine runs all of
- * them together, and each of its states becomes a rule of GBNF. A rule ends with the name of the next
- * rule, so the compiler makes a loop of it and no call. */
+/* Makes strings that satisfy several patterns and a length at the same time. One machine runs all
+ * patterns together, and each of its states becomes a rule of GBNF. A rule ends with the name of
+ * the next rule, so the compiler makes a loop of it and no call. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ enum {
     NOWHERE = UINT16_MAX
 };
 
-/* The sets of states that a pattern reaches, by number. */
+/* The sets of states that a pattern reaches: set i is at sets + i * p->words. */
 struct sets {
     const struct pattern *p;
     uint64_t *sets;
@@ -33,7 +33,7 @@ struct product {
     struct product_state *states; /* (STATES_MOST) */
     uint16_t *next;               /* (STATES_MOST, n_cuts) */
     unsigned n;
-    uint32_t cuts[CUTS_MOST]; /* characters between one cut and the next all have the same effect */
+    uint32_t cuts[CUTS_MOST]; /* all characters from one cut up to the next have the same effect */
     unsigned n_cuts;
     bool full;
     struct text *rules;

@@ -10,7 +10,7 @@ enum { URI_BYTES = 512, DEPTH_MOST = 128 };
 
 /* ---- URIs -------------------------------------------------------------------------------- */
 
-/* %41 is A. In place. */
+/* Decode the text in place: %41 is A. */
 static void decode_percent(char *s)
 {
     char *to = s;
@@ -72,11 +72,11 @@ static const char *id_of(const cJSON *schema)
     return id != NULL && id[0] != '#' ? id : NULL;
 }
 
-/* A walk through the document that knows the URI of the schema around each value. The search sets
- * *result (the resource of `node`, or the resource `uri`). */
+/* A search of the document. At each value the search knows the URI of the schema around it. It sets
+ * `result` to the resource that contains `node`, or whose URI is `uri`. */
 struct search {
-    const cJSON *node;  /* search for the resource of this value; or NULL */
-    const char *uri;    /* search for the resource with this URI; or NULL */
+    const cJSON *node;  /* if not NULL: search for the resource with this value */
+    const char *uri;    /* if not NULL: search for the resource with this URI */
     const char *anchor; /* in `inside`, or NULL */
     const cJSON *result;
     char base[URI_BYTES]; /* of the result */
@@ -145,7 +145,7 @@ static const cJSON *element(const cJSON *list, const char *number)
     return cJSON_GetArrayItem(list, atoi(number));
 }
 
-/* ~1 is /, ~0 is ~. In place. */
+/* Decode the text in place: ~1 is /, ~0 is ~. */
 static void decode_token(char *s)
 {
     char *to = s;

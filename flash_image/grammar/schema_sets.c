@@ -169,8 +169,8 @@ void schema_put_text(struct schema_maker *m, struct text *t, const char *s)
 
 /* ---- sets ------------------------------------------------------------------------------------ */
 
-/* True for keywords that only describe, or are handled while a set is combined: a schema with only
- * these adds nothing. */
+/* True for a keyword that only describes, or that is handled while sets are combined. A schema with
+ * only such keywords adds nothing. */
 static bool says_nothing(const char *keyword)
 {
     static const char *const names[] = { "$ref",
@@ -235,8 +235,8 @@ static bool has_part(const struct conj *c, const cJSON *schema)
 
 static bool add(struct schema_maker *m, struct conj *c, const cJSON *schema, unsigned depth);
 
-/* The number of schemas that have this name for dynamic references, whose target depends on the
- * path to them. If there is only one such schema, the reference is a plain one. */
+/* Return how many schemas have this $dynamicAnchor. If there are several, the target of a reference
+ * depends on the path to it; if there is one, the reference is a plain one. */
 static unsigned count_dynamic(const cJSON *at, const char *name, unsigned depth)
 {
     const char *own = cJSON_GetStringValue(schema_get(at, "$dynamicAnchor"));
@@ -265,7 +265,7 @@ static bool add_reference(struct schema_maker *m, struct conj *c, const cJSON *s
     const char *text = cJSON_GetStringValue(ref);
     const cJSON *to;
 
-    /* the target of the reference may have to be searched in the whole document */
+    /* the whole document may have to be searched for the target of the reference */
     if (!schema_spend(m, schema_nodes(m) / SCHEMA_NODES_A_LOOK)) {
         return true;
     }
@@ -355,8 +355,8 @@ static bool is_inside(const cJSON *outer, const cJSON *value, unsigned depth)
     return false;
 }
 
-/* True if a schema may evaluate members or items, which another schema's `unevaluated...` then
- * skips. */
+/* True if a schema may evaluate members or items, which `unevaluated...` of another schema would
+ * skip. */
 static bool evaluates(const cJSON *schema)
 {
     static const char *const names[] = { "type", "title", "description", "required", "const" };
@@ -438,13 +438,13 @@ unsigned schema_types_of(const cJSON *type)
     return cJSON_IsArray(type) ? all : 0;
 }
 
-/* True if a `not` contains only {"type": ...}. */
+/* Return the types that a `not` rules out if it has only {"type": ...}; else 0. */
 static unsigned types_ruled_out(const cJSON * not )
 {
     const cJSON *type = schema_get(not, "type");
     unsigned types = type != NULL && not ->child->next == NULL ? schema_types_of(type) : 0;
 
-    /* "number" includes integers: 1.0 is an integer, and a fraction is not. */
+    /* "number" rules out integers too: 1.0 is an integer */
     return types;
 }
 

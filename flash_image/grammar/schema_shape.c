@@ -42,8 +42,8 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The number of bytes from `from` on, in whole characters, that the first text shares with the last
- * and therefore with all between. */
+/* Return how many bytes from `from` on, in whole characters, the first and the last text share. The
+ * list is sorted, so all texts between these two share the bytes, too. */
 static size_t common(char *const *list, unsigned n, size_t from)
 {
     const char *first = list[0], *last = list[n - 1];
@@ -121,7 +121,7 @@ static unsigned without_doubles(char **list, unsigned n)
     return kept;
 }
 
-/* Write the texts among many values. They share their beginnings, so hundreds of texts fit. */
+/* Write those of the values that are texts. Texts share their beginnings, so hundreds fit. */
 static bool put_texts(struct schema_maker *m, struct text *t, const struct conj *c,
                       const cJSON *values)
 {
@@ -258,7 +258,7 @@ static bool put_shape(struct schema_maker *m, struct text *t, const struct conj 
     return some;
 }
 
-/* Note each `not` of the set. False if one excludes everything. */
+/* Note each `not` of the set. False if a `not` excludes every value. */
 static bool note_not(struct schema_maker *m, const struct conj *c)
 {
     for (unsigned i = 0; i < c->n; i++) {
@@ -357,8 +357,8 @@ static unsigned types_of_set(struct schema_maker *m, const struct conj *c)
     return types & all;
 }
 
-/* True if the member distinguishes a from b: a requires it, and b never writes it or always gives
- * it other values. */
+/* True if the member distinguishes a from b: a requires the member, and b never writes it or always
+ * writes it with other values. */
 static bool is_told_by(struct schema_maker *m, const struct conj *a, const struct conj *b,
                        const char *name)
 {

@@ -85,7 +85,7 @@ unsigned schema_least(struct schema_maker *m, const struct conj *c, const char *
     return some ? least : otherwise;
 }
 
-/* Patterns that are allocated for one string. */
+/* The patterns that one string owns. */
 struct own {
     struct pattern *made[STRING_LIMITS_MOST];
     unsigned n;
@@ -135,8 +135,8 @@ static void add_patterns(struct schema_maker *m, const struct conj *c, struct st
     }
 }
 
-/* Add formats after the other limits, because formats are dropped if both together are too large or
- * leave no string. */
+/* Add formats after the other limits, because formats are dropped if all limits together are too
+ * large or allow no string. */
 static void add_formats(const struct conj *c, struct string_limits *l, struct own *o)
 {
     for (unsigned i = 0; i < c->n; i++) {
@@ -151,8 +151,8 @@ static void add_formats(const struct conj *c, struct string_limits *l, struct ow
 }
 
 /* Write any characters: at most GRAMMAR_STRING_MOST, or at most `least` if that is more and the
- * schema sets no maximum (most UINT_MAX). A repetition counts to GRAMMAR_TIMES_LIMIT; a text that
- * has to be longer is checked when it is finished. */
+ * schema sets no maximum (most UINT_MAX). A repetition cannot exceed GRAMMAR_TIMES_LIMIT, so a
+ * longer minimum is only checked on the finished text. */
 static void put_any_text(struct schema_maker *m, struct text *t, const struct conj *c,
                          unsigned least, unsigned most)
 {
@@ -232,7 +232,7 @@ bool schema_put_string(struct schema_maker *m, struct text *t, const struct conj
 
 /* ---- names of members -------------------------------------------------------------------------- */
 
-/* ^(?:a|b)$ of texts. */
+/* Write a pattern that matches these names: ^(?:a|b)$. */
 static void put_names(struct text *t, const struct schema_names *names)
 {
     text_put(t, "^(?:");

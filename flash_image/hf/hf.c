@@ -93,13 +93,13 @@ static enum err set_folder(struct hf_model *m)
     return ERR_OK;
 }
 
-/* "model.safetensors", "model-00001-of-00002.safetensors" */
+/* True for a name like "model.safetensors" or "model-00001-of-00002.safetensors". */
 static bool is_called_model(const char *name)
 {
     return strncmp(name, "model", 5) == 0 && (name[5] == '.' || name[5] == '-');
 }
 
-/* Name the model after its folder, because a file in it is usually called "model". */
+/* Name the model after its folder, because a file of weights is usually called "model". */
 static void set_name(struct hf_model *m)
 {
     const char *folder = m->folder, *name;
@@ -121,7 +121,7 @@ static bool has_weights(struct hf_model *m)
            hf_has_file(m, "model" ENDING ".index.json");
 }
 
-/* Say what the folder contains instead. */
+/* Say what the folder contains instead of weights. */
 enum err hf_refuse_weights(struct hf_model *m)
 {
     enum err e;
@@ -190,7 +190,7 @@ static enum err read_file(struct hf_model *m, const char *name, enum file_place 
     return read(m->s, map->data, map->bytes, &m->tokenizer);
 }
 
-/* Read a file that may be missing, and keep nothing of it. */
+/* Read a file that may be missing; its contents do not stay in memory. */
 static enum err read_optional(struct hf_model *m, const char *name, tokenizer_reader *read)
 {
     struct mapping map = { NULL, 0 };
@@ -204,7 +204,7 @@ static enum err read_optional(struct hf_model *m, const char *name, tokenizer_re
     return e;
 }
 
-/* Read the chat template from a separate file, as newer folders have it. */
+/* Read the chat template from a separate file, which newer folders have. */
 static enum err read_template_file(struct hf_model *m)
 {
     struct mapping *map = &m->chat_template;

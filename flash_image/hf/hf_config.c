@@ -69,7 +69,7 @@ static bool is_set(const cJSON *v, bool is_factor)
     return true;
 }
 
-/* Gemma 4 attends to later tokens only within a picture, and Ingot takes no pictures. */
+/* True if text attends to later tokens; in Gemma 4 only pictures do, and Ingot takes none. */
 static bool sees_ahead(const struct hf_json *j)
 {
     return !hf_json_is(j->object, "use_bidirectional_attention", "vision");
@@ -103,12 +103,12 @@ static enum err refuse_family(struct source *s, const char *name, const char *ty
     }
     if (type == NULL || (name != NULL && family_of_config(NULL, type) != NULL)) {
         return family_refuse(s, name, strlen(name),
-                             false); /* this also refuses a classifier of a known family */
+                             false); /* maybe a classifier of a known family */
     }
     return family_refuse(s, type, strlen(type), false);
 }
 
-/* The first of "architectures", or NULL. */
+/* Return the first entry of "architectures", or NULL. */
 static const char *first_architecture(struct hf_json *j)
 {
     const cJSON *list = hf_json_list(hf_json_get(j->object, "architectures"));
@@ -141,7 +141,7 @@ static const struct family *find_family(struct hf_json *j, const struct hf_text_
     return f;
 }
 
-/* Return the argument `otherwise` of hf_json_u32: the default, or HF_NEEDED if there is none. */
+/* Return the default for hf_json_u32, or HF_NEEDED if 0 says that there is none. */
 static uint32_t or_needed(uint32_t usual)
 {
     if (usual == 0) {
@@ -150,7 +150,7 @@ static uint32_t or_needed(uint32_t usual)
     return usual;
 }
 
-/* Read a size under either name: Transformers accepts both of GPT-2's names. */
+/* Read a size under either of its names: Transformers accepts both in GPT-2's config.json. */
 static uint32_t size_of(struct hf_json *j, const char *field, const char *gpt2, uint32_t otherwise)
 {
     if (gpt2 != NULL && hf_json_get(j->object, field) == NULL &&
@@ -169,7 +169,7 @@ static uint32_t usual_head_dim(const struct family *f, const struct source_param
     return p->dim / p->n_heads;
 }
 
-/* For NemotronHConfig. */
+/* Return the context if config.json omits it; NemotronHConfig has its own default. */
 static uint32_t usual_context(const struct family *f, const struct hf_usual_sizes *usual)
 {
     return f->family == INGOT_NEMOTRON_H ? 4096 : usual->context;
@@ -278,7 +278,7 @@ static float read_eps(struct hf_json *j, float otherwise)
     return otherwise;
 }
 
-/* Read a cap: Gemma 2 has one unless its config.json sets it to null. */
+/* Read a cap: Gemma 2 has a cap unless its config.json sets the field to null. */
 static float read_cap(struct hf_json *j, const struct family *f, const char *field, float usual)
 {
     bool named = cJSON_GetObjectItemCaseSensitive(j->object, field) != NULL;
@@ -298,8 +298,8 @@ static void read_scales(struct hf_json *j, const struct family *f)
         p->features |= SOURCE_QKV_BIAS | SOURCE_OUT_BIAS;
     }
     if (family_has(f, FAMILY_QUERY_SCALE)) {
-        p->attn_scale = 1.0f / sqrtf(scalar); /* a bad scalar gives a scale out of bounds, which is
-                                                 refused */
+        p->attn_scale = 1.0f / sqrtf(scalar); /* a scalar out of range gives a scale out of bounds,
+                                                 which is refused */
     }
     if (!hf_json_bool(j, "scale_attn_weights", true) && j->e == ERR_OK) {
         j->e = source_refuse(j->s, ERR_UNSUPPORTED,
@@ -310,7 +310,7 @@ static void read_scales(struct hf_json *j, const struct family *f)
 
 /* ---- together -------------------------------------------------------------------------------- */
 
-/* The field may be in the text part or in the whole model. */
+/* Read tie_word_embeddings, which may be in the text part or in the whole model's object. */
 static void read_tied(struct hf_json *j, const cJSON *root, struct hf_config *c)
 {
     struct hf_json at = *j;
@@ -328,7 +328,7 @@ static void read_all(struct hf_json *j, struct hf_config *c)
 {
     const struct hf_usual_sizes *usual;
     const cJSON *root = j->object;
-    struct hf_json quantized = *j; /* the field is outside of the text part */
+    struct hf_json quantized = *j; /* the field is outside the text part */
     struct source *s = j->s;
     struct hf_text_part part;
 

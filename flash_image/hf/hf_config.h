@@ -12,7 +12,7 @@ enum hf_quantized { HF_NOT_QUANTIZED, HF_TERNARY_TIMES, HF_TERNARY_OVER, HF_ROUN
 
 enum { HF_SSM_PARTS = 5 };
 
-/* Falcon-H1's factors of a block's input or result. */
+/* Falcon-H1's factors, by which a block's input or result is multiplied. */
 struct hf_multipliers {
     float attention_in, key, attention_out;
     float ssm_in, ssm[HF_SSM_PARTS], ssm_out; /* factors of z, x, B, C and dt */
@@ -22,24 +22,24 @@ struct hf_multipliers {
 struct hf_config {
     const struct family *family;
     bool tied_known;          /* config.json says that the output matrix is the embedding */
-    uint32_t n_more_layers;   /* layers in the files beyond the model's, which are
+    uint32_t n_more_layers;   /* layers in the files after the model's own; they are
                                  ignored */
     bool vision;              /* the model also handles pictures: their tensors are ignored */
-    struct hf_memory *memory; /* memory for tensors that no file stores in their packed form */
+    struct hf_memory *memory; /* memory for tensors that are computed before they are packed */
     enum hf_quantized quantized;
     bool activation_scales; /* the files have scales of activations, which are ignored */
     struct hf_multipliers multipliers;
     uint32_t tile_height, tile_width; /* HF_F8: rows and columns that share a scale; 0: no tiles */
-    bool has_whole_scales; /* HF_F8: some matrices have tiles, others one scale, or one per row */
-    float *weight_scales;  /* scales of ternary matrices by slots; 0: the matrix has none; NULL: no
-                           matrix has one */
+    bool has_whole_scales; /* HF_F8: some matrices may have one scale, or one scale per row */
+    float *weight_scales;  /* scales of ternary matrices by slot; 0: that matrix has none; NULL:
+                           none has one */
 };
 
-/* Fill s->params and s->rope. A value that the parameters cannot express is refused by the name of
- * its field. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED, ERR_NO_SPACE; s->error_message says why. */
+/* Fill s->params and s->rope. If the parameters cannot express a value, the error message names its
+ * field. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED, ERR_NO_SPACE; s->error_message says why. */
 enum err hf_config_read(struct source *s, const uint8_t *text, size_t bytes, struct hf_config *c);
 
-/* Memory that was allocated for reading tensors: hf_stacks.h. */
+/* Free the memory that was allocated for reading tensors: hf_stacks.h. */
 void hf_config_free(struct hf_config *c);
 
 #endif

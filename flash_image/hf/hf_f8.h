@@ -8,16 +8,16 @@
 #include "flash_image/hf/hf_json.h"
 #include "flash_image/hf/hf_stacks.h"
 
-/* Read "quantization_config" of a model in F8 into c, or j->e. False: the model uses another
- * method. */
+/* Read "quantization_config" of a model in F8 into c; errors go to j->e. False: the model uses
+ * another method. */
 bool hf_f8_read_config(struct hf_json *j, struct hf_config *c, const cJSON *config);
 
 /* Turn "NAME.weight_scale_inv" or "NAME.weight_scale" into "NAME.weight" in bare (bytes long);
  * false: the name has another form. */
 bool hf_is_tile_scale(const struct hf_config *c, const char *name, char *bare, size_t bytes);
 
-/* True for scales of activations, keys or values, and for zero points that are all 0: they change
- * no weight. */
+/* True for a tensor that does not change weights: scales of activations, keys or values, or zero
+ * points that are all 0. */
 bool hf_is_activation_scale(const struct hf_config *c, const struct safetensors_tensor *t,
                             const char *name);
 
@@ -26,12 +26,12 @@ bool hf_is_activation_scale(const struct hf_config *c, const struct safetensors_
 enum err hf_place_tile_scale(struct source *s, struct hf_config *c, const struct hf_placed *t,
                              enum ingot_role role);
 
-/* Find the matrix's tiles, or add them; NULL: the matrix cannot be packed, and s->error_message
- * says why. */
+/* Return the matrix's tiles, which are made on the first call; NULL: the matrix cannot be packed,
+ * and s->error_message says why. */
 const struct source_tiles *hf_tiles_of(struct source *s, struct hf_config *c,
                                        const struct hf_placed *t, enum ingot_role role);
 
-/* After all tensors are read: check that each matrix of F8 has its scales. Errors:
+/* Check, after all tensors are read, that each matrix of F8 has its scales. Errors:
  * ERR_BAD_MODEL. */
 enum err hf_check_tiles(struct source *s, const struct hf_config *c);
 

@@ -12,7 +12,7 @@ enum { PATH_BYTES = 1280 };
 
 #define AS_SAFETENSORS "fetch the weights as safetensors, or convert them"
 
-/* Names of files, or after a star their endings. The first row that finds a file decides. */
+/* A row has a file's name or, after a star, its ending. The first row that finds a file decides. */
 static const struct {
     const char *name, *what, *cure;
 } others[] = {
@@ -49,7 +49,7 @@ static bool suits(const char *name, const char *rule)
     return n > m && strcmp(name + n - m, rule + 1) == 0;
 }
 
-/* Write the alphabetically first matching name to `name`; false: none. */
+/* Write the alphabetically first name that matches to `name`; false: no name matches. */
 static bool find(const char *folder, const char *rule, char *name, size_t bytes)
 {
     DIR *d = opendir(folder[0] == '\0' ? "." : folder);

@@ -20,7 +20,7 @@ static void refuse(struct hf_json *j, enum err e, const char *field, const char 
     }
 }
 
-/* Let the last layers use keys of earlier layers, and perhaps a twice as wide feed-forward. */
+/* Let the last layers use keys of earlier layers. Their feed-forward may be twice as wide. */
 static void share_keys(struct hf_json *j)
 {
     struct source_params *p = &j->s->params;

@@ -8,8 +8,8 @@
  * j->e. */
 void hf_gemma4_read_widths(struct hf_json *j);
 
-/* Read the embedding of each layer, shared keys, and the widths and heads of single layers. It must
- * be known which layers are local. */
+/* Read the embedding of each layer, shared keys, and the widths and heads of single layers. Windows
+ * must have been read. */
 void hf_gemma4_read_layers(struct hf_json *j);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BYTES = 256 << 20 }; /* the longest known tokenizer.json has a seventh of this size */
+enum { MOST_BYTES = 256 << 20 }; /* seven times the size of the longest known tokenizer.json */
 
 static int by_text(const void *a, const void *b)
 {
@@ -38,8 +38,8 @@ static enum err check_keys(struct source *s, const cJSON *root)
     return e;
 }
 
-/* Python's JSON has a word for an infinite number; it is replaced by a number beyond all floats,
- * which is read as infinite. */
+/* Python's JSON writes an infinite number as a word. Replace the word by a number beyond all
+ * floats, which cJSON reads as infinite. */
 static void spell_infinity(char *text, size_t bytes)
 {
     static const char word[] = "Infinity", number[] = "1e999999";

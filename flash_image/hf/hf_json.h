@@ -6,7 +6,7 @@
 
 #include "flash_image/source/source.h"
 
-/* The object that is read. The first error stays in e; later calls return `otherwise`. */
+/* The object that is read, and the first error, after which all calls return `otherwise`. */
 struct hf_json {
     struct source *s;
     const cJSON *object;
@@ -28,11 +28,11 @@ float hf_json_float(struct hf_json *j, const char *key, float otherwise);
 bool hf_json_bool(struct hf_json *j, const char *key, bool otherwise);
 const char *hf_json_text(struct hf_json *j, const char *key);
 
-/* True if the field is this text, or is true; `otherwise` if it is neither true nor false. */
+/* True if the field is this text. The second: if it is true; `otherwise` if it is not a boolean. */
 bool hf_json_is(const cJSON *object, const char *key, const char *text);
 bool hf_json_is_true(const cJSON *object, const char *key, bool otherwise);
 
-/* The text of a value; NULL: it is not a text. */
+/* Return the text of a value; NULL: the value is not a text. */
 const char *hf_json_string(const cJSON *value);
 
 /* Return the value if it is an array, else NULL, which counts as an empty array. */

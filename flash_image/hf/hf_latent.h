@@ -6,7 +6,7 @@
 #include "flash_image/hf/hf_config.h"
 #include "flash_image/hf/hf_json.h"
 
-/* Set the widths of heads, after family_set_params. Does nothing in other families. */
+/* Set the widths of heads, after family_set_params. Does nothing for other families. */
 void hf_latent_read(struct hf_json *j, struct hf_config *c);
 
 /* Set how experts are chosen, if the family leaves it to config.json. */

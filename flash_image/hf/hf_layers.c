@@ -79,7 +79,7 @@ static void set_layer(struct hf_json *j, const struct family *f, uint32_t layer,
     }
 }
 
-/* Make the layer consist only of a feed-forward. */
+/* Leave only a feed-forward in the layer. */
 static void set_feed_forward(struct hf_json *j, uint32_t layer)
 {
     struct source_layer_params *l = &j->s->params.layers[layer];
@@ -149,7 +149,7 @@ static void read_types(struct hf_json *j, const struct family *f, const cJSON *t
     }
 }
 
-/* LFM2's first models list the numbers of the layers with attention. */
+/* Read the list of LFM2's first models: the numbers of the layers with attention. */
 static void read_indices(struct hf_json *j, const struct family *f, const cJSON *indices)
 {
     const struct source_params *p = &j->s->params;
@@ -232,7 +232,7 @@ void hf_layers_read_mixers(struct hf_json *j, const struct family *f)
     struct source_params *p = &j->s->params;
 
     if (j->e != ERR_OK || p->n_layers > INGOT_MAX_LAYERS) {
-        return; /* too many are refused by name later */
+        return; /* too many layers are refused later */
     }
     if (f->no_rope_every != 0) {
         read_rotations(j);

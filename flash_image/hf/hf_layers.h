@@ -5,10 +5,10 @@
 #include "flash_image/hf/hf_json.h"
 #include "flash_image/source/families.h"
 
-/* Count layers from a text or list, for a config.json that gives no number; 0: there is none. */
+/* Count the layers in a text or list if config.json gives no number; 0: there is neither. */
 uint32_t hf_layers_count(const struct hf_json *j);
 
-/* The width of the dense feed-forward as config.json means it: LFM2 scales and rounds it. */
+/* The width of the dense feed-forward for the width in config.json: LFM2 scales and rounds it. */
 uint32_t hf_layers_hidden(struct hf_json *j, const struct family *f, uint32_t hidden);
 
 /* Fill params, which already have the values of the family. Errors go to j->e. */

@@ -21,7 +21,7 @@ static const struct hf_name_rule outside[] = {
     { "per_layer_projection_norm.weight", INGOT_PER_LAYER_NORM, 1, 0 },
 };
 
-/* Names of a layer's blocks in some families, and in the rules. */
+/* Names of a layer's blocks: `theirs` in some families, `ours` in the rules below. */
 static const struct {
     const char *theirs, *ours;
 } blocks[] = {
@@ -72,7 +72,7 @@ static const struct hf_name_rule inside[] = {
     { "mlp.c_fc.bias", INGOT_FFN_UP_BIAS, 1, 0 },
     { "mlp.c_proj.weight", INGOT_FFN_DOWN, 1, HF_TRANSPOSED },
     { "mlp.c_proj.bias", INGOT_FFN_DOWN_BIAS, 1, 0 },
-    /* Layer norms; norms of heads under other names; norms before the last matrix. */
+    /* Layer norms; other names for the norms of heads; norms before the last matrix. */
     { "input_layernorm.bias", INGOT_ATTN_NORM_BIAS, 1, 0 },
     { "post_attention_layernorm.bias", INGOT_FFN_NORM_BIAS, 1, 0 },
     { "operator_norm.weight", INGOT_ATTN_NORM, 1, 0 },
@@ -118,7 +118,7 @@ static const struct hf_name_rule inside[] = {
     { "mixer.dt_bias", INGOT_SSM_DT, 1, 0 },
     { "mixer.norm.weight", INGOT_SSM_NORM, 1, 0 },
     { "mixer.out_proj.weight", INGOT_SSM_OUT, 1, 0 },
-    /* Experts are in one tensor, or in one tensor each, with the expert's number for "#". */
+    /* Experts are in one tensor, or each is in a tensor of its own, with its number for "#". */
     { "mlp.gate.weight", INGOT_ROUTER, 1, 0 },
     { "mlp.gate.e_score_correction_bias", INGOT_ROUTER_CHOICE_BIAS, 1, 0 },
     { "mlp.router.weight", INGOT_ROUTER, 1, 0 },
@@ -162,7 +162,7 @@ static const char *skip(const char *text, const char *prefix)
     return text + n;
 }
 
-/* Split "layers.12.mlp.up_proj.weight" into 12 and the rest; false: it belongs to no layer. */
+/* Split "layers.12.mlp.up_proj.weight" into 12 and the rest; false: the name is not of a layer. */
 static bool split_layer(const char *name, unsigned *layer, const char **rest)
 {
     const char *digits = skip(name, "layers.");
@@ -208,7 +208,7 @@ static bool is_named(const char *name, const char *rule, uint32_t *number)
     return strcmp(name, rule + 1) == 0;
 }
 
-/* Remove the block's name from *name; returns the name that the rules use, or "". */
+/* Remove a block's name from the front of *name; returns the rules' name for the block, or "". */
 static const char *split_block(const char **name)
 {
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {

@@ -1,4 +1,4 @@
-/* Writes a pre-tokenizer of tokenizer.json as one line of steps, and looks it up in the table of
+/* Writes a pre-tokenizer of tokenizer.json as a list of steps, and looks it up in the table of
  * all kinds. */
 #include <stdio.h>
 #include <string.h>
@@ -12,10 +12,10 @@ enum { LINE_BYTES = 4096 };
 struct line {
     char text[LINE_BYTES];
     size_t used;
-    bool removes; /* some split keeps only its matches */
+    bool removes; /* a split keeps only its matches */
 };
 
-/* Append text. A line that gets too long equals no known line. */
+/* Append text. A list that is cut short equals no known list. */
 static void add(struct line *l, const char *text)
 {
     size_t room = sizeof l->text - l->used;

@@ -11,7 +11,7 @@ enum { HF_MOST_FILES = 1024, HF_PATH_BYTES = 1024 };
 
 struct hf_model {
     struct source *s;
-    char folder[HF_PATH_BYTES]; /* with a slash after it, or empty */
+    char folder[HF_PATH_BYTES]; /* path that ends with a slash, or "" */
     char path[HF_PATH_BYTES];   /* path of the current file, for error messages */
     const char *input;          /* as spelled by the caller */
     struct hf_config config;
@@ -19,7 +19,7 @@ struct hf_model {
     size_t n_files;
     struct hf_tokenizer tokenizer;
     struct mapping pieces, chat_template; /* tokenizer.model, chat_template.jinja */
-    char *whole_path; /* path of the folder, allocated: its last part is the model's name */
+    char *whole_path; /* allocated path of the folder, whose last part is the model's name */
 };
 
 /* Let error messages name the input again, instead of the current file. */

@@ -9,7 +9,7 @@
 #include "flash_image/source/map_file.h"
 #include "runtime/image/image.h"
 
-#define LEAST_MEAN 1e-5f /* least mean of the magnitudes of weights, as in Transformers */
+#define LEAST_MEAN 1e-5f /* a smaller mean magnitude becomes this, as in Transformers */
 
 enum { MXFP4_ELEMENTS = 32, MXFP4_BYTES = 16, ROWS_PER_BYTE = 4, LARGE_BYTES = 1 << 20 };
 
@@ -22,8 +22,8 @@ static void refuse_config(struct hf_json *j, const char *what)
                          what);
 }
 
-/* True if some layers stay floats while others are rounded. The output matrix always stays
- * floats. */
+/* True if some layers stay floats while others are rounded. The output matrix does not count: it
+ * always stays floats. */
 static bool leaves_layers_out(const cJSON *config)
 {
     const cJSON *entry;
@@ -38,7 +38,7 @@ static bool leaves_layers_out(const cJSON *config)
 }
 
 /* Transformers has two classes of layers: one multiplies by weight_scale, the older one divides.
- * The newer class may also have only floats, which it rounds to three values while it runs. */
+ * Files for the newer class may also have floats, which it rounds to three values while it runs. */
 static void read_bitnet(struct hf_json *j, struct hf_config *c, const cJSON *config)
 {
     bool newer = hf_json_is(config, "linear_class", "autobitlinear");
@@ -116,8 +116,8 @@ static enum err refuse_shape(struct source *s, const struct hf_placed *t)
         t->from->name);
 }
 
-/* True for the shape (experts, rows, blocks), and 16 bytes per block. Shapes are checked before
- * they are used. */
+/* True if the shape is (experts, rows, blocks) or, unless these are scales, (experts, rows, blocks,
+ * 16). */
 static bool is_mxfp4(const struct source *s, const struct hf_placed *t, uint32_t rows,
                      uint32_t cols)
 {
@@ -130,7 +130,7 @@ static bool is_mxfp4(const struct source *s, const struct hf_placed *t, uint32_t
            from->dims[2] == cols / MXFP4_ELEMENTS && (!blocks || from->dims[3] == MXFP4_BYTES);
 }
 
-/* Place blocks whose rows alternate: the first of each two belongs to the gate. */
+/* Place blocks whose rows alternate: the first of each two rows belongs to the gate. */
 static void place_blocks(struct source *s, const struct hf_placed *t, uint32_t rows, uint32_t cols,
                          uint32_t part, struct source_tensor *slot)
 {
@@ -254,8 +254,8 @@ enum err hf_place_weight_scale(struct source *s, struct hf_config *c, const stru
 
 /* ---- together ------------------------------------------------------------------------------------ */
 
-/* The sum of the magnitudes of all weights. Pages of a file that may be larger than memory are
- * released. */
+/* The sum of the magnitudes of all weights. Pages are released, because the file may be larger than
+ * memory. */
 static double sum_sizes(const struct source_tensor *t)
 {
     bool large = source_type_bytes(t->type, (uint64_t)t->rows * t->cols) >= LARGE_BYTES;

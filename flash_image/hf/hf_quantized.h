@@ -7,11 +7,11 @@
 #include "flash_image/hf/hf_json.h"
 #include "flash_image/hf/hf_stacks.h"
 
-/* Read "quantization_config" of the whole model into c; refuse one that the family does not
+/* Read "quantization_config" of the whole model into c; refuse a method that the family does not
  * support. */
 void hf_quantized_read(struct hf_json *j, struct hf_config *c);
 
-/* For HF_BLOCKS and HF_BLOCK_SCALES: place the elements of all experts, or their scales. Errors:
+/* Place the elements of all experts (HF_BLOCKS), or their scales (HF_BLOCK_SCALES). Errors:
  * ERR_BAD_MODEL. */
 enum err hf_place_mxfp4(struct source *s, const struct hf_placed *t);
 
@@ -29,8 +29,8 @@ bool hf_is_weight_scale(const struct hf_config *c, const char *name, char *bare,
 enum err hf_place_weight_scale(struct source *s, struct hf_config *c, const struct hf_placed *t,
                                enum ingot_role role);
 
-/* After all tensors are read and have their shapes: check that each has its scales. Errors:
- * ERR_BAD_MODEL, ERR_NO_SPACE. */
+/* After all tensors are read and have their shapes: check that each quantized one has its scales.
+ * Errors: ERR_BAD_MODEL, ERR_NO_SPACE. */
 enum err hf_finish_quantized(struct source *s, struct hf_config *c);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Names of a family's fields for the sizes. `heads` is the number of heads of the values or of the
- * states; `width` is one head's width. NULL: the field gives the width of all heads together. */
+ * states; `width` is one head's width. NULL: a field gives the width of all heads together. */
 static const struct field_names {
     enum ingot_family family;
     const char *taps, *groups, *heads, *state, *width;
@@ -40,7 +40,7 @@ static double number_of(const cJSON *value)
     return hf_json_is(value, "__float__", "Infinity") ? (double)INFINITY : (double)NAN;
 }
 
-/* Mamba2 clamps its time step between two numbers; refuse others than 0 and infinity, which change
+/* Mamba2 clamps its time step between two numbers. Refuse all but 0 and infinity, which change
  * nothing. */
 static void check_time_steps(struct hf_json *j)
 {
@@ -58,7 +58,7 @@ static void check_time_steps(struct hf_json *j)
     }
 }
 
-/* Falcon-H1 has a norm before or after the gate, or none; only the one after the gate is
+/* Falcon-H1 has a norm before or after the gate, or none; only a norm after the gate is
  * supported. */
 static void check_norm(struct hf_json *j)
 {
@@ -84,7 +84,7 @@ static void check_activation(struct hf_json *j)
     }
 }
 
-/* For all heads together. */
+/* Read Falcon-H1's width of all heads together. */
 static void read_falcon(struct hf_json *j)
 {
     struct source_params *p = &j->s->params;

@@ -1,4 +1,4 @@
-/* Rotation as config.json describes it. */
+/* Reads the rotation that config.json describes. */
 #ifndef INGOT_FLASH_IMAGE_HF_ROPE_H
 #define INGOT_FLASH_IMAGE_HF_ROPE_H
 
@@ -9,8 +9,8 @@
  * config->e. */
 void hf_rope_read_base(struct hf_json *config, const struct family *f);
 
-/* Fill s->rope with factors, and set the params that belong to them. params must be checked and
- * have their window. */
+/* Fill config->s->rope with factors, and set the params that belong to them. params must be checked
+ * and have their window. */
 void hf_rope_read_scaling(struct hf_json *config);
 
 #endif

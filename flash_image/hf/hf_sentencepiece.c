@@ -113,7 +113,7 @@ static enum err damaged(struct source *s)
     return source_refuse(s, ERR_BAD_TOKENIZER, "not a SentencePiece model, or a damaged one");
 }
 
-/* One piece; false: damaged. */
+/* Read a piece; false: the piece is damaged. */
 static bool read_piece(struct message m, struct source_token *t)
 {
     struct field f;

@@ -12,8 +12,8 @@ struct spaces {
     const char *other; /* the type of an unknown step; NULL: none */
 };
 
-/* Metaspace: spaces become U+2581, one is added at the front, and with `split` (the default) each
- * begins a word. */
+/* Metaspace: spaces become U+2581, a space is added at the front, and with `split` (the default)
+ * each space begins a word. */
 static void read_metaspace(const cJSON *step, struct spaces *spaces)
 {
     if (!hf_json_is(step, "replacement", SPACE)) {
@@ -32,7 +32,7 @@ static void read_metaspace(const cJSON *step, struct spaces *spaces)
     }
 }
 
-/* Read a step that is not a sequence. A split at spaces has no effect after spaces are replaced. */
+/* Read a step that is not a sequence. A split at spaces has no effect if none are left. */
 static void read_step(const cJSON *step, struct spaces *spaces)
 {
     const cJSON *pattern = hf_json_get(step, "pattern");

@@ -24,7 +24,7 @@ static void read_name(struct source *s, const cJSON *config, const char *field, 
     }
 }
 
-/* Read add_bos_token or a similar flag, if the configuration has it; a flag needs its token. */
+/* Read add_bos_token or a similar flag; a flag is off if the vocabulary lacks its token. */
 static void read_flag(struct source *s, const cJSON *config, const char *field, uint32_t flag,
                       uint32_t id)
 {
@@ -37,7 +37,7 @@ static void read_flag(struct source *s, const cJSON *config, const char *field, 
     }
 }
 
-/* Read the chat template: a text, or the one named "default" in a list. */
+/* Read the chat template: a text, or the entry "default" of a list. */
 static void read_chat_template(struct source *s, const cJSON *config)
 {
     const cJSON *value = hf_json_get(config, "chat_template");

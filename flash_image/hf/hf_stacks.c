@@ -136,7 +136,7 @@ enum err hf_place_stack(struct source *s, const struct hf_placed *t)
     return ERR_OK;
 }
 
-/* The slot's parts, one for each expert; the slot's first tensor allocates them. */
+/* Return the slot's parts, one for each expert, and allocate them at the slot's first tensor. */
 static struct source_tensor *parts_of(struct source *s, struct hf_memory **memory,
                                       struct source_tensor *slot)
 {
@@ -183,7 +183,7 @@ enum err hf_place_expert(struct source *s, struct hf_memory **memory, const stru
     }
     one.tiles = part->tiles;
     *part = one;
-    if (slot->data == NULL) { /* the slot has the shape and the type that all experts share */
+    if (slot->data == NULL) { /* the slot gets the shape and the type that all experts share */
         slot->data = one.data;
         slot->rows = one.rows;
         slot->cols = one.cols;
@@ -242,7 +242,7 @@ enum err hf_minus_exp(struct source *s, struct hf_memory **memory, const char *n
     for (uint32_t i = 0; i < t->cols; i++) {
         values[i] = -expf(values[i]);
     }
-    /* The stride marks data that are in no file, so that no pages are released. */
+    /* a stride marks data that are not in a file, so that no pages are released */
     *t = (struct source_tensor){
         .data = (const uint8_t *)values, .rows = 1, .cols = t->cols, .stride = 1, .type = SOURCE_F32
     };

@@ -1,4 +1,4 @@
-/* Tensors of experts, and tensors that are computed before they are packed. */
+/* Places tensors of experts, and computes tensors that are not stored as in the file. */
 #ifndef INGOT_FLASH_IMAGE_HF_STACKS_H
 #define INGOT_FLASH_IMAGE_HF_STACKS_H
 
@@ -6,7 +6,7 @@
 #include "flash_image/hf/hf_names.h"
 #include "flash_image/hf/safetensors.h"
 
-/* A tensor of the file while it is put into the slots that its rule names. */
+/* A tensor of the file, to be put into the slots that its rule names. */
 struct hf_placed {
     const struct safetensors_tensor *from;
     const struct hf_name_rule *rule;
@@ -26,13 +26,13 @@ struct source_tensor *hf_take_slot(struct source *s, const char *name, enum ingo
 enum err hf_scale_rows(struct source *s, struct hf_config *c, struct source_tensor *t,
                        uint32_t first, uint32_t n, float scale);
 
-/* For HF_STACK: place a tensor of all experts. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
+/* Place a tensor of all experts (HF_STACK). Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err hf_place_stack(struct source *s, const struct hf_placed *t);
 
-/* For HF_EACH: place one expert's matrix. Errors: as before, ERR_NO_SPACE. */
+/* Place one expert's matrix (HF_EACH). Errors: as before, ERR_NO_SPACE. */
 enum err hf_place_expert(struct source *s, struct hf_memory **memory, const struct hf_placed *t);
 
-/* The part of one expert in a slot, which may have no matrix yet; NULL: s->error_message says
+/* Return one expert's part of a slot, perhaps without a matrix yet; NULL: s->error_message says
  * why. */
 struct source_tensor *hf_expert_part(struct source *s, struct hf_memory **memory,
                                      const struct hf_placed *t);
@@ -41,7 +41,7 @@ struct source_tensor *hf_expert_part(struct source *s, struct hf_memory **memory
  * ERR_BAD_MODEL. */
 enum err hf_check_experts(struct source *s);
 
-/* For HF_MINUS_EXP: replace each element x of the vector *t by -exp(x). Errors: ERR_BAD_MODEL,
+/* Replace each element x of the vector *t by -exp(x) (HF_MINUS_EXP). Errors: ERR_BAD_MODEL,
  * ERR_NO_SPACE. */
 enum err hf_minus_exp(struct source *s, struct hf_memory **memory, const char *name,
                       struct source_tensor *t);

@@ -11,8 +11,8 @@
  * tensor. */
 enum err hf_place_tensors(struct source *s, struct hf_config *c, const struct safetensors *file);
 
-/* After all tensors are placed: find the output matrix, check that no tensor is missing, and refuse
- * a tied pair that differs. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
+/* Call this after all tensors are placed: it finds the output matrix, checks that no tensor is
+ * missing, and refuses a tied pair that differs. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err hf_finish_tensors(struct source *s, struct hf_config *c);
 
 #endif

@@ -17,14 +17,14 @@ struct hf_text_part {
 };
 
 /* Look for "vision_config", "text_config" and the tokens of images. If the text part is nested,
- * j->object becomes it. A note says what kind of model it is. */
+ * j->object becomes that part. A note tells the user about the pictures. */
 void hf_text_part_find(struct hf_json *j, struct hf_text_part *part);
 
-/* The defaults for a text part of this family; all 0 if it is not nested, or unknown. */
+/* The defaults for this family's text part; all 0 if the part is not nested or has no defaults. */
 const struct hf_usual_sizes *hf_text_part_usual(const struct hf_text_part *part,
                                                 const struct family *f);
 
-/* Refuse a text part (ERR_UNSUPPORTED), naming its architecture. */
+/* Refuse a text part with ERR_UNSUPPORTED; the message names its architecture. */
 enum err hf_text_part_refuse(struct hf_json *j);
 
 /* The tensor's name without the prefix of the text part; NULL: the tensor is for pictures. */

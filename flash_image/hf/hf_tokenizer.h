@@ -42,31 +42,31 @@ void hf_tokenizer_free(struct hf_tokenizer *t);
 
 /* ---- for the readers themselves -------------------------------------------------------------- */
 
-/* Allocate n_tokens tokens, or the model's number of tokens. */
+/* Allocate n_tokens tokens or, if params are known, the model's number of tokens. */
 enum err hf_tokenizer_take(struct source *s, struct hf_tokenizer *t, uint32_t n_tokens);
 
-/* Store an entry of added_tokens under its id. Does nothing beyond the model's vocabulary. */
+/* Store an entry of added_tokens under its id. An id beyond the model's vocabulary is ignored. */
 enum err hf_tokenizer_add(struct source *s, struct hf_tokenizer *t, const cJSON *token,
                           uint32_t id);
 
-/* The id of the token, special or not, with this text; INGOT_NO_TOKEN: none. */
+/* Return the id of the token, special or not, with this text; INGOT_NO_TOKEN: none has it. */
 uint32_t hf_tokenizer_find(const struct source *s, const char *text);
 
-/* All of them. */
+/* Add all added tokens. */
 enum err hf_tokenizer_add_all(struct source *s, struct hf_tokenizer *t);
 
 /* Return the number of tokens: those of the vocabulary (largest id `most`, or -1) and added tokens.
  * Returns UINT32_MAX if there are more than allowed. */
 uint32_t hf_tokenizer_count(const struct hf_tokenizer *t, double most);
 
-/* "<0x0A>" */
+/* True for the name of a byte, such as "<0x0A>". */
 bool hf_tokenizer_is_byte(const char *text);
 
 /* Read a tokenizer model of type Unigram: its pieces and scores. */
 enum err hf_unigram_read(struct source *s, struct hf_tokenizer *t, const cJSON *model);
 
-/* Read as flags how tokenizer.json treats spaces before it joins characters. Other changes of the
- * text are refused by name: ERR_UNSUPPORTED. */
+/* Set the flags that say how tokenizer.json treats spaces before it joins characters. Refuse other
+ * changes of the text by name: ERR_UNSUPPORTED. */
 enum err hf_spaces_read(struct source *s, const cJSON *root);
 
 /* Read the pre_tokenizer of tokenizer.json for byte-level BPE. Errors: ERR_UNSUPPORTED. */

@@ -4,7 +4,7 @@
 
 #include "runtime/text/plural.h"
 
-/* Return the window if config.json lacks the field; a null field means no window. */
+/* Return the default window if config.json lacks the field; a null field means no window. */
 static uint32_t usual_window(const struct hf_json *j, const struct family *f, uint32_t usual)
 {
     static const struct {
@@ -61,7 +61,7 @@ static uint32_t count_local(struct hf_json *j, const cJSON *types)
     return n;
 }
 
-/* Set each layer as the list says, in any pattern. */
+/* Make each layer local or global as the list says, in any pattern. */
 static void set_types(struct hf_json *j, const struct family *f, const cJSON *types)
 {
     struct source_params *p = &j->s->params;
@@ -78,7 +78,7 @@ static void set_types(struct hf_json *j, const struct family *f, const cJSON *ty
     family_set_rotations(p, f);
 }
 
-/* If a list has no local layers, the window is dropped, unless layers rotate by it. */
+/* If a list has no local layers, drop the window, unless windows decide which layers rotate. */
 static void read_types(struct hf_json *j, const struct family *f, const cJSON *types,
                        uint32_t window)
 {
@@ -93,7 +93,7 @@ static void read_types(struct hf_json *j, const struct family *f, const cJSON *t
     }
 }
 
-/* Qwen: layers from max_window_layers on are local; with experts, all layers. */
+/* In Qwen models the layers from max_window_layers on are local; with experts, all are. */
 static void read_qwen(struct hf_json *j, const struct family *f, uint32_t window)
 {
     uint32_t first = f->family == INGOT_QWEN3_MOE ? 0 : hf_json_u32(j, "max_window_layers", 28);

@@ -5,7 +5,7 @@
 #include "flash_image/hf/hf_json.h"
 #include "flash_image/source/families.h"
 
-/* Set the window in params, whose rope_base is final. usual: the window if no field gives one.
+/* Set the window in params; rope_base must be final. usual: the window if no field gives a window.
  * Errors go to j->e. */
 void hf_window_read(struct hf_json *j, const struct family *f, uint32_t usual);
 

@@ -7,7 +7,7 @@
 
 #include "runtime/text/plural.h"
 
-#define MOST_OFFSET 9007199254740992.0 /* 2^53: beyond it JSON's numbers are no longer exact */
+#define MOST_OFFSET 9007199254740992.0 /* 2^53: JSON's numbers are exact up to here */
 
 static const struct {
     const char *name;
@@ -28,7 +28,7 @@ static uint32_t dtype_bytes(const char *name)
     return 0;
 }
 
-/* ERR_BAD_MODEL with "the tensor NAME ..." */
+/* Refuse with ERR_BAD_MODEL and "the tensor NAME ...". */
 static enum err refuse(struct source *s, const char *name, const char *what)
 {
     return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s %s", name, what);
@@ -59,7 +59,7 @@ static enum err read_shape(struct source *s, const cJSON *entry, uint32_t width,
     return ERR_OK;
 }
 
-/* [first, end] */
+/* Read the offsets [first, end]. */
 static bool read_offsets(const cJSON *pair, struct safetensors_tensor *t)
 {
     const cJSON *first, *end;

@@ -24,8 +24,8 @@ struct safetensors {
     size_t n_tensors;
 };
 
-/* Parse a file of `bytes` bytes at data. Checked: every tensor is inside the file and has exactly
- * the bytes that its type and shape require, and no tensors overlap. Must be freed after errors as
+/* Parse a file of `bytes` bytes at data. Every tensor must be inside the file and have exactly the
+ * bytes that its type and shape require, and tensors must not overlap. Free *out after errors as
  * well. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED (an unknown type), ERR_NO_SPACE. */
 enum err safetensors_parse(struct source *s, const uint8_t *data, size_t bytes,
                            struct safetensors *out);

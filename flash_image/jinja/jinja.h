@@ -10,7 +10,7 @@
 
 struct jinja_node;
 
-/* A template. Zero it, read a text into it once, then run it as often as wanted. */
+/* A template. Zero the struct, read a text into it once, then run it as often as wanted. */
 struct jinja_template {
     struct jinja memory; /* of the tree */
     struct jinja_node *body;
@@ -21,17 +21,17 @@ struct jinja_template {
 /* Read a template. False: memory.error_message says what is wrong, and in which line. */
 bool jinja_read(struct jinja_template *t, const void *text, size_t bytes);
 
-/* A run of a template. `fill` makes its values with &t->run. If memory runs out, control leaves
- * through t->run.escape, which only jinja_execute() sets. */
+/* A run of a template. Its values are made in `fill` with &t->run: if memory runs out, control
+ * leaves through t->run.escape, which only jinja_execute() sets. */
 struct jinja_request {
-    /* Add the variables that the template can use. */
+    /* Adds the variables that the template can use. */
     void (*fill)(struct jinja *j, struct jinja_dict *names, const void *context);
     const void *context;
     const struct tm *now; /* date for strftime_now; NULL: that function is undefined */
 };
 
-/* Run the template, after forgetting its last run. False: run.error_message says what is wrong, and
- * in which line. *out is valid until the next run. */
+/* Run the template; the result of its last run is freed. False: run.error_message says what is
+ * wrong, and in which line. *out is valid until the next run. */
 bool jinja_execute(struct jinja_template *t, const struct jinja_request *r, struct jinja_text *out);
 
 void jinja_close(struct jinja_template *t);

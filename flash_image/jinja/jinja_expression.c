@@ -1,4 +1,4 @@
-/* Expressions, one function for each level of binding, in the order of Jinja's grammar. */
+/* Expressions: a function for each level of precedence, in the order of Jinja's grammar. */
 #include "flash_image/jinja/jinja_parser.h"
 
 static struct jinja_node *parse_unary(struct jinja_parser *p, bool with_filters)
@@ -26,7 +26,7 @@ struct level {
     int ops[4];
 };
 
-/* The levels, beginning with the one that binds most tightly. */
+/* The levels of arithmetic, beginning with the operator that binds most tightly. */
 static const struct level levels[] = {
     { { "**" }, { JINJA_POWER } },
     { { "*", "/", "//", "%" }, { '*', '/', JINJA_FLOOR, '%' } },

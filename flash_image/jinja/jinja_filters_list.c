@@ -159,7 +159,7 @@ static bool holds(struct jinja *j, struct jinja_value v, const struct jinja_args
     return jinja_test(j, jinja_words_of(j, args, from, "", ""), v, &rest);
 }
 
-/* select and reject; by_attribute: selectattr and rejectattr, which test an attribute. */
+/* The filters select and reject; with by_attribute selectattr and rejectattr. */
 static struct jinja_value choose(struct jinja *j, struct jinja_value v,
                                  const struct jinja_args *args, bool by_attribute, bool wanted)
 {

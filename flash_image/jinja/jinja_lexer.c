@@ -47,7 +47,7 @@ static char peek(const struct lexer *l, size_t ahead)
     return ahead < l->source.bytes - l->at ? l->source.data[l->at + ahead] : '\0';
 }
 
-/* Advance by n bytes, and count their lines. */
+/* Advance by n bytes, and count the line ends in them. */
 static void advance(struct lexer *l, size_t n)
 {
     for (; n != 0 && l->at < l->source.bytes; n--) {
@@ -65,8 +65,8 @@ static void skip_space(struct lexer *l)
 
 /* ---- text between tags ------------------------------------------------------------------------ */
 
-/* Add the text from start to end, which precedes a tag. The sign '-' removes white space from its
- * end; before a block or a comment that begins its line, the indentation is removed. */
+/* Add the text from start to end, which precedes a tag. The sign '-' removes white space from the
+ * text's end; before a block or a comment that begins its line, the indentation is removed. */
 static void add_data(struct lexer *l, size_t start, size_t end, char sign, bool strips_line,
                      bool line_began)
 {
@@ -259,7 +259,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Take a number. After a dot it is an index, and a second dot begins another index: a.0.1. */
+/* Take a number. A number after a dot is an index, so a second dot begins the next one: a.0.1. */
 static void take_number(struct lexer *l, bool after_dot)
 {
     char text[MOST_NUMBER + 1];
@@ -365,7 +365,7 @@ static void take_word(struct lexer *l)
     }
 }
 
-/* Take a tag from after its opening marks to after its closing marks. */
+/* Take the tokens of a tag, whose opening marks were taken, and its closing marks. */
 static void take_tag(struct lexer *l, bool block)
 {
     char sign;
@@ -412,7 +412,7 @@ static void take_opening(struct lexer *l, size_t start, bool line_began)
     }
 }
 
-/* Replace line ends of any kind by line feeds, and remove a line feed at the very end. */
+/* Replace line ends of any kind by line feeds, and remove a line feed at the text's end. */
 static struct jinja_text normalize(struct jinja *j, struct jinja_text source)
 {
     char *out = jinja_alloc(j, source.bytes + 1);

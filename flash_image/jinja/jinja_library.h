@@ -4,17 +4,17 @@
 
 #include "flash_image/jinja/jinja_text.h"
 
-/* Apply a filter to a value, or return whether a test holds. Unknown names fail. */
+/* Apply a filter to a value, or return whether a test is true of it. Unknown names fail. */
 struct jinja_value jinja_filter(struct jinja *j, struct jinja_text name, struct jinja_value v,
                                 const struct jinja_args *args);
 bool jinja_test(struct jinja *j, struct jinja_text name, struct jinja_value v,
                 const struct jinja_args *args);
 
-/* of.name, of["name"] or of[1]: undefined if it does not exist. */
+/* Return of.name, of["name"] or of[1]: an undefined value if `of` has no such entry. */
 struct jinja_value jinja_attribute(struct jinja *j, struct jinja_value of, struct jinja_text name);
 struct jinja_value jinja_index(struct jinja *j, struct jinja_value of, struct jinja_value key);
 
-/* True if values of this kind have a method of that name. Below: call it. */
+/* True if values of this kind have a method of that name; the next function calls it. */
 bool jinja_has_method(struct jinja_value of, struct jinja_text name);
 struct jinja_value jinja_call_method(struct jinja *j, const struct jinja_method *m,
                                      const struct jinja_args *args);
@@ -23,7 +23,7 @@ bool jinja_is_text_method(struct jinja_text name);
 struct jinja_value jinja_call_text_method(struct jinja *j, struct jinja_text t,
                                           struct jinja_text name, const struct jinja_args *args);
 
-/* Argument number i, or the argument with the name; NULL: there is neither. */
+/* Return argument number i, or the argument called `name`; NULL: neither is given. */
 const struct jinja_value *jinja_argument(const struct jinja_args *args, size_t i, const char *name);
 bool jinja_flag(const struct jinja_args *args, size_t i, const char *name, bool otherwise);
 int64_t jinja_number(struct jinja *j, const struct jinja_args *args, size_t i, const char *name,
@@ -37,20 +37,20 @@ struct jinja_text jinja_replace(struct jinja *j, struct jinja_text t, struct jin
                                 struct jinja_text new_text, int64_t most);
 struct jinja_text jinja_map_case(struct jinja *j, struct jinja_text t, char how);
 
-/* "%s" % x, and "{}".format(x). */
+/* Return "%s" % x, or "{}".format(x). */
 struct jinja_value jinja_percent(struct jinja *j, struct jinja_text format, struct jinja_value v);
 struct jinja_value jinja_format(struct jinja *j, struct jinja_text format,
                                 const struct jinja_args *args);
 
-/* As json.dumps() writes it. */
+/* Return v as JSON, as json.dumps() writes it. */
 struct jinja_value jinja_to_json(struct jinja *j, struct jinja_value v,
                                  const struct jinja_args *args);
 
-/* Sort the entries; by: the attribute to sort by, or empty. */
+/* Sort the entries, by the attribute `by` unless it is empty. */
 void jinja_sort(struct jinja *j, struct jinja_list *list, struct jinja_text by, bool folds,
                 bool reverse);
 
-/* Apply a filter of lists; *found: the name is such a filter. */
+/* Apply a filter of lists; *found is false if no such filter has the name. */
 struct jinja_value jinja_list_filter(struct jinja *j, struct jinja_text name, struct jinja_value v,
                                      const struct jinja_args *args, bool *found);
 

@@ -36,13 +36,13 @@ void jinja_free(struct jinja *j);
 /* Allocate zeroed memory, aligned for any type; it lives until jinja_free(). */
 void *jinja_alloc(struct jinja *j, size_t bytes);
 
-/* Make a larger copy of a buffer of `bytes` bytes. */
+/* Copy a buffer of `bytes` bytes to a new one of `more` bytes. */
 void *jinja_grow(struct jinja *j, const void *old, size_t bytes, size_t more);
 
-/* Count a step, so that every template ends. */
+/* Count a step; the limit of steps makes every template end. */
 void jinja_step(struct jinja *j);
 
-/* Count bytes that are searched, so that every template ends. */
+/* Count bytes that are searched; this also makes every template end. */
 void jinja_look_through(struct jinja *j, size_t bytes);
 
 /* Enter a level of nesting, or leave it. */

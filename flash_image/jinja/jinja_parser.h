@@ -10,7 +10,7 @@ struct jinja_parser {
     const struct jinja_token *token; /* the next one */
 };
 
-/* A chain under construction, with the place for its next node. */
+/* A chain under construction; *end gets its next node. */
 struct jinja_chain {
     struct jinja_node *first, **end;
 };
@@ -23,8 +23,8 @@ struct jinja_node *jinja_parse(struct jinja *j, struct jinja_text source);
 struct jinja_node *jinja_node(struct jinja_parser *p, enum jinja_node_kind kind);
 void jinja_chain_add(struct jinja_chain *c, struct jinja_node *n);
 
-/* True if the next token is this operator or word. skip: also consume it; expect: consume it, or
- * fail. */
+/* jinja_is_...: true if the next token is this operator or word. jinja_skip_...: also consume it.
+ * jinja_expect_...: consume it, or fail. */
 bool jinja_is_operator(const struct jinja_parser *p, const char *op);
 bool jinja_is_name(const struct jinja_parser *p, const char *name);
 bool jinja_skip_operator(struct jinja_parser *p, const char *op);

@@ -157,7 +157,7 @@ static const struct jinja_node *parameter(const struct jinja_node *list, struct 
     return list;
 }
 
-/* Set the remaining arguments, and the caller, under the names that a macro uses for them. */
+/* Set the names by which a macro finds its remaining arguments, and the caller. */
 static void set_rest(struct jinja_run *r, const struct jinja_macro *m, struct jinja_args *args,
                      size_t taken)
 {

@@ -51,7 +51,7 @@ struct jinja_args jinja_evaluate_args(struct jinja_run *r, const struct jinja_no
 struct jinja_value jinja_apply_filters(struct jinja_run *r, const struct jinja_node *n,
                                        struct jinja_value to);
 
-/* Find a function that every template has, as a value; call it by its number value.function. */
+/* Find a function that every template has, as a value; call it by the number in value.function. */
 bool jinja_find_function(struct jinja_run *r, struct jinja_text name, struct jinja_value *v);
 struct jinja_value jinja_call_function(struct jinja_run *r, unsigned function,
                                        struct jinja_args *args);

@@ -131,7 +131,7 @@ static struct jinja_node *parse_set(struct jinja_parser *p)
     return n;
 }
 
-/* After the opening bracket. */
+/* Parse the parameters after the opening bracket. */
 static struct jinja_node *parse_parameters(struct jinja_parser *p)
 {
     struct jinja_chain list = { 0 };
@@ -286,8 +286,8 @@ static struct jinja_node *parse_print(struct jinja_parser *p)
     return n;
 }
 
-/* Parse up to a tag that begins with one of these names, which is then the next token. Without
- * names: up to the end. */
+/* Parse up to a tag that begins with one of these names, which is then the next token. If `ends` is
+ * NULL, parse up to the end. */
 static struct jinja_node *parse_body(struct jinja_parser *p, const char *const ends[])
 {
     struct jinja_chain list = { 0 };

@@ -49,7 +49,7 @@ void jinja_write_code_point(struct jinja *j, struct jinja_buffer *b, uint32_t c)
     }
 }
 
-/* Find the fewest digits that read back as the same number; *exponent: that of the first digit. */
+/* Find the fewest digits that read back as the same number; *exponent: the first digit's. */
 static void shortest(double real, char digits[20], int *exponent)
 {
     char text[40];

@@ -27,11 +27,11 @@ struct jinja_text jinja_join(struct jinja *j, struct jinja_text a, struct jinja_
 size_t jinja_find(struct jinja_text t, struct jinja_text what, size_t from);
 
 /* Count the characters of a text, or the bytes of its character at `at`. A byte that is not UTF-8
- * counts as a character. */
+ * counts as one character. */
 size_t jinja_characters(struct jinja_text t);
 size_t jinja_character(struct jinja_text t, size_t at);
 
-/* The byte where character n begins; at most t.bytes. */
+/* Return the position of the byte at which character n begins; at most t.bytes. */
 size_t jinja_character_start(struct jinja_text t, size_t n);
 
 bool jinja_is_space(char c);

@@ -12,7 +12,7 @@ enum jinja_node_kind {
     JINJA_PAIRS,     /* list of JINJA_PAIR: entries of a dict */
     JINJA_PAIR,      /* a: b */
     JINJA_BINARY,    /* a op b */
-    JINJA_UNARY,     /* op a; op 'n' is `not` */
+    JINJA_UNARY,     /* op a, where op 'n' is `not` */
     JINJA_AND,       /* a and b */
     JINJA_OR,        /* a or b */
     JINJA_COMPARE,   /* a, list of JINJA_OPERAND */
@@ -20,7 +20,7 @@ enum jinja_node_kind {
     JINJA_CHOICE,    /* a if b else c, which may be NULL */
     JINJA_ATTRIBUTE, /* a.text */
     JINJA_INDEX,     /* a[b] */
-    JINJA_SLICE,     /* a:b:c, each may be NULL */
+    JINJA_SLICE,     /* a:b:c; each may be NULL */
     JINJA_CALL,      /* a(list) */
     JINJA_FILTER,    /* a | text(list); a is NULL for the filter of a block */
     JINJA_TEST,      /* a is text(list) */

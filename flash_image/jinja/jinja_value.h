@@ -100,16 +100,16 @@ bool jinja_equal(struct jinja *j, struct jinja_value a, struct jinja_value b);
 /* Compare two values: below 0, 0 or above 0; values that cannot be ordered fail. */
 int jinja_compare(struct jinja *j, struct jinja_value a, struct jinja_value b);
 
-/* True if the container `in` has the value. */
+/* True if the value is in the container `in`. */
 bool jinja_contains(struct jinja *j, struct jinja_value in, struct jinja_value v);
 
-/* The number of characters or entries; other values fail. */
+/* Return the number of characters or entries; other values fail. */
 size_t jinja_length(struct jinja *j, struct jinja_value v);
 
-/* The values over which a loop runs, as a list. */
+/* Return the values over which a loop runs, as a list. */
 struct jinja_list *jinja_items(struct jinja *j, struct jinja_value v);
 
-/* Python's name of the kind. */
+/* Return Python's name for the kind of a value. */
 const char *jinja_kind_name(struct jinja_value v);
 
 /* Fail if the value is undefined; the error message has its name. */

@@ -39,7 +39,7 @@ static enum err refuse_errno(const struct error_message *s)
 
 /* ---- where it goes --------------------------------------------------------------------------- */
 
-/* Copy a link's target to `to` (PATH_MAX), after its folder if it is relative. False: errno. */
+/* Copy a link's target to `to` (PATH_MAX), with the link's folder if relative. False: errno. */
 static bool follow_one(const char *link, char *to)
 {
     char text[PATH_MAX];
@@ -61,7 +61,7 @@ static bool follow_one(const char *link, char *to)
     return true;
 }
 
-/* Find the target of a path with symbolic links; the target need not exist. False: errno. */
+/* Follow the symbolic links of a path to their target, which need not exist. False: errno. */
 static bool follow_links(const char *path, char *target)
 {
     char next[PATH_MAX];
@@ -91,8 +91,8 @@ static bool begins(const char *path, const char *folder)
     return strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == '\0');
 }
 
-/* True if the folder of path, with links followed, is a folder of devices; /dev/shm holds ordinary
- * files. */
+/* True if the folder of path, with links followed, is for devices; /dev/shm is not, because it
+ * holds ordinary files. */
 static bool is_among_devices(const char *path)
 {
     char folder[PATH_MAX], *whole;
@@ -144,8 +144,8 @@ static enum err open_in_place(struct output_file *o, const struct output_wish *w
     return o->fd < 0 ? refuse_errno(s) : ERR_OK;
 }
 
-/* Give the new file the permissions and, if possible, the owner and the group of the old one, before it has contents:
- * a file that only its owner may read is never readable by others. Set-user-id bits are kept only with the owner. */
+/* Give the new file the permissions and, if possible, the owner and the group of the old one, while it is empty: a
+ * file that only its owner may read is never readable by others. Set-user-id bits are kept only with the owner. */
 static bool keep_rights(int fd, const struct stat *old)
 {
     mode_t rights = old->st_mode & 0777;
@@ -160,8 +160,8 @@ static bool keep_rights(int fd, const struct stat *old)
     return fchmod(fd, rights) == 0 || errno == EPERM || errno == ENOTSUP;
 }
 
-/* old: the existing file of that name, or NULL. Other hard links to it keep its
- * contents. */
+/* Create the temporary file that will replace the target. old: the existing file, or NULL; other
+ * hard links to it keep its contents. */
 static enum err open_aside(struct output_file *o, const struct stat *old,
                            const struct error_message *s)
 {
@@ -250,8 +250,8 @@ enum err output_open_rows(struct output_file *o, const char *path, bool *is_new,
 
 /* ---- what is written ------------------------------------------------------------------------- */
 
-/* The data are in a mapped input that has become shorter, which write() reports as EFAULT. Reading
- * them here raises SIGBUS, whose handler names that file (host/app/host_faults.h). */
+/* If write() reports EFAULT, the data are in a mapped input that has become shorter. Reading them
+ * here raises SIGBUS, whose handler names the input (host/app/host_faults.h). */
 static void read_again(const char *at, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
@@ -331,7 +331,7 @@ void output_drop(struct output_file *o)
 enum err output_fail(struct output_file *o, char *error_message, size_t bytes)
 {
     output_drop(o);
-    /* A write of mapped bytes that no longer exist fails with this error. */
+    /* EFAULT: a write of mapped bytes that no longer exist */
     if (o->error == EFAULT && mapping_check(error_message, bytes) != ERR_OK) {
         return ERR_TRUNCATED;
     }
@@ -339,8 +339,8 @@ enum err output_fail(struct output_file *o, char *error_message, size_t bytes)
     return ERR_IO;
 }
 
-/* Flush the folder of path, so that the new name survives a power cut. Skipped if the folder cannot
- * be opened for reading, or if the file system does not support it. False: errno. */
+/* Flush the folder of path, so that the new name survives a power cut. True also if the folder
+ * cannot be opened for reading, or if the file system cannot flush it. False: errno. */
 static bool flush_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');

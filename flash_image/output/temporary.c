@@ -26,7 +26,7 @@ struct entry {
 };
 
 static _Atomic(struct entry *) entries;
-static atomic_bool creating; /* a file is being created that has no entry yet */
+static atomic_bool creating; /* a file is being created whose entry does not count yet */
 static atomic_int signalled; /* meanwhile */
 
 /* ---- signals --------------------------------------------------------------------------------- */
@@ -81,7 +81,7 @@ static struct entry *find(const char *path)
     return NULL;
 }
 
-/* Add an entry for the caller's path; NULL: out of memory. */
+/* Add an entry for a path; NULL: out of memory. */
 static struct entry *add(const char *path, bool is_folder)
 {
     struct entry *e = calloc(1, sizeof *e);
@@ -97,7 +97,7 @@ static struct entry *add(const char *path, bool is_folder)
     return e;
 }
 
-/* Write the folder of the path `beside`, with the slash; NULL: $TMPDIR. False: too long. */
+/* Write the folder of the path `beside`, or $TMPDIR if NULL, with a slash. False: too long. */
 static bool folder_of(const char *beside, char *path, size_t bytes)
 {
     const char *slash = beside != NULL ? strrchr(beside, '/') : NULL;
@@ -137,7 +137,7 @@ static int create(const char *path, bool is_folder)
     return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
-/* Add the entry, then create the file; the entry counts from then on. */
+/* Add the entry, then create the file; from then on the entry counts. */
 static int create_listed(const char *path, bool is_folder)
 {
     struct entry *e = add(path, is_folder);

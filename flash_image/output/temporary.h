@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Make an empty file with the permissions of the umask. The folder is that of the path `beside`;
- * NULL: $TMPDIR, or /tmp. The file's name goes to path (bytes). Returns the file, open for reading
+/* Make an empty file with the permissions of the umask, in the folder of the path `beside` (NULL:
+ * in $TMPDIR, or /tmp). The file's name goes to path (bytes). Returns the file, open for reading
  * and writing; -1: errno. */
 int temporary_file(const char *beside, char *path, size_t bytes);
 
@@ -15,11 +15,11 @@ int temporary_file(const char *beside, char *path, size_t bytes);
  * errno. */
 bool temporary_folder(char *path, size_t bytes);
 
-/* Note the name of a file that another program will make, so that it is removed like the others.
- * False: out of memory. */
+/* Note the name of a file that another program will make, so that it is removed like the files made
+ * here. False: out of memory. */
 bool temporary_expect(const char *path);
 
-/* Remove the file or the (empty) folder. Ignores NULL and names that temporary_* did not give. */
+/* Remove the file or the empty folder. Ignores NULL and names that were not made here. */
 void temporary_remove(const char *path);
 
 /* Forget a file because it has been renamed. */

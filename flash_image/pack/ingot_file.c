@@ -105,7 +105,7 @@ static bool tensor_is_finite(const struct ingot_tensor *t, const uint8_t *data)
     return true;
 }
 
-/* One entry describes a tensor of all experts, each in its own extent. */
+/* One table entry describes a tensor of all experts, each of which is in its own extent. */
 static bool all_are_finite(const struct ingot_file *f, const struct ingot_tensor *t)
 {
     const uint8_t *data = f->data + f->image.segments[t->segment].offset + t->offset;

@@ -58,7 +58,7 @@ static size_t without_part(const char *name, size_t bytes)
     return bytes - m;
 }
 
-/* Without folder and ending. */
+/* The name of the file, without folder and ending. */
 static struct source_text name_of_file(const char *path)
 {
     const char *slash = strrchr(path, '/'), *dot;

@@ -1,6 +1,6 @@
 /* A part of each matrix is quantized to each type and compared with the original. The loss is the sum of squared errors
- * divided by the sum of squares; with --calibrate both weigh each column by the mean square of its inputs. So it is the
- * relative error of the matrix's products. How much that harms the model depends on the matrix's role;
+ * divided by the sum of squares; with --calibrate both sums weigh each column by the mean square of its inputs, so the
+ * loss is the relative error of the matrix's products. How much a loss harms the model depends on the matrix's role;
  * docs/experiments/auto-types.md says how the weights of roles were measured. */
 #include "flash_image/pack/pack_auto.h"
 
@@ -26,7 +26,7 @@ static const enum ingot_type offered[] = {
 enum { N_OFFERED = sizeof offered / sizeof offered[0] };
 static_assert(N_OFFERED + 1 <= BUDGET_MOST_OFFERS, "and the file's own type");
 
-/* A matrix, and the types that it may get: one for each of its offers. */
+/* A matrix, and the types that it may get: types[i] belongs to offer i of its item. */
 struct matrix {
     enum ingot_role role;
     unsigned layer;
@@ -58,7 +58,7 @@ static struct ingot_tensor entry_of(const struct source_tensor *t, const struct 
     };
 }
 
-/* Measure some groups of rows of a matrix. False if the type cannot represent a weight. */
+/* Measure the loss of some groups of rows. False if the type cannot represent a weight. */
 static bool measure_rows(struct choice *c, const struct source_tensor *t,
                          const struct ingot_tensor *entry, uint32_t groups)
 {
@@ -78,7 +78,7 @@ static bool measure_rows(struct choice *c, const struct source_tensor *t,
     return true;
 }
 
-/* The relative error of a matrix (of some experts); below 0 if the type cannot represent it. */
+/* The loss of a matrix, or of some of its experts; below 0 if the type cannot represent it. */
 static double measure(struct choice *c, const struct matrix *m, enum ingot_type type)
 {
     const struct source_tensor *t = source_tensor(c->w->s, m->role, m->layer);
@@ -104,8 +104,8 @@ static double measure(struct choice *c, const struct matrix *m, enum ingot_type 
     return loss.counted > 0 ? loss.counted_errors / loss.counted : 0;
 }
 
-/* Return how much a model's divergence grows with a matrix's relative error, measured with noise in matrices of
- * real models. If there are more layers, each layer's share is smaller. */
+/* Return how much a model's divergence grows with a matrix's loss, as measured with noise in matrices of real
+ * models. In a model with more layers, each matrix of a layer weighs less. */
 static double weight_of(const struct source_params *p, enum ingot_role role)
 {
     switch (role) {
@@ -152,7 +152,7 @@ static void offer(struct choice *c, enum ingot_type type)
     item->n++;
 }
 
-/* Offer a matrix the type that an option names, else the file's own type and those of the list. */
+/* Offer a matrix the type that an option names, else the file's own type and the listed types. */
 static void offer_types(struct choice *c)
 {
     struct matrix *m = &c->matrices[c->n];
@@ -193,7 +193,7 @@ static enum err measure_all(struct choice *c)
     return ERR_OK;
 }
 
-/* Lay the tables with the chosen types. Returns the bytes of the file. */
+/* Lay the tables with the chosen types. Returns the size of the file in bytes. */
 static uint64_t lay(struct choice *c)
 {
     struct source *s = c->w->s;
@@ -207,7 +207,7 @@ static uint64_t lay(struct choice *c)
     return c->w->header->file_bytes;
 }
 
-/* A file is larger than the sum of its matrices, by padding that depends on the types. */
+/* Choose types; a file also has padding that depends on them, so several sizes are tried. */
 static enum err choose(struct choice *c)
 {
     uint64_t size = c->w->options->size, more, bytes;

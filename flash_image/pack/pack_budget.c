@@ -7,7 +7,7 @@
 
 #define LEAST_PRICE 1e-30 /* losses of a byte */
 #define HIGHEST_PRICE 1e+30
-enum { HALVINGS = 120 }; /* halvings of the exponent: to within a double's precision */
+enum { HALVINGS = 120 }; /* halvings of the exponent reach a double's precision */
 
 uint64_t budget_bytes(const struct budget_item *items, size_t n)
 {
@@ -29,7 +29,7 @@ double budget_loss(const struct budget_item *items, size_t n)
     return loss;
 }
 
-/* In place of an item's number: no item has a fixed choice. */
+/* Instead of an item's number: no item keeps its choice. */
 enum { NOBODY = -1 };
 
 static void choose_smallest(struct budget_item *item)
@@ -69,7 +69,7 @@ static void choose_all_by_price(struct budget_item *items, size_t n, long kept, 
     }
 }
 
-/* The loss that another offer saves per additional byte; 0: the offer does not fit, or saves nothing. */
+/* Return the loss that offer k saves per additional byte; 0 if it does not fit, or does not save any. */
 static double gain(const struct budget_item *item, unsigned k, uint64_t left)
 {
     uint64_t now = item->offers[item->chosen].bytes, then = item->offers[k].bytes;
@@ -108,7 +108,7 @@ static void fill(struct budget_item *items, size_t n, long kept, uint64_t bytes)
     }
 }
 
-/* Choose for all items but `kept`, whose bytes are subtracted first. False: they do not fit. */
+/* Choose for all items except `kept`, whose choice stays. False: the smallest offers do not fit. */
 static bool choose_others(struct budget_item *items, size_t n, long kept, uint64_t bytes)
 {
     double low = LEAST_PRICE, high = HIGHEST_PRICE;
@@ -122,7 +122,7 @@ static bool choose_others(struct budget_item *items, size_t n, long kept, uint64
         return false;
     }
     for (int i = 0; i < HALVINGS; i++) {
-        double middle = sqrt(low * high); /* same bits everywhere, unlike exp and log */
+        double middle = sqrt(low * high); /* gives the same bits everywhere, unlike exp and log */
 
         choose_all_by_price(items, n, kept, middle);
         if (budget_bytes(items, n) > bytes) {

@@ -1,5 +1,5 @@
-/* Chooses one offer for each item, within a number of bytes, so that the sum of losses is least. With it `--type
- * auto` divides a file's size among its matrices. */
+/* Chooses one offer for each item, within a number of bytes, so that the sum of losses is least. `--type auto`
+ * uses this to divide a file's size among its matrices. */
 #ifndef INGOT_FLASH_IMAGE_PACK_BUDGET_H
 #define INGOT_FLASH_IMAGE_PACK_BUDGET_H
 

@@ -23,7 +23,7 @@ static bool row_fits_f16(const struct source_tensor *t, uint32_t row)
     return true;
 }
 
-/* Release the pages that have been read; small memory may not be a mapping. */
+/* True if all weights fit F16. Releases the pages of large tensors, which are mapped. */
 static bool fits_f16(const struct source_tensor *t)
 {
     bool large = source_type_bytes(t->type, (uint64_t)t->rows * t->cols) >= LARGE_BYTES;
@@ -54,8 +54,8 @@ static enum ingot_type type_of_floats(const struct source_tensor *t)
     return fits ? INGOT_F16 : INGOT_F32;
 }
 
-/* The type of a matrix with three values. Its one scale fits fp16, or is rounded once for the whole
- * matrix. Types without blocks would save nothing. */
+/* Return the type of a matrix with three values and one scale. A type with blocks stores the scale
+ * in fp16, rounded if necessary. */
 static enum ingot_type type_of_rounded(const struct source_tensor *t)
 {
     float scale = t->row_scales == NULL ? 1.0f : t->row_scales[0];
@@ -101,7 +101,7 @@ static enum ingot_type type_of_f8(const struct source_tensor *t)
     return fits ? INGOT_F16 : INGOT_F32;
 }
 
-/* A type with blocks if the columns are whole blocks and scales fit fp16; else one without. */
+/* A type with blocks if the columns are whole blocks and scales fit fp16; else a float type. */
 static enum ingot_type type_of_ternary(const struct source_tensor *t)
 {
     bool fits = true;
@@ -152,7 +152,7 @@ enum ingot_type pack_mxfp4_type(const struct source_tensor *t)
     return fits ? INGOT_MXFP4 : INGOT_F32;
 }
 
-/* If groups are short, they have more scales than blocks of 32 can store. */
+/* Short groups have more scales than blocks of 32 can store. */
 static enum ingot_type type_of_grouped(const struct source_tensor *t)
 {
     if (t->group % 32 == 0) {
@@ -188,8 +188,8 @@ static enum ingot_type type_of(const struct source_tensor *t)
     }
 }
 
-/* True if the tensor is a part of rows, or is transposed: this cuts the blocks of a GGUF file, and
- * then only floats hold all of its values. */
+/* True if rows end inside the blocks of a GGUF file, or the tensor is transposed: then only floats
+ * hold all of its values. */
 static bool cuts_blocks(const struct source_tensor *t)
 {
     return dequantize_of(t->type) != NULL &&
@@ -217,7 +217,7 @@ enum ingot_type pack_own_head_type(const struct source_tensor *t)
 {
     enum ingot_type type = type_of(t);
 
-    /* IQ4_NL has the table of IQ4_XS, but no room for its scales. */
+    /* IQ4_NL has the table of IQ4_XS, but cannot store its scales exactly */
     if (cuts_blocks(t) || source_ggml_type(t->type) == SOURCE_IQ4_XS ||
         !image_type_suits_head(type)) {
         return INGOT_F32;

@@ -4,14 +4,14 @@
 
 #include "flash_image/source/source.h"
 
-/* Find the type that represents the source's values. For a type of GGUF files, that type needs as many bytes as the
+/* Find the type that represents the source's values. Blocks of GGUF files get a type with as many bytes as in the
  * file (TYPE_PACKED). All experts share one type. */
 enum ingot_type pack_own_type(const struct source_tensor *t);
 
-/* The same for a matrix that heads multiply separately (image_type_suits_head). */
+/* As pack_own_type, for a matrix that heads multiply separately (image_type_suits_head). */
 enum ingot_type pack_own_head_type(const struct source_tensor *t);
 
-/* For a tensor of MXFP4: the type with the same table, or F32 if 16 bits cannot hold the scales. */
+/* Return the type for a tensor of MXFP4: MXFP4, or F32 if 16 bits cannot hold the scales. */
 enum ingot_type pack_mxfp4_type(const struct source_tensor *t);
 
 #endif

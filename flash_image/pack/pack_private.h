@@ -10,7 +10,7 @@
 
 enum {
     OUT_BUFFER = 1 << 20,
-    HOLE_BYTES = 1 << 14, /* fewer zeros are written */
+    HOLE_BYTES = 1 << 14, /* a shorter run of zeros is written */
     N_MEMORY = 8,
 };
 
@@ -23,10 +23,10 @@ struct writer {
     struct ingot_header *header;
     uint8_t *meta;
     uint64_t meta_bytes;
-    struct pack_tables tables; /* in meta, like the next one */
+    struct pack_tables tables; /* in meta, like expert_crcs */
     uint32_t *expert_crcs;     /* CRCs of the extents of all layers */
     struct rows_buffers rows;
-    uint8_t *out; /* OUT_BUFFER bytes, of which out_used are waiting */
+    uint8_t *out; /* OUT_BUFFER bytes, of which out_used wait to be written */
     size_t out_used;
     uint64_t at;         /* position in the file of the next byte */
     uint32_t crc;        /* CRC of the segment so far */
@@ -37,11 +37,11 @@ struct writer {
     size_t n_memory;
 };
 
-/* Make the header, sections in w->meta, and the tables of all positions; allocate the memory for
- * writing. Errors as pack_file. */
+/* Make the header, the sections in w->meta, and the tables with all positions; allocate the memory
+ * for writing. Errors as pack_file. */
 enum err pack_lay_out(struct writer *w);
 
-/* The importance of a tensor's columns in the search for scales, padded, or NULL: all are equal. */
+/* The importance of a tensor's columns for the search for scales, padded; NULL: all are equal. */
 const float *pack_importance(struct writer *w, const struct ingot_tensor *entry);
 
 #endif

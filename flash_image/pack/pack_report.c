@@ -9,7 +9,7 @@
 
 enum { BAR = 32 };
 
-#define LEAST_LOSS 1e-6 /* least NMSE for which a message is printed */
+#define LEAST_LOSS 1e-6 /* a loss is printed if its NMSE is at least this */
 
 static double seconds_since(const struct timespec *start)
 {

@@ -11,10 +11,10 @@
 
 struct pack_report {
     const struct pack_options *options;
-    struct rows_loss tensor, all; /* loss of the current tensor, and of all so far */
+    struct rows_loss tensor, all; /* losses of the current tensor, and of all tensors so far */
     uint64_t total_bytes;         /* of the output */
     struct timespec started;
-    double shown;       /* seconds after the start */
+    double shown;       /* when the line was shown, in seconds after the start */
     int progress_width; /* width of the progress line on the terminal; 0: no line */
 };
 
@@ -26,7 +26,7 @@ struct rows_loss *pack_report_loss(struct pack_report *r);
 /* Show that `done` bytes are written: a bar, four times per second after the first second. */
 void pack_report_progress(struct pack_report *r, uint64_t done);
 
-/* why: why the tensor has a type other than the requested type; "" if it has the requested type. */
+/* why: the reason why the tensor does not have the requested type; "" if it has that type. */
 void pack_report_tensor(struct pack_report *r, const struct source_tensor *t,
                         const struct ingot_tensor *entry, const char *why);
 /* written: true if all tensors were written, so that losses can be reported. */

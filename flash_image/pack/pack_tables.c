@@ -37,14 +37,14 @@ uint32_t pack_count_extents(const struct source *s)
     return count_experts(s) + rows;
 }
 
-/* The end of the last tensor, in the current segment and in the table. */
+/* The position after the last tensor, in the current segment and in the table. */
 struct layout {
     struct pack_tables *to;
     struct ingot_tensor *next;
     uint32_t segment;
     uint64_t bytes;        /* size of the segment so far, without its experts' extents */
     uint64_t expert_bytes; /* of an extent */
-    uint32_t n_experts;    /* experts of the layers so far */
+    uint32_t n_experts;    /* number of experts of the layers so far */
 };
 
 /* Add one tensor at the end of the segment, or of the extent. */
@@ -100,15 +100,15 @@ static struct ingot_segment *end_segment(struct layout *l, enum ingot_segment_ki
     return s;
 }
 
-/* True if a phase may begin with this role: the computation of a layer pauses there anyway, and can
- * wait for the phase's bytes. */
+/* True if a phase may begin with this role: there the computation of a layer pauses anyway, and can
+ * wait for the bytes. */
 static bool begins_phase(unsigned role)
 {
     return role == INGOT_ATTN_OUT || role == INGOT_SSM_OUT || role == INGOT_FFN_NORM ||
            role == INGOT_FFN_DOWN;
 }
 
-/* If more tensors can begin a phase than there are phases, the rest join the last phase. */
+/* Cut the segment into phases; if too many tensors can begin a phase, the last has the rest. */
 static void cut_phases(struct ingot_segment *s, const struct ingot_tensor *t, uint32_t n)
 {
     unsigned phase = 0;

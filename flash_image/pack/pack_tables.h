@@ -16,7 +16,7 @@ struct pack_tables {
     struct ingot_tensor *tensors;   /* (pack_count_tensors) */
 };
 
-/* The number of tensors in the table; a tied output counts too. */
+/* The number of tensors in the table, including a tied output. */
 uint32_t pack_count_tensors(const struct source *s);
 
 /* The number of extents with their own checksum: experts, and rows of the per-layer table. */

@@ -13,7 +13,7 @@
 #include "kernels/ref/scalar.h"
 #include "runtime/image/image.h"
 
-/* True for the output matrix; if the output is tied, that is the embedding. */
+/* True for the output matrix, which is the embedding if the output is tied. */
 static bool is_head(const struct source_params *p, enum ingot_role role)
 {
     if (p->tied) {
@@ -40,8 +40,8 @@ static const struct mixture {
 
 enum { FIRST_VALUES = 2, FIRST_DOWNS = 16, SHARED_VALUES = 4 };
 
-/* True if a mixture gives the layer more bits: with Q3_K_M the first layer; with Q2_K all layers if
- * four query heads share a value head, because then the matrix is small. */
+/* True if a mixture gives the layer more bits. With Q3_K_M this is the first layer; with Q2_K it is
+ * every layer if four query heads share a value head, because then the matrix is small. */
 static bool is_raised(const struct mixture *m, const struct source_params *p, enum ingot_role role,
                       unsigned layer)
 {
@@ -85,7 +85,7 @@ static bool is_below_4_bits(enum ingot_type type)
     return image_type_row_bytes(type, BLOCK_K_COLS) < BLOCK_K_COLS / 2;
 }
 
-/* As in GGUF files of such types, embedding and output get more bits, because they lose most. */
+/* Give embedding and output, which lose most, more bits, as in GGUF files of such types. */
 static enum ingot_type few_type(const struct source_params *p, enum ingot_role role,
                                 enum ingot_type type)
 {
@@ -119,7 +119,7 @@ static bool is_own(const struct pack_options *o, const struct source *s, enum in
     return !o->type_given && o->chosen == NULL && !pack_type_is_named(o, s, role);
 }
 
-/* Return the type for a matrix, without regard to its columns. */
+/* Return the type for a matrix, as if its columns fitted any type. */
 static enum ingot_type wanted_type(const struct pack_options *o, struct source *s,
                                    enum ingot_role role, unsigned layer)
 {
@@ -229,7 +229,7 @@ static void tell_type(const struct pack_options *o, const struct source *s, enum
     const char *done = "stored", *advice = "; --type chooses another";
 
     if (again && (!is_rounded(from) || to == INGOT_F32 || to == INGOT_F16)) {
-        return; /* the user asked for it, or nothing is lost */
+        return; /* the user asked for this, or nothing is lost */
     }
     if (again) {
         done = "quantized again";
@@ -279,8 +279,8 @@ static void tell_own_types(const struct pack_options *o, struct source *s)
     }
 }
 
-/* List the matrices that get the type `to` because the requested type cannot store them. Names
- * suffice, because a role has the same columns in every layer. */
+/* List the matrices that get the type `to` because the requested type cannot store them. Names of
+ * roles suffice, because a role has equally many columns in every layer. */
 static void tell_columns(const struct pack_options *o, struct source *s, enum ingot_type to)
 {
     char names[INGOT_N_ROLES * 20] = "";
@@ -370,7 +370,7 @@ static enum ingot_type stand_in_by_name(const char *name)
     return INGOT_N_TYPES;
 }
 
-/* INGOT_N_TYPES: no such type. */
+/* Return the type with this name, or INGOT_N_TYPES if there is none. */
 static enum ingot_type type_by_name(const char *name)
 {
     for (unsigned type = 0; type < INGOT_N_TYPES; type++) {

@@ -5,9 +5,9 @@
 #include "flash_image/pack/pack.h"
 #include "flash_image/source/source.h"
 
-/* The type that the options name for a tensor, else the one nearest to its own; norms are F32. A
- * type that does not fit the columns is replaced as in pack_type_for_cols. If no type is named,
- * BF16 weights become F16 if no weight loses by that (they are read until one does), else
+/* Return the type that the options name for a tensor, else the type nearest to its own; norms are
+ * F32. A type that does not fit the columns is replaced as in pack_type_for_cols. If no type is
+ * named, BF16 weights become F16 if F16 holds every weight (they are read to check that), else
  * F32. */
 enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
                                  enum ingot_role role, unsigned layer);
@@ -17,21 +17,21 @@ enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
 enum ingot_type pack_type_asked(const struct pack_options *o, const struct source_params *p,
                                 enum ingot_role role, unsigned layer);
 
-/* The type itself if the columns are whole blocks of it. Otherwise, as in llama.cpp, one with nearly as many
- * bits in blocks of 32: a type with the same values for one or two bits, Q8_0 for six bits, and for columns
- * that are not a multiple of 32. */
+/* Return the type if the columns are whole blocks of it. Otherwise return a type in blocks of 32 with at
+ * least as many bits, for most types the one that llama.cpp chooses. If the columns are not a multiple of
+ * 32, return Q4_0 for types below four bits, Q8_0 for others. */
 enum ingot_type pack_type_for_cols(enum ingot_type type, uint32_t cols);
 
-/* True if the matrix can have the type, or the type that replaces it. */
+/* Return the type if the matrix can have it, otherwise the type that replaces it. */
 enum ingot_type pack_type_allowed(enum ingot_type type, enum ingot_role role, uint32_t cols);
 
-/* True if --head or --experts-type names the type of the matrix. */
+/* True if --head or --experts-type gives the type of the matrix. */
 bool pack_type_is_named(const struct pack_options *o, const struct source *s, enum ingot_role role);
 
 enum { PACK_REMARK_BYTES = 64 };
 
-/* Write in a few words why a matrix does not have the type of --type, or of the file; "" if it
- * does. */
+/* Write in a few words why a matrix does not have the type of --type, or of the file; "" if it has
+ * that type. */
 void pack_type_remark(const struct pack_options *o, struct source *s, enum ingot_role role,
                       unsigned layer, char *text, size_t bytes);
 

@@ -1,6 +1,6 @@
-/* First comes the layout (header, tables, all sizes), then the weights are written from start to
- * end, then header and sections, with the checksums, before them. The result is read back with the
- * reader's own checks, so that the packer never writes a file that a board would refuse. */
+/* First the layout is made (header, tables, all sizes), then weights are written from start to end,
+ * and last, at the file's start, header and sections with checksums. The result is read back with
+ * the reader's own checks, so that the packer never writes a file that a board would refuse. */
 #include "flash_image/pack/pack_write.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ static bool is_zero(const uint8_t *data, size_t bytes)
     return bytes != 0 && data[0] == 0 && memcmp(data, data + 1, bytes - 1) == 0;
 }
 
-/* Return the length, at most n, of the run of zeros (zero) or of other bytes (!zero) at data. */
+/* Return the length, at most n, of the run at data: of zeros if `zero`, else of other bytes. */
 static size_t run_of(const uint8_t *data, size_t n, bool zero)
 {
     size_t at = 0;
@@ -86,7 +86,7 @@ static enum err flush(struct writer *w)
     return e;
 }
 
-/* Append to the segment; data NULL: zeros. */
+/* Append to the segment; zeros if data is NULL. */
 static enum err append(struct writer *w, const uint8_t *data, uint64_t bytes)
 {
     while (bytes > 0) {
@@ -154,7 +154,7 @@ static void sum_table_row(struct writer *w, uint32_t row, size_t bytes)
     *crc = crc32c(*crc, w->rows.group, bytes);
 }
 
-/* True for a made-up tensor's group of rows that is all zeros, like the group before it. */
+/* True if a group of rows of a made-up tensor is all zeros, like the group before it. */
 static bool is_as_before(const struct source_tensor *t, uint32_t row, uint32_t rows)
 {
     return t->type == SOURCE_SYNTH && row >= rows && row + rows <= t->rows &&
@@ -188,7 +188,7 @@ static enum err write_tensor(struct writer *w, struct ingot_tensor *entry,
             sum_table_row(w, row, n);
         }
         pack_report_progress(&w->report, w->at);
-        if (t->stride == 0) { /* each row of a transposed matrix needs all of its bytes */
+        if (t->stride == 0) { /* a row of a transposed matrix reads pages of the whole matrix */
             map_release(&kept, source_row_data(t, end), false);
         }
     }
@@ -305,7 +305,7 @@ static enum err write_segments(struct writer *w)
         }
         x->crc32c = w->crc;
     }
-    if (w->s->params.tied) { /* FIG4's table, which is set when the embedding is written */
+    if (w->s->params.tied) { /* copy FIG4's table, which was found when the embedding was written */
         struct ingot_tensor *output = w->tables.tensors + w->header->tensors.count - 1;
 
         while (output->role != INGOT_OUTPUT) { /* norms of an MTP head follow the output */
@@ -339,7 +339,7 @@ static enum err write_front(struct writer *w)
     seal_section(w, &h->segments);
     seal_section(w, &h->tensors);
     seal_section(w, &h->experts);
-    h->header_crc32c = crc32c(0, h, sizeof *h); /* the field is still zero, as required */
+    h->header_crc32c = crc32c(0, h, sizeof *h); /* the field must still be zero */
     e = image_check_header(&img, h, h->file_bytes);
     if (e == ERR_OK) {
         e = image_check_meta(&img, w->meta);

@@ -11,8 +11,8 @@
  * why. */
 enum err pack_write(struct source *s, const struct pack_options *o, int fd, const char *path);
 
-/* Build the chat section of s (4-byte aligned). Its tokenizer section, which has just been built,
- * is changed as in chat_template_claim(); an unknown template is reported on standard error.
+/* Build the chat section of s (4-byte aligned). The tokenizer section of s, which has just been
+ * built, is changed as in chat_template_claim(); an unknown template is reported on standard error.
  * Errors: ERR_NOT_FOUND (o->template), ERR_NO_SPACE; s->error_message says why. */
 enum err pack_chat(struct source *s, const struct pack_options *o, uint8_t *tokenizer,
                    uint8_t chat[CHAT_MOST_BYTES], size_t *bytes);

@@ -1,5 +1,5 @@
-/* Made-up models: real shapes, random weights, a vocabulary of made-up syllables. They serve
- * tests without downloaded models, and measurements in which the weights' values do not
+/* Made-up models: real shapes, random weights, a vocabulary of made-up syllables. Such
+ * models serve tests without downloads, and measurements in which the weights' values do not
  * matter. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,7 +110,7 @@ static bool make_vocabulary(struct source *s, struct vocabulary *v)
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
-/* Set the shape's own layers, after those of the family. */
+/* Change the family's layers to those of the shape. */
 static void set_layers(struct source_params *p, const struct synth_layers *l)
 {
     p->recurrent.conv_taps = l->conv_taps;
@@ -162,8 +162,8 @@ static enum err set_params(struct source *s, const struct synth_shape *shape)
     return family_set_window(s, f, shape->window, f->global_every);
 }
 
-/* Return the role's part of the seed. Four roles were added to the list later; this must not change
- * older made-up models and the replies that tests expect from these. */
+/* Return the role's part of the seed. Four roles were added to the list later; they must not change
+ * the older made-up models, from which tests expect certain replies. */
 static uint32_t role_seed(enum ingot_role role)
 {
     return (uint32_t)role - (role > INGOT_ATTN_Q_A_NORM ? 2 : 0) - (role > INGOT_ATTN_V_B ? 2 : 0);
@@ -188,7 +188,7 @@ static void set_tensor(struct source *s, enum ingot_role role, unsigned layer, u
     }
 }
 
-/* An optional tensor exists if its slot has data. */
+/* Give data to the slots of optional tensors, which makes them exist. */
 static void set_gates(struct source *s, uint32_t seed)
 {
     for (unsigned i = 0; i < s->params.n_layers; i++) {

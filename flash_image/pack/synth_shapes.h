@@ -25,11 +25,11 @@ struct synth_shape {
     uint32_t tied;
     uint32_t head_dim; /* 0: dim / n_heads */
     uint32_t window;   /* window of local layers; 0: none */
-    bool sparse;       /* only the first group of rows of a layer's matrices is not zero */
+    bool sparse;       /* a layer's matrices are zero after their first group of rows */
     const struct synth_layers *layers; /* or NULL */
 };
 
-/* Find a shape by name. NULL: unknown name, and error_message lists the known ones. */
+/* Find a shape by name. NULL: no shape has the name; error_message lists the names. */
 const struct synth_shape *synth_shape_find(const char *name, char *error_message,
                                            size_t error_message_bytes);
 

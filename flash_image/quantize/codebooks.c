@@ -1,5 +1,5 @@
-/* The points of the codebooks to which the types IQ1, IQ2 and IQ3 of GGUF files refer. They are
- * part of these formats. A point's first coordinate is in the lowest bits. */
+/* The points of the codebooks to which the types IQ1, IQ2 and IQ3 of GGUF files refer. The
+ * codebooks are part of these formats. A point's first coordinate is in the lowest bits. */
 #include "flash_image/quantize/codebooks.h"
 
 const uint16_t codebook_iq1[2048] = {

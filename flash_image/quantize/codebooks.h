@@ -1,5 +1,5 @@
 /* Types of GGUF files whose groups of weights are points of a codebook. No kernel computes with
- * them: they are read as floats if --type asks for another type. */
+ * these types: they are read as floats if --type names another type. */
 #ifndef INGOT_FLASH_IMAGE_CODEBOOKS_H
 #define INGOT_FLASH_IMAGE_CODEBOOKS_H
 

@@ -69,7 +69,7 @@ static void read_iq4_nl(const uint8_t *block, float *out)
     }
 }
 
-/* Parts of 32 elements have scales of 6 bits: 4 in the low bytes, 2 in the 16 bits before these. */
+/* Parts of 32 elements have scales of 6 bits: 2 of them in 16 bits, then 4 in bytes. */
 static void read_iq4_xs(const uint8_t *block, float *out)
 {
     for (unsigned j = 0; j < 8; j++) {
@@ -95,8 +95,8 @@ static void read_mxfp4(const uint8_t *block, float *out)
     }
 }
 
-/* Half the value of an unsigned float with 4 bits of exponent and 3 of mantissa; 0x7f is 0, as in
- * GGML. */
+/* Return half the value of an unsigned float with 4 bits of exponent and 3 of mantissa; as in GGML,
+ * 0x7f is 0. */
 static float half_ue4m3(uint8_t x)
 {
     int exponent = x >> 3 & 15;
@@ -108,8 +108,8 @@ static float half_ue4m3(uint8_t x)
     return exponent == 0 ? ldexpf(mantissa, -10) : ldexpf(8.0f + mantissa, exponent - 11);
 }
 
-/* Four parts of 16, each with a scale and 8 bytes: first come the low nibbles, then the high
- * ones. */
+/* Four parts of 16 elements have a scale and 8 bytes each: low nibbles are the first elements, high
+ * nibbles the last ones. */
 static void read_nvfp4(const uint8_t *block, float *out)
 {
     for (unsigned i = 0; i < 64; i++) {
@@ -119,7 +119,7 @@ static void read_nvfp4(const uint8_t *block, float *out)
     }
 }
 
-/* Q8_0 with the sum of its elements after the scale; the sum is not needed here. */
+/* Q8_1 is Q8_0 with the sum of the elements, which is not needed, after the scale. */
 static void read_q8_1(const uint8_t *block, float *out)
 {
     float d = load_f16(block);
@@ -129,7 +129,7 @@ static void read_q8_1(const uint8_t *block, float *out)
     }
 }
 
-/* 16 parts of 16 elements with two bits; 32 bytes hold four rows of 32 elements. */
+/* There are 16 parts of 16 elements; 32 bytes hold four rows of 32 elements of two bits. */
 static void read_q2_k(const uint8_t *block, float *out)
 {
     float d = load_f16(block + 80), dmin = load_f16(block + 82);
@@ -173,8 +173,8 @@ static void read_q3_k(const uint8_t *block, float *out)
 
 void dequantize_scale_min(const uint8_t *s, unsigned j, int *scale, int *min)
 {
-    /* The first four parts have their 6 bits together; the others have 4 bits here and 2 at the top
-     * of the first four's bytes. */
+    /* The first four parts have their 6 bits in a byte; the others have 4 bits in a nibble, and 2
+     * at the top of a byte of the first four. */
     if (j < 4) {
         *scale = s[j] & 63;
         *min = s[j + 4] & 63;
@@ -184,8 +184,8 @@ void dequantize_scale_min(const uint8_t *s, unsigned j, int *scale, int *min)
     *min = s[j + 4] >> 4 | s[j] >> 6 << 4;
 }
 
-/* Scale part j of Q4_K or Q5_K, which both start with d, dmin and scales; q (32) are its
- * integers. */
+/* Scale part j of a block of Q4_K or Q5_K, which begins with d, dmin and scales; q (32) has the
+ * part's integers. */
 static void scale_part(const uint8_t *block, unsigned j, const int *q, float *out)
 {
     float d = load_f16(block), dmin = load_f16(block + 2);
@@ -209,7 +209,7 @@ static void read_q4_k(const uint8_t *block, float *out)
     }
 }
 
-/* Q4_K with a fifth bit: bit j of the 32 bytes before the nibbles. */
+/* Q5_K is Q4_K with a fifth bit: bit j of 32 bytes before the nibbles, in part j. */
 static void read_q5_k(const uint8_t *block, float *out)
 {
     for (unsigned j = 0; j < 8; j++) {
@@ -278,12 +278,12 @@ static int trit(uint8_t b, unsigned n)
 {
     static const uint8_t power[] = { 1, 3, 9, 27, 81 };
 
-    /* The first product, mod 256, drops the digits before n; multiplying by 3 moves digit n above
-     * the byte. */
+    /* The first product, mod 256, drops the digits before digit n; the second one moves digit n
+     * above the byte. */
     return (uint8_t)(b * power[n]) * 3 >> 8;
 }
 
-/* 32 bytes and 16 bytes have five digits each, then 4 bytes have four digits each. */
+/* Each byte of the first 32 and the next 16 has five digits; each of the last 4 has four. */
 int dequantize_trit(const uint8_t *q, unsigned i)
 {
     if (i < 160) {

@@ -8,7 +8,7 @@
 
 enum { PARTS = 8 /* of 32 elements */, HIGH_COUNT = 256 /* points that an 8-bit number selects */ };
 
-/* Add to seven signs an eighth that makes the number of ones even; bit i belongs to element i. */
+/* Add an eighth sign to seven so that the number of ones is even; bit i belongs to element i. */
 static unsigned all_signs(uint32_t seven)
 {
     unsigned signs = seven & 127;
@@ -32,13 +32,13 @@ static void put_eight(float *out, uint16_t point, unsigned signs, float step)
     }
 }
 
-/* Return the step of a part, which is at least d / 8 and grows by d / 4 per unit of scale. */
+/* Return the step of a part: d / 8, and d / 4 more for each unit of scale. */
 static float step_of(float d, unsigned scale)
 {
     return d * (0.5f + (float)scale) * 0.25f;
 }
 
-/* A part has the numbers of four points, then four groups of seven signs and a scale in 32 bits. */
+/* A part has the numbers of four points, then 32 bits: four groups of seven signs and a scale. */
 void dequantize_iq2_xxs(const uint8_t *block, float *out)
 {
     float d = load_f16(block);
@@ -54,7 +54,7 @@ void dequantize_iq2_xxs(const uint8_t *block, float *out)
     }
 }
 
-/* 16 bits have 9 bits of a point's number, and seven signs; two points share a nibble of scale. */
+/* 16 bits hold a point's number in 9 bits, and seven signs; two points share a nibble of scale. */
 void dequantize_iq2_xs(const uint8_t *block, float *out)
 {
     float d = load_f16(block);
@@ -68,8 +68,8 @@ void dequantize_iq2_xs(const uint8_t *block, float *out)
     }
 }
 
-/* A byte has 8 bits of a point's number; 2 more follow later. All eight signs are stored; scales as
- * above. */
+/* A byte holds 8 bits of a point's number; 2 more bits follow later. All eight signs are stored.
+ * Scales are as in IQ2_XS. */
 void dequantize_iq2_s(const uint8_t *block, float *out)
 {
     float d = load_f16(block);
@@ -109,7 +109,7 @@ void dequantize_iq3_xxs(const uint8_t *block, float *out)
     }
 }
 
-/* Each point's number has a ninth bit, each element a sign, and each part a nibble of scale. */
+/* Each point's number has a ninth bit; each element has a sign, and each part a nibble of scale. */
 void dequantize_iq3_s(const uint8_t *block, float *out)
 {
     static const uint8_t values[8] = { 1, 3, 5, 7, 9, 11, 13, 15 };
@@ -134,8 +134,8 @@ static void put_moved(float *out, uint16_t point, bool down, float step)
     }
 }
 
-/* A byte has 8 bits of a point's number. A part's 16 bits have three more bits for each point, a
- * scale, and the direction of the shift. */
+/* A byte holds 8 bits of a point's number. The 16 bits of a part hold three more bits for each
+ * point, a scale, and the direction of the shift. */
 void dequantize_iq1_s(const uint8_t *block, float *out)
 {
     float d = load_f16(block);
@@ -149,7 +149,7 @@ void dequantize_iq1_s(const uint8_t *block, float *out)
     }
 }
 
-/* A nibble for each point has three more bits of its number, and the direction of its shift. Four
+/* A nibble for each point holds three more bits of its number, and the direction of its shift. Four
  * words of 16 bits have four scales of two points each, and d in their top nibbles. */
 void dequantize_iq1_m(const uint8_t *block, float *out)
 {

@@ -8,8 +8,8 @@
 
 enum { STEP_BYTES = 4 << 20, LARGE_BYTES = 16 << 20 };
 
-/* Compares part by part; pages of large tensors are released, and small memory may not be a
- * mapping. */
+/* Compares part by part and releases the pages of large tensors, which are mapped; small ones may
+ * not be. */
 static bool same_bytes(const uint8_t *a, const uint8_t *b, size_t n)
 {
     const uint8_t *kept_a = a, *kept_b = b;

@@ -1,5 +1,5 @@
 /* The table of a FIG4 tensor. One pass over the weights makes a histogram, on which the steps of
- * k-means take almost no time. Its bins are 1 / 8192 wide; two centres are about .08 apart. */
+ * k-means take almost no time. Bins are 1 / 8192 wide; two centres are about .08 apart. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 enum { BINS = 16384, STEPS = 8, UNITS = 200, LARGE_BYTES = 1 << 20 };
 
-/* weight: the importance of all values below a bin's end; sum: their weighted sum. */
+/* weight: sum of the importance of all values below a bin's end; sum: their weighted sum. */
 struct histogram {
     double weight[BINS + 1], sum[BINS + 1];
 };
@@ -44,7 +44,7 @@ static void add_group(struct histogram *hist, const float *w, const float *h)
     for (size_t i = 0; i < FIG4_COLS; i++) {
         double x = (double)w[i] / scale, weight = scale * scale * (h != NULL ? (double)h[i] : 1);
 
-        if (isfinite(w[i])) { /* other weights are refused later, with the tensor's name */
+        if (isfinite(w[i])) { /* a weight that is not finite is refused later */
             hist->weight[bin_of(x) + 1] += weight;
             hist->sum[bin_of(x) + 1] += weight * x;
         }
@@ -69,7 +69,7 @@ static void add_rows(struct histogram *hist, const struct source_tensor *t, cons
     }
 }
 
-/* Turn the contents of each bin into the sums below its end. */
+/* Make the sums of each bin those of this bin and all bins below it. */
 static void add_up(struct histogram *hist)
 {
     for (size_t i = 0; i < BINS; i++) {
@@ -95,7 +95,7 @@ static void step(const struct histogram *hist, double centres[NIBBLES])
     }
 }
 
-/* The squared error that rounding the centres to integers of `unit` adds. */
+/* Return the squared error that is added by rounding the centres to integers of `unit`. */
 static double rounding_error(const struct histogram *hist, const double centres[NIBBLES],
                              double unit)
 {
@@ -113,8 +113,8 @@ static double rounding_error(const struct histogram *hist, const double centres[
 }
 
 /* The value nearest to 0 becomes 0; the others become integers of the unit with the least error,
- * because a table that ends below TABLE_NARROW may fit the centres better. Kernels without a dot
- * product are faster within TABLE_NARROW; it costs 1 % more squared error than 127 does
+ * because a table that ends below TABLE_NARROW may fit the centres better. Within TABLE_NARROW,
+ * kernels without a dot product are faster, and the squared error is 1 % larger than within 127
  * (docs/experiments/table-types.md). */
 static void round_centres(const struct histogram *hist, double centres[NIBBLES],
                           int8_t values[NIBBLES])

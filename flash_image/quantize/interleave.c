@@ -32,7 +32,7 @@ void interleave_q4(const uint8_t *const blocks[8], void *group)
     for (size_t r = 0; r < 8; r++) {
         g->d[r] = block_scale(blocks[r]);
         for (size_t c = 0; c < 16; c++) {
-            /* A padding row has nibbles of 8 and a scale of 0; either makes its values
+            /* A padding row has nibbles of 8 and a scale of 0, each of which makes its values
              * 0. */
             g->q[block_place(r, c)] = blocks[r] != NULL ? blocks[r][2 + c] : 0x88;
         }
@@ -116,8 +116,8 @@ void interleave_q51(const uint8_t *const blocks[8], void *group)
     }
 }
 
-/* Interleave scales and mins of Q4_K and Q5_K from GGML's 12 bytes; the group stores the bits of
- * the mins separately. */
+/* Interleave the scales and mins in GGML's 12 bytes of Q4_K or Q5_K; the group stores mins
+ * separately. */
 static void interleave_scales(const uint8_t *s, size_t r, uint8_t scales[8][8], uint8_t mins[4][8])
 {
     for (size_t j = 0; j < 4; j++) {
@@ -157,7 +157,7 @@ void interleave_q4k(const uint8_t *const blocks[8], void *group)
     }
 }
 
-/* A byte of GGML has columns c and c + 64, a byte of the group c and c + 32. */
+/* GGML's byte has columns c and c + 64; the group's byte has columns c and c + 32. */
 static void interleave_low(const uint8_t *low, size_t r, uint8_t *q)
 {
     for (size_t i = 0; i < 64; i++) {

@@ -7,7 +7,7 @@
 #include "kernels/blocks.h"
 #include "kernels/ref/scalar.h"
 
-/* Put the 6 bits of sub-block j of n where kernels/ref/unpack.c reads them. */
+/* Put the 6 bits of sub-block j (of n) where kernels/ref/unpack.c reads them. */
 static void put_six_bits(unsigned bits, unsigned n, unsigned j, size_t r,
                          uint8_t (*low)[GROUP_ROWS], uint8_t (*high)[GROUP_ROWS])
 {
@@ -17,7 +17,7 @@ static void put_six_bits(unsigned bits, unsigned n, unsigned j, size_t r,
     *two = (uint8_t)(*two | bits >> 4 << 2 * (j / (n / 4)));
 }
 
-/* All bytes are as in Q3_K, except the scales. A padding row has scales of -32, but its d is 0. */
+/* All bytes are as in Q3_K, except the scales. A padding row's scales are -32, but its d is 0. */
 void interleave_q3kp(const uint8_t *const blocks[8], void *group)
 {
     struct block_q3kpx8 *g = group;
@@ -36,8 +36,8 @@ void interleave_q3kp(const uint8_t *const blocks[8], void *group)
     }
 }
 
-/* The code of the power 2^(byte - 128), which is within fp16, as was checked; 0 for a block of zeros, whose power
- * does not matter. */
+/* Return the code of the power 2^(byte - 128), which fits fp16 (mxfp4_block_fits in
+ * pack_own_type.c); 0 for a block of zeros, in which the power does not matter. */
 static uint8_t power_code(const uint8_t *block)
 {
     for (size_t i = 1; i < 17; i++) {
@@ -88,7 +88,7 @@ void interleave_iq4xs(const uint8_t *const blocks[8], void *group)
     }
 }
 
-/* Add the value of the digit in bits `pair` of byte `at` of block_tq2x8. */
+/* Add the value of a digit, which is bit pair number `pair` of byte `at` of block_tq2x8. */
 static void put_digit(uint8_t *sums, size_t at, size_t pair, int digit)
 {
     static const uint8_t counts[5] = { 81, 27, 9, 3, 1 };

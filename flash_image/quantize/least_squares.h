@@ -1,6 +1,6 @@
-/* Shared by the quantizers: rounding to a few bits, and the sums of a least-squares fit. They have
- * no branches, and FIT_LANES partial sums in a fixed order, so the compiler can use vectors and
- * every machine gets the same bits. */
+/* Shared by the quantizers: rounding to a few bits, and the sums of a least-squares fit. Loops have
+ * no branches, and FIT_LANES partial sums are added in a fixed order, so the compiler can use
+ * vectors and every machine gets the same bits. */
 #ifndef INGOT_FLASH_IMAGE_LEAST_SQUARES_H
 #define INGOT_FLASH_IMAGE_LEAST_SQUARES_H
 
@@ -36,9 +36,9 @@ static inline float fit_at_least(float x, float limit)
     return limit;
 }
 
-/* Round to the nearest integer (ties to even) within low .. high. The bits of the sum count
- * integers up from those of the magic number, and the bits of larger or smaller sums still compare
- * correctly. There is no branch, so vectors can be used. */
+/* Round to the nearest integer (ties to even) within low .. high. The bits of x + 1.5 * 2^23 are
+ * the magic number plus the integer; beyond that range they still compare correctly. There is no
+ * branch, so vectors can be used. */
 static inline int32_t fit_nearest(float x, int32_t low, int32_t high)
 {
     const int32_t magic = 0x4b400000;               /* 1.5 * 2^23 */
@@ -65,7 +65,7 @@ static inline float fit_fold(const float lane[FIT_LANES])
            ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-/* Used if all weights count equally. */
+/* The importance if all weights count equally. */
 static const float fit_ones[256] = {
 #define FIT_1 \
     1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f
@@ -74,8 +74,8 @@ static const float fit_ones[256] = {
 #undef FIT_1
 };
 
-/* Sums over a part for a choice of q, for a least-squares fit; h is the weight of each element's
- * squared error. */
+/* Sums over the elements of a part, for a least-squares fit with the chosen q; h is the weight of
+ * each element's squared error. */
 struct fit_sums {
     float q, qq, xq; /* sums of h q, h q^2, h x q */
 };
@@ -98,7 +98,7 @@ static inline struct fit_sums fit_sum(const float *restrict x, const float *rest
     return (struct fit_sums){ fit_fold(lane_q), fit_fold(lane_qq), fit_fold(lane_xq) };
 }
 
-/* The step with the least squared error for this q; 0 if every q is 0. */
+/* Return the step with the least squared error for these q; 0 if every q is 0. */
 static inline float fit_step(const struct fit_sums *s)
 {
     if (s->qq > 0) {

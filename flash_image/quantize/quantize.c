@@ -21,7 +21,7 @@ static struct fit_sums assign(int32_t q[32], const float *restrict w, const floa
     return fit_sum(w, h, q, 32);
 }
 
-/* The squared error without sum h w^2, which is the same for all choices. */
+/* Return the squared error, less sum h w^2, which is the same for all choices. */
 static double relative_error(const struct fit_sums *s, uint16_t half)
 {
     double d = (double)f32_from_f16(half);
@@ -49,7 +49,7 @@ static void measure(struct candidate *c, const float *w, const float *h)
 }
 
 /* Try divisors that put the largest element near an end of the range, each followed by a
- * least-squares step. *plain becomes the best of these candidates if any is better. */
+ * least-squares step. If the best candidate is better than *plain, it replaces *plain. */
 static void search(struct candidate *plain, const float *w, const float *h, float extreme,
                    const float *divisors, size_t n, struct range r)
 {
@@ -90,7 +90,7 @@ static float extreme_of(const float *w)
     return extreme;
 }
 
-/* fp16 d, int8 q[32]. */
+/* The block: fp16 d, int8 q[32]. */
 bool quantize_block_q8(const float *w, const float *h, uint8_t *block)
 {
     static const float divisors[] = { 127.0f, 127.4f, 126.0f, 125.0f, 123.5f, 121.0f };
@@ -98,11 +98,11 @@ bool quantize_block_q8(const float *w, const float *h, uint8_t *block)
     float extreme = fabsf(extreme_of(w));
     struct candidate best;
 
-    if (extreme / 121.0f > FIT_F16_MOST) { /* the widest scale that the search tries */
+    if (extreme / 121.0f > FIT_F16_MOST) { /* the largest scale that is tried */
         return false;
     }
-    if (extreme == 0) { /* a search would give the same for zeros, and some matrices are all
-                           zeros */
+    if (extreme == 0) { /* saves time in matrices of zeros; a search would give the same
+                           block */
         memset(block, 0, 34);
         return true;
     }
@@ -117,7 +117,7 @@ bool quantize_block_q8(const float *w, const float *h, uint8_t *block)
     return true;
 }
 
-/* As in GGML: nibbles follow from the exact scale, rounded half up; then the scale is rounded to
+/* As in GGML, compute the nibbles from the exact scale, rounding half up, then round the scale to
  * fp16. */
 static void plain_q4(struct candidate *c, const float *w, const float *h, float d)
 {
@@ -135,9 +135,9 @@ static void plain_q4(struct candidate *c, const float *w, const float *h, float 
     measure(c, w, h);
 }
 
-/* Inverse scales in equal parts: the first puts the largest element Q4_LEAST steps from 0, the last
- * Q4_MOST steps. For each part: the changes of the sums of h q^2 and h x q because elements step to
- * their next q there. */
+/* A range of inverse scales in Q4_PARTS equal parts: at its start the largest element is Q4_LEAST
+ * steps from 0, at its end Q4_MOST. add_... are the changes, in each part, of the sums of h q^2 and
+ * h x q because elements step to their next q. */
 enum { Q4_LEAST = 4, Q4_MOST = 10, Q4_PARTS = 64 };
 
 struct sweep {
@@ -145,7 +145,7 @@ struct sweep {
     float add_qq[Q4_PARTS], add_xq[Q4_PARTS];
 };
 
-/* sign: of the scale. */
+/* Begin a sweep; sign: the sign of the scale. */
 static void open_sweep(struct sweep *s, const float *w, const float *h, float sign, float extreme)
 {
     float first = Q4_LEAST / extreme, parts = Q4_PARTS * extreme / (Q4_MOST - Q4_LEAST);
@@ -167,8 +167,8 @@ static void open_sweep(struct sweep *s, const float *w, const float *h, float si
     }
 }
 
-/* Find the scale with the least squared error. The best scale for given q lowers the error by xq^2
- * / qq. */
+/* Find the scale with the least squared error. For given q, the error with their best scale is
+ * sum h w^2 - xq^2 / qq. */
 static uint16_t sweep_q4(const struct sweep *s, float sign)
 {
     double qq = s->qq, xq = s->xq, best_qq = qq, best_xq = xq;

@@ -9,11 +9,11 @@
 
 #include "flash_image/format/format.h"
 
-/* Convert finite floats to one GGML block, whose members are listed above each function; types.def has the numbers of
- * floats and bytes. False: a scale exceeds fp16. A search around the plain rule (GGML's rule for Q4_0, the largest
- * element / 127 for Q8_0), or around minimum and maximum, finds the least squared error, which is never worse than
- * theirs. Types with few values search all scales of either sign. h: the weight of each element's squared error,
- * above 0 (the mean square of the activations that multiply it); fit_ones: all are equal. */
+/* Convert finite floats to one GGML block, whose members are listed above the functions; types.def has the numbers of
+ * floats and bytes. False: a scale exceeds fp16. A search around a plain rule (GGML's for Q4_0, the largest
+ * element / 127 for Q8_0), or around minimum and maximum, finds a squared error that is never larger than the
+ * rule's. Types with few values try all scales of either sign. h: the weight of each element's squared error,
+ * above 0: the mean square of the activations that multiply it, or fit_ones. */
 typedef bool quantize_block_fn(const float *w, const float *h, uint8_t *block);
 #define TYPE_WEIGHTS(NAME, id, name, layout, ...) quantize_block_fn quantize_block_##layout;
 #define TYPE_TABLED(...)

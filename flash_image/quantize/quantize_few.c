@@ -20,7 +20,7 @@ static struct fit_sums assign(int32_t *q, const float *w, const float *h, uint16
     return fit_sum(w, h, q, n);
 }
 
-/* The squared error without sum h w^2, which is the same for all choices. */
+/* Return the squared error, less sum h w^2, which is the same for all choices. */
 static double relative_error(const struct fit_sums *s, uint16_t half)
 {
     double d = (double)f32_from_f16(half);
@@ -38,15 +38,15 @@ static float largest(const float *w, size_t n)
     return most;
 }
 
-/* Try scales of both signs and of all sizes that leave a weight above 0, each followed by steps of
- * least squares; returns the scale with the least error. */
+/* Try scales of both signs and all sizes that do not make all weights 0, each followed by steps of
+ * least squares. Return the scale with the least error. */
 static uint16_t search(const float *w, const float *h, float most, size_t n)
 {
     uint16_t found = 0;
     double best = 0;
 
     for (int i = 0; i < 2 * SIZES; i++) {
-        /* The step goes from a small fraction of the largest weight to the whole. */
+        /* Steps go from a small fraction of the largest weight to that weight. */
         float step = most * (float)(i / 2 + 4) / (float)(SIZES + 4);
         uint16_t half = f16_from_f32(i % 2 == 0 ? step : -step);
 
@@ -74,14 +74,14 @@ static bool fit_two(int32_t *q, const float *w, const float *h, size_t n, uint8_
     if (most > FIT_F16_MOST) {
         return false;
     }
-    /* The error is measured with the scale as it is stored. */
+    /* search() measures errors with the stored, rounded scale. */
     half = search(w, h, most, n);
     assign(q, w, h, half, n);
     fit_store_f16(scale, half);
     return true;
 }
 
-/* u8 q[64], fp16 d; d times -1, 0 or 1. */
+/* The block: u8 q[64], fp16 d; d times -1, 0 or 1. */
 bool quantize_block_tq2(const float *w, const float *h, uint8_t *block)
 {
     int32_t q[256];
@@ -98,7 +98,7 @@ bool quantize_block_tq2(const float *w, const float *h, uint8_t *block)
     return true;
 }
 
-/* fp16 d, u8 q[16]; d times -1, 0, 1 or 2. */
+/* The block: fp16 d, u8 q[16]; d times -1, 0, 1 or 2. */
 bool quantize_block_q2(const float *w, const float *h, uint8_t *block)
 {
     int32_t q[64];
@@ -115,7 +115,7 @@ bool quantize_block_q2(const float *w, const float *h, uint8_t *block)
 
 /* ---- d or -d: the mean of |w| has the least squared error ------------------------------------ */
 
-/* fp16 d, u8 q[16]; d or -d. */
+/* The block: fp16 d, u8 q[16]; d or -d. */
 bool quantize_block_q1(const float *w, const float *h, uint8_t *block)
 {
     double sum = 0, all = 0;

@@ -15,9 +15,9 @@ struct mins_format {
     int32_t most_q;     /* of an element */
     int32_t most;       /* largest stored scale or min */
     const float
-        *steps;     /* ranges of a part, in steps, that are tried: most_q and values around it */
+        *steps;     /* a part's range is divided by each of these: most_q and numbers close to it */
     size_t n_steps; /* ... so many */
-    int rounds;     /* number of rounds of rounding and of fitting d and dmin again */
+    int rounds;     /* how often numbers are rounded, and d and dmin fitted again */
 };
 
 static struct fit_sums assign_part(const struct mins_format *f, const float *restrict x,
@@ -31,7 +31,7 @@ static struct fit_sums assign_part(const struct mins_format *f, const float *res
     return fit_sum(x, h, q, f->part);
 }
 
-/* A part, and its least squared error so far without sum h x^2, which is the same for all
+/* A part, and its least squared error so far, less sum h x^2, which is the same for all
  * choices. */
 struct part {
     const float *x, *h;
@@ -40,7 +40,7 @@ struct part {
     float scale, min;
 };
 
-/* The squared error of scale and min with the q of s, without sum h x^2. */
+/* Return the squared error of scale and min with the q of s, less sum h x^2. */
 static double error_part(const struct part *p, const struct fit_sums *s, float scale, float min)
 {
     double a = (double)scale, m = (double)min;
@@ -49,7 +49,7 @@ static double error_part(const struct part *p, const struct fit_sums *s, float s
            2 * m * (double)p->sum_x + (double)p->sum_h * m * m;
 }
 
-/* The best scale and min for the q of s; a min below 0 cannot be stored. */
+/* Find the best scale and min for the q of s; a min below 0 cannot be stored. */
 static void solve_part(const struct part *p, const struct fit_sums *s, float *scale, float *min)
 {
     double n = (double)p->sum_h, q = (double)s->q, qq = (double)s->qq, xq = (double)s->xq;
@@ -57,7 +57,7 @@ static void solve_part(const struct part *p, const struct fit_sums *s, float *sc
 
     *scale = 0.0f;
     *min = (float)(-x / n);    /* the solution if every q is the same */
-    if (det > 1e-6 * n * qq) { /* a smaller det is only an effect of rounding */
+    if (det > 1e-6 * n * qq) { /* a smaller det is only a rounding error */
         *scale = (float)((n * xq - q * x) / det);
         *min = (float)((q * xq - qq * x) / det);
     }
@@ -78,11 +78,11 @@ static void open_part(const struct mins_format *f, struct part *p, const float *
         p->least = fit_at_most(p->least, x[i]);
         p->most = fit_at_least(p->most, x[i]);
     }
-    p->least = fit_at_most(p->least, 0.0f); /* p->least is -min, and a min is not negative */
+    p->least = fit_at_most(p->least, 0.0f); /* -p->least becomes the min: not negative */
 }
 
-/* Try ranges around the extremes: from some that cut off both ends to some that leave a margin,
- * each with its best fit. */
+/* Try ranges around the extremes, from some that cut off both ends to some that leave a margin, and
+ * find the best fit of each. */
 static void fit_part(const struct mins_format *f, struct part *p)
 {
     float range = p->most - p->least;
@@ -147,7 +147,7 @@ static struct choice round_part(const struct mins_format *f, const struct block 
     struct choice best = measure_part(f, b, p, scale, min);
 
     for (int i = 0; i < 9; i++) {
-        /* Try the eight pairs of stored numbers next to this one. */
+        /* Try the eight pairs of stored numbers next to this pair. */
         int a = scale + i / 3 - 1, m = min + i % 3 - 1;
 
         if (i != 4 && a >= 0 && a <= f->most && m >= 0 && m <= f->most) {
@@ -211,7 +211,7 @@ static bool refit_block(const struct mins_format *f, struct block *b, const stru
     return true;
 }
 
-/* Scales of few bits change with d, so try values around the new d while that lowers the error. */
+/* Rounded scales change with d, so round again with the new d while that lowers the error. */
 static void settle_block(const struct mins_format *f, struct block *b, const struct part *parts)
 {
     round_block(f, b, parts);
@@ -237,12 +237,12 @@ static bool fit_block(const struct mins_format *f, const float *w, const float *
             -parts[j].least > FIT_F16_MOST * steps) {
             return false;
         }
-        /* The largest scale and min of all parts decide d and dmin. */
+        /* The largest scale and the largest min of all parts decide d and dmin. */
         fit_part(f, &parts[j]);
         scale = fit_at_least(parts[j].scale, scale);
         min = fit_at_least(parts[j].min, min);
     }
-    scale = fit_at_most(scale, FIT_F16_MOST * steps); /* the search may step just beyond the
+    scale = fit_at_most(scale, FIT_F16_MOST * steps); /* the search may slightly exceed the
                                                          limit */
     min = fit_at_most(min, FIT_F16_MOST * steps);
     b->d = super_scale_for(scale, steps);
@@ -251,7 +251,7 @@ static bool fit_block(const struct mins_format *f, const float *w, const float *
     return true;
 }
 
-/* q of part j. */
+/* Compute q of part j with its stored scale and min. */
 static void take_part(const struct mins_format *f, const struct block *b, const struct part *parts,
                       size_t j, unsigned *q)
 {
@@ -296,7 +296,7 @@ static bool quantize_6_bits(const struct mins_format *f, const float *w, const f
     fit_store_f16(block, b.d);
     fit_store_f16(block + 2, b.dmin);
     store_scales(&b, block + 4);
-    /* Nibbles and high bits are combined by or. */
+    /* Nibbles and high bits are added by OR, so start with zeros. */
     memset(block + 16, 0, (size_t)(low - block) - 16 + SUPER / 2);
     for (size_t j = 0; j < f->parts; j++) {
         unsigned q[SUPER_PART];
@@ -313,13 +313,13 @@ static bool quantize_6_bits(const struct mins_format *f, const float *w, const f
     return true;
 }
 
-/* fp16 d and dmin, u8 scales[12], u8 q[128]. */
+/* The block: fp16 d and dmin, u8 scales[12], u8 q[128]. */
 bool quantize_block_q4k(const float *w, const float *h, uint8_t *block)
 {
     return quantize_6_bits(&format_4, w, h, block, NULL, block + 16);
 }
 
-/* fp16 d and dmin, u8 scales[12], u8 high[32], u8 q[128]. */
+/* The block: fp16 d and dmin, u8 scales[12], u8 high[32], u8 q[128]. */
 bool quantize_block_q5k(const float *w, const float *h, uint8_t *block)
 {
     return quantize_6_bits(&format_5, w, h, block, block + 16, block + 48);
@@ -330,7 +330,7 @@ bool quantize_block_q5k(const float *w, const float *h, uint8_t *block)
 static const float steps_2[] = { 1.8f, 2.0f, 2.2f, 2.4f, 2.6f, 2.8f, 3.0f, 3.2f, 3.4f, 3.7f, 4.0f };
 static const struct mins_format format_2 = { 16, 16, 3, 15, steps_2, 11, 4 };
 
-/* u8 scales[16], u8 q[64], fp16 d and dmin. */
+/* The block: u8 scales[16], u8 q[64], fp16 d and dmin. */
 bool quantize_block_q2k(const float *w, const float *h, uint8_t *block)
 {
     struct part parts[SUPER_PARTS];

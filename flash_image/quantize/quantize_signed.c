@@ -14,10 +14,10 @@ struct signed_format {
     int32_t low, high;   /* of q */
     int32_t least, most; /* of a stored scale */
     const float
-        *steps; /* steps on which the element farthest from 0 is tried: at either end, or near it */
+        *steps; /* steps at which the element farthest from 0 is tried: both ends, and near them */
     size_t n_steps;
-    int fits;   /* how often q is computed from a part's scale, for each of the steps */
-    int rounds; /* number of rounds of rounding the scales and fitting d again */
+    int fits;   /* how often q is computed from a part's scale, for each step */
+    int rounds; /* how often scales are rounded and d is fitted again */
 };
 
 static struct fit_sums assign(const struct signed_format *f, const float *restrict x,
@@ -31,14 +31,14 @@ static struct fit_sums assign(const struct signed_format *f, const float *restri
     return fit_sum(x, h, q, PART);
 }
 
-/* The squared error of scale with the q of s, without sum h x^2. */
+/* Return the squared error of scale with the q of s, less sum h x^2. */
 static double error_of(const struct fit_sums *s, double scale)
 {
     return scale * (scale * (double)s->qq - 2 * (double)s->xq);
 }
 
-/* Put the element farthest from 0 at either end of the range or a little beyond, and find the best
- * scale for the resulting q. */
+/* Put the element farthest from 0 at either end of the range, or near it, and find the best scale
+ * for the resulting q. */
 static float fit_part(const struct signed_format *f, const float *x, const float *h)
 {
     float extreme = 0.0f, best_scale = 0.0f;
@@ -50,7 +50,7 @@ static float fit_part(const struct signed_format *f, const float *x, const float
         }
     }
     for (size_t i = 0; extreme != 0.0f && i < f->n_steps; i++) {
-        /* Put the extreme at this step, then fit the scale to the q that result. */
+        /* Put the extreme at this step, then fit the scale to the resulting q. */
         float inverse = f->steps[i] * fit_inverse(extreme);
 
         for (int j = 0; j < f->fits; j++) {
@@ -133,7 +133,7 @@ static bool refit(const struct signed_format *f, struct block *b, const float *w
         qq += (double)c->scale * c->scale * (double)c->sums.qq;
         xq += (double)c->scale * (double)c->sums.xq;
     }
-    /* All elements are zeros, or d is beyond fp16. */
+    /* No better d: all elements are zeros, or d is beyond fp16. */
     if (!(qq > 0 && xq >= 0 && xq / qq <= (double)FIT_F16_MOST)) {
         return false;
     }
@@ -155,7 +155,7 @@ static bool fit_block(const struct signed_format *f, const float *w, const float
 {
     float scales[PARTS], steps = (float)f->most, most = 0.0f;
 
-    /* No scale could reach such a weight. */
+    /* No fp16 scale reaches a weight beyond this. */
     for (size_t i = 0; i < SUPER; i++) {
         if (fabsf(w[i]) > FIT_F16_MOST * steps * (float)f->high) {
             return false;
@@ -169,7 +169,7 @@ static bool fit_block(const struct signed_format *f, const float *w, const float
     /* The largest scale becomes the largest stored number. */
     b->d = super_scale_for(most, steps);
     round_block(f, b, w, h, scales);
-    /* A new d changes the rounded scales: repeat while that helps. */
+    /* A new d changes the rounded scales: repeat while the error falls. */
     for (int i = 1; refit(f, b, w, h) && i < f->rounds; i++) {
         struct block again = { .d = b->d };
 
@@ -209,7 +209,7 @@ static void store_q6(uint8_t *block, size_t c, unsigned value)
     *high = (uint8_t)(*high | value >> 4 << quarter * 2);
 }
 
-/* u8 low[128], u8 high[64], int8 scales[16], fp16 d. */
+/* The block: u8 low[128], u8 high[64], int8 scales[16], fp16 d. */
 bool quantize_block_q6k(const float *w, const float *h, uint8_t *block)
 {
     struct block b = { .error = 0 };
@@ -217,7 +217,7 @@ bool quantize_block_q6k(const float *w, const float *h, uint8_t *block)
     if (!fit_block(&format_6, w, h, &b)) {
         return false;
     }
-    /* Bits are combined by or. */
+    /* The block begins as zeros, because store_q6 adds bits by an OR. */
     memset(block, 0, 192);
     for (size_t j = 0; j < PARTS; j++) {
         unsigned q[PART];
@@ -239,8 +239,8 @@ static const float steps_3[] = { -2.6f, -3.0f, -3.4f, -3.8f, -4.2f, -4.6f, -5.0f
 static const struct signed_format format_3 = { -4, 3, -32, 31, steps_3, 14, 3, 3 };
 
 /* u8 high[32], u8 low[64], u8 scales[12], fp16 d. Two bits are stored as in Q2_K, the third in the mask
- * before them. 32 is added to a scale; its low 4 bits are in 8 bytes, two parts per byte, its high 2 bits
- * in 4 bytes, four parts per byte. */
+ * before them. A scale is stored plus 32: 8 bytes have the low 4 bits of two parts each, and 4 bytes the
+ * high 2 bits of four parts each. */
 bool quantize_block_q3k(const float *w, const float *h, uint8_t *block)
 {
     struct block b = { .error = 0 };

@@ -28,7 +28,7 @@ void table_codec_make(struct table_codec *codec, const int8_t values[NIBBLES])
 struct candidate {
     uint16_t half;
     uint8_t nibbles[LARGEST];
-    double error; /* squared error without sum h w^2, which is the same for all choices */
+    double error; /* squared error, less sum h w^2, which is the same for all choices */
     float step;   /* the best scale for these nibbles */
 };
 
@@ -97,8 +97,8 @@ static float end_of(const struct table_codec *codec)
     return (float)(first > last ? first : last);
 }
 
-/* Search positions of the largest element, in units of a table that ends at 127: from beyond its
- * end to where only this element uses the outermost values. */
+/* Try positions of the largest element, in units of a table that ends at 127: from beyond the
+ * table's end to where few elements use its outermost values. */
 static bool search(const float *w, const float *h, const struct table_codec *codec, size_t n,
                    uint8_t *block)
 {
@@ -134,7 +134,7 @@ bool quantize_block_fig4(const float *w, const float *h, const struct table_code
     return search(w, h, codec, FIG4_COLS, block);
 }
 
-/* The values end at 12; the largest element is tried between 6 and 24 units. */
+/* The table ends at 12; positions of the largest element between 6 and 24 units are tried. */
 bool quantize_block_mxfp4(const float *w, const float *h, const struct table_codec *codec,
                           uint8_t *block)
 {

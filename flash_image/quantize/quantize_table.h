@@ -6,8 +6,8 @@
 
 #include "flash_image/source/source.h"
 
-/* For each half of a unit from TABLE_LEAST on: the nibble of the nearest value. The middle between
- * two values is always at the start of a half. */
+/* nearest[i]: the nibble whose value is nearest to half unit number TABLE_LEAST + i. Values are
+ * integers, so the middle between two of them is always a border of half units. */
 enum { TABLE_LEAST = -320, TABLE_MOST = 319 };
 struct table_codec {
     int8_t values[NIBBLES];
@@ -15,9 +15,9 @@ struct table_codec {
 };
 void table_codec_make(struct table_codec *codec, const int8_t values[NIBBLES]);
 
-/* Convert floats to a block of an fp16 scale and nibbles, which are ordered as in Q4_0 within each
- * 32; h as in quantize.h. 32 floats make a block of 18 bytes; FIG4's 128 floats make 66 bytes.
- * False: the scale exceeds fp16. iq4_nl and fig4 try scales around the one that puts the largest
+/* Convert floats to a block of an fp16 scale and nibbles, every 32 of which are ordered as in Q4_0;
+ * h as in quantize.h. 32 floats make a block of 18 bytes; FIG4's 128 floats make 66 bytes.
+ * False: the scale exceeds fp16. iq4_nl and fig4 try scales around the scale that puts the largest
  * element at the table's end, and take the one with the least squared error; mxfp4 takes the best
  * power of 2 that fits fp16. */
 typedef bool quantize_table_fn(const float *w, const float *h, const struct table_codec *codec,
@@ -27,10 +27,10 @@ quantize_table_fn quantize_block_iq4_nl, quantize_block_mxfp4, quantize_block_fi
 /* Convert a block back to n floats, 32 or 128. */
 void table_read_block(const uint8_t *block, const struct table_codec *codec, size_t n, float *out);
 
-/* Find FIG4's 16 values for a tensor. Weights are divided by the largest of their 128; 8 steps of
- * k-means move NF4's values to centres of these; the centre nearest to 0 becomes 0, and all are
- * within +-TABLE_NARROW. h: importance of the columns (NULL: all equal); row: space for a row. A
- * stack of experts has one table. t->cols % 128 == 0, weights finite. */
+/* Find FIG4's 16 values for a tensor. Weights are divided by the largest of their 128. 8 steps of
+ * k-means, begun at NF4's values, find the centres. The centre nearest to 0 becomes 0, and all
+ * are within +-TABLE_NARROW. h: importance of the columns (NULL: all equal); row: space for a row.
+ * A stack of experts has one table. t->cols % 128 == 0, weights finite. */
 void fig4_find_values(const struct source_tensor *t, const float *h, float *row,
                       int8_t values[NIBBLES]);
 

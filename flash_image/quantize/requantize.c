@@ -45,7 +45,7 @@ static void tq1_0_to_tq2_0(const uint8_t *in, uint8_t *out)
     memcpy(out + 64, in + 52, 2);
 }
 
-/* One scale for both halves. */
+/* Both halves get the scale of the whole block. */
 static void q2_0_128_to_q2_0(const uint8_t *in, uint8_t *out)
 {
     for (unsigned half = 0; half < 2; half++) {
@@ -54,8 +54,8 @@ static void q2_0_128_to_q2_0(const uint8_t *in, uint8_t *out)
     }
 }
 
-/* Rewrite n elements of `bits` bits, after one scale, as blocks of 32 with the same scale. An
- * element b means `step` * b - 1; nibbles count from -8. */
+/* Rewrite n elements of `bits` bits, which follow one scale, as blocks of 32 with that scale. An
+ * element b stands for `step` * b - 1, a nibble for nibble - 8. */
 static void few_to_q4_0(const uint8_t *in, unsigned n, unsigned bits, int step, uint8_t *out)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -87,7 +87,7 @@ static void q1_0_to_q4_0(const uint8_t *in, uint8_t *out)
     few_to_q4_0(in, 128, 1, 2, out);
 }
 
-/* 2^(e - 128) as fp16: subnormal below 2^-14, and 0 below 2^-24 if the tensor holds zeros. */
+/* The scale 2^(e - 128) becomes fp16. Only a block of zeros may have a scale below 2^-24. */
 static void mxfp4_to_own(const uint8_t *in, uint8_t *out)
 {
     uint16_t half = f16_from_f32(ldexpf(1.0f, in[0] - 128));

@@ -30,7 +30,7 @@ struct packing {
     void (*interleave)(const uint8_t *const blocks[8], void *group);
     size_t several; /* number of blocks of a row in one group */
     quantize_table_fn
-        *quantize_table; /* used instead of quantize, if nibbles are indices into a table */
+        *quantize_table; /* called instead of quantize if nibbles are indices into a table */
 };
 
 /* Columns and bytes of a GGML block of the type. */
@@ -78,22 +78,22 @@ enum rows_way rows_way(enum source_type from, enum ingot_type to)
     const struct packing *p = packing_of(to);
     enum source_type ggml = source_ggml_type(from);
 
-    /* The blocks of the file already have the type. */
+    /* The blocks of the file already have the image's type. */
     if (p->source == from) {
         return ROWS_COPIED;
     }
     if (from == SOURCE_IQ4_XS && to == INGOT_IQ4_NL) {
         return ROWS_RESCALED;
     }
-    /* The same values in other blocks: no weight is rounded again. */
+    /* The values stay, in other blocks: no weight is rounded again. */
     if (p->source == ggml || requantize_of(ggml, to) != NULL) {
         return ROWS_REQUANTIZED;
     }
     return ROWS_QUANTIZED;
 }
 
-/* Find how the tensor becomes the type. A part of a row may begin inside a block, and a column has
- * no blocks; both are read as floats. */
+/* Find how the tensor is converted to the type. Rows that may begin inside a block, and rows of a
+ * transposed tensor, are read as floats. */
 static enum rows_way way_of(const struct source_tensor *t, enum ingot_type to)
 {
     if (t->stride != 0 || t->cols % source_type_block(source_ggml_type(t->type)) != 0) {
@@ -134,7 +134,7 @@ static bool read_row(const struct source_tensor *t, uint32_t row, uint32_t cols_
     return true;
 }
 
-/* importance: of these columns. */
+/* Add the loss of n columns, which have this importance. */
 static void add_loss(struct rows_loss *loss, const float *w, const float *stored,
                      const float *importance, size_t n)
 {
@@ -222,7 +222,7 @@ static void requantize_row(const struct source_tensor *t, requantize_block_fn *r
     }
 }
 
-/* Quantize a block of floats; false: a value is too large for it. */
+/* Quantize a block of floats; false: a value is too large for the type. */
 static bool quantize_block(const struct packing *p, const float *w, const float *importance,
                            const struct rows_buffers *b, uint8_t *block)
 {
@@ -266,7 +266,7 @@ static const char *quantize_row(const struct packing *p, uint32_t cols,
     return NULL;
 }
 
-/* NULL: *error_message says why. */
+/* Quantize a row; if NULL is returned, *error_message says why. */
 static const uint8_t *quantize_row_of(const struct source_tensor *t, const struct packing *p,
                                       uint32_t row, uint32_t cols, const struct rows_buffers *b,
                                       uint8_t *space, const char **error_message)
@@ -282,7 +282,7 @@ static const uint8_t *quantize_row_of(const struct source_tensor *t, const struc
     return space;
 }
 
-/* Make the blocks of a row, in the file or in `space`; NULL on an error (*error_message). */
+/* Return the blocks of a row, which are in the file or in `space`; NULL: *error_message. */
 static const uint8_t *pack_row(const struct source_tensor *t, enum ingot_type type, uint32_t row,
                                const struct rows_buffers *b, uint8_t *space,
                                const char **error_message)
@@ -309,7 +309,7 @@ static const uint8_t *pack_row(const struct source_tensor *t, enum ingot_type ty
 void rows_begin(const struct source_tensor *t, struct ingot_tensor *entry,
                 const struct rows_buffers *b)
 {
-    /* The table is not given: find values that fit this matrix. */
+    /* If the table is not given, find values that fit this matrix. */
     if (entry->type == INGOT_FIG4 && entry->values[0] == 0 && entry->values[NIBBLES - 1] == 0) {
         fig4_find_values(t, b->importance, b->row, entry->values);
     }
@@ -328,7 +328,7 @@ size_t rows_pack_group(const struct source_tensor *t, enum ingot_type type, uint
     if (p->cols == 0) {
         return pack_plain(t, type, first_row, b, error_message);
     }
-    /* Eight rows of blocks; rows beyond the matrix are padding. */
+    /* Make the blocks of eight rows; rows beyond the matrix are padding. */
     for (uint32_t r = 0; r < INGOT_INTERLEAVE && first_row + r < t->rows; r++) {
         uint8_t *space = b->blocks + r * (cols / p->cols) * p->block_bytes;
 
@@ -337,7 +337,7 @@ size_t rows_pack_group(const struct source_tensor *t, enum ingot_type type, uint
             return 0;
         }
     }
-    /* Then block by block across the rows. */
+    /* Then take the blocks of all rows, column by column. */
     for (size_t i = 0; i < cols / p->cols; i++) {
         const uint8_t *blocks[INGOT_INTERLEAVE];
 

@@ -10,10 +10,10 @@ struct rows_buffers {
     float *row;                /* cols_padded */
     uint8_t *blocks;           /* 8 rows of GGML blocks */
     uint8_t *group;            /* the result */
-    struct table_codec *codec; /* codec of a type with a table, which rows_begin makes */
+    struct table_codec *codec; /* made by rows_begin for a type with a table */
     const float
-        *importance; /* importance of the columns (cols_padded), see quantize.h; NULL: all equal */
-    struct rows_loss *loss; /* NULL: losses are not measured, because that takes time */
+        *importance; /* (cols_padded) importance of the columns: quantize.h; NULL: all are equal */
+    struct rows_loss *loss; /* NULL: losses are not measured, which saves time */
 };
 
 /* The loss of packing, summed over all rows so far: the NMSE is errors / squares, and the cosine is
@@ -28,7 +28,7 @@ struct rows_loss {
                            importance */
 };
 
-/* How a tensor's weights are converted to a type. */
+/* How weights are converted to a type. */
 enum rows_way {
     ROWS_COPIED,      /* unchanged, as in the file */
     ROWS_REQUANTIZED, /* other blocks with the same values (requantize.h) */
@@ -43,8 +43,8 @@ struct rows_sizes {
 };
 struct rows_sizes rows_buffer_bytes(uint32_t most_cols);
 
-/* Make the table of the tensor's type. Call before the rows of a tensor, or of each expert of a
- * stack t. FIG4's first call finds the table from all experts and stores it in the entry. */
+/* Make the codec of a type with a table. Call this before packing a tensor, or each expert of a
+ * stack t. For FIG4, the first call finds one table for all experts and stores it in *entry. */
 void rows_begin(const struct source_tensor *t, struct ingot_tensor *entry,
                 const struct rows_buffers *b);
 

@@ -12,7 +12,7 @@ enum { MOST_BLOCK = 256 }; /* elements */
 static void read_grouped(const struct source_tensor *t, uint64_t first, float *out)
 {
     for (size_t c = 0; c < t->cols; c++) {
-        /* A group may begin within the previous row. */
+        /* A group may begin in the previous row. */
         float scale = load_f32(t->scales + 4 * ((first + c) / t->group));
 
         out[c] = scale * (float)(int8_t)t->data[first + c];
@@ -33,12 +33,12 @@ enum source_type source_ggml_type(enum source_type type)
     }
 }
 
-/* A byte holds elements 2k and 2k + 1; in GGML's block it holds j and j + 16, after the scale. A
- * tensor without its scales is refused before it is packed. */
+/* A byte in the file holds elements 2k and 2k + 1; a byte in GGML's block, which begins with the
+ * scale, holds j and j + 16. A tensor without scales is refused before it is packed. */
 static void gather_mxfp4(const struct source_tensor *t, const uint8_t *in, uint8_t *out)
 {
     memset(out, 0, 17);
-    /* One byte of scale for 16 bytes of nibbles. */
+    /* Each 16 bytes of nibbles have one byte of scale. */
     if (t->scales != NULL) {
         out[0] = t->scales[(size_t)(in - t->data) / 16];
     }
@@ -49,7 +49,7 @@ static void gather_mxfp4(const struct source_tensor *t, const uint8_t *in, uint8
     }
 }
 
-/* 0, 1, 2 for -1, 0, 1. */
+/* Return 0, 1 or 2 for the values -1, 0 or 1. */
 static unsigned ternary_at(const struct source_tensor *t, uint32_t row, uint32_t col)
 {
     uint32_t quarter = t->rows / 4;
@@ -74,8 +74,8 @@ static float load_float(enum source_type type, const uint8_t *at)
     }
 }
 
-/* A weight that is not a number would become 0 here, but its matrix is refused before, because it
- * has no mean. */
+/* NaN would become 0 here, but a matrix with NaN is refused before, because it has no
+ * mean. */
 static int rounded_at(const struct source_tensor *t, uint32_t row, uint32_t col)
 {
     const uint8_t *at = source_row_data(t, row) + source_type_bytes(t->type, col);
@@ -87,7 +87,7 @@ static int rounded_at(const struct source_tensor *t, uint32_t row, uint32_t col)
     return x <= -1.0f ? -1 : 0;
 }
 
-/* 0, 1, 2 for -1, 0, 1. */
+/* Return 0, 1 or 2 for the values -1, 0 or 1. */
 static unsigned three_at(const struct source_tensor *t, uint32_t row, uint32_t col)
 {
     if (source_is_rounded(t->type)) {
@@ -118,7 +118,7 @@ const uint8_t *source_block(const struct source_tensor *t, uint32_t row, uint32_
     uint32_t n = source_type_block(source_ggml_type(t->type));
     const uint8_t *in;
 
-    /* Blocks that are ordered differently in the file are rebuilt in `space`. */
+    /* If the file orders blocks differently, they are rebuilt in `space`. */
     if (t->type == SOURCE_TERNARY || source_is_rounded(t->type)) {
         gather_ternary(t, row, i * n, space);
         return space;
@@ -153,7 +153,7 @@ float source_read_plain(const struct source_tensor *t, uint32_t row, uint32_t co
     return load_float(t->type, at) * row_scale(t, row);
 }
 
-/* Whole models are read with this, so each type has a loop. */
+/* Each type has its own loop, which is fast: whole models are read here. */
 static void read_floats(const struct source_tensor *t, uint32_t row, float *out)
 {
     size_t width = column_step(t);
@@ -183,7 +183,7 @@ static float load_f8(uint8_t byte)
     float x = exponent == 0 ? ldexpf((float)mantissa, -9)
                             : ldexpf((float)(8 + mantissa), exponent - 10);
 
-    /* This is the only pattern that is not a number. */
+    /* These bits, with either sign, are the only NaN. */
     if ((byte & 0x7f) == 0x7f) {
         return NAN;
     }
@@ -197,21 +197,21 @@ static float tile_scale(const struct source_tiles *tiles, uint64_t row, uint64_t
     return load_float(tiles->type, tiles->scales + source_type_bytes(tiles->type, i));
 }
 
-/* An element's position in its matrix selects its tile. */
+/* The tile of an element follows from its position in the matrix. */
 static void read_f8(const struct source_tensor *t, uint32_t row, float *out)
 {
     const struct source_tiles *tiles = t->tiles;
     uint64_t at = (uint64_t)(source_row_data(t, row) - tiles->base);
 
     for (uint32_t c = 0; c < t->cols; c++) {
-        /* Tiles belong to the matrix as it is in the file, transposed or not. */
+        /* Tiles divide the matrix as the file stores it, even if it is transposed. */
         out[c] = load_f8(tiles->base[at]) * tile_scale(tiles, at / tiles->cols, at % tiles->cols) *
                  row_scale(t, row);
         at += max_u32(t->stride, 1);
     }
 }
 
-/* Read a part of a row, which may begin inside a block, at `in`, and end inside a block. */
+/* Read a row that begins in the block at `in`; it may begin and end inside a block. */
 static void read_part(const struct source_tensor *t, uint32_t row, const uint8_t *in, float *out)
 {
     dequantize_block_fn *read = dequantize_of(t->type);
@@ -230,7 +230,7 @@ static void read_part(const struct source_tensor *t, uint32_t row, const uint8_t
     }
 }
 
-/* Each element of a transposed row is in another block. */
+/* Read a row of a transposed tensor: each element is in another block. */
 static void read_column(const struct source_tensor *t, uint32_t row, float *out)
 {
     dequantize_block_fn *read = dequantize_of(t->type);

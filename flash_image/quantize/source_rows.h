@@ -4,9 +4,9 @@
 
 #include "flash_image/source/source.h"
 
-enum { SOURCE_BLOCK_BYTES = 256 }; /* more than any block has */
+enum { SOURCE_BLOCK_BYTES = 256 }; /* no block has more */
 
-/* The type of GGML with the same values; it differs only if the file orders blocks
+/* Return GGML's type with the same values, which is `type` unless the file orders blocks
  * differently. */
 enum source_type source_ggml_type(enum source_type type);
 
@@ -15,7 +15,7 @@ enum source_type source_ggml_type(enum source_type type);
 const uint8_t *source_block(const struct source_tensor *t, uint32_t row, uint32_t i,
                             uint8_t space[SOURCE_BLOCK_BYTES]);
 
-/* True if the model rounds these floats to three values while it runs. */
+/* True if the model rounds floats of this type to three values while it runs. */
 static inline bool source_is_rounded(enum source_type type)
 {
     return type == SOURCE_ROUNDED_F32 || type == SOURCE_ROUNDED_F16 || type == SOURCE_ROUNDED_BF16;

@@ -11,8 +11,8 @@ enum {
     SUPER_PART = 32
 }; /* elements, most parts, and most elements in a part */
 
-/* Return the fp16 scale that reaches `most` in `steps` steps, rounded up if the nearest fp16 number
- * would not reach `most`. */
+/* Return a scale in fp16 with which `steps` steps reach `most`: the nearest number or, if that is
+ * too small, the next one. */
 static inline uint16_t super_scale_for(float most, float steps)
 {
     uint16_t half = f16_from_f32(most / steps);
@@ -23,7 +23,7 @@ static inline uint16_t super_scale_for(float most, float steps)
     return half;
 }
 
-/* `wanted` as a number of units within least .. most; 0 if the unit is 0. */
+/* Return how many units are nearest to `wanted`, within least .. most; 0 if the unit is 0. */
 static inline int super_in_units(float wanted, float unit, int32_t least, int32_t most)
 {
     if (unit > 0.0f) {

@@ -10,7 +10,7 @@ uint64_t synthetic_mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* Made-up tensors use these addresses as their data, so that they differ. */
+/* The addresses of these two variables stand for the data of made-up tensors. */
 static const uint8_t dense_data, sparse_data;
 
 const uint8_t *synthetic_data(bool sparse)

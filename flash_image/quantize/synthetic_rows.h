@@ -7,7 +7,7 @@
 /* Make a good random number from any counter (splitmix64), so rows need no shared state. */
 uint64_t synthetic_mix(uint64_t x);
 
-/* The value of source_tensor.data for a made-up tensor. sparse: all rows except the first group are
+/* Return source_tensor.data for a made-up tensor. sparse: all rows after the first group are
  * 0. */
 const uint8_t *synthetic_data(bool sparse);
 

@@ -18,7 +18,7 @@ static enum err refuse(const char **error_message, const char *why)
     return ERR_BAD_ARGUMENT;
 }
 
-/* ---- PEM: lines of base64 between two others --------------------------------------------------- */
+/* ---- PEM: lines of base64 between two labels --------------------------------------------------- */
 
 enum label { SEC1, PKCS8, SPKI, N_LABELS };
 static const char *const labels[N_LABELS] = { "EC PRIVATE KEY", "PRIVATE KEY", "PUBLIC KEY" };
@@ -82,13 +82,13 @@ static enum err decode(const char *text, const char *end, uint8_t der[MOST_DER],
     return ERR_OK;
 }
 
-/* ---- DER: elements that follow each other within the one around them ------------------------- */
+/* ---- DER: elements, which may contain other elements ------------------------- */
 
 struct der {
     const uint8_t *at, *end;
 };
 
-/* Take the value of the next element; false: it does not have this tag. */
+/* Take the next element and return its value in *value; false: it has another tag. */
 static bool take(struct der *d, uint8_t tag, struct der *value)
 {
     size_t left = (size_t)(d->end - d->at), bytes, head = 2;
@@ -160,7 +160,7 @@ static bool take_point(struct der *d, struct pem_key *key)
     return true;
 }
 
-/* Read a key as in RFC 5915. named: the curve is known from outside, so it is optional here. */
+/* Read a key as in RFC 5915. named: the curve is already known, so it is optional here. */
 static bool read_sec1(struct der d, bool named, struct pem_key *key)
 {
     static const uint8_t one = 1;
@@ -185,7 +185,7 @@ static bool read_sec1(struct der d, bool named, struct pem_key *key)
     return s.at == s.end && (curve || named);
 }
 
-/* RFC 5208. */
+/* Read a private key in PKCS #8 (RFC 5208). */
 static bool read_pkcs8(struct der d, struct pem_key *key)
 {
     static const uint8_t zero = 0;
@@ -195,7 +195,7 @@ static bool read_pkcs8(struct der d, struct pem_key *key)
            take_algorithm(&s) && take(&s, OCTETS, &v) && s.at == s.end && read_sec1(v, true, key);
 }
 
-/* RFC 5480. */
+/* Read a public key as RFC 5480 defines it (SubjectPublicKeyInfo). */
 static bool read_spki(struct der d, struct pem_key *key)
 {
     struct der s;

@@ -1,4 +1,4 @@
-/* Reads keys of P-256 in PEM, as openssl writes them. It does not compute on the curve. */
+/* Reads keys of P-256 in PEM, as openssl writes them. Nothing here computes on the curve. */
 #ifndef INGOT_FLASH_IMAGE_PEM_KEY_H
 #define INGOT_FLASH_IMAGE_PEM_KEY_H
 
@@ -14,7 +14,7 @@ struct pem_key {
     bool is_private;                    /* false: `private` is not set */
     uint8_t private[PEM_PRIVATE_BYTES]; /* big-endian */
     bool has_public;
-    uint8_t public[PEM_PUBLIC_BYTES]; /* the byte 4, X, Y, as in the file */
+    uint8_t public[PEM_PUBLIC_BYTES]; /* a byte 4, then X and Y, as in the file */
 };
 
 /* Read a text of `bytes` bytes (up to PEM_MOST_BYTES): the first block of "EC PRIVATE KEY" (SEC 1),

@@ -6,7 +6,7 @@
 
 /* Sign the file at `in`: `out` becomes a copy with this key's signature at its end; if `out` is NULL,
  * `in` itself is signed, and an earlier signature is replaced. The output is never incomplete: OUT.tmp is
- * renamed; in place, the block is written before the file's length changes. Errors: those of reading,
+ * renamed; in place, the block is written before the number of bytes grows. Errors: those of reading,
  * ERR_NOT_FOUND, ERR_IO, ERR_BAD_MODEL (neither a model nor an adapter); error_message has an error
  * message with the path. */
 enum err sign_file(const struct sign_key *k, const char *in, const char *out, char *error_message,
@@ -14,8 +14,8 @@ enum err sign_file(const struct sign_key *k, const char *in, const char *out, ch
 
 enum sign_state {
     SIGN_NONE,
-    SIGN_MATCHES /* only the digests were compared, whoever signed them */,
-    SIGN_HOLDS /* of the key */
+    SIGN_MATCHES /* the digests are right, but any key may have signed them */,
+    SIGN_HOLDS /* the signature is the given key's */
 };
 
 struct sign_checked {
@@ -24,14 +24,14 @@ struct sign_checked {
     uint32_t n_parts;
 };
 
-/* Check the file against its signature, and the signature against a key (NULL: no key).
+/* Check that the file has the digests in its signature, and that `key`, unless NULL, signed them.
  * ERR_NOT_SIGNED: the file was altered, or another key signed it, or `key` is given and the file
  * has no signature. Other errors as above. */
 enum err sign_check(struct sign_checked *c, const struct signing *key, const char *path,
                     char *error_message, size_t error_message_bytes);
 
-/* Read only the header of a file's signature, and check nothing. file_bytes is the number in the
- * file's header. */
+/* Read only the header of a file's signature, and check nothing. file_bytes: the file's size
+ * without the signature, from the file's header. */
 void sign_look(struct sign_checked *c, const uint8_t *data, size_t bytes, uint64_t file_bytes);
 
 #endif

@@ -1,5 +1,5 @@
-/* Reads keys from files and signs with them. This needs the distribution's BearSSL
- * (libbearssl-dev); without it every function fails with an error message that says what to
+/* Reads keys from files and signs with them, by the distribution's BearSSL (libbearssl-dev).
+ * Without this library every function fails with an error message that says what to
  * install. */
 #ifndef INGOT_FLASH_IMAGE_SIGN_KEY_H
 #define INGOT_FLASH_IMAGE_SIGN_KEY_H
@@ -13,7 +13,7 @@ struct sign_key {
     struct signing signing;          /* checks its signatures */
 };
 
-/* Read a key, which must be private for signing. Errors: ERR_NOT_FOUND, ERR_IO, ERR_BAD_ARGUMENT,
+/* Read a key; to_sign: it must be a private one. Errors: ERR_NOT_FOUND, ERR_IO, ERR_BAD_ARGUMENT,
  * ERR_UNSUPPORTED without the library; error_message is an error message with the path. k must not
  * move. */
 enum err sign_key_open(struct sign_key *k, const char *path, bool to_sign, char *error_message,

@@ -16,7 +16,7 @@ const struct family *family_of_gguf(struct source_text architecture)
     return NULL;
 }
 
-/* "gemma3_text" is the part of a larger model that this row describes. */
+/* True for "gemma3", and for "gemma3_text": the text part of a larger model. */
 static bool is_model_type(const char *type, const char *name)
 {
     size_t n = strlen(name);
@@ -24,7 +24,7 @@ static bool is_model_type(const char *type, const char *name)
     return strncmp(type, name, n) == 0 && (type[n] == '\0' || strcmp(type + n, "_text") == 0);
 }
 
-/* A configuration without architectures is recognized by its model_type. */
+/* True if a configuration is of the family; without architectures, model_type decides. */
 static bool is_configured(const struct family *f, const char *architecture, const char *model_type)
 {
     if (f->architecture == NULL) {
@@ -95,7 +95,7 @@ static uint32_t rope_of(const struct family *f, bool gguf)
     return INGOT_ROPE_HALVES;
 }
 
-/* Let the last layer of each `every` layers not rotate. If `every` is 0, all rotate. */
+/* If `every` is n, every n-th layer does not rotate; if it is 0, all layers rotate. */
 static void skip_rotations(struct source_params *p, uint32_t every)
 {
     for (uint32_t i = 0; every != 0 && i < min_u32(p->n_layers, INGOT_MAX_LAYERS); i++) {
@@ -110,7 +110,7 @@ void family_set_params(struct source *s, const struct family *f, bool gguf)
     p->family = f->family;
     p->features = f->features;
     p->rope = rope_of(f, gguf);
-    p->rope_base = gguf ? 10000.0f : f->rope_base; /* one for every form that a GGUF may have  */
+    p->rope_base = gguf ? 10000.0f : f->rope_base; /* GGUF files of all families use this default */
     p->norm_eps = f->norm_eps;
     source_default_params(p);
     p->experts.router = f->router;
@@ -127,7 +127,7 @@ void family_set_params(struct source *s, const struct family *f, bool gguf)
     skip_rotations(p, f->no_rope_every);
 }
 
-/* True if local layers differ in more than the window, so they stay local with any window. */
+/* True if local layers differ in more than the window: then even a long window is not dropped. */
 static bool local_differs(const struct family *f)
 {
     return f->rope_base_local != 0.0f || family_has(f, FAMILY_LOCAL_PLAIN) ||

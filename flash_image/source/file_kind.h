@@ -5,7 +5,7 @@
 
 #include "flash_image/source/source.h"
 
-/* Kinds up to FILE_PIECES have a use here. */
+/* Kinds up to FILE_PIECES are used by some command. */
 enum file_kind {
     FILE_UNKNOWN,
     FILE_INGOT,
@@ -28,7 +28,7 @@ enum file_kind {
     FILE_TAR,
     FILE_PDF,
     FILE_OWN,   /* another file of Ingot: an adapter, a grammar, or a saved file of a board */
-    FILE_ZEROS, /* zeros: a file that reserves space on a card, or was never filled */
+    FILE_ZEROS, /* a file of zeros, which reserves space on a card or was never filled */
     FILE_TEXT,  /* any other file without control characters */
     FILE_KINDS
 };
@@ -50,8 +50,8 @@ enum file_place {
 
 enum file_kind file_kind_of(const uint8_t *data, size_t bytes);
 
-/* Returns false and writes "is WHAT, not WANTED; CURE" to error_message if the file is of a known
- * kind that is wrong here, else true, also for an unknown kind. */
+/* Return false and write "is WHAT, not WANTED; CURE" to error_message if the file's kind is known
+ * and wrong in this place; else, or if the kind is unknown, return true. */
 bool file_kind_suits(enum file_place place, const uint8_t *data, size_t bytes, char *error_message,
                      size_t error_message_bytes);
 

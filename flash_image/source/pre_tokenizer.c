@@ -80,8 +80,8 @@ static const struct pre_tokenizer kinds[] = {
     { INGOT_PRE_QWEN2,
       true,
       { SPLIT(SUFFIXES "|" WORDS "|\\p{N}|" MARKS) PRE_TOKENIZER_BYTES,
-        /* in both, white space goes up to its last line end, and the characters that a prefix gives
-         * back are not letters */
+        /* the same words as above: both expressions match white space up to its last line end, and
+         * the possessive ?+ only matters if the prefix could be a letter */
         SPLIT(SUFFIX "|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*|"
                      "\\s*[\\r\\n]|\\s+(?!\\S)|\\s+") PRE_TOKENIZER_BYTES },
       { { "qwen2", INGOT_NFC },

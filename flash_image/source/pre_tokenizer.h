@@ -7,7 +7,7 @@
 
 enum { PRE_TOKENIZER_MOST_NAMES = 24, PRE_TOKENIZER_MOST_SPELLINGS = 4 };
 
-/* A line of steps, each of which ends with a line feed: "split REGEX" for a Split that makes pieces
+/* A list of steps, each of which ends with a line feed: "split REGEX" for a Split that makes pieces
  * of its matches and of the text between them (CR, LF and TAB spelled as in a regular expression);
  * "punctuation" for Punctuation, Contiguous; "bytes" if ByteLevel maps bytes to characters. Digits
  * and ByteLevel's own pattern are splits as well: PRE_TOKENIZER_DIGIT, ... */
@@ -20,32 +20,32 @@ enum { PRE_TOKENIZER_MOST_NAMES = 24, PRE_TOKENIZER_MOST_SPELLINGS = 4 };
 struct pre_tokenizer {
     enum ingot_pre pre;
     bool
-        covers; /* every character is in a match, so a Split that removes the rest removes nothing */
-    const char *steps[PRE_TOKENIZER_MOST_SPELLINGS]; /* lines, up to NULL */
+        covers; /* every character is in a match: if a Split removes the rest, it removes nothing */
+    const char *steps[PRE_TOKENIZER_MOST_SPELLINGS]; /* lists of steps, up to NULL */
     struct {
         const char *name;
         uint32_t flags; /* flags that models with that name have, unless the file says otherwise:
                            INGOT_ADD_BOS, INGOT_IGNORE_MERGES, INGOT_NFC */
-    } names[PRE_TOKENIZER_MOST_NAMES]; /* names in GGUF, up to NULL; the first one is shown */
+    } names[PRE_TOKENIZER_MOST_NAMES]; /* names in GGUF, up to NULL; the first is for messages */
 };
 
-/* Kind number i, from 0 on; NULL after the last. */
+/* Return kind number i, from 0 on; NULL after the last. */
 const struct pre_tokenizer *pre_tokenizer_kind(size_t i);
 
 /* Look up a GGUF's name: *pre and *flags as above. False: unknown. */
 bool pre_tokenizer_find(struct source_text name, enum ingot_pre *pre, uint32_t *flags);
 
-/* Name number i, from 0 on, of those in GGUF files that are known but refused; *why gives the
+/* Return name number i, from 0 on, of those in GGUF files that are known but refused; *why is the
  * reason. NULL after the last. */
 const char *pre_tokenizer_refused(size_t i, const char **why);
 
-/* Look up a line of steps. removes: the split keeps only its matches. False: unknown. */
+/* Look up a list of steps. removes: the split keeps only its matches. False: unknown. */
 bool pre_tokenizer_find_steps(const char *line, bool removes, enum ingot_pre *pre);
 
-/* The name that most files use for a kind. pre < INGOT_N_PRES. */
+/* Return the name that most files use for a kind. pre < INGOT_N_PRES. */
 const char *pre_tokenizer_name(enum ingot_pre pre);
 
-/* The names of all kinds for an error message: "gpt-2, llama-bpe, ...". */
+/* Return the names of all kinds for an error message: "gpt-2, llama-bpe, ...". */
 const char *pre_tokenizer_names(void);
 
 #endif

@@ -10,20 +10,20 @@
 enum err rope_factors_take(struct source *s);
 
 /* Multiply the factors that rope_factors_take made by `by` (rope_dims / 2) or by one number: in one set, or in all sets
- * that scaling applies to. Scaling never applies to local layers with their own base, or with rope_local_plain. Errors,
+ * that scaling applies to. Scaling does not apply to local layers with their own base or with rope_local_plain. Errors,
  * also of the next functions: ERR_BAD_MODEL if a factor exceeds FORMAT.md's bounds. */
 enum err rope_factors_multiply(struct source *s, enum source_rope_set set, const float *by);
 enum err rope_factors_multiply_all(struct source *s, const float *by);
 enum err rope_factors_scale_all(struct source *s, float by);
 
 /* YaRN (arXiv 2309.00071): frequencies that turn more than beta_fast times in the context of
- * training do not change, those below beta_slow are divided by `factor`, and a ramp connects
- * them. */
+ * training do not change. Frequencies that turn less than beta_slow times are divided by `factor`,
+ * and a ramp connects both ranges. */
 struct rope_yarn {
     double factor;
     uint32_t context;            /* of training */
     double beta_fast, beta_slow; /* 32 and 1 if a model does not say */
-    bool exact;                  /* the ramp's ends are not rounded to whole pairs */
+    bool exact;                  /* the ramp's ends are not rounded to whole numbers */
 };
 enum err rope_factors_yarn_all(struct source *s, const struct rope_yarn *y);
 

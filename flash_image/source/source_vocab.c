@@ -1,4 +1,4 @@
-/* A vocabulary, token by token and merge by merge, as spelled in its file. */
+/* Reads a vocabulary, token by token and merge by merge, as spelled in its file. */
 #include <string.h>
 
 #include "flash_image/source/source.h"
@@ -75,7 +75,7 @@ bool source_next_token(const struct source_vocab *v, struct source_cursor *c,
     return true;
 }
 
-/* Search the space of "left right" from the second byte on, because `left` is not empty. */
+/* Search for the space in "left right" from the second byte on, because `left` is not empty. */
 static void part_merge(struct source_text both, struct source_merge *m)
 {
     const uint8_t *space = NULL;

@@ -24,19 +24,19 @@ struct tokenizer_build {
 
 /* Write a text as it is printed: U+2581 becomes a space; in byte-level BPE, GPT-2's printable
  * characters become the bytes for which they stand. out has room for `bytes`. Returns the length.
- * *literal is true if the text is not spelled this way and was copied unchanged. */
+ * *literal is true if the text is not spelled like this: it is then copied unchanged. */
 uint32_t tokenizer_spell(enum ingot_tokenizer_kind kind, const uint8_t *text, uint32_t bytes,
                          uint8_t *out, bool *literal);
 
-/* Fill sorted[] and head->n_sorted with the ids of tokens that text may form, sorted by text, one
- * id for equal texts. Tokens must be filled in; TOKENIZER_LITERAL is removed from their types. */
+/* Fill sorted[] and head->n_sorted with the ids of tokens that text may form, sorted by text; equal
+ * texts have one id. Tokens must be filled in; TOKENIZER_LITERAL is removed from their types. */
 void tokenizer_fill_sorted(struct tokenizer_build *b);
 
-/* Find a text in sorted[]: its id, or INGOT_NO_TOKEN. */
+/* Find the id of a text in sorted[], or return INGOT_NO_TOKEN. */
 uint32_t tokenizer_find(const struct tokenizer_build *b, const uint8_t *text, uint32_t bytes);
 
 /* Write struct ingot_merges, and the merges' rows and entries at section + at. Set *end to the size
- * of the section including these. Errors: ERR_BAD_TOKENIZER. */
+ * of the section up to their end. Errors: ERR_BAD_TOKENIZER. */
 enum err tokenizer_fill_merges(struct source *s, struct tokenizer_build *b, uint32_t at,
                                uint64_t *end);
 

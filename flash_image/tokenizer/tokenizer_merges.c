@@ -1,5 +1,5 @@
-/* Sorts merges "left right", which come by rank, into rows by the left token's id. One pass over
- * the list counts and a second one places them, so nothing is allocated. */
+/* Sorts merges "left right", which come by rank, into rows by the left token's id. One pass counts
+ * each row's merges and a second one places them, so nothing is allocated. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@ struct merge {
     uint32_t left, right, id;
 };
 
-enum { MOST_LEFT_OUT = 1000 }; /* each of these costs a pass over all tokens */
+enum { MOST_LEFT_OUT = 1000 }; /* limit of dropped merges: each costs a pass over all tokens */
 
 enum finding { MERGE_FOUND, MERGE_LEFT_OUT, MERGE_UNKNOWN };
 
@@ -59,7 +59,7 @@ static enum finding find_merge(const struct tokenizer_build *b, const struct sou
     return MERGE_UNKNOWN;
 }
 
-/* rows[i + 1] becomes the number of merges whose left token is i. */
+/* Set rows[i + 1] to the number of merges whose left token is i. */
 static enum err count_merges(struct source *s, const struct tokenizer_build *b, uint32_t *rows)
 {
     struct source_cursor c = { NULL, 0 };
@@ -93,8 +93,8 @@ static void place_merges(const struct source *s, const struct tokenizer_build *b
     struct merge found;
 
     while (source_next_merge(&s->vocab, &c, &m)) {
-        if (find_merge(b, &m, &found) == MERGE_FOUND) { /* merges that are not found have been
-                                                           checked already */
+        if (find_merge(b, &m, &found) == MERGE_FOUND) { /* count_merges() has already checked merges
+                                                           that are not found */
             entries[rows[found.left]++] = (struct ingot_merge){ found.right, c.id - 1, found.id };
         }
     }

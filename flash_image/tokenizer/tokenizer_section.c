@@ -14,7 +14,7 @@ static uint64_t round_up4(uint64_t n)
     return (n + 3) & ~(uint64_t)3;
 }
 
-/* Return the kind of a vocabulary. Readers that know only SentencePiece leave it 0. */
+/* Return the kind of a vocabulary. A reader that knows only SentencePiece leaves v->kind 0. */
 static enum ingot_tokenizer_kind kind_of(const struct source_vocab *v)
 {
     if (v->kind == 0) {
@@ -64,8 +64,8 @@ static int byte_of(const uint8_t *text, uint32_t bytes)
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
-/* True if the file names the token as the end of a reply and it is written like a marker, not a
- * line feed or a word. */
+/* True if the file names the token as the end of a reply, and the token is written like a marker,
+ * not like a line feed or a word. */
 static bool is_stop(const struct source_vocab *v, uint32_t id, const struct source_token *t)
 {
     uint8_t first = t->bytes >= 3 ? t->text[0] : 0;
@@ -78,8 +78,8 @@ static bool is_stop(const struct source_vocab *v, uint32_t id, const struct sour
     return false;
 }
 
-/* The type of a token. Some converters mark markers as user-defined or normal tokens, which any
- * text may form. These become control tokens, and so do the ends of a turn and of a text. */
+/* The type of a token. Some converters type markers as user-defined or normal tokens, which any
+ * text may form. Such markers become control tokens, and so do the ends of a turn and of a text. */
 static uint32_t token_type(const struct source_vocab *v, uint32_t id, const struct source_token *t)
 {
     bool plain = t->type == 0 || t->type == INGOT_TOKEN_NORMAL || t->type == INGOT_TOKEN_USER;
@@ -165,7 +165,7 @@ enum err tokenizer_section_measure(struct source *s, struct tokenizer_size *size
 
 /* ---- building -------------------------------------------------------------------------------- */
 
-/* Return the byte that token id stands for, by its printed text `printed`, or -1. */
+/* Return the byte that token id, whose printed text is `printed`, stands for; or -1. */
 static int byte_of_token(const struct tokenizer_build *b, uint32_t id, const struct source_token *t,
                          const uint8_t *printed, uint32_t bytes)
 {
@@ -223,7 +223,7 @@ static void fill_tokens(const struct source *s, struct tokenizer_build *b)
     b->sorted = (void *)(b->section + b->head->sorted);
 }
 
-/* Set the offsets of the arrays of known size; `sorted` follows the text, then come the merges. */
+/* Set the offsets of the arrays of known size. After the text follow `sorted` and the merges. */
 static void lay_out(const struct source_vocab *v, const struct tokenizer_size *size,
                     struct tokenizer_build *b)
 {

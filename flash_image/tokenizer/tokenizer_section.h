@@ -7,15 +7,15 @@
 /* The sizes of a vocabulary's section. */
 struct tokenizer_size {
     uint32_t n_tokens;
-    uint64_t bytes; /* largest size of the section; bytes beyond the used part are zeros */
+    uint64_t bytes; /* room for the section; bytes after its exact size are zeros */
 };
 
 /* Measure the section, and check texts, scores and types. ERR_BAD_TOKENIZER. */
 enum err tokenizer_section_measure(struct source *s, struct tokenizer_size *size);
 
 /* Build the section in `section` (size->bytes, all zero, 8-byte aligned); *bytes: its exact size.
- * The vocabulary has passed tokenizer_section_measure. Errors: ERR_BAD_TOKENIZER (a merge of
- * unknown tokens). */
+ * tokenizer_section_measure must have accepted the vocabulary. Errors: ERR_BAD_TOKENIZER (a merge
+ * of unknown tokens). */
 enum err tokenizer_section_build(struct source *s, const struct tokenizer_size *size,
                                  uint8_t *section, uint64_t *bytes);
 

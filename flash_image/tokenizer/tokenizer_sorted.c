@@ -23,8 +23,8 @@ static int compare_texts(const struct tokenizer_build *b, uint32_t a_id, uint32_
                          b->text_offsets[b_id + 1] - b->text_offsets[b_id]);
 }
 
-/* Among equal texts, the token that is matched anywhere comes first, then the lowest id, so the
- * order is unique. */
+/* Among tokens with equal texts, a USER token, which is matched anywhere, comes first, then the
+ * lowest id; so the order is unique. */
 static int compare_ids(const void *a, const void *b, void *context)
 {
     const struct tokenizer_build *build = context;

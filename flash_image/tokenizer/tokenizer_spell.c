@@ -4,8 +4,8 @@
 #include "flash_image/tokenizer/tokenizer_build.h"
 #include "runtime/text/utf8.h"
 
-/* GPT-2 writes a byte as the character with the byte's number if that is printable; the other bytes
- * become the characters from U+0100 on, in order. Returns the byte, or -1. */
+/* GPT-2 writes a byte as the character with the byte's number if that is printable; the other
+ * bytes, in order, become the characters from U+0100 on. Returns the byte, or -1. */
 static int byte_of_character(uint32_t code)
 {
     if ((code >= 0x21 && code <= 0x7e) || (code >= 0xa1 && code <= 0xff && code != 0xad)) {

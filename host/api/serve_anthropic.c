@@ -13,7 +13,7 @@ static cJSON *typed(const char *type)
     return one;
 }
 
-/* Makes the block of an item with n bytes; if n is 0, the block with which the item begins. The
+/* Makes the block of an item's first n bytes; if n is 0, the block with which the item begins. The
  * input of a complete call is an object. */
 static cJSON *block_of(const struct api_stream *s, const struct api_piece *p, size_t n)
 {

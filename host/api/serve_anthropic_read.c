@@ -32,7 +32,7 @@ struct blocks {
     struct serve_translation *t;
     unsigned at; /* which message */
     bool assistant;
-    cJSON *message; /* message of chat completions, with a list of parts; NULL: none so far */
+    cJSON *message; /* message of chat completions, with a list of parts; NULL: not begun */
 };
 
 static cJSON *message_of(struct blocks *b)
@@ -83,7 +83,7 @@ static bool add_result(struct blocks *b, const cJSON *block)
     }
     one = serve_translate_message(b->t, b->at, "tool", copy(get(block, "content")));
     serve_translate_put(b->t, one, "tool_call_id", cJSON_CreateString(id));
-    b->message = NULL; /* later text of the user becomes a message of its own */
+    b->message = NULL; /* later text of the user begins another message */
     return true;
 }
 
@@ -294,7 +294,7 @@ static bool read_thinking(struct serve_translation *t, const char *name, const c
     return true;
 }
 
-/* {"type":"json_schema","schema":{...}} */
+/* Reads {"type":"json_schema","schema":{...}}. */
 static bool read_format(struct serve_translation *t, const char *name, const cJSON *v)
 {
     if (!is(text_of(v, "type"), "json_schema")) {
@@ -335,7 +335,7 @@ static const struct serve_dialect_field list[] = {
     { .name = "container", .read = serve_translate_nothing },
     { .name = "mcp_servers", .read = serve_translate_nothing },
     { .name = "context_management", .read = serve_translate_nothing },
-    /* Settings of this server that mean the same in every API. */
+    /* Keeps settings of this server, which mean the same in every API. */
     { .name = "seed", .to = "seed" },
     { .name = "min_p", .to = "min_p" },
     { .name = "repeat_penalty", .to = "repeat_penalty" },

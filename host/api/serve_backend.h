@@ -35,22 +35,22 @@ void serve_job_list(const struct api_job *list[API_REPLIES_MOST], struct serve_j
 
 /* True if there was no memory for a text of the reply. */
 bool serve_job_failed(const struct serve_job *j);
-/* Nobody waits for it. */
+/* Notes that nobody waits for the job any more. */
 void serve_job_cancel(struct serve_job *j);
 bool serve_job_is_cancelled(struct serve_job *j);
 
-/* Facts about a board, or about the model on this computer. Texts are as it reports them. */
+/* Facts that a board, or the model on this computer, reports about itself. */
 struct serve_board_state {
-    const char *line;                  /* name on the command line; NULL: this computer */
-    char machine[SERVE_MACHINE_BYTES]; /* kind of machine; "": it has not answered yet */
+    const char *line;                  /* name of its line, as typed; NULL: this computer */
+    char machine[SERVE_MACHINE_BYTES]; /* kind of machine; "": the board has not answered yet */
     char model[API_MODEL_BYTES];       /* "": none */
     bool there;                        /* it takes requests */
     uint64_t replies;
     struct api_figures figures; /* of its latest reply */
 };
 
-/* These facts, and as JSON the events `plan` and `stats` of its line (docs/SERIAL.md); "": there
- * are none yet. */
+/* A board's facts, and, as JSON, the events `plan` and `stats` of its line (docs/SERIAL.md); "":
+ * there are none yet. */
 struct serve_look {
     struct serve_board_state board;
     char plan[SERVE_EVENT_BYTES], stats[SERVE_EVENT_BYTES];
@@ -64,7 +64,7 @@ struct serve_stats {
         cancelled; /* requests that ended; and how many of them failed or were cancelled */
     uint64_t prompt_tokens, cached_tokens, reply_tokens, passes;
     uint32_t running, waiting;
-    uint32_t boards, boards_there;                     /* number of boards, and of those present;
+    uint32_t boards, boards_there;                     /* numbers of boards, and of present boards;
                                                           both 0: the model is on this computer */
     struct serve_board_state board[SERVE_BOARDS_MOST]; /* (boards) */
 };
@@ -73,13 +73,13 @@ struct serve_backend {
     void *context;
     /* Takes a job and holds it. Returns false if too many jobs wait. */
     bool (*submit)(void *context, struct serve_job *j);
-    /* Ends a job soon because its caller is gone, to make room for another. */
+    /* Ends a job soon, because its caller is gone and others need the room. */
     void (*cancel)(void *context, struct serve_job *j);
     void (*stats)(void *context, struct serve_stats *s);
     /* Describes board i; 0 is also the model on this computer. False if there is no such board. */
     bool (*look)(void *context, uint32_t i, struct serve_look *l);
     /* Makes every board load the model of that name, which one of them has listed. Waiting jobs end
-     * with an error. The member is NULL for the model on this computer, which cannot change. */
+     * with an error. NULL: the backend is this computer, whose model cannot change. */
     void (*load)(void *context, const char *model);
 };
 

@@ -10,7 +10,7 @@
 
 static cJSON *tree_of(const struct api_json *v);
 
-/* Adds members or entries; values are nested at most API_JSON_DEEPEST deep. */
+/* Adds v's members or entries; values are nested at most API_JSON_DEEPEST deep. */
 static void add_children(cJSON *to, const struct api_json *v)
 {
     const struct api_json *one;
@@ -44,7 +44,7 @@ static cJSON *tree_of(const struct api_json *v)
     return to;
 }
 
-/* Keeps the digits of a seed, which may be more than a double has. */
+/* Keeps the digits of a seed, which may have more digits than a double. */
 static void keep_seed(char seed[SERVE_SEED_BYTES], const struct api_json *root)
 {
     const struct api_json *v = api_json_get(root, "seed");

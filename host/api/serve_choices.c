@@ -22,7 +22,7 @@ static bool submit(struct serve_choices *c, struct serve_job *j, uint32_t i, str
     return true;
 }
 
-/* Makes the job for reply i. Each n consecutive replies belong to one prompt; all except the first
+/* Makes the job for reply i. Every n consecutive replies belong to one prompt; all except the first
  * have different seeds. */
 static bool add_job(struct serve_choices *c, const struct api_request *q, struct api_error *e)
 {
@@ -61,7 +61,7 @@ static bool add_jobs(struct serve_choices *c, const struct api_request *q, struc
     return true;
 }
 
-/* Adds an empty reply, which is done at once, because there is nothing to reply to. */
+/* Adds an empty reply, which is already done, because there is nothing to reply to. */
 static bool add_empty_job(struct serve_choices *c, struct api_request *q, struct api_error *e)
 {
     struct serve_job *j = serve_job_new();
@@ -142,7 +142,7 @@ static bool ask_again(struct serve_choices *c, uint32_t i, struct api_error *e)
     return true;
 }
 
-/* True if the grammar of a reply did not enforce all of its schemas. */
+/* True if the grammar of a reply did not enforce all keywords of its schemas. */
 static bool needs_check(const struct serve_job *j)
 {
     return j->of.request.n_checked != 0 && j->of.error.status == 0;
@@ -169,8 +169,8 @@ static bool take_check(struct serve_choices *c, uint32_t i, bool *good,
     return true;
 }
 
-/* Checks reply i, which is done, and makes it again if the check refuses it. *e is set if there was
- * no room for another try. */
+/* Checks reply i, which is done, and makes it again if the check refuses the reply. *e is set if
+ * there was no room for another try. */
 static void check_job(struct serve_choices *c, uint32_t i, struct api_error *e)
 {
     struct serve_job *j = c->jobs[i];
@@ -222,8 +222,8 @@ static void check_done(struct serve_choices *c, struct api_error *e)
     }
 }
 
-/* All jobs are done: true if their answer is written, or must be written here because there is no
- * memory for a task. */
+/* True if the answer is written, or if it must be written in this thread because there is no memory
+ * for a task. Call when all jobs are done. */
 static bool is_written(struct serve_choices *c)
 {
     if (c->whole == NULL) {
@@ -284,7 +284,7 @@ static void say_events(struct serve_choices *c, struct api_text *out)
         n_ended += c->at[i].ended;
     }
     c->ended = n_ended == c->n || failed;
-    if (c->ended && w->end != NULL) { /* one failed reply ends all */
+    if (c->ended && w->end != NULL) { /* one failed reply ends all replies */
         serve_job_list(jobs, c->jobs, c->n);
         w->end(out, &c->answer, jobs, failed ? 0 : c->n);
     }

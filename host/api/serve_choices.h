@@ -13,7 +13,7 @@
 struct serve_choices {
     struct serve_job *jobs[API_REPLIES_MOST];
     struct api_events at[API_REPLIES_MOST];
-    uint8_t tries[API_REPLIES_MOST]; /* replies that were refused */
+    uint8_t tries[API_REPLIES_MOST]; /* number of refused replies */
     bool checked[API_REPLIES_MOST];
     struct serve_check *checks[API_REPLIES_MOST]; /* the current check of each reply; NULL:
                                                      none */
@@ -25,13 +25,13 @@ struct serve_choices {
     struct serve_whole *whole; /* the answer being written; NULL: none */
 };
 
-/* Reads a body of this kind, and submits its jobs. If it returns false, *e gives the reason. */
+/* Reads a body of answer->kind, and submits its jobs. If it returns false, *e gives the reason. */
 bool serve_choices_ask(struct serve_choices *c, const struct serve_backend *b,
                        const struct api_answer *answer, const struct api_text *body,
                        const struct api_defaults *d, struct api_error *e);
 
 /* True if there is something to send: the first piece of a stream, or the whole answer. If the
- * request failed before that, only *e is sent. */
+ * request failed before that, the caller sends only *e. */
 bool serve_choices_begun(struct serve_choices *c, struct api_error *e);
 
 /* Sends the events that were not sent yet, or the whole answer. */

@@ -163,7 +163,7 @@ bool serve_translate(struct serve_translation *t, const cJSON *object, const cha
 
 /* ---- errors name the dialect's fields ---------------------------------------------------------- */
 
-/* The dialect's name of a field of chat completions; NULL if it has no other name. */
+/* Returns the dialect's name for a field of chat completions; NULL if the name is the same. */
 static const char *own_name(const struct serve_dialect_fields *fields, const char *field)
 {
     if (strcmp(field, "messages") == 0) {
@@ -188,7 +188,7 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The entry from which message i came. */
+/* Returns the number of the input's entry from which message i came. */
 static unsigned entry_of(const cJSON *messages, unsigned long i)
 {
     const cJSON *one = cJSON_GetArrayItem(messages, i < 1 << 20 ? (int)i : -1);
@@ -197,8 +197,8 @@ static unsigned entry_of(const cJSON *messages, unsigned long i)
     return cJSON_IsNumber(entry) ? (unsigned)entry->valuedouble : 0;
 }
 
-/* Writes an error message in which `name` replaces the word `field`, and the entry that a message
- * came from replaces messages[i]. */
+/* Writes the error message again, with `name` instead of the word `field`, and the input's entry
+ * instead of messages[i]. */
 static void rename_field(struct serve_translation *t, const char *field, const char *name)
 {
     struct api_text text = { .n = 0 };
@@ -252,7 +252,7 @@ static bool translate(struct serve_translation *t, const struct serve_dialect_fi
     return !t->failed || api_refuse(t->e, 500, NULL, NULL, "out of memory");
 }
 
-/* Reads the fields of chat completions as a body, in which the seed keeps all of its digits. */
+/* Reads the translated fields like a body of chat completions; the seed keeps all of its digits. */
 static bool read_fields(struct api_request *q, struct serve_translation *t,
                         const struct api_defaults *d)
 {

@@ -13,18 +13,18 @@
 struct serve_translation {
     enum serve_dialect dialect;
     const cJSON *from;           /* the body: an object */
-    char seed[SERVE_SEED_BYTES]; /* its digits; "": none */
-    cJSON *to;                   /* its fields under the names of chat completions */
-    cJSON *messages;             /* a list in `to`, once it has entries */
+    char seed[SERVE_SEED_BYTES]; /* the digits of the body's seed; "": it has none */
+    cJSON *to;                   /* the body's fields, named as in chat completions */
+    cJSON *messages;             /* a list in `to`; NULL while it is empty */
     cJSON *echo;                 /* fields that the answer repeats; NULL: none */
     enum api_kind kind;
-    bool loads;  /* there is nothing to reply to */
+    bool loads;  /* the client only wants the model to be loaded */
     bool failed; /* no memory */
     struct api_error *e;
 };
 
-/* A field of a dialect. to: its name in chat completions, if the value is the same there; read:
- * translates the field. A field with neither does not change a reply. */
+/* A field of a dialect. to: its name in chat completions, if the value stays the same; read:
+ * translates the field. If both are NULL, the field is ignored. */
 struct serve_dialect_field {
     const char *name, *to;
     bool (*read)(struct serve_translation *t, const char *name, const cJSON *value);
@@ -33,19 +33,19 @@ struct serve_dialect_field {
 /* How a dialect is read. */
 struct serve_dialect_fields {
     const struct serve_dialect_field *list; /* to a name NULL */
-    /* Handles a field that is not in the list. NULL: such fields are refused. */
+    /* Handles a field that is not in the list. NULL: such a field is refused. */
     bool (*other)(struct serve_translation *t, const cJSON *member);
     /* Called once all fields are read. NULL: nothing to do. */
     bool (*end)(struct serve_translation *t);
     const char *said;                         /* name of the field with the input: "input" */
-    const struct serve_dialect_fields *inner; /* fields of an object inside; NULL: none */
+    const struct serve_dialect_fields *inner; /* fields of an inner object; NULL: there is none */
 };
 
 /* How an answer is written. All functions add to *out; without memory they set out->failed. */
 struct serve_writer {
     const char *stream_type; /* of media */
     void (*say)(const struct api_stream *s, const struct api_piece *p);
-    /* Called after the last piece of all replies; n is 0 if the request failed. May be NULL. */
+    /* Called after the last piece of all replies, unless NULL; n is 0 if the request failed. */
     void (*end)(struct api_text *out, const struct api_answer *a, const struct api_job *const *jobs,
                 uint32_t n);
     void (*whole)(struct api_text *out, const struct api_answer *a,
@@ -72,7 +72,7 @@ bool serve_translate(struct serve_translation *t, const cJSON *object, const cha
 void serve_translate_put(struct serve_translation *t, cJSON *object, const char *name,
                          cJSON *value);
 
-/* Adds a message that came from entry `at` of the input. It owns `content` (NULL: null). */
+/* Adds a message that came from entry `at` of the input, and takes over `content` (NULL: null). */
 cJSON *serve_translate_message(struct serve_translation *t, unsigned at, const char *role,
                                cJSON *content);
 
@@ -81,12 +81,12 @@ cJSON *serve_translate_message(struct serve_translation *t, unsigned at, const c
 void serve_translate_call(struct serve_translation *t, cJSON *message, const char *id,
                           const char *name, cJSON *arguments);
 
-/* Fills t->e with status 400 and returns false. field: its name in the dialect. */
+/* Fills t->e with status 400 and returns false. field: the field's name in the dialect. */
 bool serve_translate_refuse(struct serve_translation *t, const char *field, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A reader for struct serve_dialect_field that accepts only values that ask for nothing: null,
- * false, "", [], {}. */
+/* For serve_dialect_field.read: accepts only values that do not ask for anything: null, false, "",
+ * [], {}. */
 bool serve_translate_nothing(struct serve_translation *t, const char *name, const cJSON *value);
 
 /* Sets a schema as the field response_format. name and strict: NULL if there are none. */

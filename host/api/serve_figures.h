@@ -6,7 +6,7 @@
 
 struct cJSON;
 
-/* Adds all figures to an object under their names; null: not known. */
+/* Adds all figures to an object under their names; an unknown figure is null. */
 void serve_figures_add(struct cJSON *object, const struct api_figures *f);
 
 #endif

@@ -20,7 +20,7 @@ static const char prose[] =
 
 /* ---- the root --------------------------------------------------------------------------------- */
 
-/* A text of GBNF. */
+/* Writes a text in quotes, in GBNF's syntax. */
 static void put_literal(struct api_text *out, const char *text)
 {
     (void)serve_text_add(out, "\"", 1);
@@ -37,10 +37,10 @@ static void put_literal(struct api_text *out, const char *text)
 struct hold {
     bool must;
     unsigned most;
-    bool any_name; /* a call may name any function, and the check looks at the name */
+    bool any_name; /* a call may have any name; the check compares it with the list */
 };
 
-/* Writes the rule of a call with any name; all functions have the same rule for arguments. */
+/* Writes the rule of a call with any name; the arguments of all functions have one rule. */
 static void put_any_call(struct api_text *out, unsigned rule)
 {
     (void)serve_text_say(out, "call ::= ");
@@ -52,7 +52,7 @@ static void put_any_call(struct api_text *out, unsigned rule)
     (void)serve_text_say(out, "\n");
 }
 
-/* Writes the rule of calls; returns how many functions can be called. */
+/* Writes the rule of a call; returns the number of functions that it can name. */
 static unsigned put_call(struct api_text *out, const struct api_held *list, unsigned n,
                          const unsigned *rules)
 {
@@ -89,7 +89,7 @@ static bool put_root(struct api_reader *r, struct api_text *out, const struct ap
                api_refuse(r->e, 400, "response_format", NULL,
                           "response_format: no value satisfies the schema");
     }
-    if (h->any_name) { /* the check gets all schemas; rules[0] is a function's rule */
+    if (h->any_name) { /* all schemas are left to the check; rules[0] is the rule of any function */
         put_any_call(out, rules[0]);
     } else if (put_call(out, list, n, rules) == 0) {
         return api_refuse(r->e, 400, "tools", NULL,
@@ -204,7 +204,7 @@ static void warn_impossible(struct api_reader *r, const struct api_held *list, u
 
 /* ---- the grammar ------------------------------------------------------------------------------- */
 
-/* Returns the grammar's text for this attempt. NULL: it failed; see r->e or *too_large. */
+/* Returns the grammar's text for this attempt; NULL: r->e says why there is none. */
 static char *write_gbnf(struct api_reader *r, const struct api_held *list, unsigned n,
                         const struct hold *h, struct grammar_notes *notes, unsigned *rules)
 {
@@ -310,7 +310,7 @@ bool serve_hold(struct api_reader *r, struct api_held *list, unsigned n, bool mu
 
 /* ---- afterwards -------------------------------------------------------------------------------- */
 
-/* The schema to check; NULL if it needs no check. */
+/* Returns the schema that the reply or the call must be checked against; NULL: none. */
 static const char *schema_of(const struct api_request *q, const char *name, size_t bytes)
 {
     for (uint32_t i = 0; i < q->n_checked; i++) {

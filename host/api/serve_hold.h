@@ -1,13 +1,13 @@
-/* Makes the rules for a reply: a grammar from the schemas of functions and of the answer, keywords
- * that are checked when the reply is finished, and keywords that nothing checks, which the answer
- * names. */
+/* Makes a grammar for a reply from the schemas of functions and of the answer. Some
+ * keywords are checked when the reply is finished; the answer names those that nothing
+ * checks. */
 #ifndef INGOT_HOST_SERVE_HOLD_H
 #define INGOT_HOST_SERVE_HOLD_H
 
 #include "runtime/api/api_reader.h"
 
-/* Make the grammar of a request: a call of one of the n functions in list, or the answer in it. must: only a call. Otherwise, if
- * there is no answer's schema, prose is also allowed, and prose before a call. most: calls per reply. False: r->e. */
+/* Make the grammar of a request. A reply is a call of one of the n functions in list, or an answer by the answer's schema in list.
+ * must: only calls are allowed; else, if list has no schema for the answer, also prose, even before calls. False: r->e. */
 bool serve_hold(struct api_reader *r, struct api_held *list, unsigned n, bool must, unsigned most);
 
 /* Check what the grammar did not enforce: true if a finished reply is what its request's schemas allow. cut: a limit has ended the

@@ -31,8 +31,8 @@ static cJSON *object_of(const struct api_answer *a)
     return root;
 }
 
-/* Writes the members text and thinking of a chat's message, or of the object itself. Takes over
- * both; thinking may be NULL. Returns the object to which a chat's calls are added. */
+/* Writes text and thinking as members of a chat's message, or else of root. Takes over text and
+ * thinking, which may be NULL. Returns the object to which a chat's calls are added. */
 static cJSON *add_message(cJSON *root, const struct api_answer *a, cJSON *text, cJSON *thinking)
 {
     bool chat = a->dialect == SERVE_OLLAMA_CHAT;
@@ -48,7 +48,7 @@ static cJSON *add_message(cJSON *root, const struct api_answer *a, cJSON *text, 
     return to;
 }
 
-/* Adds a whole call. Its arguments are an object here. */
+/* Adds a whole call. A call's arguments are an object in this API. */
 static void add_call(cJSON *message, const struct api_stream *s, const struct api_piece *p)
 {
     cJSON *list = cJSON_GetObjectItem(message, "tool_calls"), *one, *function;
@@ -71,7 +71,7 @@ static void add_call(cJSON *message, const struct api_stream *s, const struct ap
     cJSON_AddItemToArray(list, one);
 }
 
-/* Add milliseconds as a field of nanoseconds; returns them. */
+/* Adds a time in ms as a field in nanoseconds; returns the nanoseconds. */
 static double add_time(cJSON *root, const char *name, double ms)
 {
     double ns = isfinite(ms) && ms > 0 ? floor(ms * 1e6) : 0;
@@ -80,7 +80,7 @@ static double add_time(cJSON *root, const char *name, double ms)
     return ns;
 }
 
-/* Writes why the reply ended, and how long it took. The time of a reply's first token is added
+/* Writes why the reply ended, and its times. The time of a reply's first token is added
  * to the prompt's. */
 static void add_end(cJSON *root, const struct api_answer *a, const struct api_job *j)
 {
@@ -175,7 +175,7 @@ static void collect(const struct api_stream *s, const struct api_piece *p)
     }
 }
 
-/* Writes the vectors of OpenAI's answer: all of them, or the only text's vector. */
+/* Takes the vectors from OpenAI's answer and writes the list; /api/embeddings has one vector. */
 static void add_vectors(cJSON *root, const struct api_answer *a, const struct api_job *j)
 {
     cJSON *theirs = serve_answer_vectors(a->model, j), *one;

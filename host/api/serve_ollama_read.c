@@ -51,7 +51,7 @@ static bool read_most(struct serve_translation *t, const char *name, const cJSON
     return true;
 }
 
-/* Reads ways to choose tokens that do not exist here: only values that switch them off are
+/* Reads settings of samplers that do not exist here. Only values that switch such a sampler off are
  * accepted. */
 static bool read_off(struct serve_translation *t, const char *name, const cJSON *v)
 {
@@ -81,7 +81,7 @@ static const struct serve_dialect_field options_list[] = {
     { .name = "options.mirostat", .read = read_off },
     { .name = "options.mirostat_tau" },
     { .name = "options.mirostat_eta" },
-    /* These fields say how a model is loaded, which the command line decides here. */
+    /* These fields say how to load a model; here the command line decides that. */
     { .name = "options.num_ctx" },
     { .name = "options.num_batch" },
     { .name = "options.num_gpu" },
@@ -105,7 +105,7 @@ static const struct serve_dialect_fields options_fields = { .list = options_list
 
 /* ---- fields of several pages ------------------------------------------------------------------- */
 
-/* "json", or a schema. */
+/* Reads "json", or a schema. */
 static bool read_format(struct serve_translation *t, const char *name, const cJSON *v)
 {
     cJSON *format;
@@ -126,7 +126,7 @@ static bool read_format(struct serve_translation *t, const char *name, const cJS
     return true;
 }
 
-/* Reads true, false, or an amount of thinking: any amount means thoughts. */
+/* Reads true, false, or an amount of thinking, such as "low": any amount means true. */
 static bool read_think(struct serve_translation *t, const char *name, const cJSON *v)
 {
     if (!cJSON_IsBool(v) && !cJSON_IsString(v)) {
@@ -162,7 +162,7 @@ static bool end_stream(struct serve_translation *t)
 
 /* ---- /api/chat --------------------------------------------------------------------------------- */
 
-/* Reads a message. A tool's message has no call number: it answers the calls before it. */
+/* Reads a message. A tool's message does not say which call it answers. */
 static bool read_message(struct serve_translation *t, unsigned at, const cJSON *m)
 {
     const char *role = cJSON_GetStringValue(get(m, "role"));
@@ -205,7 +205,7 @@ static bool read_messages(struct serve_translation *t, const char *name, const c
     return true;
 }
 
-/* Without messages, the client only wants the model to be loaded, which it already is. */
+/* Without messages, the client only wants the model to be loaded, and it already is. */
 static bool end_chat(struct serve_translation *t)
 {
     t->loads = t->messages == NULL;

@@ -1,4 +1,4 @@
-/* Turns a request's prompt into tokens, with memory of a computer. */
+/* Turns a request's prompt into tokens, on a computer. */
 #ifndef INGOT_HOST_SERVE_PROMPT_H
 #define INGOT_HOST_SERVE_PROMPT_H
 
@@ -6,7 +6,7 @@
 #include "runtime/api/api_tokens.h"
 #include "runtime/wire/json_biases.h"
 
-/* It takes its work space from the heap. */
+/* Returns an encoder that takes its work space from the heap. */
 struct api_encoder serve_prompt_encoder(const struct model *m, uint32_t context);
 
 /* Copies the request's logit biases to *biases, for tokens of the session's model, and gives them

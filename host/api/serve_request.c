@@ -12,7 +12,7 @@ struct block {
 };
 
 struct memory {
-    struct api_memory memory; /* must be first, so that its address is that of the struct */
+    struct api_memory memory; /* the first member, so both structs have the same address */
     struct block *blocks;
     atomic_uint holders;
 };

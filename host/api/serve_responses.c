@@ -36,7 +36,7 @@ static cJSON *scores_of(const struct api_stream *s)
     return list != NULL ? list : cJSON_CreateArray();
 }
 
-/* Writes a part of a text's or of thoughts' item. Takes over `scores`. */
+/* Writes the content part of a text item or of a thoughts item. Takes over `scores`. */
 static cJSON *part_of(const struct api_piece *p, const char *bytes, size_t n, cJSON *scores)
 {
     cJSON *part = cJSON_CreateObject();
@@ -65,8 +65,8 @@ static void add_call(cJSON *item, const struct api_stream *s, const struct api_p
     cJSON_AddItemToObject(item, "arguments", serve_stream_text(p->bytes, whole ? p->n : 0));
 }
 
-/* Writes the item of a piece. part: its content, which is taken over; NULL if it is empty. status:
- * if the item is closed, says whether it was cut. */
+/* Writes the item of a piece, and takes over `part`, the item's content (NULL: it is empty).
+ * status: the item's status, which says whether it was cut. */
 static cJSON *item_of(const struct api_stream *s, const struct api_piece *p, const char *status,
                       cJSON *part)
 {
@@ -94,8 +94,8 @@ static cJSON *item_of(const struct api_stream *s, const struct api_piece *p, con
     return item;
 }
 
-/* Returns the status of an item. Thoughts and calls know whether they were cut; a text was cut if
- * it is the last item of a cut reply. */
+/* Returns the status of an item. Pieces of thoughts and calls say whether they were cut; a text was
+ * cut if it is the last item of a cut reply. */
 static const char *status_of_item(const struct api_stream *s, const struct api_piece *p)
 {
     if (p->item == API_CALL_ITEM) {
@@ -125,8 +125,8 @@ static cJSON *usage_of(const struct api_job *j)
     cJSON_AddNumberToObject(details, "cached_tokens", j->cached_tokens);
     cJSON_AddNumberToObject(usage, "output_tokens", reply);
     details = cJSON_AddObjectToObject(usage, "output_tokens_details");
-    cJSON_AddNumberToObject(details, "reasoning_tokens", 0); /* thoughts are not counted
-                                                                separately */
+    cJSON_AddNumberToObject(details, "reasoning_tokens", 0); /* tokens of thoughts are not
+                                                                counted */
     cJSON_AddNumberToObject(usage, "total_tokens", prompt + reply);
     return usage;
 }
@@ -203,7 +203,7 @@ static void whole(struct api_text *out, const struct api_answer *a,
 
 /* ---- events ------------------------------------------------------------------------------------ */
 
-/* Writes one event. body: its members except type and number; it is taken over. */
+/* Writes one event. body: the event's members except type and number; it is taken over. */
 static void say_event(const struct api_stream *s, const char *type, cJSON *body)
 {
     cJSON_AddStringToObject(body, "type", type);
@@ -221,7 +221,7 @@ static void say_response(const struct api_stream *s, const char *type, const cha
     say_event(s, type, body);
 }
 
-/* Writes a whole item, as it begins or when it is complete. */
+/* Writes an item when it begins or when it is complete. */
 static void say_item(const struct api_stream *s, const struct api_piece *p, const char *type,
                      cJSON *item)
 {
@@ -264,7 +264,7 @@ static void say_opened(const struct api_stream *s, const struct api_piece *p)
     }
 }
 
-/* Writes more of a text, thoughts or arguments, or all of it. */
+/* Writes another part of a text, of thoughts or of arguments; if `done`, all of it. */
 static void say_bytes(const struct api_stream *s, const struct api_piece *p, bool done)
 {
     static const char *const types[][2] = {
@@ -285,7 +285,7 @@ static void say_bytes(const struct api_stream *s, const struct api_piece *p, boo
     say_event(s, types[p->item][done], body);
 }
 
-/* Scores are sent with the pieces and in the whole response, but not again when an item closes. */
+/* Closes an item without its scores, which were in the pieces and will be in the whole response. */
 static void say_closed(const struct api_stream *s, const struct api_piece *p)
 {
     cJSON *part = NULL;

@@ -21,7 +21,7 @@ static bool is(const char *text, const char *word)
 
 /* ---- what is said ------------------------------------------------------------------------------ */
 
-/* Returns the last message if it is the assistant's. NULL if there is none, or it is another's. */
+/* Returns the last message if it is the assistant's, else NULL. */
 static cJSON *last_reply(const struct serve_translation *t)
 {
     cJSON *last = t->messages != NULL && t->messages->child != NULL ? t->messages->child->prev
@@ -35,7 +35,7 @@ static cJSON *copy(const cJSON *value)
     return value != NULL ? cJSON_Duplicate(value, true) : NULL;
 }
 
-/* Reads a message. A text after calls of the same reply belongs to their message. */
+/* Reads a message. A text that follows calls of the same reply goes into the calls' message. */
 static bool read_message(struct serve_translation *t, unsigned at, const cJSON *item)
 {
     const char *role = text_of(item, "role");
@@ -57,8 +57,8 @@ static bool read_message(struct serve_translation *t, unsigned at, const cJSON *
     return true;
 }
 
-/* Reads a call, which belongs to the assistant's message before it, like other calls of the same
- * reply. */
+/* Reads a call. The calls of a reply share a message: the assistant's message before them or, if
+ * there is none, a new one. */
 static bool read_call(struct serve_translation *t, unsigned at, const cJSON *item)
 {
     const char *id = text_of(item, "call_id"), *name = text_of(item, "name");
@@ -155,7 +155,7 @@ static bool later(struct serve_translation *t, const char *name, const cJSON *v)
     return true;
 }
 
-/* Reads {"format","verbosity"} and {"effort","summary"}, which are fields of this API. */
+/* Reads the objects `text` {"format","verbosity"} and `reasoning` {"effort","summary"}. */
 static bool read_inner(struct serve_translation *t, const char *name, const cJSON *v)
 {
     if (!cJSON_IsObject(v)) {
@@ -165,7 +165,7 @@ static bool read_inner(struct serve_translation *t, const char *name, const cJSO
                            &serve_responses_fields);
 }
 
-/* The name, the schema and strict are members beside the type. */
+/* Reads text.format, in which name, schema and strict are members beside type. */
 static bool read_format(struct serve_translation *t, const char *name, const cJSON *v)
 {
     static const char *const known[] = { "type", "name", "schema", "strict", "description" };
@@ -192,8 +192,8 @@ static bool read_format(struct serve_translation *t, const char *name, const cJS
     return true;
 }
 
-/* Reads `include`: scores of the reply's tokens are accepted; other values belong to tools that do
- * not exist here. */
+/* Reads `include`: the scores of the reply's tokens are accepted. Other values belong to tools that
+ * do not exist here. */
 static bool read_include(struct serve_translation *t, const char *name, const cJSON *v)
 {
     const cJSON *one;
@@ -233,7 +233,7 @@ static bool refuse_parameter(struct serve_translation *t, const char *name, cons
                       "%s is a field of chat completions, and not of responses", name);
 }
 
-/* Settings that this server adds to chat completions mean the same here. */
+/* Keeps settings that this server adds to chat completions: they mean the same here. */
 static bool read_other(struct serve_translation *t, const cJSON *member)
 {
     serve_translate_put(t, t->to, member->string, cJSON_Duplicate(member, true));

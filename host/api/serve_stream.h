@@ -18,7 +18,7 @@ struct cJSON *serve_stream_text(const char *bytes, size_t n);
 /* Adds the list `warnings` of a request to the object, if it has any. */
 void serve_stream_warnings(struct cJSON *object, const struct api_request *q);
 
-/* Tells how the reply was made, and where (docs/SERVE.md, figures). */
+/* Makes the object that says how and where the reply was made (docs/SERVE.md, figures). */
 struct cJSON *serve_stream_figures(const struct api_job *j);
 
 #endif

@@ -6,7 +6,7 @@
 
 struct cJSON;
 
-/* Makes a text grow by realloc; functions of api_text.h append to it too. */
+/* Makes a text grow by realloc, also when functions of api_text.h append to it. */
 void serve_text_grows(struct api_text *t);
 
 /* Adds bytes. False: out of memory. */
@@ -17,11 +17,11 @@ bool serve_text_say(struct api_text *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Adds the object as JSON without spaces, and deletes it. If it is NULL or memory runs out,
- * t->failed is set. U+007F is escaped, because it is a key on a line, although JSON does not count
- * it as a control character. */
+ * t->failed is set. U+007F is escaped, although JSON allows it, because it is a key on a board's
+ * line. */
 void serve_text_add_json(struct api_text *t, struct cJSON *object);
 
-/* Zero again. */
+/* Frees the text's memory; the struct is zero again. */
 void serve_text_free(struct api_text *t);
 
 #endif

@@ -15,7 +15,7 @@ struct serve_whole {
     bool written; /* a worker has taken the task */
 };
 
-/* Writes the answer in a worker; nobody else changes finished jobs. */
+/* Writes the answer in a worker. Without a lock: nobody changes finished jobs. */
 static void write_answer(struct serve_task *t)
 {
     struct serve_whole *w = (struct serve_whole *)t;
@@ -48,7 +48,7 @@ struct serve_whole *serve_whole_begin(const struct api_answer *a, struct api_tex
     }
     w->task = (struct serve_task){ .run = write_answer, .drop = drop };
     w->answer = *a;
-    w->echo = *echo; /* its bytes stay where answer.echo points */
+    w->echo = *echo; /* answer.echo still points to the bytes */
     memset(echo, 0, sizeof *echo);
     w->n = n;
     for (uint32_t i = 0; i < n; i++) {

@@ -2,12 +2,12 @@
 
 #include <stddef.h>
 
-/* A request with a slow grammar occupies one thread until its time limit; the others continue to
- * read. */
+/* A request with a slow grammar occupies one thread until a time limit; the other threads continue
+ * to read. */
 enum { THREADS = 4 };
 
 static struct reading {
-    pthread_mutex_t lock; /* protects everything below, and every task's state */
+    pthread_mutex_t lock; /* protects the members below, and every task's state */
     pthread_cond_t more;
     struct serve_task *first, *last;
     bool closing;

@@ -7,12 +7,12 @@
 
 #include "host/api/serve_backend.h"
 
-/* The first member of a task. Set run and drop, zero the rest. */
+/* The first member of a task. Set run and drop, and zero the other members. */
 struct serve_task {
     void (*run)(struct serve_task *t); /* in a worker's thread */
     void (*drop)(
-        struct serve_task *t); /* frees the task, in any thread, because nobody waits for it any
-                                  more */
+        struct serve_task *t); /* frees the task if nobody waits for it any more; may run in any
+                                  thread */
     struct serve_task *next;
     enum { SERVE_TASK_IDLE, SERVE_TASK_WAITS, SERVE_TASK_RUNS, SERVE_TASK_DONE } state;
     bool left;
@@ -21,12 +21,12 @@ struct serve_task {
 /* Starts the threads. wake: called when a task is done. Returns false if no thread could start. */
 bool serve_workers_open(struct serve_wake wake);
 
-/* Ends the threads, after all tasks were taken or left. */
+/* Ends the threads; all tasks must have been taken or left before. */
 void serve_workers_close(void);
 
 void serve_worker_put(struct serve_task *t);
 
-/* True if the task has run; then it is idle and belongs to the caller again. */
+/* True if the task has run; then the task is idle and belongs to the caller again. */
 bool serve_worker_take(struct serve_task *t);
 
 /* Drops the task, now or when it has run. True: it never runs. */

@@ -40,7 +40,7 @@ static size_t input_columns(const struct ingot_params *p, enum input input)
     }
 }
 
-/* Returns how many inputs of a layer come before this one. */
+/* Returns how many columns the inputs of a layer have before this input. */
 static size_t columns_before(const struct ingot_params *p, enum input input)
 {
     size_t columns = 0;
@@ -67,7 +67,7 @@ static size_t all_columns(const struct ingot_params *p)
     return input_offset(p, p->n_layers, INPUT_QKV) + p->dim;
 }
 
-/* ---- in the process that runs the model ------------------------------------------------------ */
+/* ---- runs in the model's own process ------------------------------------------------------ */
 
 static const enum ingot_role roles[INPUTS] = { INGOT_ATTN_Q, INGOT_ATTN_OUT, INGOT_FFN_UP,
                                                INGOT_FFN_DOWN };
@@ -93,8 +93,8 @@ static bool has_inputs(const struct image *img)
 }
 
 /* Returns the sums for the input that a matrix at w reads. Only the core with the matrix's first
- * row counts, because the others see the same input. Returns NULL on other cores, and for
- * other matrices. */
+ * row adds to them, because all cores see the same input. Returns NULL on the other cores, and for
+ * matrices whose inputs are not counted. */
 static double *sums_of(const void *w, size_t *columns)
 {
     const struct transformer *t = &run.host.app.target.model.transformer;
@@ -181,7 +181,7 @@ static bool run_apart(const char *path, const char *text, bool counts)
     child = fork();
     if (child == 0) {
         (void)prctl(PR_SET_PDEATHSIG,
-                    SIGKILL); /* a signal that ends only this process must end the parent, too */
+                    SIGKILL); /* if a signal ends the parent, this process must end too */
         _exit(run_model(path, text, counts) ? 0 : 1);
     }
     if (child < 0 || waitpid(child, &status, 0) != child) {
@@ -216,8 +216,8 @@ bool calibrate_perplexity(const char *path, const char *text, double *perplexity
 
 /* ---- in the packer's process ----------------------------------------------------------------- */
 
-/* Computes root mean squares relative to the mean over all columns, because mean squares overfit
- * the text and do not improve logits. A column that was always 0 still counts a little. */
+/* Computes each column's root mean square, divided by the mean of all columns. (Mean squares
+ * overfit the text and do not improve logits.) A column that was always 0 still counts a little. */
 static void norm_columns(float *out, const double *sums, size_t n)
 {
     double mean = 0;
@@ -254,7 +254,7 @@ static bool keep_columns(struct calibration *c)
             norm_input(c, layer, (enum input)i);
         }
     }
-    norm_input(c, p->n_layers, INPUT_QKV); /* for the head, whose input has as many columns */
+    norm_input(c, p->n_layers, INPUT_QKV); /* the head: its input has equally many columns */
     return true;
 }
 

@@ -21,20 +21,20 @@ struct host_app {
     struct app app;
 };
 
-/* The functions below return false after an error message on standard error. args outlive h,
- * which must not move. args->model is an .ingot, or a file of another format that `ingot pack`
- * accepts; it is packed to a temporary file first. */
+/* The functions below return false after an error message on standard error. args must outlive h,
+ * and h must not move. args->model is an .ingot file, or a file of another format that `ingot pack`
+ * accepts, which is packed to a temporary file first. */
 
 /* Starts only the application, without a model: its log lines are the result. */
 bool host_app_start(struct host_app *h, struct host_args *args);
 
-/* Find args->model and plan it. */
+/* Find args->model and make its plan. */
 bool host_app_plan(struct host_app *h, struct host_args *args);
 
 /* Load the weights of the planned model, and open a session. */
 bool host_app_load(struct host_app *h);
 
-/* Do all of it, and begin a conversation. interactive: standard input is read, and Ctrl-C
+/* Start, plan, load, and begin a conversation. interactive: standard input is read, and Ctrl-C
  * arrives as a byte; if standard input is a terminal, a line is written before the first prompt. */
 bool host_app_open(struct host_app *h, struct host_args *args, bool interactive);
 

@@ -37,7 +37,7 @@ struct file_timeout host_files_timeout(const struct host_files *h)
     return (struct file_timeout){ h->platform, 30 * h->platform->clock.hz };
 }
 
-/* For --mmap: maps the file, which is then addressable like flash. */
+/* Maps the file (--mmap), so that it is addressable like flash. */
 static enum err map_model(struct host_files *h, struct host_file *f, const char *path)
 {
     char error_message[128];
@@ -68,7 +68,7 @@ static enum err open_device(struct host_files *h, struct host_file *f, const cha
     return ERR_OK;
 }
 
-/* name: for messages. */
+/* Opens the file at path; messages call it `name`. */
 static enum err open_file(struct host_files *h, struct host_file *f, const char *path,
                           const char *name)
 {
@@ -189,7 +189,7 @@ static enum err check_model(void *context, const char *name)
     return ERR_OK;
 }
 
-/* Finds a model. Names have passed check_model; "" is the command line's model. */
+/* Finds a model. check_model has accepted the name; "" is the command line's model. */
 static enum err find_model(void *context, enum app_file which, const char *name,
                            const struct file **file)
 {
@@ -227,7 +227,7 @@ static enum err list_models(void *context, storage_visit_fn *visit, void *visit_
                                    sizeof h->error_message);
 }
 
-/* Report whether the device of a file next to the model is there, or why not. */
+/* Use a file next to the model, or report why it was not opened. */
 enum err host_files_begin(struct host_files *h, struct host_file *f, const char *path,
                           enum err opened)
 {
@@ -288,13 +288,13 @@ static enum err read_grammar(void *context, const char *name, void *memory, size
     }
     e = host_grammar_read(path, &grammar, bytes, NULL, h->error_message, sizeof h->error_message);
     if (e == ERR_OK) {
-        memcpy(memory, grammar, *bytes); /* at most INGOT_GRAMMAR_BYTES: it is valid */
+        memcpy(memory, grammar, *bytes); /* a valid grammar has at most INGOT_GRAMMAR_BYTES */
         free(grammar);
     }
     return e;
 }
 
-/* Reads FOLDER/NAME.txt, or a file of that name, into text (room). */
+/* Reads FOLDER/NAME.txt, or the file whose path is `name`, into text (room). */
 static enum err read_text(struct host_files *h, const char *folder, const char *what,
                           const char *name, char *text, size_t room)
 {

@@ -15,7 +15,7 @@
 
 enum { HOST_PATH_BYTES = 4096, HOST_ERROR_MESSAGE_BYTES = 1024 };
 
-/* A file that is open: read, or mapped. */
+/* An open file, which is read or mapped. */
 struct host_file {
     struct file_device device_state;
     struct block_device device;
@@ -25,9 +25,9 @@ struct host_file {
 };
 
 struct host_files {
-    struct app_files files; /* functions for the application; this struct is their context */
+    struct app_files files; /* functions for the application, whose context is this struct */
     const struct host_args *args;
-    const struct platform *platform; /* that waits for them */
+    const struct platform *platform; /* the platform that waits for the files */
     struct host_file model, draft, kv, save, adapter, log, use;
     struct output_file made;      /* a new file for `save` or `use` */
     bool makes;                   /* true: `made` is the new file of this `save` or `use` */
@@ -42,8 +42,8 @@ struct host_files {
 void host_files_open(struct host_files *h, const struct host_args *args,
                      const struct platform *platform);
 
-/* Reads from a file next to `model` how often its experts were used. Returns false if there is
- * no such file. */
+/* Reads how often the experts of `model` were used, from a file next to the model. Returns false if
+ * there is no such file. */
 bool host_files_read_use(const char *model, const struct image *image, struct plan_use *use);
 
 /* ---- for host_saves.c ---- */
@@ -52,7 +52,7 @@ __attribute__((format(printf, 3, 4))) enum err host_files_fail(struct host_files
                                                                const char *format, ...);
 struct file_timeout host_files_timeout(const struct host_files *h);
 
-/* Makes the file on a device that was opened, or reports the error; the path is for
+/* Makes f->file from f->device; if `opened` is an error, reports that instead. path is for
  * messages. */
 enum err host_files_begin(struct host_files *h, struct host_file *f, const char *path,
                           enum err opened);

@@ -88,7 +88,7 @@ static int scan(const char *beside, char *path, struct dirent ***names)
     return scandir(path, names, is_model, by_name);
 }
 
-/* Lists all files with a model's ending; adapters false: except adapters. */
+/* Lists files with a model's ending: only adapters if `adapters`, else all but adapters. */
 static enum err list_files(const char *beside, bool adapters, storage_visit_fn *visit,
                            void *context, char *error_message, size_t bytes)
 {
@@ -124,7 +124,7 @@ enum err host_folder_list_models(const char *beside, storage_visit_fn *visit, vo
     return list_files(beside, false, visit, context, error_message, bytes);
 }
 
-/* Makes FOLDER/NAME + end next to the model, or copies a path unchanged. */
+/* Finds the file FOLDER/NAME + end next to the model, or the file whose path is `name`. */
 static bool find_named(const char *beside, const char *folder, const char *name, const char *end,
                        char *path)
 {

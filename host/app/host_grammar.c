@@ -21,7 +21,7 @@ static size_t skip_mark(char *text, size_t bytes)
     return mark;
 }
 
-/* Reads the file, NUL-terminated; returns NULL with errno if it cannot. */
+/* Reads the file, and adds a NUL; returns NULL with errno if that fails. */
 static char *read_file(const char *path, size_t *bytes)
 {
     FILE *f = fopen(path, "rb");

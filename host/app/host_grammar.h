@@ -7,9 +7,9 @@
 
 #include "board/err.h"
 
-/* Makes the compiled grammar of a file; the caller frees *grammar. *gbnf: the text if the file was
- * GBNF, which the caller frees; else NULL. gbnf may be NULL. Errors: those of grammar_compile.h,
- * ERR_IO; an error message in error_message (bytes). */
+/* Makes the compiled grammar of a file; the caller frees *grammar. If gbnf is not NULL, *gbnf is a
+ * GBNF file's text, which the caller frees, or NULL for another file. Errors: those of
+ * grammar_compile.h, ERR_IO; an error message in error_message (bytes). */
 enum err host_grammar_read(const char *path, void **grammar, size_t *grammar_bytes, char **gbnf,
                            char *error_message, size_t bytes);
 

@@ -43,15 +43,15 @@ static bool has_magic(int fd, uint64_t at, enum host_own kind)
     return false;
 }
 
-/* True if Ingot wrote the file. A save has two halves, and the first may be damaged or not written
- * yet. */
+/* True if Ingot wrote the file. Looks at both halves of a save, because the first may be damaged or
+ * not written yet. */
 static bool is_own(int fd, uint64_t bytes, enum host_own kind)
 {
     return has_magic(fd, 0, kind) || has_magic(fd, bytes / 2 / SECTOR_BYTES * SECTOR_BYTES, kind);
 }
 
 /* True if the file has only zeros. Holes are skipped, because a file made by truncate is one hole.
- * Returns false with errno, which is 0 if a byte is not zero. */
+ * False: errno, which is 0 if a byte is not zero. */
 static bool is_zeros(int fd)
 {
     static uint8_t buffer[READ_BYTES];
@@ -96,7 +96,7 @@ static enum err check(const char *path, int fd, enum host_own kind, bool *is_bla
         return ERR_IO;
     }
     if (!S_ISREG(st.st_mode)) {
-        return ERR_OK; /* the code that opens it reports the error */
+        return ERR_OK; /* the caller reports this error when it opens the file */
     }
     errno = 0;
     fits = kind == HOST_OWN_KV ? !is_known_kind(fd) : is_own(fd, (uint64_t)st.st_size, kind);

@@ -13,7 +13,7 @@ enum err host_saves_find_use(void *context, uint64_t bytes, const struct file **
 enum err host_saves_find_log(void *context, const struct file **file);
 enum err host_saves_end(void *context, bool good);
 
-/* Remove the file that was made for a save that never ended. */
+/* If a save has not ended, remove the file that was made for it. */
 void host_saves_drop(struct host_files *h);
 
 #endif

@@ -64,8 +64,8 @@ bool text_tokenize(struct text *t, const struct tokenizer *tokenizer, unsigned f
 {
     size_t scratch_bytes = tokenizer_scratch_bytes(tokenizer_most_bytes(tokenizer, t->n_bytes));
     void *scratch = scratch_bytes != SIZE_MAX ? malloc(scratch_bytes) : NULL;
-    /* Each token stands for at least one byte; a space may come after a special token; BOS and EOS
-     * come in addition. */
+    /* Each token stands for at least one byte; a special token may add a space; BOS and EOS are
+     * added. */
     size_t most = 2 * tokenizer_most_bytes(tokenizer, t->n_bytes) + 3;
     enum err e = ERR_NO_SPACE;
 

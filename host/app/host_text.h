@@ -16,9 +16,9 @@ struct text {
     size_t n_ids;
 };
 
-/* Three functions: read all of `in` (name is for error messages); copy a text; make the tokens with
- * flags of tokenizer_encode. Returns false after printing the error to standard error. Call
- * text_free in any case; *t was zeroed. */
+/* Read all of `in` (`name` is for error messages); copy a text; make the tokens, with flags of
+ * tokenizer_encode. False after printing the error to standard error. Zero *t before, and call
+ * text_free in any case. */
 bool text_read(struct text *t, FILE *in, const char *name);
 bool text_copy(struct text *t, const char *from);
 bool text_tokenize(struct text *t, const struct tokenizer *tokenizer, unsigned flags);

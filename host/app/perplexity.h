@@ -17,11 +17,11 @@ struct perplexity {
     uint64_t count;
 };
 
-/* Measures the file at path with e, which is loaded with a context of p->n. Returns false after
+/* Measures the file at path with the session s, whose context is p->n. Returns false after
  * printing the error to standard error. */
 bool perplexity_measure(struct perplexity *p, struct session *s, const char *path, bool quiet);
 
-/* Returns its standard deviation. */
+/* Returns the perplexity, and its standard deviation in *deviation. */
 double perplexity_value(const struct perplexity *p, double *deviation);
 
 #endif

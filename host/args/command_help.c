@@ -1,4 +1,4 @@
-/* The text of --help, from the table. */
+/* Prints the text of --help, from the table. */
 #include <string.h>
 
 #include "host/args/command_line.h"
@@ -18,7 +18,7 @@ size_t command_option_text(const struct command_option *o, char *text, size_t by
     return n < 0 ? 0 : (size_t)n;
 }
 
-/* Indent each line of a text by so many columns, except the first one. */
+/* Indent each line of a text, except the first line, by this many columns. */
 static void print_indented(const char *text, int columns, FILE *to)
 {
     for (const char *end; (end = strchr(text, '\n')) != NULL; text = end + 1) {

@@ -16,7 +16,7 @@ struct reader {
     char **word; /* the word to read next; NULL at the end */
     bool operands_only;
     bool has_operand;
-    bool given[MOST_OPTIONS]; /* by the option's index in a walk */
+    bool given[MOST_OPTIONS]; /* [i] is true if the walk's option number i was given */
 };
 
 enum option_result command_take_number(void *arguments, const struct command_option *o,
@@ -78,8 +78,8 @@ const struct command_option *command_next_option(struct command_walk *w)
 
 /* ---- the most similar name ------------------------------------------------------------------- */
 
-/* The option with the most similar name; NULL if none is similar. Names are compared without their
- * dashes. */
+/* Returns the option with the most similar name; NULL if no name is similar. Names are compared
+ * without their dashes. */
 static const char *nearest_option(const struct command *c, const char *word)
 {
     const char *bare = word + strspn(word, "-");
@@ -147,7 +147,7 @@ static const struct command_option *find_option(const struct command *c, const c
     return NULL;
 }
 
-/* True for an option of any command, which is not a typing error. */
+/* True if any command has this option: then it is not a typing error. */
 static bool is_known(const char *word)
 {
     for (size_t i = 0; commands[i] != NULL; i++) {
@@ -191,7 +191,7 @@ static enum option_result store(const struct command *c, void *arguments,
     return OPTION_TAKEN;
 }
 
-/* Refuses an option that is given twice, because its first value would be lost silently. Returns
+/* Refuses an option that is given twice, because the first value would be lost silently. Returns
  * false after printing the error. */
 static bool is_first(struct reader *r, const struct command_option *o, const char *word)
 {
@@ -210,7 +210,7 @@ static bool is_first(struct reader *r, const struct command_option *o, const cha
     return false;
 }
 
-/* How many bytes of a value an error shows: a long pasted text would hide the error message. */
+/* Returns how many bytes of a value an error shows: a long text would hide the message. */
 static int shown_bytes(const char *value)
 {
     size_t n = strnlen(value, SHOWN_BYTES);

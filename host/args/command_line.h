@@ -11,8 +11,8 @@ enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 enum option_result {
     OPTION_TAKEN,
-    OPTION_REFUSED,  /* a wrong value; the caller prints what is accepted */
-    OPTION_ANSWERED, /* the option was a question and is answered, so the command succeeds */
+    OPTION_REFUSED,  /* the value is wrong; the caller prints which values are accepted */
+    OPTION_ANSWERED, /* the option asked for a text, which was printed: the command succeeds */
 };
 
 /* A row: an option of a command, or a heading above the following options. */
@@ -23,21 +23,21 @@ struct command_option {
     const char *value;  /* name of its value in the help, such as "N"; "FILE" is a path; NULL: a
                            flag */
     const char
-        *choices; /* the accepted words, with spaces between them; NULL: it takes other values */
-    const char *takes; /* ends the error message "-n x: takes ..."; NULL: any text */
+        *choices; /* the accepted words, with spaces between them; NULL: other values are taken */
+    const char *takes; /* end of the error message "-n x: takes ..."; NULL: any text is taken */
     const char *help;  /* one line, or more with \n between them */
     /* Read value (NULL: a flag) into the command's arguments. If set is NULL, a flag sets the bool,
      * and a value the const char *, at offset `field` of the arguments. */
     enum option_result (*set)(void *arguments, const struct command_option *o, const char *value);
     size_t field;
-    const char *word; /* for `set`: the option's other name */
+    const char *word; /* for `set`: the option's name as a boot argument */
     const char
-        *twice;   /* advice if the option is given twice: "name both, as in poet,tutor"; NULL: to
-                * give it once */
-    bool is_list; /* the option may be repeated; each time adds a value */
-    /* For a table that several commands share (host_flags.h): bits of the commands that have the
-     * row, and the row's heading. In a command's list, a row with `table` (n_table) stands for all
-     * rows of that table that the command has. */
+        *twice;   /* advice if the option is given twice: "name both, as in poet,tutor"; NULL: give
+                * the option once */
+    bool is_list; /* the option may be repeated to add values */
+    /* In a table that several commands share (host_flags.h): bits of the commands that have the
+     * row, and the row's heading. In a command's list, a row with `table` (n_table) stands for
+     * those rows of the table that the command has. */
     unsigned commands, heading;
     const struct command_option *table;
     size_t n_table;
@@ -55,18 +55,18 @@ struct command {
         options; /* rows, ended by NULL; NULL: only --help, which all commands have; command_next_option walks over
                     them */
     unsigned flags; /* its bit of command_option.commands */
-    /* Replaces the `set` of rows in shared tables; NULL: the row's own is
+    /* Replaces `set` of rows in shared tables; NULL: each row's own `set` is
      * used. */
     enum option_result (*set_flag)(void *arguments, const struct command_option *o,
                                    const char *value);
-    /* Operands: a single one goes to the const char * at offset operand_field. For several,
+    /* A single operand goes to the const char * at offset operand_field. If there may be several,
      * `operand` is called for each, and returns false if there are too many. */
     size_t operand_field;
     bool (*operand)(void *arguments, const char *word);
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit status */
 };
 
-/* Every command, in the order of the list; ends with NULL (commands.c). */
+/* All commands, in the order in which `ingot help` lists them; ends with NULL (commands.c). */
 extern const struct command *const commands[];
 
 /* Read argv[1..] into `arguments`, which the caller has set to defaults. "--" ends the options.
@@ -74,28 +74,28 @@ extern const struct command *const commands[];
 bool command_line_read(const struct command *c, void *arguments, int argc, char **argv,
                        int *status);
 
-/* A walk over the options of a command. Set `command` first, and zero the rest. */
+/* A walk over the options of a command. Set `command`, and zero the other members. */
 struct command_walk {
     const struct command *command;
-    size_t at, row; /* index in the command's list, and in a table there */
+    size_t at, row; /* index in the command's list, and in a table that the list names */
 };
 
 /* Returns the next option or heading; NULL if there are no more. */
 const struct command_option *command_next_option(struct command_walk *w);
 
-/* For an option's `set`: writes the index of the word among its choices, from 0, to the unsigned at
- * `field`. */
+/* A function for `set`: writes the index of the word among the option's choices, from 0, to the
+ * unsigned at `field`. */
 enum option_result command_take_choice(void *arguments, const struct command_option *o,
                                        const char *value);
 
-/* For an option's `set`: writes a number from 0 to 10,000,000 to the uint32_t at `field`. */
+/* A function for `set`: writes a number from 0 to 10,000,000 to the uint32_t at `field`. */
 enum option_result command_take_number(void *arguments, const struct command_option *o,
                                        const char *value);
 
 /* "ingot NAME: WORD: WHY; see `ingot NAME --help`" on standard error. Returns EXIT_USAGE. */
 int command_refuse(const struct command *c, const char *word, const char *why);
 
-/* Returns the command of this name, or NULL after an error with the most similar name. */
+/* Returns the command of this name, or NULL after an error message with the most similar name. */
 const struct command *command_find(const char *name);
 
 /* ---- command_help.c ---- */

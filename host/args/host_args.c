@@ -30,7 +30,7 @@ enum option_result host_args_set_word(void *args, const struct command_option *o
     return taken(options_set(&a->options, o->word, value, NULL) == ERR_OK);
 }
 
-/* The factor of a letter at the end of a number; *n becomes the length without the letter. */
+/* Returns the factor of a number's last letter; *n becomes the length without the letter. */
 static double rate_factor(const char *value, size_t *n)
 {
     static const struct {

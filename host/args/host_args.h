@@ -19,13 +19,13 @@ struct host_args {
     const char *tokenizer;
     const char *template; /* --template; NULL: the model's */
     const char *trace;    /* --trace: file for a Chrome trace of the reply; NULL: none */
-    const char *kv_file;  /* --kv-file: where keys and values spill to with --kv card */
+    const char *kv_file;  /* --kv-file: file for keys and values with --kv card */
     const char
         *public_key;    /* --public-key: file with the key of every signature; NULL: not given */
     const char *prefix; /* --prefix: file with the beginning of conversations; NULL: none */
     const char *tokens; /* --tokens: ids instead of a prompt */
     uint64_t card_rate; /* --card: rate at which the file is read, bytes per second; 0: no limit */
-    uint64_t ram;       /* --ram: bytes of the arena; 0: all memory of the computer */
+    uint64_t ram;       /* --ram: bytes of the arena; 0: all of the computer's memory */
     uint32_t chunk;     /* --chunk; 0: default */
     struct plan_rates rates; /* --mem-bw and --macs of another machine, for `ingot plan` */
     uint64_t memory_rate;    /* --mem-bw as typed; 0: not given */
@@ -43,11 +43,11 @@ struct host_args {
 /* Sets the arguments to their defaults. */
 void host_args_init(struct host_args *args, const char *command);
 
-/* Calls host_args_init, and then command_line_read for a command that has these arguments. */
+/* Calls host_args_init, then command_line_read, for a command with these arguments. */
 bool host_args_read(const struct command *c, struct host_args *args, int argc, char **argv,
                     int *status);
 
-/* ---- rows for commands' lists that only this computer has; host_flags.h has those of boards ---- */
+/* ---- rows of options that boards do not have; host_flags.h has the others ---- */
 
 enum host_option {
     /* the prompt and the reply  */
@@ -83,16 +83,16 @@ extern const struct command_option host_options[HOST_OPTIONS];
 #define HOST_ROW(option) &host_options[HOST_##option]
 
 /* Rows for every command that loads a model, in the order of the help; rows about the model
- * may come between the two macros. HOST_FLAGS are the command's options that boards have
- * too. */
+ * may come between the two macros. HOST_FLAGS stands for those options of the command that boards
+ * have too. */
 #define HOST_ROWS_LOAD \
     HOST_ROW(TITLE_MODEL), HOST_ROW(MODEL), HOST_ROW(PUBLIC_KEY), HOST_ROW(TOKENIZER), \
         HOST_FLAGS(MODEL), HOST_ROW(KV_FILE), HOST_ROW(RAM), HOST_ROW(MMAP), HOST_ROW(CARD), \
         HOST_ROW(CHUNK)
 #define HOST_ROWS_COMPUTER HOST_ROW(TITLE_COMPUTER), HOST_FLAGS(MACHINE)
 
-/* For `set` of further rows: the first passes o->word (a boot argument's name) and value to
- * args->options; the second reads rates (2.4G); the third lists chat templates. */
+/* Functions for other rows. The first, for `set`, passes o->word (a boot argument's name) and value
+ * to args->options; the second reads a rate (2.4G); the third lists chat templates. */
 enum option_result host_args_set_word(void *args, const struct command_option *o,
                                       const char *value);
 bool host_args_read_rate(const char *value, uint64_t *out);

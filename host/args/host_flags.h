@@ -31,11 +31,11 @@ enum host_heading {
     HEADINGS
 };
 
-/* Rows by option number; an option without a flag has a row without name and command. Their `set`
- * is host_args_set_word. */
+/* Rows by option number; the row of an option without a flag has no name and no commands. Their
+ * `set` is host_args_set_word. */
 extern const struct command_option host_flags[OPTION_COUNT];
 
-/* For a command's list: the rows below a heading that the command has. */
+/* For a command's list: stands for the command's rows below a heading. */
 extern const struct command_option host_flags_below[HEADINGS];
 #define HOST_FLAGS(heading) &host_flags_below[HEADING_##heading]
 

@@ -28,7 +28,7 @@ static bool is_word(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '/';
 }
 
-/* Returns the row whose boot argument begins the n bytes at text, up to its "="; NULL: none. */
+/* Returns the row whose boot argument, with "=", begins the n bytes at text; NULL: none. */
 static const struct command_option *row_at(const char *text, size_t n)
 {
     for (size_t i = 0; i < OPTION_COUNT; i++) {
@@ -42,7 +42,7 @@ static const struct command_option *row_at(const char *text, size_t n)
     return NULL;
 }
 
-/* Writes an option for a boot argument; returns how many bytes of the text that was. */
+/* Writes an option for the boot argument at text; returns the boot argument's length. */
 static size_t put_option(struct writer *w, const struct command_option *row, const char *text,
                          size_t n)
 {

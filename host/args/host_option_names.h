@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /* Copies `in` (n bytes) to out (most) with "mem=" as "--mem", "ctx=1024" as "--ctx 1024" and so on,
- * by the rows of host_args.h. Returns how many bytes; text that does not fit is copied unchanged,
- * and cut. */
+ * by the rows of host_args.h. Returns the number of bytes written. A text that does not fit is
+ * copied unchanged, and cut. */
 size_t host_option_names_rewrite(const char *in, size_t n, char *out, size_t most);
 
 #endif

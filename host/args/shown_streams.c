@@ -58,14 +58,14 @@ static void put_shown(void *stream, const char *text, size_t bytes)
     word_wrap_put(&s->wrap, text, bytes);
 }
 
-/* The columns at which text is wrapped; 0: not at all. The window may change its width at any
- * time. */
+/* Returns the columns at which text is wrapped; 0: it is not wrapped. The window may change its
+ * width at any time. */
 static uint32_t columns_of(const struct stream *s)
 {
     return s->wraps ? host_terminal_columns() : 0;
 }
 
-/* Writes a line. A line-breaking character before the last byte comes from a name, not from a
+/* Writes a line. A character that breaks the line before its last byte is from a name, not from a
  * format. `bytes` has no NUL at its end. */
 static void put_line(struct stream *s, const char *bytes, size_t n)
 {
@@ -85,7 +85,7 @@ static void put_line(struct stream *s, const char *bytes, size_t n)
     shown_text_put(&s->text, bytes + from, n - from);
 }
 
-/* Writes the text of one call of fprintf, if the stream has no buffer (standard error); otherwise a
+/* Writes the text of one call of fprintf if the stream has no buffer (standard error), otherwise a
  * full buffer or a line. */
 static ssize_t write_shown(void *stream, const char *bytes, size_t n)
 {

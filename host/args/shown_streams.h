@@ -7,22 +7,22 @@
 
 #include <stdbool.h>
 
-/* Replace stdout and stderr; call this before anything is printed. A CR begins a progress line on
- * standard error, which is redrawn: only the CR at the beginning of a call of fprintf is our
- * own. */
+/* Replace stdout and stderr; call this before anything is printed. On standard error, a CR at the
+ * beginning of a call of fprintf begins a progress line, which is redrawn; any other CR is from
+ * foreign text. */
 void shown_streams_open(void);
 
 /* Each call of fprintf writes one line to standard error: a line feed before its end, or another
- * character that breaks a name (shown_breaks_name), becomes U+FFFD. on false: our own text of
- * several lines follows, which is not changed. */
+ * character that breaks a name (shown_breaks_name), becomes U+FFFD. Set `on` to false for our own
+ * text of several lines, which then does not change. */
 void shown_streams_lines(bool on);
 
-/* A foreign name for a line of standard output, made by shown_name(): a copy that is valid until
- * the thread has made seven more. */
+/* Returns a foreign name as shown_name() makes it for a line of output: a copy that is valid until
+ * the thread has made seven more copies. */
 const char *name_shown(const char *name);
 
 /* From now on, wrap standard output between words (runtime/text/word_wrap.h) if it is a terminal.
- * Typing moves the cursor there too; report with the function below when it begins a row. */
+ * Typing also moves the cursor: call the second function when typing has begun a new row. */
 void shown_streams_wrap(void);
 void shown_streams_begin_row(void);
 

@@ -1,4 +1,4 @@
-/* Finds the board at a line, greets it, gives it jobs, and finds it again after it was gone. */
+/* Finds the board at a line, greets it, gives it jobs, and finds it again if it was gone. */
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,14 +12,14 @@
 enum {
     STEP_MS = 200,
     ASK_MS = 1500,      /* time between two questions whether the board is there */
-    QUIET_MS = 700,     /* silence before a question, at which a starting board loads no model */
-    START_MS = 8000,    /* the same during a start, with reports every 5 s */
-    REFUSED_MS = 5000,  /* time after a board reported that it cannot answer */
-    RETRY_MS = 500,     /* time between two attempts to open its line */
+    QUIET_MS = 700,     /* silence before a question, which would stop a starting board's loading */
+    START_MS = 8000,    /* silence before a question to a starting board, which reports every 5 s */
+    REFUSED_MS = 5000,  /* time without a question after a board failed to load a model */
+    RETRY_MS = 500,     /* time between two attempts to open a board's line */
     SILENT_MS = 300000, /* time without an event in a reply, until the board is given up */
     LEAVE_MS = 2000,
-    TRIES = 3,         /* attempts of a request on boards that go away */
-    LINE_LIMIT = 8191, /* limit for a board that does not report its own */
+    TRIES = 3,         /* attempts to send a request, if boards go away */
+    LINE_LIMIT = 8191, /* bytes of a line if a board does not report its limit */
 };
 
 /* ---- a board --------------------------------------------------------------------------------- */
@@ -29,8 +29,8 @@ static void stop_reply(struct board *b)
     (void)serial_send(&b->line, "\3", 1);
 }
 
-/* Give up the board's request, if any; it moves to another board if nobody has seen any of the
- * reply. */
+/* Give up the board's request, if it has one. If nobody has seen a part of the reply, another board
+ * gets the request. */
 static void leave_work(struct board *b)
 {
     struct waiting *w = b->work;
@@ -69,12 +69,12 @@ static void greet(struct board *b)
     (void)serial_send(&b->line, hello, sizeof hello - 1);
     b->knows_said = false;
     b->knows_penalties = false;
-    b->held = true; /* an earlier caller may have set a grammar, so set it again */
+    b->held = true; /* an earlier caller may have set a grammar: reset it */
     b->asked_ms = serial_millis();
     serve_pool_set_phase(b, GREETING);
 }
 
-/* Forget the board's facts, which belong to another start or model. */
+/* Forget the board's facts, which were those of an earlier start or another model. */
 static void begin_news(struct board *b, const struct board_event *e)
 {
     struct api_figures now;
@@ -92,7 +92,7 @@ static void take_ready(struct board *b, const struct board_event *e)
     serve_board_be_patient(b, 0);
     b->line_limit = e->line_limit != 0 ? e->line_limit : LINE_LIMIT;
     begin_news(b, e);
-    if (b->phase == AT_WORK) { /* it restarted, or a Ctrl-C has dropped a request on its way */
+    if (b->phase == AT_WORK) { /* the board restarted, or a Ctrl-C dropped the request on its way */
         leave_work(b);
     }
     if (b->phase == GREETING) {
@@ -218,8 +218,8 @@ static void take_news(struct board *b, const struct board_event *e)
     pthread_mutex_unlock(&serve_pool.lock);
 }
 
-/* The board takes requests now. The warning that its check of actions trusts too many messages is
- * printed only once. */
+/* The board takes requests now. Warn the user once if the board's version does not know
+ * `said`. */
 static void end_greeting(struct board *b)
 {
     if (b->was_there) {
@@ -345,7 +345,7 @@ static void begin_work(struct board *b)
     serve_pool_end(w, e.status != 0 ? &e : NULL);
 }
 
-/* Let an idle board report its state; a request that comes meanwhile waits. */
+/* Ask an idle board for its state; requests that come meanwhile wait. */
 static void ask_news(struct board *b)
 {
     struct api_text line = { .n = 0 };
@@ -363,7 +363,7 @@ static void ask_news(struct board *b)
     serve_text_free(&line);
 }
 
-/* Ask whether a board is there; one that talks to people is switched to programs. */
+/* Ask whether a board is there. If the board talks to people, switch it to programs. */
 static void ask_again(struct board *b)
 {
     char mode[32];
@@ -376,7 +376,7 @@ static void ask_again(struct board *b)
     (void)serial_send(&b->line, mode, serial_mode_line(mode, SERIAL_SILENCE_S, b->n_mode++));
 }
 
-/* True if a question would not interrupt anything. */
+/* True if asking would not interrupt the board. */
 static bool may_ask(const struct board *b, uint64_t now)
 {
     bool starts = b->starts && strstr(b->line.in, "> ") == NULL;
@@ -385,8 +385,8 @@ static bool may_ask(const struct board *b, uint64_t now)
            now - b->line.heard_ms > (starts ? START_MS : QUIET_MS);
 }
 
-/* Tell a board that was switched to programs from time to time that the program is still there. If
- * it has switched back after a silence, for example because the computer slept, switch it again. */
+/* From time to time, tell a board in the mode for programs that the program is there. A board that
+ * switched back after a silence, because the computer slept for example, is switched again. */
 static void stay(struct board *b)
 {
     uint64_t now = serial_millis();

@@ -19,7 +19,7 @@ void serve_board_be_patient(struct board *b, uint64_t until_ms)
     pthread_mutex_unlock(&serve_pool.lock);
 }
 
-/* Tell the board to load the others' model. */
+/* Tell the board to load the model of the other boards. */
 static void load(struct board *b)
 {
     struct api_text line = { .n = 0 };
@@ -48,9 +48,9 @@ void serve_board_load_chosen(struct board *b)
     }
 }
 
-/* True if the board should load the model of the others: it has none because somebody pressed a key
- * at its start, or somebody has chosen another model. A board is told only once, because the model
- * may not be on its card. */
+/* True if the board should load the other boards' model: it has no model because somebody pressed a
+ * key at its start, or somebody has chosen another model. A board is told only once, because its
+ * card may lack the model. */
 static bool should_load(struct board *b, const struct board_event *e)
 {
     bool untried;
@@ -84,7 +84,7 @@ bool serve_board_has_model(struct board *b, const struct board_event *e)
     memcpy(model, serve_pool.model, sizeof model);
     pthread_mutex_unlock(&serve_pool.lock);
     if (e->model == NULL && model[0] == '\0') {
-        return false; /* other boards may say what to load */
+        return false; /* another board will decide what to load */
     }
     loads = !good && should_load(b, e);
     snprintf(why, sizeof why, "it has %.127s, and not %s: %s",

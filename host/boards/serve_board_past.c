@@ -11,7 +11,7 @@ static uint64_t mix(uint64_t mark, const char *text, size_t bytes)
     return mark;
 }
 
-/* Texts are separated by a byte that no text contains. */
+/* Between texts, the hash takes a byte that no text contains. */
 void board_past_add(struct board_past *p, const char *text, size_t bytes)
 {
     if (p->n != BOARD_PAST_MARKS) {
@@ -28,7 +28,7 @@ static void add(struct board_past *p, const struct api_text *t)
 
 void board_past_of(struct board_past *p, const struct api_request *q)
 {
-    /* The text before the first turn counts as one text, which alone hardly decides the choice of a
+    /* The text before the first turn counts as one text, so it hardly decides the choice of a
      * board. */
     const char *kind = q->kind != API_CHAT ? "t" : q->has_system ? "s" : "c";
 

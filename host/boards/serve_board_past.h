@@ -1,4 +1,4 @@
-/* Describes a board's context by marks of its texts, to find the board that has most of a
+/* Describes a board's context by marks of its texts, to find the board whose context has most of a
  * request. */
 #ifndef INGOT_HOST_SERVE_BOARD_PAST_H
 #define INGOT_HOST_SERVE_BOARD_PAST_H
@@ -13,13 +13,13 @@ struct board_past {
     uint32_t n;
 };
 
-/* Make the marks of a request; texts beyond the last mark do not count. */
+/* Make the marks of a request; texts after the last mark are ignored. */
 void board_past_of(struct board_past *p, const struct api_request *q);
 
 /* Add the reply to the marks. */
 void board_past_add(struct board_past *p, const char *text, size_t bytes);
 
-/* The number of texts that both have in common at the beginning. */
+/* Return how many texts at the beginning both have in common. */
 uint32_t board_past_shared(const struct board_past *a, const struct board_past *b);
 
 #endif

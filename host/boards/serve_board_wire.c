@@ -210,7 +210,7 @@ uint32_t board_grammar_write(struct api_text *out, const struct api_request *q, 
     return n;
 }
 
-/* A seed for a request that has none. */
+/* Return the request's seed, or a random one if the request has none. */
 static uint64_t seed_of(const struct api_request *q)
 {
     uint32_t drawn = 0;

@@ -14,7 +14,7 @@
 enum {
     FIRST_MS = 60000,  /* time to wait for the first board's answer */
     NOBODY_MS = 20000, /* time that a request waits while there is no board */
-    NEWS_MS = 4000,    /* time for which a board's report counts as new */
+    NEWS_MS = 4000,    /* age up to which a board's report counts as new */
 };
 
 struct serve_pool serve_pool;
@@ -89,8 +89,8 @@ void serve_pool_end_with(struct waiting *w, int status, const char *text)
     serve_pool_end(w, &e);
 }
 
-/* True if no other idle board has more of the request, or has as much and has been idle for longer.
- * The lock is held. */
+/* True if the board is best for a request: no other idle board has more of the request in its
+ * context, or has equally much and has been idle for longer. The lock is held. */
 static bool is_best(const struct board *b, const struct board_past *wanted)
 {
     uint32_t mine = board_past_shared(&b->past, wanted);
@@ -141,7 +141,7 @@ static void end_outdated(struct waiting *w)
     serve_pool_end_with(w, 503, "another model was loaded meanwhile: ask again");
 }
 
-/* Put back a job that has lost its board: it waits again, before the others. */
+/* Put back a job that has lost its board: the job waits again, before the others. */
 void serve_pool_put_back(struct waiting *w)
 {
     bool outdated;
@@ -160,8 +160,8 @@ void serve_pool_put_back(struct waiting *w)
     wake_all();
 }
 
-/* Take out jobs that no board will do: all, or those that have waited too long while there is no
- * board. */
+/* Take jobs out of the queue that no board will do: all, or those that have waited too long while
+ * there was no board. */
 static struct waiting *take_hopeless(bool all)
 {
     struct waiting *w = NULL;
@@ -230,7 +230,7 @@ static struct waiting *take_outdated(void)
     struct waiting *w;
 
     pthread_mutex_lock(&serve_pool.lock);
-    w = serve_pool.first; /* the queue is in the order of arrival */
+    w = serve_pool.first; /* older jobs are first in the queue */
     if (w != NULL && w->choice != serve_pool.choice) {
         serve_pool.first = w->next;
         serve_pool.stats.waiting--;
@@ -289,8 +289,8 @@ static void cancel(void *context, struct serve_job *j)
     wake_all();
 }
 
-/* Somebody reads the state: let the boards report again, so that the state is new at the next
- * look. The lock is held. */
+/* Somebody reads the state: let the board report again, so that the next reader gets a new state.
+ * The lock is held. */
 static void want_news(struct board *b)
 {
     b->curious = b->curious || serial_millis() - b->told_ms > NEWS_MS;
@@ -363,7 +363,7 @@ bool serve_boards_open(struct serve_backend *b, const char *const *lines, uint32
 {
     bool good = true, opened = false;
 
-    signal(SIGPIPE, SIG_IGN); /* if a socket's board is gone, the write fails instead */
+    signal(SIGPIPE, SIG_IGN); /* if a board is gone, a write to its socket must only fail */
     pthread_mutex_init(&serve_pool.lock, NULL);
     serve_pool.n = n;
     serve_pool.baud = baud;
@@ -380,7 +380,7 @@ bool serve_boards_open(struct serve_backend *b, const char *const *lines, uint32
     for (uint32_t i = 0; good && i < n; i++) {
         struct board *board = &serve_pool.boards[i];
 
-        /* The first attempt is made here, so that a wrong name is reported at once. */
+        /* Try to open each line here first, so that a wrong name is reported at once. */
         if (!serial_open(&board->line, board->path, baud)) {
             fprintf(stderr, "ingot: %s\n", board->line.error_message);
         } else {

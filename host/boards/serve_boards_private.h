@@ -8,8 +8,8 @@
 
 enum phase {
     AWAY,     /* the line is closed */
-    ASKING,   /* asking whether a board is there */
-    GREETING, /* asked for protocol 2 */
+    ASKING,   /* the thread asks whether a board is there */
+    GREETING, /* the thread has asked for protocol 2 */
     IDLE,
     AT_WORK,
 };
@@ -19,7 +19,7 @@ struct waiting {
     struct serve_job *job;
     struct board_past past;
     uint64_t since_ms;
-    uint32_t choice; /* number of the model choice when the job arrived */
+    uint32_t choice; /* number of the chosen model when the job arrived */
     unsigned tries;
     struct waiting *next;
 };
@@ -30,37 +30,37 @@ struct board {
     bool started;
     int wake; /* an eventfd: wakes the thread */
     struct serial_line line;
-    enum phase phase;               /* written only by its thread, with the pool's lock */
-    struct board_past past;         /* likewise */
-    uint64_t used;                  /* likewise: the job count when it took its latest job */
-    struct serve_board_state state; /* likewise, except `line` and `there` */
+    enum phase phase;               /* written only by the board's thread, with the pool's lock */
+    struct board_past past;         /* as phase */
+    uint64_t used;                  /* as phase: the job count when the board took its latest job */
+    struct serve_board_state state; /* as phase, except `line` and `there` */
     char plan[SERVE_EVENT_BYTES], stats[SERVE_EVENT_BYTES],
         models
-            [SERVE_EVENT_BYTES]; /* likewise: its reports about itself and the models on its card */
-    uint64_t told_ms;            /* likewise: when it was asked for reports */
-    uint64_t patient_ms;  /* likewise: until then it loads a model and is not asked anything */
-    bool curious;         /* with the lock: ask it for reports again */
+            [SERVE_EVENT_BYTES]; /* as phase: the board's reports on itself and its card's models */
+    uint64_t told_ms;            /* as phase: when the board was asked for reports */
+    uint64_t patient_ms;  /* as phase: until then the board loads a model and is asked nothing */
+    bool curious;         /* with the pool's lock: ask the board for reports again */
     struct waiting *work; /* AT_WORK */
-    uint64_t id;          /* of its request */
+    uint64_t id;          /* id of the request */
     uint32_t left;        /* answers that are expected */
     struct api_error error;
-    struct ingot_sampling defaults; /* its model's own defaults, from its `ready` */
-    bool knows_said;                /* its messages may mark which words are a person's */
-    bool knows_penalties;           /* its requests may have penalties and biases */
-    bool said_old;                  /* the user was told that the board is too old for that */
+    struct ingot_sampling defaults; /* own defaults of the board's model, from `ready` */
+    bool knows_said;                /* messages to the board may mark a person's words */
+    bool knows_penalties;           /* requests to the board may have penalties and biases */
+    bool said_old;                  /* the user was told that the board does not know `said` */
     bool held;                      /* a grammar is set on the board, from the latest reply */
     bool stopped;                   /* Ctrl-C was sent */
-    bool lost;                      /* it restarted, or has been silent for too long */
-    bool was_there, other; /* it has answered; the user was told that it has another model, or
-                              none */
-    bool starts; /* its last line came from a start, during which nothing should be sent */
+    bool lost;                      /* the board restarted, or was silent for too long */
+    bool was_there, other; /* the board has answered; the user was told that it has another model,
+                              or none */
+    bool starts; /* the board's last line came from a start, during which nothing should be sent */
     uint64_t asked_ms;
-    uint64_t stayed_ms;  /* when a board that was switched to a program last heard from us */
-    unsigned n_mode;     /* how often it was switched to programs; 0: never */
+    uint64_t stayed_ms;  /* when a board in the mode for programs last got a byte */
+    unsigned n_mode;     /* how often the board was switched to programs; 0: never */
     uint64_t load_id;    /* id of the latest request to load a model */
-    uint32_t load_tried; /* number of the choice that it was told to load; 0: none */
+    uint32_t load_tried; /* number of the chosen model that the board was told to load; 0: none */
     uint32_t line_limit;
-    double context; /* its context in tokens, from its `ready`; NaN: unknown */
+    double context; /* the board's context in tokens, from `ready`; NaN: unknown */
 };
 
 /* For the process. */
@@ -73,8 +73,8 @@ struct serve_pool {
     struct waiting *first;
     uint64_t n_taken;
     struct serve_stats stats;
-    char model[API_MODEL_BYTES]; /* model of all boards; "": no board has answered */
-    uint32_t choice;             /* number of the current choice; 0: the first board's model */
+    char model[API_MODEL_BYTES]; /* model that all boards should have; "": no board has answered */
+    uint32_t choice;             /* number of the chosen model; 0: that of the first board */
     bool closing;
 };
 
@@ -83,14 +83,14 @@ extern struct serve_pool serve_pool;
 bool serve_pool_is_closing(void);
 void serve_pool_set_phase(struct board *b, enum phase phase);
 
-/* True if the board has another model than the others. The lock is held. */
+/* True if the board's model is not that of the pool. The lock is held. */
 bool serve_pool_differs(const struct board *b);
 
 /* Take the first job in the queue that this board should do, and mark it as running. NULL: there is
  * none. */
 struct waiting *serve_pool_take(struct board *b);
 
-/* Put back a job that has lost its board: it waits again, before the others. */
+/* Put back a job that has lost its board: the job waits again, before the others. */
 void serve_pool_put_back(struct waiting *w);
 
 /* End a job, which then belongs only to the server; frees w. e: NULL, or the reason why there is no
@@ -98,20 +98,20 @@ void serve_pool_put_back(struct waiting *w);
 void serve_pool_end(struct waiting *w, const struct api_error *e);
 void serve_pool_end_with(struct waiting *w, int status, const char *text);
 
-/* End jobs that no board will do: all, or those that have waited too long while there is no
+/* End jobs that no board will do: all, or those that have waited too long while there was no
  * board. */
 void serve_pool_end_hopeless(bool all);
 
 /* Print a message about a board, with its line, to standard error. */
 void serve_board_say(const struct board *b, const char *what);
 
-/* Do not ask the board whether it is there until this time. */
+/* Until this time, do not ask the board whether it is there. */
 void serve_board_be_patient(struct board *b, uint64_t until_ms);
 
 struct board_event;
 
-/* True if the model of an event `ready` is that of all boards, which the first board decides. If it
- * is another, the board may be told to load theirs. */
+/* True if the event `ready` names the model that all boards should have, which is that of the first
+ * board. A board with another model may be told to load the first board's. */
 bool serve_board_has_model(struct board *b, const struct board_event *e);
 
 /* Adapt a request to this board: remove fields that its version does not know, and set its model's

@@ -13,7 +13,7 @@ struct card_args {
     const char *models[CARD_MOST_MODELS];
     size_t n_models;
     const char *out;
-    uint64_t size;                /* 0: what fits */
+    uint64_t size;                /* 0: as large as needed */
     uint64_t save, kv, log, kept; /* MiB */
     const char *names;
     const char *system; /* NULL: no prefix is computed */

@@ -23,7 +23,7 @@ bool card_boards_find(char *path, size_t bytes)
         return false;
     }
     program[n] = '\0';
-    *strrchr(program, '/') = '\0'; /* the folder of the program */
+    *strrchr(program, '/') = '\0'; /* leave the folder of the program */
     folder = strrchr(program, '/');
     if (folder == NULL) {
         return false;

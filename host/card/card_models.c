@@ -34,8 +34,8 @@ static enum err plan_for_board(struct plan *plan, const struct card_models *m,
     return board_plan(plan, &r);
 }
 
-/* The best type with which the file is short enough and the board can run the model; NULL: none.
- * The file now has `bytes` bytes. */
+/* Return the best type with which the file is short enough and the board can run the model; NULL:
+ * there is none. The file has `bytes` bytes now. */
 static const char *type_that_fits(const struct card_models *m, const struct image *img,
                                   uint64_t bytes)
 {
@@ -97,7 +97,7 @@ static void say_slow(const struct card_models *m, const char *name, const char *
         m->board->name);
 }
 
-/* Print the expected rate from the board's published rates; an emulator has none. */
+/* Print the rate expected from the board's published rates; an emulator has none. */
 static void say_rate(const struct card_models *m, const struct image *img, const char *name)
 {
     struct plan *plan = calloc(1, sizeof *plan);
@@ -157,8 +157,8 @@ static void count_save(struct card_models *m, const struct image *img)
 
 /* ---- one model ------------------------------------------------------------------------------- */
 
-/* Make the name "models/NAME.ingot" of a path: NAME is the file's name without .gguf or .bin, or
- * the folder's name. Returns false if the path does not exist. */
+/* Make the name "models/NAME.ingot" for a path: NAME is the name of the file, without .gguf or
+ * .bin, or of the folder. Returns false if the path does not exist. */
 static bool card_name(const char *path, char *name, size_t bytes)
 {
     static const char *const known[] = { ".gguf", ".bin", ".ingot" };
@@ -184,7 +184,7 @@ static bool card_name(const char *path, char *name, size_t bytes)
     return true;
 }
 
-/* Make a new file in the folder of out, which exists until card_models_close; the list owns its
+/* Make a new file in the folder of out. The file exists until card_models_close; the list owns its
  * path. NULL: error_message says why. */
 static const char *file_beside(char **list, size_t *n, const char *out, char *error_message,
                                size_t error_message_bytes)
@@ -215,7 +215,7 @@ static const char *pack_beside(struct card_models *m, const struct pack_options 
     return to != NULL && pack_file(&o, error_message, error_message_bytes) == ERR_OK ? to : NULL;
 }
 
-/* True if header and tables of the .ingot file are valid, and it is short enough. *use_bytes: the
+/* True if the .ingot file is short enough, and its header and tables are valid. *use_bytes: the
  * size of NAME.use. */
 static bool check_file(struct card_models *m, const struct card_image *c, const char *file,
                        const char *name, const char *source, uint64_t *use_bytes,
@@ -268,8 +268,8 @@ static const char *ready_file(struct card_models *m, const struct pack_options *
     return path;
 }
 
-/* Make a signed copy of the file in the folder of out, which exists until card_models_close;
- * without a key, the file itself. NULL: error_message says why. */
+/* Make a signed copy of the file in the folder of out; the copy exists until card_models_close.
+ * Without a key, return the file. NULL: error_message says why. */
 static const char *signed_file(struct card_models *m, const char *file, const char *out,
                                char *error_message, size_t error_message_bytes)
 {
@@ -316,7 +316,7 @@ static bool is_in(const char *path, const char *folder)
            (before == n || slash[-(ptrdiff_t)n - 1] == '/');
 }
 
-/* The folder for another kind of file; NULL if it is none of these. */
+/* Return the card's folder for a file that is not a model; NULL for other files. */
 static const char *folder_of(const char *path)
 {
     static const struct {
@@ -352,7 +352,7 @@ static bool add_small(struct card_image *c, const char *folder, const char *path
     return true;
 }
 
-/* For a mixture, reserve space for the use of its experts. */
+/* Reserve space for NAME.use, in which a board counts how often experts are used. */
 static bool add_use(struct card_image *c, const char *model, uint64_t bytes)
 {
     char name[NAME_BYTES];

@@ -14,11 +14,11 @@ struct card_models {
     char *packed[CARD_MOST_MODELS]; /* files that card_models_close removes */
     size_t n_packed;
     char names[4096];                     /* "a.ingot, b.ingot" */
-    char *signed_files[CARD_MOST_MODELS]; /* the same */
+    char *signed_files[CARD_MOST_MODELS]; /* signed copies, which card_models_close removes too */
     size_t n_signed;
     const struct sign_key *sign; /* key that signs models and adapters; NULL: they are not signed */
     const struct board_facts *board; /* the board whose speed is printed; NULL: unknown */
-    struct plan_limits limits;       /* by the boot arguments */
+    struct plan_limits limits;       /* limits that the boot arguments set */
     uint64_t save_bytes; /* most bytes that /save writes for one of the models, with a whole context
                        ... */
     uint32_t save_tokens; /* ... of so many tokens */
@@ -26,8 +26,8 @@ struct card_models {
 };
 
 /* Put the model at path into models/ of the card, or an .ingot adapter into adapters/. A file of another
- * format is packed by *pack into a file in the folder of out, which exists until card_models_close.
- * If it returns false, error_message has the reason. */
+ * format is packed by *pack into a new file in the folder of out, which exists until
+ * card_models_close. If the function returns false, error_message has the reason. */
 bool card_models_add(struct card_models *m, struct card_image *c, const struct pack_options *pack,
                      const char *path, const char *out, char *error_message,
                      size_t error_message_bytes);

@@ -5,17 +5,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Make the boot argument system="...", quoted for options_parse(), in allocated memory;
- * returns NULL if there is none. */
+/* Make the boot argument system="...", quoted for options_parse(), in allocated memory; returns
+ * NULL if out of memory. */
 char *card_prefix_word(const char *system);
 
 /* Compute the state with the .ingot file at `model` and write it to the new file `out`. words: the
- * boot arguments of the card; NULL: none. False: error_message says why. */
+ * boot arguments of the card; NULL: there are none. False: error_message says why. */
 bool card_prefix_make(const char *model, const char *words, const char *system, const char *out,
                       char *error_message, size_t bytes);
 
-/* Make a new file for that state in the folder of `out`. temporary_remove() removes it; the caller
- * frees its path. NULL: error_message says why. */
+/* Make a new file for the state in the folder of `out`, and return its path, which the caller
+ * frees; temporary_remove() removes the file. NULL: error_message says why. */
 char *card_prefix_file(const char *out, char *error_message, size_t bytes);
 
 #endif

@@ -9,8 +9,8 @@
 #include "flash_image/source/source.h"
 #include "runtime/storage/partitions.h"
 
-/* struct HSS_BootImage in the layout of a 64-bit compiler. Before signatures existed (version 0) it
- * was shorter. */
+/* struct HSS_BootImage in the layout of a 64-bit compiler. Version 0, which has no signature, is
+ * shorter. */
 enum {
     AT_VERSION = 4,
     AT_CRC = 16,
@@ -22,7 +22,7 @@ enum {
 };
 #define MAGIC_COMPRESSED 0xc08b8355u
 
-/* True if the checksum is right; it covers the header without the checksum and the signature. */
+/* True if the checksum is right; it leaves out itself and the signature. */
 static bool has_its_sum(const uint8_t head[HEAD_BYTES])
 {
     uint8_t copy[HEAD_BYTES] = { 0 };
@@ -38,7 +38,7 @@ static bool check(const uint8_t head[HEAD_BYTES], size_t n, uint64_t file_bytes,
 {
     uint64_t length = load_u64(head + AT_LENGTH);
 
-    /* Refuse a compressed payload: HSS reads the length at the offset of a plain payload, and would
+    /* Refuse a compressed payload: HSS would read the length from the field of a plain payload, and
      * unpack over the packed bytes. */
     if (load_u32(head) == MAGIC_COMPRESSED)
         snprintf(error_message, bytes, "it is compressed, which HSS does not take from a card");
@@ -75,7 +75,7 @@ bool hss_payload_check(const char *path, char *error_message, size_t bytes)
     return n != 0 && check(head, n, (uint64_t)about.st_size, error_message, bytes);
 }
 
-/* The first place of `text` from `at` on; n if there is none. */
+/* Return the first position of `text` from `at` on; n if it does not occur. */
 static size_t find(const uint8_t *all, size_t n, size_t at, const char *text)
 {
     size_t bytes = strlen(text);
@@ -85,7 +85,7 @@ static size_t find(const uint8_t *all, size_t n, size_t at, const char *text)
     return at + bytes <= n ? at : n;
 }
 
-/* True if a version in the text, such as "U-Boot 2022.01-linux4microchip", is before 2022.04. */
+/* True if the text has a version before 2022.04, such as "U-Boot 2022.01-linux4microchip". */
 static bool is_old(const uint8_t *all, size_t n)
 {
     static const char name[] = "U-Boot 20", first[] = "U-Boot 2022.04";

@@ -46,7 +46,7 @@ static void set_id(struct batch_request *q, const struct json_request *r)
     }
     at += (size_t)snprintf(q->id, sizeof q->id, "%s", quote);
     for (; *id != '\0' && at < sizeof q->id - 2;
-         id++) { /* characters that JSON escapes are not shown */
+         id++) { /* leave out characters that JSON escapes */
         if ((unsigned char)*id >= ' ' && *id != '"' && *id != '\\') {
             q->id[at++] = *id;
         }
@@ -54,7 +54,7 @@ static void set_id(struct batch_request *q, const struct json_request *r)
     (void)snprintf(q->id + at, sizeof q->id - at, "%s", quote);
 }
 
-/* The command's options, overridden by the fields of the request. */
+/* Set the options: the request's fields override those of the command. */
 static bool set_options(struct batch_request *q, struct json_request *r,
                         const struct options *defaults, struct line *at)
 {

@@ -1,5 +1,5 @@
-/* Requests of `ingot batch`, one line of JSON each; fields that they omit come from the command's
- * options. */
+/* Requests of `ingot batch`, one line of JSON each. A field that a request omits comes from the
+ * command's options. */
 #ifndef INGOT_HOST_BATCH_FILE_H
 #define INGOT_HOST_BATCH_FILE_H
 
@@ -16,7 +16,7 @@ struct batch_request {
     const char *prompt; /* (prompt_bytes) */
     size_t prompt_bytes;
     const char *system;  /* NUL-terminated; NULL: the model's own */
-    const char *adapter; /* adapters; "": those of the command */
+    const char *adapter; /* names of adapters; "": those of the command */
     uint32_t think;      /* enum option_think */
     uint32_t n;          /* most new tokens; 0: until the model ends, or repeats itself */
     char stops[OPTIONS_STOPS][OPTIONS_STOP_BYTES];
@@ -28,12 +28,12 @@ struct batch_file {
     struct text text; /* text to which the requests point */
     struct batch_request *list;
     uint32_t n;
-    char error_message[BATCH_ERROR_MESSAGE_BYTES]; /* after an error: what is wrong, with the
+    char error_message[BATCH_ERROR_MESSAGE_BYTES]; /* after an error: what is wrong in which
                                                       line */
 };
 
-/* Read path ("-": standard input). Returns false after printing the error with its line number.
- * Call batch_file_free in any case; *b was zero. */
+/* Read the file at path ("-": standard input). Returns false after printing the error with its line
+ * number. Zero *b before, and call batch_file_free in any case. */
 bool batch_file_read(struct batch_file *b, const char *path, const struct options *defaults);
 
 /* Parse the requests of b->text, which ends with a NUL; `name` is for error messages. False:

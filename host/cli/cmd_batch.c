@@ -60,7 +60,7 @@ static const char *adapter_of(const struct batch *b, uint32_t number)
     return own[0] != '\0' ? own : b->args->options.load.adapter;
 }
 
-/* The number of a set of adapters is that of the first request with this set. */
+/* Return the number of a request's set of adapters: that of the first request with the set. */
 static uint32_t set_of(const struct batch *b, uint32_t number)
 {
     uint32_t i = 0;
@@ -71,7 +71,7 @@ static uint32_t set_of(const struct batch *b, uint32_t number)
     return i;
 }
 
-/* Apply the sets of all running slots, and give each sequence its own. */
+/* Apply the sets of adapters of all running slots, and give each sequence its set. */
 static bool adapt(struct batch *b)
 {
     const char *lists[GROUP_MOST];

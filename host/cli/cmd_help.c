@@ -1,4 +1,4 @@
-/* `ingot help`: prints the list of commands, one command, or everything for man and for the
+/* `ingot help`: prints the list of commands, the help of a command, or a text for man or the
  * shell. */
 #include "host/args/host_flags.h"
 #include "host/cli/commands.h"

@@ -75,7 +75,7 @@ static bool check_signature(const struct arguments *a)
     return true;
 }
 
-/* Verify the file; loading an adapter checks its checksums. */
+/* Verify the file. An adapter is only loaded, which checks its checksums. */
 static bool verify(const struct arguments *a)
 {
     return (adapter_is(a->file) || check_sums(a->file)) && check_signature(a);

@@ -4,11 +4,11 @@
 #define INGOT_HOST_ENDING_SIGNALS_H
 
 /* From now on SIGINT, SIGTERM and SIGHUP add 1 to *n and do not end the program; signals that the
- * caller ignores (nohup) stay ignored. After three signals the next one ends the process at
+ * caller ignores (nohup) stay ignored. After three signals, a fourth one ends the process at
  * once. */
 void ending_signals_note(volatile int *n);
 
-/* The same with the caller's handler. */
+/* As ending_signals_note, with a handler of the caller. */
 void ending_signals_take(void (*handler)(int number));
 
 #endif

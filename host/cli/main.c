@@ -45,7 +45,7 @@ static int run(int argc, char **argv)
     return command->run(argc - 1, argv + 1);
 }
 
-/* Fail if a mapped file changed meanwhile, because the result of any command that read it is
+/* Fail if a mapped file has changed, because the result of a command that read it is
  * wrong. */
 static int check_inputs(int status)
 {
@@ -87,9 +87,9 @@ int main(int argc, char **argv)
     shown_streams_open();
     host_faults_watch();
     kernels_select(&kernels, host_cpu_features());
-    crc32c_use(&kernels); /* for every file that a command reads or writes */
+    crc32c_use(&kernels); /* used for every file that a command reads or writes */
     sha256_use(&kernels);
-    signal(SIGPIPE, SIG_IGN); /* a failed write reports the error instead */
+    signal(SIGPIPE, SIG_IGN); /* the failing write reports the error */
     signal(SIGXFSZ, SIG_IGN);
     return close_output(check_inputs(run(argc, argv)));
 }

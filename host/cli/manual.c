@@ -6,7 +6,7 @@
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
-/* Write a line of text, escaped so that troff finds no request and no hyphenation in it. */
+/* Write a line of text, escaped so that troff takes no part of it as a request or a hyphenation. */
 static void put_text(const char *text, size_t bytes, FILE *to)
 {
     if (bytes != 0 && (text[0] == '.' || text[0] == '\'')) {
@@ -105,8 +105,8 @@ static void put_names(const struct command_option *o, FILE *to)
     }
 }
 
-/* Write the completion's branch for an option: its words, files, or nothing if its values are
- * unknown. */
+/* Write the completion's branch for an option: it offers the option's words, or files, or nothing
+ * if the values are unknown. */
 static void put_value(const struct command *c, const struct command_option *o, FILE *to)
 {
     if (o->name == NULL || o->value == NULL) {

@@ -32,7 +32,7 @@ const char pack_types_taken[] = "auto with --size, or one of "
 #include "flash_image/format/types.def"
                                 "and none other";
 
-/* Each kind of type has its own line, because the lists are long. */
+/* The help has a line for each kind of type, because the lists are long. */
 #define IF_q8(text) text
 #define IF_q8k(text)
 const char pack_types_help[] = "floats:"

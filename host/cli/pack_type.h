@@ -4,13 +4,13 @@
 
 #include "host/args/command_line.h"
 
-/* The rows of flash_image/format/types.def as an option's choices, its argument, and its help. */
+/* The types of flash_image/format/types.def, as the choices, `takes` and help of an option. */
 extern const char pack_types[], pack_types_taken[], pack_types_help[];
 
-/* For --head and --experts-type, which take no mixtures. */
+/* For --head and --experts-type, which do not take mixtures. */
 extern const char pack_plain_types[], pack_plain_types_taken[];
 
-/* For `set`: writes to the struct pack_options at the row's `field`. */
+/* A function for `set`: writes to the struct pack_options at the row's `field`. */
 enum option_result pack_type_set(void *arguments, const struct command_option *o,
                                  const char *value);
 

@@ -17,8 +17,8 @@ struct record_list {
     struct record *list; /* by sequence; malloc()ed */
     size_t n;
     size_t
-        damaged; /* a header without its bytes, because the power failed or newer records overwrote
-                    them */
+        damaged; /* number of headers without their bytes, because the power failed or newer records
+                    overwrote these */
 };
 
 /* List the records of a file (`bytes` bytes), which must outlive the list. False: out of memory. */

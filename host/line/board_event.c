@@ -30,8 +30,8 @@ static bool is_true(const struct api_json *event, const char *name)
     return api_json_is(api_json_get(event, name), JSON_TRUE);
 }
 
-/* Copy the line and read its values, each of which takes at least two of its bytes. NULL if it is
- * not JSON. */
+/* Copy the line and read its values; each takes at least two bytes of the line. NULL if it is not
+ * JSON. */
 static const struct api_json *read_line(struct board_event *e, const char *line, size_t bytes)
 {
     size_t values = (bytes / 2 + 2) * sizeof(struct api_json), at;

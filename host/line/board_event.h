@@ -27,7 +27,7 @@ struct board_event {
     const struct api_json *root;
     void *memory; /* of root */
     enum board_event_kind kind;
-    uint64_t id; /* id of the request that the event answers; 0: none */
+    uint64_t id; /* id of the request to which the event belongs; 0: none */
     const char *text, *name, *model, *board, *reason;
     uint32_t prompt_tokens, cached_tokens, completion_tokens; /* of BOARD_USAGE */
     uint32_t passes;                                          /* of BOARD_DONE */

@@ -7,14 +7,14 @@
 
 enum {
     STEP_MS = 100,
-    ASK_MS = 1500,   /* time between two questions whether the board is there ... */
-    FIRST_MS = 1500, /* ... and before the first one: the board may be starting, and
+    ASK_MS = 1500,   /* time between two attempts to ask whether the board is there ... */
+    FIRST_MS = 1500, /* ... and before the first attempt: the board may be starting, and
                         silent */
-    QUIET_MS = 700,  /* before one */
+    QUIET_MS = 700,  /* silence before a question */
     WAIT_MS = 60000,
-    REPLY_MS = 300000, /* without a sign */
+    REPLY_MS = 300000, /* time without an event in a reply */
     LEAVE_MS = 5000,
-    LEAVE_ID = 1, /* id of the last request, which no other request has */
+    LEAVE_ID = 1, /* id that only the last request has */
     REQUEST_BYTES = 16384,
 };
 
@@ -59,7 +59,7 @@ static void ask_whether_there(struct board_talk *t)
     }
 }
 
-/* Wait for one of the flags, or until nothing arrives for this time. */
+/* Wait for one of the flags; false if nothing arrives for most_ms. */
 static bool wait_for(struct board_talk *t, const bool *flag, const bool *other, uint64_t most_ms,
                      bool asks)
 {
@@ -115,7 +115,7 @@ bool board_talk_leave(struct board_talk *t)
         return true;
     }
     t->left = false;
-    if (!t->done) { /* it is processing a request, or has begun to read one */
+    if (!t->done) { /* the board has a request, or a part of one */
         (void)serial_send(t->line, "\3", 1);
     }
     (void)serial_send(t->line, chat, sizeof chat - 1);

@@ -10,7 +10,7 @@ struct arguments {
     const char *pin; /* NULL: from standard input */
 };
 
-/* Read a line of standard input, so that the PIN does not appear in a list of processes. False:
+/* Read the PIN from standard input, so that it does not appear in a list of processes. False:
  * there is none. */
 static bool read_pin(char *pin, size_t bytes)
 {

@@ -35,7 +35,7 @@ static bool fail(const struct job *j, const char *why)
     return false;
 }
 
-/* Find the log: ingot.log of a card, or the file itself. */
+/* Find the log: the source is a card with ingot.log, or the file itself. */
 static bool find_file(struct job *j)
 {
     const struct file_table table = { j->extents, FILE_MAX_EXTENTS };
@@ -76,7 +76,7 @@ static bool read_file(struct job *j)
     return e == ERR_OK || fail(j, err_text(e));
 }
 
-/* False: said. */
+/* Writes the lines to the output. Returns false after printing the error. */
 static bool keep_lines(const struct job *j, const struct record_list *l)
 {
     const struct output_wish wish = { .path = j->a->out, .input = j->a->source };

@@ -21,7 +21,7 @@ enum {
     USUAL_BAUD = 115200,
     FAST_BAUD = 921600,
     SILENCE_S = 20,
-    ANSWER_S = 3 /* silence between two requests after which the board is gone */
+    ANSWER_S = 3 /* silence after which a board without a request is given up */
 };
 
 struct arguments {
@@ -38,7 +38,7 @@ static struct sending {
     uint8_t *bytes;
     size_t n;
     char path[96]; /* on the card */
-    bool begins;   /* the board waits for frames */
+    bool begins;   /* the board is ready for frames */
 } sending;
 
 static volatile int stopped;
@@ -69,7 +69,7 @@ static bool begins_with(const struct sending *s, const char *magic, size_t bytes
     return s->n >= bytes && memcmp(s->bytes, magic, bytes) == 0;
 }
 
-/* Choose the path on the card: by the file's content, then by its name. */
+/* Choose the path on the card by the file's contents or, if these do not tell, by its name. */
 static bool choose_path(struct sending *s)
 {
     const char *slash = strrchr(s->a.file, '/'), *folder;
@@ -129,7 +129,7 @@ static bool transfer(struct sending *s)
     if (send_frames(f)) {
         return true;
     }
-    if (!f->has_result || stopped != 0) { /* otherwise the board reports it */
+    if (!f->has_result || stopped != 0) { /* the board reports other errors */
         (void)fail(s->a.to, f->error_message);
     }
     return false;
@@ -154,7 +154,7 @@ static bool deliver(struct sending *s)
     }
     if (!transfer(s)) {
         if (stopped !=
-            0) { /* the board still answers, and the next program would take that answer for its
+            0) { /* the board will answer, and the next program would take that answer for its
                     own */
             s->talk.stopped = NULL;
             s->talk.silence_s = ANSWER_S;

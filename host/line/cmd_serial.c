@@ -32,9 +32,9 @@ static struct {
     enum phase phase;
     int status;
     uint64_t since_ms, asked_ms;
-    uint64_t stayed_ms; /* when a board that was switched to a program last heard from us */
-    unsigned n_mode;    /* how often it was */
-    bool left;          /* it talks to people again */
+    uint64_t stayed_ms; /* when a board in the mode for programs last got a byte */
+    unsigned n_mode;    /* how often the board was switched to programs */
+    bool left;          /* the board was switched back to people */
     char typed[REQUEST_BYTES];
     size_t n_typed;
     bool at_end; /* of standard input */
@@ -167,11 +167,11 @@ static void strip(char *line)
 }
 
 enum {
-    MODES = 2 /* how often a board is switched to programs: an older board needs a second line */
+    MODES = 2 /* attempts to switch a board to programs: an older board needs a second line */
 };
 
-/* A board that talks to people shows its prompt: switch it to programs; it talks to people again at
- * the end, or if nothing has arrived for a minute. */
+/* The board shows the prompt for people: switch it to programs. At the end the program switches the
+ * board back; a board to which nothing was sent for a minute switches back by itself. */
 static void take_prompt(void)
 {
     char mode[32];
@@ -198,8 +198,8 @@ static void look_for_board(void)
     serial.n_mode = 0;
 }
 
-/* Take a line that is not an event: it comes from firmware, from a trap's report, or from a board
- * that talks to people, perhaps after a restart. */
+/* Take a line that is not an event: a line of firmware, of the report of a trap, or of a board that
+ * talks to people, perhaps after a restart. */
 static void take_text(char *line)
 {
     strip(line);
@@ -233,7 +233,7 @@ static void take_line(void *context, char *line, size_t bytes)
     } else if (kind == SERIAL_RESTART) {
         look_for_board();
     } else if (kind == SERIAL_TOKEN && serial.phase == CONNECTING && is_time_to_ask()) {
-        stop_reply(); /* nobody reads the reply any longer */
+        stop_reply(); /* a reply that nobody reads any more */
     } else if ((kind == SERIAL_READY && serial.phase == CONNECTING) ||
                (kind == SERIAL_DONE && serial.phase == WAITING)) {
         go_on();
@@ -250,7 +250,7 @@ static bool is_at_prompt(void)
     return serial_millis() - serial.line.heard_ms > SILENCE_MS && strcmp(waiting, "> ") == 0;
 }
 
-/* Wait for the board before the first request: it may be starting, or in the middle of a reply. */
+/* Before the first request, wait for the board, which may be starting or writing a reply. */
 static void wait_for_board(void)
 {
     uint64_t now = serial_millis(), silent = now - serial.line.heard_ms;
@@ -281,8 +281,8 @@ static void take_typed(char *text, size_t bytes)
     }
 }
 
-/* Send one typed line; the rest waits. At the end of the input, or if the buffer is full, the text
- * so far is a line. */
+/* Send one typed line; later lines wait. At the end of the input, or if the buffer is full, the
+ * text so far is a line. */
 static void next_typed(void)
 {
     char *newline = memchr(serial.typed, '\n', serial.n_typed);
@@ -332,7 +332,7 @@ static void obey_interrupt(void)
     }
 }
 
-/* Tell the board that the program is there; after a silence, it may have switched to people. */
+/* Tell the board that the program is there; look for a board that has switched to people. */
 static void stay(void)
 {
     if (serial.phase == IDLE && is_at_prompt()) {
@@ -381,7 +381,7 @@ static void leave(void)
     if (serial.n_mode == 0) {
         return;
     }
-    (void)serial_send(&serial.line, "\3", 1); /* it may be in a reply */
+    (void)serial_send(&serial.line, "\3", 1); /* end a running reply */
     (void)serial_send(&serial.line, chat, sizeof chat - 1);
     while (!serial.left && serial_millis() - start < LEAVE_MS &&
            serial_step(&serial.line, STEP_MS, NULL, take_last, NULL)) {

@@ -15,24 +15,24 @@
 #include <cjson/cJSON.h>
 
 enum {
-    LINES_BYTES = 65536, /* bytes of lines that wait for the running line */
-    ANSWER_BYTES = 4096, /* bytes of a head, or of a part of the events */
+    LINES_BYTES = 65536, /* bytes of lines that wait until the running line is answered */
+    ANSWER_BYTES = 4096, /* bytes of a head, or of events that are read at once */
     CTRL_C = 3,
     ENQUIRY = 5,
     STEP_MS = 1000,
     BUSY_MS = 500, /* pause before a busy board is asked again */
     CONNECT_MS = 5000,
-    ASK_MS = 20000, /* for the first answer */
+    ASK_MS = 20000, /* limit for the first answer */
 };
 
 struct http_line {
     char host[256], port[8], token[208];
-    int pair; /* our end */
+    int pair; /* this file's end of the socket pair */
     char lines
         [LINES_BYTES]; /* (n) received bytes; the first `at_work` bytes are the line that is being answered */
     size_t n, at_work;
-    int http;                /* its connection; -1: none */
-    char head[ANSWER_BYTES]; /* (n_head) until it is complete */
+    int http;                /* connection for the running line; -1: none */
+    char head[ANSWER_BYTES]; /* (n_head) the answer's head, until it is complete */
     size_t n_head;
     int status;      /* status of the answer, once its head is complete */
     bool ends_clean; /* the latest event was `done`, or an answer to ENQUIRY */
@@ -120,7 +120,7 @@ static bool put_all(int fd, const char *bytes, size_t n)
     return true;
 }
 
-/* Post a line with HTTP/1.0: events are then not chunked, and the connection ends after them. */
+/* Post a line with HTTP/1.0, so that events are not chunked, and the connection ends after them. */
 static bool post(struct http_line *h, const char *line, size_t n)
 {
     bool v6 = strchr(h->host, ':') != NULL;
@@ -148,7 +148,7 @@ static bool post(struct http_line *h, const char *line, size_t n)
 
 /* ---- events ---- */
 
-/* The start of the latest event tells whether the answer is complete. */
+/* Note the start of the latest event, which tells whether the answer is complete. */
 static void note(struct http_line *h, const char *bytes, size_t n)
 {
     static const char done[] = "{\"event\":\"done\"";
@@ -164,8 +164,8 @@ static void note(struct http_line *h, const char *bytes, size_t n)
     }
 }
 
-/* Answer instead of the board: send an error with this text (NULL: no error), then the end of the
- * running request with this reason. */
+/* Answer in place of the board: send an error with this text, unless NULL, then the event `done` of
+ * the running request with this reason. */
 static bool end_request(struct http_line *h, const char *name, const char *text, const char *reason)
 {
     cJSON *request = cJSON_ParseWithLength(h->lines, h->at_work);
@@ -191,7 +191,7 @@ static bool end_request(struct http_line *h, const char *name, const char *text,
     return put_all(h->pair, out, (size_t)n);
 }
 
-/* Drop the running line, which is answered. */
+/* Drop the running line, because it was answered. */
 static void drop_line(struct http_line *h)
 {
     if (h->http >= 0) {
@@ -203,7 +203,7 @@ static void drop_line(struct http_line *h)
     h->at_work = 0;
 }
 
-/* End the request with the error message of OpenAI's error object in a body. */
+/* End the request with the message in a body that is OpenAI's error object. */
 static bool end_refused(struct http_line *h, const char *body)
 {
     cJSON *root = cJSON_Parse(body);
@@ -222,7 +222,7 @@ static bool end_answer(struct http_line *h)
 {
     bool good = true;
 
-    if (h->status == 429 || h->status == 503) { /* other requests come first: try again */
+    if (h->status == 429 || h->status == 503) { /* the board is busy: try again */
         close(h->http);
         h->http = -1;
         h->at_work = 0;
@@ -242,7 +242,7 @@ static bool end_answer(struct http_line *h)
     return good;
 }
 
-/* Take the head, which is complete: events follow, or the body of an error, which is kept. */
+/* Take the complete head. Events follow, or the body of an error, which is kept. */
 static bool take_head(struct http_line *h)
 {
     char *body;
@@ -267,7 +267,7 @@ static bool take_head(struct http_line *h)
     return true;
 }
 
-/* Take arriving bytes of the answer. Returns false if the board or the caller is gone. */
+/* Take bytes of the answer that have arrived. Returns false if the board or the caller is gone. */
 static bool take_answer(struct http_line *h)
 {
     char events[ANSWER_BYTES];
@@ -299,7 +299,7 @@ static bool stop_request(struct http_line *h)
     return good;
 }
 
-/* True for {"cancel":ID}. Only the running request can be cancelled; the few others finish. */
+/* True for {"cancel":ID}. Only the running request can be cancelled; later ones are few. */
 static bool is_cancel(const char *line, size_t n)
 {
     return n > 10 && memcmp(line, "{\"cancel\":", 10) == 0;
@@ -314,7 +314,7 @@ static bool take_byte(struct http_line *h, char byte)
         return stop_request(h);
     }
     if (byte == CTRL_C) {
-        byte = ENQUIRY; /* both ask whether the board is there */
+        byte = ENQUIRY; /* ENQUIRY and an idle Ctrl-C both ask whether the board is there */
     } else if (byte == '\r' || h->n == sizeof h->lines) {
         return true;
     }
@@ -387,7 +387,7 @@ static void *carry(void *context)
     return NULL;
 }
 
-/* Ask a first question; the status of the answer shows whether there is a board that accepts us. */
+/* Send ENQUIRY; the status of the answer shows whether this is a board that accepts us. */
 static bool is_board(struct http_line *h)
 {
     static const char enquiry[] = { ENQUIRY };

@@ -11,8 +11,8 @@ enum {
     CTRL_C = 3,
     STEP_MS = 50,
     PING_MS = 200,
-    MEET_MS = 3000, /* time limit to meet at the new rate, and after that at the old one */
-    LOST_MS = 1500, /* bytes count as lost after at least this time without an answer ... */
+    MEET_MS = 3000, /* time limit to find the board at the new rate, then at the old rate */
+    LOST_MS = 1500, /* bytes count as lost at the earliest after this time without an answer ... */
     LOST_MOST_MS = 15000,
     ASK_MS = 3000, /* time until an unanswered question is sent again */
     STOP_MS = 5000,
@@ -27,7 +27,7 @@ static bool fail(struct send_frames *s, const char *why)
     return false;
 }
 
-/* Everything before `at` has arrived. */
+/* Record that the board has everything before `at`. */
 static void move_to(struct send_frames *s, uint64_t at)
 {
     uint64_t now = serial_millis(), waited = now - s->moved_ms;
@@ -52,7 +52,7 @@ static void note(struct send_frames *s, const struct transfer_frame *f)
         s->there_at = f->number;
         s->there_crc = (uint32_t)transfer_number(f->data, f->bytes);
         break;
-    case TRANSFER_AGAIN: /* answers from before the latest ping are old */
+    case TRANSFER_AGAIN: /* ignore an answer from before the latest ping */
         s->again = s->again || s->ponged == s->pings;
         move_to(s, f->number);
         break;
@@ -79,7 +79,7 @@ static void take(void *context, char *bytes, size_t n)
     }
 }
 
-/* Do one step. False if the line is gone, the user has cancelled, or the board gave up. */
+/* Read what has arrived. False if the line is gone, or the user or the board has cancelled. */
 static bool step(struct send_frames *s)
 {
     if (*s->stopped != 0) {
@@ -145,7 +145,7 @@ static bool meet(struct send_frames *s)
 
 /* ---- what has already arrived ---------------------------------------------------------------- */
 
-/* Ask whether the board has the same bytes; *same is the answer. */
+/* Ask whether the board already has these bytes; *same is the answer. */
 static bool compare(struct send_frames *s, uint64_t at, uint64_t bytes, bool *same)
 {
     uint64_t asked = 0;
@@ -168,8 +168,8 @@ static bool compare(struct send_frames *s, uint64_t at, uint64_t bytes, bool *sa
     return true;
 }
 
-/* Find how much of the file an earlier attempt has sent: ask about larger and larger pieces,
- * then smaller and smaller ones. */
+/* Find how much of the file an earlier attempt has sent: ask about larger and larger pieces, then
+ * about smaller and smaller ones. */
 static bool find_start(struct send_frames *s, uint64_t *start)
 {
     uint64_t piece = TRANSFER_STEP_BYTES;
@@ -226,8 +226,8 @@ static uint64_t fill(struct send_frames *s, uint64_t next)
     return next;
 }
 
-/* Drop bytes that have not been sent yet; a ping separates new bytes from those that were on their
- * way before. */
+/* Drop bytes that have not been sent yet. A ping separates new bytes from those that are already on
+ * their way. */
 static void rewind_to(struct send_frames *s)
 {
     s->again = false;
@@ -236,7 +236,7 @@ static void rewind_to(struct send_frames *s)
     (void)say(s, TRANSFER_PING, ++s->pings, NULL, 0);
 }
 
-/* True if sent bytes are lost: nothing has come back for several times as long as before. */
+/* True if bytes seem lost: the board has been silent for several times its longest delay. */
 static bool is_lost(const struct send_frames *s)
 {
     uint64_t limit = 4 * s->slowest_ms;
@@ -309,7 +309,7 @@ static bool finish(struct send_frames *s)
         if (!step(s) && !s->has_result) {
             return false;
         }
-        if (s->again) { /* the board lacks some bytes after all */
+        if (s->again) { /* the board still lacks some bytes */
             s->again = false;
             if (!send_bytes(s)) {
                 return false;

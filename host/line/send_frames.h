@@ -14,7 +14,7 @@ struct send_frames {
     const uint8_t *bytes; /* (n) of the file */
     uint64_t n;
     uint32_t window, frame; /* as the board says */
-    uint32_t baud, slow;    /* the rate that the line changes to (0: none), and its own rate */
+    uint32_t baud, slow;    /* the rate for the transfer (0: no change), and the line's own rate */
     bool quiet;
     const volatile int *stopped; /* not 0: the user has cancelled */
 
@@ -22,13 +22,13 @@ struct send_frames {
     uint64_t acked, resumed_at, said_ms, began_ms;
     bool pong, there, again, has_result, good;
     uint64_t pings, ponged;        /* number of the latest ping, and of the latest answered ping */
-    uint64_t moved_ms, slowest_ms; /* when the latest answer came, and the longest wait for one */
+    uint64_t moved_ms, slowest_ms; /* when the latest answer came; the longest wait for one */
     uint64_t there_at;
     uint32_t there_crc;
     char error_message[512]; /* why it failed */
 };
 
-/* Send the file to a board that waits for it; the line is raw meanwhile. False:
+/* Send the file to a board that is ready for frames; the line is raw meanwhile. False:
  * s->error_message. */
 bool send_frames(struct send_frames *s);
 

@@ -15,14 +15,14 @@
 #include "runtime/base/crc32c.h"
 
 enum {
-    RANGE_BYTES = 4 << 20, /* size of a request: whole blocks of a card, sent in about a
+    RANGE_BYTES = 4 << 20, /* bytes of a request: whole blocks of a card, sent in about a
                     second */
     ANSWER_BYTES = 16384,
     STEP_MS = 200,
     SILENCE_MS = 60000, /* time for the answer to a range */
     LAST_SILENCE_MS =
-        900000, /* time for the answer to the last range, after which the board reads the whole file
-                   back */
+        900000, /* time for the answer to the last range, for which the board reads back the whole
+                   file */
     SHOW_MS = 500,
     TRIES = 10, /* without progress */
     PAUSE_MS = 1000,
@@ -116,7 +116,7 @@ static bool await(const struct send_http *s, int fd, short events, int ms)
     return false;
 }
 
-/* Send bytes while nothing comes back: an early answer means that the board refuses them. */
+/* Send bytes until an answer comes; an early answer means that the board refuses them. */
 static bool put(struct send_http *s, int fd, const void *bytes, size_t n, bool shows)
 {
     const uint8_t *from = bytes;
@@ -172,8 +172,8 @@ static bool read_reply(struct send_http *s, int fd, int silence_ms, struct reply
     return true;
 }
 
-/* Make a request over its own connection. what: method and path; fields: additional header lines,
- * each with its line end. */
+/* Make a request over a new connection. what: method and path; fields: additional header lines with
+ * their line ends. */
 static bool request(struct send_http *s, const char *what, const char *fields, const void *body,
                     size_t n, int silence_ms, struct reply *r)
 {
@@ -198,7 +198,7 @@ static bool request(struct send_http *s, const char *what, const char *fields, c
     return good;
 }
 
-/* Send bytes [have, have + n) of the file or, if n is 0, ask what the board has. */
+/* Send the n bytes of the file from `have` on or, if n is 0, ask what the board has. */
 static bool ask(struct send_http *s, uint64_t n, struct reply *r)
 {
     char what[256], fields[160], range[80];
@@ -247,8 +247,8 @@ static void rest(const struct send_http *s)
     }
 }
 
-/* Send one range, or a question after an error. *done: the board has everything. False: give
- * up. */
+/* Send one range or, after an error, ask what the board has. *done: the board has everything.
+ * False: give up. */
 static bool send_range(struct send_http *s, bool *asks, unsigned *tries, bool *done)
 {
     static struct reply r;
@@ -311,7 +311,7 @@ bool send_http_load(struct send_http *s, const char *name)
         free(body);
         return false;
     }
-    s->quiet = true; /* bytes from the file must not be sent any more */
+    s->quiet = true; /* no progress is shown, because no file is sent */
     asked = request(s, "POST /v1/models/load", "Content-Type: application/json\r\n", body,
                     strlen(body), LAST_SILENCE_MS, &r);
     free(body);

@@ -18,7 +18,7 @@ struct send_http {
     char error_message[512];     /* why it failed */
 
     char host[256], port[8]; /* of `to` */
-    uint64_t have;           /* bytes that the board has */
+    uint64_t have;           /* number of bytes that the board has */
     uint64_t resumed_at, began_ms, said_ms;
     uint32_t crc; /* CRC-32C of the file */
 };
@@ -26,11 +26,11 @@ struct send_http {
 /* True if a word on the command line names a board on the network. */
 bool send_http_is(const char *to);
 
-/* Send the file, from the point where an earlier attempt stopped; after an interruption, it tries
- * again. False: s->error_message. */
+/* Send the file, from the point where an earlier attempt stopped; try again after an interruption.
+ * False: s->error_message. */
 bool send_http(struct send_http *s);
 
-/* Tell the board to load a model of its card, and wait until it has. False: s->error_message. */
+/* Let the board load a model of its card, and wait until it is loaded. False: s->error_message. */
 bool send_http_load(struct send_http *s, const char *name);
 
 #endif

@@ -12,24 +12,24 @@ enum { SERIAL_SETTINGS_BYTES = 1024 };
 struct serial_args {
     const char *device, *csv, *prompt, *system; /* NULL: not given; device is always given */
     uint32_t baud;                              /* 0: the usual rate */
-    uint32_t wait_s;                            /* time to wait for any byte of the board */
-    char settings[SERIAL_SETTINGS_BYTES];       /* one request with all settings, and LF; "":
+    uint32_t wait_s;                            /* how long to wait for a byte of the board */
+    char settings[SERIAL_SETTINGS_BYTES];       /* a request with all settings, and LF; "":
                                                    none */
     bool quiet;
 };
 
-/* Nothing given. */
+/* Sets the defaults of the arguments. */
 void serial_args_init(struct serial_args *a);
 
 /* The rows of the options for these arguments; ends with NULL. */
 extern const struct command_option *const serial_options[];
 
-/* For an option's `set`: adds a setting as a field of a request to the board, which checks the
+/* A function for `set`: adds a setting as a field of a request to the board, which checks
  * numbers. */
 enum option_result serial_args_add_setting(void *arguments, const struct command_option *o,
                                            const char *value);
 
-/* Call it after the options: closes the request, if there is one. */
+/* Closes the request, if there is one; call this after the options. */
 void serial_args_end_settings(struct serial_args *a);
 
 #endif

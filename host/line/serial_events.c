@@ -8,7 +8,7 @@
 #include "runtime/text/json.h"
 #include "runtime/text/utf8.h"
 
-/* Fields that are used here; the fields of a reply are columns of the CSV, with the same names. */
+/* Fields that are used here. The fields of a reply are also the columns of the CSV. */
 enum field {
     EVENT,
     TEXT,
@@ -132,7 +132,7 @@ bool serial_csv_open(struct serial_events *e, const char *path)
         fprintf(stderr, "ingot: out of memory\n");
         return false;
     }
-    (void)setvbuf(e->csv, NULL, _IOFBF, ROW_BYTES); /* a row is one write */
+    (void)setvbuf(e->csv, NULL, _IOFBF, ROW_BYTES); /* each row is written at once */
     if (!is_new) {
         return true;
     }
@@ -365,7 +365,7 @@ static void put(struct output *o, const char *bytes, size_t n)
     o->n += n;
 }
 
-/* Write one whole character, which comes from the UTF-8 writer. */
+/* Write one character, which the UTF-8 writer has completed. */
 static void put_escaped(void *context, const char *text, size_t bytes)
 {
     char out[JSON_ESCAPE_BYTES];

@@ -10,9 +10,9 @@
 #include "flash_image/output/output_file.h"
 
 enum serial_kind {
-    SERIAL_NOT_JSON, /* not an event: firmware, or a board that talks to people */
+    SERIAL_NOT_JSON, /* not an event: a line of firmware, or of a board that talks to people */
     SERIAL_OTHER,    /* an event that is only shown */
-    SERIAL_RESTART,  /* the same, but the first since the board's clock restarted */
+    SERIAL_RESTART,  /* as SERIAL_OTHER, for the first event since the board's clock restarted */
     SERIAL_READY,
     SERIAL_TOKEN,
     SERIAL_ERROR,
@@ -24,9 +24,9 @@ enum { SERIAL_NAME_BYTES = 128 };
 struct serial_events {
     bool quiet;              /* show no log, no progress and no figures */
     FILE *csv;               /* one row per reply; NULL: none */
-    struct output_file file; /* its */
+    struct output_file file; /* of csv */
     bool in_line;            /* a reply has begun, and no newline has ended its line */
-    int progress_width;      /* bytes of its line on the terminal; 0: there is none */
+    int progress_width;      /* bytes of the progress line on the terminal; 0: there is none */
     uint64_t ms;             /* the board's clock in the latest log line */
     unsigned errors;         /* number of errors since the caller set this to 0 */
     char board[SERIAL_NAME_BYTES], model[SERIAL_NAME_BYTES]; /* of the latest ready */

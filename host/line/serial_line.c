@@ -150,7 +150,7 @@ bool serial_send(struct serial_line *s, const char *bytes, size_t n)
 static void take_byte(struct serial_line *s, char byte,
                       void (*take)(void *context, char *line, size_t bytes), void *context)
 {
-    if (byte == XOFF || byte == XON) { /* events do not contain these bytes */
+    if (byte == XOFF || byte == XON) { /* no event contains these bytes */
         s->paused = byte == XOFF;
     } else if (byte == '\n') {
         take(context, s->in, s->n_in);

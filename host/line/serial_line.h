@@ -13,28 +13,28 @@ struct serial_line {
     const char *path;
     int fd;
     char in
-        [SERIAL_LINE_BYTES]; /* the arriving line, with a NUL; only its start, if it is too long */
+        [SERIAL_LINE_BYTES]; /* the arriving line, with a NUL; if it is too long, only its start */
     size_t n_in;
     char out[SERIAL_QUEUE_BYTES]; /* not sent yet */
     size_t n_out;
-    bool raw;    /* bytes are received unchanged, not as lines, and without XON and XOFF */
-    bool paused; /* paused by XOFF; only for a socket, which has no terminal driver */
+    bool raw;    /* bytes are received unchanged: no lines, no XON and XOFF */
+    bool paused; /* XOFF has paused a socket, which has no terminal driver */
     int watched; /* file descriptor that is watched together with the line; after opening, standard
                     input */
     uint64_t heard_ms; /* when the latest byte arrived, on serial_millis()'s clock */
     char error_message[SERIAL_ERROR_MESSAGE_BYTES]; /* reason of a failure, with advice */
 };
 
-/* Open 8N1, raw, XON/XOFF in both directions, for this process only. baud 0: 115200. path may also
- * be a socket: unix:PATH, tcp:HOST:PORT. False: s->error_message. */
+/* Open the line with 8N1, raw, with XON/XOFF in both directions, for this process only. baud 0:
+ * 115200. path may also be a socket: unix:PATH, tcp:HOST:PORT. False: s->error_message. */
 bool serial_open(struct serial_line *s, const char *path, uint32_t baud);
 
 /* Queue bytes for the device. Returns false if the queue has no room for them. */
 bool serial_send(struct serial_line *s, const char *bytes, size_t n);
 
-/* Ask whether a board is there. An idle board answers with `ready` or, if it talks to people, with a new prompt; current work,
- * such as loading, continues. After SERIAL_DEAF_MS without a byte, the question is a Ctrl-C, which ends current work: a working
- * board would have reported progress by then. */
+/* Ask whether a board is there. An idle board answers with `ready` or, if it talks to people, with a new prompt. Running work,
+ * such as loading, continues. After SERIAL_DEAF_MS without a byte, send a Ctrl-C instead, which ends running work; a board with
+ * visible work would have reported progress. */
 enum { SERIAL_DEAF_MS = 10000 };
 void serial_ask(struct serial_line *s);
 

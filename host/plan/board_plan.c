@@ -8,7 +8,7 @@
 
 enum { LEAST_CONTEXT = 256 };
 
-/* The given rate, or the board's. */
+/* Return the given rate, or the board's if the given one is 0. */
 static uint64_t rate_of(uint64_t given, uint64_t boards)
 {
     if (given != 0) {
@@ -52,7 +52,7 @@ static enum err plan_once(struct plan *plan, const struct board_request *r, uint
     return plan_make(plan, &p);
 }
 
-/* Plan with the whole default context, or the longest half, quarter ... of it that fits. */
+/* Plan with the given context; for 0, with the default, or a half, quarter ... that fits. */
 enum err board_plan(struct plan *plan, const struct board_request *r)
 {
     uint32_t context = r->limits.context;

@@ -9,18 +9,18 @@ enum { BOARD_RESERVED_MIB = 64 }; /* memory of firmware, program and its stacks 
 
 struct board_request {
     const struct image *image;
-    const struct board_facts *board; /* NULL: only memory, without rates */
+    const struct board_facts *board; /* NULL: only memory is planned, without rates */
     uint64_t ram;                    /* bytes of RAM on the board; 0: no limit */
     struct plan_limits limits;       /* context 0: the planner's default, shortened to fit */
     const struct plan_use *use;      /* how often its experts are used; NULL: unknown */
     uint64_t memory_rate, card_rate; /* bytes a second; 0: the board's */
 };
 
-/* Make the plan, with a decode time if the rates are known. The time is a lower bound: it only counts each
- * byte of weights at the bus's peak rate. Errors: those of plan_make; plan->error_message says why. */
+/* Make the plan, with a decode time if the rates are known. The time is a lower bound: it only counts the
+ * bytes of weights, at the bus's peak rate. Errors: those of plan_make; plan->error_message says why. */
 enum err board_plan(struct plan *plan, const struct board_request *r);
 
-/* Bytes of memory that the plan takes in addition to firmware and program. */
+/* Return the bytes of memory that the plan takes in addition to firmware and program. */
 uint64_t board_plan_memory(const struct plan *plan, const struct image *img);
 
 /* Write ", and the head", ", and 41 % of the head", or "" (nothing of it is resident). */
@@ -28,10 +28,10 @@ enum { BOARD_PLAN_HEAD_BYTES = 32 };
 const char *board_plan_head(const struct plan *plan, const struct image *img,
                             char text[BOARD_PLAN_HEAD_BYTES]);
 
-/* The bytes read from the card per token; 0 if all weights are resident. */
+/* Return the bytes read from the card per token; 0 if all weights are resident. */
 uint64_t board_plan_read(const struct plan *plan, const struct image *img);
 
-/* The number of decimals to print of a token rate: 1 from ten per second, 2 from one, else 3. */
+/* How many decimals of a token rate to print: 1 from 10 tok/s, 2 from 1 tok/s, else 3. */
 unsigned board_rate_decimals(uint64_t decode_ns);
 
 #endif

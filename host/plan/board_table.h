@@ -11,19 +11,19 @@
 enum { BOARD_MOST_SIZES = 5 };
 
 struct board_facts {
-    const char *name;  /* as BOARD= takes it */
-    const char *title; /* as people call it */
+    const char *name;  /* name for BOARD= */
+    const char *title; /* name as people call it */
     const char *also;  /* another board that uses this image, as named for --board; NULL: none;
                          ... */
     uint32_t also_mib; /* ... with so much RAM */
     uint32_t ram_mib
         [BOARD_MOST_SIZES]; /* sizes with which it is sold, ascending, then 0. For a machine of
-                                           QEMU: the size in `make run`, although it takes any
-                                           size */
+                                           QEMU: the size of `make run`, although QEMU takes
+                                           any size */
     uint32_t usual_mib;     /* used if no size is given */
     uint32_t
-        cache_kib; /* size of a core's second-level cache, shared or not; 0: an emulator, which has the
-                      configured one */
+        cache_kib; /* size of a core's second-level cache, shared or not; 0: an emulator, for which it
+                      is configured */
     uint32_t memory_mb; /* Peak rate of its memory bus in MB/s: transfers per second times width.
                                            Programs get less. 0: an emulator, which has no published
                                            rate */
@@ -35,13 +35,13 @@ struct board_facts {
     const char *card; /* that mode */
 };
 
-/* All, by name. */
+/* Return all boards, by name. */
 const struct board_facts *board_facts_all(size_t *n);
 
-/* Find the board whose name or `also` this is; NULL if there is none. */
+/* Find the board with this name or `also`; NULL if there is none. */
 const struct board_facts *board_facts_find(const char *name);
 
-/* The RAM, in MiB, that is assumed for that name. */
+/* Return the RAM in MiB that the board is assumed to have if it is called by this name. */
 uint32_t board_facts_usual(const struct board_facts *b, const char *name);
 
 /* Write "512 MiB, 1 GiB", all sizes of a board, to text. */

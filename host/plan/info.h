@@ -10,7 +10,7 @@
 
 /* ---- facts ---- */
 
-/* The number of weights without padding, and their bytes with padding. */
+/* The number of weights, without padding, and of bytes, with padding. */
 struct info_sum {
     uint64_t weights, bytes;
 };
@@ -27,7 +27,7 @@ struct info_features {
     char text[INFO_MOST_FEATURES][INFO_FEATURE_BYTES];
 };
 
-/* The start of a tensor in the file; for experts, the first expert's. */
+/* Return the position of a tensor in the file; for experts, that of the first expert. */
 uint64_t info_tensor_offset(const struct image *img, const struct ingot_tensor *t);
 
 void info_find_features(struct info_features *f, const struct image *img);
@@ -40,14 +40,14 @@ __attribute__((format(printf, 2, 3))) void info_add(struct info_features *f, con
  * layers. */
 void info_add_layers(struct info_features *f, const struct image *img);
 
-/* Bytes of the states of a session's recurrent mixers, in addition to keys and values. */
+/* Return the bytes of a session's recurrent states, in addition to keys and values. */
 uint64_t info_state_bytes(const struct image *img);
 
-/* True if a role has a tensor; for a role of layers, in any layer. */
+/* True if a role has a tensor; for a role of layers, if any layer has one. */
 bool info_has(const struct image *img, enum ingot_role role);
 
-/* The rope of layers that see everything, or of layers with a window; NULL: none. Both may be the
- * same. */
+/* Return the rope of layers without a window or, if local, of those with one; NULL: none. Both may
+ * be the same rope. */
 const struct ingot_rope *info_rope(const struct image *img, bool local);
 
 /* The texts of a chat template, by their names in info. */
@@ -58,14 +58,14 @@ struct info_chat_string {
 
 enum {
     INFO_CHAT_STRINGS = 12,
-    INFO_MOST_SPECIAL = 16 /* tokens of a type that are listed by name */
+    INFO_MOST_SPECIAL = 16 /* number of tokens of a type that are listed by name */
 };
 
 extern const struct info_chat_string info_chat_strings[INFO_CHAT_STRINGS];
 
 const char *info_tokenizer_kind(unsigned kind);
 
-/* A default for the model's replies, under the option's name. */
+/* A default for replies, with the name of its option. */
 enum { INFO_SAMPLING = 6 };
 struct info_sampling {
     const char *name;
@@ -90,8 +90,8 @@ void info_print_chat(const struct image *img);
 /* Print sizes in memory, and the model's plan on each board. False: out of memory. */
 bool info_print_sizes(const struct image *img);
 
-/* Three functions print numbers of weights by type; a line for each kind of tensor; every part and
- * every tensor. */
+/* The first prints numbers of weights by type, the second a line for each kind of tensor, the third
+ * every part and every tensor. */
 void info_print_weights(const struct image *img);
 void info_print_classes(const struct image *img);
 void info_print_tensors(const struct image *img);
@@ -99,12 +99,12 @@ void info_print_tensors(const struct image *img);
 /* ---- an adapter ---- */
 
 /* Print the adapter's name, base, matrices and type, as text or as JSON. Returns false after
- * printing the error, if it is damaged or memory runs out. */
+ * printing an error: the adapter is damaged, or memory ran out. */
 bool info_print_adapter(const char *path, bool json);
 
 /* ---- as JSON ---- */
 
-/* Print everything as one JSON object; tensors: also every part and every tensor. Returns false
+/* Print all facts as one JSON object; tensors: also every part and every tensor. Returns false
  * after printing the error, if memory runs out. */
 bool info_print_json(const struct image *img, const char *path, const char *signed_by,
                      bool tensors);

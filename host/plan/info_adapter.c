@@ -14,7 +14,7 @@
 struct summary {
     uint32_t least_rank, most_rank;
     float least_scale, most_scale;
-    uint64_t numbers; /* count of numbers in A and B of all pairs, without padding */
+    uint64_t numbers; /* how many numbers A and B of all pairs have, without padding */
 };
 
 static struct summary sum_up(const struct adapter_header *h, const struct adapter_pair *pairs)

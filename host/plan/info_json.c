@@ -28,7 +28,7 @@ static void collect(void *context, const char *text, size_t bytes)
     }
 }
 
-/* Make a value of a text from the file; NULs, which cJSON's strings cannot hold, are omitted. */
+/* Make a JSON string of a text from the file, without NULs, which cJSON cannot hold. */
 static cJSON *text_value(const char *text, size_t bytes)
 {
     struct collected c = { .text = malloc(3 * bytes + 8) };
@@ -126,7 +126,7 @@ static void add_sum(cJSON *to, struct info_sum sum)
     cJSON_AddNumberToObject(to, "bits_each", (double)sum.bytes * 8 / (double)sum.weights);
 }
 
-/* Add sums for every role (INGOT_N_ROLES: all together) and every existing type. */
+/* Add the sums of a role (INGOT_N_ROLES: of all roles), one for each type that occurs. */
 static void add_sums(cJSON *list, const struct image *img, unsigned role)
 {
     for (unsigned type = 0; type < INGOT_N_TYPES; type++) {

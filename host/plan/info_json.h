@@ -1,4 +1,4 @@
-/* For `ingot info --json`: shared by its files. Without memory cJSON's functions do nothing. */
+/* For `ingot info --json`: shared by its files. Without memory, cJSON's functions do nothing. */
 #ifndef INGOT_HOST_INFO_JSON_H
 #define INGOT_HOST_INFO_JSON_H
 

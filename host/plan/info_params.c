@@ -36,7 +36,7 @@ static uint32_t count_windows(const struct image *img)
     return n;
 }
 
-/* The first layer with a window, or without one; 0 if there is none. */
+/* Return the first layer with (or without) a window; layer 0 if there is none. */
 static const struct ingot_layer *find_layer(const struct image *img, bool window)
 {
     for (uint32_t i = 0; i < img->header->params.n_layers; i++) {
@@ -47,8 +47,8 @@ static const struct ingot_layer *find_layer(const struct image *img, bool window
     return image_layer(img, 0);
 }
 
-/* The period at whose end there is a layer without a window, if the pattern holds for all layers;
- * else 0. */
+/* Return the period if the last layer of each period, and no other, has no window; else
+ * 0. */
 static uint32_t window_period(const struct image *img)
 {
     uint32_t period = (uint32_t)(find_layer(img, false) - img->layers) + 1;
@@ -80,8 +80,8 @@ static void add_window(struct info_features *f, const struct image *img)
     }
 }
 
-/* The first layer with attention, with or without a window. If there is none, the first layer,
- * whose values for attention are zero. */
+/* Return the first layer with attention that has (or does not have) a window. If there is none,
+ * return a layer from find_layer(): without attention, the fields that are printed are 0. */
 static const struct ingot_layer *attending_layer(const struct image *img, bool window)
 {
     for (uint32_t i = 0; i < img->header->params.n_layers; i++) {
@@ -132,7 +132,7 @@ bool info_has(const struct image *img, enum ingot_role role)
     return false;
 }
 
-/* The first layer with a feed-forward; all layers have the same form of it. */
+/* Return the first layer with a feed-forward, which has the same form in all layers. */
 static const struct ingot_layer *fed_layer(const struct image *img)
 {
     for (uint32_t i = 0; i < img->header->params.n_layers; i++) {

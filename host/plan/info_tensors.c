@@ -4,7 +4,7 @@
 #include "host/plan/info.h"
 #include "runtime/text/format_text.h"
 
-/* The number of copies of a tensor, because one entry describes all experts of its layer. */
+/* Return how many tensors an entry describes: one, or those of all experts of the layer. */
 static uint64_t copies_of(const struct image *img, const struct ingot_tensor *t)
 {
     if (!image_role_is_expert((enum ingot_role)t->role)) {

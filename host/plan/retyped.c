@@ -25,7 +25,7 @@ static uint64_t up(uint64_t n, uint64_t to)
     return (n + to - 1) / to * to;
 }
 
-/* The packer's choice. */
+/* Set the type that the packer would choose. */
 static void set_type(struct ingot_tensor *t, const struct pack_options *o,
                      const struct ingot_params *p)
 {
@@ -46,7 +46,7 @@ static void set_type(struct ingot_tensor *t, const struct pack_options *o,
     t->bytes = image_tensor_bytes(type, t->rows, t->cols);
 }
 
-/* Move the ends of phases: a phase that ended at the tensor at `old` ends at `now`. */
+/* Move the ends of phases: a phase that ended at offset `old` now ends at offset `now`. */
 static void move_phases(struct ingot_segment *to, const struct ingot_segment *from, uint64_t old,
                         uint64_t now)
 {
@@ -74,7 +74,7 @@ static void set_segments(struct retyped *r, const struct ingot_segment *from)
     }
 }
 
-/* Place a tensor after the current end: in the extent of each expert, or in the segment. */
+/* Place a tensor at the current end of each expert's extent, or of the segment. */
 static void place_tensor(struct retyped *r, const struct image *from, uint32_t i)
 {
     struct ingot_tensor *t = &r->tensors[i];

@@ -17,11 +17,11 @@ struct retyped {
     uint64_t bytes; /* of all segments */
 };
 
-/* Allocate memory for the tables of an image. False: out of memory. Close it in either case. */
+/* Allocate memory for the tables of an image. False: out of memory. Close r in any case. */
 bool retyped_open(struct retyped *r, const struct image *image);
 void retyped_close(struct retyped *r);
 
-/* Write the tables of image in the types that o asks for to r->image. */
+/* Write to r->image the tables that `image` would have in the types that o asks for. */
 void retype(struct retyped *r, const struct image *image, const struct pack_options *o);
 
 /* The size of the file after retype(), in bytes. */

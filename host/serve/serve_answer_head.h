@@ -7,20 +7,20 @@
 
 enum { SERVE_FIELDS_BYTES = 3072 };
 
-/* Those of every answer. */
+/* Begins with the fields that every answer has. */
 void serve_head_begin(char fields[SERVE_FIELDS_BYTES]);
 
 /* Adds a line. A line that does not fit is left out. */
 void serve_head_add(char fields[SERVE_FIELDS_BYTES], const char *name, const char *value);
 
-/* Adds the fields that a status needs. methods: the methods of the page. */
+/* Adds the fields that a status requires. methods: those that the page accepts. */
 void serve_head_add_status(char fields[SERVE_FIELDS_BYTES], int status, const char *methods);
 
 /* Lets a page of that origin read the answer (the Fetch standard, section 3.3). */
 void serve_head_add_origin(char fields[SERVE_FIELDS_BYTES], const char *origin);
 
-/* Also allows that page to send requests with fields of these names ("": none), and from a public
- * network if it asked for that. */
+/* Also lets that page send requests with header fields of these names ("": none) and, if
+ * private_network, from a public network. */
 void serve_head_add_preflight(char fields[SERVE_FIELDS_BYTES], const char *names,
                               bool private_network);
 

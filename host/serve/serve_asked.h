@@ -6,8 +6,8 @@
 
 struct serve_asked;
 
-/* Begins to read a body, which it takes over, and to submit its jobs. The server is woken at the
- * end. NULL: no memory. */
+/* Begins to read a body, which it takes over, and to submit the request's jobs. The server is woken
+ * at the end. NULL: no memory. */
 struct serve_asked *serve_asked_begin(struct serve_backend *b, const struct api_answer *as,
                                       struct api_text *body, const struct api_defaults *d);
 
@@ -16,7 +16,7 @@ struct serve_asked *serve_asked_begin(struct serve_backend *b, const struct api_
 bool serve_asked_take(struct serve_asked *a, struct serve_choices *choices, struct api_error *e);
 
 /* Frees a request for which nobody waits any more, and ends its jobs. Returns true if the request
- * was never read, so that no backend knows of it. */
+ * was not read, so that no backend knows of it. */
 bool serve_asked_leave(struct serve_asked *a);
 
 #endif

@@ -42,8 +42,8 @@ static bool same_name(const struct authority *a, const struct authority *b)
     return a->bytes == b->bytes && strncasecmp(a->name, b->name, a->bytes) == 0;
 }
 
-/* Splits an origin into its scheme (bytes) and its authority. Returns false if it has no authority,
- * such as "null". */
+/* Splits an origin into its scheme (of *scheme bytes) and its authority. Returns false for an
+ * origin without authority, such as "null". */
 static bool read_origin(const char *origin, size_t *scheme, struct authority *a)
 {
     const char *mark = strstr(origin, "://");
@@ -52,7 +52,7 @@ static bool read_origin(const char *origin, size_t *scheme, struct authority *a)
     return *scheme != 0 && strpbrk(mark + 3, "/?#@, ") == NULL && read_authority(mark + 3, a);
 }
 
-/* Returns the usual port of a scheme (RFC 6454, section 4). 0: it has none. */
+/* Returns the port or, if 0 is given, the scheme's default port (RFC 6454, section 4). 0: none. */
 static unsigned port_of(const char *scheme, size_t bytes, unsigned port)
 {
     if (port != 0) {
@@ -64,7 +64,7 @@ static unsigned port_of(const char *scheme, size_t bytes, unsigned port)
     return bytes == 5 && strncasecmp(scheme, "https", 5) == 0 ? 443 : 0;
 }
 
-/* True if the page is this server's own, by http, or by https through a proxy. */
+/* True if the page is this server's own, which has http, or https through a proxy. */
 static bool is_own(const char *origin, const char *host)
 {
     struct authority page, self;
@@ -170,7 +170,7 @@ static bool is_this_computer(const char *host, const struct serve_guard *g)
     return is_loopback_number(&a);
 }
 
-/* True if both texts are equal; takes the same time wherever they differ. */
+/* True if both texts are equal. Takes the same time, wherever the texts differ. */
 static bool is_token(const char *given, const char *token)
 {
     size_t n = strlen(token), n_given = strlen(given);
@@ -182,8 +182,8 @@ static bool is_token(const char *given, const char *token)
     return differs == 0;
 }
 
-/* True if the field has the token. The case of the scheme does not matter, and one or more spaces
- * follow it (RFC 9110, section 11). */
+/* True if the field has the scheme "Bearer", in capitals or not, one or more spaces, and the token
+ * (RFC 9110, section 11). */
 static bool has_token(const char *authorization, const char *token)
 {
     static const char bearer[] = "bearer";

@@ -9,9 +9,9 @@ enum { SERVE_ALLOWED_MOST = 16 };
 /* The access that the owner allows. */
 struct serve_guard {
     const char *
-        token; /* token that callers need, except for /health and the page; NULL: callers on this computer need none */
+        token; /* token that callers need, except for /health and the page; NULL: on this computer, none is needed */
     const char *origins
-        [SERVE_ALLOWED_MOST]; /* allowed pages of other sites; "*": all, if they have the token */
+        [SERVE_ALLOWED_MOST]; /* allowed pages of other sites; "*": all pages that have the token */
     const char *hosts[SERVE_ALLOWED_MOST]; /* names of this computer, in addition to those of its
                                        loopback */
     uint32_t n_origins, n_hosts;
@@ -25,15 +25,15 @@ struct serve_caller {
     bool preflight;     /* a browser's preflight, which has no token */
 };
 
-/* True if a request may be answered; else *e says why not. Pages of other sites must not use
- * somebody's browser for requests, nor may a site whose name was redirected to this computer. So an
- * Origin must be this server or an allowed one, and a Host must be a name of this computer. */
+/* True if a request may be answered; else *e says why not. Other sites must not send requests from
+ * somebody's browser, not even after redirecting their name to this computer. So an Origin must be
+ * this server or an allowed page, and a Host a name of this computer. */
 bool serve_may_ask(const struct serve_caller *c, const struct serve_guard *g, struct api_error *e);
 
 /* True if the owner allows an origin. */
 bool serve_is_allowed(const char *origin, const struct serve_guard *g);
 
-/* Adds an allowed name or page. False if it is neither an origin ("http://localhost:3000",
+/* Adds an allowed page or name. False if the text is neither an origin ("http://localhost:3000",
  * "null", "*") nor a name ("board.lan", "board.lan:8080"), or there are too many. */
 bool serve_allow_origin(struct serve_guard *g, const char *origin);
 bool serve_allow_host(struct serve_guard *g, const char *host);

@@ -19,7 +19,7 @@
 
 enum {
     NAME_BYTES = 300,
-    BODIES_BYTES = 256 << 20, /* limit of all bodies together */
+    BODIES_BYTES = 256 << 20, /* most bytes of all bodies together */
 };
 
 /* The state of a connection, whose requests come one after the other. */
@@ -28,19 +28,19 @@ struct exchange {
     bool few; /* the server is full, so only /health is answered */
     const struct serve_page_row *page;
     struct api_text body, out;
-    size_t body_bytes;         /* this body's part of server.body_bytes */
+    size_t body_bytes;         /* bytes of this body that server.body_bytes counts */
     size_t said;               /* bytes of out that were sent */
-    struct serve_asked *asked; /* being read; NULL: not */
+    struct serve_asked *asked; /* the request while it is being read, else NULL */
     struct api_error error;
     struct serve_choices choices;
-    struct serve_ws *socket;         /* once it is one */
+    struct serve_ws *socket;         /* the WebSocket, once the connection is one */
     char fields[SERVE_FIELDS_BYTES]; /* header fields of the answer, except those of its body */
 };
 
 static struct server {
     struct serve_setup *setup;
     uint64_t n_requests;
-    size_t body_bytes; /* bytes of all requests that were not answered yet */
+    size_t body_bytes; /* bytes in the bodies of all unanswered requests */
     uint64_t n_left;   /* number of requests whose caller was gone before they were read */
 } server;
 
@@ -64,7 +64,7 @@ static void forget(void *user)
     x->fields[0] = '\0';
 }
 
-/* Answers with x->out as the whole body. */
+/* Answers with the whole body in x->out. */
 static void answer(struct exchange *x, int status, const char *type)
 {
     const struct http_answer a = {
@@ -149,7 +149,7 @@ static void submit(struct exchange *x)
     }
 }
 
-/* Continues if the request has been read. */
+/* Continues with a request that has been read. */
 static void take_asked(struct exchange *x)
 {
     if (!serve_asked_take(x->asked, &x->choices, &x->error)) {
@@ -161,8 +161,8 @@ static void take_asked(struct exchange *x)
     }
 }
 
-/* Answers a POST that needs no worker, such as one that loads another model for all later
- * requests. */
+/* Answers a POST that does not need a worker: one that loads another model for all later requests,
+ * for example. */
 static void post(struct exchange *x)
 {
     if (serve_page_post(&x->out, x->page->page, server.setup->backend, &x->body,
@@ -175,7 +175,7 @@ static void post(struct exchange *x)
 
 /* ---- what comes in --------------------------------------------------------------------------- */
 
-/* Copies a field's value to text (NAME_BYTES); "": it is absent or too long. False: it is
+/* Copies a header field's value to text; "" if the field is absent or too long. False: it is
  * absent. */
 static bool field(const struct exchange *x, const char *name, char text[NAME_BYTES])
 {
@@ -212,8 +212,8 @@ static bool may_ask(struct exchange *x, const struct http_request *r)
     return serve_may_ask(&caller, &server.setup->guard, &x->error);
 }
 
-/* Answers a browser that asks whether a page of another site may send a request, with its method
- * and header fields. */
+/* Answers a browser that asks whether a page of another site may send a request with a certain
+ * method and header fields. */
 static void answer_options(struct exchange *x)
 {
     const struct http_answer a = { .status = 204, .fields = x->fields };
@@ -257,7 +257,7 @@ static void upgrade(struct exchange *x)
     }
 }
 
-/* True if a request cannot have its page's answer; the error is then in x->error. */
+/* True if a request does not get its page's answer; x->error then has the error. */
 static bool is_refused(struct exchange *x, const struct http_request *r)
 {
     bool reads = r->method == HTTP_IS_GET || r->method == HTTP_IS_HEAD;

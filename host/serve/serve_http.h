@@ -1,6 +1,6 @@
 /* The HTTP side of `ingot serve`: serves its pages with runtime/http and serve_socket.c, in one thread
- * that waits for sockets and is woken by the backend. A program without llhttp or wslay only reports
- * that. */
+ * that waits for sockets and is woken by the backend. A program that is built without llhttp or
+ * wslay only reports that. */
 #ifndef INGOT_HOST_SERVE_HTTP_H
 #define INGOT_HOST_SERVE_HTTP_H
 
@@ -19,7 +19,7 @@ struct serve_setup {
 bool serve_http_is_built(void);
 
 /* Starts to listen; serve_http_run prints the URL. Returns false after printing the error to
- * standard error. setup must outlive it. */
+ * standard error. setup must live until serve_http_close. */
 bool serve_http_open(struct serve_setup *setup);
 
 /* Wakes the server for the backend; may be called from any thread. */

@@ -1,4 +1,4 @@
-/* Takes the place of serve_http.c in a program that is built without llhttp or wslay. */
+/* Replaces serve_http.c in a program that is built without llhttp or wslay. */
 #ifndef INGOT_HTTP
 
 #include "host/serve/serve_http.h"

@@ -15,9 +15,9 @@
 
 enum { MIB = 1 << 20, ALIGN = 64, SHARE = 16, ERROR_MESSAGE_BYTES = 1024, WAIT_SECONDS = 30 };
 
-/* There is only one for each process, because there is one model. */
+/* A process has only one file, because it has one model. */
 static struct kept_file {
-    int lock; /* held while the file is in use; -1 if there is none */
+    int lock; /* locks the file while it is in use; -1: there is no file */
     struct file_device state;
     struct block_device device;
     struct file file;
@@ -30,7 +30,7 @@ static bool fail(const char *path, const char *why)
     return false;
 }
 
-/* Makes or opens the file. True if it is new or one of ours, and nobody else uses it. */
+/* Makes or opens the file. True if the file is new or Ingot's, and no other process uses it. */
 static bool make_file(const char *path, uint64_t bytes)
 {
     char error_message[ERROR_MESSAGE_BYTES];

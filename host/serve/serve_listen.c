@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The number of callers that may wait to be accepted on a busy computer. */
+/* How many callers may wait to be accepted while the computer is busy. */
 enum { BACKLOG = 1024 };
 
 static socklen_t size_of(const struct sockaddr_storage *a)
@@ -26,7 +26,7 @@ static void set_port(struct sockaddr_storage *a, int port)
     }
 }
 
-/* Returns the first address of a network card of that name. */
+/* Finds the first address of the network card of that name. Returns false if there is none. */
 static bool find_card(const char *name, struct sockaddr_storage *a)
 {
     struct ifaddrs *all, *one;
@@ -50,7 +50,7 @@ static bool find_card(const char *name, struct sockaddr_storage *a)
 }
 
 /* Reads an IPv4 or IPv6 number, without the brackets that a URL puts around it. Names are not
- * looked up: a static program cannot do that. */
+ * looked up, because a static program cannot do that. */
 static bool read_number(const char *address, struct sockaddr_storage *a)
 {
     struct sockaddr_in6 *six = (struct sockaddr_in6 *)a;
@@ -155,7 +155,7 @@ void serve_listen_caller(const struct sockaddr_storage *a, unsigned char caller[
         memcpy(caller, &((const struct sockaddr_in *)a)->sin_addr, 4);
     } else if (IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {
         memcpy(caller, six->sin6_addr.s6_addr + 12, 4);
-    } else { /* a household has a whole IPv6 network of 64 bits */
+    } else { /* a household has all IPv6 addresses with the same first 64 bits */
         caller[15] = 1;
         memcpy(caller, six->sin6_addr.s6_addr, 8);
     }

@@ -1,4 +1,4 @@
-/* Runs jobs on a model of this computer: they wait, get slots, and end. */
+/* Runs jobs on a model of this computer: jobs wait, get slots, and end. */
 #include "host/serve/serve_model.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct slot {
     struct generate_sink sink;
     struct grammar_constraint constraint;
     struct json_biases biases;
-    bool thinks; /* what comes is thoughts */
+    bool thinks; /* the sequence is writing thoughts */
 };
 
 /* A prompt as tokens. */
@@ -83,7 +83,7 @@ static void take_scores(void *context, const struct token_scores *scores)
     pthread_mutex_unlock(&p->job->lock);
 }
 
-/* Ends a job, which only the server holds then. */
+/* Ends a job; after that, only the server holds the job. */
 static void end_job(struct serve_model *m, struct serve_job *j, const struct api_error *e)
 {
     pthread_mutex_lock(&j->lock);
@@ -114,7 +114,7 @@ static uint32_t same_tokens(const struct session *s, const struct prompt *p)
     return n;
 }
 
-/* Returns the free slot that has most of the prompt already. The caller knows that there is one. */
+/* Returns the free slot that already has most of the prompt. At least one slot must be free. */
 static uint32_t best_slot(struct serve_model *m)
 {
     uint32_t best = GROUP_MOST, most = 0;
@@ -273,7 +273,7 @@ static void leave_cancelled(struct serve_model *m)
     }
 }
 
-/* Fails all replies, because after a failed pass nobody knows to which reply the error belongs. */
+/* Ends all replies with an error, because it is unknown in which of them the pass failed. */
 static void fail_all(struct serve_model *m, const char *why)
 {
     struct api_error e = { .status = 0 };
@@ -315,8 +315,8 @@ static void run_pass(struct serve_model *m)
     m->wake.call(m->wake.context);
 }
 
-/* Returns the next job for a free slot; NULL: none. Writes prompts to the file while no job waits
- * and none runs. *closing: the server ends. */
+/* Returns the next job for a free slot; NULL: there is none. Writes prompts to the file while no
+ * job waits or runs. *closing: the server ends. */
 static struct serve_job *take(struct serve_model *m, bool *closing)
 {
     uint32_t busy = replies_busy(&m->replies);
@@ -434,7 +434,7 @@ static bool is_closing(void *context)
     return closing;
 }
 
-/* Opens the slots; all requests share the adapters of the command line. */
+/* Opens the slots. All requests share the adapters of the command line. */
 static bool open_slots(struct serve_model *m)
 {
     const char *adapters[] = { m->app->setup.options->load.adapter };

@@ -8,12 +8,12 @@
 /* The version of Ollama's API that these pages implement; clients refuse older versions. */
 #define API_VERSION "0.12.6"
 
-/* Zeros replace the digest of the model's file, which is not computed. Clients use parts of the
- * field, so it must have its full length. */
+/* Zeros stand for the digest of the model's file, which is not computed. The text must be as long
+ * as a digest, because clients use parts of it. */
 #define NO_DIGEST "0000000000000000000000000000000000000000000000000000000000000000"
 
-/* Returns a number that the model, or the first board, reports about itself. Returns 0 if it has
- * not reported one. */
+/* Returns a number that the model, or the first board, reports about itself; 0 if it has not
+ * reported it. */
 static double planned(const struct serve_backend *b, const char *name)
 {
     struct serve_look l;
@@ -43,7 +43,7 @@ static void add_details(cJSON *root)
     cJSON_AddStringToObject(details, "quantization_level", "");
 }
 
-/* Writes {"models":[{...}]} with the loaded model. running: as /api/ps has it. */
+/* Writes {"models":[{...}]} with the loaded model. running: for /api/ps. */
 static void write_models(struct api_text *out, const struct serve_backend *b, const char *model,
                          int64_t now, bool running)
 {
@@ -84,7 +84,7 @@ void serve_ollama_page(struct api_text *out, enum serve_page_kind page,
     }
 }
 
-/* Describes the loaded model, which any name means. */
+/* Describes the loaded model; the name in the request does not matter. */
 void serve_ollama_show(struct api_text *out, const struct serve_backend *b, int64_t now)
 {
     cJSON *root = cJSON_CreateObject(), *info, *list;

@@ -1,6 +1,6 @@
 #include "host/serve/serve_pace.h"
 
-/* Returns the debt until now, with the time since the last call. */
+/* Returns the bytes owed until now, including those for the time since `since`. */
 static int64_t owed(const struct serve_pace *p, int64_t now)
 {
     return p->owed + (p->waits ? (now - p->since) * SERVE_PACE_BYTES : 0);

@@ -14,13 +14,13 @@ enum { SERVE_PACE_BYTES = 512 /* bytes that the other side has to take every sec
 struct serve_pace {
     bool waits;    /* bytes were waiting to be taken at `since` */
     int64_t since; /* ms */
-    int64_t owed;  /* bytes that should have been taken, in thousandths */
+    int64_t owed;  /* thousandths of bytes that are overdue at `since` */
 };
 
-/* Note that bytes begin to wait. now: ms of a clock that never goes back. */
+/* Record that bytes begin to wait. now: ms of a clock that never goes back. */
 void serve_pace_wait(struct serve_pace *p, int64_t now);
 
-/* Note that n bytes were taken. all: no byte waits any more. */
+/* Record that n bytes were taken. all: no more bytes wait. */
 void serve_pace_take(struct serve_pace *p, int64_t now, size_t n, bool all);
 
 /* Returns the delay of the other side in milliseconds. */

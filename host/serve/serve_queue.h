@@ -10,13 +10,13 @@ struct serve_queue {
     uint32_t n;
 };
 
-/* False: SERVE_WAITING_MOST wait already. */
+/* Adds a job. False: SERVE_WAITING_MOST jobs are waiting. */
 bool serve_queue_put(struct serve_queue *q, struct serve_job *j);
 
 /* Takes the first job out of the queue. NULL: no job waits. */
 struct serve_job *serve_queue_take(struct serve_queue *q);
 
-/* Takes this job out of the queue. Returns false if it does not wait. */
+/* Takes this job out of the queue. Returns false if the job is not in it. */
 bool serve_queue_take_out(struct serve_queue *q, const struct serve_job *j);
 
 #endif

@@ -28,7 +28,7 @@ size_t serve_room_count(const struct sockets *s, const unsigned char caller[SERV
     return n;
 }
 
-/* Counts the connections of each group: all, or those that are not broken. */
+/* Counts each group's connections; broken ones count only if `broken` is true. */
 static void count_groups(struct sockets *s, bool broken)
 {
     memset(s->counts, 0, s->most * sizeof *s->counts);
@@ -53,9 +53,9 @@ size_t serve_room_group(struct sockets *s, const unsigned char caller[SERVE_CALL
     return group;
 }
 
-/* The larger the result, the earlier a connection is given up; 0: never. A connection whose request
- * is running stays. Connections without any request go before others; of each kind, the longest
- * silent one goes first. */
+/* Returns how soon a connection is given up: one with a larger result goes earlier, one with 0
+ * never. A connection with a running request stays. Connections that have not had a request go
+ * before others; of each kind, that with the longest silence goes first. */
 static int64_t spare(const struct sockets *s, const struct connection *k)
 {
     int64_t quiet = s->now - k->heard + 1;

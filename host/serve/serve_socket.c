@@ -40,7 +40,7 @@ static void close_connection(struct connection *k)
     free(k);
 }
 
-/* Gives waiting bytes of k->in, and bytes that were held back inside, to the request. True:
+/* Gives the waiting bytes of k->in, and bytes that k->http held back, to the request. True:
  * something changed. */
 static bool give(struct connection *k)
 {
@@ -68,9 +68,9 @@ static bool give(struct connection *k)
     return used != 0 || k->http.stage != stage;
 }
 
-/* Returns how many bytes the other side has taken since the last call. Sent bytes would hide a slow
- * reader for minutes, because the system buffers some megabytes, and asks for more only when a
- * third of them is gone. */
+/* Returns how many bytes the other side has taken since the last call. The number of sent bytes
+ * would hide a slow reader for minutes, because the system buffers some megabytes and asks for more
+ * only when a third of them has gone. */
 static size_t count_taken(struct connection *k)
 {
     uint64_t before = k->taken;
@@ -82,7 +82,7 @@ static size_t count_taken(struct connection *k)
     return k->taken > before ? (size_t)(k->taken - before) : 0;
 }
 
-/* Receives and sends as much as possible. True: something was sent. */
+/* Sends as much as the system takes. True: something was sent, or the stage has changed. */
 static bool send_some(struct connection *k)
 {
     enum http_stage stage = k->http.stage;
@@ -109,8 +109,8 @@ static bool send_some(struct connection *k)
     return sent != 0;
 }
 
-/* Tells the other side that everything was sent. Bytes that it still sends are read and dropped,
- * because closing a socket with unread bytes discards sent ones. */
+/* Tells the other side that everything was sent. Bytes that still arrive are read and dropped,
+ * because closing a socket with unread bytes would discard bytes of the answer. */
 static void begin_lingering(struct connection *k)
 {
     k->lingers = true;
@@ -121,7 +121,7 @@ static void begin_lingering(struct connection *k)
     }
 }
 
-/* Ends a sent answer: starts the clock for the rest of its request's body, or stops it. */
+/* Ends an answer: starts the clock for the rest of the request's body, or stops the clock. */
 static void end_answer(struct connection *k)
 {
     k->begun = k->http.stage == HTTP_DROPS;
@@ -130,7 +130,7 @@ static void end_answer(struct connection *k)
     k->heard = k->began = sockets.now;
 }
 
-/* Works until nothing more can be done now. */
+/* Does all work that can be done now. */
 static void advance(struct connection *k)
 {
     bool more = true;
@@ -151,7 +151,7 @@ static void advance(struct connection *k)
             begin_lingering(k);
         }
     }
-    /* The other side has ended, and all its requests are answered. */
+    /* The other side sends nothing more, and all its requests are answered. */
     if (k->ended && !k->broken && k->out_at == k->out_bytes && http_connection_wants(&k->http)) {
         k->broken = true;
     }
@@ -197,7 +197,7 @@ static void read_more(struct connection *k)
     }
 }
 
-/* Handles the end of the other side's bytes. If it is completely gone, its answer is not needed; an
+/* Handles the end of the other side's bytes. If that side is gone, a running request is useless: an
  * interim answer tests that. */
 static void meet_end(struct connection *k)
 {
@@ -245,7 +245,7 @@ static bool passed(int64_t since, int64_t limit)
     return sockets.now - since > limit;
 }
 
-/* Ends a request that arrives too slowly: answers it if possible, and ends the connection. */
+/* Ends a request that arrives too slowly: answers it if possible, and closes the connection. */
 static void end_late_request(struct connection *k)
 {
     if (!k->begun) {
@@ -303,7 +303,7 @@ static void drop_broken(void)
     sockets.n = n;
 }
 
-/* True if a caller may have one more connection. *few: give only short answers on it. */
+/* True if a caller may have one more connection. *few: it may only get short answers. */
 static bool find_room(const unsigned char caller[SERVE_CALLER_BYTES], bool *few)
 {
     *few = false;
@@ -357,7 +357,7 @@ static void take_callers(void)
             continue;
         }
         if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-            /* the process has no more files, so the listener pauses for a moment */
+            /* the process cannot open more files: give up a connection, or pause for a moment */
             sockets.rests = !serve_room_make(&sockets, NULL);
             drop_broken();
         }
@@ -463,7 +463,7 @@ void serve_sockets_url(char *text, size_t bytes)
     serve_listen_url(sockets.listener, text, bytes);
 }
 
-/* Wakes the loop; one byte is enough for any number of calls before it is read. */
+/* Wakes the loop. However often this is called before the loop reads, one byte is written. */
 void serve_sockets_wake(void)
 {
     int error = errno;

@@ -1,17 +1,17 @@
-/* Sockets and poll under runtime/http, for `ingot serve`: one thread, which waits for sockets and is woken by others. There are
- * limits for the number of connections, in total and for each address, and for the time of a head, a body, an answer that nobody
- * reads, and an idle connection. If there is no room for a new connection, a silent one is closed. */
+/* Sockets and poll under runtime/http, for `ingot serve`: one thread, which waits for sockets and is woken by others. The number
+ * of connections is limited, in total and for each address, and so is the time for a head, for a body, for an answer that nobody
+ * reads, and for an idle connection. If there is no room for a new connection, a silent one is closed. */
 #ifndef INGOT_HOST_SERVE_SOCKET_H
 #define INGOT_HOST_SERVE_SOCKET_H
 
 #include "runtime/http/http_connection.h"
 
 struct serve_sockets_setup {
-    const char *address; /* a number, a name, or the name of a network card */
+    const char *address; /* a number, "localhost", or the name of a network card */
     int port;            /* 0: a free one */
     const struct http_site *site;
-    size_t user_bytes; /* bytes of the user's state of a connection, which starts zeroed */
-    /* Called for a new connection. few: there is hardly any room, so give only short answers. */
+    size_t user_bytes; /* size of the user's state for a connection, which starts as zeros */
+    /* Called for a new connection. few: room is scarce, so give only short answers. */
     void (*opened)(void *user, struct http_connection *c, bool few);
     void (*closed)(void *user);
     void (*woken)(void *user);         /* serve_sockets_wake was called */
@@ -22,14 +22,14 @@ struct serve_sockets_setup {
 /* Starts to listen. False after printing the error to standard error. Only one per process. */
 bool serve_sockets_open(const struct serve_sockets_setup *setup);
 
-/* "http://127.0.0.1:8080" to text (bytes). */
+/* Writes the address, such as "http://127.0.0.1:8080", to text (bytes). */
 void serve_sockets_url(char *text, size_t bytes);
 
 /* Serves until serve_sockets_end, then closes all connections. Returns false after printing an
  * error that ended it. */
 bool serve_sockets_run(void);
 
-/* Wakes the loop, or ends it. Any thread, or a signal handler, may call these. */
+/* Wake the loop, or end it; any thread, or a signal handler, may do that. */
 void serve_sockets_wake(void);
 void serve_sockets_end(void);
 

@@ -15,48 +15,48 @@ enum {
     FILES_RESERVED = 64,     /* open files that are reserved for other uses */
     FEW = 16,                /* connections that are reserved for /health */
     ACCEPTS = 64,            /* most new connections in a turn of the loop */
-    LINGER_BYTES = 64 << 20, /* bytes that are dropped after the answer */
+    LINGER_BYTES = 64 << 20, /* most bytes that are read and dropped after the answer */
     /* Times in milliseconds. */
     TICK_MS = 500,
-    QUIET_MS = 30000,  /* limit without a byte, and for a whole head */
-    BODY_MS = 120000,  /* limit for a whole body, or a message of a WebSocket */
-    STALL_MS = 60000,  /* delay that an answer may have, see serve_pace.h */
-    UNREAD_MS = 10000, /* delay when others need the room */
+    QUIET_MS = 30000,  /* longest time without a byte, and for a whole head */
+    BODY_MS = 120000,  /* longest time for a whole body, or a message of a WebSocket */
+    STALL_MS = 60000,  /* longest delay of a reader, see serve_pace.h */
+    UNREAD_MS = 10000, /* longest delay of a reader if other callers need the room */
     LINGER_MS = 5000,
 };
 
-/* Larger than any time, so that one kind of connection is always given up before another. */
+/* More than any time, so that connections of one kind are always given up before others. */
 #define SPARE_STEP ((int64_t)1 << 40)
 
 struct connection {
     int fd;
     unsigned char caller[SERVE_CALLER_BYTES];
-    size_t group; /* number of the caller's group, below sockets.most, the same for all of its
-                     connections */
+    size_t group; /* number of the caller's group, below sockets.most; all connections of a caller
+                     have it */
     bool begun;   /* a request has been arriving since `began` */
     bool served;  /* an answer was sent */
     bool ended;   /* the other side will send nothing more */
-    bool probed;  /* a test was sent while its request was running */
+    bool probed;  /* an interim answer was sent to test the connection */
     bool lingers; /* everything was sent */
     bool broken;  /* the connection will be closed in this turn */
     bool pinged;
     int64_t heard, began; /* ms */
     struct serve_pace pace;
     uint64_t sent,
-        taken; /* bytes passed to the system, and bytes that the other side has acknowledged */
+        taken; /* numbers of bytes given to the system, and acknowledged by the other side */
     size_t wasted;
     char in[4096];   /* bytes in_at to in_bytes are still to be taken */
     char out[16384]; /* bytes out_at to out_bytes are still to be sent */
     size_t in_at, in_bytes, out_at, out_bytes;
     struct http_connection http;
-    void *user; /* behind this struct */
+    void *user; /* memory after this struct */
 };
 
 struct sockets {
     struct serve_sockets_setup setup;
     int listener, wake[2];
     atomic_bool woken, ends;
-    bool rests; /* no caller is accepted for a moment */
+    bool rests; /* no connection is accepted for a moment */
     int64_t now, checked;
     size_t n, most;
     struct connection **all; /* (most), n of them */
@@ -64,19 +64,19 @@ struct sockets {
     struct pollfd *polled;   /* (most + 2) */
 };
 
-/* Returns the largest number of connections: the limit of open files, minus a reserve for models,
- * pages and boards. */
+/* Returns the largest number of connections: the limit of open files, less those reserved for other
+ * uses. */
 size_t serve_room_most(void);
 
-/* Returns a caller's group: the group of its other connections, or an unused one, which exists
- * while n < most. */
+/* Returns a caller's group: that of its other connections, or an unused group, which exists while n
+ * < most. */
 size_t serve_room_group(struct sockets *s, const unsigned char caller[SERVE_CALLER_BYTES]);
 
 /* Counts the connections of a caller that are not broken. */
 size_t serve_room_count(const struct sockets *s, const unsigned char caller[SERVE_CALLER_BYTES]);
 
-/* Gives up a connection of a caller (NULL: of the one with most connections) by marking it broken.
- * Returns false if none can be given up. */
+/* Gives up a connection of a caller (NULL: of the caller with most connections) by marking it
+ * broken. Returns false if none can be given up. */
 bool serve_room_make(struct sockets *s, const unsigned char *caller);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "host/api/serve_backend.h"
 
-/* The metrics of Prometheus. */
+/* Adds the metrics for Prometheus. */
 void serve_state_metrics(struct api_text *out, const struct serve_stats *s);
 
 /* Adds {"boards":[...]}: each with its plan, its memory and the figures of its latest reply. */

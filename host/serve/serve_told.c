@@ -82,7 +82,7 @@ void serve_told_open(struct serve_told *t, struct app *app)
 void serve_told_figures(struct serve_told *t, const struct session *s,
                         const struct generate_result *r, struct api_figures *f)
 {
-    uint64_t room[SERVE_EVENT_BYTES]; /* room for more values than an event has */
+    uint64_t room[SERVE_EVENT_BYTES]; /* room for the values of an event, and more */
     char event[SERVE_EVENT_BYTES];
     struct api_json *done;
     struct api_memory m;

@@ -1,6 +1,6 @@
 /* Events about a model on this computer, as the runtime writes them: `plan` and `stats` of a board's line
- * (docs/SERIAL.md), and the figures of a reply. Everything runs in the model's thread; `look` takes the lock of its
- * owner. */
+ * (docs/SERIAL.md), and the figures of a reply. All functions run in the model's thread. The owner's lock protects
+ * `look`. */
 #ifndef INGOT_HOST_SERVE_TOLD_H
 #define INGOT_HOST_SERVE_TOLD_H
 
@@ -9,19 +9,19 @@
 #include "runtime/session/generate.h"
 
 struct serve_told {
-    struct serve_look look; /* Copies what is known so far. */
+    struct serve_look look; /* the latest events */
     /* A console that writes into a text. */
     struct platform platform;
     struct console console;
     char *text; /* (SERVE_EVENT_BYTES) */
     size_t n;
-    bool failed; /* it was too long */
+    bool failed; /* the text was too long */
 };
 
-/* The model is loaded. */
+/* Call when the model is loaded. */
 void serve_told_open(struct serve_told *t, struct app *app);
 
-/* Called after a reply in the session, or after a request that ended without it (f NULL). */
+/* Called after a reply in the session, or after a request that ended without one (f NULL). */
 void serve_told_news(struct serve_told *t, const struct serve_stats *so_far,
                      const struct session *s, const struct api_figures *f);
 

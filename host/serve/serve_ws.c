@@ -14,11 +14,11 @@ struct serve_ws {
     struct serve_task
         task; /* while a message is being read, the worker's thread owns everything below */
     bool
-        reads; /* a message is being read; the server's own copy, so that it need not ask the task */
+        reads; /* a message is being read; the server's thread checks this instead of asking task */
     const struct serve_setup *setup;
-    struct api_defaults defaults; /* when the message came */
+    struct api_defaults defaults; /* the defaults at the time of the message */
     struct serve_line line;
-    struct api_text in, out; /* the incoming message, and lines that each go out as a message */
+    struct api_text in, out; /* the incoming message; lines, each of which is sent as a message */
     size_t in_whole;         /* bytes of `in` that are known to be whole UTF-8 characters */
     size_t said;             /* bytes of out that were sent */
     struct serve_job *job;   /* at work; NULL: none */
@@ -54,7 +54,7 @@ static void submit(struct serve_ws *s, struct serve_job *j)
     serve_job_release(j);
 }
 
-/* A whole message. */
+/* Reads a whole message. */
 static void read_message(struct serve_task *t)
 {
     struct serve_ws *s = (struct serve_ws *)t;
@@ -118,7 +118,7 @@ struct serve_ws *serve_ws_open(const struct serve_setup *setup)
     return s;
 }
 
-/* Frees the memory of a message, because most sockets are quiet and others need it. */
+/* Frees a message's memory, because most sockets are quiet and the others need memory. */
 static void forget_message(struct serve_ws *s)
 {
     kept.bytes -= s->in.n;
@@ -128,11 +128,11 @@ static void forget_message(struct serve_ws *s)
 
 void serve_ws_leave(struct serve_ws *s)
 {
-    kept.bytes -= s->in.n; /* a worker may still be reading these */
+    kept.bytes -= s->in.n; /* even if a worker still reads the message */
     (void)serve_worker_leave(&s->task);
 }
 
-/* True if the text so far is UTF-8. Before the last piece, it may end in the middle of a
+/* True if the text so far is UTF-8. Before the last piece, the text may end inside a
  * character. */
 static bool is_utf8(struct serve_ws *s, bool last)
 {
@@ -143,7 +143,7 @@ static bool is_utf8(struct serve_ws *s, bool last)
     return whole == n || (!last && utf8_check((const uint8_t *)rest + whole, n - whole) == 0);
 }
 
-/* The limit at which a caller that asks but does not read is dropped, before its answers fill the
+/* A caller that asks but does not read is dropped at this limit, before its answers fill the
  * memory. */
 enum { UNHEARD_BYTES = 1 << 18 };
 

@@ -5,7 +5,7 @@
 
 #include "host/serve/serve_http.h"
 
-struct serve_ws; /* one socket's */
+struct serve_ws; /* the state of a socket */
 
 /* Makes a new one. NULL: no memory. */
 struct serve_ws *serve_ws_open(const struct serve_setup *setup);
@@ -13,11 +13,11 @@ struct serve_ws *serve_ws_open(const struct serve_setup *setup);
 /* Ends the running reply and frees the socket, because its caller is gone. */
 void serve_ws_leave(struct serve_ws *s);
 
-/* Takes a piece of a message. last: the last piece; text: the message claims to be UTF-8. Returns
- * 0, or the reason why the socket ends, a code of http_frames.h. */
+/* Takes a piece of a message. last: it is the last piece; text: the message should be UTF-8.
+ * Returns 0, or a code of http_frames.h that says why the socket ends. */
 uint16_t serve_ws_take(struct serve_ws *s, const char *bytes, size_t n, bool last, bool text);
 
-/* True while a message is being read; no other may come meanwhile. */
+/* True while a message is being read; until then no other message may be taken. */
 bool serve_ws_is_reading(const struct serve_ws *s);
 
 /* Writes the results of the requests so far. False: no memory. */

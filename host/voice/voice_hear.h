@@ -12,20 +12,20 @@ enum { VOICE_COMMAND_BYTES = 1024 };
 
 struct voice_hearer {
     const char *name;    /* a server's address or a recognizer's name; NULL if --stt is a command */
-    const char *command; /* a shell command in which {} is a WAV file, or one that stays */
-    bool stays; /* it reads paths from its standard input, one a line, and answers each by a line */
+    const char *command; /* a shell command, with {} for the WAV file unless it stays running */
+    bool stays; /* the command stays running: it reads paths, and answers each with a line */
     char text[VOICE_COMMAND_BYTES];
-    pid_t child; /* of a command that stays */
-    int fd;      /* its standard input and output */
+    pid_t child; /* the process of a command that stays running */
+    int fd;      /* standard input and output of that process */
 };
 
 /* Find the recognizer for --stt: "http://..." or "https://..." (a server with
- * /v1/audio/transcriptions), a recognizer's name, NULL (the best one found here), or a command.
- * Returns false if there is none; *error_message says why. */
+ * /v1/audio/transcriptions), a recognizer's name, NULL (the best recognizer found here), or a
+ * command. Returns false if there is none; *error_message says why. */
 bool voice_hear_find(struct voice_hearer *h, const char *stt, const char **error_message);
 
-/* Start a command that stays, so that its model is loaded once, before the first question. The
- * last function ends it. */
+/* If the command stays running, start it, so that its model is loaded once, before the first
+ * question. voice_hear_close ends it. */
 bool voice_hear_open(struct voice_hearer *h);
 /* Add what was said in a WAV file to *said. False: the recognizer failed. */
 bool voice_hear(struct voice_hearer *h, const char *path, struct api_text *said);

@@ -4,15 +4,15 @@
 
 enum {
     PER_SECOND = VOICE_RATE / VOICE_FRAME,
-    BEFORE = PER_SECOND / 2, /* frames kept before the first loud one, because Whisper mishears a
-                                    word that begins at once */
+    BEFORE = PER_SECOND / 2, /* frames that are kept before the first loud frame, because Whisper
+                                    mishears a word without silence before it */
     LOUD = 3,                /* consecutive loud frames that begin speech: longer than a click */
     QUIET = PER_SECOND * 7 / 10, /* quiet frames that end speech: longer than a breath */
-    MOST = PER_SECOND * 20,      /* of one utterance */
-    LEAST = PER_SECOND / 4,      /* a cough is shorter */
+    MOST = PER_SECOND * 20,      /* most frames of an utterance */
+    LEAST = PER_SECOND / 4,      /* least length of an utterance: a cough is shorter */
 };
 #define ABOVE 9.0             /* ratio of a voice's squared loudness to that of the room */
-#define SILENCE (60.0 * 60.0) /* the microphone's own noise, squared: no room is quieter */
+#define SILENCE (60.0 * 60.0) /* least loudness of a room, squared: the microphone's own noise */
 #define FOLLOWS 0.05
 
 void voice_listen_begin(struct voice_listen *v)
@@ -33,7 +33,7 @@ static double loudness(const int16_t *frame)
     return sum / VOICE_FRAME;
 }
 
-/* Drop old frames: only the latest are kept before somebody speaks. */
+/* Drop old frames: until somebody speaks, only the latest frames are kept. */
 static void forget_old(struct voice_listen *v)
 {
     size_t most = (size_t)BEFORE * VOICE_FRAME;

@@ -7,12 +7,12 @@
 enum { VOICE_FRAME = VOICE_RATE / 50 /* samples that are processed together */ };
 
 struct voice_listen {
-    struct voice_sound said; /* the utterance at VOICE_RATE, from a little before the first word
-                                on */
+    struct voice_sound said; /* the utterance at VOICE_RATE; it begins shortly before the first
+                                word */
     double floor;            /* loudness of the room, squared; 0: not known yet */
-    unsigned loud, quiet;    /* number of consecutive frames of each kind */
+    unsigned loud, quiet;    /* numbers of consecutive loud or quiet frames */
     bool speaks;
-    unsigned n_frames; /* since it does */
+    unsigned n_frames; /* frames since speech began */
 };
 
 /* Reset to silence; keep the loudness of the room. */
@@ -21,10 +21,10 @@ void voice_listen_begin(struct voice_listen *v);
 /* Process the next VOICE_FRAME samples. True if a complete utterance is in v->said. */
 bool voice_listen_take(struct voice_listen *v, const int16_t *frame);
 
-/* The sound has ended. True: as above. */
+/* Call at the end of the sound. True if a complete utterance is in v->said. */
 bool voice_listen_end(struct voice_listen *v);
 
-/* Milliseconds of quiet at the end of the utterance, since its last word. */
+/* Return the milliseconds of quiet at the end of the utterance, after its last word. */
 unsigned voice_listen_quiet_ms(const struct voice_listen *v);
 
 #endif

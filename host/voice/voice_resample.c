@@ -10,8 +10,8 @@
 
 enum { MARGIN = 16 /* samples that the library may return beyond the requested length */ };
 
-/* Write n samples to out; its ends are silent if the filter returns fewer. Returns false if out of
- * memory, or if the library refuses the ratio. */
+/* Write n samples to out. If the filter returns fewer, the end of out is silent. Returns false
+ * if memory runs out or the library refuses the ratio. */
 static bool convert(const struct voice_sound *in, int16_t *out, size_t n, uint32_t rate)
 {
     float *from = malloc((in->n + 1) * sizeof *from), *to = calloc(n + MARGIN, sizeof *to);

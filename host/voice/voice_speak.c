@@ -24,7 +24,7 @@ static bool ends_sentence(char c)
     return c == '.' || c == '!' || c == '?' || c == '\n';
 }
 
-/* "3.5" does not end a sentence, because no blank follows the point; "e.g." before a blank does. */
+/* The point in "3.5" does not end a sentence, because no blank follows; in "e.g. " it does. */
 size_t voice_sentences(const char *text, size_t n, bool ends)
 {
     size_t whole = 0;
@@ -44,7 +44,7 @@ size_t voice_sentences(const char *text, size_t n, bool ends)
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-/* Append a path in single quotes, which protect any text in a shell. */
+/* Append a path in single quotes, which protect any text from the shell. */
 static void add_quoted(struct api_text *out, const char *path)
 {
     (void)serve_text_add(out, "'", 1);
@@ -66,7 +66,7 @@ static void fill_in(struct api_text *out, const char *command, const char *path)
     }
 }
 
-/* Make a file of the input, so that neither program waits for the other. */
+/* Write the input to a file, so that this program and the command do not wait for each other. */
 static FILE *input_of(const char *input, size_t bytes)
 {
     FILE *f = tmpfile();

@@ -1,5 +1,5 @@
-/* Speaks a reply while it arrives: it is cut into sentences, one program turns each into sound, and
- * another plays it, in a separate thread. */
+/* Speaks a reply while it arrives. The reply is cut into sentences; in a separate thread, a program
+ * turns each sentence into sound, and another program plays the sound. */
 #ifndef INGOT_HOST_VOICE_SPEAK_H
 #define INGOT_HOST_VOICE_SPEAK_H
 
@@ -13,11 +13,11 @@ struct voice_sentence;
 struct voice_speak {
     const char
         *tts; /* a shell command that speaks its standard input, a sentence, into the WAV file {} */
-    const char *play;   /* a shell command that plays the WAV file {}; "": none */
+    const char *play;   /* a shell command that plays the WAV file {}; "": do not play it */
     const char *folder; /* where files are made */
     bool keeps;         /* spoken sound is also collected in `spoken` */
     struct voice_sound spoken;
-    char text[4096]; /* since the last sentence */
+    char text[4096]; /* text after the last sentence */
     size_t n;
     pthread_t thread;
     pthread_mutex_t lock; /* of all below */
@@ -28,13 +28,13 @@ struct voice_speak {
         first_ms; /* when the first sound was ready, on serial_millis()'s clock; the caller sets 0 */
 };
 
-/* The number of bytes of text (n) that are whole sentences; ends: no text follows. */
+/* Return how many of the n bytes of text are whole sentences; ends: no text follows. */
 size_t voice_sentences(const char *text, size_t n, bool ends);
 
-/* Start; the caller has set the first five members. Returns false if no thread could start. */
+/* Start the thread; set the first four members before. False: no thread could start. */
 bool voice_speak_open(struct voice_speak *s);
 
-/* The first function adds more of the reply, the second ends it. */
+/* Add more of the reply, or end the reply. */
 void voice_speak_add(struct voice_speak *s, const char *text, size_t n);
 void voice_speak_end(struct voice_speak *s);
 

@@ -8,7 +8,7 @@
 #include "flash_image/output/output_file.h"
 
 enum {
-    HEADER = 44, /* header of a file that we write */
+    HEADER = 44, /* bytes of the header of a file that is written here */
     CHUNK = 8,   /* size of name and length before a chunk's bytes */
     PCM = 1,     /* formats */
     EXTENSIBLE = 0xfffe,
@@ -58,8 +58,8 @@ static uint32_t get32(const uint8_t *p)
     return get16(p) | get16(p + 2) << 16;
 }
 
-/* Find the chunk `name` with its *n bytes; NULL if there is none. If its length exceeds the file,
- * because the writing program could not return to the header, it has all remaining bytes. */
+/* Find the chunk `name` with its *n bytes; NULL if there is none. If a length exceeds the file,
+ * because the writer could not return to the header, the chunk has all remaining bytes. */
 static const uint8_t *find(const uint8_t *file, size_t bytes, const char *name, size_t *n)
 {
     for (size_t at = 12; bytes - at >= CHUNK;) {

@@ -15,7 +15,7 @@ struct voice_sound {
     uint32_t rate;
 };
 
-/* False: no memory. */
+/* Append n samples. False: no memory. */
 bool voice_sound_add(struct voice_sound *s, const int16_t *samples, size_t n);
 void voice_sound_free(struct voice_sound *s);
 
@@ -23,7 +23,7 @@ void voice_sound_free(struct voice_sound *s);
  * Returns NULL on success, else the reason. */
 const char *voice_wav_read(struct voice_sound *s, const uint8_t *file, size_t bytes);
 
-/* The same for a file by its path. False with *error_message, or errno if it is NULL. */
+/* As voice_wav_read, for the file at path. False: *error_message or, if that is NULL, errno. */
 bool voice_wav_load(struct voice_sound *s, const char *path, const char **error_message);
 
 /* Write a WAV file, which must not be the file `input` (NULL: none is read). If it returns false,
@@ -31,8 +31,8 @@ bool voice_wav_load(struct voice_sound *s, const char *path, const char **error_
 bool voice_wav_save(const struct voice_sound *s, const char *path, const char *input,
                     char *error_message, size_t error_message_bytes);
 
-/* Convert to another rate (n < 2^31 samples; rates of 4000 to 192000), without frequencies that the
- * lower rate cannot carry (voice_resample.c). False: out of memory. */
+/* Convert to another rate (n < 2^31 samples; rates of 4000 to 192000), and remove frequencies that
+ * the lower rate cannot carry (voice_resample.c). False: out of memory. */
 bool voice_sound_resample(struct voice_sound *s, uint32_t rate);
 
 #endif

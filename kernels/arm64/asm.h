@@ -1,15 +1,15 @@
 // Macros that the arm64 kernels share: function headers, and steps that several kernels have in
 // common.
 //
-// Vectors are loaded and stored with ld1 and st1 in the element size of the data, never with ldr q:
-// with alignment checking on, they need only the alignment of one element, and the contracts
+// Vectors are loaded and stored with ld1 and st1 in the element size of the data, never with ldr q.
+// With alignment checking on, they need only the alignment of one element, and the contracts
 // promise no more.
 #ifndef INGOT_KERNELS_ARM64_ASM_H
 #define INGOT_KERNELS_ARM64_ASM_H
 
 #include "kernels/blocks.h"
 
-// func name ... endfunc name: a global function in its own section, with CFI. The baseline is
+// func and endfunc enclose a global function in its own section, with CFI. The baseline is
 // ARMv8.0-A; a kernel names the extension that it needs, which is enabled up to endfunc.
 // place=.early puts the function in the gap before the image's exception vectors
 // (linker/image.ld.S).
@@ -47,7 +47,7 @@
     .cfi_restore \second
 .endm
 
-// Like save_pair, for the first pair; these also allocate and free the frame, which has `bytes`.
+// Like save_pair, for the first pair; these also allocate and free the frame of `bytes` bytes.
 .macro push_pair first, second, bytes
     stp     \first, \second, [sp, #-(\bytes)]!
     .cfi_adjust_cfa_offset \bytes
@@ -109,8 +109,8 @@
 #define F32_40 0x42200000
 
 // A fast conversion of integer sums below 2^22 to floats. A sum starts, as an integer, at the bits
-// of the float 3 * 2^22, whose last bit weighs 1. It ends with the bits of the float 3 * 2^22 +
-// sum, and one subtraction gives the exact sum as a float; a conversion would take two operations.
+// of the float 3 * 2^22, whose last bit weighs 1. The sum ends as the bits of the float 3 * 2^22 +
+// sum; one subtraction gives the exact sum as a float; a conversion would take two operations.
 #define MAGIC 0x4b400000
 #define MAGIC_16 0x49400000     /* 3 * 2^18, for sums that are 16 times the result */
 

@@ -57,7 +57,7 @@ void score_f32_q8_ref(struct score_row *restrict s, const struct block_q8 *restr
     }
 }
 
-/* Add one tile: with m' = max(m, s_0 .. s_n-1) of this tile
+/* Add one tile: with m' = max(m, s_0..s_n-1) of this tile
  *
  *     factor = exp(m - m'),  p_j = exp(s_j - m'),  sum' = fma(factor, sum, sum_j p_j)
  *

@@ -41,7 +41,7 @@ static inline int32_t min_q4k(const struct block_q4kx8 *w, size_t r, size_t j)
     return w->scales[j][r] >> 6 | high << 2;
 }
 
-/* q - 32, from 4 low and 2 high bits: -32 .. 31. */
+/* q - 32, from 4 low and 2 high bits: -32 to 31. */
 static inline int32_t value_q6k(const struct block_q6kx8 *w, size_t r, size_t c)
 {
     return (nibble_k(w->low, r, c) | two_bits_k(w->high, r, c) << 4) - 32;
@@ -60,13 +60,13 @@ static inline int32_t min_q5k(const struct block_q5kx8 *w, size_t r, size_t j)
     return w->scales[j][r] >> 6 | high << 2;
 }
 
-/* q of Q5_K: 0 .. 31. */
+/* q of Q5_K: 0 to 31. */
 static inline int32_t value_q5k(const struct block_q5kx8 *w, size_t r, size_t c)
 {
     return nibble_k(w->q, r, c) | bit_k(w->high, r, c) << 4;
 }
 
-/* q of Q3_K: -4 .. 3. */
+/* q of Q3_K: -4 to 3. */
 static inline int32_t value_q3k(const struct block_q3kx8 *w, size_t r, size_t c)
 {
     return two_bits_k(w->low, r, c) - 4 * bit_k(w->high, r, c);
@@ -85,7 +85,7 @@ static inline float add_q8(float acc, const struct block_q8x8 *w, const struct b
     return fmaf((float)sum, f32_from_f16(w->d[r]) * x->d, acc);
 }
 
-/* Q4_0: w = d (n - 8) with nibbles n of 0 .. 15, and sum_c (n - 8) x = sum_c n x - 8 sum_c x.
+/* Q4_0: w = d (n - 8) with nibbles n of 0 to 15, and sum_c (n - 8) x = sum_c n x - 8 sum_c x.
  * So nibbles stay unsigned, and 8 times the sum of x, which quantize stored, is subtracted
  * once. */
 static inline float add_q4(float acc, const struct block_q4x8 *w, const struct block_q8 *x,
@@ -136,7 +136,7 @@ static inline float add_q41(float acc, const struct block_q41x8 *w, const struct
     return add_with_min(acc, sum, w->d[r], w->m[r], x);
 }
 
-/* Q5_0: as Q4_0, with q of 0 .. 31 and a bias of 16. */
+/* Q5_0: as Q4_0, with q of 0 to 31 and a bias of 16. */
 static inline float add_q50(float acc, const struct block_q50x8 *w, const struct block_q8 *x,
                             size_t r)
 {
@@ -148,7 +148,7 @@ static inline float add_q50(float acc, const struct block_q50x8 *w, const struct
     return fmaf((float)sum, f32_from_f16(w->d[r]) * x->d, acc);
 }
 
-/* Q5_1: as Q4_1, with q of 0 .. 31. */
+/* Q5_1: as Q4_1, with q of 0 to 31. */
 static inline float add_q51(float acc, const struct block_q51x8 *w, const struct block_q8 *x,
                             size_t r)
 {
@@ -184,7 +184,7 @@ static inline float add_q4k(float acc, const struct block_q4kx8 *w, const struct
     return fmaf(-(float)min, f32_from_f16(w->dmin[r]) * x->d, acc);
 }
 
-/* Q6_K: w = d scale_j (q - 32) in sub-block j of 16 columns, scale_j of -128 .. 127.
+/* Q6_K: w = d scale_j (q - 32) in sub-block j of 16 columns, scale_j of -128 to 127.
  * value_q6k subtracts the bias. isum is at most 16 * 128 * 16 * 32 * 128 = 2^27. */
 static inline float add_q6k(float acc, const struct block_q6kx8 *w, const struct block_q8k *x,
                             size_t r)
@@ -202,7 +202,7 @@ static inline float add_q6k(float acc, const struct block_q6kx8 *w, const struct
     return fmaf((float)sum, f32_from_f16(w->d[r]) * x->d, acc);
 }
 
-/* Q5_K: as Q4_K, with q of 0 .. 31: the first sum is at most 8 * 63 * 32 * 31 * 128 < 2^26. */
+/* Q5_K: as Q4_K, with q of 0 to 31: the first sum is at most 8 * 63 * 32 * 31 * 128 < 2^26. */
 static inline float add_q5k(float acc, const struct block_q5kx8 *w, const struct block_q8k *x,
                             size_t r)
 {
@@ -222,7 +222,7 @@ static inline float add_q5k(float acc, const struct block_q5kx8 *w, const struct
     return fmaf(-(float)min, f32_from_f16(w->dmin[r]) * x->d, acc);
 }
 
-/* Q3_K: as Q6_K, with q of -4 .. 3 and any int8 as scale: at most 16 * 128 * 16 * 4 * 128 = 2^24. */
+/* Q3_K: as Q6_K, with q of -4 to 3 and any int8 as scale: at most 16 * 128 * 16 * 4 * 128 = 2^24. */
 static inline float add_q3k(float acc, const struct block_q3kx8 *w, const struct block_q8k *x,
                             size_t r)
 {
@@ -259,7 +259,7 @@ static inline float add_q2k(float acc, const struct block_q2kx8 *w, const struct
     return fmaf(-(float)min, f32_from_f16(w->dmin[r]) * x->d, acc);
 }
 
-/* Column c (< 256) of row r of TQ2_0 and Q2_0, -1 .. 2, and of Q1_0, -1 or 1. */
+/* Column c (< 256) of row r of TQ2_0 and Q2_0, -1 to 2, and of Q1_0, -1 or 1. */
 static inline int32_t value_two(const uint8_t *q, size_t r, size_t c)
 {
     return (q[block_place(r, c % 64)] >> (c / 64 * 2) & 3) - 1;
@@ -283,7 +283,7 @@ static inline float add_tq2(float acc, const struct block_tq2x8 *w, const struct
     return fmaf((float)sum, f32_from_f16(w->d[r]) * x->d, acc);
 }
 
-/* Q2_0: the same, but each 64 columns, in ascending order, have their own scale. */
+/* Q2_0: as TQ2_0, but each 64 columns, in ascending order, have their own scale. */
 static inline float add_q2(float acc, const struct block_q2x8 *w, const struct block_q8k *x,
                            size_t r)
 {
@@ -313,8 +313,8 @@ static inline float add_q1(float acc, const struct block_q1x8 *w, const struct b
     return acc;
 }
 
-/* Extract token t (0 .. 3) from a group of four, in the form that a gemv takes. The group
- * has 4 columns of each token in turn, because one load then feeds four products. */
+/* Extract token t (0 to 3) from a group of four, in the form that a gemv takes. The group has 4
+ * columns of token 0, 4 of token 1 and so on: one load feeds four products. */
 static inline struct block_q8 token_q8(const struct block_q8x4 *x, size_t t)
 {
     struct block_q8 token = { .d = x->d[t], .sum = x->sum[t] };

@@ -24,7 +24,7 @@ void gemv_f32_f32_f32_ref(float *restrict y, const void *restrict w, const float
     }
 }
 
-/* The same order. fp16 to f32 is exact, so only the fma rounds. */
+/* The order of additions is the same. fp16 to f32 is exact, so only the fma rounds. */
 void gemv_f32_f16_f32_ref(float *restrict y, const void *restrict w, const float *restrict x,
                           size_t rows, size_t cols, size_t ahead)
 {

@@ -24,8 +24,8 @@ void conv_f32_ref(float *restrict y, const float *restrict x, const float *restr
     }
 }
 
-/* The gated delta rule. The state maps keys to values. A step fades it by
- * `decay`, and moves its answer for the key k towards v by the fraction beta:
+/* The gated delta rule. The state maps keys to values. A step fades the state by `decay`, and moves
+ * its answer for the key k towards v by the fraction beta:
  *     S = decay S;  S += k (beta (v - S'k))';  o = S'q.
  * m is computed before the state fades, because (decay S)'k = decay (S'k), which saves one
  * operation and one rounding per element. */

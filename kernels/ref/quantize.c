@@ -83,9 +83,9 @@ void dequantize_f32_q51x8_ref(float *restrict y, const void *restrict w, size_t 
     }
 }
 
-/* Q4_K: y = d (scale n) - dmin min. The product scale n is an integer of at most
- * 63 * 15, so it is exact. The product dmin min is rounded, then the fma rounds
- * again. The contract fixes this order, because another order gives other bits. */
+/* Q4_K: y = d (scale n) - dmin min. The product scale * n is an integer of at most 63 * 15, so it
+ * is exact. The product dmin * min is rounded, then the fma rounds again. The contract fixes this
+ * order, because another order gives other bits. */
 void dequantize_f32_q4kx8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
 {
     const struct block_q4kx8 *block = (const struct block_q4kx8 *)w + row / 8 * (cols / 256);
@@ -118,7 +118,7 @@ void dequantize_f32_q6kx8_ref(float *restrict y, const void *restrict w, size_t 
     }
 }
 
-/* Q5_K: as Q4_K. The product scale q is at most 63 * 31. */
+/* Q5_K: as Q4_K. The product scale * q is at most 63 * 31. */
 void dequantize_f32_q5kx8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
 {
     const struct block_q5kx8 *block = (const struct block_q5kx8 *)w + row / 8 * (cols / 256);
@@ -232,8 +232,8 @@ static float quantize_block(int8_t *restrict q, const float *restrict x, size_t 
     } else {
         inverse = 127.0f / max;
     }
-    /* This rounds twice: the product to a float, and the sum to an integer. An fma would round only
-     * once, and give other bits at ties. */
+    /* The two operations round twice: the product to a float, and the sum to an integer. An fma
+     * would round only once, and give other bits at ties. */
     for (size_t i = 0; i < n; i++) {
         q[i] = (int8_t)((x[i] * inverse + magic) - magic);
     }
@@ -300,7 +300,7 @@ void interleave_q8x4_q8_ref(struct block_q8x4 *restrict y, const struct block_q8
     }
 }
 
-/* The same for blocks of 256. Their sums are interleaved, too: [j][t % 4]. */
+/* As interleave_q8x4_q8_ref, for blocks of 256, whose sums are interleaved, too: [j][t % 4]. */
 void interleave_q8kx4_q8k_ref(struct block_q8kx4 *restrict y, const struct block_q8k *restrict x,
                               size_t n_tokens, size_t cols)
 {

@@ -36,8 +36,8 @@ static inline float fold16(float lane[16])
 }
 
 /* Exact. fp16 has 5 bits of exponent with bias 15, f32 has 8 with bias 127. After the shift the
- * exponent is 112 too small, which the multiplication by 2^112 corrects. It also normalizes
- * subnormals, which f32 can hold as ordinary numbers. */
+ * exponent is 112 too small, which the multiplication by 2^112 corrects. The multiplication also
+ * normalizes subnormals, which f32 can hold as ordinary numbers. */
 static inline float f32_from_f16(uint16_t h)
 {
     uint32_t magnitude = (uint32_t)(h & 0x7fffu) << 13;

@@ -1,5 +1,5 @@
 /* Unpack packed layouts of weights to layouts that gemvs read. The bytes of eight rows are adjacent, so a word of 64 bits has all of
- * them, and every step works on such words. So this is fast even on cores without vectors. */
+ * them, and every step works on such words. So unpacking is fast even on cores without vectors. */
 #include <string.h>
 
 #include "kernels/kernels.h"
@@ -33,8 +33,8 @@ static inline uint64_t six_bits(const uint8_t (*low)[GROUP_ROWS], const uint8_t 
     return four | two << 4;
 }
 
-/* Q3_K: everything but the scales is copied. Subtract 32 from bytes of 0 to 63: bit 7 is set first, so that no byte borrows from
- * the next one; 128 + x - 32 with bit 7 inverted is x - 32. */
+/* Q3_K: everything but the scales is copied. Subtract 32 from bytes of 0 to 63: bit 7 is set first, so that no byte
+ * borrows from the next one. 128 + x - 32 with bit 7 inverted is x - 32. */
 void unpack_q3kx8_q3kpx8_ref(void *restrict y, const void *restrict w, size_t n)
 {
     const struct block_q3kpx8 *from = w;

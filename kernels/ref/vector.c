@@ -7,7 +7,7 @@
 
 /* y = x / rms(x) (offset + w), rms(x) = sqrt(sum x^2 / n + eps). eps keeps a vector of zeros from
  * dividing by zero. As in Llama, x s is rounded before it is multiplied by the weight. Gemma stores
- * w - 1, so it has offset 1. */
+ * w - 1, so its offset is 1. */
 void rmsnorm_f32_ref(float *y, const float *x, const float *restrict w, size_t n, float eps,
                      float offset)
 {
@@ -52,7 +52,7 @@ void layernorm_f32_ref(float *y, const float *x, const float *restrict w, const 
     }
 }
 
-/* Multiply x by the Sylvester matrix. Its inverse is the matrix itself divided by block. */
+/* Multiply x by the Sylvester matrix. The inverse is the matrix itself divided by block. */
 void hadamard_f32_ref(float *x, size_t n, size_t block)
 {
     for (size_t s = 1; s < block; s *= 2) {
@@ -70,7 +70,7 @@ void hadamard_f32_ref(float *x, size_t n, size_t block)
 }
 
 /* Eight rows of an adapter's B are stored together, so that one register holds the factors of one
- * element of u: no vector is ever folded, and the loop is the same for any rank. */
+ * element of u. No vector is ever folded, and the loop is the same for any rank. */
 void expand_f32_f32_ref(float *restrict y, const float *restrict b, const float *restrict u,
                         size_t rows, size_t rank)
 {
@@ -155,7 +155,7 @@ float max_f32_ref(const float *x, size_t n)
 
     assert(n >= 1);
     for (size_t i = 0; i < n; i++) {
-        /* This is not fmaxf, because a NaN on either side must leave max unchanged. */
+        /* The comparison is not fmaxf, because a NaN on either side must leave max unchanged. */
         if (x[i] > max) {
             max = x[i];
         }
@@ -274,7 +274,7 @@ void mul_f32_ref(float *y, const float *a, const float *b, size_t n)
     }
 }
 
-/* Used to multiply the result of a block by its multiplier, or of an expert by its weight. */
+/* Adds the result of a block times its multiplier, or of an expert times its weight. */
 void add_scaled_f32_ref(float *restrict y, const float *restrict x, size_t n, float factor)
 {
     for (size_t i = 0; i < n; i++) {
@@ -282,7 +282,7 @@ void add_scaled_f32_ref(float *restrict y, const float *restrict x, size_t n, fl
     }
 }
 
-/* Used for the residual stream: adds the result of a block to the block's input. */
+/* Adds the result of a block to the block's input, the residual stream. */
 void add_f32_ref(float *restrict y, const float *restrict x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -290,8 +290,8 @@ void add_f32_ref(float *restrict y, const float *restrict x, size_t n)
     }
 }
 
-/* Used for embeddings, for o = sum p v times 1 / sum p, and for the cosines and sines of queries,
- * so that rotating a query also multiplies it by 1 / sqrt(d). */
+/* Scales embeddings, attention's sum p v (by 1 / sum p), and the cosines and sines of queries, so
+ * that rotating a query also multiplies it by 1 / sqrt(d). */
 void scale_f32_ref(float *y, const float *x, size_t n, float factor)
 {
     for (size_t i = 0; i < n; i++) {
@@ -308,7 +308,7 @@ void softcap_f32_ref(float *x, size_t n, float cap)
     }
 }
 
-/* Rounds to nearest even; above 65504 the result is infinity. Conversion to f32 is exact. */
+/* Rounds to nearest even; from 65520 on the result is infinity. Conversion to f32 is exact. */
 void convert_f16_f32_ref(uint16_t *restrict y, const float *restrict x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

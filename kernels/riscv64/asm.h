@@ -7,8 +7,8 @@
 
 #include "kernels/blocks.h"
 
-/* func name [extension [, another]]: starts a section for the function (the linker drops functions
- * without a caller), CFI, and enables the extension (v) for the assembler inside this function
+/* func name [extension [, another]] starts a section for the function (the linker drops functions
+ * without a caller) with CFI, and enables the extension (v) for the assembler inside this function
  * only. */
 .macro func name, extension, also
     .macro endfunc

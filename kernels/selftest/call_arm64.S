@@ -3,9 +3,9 @@
 // x0 call; kept in a static variable during the call, because registers and stack may be changed
 //
 // Fills x19-x29, x18 and the low halves of v8-v15 with known values and every other register with
-// garbage (with SVE's registers if call->features has SVE), calls the kernel, and compares. Its own
-// registers are saved in call->saved, not on the stack, so that a kernel that moves sp does no
-// harm; the kernel gets the stack at call->stack.
+// garbage (with SVE's registers if call->features has SVE), calls the kernel, and compares. The
+// caller's registers are saved in call->saved, not on the stack, so that a kernel that moves sp
+// does no harm; the kernel gets the stack at call->stack.
 #include "kernels/arm64/asm.h"
 
 #define CALL_INTEGER 8
@@ -83,7 +83,7 @@ func kernel_call_checked
     ins     v1.s[0], w10
     ldr     w11, [x0, #CALL_FEATURES]
     tbz     w11, #FEATURE_SVE, 1f
-    // The same for SVE vectors, because a write to V clears their upper part: garbage above the
+    // Fill SVE vectors again, because a write to V clears their upper part: garbage above the
     // low 64 bits of every Z; in the first three bytes of every P, a pattern that no kernel uses.
     .arch_extension sve
 .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15

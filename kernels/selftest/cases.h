@@ -9,7 +9,7 @@ enum fill {
     FILL_UNIFORM, /* +-1 */
     FILL_WIDE,    /* exponents from -40 to 40 */
     FILL_FINITE,  /* zeros, subnormals and extremes among ordinary values */
-    FILL_SPECIAL, /* the same with infinities and NaNs */
+    FILL_SPECIAL, /* as FILL_FINITE, with infinities and NaNs */
     FILL_EQUAL,   /* one value everywhere, so that maxima tie */
     FILL_KINDS
 };
@@ -17,11 +17,11 @@ enum fill {
 /* The contents of integer blocks. */
 enum block_fill {
     BLOCK_RANDOM,
-    BLOCK_LEAST,    /* -128 everywhere, nibbles 15, scales and mins 63: largest sums */
+    BLOCK_LEAST,    /* bytes -128, nibbles 15, scales and mins 63: largest sums */
     BLOCK_GREATEST, /* 127 against -128 */
     BLOCK_MIXED,    /* random picks of -128, 127, 0 */
     BLOCK_PAIR,     /* two products -128 * -128, one chunk apart, whose sum does not fit an int16 */
-    BLOCK_SCALES,   /* odd scales: 0, subnormal, huge */
+    BLOCK_SCALES,   /* unusual scales: 0, subnormal, huge */
     BLOCK_KINDS
 };
 
@@ -35,12 +35,12 @@ enum weights {
 
 /* Weights of a format, and the activations x that its gemv and gemm take. */
 struct weights_format {
-    size_t cols;        /* columns in a block; if floats, a row has a multiple of this */
+    size_t cols;        /* columns in a block; for floats, a row has a multiple of this */
     size_t bytes;       /* size of a block of 8 rows */
-    size_t float_bytes; /* true for float formats, which have no blocks */
+    size_t float_bytes; /* of a weight, for float formats, which have no blocks; else 0 */
     size_t align;
     bool
-        table; /* its nibbles are indices into a struct nibble_table, the last pointer of its ops */
+        table; /* the nibbles are indices into a struct nibble_table, the last pointer of its ops */
     size_t x_bytes; /* size of a block of one token, and of four */
     size_t x4_bytes;
     size_t x_align; /* of one token */
@@ -52,16 +52,16 @@ const struct weights_format *weights_format(enum weights type);
  * groups. */
 size_t weights_bytes(enum weights type, size_t rows, size_t cols);
 
-/* +-1 */
+/* Return a random float from -1 to 1. */
 float fill_uniform(struct tester *t);
 
-/* Returns `fill` if it is wanted, else FILL_UNIFORM. */
+/* Returns `fill` if `wanted`, else FILL_UNIFORM. */
 unsigned fill_if(bool wanted, unsigned fill);
 
 /* Return the factor by which to multiply values of `fill`: `range` if they are uniform. */
 float fill_factor(unsigned fill, float range);
 
-/* Fill a slot: n values; n blocks; rows x cols; a tile of the cache with d dimensions. */
+/* Fill a slot with n values or blocks, a matrix, or a tile of the cache with d dimensions. */
 void fill_floats(struct tester *t, size_t slot, size_t n, enum fill fill);
 void fill_halves(struct tester *t, size_t slot, size_t n, enum fill fill);
 void fill_random_bytes(struct tester *t, size_t slot, size_t n);
@@ -78,7 +78,7 @@ void fill_block_q8k(struct tester *t, struct block_q8k *out, enum block_fill fil
 /* Like fill_block_q8, but without -128. */
 void fill_quantized_q8(struct tester *t, struct block_q8 *out, enum block_fill fill);
 
-/* Return the length of case i of a vector op: 0 to 70, then models' lengths and those around. */
+/* Return the length of case i of a vector op: 0 to 70, then models' lengths and near ones. */
 enum { N_LENGTHS = 77 };
 size_t case_length(size_t i);
 

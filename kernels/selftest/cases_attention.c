@@ -5,10 +5,10 @@
 #include "kernels/ref/scalar.h"
 #include "kernels/selftest/cases.h"
 
-/* How tiles of fp16 and of int8 differ. */
+/* The differences between tiles of fp16 and of int8. */
 static const struct tile_format {
     bool is_q8;
-    size_t dimensions; /* dimensions are multiples of this */
+    size_t dimensions; /* the number of dimensions is a multiple of this */
     size_t query_align, value_align;
 } tile_f16 = { false, 1, 4, 2 }, tile_q8 = { true, BLOCK_COLS, 8, 16 };
 

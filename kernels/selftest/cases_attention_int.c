@@ -32,7 +32,7 @@ static void fill_numbers(struct tester *t, size_t slot, size_t at, size_t n, uns
     }
 }
 
-/* Upper halves of floats. */
+/* Fill with scales, which are the upper halves of floats. */
 static void fill_scales(struct tester *t, size_t slot, size_t n, unsigned fill)
 {
     uint16_t *scales = tester_source(slot);

@@ -28,7 +28,7 @@ static size_t n_x_blocks(enum weights type, size_t cols)
     return (cols + x_cols(type) - 1) / x_cols(type);
 }
 
-/* These cases take long, so fewer are run. */
+/* Return true for long blocks, whose cases are slow, so that fewer of them are run. */
 static bool is_long(enum weights type)
 {
     return weights_format(type)->cols > BLOCK_COLS;
@@ -42,7 +42,7 @@ static bool is_few(enum weights type)
     return f->float_bytes == 0 && 2 * f->bytes < 5 * f->cols; /* below 2.5 bits */
 }
 
-/* Sizes larger than one iteration of any kernel, with a remainder; columns as blocks. */
+/* Sizes larger than one iteration of any kernel, with a remainder; columns in blocks. */
 static const struct {
     size_t rows, blocks, n_tokens;
 } large[] = {
@@ -56,7 +56,7 @@ static unsigned n_fills(enum weights type)
     return weights_format(type)->fills;
 }
 
-/* Float activations contain no NaN: together with NaN weights, they would test nothing. */
+/* Float activations contain no NaN: if weights and x had NaNs, a case would test nothing. */
 static unsigned fill_of_x(unsigned fill)
 {
     return fill_if(fill != FILL_SPECIAL, fill);
@@ -176,7 +176,7 @@ static void put_token_q8k(struct block_q8kx4 *out, size_t lane, const struct blo
     out->d[lane] = token->d;
 }
 
-/* The content of a lane: a token or, if there is none, zeros, as interleave writes, or
+/* The content of a lane: a token; if there is none, zeros (as interleave writes) or
  * garbage. */
 enum lane { LANE_TOKEN, LANE_ZERO, LANE_GARBAGE };
 
@@ -324,8 +324,8 @@ static void run_gemm(struct tester *t, enum weights type, size_t rows, size_t co
     tester_run(t, &c);
 }
 
-/* Return true if a pair of sizes is to be run. For long blocks that is every second or fourth pair,
- * and of larger pairs only a third. Three is coprime to the periods of rows, tokens and blocks. */
+/* Return true if a pair of sizes is to be run. With long blocks, one pair in two or four is run,
+ * and a third of the larger pairs. Three is coprime to the periods of rows, tokens and blocks. */
 static bool is_drawn(enum weights type, size_t pair, size_t values)
 {
     size_t of = is_few(type) ? 4 : 2;

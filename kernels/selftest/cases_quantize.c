@@ -81,8 +81,8 @@ static void make_ties(float *x, size_t n)
     x[5] = 127.0f;
 }
 
-/* In addition to every fill: values on both sides of the bound below which a block is zero, blocks
- * of zeros, and ties. */
+/* In addition to every fill, test values on both sides of the bound below which a block is zero,
+ * blocks of zeros, and ties. */
 static void fill_to_quantize(struct tester *t, size_t n, size_t i, unsigned fill)
 {
     float scale = quantize_scale(i);

@@ -5,7 +5,7 @@
 
 static const float epsilons[] = { 1e-5f, 0.0f, 1e-6f };
 
-/* The length and fill of case i of N_LENGTHS * FILL_KINDS, which combine each with each. */
+/* The length and fill of case i of N_LENGTHS * FILL_KINDS: each length with each fill. */
 static size_t length_of(size_t i)
 {
     return case_length(i / FILL_KINDS);
@@ -21,8 +21,8 @@ static size_t first_case(struct tester *t, size_t step)
     return step == EVERY ? 0 : tester_random(t) % step;
 }
 
-/* Make a case of an op that computes y (n) from n_inputs vectors of n floats. Its pointers are y,
- * then the inputs. y is the input number `alias`, or has its own buffer if alias is n_inputs. */
+/* Make a case of an op that computes y (n) from n_inputs vectors of n floats. Pointers are y, then
+ * the inputs. y is the input number `alias`, or has its own buffer if alias is n_inputs. */
 static struct tester_case map_case(size_t n, size_t n_inputs, size_t alias, unsigned fill)
 {
     struct tester_case c = { .n_slots = n_inputs,
@@ -224,7 +224,7 @@ static void test_hadamard(struct tester *t)
     }
 }
 
-/* add, and add_scaled with its factor. */
+/* Test add, and add_scaled with its factor. */
 static void test_add(struct tester *t, size_t step)
 {
     for (size_t i = first_case(t, step); i < N_LENGTHS * FILL_KINDS; i += step) {
@@ -285,8 +285,8 @@ static void test_expand(struct tester *t, bool halves)
 
 enum { CRC_EACH = 12, CRC_SHORT = N_LENGTHS + 2 * CRC_EACH, CRC_LENGTHS = CRC_SHORT + 4 };
 
-/* Lengths of the vector ops; lengths just above a window of words, and just
- * above a further chunk; lengths that a kernel may cut into several parts. */
+/* The lengths of the vector ops; lengths near the two from which crc32c_u8_rv64gc takes other
+ * paths; lengths that a kernel may cut into several parts. */
 static size_t crc_length(size_t i)
 {
     static const uint16_t from[] = { 3596, 8 * (210 + 1024) - 4 };
@@ -301,7 +301,7 @@ static size_t crc_length(size_t i)
     return more[i - CRC_SHORT];
 }
 
-/* Every length and every alignment below 8. */
+/* Test every length and every alignment below 8. */
 static void test_crc32c(struct tester *t)
 {
     for (size_t i = 0; i < CRC_LENGTHS; i++) {

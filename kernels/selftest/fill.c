@@ -29,7 +29,7 @@ static const uint32_t odd_floats[] = {
     0x7f7fffff,
     0xff7fffff,
     0x5f000000,
-    /* not finite from here on */
+    /* values from here on are not finite */
     0x7f800000,
     0xff800000,
     0x7fc00000,
@@ -227,7 +227,7 @@ static void fill_q6k(struct tester *t, struct block_q6kx8 *out, enum block_fill 
     fill_signed(t, &out->scales[0][0], sizeof out->scales, fill);
     fill_packed(t, out->low, sizeof out->low, fill);
     fill_packed(t, out->high, sizeof out->high, fill);
-    if (fill == BLOCK_LEAST) { /* -32, whose sums are larger than those of 31 */
+    if (fill == BLOCK_LEAST) { /* q = -32 gives larger sums than q = 31 */
         memset(out->low, 0, sizeof out->low);
         memset(out->high, 0, sizeof out->high);
     }

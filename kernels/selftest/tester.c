@@ -74,7 +74,7 @@ void tester_faults_text(uint32_t faults, char *out, size_t bytes)
     }
 }
 
-/* splitmix64 */
+/* Return the next random number, by splitmix64. */
 uint64_t tester_random(struct tester *t)
 {
     uint64_t z = t->random += 0x9e3779b97f4a7c15u;

@@ -1,6 +1,6 @@
 /* The kernel tester compares every row of kernels.inc that the CPU supports with the _ref of its op,
- * bit for bit. It uses no files and does not allocate: the boot option `selftest` runs it in the
- * image, and tests/kernels on every ISA's emulator. */
+ * bit for bit. The tester uses no files and does not allocate: the boot option `selftest` runs it
+ * in the image, and tests/kernels on every ISA's emulator. */
 #ifndef INGOT_KERNELS_SELFTEST_TESTER_H
 #define INGOT_KERNELS_SELFTEST_TESTER_H
 
@@ -44,7 +44,7 @@ struct kernel_call {
     uint64_t integer[6]; /* pointers, then sizes */
     float scalar[2];     /* floating-point arguments, always passed */
     float result;
-    uint32_t features; /* of the CPU; they say which other registers to poison */
+    uint32_t features; /* features of the CPU, which say what other registers to poison */
     uint32_t damage;   /* result: bits of enum tester_fault, SAVED and above */
     uint32_t reserved;
     uint8_t *stack;     /* where the kernel's stack pointer starts, 16-byte aligned */
@@ -101,7 +101,7 @@ struct tester {
     uint32_t features; /* of the CPU */
     uint32_t ignored;  /* faults that are ignored, because a compiler may use x18 */
     uint32_t faults;   /* bits of enum tester_fault */
-    uint32_t n_drawn;  /* cases so far, run or skipped; sizes depend on it */
+    uint32_t n_drawn;  /* number of cases so far, run or skipped; sizes depend on it */
     uint32_t n_cases;  /* that were run */
     uint32_t n_reported;
 };
@@ -122,13 +122,13 @@ void tester_run(struct tester *t, const struct tester_case *c);
 
 uint64_t tester_random(struct tester *t);
 
-/* Run all cases of an op. Defined in cases.c, like the next function. */
+/* Run all cases of an op. This function and the next one are in cases.c. */
 void tester_run_op(struct tester *t, enum kernel_op op);
 
 /* Write the faults of a mask as text to out[bytes]. */
 void tester_faults_text(uint32_t faults, char *out, size_t bytes);
 
-/* Run all cases of a row, which the CPU's features must allow, against the reference of its op.
+/* Run all cases of a row, whose features the CPU must have, against the reference of the row's op.
  * Sets t->faults, t->n_cases and t->digest. A reference is compared with itself, which tests its
  * registers and edges, and only in every fifth case, because the other rows of its op run it too.
  * If the digests of an op are equal on every ISA and with every compiler, all of them implement the

@@ -11,7 +11,7 @@
 
     .intel_syntax noprefix
 
-// func name ... endfunc name: a global function in its own section, with CFI. endfunc
+// func and endfunc enclose a global function in its own section, with CFI. endfunc
 // clears the upper halves of registers, so that later SSE code does not wait for them.
 .macro func name
     .section .text.\name, "ax", @progbits
@@ -162,7 +162,7 @@ kernels_lane_masks:
 
     .section .note.GNU-stack, "", @progbits
 
-// Prefetch `bytes` at `at` to the second cache: a part of a later block of the gemv.
+// Prefetch `bytes` at `at` to the second-level cache: a part of a later block of the gemv.
 .macro fetch_lines at, bytes
     .set    line_at, 0
     .rept   (\bytes + 63) / 64

@@ -1,7 +1,7 @@
-/* Without an operating system, any exception level. Sections are of the Arm ARM, DDI 0487. */
+/* CPU features without an operating system. Section numbers refer to the Arm ARM, DDI 0487. */
 #include "library/library.h"
 
-enum { CPACR_ZEN = 3 << 16 }; /* SVE does not trap (D17.2.30) */
+enum { CPACR_ZEN = 3 << 16 }; /* if these bits are set, SVE does not trap (D17.2.30) */
 
 /* At EL0 these reads are undefined. */
 static uint32_t read_features(void)

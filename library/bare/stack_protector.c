@@ -1,6 +1,6 @@
 /* The functions that the compiler calls for arrays on the stack. The canary is not random:
- * the program's runtime may choose its own. Its value has bytes that end strings (0, LF, 0xff),
- * so that no string can write it. */
+ * the program's runtime may choose its own. The canary has bytes that end strings (0, LF, 0xff), so
+ * that no string can write it. */
 #include <stdint.h>
 
 extern const uintptr_t __stack_chk_guard;

@@ -7,8 +7,8 @@
 
 struct api_edge {
     struct api_edge *next;
-    uint16_t from, to; /* to: a state, or the number of a call */
-    uint8_t low, high; /* low above high: the edge is a call */
+    uint16_t from, to; /* `to` is a state, or the number of a call */
+    uint8_t low, high; /* if low is above high, the edge is a call */
 };
 
 struct api_part {
@@ -98,13 +98,13 @@ void api_automaton_call(struct api_automaton *a, uint32_t from, uint32_t to, uin
     add_edge(a, from, a->n_calls++, 1, 0);
 }
 
-/* Add a call with 0 runs: the part begins at a state that no edge leaves. */
+/* Add a call that runs its part 0 times. The part begins at a state that no edge leaves. */
 void api_automaton_skip(struct api_automaton *a, uint32_t from, uint32_t to)
 {
     api_automaton_call(a, from, to, a->nowhere, 0, 1);
 }
 
-/* Group the edges by their states. Returns false if a state has too many. */
+/* Group the edges by their states. Returns false if a state has too many edges. */
 static bool lay_out(const struct api_automaton *a, struct ingot_grammar *head)
 {
     struct ingot_grammar_state *states = (void *)(head + 1);

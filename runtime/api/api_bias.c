@@ -31,8 +31,8 @@ static void begin_pair(struct api_text *list)
     api_text_print(list, "%s[", list->n > 1 ? "," : "");
 }
 
-/* End a pair whose first part, a token's number or a text, is in the list. The reader of the list
- * does not accept exponents. */
+/* Write the second part of a pair, the bias, and end the pair. The bias gets no exponent, which the
+ * list's reader would refuse. */
 static void end_pair(struct api_text *list, const struct api_json *value)
 {
     api_text_put(list, ",", 1);
@@ -44,7 +44,7 @@ static void end_pair(struct api_text *list, const struct api_json *value)
     api_text_put(list, "]", 1);
 }
 
-/* Add a member of {"15043": -100}. A key that is not a number is a text, as in llama.cpp. */
+/* Add a member, as in {"15043": -100}. A key that is not a number is a text, as in llama.cpp. */
 static bool add_member(struct api_reader *r, struct api_text *list, const struct api_json *member)
 {
     const char *key = member->key;
@@ -59,7 +59,7 @@ static bool add_member(struct api_reader *r, struct api_text *list, const struct
     }
     begin_pair(list);
     if (key[digits] == '\0') {
-        zeros -= zeros == digits; /* if all digits are zeros, one remains */
+        zeros -= zeros == digits; /* if all digits are zeros, keep one zero */
         api_text_put(list, key + zeros, digits - zeros);
     } else {
         api_text_quoted(list, key, strlen(key));

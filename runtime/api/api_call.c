@@ -41,7 +41,7 @@ static size_t held_bytes(const char *text, size_t bytes)
     return n;
 }
 
-/* Count the object's bytes that have come, without what follows; returns true if it is complete. */
+/* Count the bytes of the object that have come. Returns true if the object is complete. */
 static bool object_bytes(const char *text, size_t bytes, size_t *n)
 {
     bool quoted = false;
@@ -77,7 +77,7 @@ static bool pass(const char **at, const char *end, const char *fixed)
     return true;
 }
 
-/* Read a call whose mark is at `at`. */
+/* Read the call whose mark is at offset `at`. */
 static void read_call(struct api_call *c, const char *at, const char *end)
 {
     if (!pass(&at, end, API_CALL_MARK) || !pass(&at, end, API_CALL_NAME)) {

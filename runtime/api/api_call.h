@@ -1,5 +1,5 @@
-/* A call of a function as text in a reply: a model writes calls in this form and reads earlier
- * ones in it. */
+/* A call of a function as text in a reply: a model writes new calls and reads earlier calls in this
+ * form. */
 #ifndef INGOT_RUNTIME_API_CALL_H
 #define INGOT_RUNTIME_API_CALL_H
 
@@ -13,16 +13,16 @@
 
 /* The first call in a reply so far; its texts point into the reply. */
 struct api_call {
-    size_t content; /* bytes before the call without white space at their end, or all if no call can
-                  * follow */
+    size_t content; /* bytes of text before the call, without white space at its end; all bytes
+                  * if no call can follow */
     bool found;     /* the name is complete and the arguments have begun */
     bool whole;     /* the arguments are complete, too */
     const char *name, *arguments;
     size_t name_bytes, arguments_bytes;
 };
 
-/* Find the first call in a reply. done: the reply has ended. Before that, bytes that may begin a
- * call are not content. */
+/* Find the first call in a reply. `done` says that the reply has ended. Until then, bytes at the
+ * reply's end that may begin a call are not content. */
 void api_call_find(struct api_call *c, const char *text, size_t bytes, bool done);
 
 /* Find the call after *c, which must be complete; c->content stays as it is. Returns false if there

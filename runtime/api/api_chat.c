@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { PIECE_BYTES = 256 }; /* a board passes its answer on in small pieces */
+enum { PIECE_BYTES = 256 }; /* a board sends its answer in small pieces */
 
 static void put_envelope(struct api_text *out, const struct api_answer *a, const char *object)
 {

@@ -1,5 +1,5 @@
-/* OpenAI's answers to chat completions and completions: events of a stream, or one object. Both are
- * written piece by piece, so that a board need not keep a whole answer. */
+/* OpenAI's answers to chat completions and completions: events of a stream, or one object. Events
+ * and objects are written piece by piece, so that a board need not keep a whole answer. */
 #ifndef INGOT_RUNTIME_API_CHAT_H
 #define INGOT_RUNTIME_API_CHAT_H
 
@@ -19,8 +19,8 @@ void api_usage_add(struct api_usage *u, const struct api_job *j);
 /* Write a piece of a reply as an event. */
 void api_chat_say(const struct api_stream *s, const struct api_piece *p);
 
-/* Write the end of a stream, after the last piece of all replies. j is the job of the first reply,
- * or NULL if a reply has failed. */
+/* Write the end of a stream, after the last piece of all replies. `j` is the job of the first
+ * reply, or NULL if a reply has failed. */
 void api_chat_say_end(struct api_text *out, const struct api_answer *a, const struct api_usage *u,
                       const struct api_job *j);
 

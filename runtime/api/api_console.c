@@ -27,8 +27,8 @@ bool api_is_gone(const struct api *a)
     return a->work->client->callers != a->work->caller;
 }
 
-/* The whole board waits here, so a client that takes a little of a long answer again and again must
- * not hold it for the answer's length. */
+/* The whole board waits here, so a client that reads a long answer slowly must not hold the board
+ * until the answer's end. */
 bool api_out(struct api *a, const char *bytes, size_t n)
 {
     struct api_work *w = a->work;
@@ -57,9 +57,9 @@ static void put_byte(void *context, char byte)
     api_event_byte(context, byte);
 }
 
-/* Let the network work, because the console asks for input again and again while the model works.
- * A client that is gone, or that does not take its answer, counts as one Ctrl-C, and the next call
- * returns no byte, since the console asks until there is none. */
+/* The console asks for input again and again while the model works, so let the network work here. A
+ * client that is gone, or that does not take its answer, counts as one Ctrl-C. The next call
+ * returns no byte, because the console asks until there is none. */
 static int get_byte(void *context)
 {
     struct api *a = context;

@@ -18,7 +18,7 @@ bool api_refuse(struct api_error *e, int status, const char *param, const char *
     (void)format_text_args(e->text, sizeof e->text, format, list);
     va_end(list);
     e->text[utf8_whole_bytes(e->text, strlen(e->text))] =
-        '\0'; /* it may be cut inside a character */
+        '\0'; /* the text may be cut inside a character */
     return false;
 }
 

@@ -1,6 +1,6 @@
-/* Conversion of events of mode=json (docs/SERIAL.md) to an answer of OpenAI's API, whole or as
- * a stream (api_chat.h). The head is sent with the first piece, so that an earlier error can have
- * its own status. Text that was sent is dropped, so that a reply may be longer than this memory. */
+/* Conversion of events of mode=json (docs/SERIAL.md) to an answer of OpenAI's API, whole or as a
+ * stream (api_chat.h). The head is sent with the first piece, so that an earlier error can set the
+ * status. Sent text is dropped, so that a reply may be longer than this memory. */
 #include <string.h>
 
 #include "runtime/api/api.h"
@@ -8,7 +8,7 @@
 #include "runtime/api/api_line.h"
 #include "runtime/api/api_vectors.h"
 
-/* Memory of a reply except its text, which gets all remaining memory. */
+/* Memory for a reply's values. The reply's text gets all remaining memory. */
 enum { EVENT_VALUES_BYTES = 12 * 1024, TEXT_LEAST_BYTES = 8 * 1024 };
 
 static void put(struct api *a, const char *text, size_t n)
@@ -128,7 +128,7 @@ void api_reply_begin(struct api *a, uint32_t i)
     w->memory.used += left;
 }
 
-/* Bytes of the score of one token, the reply's own or one of the likeliest. */
+/* Bytes for the score of one token, which is in the reply or is one of the likeliest. */
 enum { SCORE_BYTES = 32 };
 
 bool api_reply_has_room(struct api *a)
@@ -140,7 +140,7 @@ bool api_reply_has_room(struct api *a)
     if (left < EVENT_VALUES_BYTES + 2 * TEXT_LEAST_BYTES) {
         return false;
     }
-    if (q->wants_scores && !q->stream) { /* the scores of a whole answer are kept until its end */
+    if (q->wants_scores && !q->stream) { /* a whole answer keeps its scores until its end */
         left -= EVENT_VALUES_BYTES + TEXT_LEAST_BYTES;
         left /= SCORE_BYTES * (1u + q->n_likeliest);
         q->n = q->n != 0 && q->n < left ? q->n : (uint32_t)left;
@@ -212,7 +212,7 @@ static void take_usage(struct api_job *j, const struct api_json *event)
     j->end = finish != NULL && strcmp(finish, "length") == 0 ? GENERATE_LIMIT : GENERATE_ENDED;
 }
 
-/* Take the end of a vector, whose numbers came before. */
+/* Take the end of a vector. Its numbers came before. */
 static void take_vector(struct api *a, const struct api_json *event)
 {
     struct api_work *w = a->work;
@@ -277,7 +277,7 @@ static void read_event(struct api *a)
     }
 }
 
-/* Pass on a byte: a whole event is sent at once, a long event in parts. */
+/* Pass on a byte of an event. A whole event is sent at once, a long event in parts. */
 static void pass_byte(struct api *a, char byte)
 {
     struct api_work *w = a->work;

@@ -15,7 +15,7 @@ enum {
 
 /* ---- numbers and words ----------------------------------------------------------------------- */
 
-/* Write a bound as people write it: whole, or with two digits after the point. */
+/* Write a bound as a whole number, or with two digits after the point. */
 static const char *bound_text(char text[FORMAT_NUMBER_BYTES], double bound)
 {
     int64_t hundredths = (int64_t)(bound * 100 + (bound < 0 ? -0.5 : 0.5));
@@ -90,8 +90,8 @@ static bool read_repeat_last(struct api_reader *r, const struct api_field *f,
     return true;
 }
 
-/* Read an integer, with or without a minus, to all 64 bits; a double has fewer. Returns false for
- * all other numbers. */
+/* Read an integer of up to 64 bits, with or without a minus; a double has too few bits for it.
+ * Returns false for all other numbers. */
 static bool read_digits(const struct api_json *v, uint64_t *value)
 {
     size_t at = v->text[0] == '-';
@@ -140,7 +140,7 @@ static bool read_most(struct api_reader *r, const struct api_field *f, const str
     return true;
 }
 
-/* Read a field of which only the value that asks for nothing is accepted. */
+/* Read a field of a function that this server lacks; its value must leave the function unused. */
 static bool read_nothing(struct api_reader *r, const struct api_field *f, const struct api_json *v)
 {
     bool empty = api_json_is(v, JSON_FALSE) || (api_json_is(v, JSON_NUMBER) && is_within(f, v)) ||
@@ -159,7 +159,7 @@ static bool read_bool(struct api_reader *r, const char *name, const struct api_j
            api_refuse(r->e, 400, name, NULL, "%s has to be true or false", name);
 }
 
-/* Read logprobs: whether a chat wants scores; for a completion, how many other tokens to list. */
+/* Read logprobs. A chat says if it wants scores; a completion says how many tokens to list. */
 static bool read_logprobs(struct api_reader *r, const struct api_field *f, const struct api_json *v)
 {
     if (r->q->kind == API_CHAT || api_json_is(v, JSON_FALSE)) {
@@ -192,7 +192,7 @@ static bool read_top_logprobs(struct api_reader *r, const struct api_field *f,
     return true;
 }
 
-/* Keep a field that constrains a reply: it is read after all other fields. */
+/* Keep a field that constrains a reply. Such fields are read after all others. */
 static bool keep(struct api_reader *r, const struct api_field *f, const struct api_json *v)
 {
     *(const struct api_json **)((char *)r + f->at) = v;
@@ -251,7 +251,7 @@ static bool add_stop(struct api_reader *r, const char *text)
     size_t n = text != NULL ? strlen(text) : REPLY_TEXT_STOP_BYTES;
 
     if (n == 0) {
-        return true; /* an empty stop would end nothing */
+        return true; /* an empty stop text would end no reply */
     }
     if (n >= REPLY_TEXT_STOP_BYTES || r->q->n_stops == REPLY_TEXT_STOPS) {
         return api_refuse(r->e, 400, "stop", NULL, "stop takes up to %d texts of up to %d bytes",
@@ -299,8 +299,8 @@ static bool read_dimensions(struct api_reader *r, const struct api_field *f,
     return true;
 }
 
-/* Read the effort: none means without thoughts; the other words mean nothing to the templates
- * here. */
+/* Read the effort. "none" turns thoughts off; no template here uses the other
+ * words. */
 static bool read_effort(struct api_reader *r, const struct api_field *f, const struct api_json *v)
 {
     const char *word = api_json_text(v);
@@ -354,8 +354,8 @@ static bool read_template(struct api_reader *r, const struct api_field *f, const
     { \
         .name = field, .kinds = of, .read = reader, .least = low, .most = high, .whole = true \
     }
-/* A parameter of the sampler. bit: its ingot_sampling_field, or 0 if model files have no default
- * for it. */
+/* A parameter of the sampler. `bit` is its ingot_sampling_field, or 0 if model files have no
+ * default for it. */
 #define SAMPLED(field, reader, member, low, high, bit) \
     { \
         .name = field, .kinds = BOTH, .read = reader, .at = SAMPLER(member), .least = low, \

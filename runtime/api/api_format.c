@@ -79,7 +79,7 @@ bool api_format_read(struct api_reader *r, struct api_format *f)
     return take_schema(r, r->json_schema, NULL, f);
 }
 
-/* Use the format. If it allows any object, no check and no bound of the depth are needed. */
+/* Use the format. Without a schema any object fits, and no check or limit of depth is needed. */
 bool api_format_use(struct api_reader *r, const struct api_format *f)
 {
     struct api_held one = { .schema = f->schema, .strict = f->strict };

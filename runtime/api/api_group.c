@@ -7,14 +7,14 @@
 #include "runtime/chat/chat_json.h"
 #include "runtime/text/format_text.h"
 
-enum { TURN_MS = 100 }; /* the longest part of a turn that counts as a client's */
+enum { TURN_MS = 100 }; /* the most ms that a turn adds to the time a client has waited */
 
 size_t api_group_bytes(uint32_t n)
 {
     return sizeof(struct api_group) + n * sizeof(struct api_member);
 }
 
-/* Let the network work between two layers, as during a reply at the line. */
+/* Let the network work between two layers, as a reply at the line does. */
 static bool give_turn(void *context)
 {
     struct api *a = context;
@@ -168,8 +168,8 @@ static void leave_scratch(void *owner, void *memory)
     (void)memory;
 }
 
-/* Write the prompt after the tokens of a free sequence, which are dropped if there is no room for
- * both. Returns NULL with the reason in *e if it does not fit. */
+/* Write the prompt after the tokens of a free sequence. If both together do not fit, the sequence's
+ * tokens are dropped. Returns NULL with the reason in *e if the prompt does not fit. */
 static const uint32_t *encode(struct session *s, const struct api_request *q, size_t *n,
                               struct api_error *e)
 {
@@ -199,7 +199,7 @@ static uint32_t same_tokens(const struct session *s, const uint32_t *ids, size_t
     return same;
 }
 
-/* Return the free slot that has most of the prompt, *same tokens. `free` is a free slot. */
+/* Return the free slot that has most of the prompt, the first *same tokens. `free` is free. */
 static uint32_t best_slot(const struct replies *r, uint32_t free, const uint32_t *ids, size_t n,
                           uint32_t *same)
 {
@@ -324,8 +324,8 @@ void api_group_join(struct api_group *g, struct api_member *m)
 
 /* ---- a pass ---------------------------------------------------------------------------------- */
 
-/* Return true if the client of `full` output does not take it, or has taken it slowly for long. A
- * turn counts for a short time only, since the line may have had a reply before it. */
+/* Return true if the output is full because its client does not read, or has read slowly for long.
+ * A turn counts as TURN_MS at most, because the line may have had a reply before it. */
 static bool is_slow(struct api_member *m, bool full, uint64_t now)
 {
     struct api_work *w = &m->work;
@@ -342,7 +342,7 @@ static bool is_slow(struct api_member *m, bool full, uint64_t now)
     return now - m->waits_since > API_SLOW_MS || w->waited_ms > API_SLOW_ALL_MS;
 }
 
-/* Note if the client does not take its answer: passes then leave its reply out. */
+/* While a client takes no answer, passes leave its reply out. A slow or gone client is dropped. */
 static void look_at_client(struct api_member *m)
 {
     const struct api_work *w = &m->work;
@@ -357,7 +357,7 @@ static void look_at_client(struct api_member *m)
     }
 }
 
-/* The reply is complete. */
+/* End a complete reply. Begin the request's next reply or, after the last reply, end the member. */
 static void end_reply(struct api_member *m)
 {
     struct api *a = m->group->api;

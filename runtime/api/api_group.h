@@ -1,7 +1,7 @@
 /* Several requests in one pass over the weights (runtime/session/replies.h): each pass adds a token
- * to every reply, and a reply has the same tokens as without the others. A pass is a turn; between
- * two passes the line works. Requests with a grammar, embeddings and lines of mode=json are
- * answered alone. Core 0. */
+ * to every reply, and a reply has the same tokens as without the others. A turn of the group
+ * is one pass; between two passes the line is served. Requests with a grammar, embeddings and lines
+ * of mode=json are answered alone. Core 0. */
 #ifndef INGOT_RUNTIME_API_GROUP_H
 #define INGOT_RUNTIME_API_GROUP_H
 
@@ -15,9 +15,9 @@ struct api_member {
     bool busy;
     uint32_t slot;             /* of the replies */
     uint32_t reply, n_replies; /* of the request */
-    uint64_t waits_since;      /* when the client stopped taking its answer; 0: it takes it */
+    uint64_t waits_since;      /* when the client stopped reading, or 0 while it reads */
     uint64_t looked_ms;        /* time of the last look at the client */
-    bool thinks;               /* the text that comes is thoughts, which the answer leaves out */
+    bool thinks;               /* the current text is thoughts, which the answer leaves out */
     struct api_work work;
     struct generate_params params;
     struct generate_sink sink;
@@ -29,22 +29,22 @@ struct api_group {
     struct api *api;
     struct replies replies;
     struct stop stop;
-    uint32_t version, model; /* of the sequences, see api_group_use */
+    uint32_t version, model; /* the sequences' version and model: see api_group_use */
     uint32_t n;              /* members */
     struct api_member members[];
 };
 
-/* memory of api_group_bytes(n). With n 0 requests are answered one after the other. */
+/* memory of api_group_bytes(n). If n is 0, requests are answered one after the other. */
 void api_group_open(struct api_group *g, struct api *a, uint32_t n);
 
-/* Set the sequences (n, may be 0) that replies may use from now on. version is another number than
- * at the last call if other code has used them since, or if they are new; then the replies in
- * progress end with an error. */
+/* Set the sequences (n, may be 0) that replies may use from now on. If the sequences are new, or
+ * other code has used them since the last call, `version` differs, and the replies in progress end
+ * with an error. */
 void api_group_use(struct api_group *g, struct session *const *sequences, uint32_t n,
                    uint32_t version);
 
-/* Return a free member for the client's request, or NULL if there is none now (*later) or never one
- * for such a request. */
+/* Return a free member for the client's request. Returns NULL if no member is free now (*later is
+ * true), or if the group cannot answer such a request (*later is false). */
 struct api_member *api_group_room(struct api_group *g, const struct api_client *k, bool *later);
 
 /* Let the member's request, which was read into its memory, join the others. */
@@ -56,7 +56,7 @@ uint32_t api_group_free(const struct api_group *g);
 /* Return true if a reply is in progress. */
 bool api_group_works(const struct api_group *g);
 
-/* One pass. */
+/* Run one pass for all replies of the group. */
 void api_group_pass(struct api_group *g);
 
 #endif

@@ -64,7 +64,7 @@ static size_t host_bytes_of(const char *host, size_t bytes)
     return n;
 }
 
-/* Return true if a host has only digits and points. Then it is not a name, because the last
+/* Return true if a host has only digits and points. Such a host is not a name, because the last
  * label of a DNS name is never a number (RFC 3696, section 2). */
 static bool is_number(const char *host, size_t n)
 {

@@ -1,4 +1,4 @@
-/* Checks of a caller's host name, origin and token. They do not depend on the server.
+/* Checks of a caller's host name, origin and token. The checks do not depend on the server.
  * Sources: RFC 6454, RFC 9110, section 11. */
 #ifndef INGOT_RUNTIME_API_GUARD_H
 #define INGOT_RUNTIME_API_GUARD_H
@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* Return true if an Authorization field (bytes) is Bearer and the token. The time that this takes
- * does not depend on where they differ. */
+ * does not depend on where the tokens differ. */
 bool api_has_token(const char *authorization, size_t bytes, const char *token);
 
 /* Return true if a host, with or without a port (bytes), is a name that only the machine's owner
@@ -15,7 +15,7 @@ bool api_has_token(const char *authorization, size_t bytes, const char *token);
  * site has none of these hosts (DNS rebinding). */
 bool api_is_own_host(const char *host, size_t bytes, const char *name);
 
-/* Return true if an Origin (bytes) names that same host, over http. */
+/* Return true if an Origin (bytes) names the request's own host, over http. */
 bool api_is_own_origin(const char *origin, size_t bytes, const char *host, size_t host_bytes);
 
 #endif

@@ -27,7 +27,7 @@ static const struct {
     { "timings_per_token", BOOL },
     { "return_tokens", BOOL },
     { "return_progress", BOOL },
-    { "mirostat_tau", NUMBER }, /* these only modify a field of `offs` */
+    { "mirostat_tau", NUMBER }, /* from here on, each row only refines a field of `offs` */
     { "mirostat_eta", NUMBER },
     { "dynatemp_exponent", NUMBER },
     { "dry_base", NUMBER },
@@ -64,7 +64,7 @@ static const char *const lists[] = { "stop_token_ids", "bad_words", "lora", "tra
 
 static const struct {
     const char *name;
-    int least, most; /* any value in this range switches it off */
+    int least, most; /* any value in this range switches the field off */
 } offs[] = {
     { "typical_p", 1, 1 },         { "tfs_z", 1, 1 },          { "mirostat", 0, 0 },
     { "dynatemp_range", 0, 0 },    { "dry_multiplier", 0, 0 }, { "xtc_probability", 0, 0 },
@@ -134,8 +134,8 @@ static bool read_list(struct api_reader *r, const struct api_json *v, const char
                       "%s is not supported by this server: only an empty list", name);
 }
 
-/* Read switches and lists of other servers with values that ask for nothing. Returns false for all
- * other fields. */
+/* Read switches and lists of other servers; only values that change no reply are accepted. Returns
+ * false for all other fields. */
 static bool read_neutral(struct api_reader *r, const struct api_json *v, bool *good)
 {
     for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {

@@ -1,4 +1,4 @@
-/* How a board constrains replies: calls of functions and forms of a reply as an automaton. */
+/* How a board constrains replies: an automaton accepts only certain calls of functions or forms. */
 #include <string.h>
 
 #include "runtime/api/api_call.h"
@@ -76,7 +76,7 @@ static uint32_t put_text(struct hold *h, uint32_t from, const char *text)
     return to;
 }
 
-/* Add a part at *start: a call of one of the functions without the call's first byte. */
+/* Add a part, from *start on, that reads a call of a function after the call's first byte. */
 static bool put_call(struct hold *h, const struct api_held *list, unsigned n, uint32_t *start)
 {
     uint32_t name, end, last;
@@ -96,7 +96,7 @@ static bool put_call(struct hold *h, const struct api_held *list, unsigned n, ui
     return true;
 }
 
-/* Add the calls, from after the first byte of the first one to the end of the last one. */
+/* Add the calls, without the first byte of the first call. */
 static void put_calls(struct hold *h, uint32_t from, uint32_t to, uint32_t call, unsigned most)
 {
     uint32_t behind = api_automaton_state(&h->a), again = api_automaton_state(&h->a), first, last;
@@ -117,7 +117,7 @@ static void put_calls(struct hold *h, uint32_t from, uint32_t to, uint32_t call,
  * reply may also end in each state of the text. */
 static void put_prose(struct hold *h, uint32_t from, uint32_t calls)
 {
-    static const char begins[] = "<tool"; /* no prose may have this */
+    static const char begins[] = "<tool"; /* the prose may not contain this */
     enum { N = sizeof begins - 1 };
     uint32_t states[N];
 

@@ -9,10 +9,10 @@
 enum api_figure {
     API_DECODE_TOKENS_PER_S,
     API_FIRST_TOKEN_MS,
-    API_CARD_MB_PER_S, /* of the weights that are streamed */
+    API_CARD_MB_PER_S, /* rate at which weights are streamed */
     API_STALLED_PERCENT,
     API_TEMPERATURE_C,
-    API_CONTEXT_TOKENS, /* tokens that the conversation has taken, and its limit */
+    API_CONTEXT_TOKENS, /* tokens of the conversation so far; their limit is next */
     API_CONTEXT_LIMIT_TOKENS,
     API_N_FIGURES
 };
@@ -33,16 +33,16 @@ void api_figures_put(struct api_text *out, const struct api_figures *f);
 struct api_job {
     struct api_request request;
     bool done;
-    struct api_error error;         /* once done: why there is no reply, or why it broke off */
-    enum generate_end end;          /* once done without an error */
+    struct api_error error;         /* once done, why there is no reply, or why it broke off */
+    enum generate_end end;          /* set once the job is done without an error */
     struct api_text text, thoughts; /* whole characters */
     struct api_text scores;         /* scores of api_scores.h, if requested */
     struct api_text vectors;        /* API_EMBED: (n_turns, dim) f32 */
     uint32_t prompt_tokens, cached_tokens, reply_tokens;
-    uint32_t spent_tokens;      /* tokens of earlier tries of this reply, which were
+    uint32_t spent_tokens;      /* tokens of this reply's earlier tries, all of which were
                                  * refused */
-    struct api_figures figures; /* once done without an error */
-    const char *line;           /* constant: the board that answered; NULL: this machine */
+    struct api_figures figures; /* set once the job is done without an error */
+    const char *line;           /* the board that answered, or NULL for this machine */
 };
 
 #endif

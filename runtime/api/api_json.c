@@ -48,8 +48,8 @@ static int32_t read_unit(const char *s)
     return unit;
 }
 
-/* Read an escape at its u. Returns how many bytes were written, which are fewer than the escape
- * has, or 0 if it is wrong. */
+/* Read an escape at its u. Returns how many bytes were written, always fewer than the escape has,
+ * or 0 if the escape is wrong. */
 static size_t read_code(struct reader *r, char *out)
 {
     int32_t unit = read_unit(r->at + 1), low;
@@ -84,7 +84,7 @@ static size_t read_escape(struct reader *r, char *out)
     return *r->at == 'u' ? read_code(r, out) : 0;
 }
 
-/* Read a text from its opening quote. Returns NULL if it is wrong. */
+/* Read a text from its opening quote. Returns NULL if the text is wrong. */
 static char *read_text(struct reader *r, size_t *bytes)
 {
     char *start = ++r->at, *out = start;
@@ -215,7 +215,7 @@ static bool read_key(struct reader *r, struct api_json *v)
     return true;
 }
 
-/* Add a value inside `up` (or NULL), after the value `last` (NULL: the new value is the first). */
+/* Add a value inside `up` (NULL for the root), after `last` (NULL for a first value). */
 static struct api_json *add(struct reader *r, struct api_json *up, struct api_json *last)
 {
     struct api_json *v = api_memory_take(r->memory, sizeof *v);
@@ -244,8 +244,8 @@ static bool opens(const struct api_json *v)
     return v->kind == JSON_OBJECT || v->kind == JSON_LIST;
 }
 
-/* Go on after a value, past the brackets that close here and a comma. The next value is inside *up,
- * after *last. *up is NULL if the outermost value has ended. */
+/* Go on after a value, past the brackets that close here and a comma. The next value belongs into
+ * *up, after *last. *up is NULL if the outermost value has ended. */
 static bool go_on(struct reader *r, struct api_json **up, struct api_json **last)
 {
     for (;;) {
@@ -442,7 +442,7 @@ void api_json_put(struct api_text *to, const struct api_json *v)
     const struct api_json *at = v;
     struct api_json whole = *v;
 
-    whole.key = NULL; /* the name of the value itself is left out */
+    whole.key = NULL; /* the printed value's own name is left out */
     put_begin(to, &whole);
     while (at != NULL) {
         if (at->child != NULL) { /* down */
@@ -453,7 +453,7 @@ void api_json_put(struct api_text *to, const struct api_json *v)
         if (opens(at)) {
             api_text_put(to, at->kind == JSON_LIST ? "]" : "}", 1);
         }
-        while (at != v && at->next == NULL) { /* go up, past everything that ends here */
+        while (at != v && at->next == NULL) { /* go up, past all lists and objects that end here */
             at = at->up;
             api_text_put(to, at->kind == JSON_LIST ? "]" : "}", 1);
         }

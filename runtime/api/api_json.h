@@ -19,7 +19,7 @@ struct api_json {
     enum json_kind kind; /* JSON_TEXT .. JSON_OBJECT */
     uint32_t n;          /* members or entries */
     const char *key;     /* the name of a member, UTF-8, NUL-terminated; otherwise NULL */
-    /* (bytes) a text in UTF-8 with a NUL only at its end; or a number as it was written, without a
+    /* (bytes) A text in UTF-8 with a NUL only at its end, or a number as the body has it, without a
      * NUL. */
     const char *text;
     size_t bytes;
@@ -29,11 +29,11 @@ struct api_json {
 enum api_json_result {
     API_JSON_GOOD,
     API_JSON_BYTES,  /* the body is not UTF-8, or has \u0000 */
-    API_JSON_WRONG,  /* the body is not JSON; *at: the first wrong byte */
-    API_JSON_MEMORY, /* there is no memory for all its values */
+    API_JSON_WRONG,  /* the body is not JSON; *at is the first wrong byte */
+    API_JSON_MEMORY, /* the memory cannot hold all values of the body */
 };
 
-/* Read a text of n bytes with a NUL after them, which is overwritten. Nodes come from m. */
+/* Read a body of n bytes and a NUL. The body is overwritten. Nodes come from m. */
 enum api_json_result api_json_read(struct api_json **root, char *text, size_t n,
                                    struct api_memory *m, size_t *at);
 

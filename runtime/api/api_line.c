@@ -30,7 +30,7 @@ static void put_turn(struct api_text *out, const struct api_turn *t, bool unmark
         }
         api_text_escaped(out, api_text_shown(&t->user), t->user.n);
         api_text_put(out, "\"", 1);
-        if (t->said != 0 && !unmarked) { /* the bytes at its end that are a person's words */
+        if (t->said != 0 && !unmarked) { /* the last bytes are a person's own words */
             api_text_print(out, ",'said':%lu", (unsigned long)t->said);
         }
         api_text_put(out, "}", 1);
@@ -175,7 +175,7 @@ uint32_t api_line_count(const struct api_json *event, const char *name)
     return n <= UINT32_MAX ? (uint32_t)n : 0;
 }
 
-/* For an object with token, logprob and text. Returns false if it has no score. */
+/* Reads an object with token, logprob and text. Returns false if the object has no score. */
 static bool score_of(const struct api_json *object, struct api_score *s)
 {
     const struct api_json *text = api_json_get(object, "text");

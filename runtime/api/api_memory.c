@@ -29,7 +29,7 @@ void *api_memory_take(struct api_memory *m, size_t bytes)
     return taken;
 }
 
-/* Grow the piece that was taken last, where it is. */
+/* Grow the piece that was taken last, without moving it. */
 static bool grow_last(struct api_memory *m, struct api_text *t, size_t room)
 {
     size_t more = rounded(room - t->room);

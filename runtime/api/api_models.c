@@ -9,7 +9,7 @@ static void put_model(struct api_text *to, const char *name, int64_t created)
     api_text_print(to, ",'object':'model','created':%lld,'owned_by':'ingot'}", (long long)created);
 }
 
-/* Return true if `asked` names the model; a client may leave .ingot out. */
+/* Return true if `asked` names the model, with or without .ingot. */
 static bool is_model(const char *asked, const char *name)
 {
     size_t n = strlen(asked);

@@ -7,8 +7,8 @@
 
 #include "runtime/api/api_text.h"
 
-/* Append the answer to GET /v1/models, a list with the model of this name ("": none is loaded),
- * or to GET /v1/models/ASKED. created: seconds since 1970. Returns false if the loaded model has
+/* Append the answer to GET /v1/models or, unless `asked` is NULL, to GET /v1/models/ASKED. `name`
+ * is the loaded model's, or "". created: seconds since 1970. Returns false if the loaded model has
  * another name. */
 bool api_put_models(struct api_text *to, const char *asked, const char *name, int64_t created);
 

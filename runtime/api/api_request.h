@@ -26,7 +26,7 @@ enum api_kind {
     API_CONTINUE,
     API_EMBED,
     API_N_KINDS,
-    /* A board has these, too: */
+    /* A board also has the following kinds: */
     API_LINE, /* the body is a line of mode=json */
     API_LOAD, /* another model */
 };
@@ -44,14 +44,14 @@ struct api_turn {
     size_t said;            /* bytes of the last message with the role user, at the end of `user` */
     struct api_text system; /* instructions that came in the middle of the conversation */
     struct api_text
-        tokens;      /* instead of a text: the tokens of a prompt or an input, of type uint32_t */
+        tokens;      /* the tokens, of type uint32_t, of a prompt or an input that is not a text */
     bool spoken;     /* `user` has content from a person or a tool */
-    bool instructed; /* it has instructions */
-    bool replied;    /* it has a reply; only the last turn has none */
+    bool instructed; /* the turn has instructions */
+    bool replied;    /* the turn has a reply; only the last turn has none */
 };
 
-/* A schema that a finished reply is checked against: of a function's arguments, or (tool NULL) of
- * the content. */
+/* A finished reply is checked against this schema: the arguments of the function `tool` or, if
+ * `tool` is NULL, the content. */
 struct api_checked {
     const char *tool, *schema;
 };
@@ -62,7 +62,7 @@ struct api_held;
 /* The functions that constrain replies to a form. Each sets q->grammar, or fills r->e and returns
  * false. */
 struct api_holder {
-    /* Allows a call of one of the functions in list (n), or the answer in it (api_reader.h). */
+    /* Allows calls of the functions in `list` (n), or replies of the form in it (api_reader.h). */
     bool (*hold)(struct api_reader *r, struct api_held *list, unsigned n, bool must, unsigned most);
     /* Allows any JSON object. */
     bool (*object)(struct api_reader *r);
@@ -74,7 +74,7 @@ struct api_holder {
 struct api_defaults {
     char model[API_MODEL_BYTES];
     const char *system;            /* NULL: the model's own */
-    struct sampler_params sampler; /* its seed is used only if `seeded` */
+    struct sampler_params sampler; /* the seed is used only if `seeded` */
     uint32_t chosen;               /* as in struct api_request */
     bool seeded;
     bool no_thinking;
@@ -86,8 +86,8 @@ struct api_request {
     enum api_kind kind;
     struct api_memory *memory; /* holds everything to which the request points */
     struct api_turn
-        *turns; /* (n_turns), one at least; API_CONTINUE: the texts to continue; API_EMBED: the
-                               * texts */
+        *turns; /* (n_turns >= 1) the conversation, the texts to continue, or the texts to
+                               * embed */
     uint32_t n_turns, turns_room;
     uint32_t prompt; /* API_CONTINUE: number of the turn that this reply continues */
     struct api_text system;
@@ -95,19 +95,19 @@ struct api_request {
     bool stream, stream_usage, no_thinking;
     bool echo;            /* API_CONTINUE: the answer begins with the prompt */
     uint32_t n_choices;   /* replies; 0: one */
-    bool wants_scores;    /* the answer has each token's score */
+    bool wants_scores;    /* the answer gets each token's score */
     uint32_t n_likeliest; /* number of likeliest tokens that are scored as well */
-    bool unmarked;        /* for a board that does not know `said` */
-    bool plain_sampler;   /* for a board that knows neither penalties nor biases */
+    bool unmarked;        /* the line gets no `said` */
+    bool plain_sampler;   /* the line gets neither penalties nor biases */
     bool may_call;        /* the reply may be a call of a function (api_call.h) */
     bool checks_names;    /* after the reply, also check that the called function exists */
     bool seeded;
-    bool base64;         /* API_EMBED: numbers as bytes of f32, not as text */
-    uint32_t dimensions; /* API_EMBED: numbers of each vector; 0: all */
-    uint32_t n;          /* the most tokens of a reply; 0: until the model ends it */
+    bool base64;         /* API_EMBED: write vectors as base64 of f32, not as text */
+    uint32_t dimensions; /* API_EMBED: the length of each vector, or 0 for all numbers */
+    uint32_t n;          /* the most tokens of a reply, or 0 for no limit */
     char stops[REPLY_TEXT_STOPS][REPLY_TEXT_STOP_BYTES];
     uint32_t n_stops;
-    struct sampler_params sampler; /* without its biases, which follow: */
+    struct sampler_params sampler; /* the biases are in the next member */
     struct api_text biases;        /* a list as json_biases.h reads it; n is 0 without biases */
     uint32_t
         chosen; /* bits of enum ingot_sampling_field: the fields of `sampler` that the request or an option of the server sets */
@@ -118,8 +118,8 @@ struct api_request {
     struct api_text warnings; /* texts of JSON for the answer, with commas between them */
 };
 
-/* Read a body (bytes, then a NUL), which is overwritten; q points to texts in it. *q must be zero
- * except for its memory. If it returns false, *e says why. */
+/* Read a body (bytes, then a NUL). The body is overwritten; q points to texts in it. *q must be
+ * zero except for its memory. If it returns false, *e says why. */
 bool api_request_read(struct api_request *q, enum api_kind kind, char *body, size_t bytes,
                       const struct api_defaults *d, struct api_error *e);
 
@@ -129,7 +129,7 @@ struct api_json;
 bool api_body_parse(struct api_json **root, char *body, size_t bytes, struct api_memory *m,
                     struct api_error *e);
 
-/* Fill *e and return false. param: NULL or a field. */
+/* Fill *e and return false. `param` is the wrong field, or NULL. */
 bool api_refuse(struct api_error *e, int status, const char *param, const char *code,
                 const char *format, ...) __attribute__((format(printf, 5, 6)));
 

@@ -4,7 +4,7 @@
 
 #include "runtime/api/api_schema_parts.h"
 
-/* A value of the schema that has yet to be added between two states. A list of them replaces
+/* A value of the schema that has yet to be added between two states. A list of such values replaces
  * recursion. */
 struct api_schema_todo {
     struct api_schema_todo *next;
@@ -12,7 +12,7 @@ struct api_schema_todo {
     uint32_t from, to;
 };
 
-/* The first state of the part for a schema that $ref names, perhaps within that schema itself. */
+/* The first state of the part for a schema that a $ref names. Schemas may refer to themselves. */
 struct api_schema_ref {
     struct api_schema_ref *next;
     const struct api_json *schema;
@@ -95,8 +95,8 @@ static bool is_type(const struct api_json *type, const char *name)
 
 /* ---- references ------------------------------------------------------------------------------ */
 
-/* Return the member or entry that a step of a JSON Pointer names (n bytes); ~1 is a slash, ~0 a
- * tilde. */
+/* Return the member or entry that a step of a JSON Pointer names (n bytes). In a step, ~1 is a
+ * slash and ~0 a tilde. */
 static const struct api_json *step_to(const struct api_json *v, const char *step, size_t n)
 {
     const struct api_json *one;
@@ -122,7 +122,7 @@ static const struct api_json *step_to(const struct api_json *v, const char *step
     return NULL;
 }
 
-/* Find the schema of a $ref. Returns NULL if it is in another document, or nowhere. */
+/* Find the schema of a $ref. Returns NULL if this document does not have the schema. */
 static const struct api_json *find_ref(const struct api_schema *s, const char *pointer)
 {
     const struct api_json *v = s->root;
@@ -184,7 +184,7 @@ static bool is_required(const struct api_json *object, const char *name)
     return false;
 }
 
-/* The chain of an object's members. In state `first` no member came before, in `later` one did. */
+/* The chain of an object's members. State `first` is before the first member, `later` after one. */
 struct members {
     uint32_t first, later;
 };
@@ -210,8 +210,8 @@ static void put_member(struct api_schema *s, struct members *at, const char *nam
     *at = next;
 }
 
-/* Add members of any name whose values fit the schema (NULL: any). v: the object's own schema;
- * NULL: none. */
+/* Add members of any name whose values fit `schema`, or any values if it is NULL. v is the object's
+ * own schema, or NULL. */
 static void put_map(struct api_schema *s, const struct api_json *v, const struct api_json *schema,
                     uint32_t from, uint32_t to)
 {
@@ -320,10 +320,10 @@ static void put_text(struct api_schema *s, const struct api_json *v, uint32_t fr
     api_schema_text(s, least, most, from, to);
 }
 
-/* Ranges of up to this many numbers are written out. */
+/* A range of up to this many numbers gets a way for each number. */
 enum { RANGE_MOST = 128 };
 
-/* Fractions lie between two whole numbers of the range. */
+/* Add the whole numbers of a range and, unless `whole`, the fractions above 0 between them. */
 static void put_range(struct api_schema *s, int32_t least, int32_t most, bool whole, uint32_t from,
                       uint32_t to)
 {

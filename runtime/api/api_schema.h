@@ -1,5 +1,5 @@
-/* JSON Schema as an automaton, for a board. It knows only the keywords that clients use most.
- * `ingot serve` has a whole compiler of its own (flash_image/grammar), which needs a heap. */
+/* JSON Schema as an automaton, for a board. This code knows only the keywords that clients use
+ * most. `ingot serve` has a whole compiler of its own (flash_image/grammar), which needs a heap. */
 #ifndef INGOT_RUNTIME_API_SCHEMA_H
 #define INGOT_RUNTIME_API_SCHEMA_H
 
@@ -18,13 +18,13 @@ struct api_schema {
     struct api_schema_ref *refs;  /* named parts of the document */
     /* First states of the parts that all values share, or 0 if they are not made yet. */
     uint32_t character, text, digit, whole, number, blank, any[API_ANY_DEPTH];
-    const char *unheld; /* a keyword that the automaton does not enforce; NULL: it enforces all */
+    const char *unheld; /* a keyword that the automaton does not enforce, or NULL if none */
 };
 
 void api_schema_open(struct api_schema *s, struct api_automaton *a);
 
-/* Add the values that a document allows, between two states. s->unheld is set anew; if the values
- * need too much room, the automaton becomes full. */
+/* Add the values that a document allows, between two states. s->unheld is set anew. If the
+ * automaton has no room for the values, it becomes full. */
 void api_schema_put(struct api_schema *s, const struct api_json *root, uint32_t from, uint32_t to);
 
 /* Add any JSON object, between two states. */

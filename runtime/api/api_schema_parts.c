@@ -252,13 +252,13 @@ void api_schema_number(struct api_schema *s, bool whole, bool positive, uint32_t
 
 /* ---- formats --------------------------------------------------------------------------------- */
 
-/* Add the characters of a pattern letter: Y 1 or 2, M and D two digits of a month and a day, h two
- * of an hour, m two of a minute or second, d a digit, x a hexadecimal one; others stand for
- * themselves. */
+/* Add the characters for a letter of a pattern: Y is 1 or 2, d is a digit, x is a hexadecimal
+ * digit. M is a month, D a day, h an hour, and m a minute or second, each of two digits. Other
+ * letters stand for themselves. */
 static uint32_t put_class(struct api_schema *s, uint32_t from, char c)
 {
     static const struct {
-        char c, first[2], last[2]; /* ranges of two digits, or of one (last is 0) */
+        char c, first[2], last[2]; /* ranges of two digits, or of one digit if last is 0 */
     } classes[] = {
         { 'Y', { '1', '2' }, { 0, 0 } },     { 'd', { '0', '9' }, { 0, 0 } },
         { 'M', { '0', '0' }, { '1', '9' } }, { 'M', { '1', '1' }, { '0', '2' } },
@@ -372,8 +372,8 @@ static void fill_any(struct api_schema *s, unsigned depth, struct part p)
 void api_schema_any(struct api_schema *s, unsigned depth, uint32_t from, uint32_t to)
 {
     if (s->any[0] == 0) {
-        for (unsigned i = API_ANY_DEPTH; i-- > 0;) { /* the deepest comes first, because the others
-                                                      * call it */
+        for (unsigned i = API_ANY_DEPTH; i-- > 0;) { /* the deepest part comes first, because the
+                                                      * others call it */
             struct part p = new_part(s);
 
             s->any[i] = p.start;

@@ -1,5 +1,5 @@
-/* JSON's tokens as ways, for api_schema.c. White space is allowed where models write it: a blank or
- * an indented new line after an opening bracket or a comma and before a closing bracket. */
+/* Ways that read JSON's tokens, for api_schema.c. A blank or an indented new line may follow an
+ * opening bracket or a comma, or precede a closing bracket. */
 #ifndef INGOT_RUNTIME_API_SCHEMA_PARTS_H
 #define INGOT_RUNTIME_API_SCHEMA_PARTS_H
 
@@ -21,21 +21,21 @@ void api_schema_text(struct api_schema *s, uint32_t least, uint32_t most, uint32
                      uint32_t to);
 uint32_t api_schema_text_to(struct api_schema *s, uint32_t from);
 
-/* Add a number: without a fraction (whole), not negative (positive). Or add this whole number. */
+/* Add any number (`whole`: without a fraction; `positive`: not negative), or the number `value`. */
 void api_schema_number(struct api_schema *s, bool whole, bool positive, uint32_t from, uint32_t to);
 void api_schema_whole(struct api_schema *s, int32_t value, uint32_t from, uint32_t to);
 
 /* Add a point and digits. */
 void api_schema_fraction(struct api_schema *s, uint32_t from, uint32_t to);
 
-/* Add a text in a format: date, time, date-time or uuid. Days 29 to 31 are left out, so that every
+/* Add a text in a format: date, time, date-time or uuid. Dates have no days 29 to 31, so that every
  * date is valid. Returns false for other formats. */
 bool api_schema_format(struct api_schema *s, const char *format, uint32_t from, uint32_t to);
 
 /* Add this value, as compact JSON. */
 void api_schema_literal(struct api_schema *s, const struct api_json *v, uint32_t from, uint32_t to);
 
-/* Add a value of any type. depth is the number of values of any type around it. */
+/* Add a value of any type. `depth` is the number of values of any type around it. */
 void api_schema_any(struct api_schema *s, unsigned depth, uint32_t from, uint32_t to);
 
 /* Add a list in brackets: `least` to `most` runs of the part that begins at `item`, with commas

@@ -7,7 +7,7 @@
 
 /* ---- kept ------------------------------------------------------------------------------------ */
 
-/* The record before the text of a token. Records of the likeliest tokens follow the record of the
+/* A token's record stands before its text. The records of the likeliest tokens follow that of the
  * token that was taken. */
 struct record {
     double logprob;
@@ -40,7 +40,7 @@ bool api_scores_add(struct api_text *scores, const struct api_score *taken,
     return good;
 }
 
-/* Read the score at `at`; returns where the next one is. */
+/* Read the score at `at`. Returns the offset of the next score. */
 static size_t score_at(const struct api_text *scores, size_t at, struct api_score *s, uint32_t *n)
 {
     struct record r;
@@ -129,7 +129,7 @@ static size_t skip(const struct api_text *scores, size_t at, uint32_t n)
     return at;
 }
 
-/* The beginning of a text that fits, in whole characters. */
+/* The beginning of a text, as many whole characters as fit. */
 struct shown {
     size_t n;
     char text[96];
@@ -154,7 +154,7 @@ static void show(struct shown *to, const struct api_score *s)
     utf8_writer_flush(&writer);
 }
 
-/* Return true if a record between two offsets has the same text. */
+/* Return true if a record between two offsets has the text of *s. */
 static bool stands(const struct api_text *scores, size_t from, size_t to, const struct api_score *s)
 {
     struct shown wanted, one;
@@ -172,7 +172,7 @@ static bool stands(const struct api_text *scores, size_t from, size_t to, const 
     return false;
 }
 
-/* Write {"a": -0.1, ...} of the likeliest tokens, and of equal texts only the likeliest. */
+/* Write the likeliest tokens as {"a": -0.1, ...}. If texts are equal, write only the likeliest. */
 static void put_likeliest(struct api_text *out, const struct api_text *scores, size_t at,
                           uint32_t n)
 {
@@ -219,7 +219,7 @@ static size_t characters_of(const struct api_score *s)
 
 enum list { TOKENS, LOGPROBS, LIKELIEST, OFFSETS, N_LISTS };
 
-/* Write one of the lists of /v1/completions. */
+/* Write one list of the scores of /v1/completions. */
 static void put_list(struct api_text *out, enum list list, const struct api_text *scores,
                      struct api_scores_at *from)
 {

@@ -20,12 +20,12 @@ struct api_score {
 bool api_scores_add(struct api_text *scores, const struct api_score *taken,
                     const struct api_score *likeliest, uint32_t n);
 
-/* The number of scores that were sent. */
+/* How far scores were sent. */
 struct api_scores_at {
     size_t bytes, characters;
 };
 
-/* Append the value of logprobs with the tokens from *at on; it is null if there are none. */
+/* Append the value of logprobs for the tokens from *at on, or null if there are none. */
 void api_scores_put(struct api_text *out, enum api_kind kind, const struct api_text *scores,
                     struct api_scores_at *at);
 

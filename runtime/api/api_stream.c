@@ -68,8 +68,8 @@ static void close_open(const struct walk *w)
     at->open = API_NO_ITEM;
 }
 
-/* Take the first n bytes of a text, of which *said were sent. If an item of another kind is open, a
- * new item begins. */
+/* Send the first n bytes of a text except the *said bytes that were sent before. If an item of
+ * another kind is open, a new item begins. */
 static void grow(const struct walk *w, enum api_item item, const char *bytes, size_t n,
                  size_t *said)
 {
@@ -86,7 +86,7 @@ static void grow(const struct walk *w, enum api_item item, const char *bytes, si
         at->from = from;
     }
     at->texted |= item == API_TEXT_ITEM;
-    *said = n; /* set before the call, because the piece may be the last that a writer sends */
+    *said = n; /* set first, because the writer may read it */
     say(w, step, item, bytes + from, n - from);
 }
 

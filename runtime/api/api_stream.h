@@ -1,5 +1,5 @@
 /* A reply as a sequence of pieces, for each API's stream and for the whole answer. Thoughts, text
- * and calls are items that follow each other; each opens, grows and closes. */
+ * and calls are items that follow each other. Each item opens, grows and closes. */
 #ifndef INGOT_RUNTIME_API_STREAM_H
 #define INGOT_RUNTIME_API_STREAM_H
 
@@ -10,12 +10,12 @@
 /* The data of one answer. */
 struct api_answer {
     enum api_kind kind;
-    uint64_t number; /* the number from which its id is made */
+    uint64_t number; /* the number from which the answer's id is made */
     int64_t created; /* seconds since 1970 */
     const char *model;
     unsigned dialect; /* the API in which the request came (host/api/serve_answer.h) */
-    bool loads;       /* the request has no reply: its job is done from the beginning */
-    const char *echo; /* JSON: request fields that the answer repeats; NULL: nothing */
+    bool loads;       /* the request loads a model, so it has no reply */
+    const char *echo; /* JSON of the request's fields that the answer repeats, or NULL */
 };
 
 /* The parts of a reply. */
@@ -23,7 +23,7 @@ enum api_item { API_NO_ITEM, API_THOUGHTS_ITEM, API_TEXT_ITEM, API_CALL_ITEM };
 
 /* The part of a reply that was sent. */
 struct api_events {
-    uint32_t index; /* index of the reply among those to the request */
+    uint32_t index; /* index of the reply among the request's replies */
     bool begun, ended;
     bool texted;                      /* the reply has text */
     enum api_item open;               /* the current item */
@@ -31,13 +31,13 @@ struct api_events {
     size_t from;                      /* where the open item begins in its text */
     uint32_t calls;                   /* the number of calls that were sent completely */
     size_t text, thoughts, arguments; /* bytes that were sent */
-    uint32_t sequence;                /* for the writer: the number of events that were sent */
+    uint32_t sequence;                /* the number of events that the writer sent */
     struct api_scores_at scores;
 };
 
 enum api_step {
     API_BEGINS,
-    API_OPENS,  /* opens an item, with its first bytes or none */
+    API_OPENS,  /* opens an item; `bytes` may be empty */
     API_GROWS,  /* adds bytes to the item */
     API_CLOSES, /* closes the item, which has `bytes` in all */
     API_ENDS,   /* the reply */
@@ -52,7 +52,7 @@ struct api_piece {
     size_t n;
     /* API_CALL_ITEM: */
     const struct api_call *call;
-    uint32_t call_number; /* number among the calls of the reply */
+    uint32_t call_number; /* number of the call in the reply */
 };
 
 /* The state of one reply. */
@@ -61,12 +61,12 @@ struct api_stream {
     const struct api_answer *a;
     const struct api_job *j;
     struct api_events *at;
-    void *context; /* of the caller that asked for the pieces */
+    void *context; /* passed on to the caller's function */
 };
 
 typedef void api_say(const struct api_stream *s, const struct api_piece *p);
 
-/* Send everything that was not sent yet, and the end if the job is done. */
+/* Send all that was not sent yet and, if the job is done, the end. */
 void api_stream_walk(const struct api_stream *s, api_say *say);
 
 /* Return the first call of a reply, and the number of bytes of its text that are content. */
@@ -77,12 +77,12 @@ enum api_reason { API_STOPPED, API_CUT, API_CALLED };
 enum api_reason api_stream_reason(const struct api_job *j);
 
 /* Write a unique id for a call, item or answer of this server, with a word in
- * front: "call_6b0817a1_1_0". An i of 0 is left out. */
+ * front: "call_6b0817a1_1_0". The number i is left out if it is 0. */
 enum { API_ID_BYTES = 80 };
 void api_stream_id(char id[API_ID_BYTES], const char *word, const struct api_answer *a,
                    uint32_t index, uint32_t i);
 
-/* Return the number of tokens of replies, including those that were refused and made again. */
+/* Return the number of tokens of a reply, including its tries that were refused. */
 uint32_t api_stream_tokens(const struct api_job *j);
 
 #endif

@@ -1,5 +1,5 @@
-/* A text that grows in memory of a fixed size, or as its owner allows. `failed` is true once
- * something did not fit. */
+/* A text that grows in memory of a fixed size, or as its owner allows. Once something does not fit,
+ * `failed` is true. */
 #ifndef INGOT_RUNTIME_API_TEXT_H
 #define INGOT_RUNTIME_API_TEXT_H
 
@@ -7,10 +7,10 @@
 #include <stddef.h>
 
 struct api_text {
-    char *bytes; /* (n) and a NUL; NULL: nothing was added */
+    char *bytes; /* (n) and a NUL, or NULL if nothing was added */
     size_t n, room;
     bool failed; /* something did not fit and is missing */
-    /* Gives the text `room` bytes or more. If it is NULL, the text cannot grow. */
+    /* Gives the text `room` bytes or more. Without this function the text cannot grow. */
     bool (*grow)(struct api_text *t, size_t room);
     void *memory; /* the owner's */
 };

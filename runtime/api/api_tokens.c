@@ -29,8 +29,8 @@ static struct chat_turn turn_of(const struct ingot_chat *chat, const struct api_
     return turn;
 }
 
-/* Makes the parts of a prompt, and returns their number; needs room for CHAT_TURN_PARTS + 1 parts
- * per turn. */
+/* Makes the parts of a prompt and returns their number. `parts` has room for CHAT_TURN_PARTS + 1
+ * parts per turn. */
 static size_t parts_of(const struct ingot_chat *chat, const struct api_request *q,
                        struct tokenizer_part *parts)
 {
@@ -57,7 +57,7 @@ static size_t parts_of(const struct ingot_chat *chat, const struct api_request *
     return n;
 }
 
-/* Refuses a request. what: the prompt or the input; n: its number of tokens, or 0 if it is not
+/* Refuses a request. `what` names the prompt or the input; n is its number of tokens, or 0 if not
  * known. The reply needs at least one token. */
 static bool refuse_long(struct api_error *e, const char *what, size_t n, uint32_t context)
 {
@@ -101,7 +101,7 @@ static bool encode_parts(const struct api_encoder *x, const struct tokenizer_par
     error = tokenizer_encode_parts(t, parts, n_parts, TOKENIZER_BOS, ids, x->context, n, scratch,
                                    bytes);
     if (error == ERR_TOO_LONG) {
-        /* if the count fails, too, *n is 0 */
+        /* if counting also fails, *n is 0 */
         (void)tokenizer_count_parts(t, parts, n_parts, TOKENIZER_BOS, n, scratch, bytes);
     }
     x->leave(x->owner, scratch);

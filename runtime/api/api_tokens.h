@@ -1,5 +1,5 @@
-/* A request in the runtime's form: its prompt as tokens in the model's template, and its settings
- * for a reply. */
+/* Converts a request for the runtime: its prompt to tokens in the model's template, and its
+ * settings to a reply's parameters. */
 #ifndef INGOT_RUNTIME_API_TOKENS_H
 #define INGOT_RUNTIME_API_TOKENS_H
 
@@ -16,15 +16,15 @@ struct api_encoder {
     void *owner;
 };
 
-/* Write *n < context tokens to ids (context). Uses the request's memory. If false, see *e. */
+/* Write *n tokens, fewer than context, to ids. Uses the request's memory. If false, *e says why. */
 bool api_tokens_encode(const struct api_encoder *x, const struct api_request *q, uint32_t *ids,
                        size_t *n, struct api_error *e);
 
-/* As above, for one input of a request for embeddings: a text, or numbers of tokens. */
+/* As api_tokens_encode(), for one input of a request for embeddings. */
 bool api_tokens_encode_text(const struct api_encoder *x, const struct api_turn *input,
                             uint32_t *ids, size_t *n, struct api_error *e);
 
-/* Return limits, stops and thoughts, but no grammar. The request must outlive the result. */
+/* Return the parameters of a reply, without its grammar. The request must outlive the result. */
 struct generate_params api_tokens_params(const struct api_request *q,
                                          const struct ingot_chat *chat);
 

@@ -7,11 +7,11 @@
 
 enum { TOOLS_MOST = API_HELD_MOST - 1, NAME_MOST = 64 };
 
-/* The fields of a function that are read. */
+/* The fields of a function that are used here. */
 struct tool {
     const struct api_json *function;
     const char *name;
-    const char *schema; /* the schema of its parameters */
+    const char *schema; /* the schema of the function's parameters */
     bool strict;
     bool allowed; /* by tool_choice */
 };
@@ -65,8 +65,8 @@ static bool is_object_type(const struct api_json *type)
     return api_json_is(type, JSON_TEXT) && strcmp(type->text, "object") == 0;
 }
 
-/* Read the parameters. Arguments are an object even if the schema does not say so; without
- * parameters they are {}. */
+/* Read the parameters. Arguments are an object even if the schema does not say so. A function
+ * without parameters gets {}. */
 static bool read_parameters(struct tools *t, struct tool *one, const struct api_json *parameters)
 {
     if (parameters == NULL || api_json_is(parameters, JSON_NULL) ||
@@ -158,7 +158,7 @@ static bool refuse_choice(struct tools *t)
                       "allowed_tools");
 }
 
-/* Read auto, none or required; other servers call the last one any. */
+/* Read auto, none or required. Other servers call required "any". */
 static bool read_word(struct tools *t, const char *word, enum choice *choice)
 {
     static const struct {
@@ -256,7 +256,7 @@ static bool add_text(struct api_reader *r, struct api_text *to, const char *text
     return api_text_put(to, text, strlen(text)) || api_no_memory(r);
 }
 
-/* {"name":...,"description":...,"parameters":...} */
+/* Add {"name":...,"description":...,"parameters":...} to the system prompt. */
 static bool tell_one(struct tools *t, const struct tool *one)
 {
     const struct api_json *description = get(one->function, "description");
@@ -288,7 +288,7 @@ static bool tell(struct tools *t)
 
 /* ---- the grammar ----------------------------------------------------------------------------- */
 
-/* Make the grammar of a call, or of the answer of response_format unless a call is required. */
+/* Make a grammar of calls. Unless a call is required, it also allows a reply in response_format. */
 static bool hold(struct tools *t, bool must)
 {
     struct api_held *list = api_memory_take(t->r->q->memory, (t->n + 1) * sizeof *list);

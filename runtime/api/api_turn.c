@@ -1,4 +1,4 @@
-/* The model's turn: requests that wait are read and answered, alone or in the group. */
+/* Reads the requests that wait for the model, and answers them alone or in the group. */
 #include <string.h>
 
 #include "runtime/api/api.h"
@@ -30,8 +30,8 @@ static void use_stops(struct api_request *q, const struct options_reply *o)
     }
 }
 
-/* Read the current request from its body into memory (API_MEMORY_BYTES). Returns false if it was
- * answered with an error. */
+/* Read the current request from its body into memory (API_MEMORY_BYTES). Returns false if the
+ * request was answered with an error. */
 static bool read_request(struct api *a, const struct chat *c, void *memory)
 {
     struct api_work *w = a->work;
@@ -63,11 +63,11 @@ static bool read_request(struct api *a, const struct chat *c, void *memory)
         q->sampler.seed = platform_ticks(&a->setup.platform->clock) + w->number;
     }
     use_stops(q, &c->options->reply);
-    q->unmarked = true; /* requests from the network must not drive pins */
+    q->unmarked = true; /* a request from the network must not drive pins */
     return true;
 }
 
-/* Make reply i to the request. Returns false if no further reply follows. */
+/* Make reply i to the request. Returns false if no other reply follows. */
 static bool reply(struct api *a, struct chat *c, const char *conversation, uint32_t i)
 {
     struct api_work *w = a->work;
@@ -92,7 +92,7 @@ static bool reply(struct api *a, struct chat *c, const char *conversation, uint3
     return !w->failed && i + 1 < all;
 }
 
-/* Answer the request at work. */
+/* Answer the current request. */
 static void answer(struct api *a, struct chat *c, const char *conversation)
 {
     const struct api_setup *s = &a->setup;
@@ -114,7 +114,7 @@ static void answer(struct api *a, struct chat *c, const char *conversation)
     }
 }
 
-/* Pass on a line of mode=json, whose events are the answer unchanged. */
+/* Run a line of mode=json. The line's events are the answer, unchanged. */
 static void pass_line(struct api *a, struct chat *c, const char *conversation)
 {
     const struct api_client *k = a->work->client;
@@ -125,8 +125,8 @@ static void pass_line(struct api *a, struct chat *c, const char *conversation)
     api_event_end(a);
 }
 
-/* Serve the request at work. m is a free member of the group if the request may join it, otherwise
- * NULL. */
+/* Serve the current request. m is a free member of the group if the request may join the group,
+ * otherwise NULL. */
 static void serve(struct api *a, struct chat *c, const char *conversation, struct api_member *m)
 {
     const struct api_work *w = a->work;
@@ -177,7 +177,7 @@ static enum begun begin(struct api *a, struct chat *c, const char *conversation)
     return m != NULL ? BEGUN_JOINED : BEGUN_ALONE;
 }
 
-/* A request that was answered alone may have loaded another model. So the group has the next turn,
+/* A request that was answered alone may have loaded another model. The group gets the next turn,
  * because api_set_sequences is called before each turn. */
 void api_serve(struct api *a, struct chat *c, const char *conversation)
 {

@@ -1,7 +1,7 @@
 /* Files that arrive by PUT /models/NAME and similar paths, whole or in ranges (RFC 9110, section
- * 14.5), and go to the card. An upload that was cut continues at the byte that the card has: PUT
- * with `Content-Range: bytes <any>/TOTAL`, with a star for <any>, asks for that position. The body
- * waits in memory, and in TCP's window, until the line is free. */
+ * 14.5), and go to the card. An upload that was cut continues after the bytes on the card. PUT with
+ * `Content-Range: bytes <any>/TOTAL`, with a star for <any>, asks how many bytes the card has. The
+ * body waits in memory, and in TCP's window, until the line is free. */
 #ifndef INGOT_RUNTIME_API_UPLOAD_H
 #define INGOT_RUNTIME_API_UPLOAD_H
 
@@ -15,20 +15,20 @@
 enum {
     API_PATH_BYTES = 96,
     API_UPLOAD_SILENCE_MS = 10000, /* milliseconds after which a body without new bytes fails */
-    API_UPLOAD_ROOM = 1536,        /* with less room in its memory, a client's window closes */
+    API_UPLOAD_ROOM = 1536,        /* a client's window closes if less room is left */
 };
 
-/* The machine's functions for files. If they are NULL, it does not accept files. */
+/* The machine's functions for files. If they are NULL, the machine does not accept files. */
 struct api_store {
     void *context;
     /* Reserves room for a file, until another file is opened or this one is published. The same
-     * path and size give the same place if nothing else was written in between. */
+     * path and size give the same place unless something else was written in between. */
     enum err (*open)(void *context, const char *path, uint64_t bytes, const struct file **file);
     /* Makes the complete file visible on the card. */
     enum err (*publish)(void *context);
     const char *(*error_message)(
-        void *context);           /* returns a sentence about the latest error of these two
-                                   * functions */
+        void *context);           /* returns a sentence about the latest error of open or
+                                   * publish */
     bool (*stops)(void *context); /* returns true if somebody on the line has pressed Ctrl-C */
     void (*came)(void *context, const char *path, uint64_t bytes, uint64_t ms); /* say so */
 };
@@ -36,10 +36,10 @@ struct api_store {
 /* The file that is arriving, in one or more requests. All zeros: no file. */
 struct api_upload {
     char path[API_PATH_BYTES]; /* "": none */
-    uint64_t total, at;        /* its size, and the number of bytes that the card has */
-    uint32_t crc;              /* CRC-32C of those bytes */
-    uint32_t place;            /* identifies the place of its extents */
-    uint64_t ms;               /* milliseconds that it has taken so far */
+    uint64_t total, at;        /* the file's size, and how many bytes the card has */
+    uint32_t crc;              /* CRC-32C of the bytes on the card */
+    uint32_t place;            /* identifies the place of the file's extents */
+    uint64_t ms;               /* milliseconds that the upload has taken */
     struct transfer_sink sink;
 };
 
@@ -47,8 +47,8 @@ struct api;
 struct api_client;
 struct http_request;
 
-/* Handle the head of a PUT request for a folder that accepts files. Returns true if it has been
- * answered or its body is expected. */
+/* Handle the head of a PUT request for a folder that accepts files. Returns true if the request has
+ * been answered or its body is expected. */
 bool api_upload_head(struct api_client *k, const struct http_request *r);
 
 /* Take a piece of the body. */

@@ -5,7 +5,7 @@
 #include "runtime/text/base64.h"
 #include "runtime/text/format_float.h"
 
-enum { PIECE_BYTES = 192 /* a multiple of 3, so that base64 needs no padding within */ };
+enum { PIECE_BYTES = 192 /* a multiple of 3, so that only the end needs base64's padding */ };
 
 bool api_vectors_check(const struct api_request *q, size_t width, struct api_error *e)
 {

@@ -1,7 +1,7 @@
-/* The application, written once for the image and the Linux program. It chooses kernels and cores,
- * and finds, plans and loads a model. Then a person or a program talks to the model, loads another
- * model, or sends commands. One struct holds all of it. A process can hold two applications,
- * each with its own memory, cores and files.
+/* The application, written once for the image and the Linux program. The application chooses
+ * kernels and cores, and finds, plans and loads a model. Then a person or a program talks to the
+ * model, loads another model, or sends commands. One struct holds everything. A process can hold
+ * two applications, each with its own memory, cores and files.
  *
  *   app_start, (the caller finds its files,) app_open, app_run
  *   app_start, app_plan, app_load: a model to work with, without a conversation */
@@ -36,10 +36,10 @@ enum app_front {
                   * a model the application continues if somebody can ask for one */
 };
 
-/* The parts that the caller provides. All of them outlive the application. */
+/* The parts that the caller provides. All parts outlive the application. */
 struct app_setup {
     const struct platform *platform;
-    struct console *console;       /* the console of the person or program that talks to it */
+    struct console *console;       /* the console of the person or program at the line */
     const struct app_files *files; /* the model's files; filled before app_open or app_plan */
     const struct signing *signing; /* key by which models and adapters must be signed; NULL:
                               * unsigned ones are accepted */
@@ -93,7 +93,7 @@ struct app {
     struct session parallel[GROUP_MOST - 1]; /* further sequences of the target, planned by
                                               * together= */
     struct replies replies;                  /* the replies that /bench runs in parallel */
-    uint32_t sequences_version; /* changes when the sequences are new or were used elsewhere */
+    uint32_t sequences_version; /* changes when sequences are made, or used by others */
     enum option at_fault;       /* the option that caused the last error; OPTION_COUNT: none */
     bool prompt_of_file; /* prompt= comes from a preset, so nobody has typed the prompt here */
     bool gave_up;        /* boot options were dropped so that a model could be loaded */
@@ -115,7 +115,7 @@ enum err app_start(struct app *a, const struct app_setup *setup);
  * nothing. Errors of the files, of model_open and of speculative_check. */
 enum err app_plan(struct app *a);
 
-/* Load what was planned, and open its sessions. Errors of model_load; ERR_UNSUPPORTED: keys and
+/* Load the planned models, and open their sessions. Errors of model_load; ERR_UNSUPPORTED: keys and
  * values would spill, but there is no file for them. */
 enum err app_load(struct app *a);
 

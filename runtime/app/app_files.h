@@ -1,5 +1,5 @@
 /* The source of the application's files: the cards and the flash of a board (app_storage.h), or
- * the folders of a computer (host/). The owner of the files fills it once. */
+ * the folders of a computer (host/). The owner of the files fills this struct once. */
 #ifndef INGOT_RUNTIME_APP_FILES_H
 #define INGOT_RUNTIME_APP_FILES_H
 
@@ -24,17 +24,17 @@ struct app_files {
     void *context;
     const char *(*error_message)(void *context);
 
-    /* Resolve a model to *file. The file of the previous model is not read any more. name: "" is
-     * the first model. */
+    /* Resolve a model to *file. The file of the previous model is not read any more. The name ""
+     * means the first model. */
     enum err (*find_model)(void *context, enum app_file which, const char *name,
                            const struct file **file);
-    /* Return the name by which /model knows the model found last, which was found as
-     * `asked`. */
+    /* Return the name by which /model knows the model found last; `asked` is the name
+     * by which find_model found it. */
     const char *(*model_name)(void *context, const char *asked);
     /* Check a model's name before the current model is closed. NULL if find_model makes this
      * check. */
     enum err (*check_model)(void *context, const char *name);
-    /* Visit the available models. NULL if there is only the current one. */
+    /* Visit the available models. NULL if there is only the current model. */
     enum err (*list_models)(void *context, storage_visit_fn *visit, void *visit_context);
 
     /* Resolve an adapter (LoRA) by name to *file, which is read before the next one is resolved;
@@ -70,9 +70,9 @@ struct app_files {
      * to save, or 0 to read. NULL if not supported. */
     enum err (*find_use)(void *context, uint64_t bytes, const struct file **file);
 
-    /* End the save of a file from find_save, find_prefix or find_use: it is complete or, with good
-     * false, keeps its old content. ERR_IO: it was not saved, and error_message() says why. NULL if
-     * nothing has to be done. */
+    /* End the save of a file from find_save, find_prefix or find_use: it is complete or, if
+     * `good` is false, keeps its old content. ERR_IO: the file was not saved, and error_message()
+     * says why. NULL if nothing has to be done. */
     enum err (*end_save)(void *context, bool good);
 
     /* Find the file in which turns are logged. NULL if turns cannot be logged. */

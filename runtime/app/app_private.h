@@ -1,4 +1,4 @@
-/* Shared declarations of this folder's files; no other folder includes it. */
+/* Shared declarations of this folder's files; of other folders, only features include them. */
 #ifndef INGOT_RUNTIME_APP_PRIVATE_H
 #define INGOT_RUNTIME_APP_PRIVATE_H
 
@@ -21,19 +21,19 @@ uint32_t app_cpu_features(const struct app *a);
  * published vectors, and log the result. */
 bool app_check_signing(struct app *a);
 
-/* Lock the line from the start, with lock=. */
+/* Lock the line from the start, if lock= is given. */
 void app_open_lock(struct app *a);
 
 /* Run app_plan and app_load, and open the conversation. The wait for the prompt began at since_ms
  * on the console's clock. */
 enum err app_begin(struct app *a, enum app_file which, uint64_t since_ms);
 
-/* As app_open, but an option that the model or the card cannot use (mem=, ctx=, kv=, draft=) is
- * reported, dropped and noted in a->gave_up. */
+/* Run app_begin for the start. With APP_CONSOLE, an option that the model or the card cannot use
+ * (such as ctx= or draft=) is reported and dropped, and a->gave_up is set. */
 enum err app_obey_options(struct app *a);
 
-/* Run app_plan for the model `which`; run the two halves of app_load: print what is about to be
- * loaded, in the program's form; load it. */
+/* The first plans the model `which`, as app_plan does. The others are the halves of app_load: print
+ * what is about to be loaded, in the program's form, then load it. */
 enum err app_plan_models(struct app *a, enum app_file which);
 enum err app_announce(struct app *a);
 enum err app_load_models(struct app *a);

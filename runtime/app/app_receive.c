@@ -122,7 +122,7 @@ static struct app_received received(const struct app *a)
     return one;
 }
 
-/* Print that a file was received, of which `bytes` bytes were sent. */
+/* Print that a file was received; the sender sent `bytes` bytes of it. */
 static void say_received(struct app *a, const struct app_received *one, uint64_t bytes)
 {
     bool is_model = strncmp(one->path, "models/", 7) == 0;
@@ -183,7 +183,7 @@ void app_receive_frames(struct app *a, const char *path, uint64_t bytes, uint32_
     error_message = frames_error_message(a, e);
     if (!transfer_conclude(&r->transfer, error_message) && error_message != NULL &&
         a->setup.options->line.silence_s != 0) {
-        chat_json_leave(&a->chat); /* the sender is gone, so its mode ends */
+        chat_json_leave(&a->chat); /* the sender is gone, so /mode json ends */
     }
     if (baud != 0) {
         wire_slow(a);
@@ -229,7 +229,7 @@ static enum err ymodem_close(void *context)
     return e;
 }
 
-/* Return the reason why a transfer ended within a file, of which the card then has nothing. */
+/* Return why a transfer ended within a file, nothing of which stays on the card. */
 static const char *file_error_message(const struct ymodem *y, enum err e)
 {
     switch (e) {

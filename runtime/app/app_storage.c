@@ -65,7 +65,7 @@ static enum err list_models(void *context, storage_visit_fn *visit, void *visit_
     return storage_list_models(&s->storage, visit, visit_context);
 }
 
-/* Files on a card keep their lengths. */
+/* Find the file of a save. Files on a card keep their lengths. */
 static enum err find_save(void *context, const char *name, uint64_t bytes, const struct file **file)
 {
     struct app_storage *s = context;

@@ -10,7 +10,7 @@
 enum { APP_STORAGE_MODEL, APP_STORAGE_DRAFT, APP_STORAGE_SAVE, APP_STORAGE_KV, APP_STORAGE_FILES };
 enum {
     APP_STORAGE_OPEN = APP_STORAGE_FILES + 3
-}; /* and the files of the log, of expert use and of kept prompts, which need no table */
+}; /* with the files of the log, of expert use and of kept prompts, which need no table */
 
 struct app_storage {
     struct app_files files; /* the application's files; their context is this struct */
@@ -18,8 +18,8 @@ struct app_storage {
     struct file file[APP_STORAGE_FILES];
     struct file_table tables[APP_STORAGE_FILES];
     struct storage_new new;
-    struct file log, use, kept;                /* files that are in few pieces, so they need no
-                                                * table */
+    struct file log, use, kept;                /* files that are in few
+                                                * pieces and need no table */
     const struct file *open[APP_STORAGE_OPEN]; /* all of these */
 };
 
@@ -29,7 +29,7 @@ struct app_storage {
 enum err app_storage_open(struct app_storage *s, struct app *a);
 
 /* Call repeatedly while a person is at a prompt: runs storage_look with the files in use, and says
- * what to do if no model is loaded. Returns true if it logged lines. */
+ * what to do if no model is loaded. Returns true if lines were logged. */
 bool app_storage_look(struct app_storage *s, struct app *a);
 
 #endif

@@ -91,7 +91,7 @@ static enum err bench_apart(struct bench *b, struct session *s)
     }
     (void)session_cut(s, length);
     s->hash = hash;
-    (void)session_put(s, kept, pending); /* there was room for them before */
+    (void)session_put(s, kept, pending); /* cannot fail: there was room before */
     return e;
 }
 
@@ -119,7 +119,7 @@ static void print_bench(const struct bench *b, uint32_t length)
                    plural((unsigned)length, "token", "tokens"));
 }
 
-/* ERR_NO_SPACE: the context has no room left. */
+/* Measure the session. ERR_NO_SPACE: the context has no room left. */
 static enum err bench_measure(struct bench *b, struct session *s)
 {
     uint32_t room = s->context - s->n_cached;

@@ -14,7 +14,7 @@ extern const char commands_settings[]; /* with a comma and a space in front */
 struct options_report commands_report(struct app *a);
 
 /* Find the file NAME.sav ("chat" for "") to save `bytes` to, or to load from if bytes is 0. Returns
- * NULL if there is none; the reason was printed. */
+ * NULL after printing the reason. */
 const struct file *commands_find_save(struct app *a, const char *name, uint64_t bytes);
 /* Print how a save ended, with a->saved.error_message; returns true if the file was saved. */
 bool commands_was_saved(struct app *a, const struct file *file, enum err e);

@@ -50,7 +50,7 @@ uint32_t crc32c_times(uint32_t crc, uint32_t power)
     return product;
 }
 
-/* x^(8 * bytes), by squaring. */
+/* Compute x^(8 * bytes) by squaring. */
 uint32_t crc32c_power(uint64_t bytes)
 {
     uint32_t power = POWER_NONE, square = POWER_BYTE;

@@ -7,10 +7,10 @@
 
 #include "kernels/kernels.h"
 
-/* Return the CRC of the bytes so far and data[0 .. bytes). crc is the CRC of the bytes so far, 0 at
- * the start; data may be split anywhere between two calls. data has any alignment, and may be NULL
- * if bytes is 0. Errors: none. Castagnoli polynomial 0x1EDC6F41, reflected, all ones in and out
- * (RFC 3720, 12.1). */
+/* Return the CRC of earlier bytes followed by `bytes` bytes of data. crc is that of the earlier
+ * bytes, 0 at the start; data may be split anywhere between two calls. data has any alignment, and
+ * may be NULL if bytes is 0. Errors: none. Castagnoli polynomial 0x1EDC6F41, reflected, all ones in
+ * and out (RFC 3720, 12.1). */
 uint32_t crc32c(uint32_t crc, const void *data, size_t bytes);
 
 /* Return the CRC of a header (bytes) that contains its own CRC in *field, which counts as
@@ -27,7 +27,7 @@ uint32_t crc32c_shift(uint32_t crc, size_t n_stripes);
 uint32_t crc32c_power(uint64_t bytes);
 uint32_t crc32c_times(uint32_t crc, uint32_t power);
 
-/* Compute CRCs with this kernel from now on. Before the first call the reference computes them. The
+/* Compute CRCs with this kernel from now on. Before the first call the reference computes CRCs. The
  * choice holds for the whole process, also with several models, because every kernel gives the same
  * CRC. Any thread may call this at any time. */
 void crc32c_use(const struct kernels *k);

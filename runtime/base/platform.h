@@ -5,7 +5,7 @@
  * A platform is constant once it is filled, and outlives everything that has a pointer to it or
  * to one of its groups. Each group has a context, which is the first argument of all of its
  * functions. A function may be NULL if its comment says so. Functions are called only on core 0,
- * unless the comment says "any core". None may call the runtime. */
+ * unless the comment says "any core". No function may call the runtime. */
 #ifndef INGOT_RUNTIME_PLATFORM_H
 #define INGOT_RUNTIME_PLATFORM_H
 
@@ -26,7 +26,7 @@ struct platform_clock {
     uint64_t (*ticks)(void *context); /* any core; the count never goes back and is the same on
                                        * every core; never NULL */
     uint64_t hz;                      /* ticks a second, at least 1 */
-    uint64_t start;                   /* ticks from which log lines count */
+    uint64_t start;                   /* ticks at time 0 of the log */
     uint64_t date; /* wall-clock time at `start`, seconds since 1970; 0: unknown */
 };
 
@@ -41,8 +41,8 @@ struct platform_memory {
 struct platform_cores {
     void *context;
     unsigned n; /* 1 .. BOARD_MAX_CORES. With 1, start, wait and wake may be NULL */
-    /* How many microseconds a worker core polls for a job before it sleeps. It is longer than a
-     * wake-up takes if every core has its own processor, and 0 if cores share processors. */
+    /* How many microseconds a worker core polls for a job before it sleeps. The time is longer than
+     * a wake-up takes if every core has its own processor, and 0 if cores share processors. */
     uint32_t spin_micros;
     const char *name; /* "Cortex-A72", for messages */
     const uint32_t
@@ -50,10 +50,10 @@ struct platform_cores {
     size_t cache_bytes;                 /* size of core 0's second-level cache, shared or not; 0:
                                          * unknown */
     const struct kernel_tuning *tuning; /* tuning of core 0 (kernels/tuning.h); never NULL */
-    /* Return the bits of enum cpu_feature that cores 0 .. n - 1 have in common. Called when they
-     * all run. Never NULL. */
+    /* Return the bits of enum cpu_feature that the first n cores have in common. Called when these
+     * cores run. Never NULL. */
     uint32_t (*features)(void *context, unsigned n);
-    /* Start core (1 .. n-1) in entry(arg), on a stack of its own, with caches and floating point
+    /* Start core 1 to n - 1 in entry(arg), on a stack of its own, with caches and floating point
      * on. entry returns only after workers_stop. ERR_NO_DEVICE: the core does not start. */
     enum err (*start)(void *context, unsigned core, void (*entry)(void *arg), void *arg);
     /* Any core: sleep until *word may differ from `old`. May return early. */
@@ -85,7 +85,7 @@ struct platform_console {
     uint32_t (*lost)(void *context);    /* number of received bytes lost since the last call; may be
                                       * NULL */
     void (*flow_control)(void *context, bool on);   /* XON/XOFF, off at the start; may be NULL */
-    void (*set_baud)(void *context, uint32_t baud); /* first sends what was written; may be NULL */
+    void (*set_baud)(void *context, uint32_t baud); /* sends pending bytes first; may be NULL */
     /* Return the highest usual rate up to `most` that the UART's clock gives within 2 %. NULL if
      * the line has no rate. */
     uint32_t (*best_baud)(void *context, uint32_t most);
@@ -98,7 +98,7 @@ struct platform_console {
 struct platform_screen {
     void *context;
     uint32_t columns, rows; /* in characters; 0 without a display: the functions are then NULL */
-    /* Take a byte that a terminal gets, control sequences included. This draws nothing. */
+    /* Take a byte of output, as a terminal does, control sequences included. This draws nothing. */
     void (*show)(void *context, char c);
     /* Draw now, or only if enough time has passed since the last drawing. */
     void (*refresh)(void *context, bool now);
@@ -109,26 +109,26 @@ struct platform_storage {
     /* Find devices once and put them into devices[], cards before flash; returns how many. NULL if
      * there are no devices. */
     unsigned (*find)(void *context, struct block_device *devices[BOARD_MAX_BLOCK]);
-    /* Call after find, while no read is waiting. Returns a device that is new, that has another
-     * `error_message`, or that is unusable and can only be named, or returns NULL. It reads in_use
-     * of the known devices; the slot of a device that is not in use may be reused. The function
-     * itself may be NULL if devices never come or go. */
+    /* Call after find, while no read is waiting. Returns a device that is new, has another
+     * `error_message`, or is unusable and can only be named; NULL if there is none. The function
+     * reads in_use of the known devices; the slot of a device that is not in use may be reused. The
+     * function itself may be NULL if devices never come or go. */
     struct block_device *(*look)(void *context);
     /* Open a file of a server on the network, "http://HOST[:PORT]/PATH", as a device that holds one
-     * .ingot. It may take a minute. If it returns NULL, *why says why. It reuses a device that it
-     * returned earlier, unless one of the n_open files is on that device. The function is NULL
-     * without a network. */
+     * .ingot. The call may take a minute. After an error it returns NULL, and *why says why. A
+     * device that was returned earlier is reused unless one of the n_open files is on that device.
+     * The function is NULL without a network. */
     struct block_device *(*fetch)(void *context, const char *address,
                                   const struct file *const *open, unsigned n_open,
                                   const char **why);
-    /* Call before find. From then on a core, and not DMA, moves the data of cards. NULL if the
+    /* Call before find. After the call, a core and not DMA moves the data of cards. NULL if the
      * machine has no choice. */
     void (*use_pio)(void *context);
-    /* Call before find. The DMA of cards is then used only for addresses below `end`. NULL if it
+    /* Call before find. The DMA of cards is then used only for addresses below `end`. NULL if DMA
      * has no limit. */
     void (*limit_dma)(void *context, uint64_t end);
-    /* Call before find. Set the highest generation of the PCIe link, 2 or 3. NULL if it is
-     * fixed. */
+    /* Call before find. Set the highest generation of the PCIe link, 2 or 3. NULL if the generation
+     * is fixed. */
     void (*set_pcie)(void *context, unsigned generation);
     /* True if a core moves some device's data (if use_pio is not NULL, only after a call of
      * use_pio). One of several cores may then leave the workers and only move data
@@ -139,9 +139,9 @@ struct platform_storage {
 struct platform_power {
     void *context;
     /* Restart the machine if `alive` is not called for `millis` milliseconds (at most 15000; 0
-     * means never). doing is a constant text for the log of the next start. May be NULL. */
+     * means never). `doing` is a constant text for the log of the next start. May be NULL. */
     void (*watchdog)(void *context, uint32_t millis, const char *doing);
-    void (*alive)(void *context); /* says that core 0 is alive; cheap. May be NULL */
+    void (*alive)(void *context); /* says that core 0 is alive; fast. May be NULL */
     void (*last_run)(void *context, struct board_last_run *last); /* how the last run ended; may be
                                                                    * NULL */
     bool (*is_emulated)(void *context);                           /* NULL if watchdog is NULL */
@@ -160,7 +160,7 @@ struct platform_health {
 /* The LED, and the numbered lines to which a person may connect something. */
 struct platform_pins {
     void *context;
-    /* Tell that a read from a card begins (true) or ends. Reads may overlap, and each read that
+    /* Note that a read from a card begins (true) or ends. Reads may overlap, and each read that
      * begins also ends. Cheap. May be NULL. */
     void (*activity)(void *context, bool active);
     /* Lines by the board's numbers. Either all four are set, or the board has no lines and
@@ -178,8 +178,8 @@ struct platform_pins {
  * all are NULL. Only runtime/features/acting/sensors.c calls them. */
 struct platform_i2c {
     void *context;
-    /* Claim the bus for sensors. Returns NULL, or why it failed, as a sentence without a full
-     * stop. */
+    /* Claim the bus for sensors. Returns NULL, or why the bus cannot be claimed, a sentence without
+     * a full stop. */
     const char *(*claim)(void *context, unsigned bus);
     /* Transfer 1 to 16 bytes with a device on a claimed bus. ERR_NO_DEVICE: no device answers;
      * ERR_TIMEOUT: something holds the bus. */
@@ -196,7 +196,7 @@ struct platform_network {
      * for a failure, a sentence without a full stop. Call the others only after success. */
     const char *(*open)(void *context, uint8_t address[6]);
     bool (*is_up)(void *context); /* false if the device knows that no cable is connected */
-    /* Send a frame (14 .. 1514 bytes), which is copied. Returns false if the frame is lost, because
+    /* Send a frame (14 to 1514 bytes), which is copied. Returns false if the frame is lost, because
      * the queue is full or the device has failed. */
     bool (*send)(void *context, const uint8_t *frame, size_t bytes);
     /* Copy the next received frame to `to` (room >= 1514 bytes). 0: there is none. */

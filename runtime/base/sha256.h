@@ -15,8 +15,8 @@ struct sha256 {
     _Alignas(SHA256_ALIGN) uint8_t block[SHA256_BLOCK];
 };
 
-/* Begin; add `bytes` bytes of any alignment (data may be NULL if bytes is 0); end with the digest
- * of all bytes added. Errors: none. */
+/* Begin a digest, add bytes of any alignment (data may be NULL if bytes is 0), and get the digest
+ * of all added bytes. Errors: none. */
 void sha256_begin(struct sha256 *s);
 void sha256_add(struct sha256 *s, const void *data, size_t bytes);
 void sha256_end(struct sha256 *s, uint8_t digest[SHA256_BYTES]);
@@ -24,7 +24,7 @@ void sha256_end(struct sha256 *s, uint8_t digest[SHA256_BYTES]);
 /* Begin, add and end in one call. */
 void sha256(uint8_t digest[SHA256_BYTES], const void *data, size_t bytes);
 
-/* Hash blocks with this kernel from now on. Before the first call the reference hashes them. See
+/* Hash blocks with this kernel from now on. Before the first call the reference hashes blocks. See
  * crc32c_use. */
 void sha256_use(const struct kernels *k);
 

@@ -37,10 +37,10 @@ struct trace {
     struct trace_event events[TRACE_EVENTS];
 };
 
-/* Make the trace empty and off. The clock must outlive it. */
+/* Make the trace empty and off. The clock must outlive the trace. */
 void trace_open(struct trace *t, const struct platform_clock *clock);
 
-/* In the next three functions t may be NULL; then nothing is recorded. */
+/* In the next functions t may be NULL; then nothing is recorded. */
 
 /* Forget all events, and record from now on. Core 0, between passes. */
 void trace_start(struct trace *t);
@@ -54,8 +54,8 @@ static inline uint32_t trace_expert(uint32_t layer, uint32_t expert)
     return layer << 16 | expert;
 }
 
-/* Record that the event that began at `begin` ends now. number is the layer or tile, the first
- * sector of a move, or trace_expert(). on is a core, or TRACE_CARD. Any core. */
+/* Record that the event that began at `begin` ends now. `number` is the layer or tile, the first
+ * sector of a move, or trace_expert(). `on` is a core, or TRACE_CARD. Any core. */
 void trace_end(struct trace *t, enum trace_kind kind, uint32_t number, unsigned on, uint64_t begin);
 
 #endif

@@ -60,15 +60,15 @@ struct chat_wait {
     char label[40];
 };
 
-/* The tokens with which conversations begin: the session's copy, and the ids that the copy should
- * have, which are used while a first turn is put. */
+/* The tokens with which conversations begin. prefix: those that the session has computed. ids: the
+ * latest result of chat_encode_opening. */
 struct chat_opening {
     struct session_prefix prefix;
     uint32_t ids[SESSION_PREFIX_TOKENS];
 };
 
 struct chat {
-    struct console *console; /* the console of the person or program that talks to it */
+    struct console *console; /* the console of the person or program at the line */
     struct session *session; /* NULL: no model is loaded; chat_loop can run without one */
     const char *name;        /* what /model calls the model; NULL: the name in its header */
     struct options *options;
@@ -89,8 +89,8 @@ struct chat {
 };
 
 /* Open a conversation. session is open. draft is an open model that guesses the session's tokens,
- * or NULL. template: a checked chat section in place of the image's, or NULL. All must outlive the
- * chat. The log warns about options that the template cannot follow. */
+ * or NULL. template: a checked chat section in place of the image's, or NULL. These objects must
+ * outlive the chat. The log warns about options that the template cannot follow. */
 void chat_open(struct chat *c, struct console *console, struct session *session,
                struct session *draft, struct options *options, const struct ingot_chat *template);
 
@@ -111,8 +111,8 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
  * only if a person's words ask for it. */
 enum err chat_reply_said(struct chat *c, const char *text, size_t bytes, bool as_turn, size_t said);
 
-/* As chat_reply, for a list of token ids as they stand, whose text json_ids_next() reads: each
- * id must be in the vocabulary, and the list must fit the context. */
+/* As chat_reply, for a list of token ids, used as they stand. json_ids_next() reads `ids`: each id
+ * must be in the vocabulary, and the list must fit the context. */
 enum err chat_reply_ids(struct chat *c, const char *ids);
 
 /* Print the error that no model is loaded. */

@@ -97,7 +97,7 @@ static unsigned turns_to_drop(const struct chat *c, unsigned keep)
     return n;
 }
 
-/* Encode the first turn that stays again, now with the system prompt. Everything after this turn
+/* Again encode the first turn that is kept, now with the system prompt. Everything after this turn
  * moves up. */
 static bool retell(struct chat *c, const struct turn *first, bool past, size_t *opening)
 {
@@ -134,8 +134,8 @@ static uint32_t count_sinks(struct chat *c)
 }
 
 /* Drop whole tiles between the sinks and the newest tokens: half of all tokens, if there are that
- * many. Because the step is large, few keys are rotated twice. Returns false if tokens cannot be
- * dropped; then turns must be. */
+ * many. Because the step is large, few keys are rotated twice. Returns false if turns must be
+ * dropped instead. */
 static bool drop_middle(struct chat *c, unsigned keep)
 {
     struct session *s = c->session;

@@ -39,11 +39,11 @@ bool chat_json_loop(struct chat *c, const struct chat_commands *commands);
 
 /* Run one request of a guest: prompt, messages, raw or ids, with the options of a reply; or
  * hello, models, stats, plan, tokenize; or only ENQ, which asks for `ready`. A guest cannot run
- * commands or change models and adapters. Its events go to `console`, which speaks JSON. The line
- * is overwritten (bytes, followed by a NUL). Call it between two lines of chat_loop(): afterwards
- * the options, the random numbers and the name of the current conversation are as before. During
- * the request that name is `conversation`. If there is no room for two, conversation is NULL, and
- * the current one is forgotten. */
+ * commands or change models and adapters. The request's events go to `console`, which speaks JSON.
+ * The line is overwritten (bytes, followed by a NUL). Call this between two lines of chat_loop():
+ * afterwards the options, the random numbers and the name of the current conversation are as
+ * before. `conversation` is the conversation's name during the request; NULL: there is no room for
+ * two conversations, and the current one is forgotten. */
 void chat_json_guest(struct chat *c, struct console *console, const char *conversation, char *line,
                      size_t bytes);
 

@@ -11,7 +11,7 @@ struct number {
     char text[FORMAT_NUMBER_BYTES];
 };
 
-/* a / b, if b is not 0. */
+/* Return a / b as text, or null if b is 0. */
 static const char *ratio(struct number *n, uint64_t a, uint64_t b, unsigned decimals)
 {
     if (b == 0) {
@@ -37,7 +37,7 @@ static const char *temperature(const struct console *c, struct number *n)
 /* Times of a reply, in ticks; all 0 if it ended before the first token. */
 struct reply_times {
     uint64_t hz, prefill, decode, all;
-    uint64_t decoded, decoding; /* tokens after the first one, and their time; both 0 without any */
+    uint64_t decoded, decoding; /* tokens after the first one, and their time; both may be 0 */
 };
 
 static struct reply_times times_of(const struct console *c, const struct generate_result *r)

@@ -1,4 +1,4 @@
-/* Shared functions of mode=json; no other folder includes it. */
+/* Shared functions of mode=json; no other folder includes this header. */
 #ifndef INGOT_RUNTIME_CHAT_JSON_PRIVATE_H
 #define INGOT_RUNTIME_CHAT_JSON_PRIVATE_H
 

@@ -47,8 +47,8 @@ static bool read_members(struct chat_messages *m, struct json_value *object, str
     return true;
 }
 
-/* Read `said`. If it is true, the whole content is a person's words; if it is a number, this many
- * bytes at its end. */
+/* Read `said`. True means that the whole content is a person's words; a number counts the bytes of
+ * such words at the content's end. */
 static bool read_said(struct chat_messages *m, const struct members *all, uint32_t *said)
 {
     const struct json_value *v = &all->said;
@@ -159,7 +159,7 @@ void chat_messages_tell_system(const struct chat_messages *m, struct chat_said *
     if (m->system != NULL) {
         said->system = m->system;
         said->system_bytes = strlen(m->system);
-    } else if (m->changed_system) { /* the system prompt from before the earlier request is
+    } else if (m->changed_system) { /* the system prompt from before any messages will be
                                      * restored */
         said->system = m->had_system ? m->before : NULL;
         said->system_bytes = m->had_system ? m->before_bytes : 0;

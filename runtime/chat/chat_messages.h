@@ -40,18 +40,18 @@ struct chat_messages {
  * is overwritten and keeps the texts. If that fails, m->error_message says why. */
 bool chat_messages_read(struct chat_messages *m, char *json, size_t bytes);
 
-/* Set the system prompt of the messages. If they have none, restore the system prompt from before
- * any messages. */
+/* Set the system prompt of the messages. If the messages have none, restore the system prompt from
+ * before any messages. */
 void chat_messages_set_system(struct chat *c, struct chat_messages *m);
 
-/* Set in *said the system prompt that chat_messages_set_system would set, for
- * chat_check_fits. */
+/* For chat_check_fits: write to *said the system prompt that chat_messages_set_system would
+ * set. */
 void chat_messages_tell_system(const struct chat_messages *m, struct chat_said *said);
 
 /* Turn all messages except the last one into the conversation. The model must have a template. If
- * they do not fit, the oldest turns are dropped; a turn that is too long by itself is dropped, too.
- * Errors of tokenizer_encode_parts except ERR_TOO_LONG; the turns that were put before the error
- * stay. */
+ * the messages do not fit, the oldest turns are dropped; a turn that is too long by itself is
+ * dropped, too. Errors of tokenizer_encode_parts except ERR_TOO_LONG; the turns that were put
+ * before the error stay. */
 enum err chat_messages_put(struct chat *c, const struct chat_messages *m);
 
 #endif

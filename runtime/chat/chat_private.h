@@ -1,5 +1,5 @@
-/* Functions of chat_prompt.c, chat_past.c and chat_history.c for chat_reply.c; no other folder
- * includes this header. */
+/* Functions that the files of this folder share; of other folders, only features include this
+ * header. */
 #ifndef INGOT_RUNTIME_CHAT_PRIVATE_H
 #define INGOT_RUNTIME_CHAT_PRIVATE_H
 
@@ -33,7 +33,7 @@ struct chat_said {
 };
 
 /* Check that the text and one token of its reply fit the context once all turns that may be
- * dropped are dropped. Changes nothing. ERR_TOO_LONG: session->error_message has the counts.
+ * dropped are dropped. Changes nothing. ERR_TOO_LONG: c->session->error_message has the counts.
  * ERR_NO_SPACE: the text has more bytes than can be encoded. */
 enum err chat_check_fits(struct chat *c, const struct chat_said *said);
 
@@ -42,8 +42,8 @@ enum err chat_check_fits(struct chat *c, const struct chat_said *said);
 size_t chat_encode_opening(struct chat *c);
 
 /* Put the turn's tokens after the conversation. If needed, drop the oldest turns, but never the
- * last `keep` (0 or 1). *own is the offset of the turn. A quarter of the context is left for the
- * reply if possible, or more if the policy says so. */
+ * last `keep` (0 or 1). Sets *own to the offset of the turn. A quarter of the context is left for
+ * the reply if possible, or more if the policy says so. */
 enum err chat_put_turn(struct chat *c, const char *text, size_t bytes, unsigned keep,
                        uint32_t *own);
 
@@ -54,15 +54,15 @@ void chat_say_too_long(struct chat *c, const char *field);
 enum err chat_put_text(struct chat *c, const char *text, size_t bytes);
 enum err chat_put_list(struct chat *c, const char *list);
 
-/* Call before the next turn. It gives the last turn and its reply the template's form for past
- * turns, without thoughts. The changed part becomes pending in the session. */
+/* Call before the next turn. The call gives the last turn and its reply the template's form for
+ * past turns, without thoughts. The changed part becomes pending in the session. */
 void chat_settle_reply(struct chat *c);
 
 /* Make room by dropping the oldest turns, so that at most half of the context is used, and say
- * so; the last `keep` turns (0 or 1) always stay. The rest is pending in the session. With
- * overflow=sinks, if possible: drop the tokens after the first few, even of the current turn;
- * then no further token becomes pending. c->reply_start moves with the reply. Returns false if
- * there is nothing to drop. */
+ * so; the last `keep` turns (0 or 1) always stay. The turns that stay become pending. With
+ * overflow=sinks, if possible: keep the first few tokens and drop the oldest after them, even of
+ * the current turn; then no further token becomes pending. c->reply_start moves with the reply.
+ * Returns false if there is nothing to drop. */
 bool chat_drop_oldest(struct chat *c, unsigned keep);
 
 /* Call before the next turn: if turns= is full, drop the older half, so that the rest is not

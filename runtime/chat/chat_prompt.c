@@ -1,4 +1,4 @@
-/* A prompt: its tokens, and the wait until they are computed. */
+/* Make the tokens of a prompt, and wait until they are computed. */
 #include "runtime/chat/chat_private.h"
 
 #include "board/min_max.h"
@@ -19,7 +19,7 @@ static enum err encode(struct chat *c, const struct tokenizer_part *parts, size_
                                   s->scratch.memory, s->scratch.bytes);
 }
 
-/* system NULL: the template's own system prompt. */
+/* If system is NULL, use the template's own prompt. */
 static struct chat_turn turn_under(struct chat *c, const char *system, size_t system_bytes,
                                    const char *text, size_t bytes, bool first)
 {
@@ -141,7 +141,7 @@ void chat_wait_begin(struct chat *c, const char *what, uint32_t n_tokens)
     c->wait.n = n_tokens == CHAT_WAIT_PENDING ? c->session->n_ids - c->session->n_cached : n_tokens;
 }
 
-/* Asked before every layer. */
+/* Show the progress of the wait; return true to stop it. Called before every layer. */
 bool chat_wait_stop(void *chat)
 {
     struct chat *c = chat;

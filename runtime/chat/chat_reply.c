@@ -84,7 +84,7 @@ static void reply_text(void *context, const char *text, size_t bytes)
     r->text.write(r->text.context, text, bytes);
 }
 
-/* Take text that no feature has held back. Tags in it are passed to features and never shown. */
+/* Take text that no feature has held back; its tags go to features and are never shown. */
 static void reply_untagged(void *context, const char *text, size_t bytes)
 {
     struct reply *r = context;
@@ -178,8 +178,8 @@ static void open_text(struct reply *r)
     features_show(c->features, &r->turn, &r->text);
 }
 
-/* Features see the prompt before it is computed. They may compute a part of a turn, but not of a
- * plain text or of a turn that looks back. */
+/* Features see the prompt before it is computed. Features may compute a part of a turn, but not of
+ * a plain text or of a turn that looks back. */
 static enum err prepare(struct reply *r, const struct stop *stop)
 {
     struct features *f = r->turn.chat->features;
@@ -229,7 +229,7 @@ static enum err compute(struct reply *r)
 
 /* ---- the end of a reply --------------------------------------------------------------------- */
 
-/* Print remarks after the reply, on a separate line. They are not part of the reply, so they go
+/* Print remarks after the reply, on a separate line. Remarks are not part of the reply, so they go
  * to the log's destination, if the platform has one. */
 static void print_end(const struct reply *r)
 {
@@ -320,7 +320,7 @@ static void close_reply(struct reply *r, enum err error)
     c->totals.turns++;
     c->totals.prompt_tokens += r->turn.result.prompt_tokens;
     c->totals.new_tokens += r->turn.result.new_tokens;
-    if (r->turn.leads_on) { /* the conversation continues by itself */
+    if (r->turn.leads_on) { /* another turn follows without a person */
         return;
     }
     if (error != ERR_OK) {
@@ -370,7 +370,7 @@ static enum err check_fits(const struct reply *r)
                               .bytes = r->turn.told_bytes,
                               .as_turn = r->turn.as_turn };
 
-    if (r->turn.n_led != 0) { /* the turn that led to this one stays */
+    if (r->turn.n_led != 0) { /* the previous turn, which led to this one, stays */
         said.kept = c->session->n_ids - c->turns.list[c->turns.n - 1].start +
                     max_size(chat_encode_opening(c), 1);
     }

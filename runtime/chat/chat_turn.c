@@ -92,7 +92,7 @@ bool chat_turn_opens_thoughts(const struct ingot_chat *chat)
     return reply_text_opens(text, bytes);
 }
 
-/* The part before the text. */
+/* Put the part of a turn before its text. */
 static void put_opening(struct parts *p, const struct chat_turn *turn)
 {
     put_string(p, turn->first ? INGOT_CHAT_OPENING : INGOT_CHAT_REPLY_SUFFIX);

@@ -36,8 +36,8 @@ void report_plan(struct console *c, const struct model *m);
  * predicts. */
 void report_rates(struct console *c, const struct model *m);
 
-/* Log the time until the prompt, the part of it that was loading (load_ms), and the card's rate
- * for weights. since_ms: the time of the command /model, or 0 for the machine's start. */
+/* Log the time until the prompt without loading, the time of loading (load_ms), and the card's
+ * rate for weights. since_ms: the time of the command /model, or 0 for the machine's start. */
 void report_ready(struct console *c, const struct model *m, uint64_t since_ms, uint64_t load_ms);
 
 /* Log how much RAM a draft takes, before the model's plan. */
@@ -50,13 +50,13 @@ void report_high_water(struct console *c, const struct model *m);
  * temperature and what slows its cores, if the board knows. */
 void report_stats(struct console *c, const struct model *m, const struct generate_result *r);
 
-/* For a model with a cache of experts: print the cache's part of that line; print the lines of
- * /stats for each layer. */
+/* For a model with a cache of experts: the first prints the cache's part of a reply's closing
+ * line, the second prints the lines of /stats for each layer. */
 void report_experts(struct console *c, const struct stream_stats *now,
                     const struct generate_result *r);
 void report_expert_layers(struct console *c, const struct model *m);
 
-/* For a plan with a cache of experts: print how often the cache has the experts of a token, also
+/* For a plan with a cache of experts: write how often the cache has the experts of a token, also
  * for other cache sizes. */
 void report_experts_plan(const struct plan *p, const struct image *image, char *text, size_t bytes);
 

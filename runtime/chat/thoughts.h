@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Stands between generate() and the code that writes the text. */
+/* This code stands between generate() and the code that writes the text. */
 struct thoughts {
     void (*write)(void *context, const char *text, size_t bytes);
     void (*dim)(void *context, bool on); /* called when dimmed thoughts begin and end */

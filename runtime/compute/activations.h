@@ -40,13 +40,13 @@ enum {
 
 struct activations {
     uint32_t chunk;
-    size_t dim_stride; /* floats from one token's row to the next; so are all strides */
+    size_t dim_stride; /* floats from one token's row to the next; other strides likewise */
     size_t q_stride;   /* stride of the queries of all heads, padded */
     size_t kv_stride;
     size_t hidden_stride;
     size_t per_layer_stride;
     float *x;     /* (chunk, dim) residual stream */
-    float *saved; /* (ACTIVATIONS_SAVED or chunk, dim) x before a layer that may be redone */
+    float *saved; /* (ACTIVATIONS_SAVED or chunk, dim) copy of x, to redo a layer */
     float *norm;  /* (chunk, dim) input of a block */
     float *out;   /* (chunk, dim) output of a block */
     float *q;     /* (chunk, queries) */
@@ -58,9 +58,9 @@ struct activations {
     float *zeros;          /* (head_dim) */
     float *rows_per_layer; /* (chunk, n_layers * per_layer_dim) from the table per layer; NULL:
                           * none */
-    float *per_layer;      /* the same size; each layer's vector, from this table and the token's
-                       * embedding */
-    float *gathered;       /* (chunk, dim) of the tokens that take an expert; NULL: no experts */
+    float *per_layer;      /* (as rows_per_layer) each layer's vector, made of rows_per_layer and
+                       * the token's embedding */
+    float *gathered;       /* (chunk, dim) inputs of an expert's tokens; NULL: no experts */
     uint8_t *work;         /* (chunk, work_bytes) for the layer's blocks */
     /* The quantized input of a matrix, in the forms that the model's types take: single tokens,
      * and groups of four tokens for a gemm. Rows follow each other without a gap. */
@@ -73,7 +73,7 @@ struct activations {
     uint8_t *
         unpacked; /* (BOARD_MAX_CORES, unpacked_bytes) weights for packed_rows (packed.h); NULL: no packed types */
     size_t unpacked_bytes;
-    float *cos_sin[INGOT_MAX_ROPES];       /* (chunk, head_dim) for each kind of rotation */
+    float *cos_sin[INGOT_MAX_ROPES];       /* (chunk, head_dim) cosines and sines for each rope */
     float *cos_sin_query[INGOT_MAX_ROPES]; /* cos_sin times attn_scale */
     struct attention_work attention[BOARD_MAX_CORES];
     size_t logits_stride;
@@ -86,7 +86,7 @@ struct activations_request {
     uint32_t chunk;       /* >= 1 */
     uint32_t types;       /* bit 1 << enum ingot_type of every matrix of the model */
     uint32_t logits_rows; /* tokens whose logits are computed together; 0 counts as 1 */
-    size_t work_bytes;    /* bytes for each token of the layers' own work space */
+    size_t work_bytes;    /* bytes of the layers' own work space, for each token */
     uint32_t experts;     /* the most experts that a token takes in a layer; 0: no experts */
     uint32_t inner_dim;   /* width of the widest recurrent mixer, whose result is a matrix's
                            * input */

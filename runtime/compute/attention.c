@@ -87,7 +87,7 @@ static void leave_rows(struct score_row *rows, uint32_t n)
     }
 }
 
-/* Compute the softmax of one token's rows. Positions before its window get the score minus
+/* Compute the softmax of one token's rows. Positions before the token's window get the score minus
  * infinity, whose exponential is 0. */
 static void softmax_token(const struct kernels *k, const struct attention_block *b,
                           struct score_row *rows, struct span span)

@@ -111,7 +111,7 @@ static void lay_layer(const struct kv_cache *c, const struct ingot_layer *l, str
     uint32_t n = (uint32_t)kv_tier_slots(c->types, KV_TIER_HOT, c->n_tiles);
     size_t size = lay_part(&k->keys, 0, key_bytes(l, c->types), n, k->n_kv_heads);
 
-    /* All keys, then all values, then the other tiers. */
+    /* The keys of all heads come first, then all values, then the other tiers. */
     (void)lay_part(&k->values, size, value_bytes(l, c->types), n, k->n_kv_heads);
     size = n * kv_cache_page_bytes(l, c->types);
     size += lay_tier(c, l, KV_TIER_WARM, size, &k->warm);
@@ -137,8 +137,8 @@ void kv_cache_open(struct kv_cache *c, const struct kv_layers *layers, uint32_t 
         if (l->mixer != INGOT_MIXER_ATTENTION) {
             continue;
         }
-        if (!kv_cache_keeps(l)) { /* the image reader has checked that the layer it reads is an
-                                   * earlier one */
+        if (!kv_cache_keeps(l)) { /* the layer reads the cache of an earlier layer (image_mixers.c
+                                   * checks this) */
             *k = c->layers[l->kv_layer];
             k->own = false;
             continue;
@@ -218,7 +218,7 @@ struct kv_tile kv_cache_values(const struct kv_cache *c, uint32_t layer, uint32_
                              l->place + tile_offset(&l->values, head, slot_of(c, i)) };
 }
 
-/* Return true if heads are rotated. With tiers, all tiers are rotated if one is. */
+/* Return true if heads are rotated. If one tier is rotated, all tiers are. */
 static bool rotates(const struct kv_cache *c, uint8_t type)
 {
     bool tiers = c->types.hot_tiles != 0;
@@ -252,7 +252,7 @@ static const float *rotated(const struct kernels *k, const float *x, uint32_t d,
     if (block == 1) {
         return x;
     }
-    /* The caller still needs the vector before rotation. */
+    /* Rotate a copy, because the caller still needs the vector. */
     memcpy(work, x, d * sizeof *x);
     kv_rotate_heads(k, work, 1, d, block);
     return work;

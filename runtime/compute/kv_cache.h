@@ -1,6 +1,6 @@
 /* Keys and values of every position so far, in tiles of KV_TILE positions per layer and kv head,
- * laid out for the attention kernels (kernels/kernels.h): keys are transposed, so that a
- * vector's lanes are positions; values are stored position after position. */
+ * laid out for the attention kernels (kernels/kernels.h): keys are transposed, so each lane of a
+ * vector is one position; values are stored position after position. */
 #ifndef INGOT_RUNTIME_KV_CACHE_H
 #define INGOT_RUNTIME_KV_CACHE_H
 
@@ -17,15 +17,15 @@ struct kv_pages;
 
 /* The location of a layer's keys, or its values. */
 struct kv_part {
-    size_t at;         /* from the layer's memory to the first tile */
+    size_t at;         /* bytes from the layer's memory to the first tile */
     size_t tile_bytes; /* a multiple of 16 */
-    size_t head_bytes; /* from one head to the next */
-    size_t step_bytes; /* from one tile of a head to the next */
+    size_t head_bytes; /* bytes from one head to the next */
+    size_t step_bytes; /* bytes from one tile of a head to the next */
 };
 
 /* The location of a layer's tiles in a tier other than the hot one. */
 struct kv_tier_place {
-    size_t keys, values; /* from the layer's memory to the first tile */
+    size_t keys, values; /* bytes from the layer's memory to the first tile */
     uint32_t key_bytes, value_bytes;
 };
 
@@ -33,7 +33,7 @@ struct kv_tier_place {
  * or as described in kv_pages.h. A layer that reads another layer's cache has that layer's
  * `place`. */
 struct kv_layer {
-    uint8_t *place; /* NULL: none, or on a card until the layer's turn */
+    uint8_t *place; /* NULL if there is no cache, or while it is on a card */
     struct kv_part keys, values;
     uint32_t n_kv_heads;
     uint32_t head_dim;  /* of keys */
@@ -43,7 +43,7 @@ struct kv_layer {
     struct kv_tier_place warm, cold;
 };
 
-/* Which tiles have moved between tiers (kv_tiers.h). */
+/* How far tiles have moved through the tiers (kv_tiers.h). */
 struct kv_tiers {
     uint32_t tile;          /* the tile of the last pass; it decides how each tile is stored */
     uint32_t hot_from;      /* the first tile that the hot tier still holds */
@@ -81,13 +81,13 @@ uint32_t kv_cache_value_dim(const struct ingot_layer *l);
 size_t kv_cache_bytes(const struct kv_layers *layers, uint32_t context, struct kv_types types);
 
 /* Bytes of a page: one tile of keys and of values of all heads of a layer, rounded up to whole
- * sectors (512). Return 0 if the layer keeps none. */
+ * sectors (512). Return 0 if the layer keeps no keys. */
 size_t kv_cache_page_bytes(const struct ingot_layer *l, struct kv_types types);
 
 /* Bytes of the largest page of any layer. */
 size_t kv_cache_largest_page(const struct kv_layers *layers, struct kv_types types);
 
-/* memory: kv_cache_bytes() bytes, 64-byte aligned; any place if kv_pages_open follows. */
+/* memory has kv_cache_bytes() bytes, 64-byte aligned, or 0 bytes if kv_pages_open follows. */
 void kv_cache_open(struct kv_cache *c, const struct kv_layers *layers, uint32_t context,
                    struct kv_types types, void *memory);
 
@@ -99,7 +99,7 @@ void kv_layer_set_pages(struct kv_layer *l, size_t page_bytes);
  * tiers or pages. */
 void kv_cache_use_pool(struct kv_cache *c, struct kv_pool *pool);
 
-/* Call before positions first .. end are written. Core 0 only. */
+/* Call before positions [first, end) are written. Core 0 only. */
 void kv_cache_write(struct kv_cache *c, uint32_t first, uint32_t end);
 
 /* Write one position of one head of one layer: key and value are f32, 16-byte aligned. work: as

@@ -49,7 +49,7 @@ static void accumulate_f16(const struct kernels *k, float *o, const struct score
     k->accumulate_f32_f16(o, s, values, n_q, n, d);
 }
 
-/* ---- f32, in the places of f16 --------------------------------------------------------------- */
+/* ---- f32, laid out as f16 -------------------------------------------------------------------- */
 
 static size_t bytes_f32(uint32_t d)
 {

@@ -18,10 +18,10 @@ enum kv_type {
     KV_N_NUMBERS = 14 /* includes the types of tests/bench/kv */
 };
 
-/* The types of keys and values. If hot_tiles is not 0, the types of tiers by age (kv_tiers.h):
- * the hot tier has one type for both. */
+/* The types of keys and values. If hot_tiles is not 0, there are tiers by age (kv_tiers.h), and the
+ * hot tier has one type for both. */
 struct kv_types {
-    uint8_t keys, values; /* enum kv_type; of the hot tier */
+    uint8_t keys, values; /* enum kv_type; with tiers, the hot tier's */
     uint8_t warm, cold;   /* types of the warm and the cold tier */
     uint16_t hot_tiles, warm_tiles;
 };
@@ -55,15 +55,15 @@ static inline uint32_t kv_blocks(uint32_t d)
  * in `room`, padded with zeros. */
 const float *kv_block(const float *x, uint32_t d, uint32_t b, float room[KV_BLOCK]);
 
-/* x (n, d) to q8 (n, kv_blocks(d)). */
+/* Quantize x (n, d) to q8 (n, kv_blocks(d)). */
 void kv_quantize_q8(const struct kernels *k, struct block_q8 *q8, const float *x, uint32_t n,
                     uint32_t d);
 
 struct kv_format {
     const char *name; /* NULL if this number has no format */
 
-    /* Numbers that share a scale. The last block of a head is padded with zeros; for formats of
-     * tests/bench/kv it has the rest of the width. */
+    /* Number of numbers that share a scale. The last block of a head is padded with zeros; only
+     * formats of tests/bench/kv make it shorter. */
     uint32_t block;
     bool rotated;       /* stores heads that kv_rotate has rotated */
     bool integer_query; /* score reads q8 */
@@ -80,8 +80,8 @@ struct kv_format {
     void (*put_key)(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
     void (*put_value)(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
 
-    /* Write all positions of a tile that `keys` holds in another format; used if put_key is NULL,
-     * and otherwise NULL. work: (3, d). */
+    /* Only set if put_key is NULL: write all positions of a tile that `keys` holds in another
+     * format. work: (3, d). */
     void (*pack_keys)(void *tile, uint32_t d, const struct kv_format *from, const void *keys,
                       float *work);
 
@@ -104,9 +104,9 @@ extern const struct kv_format kv_formats[KV_N_NUMBERS];
 enum { KV_TYPES_NAME_BYTES = 64 };
 const char *kv_types_name(struct kv_types types, char name[KV_TYPES_NAME_BYTES]);
 
-/* Read a name: one type for both, or the type of keys, a comma, and the type of values; flat16,
- * flat8; tiers: ruv (or tiers), or as above, or with only the cold type after f16 and q8. Return
- * false if there is no such type, or if it cannot be used alone (put_key is NULL). */
+/* Read a name: flat16, flat8, one type for both, or the type of keys, a comma, and the type of
+ * values; for tiers: ruv, tiers, kv_types_name's form, also with only the cold type (then hot f16,
+ * warm q8). Return false if no such type exists, or if it cannot be used alone. */
 bool kv_types_parse(const char *text, struct kv_types *types);
 
 #endif

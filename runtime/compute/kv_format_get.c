@@ -98,7 +98,7 @@ void kv_get_value_rot_q8(const void *tile, uint32_t d, uint32_t j, float *x)
 
 /* ---- four bits ------------------------------------------------------------------------------- */
 
-/* Return the lower or the upper half of a byte as -8 .. 7. */
+/* Return the lower or the upper half of a byte as -8 to 7. */
 static float half_of(uint8_t byte, bool upper)
 {
     uint32_t half = upper ? byte >> 4 : byte & 15u;

@@ -47,7 +47,7 @@ static void find_ranges(float *work, uint32_t d, const struct kv_format *from, c
     }
 }
 
-/* 16 steps from the least number to the largest. */
+/* Divide each dimension's range, from its least number to its largest, into 16 steps. */
 static void set_ranges(void *tile, uint32_t d, const float *work)
 {
     float *middles = tile;

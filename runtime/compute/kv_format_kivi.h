@@ -1,7 +1,7 @@
 /* kivi (arXiv 2402.02750): keys of four bits whose channels have a range of their own over the
  * positions of a tile, so that a channel of large numbers does not make the steps of others coarse.
- * A tile is made of 64 positions at once from a tile of another type. Tiers of a cache use it;
- * kv= does not offer kivi by itself. Values are stored as in uniform_4b. */
+ * All 64 positions of a tile are converted at once, from a tile of another type. Tiers of a cache
+ * use kivi; kv= does not offer it by itself. Values are stored as in uniform_4b. */
 #ifndef INGOT_RUNTIME_KV_FORMAT_KIVI_H
 #define INGOT_RUNTIME_KV_FORMAT_KIVI_H
 

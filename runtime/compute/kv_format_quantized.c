@@ -34,7 +34,7 @@ static float largest(const float *x, uint32_t n)
     return fabsf(most) < 0x1p-100f ? 0.0f : most;
 }
 
-/* Round n numbers to -8 .. 7. */
+/* Round n numbers, divided by the scale, to integers from -8 to 7. */
 static void round_q4(int8_t *q, const float *x, uint32_t n, float scale)
 {
     float inverse = scale == 0.0f ? 0.0f : 1.0f / scale;
@@ -54,8 +54,8 @@ static void round_q8(int8_t *q, const float *x, uint32_t n, float scale)
 }
 
 /* Find the scale of x (n), of either sign. In two candidates the largest number is -8 or -7
- * steps; the integers then determine the scale with the least squares. Take the
- * candidate with the smaller error: |x|^2 - (x . q)^2 / |q|^2. */
+ * steps; the integers then determine the scale with the least squares. Take the candidate with the
+ * smaller error, |x|^2 - (x q)^2 / |q|^2. */
 static float fit_least_squares(const float *x, uint32_t n)
 {
     float most = largest(x, n), best = 0.0f, scale = 0.0f;
@@ -63,14 +63,14 @@ static float fit_least_squares(const float *x, uint32_t n)
     for (int32_t steps = 8; steps >= 7 && fabsf(most) > 0.0f; steps--) {
         float inverse = (float)-steps / most, xq = 0.0f, qq = 0.0f;
 
-        /* Sums in units of the step, so that no square can overflow. */
+        /* The sums are in units of the step, so that no square can overflow. */
         for (uint32_t i = 0; i < n; i++) {
             float q = (float)kv_nearest(x[i] * inverse, -8.0f, 7.0f);
 
             xq += x[i] * inverse * q;
             qq += q * q;
         }
-        /* The larger this share is, the smaller is the error. */
+        /* The larger this quotient is, the smaller is the error. */
         if (xq * xq / (qq * (float)(steps * steps)) > best) {
             best = xq * xq / (qq * (float)(steps * steps));
             scale = xq / qq / inverse;
@@ -92,7 +92,7 @@ static float fit(float *x, uint32_t n, float *middle)
         least = x[i] < least ? x[i] : least;
         most = x[i] > most ? x[i] : most;
     }
-    /* 16 steps; values are in the middle of a step. */
+    /* The range has 16 steps; a stored number stands for the middle of its step. */
     scale = (most - least) / 16.0f;
     scale = scale < 0x1p-100f ? 0.0f : scale;
     *middle = least + 8.5f * scale;
@@ -134,7 +134,7 @@ static void put_key(void *tile, float *middles, uint32_t d, uint32_t j, const fl
         memcpy(y, kv_block(x, d, b, room), sizeof y);
         scales[place] = bf16_from_f32(fit(y, KV_BLOCK, middles == NULL ? NULL : middles + place));
         round_q4(q, y, KV_BLOCK, f32_from_bf16(scales[place]));
-        /* Four dimensions of a position in two bytes; positions are adjacent, for the lanes. */
+        /* Two bytes hold four dimensions of a position; adjacent positions are lanes. */
         for (uint32_t i = 0; i < KV_BLOCK; i += 4, keys += 2 * KV_TILE) {
             for (uint32_t c = 0; c < 4; c++) {
                 put_half(&keys[c % 2], c >= 2, q[i + c]);
@@ -274,7 +274,7 @@ static void weigh(const struct kernels *k, struct block_q8 w[2], const struct sc
     k->quantize_q8_f32(w, x, KV_TILE);
 }
 
-/* As many rows at a time as fit into `w`. */
+/* Compute as many rows at a time as fit into `w`. */
 static void accumulate_rows(const struct kernels *k, const struct values *t, float *o,
                             const struct score_row *s, size_t n_q)
 {

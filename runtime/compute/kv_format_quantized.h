@@ -6,7 +6,7 @@
 #include "kernels/ref/scalar.h"
 #include "runtime/compute/kv_format.h"
 
-/* Return the nearest integer, to even if two are equally near, within least .. most. */
+/* Return the nearest integer, to even if two are equally near, within [least, most]. */
 static inline int32_t kv_nearest(float x, float least, float most)
 {
     const float magic = 12582912.0f; /* 1.5 * 2^23 */
@@ -23,7 +23,7 @@ void kv_score_q4(const struct kernels *k, struct score_row *s, const struct kv_q
                  const void *keys, size_t n_q, size_t n, size_t d);
 
 /* Values of four and of eight bits: float scale[d/B][KV_TILE], then v; B is kv_values_block.
- * Weights become int8, which adds an error of half a 127th of the largest of 32. */
+ * Weights are rounded to int8, with errors of up to 1/254 of the largest of 32 weights. */
 size_t kv_value_bytes_q4(uint32_t d);
 size_t kv_value_bytes_q8(uint32_t d);
 void kv_put_value_q4(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);

@@ -61,7 +61,7 @@ static uint32_t copy(struct kv_pool *p, uint32_t slot)
     return own;
 }
 
-/* Return how many new slots the table needs to write tiles from .. to. */
+/* Return how many new slots the table needs to write tiles [from, to). */
 static uint32_t count_needed(const struct kv_pool *p, const struct kv_table *t, uint32_t from,
                              uint32_t to)
 {

@@ -32,12 +32,12 @@ struct kv_pool {
 size_t kv_pool_bytes(uint32_t n_slots, uint32_t n_tables);
 
 /* Open a pool with empty tables. memory: kv_pool_bytes(), 8-byte aligned; it must outlive the
- * pool. The caller sets its copy function and context. */
+ * pool. The caller sets the pool's copy function and context. */
 void kv_pool_open(struct kv_pool *p, uint32_t n_slots, uint32_t n_tables, void *memory);
 
-/* Positions first .. end of the table's sequence will be written (end > first; first is at most the
- * end of its tiles). Their tiles become the table's own: shared tiles are copied, and new tiles are
- * added at the end. If no slots are left, another table loses all of its slots. */
+/* Positions [first, end) of the table's sequence will be written (end > first; first is at most the
+ * end of the table's tiles). These tiles become the table's own: shared tiles are copied, and new
+ * tiles are added at the end. If no slots are left, another table loses all of its slots. */
 void kv_table_write(struct kv_pool *p, struct kv_table *t, uint32_t first, uint32_t end);
 
 /* Keep the tiles of the first `positions`, and free the others. */

@@ -1,6 +1,6 @@
 /* The rotation of heads before they are rounded: a Hadamard matrix times 1 / sqrt(n), so that no
- * dimension stands out and all share a scale well. It is symmetric and its own inverse, and dot
- * products do not change. If keys are rotated, so is the query; if values are rotated, the
+ * dimension stands out and all share a scale well. The rotation is symmetric and its own inverse,
+ * and dot products do not change. If keys are rotated, so is the query; if values are rotated, the
  * attended sum is rotated back. QuaRot, arXiv 2404.00456. */
 #ifndef INGOT_RUNTIME_KV_ROTATE_H
 #define INGOT_RUNTIME_KV_ROTATE_H

@@ -172,7 +172,7 @@ uint32_t kv_tiers_tile(uint32_t n)
     return less(n, 1) / KV_TILE;
 }
 
-/* Return the first tiles that are hot and warm in a pass of `tile`. */
+/* Return the first hot tile and the first warm tile in a pass over `tile`. */
 static uint32_t first_hot(const struct kv_cache *c, uint32_t tile)
 {
     return less(tile + 1, c->types.hot_tiles);

@@ -21,7 +21,7 @@ struct linear_input {
 };
 
 /* Quantize tokens [first, last) for matrices of `types` (bits 1 << enum ingot_type), into the
- * activations. first % LINEAR_GROUP == 0; so is last, unless it is the number of tokens. */
+ * activations. `first` and `last` are multiples of LINEAR_GROUP, but `last` may be the end. */
 void linear_prepare(const struct kernels *k, const struct activations *a, uint32_t types,
                     const struct linear_input *in, size_t first, size_t last);
 
@@ -37,14 +37,14 @@ void linear_group(const struct kernels *k, const struct activations *a, uint32_t
                   const struct linear_input *in, size_t first, size_t last);
 
 /* Rows [first, first + n) of w, first % 8 == 0: y[t * y_stride + first ...] for every token.
- * rows: row 0 of w, or the first row of the part of w that y begins with. The input was prepared
- * for w->type. */
+ * rows points at row 0 of w, or at the row of w that goes to y[0]. The input was prepared for
+ * w->type. */
 void linear_rows(const struct kernels *k, const struct activations *a, const struct ingot_tensor *w,
                  const uint8_t *rows, const struct linear_input *in, float *y, size_t y_stride,
                  size_t first, size_t n);
 
-/* As linear_rows for n rows and one token, on one core: x has zeros up to w->cols_padded,
- * blocks (cols_padded / 32, 16-byte aligned) is work space. image_type_suits_head(w->type). */
+/* As linear_rows for n rows and one token, on one core: x has zeros up to w->cols_padded; blocks
+ * (cols_padded / 32, 16-byte aligned) is work space. image_type_suits_head(w->type). */
 void linear_vector(const struct kernels *k, const struct ingot_tensor *w, const void *rows,
                    const float *x, struct block_q8 *blocks, float *y, size_t n);
 

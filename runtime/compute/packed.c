@@ -12,13 +12,13 @@ enum { ROWS = 16, SCALED_ROWS = 64 };
 enum { SUB_BLOCKS = BLOCK_K_COLS / BLOCK_COLS };
 
 static const struct packed {
-    uint8_t wide;        /* the type whose kernels multiply; IQ4_XS: type of the sub-blocks */
+    uint8_t wide;        /* the type whose kernels multiply (for IQ4_XS, sub-blocks) */
     uint16_t cols;       /* of a block */
     uint16_t bytes;      /* bytes of a block of eight rows */
     uint16_t wide_bytes; /* bytes of a block in the layout that kernels take */
     uint16_t
-        wide_blocks; /* such blocks for one packed block; if several, their sum is multiplied by the
-                      * packed block's scale */
+        wide_blocks; /* number of such blocks in a packed block; if several, their sum is multiplied
+                      * by the packed block's scale */
 } packed_types[INGOT_N_TYPES] = {
 #define TYPE_PACKED(NAME, id, name, layout, cols, act, halves, fit, of, bytes, d, m, WIDE, wide, \
                     ...) \
@@ -77,7 +77,7 @@ static void multiply(const struct kernels *k, const struct activations *a,
     linear_rows(k, a, &wide, space, in, y, y_stride, 0, n);
 }
 
-/* The sub-blocks of block `b` of n rows, and the scales of these rows. */
+/* Take the sub-blocks of block `b` of n rows, and the scales of these rows. */
 static void take_scaled(const struct kernels *k, const struct block_iq4xsx8 *blocks,
                         size_t n_blocks, size_t b, size_t n, uint8_t *space, float *scales)
 {

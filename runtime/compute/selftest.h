@@ -14,7 +14,7 @@ struct selftest_report {
     void *context;
     bool (*say)(void *context, const char *line); /* Receives the results while the test runs. */
     void (*fault)(void *context,
-                  const char *line); /* receives the difference, before the kernel's line */
+                  const char *line); /* receives a difference, before the kernel's line */
 };
 
 /* Compare every kernel that `features` allows with its reference, report a line for each and one

@@ -17,19 +17,19 @@ enum { SHARES_SAMPLES = 15 }; /* number of jobs that are measured before a decis
 
 struct shares {
     unsigned n_cores;
-    uint32_t before[BOARD_MAX_CORES + 1]; /* sum of the weights of cores 0 .. i - 1 */
+    uint32_t before[BOARD_MAX_CORES + 1]; /* sum of the weights of the cores below i */
     uint32_t n_jobs;                      /* jobs since the last measured one */
     uint32_t every;                       /* every n-th job is measured; this is n */
     uint32_t n_samples;
-    uint16_t speeds[BOARD_MAX_CORES][SHARES_SAMPLES]; /* a core's share of all cores' time in a
-                                                       * job, of 65535 */
+    uint16_t speeds[BOARD_MAX_CORES][SHARES_SAMPLES]; /* a core's part of all speeds in a job; 65535
+                                                       * is all */
 };
 
-/* Begin with cores 0 .. n_cores - 1 and no measurements. capacity (n_cores): the relative speed
- * of each, at least 1; NULL, or all equal: equal parts. */
+/* Begin with n_cores cores and no measurements. capacity (n_cores): the relative speed of each
+ * core, at least 1; NULL: equal parts. */
 void shares_begin(struct shares *s, unsigned n_cores, const uint32_t *capacity);
 
-/* Return true if all cores have equal parts; return a core's part in percent. */
+/* The first returns true if all cores have equal parts, the second a core's part in percent. */
 bool shares_are_equal(const struct shares *s);
 unsigned shares_percent(const struct shares *s, unsigned core);
 

@@ -40,7 +40,7 @@ static void digest_leaves(void *arg, struct workers *workers, unsigned core)
     }
 }
 
-/* Hash whole leaves, from the beginning of one. Returns how many bytes they take. */
+/* Hash whole leaves; data begins with a leaf. Returns how many bytes the leaves have. */
 static size_t add_leaves(struct tree_digest *d, struct workers *workers, const uint8_t *data,
                          size_t bytes)
 {

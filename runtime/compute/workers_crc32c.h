@@ -5,10 +5,10 @@
 #include "runtime/compute/workers.h"
 #include "runtime/base/crc32c.h"
 
-enum { WORKERS_CRC32C_LEAST = 2 * CRC32C_STRIPE }; /* bytes; core 0 alone computes shorter data */
+enum { WORKERS_CRC32C_LEAST = 2 * CRC32C_STRIPE }; /* for fewer bytes, only core 0 computes */
 
-/* crc32c(crc, data, bytes), of which each core computes a part. Core 0 only, outside
- * workers_run. */
+/* As crc32c(crc, data, bytes), but each core computes
+ * a part. Call on core 0, outside workers_run. */
 uint32_t workers_crc32c(struct workers *workers, uint32_t crc, const void *data, size_t bytes);
 
 #endif

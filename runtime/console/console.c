@@ -59,7 +59,7 @@ void console_put(struct console *c, const char *text, size_t bytes)
     }
 }
 
-/* Write control sequences. They have no width, so they do not set in_line. */
+/* Write control sequences, which have no width, so in_line stays unchanged. */
 static void put_codes(struct console *c, const char *codes)
 {
     for (; *codes != '\0'; codes++) {

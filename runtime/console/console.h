@@ -1,6 +1,6 @@
-/* The console: output, log lines, a progress line, and lines of input with editing. Its owner
- * holds the struct; only the console uses the members; core 0 only. The device is a platform's,
- * so that tests can act as the terminal. */
+/* The console: output, log lines, a progress line, and lines of input with editing. The owner of a
+ * console holds the struct, but only this code uses its members, on core 0. The device is a
+ * platform's, so that tests can act as the terminal. */
 #ifndef INGOT_RUNTIME_CONSOLE_H
 #define INGOT_RUNTIME_CONSOLE_H
 
@@ -18,7 +18,7 @@
 
 enum {
     CONSOLE_PRINT_BYTES = 1024, /* longest text of one console_printf or console_log */
-    CONSOLE_LOG_BYTES = 8192,   /* log lines kept for console_repeat_log(), a power of two */
+    CONSOLE_LOG_BYTES = 8192,   /* of log lines for console_repeat_log(), a power of two */
     CONSOLE_RING_BYTES = 8192,  /* bytes of input kept while nobody reads, a power of two */
     CONSOLE_ID_BYTES = 65,      /* bytes of the id of a program's request, with its NUL */
     CONSOLE_NO_BYTE = -1,       /* returned by getc: nothing has arrived */
@@ -57,7 +57,7 @@ struct console_json {
 struct console_wait {
     bool waiting;
     bool drawn; /* the progress line is the current line */
-    bool told;  /* without a terminal: a line about this wait was written */
+    bool told;  /* a line about this wait was written, because there is no terminal */
     uint64_t start_ms, drawn_ms;
     uint64_t done, total;
     bool counts_bytes;
@@ -87,7 +87,7 @@ struct console {
     bool in_line; /* there is text on the current line */
     enum console_style style;
     struct shown_text shown; /* written text passes through here on its way to the device */
-    struct word_wrap wrap;   /* wraps words, if the width is known */
+    struct word_wrap wrap;   /* wraps lines between words if the width is known */
     bool whole_lines;        /* lines are written without word wrap */
     struct console_wait wait;
     struct console_json json;
@@ -117,7 +117,7 @@ void console_whole_lines(struct console *c, bool on);
 void console_set_columns(struct console *c, uint32_t columns);
 
 /* Set the style of the following text on a terminal. Log lines, and texts of console_printf that
- * begin with "error:" or "warning:", have their own style and return to this one. */
+ * begin with "error:" or "warning:", have their own style; after them this one is used. */
 void console_style(struct console *c, enum console_style style);
 
 /* From now on every line is an event in JSON (runtime/console/console_json.h), until
@@ -164,7 +164,7 @@ uint64_t console_millis(const struct console *c);
 /* Show that `done` of `total` bytes have arrived, with the rate and the time left. A terminal shows
  * nothing in the first half second; then one line, at most as long as the terminal is wide, is
  * redrawn up to ten times a second until the wait ends or something else is written. Without a
- * terminal, it writes a line after a second, and more lines at growing intervals. */
+ * terminal, a line is written after a second, and more lines at growing intervals. */
 void console_progress(struct console *c, const char *label, uint64_t done, uint64_t total);
 
 /* As console_progress, in the form that loading and saving call (stream_progress_fn); the context
@@ -179,7 +179,7 @@ void console_progress_share(struct console *c, const char *label, uint64_t done,
  * last line says that it ended. */
 void console_progress_end(struct console *c);
 
-/* Move arrived bytes into the ring; never waits. Call it at least every few milliseconds while
+/* Move arrived bytes into the ring; never waits. Call this at least every few milliseconds while
  * working. If the ring is full, further bytes stay in the device. */
 void console_poll(struct console *c);
 
@@ -208,9 +208,9 @@ void console_set_silence(struct console *c, uint32_t ms);
  * 0, or for a program's line the length of its beginning), ERR_ABORTED (Ctrl-C), ERR_NO_DEVICE (end
  * of input: Ctrl-D on an empty line, or the port is closed).
  *
- * prompt is NULL if a program is at the other end. Then there is no prompt, echo or editing, bytes
- * stay as they came, and empty lines are ignored. ERR_TIMEOUT: no byte came for the time set by
- * console_set_silence(). */
+ * prompt is NULL if a program is at the other end. For a program there is no prompt, echo or
+ * editing, bytes stay as they came, and empty lines are ignored. ERR_TIMEOUT: no byte came for the
+ * time set by console_set_silence(). */
 enum err console_read_line(struct console *c, const char *prompt, char *line, size_t max,
                            size_t *bytes);
 

@@ -1,11 +1,11 @@
-/* Find requests that cancel another request while they still wait in the ring of a program's
- * input. They are answered later, in order, like any other request. */
+/* Find cancellations of a request while these still wait in the ring of a program's input. A
+ * cancellation is answered later, in order, like any other request. */
 #include <string.h>
 
 #include "runtime/console/console_private.h"
 #include "runtime/text/json.h"
 
-enum { LINE_BYTES = 256 /* bytes of the id in a cancellation, with its NUL */ };
+enum { LINE_BYTES = 256 /* bytes of a line that cancels a request, with a NUL */ };
 
 static bool is_end(const struct console_input *in, unsigned at)
 {

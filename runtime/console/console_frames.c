@@ -113,7 +113,7 @@ bool console_frames_find(const struct console_frames *f, uint32_t first,
         }
     }
     if (at == least && least != 0) {
-        return false; /* the event's beginning may no longer be kept */
+        return false; /* the event's beginning may be lost */
     }
     from = at % CONSOLE_FRAMES_KEPT;
     bytes = f->end - at;

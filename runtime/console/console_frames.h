@@ -27,10 +27,10 @@ struct console_frames {
  * 0xf4. */
 uint8_t console_frames_crc(uint8_t crc, const char *text, size_t bytes);
 
-/* Switch checks on or off. If they are off, numbers start again, and no event is kept. */
+/* Switch checks on or off; numbers start again. While checks are off, no event is kept. */
 void console_frames_set(struct console_frames *f, bool on);
 
-/* Call between two events. Then earlier events cannot be sent again, but numbers continue. */
+/* Forget the kept events: they cannot be sent again. Numbers continue. Call between two events. */
 void console_frames_forget(struct console_frames *f);
 
 /* Call when an event begins, for each piece of its bytes, and when it ends. The last call returns

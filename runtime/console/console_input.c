@@ -77,7 +77,7 @@ void console_poll(struct console *c)
             in->aborted |= console_line_cancels(c);
         }
         if (byte == ANSWER_END && !in->reading && (console_is_terminal(c) || in->asked)) {
-            (void)take_answer(c); /* a terminal answered, or its window has a new size */
+            (void)take_answer(c); /* a terminal's answer, or the new size of its window */
         }
     }
 }
@@ -99,7 +99,7 @@ bool console_aborted(struct console *c)
     p = &c->platform->console;
     console_poll(c);
     if (p->interrupted != NULL && p->interrupted(p->context)) {
-        c->input.aborted = true; /* Ctrl-C after more bytes than the ring holds */
+        c->input.aborted = true; /* a Ctrl-C for which the ring had no room */
     }
     return c->input.aborted;
 }
@@ -117,7 +117,7 @@ void console_find_terminal(struct console *c, enum console_terminal kind)
     c->input.asked = kind == CONSOLE_AUTO && c->input.editor.echo;
     if (c->input.asked) {
         line_editor_ask_width(&c->input.editor);
-        console_put(c, "\r", 1); /* overwrites the question, if the far end shows it */
+        console_put(c, "\r", 1); /* overwrites a question that the far end shows as text */
     }
 }
 

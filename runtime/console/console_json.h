@@ -26,13 +26,13 @@ __attribute__((format(printf, 2, 3))) void console_event_more(struct console *c,
 void console_event_text(struct console *c, const char *text, size_t bytes);
 
 /* Set the id of the running request: a text, or a number as JSON writes it, or NULL. Every event
- * has it until the next call. It is copied, up to CONSOLE_ID_BYTES. */
+ * has this id until the next call. The id is copied, up to CONSOLE_ID_BYTES. */
 void console_request_id(struct console *c, const char *id, bool is_text);
 
 /* Send the kept events from number `first` on again, unchanged. False as in console_frames_find. */
 bool console_resend(struct console *c, uint32_t first);
 
-/* Begin and end an event with the text of a token; with id UINT32_MAX it belongs to no token. On a
+/* Begin and end an event with a token's text; id UINT32_MAX marks text without a token. On a
  * console for people these do nothing, and the text between them is written as it is. */
 void console_token_begin(struct console *c, uint32_t id);
 void console_token_end(struct console *c);

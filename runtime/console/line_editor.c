@@ -30,7 +30,7 @@ enum control {
 };
 
 /* Remove line[from, to); the cursor moves to `from`. A line that is too long has lost its end, so
- * only all of it can be removed: what is shown last is not what was typed last. */
+ * only the whole line can be removed, and not the characters typed last. */
 static void remove_text(struct line_editor *e, size_t from, size_t to)
 {
     unsigned columns;
@@ -85,7 +85,7 @@ static void move_to(struct line_editor *e, size_t at)
     }
 }
 
-/* Show a line of the history; with NULL, nothing. */
+/* Show a line of the history; does nothing if text is NULL. */
 static void show_line(struct line_editor *e, const char *text)
 {
     size_t bytes;

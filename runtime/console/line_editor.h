@@ -1,5 +1,5 @@
 /* Editing of one line, and the history of lines. The editor takes bytes and writes text and, for a
- * terminal, ECMA-48 control sequences. It does not know the device; core 0 only.
+ * terminal, ECMA-48 control sequences. The editor does not know the device; core 0 only.
  *
  * A far end that may not be a terminal gets plain text: typed text is echoed at the end of the
  * line, and deleted by BS, space, BS. On a terminal the whole line, with all its rows, is redrawn
@@ -85,8 +85,8 @@ void line_editor_resume(struct line_editor *e);
 /* Ask how wide the terminal is. The answer comes as input and shows that there is a terminal. */
 void line_editor_ask_width(struct line_editor *e);
 
-/* text, NUL-terminated, followed an ESC. If it is the terminal's answer, use it and return
- * true. */
+/* An ESC and then text (NUL-terminated) have come. If the text is the terminal's answer, use it and
+ * return true. */
 bool line_editor_take_answer(struct line_editor *e, const char *text);
 
 #endif

@@ -8,7 +8,7 @@ static size_t entry_bytes(const struct line_history *h, size_t at)
     return strlen(h->text + at) + 1;
 }
 
-/* Return the start of the line before `end`, at which another line begins. end > 0. */
+/* Return the start of the line that ends at `end`, where the next line begins. end > 0. */
 static size_t entry_before(const struct line_history *h, size_t end)
 {
     size_t last = 0;

@@ -51,7 +51,7 @@ enum line_key line_keys_find(const char *sequence)
     return KEY_NONE;
 }
 
-/* Decimal digits at *text, which advances past them. */
+/* Read the decimal digits at *text, which advances past them. */
 static uint32_t read_number(const char **text)
 {
     uint32_t number = 0;

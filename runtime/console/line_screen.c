@@ -57,7 +57,7 @@ static size_t character_bytes(const char *text, size_t n)
 }
 
 /* Return the position after the character at text, which is at place `at` of a terminal of this
- * width; the end of a row is the beginning of the next. *early is true if the character did not fit
+ * width; the end of a row is the beginning of the next. Sets *early if the character did not fit
  * into the row of `at`. */
 static struct place step(uint32_t columns, struct place at, const char *text, size_t bytes,
                          bool *early)
@@ -114,7 +114,7 @@ static void note_end(struct line_editor *e, struct place end)
     e->last_column = end.column;
 }
 
-/* Move the cursor from row `row` to a place in this row or in one above. */
+/* Move the cursor from row `row` to a place, in any row. */
 static void go_to(struct line_editor *e, uint32_t row, struct place to)
 {
     if (to.row > row) {

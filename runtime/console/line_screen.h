@@ -19,7 +19,7 @@ void line_screen_draw(struct line_editor *e);
  * of rows above the prompt is lost. */
 void line_screen_rewrap(struct line_editor *e, uint32_t columns);
 
-/* The cursor has moved within the line. */
+/* Call when the cursor has moved within the line. */
 void line_screen_move(struct line_editor *e);
 
 /* `bytes` were appended at the end of the line, where the cursor is now. */

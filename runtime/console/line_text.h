@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* Return the start of the previous or the next character; combining marks belong to the character
- * before them. The result stays within 0 .. n. */
+ * before them. The result stays within [0, n]. */
 size_t line_text_character_before(const char *line, size_t n, size_t at);
 size_t line_text_character_after(const char *line, size_t n, size_t at);
 

@@ -1,10 +1,10 @@
-/* A feature can be switched off without changing anything else. Its folder has all of it: state,
- * commands, its section of saved files, and its hooks at fixed points of a start and of a turn.
- * features.inc has a row for each feature; chat and app walk the rows at these points and name no
- * feature. If no feature is on, a point costs one test.
+/* A feature can be switched off without changing anything else. A feature's folder has all of its
+ * code: state, commands, its section of saved files, and its hooks at fixed points of a start and
+ * of a turn. features.inc has a row for each feature; chat and app walk the rows at these points
+ * and name no feature. If no feature is on, a point costs one test.
  *
  * Hooks get the feature's own state, which is zeroed once, at the start. Hooks of a conversation
- * and of a turn are called only while the feature is on (features_switch); other hooks always. A
+ * and of a turn are called only while the feature is on (features_switch), other hooks always. A
  * hook that is NULL is not called. */
 #ifndef INGOT_RUNTIME_FEATURE_H
 #define INGOT_RUNTIME_FEATURE_H
@@ -23,15 +23,15 @@ struct model_setup;
 
 enum {
     FEATURES_MOST = 32,
-    FEATURES_STATE_BYTES = 192 << 10, /* sum of the states of all features */
+    FEATURES_STATE_BYTES = 192 << 10, /* room for the states of all features */
     FEATURE_TURN_BYTES = 1024,        /* longest text of a turn that a feature makes */
 };
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
 enum command_result {
-    COMMAND_DONE, /* done, or refused with a message */
-    COMMAND_ENDS, /* the conversation ends: /off */
+    COMMAND_DONE, /* the command was done, or refused with a message */
+    COMMAND_ENDS, /* the conversation ends, as by /off */
 };
 
 /* The groups of /help. */
@@ -49,23 +49,23 @@ enum command_group {
 struct chat_command {
     const char *name;
     enum command_group group;
-    const char *arguments, *help; /* NULL: /help does not list the command */
-    bool needs_model;             /* refused while no model is loaded */
+    const char *arguments, *help; /* NULL if /help does not list the command */
+    bool needs_model;             /* the command is refused while no model is loaded */
     enum command_result (*run)(struct app *a, char *argument);
 };
 
 /* ---- /save and /load ------------------------------------------------------------------------- */
 
-/* /save WORD, /load WORD and /undo WORD: commands with an argument (plain /undo takes a turn back,
- * see `undone` below). If features share a word, /save and /load apply to the active ones, and
- * /undo to all that have `undo`; a feature that is off says so. */
+/* The functions of /save WORD, /load WORD and /undo WORD (plain /undo takes a turn back, see
+ * `undone`). If features share a word, /save and /load apply to the active features, and /undo to
+ * all that have `undo`; a feature that is off says so. */
 struct feature_saved {
     const char *word;
-    const char *off; /* the error if no feature with this word is active; NULL: always active */
+    const char *off; /* the error if no feature with this word is on, or NULL if one always is */
     bool (*is_there)(void *state, struct app *a);
     bool (*has_any)(void *state,
-                    struct app *a); /* true if there is something to save; if no active feature
-                                     * has any, the first one prints so */
+                    struct app *a); /* true if there is something to save; if no feature has any,
+                                     * the first active one says so */
     void (*save)(void *state, struct app *a);
     void (*load)(void *state, struct app *a); /* NULL: WORD is a name for /load */
     void (*undo)(void *state, struct app *a); /* NULL: not for /undo */
@@ -80,16 +80,16 @@ struct feature_field {
     const char *(*check)(void *state, struct chat *c, const char *value); /* changes nothing */
     const char *(*set)(void *state, struct chat *c, const char *value); /* called before options are
                                                                          * set */
-    void (*enter)(void *state, struct chat *c, const char *value);      /* called after that, with a
-                                                                    * checked value */
+    void (*enter)(void *state, struct chat *c, const char *value);      /* called after `set`, with
+                                                                    * a checked value */
 };
 
 /* ---- an option ------------------------------------------------------------------------------- */
 
-/* NAME=VALUE, among the options of a start, in /set and as a field of options_set(). Returns NULL,
- * or the accepted values after an error. This is for features that a program adds, as
- * tests/unit/features/word_count.h does. A built-in feature has rows in an options.def of its
- * folder instead, which also make the flags, the help and the page of options. */
+/* An option NAME=VALUE of a start, of /set and of options_set(), for a feature that a program adds,
+ * as tests/unit/features/word_count.h does. `set` returns NULL, or the accepted values after an
+ * error. A built-in feature has rows in an options.def of its folder instead, which also make the
+ * flags, the help and the page of options. */
 struct feature_option {
     const char *name;
     const char *(*set)(void *state, const char *value);
@@ -102,22 +102,22 @@ struct feature_turn {
     const char *text; /* (bytes) the person's text */
     size_t bytes;
     const char
-        *told; /* (told_bytes) what the model reads: the person's text, with text that features add
-               * in front of it */
+        *told; /* (told_bytes) what the model reads: the person's text, after any text that features
+               * add */
     size_t told_bytes;
-    size_t said;     /* number of bytes at the end of text that are a person's */
-    bool as_turn;    /* in the model's template */
-    bool leads;      /* its reply may lead to another turn */
-    unsigned n_led;  /* earlier turns that led to this one, for the same question */
+    size_t said;     /* number of a person's own bytes, at the end of `text` */
+    bool as_turn;    /* the text is in the model's template */
+    bool leads;      /* the reply may lead to another turn */
+    unsigned n_led;  /* number of turns that led from the question to this turn */
     bool looks_back; /* the turn does not become part of the conversation */
-    uint32_t own;    /* index of its first token in the session */
+    uint32_t own;    /* index of the turn's first token in the session */
     bool thinks;     /* the current text belongs to thoughts */
     struct generate_result result;
 
     /* For the hooks at the end of a turn: */
     bool hidden;        /* nothing of the reply was shown */
     bool leads_on;      /* the reply leads to another turn, which next_turn makes */
-    const char *reason; /* why the reply ended; NULL: as in result */
+    const char *reason; /* why the reply ended, or NULL if `result` says it */
 };
 
 /* The next receiver of a reply's text. */
@@ -137,10 +137,10 @@ struct feature {
     const struct feature_field *field;
     const struct feature_option *option;
 
-    /* Hooks of a start, called in this order: `start` after the options are read; `planned` before
-     * a model is planned with setup; `memory` when it is open, returns how many bytes of
-     * ARENA_LEARN the feature needs; `ready` when its weights are loaded (an error refuses the
-     * model: a->error_message); `loaded` when a conversation with it is open. */
+    /* Hooks of a start, in this order. `start` follows the reading of options. `planned` precedes
+     * the plan of a model with `setup`. `memory`, once the model is open, returns the bytes of
+     * ARENA_LEARN that the feature needs. `ready` follows the weights; its error, with
+     * a->error_message, refuses the model. `loaded` is called when a conversation is open. */
     void (*start)(void *state, struct app *a);
     void (*planned)(void *state, struct app *a, struct model_setup *setup);
     size_t (*memory)(void *state, const struct app *a, const struct image *image);
@@ -148,20 +148,20 @@ struct feature {
     void (*loaded)(void *state, struct app *a);
 
     /* Hooks of a conversation: */
-    void (*reset)(void *state, struct chat *c);   /* a conversation with another model begins;
-                                                   * forget everything */
+    void (*reset)(void *state, struct chat *c);   /* another model begins a conversation, so forget
+                                                   * everything */
     void (*cleared)(void *state, struct chat *c); /* the conversation is empty now */
     void (*changed)(void *state, struct chat *c); /* another kept conversation continues */
     void (*weights_changed)(void *state, struct chat *c); /* the model's weights have changed */
-    void (*undone)(void *state, struct chat *c); /* the last turn will be taken back: by /undo, or
-                                                  * by /retry, which answers it again */
-    /* The last turn was judged. Returns where the judgement is noted ("in the log"), or NULL. */
+    void (*undone)(void *state, struct chat *c); /* /undo or /retry takes the last turn back; /retry
+                                                  * then answers it again */
+    /* The last turn was judged. Returns where the hook noted this, as "in the log", or NULL. */
     const char *(*rated)(void *state, struct chat *c, enum feature_rating rating);
-    /* The last turn will be answered again, or (begins false) was answered again. */
+    /* The last turn will be answered again (`begins`) or was answered again. */
     void (*retried)(void *state, struct chat *c, bool begins);
 
-    /* A prompt is built. The hooks may change the system prompt (NULL: the template's own) and
-     * the room in the context, and say whether the feature itself made the text. */
+    /* While a prompt is built, these hooks may change the system prompt (NULL is the template's
+     * own) and the room in the context, and say whether the feature made the text. */
     void (*system)(void *state, struct chat *c, const char **text, size_t *bytes);
     uint32_t (*room)(void *state, const struct chat *c);
     bool (*is_led)(void *state, const char *text, size_t bytes);
@@ -170,12 +170,12 @@ struct feature {
      * next call), or NULL if the feature adds nothing. */
     const char *(*told)(void *state, struct feature_turn *t, size_t *bytes);
 
-    /* Hooks of a turn, called in this order. prompt_built: its tokens are pending, none is computed
-     * (also for plain text and a turn that looks back). pass_begins may compute some (errors of
-     * session_run). `chooses` may change sampling parameters. `shows` may put itself before *to,
-     * the receiver of the text. reply_begins: the first token came, so the turn is part of the
-     * conversation. `tagged`: the text had a tag (runtime/text/hidden_tags.h). reply_ends: no token
-     * follows. says_end may print why. turn_ended: the turn is over. */
+    /* Hooks of a turn, in this order. prompt_built is called when all tokens are pending (also for
+     * plain text and a turn that looks back). pass_begins may compute some (errors of session_run).
+     * `chooses` may change sampling parameters. `shows` may put itself before *to, the receiver of
+     * the text. reply_begins follows the first token, which makes the turn part of the
+     * conversation. `tagged` follows a tag in the text (runtime/text/hidden_tags.h). reply_ends
+     * follows the last token. says_end may print why the reply ended. turn_ended comes last. */
     void (*prompt_built)(void *state, struct feature_turn *t);
     enum err (*pass_begins)(void *state, struct feature_turn *t, const struct stop *stop);
     void (*chooses)(void *state, struct feature_turn *t, struct generate_params *p,
@@ -186,10 +186,10 @@ struct feature {
     void (*reply_ends)(void *state, struct feature_turn *t, enum err error);
     void (*says_end)(void *state, const struct feature_turn *t);
     void (*turn_ended)(void *state, struct feature_turn *t, const char *reason);
-    /* After leads_on: do what the reply asks for, and write the text of the next turn; returns
+    /* If leads_on is set, do what the reply asks for, write the text of the next turn, and return
      * its length. */
     size_t (*next_turn)(void *state, struct feature_turn *t, char text[FEATURE_TURN_BYTES]);
-    /* Return true if the current turn (at_work), or else the last one, asks for a reply without
+    /* Return true if the current turn (at_work), or else the last turn, asks for a reply without
      * thoughts. */
     bool (*is_quiet)(void *state, bool at_work);
 };
@@ -217,11 +217,11 @@ struct features {
 extern const struct feature *const features_built_in[FEATURES_BUILT_IN];
 
 /* Open the features; all are off. f is zeroed; rows (n) begin with the features of features.inc.
- * app may be NULL: then no hook of a start is called. */
+ * If app is NULL, no hook of a start is called. */
 void features_open(struct features *f, const struct feature *const *rows, unsigned n,
                    struct app *app);
 
-/* Switch a feature on or off: hooks of conversations and turns are called only while it is on. */
+/* Switch a feature on or off. Hooks of conversations and turns are called only while it is on. */
 static inline void features_switch(struct features *f, enum feature_number number, bool on)
 {
     f->on = (f->on & ~(UINT32_C(1) << number)) | (uint32_t)on << number;
@@ -234,15 +234,15 @@ static inline bool features_is_on(const struct features *f, enum feature_number 
 
 /* True if row i is on and has the hook. */
 #define FEATURE_HAS(f, i, hook) (((f)->on >> (i)&1) != 0 && (f)->rows[i]->hook != NULL)
-/* The hooks of a start, in the order of the rows, called for features that are off, too.
- * features_ready ends with the first error. */
+/* Call a hook of a start for each row, even for features that are off. features_ready ends with the
+ * first error. */
 void features_start(struct features *f);
 void features_planned(struct features *f, struct model_setup *setup);
 size_t features_memory(struct features *f, const struct image *image);
 enum err features_ready(struct features *f);
 void features_loaded(struct features *f);
 
-/* The hooks of conversations and turns, as `struct feature` describes; f may be NULL. */
+/* Call hooks of conversations and turns, as `struct feature` describes; f may be NULL. */
 void features_reset(struct features *f, struct chat *c); /* called for features that are off, too */
 void features_cleared(struct features *f, struct chat *c);
 void features_changed(struct features *f, struct chat *c);
@@ -265,12 +265,12 @@ void features_turn_ended(struct features *f, struct feature_turn *t, const char 
 size_t features_next_turn(struct features *f, struct feature_turn *t,
                           char text[FEATURE_TURN_BYTES]);
 bool features_is_quiet(struct features *f, bool at_work);
-/* The last feature's hook runs first, so that the text passes row 0 first. */
+/* Call the last feature's hook first, so that the text passes row 0 first. */
 void features_show(struct features *f, struct feature_turn *t, struct feature_text *to);
 /* Return the description of this field of requests, or NULL if no feature has it. */
 const struct feature_field *features_field(struct features *f, const char *name, void **state);
-/* Set an option that is not in options.h. ERR_NOT_FOUND: no feature has it; ERR_BAD_ARGUMENT:
- * *accepts says what it accepts. */
+/* Set an option that is not in options.h. Returns ERR_NOT_FOUND if no feature has it, or
+ * ERR_BAD_ARGUMENT, with the accepted values in *accepts. */
 enum err features_set(struct features *f, const char *name, const char *value,
                       const char **accepts);
 

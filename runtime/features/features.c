@@ -90,7 +90,7 @@ void features_loaded(struct features *f)
 
 /* ---- a conversation -------------------------------------------------------------------------- */
 
-/* Return true if a row from number i on is on. */
+/* Return true if row i or a later row is on. */
 static bool any_from(const struct features *f, unsigned i)
 {
     return f != NULL && f->on >> i != 0;

@@ -70,8 +70,8 @@ static void hash_key(const char *key, uint8_t digest[4 * SHA1_WORDS])
     }
 }
 
-/* The bits after the last byte may have any value, because some clients draw random letters. So two
- * letters replace the padding, because the reader of base64 wants these bits to be zero. */
+/* The bits after the last byte may have any value, because some clients draw random letters. The
+ * reader of base64 wants them to be zero, so two letters replace the padding. */
 bool http_is_key(const char *key, size_t n)
 {
     char letters[HTTP_KEY_BYTES];

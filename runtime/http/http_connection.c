@@ -63,8 +63,8 @@ static bool is_unread(const struct http_connection *c)
     return c->stage == HTTP_READS && c->request.at != HTTP_AT_END && c->request.at != HTTP_AT_ERROR;
 }
 
-/* Return true if an answer ends its connection. An answer before the end of the body does so if the
- * body is too long to be dropped, or if the caller waits for 100 Continue: the caller may or may
+/* Return true if the connection ends after an answer. If the body has not come yet, it ends if the
+ * body is too long to be dropped, or if the client waits for 100 Continue: such a client may or may
  * not send the body, so nobody knows where the next request begins. */
 static bool ends_after(const struct http_connection *c, const struct http_answer *a)
 {
@@ -102,7 +102,7 @@ const char *http_connection_field(const struct http_connection *c, const char *n
     return http_field(c->request.text, c->request.n, name, 0, bytes);
 }
 
-/* RFC 6455, section 4.2.1. */
+/* The request must be as in RFC 6455, section 4.2.1. */
 int http_connection_upgrade(struct http_connection *c, const char **error_message)
 {
     const char *head = c->request.text;
@@ -201,7 +201,7 @@ static void end(struct http_connection *c)
     }
 }
 
-/* Take a piece of the body. If it comes after the answer it is dropped, up to a limit. */
+/* Take a piece of the body. A piece that comes after the answer is dropped, up to a limit. */
 static void take_piece(struct http_connection *c, const char *piece, size_t n)
 {
     if (!c->answered) {
@@ -225,7 +225,7 @@ static bool step(struct http_connection *c, const char *bytes, size_t n, size_t 
     case HTTP_GOT_BODY: take_piece(c, piece, piece_bytes); break;
     case HTTP_GOT_ALL: end(c); break;
     case HTTP_GOT_ERROR:
-        /* The client has its answer. It would take a second answer as that of its next request. */
+        /* The client has its answer, and would take another as the answer to its next request. */
         if (c->answered) {
             stop_draining(c);
         } else {

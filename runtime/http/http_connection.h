@@ -1,7 +1,7 @@
 /* One connection to an HTTP/1.1 server: requests in order, each with its answer, and WebSockets.
  * The owner of the sockets passes received bytes to http_connection_take and fetches bytes to
  * send from http_connection_fill whenever it likes. All calls for a connection come from one
- * thread, and none from within a site's functions except those that say so. */
+ * thread. A site's functions may make only the calls that say so. */
 #ifndef INGOT_RUNTIME_HTTP_CONNECTION_H
 #define INGOT_RUNTIME_HTTP_CONNECTION_H
 
@@ -11,7 +11,7 @@
 enum {
     HTTP_ANSWER_BYTES = 4096,     /* bytes of an answer's head */
     HTTP_DROPPED_BYTES = 2 << 20, /* most dropped bytes of a body that comes after its answer */
-    HTTP_FILL_BYTES = 512,        /* minimum room for http_connection_fill; 65535 at most */
+    HTTP_FILL_BYTES = 512,        /* least room for http_connection_fill; the most is 65535 */
 };
 
 struct http_connection;
@@ -21,15 +21,15 @@ struct http_answer {
     int status;
     const char *type;   /* type of the body; NULL without a body */
     const char *fields; /* further fields, each with its CRLF; NULL: none */
-    uint64_t bytes;     /* length of the body, if it is known: */
-    bool streams;       /* its length is not known */
-    bool closes;        /* the connection ends after it */
+    uint64_t bytes;     /* length of the body, if it is known */
+    bool streams;       /* the body's length is not known */
+    bool closes;        /* the connection ends after the answer */
 };
 
 /* The functions of a site. `user` belongs to the connection. */
 struct http_site {
     /* Handles a complete head (r: c->request; its fields stay valid until the function returns).
-     * It may call http_connection_answer or http_connection_upgrade. */
+     * This function may call http_connection_answer or http_connection_upgrade. */
     void (*head)(void *user, const struct http_request *r);
     /* Takes a piece of the body of a request that has no answer yet. False: out of memory. */
     bool (*body)(void *user, const char *bytes, size_t n);
@@ -38,15 +38,15 @@ struct http_site {
     void (*whole)(void *user);
     /* Answers an invalid request at once (status, why); the connection ends afterwards. */
     void (*wrong)(void *user, int status, const char *error_message);
-    /* Writes the next bytes (at most room) of the answer's body to `to`. Returns how many, which
-     * may be 0. Sets *last with the last bytes of a streamed body; sets *failed if the rest is not
-     * available, and the connection is broken off. */
+    /* Writes the next bytes (at most room) of the answer's body to `to`. Returns the number of
+     * bytes, which may be 0. Sets *last with the last bytes of a streamed body; sets *failed if the
+     * rest is not available, and the connection is broken off. */
     size_t (*more)(void *user, char *to, size_t room, bool *last, bool *failed);
-    /* The answer has been sent. Another request may come. */
+    /* Called when the answer has been sent. Another request may come. */
     void (*over)(void *user);
-    /* The WebSocket is open. */
+    /* Called when the WebSocket is open. */
     void (*opened)(void *user);
-    /* Takes a piece of a message. last: the message ends with it. text: it is marked as UTF-8.
+    /* Takes a piece of a message, the end of the message if `last`, UTF-8 if `text`.
      * Returns 0, or the code to close with; HTTP_CLOSE_AT_ONCE closes without a frame. */
     uint16_t (*message)(void *user, const char *bytes, size_t n, bool last, bool text);
     /* Returns the next message to send, unchanged until `said`, or NULL. */
@@ -78,7 +78,7 @@ struct http_connection {
     size_t dropped;                              /* bytes of a body that came after the answer */
     uint64_t left;                               /* bytes left of the answer's body, if the
                                                   * length is known */
-    char head[HTTP_ANSWER_BYTES]; /* (head_bytes) sent first; head_at of them have been sent */
+    char head[HTTP_ANSWER_BYTES]; /* (head_bytes) the answer's head; head_at bytes have been sent */
     size_t head_bytes, head_at;
     struct http_request request;
     struct http_frames frames;
@@ -110,8 +110,8 @@ void http_connection_answer(struct http_connection *c, const struct http_answer 
  * of the error that the site has to answer, and sets *error_message. */
 int http_connection_upgrade(struct http_connection *c, const char **error_message);
 
-/* Send an interim answer to a request whose answer takes long. It shows whether the other side
- * is still there. */
+/* Send an interim answer to a request whose answer takes long. The interim answer shows whether the
+ * other side is still there. */
 void http_connection_probe(struct http_connection *c);
 
 /* For the site's `head`: return the value (*bytes) of a field of the current request, or NULL. */

@@ -59,7 +59,7 @@ bool http_is_request_line(const char *line, size_t n)
     while (target < n && line[target] != ' ' && !is_control(line[target])) {
         target++;
     }
-    /* " HTTP/1.1", and nothing after it */
+    /* the line must end with " HTTP/1.1" */
     return target != 0 && n - target == 9 && memcmp(line + target, " HTTP/", 6) == 0 &&
            line[target + 7] == '.';
 }

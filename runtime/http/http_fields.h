@@ -17,7 +17,7 @@ bool http_is_request_line(const char *line, size_t n);
 bool http_is_field(const char *line, size_t n);
 
 /* Return the value of field `which` (0: the first) of that name in a head (n bytes, whole lines),
- * without white space around it. Returns NULL, with *bytes 0, if there are fewer. */
+ * without white space around it. Returns NULL and *bytes 0 if there is no such field. */
 const char *http_field(const char *head, size_t n, const char *name, unsigned which, size_t *bytes);
 
 /* Return true if a comma-separated list (n bytes), or a list in any field of that name, has the
@@ -25,12 +25,12 @@ const char *http_field(const char *head, size_t n, const char *name, unsigned wh
 bool http_list_has(const char *list, size_t n, const char *item);
 bool http_field_has(const char *head, size_t n, const char *name, const char *item);
 
-/* Return true if a text (n bytes) is a host, optionally with a port: RFC 3986, section 3.2, without
- * a user, which RFC 9110, section 4.2.4, forbids. The host may be empty. */
+/* Return true if a text (n bytes) is a host, or a host and a port (RFC 3986, section 3.2). A user
+ * is not allowed (RFC 9110, section 4.2.4). The host may be empty. */
 bool http_is_authority(const char *text, size_t n);
 
-/* Write the target's path with its escapes decoded and without the query to path (room bytes with
- * its NUL). HTTP_PATH_WRONG: a bad escape, a control character, a fragment. */
+/* Write to path (room bytes with its NUL) the target's path without the query, and with its escapes
+ * decoded. HTTP_PATH_WRONG: a bad escape, a control character, a fragment. */
 enum http_path { HTTP_PATH_GOOD, HTTP_PATH_LONG, HTTP_PATH_WRONG };
 enum http_path http_decode_path(const char *target, size_t n, char *path, size_t room);
 

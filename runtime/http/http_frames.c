@@ -60,7 +60,7 @@ static enum http_frames_event break_off(struct http_frames *f, uint16_t code)
     return HTTP_FRAMES_END;
 }
 
-/* Begin a frame whose head is in io. Returns 0, or the code of the rule that it breaks. */
+/* Begin a frame whose head is in io. Returns 0, or a code if the frame breaks a rule. */
 static uint16_t begin_frame(struct http_frames *f, const struct wslay_frame_iocb *io)
 {
     bool control = wslay_is_ctrl_frame(io->opcode);
@@ -201,7 +201,7 @@ static size_t put_control(char *to, unsigned opcode, const uint8_t *bytes, size_
 }
 
 /* Write one waiting control frame and return its bytes, or 0 if none waits. The end frame is
- * written only if nothing else waits (last). */
+ * written only if `last` says that nothing else waits. */
 static size_t fill_control(struct http_frames *f, char *to, bool last)
 {
     /* A pong comes first, because the other end is waiting for it. */

@@ -12,7 +12,7 @@ struct wslay_frame_context;
 enum {
     HTTP_CONTROL_BYTES = 125,
     HTTP_FRAME_BYTES = 16 << 20, /* the longest frame; a longer one ends the connection */
-    HTTP_CLOSE_AT_ONCE = 1,      /* not a code: close without an end frame */
+    HTTP_CLOSE_AT_ONCE = 1,      /* no code: the connection closes without an end frame */
     HTTP_CLOSE_NORMAL = 1000,
     HTTP_CLOSE_PROTOCOL = 1002,
     HTTP_CLOSE_NOT_TEXT = 1007,
@@ -30,14 +30,14 @@ enum http_frames_event {
 
 struct http_frames {
     struct wslay_frame_context *wslay; /* NULL: none */
-    const char *in;                    /* (in_bytes) that wslay has not taken yet */
+    const char *in;                    /* (in_bytes) received bytes that wslay has not taken yet */
     size_t in_bytes;
-    uint64_t left; /* bytes left of the received frame, whose kind is opcode and which is a
-                    * message's last if final */
+    uint64_t left; /* bytes of the received frame that are still to come; `final`: a message ends
+                    * with this frame */
     uint8_t opcode;
     bool final, inside; /* inside: a message has begun and has not ended */
     bool in_frame, is_text;
-    uint8_t control[HTTP_CONTROL_BYTES]; /* (control_bytes) of a received control frame */
+    uint8_t control[HTTP_CONTROL_BYTES]; /* (control_bytes) received part of a control frame */
     size_t control_bytes;
     bool ended; /* no further frame is read */
     /* Output: control frames between messages. */
@@ -52,11 +52,11 @@ struct http_frames {
     size_t sent_bytes;
 };
 
-/* Set up f. False: out of memory. Call http_frames_close in any case. */
+/* Set up f. Returns false if out of memory. Call http_frames_close even then. */
 bool http_frames_open(struct http_frames *f);
 void http_frames_close(struct http_frames *f);
 
-/* Pass n received bytes. They must stay until http_frames_next returns HTTP_FRAMES_WANT, which
+/* Pass n received bytes. The bytes must stay until http_frames_next returns HTTP_FRAMES_WANT, which
  * says that all are taken. */
 void http_frames_give(struct http_frames *f, const char *bytes, size_t n);
 
@@ -69,7 +69,7 @@ enum http_frames_event http_frames_next(struct http_frames *f, const char **piec
 void http_frames_end(struct http_frames *f, uint16_t code);
 
 /* Write bytes to send to `to` (room >= 160): control frames, then the message (n bytes, or NULL) as
- * a frame. *sent is true when the whole message is written. Returns how many bytes, or 0. Once a
+ * a frame. Sets *sent if the whole message is written. Returns how many bytes, or 0. Once a
  * message has begun, pass it unchanged in each call until it is sent. */
 size_t http_frames_fill(struct http_frames *f, const char *message, size_t n, char *to, size_t room,
                         bool *sent);

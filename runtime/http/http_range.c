@@ -14,7 +14,7 @@ bool http_is_address(const char *text)
            strncmp(text, secure, sizeof secure - 1) == 0;
 }
 
-/* Read the host from `at` on, which ends before `end`. Returns false if it is not a host. */
+/* Read the host from `at` on, which ends before `end`. Returns false if there is no host. */
 static bool read_host(struct http_address *a, const char *at, const char *end)
 {
     /* RFC 3986, section 3.2.2: an IPv6 address is in brackets, because it has colons. */
@@ -196,7 +196,7 @@ static bool is_named(const struct http_range *r, const char *name)
     return r->name_bytes <= sizeof r->name && http_same(r->name, r->name_bytes, name);
 }
 
-/* Read the digits from *at on. Returns false if there are none or too many. */
+/* Read the digits from *at on. Returns false if there are no digits or too many. */
 static bool read_number(const char **at, uint64_t *value)
 {
     const char *begin = *at;

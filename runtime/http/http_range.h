@@ -12,7 +12,7 @@
 
 enum {
     HTTP_ADDRESS_BYTES = 256, /* bytes of an address, with its NUL */
-    HTTP_HOST_BYTES = 64,     /* the longest host in an address */
+    HTTP_HOST_BYTES = 64,     /* bytes of a host, with its NUL */
     HTTP_TAG_BYTES = 96,
     HTTP_QUESTION_BYTES = 640,
     HTTP_ANSWER_HEAD_BYTES = 8192, /* a longer head is refused */
@@ -69,17 +69,17 @@ struct http_range {
     struct http_version seen;         /* the version that this answer names */
 
     size_t head_bytes;
-    char name[24]; /* (name_bytes) of the field that is being read */
+    char name[24]; /* (name_bytes) name of the field that is being read */
     size_t name_bytes;
     char value[HTTP_TAG_BYTES];
-    size_t value_bytes; /* length of its value, also if that does not fit */
+    size_t value_bytes; /* length of the field's value, even if the value does not fit */
     bool has_range, has_coding;
     uint64_t from, to_last;
 };
 
 /* Begin to read the answer to a request for bytes [first + got, first + n) of *known. `to` has room
- * for the n bytes from `first` on; the first `got` of them came by an earlier answer that was cut
- * off. */
+ * for the n bytes from `first` on; the first `got` of these came with an earlier answer that was
+ * cut off. */
 void http_range_begin(struct http_range *r, const struct http_version *known, uint64_t first,
                       uint64_t n, uint64_t got, uint8_t *to);
 

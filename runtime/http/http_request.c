@@ -108,7 +108,7 @@ static bool read_framing(struct http_request *r, const char *fields, size_t n)
     if (coding == NULL) {
         return true;
     }
-    /* Section 6.3, item 3: both at once may be an attempt at request smuggling. */
+    /* Section 6.3, item 3: a length and a coding at once may be request smuggling. */
     if (length != NULL) {
         return refuse(r, 400, "a request has Content-Length or Transfer-Encoding, not both"), false;
     }
@@ -131,7 +131,7 @@ static bool read_host(struct http_request *r, const char *fields, size_t n)
     if (r->authority == NULL && !r->is_1_0) {
         return refuse(r, 400, "the Host header is missing"), false;
     }
-    /* Two parties could take different ones. */
+    /* If there are two Host fields, two readers could take different ones. */
     if (http_field(fields, n, "host", 1, &more) != NULL) {
         return refuse(r, 400, "a request has to have one Host header"), false;
     }
@@ -156,7 +156,7 @@ static size_t scheme_bytes(const char *target, size_t n)
 static const char *read_address(struct http_request *r, const char *begin, const char *end)
 {
     r->authority = begin;
-    /* RFC 3986, section 3.2: the authority ends at the first of these. */
+    /* RFC 3986, section 3.2: the authority ends at the first "/", "?" or "#". */
     while (begin < end && *begin != '/' && *begin != '?' && *begin != '#') {
         begin++;
     }
@@ -319,8 +319,8 @@ static enum http_event give(struct http_request *r, const char *bytes, size_t n)
     return error == HPE_OK || error == HPE_PAUSED ? HTTP_GOT_PART : say_wrong(r, error);
 }
 
-/* Take the size of a chunk. llhttp gets it without its extensions (RFC 9112, section 7.1.1), of
- * which it refuses some. */
+/* Take the size of a chunk. llhttp gets the size without extensions (RFC 9112, section 7.1.1),
+ * because llhttp refuses some. */
 static enum http_event take_size(struct http_request *r, const char *line, size_t n)
 {
     const char *extension = memchr(line, ';', n);
@@ -408,7 +408,7 @@ static enum http_event take_line(struct http_request *r)
     return HTTP_GOT_PART;
 }
 
-/* Gather the bytes up to the end of a line, or all bytes if none ends. */
+/* Gather the bytes up to the end of a line, or all bytes if no line ends. */
 static enum http_event gather_line(struct http_request *r, const char *bytes, size_t n,
                                    size_t *used)
 {

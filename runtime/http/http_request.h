@@ -43,8 +43,8 @@ struct http_request {
     char text[HTTP_HEAD_BYTES]; /* (n) bytes of the head, or of a line between chunks */
     size_t n, line;             /* n: the bytes in text; line: where the current line begins */
     unsigned blanks;
-    size_t rest_bytes;                 /* bytes of lines since the latest piece of the body */
-    uint64_t left;                     /* bytes left of the body, or of its chunk */
+    size_t rest_bytes;                 /* bytes of lines since the last piece of the body */
+    uint64_t left;                     /* bytes of the body or of its chunk that are to come */
     bool headed, complete, last_chunk; /* what llhttp has reported */
     bool after_chunk;                  /* the line that ends a chunk comes next */
     /* Fields of the head, set once it is complete. */

@@ -21,7 +21,7 @@ static enum err check_section_crc(struct image *img, const char *name,
     return ERR_OK;
 }
 
-/* Positive and finite; a NaN fails both comparisons. */
+/* Check that factors are positive and finite; a NaN fails both comparisons. */
 static enum err check_factors(struct image *img)
 {
     uint32_t n = img->header->rope.count;

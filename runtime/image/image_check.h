@@ -23,7 +23,7 @@ struct image_range {
     float value, low, high;
 };
 
-/* Written so that a NaN fails. */
+/* The comparison is written so that a NaN fails. */
 static inline bool image_in_range(const struct image_range *r)
 {
     return r->value >= r->low && r->value <= r->high;
@@ -47,7 +47,7 @@ enum err image_layer_bounds(const struct image_checked *c, const struct image_bo
 enum err image_layer_ranges(const struct image_checked *c, const struct image_range *ranges,
                             size_t n);
 
-/* The fields of attention, and of mixers with a state: image_mixers.c. */
+/* Check the fields of attention, and of mixers with a state (image_mixers.c). */
 enum err image_check_attention(const struct image_checked *c);
 enum err image_check_recurrent(const struct image_checked *c);
 
@@ -56,7 +56,7 @@ enum err image_check_recurrent(const struct image_checked *c);
 enum err image_check_segments(struct image *img);
 enum err image_check_tensors(struct image *img);
 
-/* n rounded up to a multiple. Cannot overflow, because the file's size bounds every size. */
+/* Round n up to a multiple. The sum cannot overflow, because the file's size bounds every size. */
 static inline uint64_t image_round_up(uint64_t n, uint64_t multiple)
 {
     return (n + multiple - 1) / multiple * multiple;

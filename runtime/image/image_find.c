@@ -100,7 +100,7 @@ uint32_t image_long_context(const struct image *img)
     return most;
 }
 
-/* With latent keys the input of ATTN_Q is stored in place of the heads. */
+/* With latent keys, the input of ATTN_Q is stored where the heads' results will be. */
 static uint32_t queries_of(const struct ingot_layer *l)
 {
     if ((l->features & INGOT_LATENT_KV) == 0) {

@@ -11,7 +11,7 @@
 enum err signature_check_block(const struct signing *g, const struct signature_block *b,
                                uint64_t file_bytes, uint32_t n_parts, char *error_message);
 
-/* The signed bytes: the head of the block, and the digests. */
+/* Hash the signed bytes: the head of the block, and the digests. */
 void signature_digest(uint8_t digest[SHA256_BYTES], const struct signature_block *b);
 
 /* Write the name of a public key as 16 hexadecimal digits, NUL-terminated, or as bytes. */

@@ -24,9 +24,9 @@ struct tree_digest {
 struct signing {
     const uint8_t *key; /* (SIGNATURE_KEY_BYTES) public */
     const char *name;   /* name of the key: signature_id_text */
-    /* ecdsa_p256_verify: return true if signature (64) is the key's signature of a digest. */
+    /* ecdsa_p256_verify: returns true if signature (64) is the key's signature of a digest. */
     bool (*verify)(const uint8_t *key, const uint8_t *digest, const uint8_t *signature);
-    /* ecdsa_selftest: return NULL, or the name of the case that verify judges wrongly. */
+    /* ecdsa_selftest: returns NULL, or the name of the case that verify judges wrongly. */
     const char *(*selftest)(void);
     /* signature_check_block */
     enum err (*check_block)(const struct signing *g, const struct signature_block *b,
@@ -38,7 +38,7 @@ struct signing {
     void (*end_digest)(struct tree_digest *d, uint8_t *digest);
 };
 
-/* The contents of a file's block, after check_block. */
+/* The contents of a file's signature block, after check_block. */
 struct signature {
     const struct signing *signing; /* NULL: files need no signature here */
     const uint8_t (*digests)[SIGNATURE_DIGEST_BYTES];

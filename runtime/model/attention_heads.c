@@ -1,8 +1,8 @@
-/* Latent keys (DeepSeek's MLA) in the absorbed form: a key is the compressed input of the layer,
- * normed, and a part that rotates, the same for all heads. The matrix that would make each
- * head's key from this row multiplies the query instead (ATTN_K_B), and the matrix that would
- * make its value multiplies the attended sum (ATTN_V_B). So the cache keeps one short row
- * for each position, and attention works as with one kv head. */
+/* Latent keys (DeepSeek's MLA) are used in the absorbed form. All heads share a key: the layer's
+ * compressed input, normed, and a part that rotates. The matrix that would make a head's key from
+ * this row multiplies the query instead (ATTN_K_B), and the matrix that would make its value
+ * multiplies the attended sum (ATTN_V_B). So the cache keeps one short row for each position, and
+ * attention works as with one kv head. */
 #include "runtime/model/attention_heads.h"
 
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "runtime/compute/kv_cache.h"
 #include "runtime/image/image.h"
 
-/* Return the layer's row in a table of rotations, for one token of the chunk; unused without a
- * rotation. */
+/* Return the layer's row in a table of rotations for a token of the chunk. Use the row only if the
+ * layer has a rotation. */
 static const float *rotation(const struct transformer *t, float *const *tables, size_t token)
 {
     return tables[t->data->rope] + token * params(t)->head_dim;
@@ -41,7 +41,7 @@ static uint32_t rotated_dims(const struct transformer *t)
     return t->image->header->ropes[t->data->rope].dims;
 }
 
-/* Norm one head; a wide norm was applied to all heads together before. */
+/* Norm one head, unless a wide norm has normed all heads together before. */
 static void norm_head(const struct transformer *t, float *head, enum ingot_role norm)
 {
     const float *weights = layer_vector(t, norm);
@@ -51,8 +51,8 @@ static void norm_head(const struct transformer *t, float *head, enum ingot_role 
     }
 }
 
-/* Norm, rotate and scale a query: rotated dimensions take their scale from the table, unless a
- * norm follows, which would cancel it. */
+/* Norm, rotate and scale a query. Rotated dimensions get their scale from the table, unless a norm
+ * follows, which would cancel the scale. */
 static void prepare_query(const struct transformer *t, float *q, uint32_t token)
 {
     uint32_t d = t->data->head_dim, scaled = rotated_dims(t);
@@ -65,7 +65,7 @@ static void prepare_query(const struct transformer *t, float *q, uint32_t token)
         norm_head(t, q, INGOT_ATTN_Q_NORM);
         rotate(t, q, t->act.cos_sin_query, token);
     }
-    /* Dimensions that do not rotate have no table to take the scale from. */
+    /* Scale the dimensions that do not get their scale from the table. */
     if (scaled < d) {
         t->kernels->scale_f32(q + scaled, q + scaled, d - scaled, t->data->attn_scale);
     }
@@ -98,7 +98,7 @@ static void prepare_key(const struct transformer *t, float *k, uint32_t token)
 
 /* ---- latent keys ----------------------------------------------------------------------------- */
 
-/* Compute y = W x for one head's rows in a matrix of all heads; x has room up to whole blocks. */
+/* Compute y = W x for one head's rows in a matrix of all heads. x has room for whole blocks. */
 static void multiply_head(const struct transformer *t, unsigned core, enum ingot_role role,
                           uint32_t head, float *x, float *y)
 {
@@ -106,7 +106,7 @@ static void multiply_head(const struct transformer *t, unsigned core, enum ingot
     uint32_t n = w->rows / t->data->n_heads;
     size_t row_bytes = image_type_row_bytes(w->type, w->cols_padded);
 
-    /* Whole blocks, padded with zeros. */
+    /* Pad x with zeros to whole blocks. */
     memset(x + w->cols, 0, (w->cols_padded - w->cols) * sizeof *x);
     linear_vector(t->kernels, w, t->segment + w->offset + (size_t)head * n * row_bytes, x,
                   t->act.attention[core].blocks, y, n);
@@ -120,11 +120,11 @@ static void latent_query(const struct transformer *t, unsigned core, uint32_t he
     uint32_t rotated = l->head_dim - l->kv_rank, plain = l->query_dim - rotated;
     float *x = t->act.attention[core].out;
 
-    /* The part that does not rotate is multiplied by the matrix of keys. */
+    /* Multiply the part that does not rotate by the matrix of keys. */
     memcpy(x, from, plain * sizeof *x);
     multiply_head(t, core, INGOT_ATTN_K_B, head, x, q);
     t->kernels->scale_f32(q, q, l->kv_rank, l->attn_scale);
-    /* The rotated part comes after it, as in the keys. */
+    /* Put the rotated part last, as in the keys. */
     memcpy(q + l->kv_rank, from + plain, rotated * sizeof *q);
     rotate(t, q + l->kv_rank, t->act.cos_sin_query, token);
 }
@@ -160,7 +160,7 @@ const float *attention_key_value(const struct transformer *t, uint32_t head, uin
     float *k = t->act.k + at, *v = t->act.v + at;
 
     *key = k;
-    /* The value is the first part of the key. */
+    /* With latent keys the value is the first part of the key. */
     if (attention_has(t, INGOT_LATENT_KV)) {
         latent_key(t, k, token);
         return k;

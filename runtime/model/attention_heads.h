@@ -1,5 +1,5 @@
-/* The part of attention that is separate for each head: prepare query, key and value, and turn the
- * attended sum into a part of the mixer's result. */
+/* Each head's own part of attention: prepares query, key and value, and turns the attended sum into
+ * a part of the mixer's result. */
 #ifndef INGOT_RUNTIME_ATTENTION_HEADS_H
 #define INGOT_RUNTIME_ATTENTION_HEADS_H
 
@@ -15,13 +15,13 @@ static inline bool attention_has(const struct transformer *t, enum ingot_feature
 void attention_query(const struct transformer *t, unsigned core, uint32_t head, uint32_t token,
                      float *q);
 
-/* Turn the key of a kv head and token, in its row of act.k, into the key to store. Returns
- * the value that belongs to it. */
+/* Turn the key of a kv head and token, in its row of act.k, into the key to store. Returns the
+ * key's value. */
 const float *attention_key_value(const struct transformer *t, uint32_t head, uint32_t token,
                                  float **key);
 
-/* Write a head's result for a token, times 1 / sum, to its place in act.attended. Overwrites
- * the core's q. */
+/* Write a head's result for a token, which is `out` / sum, to act.attended. Overwrites the core's
+ * q. */
 void attention_result(const struct transformer *t, unsigned core, uint32_t head, uint32_t token,
                       const float *out, float sum);
 

@@ -9,35 +9,35 @@
 #include "runtime/model/state_kv.h"
 
 enum {
-    FILL = 0x3c,             /* bytes that represent weights and keys: any type reads them as
-                              * normal numbers */
-    REGION_BYTES = 64 << 20, /* bytes of weights to read in turn: more than a cache holds */
+    FILL = 0x3c,             /* value of each byte of weights and keys, a normal number in any
+                              * type */
+    REGION_BYTES = 64 << 20, /* bytes of weights to read in turn, more than a cache holds */
     CACHE_LINE = 64,
     CHECKED = 32, /* alignment of a part of the bytes */
     PROBE_TOKENS = 32,
     POSITION = 16,            /* position of the measured tokens */
-    PART = 8,                 /* per byte: the weights of a matrix times the tokens */
+    PART = 8,                 /* weights of a matrix times tokens <= 1/8 of the bytes */
     MATRIX_HZ = 200,          /* measure each matrix for 5 ms */
-    MATRIX_MOST_HZ = 66,      /* up to 15 ms while other programs disturb */
-    LEAST_TIMES = 2,          /* least times to measure; the first one warms up */
+    MATRIX_MOST_HZ = 66,      /* measure up to 15 ms if other programs disturb */
+    LEAST_TIMES = 2,          /* measure at least twice; the first time warms up */
     LAYERS_HZ = 100,          /* measure layers for 10 ms in total */
-    LAYERS_MOST_HZ = 33,      /* up to 30 ms while other programs disturb */
-    WINDOW_NS = 1000000,      /* length of a window of layers; longer if one layer takes longer */
-    WARM_LAYERS = 1,          /* layers before the first window */
-    MOST_WINDOWS = 128,       /* more windows than fit into the time */
+    LAYERS_MOST_HZ = 33,      /* measure up to 30 ms if other programs disturb */
+    WINDOW_NS = 1000000,      /* length of a window, which has at least one layer */
+    WARM_LAYERS = 1,          /* number of layers before the first window */
+    MOST_WINDOWS = 128,       /* more windows than can fit into the time */
     AGREE_PART = 8,           /* two times agree if they differ by less than 1 / 8 */
-    DOUBT_TIMES = 4,          /* after this many times without agreement, other programs disturb */
-    CHUNK_MOST_NS = 50000000, /* most time of a layer's matrices for PROBE_TOKENS */
+    DOUBT_TIMES = 4,          /* this many times without agreement mean a disturbance */
+    CHUNK_MOST_NS = 50000000, /* measure a chunk only if a layer's matrices take less than this */
 };
 
-/* The two shortest times. Other programs only add time, so if these two agree, no other
+/* The two shortest times. Other programs only add time, so if these two times agree, no other
  * program was running. */
 struct least {
     uint64_t first, second;
     uint32_t n;
 };
 
-/* Nanoseconds of a layer in a window, and the part outside its matrices. */
+/* Mean nanoseconds of a layer in a window, and of its work outside the matrices. */
 struct window {
     uint64_t layer, rest;
 };
@@ -45,7 +45,7 @@ struct window {
 struct calibration {
     const struct platform_clock *clock;
     struct model *m;
-    struct kv_cache *kv;        /* memory of one layer, for all of them; too large for a stack */
+    struct kv_cache *kv;        /* one layer's memory, used for all; too large for a stack */
     struct layer_state *states; /* see layer_kinds.h */
     uint8_t *weights;
     size_t bytes;
@@ -56,9 +56,9 @@ struct calibration {
 
     uint32_t n_tokens; /* tokens of a pass */
     uint32_t n_begun;  /* layers */
-    uint32_t n_layers; /* layers in the current window */
+    uint32_t n_layers; /* number of layers in the current window */
     uint64_t window;   /* ticks at which the window began */
-    uint64_t matrices; /* predicted nanoseconds of their matrices */
+    uint64_t matrices; /* predicted nanoseconds of the window's matrices */
     uint64_t begun;    /* ticks */
     struct least least;
     uint32_t n_windows;
@@ -95,7 +95,7 @@ static bool least_agrees(const struct least *l)
     return l->n > 1 && l->second - l->first <= l->first / AGREE_PART;
 }
 
-/* Note that the measured rates may be far too low; this is printed with the prediction. */
+/* Note that the measured rates may be far too low. The printed prediction then says so. */
 static void note_doubt(struct calibration *p, const struct least *l)
 {
     p->m->request.rates.disturbed |= l->n >= DOUBT_TIMES && !least_agrees(l);
@@ -109,7 +109,7 @@ static bool is_enough(const struct calibration *p, const struct least *l, uint64
     return ticks >= p->clock->hz / least_hz && (least_agrees(l) || ticks >= p->clock->hz / most_hz);
 }
 
-/* Picoseconds for a byte of a matrix and a token, from the shortest time. The matrix has the
+/* Return picoseconds for a byte of a matrix and a token, from the shortest time. The matrix has the
  * head's shape, or fewer rows if there is less room for logits. */
 static uint32_t measure_matrix(struct calibration *p, unsigned type, uint32_t n_tokens)
 {
@@ -121,7 +121,7 @@ static uint32_t measure_matrix(struct calibration *p, unsigned type, uint32_t n_
     p->w.type = (uint8_t)type;
     p->w.cols = params(t)->dim;
     p->w.cols_padded = (uint32_t)t->act.dim_stride;
-    /* The head's shape, as far as the memory and the room for logits allow. */
+    /* Use the head's shape, as far as the memory and the room for logits allow. */
     p->w.rows = (uint32_t)min_u64(params(t)->vocab, p->bytes / PART / p->w.cols) / n_tokens /
                 ROW_STEP * ROW_STEP;
     matrix = image_tensor_bytes(type, p->w.rows, p->w.cols);
@@ -129,7 +129,7 @@ static uint32_t measure_matrix(struct calibration *p, unsigned type, uint32_t n_
         return 0;
     }
     linear_prepare(t->kernels, &t->act, 1u << type, &p->in, 0, n_tokens);
-    /* Use other weights each time, so that none are in a cache, as in a pass. */
+    /* Use other weights each time, so that no cache has them, as in a pass. */
     while (least.n < LEAST_TIMES || !is_enough(p, &least, now - begin, MATRIX_HZ, MATRIX_MOST_HZ)) {
         p->rows = p->weights + at;
         at += matrix;
@@ -156,8 +156,8 @@ static void end_window(struct calibration *p, uint64_t ns)
     p->matrices = 0;
 }
 
-/* Called between two layers: adds layers up to a window. Returns whether there are enough
- * windows. */
+/* Called between two layers. Counts the layer in the window, and ends the window if it is long
+ * enough. Returns true after enough windows. */
 static bool between_layers(void *context)
 {
     struct calibration *p = context;
@@ -172,7 +172,7 @@ static bool between_layers(void *context)
     p->n_layers++;
     p->matrices += plan_matrices_ns(&p->m->request.rates, t->image, t->layer, 0, UINT64_MAX,
                                     p->n_tokens);
-    /* A window is long enough for the clock, and short enough to fit between disturbances. */
+    /* The length suits the clock, and many windows fit between disturbances. */
     if (ns >= WINDOW_NS) {
         end_window(p, ns);
         p->window = now;
@@ -183,7 +183,7 @@ static bool between_layers(void *context)
             is_enough(p, &p->least, now - p->begun, LAYERS_HZ, LAYERS_MOST_HZ));
 }
 
-/* Return the mean over the windows without other programs. */
+/* Return the mean time outside matrices in windows that no other program disturbed. */
 static uint64_t undisturbed_rest(const struct calibration *p)
 {
     uint64_t sum = 0, n = 0;
@@ -197,8 +197,8 @@ static uint64_t undisturbed_rest(const struct calibration *p)
     return n == 0 ? 0 : sum / n;
 }
 
-/* Nanoseconds of a layer and a token outside its matrices, measured over passes; the last pass may
- * be partial. */
+/* Return nanoseconds of a layer and a token outside the layer's matrices. The last of the measured
+ * passes may be partial. */
 static uint32_t measure_layers(struct calibration *p, uint32_t n_tokens)
 {
     static const uint32_t ids[PROBE_TOKENS];
@@ -217,7 +217,7 @@ static uint32_t measure_layers(struct calibration *p, uint32_t n_tokens)
     return (uint32_t)(undisturbed_rest(p) / n_tokens);
 }
 
-/* If a layer takes long for a chunk, its matrices are most of it. */
+/* If a layer takes long for a chunk, most of the time is in matrices, so skip the chunk. */
 static void measure_rest(struct calibration *p)
 {
     struct plan_rates *rates = &p->m->request.rates;
@@ -241,8 +241,8 @@ static void measure_checksum(struct calibration *p)
                                            bytes);
 }
 
-/* Return an earlier state of the same shape, which can replace number i here; returns i if there is
- * none, or if state i needs no memory. */
+/* Return an earlier state of the same shape, which can stand in for state i. Without one, return
+ * i. */
 static uint32_t stand_in(const struct image *image, uint32_t i)
 {
     const struct ingot_layer *l = image_layer(image, layer_state_layer(image, i));
@@ -272,7 +272,7 @@ static size_t own_states_bytes(const struct image *image)
     return bytes;
 }
 
-/* Layers of one shape share a state: its contents do not matter here. */
+/* Layers of one shape share a state, because its contents do not matter here. */
 static void open_states(struct calibration *p, struct arena *arena)
 {
     const struct image *image = &p->m->image;
@@ -293,7 +293,7 @@ static void open_states(struct calibration *p, struct arena *arena)
     }
 }
 
-/* Cut the memory: work space, one layer's cache that all layers share, and the rest for
+/* Divide the memory into work space, one layer's cache that all layers share, and
  * weights. */
 static bool cut_memory(struct calibration *p, struct workers *workers, struct arena *arena)
 {
@@ -343,7 +343,7 @@ static bool place_layers(struct calibration *p)
     s->plan = &p->m->plan;
     s->workers = p->m->transformer.workers;
     for (uint32_t i = 0; i < image_front_segments(&image->header->params); i++) {
-        s->segments[i] = p->weights; /* also the embedding and the table per layer */
+        s->segments[i] = p->weights; /* the embedding and other front segments share bytes */
     }
     most = image_tensor(image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER)->offset +
            plan_row_group_bytes(image);

@@ -6,10 +6,10 @@
 
 extern const struct layer_block ffn_dense;
 
-/* The run function of the dense feed-forward, for experts with a dense part. */
+/* Run the dense feed-forward, also for experts with a dense part. */
 bool ffn_dense_run(const struct transformer *t, unsigned core);
 
-/* Apply the layer's activation to n numbers of gate and up, or only of up; the result goes to
+/* Write the layer's activation of n numbers of gate and up, or only of up, to
  * gate. */
 void ffn_activate(const struct transformer *t, float *gate, const float *up, size_t n);
 

@@ -1,5 +1,5 @@
-/* A token's experts are always added in ascending order of their number. So a chunk can be
- * computed expert by expert, with the same bits as a single token. */
+/* A token's experts are always added in ascending order of their number. So a chunk that is
+ * computed expert by expert has the same bits as single tokens. */
 #include "runtime/model/ffn_experts.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ static void multiply(const struct transformer *t, unsigned core, const uint8_t *
     if (b == NULL) {
         return;
     }
-    /* The rows are those that layer_multiply gives this core. */
+    /* These are the rows that layer_multiply gives this core. */
     workers_share(t->workers, core, w->rows, ROW_STEP, &first, &last);
     for (uint32_t i = 0; i < in->n_tokens; i++) {
         t->kernels->add_f32(y + i * y_stride + first,
@@ -39,13 +39,13 @@ static void multiply(const struct transformer *t, unsigned core, const uint8_t *
     }
 }
 
-/* Floats from one row of an expert's hidden values to the next. */
+/* Return the floats from one row of an expert's hidden values to the next. */
 static size_t hidden_stride(const struct transformer *t)
 {
     return t->tensors[INGOT_EXPERT_DOWN]->cols_padded;
 }
 
-/* Compute this core's hidden values for an input: gate and up, then the activation, to `gate`. */
+/* Compute this core's hidden values for an input, to `gate`: gate and up, then the activation. */
 static void widen(const struct transformer *t, unsigned core, const uint8_t *extent,
                   const struct linear_input *in, float *gate, float *up)
 {
@@ -59,7 +59,7 @@ static void widen(const struct transformer *t, unsigned core, const uint8_t *ext
     workers_share(t->workers, core, t->data->expert_hidden, ROW_STEP, &first, &last);
     for (uint32_t i = 0; i < in->n_tokens; i++) {
         ffn_activate(t, gate + i * stride + first, up + i * stride + first, last - first);
-        if (first < last && last == t->data->expert_hidden) { /* columns after the last one count as
+        if (first < last && last == t->data->expert_hidden) { /* padding columns count as
                                                                * zero */
             memset(gate + i * stride + last, 0, (stride - last) * sizeof *gate);
         }
@@ -78,7 +78,7 @@ static void quantize_hidden(const struct transformer *t, unsigned core, float *h
                    last);
 }
 
-/* Add this core's rows of one token's result of an expert to the block's result. */
+/* Add an expert's result for one token, in this core's rows, to the block's result. */
 static void add_expert(const struct transformer *t, unsigned core, size_t token, const float *y,
                        float weight)
 {
@@ -99,7 +99,7 @@ static void trace_run(const struct transformer *t, unsigned core, uint32_t exper
     }
 }
 
-/* Compute the hidden values of number i of a token's experts, to row i. */
+/* Compute the hidden values of a token's expert number i, to row i. */
 static void widen_token(const struct transformer *t, unsigned core, uint32_t i)
 {
     const struct activations *a = &t->act;
@@ -112,7 +112,7 @@ static void widen_token(const struct transformer *t, unsigned core, uint32_t i)
     trace_run(t, core, expert, begin);
 }
 
-/* Compute first the experts in the cache, while the others arrive, then each of the others. */
+/* While missing experts arrive, compute the experts in the cache; then compute the missing ones. */
 static bool widen_all(const struct transformer *t, unsigned core)
 {
     uint32_t n = t->data->n_experts_used;
@@ -144,9 +144,9 @@ static bool run_parallel(const struct transformer *t, unsigned core)
     if (!widen_all(t, core)) {
         return false;
     }
-    /* The hidden values of all cores are complete. */
+    /* After this barrier the hidden values of all cores are complete. */
     layer_step(t, core);
-    /* All experts' rows are quantized at once, and shared as one input. */
+    /* Quantize all experts' rows at once; cores share them as one input. */
     quantize_hidden(t, core, a->gate, t->data->n_experts_used);
     layer_step(t, core);
     /* Add in ascending order, so that the sum has the same bits whatever arrived first. */
@@ -169,7 +169,7 @@ static uint32_t first_own_row(const struct transformer *t)
     return (uint32_t)(t->workers->n_cores * ((t->act.dim_stride + stride - 1) / stride));
 }
 
-/* Return true if some experts are missing, and there is room to compute each one completely by
+/* Return true if some experts are missing, and there is room to compute each expert completely by
  * itself. */
 static bool runs_one_by_one(const struct transformer *t)
 {
@@ -182,8 +182,8 @@ static bool runs_one_by_one(const struct transformer *t)
            t->act.chunk >= first_own_row(t) + t->workers->n_cores;
 }
 
-/* Write the result of number i of a token's experts, not yet weighted, to row i of act.gathered.
- * Each core quantizes the hidden values itself, which costs less than a barrier. */
+/* Write the result of a token's expert number i, not yet weighted, to row i of act.gathered. Each
+ * core quantizes the hidden values itself, which costs less than a barrier. */
 static void narrow_token(const struct transformer *t, unsigned core, uint32_t i)
 {
     const struct activations *a = &t->act;
@@ -198,8 +198,8 @@ static void narrow_token(const struct transformer *t, unsigned core, uint32_t i)
     trace_run(t, core, expert, begin);
 }
 
-/* Compute the hidden values of number i of a token's experts, which was missing, while its last
- * matrix is arriving. */
+/* Compute a token's missing expert number i. The expert's last matrix may arrive while its hidden
+ * values are computed. */
 static bool run_missing(const struct transformer *t, unsigned core, uint32_t i)
 {
     if (!expert_wait_first(t, core, i)) {
@@ -218,8 +218,8 @@ static bool run_missing(const struct transformer *t, unsigned core, uint32_t i)
     return true;
 }
 
-/* First compute the experts in the cache completely while the others arrive, then each of the
- * others. After the last one only the addition is left, in ascending order. */
+/* While missing experts arrive, compute the experts in the cache completely; then compute each
+ * missing expert. Then add all results in ascending order. */
 static bool run_one_by_one(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
@@ -262,8 +262,8 @@ static uint32_t input_types(const struct transformer *t)
     return 1u << t->tensors[INGOT_EXPERT_UP]->type | (gate != NULL ? 1u << gate->type : 0);
 }
 
-/* Copy a token to a row of an expert's input: its kept quantized form, and floats if a matrix
- * reads them. */
+/* Copy a token's kept quantized form, and floats if a matrix reads them, to a row of an expert's
+ * input. */
 static void gather_token(const struct transformer *t, uint32_t types, size_t row, size_t token)
 {
     const struct activations *a = &t->act;
@@ -308,7 +308,7 @@ static void scatter(const struct transformer *t, unsigned core, uint32_t expert)
     }
 }
 
-/* Compute the hidden values of the n tokens that take an expert, to rows from `row` on. */
+/* Compute the hidden values of the n tokens that take an expert, into rows from `row` on. */
 static void widen_chunk(const struct transformer *t, unsigned core, uint32_t expert,
                         const uint8_t *extent, uint32_t n, size_t row)
 {
@@ -324,7 +324,7 @@ static void widen_chunk(const struct transformer *t, unsigned core, uint32_t exp
     layer_step(t, core);
 }
 
-/* Compute the contributions to the tokens from these hidden values. */
+/* Compute the expert's contributions to the tokens from these hidden values. */
 static void narrow_chunk(const struct transformer *t, unsigned core, uint32_t expert,
                          const uint8_t *extent, uint32_t n, size_t row)
 {
@@ -342,14 +342,14 @@ static void narrow_chunk(const struct transformer *t, unsigned core, uint32_t ex
     layer_step(t, core);
 }
 
-/* Experts of the list whose hidden values are computed before their turn. */
+/* Experts of the list whose hidden values are computed early, before their turn. */
 struct early {
-    uint32_t end;    /* the cached experts before this index of the list */
-    uint32_t n_rows; /* rows of hidden values of all their tokens; the current expert uses the
-                      * rows after these */
+    uint32_t end;    /* cached experts with a smaller index in the list are early */
+    uint32_t n_rows; /* rows of hidden values of early experts; the current expert uses later
+                      * rows */
 };
 
-/* Return how many rows of hidden values fit; an expert takes a part of a chunk. */
+/* Return how many rows of hidden values fit. An expert needs a row for each of its tokens. */
 static uint32_t rows_for_hidden(const struct transformer *t)
 {
     const struct activations *a = &t->act;
@@ -358,8 +358,8 @@ static uint32_t rows_for_hidden(const struct transformer *t)
     return (uint32_t)(rows * a->hidden_stride / hidden_stride(t));
 }
 
-/* While the first missing expert arrives, compute the hidden values of experts in the cache, as
- * far as there are rows. Nothing is added yet, because the order of addition must not depend on the
+/* While the first missing expert arrives, compute the hidden values of experts in the cache
+ * while rows are left. Do not add yet, because the order of addition must not depend on the
  * cache. */
 static struct early widen_early(const struct transformer *t, unsigned core)
 {
@@ -368,7 +368,7 @@ static struct early widen_early(const struct transformer *t, unsigned core)
     struct early early = { 0, 0 };
     bool all = true;
 
-    /* Enough rows for the largest expert stay free, because an expert that arrives needs them. */
+    /* Keep enough rows free for the largest expert, because an expert that arrives needs them. */
     for (i = 0; i < x->n; i++) {
         most = max_u32(most, x->counts[x->list[i].expert]);
         all = all && x->list[i].there;
@@ -376,7 +376,7 @@ static struct early widen_early(const struct transformer *t, unsigned core)
     for (i = 0; i < x->n && !all; i++) {
         uint32_t expert = x->list[i].expert, n = x->counts[expert];
 
-        /* No more room: the rest is computed in a later round. */
+        /* If there are no rows left, the rest is computed later. */
         if (x->list[i].there && early.n_rows + n + most > rows) {
             break;
         }
@@ -389,9 +389,9 @@ static struct early widen_early(const struct transformer *t, unsigned core)
     return early;
 }
 
-/* Compute each expert once for all tokens that take it. Experts in the cache begin while
- * the rest arrives. Results are added in ascending order, so that a token's sum has the same
- * bits as without other tokens. */
+/* Compute each expert once for all tokens that take it. Begin with experts in the cache while the
+ * rest arrives. Results are added in ascending order, so that a token's sum has the same bits as
+ * without other tokens. */
 static bool run_chunk(const struct transformer *t, unsigned core)
 {
     struct early early = { 0, 0 };
@@ -430,7 +430,7 @@ static bool run_chunk(const struct transformer *t, unsigned core)
     return true;
 }
 
-/* Compute the dense part first, times its weight; without a dense part the sum begins at zero. */
+/* Compute the dense part first, with its weight. Without a dense part the sum begins at zero. */
 static bool run_shared(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;

@@ -1,5 +1,5 @@
-/* Experts: some of many feed-forwards, chosen for each position by a router, optionally with
- * a dense feed-forward that all positions share. */
+/* Experts are many feed-forwards; a router chooses some for each position. All positions may also
+ * share a dense feed-forward. */
 #ifndef INGOT_RUNTIME_FFN_EXPERTS_H
 #define INGOT_RUNTIME_FFN_EXPERTS_H
 

@@ -10,7 +10,7 @@ static void set_shared(const struct transformer *t, size_t token, float weight)
     *(float *)(void *)(t->act.work + token * experts_work_bytes(t->data)) = weight;
 }
 
-/* The weight of the dense part is the sigmoid of a product, if it has one. */
+/* If the dense part has a weight, the weight is the sigmoid of a product. */
 static float weight_of_shared(const struct transformer *t, const float *x)
 {
     const struct ingot_tensor *w = t->tensors[INGOT_SHARED_SCALE];
@@ -23,7 +23,7 @@ static float weight_of_shared(const struct transformer *t, const float *x)
     return sigmoid_f32(y);
 }
 
-/* The router is small and has floats, so each token is computed by itself. */
+/* The router's matrix is small and of floats, so compute each token by itself. */
 void experts_choose(const struct transformer *t, unsigned core)
 {
     const struct ingot_tensor *w = t->tensors[INGOT_ROUTER];

@@ -4,8 +4,8 @@
 #include "runtime/image/image.h"
 #include "runtime/model/ffn_experts_private.h"
 
-/* Return the next layer, if its router can be computed early: for a single token, if its weights
- * are in memory and there is work space. NULL: it cannot. */
+/* Return the next layer if its router can be computed early for a single token, because its weights
+ * are in memory and there is work space; otherwise NULL. */
 static const struct ingot_layer *next_layer(const struct transformer *t)
 {
     const struct ingot_layer *next;
@@ -29,8 +29,8 @@ static const float *next_vector(const struct transformer *t, const struct ingot_
     return w == NULL ? NULL : (const void *)(t->stream->segments[next->segment] + w->offset);
 }
 
-/* Predict from this layer's x, which the rest of the layer and the next mixer will change a
- * little. The last core computes this while core 0 chooses. No result depends on it. */
+/* Predict from this layer's x, which the rest of the layer and the next mixer change only a little.
+ * The last core predicts while core 0 chooses. No result depends on the prediction. */
 void experts_choose_next(const struct transformer *t)
 {
     const struct ingot_layer *next = next_layer(t);
@@ -59,7 +59,7 @@ void experts_choose_next(const struct transformer *t)
                   work.scores, work.chosen);
 }
 
-/* Core 0, after a barrier. */
+/* Core 0 calls this after a barrier. */
 void experts_ask_next(const struct transformer *t)
 {
     const struct ingot_layer *next = next_layer(t);

@@ -6,7 +6,7 @@
 #include "runtime/model/router.h"
 #include "runtime/model/transformer.h"
 
-/* A token's part of act.work: the router's logits, and the choice. */
+/* A token's part of act.work, with the router's logits and the choice. */
 struct token_work {
     float shared; /* weight of the dense part */
     float *logits, *scores;
@@ -49,26 +49,26 @@ static inline bool is_cached(const struct transformer *t)
 /* ffn_experts_choose.c: choose the experts of this core's tokens. */
 void experts_choose(const struct transformer *t, unsigned core);
 
-/* After a barrier: a token's weight of an expert; NULL if it does not take this expert. */
+/* After a barrier, return a token's weight of an expert, or NULL if the token does not take it. */
 const float *experts_weight(const struct transformer *t, size_t token, uint32_t expert);
 
-/* After a barrier: return how many tokens take an expert; on core 0, request all experts that
+/* After a barrier, return how many tokens take an expert; on core 0, request all experts that
  * tokens take. */
 uint32_t experts_count_tokens(const struct transformer *t, uint32_t expert);
 void experts_ask(const struct transformer *t);
 
-/* ffn_experts_wait.c; i: index among the experts that any token takes. Return true if expert i can
- * be computed without waiting. */
+/* ffn_experts_wait.c: return true if expert i can be computed without waiting. i counts the experts
+ * that any token takes. */
 bool expert_is_there(const struct transformer *t, uint32_t i);
 
-/* Its location, when it can be computed. */
+/* Return the location of expert i, once it can be computed. */
 const uint8_t *expert_extent(const struct transformer *t, uint32_t i, uint32_t expert);
 
-/* Pass a barrier after which the whole expert is there; return false if it will not arrive. */
+/* Pass a barrier after which the whole expert is there. Returns false if it will not arrive. */
 bool expert_wait(const struct transformer *t, unsigned core, uint32_t i);
 
-/* Pass a barrier after which the part for its hidden values is there, unchecked; only for an expert
- * from the cache. */
+/* Pass a barrier after which the part of an expert for its hidden values is there, unchecked. Only
+ * for experts from the cache. */
 bool expert_wait_first(const struct transformer *t, unsigned core, uint32_t i);
 
 /* ffn_experts_next.c: predict what the next layer's router chooses, from this layer's x. After a

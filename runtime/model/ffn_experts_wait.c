@@ -1,4 +1,4 @@
-/* Experts from a cache: which have arrived, where they are, and waiting for the others. */
+/* Tells which experts of the cache have arrived and where they are, and waits for missing ones. */
 #include "board/min_max.h"
 #include "runtime/image/image.h"
 #include "runtime/model/ffn_experts_private.h"
@@ -31,7 +31,7 @@ bool expert_wait(const struct transformer *t, unsigned core, uint32_t i)
     return !t->stream->experts.list[i].failed;
 }
 
-/* Return where the part of an expert's extent ends that hidden values need. */
+/* Return the end of the bytes in an expert's extent that hidden values need. */
 static uint64_t end_of_first(const struct transformer *t)
 {
     uint64_t end = 0;

@@ -1,5 +1,5 @@
-/* See the hidden states after the last norm, or change them before the head reads them. This is
- * for code outside the model that learns from it and adapts it (transformer_watch). */
+/* A watcher sees the hidden states after the last norm, or changes them before the head reads them.
+ * Code that learns from a model and adapts it uses this (transformer_watch). */
 #ifndef INGOT_RUNTIME_HIDDEN_WATCH_H
 #define INGOT_RUNTIME_HIDDEN_WATCH_H
 
@@ -10,11 +10,11 @@ struct hidden_watch {
     /* Gets the state (dim) of the token at `position` in a pass of one sequence, before it is
      * adapted; NULL if the watcher needs no states. */
     void (*see)(void *context, uint32_t position, const float *hidden);
-    const bool *sees; /* points to true while `see` is to be called; NULL: always */
+    const bool *sees; /* `see` is called while this points to true; NULL means always */
     /* Changes a state (dim) on its way to the head; NULL if the watcher changes none. */
     void (*adapt)(void *context, float *hidden);
     void *context;
-    struct hidden_watch *next; /* the transformer's */
+    struct hidden_watch *next; /* next watcher of the transformer */
 };
 
 #endif

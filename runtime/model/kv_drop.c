@@ -27,7 +27,7 @@ struct turn {
     const struct transformer *t;
     const struct ingot_layer *layer;
     uint32_t block;   /* block size in which kv_rotate turns the heads */
-    const float *row; /* cosines and sines of the difference; NULL: heads do not rotate */
+    const float *row; /* cosines and sines of the difference, or NULL if heads do not rotate */
 };
 
 static void turn_key(const struct turn *r, float *key)
@@ -48,7 +48,7 @@ static void turn_key(const struct turn *r, float *key)
     kv_rotate(key, 1, d, r->block);
 }
 
-/* Move the first n positions. */
+/* Move the keys of the first n positions. */
 static void move_keys(const struct turn *r, struct kv_tile to, struct kv_tile from, uint32_t n)
 {
     float *key = r->t->act.attention[0].q;
@@ -65,7 +65,7 @@ static void move_keys(const struct turn *r, struct kv_tile to, struct kv_tile fr
     }
 }
 
-/* Return the rotation for positions that decrease by n: backwards, by the angle of position n.
+/* Return the rotation for positions that decrease by n, which is that of position n backwards.
  * Return NULL if the layer does not rotate. */
 static const float *row_back(const struct transformer *t, uint32_t rope, uint32_t n, bool is_long)
 {

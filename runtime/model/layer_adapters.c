@@ -1,4 +1,4 @@
-/* Adapters in a layer; each part of the pass has its own adapters. */
+/* Runs adapters in a layer. Each part of the pass has its own adapters. */
 #include "board/min_max.h"
 #include "runtime/model/layer.h"
 

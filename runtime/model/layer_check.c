@@ -65,7 +65,7 @@ static enum err check_phases(struct image *image, uint32_t layer, uint64_t waits
     return ERR_OK;
 }
 
-/* Check a kind of block that the layer names; b is its row. */
+/* Check a kind of block that the layer names. b is the kind's row. */
 static enum err check_kind(struct image *image, uint32_t layer, const struct layer_block *b,
                            uint64_t *waits)
 {
@@ -76,8 +76,8 @@ static enum err check_kind(struct image *image, uint32_t layer, const struct lay
     return check_block(image, layer, b);
 }
 
-/* Check a second mixer. It has its own result, and layers that norm both results are not supported
- * yet. */
+/* Check a second mixer. A second mixer has its own result, and layers that norm both results are
+ * not supported yet. */
 static enum err check_parallel(struct image *image, uint32_t layer)
 {
     const struct ingot_layer *l = image_layer(image, layer);

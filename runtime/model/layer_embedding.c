@@ -59,8 +59,8 @@ static void take_x(const struct transformer *t, unsigned core, const struct ingo
     linear_prepare(t->kernels, a, 1u << w->type, &in, first, last);
 }
 
-/* Combine for one token and one layer: y (d) is the product with its matrix, row (d) comes
- * from the table. */
+/* Combine y (d), the product with the matrix, and row (d) of the table, for one token and one
+ * layer. */
 static void combine(const struct transformer *t, float *y, const float *row, const float *weights)
 {
     uint32_t d = params(t)->per_layer_dim;

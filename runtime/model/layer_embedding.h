@@ -1,17 +1,17 @@
-/* Embeddings of each layer (Gemma 4): every layer adds a small vector for each token, from a
- * table that stays on the card. Only the files of this folder include it. */
+/* Each layer has embeddings (Gemma 4), small vectors that it adds for each token. Their table stays
+ * on the card. Only the files of this folder include this header. */
 #ifndef INGOT_RUNTIME_LAYER_EMBEDDING_H
 #define INGOT_RUNTIME_LAYER_EMBEDDING_H
 
 #include "runtime/model/layer.h"
 
-/* Call when the pass's tokens are known: requests their rows, and later puts them as floats into
- * act.rows_per_layer. Core 0. Errors of the stream. */
+/* Request the rows of the pass's tokens, once they are known; later put the rows as floats into
+ * act.rows_per_layer. Core 0 only. Errors of the stream. */
 void layer_embedding_ask(struct transformer *t, const uint32_t *tokens, uint32_t n);
 enum err layer_embedding_read(struct transformer *t, uint32_t n);
 
 /* Before layer 0: act.per_layer becomes (rms(P x / sqrt(dim)) w + row sqrt(d)) / sqrt(2), d wide
- * for each layer. All cores; a barrier follows. */
+ * for each layer. All cores call this; a barrier follows. */
 void layer_embedding_begin(const struct transformer *t, unsigned core);
 
 /* At a layer's end: x += rms(W (gelu(G x) * act.per_layer)) w. All cores. Return false if a part of

@@ -1,4 +1,4 @@
-/* The needs of the mixers and feed-forwards in layer_kinds.c, for code that opens a model. */
+/* Tells code that opens a model what its mixers and feed-forwards need (layer_kinds.c). */
 #ifndef INGOT_RUNTIME_LAYER_KINDS_H
 #define INGOT_RUNTIME_LAYER_KINDS_H
 
@@ -7,15 +7,15 @@
 #include "runtime/model/layer_state.h"
 
 /* Check that every layer's kinds are listed, have the tensors that they need and wait where its
- * phases begin. image has passed the reader's checks. ERR_UNSUPPORTED: image->error_message
+ * phases begin. `image` has passed the reader's checks. After ERR_UNSUPPORTED image->error_message
  * names the layer. */
 enum err layer_check(struct image *image);
 
-/* Bytes of work space that a token needs in any layer, in addition to the activations. */
+/* Return the most bytes of work space that a token needs in a layer, besides the activations. */
 size_t layer_work_bytes(const struct image *image);
 
-/* Return how many states a sequence has: one for each layer; and if some layer has a second mixer,
- * as many again after these. */
+/* Return how many states a sequence has: one for each layer and, if a layer has a second mixer, as
+ * many again. */
 uint32_t layer_state_count(const struct image *image);
 
 /* Return the kind of state number i, or state_none if the layer has no state. */
@@ -24,8 +24,8 @@ const struct layer_state_kind *layer_state_kind(const struct image *image, uint3
 /* Return the layer to which state number i belongs. */
 uint32_t layer_state_layer(const struct image *image, uint32_t i);
 
-/* Bytes of memory of state number i: 0 if it uses the cache of keys and values, or needs no
- * memory. The second function returns the sum of all states, as an arena allocates them. */
+/* Return the bytes of memory of state i, or 0 if it uses the cache of keys and values or needs
+ * none. The second function returns the sum for all states, as an arena allocates them. */
 size_t layer_state_bytes(const struct image *image, uint32_t i);
 size_t layer_states_bytes(const struct image *image);
 

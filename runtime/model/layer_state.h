@@ -1,7 +1,7 @@
-/* The state of one layer for a sequence: keys and values for attention, a matrix or some
- * rows for a recurrent mixer. Every kind has a table of the same operations. A session owns the
- * states and knows how many tokens are in them; only the session cuts, saves and loads them. Core 0
- * only, outside workers_run. */
+/* The state of one layer for a sequence is keys and values for attention, and a matrix or some rows
+ * for a recurrent mixer. Every kind has a table of the same operations. A session owns the states
+ * and knows how many tokens are in them; the session cuts, saves and loads them. Only core 0 calls
+ * these operations, outside workers_run. */
 #ifndef INGOT_RUNTIME_LAYER_STATE_H
 #define INGOT_RUNTIME_LAYER_STATE_H
 
@@ -17,30 +17,30 @@ struct layer_state_kind;
 struct layer_state {
     const struct layer_state_kind *kind;
     uint32_t layer;
-    void *self; /* the kind's own data: shared by all layers, or this layer's memory */
+    void *self; /* the kind's own data, or this layer's memory */
 };
 
-/* The file to or from which a state moves. Saving and loading make the same calls in the same
+/* Moves a state to or from a file. Saving and loading make the same calls in the same
  * order. */
 struct layer_state_io {
     enum err (*move)(void *context, void *memory, size_t bytes);
     void *context;
-    bool loads;    /* bytes go into memory */
-    bool discards; /* only with `loads`: bytes are read and dropped; memory does not change */
+    bool loads;    /* bytes move from the file to memory */
+    bool discards; /* with `loads`, bytes are read and dropped, and memory does not change */
 };
 
 enum layer_mark {
-    LAYER_MARK_PASS,   /* to undo the pass that begins; valid until the next mark */
-    LAYER_MARK_KEPT,   /* for a turn that begins here; the latest few are kept */
-    LAYER_MARK_PREFIX, /* the common beginning of sequences ends here: kept until the next such
-                        * mark, or a cut before it */
+    LAYER_MARK_PASS,   /* undoes the pass that begins; valid until the next mark */
+    LAYER_MARK_KEPT,   /* marks the beginning of a turn; the latest few are kept */
+    LAYER_MARK_PREFIX, /* marks the end of sequences' common beginning, until the next such mark or
+                        * a cut before it */
 };
 
 struct layer_state_kind {
     const char *name;
 
-    /* Bytes of memory that each state needs; the memory is 64-byte aligned, zeroed and passed as
-     * `self`. 0 or NULL: the kind has its own `self`. */
+    /* Returns the bytes of memory that a state needs, 64-byte aligned and zeroed, as `self`. If it
+     * is NULL or returns 0, the kind has its own `self`. */
     size_t (*bytes)(const struct ingot_layer *l);
 
     /* Prepare the memory. NULL if no preparation is needed. */
@@ -49,27 +49,27 @@ struct layer_state_kind {
     /* Make the sequence empty. */
     void (*clear)(struct layer_state *st);
 
-    /* Called when a pass over tokens from `position` on begins: the kind may request data for the
+    /* Called when a pass over tokens from `position` on begins. The kind may request data for the
      * layer. NULL if the kind needs no data. */
     void (*begin)(struct layer_state *st, uint32_t position);
 
-    /* Called when the pass reaches the layer: wait until the state can be read, and written from
-     * `position` on. Errors: those of the device to which the state spills. NULL: always ready. */
+    /* Waits, when the pass reaches the layer, until the state can be read, and written from
+     * `position` on. Errors of the device to which the state spills. NULL if always ready. */
     enum err (*enter)(struct layer_state *st, uint32_t position);
 
     /* Called when the layer is computed, and `end` tokens are in the state. Errors as for enter.
-     * NULL: nothing to do. */
+     * NULL if not needed. */
     enum err (*leave)(struct layer_state *st, uint32_t end);
 
     /* Remember the state, which holds n tokens, so that `cut` can return to it. NULL if `cut` can
      * return to any number of tokens. */
     void (*mark)(struct layer_state *st, uint32_t n, enum layer_mark mark);
 
-    /* Go back to n tokens or fewer, and return how many: the nearest mark at or before n, 0
-     * without one. The session computes the tokens in between again. */
+    /* Go back to the nearest mark at or before n tokens, or to 0, and return its number of tokens.
+     * The session computes the tokens in between again. */
     uint32_t (*cut)(struct layer_state *st, uint32_t n);
 
-    /* Move the whole state after n tokens, for saving and loading. Errors of io->move. */
+    /* Save or load the whole state after n tokens. Errors of io->move. */
     enum err (*move)(struct layer_state *st, uint32_t n, const struct layer_state_io *io);
 };
 

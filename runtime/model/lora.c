@@ -6,7 +6,7 @@
 #include "runtime/base/crc32c.h"
 #include "runtime/image/adapter_image.h"
 
-enum { STRIDE_FLOATS = 16 }; /* rows of u begin at a new cache line */
+enum { STRIDE_FLOATS = 16 }; /* each row of u begins a new cache line */
 
 uint32_t lora_stride(uint32_t ranks)
 {
@@ -28,7 +28,7 @@ uint32_t lora_crc(const struct lora *l)
 
 /* ---- the pairs of a layer -------------------------------------------------------------------- */
 
-/* Return the first pair of the layer or of a later one. */
+/* Return the first pair of the layer or of a later layer. */
 static uint32_t find_layer(const struct lora_adapter *a, uint32_t layer)
 {
     uint32_t low = 0, high = a->header->n_pairs;

@@ -1,8 +1,8 @@
-/* Adapters in use on a model: y = W x + sum s B (A x), one adapter after the other. The first
- * half, u = s A x, is computed where x is prepared for the matrix, by the core that prepares it;
- * the second half, y += B u, where a core has just computed its rows. This needs no further
- * barrier, and costs one test if there are no adapters. So that all bits are equal: A x is a gemv
- * of floats, times s; then expand_f32 adds B u, adapters in order, before the bias. */
+/* Adapters in use on a model compute y = W x + sum s B (A x), one after the other. The core that
+ * prepares x for the matrix also computes the first half, u = s A x. The core that computes rows of
+ * the result adds the second half, y += B u. Adapters need no further barrier; a model without
+ * adapters spends one test on them. For equal bits everywhere, A x is a gemv of floats, times s;
+ * then expand_f32 adds B u, adapters in order, before the bias. */
 #ifndef INGOT_RUNTIME_LORA_H
 #define INGOT_RUNTIME_LORA_H
 
@@ -14,8 +14,8 @@
 #include "runtime/compute/linear.h"
 
 enum {
-    LORA_MOST = 4,   /* adapters in use at once */
-    LORA_ROLES = 16, /* matrices of a layer that may have a pair */
+    LORA_MOST = 4,   /* the most adapters in use at once */
+    LORA_ROLES = 16, /* the most matrices of a layer that have a pair */
 };
 
 /* An adapter in memory. */
@@ -36,8 +36,8 @@ struct lora_use {
 struct lora_pair {
     const struct adapter_pair *pair;
     const struct lora_adapter *adapter;
-    float scale;    /* of both */
-    uint32_t first; /* where the pair's numbers begin in a token's row of u */
+    float scale;    /* the scale of the use times that of the pair */
+    uint32_t first; /* index of the pair's first number in a token's row of u */
 };
 
 struct lora {
@@ -45,16 +45,16 @@ struct lora {
     struct lora_use uses[LORA_MOST];
     float *u;        /* (chunk, stride) */
     uint32_t stride; /* at least the sum of all adapters' most_ranks */
-    /* For the layer given to lora_enter: the pairs of role r are pairs[first[r]] up to
+    /* In the layer given to lora_enter, role r has the pairs from pairs[first[r]] up to
      * pairs[first[r + 1]]. */
     struct lora_pair pairs[LORA_MOST * LORA_ROLES];
     uint8_t first[INGOT_N_ROLES + 1];
 };
 
-/* Floats of a token's row of u, for adapters whose most_ranks sum to `ranks`. */
+/* Return the floats of a token's row of u, for adapters whose most_ranks sum to `ranks`. */
 uint32_t lora_stride(uint32_t ranks);
 
-/* Set the adapters in use, their scales and their order; n is 0 for none. l may be NULL. */
+/* Return a CRC of the adapters in use, their scales and order, or 0 for none. l may be NULL. */
 uint32_t lora_crc(const struct lora *l);
 
 /* Select the pairs of a layer, or none (INGOT_NO_LAYER). */
@@ -65,13 +65,13 @@ static inline bool lora_has(const struct lora *l, enum ingot_role role)
     return l->first[role] != l->first[role + 1];
 }
 
-/* Compute u of tokens [first, last) of in, for the matrices in `roles` (bits 1 << enum
+/* Compute u for tokens [first, last) of `in` and the matrices in `roles` (bits 1 << enum
  * ingot_role). */
 void lora_shrink(const struct lora *l, const struct kernels *k, const struct activations *a,
                  uint64_t roles, const struct linear_input *in, size_t first, size_t last);
 
-/* Add adapters to rows [first, first + n) of the result of the role's matrix, first % 8 == 0,
- * which are at y (tokens, y_stride). lora_shrink has taken the input. */
+/* Add adapters to rows [first, first + n) of the result of the role's matrix, at y (tokens,
+ * y_stride); first % 8 == 0. lora_shrink has taken the input. */
 void lora_expand(const struct lora *l, const struct kernels *k, enum ingot_role role, size_t first,
                  size_t n, float *y, size_t y_stride, const struct linear_input *in);
 

@@ -1,4 +1,4 @@
-/* Attention over the positions of the cache, by heads with queries, keys and values. */
+/* Attention over the positions of the cache. Heads have queries, keys and values. */
 #ifndef INGOT_RUNTIME_MIXER_ATTENTION_H
 #define INGOT_RUNTIME_MIXER_ATTENTION_H
 

@@ -14,8 +14,8 @@
 
 /* The chunk's rows in act.work. */
 struct rows {
-    struct recurrence_rows in;          /* q, k, v before the convolution, */
-    struct recurrence_rows mixed;       /* q, k, v after the convolution; o replaces v */
+    struct recurrence_rows in;          /* q, k, v before the convolution */
+    struct recurrence_rows mixed;       /* q, k, v after the convolution; later o instead of v */
     struct recurrence_rows z;           /* z, and later the gated result */
     struct recurrence_rows beta, decay; /* for each head */
 };
@@ -47,7 +47,7 @@ static size_t head_dim(const struct ingot_layer *l)
     return l->inner_dim / l->inner_heads;
 }
 
-/* The channels of q or k of a group, or of v of a head: one of 2 n_groups + inner_heads parts. */
+/* A part is the channels of a group's q or k or of a head's v: 2 n_groups + inner_heads parts. */
 struct part {
     size_t first, n;
 };
@@ -62,15 +62,15 @@ static struct part part_at(const struct ingot_layer *l, size_t number)
     return (struct part){ keys * l->state_dim + (number - keys) * head_dim(l), head_dim(l) };
 }
 
-/* Prepare one part of every token for the state's step; also scales queries. */
+/* Prepare one part of every token for the state's step. */
 static void mix_part(const struct transformer *t, const struct rows *r, size_t number)
 {
     const struct ingot_layer *l = t->data;
     struct part p = part_at(l, number);
 
     recurrence_convolve(t, &r->mixed, &r->in, p.first, p.first + p.n);
-    /* Parts are queries, keys, values. All get SiLU; queries and keys are normed; queries are
-     * scaled. */
+    /* All parts, which are queries, keys and values, get SiLU. Queries and keys are normed, and
+     * queries are scaled. */
     for (size_t i = 0; i < t->n_tokens; i++) {
         float *x = r->mixed.at + i * r->mixed.stride + p.first;
 
@@ -94,7 +94,7 @@ static void mix_parts(const struct transformer *t, unsigned core, const struct r
     }
 }
 
-/* Compute how much of each state stays, and how far it moves towards the new value. */
+/* Compute how much of each state stays, and how far the state moves towards the new value. */
 static void make_gates(const struct transformer *t, unsigned core, const struct rows *r)
 {
     const float *a = layer_vector(t, INGOT_SSM_A), *dt = layer_vector(t, INGOT_SSM_DT);
@@ -105,7 +105,7 @@ static void make_gates(const struct transformer *t, unsigned core, const struct 
         float *beta = r->beta.at + i * r->beta.stride, *decay = r->decay.at + i * r->decay.stride;
 
         for (size_t h = first; h < last; h++) {
-            /* Both are stored where their products were; a is negative, so decay is in (0, 1). */
+            /* beta and decay overwrite their products. a is negative, so decay is in (0, 1). */
             beta[h] = sigmoid_f32(beta[h]);
             decay[h] = exp_f32(a[h] * softplus_f32(decay[h] + dt[h]));
         }
@@ -130,7 +130,7 @@ static void step_columns(const struct transformer *t, const struct transformer_p
     struct state_shape shape;
     float *s = recurrence_matrix(t, p, c, &shape);
 
-    /* Token after token: each step reads the state after the previous one. */
+    /* Go token by token, because each step reads the state after the step before. */
     for (size_t i = p->first; i < p->first + p->n; i++) {
         float *row = r->mixed.at + i * r->mixed.stride;
         const float *q = row + group * l->state_dim;
@@ -148,7 +148,7 @@ static void step_states(const struct transformer *t, unsigned core, const struct
     size_t at, last;
 
     recurrence_share(t, core, t->data->inner_dim, &at, &last);
-    /* Columns of a state are independent: cores take adjacent columns, of one head at a time. */
+    /* Columns of a state are independent. Cores take adjacent columns, of one head at a time. */
     while (at < last) {
         struct recurrence_columns c = recurrence_columns(t->data, at, last);
 
@@ -159,7 +159,7 @@ static void step_states(const struct transformer *t, unsigned core, const struct
     }
 }
 
-/* For this core's tokens, norm each head and gate it by z; the result replaces z. */
+/* For this core's tokens, norm each head and gate it by z. The result replaces z. */
 static void gate_heads(const struct transformer *t, unsigned core, const struct rows *r)
 {
     const struct ingot_layer *l = t->data;
@@ -174,7 +174,7 @@ static void gate_heads(const struct transformer *t, unsigned core, const struct 
         for (size_t h = 0; h < l->inner_heads; h++) {
             t->kernels->rmsnorm_f32(o + h * d, o + h * d, weights, d, params(t)->norm_eps, 0.0f);
         }
-        /* out = SiLU(z) o, all heads at once. */
+        /* Compute out = SiLU(z) o for all heads at once. */
         t->kernels->silu_mul_f32(z, z, o, l->inner_dim);
     }
 }
@@ -199,7 +199,7 @@ static bool run(const struct transformer *t, unsigned core)
     /* 4. The recurrence itself. */
     step_states(t, core, &r);
     layer_step(t, core);
-    /* 5. Norm and gate, then the output matrix. */
+    /* 5. Norm and gate, then multiply by the output matrix. */
     gate_heads(t, core, &r);
     return recurrence_finish(t, core, &r.z);
 }

@@ -43,7 +43,7 @@ static size_t work_bytes(const struct ingot_params *p, const struct ingot_layer 
            sizeof(float);
 }
 
-/* dt of token i, in the rows of W_in's result. */
+/* Return dt of token i, which is in the rows of W_in's result. */
 static float *steps_of(const struct transformer *t, const struct rows *r, size_t i)
 {
     return r->in.at + i * r->in.stride + t->data->inner_dim + recurrent_channels(t->data);
@@ -101,7 +101,7 @@ static void step_columns(const struct transformer *t, const struct transformer_p
         t->kernels->mamba2_f32(s, y, x + column, b, b + (size_t)l->n_groups * l->state_dim, &shape,
                                r->decay.at[i * r->decay.stride + c->head],
                                steps_of(t, r, i)[c->head]);
-        /* d x, which does not pass through the state. */
+        /* Add d x, which does not pass through the state. */
         t->kernels->add_scaled_f32(y, x + column, c->n, through);
     }
 }
@@ -146,7 +146,7 @@ static bool run(const struct transformer *t, unsigned core)
 
     recurrence_copy(t, core);
     recurrence_multiply(t, core, INGOT_SSM_IN, &r.in);
-    /* Each step below reads results of other cores. */
+    /* Each of the next steps reads results of other cores. */
     layer_step(t, core);
     recurrence_begin(t, core);
     mix_channels(t, core, &r);

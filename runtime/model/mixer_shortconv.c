@@ -4,7 +4,7 @@
 
 /* The chunk's rows in act.work. */
 struct rows {
-    struct recurrence_rows in; /* B, C, u; B u replaces B */
+    struct recurrence_rows in; /* B, C and u; later B u instead of B */
     struct recurrence_rows y;
 };
 

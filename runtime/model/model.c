@@ -11,7 +11,7 @@
 #include "runtime/stream/calibrate_storage.h"
 #include "runtime/text/format_text.h"
 
-/* Cache size, or 0 when planning runs before the workers exist. */
+/* Return the cache's size, or 0 if planning runs before the workers exist. */
 static size_t cache_bytes(const struct workers *workers)
 {
     if (workers == NULL || workers->platform == NULL) {
@@ -69,8 +69,8 @@ static enum err reserve_all(struct model *m)
     return ERR_OK;
 }
 
-/* Check that the file, if there is one, is large enough for the plan now, not only when it is
- * written. */
+/* If there is a file, check now, and not only when it is written, that it is large enough for the
+ * plan. */
 static enum err check_kv_file(struct model *m, const struct model_setup *setup)
 {
     const struct file *f = setup->kv_file;
@@ -90,7 +90,7 @@ static enum err check_kv_file(struct model *m, const struct model_setup *setup)
 
 static void lend(struct io_core *c, struct workers *workers)
 {
-    workers_gather(workers); /* bring back a resting core, which may be the last one */
+    workers_gather(workers); /* wake a resting core, which may be the last core */
     io_core_start(c, workers->n_cores - 1);
     workers_lend(workers, io_core_serve, io_core_stop, c);
 }
@@ -112,7 +112,7 @@ void model_lend_core(struct model *m, uint32_t n)
     }
 }
 
-/* Measure without the last core, which waits for requests meanwhile, as when it serves the card. */
+/* Measure without the last core. The last core waits meanwhile, as when it serves the card. */
 static void measure_lent(struct model *m, const struct model_setup *setup, struct memory_range free)
 {
     struct plan_rates *rates = &m->request.rates, all = *rates;
@@ -145,8 +145,8 @@ static void measure(struct model *m, const struct model_setup *setup)
     }
 }
 
-/* Check a signed model before measuring its speed, so that a bad model is refused at once. But
- * if weights stream, the plan needs rates first, and these also tell how long the check
+/* Check a signed model before measuring its speed, so that a bad model is refused at once.
+ * But if weights stream, the plan needs rates first. Rates also tell how long the check
  * takes. */
 static bool measures_late(const struct model *m, const struct model_setup *setup)
 {
@@ -154,7 +154,7 @@ static bool measures_late(const struct model *m, const struct model_setup *setup
            m->plan.residency != PLAN_STREAMED && m->plan.kv.n_spilled == 0;
 }
 
-/* Measure in memory that the plan leaves free, if that suffices. The passes overwrite the
+/* Measure in memory that the plan leaves free, if that suffices. The measured passes overwrite the
  * model's work space. */
 static void measure_late(struct model *m, const struct model_setup *setup)
 {
@@ -306,7 +306,7 @@ uint32_t model_most_guesses(const struct model *m)
 {
     return m->request.work.logits_rows > MODEL_LEARN_ROWS
                ? m->plan.logits_rows - 1
-               : 0; /* parallel sequences and learning need rows, too */
+               : 0; /* so few rows are for parallel sequences or learning */
 }
 
 uint64_t model_planned_bytes(const struct model *m)

@@ -25,9 +25,9 @@
 
 enum {
     MODEL_ERROR_MESSAGE_BYTES = 400,
-    MODEL_MOST_GUESSES = 8, /* guessed tokens in one pass */
-    MODEL_LEARN_ROWS = 4,   /* rows of logits in one step of practice; fewer than for guesses */
-    MODEL_DRAFT_CHUNK = 32, /* prompt tokens that a draft computes in one pass */
+    MODEL_MOST_GUESSES = 8, /* the most guessed tokens in one pass */
+    MODEL_LEARN_ROWS = 4,   /* rows of logits in a step of practice; guesses need more */
+    MODEL_DRAFT_CHUNK = 32, /* the most prompt tokens that a draft computes in one pass */
 };
 
 enum model_guesses { MODEL_NO_GUESSES, MODEL_GUESSES_IF_STREAMED, MODEL_GUESSES };
@@ -35,35 +35,35 @@ enum model_guesses { MODEL_NO_GUESSES, MODEL_GUESSES_IF_STREAMED, MODEL_GUESSES 
 struct model_setup {
     struct memory_range ram; /* the arena */
     const struct file *file; /* outlives the model; if its device is an io_core's, a core may leave
-                              * the workers for it */
+                              * the workers to serve it */
     struct workers *workers; /* started */
     const struct kernels *kernels;
-    const struct signing *signing; /* key by which the file must be signed; NULL: no signature is
-                                    * needed */
+    const struct signing *signing; /* key with which the file must be signed, or NULL if no
+                                    * signature is needed */
     struct plan_limits limits;
-    const struct file *kv_file;   /* writable file for keys and values that spill. NULL: only for
-                                   * planning */
-    bool experts_ahead;           /* request the likely experts of the next layer */
+    const struct file *kv_file;   /* writable file for keys and values that spill; planning does
+                                   * without it */
+    bool experts_ahead;           /* predict and request the experts of the next layer */
     uint32_t pins;                /* number of slots for a layer's experts */
-    const struct file *use_file;  /* the use of the model's experts (expert_use.h); NULL: unknown */
+    const struct file *use_file;  /* counts of the model's experts (expert_use.h), or NULL */
     struct plan_rates rates;      /* rates of the machine, if they are known */
-    bool calibrate;               /* measure the rates for the plan; never for a draft */
-    enum model_guesses guesses;   /* whether the plan has room for logits ahead */
+    bool calibrate;               /* measure the rates for the plan, except for a draft */
+    enum model_guesses guesses;   /* whether the plan has room for the logits of guesses */
     stream_progress_fn *progress; /* called while opening and loading; may be NULL */
     void *progress_context;
-    /* Bytes of ARENA_SCRATCH that a session needs in addition to its ids. */
+    /* Returns the bytes of ARENA_SCRATCH that a session needs besides its ids. */
     size_t (*sequence_bytes)(const struct image *image);
     uint32_t kept_sequences; /* number of sequences kept besides the current one
                               * (session_sequence.h) */
     size_t line_bytes;
     uint64_t (*kept_bytes)(uint32_t context, uint32_t kept_sequences); /* as in struct plan_work */
-    /* Bytes of ARENA_LEARN that the loaded model's features need; NULL if none. */
+    /* Returns the bytes of ARENA_LEARN that features need. NULL means 0. */
     size_t (*learn_bytes)(void *context, const struct image *image);
     void *learn_context;
-    uint32_t sequences;       /* sessions that are computed in parallel; 0: one */
-    uint32_t spare_sequences; /* most additional ones, if they hardly reduce weights' memory */
-    bool draft;               /* a draft: completely in memory, without its own texts, with a short
-                         * chunk; a context longer than the model's is cut */
+    uint32_t sequences;       /* number of sessions computed in parallel; 0 means one */
+    uint32_t spare_sequences; /* add up to this many sessions if weights lose little memory */
+    bool draft;               /* the model is a draft: all in memory, without texts of its own, with
+                         * a short chunk and at most its model's context */
 };
 
 struct model {
@@ -71,44 +71,44 @@ struct model {
     const struct file *file;
     const struct kernels *kernels;
     struct image image;
-    struct signature signature; /* of setup->signing */
+    struct signature signature; /* read if setup->signing is set */
     struct tokenizer tokenizer;
     struct plan_request request;  /* the request for which the plan was made */
     struct plan_rates lent_rates; /* of request.rates.lent */
-    bool measured_late;           /* the plan has rates measured after loading */
+    bool measured_late;           /* the rates were measured after loading */
     struct plan_use used;         /* of request.use */
-    struct expert_use use;        /* transfer for which a plan or /save waits */
+    struct expert_use use;        /* reads or writes counts for a plan or /save */
     enum err use_error;           /* result of reading setup->use_file; the message is
                                    * use.error_message */
     struct plan plan;
     struct stream stream;
     struct transformer transformer;
-    struct io_core *io_core; /* serves the card in passes for which the plan lends a core; or
+    struct io_core *io_core; /* serves the card in passes for which the plan lends a core, or
                               * NULL */
-    char error_message[MODEL_ERROR_MESSAGE_BYTES]; /* after an error: the message for the user */
+    char error_message[MODEL_ERROR_MESSAGE_BYTES]; /* message for the user after an error */
 };
 
 /* Read and check the header and tables, and make the plan. Nothing else is read yet, so the plan
  * can be shown first. Errors: those of image.h, file.h and plan.h, ERR_NOT_SIGNED before the tables
- * are read, ERR_ABORTED by setup->progress; m->error_message says which. */
+ * are read, ERR_ABORTED by setup->progress. m->error_message is set. */
 enum err model_open(struct model *m, const struct model_setup *setup);
 
 /* Return how many bytes at the beginning of setup->ram an open model and its session take. Another
- * model may use the rest. */
+ * model may use the rest of setup->ram. */
 size_t model_bytes(const struct model *m);
 
-/* Load the weights; afterwards a session may be opened. Errors of stream_load: m->error_message. */
+/* Load the weights. Then a session may be opened. Errors of stream_load, with m->error_message. */
 enum err model_load(struct model *m, const struct model_setup *setup);
 
-/* Call before a pass over n tokens: the plan decides whether the last core computes or moves the
+/* Call before a pass over n tokens. The plan decides whether the last core computes or moves the
  * card's data. */
 void model_lend_core(struct model *m, uint32_t n);
 
-/* Return the most guesses in one pass; 0 if none were asked for. */
+/* Return the most guesses in one pass, or 0 if none were requested. */
 uint32_t model_most_guesses(const struct model *m);
 
-/* Return the bytes that the plan reads for one more token: layers and head. A row of a streamed
- * embedding is read in addition, unless it is among the latest ones. */
+/* Return the bytes of layers and head that the plan reads for one more token. A row of a streamed
+ * embedding is read in addition, unless it is one of the latest rows. */
 uint64_t model_planned_bytes(const struct model *m);
 
 #endif

@@ -1,15 +1,15 @@
-/* Shared functions of model.c and model_image.c; no other folder includes it. */
+/* Shared functions of model.c and model_image.c; no other folder includes this header. */
 #ifndef INGOT_RUNTIME_MODEL_PRIVATE_H
 #define INGOT_RUNTIME_MODEL_PRIVATE_H
 
 #include "runtime/model/model.h"
 
-/* Set m->error_message to the file's name and the message; if that is "", the error's own text.
+/* Set m->error_message to the file's name and the message or, if that is "", the error's own text.
  * Returns error. */
 enum err model_refuse(struct model *m, enum err error, const char *error_message);
 
-/* Check the header, the signature if setup needs one, and the tables of m->file: fills m->image.
- * Errors as model_open. */
+/* Fill m->image with the header and tables of m->file. Check header and tables, and the signature
+ * if setup needs one. Errors as model_open. */
 enum err model_open_image(struct model *m, const struct model_setup *setup);
 
 #endif

@@ -24,7 +24,7 @@ static void rest_work(void *arg, struct workers *workers, unsigned core)
     trace_end(workers->trace, TRACE_LAYER, t->layer, core, begin);
 }
 
-/* Move the rows of tokens that continue to the front, in x and in the embeddings of each layer. */
+/* In x and in the embeddings of each layer, move the rows of tokens that continue to the front. */
 static void move_rows(const struct transformer *t, uint32_t to, uint32_t from, uint32_t n)
 {
     const struct activations *a = &t->act;
@@ -37,7 +37,7 @@ static void move_rows(const struct transformer *t, uint32_t to, uint32_t from, u
     }
 }
 
-/* Let the pass have only the tokens that continue. */
+/* Reduce the pass to the tokens that continue. */
 static void narrow(struct transformer *t)
 {
     uint32_t at = 0, n_parts = 0;

@@ -1,5 +1,5 @@
-/* The states of one layer for every sequence of the pass; each function handles all these
- * states. */
+/* Each function handles the states of one layer for all sequences of the
+ * pass. */
 #ifndef INGOT_RUNTIME_PASS_STATES_H
 #define INGOT_RUNTIME_PASS_STATES_H
 
@@ -9,7 +9,7 @@
 void pass_states_mark(const struct transformer *t, uint32_t layer);
 void pass_states_put_back(const struct transformer *t, uint32_t layer);
 
-/* Wait until the states may be read and written; later report that they hold the pass's tokens.
+/* Wait until the states may be read and written. Later report that they hold the pass's tokens.
  * Errors: those of the card that holds pages of the states. */
 enum err pass_states_enter(const struct transformer *t, uint32_t layer);
 enum err pass_states_leave(const struct transformer *t, uint32_t layer);

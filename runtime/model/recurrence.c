@@ -50,16 +50,16 @@ void recurrence_share(const struct transformer *t, unsigned core, size_t n, size
 
 /* ---- the convolution ------------------------------------------------------------------------- */
 
-/* Channels first .. first + n of the rows of a convolution, for one sequence. */
+/* Channels [first, first + n) of a convolution's rows, for one sequence. */
 struct channels {
     const struct transformer_part *part;
     const struct recurrence_rows *x;
-    float *kept; /* the state's rows, which come before those of x */
+    float *kept; /* the state's rows, which precede those of x */
     size_t kept_stride, n_kept;
     size_t first, n;
 };
 
-/* Row number i of the sequence; the kept rows come first. */
+/* Return row i of the sequence. The kept rows come first. */
 static const float *row_at(const struct channels *c, size_t i)
 {
     if (i < c->n_kept) {
@@ -68,7 +68,7 @@ static const float *row_at(const struct channels *c, size_t i)
     return c->x->at + (c->part->first + i - c->n_kept) * c->x->stride + c->first;
 }
 
-/* Return the rows for token i's convolution; for the first tokens they are collected in window. */
+/* Return the rows for token i's convolution. The first tokens' rows are collected in `window`. */
 static const float *rows_of(const struct channels *c, size_t i, float *window, size_t *stride)
 {
     if (i >= c->n_kept) {
@@ -99,7 +99,7 @@ static void convolve_part(const struct transformer *t, const struct channels *c,
     }
 }
 
-/* Keep the last rows, in ascending order: if there were few tokens, some rows move forward. */
+/* Keep the last rows, in ascending order. After few tokens, some kept rows move forward. */
 static void keep_rows(const struct channels *c)
 {
     for (size_t j = 0; j < c->n_kept; j++) {

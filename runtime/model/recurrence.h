@@ -1,8 +1,8 @@
-/* Common parts of the mixers with a recurrent state. The recurrence is computed token by token as
- * it is defined, also in a prompt. All matrices run over the chunk; then convolution and state go
- * from token to token, on the core that owns the channels or columns. A column of a state does not
- * depend on other columns, so no sum crosses cores, and any number of cores, tokens or passes
- * gives the same bits.
+/* Common parts of the mixers with a recurrent state. The recurrence is computed token by token, as
+ * it is defined, even in a prompt. All matrices run over the chunk. Then the core that owns a
+ * channel or column steps convolution and state from token to token. A column of a state does not
+ * depend on other columns, so no sum crosses cores, and any number of cores, tokens or passes gives
+ * the same bits.
  *
  * On every core call recurrence_copy, pass a barrier, call recurrence_begin, then
  * recurrence_convolve for the core's channels, and compute the columns of its heads. */
@@ -13,11 +13,11 @@
 #include "runtime/model/state_recurrent.h"
 
 enum {
-    RECURRENCE_STEP = 16, /* cores share channels and columns in steps of this many: no vector is
-                           * longer */
+    RECURRENCE_STEP = 16, /* cores share channels and columns in steps of 16, the longest
+                           * vector */
     RECURRENCE_COLUMNS =
-        32, /* bytes of a state through which all tokens pass in one run: they fit the first-level
-             * cache */
+        32, /* columns of a state through which all tokens pass in one run; they fit in the
+             * first-level cache */
 };
 
 /* Rows of floats in act.work, one for each token. */
@@ -26,7 +26,7 @@ struct recurrence_rows {
     size_t stride;
 };
 
-/* Floats that a row of n takes, padded like the input of a matrix. */
+/* Return the floats of a row of n, padded like the input of a matrix. */
 static inline size_t recurrence_stride(size_t n)
 {
     return (n + 31) / 32 * 32;
@@ -38,27 +38,27 @@ struct recurrence_rows recurrence_take(const struct transformer *t, uint8_t **at
 /* Return the state of the current layer's recurrent mixer, for one sequence of the pass. */
 struct recurrent *recurrence_state(const struct transformer *t, const struct transformer_part *p);
 
-/* Make this core's part of the copy before the pass. */
+/* Before the pass, copy this core's part of the states. */
 void recurrence_copy(const struct transformer *t, unsigned core);
 
-/* Multiply the layer's matrix in a role, without a bias, with the normed input. */
+/* Multiply the normed input by the layer's matrix in a role, without a bias. */
 void recurrence_multiply(const struct transformer *t, unsigned core, enum ingot_role role,
                          const struct recurrence_rows *y);
 
-/* Call when all cores have copied, before the state changes. */
+/* Call after all cores have copied, before the state changes. */
 void recurrence_begin(const struct transformer *t, unsigned core);
 
-/* This core's share of n channels or columns. */
+/* Compute this core's share, [*first, *last), of n channels or columns. */
 void recurrence_share(const struct transformer *t, unsigned core, size_t n, size_t *first,
                       size_t *last);
 
-/* Compute channels [first, last) of the convolution for every token: from x to y, which must
- * differ. Afterwards the state's rows are those of the latest tokens. */
+/* Compute channels [first, last) of the convolution from x to y, which must differ, for every
+ * token. Afterwards the state's rows are those of the latest tokens. */
 void recurrence_convolve(const struct transformer *t, const struct recurrence_rows *y,
                          const struct recurrence_rows *x, size_t first, size_t last);
 
-/* Multiply the rows with SSM_OUT, which gives the mixer's result. Return false if the weights will
- * not arrive. */
+/* Multiply the rows by SSM_OUT to get the mixer's result. Return false if the weights will not
+ * arrive. */
 bool recurrence_finish(const struct transformer *t, unsigned core,
                        const struct recurrence_rows *rows);
 
@@ -68,8 +68,8 @@ struct recurrence_columns {
     size_t first, n; /* columns of the head */
 };
 
-/* Return the next columns, from number `at` in the count over all heads, at most RECURRENCE_COLUMNS
- * and before `last`. */
+/* Return the next columns of one head, at most RECURRENCE_COLUMNS, from column `at` on and before
+ * `last`. `at` and `last` count the columns of all heads. */
 struct recurrence_columns recurrence_columns(const struct ingot_layer *l, size_t at, size_t last);
 
 /* Return the start of columns of a sequence's state, and their shape for the kernels. */

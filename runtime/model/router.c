@@ -5,10 +5,10 @@
 
 #include "kernels/ref/scalar.h"
 
-/* The least divisor of the weights: the smallest normal number of 16 bits. */
+/* The least divisor of the weights, the smallest normal number of 16 bits. */
 static const float least_sum = 6.103515625e-5f;
 
-/* Compute the scores for the weights, and the scores for the choice. */
+/* Turn logits into the scores for the weights, and compute the scores for the choice. */
 static void score(const struct kernels *k, const struct ingot_layer *l, float *logits,
                   const float *choice_bias, float *scores)
 {
@@ -24,7 +24,7 @@ static void score(const struct kernels *k, const struct ingot_layer *l, float *l
     }
 }
 
-/* Find the highest score that is not taken yet; a NaN counts as lower than any number. */
+/* Find the highest score that is not taken yet. A NaN is lower than any number. */
 static uint32_t best(uint32_t n, const float *scores, const uint8_t *taken)
 {
     uint32_t found = n;
@@ -38,7 +38,7 @@ static uint32_t best(uint32_t n, const float *scores, const uint8_t *taken)
     return found;
 }
 
-/* Return the score of a group of experts: that of its best, or the sum of its best two. */
+/* Return a group's score, that of its best expert or the sum of its best two. */
 static float group_score(const struct ingot_layer *l, const float *scores)
 {
     uint32_t n = l->n_experts / l->expert_groups;
@@ -63,7 +63,7 @@ static void take(uint8_t *taken, uint32_t i)
     taken[i / 8] |= (uint8_t)(1u << i % 8);
 }
 
-/* Mark all experts as taken except those of the best groups; among equal groups, the lower number
+/* Mark all experts as taken except those of the best groups. If groups are equal, the lower number
  * is better. */
 static void leave_groups(const struct ingot_layer *l, const float *scores, uint8_t *taken)
 {
@@ -74,11 +74,11 @@ static void leave_groups(const struct ingot_layer *l, const float *scores, uint8
     for (uint32_t i = 0; i < n; i++) {
         groups[i] = group_score(l, scores + i * each);
     }
-    /* The best groups, as many as may be used. */
+    /* Find the best groups, as many as may be used. */
     for (uint32_t i = 0; i < l->expert_groups_used; i++) {
         take(left, best(n, groups, left));
     }
-    /* Experts of the other groups count as taken. */
+    /* Mark the experts of the other groups. */
     for (uint32_t i = 0; i < n * each; i++) {
         if ((left[i / each / 8] >> i / each % 8 & 1) == 0) {
             take(taken, i);
@@ -96,7 +96,7 @@ static void weigh(const struct kernels *k, const struct ingot_layer *l, float *w
     for (uint32_t i = 0; i < l->n_experts_used; i++) {
         sum += weights[i];
     }
-    /* The sum may be zero. */
+    /* The sum of the scores may be zero. */
     if (sum < least_sum) {
         sum = least_sum;
     }
@@ -108,7 +108,7 @@ static void weigh(const struct kernels *k, const struct ingot_layer *l, float *w
     }
 }
 
-/* Insert a choice among the first n, ascending by number. */
+/* Insert a choice among the first n, in ascending order of experts. */
 static void insert(struct router_choice *chosen, uint32_t n, struct router_choice c)
 {
     while (n > 0 && chosen[n - 1].expert > c.expert) {

@@ -14,10 +14,10 @@ struct router_choice {
     float weight;
 };
 
-/* Write the n_experts_used experts that a token takes in a layer to `chosen`, in ascending
- * order of their numbers, in which they are added. logits (n_experts) come from the router,
- * including biases, and are overwritten; choice_bias (n_experts) is added only for the choice;
- * NULL: none. If scores are equal, the lower number wins. scores (n_experts) is work space. */
+/* Write the n_experts_used experts that a token takes in a layer to `chosen`, in ascending order,
+ * which is the order of addition. logits (n_experts) come from the router, including biases, and
+ * are overwritten. choice_bias (n_experts, or NULL) counts only for the choice. If scores are
+ * equal, the lower number wins. scores (n_experts) is work space. */
 void router_choose(const struct kernels *k, const struct ingot_layer *l, float *logits,
                    const float *choice_bias, float *scores, struct router_choice *chosen);
 

@@ -26,7 +26,7 @@ static bool is_first(const struct layer_state *st)
     return first == st->layer;
 }
 
-/* Begin all layers at once, together with the first one. */
+/* Begin all layers when the first layer begins. */
 static void kv_begin(struct layer_state *st, uint32_t position)
 {
     struct kv_cache *kv = st->self;
@@ -51,7 +51,7 @@ static enum err kv_leave(struct layer_state *st, uint32_t end)
     return kv_pages_leave(kv->pages, st->layer, end);
 }
 
-/* Fewer tokens may be left, because pages on the card may have been lost. */
+/* Cut to n tokens. Fewer tokens may be left, because pages on the card may have been lost. */
 static uint32_t kv_cut(struct layer_state *st, uint32_t n)
 {
     struct kv_cache *kv = st->self;
@@ -68,8 +68,8 @@ static uint32_t kv_cut(struct layer_state *st, uint32_t n)
     return min_u32(n, kv_pages_take_valid(kv->pages));
 }
 
-/* Move tokens first .. n: for each head the tiles of keys, then the tiles of values; nothing
- * for a layer that uses another layer's cache. */
+/* Move tokens [first, n): for each head the tiles of keys, then the tiles of values. A layer that
+ * uses another layer's cache moves nothing. */
 static enum err move_tiles(const struct kv_cache *kv, uint32_t layer, uint32_t first, uint32_t n,
                            const struct layer_state_io *io)
 {
@@ -106,7 +106,7 @@ static enum err move_tier_tile(const struct kv_cache *kv, uint32_t layer, uint32
     return io->move(io->context, t.data, t.format->value_bytes(l->value_dim));
 }
 
-/* Move the tiers as they are after n tokens. */
+/* Move the tiers of n tokens. */
 static enum err move_tiers(struct kv_cache *kv, uint32_t layer, uint32_t n,
                            const struct layer_state_io *io)
 {
@@ -127,7 +127,7 @@ static enum err move_tiers(struct kv_cache *kv, uint32_t layer, uint32_t n,
     return ERR_OK;
 }
 
-/* Layers that spill are moved one after another, as in a pass. */
+/* Move layers that spill one after another, as in a pass. */
 static enum err move_pages(const struct layer_state *st, uint32_t n,
                            const struct layer_state_io *io)
 {

@@ -1,4 +1,4 @@
-/* The state of layers that remember nothing: it can be cut at any token. */
+/* The state of layers that remember nothing. Such a state can be cut at any token. */
 #ifndef INGOT_RUNTIME_STATE_NONE_H
 #define INGOT_RUNTIME_STATE_NONE_H
 

@@ -84,7 +84,7 @@ static void copy(const struct recurrent *r, struct recurrent_copy *to,
     to->n = from->n;
 }
 
-/* Swap the copy from before the pass and the state, by their pointers only. */
+/* Swap the pointers of the state and its copy from before the pass. */
 static void swap_pass(struct recurrent *r)
 {
     struct recurrent_copy now = r->now;
@@ -104,7 +104,7 @@ static void empty(struct recurrent *r)
     r->now.n = 0;
 }
 
-/* Drop copies of more than n tokens, which no longer exist. */
+/* Drop copies after more than n tokens, because those tokens no longer exist. */
 static void forget_after(struct recurrent *r, uint32_t n)
 {
     if (r->pass.n > n) {
@@ -144,8 +144,8 @@ static enum err state_leave(struct layer_state *st, uint32_t end)
     return ERR_OK;
 }
 
-/* Mark the state. A new mark of a turn replaces the mark with the fewest tokens. The cores make
- * the copy before a pass when they reach the layer. */
+/* Mark the state. A turn's new mark replaces the mark with the fewest tokens. The cores make the
+ * copy before a pass when they reach the layer. */
 static void state_mark(struct layer_state *st, uint32_t n, enum layer_mark mark)
 {
     struct recurrent *r = st->self;

@@ -1,6 +1,6 @@
-/* TCP/IP over a platform's frames: lwIP with an address, a name and one HTTP server. It runs
- * on core 0, in net_poll. lwIP has one state for the whole program, so there is only one struct
- * net. */
+/* TCP/IP over a platform's frames: lwIP with an address, a name and one HTTP server. The network
+ * runs on core 0, in net_poll. lwIP has one state for the whole program, so there is only one
+ * struct net. */
 #ifndef INGOT_RUNTIME_NET_H
 #define INGOT_RUNTIME_NET_H
 
@@ -20,7 +20,7 @@ enum {
     NET_ADDRESS_BYTES = 48, /* bytes of an address as text, with its NUL */
     NET_TROUBLE_BYTES = 112,
     NET_READ_SECONDS = 20,   /* time in which a request has to arrive completely */
-    NET_CROWDED_SECONDS = 5, /* in place of NET_READ_SECONDS and NET_IDLE_SECONDS while clients wait
+    NET_CROWDED_SECONDS = 5, /* replaces NET_READ_SECONDS and NET_IDLE_SECONDS while clients wait
                               * for a slot */
     NET_REST_SECONDS = 2,    /* an idle connection does not give way before this time: its request
                               * may be on its way */
@@ -63,15 +63,15 @@ struct net *net_open(void *memory, const struct net_setup *setup, const char **w
 const char *net_check(const char *how, const char *name);
 const char *net_check_time(const char *time);
 
-/* Take frames, answer them, and let the server's connections work. Call it every few
- * milliseconds; it costs little while nothing comes. */
+/* Take frames, answer them, and let the server's connections work. Call this every few
+ * milliseconds; a call costs little while nothing comes. */
 void net_poll(struct net *n);
 
 /* Open a file of an HTTP server as a device of one .ingot that reads by Range requests. address:
- * "http://HOST[:PORT]/PATH". It waits for our own address and for the server, up to a minute in
- * all. After an error it returns NULL, and *why is a sentence without a full stop. It uses a device
- * again whose in_use is false. net_fetch_forget clears in_use of all devices; the caller then sets
- * it for those with an open file. */
+ * "http://HOST[:PORT]/PATH". The call waits for our own address and for the server, up to 70 s in
+ * all. After an error it returns NULL, and *why is a sentence without a full stop. A device
+ * whose in_use is false is used again. net_fetch_forget clears in_use of all devices; the caller
+ * then sets it for those with an open file. */
 struct block_device *net_fetch(struct net *n, const char *address, const char **why);
 void net_fetch_forget(struct net *n);
 
@@ -92,10 +92,10 @@ const char *net_date_from(const struct net *n, char text[NET_ADDRESS_BYTES]);
 /* Return true if no server has answered the last three questions. */
 bool net_date_fails(const struct net *n);
 
-/* Return true if a frame was received or sent within so many milliseconds. */
+/* Return true if a frame was received or sent in the last `ms` milliseconds. */
 bool net_is_busy(const struct net *n, uint32_t ms);
 
-/* Figures of lwIP's memory: most used so far (_most), requests without room (_refused). */
+/* Figures of lwIP's memory: the most that was used (_most), and refused requests (_refused). */
 struct net_figures {
     uint32_t connections, heap_bytes, heap_most, heap_refused;
     uint32_t frames_most, frames_refused, sockets_most, sockets_refused;

@@ -1,4 +1,4 @@
-/* Declarations that the files of this folder share; no other folder includes it. */
+/* Declarations that the files of this folder share; no other folder includes this header. */
 #ifndef INGOT_RUNTIME_NET_PRIVATE_H
 #define INGOT_RUNTIME_NET_PRIVATE_H
 
@@ -31,8 +31,8 @@ struct net_slot {
     bool over;               /* the other side sends no more */
     bool reset;              /* lwIP has dropped the connection */
     uint64_t moved_ms;       /* time of the last byte in either direction */
-    uint64_t begun_ms;       /* time when the incoming request began; 0 without one */
-    char out[NET_OUT_BYTES]; /* (out_bytes) that wait for room; lwIP has taken out_at of them */
+    uint64_t begun_ms;       /* time when the incoming request began; 0: no request */
+    char out[NET_OUT_BYTES]; /* (out_bytes) bytes to send; lwIP has taken out_at of them */
     size_t out_bytes, out_at;
     struct http_connection http;
 };
@@ -72,10 +72,10 @@ static inline uint64_t net_now_ms(const struct net *n)
 const char *net_slots_open(struct net *n);
 void net_slots_poll(struct net *n);
 
-/* Give the connection a slot. If all are in use, do nothing and return false. */
+/* Give the connection a slot. If all slots are in use, do nothing and return false. */
 bool net_slots_begin(struct net *n, struct tcp_pcb *pcb);
 
-/* Make the connection wait for a slot. Returns false if too many wait. */
+/* Make the connection wait for a slot. Returns false if too many connections wait. */
 bool net_waiting_add(struct net *n, struct tcp_pcb *pcb);
 bool net_waiting_any(const struct net *n);
 /* Give slots to the connections whose turn it is. */
@@ -85,8 +85,8 @@ void net_forget_callbacks(struct tcp_pcb *pcb);
 /* Close the connection after sending the bytes that were written. */
 void net_close(struct tcp_pcb *pcb);
 
-/* The address that the option `how` names, in lwIP's types. net_read_fixed returns false if it is
- * malformed. */
+/* The address that the option `how` names, in lwIP's types. net_read_fixed returns false if the
+ * option is malformed. */
 struct net_fixed {
     ip4_addr_t address, mask, gateway;
 };

@@ -11,7 +11,7 @@ enum {
     FILLS_A_POLL = 8,
     MS = 1000,
     SLOT_FRAMES = 8,       /* frames that a connection may hold unread */
-    SLOT_FRAMES_SHORT = 2, /* the same while lwIP has few frames */
+    SLOT_FRAMES_SHORT = 2, /* the limit while lwIP has few frames */
 };
 
 /* ---- from lwIP ---- */
@@ -132,8 +132,8 @@ static bool is_idle(const struct net_slot *s)
            !http_connection_begun(&s->http);
 }
 
-/* Find a free slot, or else the slot of the connection that has been idle for longest, unless its
- * request may still be on its way. Returns NULL if all slots are in use. */
+/* Find a free slot, or else end the connection that has been idle for longest, unless its request
+ * may still be on its way, and take its slot. Returns NULL if all slots are in use. */
 static struct net_slot *find_slot(struct net *n)
 {
     uint64_t now = net_now_ms(n);
@@ -192,8 +192,8 @@ static err_t on_accept(void *context, struct tcp_pcb *pcb, err_t error)
     if (!net_waiting_any(n) && net_slots_begin(n, pcb)) {
         return ERR_OK;
     }
-    return net_waiting_add(n, pcb) ? ERR_OK : ERR_MEM; /* with ERR_MEM lwIP resets it; lwIP's
-                                                        * backlog is as long as the list */
+    return net_waiting_add(n, pcb) ? ERR_OK : ERR_MEM; /* at ERR_MEM lwIP resets the connection; the
+                                                        * list is as long as lwIP's backlog */
 }
 
 const char *net_slots_open(struct net *n)
@@ -237,7 +237,7 @@ static void take_input(struct net_slot *s)
     }
 }
 
-/* Pass the bytes waiting in `out` to lwIP as far as it has room. False if some do not fit. */
+/* Pass the bytes waiting in `out` to lwIP as far as it has room; false if some do not fit. */
 static bool flush(struct net_slot *s)
 {
     while (s->out_at < s->out_bytes) {
@@ -266,8 +266,8 @@ static void give_output(struct net_slot *s)
     (void)tcp_output(s->pcb);
 }
 
-/* Return true if a client sends its request too slowly, does not take its answer, or is gone. It
- * has less time while other clients wait for a slot. */
+/* Return true if a client sends its request too slowly, does not take its answer, or is gone. A
+ * client has less time while others wait for a slot. */
 static bool is_late(struct net_slot *s, bool crowded)
 {
     const struct net_server *server = &s->net->setup.server;

@@ -1,5 +1,5 @@
 /* Files of an HTTP server (nginx, say) as block devices that read by Range requests:
- * model=http://HOST/PATH.ingot. For the files of this folder; net_fetch in net.h opens one. */
+ * model=http://HOST/PATH.ingot. For the files of this folder; net_fetch in net.h opens a file. */
 #ifndef INGOT_RUNTIME_NET_STORE_H
 #define INGOT_RUNTIME_NET_STORE_H
 
@@ -45,7 +45,7 @@ struct net_job {
     struct net_file *file;         /* NULL: free */
     struct block_request *request; /* NULL: the file is being opened */
     uint32_t order;                /* lower: asked earlier */
-    bool linked;                   /* a connection works on it */
+    bool linked;                   /* a connection works on the job */
     uint64_t first, bytes, got;
     uint8_t *to;
 };
@@ -54,8 +54,8 @@ struct net_job {
 struct net_link {
     struct net *net;
     enum net_link_state { NET_LINK_FREE, NET_LINK_CONNECTS, NET_LINK_OPEN } state;
-    struct tcp_pcb *pcb;   /* NULL: lwIP has dropped it */
-    struct net_file *file; /* the file whose server it connects to */
+    struct tcp_pcb *pcb;   /* NULL: lwIP has dropped the connection */
+    struct net_file *file; /* the file for whose server it is open */
     struct net_job *job;   /* NULL: no job */
     bool used;             /* a complete answer has arrived */
     bool over;             /* the server sends no more */
@@ -71,7 +71,7 @@ struct net_store {
     uint64_t retry_ms; /* no connection is tried before this time */
 };
 
-/* Add a job (to, first, bytes, request) for the file. Returns false if there are too many. */
+/* Add a job (to, first, bytes, request) for the file. Returns false if there are too many jobs. */
 bool net_store_add(struct net_file *f, const struct net_job *job);
 /* End the file's jobs without an answer. The caller may use their memory again. */
 void net_store_forget(struct net_file *f);

@@ -76,7 +76,7 @@ void net_time_servers(struct net_time *t, unsigned n, const ip4_addr_t *servers)
             good[n_good++] = servers[i];
         }
     }
-    /* A renewed lease that names the same servers changes nothing. */
+    /* The lease was renewed and names the same servers: change nothing. */
     if (n_good == t->n_servers && memcmp(good, t->servers, sizeof good) == 0) {
         return;
     }
@@ -120,7 +120,7 @@ static void on_answer(void *context, struct udp_pcb *pcb, struct pbuf *p, const 
     enum sntp_result result;
 
     (void)pcb;
-    (void)from; /* lwIP compares both, because the pcb is connected */
+    (void)from; /* lwIP has checked address and port, because the pcb is connected */
     (void)port;
     pbuf_free(p);
     if (t->nonce == 0 || round > NET_TIME_ANSWER_SECONDS * MS) {
@@ -135,7 +135,7 @@ static void on_answer(void *context, struct udp_pcb *pcb, struct pbuf *p, const 
 /* ---- a question ---- */
 
 /* Choose the server that time= names, else those of DHCP in turn, else the router, since many
- * routers know the time. Returns false if there is none. */
+ * routers know the time. Returns false if there is no server. */
 static bool choose_server(struct net *n, ip_addr_t *server)
 {
     struct net_time *t = &n->time;

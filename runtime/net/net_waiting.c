@@ -133,8 +133,8 @@ bool net_waiting_any(const struct net *n)
 /* ---- half-open connections ---- */
 
 /* Drop the oldest half-open connection once a client has had enough time to complete it. A flood of
- * SYNs that are never completed must not hold half of the backlog; the other half is for clients
- * that connect at the same time. */
+ * SYNs that are never completed must not hold more than half of the backlog: the rest is for
+ * clients that connect at the same time. */
 static void drop_half_open(struct net *n)
 {
     struct tcp_pcb *oldest = NULL;

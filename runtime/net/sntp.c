@@ -85,8 +85,8 @@ enum sntp_result sntp_read(const uint8_t *bytes, size_t n, uint64_t nonce, uint6
         read64(bytes + AT_TRANSMIT) == 0 || sent < OLDEST_MS) {
         return SNTP_NO_TIME;
     }
-    /* Half of the time that question and answer traveled has passed since the answer was sent.
-     * Ignore the server's time for its work if that is longer than our wait. */
+    /* The round trip without the server's work is twice the answer's travel time. If the server
+     * claims to have worked longer than we waited, ignore the travel time. */
     worked = sent > received ? sent - received : 0;
     *now_ms = sent + (round_ms > worked ? (round_ms - worked) / 2 : 0);
     return SNTP_GOOD;

@@ -20,9 +20,9 @@ enum sntp_result {
  * returns it. */
 void sntp_write(uint8_t to[SNTP_BYTES], uint64_t nonce);
 
-/* Read the answer (n bytes) to the question with this nonce, which came round_ms milliseconds
- * later. SNTP_GOOD: *now_ms is the time when it arrived, in milliseconds since 1970, with an error
- * of at most half of round_ms. After other results *now_ms is unchanged. */
+/* Read the answer (n bytes), which came round_ms milliseconds after the question with this
+ * nonce. SNTP_GOOD: *now_ms is the time when the answer came, in milliseconds since 1970, with an
+ * error of at most half of round_ms. After other results *now_ms is unchanged. */
 enum sntp_result sntp_read(const uint8_t *bytes, size_t n, uint64_t nonce, uint64_t round_ms,
                            uint64_t *now_ms);
 

@@ -16,7 +16,7 @@ struct adapter_list {
 };
 
 /* Read text, NUL-terminated and shorter than ADAPTER_LIST_BYTES; "" and "off" are empty lists.
- * Returns false if it is malformed or names an adapter twice. */
+ * Returns false if the list is malformed or names an adapter twice. */
 bool adapter_list_read(struct adapter_list *list, const char *text);
 
 #endif

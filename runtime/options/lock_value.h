@@ -22,7 +22,7 @@ struct lock_value {
     uint8_t hash[LOCK_HASH_BYTES];
 };
 
-/* Read text; returns false if it is malformed. *w may then have changed. */
+/* Read text; returns false, perhaps after changing *w, if text is malformed. */
 bool lock_value_read(struct lock_value *w, const char *text);
 void lock_value_text(char text[LOCK_TEXT_BYTES], const struct lock_value *w);
 

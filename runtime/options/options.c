@@ -134,7 +134,7 @@ static enum err set_list(struct options *o, const struct rule *rule, const char 
                     options_shown(shown, value, strlen(value)), error_message);
         return ERR_BAD_ARGUMENT;
     }
-    assert(strlen(value) < rule->bytes); /* the check refuses longer ones */
+    assert(strlen(value) < rule->bytes); /* the check refuses longer values */
     memcpy((char *)o + rule->field, value, strlen(value) + 1);
     return ERR_OK;
 }

@@ -88,7 +88,8 @@ enum option_think { THINK_ON, THINK_OFF, THINK_SHOW, THINK_DIM, THINK_HIDE };
 /* When the context is full, TURNS drops the oldest turns. SINKS drops tokens after the first
  * ones, which attract attention (arXiv 2309.17453), and computes nothing again. */
 enum option_overflow { OVERFLOW_TURNS, OVERFLOW_SINKS };
-/* LOOSE: no EWC penalty protects earlier lessons (runtime/features/lessons/ewc.h). */
+/* LOOSE: no gate closes the adapter, and no EWC penalty protects earlier lessons
+ * (runtime/features/lessons/ewc.h). */
 enum option_learn { LEARN_OFF, LEARN_ON, LEARN_LOOSE };
 enum option_log { LOG_OFF, LOG_ON };
 /* WATCH: the policy learns, but its choices are not used. EXPLORE: now and then the policy tries
@@ -107,8 +108,8 @@ struct options_kv {
     bool card; /* keys and values may spill to the card */
 };
 
-/* The members of the structs below are the rows of options.def. OPTIONS_IN_GROUP(declaration)
- * keeps the members of rows of this group and leaves out all others. */
+/* The members of the structs below are the rows of options.def. While a struct is declared, only
+ * the OPTIONS_IN_ macro of its group keeps its argument, so all other rows are left out. */
 #define OPTIONS_TYPE_TEXT(bytes) __typeof__(char[bytes])
 #define OPTIONS_TYPE_SAID(bytes, length) __typeof__(char[bytes])
 #define OPTIONS_TYPE_LIST(bytes, check) __typeof__(char[bytes])
@@ -133,9 +134,9 @@ struct options_kv {
 #define OPTIONS_IN_sampler(...)
 #define OPTIONS_MEMBER(group, member, type) OPTIONS_IN_##group(OPTIONS_TYPE_##type member;)
 
-/* Which model, and its layout. Texts: "" means none. adapters: 0 means as much as the given
- * adapters need; ctx: 0 means the model's own; beams: 1 means sampling; mem: 0 means all memory
- * that is left. */
+/* Which model, and its layout. Texts: "" means none. adapters 0 means as much as the given adapters
+ * need, and ctx 0 means the model's own. beams 1 means sampling. mem 0 means all memory that is
+ * left. */
 struct options_load {
 #undef OPTIONS_IN_load
 #define OPTIONS_IN_load(...) __VA_ARGS__
@@ -145,8 +146,8 @@ struct options_load {
 #define OPTIONS_IN_load(...)
 };
 
-/* The model's permissions. pins, sensors: lists that pin_list_read and sensor_list_read accept;
- * actions: lines if the text contains a space, otherwise a file's name; said: enum action_need. */
+/* The model's permissions. pins and sensors are lists for pin_list_read and sensor_list_read.
+ * actions are lines if the text has a space, otherwise a file's name. said is an action_need. */
 struct options_acting {
 #undef OPTIONS_IN_acting
 #define OPTIONS_IN_acting(...) __VA_ARGS__
@@ -169,9 +170,9 @@ struct options_reply {
     uint32_t n_stops;
 };
 
-/* cores: 0 means all; isa: "" means the best of the CPU; dmaend: 0 means the hardware's limit;
- * watchdog: seconds, if given; keyboard: enum keyboard_layout_name of board/keyboard.h; net: ""
- * means no network; name, token, time: "" if not given. */
+/* cores 0 means all, isa "" the best of the CPU, and dmaend 0 the hardware's limit. watchdog has
+ * seconds, if given. keyboard is an enum keyboard_layout_name of board/keyboard.h. net "" means no
+ * network. name, token and time are "" if not given. */
 struct options_machine {
 #undef OPTIONS_IN_machine
 #define OPTIONS_IN_machine(...) __VA_ARGS__
@@ -228,8 +229,8 @@ struct options {
     char value[OPTIONS_PROMPT_BYTES]; /* work space of options_parse() to unquote a value */
 };
 
-/* The sink of error messages. refused is true if a value cannot be used, and false if an option is
- * unknown and ignored. An error message has no full stop, no newline and fewer than
+/* The sink of error messages. `refused` is true if a value cannot be used, and false if an option
+ * is unknown and ignored. An error message has no full stop, no newline and fewer than
  * OPTIONS_ERROR_MESSAGE_BYTES bytes. say may be NULL. */
 struct options_report {
     void (*say)(void *context, bool refused, const char *error_message);
@@ -294,8 +295,8 @@ struct ingot_sampling options_given_sampling(const struct options *o);
 /* Remove the sampling options from a set. */
 void options_drop_sampling(struct option_set *s);
 
-/* The options that /set, presets and requests may change. A copy restores them if a request is
- * refused halfway. */
+/* The options that /set, presets and requests may change. A copy restores these options if a
+ * request is refused halfway. */
 #define OPTIONS_KEPT_START(...)
 #define OPTIONS_KEPT_SET_PRESET(...)
 #define OPTIONS_KEPT_PRESET_JSON(...)
@@ -328,13 +329,13 @@ const char *options_value_text(const struct options *o, enum option which,
                                char text[OPTIONS_VALUE_BYTES]);
 
 /* Read a decimal number, such as 12, -0.125 or 1e-3: the nearest f64 (up to 15 digits and 10^22;
- * beyond that within a few ulp of f64), rounded to f32. If it is not a number, or too large for
- * f32, return false and leave *value unchanged. */
+ * beyond that within a few ulp of f64), rounded to f32. If the text is not a number, or the number
+ * is too large for f32, return false and leave *value unchanged. */
 bool options_read_float(const char *text, float *value);
 
 /* Read a decimal or 0x hexadecimal number of up to 64 bits. With `sizes`, a K, M or G
- * (either case, with or without iB or B after it) multiplies by a power of 1024. If it is not a
- * number, or has more than 64 bits, return false and leave *value unchanged. */
+ * (either case, with or without iB or B after it) multiplies by a power of 1024. If the text is not
+ * a number, or the number has more than 64 bits, return false and leave *value unchanged. */
 bool options_read_u64(const char *text, bool sizes, uint64_t *value);
 
 #endif

@@ -112,7 +112,7 @@ bool options_read_float(const char *text, float *value)
     return true;
 }
 
-/* -1: none. */
+/* Return the value of a digit; -1: c is not a digit. */
 static int digit_of(char c, unsigned base)
 {
     if (is_digit(c)) {

@@ -180,7 +180,7 @@ static enum err apply_option(struct options *o, const struct written_option *w,
     return options_set_one(o, which, w->has_value ? o->value : NULL, report);
 }
 
-/* A preset. Its options are ignored if the boot arguments have them, too. */
+/* A preset, whose options are ignored if the boot arguments have them, too. */
 struct preset {
     const struct option_set *past; /* options of the boot line */
     bool running;                  /* a conversation is running, so options without OPTION_IN_PRESET

@@ -35,7 +35,7 @@ struct rule {
     float least, most, initial; /* range and default of a number */
     uint16_t field;             /* offset in struct options */
     uint16_t bytes;             /* size of a text field, with its NUL */
-    uint16_t length;            /* offset of its size_t, for KIND_SAID */
+    uint16_t length;            /* offset of the text's length, for KIND_SAID */
     uint8_t kind;               /* enum kind */
     uint8_t where;              /* bits of enum option_where */
 };
@@ -56,15 +56,15 @@ const char *options_shown(char buffer[OPTIONS_SHOWN_BYTES], const char *text, si
 /* Return the option of this name (bytes), or OPTION_COUNT. */
 enum option options_find(const char *name, size_t bytes);
 
-/* Find the index of a value in a list of words separated by spaces. Returns false if it is not
- * there. */
+/* Find the index of a value in a list of words separated by spaces. Returns false if the list lacks
+ * the value. */
 bool options_find_choice(const char *choices, const char *value, uint32_t *place);
 
 /* Report which values the option takes. Returns err. */
 enum err options_report_value(const struct rule *rule, const char *value, enum err err,
                               const struct options_report *report);
 
-/* value is NULL for an option without one. Errors as options_set. */
+/* Set an option; value is NULL for an option without a value. Errors as options_set. */
 enum err options_set_one(struct options *o, enum option which, const char *value,
                          const struct options_report *report);
 

@@ -7,7 +7,7 @@
 static const struct {
     enum ingot_sampling_field bit;
     enum option option;
-    size_t at; /* in struct ingot_sampling; each value has 4 bytes, in struct options too */
+    size_t at; /* offset in struct ingot_sampling; each value has 4 bytes, as in struct options */
 } fields[] = {
     { INGOT_SAMPLES_TEMP, OPTION_TEMP, offsetof(struct ingot_sampling, temp) },
     { INGOT_SAMPLES_TOP_P, OPTION_TOP_P, offsetof(struct ingot_sampling, top_p) },

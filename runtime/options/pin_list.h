@@ -2,8 +2,8 @@
  *
  *   light:3,fan:4:low,door:5:in
  *
- * NAME:LINE, a line by the board's number; :out (the default) or :in; :low if the line is at 0 V
- * when the thing that it controls is on. */
+ * NAME:LINE names a line by the board's number. Then comes :out (the default) or :in, and :low if
+ * 0 V switches on the thing that the line controls. */
 #ifndef INGOT_RUNTIME_ACTING_PIN_LIST_H
 #define INGOT_RUNTIME_ACTING_PIN_LIST_H
 

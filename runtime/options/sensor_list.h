@@ -2,8 +2,8 @@
  *
  *   room:i2c1:0x48:tmp105,boiler:i2c1:0x18:mcp9808
  *
- * NAME:BUS:ADDRESS:KIND, a bus by the board's number, an address of seven bits, a kind from
- * sensor_kinds. */
+ * NAME:BUS:ADDRESS:KIND has a bus by the board's number, an address of seven bits, and a kind from
+ * the list in sensor_list.c. */
 #ifndef INGOT_RUNTIME_ACTING_SENSOR_LIST_H
 #define INGOT_RUNTIME_ACTING_SENSOR_LIST_H
 

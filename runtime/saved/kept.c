@@ -14,8 +14,8 @@
 enum {
     LIST_ALIGN = 64,
     CLOCK_STEP = 1 << 20
-}; /* CLOCK_STEP is more than the blocks of a
-                                                 * sequence */
+}; /* CLOCK_STEP exceeds the
+                                                 * blocks of a sequence */
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
@@ -211,7 +211,7 @@ static uint32_t bring(const struct walk *w, uint64_t hash)
     return to;
 }
 
-/* Find the walk's next block, in memory. Return KEPT_NONE if it is not kept. */
+/* Find the walk's next block, in memory. Return KEPT_NONE if this block is not kept. */
 static uint32_t look(const struct walk *w)
 {
     uint64_t hash = hash_of(w);
@@ -300,7 +300,7 @@ static void move_marks(struct kept *k, struct session *s, uint32_t n, uint32_t a
     (void)session_block_move_marks(s, n, &io);
 }
 
-/* Move the blocks of tokens cached .. best, which are in memory, into the states. Returns how
+/* Move the blocks of tokens [cached, best), which are in memory, into the states. Returns how
  * many tokens are cached. */
 static uint32_t load(struct kept *k, struct session *s, uint32_t cached, uint32_t best)
 {
@@ -332,7 +332,7 @@ uint32_t kept_take(struct kept *k, struct session *s)
     uint32_t cached = session_block_ready(s), best = 0;
     struct walk w;
 
-    if (k->n_memory == 0 || s->n_exact < cached) { /* blocks cannot continue from such states */
+    if (k->n_memory == 0 || s->n_exact < cached) { /* blocks continue only from exact states */
         return cached;
     }
     w = begin(k, s);
@@ -342,8 +342,8 @@ uint32_t kept_take(struct kept *k, struct session *s)
         if (at == KEPT_NONE) {
             break;
         }
-        /* A sequence can only continue from a block with a mark; blocks without a mark are
-         * passed. */
+        /* A sequence can only continue from a block with a mark; blocks without a mark are passed
+         * over. */
         if (has_mark(k, at)) {
             best = (w.i + 1) * k->distance;
         }
@@ -354,7 +354,7 @@ uint32_t kept_take(struct kept *k, struct session *s)
 
 /* ---- keeping -------------------------------------------------------------------------------- */
 
-/* Store the walk's next block as new. Return KEPT_NONE if this sequence uses all slots. */
+/* Store the walk's next block, which is new. Return KEPT_NONE if this sequence uses all slots. */
 static uint32_t make(const struct walk *w)
 {
     struct kept *k = w->k;

@@ -12,7 +12,7 @@
  *
  *   file: the header, a table of one sector for each slot, then the slots: ids, keys and values,
  *         marks, each filled up to whole sectors. A slot's sector has the checksums of its bytes,
- *         and is written last: after a power cut the slot does not count as valid.
+ * and is written last, so a slot that a power cut interrupts is not valid.
  *
  * A reader of the file sees the conversations, so it is as private as a saved conversation. Core 0
  * only, between passes. */
@@ -29,10 +29,10 @@
 
 enum {
     KEPT_DISTANCE = 64,      /* tokens of a block if all layers keep keys and values */
-    KEPT_MARKS_LEAST = 256,  /* if a layer keeps a recurrent state, whose copy is large: first
-                              * this, */
-    KEPT_MARKS_MOST = 1024,  /* doubled up to this, until the mark is at most */
-    KEPT_MARKS_TIMES = 4,    /* this many times as large as the keys and values */
+    KEPT_MARKS_LEAST = 256,  /* least tokens of a block if a layer keeps a recurrent state, whose
+                              * copy, the mark, is large */
+    KEPT_MARKS_MOST = 1024,  /* most tokens of such a block, reached by doubling */
+    KEPT_MARKS_TIMES = 4,    /* wanted size of a mark, in units of its block's keys and values */
     KEPT_BLOCKS_MOST = 4096, /* blocks in memory, and in the file */
     KEPT_ERROR_MESSAGE_BYTES = 320,
 };
@@ -45,20 +45,20 @@ struct kept_block {
     uint32_t model;               /* session_model_crc */
     uint32_t end;                 /* tokens of the sequence up to the block's end */
     bool has_mark;                /* the block has its mark, or the model needs none */
-    bool wanted;                  /* for a block in memory: it has to be written to the file */
-    uint32_t keys_crc, marks_crc; /* only in the file: checksums of ids and keys, and of marks */
+    bool wanted;                  /* this block of memory has to be written to the file */
+    uint32_t keys_crc, marks_crc; /* in the file: checksums of ids and keys, and of marks */
 };
 
 struct kept_setup {
     struct memory_range memory; /* memory for blocks and their lists; 64-byte aligned */
     const struct file *file;    /* NULL: none */
-    uint32_t distance;          /* a multiple of KV_TILE; 0: chosen by the constants above */
+    uint32_t distance;          /* a multiple of KV_TILE; 0: the constants above decide */
 };
 
 struct kept {
     uint32_t distance;
     size_t keys_bytes,
-        marks_bytes; /* sizes in a slot, in whole sectors: ids, keys and values; marks (0: none) */
+        marks_bytes; /* sizes in whole sectors: of ids, keys and values; of marks (0: no marks) */
     struct kept_block *memory; /* (n_memory) */
     uint8_t *slots;            /* (n_memory) */
     uint32_t n_memory;
@@ -76,25 +76,25 @@ struct kept {
 };
 
 /* Open for sequences of s's model, which all have s's types of keys and values. Return false if
- * nothing is kept: k->error_message says why, and all calls below do nothing. If it returns true
- * with an error_message, the file is not used. It stays unchanged if it is not a file of kept
- * prompts, if its header is damaged, or if it has another version. A file of zeros is
+ * nothing is kept: k->error_message says why, and all calls below do nothing. If the result is true
+ * and there is an error_message, the file is not used. The file stays unchanged if it is not a file
+ * of kept prompts, if its header is damaged, or if it has another version. A file of zeros is
  * initialized; a file of another model starts again. */
 bool kept_open(struct kept *k, const struct kept_setup *setup, struct session *s);
 
-/* The passes of a sequence have to end at multiples of this many tokens (struct session_group),
- * because its states are copied there. 0: anywhere. */
+/* Return the number of tokens at whose multiples a sequence's passes have to end (struct
+ * session_group), because states are copied there. 0: passes may end anywhere. */
 uint32_t kept_step(const struct kept *k);
 
 /* Call after a prompt was put into s: moves the kept blocks with which it begins into the states.
- * Returns how many of its tokens are then cached, always fewer than all. */
+ * Returns how many of the prompt's tokens are then cached, always fewer than all. */
 uint32_t kept_take(struct kept *k, struct session *s);
 
 /* Call after a pass: keeps what s has computed, in whole blocks. The first n_prompt tokens are a
  * prompt, which is also written to the file. */
 void kept_follow(struct kept *k, struct session *s, uint32_t n_prompt);
 
-/* Call when there is time: writes a block to the file. False if there is nothing to write. */
+/* Call when there is time: writes a block to the file, or returns false if none waits. */
 bool kept_write(struct kept *k);
 
 #endif

@@ -1,4 +1,4 @@
-/* Blocks in memory and in a file: declarations that kept.c and kept_file.c share. */
+/* Blocks in memory and in a file: declarations that the files kept*.c share. */
 #ifndef INGOT_RUNTIME_KEPT_PRIVATE_H
 #define INGOT_RUNTIME_KEPT_PRIVATE_H
 
@@ -16,14 +16,14 @@ static inline uint8_t *kept_slot(const struct kept *k, uint32_t i)
 uint32_t kept_find_serial(const struct kept_block *list, uint32_t n, uint64_t serial);
 
 /* Return a free block of a list (n), or else the one used longest ago; never a block used after
- * `since`, nor `but`. KEPT_NONE: none. */
+ * `since`, nor the one whose serial is `but`. KEPT_NONE: none. */
 uint32_t kept_oldest(const struct kept_block *list, uint32_t n, uint64_t since, uint64_t but);
 
 /* Read what the file contains. Without a file, or if the file is too small, k->n_card is 0. */
 void kept_file_open(struct kept *k, const struct session *s);
 
-/* Read the file's block i into the slot of block `to` in memory. Return false if its checksum is
- * wrong; the block is then dropped. */
+/* Read the file's block i into the slot of block `to` in memory. If the checksum is wrong, drop the
+ * block and return false. */
 bool kept_file_read_keys(struct kept *k, uint32_t i, uint32_t to);
 bool kept_file_read_marks(struct kept *k, uint32_t i, uint32_t to);
 

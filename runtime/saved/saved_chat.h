@@ -1,14 +1,14 @@
 /* A conversation in a file of the card, so that it continues after a restart: tokens, turns, keys
- * and values. The file may instead hold a prefix, with which all conversations begin
- * (chat_prefix.h) and which has no turns; or a feature's data (saved_section.h), which have no
- * tokens. The file has two halves that are written alternately (runtime/storage/halves.h).
+ * and values. The file may instead hold a prefix, without turns, with which all conversations begin
+ * (chat_prefix.h); or a feature's data, without tokens (saved_section.h). The file has two halves
+ * that are written alternately (runtime/storage/halves.h).
  *
  * All tokens of a conversation are saved, and the states of as many tokens as fit. The states of
  * other tokens are computed after the load.
  *
- *   payload: the turns (runtime/saved/turns.h) with their texts; then the data of session_move:
- *   tokens, u32, and each layer's state; or the data of the section's move_all; zeros to the end of
- *   the sector */
+ *   payload: the turns (runtime/saved/turns.h) with their texts, then the data of session_move,
+ *   which are tokens (u32) and each layer's state. A section has the data of its move_all. Zeros
+ *   fill the last sector. */
 #ifndef INGOT_RUNTIME_SAVED_CHAT_H
 #define INGOT_RUNTIME_SAVED_CHAT_H
 
@@ -41,7 +41,7 @@ struct saved_chat_header {
     uint8_t kv_warm, kv_cold;     /* types of the tiers, as in struct kv_types; otherwise 0 */
     uint16_t kv_hot_tiles, kv_warm_tiles;
     uint8_t zeros[2];
-    uint32_t dim, n_examples, n_notes; /* counts of a section: struct saved_counts; otherwise 0 */
+    uint32_t dim, n_examples, n_notes; /* counts of a section (struct saved_counts), or 0 */
     uint64_t file_bytes; /* size of the file when it was written; 0: an earlier version wrote it */
     uint8_t more_zeros[412];
 };
@@ -93,11 +93,11 @@ struct saved_chat {
     enum saved_chat_before before;                      /* after an error of a load: the fate of the
                                                         * previous conversation */
     uint32_t n_kept; /* after a save: number of tokens whose states are in the file */
-    bool is_older;   /* after a load: a newer conversation in the file is damaged */
+    bool is_older;   /* after a load: a newer one in the file is damaged or unreadable */
 };
 
-/* The size that the file needs for the whole state; at least, for a conversation without any
- * layer's state; and at most, for a full context. */
+/* Return the file's size for the whole state, for a conversation without any layer's state, and for
+ * a full context. */
 uint64_t saved_chat_bytes(const struct saved_chat_state *state);
 uint64_t saved_chat_least_bytes(const struct saved_chat_state *state);
 uint64_t saved_chat_bytes_of(const struct session *session, uint32_t n_ids); /* a prefix */
@@ -105,7 +105,7 @@ uint64_t saved_chat_most_bytes(const struct saved_chat_state *state);
 
 /* Save a conversation, with the states that fit (s->n_kept). The file's old contents are checked
  * before the save, and the written bytes are read back after it. ERR_NO_SPACE: the file is too
- * small. ERR_UNSUPPORTED: its device cannot be written. ERR_BAD_CHECKSUM: the device returns
+ * small. ERR_UNSUPPORTED: the device cannot be written. ERR_BAD_CHECKSUM: the device returns
  * other bytes than were written. ERR_BAD_ARGUMENT: there is nothing to save. Errors of file.h;
  * ERR_ABORTED by progress, which may be NULL. The conversation saved before is still there after an
  * error. */
@@ -113,12 +113,12 @@ enum err saved_chat_write(struct saved_chat *s, const struct file *file,
                           const struct saved_chat_state *state, saved_chat_progress_fn *progress,
                           void *context);
 
-/* Load the newest valid save. Its bytes are read twice: first for their CRC, before anything of
- * *state changes, then into it. ERR_NOT_FOUND: nothing was saved. ERR_BAD_MODEL: saved with another
- * model or other settings; s->error_message says which. ERR_BAD_CHECKSUM: both
- * halves are damaged. Errors of file.h, ERR_ABORTED by progress. After an error s->before says
- * what the state holds. A prefix is read once, into an empty session, which is empty again after
- * an error. */
+/* Load the newest valid save. The save is read twice: first for its CRC, before anything in
+ * *state changes, then into *state. ERR_NOT_FOUND: nothing was saved. ERR_BAD_MODEL: the save has
+ * another model or other settings; s->error_message says which. ERR_BAD_CHECKSUM: both halves are
+ * damaged. Errors of file.h, ERR_ABORTED by progress. After an error s->before says what the
+ * state holds. A prefix is read once, into an empty session, which is empty again after an
+ * error. */
 enum err saved_chat_read(struct saved_chat *s, const struct file *file,
                          struct saved_chat_state *state, saved_chat_progress_fn *progress,
                          void *context);

@@ -9,7 +9,7 @@
 struct transfer {
     struct saved_chat *s;
     uint64_t at, end; /* file offsets of the next buffer and of the payload's end */
-    size_t n;         /* bytes put into the buffer; when reading: taken from it */
+    size_t n;         /* bytes put into the buffer or, when reading, taken from it */
     size_t filled;    /* when reading: bytes in the buffer */
     uint32_t crc;
     bool writes;
@@ -117,7 +117,7 @@ static enum err move_buffer(struct transfer *t)
     if (t->writes) {
         bytes = (size_t)halves_to_sectors(t->n);
         e = halves_write_buffer(&s->halves, t->at, bytes);
-    } else if (bytes == 0) { /* counts in the payload need more bytes than its header says */
+    } else if (bytes == 0) { /* the payload's counts need more bytes than it has */
         return ERR_BAD_MODEL;
     } else {
         e = halves_read_buffer(&s->halves, t->at, bytes);

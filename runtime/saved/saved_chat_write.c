@@ -55,14 +55,14 @@ static enum err check_room(struct saved_chat *s, const struct saved_chat_state *
     return ERR_OK;
 }
 
-/* Return n if states of only the first n tokens can be saved, or 0 if states
- * always cover all tokens (recurrent layers, tiers by age, pages on a card,
- * LongRoPE). */
+/* Return the number of tokens whose states are saved if there is room for n: all that are cached if
+ * they fit, otherwise n, but 0 if states are never cut (recurrent layers, tiers by age, pages on a
+ * card, LongRoPE). */
 static uint32_t states_apart(const struct session *s, uint32_t n)
 {
     bool whole = s->kv.types.hot_tiles != 0 || s->kv.pages != NULL || s->long_context != 0;
 
-    /* A kind of state with marks cannot be cut at any token. */
+    /* States with marks can be cut only at a mark. */
     for (uint32_t i = 0; i < s->n_states && !whole; i++) {
         whole = s->states[i].kind->mark != NULL;
     }
@@ -123,8 +123,8 @@ static enum err write_payload(struct saved_chat *s, unsigned half,
     return halves_not_kept(&s->halves, saved_chat_check(s, half, h, "reading it back", NULL));
 }
 
-/* Return true if this prefix is the first in its file. Its header then shows if the file is cut off
- * later. */
+/* Return true if this prefix is the first in its file. The prefix's header then shows if the file
+ * is cut off later. */
 static bool begins_file(const struct saved_chat *s)
 {
     const struct halves *v = &s->halves;
@@ -148,12 +148,12 @@ enum err saved_chat_write(struct saved_chat *s, const struct file *file,
     if (e != ERR_OK) {
         return e;
     }
-    /* First drop guessed tokens from the states, and settle their kind of rotation. */
+    /* First drop guessed tokens from the states, and settle the keys' kind of rotation. */
     session_forget_guesses(state->session);
     session_rope_settle(state->session);
     saved_chat_describe(state, &new);
     fit_states(s, state, &new);
-    saved_chat_expect(s, &new); /* bytes to write, and to read */
+    saved_chat_expect(s, &new); /* the bytes are written, then read */
     saved_chat_expect(s, &new);
     /* Write the payload first and the header last, into the half that may be overwritten. */
     e = halves_choose_kept(&s->halves, check_half, s, &kept);

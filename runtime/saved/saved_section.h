@@ -12,7 +12,7 @@
 struct saved_chat_state;
 struct saved_chat_header;
 
-/* Fields of the header. dim must be the same when the file is loaded. */
+/* The header's counts. A file is loaded only with the same dim. */
 struct saved_counts {
     uint32_t dim, examples, notes;
 };
@@ -20,34 +20,34 @@ struct saved_counts {
 /* Writes memory to a file, or fills it from a file. */
 typedef enum err saved_move_fn(void *context, void *memory, size_t bytes);
 
-/* data: the feature's own, saved_chat_state.data. */
+/* data is the feature's own (saved_chat_state.data). */
 struct saved_section {
     const char *magic;   /* the first 8 bytes of the file */
     const char *command; /* the command that writes the file */
     const char *what;    /* the contents: "what was learnt" */
-    const char *needs;   /* subject and verb of "... more room": "lessons need" */
+    const char *needs;   /* subject and verb before "more room": "lessons need" */
 
     /* Gets the present counts, and the highest possible counts. */
     void (*count)(const void *data, struct saved_counts *now, struct saved_counts *most);
     /* The size of a payload with these counts. */
     uint64_t (*payload_bytes)(const void *data, const struct saved_counts *counts);
-    /* Move everything in one order. loads: fills memory, which is not trusted before is_sound.
-     * ERR_BAD_MODEL: impossible counts. After an error, also of move, a load is incomplete: call
-     * clear_all. */
+    /* Move everything, always in the same order. If `loads`, fill memory, which is not trusted
+     * before is_sound. ERR_BAD_MODEL: impossible counts. After an error, also of move, a load is
+     * incomplete: call clear_all. */
     enum err (*move_all)(void *data, bool loads, saved_move_fn *move, void *context);
-    bool (*has_nothing)(const void *data); /* is_sound returns true if the data may be saved */
+    bool (*has_nothing)(const void *data); /* is_sound: true if the data are valid */
     bool (*is_sound)(const void *data, uint32_t vocab);
     void (*clear_all)(void *data);
-    /* Return true, and a message in text (bytes), if the counts of file `name` need more room than
-     * this start has (most), but a start with more memory could have it. NULL if all starts have
-     * the same room. */
+    /* Return true, with a message in text (bytes), if the counts of file `name` exceed `most`, the
+     * room of this start, but would fit a start with more memory. NULL if all starts have the same
+     * room. */
     bool (*lacks_room)(const struct saved_counts *counts, const struct saved_counts *most,
                        const char *name, char *text, size_t bytes);
 };
 
-/* For saved_chat*.c, on a file's header: write the present or the highest counts to h; check if the
- * counts of h are possible, if they need more room (lacks_room), or if they equal the present
- * counts; return the bytes of their payload. */
+/* For saved_chat*.c, about a file's header h: write the present or the highest counts to h; check
+ * if its counts are possible, need more room (lacks_room), or equal the present counts; return the
+ * bytes of the payload. */
 void saved_section_describe(const struct saved_chat_state *state, struct saved_chat_header *h);
 void saved_section_describe_most(const struct saved_chat_state *state, struct saved_chat_header *h);
 bool saved_section_fits(const struct saved_chat_state *state, const struct saved_chat_header *h);

@@ -1,5 +1,5 @@
-/* The turns of a conversation: where each begins in the tokens, and its text. With this the last
- * turn can be taken back, and the oldest turns can be dropped. This code handles neither
+/* The turns of a conversation: where each begins in the tokens, and its text. The last turn can be
+ * taken back, and the oldest turns can be dropped. This code handles neither
  * tokens nor the cache. */
 #ifndef INGOT_RUNTIME_TURNS_H
 #define INGOT_RUNTIME_TURNS_H
@@ -10,8 +10,8 @@
 enum { TURNS_MOST = 64, TURNS_TEXT_BYTES = 32768 };
 
 struct turn {
-    uint32_t start; /* index of its first token, including the end of the previous reply */
-    uint32_t reply; /* index of its reply's first token */
+    uint32_t start; /* index of the first token, which may end the previous reply */
+    uint32_t reply; /* index of the reply's first token */
     uint32_t text;  /* the turn's text: offset and length in turns.text */
     uint32_t bytes;
 };
@@ -57,7 +57,7 @@ void turns_pop(struct turns *t);
  * 0. */
 void turns_drop(struct turns *t, unsigned n, uint32_t reply);
 
-/* Tokens from .. from + n were removed, and later tokens have moved up. Turns that began before the
+/* The n tokens at `from` were removed, and later tokens have moved up. Turns that began before the
  * end of the gap are forgotten, except the last `keep` (0 or 1) turns: the rest of such a turn
  * begins at `from` or before. */
 void turns_cut_out(struct turns *t, uint32_t from, uint32_t n, unsigned keep);

@@ -8,7 +8,7 @@
 enum { GLYPH_COLUMNS = 8, GLYPH_ROWS = 16 };
 
 /* Return the rows of a code point's glyph from the top, GLYPH_ROWS bytes, with the leftmost pixel
- * in the highest bit. If the font lacks the code point: the glyph of U+FFFD. */
+ * in the highest bit. If the font lacks the code point, return those of U+FFFD. */
 const uint8_t *glyph_rows(uint32_t code);
 
 #endif

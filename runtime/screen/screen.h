@@ -1,7 +1,7 @@
 /* The screen that shows what the console writes: text_screen.h over screen_draw.h. Writing text
  * changes cells, not pixels. Pixels are drawn when there is time: after each drawing, at least
  * SCREEN_REST times its duration passes before the next one. So drawing takes at most 1 /
- * SCREEN_REST of the time from tokens, with any display, model and board. */
+ * SCREEN_REST of the time, with any display, model and board. */
 #ifndef INGOT_RUNTIME_SCREEN_H
 #define INGOT_RUNTIME_SCREEN_H
 
@@ -29,7 +29,7 @@ struct screen {
     uint64_t next_tick; /* not before */
 };
 
-/* Check that a screen can be used: its pixels lie within pitch x height bytes, as in screen.h, and
+/* Check that a screen can be used: its pixels lie within pitch x height bytes (board/screen.h), and
  * it has room for TEXT_SCREEN_MIN_COLUMNS and two rows. Otherwise ERR_UNSUPPORTED. */
 enum err screen_check(const struct board_screen *board);
 

@@ -5,7 +5,7 @@
 #include "board/min_max.h"
 #include "runtime/screen/glyphs.h"
 
-/* Return the display lines for a pixel of a glyph: with 1080 lines a character has 16 x 32. */
+/* Each step of the scale needs this many lines: with 1080, a character has 16 x 32 pixels. */
 enum { LINES_A_SCALE = 540 };
 
 /* 0xRRGGBB. */

@@ -171,7 +171,7 @@ static void take_sequence(struct text_screen *t, uint32_t code)
     }
 }
 
-/* Skip a text for a terminal's title or similar. A newline ends it, so that it cannot hide
+/* Skip a text for a terminal's title or similar. A newline ends such a text, so that it cannot hide
  * everything that follows. */
 static void take_string(struct text_screen *t, uint32_t code)
 {

@@ -168,7 +168,7 @@ static void put_visible(struct text_screen *t, uint32_t code, uint32_t width)
     if (width == 0) {
         return; /* a combining mark, which has no glyph */
     }
-    /* This can happen twice, if the moved word leaves no room for a wide character. */
+    /* Wrap twice if the moved word leaves no room for a wide character. */
     while (t->at.column + width > t->columns) {
         wrap(t);
     }
@@ -240,7 +240,7 @@ static void put_plain(struct text_screen *t, uint32_t code)
     }
 }
 
-/* ESC and the other controls of C0 end any sequence. */
+/* ESC and the other controls of C0 end a sequence, except a string, which take_string ends. */
 static void take_character(struct text_screen *t, uint32_t code)
 {
     if (t->state != TEXT_PLAIN && code < ' ' && t->state < TEXT_STRING) {

@@ -1,6 +1,6 @@
-/* A terminal without a device: takes bytes, and keeps cells of characters with colours. It
+/* A terminal without a device: takes bytes, and keeps cells of characters with colours. The screen
  * understands the part of ECMA-48 that Ingot's console sends and ignores the rest, so other bytes
- * can only change cells and the cursor. It does not handle pixels (screen_draw.h does).
+ * can only change cells and the cursor. Pixels are the business of screen_draw.h.
  *
  * A row ends between words: a word that meets the right edge begins the next row. Rows that
  * leave at the top are gone. Each row notes its changes, and the screen notes how far rows
@@ -69,11 +69,11 @@ struct text_screen {
     bool foreign; /* the sequence has marks that Ingot's console does not send */
 };
 
-/* Bytes for that many columns and rows, aligned as a struct text_cell. */
+/* Return the bytes of memory for these cells; align it as a struct text_cell. */
 size_t text_screen_bytes(uint32_t columns, uint32_t rows);
 
-/* Make all cells blank, with the cursor at the top. columns TEXT_SCREEN_MIN_COLUMNS ..
- * _MAX_COLUMNS, rows 1 .. _MAX_ROWS; the screen keeps memory. */
+/* Make all cells blank, with the cursor at the top. columns are TEXT_SCREEN_MIN_COLUMNS to
+ * _MAX_COLUMNS, rows 1 to _MAX_ROWS; the screen keeps memory. */
 void text_screen_open(struct text_screen *t, uint32_t columns, uint32_t rows, void *memory);
 
 /* Write bytes of UTF-8 with control characters, split anywhere. LF begins a row at column 0. */

@@ -14,10 +14,10 @@ enum {
 
 struct candidate {
     uint32_t parent, id;
-    double score; /* sum of logarithms, including that of id */
+    double score; /* sum of the logarithms of the tokens' probabilities, id included */
 };
 
-/* A beam. If sequence is NULL, it is the session's current sequence. */
+/* A beam. If sequence is NULL, the beam is the session's current sequence. */
 struct beam {
     struct session_sequence *sequence;
     uint32_t id; /* the beam's next token, which is not in the session yet */
@@ -33,7 +33,7 @@ struct search {
     struct session_sequence *free[BEAMS_MOST], *best; /* the best reply that has ended */
     uint32_t n_free;
     bool work_is_free;                      /* the current sequence is no longer a beam */
-    uint32_t first, length, settled, ended; /* index of the first new token; counts of new tokens */
+    uint32_t first, length, settled, ended; /* first is an index; the others are counts */
     uint32_t scored;                        /* tokens counted in the live beams' scores */
     double best_score;                      /* mean score of `best`, if any reply has ended */
     struct candidate list[BEAMS_MOST * CANDIDATES_MOST];
@@ -79,7 +79,7 @@ static bool before(const struct candidate *a, const struct candidate *b)
     return a->parent != b->parent ? a->parent < b->parent : a->id < b->id;
 }
 
-/* Insert c among the first `most` of list[0 .. *n). */
+/* Insert c among the first `most` of list (*n). */
 static void insert(struct candidate *list, uint32_t *n, uint32_t most, const struct candidate *c)
 {
     uint32_t at = *n;
@@ -131,7 +131,7 @@ static double log_of_sum(struct search *b, float max)
     return beams_log((double)s->model->kernels->exp_sum_f32(logits, vocab, max));
 }
 
-/* Add the candidates after a beam, from its logits, to the list of all. */
+/* Add the candidates after a beam, from its logits, to the list of all candidates. */
 static enum err collect(struct search *b, uint32_t beam)
 {
     struct candidate own[CANDIDATES_MOST];
@@ -199,8 +199,8 @@ static void end_one(struct search *b, const struct candidate *c)
     }
 }
 
-/* Choose the next beams: the best candidates, except those that end a reply. These also count
- * towards the number of candidates. */
+/* Choose the next beams: the best candidates that continue a reply. Candidates that end a reply do
+ * so only if they are among the best n. */
 static uint32_t choose(struct search *b, struct candidate next[BEAMS_MOST])
 {
     uint32_t n = 0;
@@ -226,8 +226,8 @@ static void leave(struct search *b, const uint32_t children[BEAMS_MOST], uint32_
             b->free[b->n_free++] = b->live[i].sequence;
         } else if (children[i] == 0) {
             b->work_is_free = true;
-            b->live[i].sequence = b->best; /* any value but NULL: this beam is no longer the current
-                                            * sequence */
+            b->live[i].sequence = b->best; /* any value but NULL, because this beam is no longer
+                                            * current */
         }
     }
     if (b->work_is_free) {
@@ -349,7 +349,7 @@ static bool is_over(const struct search *b)
     return b->ended != 0 && b->live[0].score / b->scored <= b->best_score;
 }
 
-/* Make the best reply of all the current sequence. */
+/* Make the best of all replies the current sequence. */
 static void take_best(struct search *b)
 {
     bool better = b->n_live != 0 && b->length != 0;
@@ -427,7 +427,7 @@ enum err beams_search(struct beams *b, struct session *s, const struct beams_job
             r->end = BEAMS_CUT;
         }
     }
-    /* After an error or a cut, only what was shown stays. */
+    /* After an error or a cut, only the shown tokens stay. */
     if (e != ERR_OK || r->end == BEAMS_CUT) {
         (void)session_cut(s, search.first + search.settled);
     }

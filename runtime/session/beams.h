@@ -1,6 +1,6 @@
-/* Beam search: finds the most likely whole reply by extending N candidates, while sampling
- * decides token by token. The beams are sequences of the session (session_sequence.h), which
- * share keys and values as far as they are equal. */
+/* Beam search: finds the most likely whole reply by extending N candidates; sampling instead
+ * decides token by token. The beams are sequences of the session (session_sequence.h), which share
+ * keys and values as far as they are equal. */
 #ifndef INGOT_RUNTIME_BEAMS_H
 #define INGOT_RUNTIME_BEAMS_H
 
@@ -17,17 +17,17 @@ enum { BEAMS_MOST = 4 };
 /* Sequences of a session for n beams: n - 1 in addition to the current sequence, and one for the
  * best reply that has ended. */
 struct beams {
-    uint32_t n; /* beams; below 2: no search, and no sequences */
+    uint32_t n; /* number of beams; below 2, nothing is searched */
     struct session_sequence sequences[BEAMS_MOST];
 };
 
 /* The parameters of a search. A function that is NULL is not called. */
 struct beams_job {
     void *context;
-    bool (*is_end)(void *context, uint32_t id); /* return true if the token ends a reply, and is not
-                                                 * part of it */
+    bool (*is_end)(void *context, uint32_t id); /* return true if the token ends a reply without
+                                                 * being part of it */
     /* All beams continue with these n tokens. Return false if the reply ends with the last token
-     * that was taken; *taken is their number (n before the call). */
+     * that was taken; *taken is the number of taken tokens (n before the call). */
     bool (*settled)(void *context, const uint32_t *ids, uint32_t n, uint32_t *taken);
     uint32_t limit; /* most new tokens; 0: as many as fit the context */
     const struct stop *stop;
@@ -53,8 +53,8 @@ struct beams_result {
 enum err beams_search(struct beams *b, struct session *s, const struct beams_job *job,
                       struct beams_result *r);
 
-/* ln x of a finite x > 0, with the same bits on every machine; relative error 4e-16, near x = 1
- * absolute error. */
+/* Return ln x of a finite x > 0, with the same bits on every machine. The error is 4e-16: relative,
+ * but absolute near x = 1. */
 double beams_log(double x);
 
 #endif

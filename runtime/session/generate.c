@@ -214,7 +214,7 @@ static enum err compute_prompt(struct run *run)
     r->start = now(run);
     r->speculates = run->g->speculative->on && !has_beams(run);
     run->g->speculative->stats = (struct speculative_stats){ 0 };
-    /* /undo and wrong guesses go back to here. */
+    /* /undo and wrong guesses cut the sequence back to this mark. */
     session_mark(s);
     e = session_run(s, run->reply.params->prompt_stop);
     /* The draft computes the same prompt. */

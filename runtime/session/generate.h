@@ -23,12 +23,12 @@ struct generator {
     struct speculative *speculative;
     struct sampler *sampler;
     struct beams
-        *beams; /* NULL, or n < 2: tokens are sampled. Otherwise beams search, with only the
-                * sampler's biases and penalties and without guesses */
+        *beams; /* NULL, or n < 2: tokens are sampled. Otherwise a beam search runs, with only the
+                * sampler's biases and penalties, and no tokens are guessed */
 };
 
 struct generate_params {
-    uint32_t limit;           /* most new tokens; 0: until the model ends, or repeats itself */
+    uint32_t limit;           /* most new tokens; 0: no limit, but repetition ends the reply */
     struct reply_stops stops; /* strings that end the reply */
     const uint32_t *end_ids;  /* (n_end_ids) tokens that end the reply, in addition to the
                                * vocabulary's BOS */
@@ -48,7 +48,7 @@ struct generate_sink {
     void *context;
     /* Called when the prompt is computed, before the reply's first token. */
     void (*begin)(void *context);
-    /* Called for each token; INGOT_NO_TOKEN: text comes that was held back at the end. Next comes
+    /* Called for each token; INGOT_NO_TOKEN means text that was held back at the end. Next comes
      * the token's text, which may be empty, or complete a character of earlier tokens; then
      * token_end. */
     void (*token_begin)(void *context, uint32_t id);
@@ -59,7 +59,7 @@ struct generate_sink {
                                  * answer */
     /* The context is full. Cut the session, put the tokens that stay, and compute them, so that the
      * reply can continue; *first_new is where the rest of the reply begins.
-     * ERR_NO_SPACE: there is nothing to drop, and the reply ends. Other errors also end it. */
+     * ERR_NO_SPACE, which means that there is nothing to drop, and other errors end the reply. */
     enum err (*make_room)(void *context, uint32_t *first_new);
     /* The scores of the token that comes with the next token_begin. */
     void (*scores)(void *context, const struct token_scores *scores);
@@ -80,7 +80,7 @@ struct generate_result {
     uint32_t prompt_tokens; /* prompt tokens that were computed, with the template's tokens */
     uint32_t new_tokens;
     uint64_t start, first, last;   /* ticks at the prompt, at the first token and at the last
-                                  * token; first 0: no token came */
+                                  * token; first is 0 if no token came */
     struct stream_stats before;    /* the stream's counters at `start` */
     uint32_t passes;               /* decode passes, each of which reads the planned bytes */
     uint64_t decode_bytes;         /* bytes streamed by the decode passes */
@@ -89,13 +89,13 @@ struct generate_result {
     uint32_t guessed, right; /* guessed tokens in passes, and how many of them were right */
     uint32_t refused;        /* tokens that the constraint refused */
     uint64_t text_bytes,
-        shown; /* GENERATE_STOP: bytes of all pieces, and bytes before the stop string */
+        shown; /* after GENERATE_STOP: bytes of all pieces, and bytes before the stop string */
 };
 
 /* Compute the pending tokens of the session, then sample a token, pass it on and compute it,
  * until the reply ends. The last token stays pending, which saves a pass. Errors: those of
  * session_run (session->error_message), ERR_ABORTED by a stop, ERR_BAD_MODEL: the logits are not
- * numbers. *r is filled in any case. */
+ * numbers. *r is filled even after an error. */
 enum err generate(const struct generator *g, const struct generate_params *params,
                   const struct generate_sink *sink, struct generate_result *r);
 

@@ -7,15 +7,15 @@
 
 enum {
     REPETITION_LONGEST = 128, /* tokens of the longest period that is looked for */
-    REPETITION_TOKENS = 128,  /* repeated tokens that count as a repetition, and at least three
-                               * periods */
+    REPETITION_TOKENS = 128,  /* this many repeated tokens are a repetition if they are three
+                               * periods or more */
 };
 
 /* All zeros: an empty text. */
 struct repetition {
     uint32_t n;                            /* tokens of the text, up to REPETITION_LONGEST + 1 */
-    uint32_t same[REPETITION_LONGEST + 1]; /* by period: how many latest tokens equal those a period
-                                       * before */
+    uint32_t same[REPETITION_LONGEST + 1]; /* for each period: how many of the latest tokens equal
+                                       * the token one period before */
 };
 
 /* Add one more token, *latest, which follows the earlier tokens in memory. Return true if the text

@@ -23,8 +23,8 @@ struct reply_slot {
     uint32_t mark; /* states are copied after this many tokens, near the prompt's end; 0: no copy */
     struct sampler sampler;
     struct generate_result
-        result; /* result of the latest reply, as from generate(). passes: those after its
-                 * prompt, which other replies may share; streamed bytes are not counted per
+        result; /* result of the latest reply, as from generate(). `passes` counts the passes after
+                 * the prompt, even if other replies share them; streamed bytes are not counted per
                  * reply */
     struct reply_tokens tokens;
 };
@@ -38,8 +38,8 @@ struct replies {
     const char *error_message; /* after an error: the message for the user */
 };
 
-/* Begin a reply in a slot that is not busy. The pending tokens of its session, at least one, are
- * the prompt. params and sink must stay until the reply ends; the stops in params are ignored,
+/* Begin a reply in a slot that is not busy. The pending tokens of the slot's session, at least one,
+ * are the prompt. params and sink must stay until the reply ends; the stops in params are ignored,
  * because replies_pass has its own. The sink's make_room is not called: a full context ends the
  * reply. */
 void replies_begin(struct replies *r, uint32_t slot, const struct generate_params *params,

@@ -4,7 +4,7 @@
 
 enum { N_MARKS = 4 };
 
-/* Qwen3, DeepSeek-R1 and models distilled from it; Mistral; others. */
+/* Marks of thoughts of Qwen3, DeepSeek-R1, Mistral and other models. */
 static const char *const opening[N_MARKS] = { "<think>", "<thinking>", "[THINK]", "<thought>" };
 static const char *const closing[N_MARKS] = { "</think>", "</thinking>", "[/THINK]", "</thought>" };
 
@@ -31,8 +31,8 @@ static size_t find_whole(const struct held_text *h, const char *const *strings, 
     return longest;
 }
 
-/* Return how many bytes at the end of h may be the beginning of one of the strings, but not all of
- * it. */
+/* Return how many bytes at the end of h may be the beginning of one of the strings, without being
+ * the whole string. */
 static size_t find_beginning(const struct held_text *h, const char *const *strings, uint32_t n)
 {
     size_t longest = 0;

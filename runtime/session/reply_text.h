@@ -3,7 +3,7 @@
  * held back until this is decided, even across tokens.
  *
  * Thoughts are the text between a pair of marks such as <think> and </think>, marks included.
- * They are only at the reply's beginning (ignoring white space); if the template has the first
+ * Thoughts are only at the reply's beginning (ignoring white space); if the template has the first
  * mark, they end at the second mark. A later mark is ordinary text. */
 #ifndef INGOT_RUNTIME_REPLY_TEXT_H
 #define INGOT_RUNTIME_REPLY_TEXT_H

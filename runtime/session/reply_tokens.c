@@ -206,7 +206,7 @@ bool reply_tokens_end_here(struct reply_tokens *r, const uint32_t *latest)
         result->end = reply_tokens_ended(r);
         return true;
     }
-    /* With a limit, repetition is intended. */
+    /* A reply with a limit may repeat itself. */
     if (r->params->limit != 0) {
         result->end = GENERATE_LIMIT;
         return result->new_tokens == r->params->limit;

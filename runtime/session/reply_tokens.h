@@ -21,12 +21,12 @@ struct reply_tokens {
 /* The prompt is computed: tell the sink that the reply begins. */
 void reply_tokens_begin(struct reply_tokens *r);
 
-/* Return true if id ends the reply, and is not part of it. */
+/* Return true if id ends the reply without being part of it. */
 bool reply_tokens_is_end(const struct reply_tokens *r, uint32_t id);
 
 /* With a constraint: call keep before the sampler destroys the logits (vocab), then the second
- * function with the sampled token. It returns this token if it may come next, otherwise another
- * token that may; INGOT_NO_TOKEN if no token may come, as result->end then says. */
+ * function with the sampled token. The second returns this token if it may come next, otherwise
+ * another allowed token, or INGOT_NO_TOKEN if none is allowed (see result->end). */
 void reply_tokens_keep(struct reply_tokens *r, const float *logits);
 uint32_t reply_tokens_allow(struct reply_tokens *r, uint32_t id, struct sampler *sampler,
                             float *logits);

@@ -28,14 +28,14 @@ static uint32_t weight(const struct request_queue *q, uint32_t i, const uint32_t
     return n;
 }
 
-/* Rounds count from 1. */
+/* Return the current round; rounds count from 1. */
 static uint32_t round_of(const struct request_queue *q)
 {
     return q->n_taken / REQUEST_ROUND + 1;
 }
 
-/* Return true if later requests may still overtake the oldest request. Then they may overtake any,
- * because an older request was overtaken in at least as many rounds. */
+/* Return true if later requests may still overtake the oldest request. Later requests may then
+ * overtake any other, because none was overtaken in more rounds than the oldest. */
 static bool may_pass(const struct request_queue *q)
 {
     const struct request *oldest = &q->list[0];

@@ -124,8 +124,8 @@ static uint32_t pick_greedy(struct sampler *s, const float *logits, uint32_t voc
     return at;
 }
 
-/* Return the mass of the candidates that top_k leaves, of which top_p is a fraction. The candidates
- * are taken off the heap if top_k cuts some, otherwise they stay in it. */
+/* Return the mass of the candidates that top_k leaves; top_p is a fraction of this mass. The
+ * candidates are taken off the heap if top_k cuts some, otherwise they stay in it. */
 static float mass_of_candidates(float *logits, struct candidate *c, size_t n, size_t kept,
                                 float max, const struct kernels *k)
 {
@@ -136,7 +136,7 @@ static float mass_of_candidates(float *logits, struct candidate *c, size_t n, si
 }
 
 /* Compute e^(logit - max) for the next best candidates from number `first` on, at most SHARES of
- * them. They are taken off the heap if they are still in it. */
+ * them. Candidates that are still in the heap are taken off it. */
 static void take_shares(float *shares, struct candidate *c, size_t n, size_t first, size_t kept,
                         float max, const struct kernels *k)
 {
@@ -330,7 +330,7 @@ uint32_t sampler_judge(struct sampler *s, float *logits, uint32_t vocab, const u
     while (at < c.n && choice_id(&c, at) != id) {
         at++;
     }
-    /* Accept it with probability min(1, p / q), without the division. */
+    /* Accept the guess with probability min(1, p / q), without the division. */
     if (next_random(s) * guess_share(g, id) < (at < c.n ? c.weights[at] / c.sum : 0)) {
         return take_choice(s, &c, at);
     }

@@ -58,12 +58,12 @@ void sampler_init(struct sampler *s, const struct sampler_params *params);
 size_t sampler_scratch_bytes(uint32_t vocab);
 
 /* Returns the next token. logits (vocab) f32, 64-byte aligned, destroyed. recent (n_recent): the
- * earlier tokens, oldest first. `repeat` uses the last repeat_last of them, the other penalties
- * those from s->reply on. scratch: sampler_scratch_bytes(vocab), 8-byte aligned. Order: biases,
- * repeat, frequency and presence, top_k, top_p, min_p, temp, as in llama.cpp's default chain.
- * If logits are equal, the lower id comes first. NaN is ignored and counted, infinity counts as the
- * largest finite number. SAMPLER_NO_TOKEN if every logit is NaN or minus infinity: the model is
- * damaged. */
+ * earlier tokens, oldest first. `repeat` uses the last repeat_last of these tokens; the other
+ * penalties use those from s->reply on. scratch: sampler_scratch_bytes(vocab), 8-byte aligned.
+ * Order: biases, repeat, frequency and presence, top_k, top_p, min_p, temp, as in llama.cpp's
+ * default chain. If logits are equal, the lower id comes first. NaN is ignored and counted,
+ * infinity counts as the largest finite number. SAMPLER_NO_TOKEN if every logit is NaN or minus
+ * infinity: the model is damaged. */
 uint32_t sampler_pick(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
                       size_t n_recent, const struct kernels *k, void *scratch);
 
@@ -71,8 +71,8 @@ uint32_t sampler_pick(struct sampler *s, float *logits, uint32_t vocab, const ui
 void sampler_adjust(const struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
                     size_t n_recent, void *scratch);
 
-/* Return the logit that the last picked token, id after these tokens, had before biases and
- * penalties, except for rounding. */
+/* Return the logit, except for rounding, that the last picked token had before biases and
+ * penalties. The token is id and follows `recent`. */
 float sampler_logit(const struct sampler *s, uint32_t id, const uint32_t *recent, size_t n_recent);
 
 /* The distribution from which a guess was drawn: q in speculative decoding (arXiv 2211.17192). */

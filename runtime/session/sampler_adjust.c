@@ -48,8 +48,8 @@ static float count_penalty(const struct sampler_params *p, uint32_t n)
     return often + p->presence;
 }
 
-/* How often each token is in the window. Only the counts of the window's tokens are set, so that
- * the whole vocabulary need not be visited; invalid ids are ignored. */
+/* Count how often each token is in the window. Only the counts of the window's tokens are set, so
+ * that the whole vocabulary need not be visited; invalid ids are ignored. */
 static void count_tokens(uint32_t *counts, uint32_t vocab, struct window w)
 {
     for (size_t i = 0; i < w.n; i++) {

@@ -21,13 +21,13 @@ enum {
  * larger than the errors of an exponent and of sums. */
 static const float LEAST_STEP = 4.0f, FAR_BELOW = 32.0f, MIN_P_SLACK = 0.01f, MASS_SLACK = 1.001f;
 
-/* A total order, so that every way of sorting gives the same sequence. */
+/* Compare by a total order, so that every way of sorting gives the same sequence. */
 static bool candidate_before(const struct candidate *a, const struct candidate *b)
 {
     return a->logit > b->logit || (a->logit == b->logit && a->id < b->id);
 }
 
-/* Put c into its place in heap[0 .. n): entry i is free, and the entries below i are in order. */
+/* Put c into its place in heap (n): entry i is free, and the entries below i are in order. */
 static void heap_sink(struct candidate *heap, size_t n, size_t i, struct candidate c)
 {
     while (2 * i + 1 < n) {
@@ -74,7 +74,7 @@ static size_t collect_all(struct candidate *c, size_t n, const float *logits, ui
 }
 
 /* If blocks are sorted by their maxima, the maximum of block number top_k + 1 is a lower
- * bound of logit number top_k + 1. Logits below it are dropped. More than top_k stay, so the
+ * bound of logit number top_k + 1. Logits below the bound are dropped. More than top_k stay, so the
  * filters see that candidates were cut, and all sums stay the same. If maxima are equal,
  * the lower block comes first, like the lower id. 0: no such bound. */
 static size_t collect_best(struct candidate *c, const float *logits, uint32_t vocab, uint32_t top_k,
@@ -84,7 +84,7 @@ static size_t collect_best(struct candidate *c, const float *logits, uint32_t vo
     size_t n = 0, n_blocks = (vocab + BLOCK - 1) / BLOCK;
     float least = 0;
 
-    /* Too many candidates, or too few blocks to leave any out. */
+    /* Too many candidates, or too few blocks to leave blocks out. */
     if (top_k == 0 || top_k >= BLOCKS_MOST || n_blocks < top_k + 2) {
         return 0;
     }
@@ -200,7 +200,7 @@ static size_t collect_likely(struct candidate *c, const float *logits, uint32_t 
     if (p->top_p < 1.0f) {
         *mass = mass_of_all(blocks, logits, vocab, max, k);
     }
-    /* min_p is a fraction of the best probability, which is a difference of logits. */
+    /* min_p is a fraction of the best probability, so in logits it is a difference from `max`. */
     if (p->min_p > 0) {
         float by_min_p = max + (float)natural_log((double)p->min_p) - MIN_P_SLACK;
 

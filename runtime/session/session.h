@@ -1,10 +1,10 @@
 /* One sequence of tokens over a model: the ids, how many of them are in the layers' states, and the
  * logits after the last token. Only a session writes these counts and cuts the states; all other
- * code calls it to undo, keep or compute tokens.
+ * code asks the session to undo, keep or compute tokens.
  *
  *   0 ............ n_cached ............ n_ids ............ n_ids + n_ahead ....... context
  *   in the states    pending: known,       guesses with states and logits, in case
- *                    not computed yet      they turn out right (n_cached == n_ids then) */
+ *                    not computed yet      they turn out right (n_cached == n_ids then). */
 #ifndef INGOT_RUNTIME_SESSION_H
 #define INGOT_RUNTIME_SESSION_H
 
@@ -58,7 +58,7 @@ struct session {
                             * LongRoPE */
     bool is_long;          /* the keys in the states have LongRoPE's long factors */
     uint32_t n_exact; /* the states of this many tokens depend only on their ids (session_drop) */
-    float *logits;    /* (vocab) after the last token, when all are cached; NULL: not known */
+    float *logits;    /* (vocab) logits after the last token, if all are cached; NULL: not known */
     struct session_prefix *prefix;        /* NULL: no prefix is kept */
     const struct session_watch *watch;    /* NULL: nobody */
     const struct session_watch *follower; /* code that needs the hidden states of all tokens; NULL:
@@ -90,7 +90,7 @@ void session_weights_changed(struct session *s);
 uint32_t session_model_crc(const struct session *s);
 
 /* Add n tokens to the end; they are pending. ids may be in s->ids at or after the end, where
- * session_room points. ERR_TOO_LONG: they do not fit the context; nothing was added. */
+ * session_room points. ERR_TOO_LONG: the tokens do not fit the context; nothing was added. */
 enum err session_put(struct session *s, const uint32_t *ids, size_t n);
 
 /* Return the place for tokens of session_put, and how many fit. */
@@ -99,16 +99,16 @@ uint32_t *session_room(struct session *s, uint32_t *n);
 /* Compute the pending tokens, in chunks; s->logits are the logits after the last token.
  * ERR_BAD_ARGUMENT: nothing is pending, and the sequence is empty. ERR_ABORTED: `stop` (may be
  * NULL) was set between two layers. Errors of the stream and of the states. After an error,
- * s->error_message describes it, s->logits is NULL, whole chunks before it are cached and the
- * rest is still pending; fewer tokens than before may be cached, if pages on the card were lost. */
+ * s->error_message describes it, s->logits is NULL, completed chunks are cached, and the rest is
+ * still pending; fewer tokens than before may be cached, if pages on the card were lost. */
 enum err session_run(struct session *s, const struct stop *stop);
 
-/* session_put and session_run. */
+/* Call session_put, then session_run. */
 enum err session_append(struct session *s, const uint32_t *ids, size_t n, const struct stop *stop);
 
 /* Cut the sequence after its first n tokens; a shorter sequence does not change. Returns how many
- * of these tokens are cached. The others are pending, because some states can only go back to a
- * mark. */
+ * of these tokens are cached. The other tokens are pending, because some states can only go back to
+ * a mark. */
 uint32_t session_cut(struct session *s, uint32_t n);
 
 /* For session_prefix.c: let only the states go back to n tokens or fewer, which are then cached. */

@@ -18,11 +18,11 @@ const char *session_block_error_message(const struct session *s);
  * suffice. */
 bool session_block_has_marks(const struct session *s);
 
-/* Return the number of computed tokens, after settling the factors of the states. */
+/* Drop guesses and settle the prefix; return the number of computed tokens. */
 uint32_t session_block_ready(struct session *s);
 
-/* Move the keys and values of tokens first .. end; both are multiples of KV_TILE. When loading,
- * they replace the states of these tokens, and tokens 0 .. first must be there. Errors of
+/* Move the keys and values of tokens [first, end); both are multiples of KV_TILE. When loading, the
+ * moved data replace the states of these tokens, and tokens [0, first) must be there. Errors of
  * io->move. */
 enum err session_block_move_keys(struct session *s, uint32_t first, uint32_t end,
                                  const struct layer_state_io *io);
@@ -30,7 +30,7 @@ enum err session_block_move_keys(struct session *s, uint32_t first, uint32_t end
 /* Move the states that cannot be split, as they are after n tokens. Errors of io->move. */
 enum err session_block_move_marks(struct session *s, uint32_t n, const struct layer_state_io *io);
 
-/* Count the first n tokens as cached: they have been moved into the states. n is less than all. */
+/* Count the first n tokens, but never all, as cached: they have been moved into the states. */
 void session_block_take(struct session *s, uint32_t n);
 
 #endif

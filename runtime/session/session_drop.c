@@ -31,7 +31,7 @@ void session_drop(struct session *s, uint32_t from, uint32_t n)
         kv_cache_write(&s->kv, from, s->n_cached);
         kv_drop(&s->model->transformer, &s->kv, from, n, s->n_cached, s->is_long);
         (void)session_cut_states(s, s->n_cached - n);
-        s->n_exact = exact; /* the tokens after `from` were computed with the dropped ones */
+        s->n_exact = exact; /* the later tokens have attended to the dropped tokens */
     } else {
         (void)session_cut_states(s, min_u32(s->n_cached, from));
     }

@@ -11,7 +11,7 @@ struct session;
 /* Return why tokens cannot be removed, as the end of a sentence; NULL if they can be. */
 const char *session_drop_error_message(const struct session *s);
 
-/* Remove tokens from .. from + n; both borders are multiples of KV_TILE, from + n <= n_ids. Later
+/* Remove tokens [from, from + n); both borders are multiples of KV_TILE, from + n <= n_ids. Later
  * tokens move up (kv_drop.h). session_drop_error_message must be NULL. The logits stay. */
 void session_drop(struct session *s, uint32_t from, uint32_t n);
 

@@ -17,7 +17,7 @@ static void reverse(uint32_t *ids, uint32_t n)
     }
 }
 
-/* Swap ids[0 .. a) and the b ids after them. */
+/* Swap the first a ids and the b ids after them. */
 static void swap_parts(uint32_t *ids, uint32_t a, uint32_t b)
 {
     reverse(ids, a);

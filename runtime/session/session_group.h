@@ -1,7 +1,7 @@
 /* Parallel sequences over one model: a pass reads each weight once, for some tokens of every
  * sequence. Matrices take all tokens at once; attention, recurrent states and caches are
- * separate for each sequence. A token has the same bits as when its sequence runs alone, for any
- * other sequences. */
+ * separate for each sequence. A token has the same bits as when its sequence runs alone, whatever
+ * the other sequences are. */
 #ifndef INGOT_RUNTIME_SESSION_GROUP_H
 #define INGOT_RUNTIME_SESSION_GROUP_H
 
@@ -13,7 +13,7 @@ enum {
 };
 
 struct session_group {
-    struct session *sessions[GROUP_MOST]; /* (n) of one model; the owner adds and removes them */
+    struct session *sessions[GROUP_MOST]; /* (n) of one model, which the owner chooses */
     uint32_t
         ends[GROUP_MOST]; /* a pass that reaches this token of the sequence ends there; 0: off */
     uint32_t n;

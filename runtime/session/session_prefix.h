@@ -1,6 +1,6 @@
-/* The tokens with which many sequences of a session begin, usually a system prompt. Their states
- * are computed once: clearing the session, or cutting it before their end, keeps them, and a
- * sequence that begins with them continues from their end.
+/* The tokens with which many sequences of a session begin, usually a system prompt. The states of
+ * these tokens are computed once: the states stay when the session is cleared or cut, and a
+ * sequence that begins with the tokens continues from their end.
  *
  * The session calls these functions; other code puts a prefix into a session and says which
  * tokens it has. */
@@ -31,14 +31,14 @@ struct session_prefix {
 /* Keep prefixes from now on: p, which outlives s, is empty at first. */
 void session_keep_prefix(struct session *s, struct session_prefix *p);
 
-/* Announce that this and other sequences begin with ids[0 .. n). The part with which this
+/* Announce that this and other sequences begin with ids (n). The part with which this
  * sequence really begins becomes the prefix once it is computed. */
 void session_want_prefix(struct session *s, const uint32_t *ids, size_t n);
 
 /* Make everything that is cached the prefix. */
 void session_make_prefix(struct session *s);
 
-/* Put the prefix into the empty sequence, if it is ids[0 .. n) and is kept. */
+/* Put the prefix into the empty sequence, if ids (n) is the kept prefix. */
 bool session_take_prefix(struct session *s, const uint32_t *ids, uint32_t n);
 
 /* Keep no prefix until another is requested, because the states of the current one are about to
@@ -47,14 +47,14 @@ void session_forget_prefix(struct session *s);
 
 /* ---- for session.c ---- */
 
-/* Let the states go back to the prefix instead of n tokens, and count no token as cached. Return
- * false if there is no prefix of n tokens or more. */
+/* Let the states keep the prefix instead of going back to n tokens, and count no token as cached.
+ * Return false if no prefix of more than n tokens can be kept. */
 bool session_prefix_hold(struct session *s, uint32_t n);
 
 /* Call after tokens were put: if the sequence now begins with the prefix, the prefix is cached. */
 void session_prefix_adopt(struct session *s);
 
-/* Call before a pass: the states are those of the sequence's first tokens. */
+/* Call before a pass: makes the states those of the sequence's first tokens. */
 void session_prefix_settle(struct session *s);
 
 /* Call when all states are about to be computed again: afterwards the prefix is kept again. */

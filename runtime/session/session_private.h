@@ -1,4 +1,4 @@
-/* Common parts of a pass over one sequence and over several: for session.c and session_group.c. */
+/* Common parts of a pass over one sequence and over several, for the files session*.c. */
 #ifndef INGOT_RUNTIME_SESSION_PRIVATE_H
 #define INGOT_RUNTIME_SESSION_PRIVATE_H
 
@@ -11,7 +11,7 @@ uint32_t session_pass_limit(const struct session *s, uint32_t n);
 void session_pass_begin(struct session *s, uint32_t n);
 
 /* Run the n tokens after the cached ones through the layers; the results of the last n_read of
- * them are needed. The caller counts them as cached. */
+ * them are needed. The caller counts these tokens as cached. */
 enum err session_run_layers(struct session *s, uint32_t n, uint32_t n_read, bool want_head,
                             const struct stop *stop);
 

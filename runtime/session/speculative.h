@@ -31,16 +31,16 @@ struct speculative {
         struct session_watch watch;
     } mtp;
     bool on;
-    bool timed;         /* guess if that saves time. Otherwise the user asked for guesses:
-                         * guess if that saves passes, which gives the same guesses on every
-                         * machine */
+    bool timed;         /* true: guess only if measured times say that it
+                         * saves time; false: the user asked for guesses; each has a fixed cost, so
+                         * that all machines guess equally */
     uint32_t n_guessed; /* guesses in the last run */
     uint32_t n_right;   /* number of these that were right */
     uint32_t source;    /* source of the guesses: 0 for the draft, otherwise the number of tokens
                          * that matched */
     float rate[NGRAM_LONGEST + 1]; /* measured probability that a guess of a source is right */
-    /* The extra time of a pass for this many guesses, in passes over one token; below 0: not known
-     * yet. It is not proportional, because kernels take two or four tokens at a time. */
+    /* The extra time of a pass with this many guesses; the unit is a pass over one token; below 0:
+     * not known yet. Kernels take two or four tokens at a time, so costs are not proportional. */
     float cost[SPECULATIVE_MOST + 1];
     float plain_ticks; /* ticks of a pass over one token; 0: not known yet */
     float last_cost;   /* cost of the last run's guesses, in the unit of `cost` */
@@ -69,8 +69,8 @@ struct speculative_params {
 /* Return which room for guesses a model needs for this kind of guessing. */
 enum model_guesses speculative_room(const struct speculative_params *p);
 
-/* Return the setup of a draft, whose file this is, for a model with this setup. The draft takes
- * the beginning of the RAM, see speculative_leave. */
+/* Return the setup of the draft in `file`, for a model with the setup `target`. The draft takes the
+ * beginning of the RAM, see speculative_leave. */
 struct model_setup speculative_draft_setup(const struct model_setup *target,
                                            const struct file *file);
 
@@ -78,11 +78,11 @@ struct model_setup speculative_draft_setup(const struct model_setup *target,
 void speculative_leave(struct model_setup *target, const struct model *draft);
 
 /* Check that a draft has the same tokens as the model: the same number, each with the same text.
- * ERR_UNSUPPORTED: they differ; draft->error_message says what to do. */
+ * ERR_UNSUPPORTED: tokens differ; draft->error_message says what to do. */
 enum err speculative_check(struct model *draft, const struct model *model);
 
-/* draft: the session of the guessing model, or NULL. Both outlive s. p: as the session's model
- * was set up. */
+/* draft: the session of the guessing model, or NULL. Both outlive s. p must match the setup of the
+ * session's model. */
 void speculative_open(struct speculative *s, struct session *session, struct session *draft,
                       const struct speculative_params *p);
 
@@ -101,8 +101,8 @@ void speculative_follow(struct speculative *s, const struct stop *stop);
 uint32_t speculative_pick(struct speculative *s, struct sampler *sampler);
 
 /* Compute the token that session_put_next added: without a pass if it was guessed, otherwise
- * with a pass that includes new guesses. most: number of tokens wanted after it, at least 1. Errors
- * as session_run. */
+ * with a pass that includes new guesses. most: number of tokens wanted after this one, at least 1.
+ * Errors as session_run. */
 enum err speculative_run(struct speculative *s, struct sampler *sampler, uint32_t most,
                          const struct stop *stop);
 

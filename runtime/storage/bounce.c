@@ -17,8 +17,8 @@ static void conclude(struct block_request *req, enum err status)
 
 /* ---- one half -------------------------------------------------------------------------------- */
 
-/* Submit a half's request. If the device has no room, the half keeps the request and submits it
- * at the next poll, before callers' requests. */
+/* Submit a half's request. If the device has no room, the half keeps the request until the next
+ * poll, which submits it before callers' requests. */
 static void half_send(struct bounce *b, struct bounce_half *half)
 {
     enum err e = b->inner->submit(b->inner, &half->request);
@@ -76,7 +76,7 @@ static void half_fill(struct bounce *b, struct bounce_half *half)
     }
 }
 
-/* Poll. The device fills the other half while this core copies the finished one. */
+/* Poll. While this core copies the finished half, the device fills the other. */
 static enum err bounce_poll(struct block_device *dev)
 {
     struct bounce *b = dev->driver;
@@ -124,8 +124,8 @@ static enum err bounce_submit(struct block_device *dev, struct block_request *re
     return ERR_OK;
 }
 
-/* Reset. The device has ended its requests in flight; here the requests that it never got end
- * likewise. */
+/* Reset. The device ends its requests in flight; end those that it never got,
+ * too. */
 static enum err bounce_reset(struct block_device *dev)
 {
     struct bounce *b = dev->driver;

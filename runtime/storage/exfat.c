@@ -6,7 +6,7 @@
 #include "runtime/storage/fat32.h"
 #include "runtime/storage/fat32_volume.h"
 
-enum { /* the boot sector, byte offsets */
+enum { /* byte offsets in the boot sector */
        FILE_SYSTEM_NAME = 3,
        MUST_BE_ZERO = 11,
        MUST_BE_ZERO_END = 64,
@@ -17,7 +17,7 @@ enum { /* the boot sector, byte offsets */
        CLUSTER_COUNT = 92,
        ROOT_CLUSTER = 96,
        REVISION = 104,
-       VOLUME_FLAGS = 106, /* bit 0: the second FAT is in use */
+       VOLUME_FLAGS = 106, /* bit 0 says that the second FAT is in use */
        SECTOR_SHIFT = 108,
        CLUSTER_SHIFT = 109,
        N_FATS = 110,
@@ -29,12 +29,12 @@ enum {
     SHIFT_512 = 9,
     SHIFT_4096 = 12,
     SHIFT_CLUSTER = 25,  /* the largest cluster has 2^25 bytes, 32 MiB */
-    REGION_CHECKED = 11, /* sectors that the checksum covers; the sector after them repeats it */
-    REGION_SECTORS = 12, /* sectors of the region; its copy follows */
+    REGION_CHECKED = 11, /* sectors that the checksum covers; the next sector holds it */
+    REGION_SECTORS = 12, /* sectors of the region; the region's copy follows */
 };
 static const uint32_t COUNT_MAX = 0xfffffff5;    /* clusters */
-static const uint64_t MOST_SECTORS = 1ull << 57; /* most sectors of a volume, in sectors of 512
-                                                  * bytes */
+static const uint64_t MOST_SECTORS = 1ull << 57; /* the most sectors of 512 bytes of a
+                                                  * volume */
 
 bool exfat_is_boot_sector(const uint8_t *boot)
 {
@@ -168,7 +168,7 @@ enum err exfat_mount(struct fat32 *fs, uint64_t sector)
 
     if (first == ERR_OK)
         return ERR_OK;
-    /* The size of the volume's sectors is in the damaged region: try all possible ones. */
+    /* The damaged region has the size of the volume's sectors, so try all possible sizes. */
     for (unsigned shift = SHIFT_512; shift <= SHIFT_4096; shift++) {
         uint64_t copy = sector + ((uint64_t)REGION_SECTORS << (shift - SHIFT_512));
 

@@ -1,5 +1,5 @@
-/* Sets of directory entries (sections 6 and 7 of the specification): a file's entry, its
- * stream's, and the pieces of its name. */
+/* Reads sets of directory entries (sections 6 and 7 of the specification). A set is a file's entry,
+ * its stream's, and the pieces of its name. */
 #include <string.h>
 
 #include "runtime/storage/exfat.h"
@@ -19,15 +19,15 @@ enum { /* byte offsets in a file's entry */
        FILE_N_SECONDARY = 1,
        FILE_CHECKSUM = 2,
        FILE_ATTRIBUTES = 4,
-       /* byte offsets in its stream's entry */
+       /* byte offsets in a stream's entry */
        STREAM_FLAGS = 1,
        STREAM_NAME_UNITS = 3,
        STREAM_VALID_BYTES = 8,
        STREAM_CLUSTER = 20,
        STREAM_BYTES = 24,
-       /* byte offsets in a piece of its name */
+       /* byte offsets in a piece of a name */
        NAME_UNITS = 2,
-       /* flags of the bitmap's entry: which of two bitmaps it is */
+       /* offset of a bitmap entry's flags, which tell the two bitmaps apart */
        BITMAP_FLAGS = 1,
 };
 
@@ -40,11 +40,11 @@ enum {
     UNITS_A_NAME = 15,
 };
 
-/* A set while it is read. */
+/* The set of entries that is being read. */
 struct entry_set {
     unsigned n_secondary;
     uint16_t checksum, sum;
-    unsigned n_units; /* units of its name */
+    unsigned n_units; /* units of the file's name */
 };
 
 static uint16_t add_entry(uint16_t sum, const uint8_t *raw, bool is_file)
@@ -83,8 +83,8 @@ static void take_name(struct fat32 *fs, const uint8_t *raw, unsigned nth)
         fs->long_name[nth * UNITS_A_NAME + i] = (uint16_t)fat32_u16(raw + NAME_UNITS + 2 * i);
 }
 
-/* Read the entries after the file's entry. ERR_NOT_FOUND: the set is not complete, or its
- * checksum is wrong. */
+/* Read the entries after the file's entry. Returns ERR_NOT_FOUND if the set is incomplete, or its
+ * checksum wrong. */
 static enum err read_set(struct fat32_directory *dir, struct entry_set *set,
                          struct fat32_entry *out)
 {
@@ -128,7 +128,7 @@ enum err exfat_next_entry(struct fat32_directory *dir, struct fat32_entry *out)
             return e;
         if (raw == NULL || raw[0] == TYPE_END)
             break;
-        if (raw[0] != TYPE_FILE) { /* a secondary entry without a file's: the file's entry is
+        if (raw[0] != TYPE_FILE) { /* a secondary entry whose file's entry is missing, because it is
                                     * damaged */
             dir->damaged = dir->damaged || raw[0] >= TYPE_STREAM;
             continue;
@@ -138,7 +138,7 @@ enum err exfat_next_entry(struct fat32_directory *dir, struct fat32_entry *out)
         e = read_set(dir, &set, out);
         if (e != ERR_NOT_FOUND)
             return e;
-        *dir = after; /* the entry that ends an incomplete set may begin another */
+        *dir = after; /* the entry that ends an incomplete set may begin the next set */
         dir->damaged = true;
     }
     dir->ended = true;

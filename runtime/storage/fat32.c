@@ -1,5 +1,5 @@
 /* The volume, its FAT and cluster chains. Section names are those of Microsoft's FAT32 File
- * System Specification 1.03; names of fields are its own. */
+ * System Specification 1.03; names of fields are the specification's. */
 #include "runtime/storage/fat32.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "board/min_max.h"
 #include "runtime/storage/fat32_volume.h"
 
-enum { /* boot sector and BPB, byte offsets */
+enum { /* byte offsets in the boot sector and its BPB */
        BS_JUMP = 0,
        BS_OEM_NAME = 3,
        BPB_BYTES_PER_SEC = 11,
@@ -31,7 +31,7 @@ enum { /* boot sector and BPB, byte offsets */
 enum {
     CLUSTER_MASK = 0x0fffffff, /* the upper four bits of an entry are reserved */
     CLUSTER_END = 0x0ffffff8,  /* entries from this value on end a chain */
-    CLUSTER_MAX = 0x0ffffff5,  /* most clusters that a volume can count */
+    CLUSTER_MAX = 0x0ffffff5,  /* the most clusters of a volume */
     MOST_SECTOR_BYTES = 4096,
 };
 
@@ -128,7 +128,7 @@ enum err fat32_next_cluster(struct fat32 *fs, uint32_t cluster, uint32_t *next)
     if (e != ERR_OK)
         return e;
     *next = fat32_u32(sector + cluster % FAT32_SECTOR_CLUSTERS * 4) & fs->entry_mask;
-    /* The entry must be an end mark or name a cluster; anything else is damage. */
+    /* The entry must be an end mark or name a cluster. Anything else is damage. */
     if (*next >= fs->chain_end)
         *next = 0;
     else if (!fat32_is_cluster(fs, *next))
@@ -144,7 +144,7 @@ static bool is_power_of_two(uint32_t value)
     return value != 0 && (value & (value - 1)) == 0;
 }
 
-/* A boot sector of any FAT, not a partition table: both end in 55 AA. */
+/* Tell a boot sector of any FAT from a partition table, which also ends in 55 AA. */
 bool fat32_is_boot_sector(const uint8_t *boot)
 {
     uint32_t bytes_per_sector = fat32_u16(boot + BPB_BYTES_PER_SEC);
@@ -199,7 +199,7 @@ static enum err fat32_check_fields(struct fat32 *fs, const uint8_t *boot)
     return ERR_OK;
 }
 
-/* Return the device's sector that a field names, if it is before the FATs; otherwise 0. */
+/* Return the device's sector that a field names, or 0 if it is not before the FATs. */
 static uint64_t fat32_reserved_sector(const struct fat32 *fs, const uint8_t *boot, unsigned field)
 {
     uint32_t scale = fat32_u16(boot + BPB_BYTES_PER_SEC) / SECTOR_BYTES;
@@ -210,12 +210,12 @@ static uint64_t fat32_reserved_sector(const struct fat32 *fs, const uint8_t *boo
     return fs->first_sector + sector * (uint64_t)scale;
 }
 
-/* Compute where the FAT and the clusters are, in sectors of 512; the volume's own sectors may be
- * larger. Every sum fits in 64 bits, because fields have at most 32. */
+/* Compute where the FAT and the clusters are, in units of 512 bytes; a sector may be larger. Every
+ * sum fits in 64 bits, because fields have at most 32. */
 static enum err fat32_lay_out(struct fat32 *fs, const uint8_t *boot)
 {
     uint32_t flags = fat32_u16(boot + BPB_EXT_FLAGS);
-    uint32_t active = flags & 0x80 ? flags & 0x0f : 0; /* bit 7: only one FAT is in use, and the
+    uint32_t active = flags & 0x80 ? flags & 0x0f : 0; /* bit 7 says that one FAT is in use, and the
                                                         * others are not mirrors */
     uint32_t scale = fat32_u16(boot + BPB_BYTES_PER_SEC) / SECTOR_BYTES;
     uint64_t reserved = (uint64_t)fat32_u16(boot + BPB_RSVD_SEC_CNT) * scale;
@@ -238,7 +238,7 @@ static enum err fat32_lay_out(struct fat32 *fs, const uint8_t *boot)
     if (clusters + 2 > fat_sectors * FAT32_SECTOR_CLUSTERS)
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: BPB_FATSz32 is too small for the volume");
     fs->n_clusters = (uint32_t)clusters;
-    /* Reserved sectors, the FATs, then the data. */
+    /* The volume has reserved sectors, the FATs, then the data. */
     fs->fat_sector = fs->first_sector + reserved + active * fat_sectors;
     fs->data_sector = fs->first_sector + meta;
     fs->fat_sectors = fat_sectors;
@@ -264,15 +264,15 @@ enum err fat32_mount_fat(struct fat32 *fs, const uint8_t *boot)
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-/* A file whose extents are being found; they go to its own table or to the caller's. */
+/* A file whose extents are being found. Extents go to the file's own table or to the caller's. */
 struct fat32_chain {
     struct file *file;
     struct file_extent *extents;
     uint32_t most;
 };
 
-/* Return true if a cluster was visited. A chain in a cycle never leaves it, so one check is enough,
- * at the file's end or when the table of extents is full. */
+/* Return true if a cluster was visited. A chain never leaves a cycle, so one check is enough, at
+ * the file's end or when the table of extents is full. */
 static bool fat32_is_visited(const struct fat32 *fs, const struct fat32_chain *chain,
                              uint32_t cluster)
 {
@@ -287,13 +287,13 @@ static bool fat32_is_visited(const struct fat32 *fs, const struct fat32_chain *c
     return false;
 }
 
-/* Add a cluster: it continues the previous extent, or begins a new one. */
+/* Add a cluster, which continues the previous extent or begins a new extent. */
 static enum err fat32_add_sectors(struct fat32 *fs, struct fat32_chain *chain, uint32_t cluster)
 {
     uint64_t sector = fat32_cluster_sector(fs, cluster);
     struct file *f = chain->file;
 
-    /* Most clusters follow the previous one. */
+    /* Most clusters follow the cluster before. */
     if (f->n_extents > 0) {
         struct file_extent *last = &chain->extents[f->n_extents - 1];
 
@@ -341,7 +341,7 @@ static enum err fat32_follow_chain(struct fat32 *fs, struct fat32_chain *chain, 
         if (e != ERR_OK)
             return e;
     }
-    /* A longer chain is allowed, a cycle is not. */
+    /* The chain may be longer than the file, but not a cycle. */
     if (next != 0 && fat32_is_visited(fs, chain, next))
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "the cluster chain of the file is cyclic");
     return ERR_OK;

@@ -1,5 +1,5 @@
-/* Changes of the FAT: finding, chaining and freeing clusters. Section names are those of
- * Microsoft's FAT32 File System Specification 1.03. */
+/* Finds, chains and frees clusters in the FAT. Section names are those of Microsoft's FAT32 File
+ * System Specification 1.03. */
 #include "runtime/storage/fat32_chain.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ enum {
     FSI_STRUCT_SIG = 484,
     FSI_STRUCT = 0x61417272,
     FSI_TRAIL_SIG = 508,
-    MOST_COUNTED = 1 << 23, /* clusters whose FAT entries are read to count free ones: 32 MiB */
+    MOST_COUNTED = 1 << 23, /* the most FAT entries read to count free clusters, 32 MiB */
 };
 static const uint32_t FSI_TRAIL = 0xaa550000;
 
@@ -55,7 +55,7 @@ enum err fat32_clear_cluster(struct fat32 *fs, uint32_t cluster, const uint8_t *
     memset(fs->buffer, 0, sizeof fs->buffer);
     if (first != NULL)
         memcpy(fs->buffer, first, SECTOR_BYTES);
-    /* The buffer is zero except for the first sector, which the caller gives. */
+    /* The buffer is zero except for the caller's first sector. */
     while (e == ERR_OK && at < end) {
         uint32_t n = (uint32_t)min_u64(end - at, FAT32_BUFFER_SECTORS);
 
@@ -68,7 +68,7 @@ enum err fat32_clear_cluster(struct fat32 *fs, uint32_t cluster, const uint8_t *
 
 /* ---- entries of the FAT ---------------------------------------------------------------------- */
 
-/* Write the changes to every FAT, first to the FAT in use. */
+/* Write the changes to all FATs, first to the FAT in use. */
 static enum err flush(struct fat_edit *edit)
 {
     uint64_t first = edit->first;
@@ -82,7 +82,7 @@ static enum err flush(struct fat_edit *edit)
     return e;
 }
 
-/* Set *entry to the cluster's entry in fs->buffer; writes changes of other sectors first. */
+/* Set *entry to the cluster's entry in fs->buffer. Changes of other sectors are written first. */
 static enum err come_to(struct fat_edit *edit, uint32_t cluster, uint64_t *sector, uint8_t **entry)
 {
     struct fat32 *fs = edit->fs;
@@ -116,7 +116,7 @@ static enum err set_entry(struct fat_edit *edit, uint32_t cluster, uint32_t valu
     return ERR_OK;
 }
 
-/* Find out whether one FAT calls a cluster free. FAT 0 is the one in use. */
+/* Find out whether one FAT calls a cluster free. Number 0 is the FAT in use. */
 static enum err is_free_in(struct fat32 *fs, uint32_t fat, uint32_t cluster, bool *free)
 {
     uint64_t first = fs->fat_sector + fat * fs->fat_sectors;
@@ -130,8 +130,8 @@ static enum err is_free_in(struct fat32 *fs, uint32_t fat, uint32_t cluster, boo
 
 /* ---- free clusters --------------------------------------------------------------------------- */
 
-/* Find the next run of free clusters in one FAT, from *at on, up to `most` of them; *n is 0 if
- * there is none. *at advances past the run. */
+/* Find the next run of at most `most` free clusters in one FAT, from *at on. *n is 0 without a free
+ * cluster. *at advances past the run. */
 static enum err next_run_in(struct fat32 *fs, uint32_t fat, uint32_t *at, uint64_t most,
                             uint32_t *first, uint64_t *n)
 {
@@ -155,8 +155,8 @@ static enum err next_run_in(struct fat32 *fs, uint32_t fat, uint32_t *at, uint64
     return e;
 }
 
-/* *n: number of these clusters, from the first on, that all other FATs call free. *used: number of
- * clusters after these that one FAT calls used. */
+/* Compare the FATs. *n becomes the number of clusters, from `first` on, that all other FATs call
+ * free. *used becomes the number of clusters after these that a FAT calls used. */
 static enum err agree(struct fat32 *fs, uint32_t first, uint64_t *n, uint64_t *used)
 {
     *used = 0;
@@ -217,7 +217,7 @@ enum err fat32_find_free(struct fat32 *fs, uint32_t *cluster)
     return e == ERR_OK && n == 0 ? fat32_fail(fs, ERR_NO_SPACE, "the card is full") : e;
 }
 
-/* Find the first run that is long enough; *n is 0 if there is none. */
+/* Find the first run that is long enough. *n is 0 without such a run. */
 static enum err find_whole(struct fat32 *fs, uint64_t wanted, uint32_t *first, uint64_t *n)
 {
     uint32_t at = 2;
@@ -250,7 +250,7 @@ static enum err reserve(struct fat32 *fs, uint64_t wanted, const struct file_tab
 
     if (e != ERR_OK || n == wanted)
         return e == ERR_OK ? add_run(fs, table, out, first, n) : e;
-    /* No single run is long enough: take several in order. */
+    /* No single run is long enough, so take several in order. */
     while (e == ERR_OK && wanted != 0) {
         e = next_run(fs, &at, 1, wanted, &first, &n);
         if (e == ERR_OK && n == 0)
@@ -398,7 +398,7 @@ enum err fat32_free_chain(struct fat32 *fs, uint32_t cluster)
     uint32_t n = 0;
     enum err e = ERR_OK;
 
-    /* Stop after as many clusters as the volume has, because a damaged chain may be a cycle. */
+    /* A damaged chain may be a cycle, so stop after as many clusters as the volume has. */
     while (e == ERR_OK && fat32_is_cluster(fs, cluster) && n++ < fs->n_clusters) {
         uint64_t sector;
         uint8_t *entry;
@@ -431,7 +431,7 @@ static enum err put_free(struct fat32 *fs, uint32_t free)
     if (fs->info_sector == 0)
         return ERR_OK;
     e = fat32_fetch_sector(fs, fs->info_sector, &sector);
-    /* If the hint does not exist, it is not created. */
+    /* Do not create the hint if it does not exist. */
     if (e != ERR_OK || !is_info(sector))
         return e;
     put_u32(fs->buffer + (fs->info_sector - fs->buffer_sector) * SECTOR_BYTES + FSI_FREE_COUNT,

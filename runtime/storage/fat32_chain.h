@@ -1,4 +1,4 @@
-/* Changes of the FAT, only for fat32_write.c. */
+/* Changes the FAT, for fat32_write.c. */
 #ifndef INGOT_RUNTIME_FAT32_CHAIN_H
 #define INGOT_RUNTIME_FAT32_CHAIN_H
 
@@ -10,7 +10,7 @@
 /* Write n sectors from fs->buffer. ERR_IO, ERR_TIMEOUT. */
 enum err fat32_put_sectors(struct fat32 *fs, uint64_t sector, uint32_t n);
 
-/* Zero a cluster; if `first` (512 bytes) is not NULL, write it to the first sector instead. */
+/* Zero a cluster. Unless `first` (512 bytes) is NULL, write it to the cluster's first sector. */
 enum err fat32_clear_cluster(struct fat32 *fs, uint32_t cluster, const uint8_t *first);
 
 /* Set *cluster to a free cluster. ERR_NO_SPACE. */
@@ -23,21 +23,21 @@ enum err fat32_check_free(struct fat32 *fs, const struct file *file);
 /* Chain the clusters of a file that has passed fat32_check_free. */
 enum err fat32_link_file(struct fat32 *fs, const struct file *file);
 
-/* Append `cluster` to the chain that ends with `before` (0: begin a chain). The new end is
- * written first. */
+/* Append `cluster` to the chain that ends with `before`, or begin a chain if that is 0. The new end
+ * is written first. */
 enum err fat32_link_cluster(struct fat32 *fs, uint32_t before, uint32_t cluster);
 
-/* Check that the chain of a file has as many clusters as the file. ERR_BAD_FILESYSTEM: it has not,
- * and must not be freed. */
+/* Check that a file's chain has as many clusters as the file needs. ERR_BAD_FILESYSTEM: the number
+ * differs, so the chain must not be freed. */
 enum err fat32_check_length(struct fat32 *fs, uint32_t cluster, uint64_t bytes);
 
 /* Free a chain that was proved to belong to only one file. */
 enum err fat32_free_chain(struct fat32 *fs, uint32_t cluster);
 
-/* Mark FSInfo's count of free clusters, on which other systems may rely, as unknown; call before
- * the FAT changes. */
+/* Before the FAT changes, mark FSInfo's count of free clusters as unknown, because other systems
+ * may rely on it. */
 enum err fat32_forget_free(struct fat32 *fs);
-/* Set FSInfo's count of free clusters again, after the FAT changed. They are counted in the
+/* Set FSInfo's count of free clusters again, after the FAT changed. The clusters are counted in the
  * FAT, because the old number may be wrong. If that takes too long, the count stays unknown. */
 enum err fat32_tell_free(struct fat32 *fs);
 

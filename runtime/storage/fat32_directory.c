@@ -18,8 +18,8 @@ const uint8_t fat32_unit_offsets[LDIR_UNITS] = { 1, 3, 5, 7, 9, 14, 16, 18, 20, 
 
 /* The parts of a long name come in reverse order, directly before the short entry. */
 struct long_name {
-    unsigned expected; /* number of the next part; 0: complete, or none */
-    unsigned n_units;  /* 0: none */
+    unsigned expected; /* number of the next part, or 0 if none is expected */
+    unsigned n_units;  /* 0 without a name */
     uint8_t checksum;
 };
 
@@ -51,7 +51,7 @@ static size_t utf8_get(const char *text, size_t n, uint32_t *c)
     return 1;
 }
 
-/* Upper case of European alphabets: Latin-1, Greek, Cyrillic. Other characters match exactly. */
+/* Return the upper case in Latin-1, Greek and Cyrillic. Other characters match exactly. */
 static uint32_t fold_case(uint32_t c)
 {
     if (c >= 'a' && c <= 'z')
@@ -103,15 +103,15 @@ uint8_t fat32_name_checksum(const uint8_t *short_name)
     return (uint8_t)sum;
 }
 
-/* "README  MD " to "README.MD". Bytes of a DOS code page become '_': the page is unknown, and a
- * file with such bytes also has a long name. */
+/* Turn "README MD " into "README.MD". Bytes of a DOS code page become '_', because the page is
+ * unknown. A file with such bytes also has a long name. */
 static void fat32_put_short_name(struct fat32_entry *out, const uint8_t *raw, bool fold)
 {
     size_t at = 0;
 
     for (size_t i = 0; i < 11; i++) {
         uint8_t c = i == 0 && raw[0] == NAME_IS_E5 ? 0xe5 : raw[i];
-        /* DIR_NTRes: the name (08h) or the extension (10h) in lower case. */
+        /* DIR_NTRes says that the name (08h) or the extension (10h) is in lower case. */
         bool lower = fold && (raw[DIR_NT_RES] & (i < 8 ? 0x08 : 0x10));
 
         if (c == ' ')
@@ -202,7 +202,7 @@ static enum err fat32_next_directory_cluster(struct fat32_directory *dir)
 {
     if (!dir->contiguous)
         return fat32_next_cluster(dir->fs, dir->cluster, &dir->cluster);
-    /* exFAT: contiguous clusters without a chain, whose number is known. */
+    /* On exFAT the clusters may be contiguous, without a chain; their number is known. */
     dir->cluster = dir->left > 0 ? dir->cluster + 1 : 0;
     dir->left -= dir->left > 0;
     if (dir->cluster != 0 && !fat32_is_cluster(dir->fs, dir->cluster))
@@ -299,7 +299,7 @@ enum err fat32_start_directory(struct fat32 *fs, const struct fat32_entry *entry
     return fat32_fail(fs, ERR_BAD_FILESYSTEM, "a folder starts outside the volume");
 }
 
-/* Find the entry of this name; with or_model, name.ingot if there is no exact match. */
+/* Find the entry of this name or, with or_model and without an exact match, of name.ingot. */
 static enum err fat32_find_entry(struct fat32_directory *dir, const char *name, size_t bytes,
                                  bool or_model, struct fat32_entry *out)
 {
@@ -326,8 +326,8 @@ static enum err fat32_find_entry(struct fat32_directory *dir, const char *name, 
     return e == ERR_NOT_FOUND ? fat32_at_end(&second) : e;
 }
 
-/* Follow path from the directory at cluster; out is the entry of its last part. An empty path has
- * no part: *is_root is then set. */
+/* Follow path from the root. *out is the entry of the last part. If path has no part, *is_root is
+ * set instead. */
 static enum err fat32_walk(struct fat32 *fs, const char *path, bool or_model, bool *is_root,
                            struct fat32_entry *out)
 {
@@ -341,7 +341,7 @@ static enum err fat32_walk(struct fat32 *fs, const char *path, bool or_model, bo
         const char *rest = path;
         size_t bytes;
 
-        /* The part up to the next slash; consecutive slashes count as one. */
+        /* A part ends at the next slash. Consecutive slashes count as one. */
         while (*rest != '/' && *rest != '\0')
             rest++;
         bytes = (size_t)(rest - path);
@@ -419,7 +419,7 @@ int fat32_compare_names(const char *a, const char *b)
         if (c != d)
             return c < d ? -1 : 1;
     }
-    /* The names are equal so far: the shorter one comes first, then case decides. */
+    /* The names are equal so far, so the shorter comes first; if both end, case decides. */
     if (*x != *y)
         return *x == '\0' ? -1 : 1;
     return strcmp(a, b);
@@ -437,7 +437,7 @@ enum err fat32_image_after(struct fat32 *fs, const char *folder, const char *aft
         return fat32_fail(fs, e,
                           strcmp(folder, "models") == 0 ? "the card has no folder models"
                                                         : "the card has no folder adapters");
-    /* A folder is not sorted, so look for the smallest name after this one. */
+    /* A folder is not sorted, so look for the smallest name after `after`. */
     while (e == ERR_OK && (e = fat32_next_model(&dir, &entry)) == ERR_OK) {
         if (fat32_compare_names(entry.name, after) > 0 &&
             (!found || fat32_compare_names(entry.name, out->name) < 0)) {

@@ -52,8 +52,8 @@ static bool fat32_has_models(struct fat32 *fs)
     return fat32_open_directory(fs, "models", &dir) == ERR_OK;
 }
 
-/* Return the message for a table without FAT32 and exFAT. It names the types of partitions, so
- * that a person recognizes the disk. */
+/* Return the message for a table without FAT32 and exFAT. The message names the types of
+ * partitions, so that a person recognizes the disk. */
 static const char *fat32_none(struct fat32 *fs, const struct partitions *found)
 {
     size_t n;
@@ -78,8 +78,8 @@ static const char *fat32_none(struct fat32 *fs, const struct partitions *found)
 }
 
 /* Mount the first partition with a folder of models, because a board's loader may need its own
- * partition before it; without such a folder, the first that mounts. If none mounts, the error is
- * that of the first. */
+ * partition in front. Without such a folder, mount the first partition that mounts. If none mounts,
+ * return the first partition's error. */
 static enum err fat32_mount_table(struct fat32 *fs)
 {
     const struct partition *usable = NULL;
@@ -87,7 +87,7 @@ static enum err fat32_mount_table(struct fat32 *fs)
     enum err first = partitions_find(fs, &found);
     const char *why = fs->why;
 
-    if (first == ERR_TIMEOUT) /* a silent device is not asked again */
+    if (first == ERR_TIMEOUT) /* do not ask a silent device again */
         return first;
     if (first == ERR_OK) {
         first = ERR_NO_FILESYSTEM;

@@ -12,11 +12,11 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    LEAST_READS = 16384,    /* a walk may take this many reads, and */
-    CLUSTERS_A_READ = 2048, /* one more for each of this many clusters; a read brings 4096 entries
+    LEAST_READS = 16384,    /* reads that a walk may take, plus those of CLUSTERS_A_READ */
+    CLUSTERS_A_READ = 2048, /* clusters for each further read of a walk; a read brings 4096 entries
                              * of the FAT */
-    BPB_BEGIN = 11,         /* a boot sector and its copy must have the same BPB, */
-    BPB_DISK = 24, /* except the BIOS's number of the disk, which some tools set in only one */
+    BPB_BEGIN = 11,         /* a boot sector and its copy must have equal BPBs */
+    BPB_DISK = 24,          /* the BPBs may differ here, in the BIOS's number of the disk */
     BPB_DISK_END = 32,
     BPB_END = 52,
     BPB_MEDIA = 21,
@@ -39,8 +39,8 @@ static enum err fat_entry(struct fat32 *fs, uint32_t fat, uint32_t nth, uint32_t
     return e;
 }
 
-/* Check the FAT's first entries. FAT[0] has the media byte and FAT[1] two flags; other values mean
- * that this is not the FAT. Some tools leave zeros. */
+/* Check the FAT's first entries. FAT[0] has the media byte and FAT[1] two flags; with other values,
+ * this is not the FAT. Some tools leave zeros. */
 static enum err check_fat(struct fat32_proof *p, uint8_t media)
 {
     uint32_t first = 0, second = 0, other = 0;
@@ -79,7 +79,7 @@ static enum err check_fat32(struct fat32_proof *p)
         e = fat32_fetch_sector(fs, fs->copy_sector, &at);
         if (e != ERR_OK)
             return e;
-        /* Compare all bytes except those that some tools set in only one of them. */
+        /* Compare all bytes except those that some tools set in only one sector. */
         if (memcmp(at + BPB_BEGIN, boot + BPB_BEGIN, BPB_DISK - BPB_BEGIN) != 0 ||
             memcmp(at + BPB_DISK_END, boot + BPB_DISK_END, BPB_END - BPB_DISK_END) != 0)
             return fat32_damaged(fs, "the boot sector and its copy differ");
@@ -87,7 +87,7 @@ static enum err check_fat32(struct fat32_proof *p)
     return check_fat(p, boot[BPB_MEDIA]);
 }
 
-/* The clusters of the bitmap and of the upper-case table must not belong to a file, either. */
+/* The clusters of the bitmap and of the upper-case table must not belong to a file. */
 static enum err visit_exfat_table(struct fat32_proof *p, uint32_t cluster, uint64_t bytes)
 {
     struct fat32_entry *x = &p->entry;
@@ -123,7 +123,7 @@ static enum err check_exfat(struct fat32_proof *p)
     return e;
 }
 
-/* exFAT: check that the bitmap calls each of these clusters used; otherwise other systems may
+/* On exFAT, check that the bitmap calls each of these clusters used. Otherwise other systems may
  * write there. */
 static enum err check_bits(struct fat32_proof *p, const struct file_extent *run)
 {
@@ -166,7 +166,7 @@ static void begin(struct fat32_proof *p, struct fat32 *fs)
     p->last_read = fs->n_reads + LEAST_READS + fs->n_clusters / CLUSTERS_A_READ;
 }
 
-/* Run the walk, with the claims that were put. */
+/* Run the walk with the claims made so far. */
 static enum err prove(struct fat32_proof *p)
 {
     enum err e;
@@ -224,8 +224,8 @@ enum err fat32_prove_file(struct fat32_proof *p, struct fat32 *fs, const struct 
     return e == ERR_OK ? prove(p) : e;
 }
 
-/* Find the folder whose entries will change: the root if there is no folder of that name yet.
- * *entry: the folder's entry. */
+/* Set *entry to the folder whose entries will change, which is the root if there is no folder of
+ * that name yet. */
 static enum err find_folder(struct fat32_proof *p, const char *folder, struct fat32_entry *entry)
 {
     enum err e = fat32_find(p->fs, folder, entry);
@@ -252,7 +252,7 @@ static enum err claim_folder(struct fat32_proof *p, const struct fat32_entry *fo
 
     if (e != ERR_OK || p->gave_up)
         return e;
-    /* The folder is treated as a file that is as long as its chain. */
+    /* Treat the folder as a file that is as long as its chain. */
     *x = *folder;
     x->is_directory = false;
     x->bytes = p->length * p->fs->cluster_sectors * SECTOR_BYTES;

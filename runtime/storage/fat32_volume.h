@@ -1,5 +1,5 @@
 /* Shared only by the parts of FAT32 and exFAT: fat32.c and exfat.c read the volume and its FAT,
- * partitions.c finds where it begins, fat32_directory.c and exfat_directory.c read the
+ * partitions.c finds where volumes begin, fat32_directory.c and exfat_directory.c read
  * directories. */
 #ifndef INGOT_RUNTIME_FAT32_VOLUME_H
 #define INGOT_RUNTIME_FAT32_VOLUME_H
@@ -12,12 +12,12 @@
 enum {
     FAT32_ENTRY_BYTES = 32, /* bytes of a directory entry */
     FAT32_SECTOR_ENTRIES = SECTOR_BYTES / FAT32_ENTRY_BYTES,
-    FAT32_SECTOR_CLUSTERS = SECTOR_BYTES / 4, /* clusters whose FAT entries are in one sector */
+    FAT32_SECTOR_CLUSTERS = SECTOR_BYTES / 4, /* number of FAT entries in a sector */
 };
 
-enum { /* a short entry, byte offsets */
+enum { /* byte offsets in a short entry */
        DIR_ATTR = 11,
-       DIR_NT_RES = 12, /* 0x08: base name in lower case; 0x10: extension in lower case */
+       DIR_NT_RES = 12, /* 0x08 if the base name, 0x10 if the extension is in lower case */
        DIR_CREATED_TIME = 14,
        DIR_CREATED = 16,
        DIR_ACCESSED = 18,
@@ -37,14 +37,14 @@ enum {
 };
 enum { NAME_END = 0x00, NAME_DELETED = 0xe5, NAME_IS_E5 = 0x05 };
 
-enum { /* a long entry */
+enum { /* byte offsets in a long entry */
        LDIR_ORD = 0,
        LDIR_ATTR = 11,
        LDIR_CHECKSUM = 13,
        LDIR_LAST = 0x40,
        LDIR_UNITS = 13,
 };
-extern const uint8_t fat32_unit_offsets[LDIR_UNITS]; /* offsets of its UTF-16 units */
+extern const uint8_t fat32_unit_offsets[LDIR_UNITS]; /* offsets of UTF-16 units in a long entry */
 
 /* Return the checksum that ties long entries to a short name of 11 bytes. */
 uint8_t fat32_name_checksum(const uint8_t *short_name);
@@ -52,34 +52,34 @@ uint8_t fat32_name_checksum(const uint8_t *short_name);
 /* Set fs->why; returns e. */
 enum err fat32_fail(struct fat32 *fs, enum err e, const char *why);
 
-/* Set fs->sealed of a mounted volume; compares its length with the partition's, if
- * has_length. */
+/* Set fs->sealed of a mounted volume. With has_length, compare the volume's length with the
+ * partition's. */
 void fat32_seal(struct fat32 *fs, bool has_length);
 
-/* *out = the 512 bytes of a sector of the device, valid until the next call. ERR_TRUNCATED:
- * beyond the partition or the device. ERR_IO, ERR_TIMEOUT. */
+/* Set *out to the 512 bytes of a sector of the device, valid until the next call. ERR_TRUNCATED: it
+ * is beyond the partition or the device. ERR_IO, ERR_TIMEOUT. */
 enum err fat32_fetch_sector(struct fat32 *fs, uint64_t sector, const uint8_t **out);
 
-/* *next = the cluster after `cluster`, 0 at the end of the chain. ERR_BAD_FILESYSTEM: cluster or
- * its successor is outside the volume. */
+/* Set *next to the cluster after `cluster`, or to 0 at the chain's end. ERR_BAD_FILESYSTEM:
+ * `cluster` or the next is outside the volume. */
 enum err fat32_next_cluster(struct fat32 *fs, uint32_t cluster, uint32_t *next);
 
-/* First sector of a cluster of the volume. */
+/* Return the first sector of a cluster. */
 uint64_t fat32_cluster_sector(const struct fat32 *fs, uint32_t cluster);
 
 bool fat32_is_cluster(const struct fat32 *fs, uint32_t cluster);
 
-/* Open the folder of an entry; NULL: the root. ERR_BAD_FILESYSTEM: it begins outside the volume. */
+/* Open an entry's folder, or the root if NULL. ERR_BAD_FILESYSTEM: it is outside the volume. */
 enum err fat32_start_directory(struct fat32 *fs, const struct fat32_entry *entry,
                                struct fat32_directory *out);
 
 /* Set *out to the next 32 bytes of the directory, or to NULL at its end. */
 enum err fat32_next_raw(struct fat32_directory *dir, const uint8_t **out);
 
-/* Write a name of n UTF-16 units, or up to a zero, as UTF-8 of at most FAT32_NAME_BYTES. */
+/* Write a name of at most n UTF-16 units, up to a zero, as UTF-8 of at most FAT32_NAME_BYTES. */
 void fat32_put_long_name(const uint16_t *units, unsigned n, char *out);
 
-/* Little-endian fields at any address. */
+/* Read a little-endian field at any address. */
 static inline uint32_t fat32_u16(const uint8_t *p)
 {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8;

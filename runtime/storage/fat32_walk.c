@@ -1,4 +1,4 @@
-/* The walk over a volume: chains and folders. Section names are those of Microsoft's FAT32 File
+/* Walks over a volume's chains and folders. Section names are those of Microsoft's FAT32 File
  * System Specification 1.03 and of its exFAT specification. */
 #include "runtime/storage/fat32_walk.h"
 
@@ -40,7 +40,7 @@ uint64_t fat32_clusters_of(const struct fat32 *fs, uint64_t bytes)
 
 /* ---- chains -------------------------------------------------------------------------------- */
 
-/* Add the next n clusters of the chain that begins at `chain`: no cluster may belong to another
+/* Add the next n clusters of the chain that begins at `chain`. No cluster may belong to another
  * chain. */
 static enum err add_run(struct fat32_proof *p, uint32_t chain, uint32_t first, uint64_t n)
 {
@@ -54,7 +54,7 @@ static enum err add_run(struct fat32_proof *p, uint32_t chain, uint32_t first, u
         const struct fat32_claim *c = &p->claims[i];
 
         if (c->first == chain)
-            continue; /* the claim is for this chain: count its owner */
+            continue; /* the claim is for this chain */
         for (uint32_t x = 0; x < c->n; x++)
             if (sector < c->extents[x].sector + c->extents[x].n_sectors &&
                 c->extents[x].sector < end)
@@ -63,8 +63,8 @@ static enum err add_run(struct fat32_proof *p, uint32_t chain, uint32_t first, u
     return ERR_OK;
 }
 
-/* Follow a chain to its end. Brent's method finds a cycle: the cluster that was reached after
- * 2^k steps comes again. */
+/* Follow a chain to its end. Brent's method finds a cycle, because the cluster reached after 2^k
+ * steps comes again. */
 static enum err follow(struct fat32_proof *p, uint32_t first)
 {
     uint32_t at = first, begin = first, mark = first, next;
@@ -99,7 +99,7 @@ enum err fat32_visit_chain(struct fat32_proof *p, const struct fat32_entry *x)
     enum err e;
 
     if (x->is_directory && needed == 0)
-        needed = 1; /* exFAT reads a folder's first cluster whatever its length is */
+        needed = 1; /* exFAT reads a folder's first cluster whatever the folder's length is */
     p->length = 0;
     if (x->cluster == 0 && x->bytes == 0 && !x->is_directory)
         return ERR_OK;
@@ -127,14 +127,14 @@ static uint32_t raw_cluster(const uint8_t *raw)
            0x0fffffff;
 }
 
-/* The entries "." and "..", with which a folder of FAT32 begins, and their clusters. */
+/* Return true for an entry "." or ".." (name) with this cluster. FAT32 folders begin with both. */
 static bool is_dots(const uint8_t *raw, const char *name, uint32_t cluster)
 {
     return memcmp(raw, name, 11) == 0 && (raw[DIR_ATTR] & ATTR_DIRECTORY) != 0 &&
            raw_cluster(raw) == cluster;
 }
 
-/* Check the first two entries: if they exist, they must lead to this folder and to its parent. */
+/* Check that "." and "..", if they come first, lead to this folder and its parent. */
 static enum err check_dots(struct fat32_proof *p, struct fat32_directory *dir, uint32_t parent)
 {
     uint32_t own = dir->cluster;
@@ -158,7 +158,7 @@ static enum err check_dots(struct fat32_proof *p, struct fat32_directory *dir, u
     return e;
 }
 
-/* Continue with the entries of a folder, and return to this one afterwards. */
+/* Continue with the entries of `folder`, and with the current folder's afterwards. */
 static enum err enter(struct fat32_proof *p, const struct fat32_entry *folder)
 {
     struct fat32_directory *dir;
@@ -178,7 +178,7 @@ static enum err enter(struct fat32_proof *p, const struct fat32_entry *folder)
     return e;
 }
 
-/* Return true if an entry has clusters although its kind has none: it was a file, and its
+/* Return true if an entry has clusters although its kind has none: then it was a file, and its
  * attributes are damaged. */
 static bool is_odd(const uint8_t *raw, bool is_long)
 {
@@ -187,10 +187,10 @@ static bool is_odd(const uint8_t *raw, bool is_long)
     return raw[0] == '.' || ((raw[DIR_ATTR] & ATTR_VOLUME) && raw_cluster(raw) != 0);
 }
 
-/* Check entries after a folder's end mark, where some tools leave old bytes. An entry that has a
- * file's form and leads to used clusters is a file that a damaged end mark hides: a new entry
- * would overwrite it. Checking such an entry may take two reads, so the limit of reads may end the
- * walk here. */
+/* Check entries after a folder's end mark, where some tools leave old bytes. If an entry has a
+ * file's form and leads to used clusters, a damaged end mark hides a file, which a new entry would
+ * overwrite. Checking such an entry may take two reads, so the limit of reads may end the walk
+ * here. */
 static enum err check_behind(struct fat32_proof *p, struct fat32_directory *dir, const uint8_t *raw)
 {
     enum err e = ERR_OK;
@@ -212,7 +212,7 @@ static enum err check_behind(struct fat32_proof *p, struct fat32_directory *dir,
     return e == ERR_OK ? ERR_NOT_FOUND : e;
 }
 
-/* Find the next entry that has clusters; ERR_NOT_FOUND: there are no more. */
+/* Find the next entry of a file or folder. ERR_NOT_FOUND: there are no more. */
 static enum err next_fat_entry(struct fat32_proof *p, struct fat32_directory *dir)
 {
     const uint8_t *raw;
@@ -262,7 +262,7 @@ static enum err visit_entry(struct fat32_proof *p)
 }
 
 /* Each entry of a valid folder is read once, and so is its end. If many entries lead to the same
- * folder, the buffer serves it repeatedly without reads, so visits need their own limit. */
+ * folder, it comes from the buffer without reads, so visits need their own limit. */
 static uint64_t most_visits(const struct fat32_proof *p)
 {
     uint64_t reads = p->fs->n_reads - p->first_read + 1u;

@@ -17,11 +17,11 @@ enum {
     MOST_PARTS = (FAT32_NEW_NAME_BYTES + LDIR_UNITS - 1) / LDIR_UNITS,
     FIRST_YEAR = 1980,
     LAST_YEAR = FIRST_YEAR + 127,
-    FIRST_DATE = 1 << 5 | 1, /* 1 January 1980, if the machine does not know the date */
+    FIRST_DATE = 1 << 5 | 1, /* 1 January 1980, used if the machine does not know the date */
 };
 
-/* The new entries, as they will be in the folder: long entries in reverse order, then the short
- * one. */
+/* The new entries of a name. In the folder the long entries come in reverse order, then the short
+ * entry. */
 struct new_entry {
     const char *name;
     uint8_t short_name[SHORT_BYTES];
@@ -32,11 +32,11 @@ struct new_entry {
     uint8_t raw[(MOST_PARTS + 1) * FAT32_ENTRY_BYTES];
 };
 
-/* The place for new entries: one sector, so that one write makes them visible. If they do not fit
- * into the sector's free part, the next sector first becomes the folder's end. */
+/* The place for new entries. New entries go to one sector, so that one write makes them visible. If
+ * they do not fit into the sector's free part, the next sector first becomes the folder's end. */
 struct place {
-    uint64_t sector;  /* sector of the first free entry; 0: the folder's clusters are full */
-    unsigned index;   /* index of that entry in the sector */
+    uint64_t sector;  /* sector of the first free entry, or 0 if the folder's clusters are full */
+    unsigned index;   /* index of the first free entry in the sector */
     uint32_t cluster; /* the folder's cluster that has the sector */
     bool at_end;      /* nothing comes after the first free entry */
     bool fits;
@@ -57,8 +57,8 @@ bool fat32_is_new_name(const char *name)
     return n != 0 && n < FAT32_NEW_NAME_BYTES && is_letter_or_digit(name[0]) && name[n - 1] != '.';
 }
 
-/* The machine's date and time ("Date and Time Formats"), which counts years from 1980 on and
- * seconds in steps of two. */
+/* Set the machine's date and time. FAT counts years from 1980 on and seconds in steps of two ("Date
+ * and Time Formats"). */
 static void stamp(const struct fat32 *fs, struct new_entry *new)
 {
     const struct platform *platform = fs->device.timeout.platform;
@@ -87,7 +87,7 @@ static void put_place(uint8_t *raw, uint32_t cluster, uint32_t bytes)
     put_u16(raw + DIR_FILE_SIZE + 2, bytes >> 16);
 }
 
-/* Letters and digits of a part of the name, in upper case. */
+/* Write the letters and digits of a part of the name in upper case. */
 static unsigned put_upper(uint8_t *out, unsigned most, const char *text, size_t bytes)
 {
     unsigned n = 0;
@@ -98,7 +98,7 @@ static unsigned put_upper(uint8_t *out, unsigned most, const char *text, size_t 
     return n;
 }
 
-/* Write the short name "NAME~1  ING", with the given number: 1 to MOST_SHORT. */
+/* Write the short name "NAME~1 ING", with the given number, 1 to MOST_SHORT. */
 static void put_short_name(struct new_entry *new, unsigned number)
 {
     const char *dot = strrchr(new->name, '.');
@@ -127,7 +127,7 @@ static void put_part(const struct new_entry *new, unsigned part, bool last, uint
     for (unsigned i = 0; i < LDIR_UNITS; i++) {
         size_t at = (part - 1) * (size_t)LDIR_UNITS + i;
 
-        /* The name, a zero after it, then FFFFh ("Long File Name Implementation"). */
+        /* A zero follows the name, then FFFFh ("Long File Name Implementation"). */
         put_u16(raw + fat32_unit_offsets[i], at < length    ? (uint8_t) new->name[at]
                                              : at == length ? 0u
                                                             : 0xffffu);
@@ -187,7 +187,7 @@ static enum err choose_short_name(struct fat32 *fs, const char *folder, struct n
         enum err e = fat32_open_directory(fs, folder, &dir);
 
         put_short_name(new, number);
-        /* Read all entries of the folder again for each number, because few numbers are tried. */
+        /* Read all entries of the folder again for each number. Few numbers are tried. */
         while (e == ERR_OK && !taken && (e = fat32_next_raw(&dir, &raw)) == ERR_OK && raw != NULL &&
                raw[0] != NAME_END)
             taken = raw[0] != NAME_DELETED && raw[DIR_ATTR] != ATTR_LONG_NAME &&
@@ -219,7 +219,7 @@ static enum err find_place(struct fat32 *fs, const char *folder, unsigned n, str
             place->cluster = cluster;
             return ERR_OK;
         }
-        /* A run of free entries within one sector. */
+        /* Count a run of free entries within one sector. */
         run = entry_index(&dir) == 0 ? 0 : run;
         run = place->at_end || raw[0] == NAME_DELETED ? run + 1 : 0;
         place->sector = entry_sector(&dir);
@@ -232,7 +232,7 @@ static enum err find_place(struct fat32 *fs, const char *folder, unsigned n, str
     return e;
 }
 
-/* Add a new cluster to the folder, which begins with these entries (NULL: the end mark). */
+/* Add a new cluster to the folder, with these entries or, if NULL, the end mark in front. */
 static enum err grow(struct fat32 *fs, const struct new_entry *new, uint32_t last,
                      uint32_t *cluster)
 {
@@ -243,15 +243,15 @@ static enum err grow(struct fat32 *fs, const struct new_entry *new, uint32_t las
     e = fat32_find_free(fs, cluster);
     if (new != NULL)
         memcpy(first, new->raw, new->n *(size_t)FAT32_ENTRY_BYTES);
-    /* The cluster is written before the folder leads to it. */
+    /* Write the cluster before the folder leads to it. */
     if (e == ERR_OK)
         e = fat32_clear_cluster(fs, *cluster, first);
     return e == ERR_OK ? fat32_link_cluster(fs, last, *cluster) : e;
 }
 
-/* Write the folder's end mark also to the sector after this one, *next. No entry is written there
- * before this sector leads to it: after a power cut it would be hidden after the end mark, like a
- * file that damage hides. */
+/* Write the folder's end mark also to the next sector, *next. No entry may be written there before
+ * this sector leads to it. Otherwise a power cut could leave the entry hidden after the end
+ * mark. */
 static enum err end_behind(struct fat32 *fs, const struct place *place, struct place *next)
 {
     const uint8_t *found;
@@ -260,7 +260,7 @@ static enum err end_behind(struct fat32 *fs, const struct place *place, struct p
     *next = (struct place){
         .sector = place->sector + 1, .cluster = place->cluster, .at_end = true, .fits = true
     };
-    /* This is the cluster's last sector: continue in the folder's next cluster, or in a new one. */
+    /* After a cluster's last sector, continue in the folder's next or in a new cluster. */
     if (next->sector == fat32_cluster_sector(fs, place->cluster) + fs->cluster_sectors) {
         e = fat32_next_cluster(fs, place->cluster, &next->cluster);
         if (e == ERR_OK && next->cluster == 0)
@@ -275,8 +275,8 @@ static enum err end_behind(struct fat32 *fs, const struct place *place, struct p
     return fat32_put_sectors(fs, next->sector, 1);
 }
 
-/* Write one sector: the entries become visible, or, if they do not fit, the folder continues in
- * the next sector. */
+/* Write one sector. The write makes the entries visible or, if they do not fit, lets the folder
+ * continue in the next sector. */
 static enum err put_here(struct fat32 *fs, const struct new_entry *new, const struct place *place)
 {
     const uint8_t *found;
@@ -286,7 +286,7 @@ static enum err put_here(struct fat32 *fs, const struct new_entry *new, const st
     if (e != ERR_OK)
         return e;
     at = fs->buffer + (place->sector - fs->buffer_sector) * SECTOR_BYTES;
-    /* The area after an end mark was never cleared. */
+    /* Clear the area after an end mark, which may hold anything. */
     if (place->at_end)
         memset(at + place->index * FAT32_ENTRY_BYTES, 0,
                SECTOR_BYTES - place->index * FAT32_ENTRY_BYTES);
@@ -310,7 +310,7 @@ static enum err add_entry(struct fat32 *fs, const char *folder, struct new_entry
     e = find_place(fs, folder, new->n, &place);
     if (e != ERR_OK)
         return e;
-    /* The folder's clusters have no room: add one more, with the entries in it. */
+    /* If the folder's clusters are full, add a cluster with the entries in it. */
     if (place.sector == 0)
         return grow(fs, new, place.cluster, &place.cluster);
     /* Write the new end first, then the link to it, then the entries. */
@@ -333,11 +333,11 @@ static enum err make_folder(struct fat32 *fs, const char *name)
     enum err e = fat32_find_free(fs, &new.cluster);
 
     stamp(fs, &new);
-    /* "." and "..", with which each folder except the root begins. */
+    /* Make the entries "." and "..", with which each folder except the root begins. */
     put_short_entry(&new, (const uint8_t *)".          ", first);
     new.attributes = ATTR_DIRECTORY;
     put_short_entry(&new, (const uint8_t *)"..         ", first + FAT32_ENTRY_BYTES);
-    put_place(first + FAT32_ENTRY_BYTES, 0, 0); /* ".." names the root by number 0 */
+    put_place(first + FAT32_ENTRY_BYTES, 0, 0); /* ".." has number 0 for the root */
     if (e == ERR_OK)
         e = fat32_clear_cluster(fs, new.cluster, first);
     if (e == ERR_OK)
@@ -350,7 +350,7 @@ static bool same(const char *a, const char *b)
     return fat32_names_equal(a, strlen(a), b, strlen(b));
 }
 
-/* Find the entry of this name, at *sector and *index. ERR_NOT_FOUND. */
+/* Find the entry of this name, and set *sector and *index. ERR_NOT_FOUND: there is none. */
 static enum err find_entry(struct fat32 *fs, const char *folder, const char *name,
                            struct fat32_entry *entry, uint64_t *sector, unsigned *index)
 {
@@ -405,7 +405,7 @@ static enum err name_file(struct fat32 *fs, const char *folder, const char *name
     /* The name is new. */
     if (e == ERR_NOT_FOUND)
         return add_entry(fs, folder, &new);
-    /* Replace a file: the old chain is freed only after the entry leads to the new one. */
+    /* Replace a file. Free the old chain only after the entry leads to the new chain. */
     if (e == ERR_OK)
         e = fat32_check_length(fs, old.cluster, old.bytes);
     if (e == ERR_OK)

@@ -5,20 +5,20 @@
 #include "board/min_max.h"
 
 enum {
-    REQUEST_SECTORS = 512, /* 256 KiB: large for a card, and a small enough step of
-                            * bytes_done */
-    LEAST_REQUESTS = 4,    /* least requests of a read, so that data are checked while the rest
+    REQUEST_SECTORS = 512, /* 256 KiB, large for a card, but bytes_done still grows in small
+                            * steps */
+    LEAST_REQUESTS = 4,    /* the fewest requests of a read, so that data are checked while the rest
                             * arrives */
-    FEW_IN_FLIGHT = 2,     /* requests in flight if the device has no preference: the current
-                            * one and the next */
-    PART_SECTORS = 128,    /* requests are multiples of this part: 64 KiB */
-    BACKOFF_POLLS = 1000,  /* polls before the first retry; each further retry waits this many
+    FEW_IN_FLIGHT = 2,     /* requests in flight, the current and the next, if the device has no
+                            * preference */
+    PART_SECTORS = 128,    /* requests of a short read are multiples of 64 KiB */
+    BACKOFF_POLLS = 1000,  /* polls before the first retry; each later retry waits this many
                             * more */
     SILENCE_STEPS = 8,     /* a gap between two polls counts as at most 1 / 8 of the limit */
-    LEAST_LOOKS = 8192,    /* least polls of another core before the device counts as silent: twice
-                            * a full queue of requests at one block a poll */
-    UNSEEN_LIMITS = 16,    /* after this many limits, the device counts as silent even if that core
-                            * never polls */
+    LEAST_LOOKS = 8192,    /* another core must poll this often before the device counts as silent:
+                            * twice the polls of a full queue at one block a poll */
+    UNSEEN_LIMITS = 16,    /* after this many limits the device counts as silent even if the other
+                            * core never polls */
     TABLE_ALIGN = 64,
 };
 
@@ -27,7 +27,7 @@ static uint64_t file_end(const struct file *f)
     return (f->bytes + SECTOR_BYTES - 1) / SECTOR_BYTES * SECTOR_BYTES;
 }
 
-/* Find *extent and *sector of file sector `at`; *extent == n_extents if it is beyond the end. */
+/* Find *extent and *sector of file sector `at`. Beyond the end, *extent is n_extents. */
 static void file_seek(const struct file *f, uint64_t at, uint32_t *extent, uint64_t *sector)
 {
     uint32_t i = 0;
@@ -67,7 +67,7 @@ static void file_end_silence(struct file_read *r)
     r->looks = file_looks(r);
 }
 
-/* A request failed, or could not be submitted: try again later, or give up. */
+/* After a request failed or could not be submitted, try again later, or give up. */
 static void file_slot_retry(struct file_read *r, struct file_slot *slot, enum err e)
 {
     bool passing = e == ERR_IO || e == ERR_TIMEOUT;
@@ -90,14 +90,14 @@ static void file_slot_submit(struct file_read *r, struct file_slot *slot)
 
     if (slot->backoff > 0) {
         slot->backoff--;
-        file_end_silence(r); /* the device does not cause this wait, which the number of retries
-                              * limits */
+        file_end_silence(r); /* this wait is not the device's; the number of retries limits
+                              * it */
         return;
     }
     slot->request.done = false;
     e = dev->submit(dev, &slot->request);
     if (e == ERR_BUSY)
-        return; /* the request still waits: the queue is full of other reads */
+        return; /* the request still waits, because other reads fill the queue */
     slot->state = FILE_SLOT_IN_FLIGHT;
     file_end_silence(r);
     if (e != ERR_OK)
@@ -135,7 +135,7 @@ static uint32_t file_depth(const struct file_read *r)
     return min_u32(wanted, FILE_READ_DEPTH);
 }
 
-/* Return the size of a request: what the device prefers, but no more than a part of the read. */
+/* Return the size of a request: what the device prefers, but less for a short read. */
 static uint32_t file_request_sectors(const struct file_read *r)
 {
     const struct block_device *dev = r->file->device;
@@ -146,7 +146,7 @@ static uint32_t file_request_sectors(const struct file_read *r)
     return min_u32(dev->max_sectors, max_u32(wanted, REQUEST_SECTORS));
 }
 
-/* Cut the next request: inside one extent, no larger than the device takes. */
+/* Make the next request, inside one extent and no larger than the device takes. */
 static void file_issue_one(struct file_read *r)
 {
     const struct file *f = r->file;
@@ -180,15 +180,15 @@ static void file_issue(struct file_read *r)
             return;
         }
         file_issue_one(r);
-        /* If the queue is full, or a failure waits, more requests would only wait, too. */
+        /* If a request waits for the queue or for a retry, more requests would wait, too. */
         if (file_slot(r, r->n_slots - 1)->state == FILE_SLOT_WAITING)
             return;
     }
 }
 
 /* Return true if there was no answer for too long. A caller may compute for a while between two
- * polls, so a single gap counts only up to a limit. If another core polls the device, its polls are
- * counted instead of time, because in an emulator the other core's thread may have stood still for
+ * polls, so a single gap counts only up to a limit. If another core polls the device, its polls
+ * must also be enough, because in an emulator that core's thread may have stood still for
  * seconds. */
 static bool file_is_silent_too_long(struct file_read *r)
 {
@@ -218,14 +218,14 @@ static void file_time_out(struct file_read *r)
     file_end_silence(r);
     r->n_timeouts++;
     if (dev->reset != NULL)
-        (void)dev->reset(dev); /* if the device stays dead, the next submit fails */
+        (void)dev->reset(dev); /* a device that stays dead fails the next submit */
     if (dev->reset != NULL && r->n_timeouts <= FILE_READ_RETRIES)
         return;
     file_fail(r, ERR_TIMEOUT, file_slot(r, 0)->request.sector);
     r->n_slots = 0;
 }
 
-/* After a failure only requests in flight matter: the device may still write to their buffers. */
+/* Return true if no request is in flight. Until then the device may write to buffers. */
 static bool file_is_drained(struct file_read *r)
 {
     for (uint32_t i = 0; i < r->n_slots; i++) {
@@ -312,7 +312,7 @@ static enum err file_start(struct file_read *r, const struct file *f, uint64_t o
     memset(r, 0, sizeof *r);
     r->write = write;
     r->file = f;
-    r->status = ERR_RANGE; /* polling a read that did not start returns the same error */
+    r->status = ERR_RANGE; /* the poll returns the start's error, too */
     if (offset % SECTOR_BYTES != 0 || bytes % SECTOR_BYTES != 0)
         return ERR_RANGE;
     if (offset > end || bytes > end - offset)

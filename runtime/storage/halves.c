@@ -6,12 +6,12 @@
 #include "runtime/base/crc32c.h"
 #include "runtime/text/format_text.h"
 
-enum { NOT_ARRIVED = 0xa5 }; /* fills the buffer before a read */
+enum { NOT_ARRIVED = 0xa5 }; /* byte that fills the buffer before a read */
 
-/* The loss of saved data if a half is overwritten. */
+/* The data that may be lost if a half is overwritten. */
 enum worth {
     WORTH_NOTHING, /* blank, or damaged */
-    WORTH_UNKNOWN, /* the card cannot read it, at least this time */
+    WORTH_UNKNOWN, /* the card cannot read the half, at least now */
     WORTH_ALL,     /* the half was read completely and is valid */
 };
 
@@ -22,7 +22,7 @@ uint64_t halves_to_sectors(uint64_t bytes)
 
 uint64_t halves_room(const struct file *file)
 {
-    /* Whole sectors, so that the second half begins at a sector. */
+    /* A half has whole sectors, so that the second half begins at a sector. */
     return file->bytes / 2 / SECTOR_BYTES * SECTOR_BYTES;
 }
 
@@ -44,7 +44,7 @@ void halves_begin(struct halves *v, const struct file *file, void *buffer, size_
 
 /* ---- bytes on their way --------------------------------------------------------------------- */
 
-/* Set the message for an error of v->io; returns it. */
+/* Set the message for an error of v->io. Returns the error. */
 static enum err io_error_message(struct halves *v, enum err e, const char *what)
 {
     if (e != ERR_OK) {
@@ -66,8 +66,8 @@ enum err halves_not_kept(struct halves *v, enum err e)
     return e;
 }
 
-/* The buffer may already hold the expected bytes, so fill it first: a read that brings nothing, or
- * a stale cache line, must not look like success. */
+/* The buffer may already hold the expected bytes, so fill it first. Otherwise a read that brings
+ * nothing, or a stale cache line, would look like success. */
 static enum err read_sectors(struct halves *v, uint64_t at, void *to, size_t bytes)
 {
     memset(to, NOT_ARRIVED, bytes);
@@ -97,7 +97,7 @@ enum err halves_pass(struct halves *v, unsigned half, uint64_t n, halves_look_fn
     *crc = 0;
     for (uint64_t at = 0; at < n; at += v->bytes) {
         size_t bytes = (size_t)min_u64(n - at, v->bytes);
-        /* The card moves whole sectors; the CRC is only of the payload. */
+        /* The card moves whole sectors, but the CRC is only of the payload. */
         enum err e = halves_read_buffer(v, begin + at, (size_t)halves_to_sectors(bytes));
 
         if (e == ERR_OK) {
@@ -120,7 +120,7 @@ static uint32_t header_crc(const struct half_header *h)
     return crc32c_of_header(h, sizeof *h, &h->header_crc);
 }
 
-/* Find the newest half: the higher counter of saves, among the halves with a header. */
+/* Find the newest half: among halves with a valid header, the one of the later save. */
 static void find_newest(struct halves *v)
 {
     v->newest = v->valid[1] && (!v->valid[0] || v->h[1].sequence > v->h[0].sequence);
@@ -132,7 +132,7 @@ static enum err read_header(struct halves *v, const char *magic, unsigned half)
     struct half_header *h = &v->h[half];
     enum err e;
 
-    /* There is no room for a header and one sector: the file is empty, or was cut off. */
+    /* Without room for a header and one sector, the file is empty, or was cut off. */
     if (room < 2 * SECTOR_BYTES) {
         v->is_cut = v->file->bytes != 0;
         return ERR_OK;
@@ -142,7 +142,7 @@ static enum err read_header(struct halves *v, const char *magic, unsigned half)
     v->unreadable[half] = e == ERR_IO;
     v->valid[half] = e == ERR_OK && memcmp(h->magic, magic, sizeof h->magic) == 0 &&
                      h->header_crc == header_crc(h);
-    /* An error may concern only one half: the other half may be good. */
+    /* If the error concerns only this half, the other half may be good. */
     return halves_error_is_local(e) ? ERR_OK : e;
 }
 
@@ -180,7 +180,7 @@ enum err halves_find(const struct halves *v)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* Find out what saved data a half has that could be lost. Errors of the card, and of check. */
+/* Set *worth to what would be lost with a half. Errors of the card, and of check. */
 static enum err weigh(const struct halves *v, unsigned half, halves_check_fn *check, void *context,
                       enum worth *worth)
 {
@@ -233,7 +233,7 @@ enum err halves_write_header(struct halves *v, unsigned half, const void *header
     uint64_t at = half * halves_room(v->file);
     enum err e;
 
-    /* If the header is written only in part, its CRC is wrong, and the other half stays the
+    /* A header that is written only in part has a wrong CRC, so that the other half stays the
      * newest. */
     memcpy(&v->sector, header, sizeof v->sector);
     v->sector.header_crc = header_crc(&v->sector);

@@ -36,7 +36,7 @@ static void submit_asked(struct io_core *c)
         enum err e = c->inner->submit(c->inner, &s->request);
 
         if (e == ERR_BUSY) {
-            return; /* the device's queue is full: try again after the next poll */
+            return; /* the device's queue is full, so try again after the next poll */
         }
         /* A refused request also has a result. */
         if (e != ERR_OK) {
@@ -49,7 +49,7 @@ static void submit_asked(struct io_core *c)
     }
 }
 
-/* Return finished requests. Return true if others are still in flight. */
+/* Return finished requests. Return true if other requests are in flight. */
 static bool finish(struct io_core *c)
 {
     bool busy = false;
@@ -68,7 +68,7 @@ static bool finish(struct io_core *c)
     return busy;
 }
 
-/* Do a step of work. Return false if there is nothing to do. The count of polls is relaxed, because
+/* Do a step of work. Return false if there is no more work. The count of polls is relaxed, because
  * it orders nothing and only a timeout reads it. */
 static bool step(struct io_core *c)
 {
@@ -81,7 +81,7 @@ static bool step(struct io_core *c)
     return busy || first_asked(c) != NULL;
 }
 
-/* Requests that were never submitted end like requests in flight. */
+/* Reset the inner device. Requests that were never submitted end like those in flight. */
 static void reset_inner(struct io_core *c)
 {
     struct io_core_slot *s;
@@ -96,8 +96,8 @@ static void reset_inner(struct io_core *c)
     (void)finish(c);
 }
 
-/* As in workers.c, this core sets `asleep` before it reads the requests for the last time,
- * and core 0 counts a request before it reads `asleep`. So one of the two sees the other. */
+/* As in workers.c, this core sets `asleep` before its last look at the requests, and core 0 counts
+ * a request before it reads `asleep`. So one of the two sees the other's change. */
 static void sleep_until_asked(struct io_core *c, uint32_t heard)
 {
     atomic_store(&c->asleep, 1);
@@ -121,7 +121,7 @@ void io_core_serve(void *io_core)
         if (order == RESET) {
             reset_inner(c);
         }
-        /* Acknowledge the order; core 0 waits for this. */
+        /* Acknowledge the order, because core 0 waits for this. */
         if (order != NO_ORDER) {
             atomic_store(&c->order, NO_ORDER);
         } else if (!busy) {
@@ -160,7 +160,7 @@ static enum err io_core_poll(struct block_device *dev)
 {
     struct io_core *c = dev->driver;
 
-    /* No core serves: core 0 does the work itself. */
+    /* If no core serves, core 0 does the work itself. */
     if (c->core == 0) {
         (void)step(c);
     }
@@ -188,7 +188,7 @@ bool io_core_is_quiet(struct block_device *device, struct io_core_watch *watch, 
     const struct io_core *c = io_core_of(device);
     uint32_t finished;
 
-    /* No other core can finish a request now. */
+    /* Return false if no other core can finish a request now. */
     if (c == NULL || c->core == 0 || c->next == c->collected) {
         return false;
     }
@@ -271,7 +271,7 @@ void io_core_open(struct io_core *c, struct block_device *inner, const struct pl
     c->device.poll = io_core_poll;
     c->device.looks = io_core_looks;
     c->device.wanted_requests = block_device_wanted(IO_CORE_DEPTH);
-    /* The wait is on the count of requests, not on the device. */
+    /* The serving core waits for the count of requests, not for the device. */
     c->device.wait = NULL;
     c->device.reset = NULL;
     if (inner->reset != NULL) {

@@ -1,4 +1,4 @@
-/* Names of fields are those of the UEFI Specification 2.10, section 5.3. */
+/* Fields have the names of the UEFI Specification 2.10, section 5.3. */
 #include "runtime/storage/partitions.h"
 
 #include <string.h>
@@ -33,8 +33,8 @@ enum { /* the header, byte offsets */
 };
 
 enum {
-    GPT_ENTRY_LEAST = 128, /* 128 * 2^n; here at most a sector, so that no entry lies in two
-                            * sectors */
+    GPT_ENTRY_LEAST = 128, /* entries have 128 * 2^n bytes, here at most a sector, so that none lies
+                            * in two */
     GPT_ENTRIES_MOST = 1024,
     GPT_FIRST_LBA = 32, /* byte offsets in an entry */
     GPT_LAST_LBA = 40,
@@ -65,7 +65,7 @@ static uint32_t other_block(uint32_t block)
     return block == 1 ? BIG_BLOCK : 1;
 }
 
-/* Return the sector of an LBA; 0 if it is beyond the device. */
+/* Return the sector of an LBA, or 0 if it is beyond the device. */
 static uint64_t lba_sector(const struct fat32 *fs, uint64_t lba, uint32_t block)
 {
     if (lba >= fs->device.device->n_sectors / block)
@@ -73,27 +73,27 @@ static uint64_t lba_sector(const struct fat32 *fs, uint64_t lba, uint32_t block)
     return lba * block;
 }
 
-/* Return a partition from a table: n LBAs from the first on. */
+/* Return the partition of n LBAs from `first` on. */
 static struct partition place(const struct fat32 *fs, uint64_t first, uint64_t n, uint32_t block)
 {
     uint64_t device = fs->device.device->n_sectors;
     struct partition p = { .sector = lba_sector(fs, first, block), .end = device };
 
     p.has_length = n != 0;
-    /* The length ends at the device's end. */
+    /* A partition does not reach beyond the device's end. */
     if (p.has_length && n < (device - p.sector + block - 1) / block)
         p.end = p.sector + n * block;
     return p;
 }
 
-/* Limit partitions so that none reaches into one that begins after it. If two lengths are
- * given, the shorter one counts. */
+/* Limit partitions so that none reaches into a later one. If two lengths are given, the shorter
+ * length counts. */
 static void bound(struct partitions *all, const struct partition *other)
 {
     for (unsigned i = 0; i < all->n; i++) {
         struct partition *p = &all->list[i];
 
-        /* Guessed partitions count in other blocks, so they limit only one another. */
+        /* Guesses count blocks of another size, so only guesses limit a guess. */
         if (p->is_guess != other->is_guess || p->sector == 0)
             continue;
         if (other->sector > p->sector && other->sector < p->end)
@@ -114,7 +114,7 @@ static uint32_t header_crc(const uint8_t *header, uint32_t bytes)
     return partitions_crc32(crc, header + GPT_HEADER_CRC32 + 4, bytes - GPT_HEADER_CRC32 - 4);
 }
 
-/* Check the header in a sector: first its own checksum, before its fields are used. */
+/* Check the header in a sector. The checksum comes first, before the header's fields are used. */
 static enum err gpt_check_header(struct fat32 *fs, const uint8_t *h, uint64_t sector, struct gpt *g)
 {
     uint32_t bytes = fat32_u32(h + GPT_HEADER_SIZE);
@@ -167,7 +167,7 @@ static enum err gpt_check_table(struct fat32 *fs, const struct gpt *g)
     return ERR_OK;
 }
 
-/* Read the header at this sector, and its table; an LBA has `block` sectors. */
+/* Read the header at this sector, and the header's table. An LBA has `block` sectors. */
 static enum err gpt_read(struct fat32 *fs, uint64_t sector, uint32_t block, struct gpt *g)
 {
     const uint8_t *at;
@@ -181,9 +181,9 @@ static enum err gpt_read(struct fat32 *fs, uint64_t sector, uint32_t block, stru
     return e;
 }
 
-/* Find the GPT: first the header for the device's block size, then its copy in the last block. If a
- * disk was copied between devices with different blocks, its header is elsewhere, so both are also
- * tried with the other block size. */
+/* Find the GPT. Try the header for the device's block size, then its copy in the last block. If a
+ * disk was copied between devices with different blocks, its header is elsewhere, so try both also
+ * with the other block size. */
 static enum err gpt_find(struct fat32 *fs, struct gpt *g)
 {
     uint64_t end = fs->device.device->n_sectors;
@@ -219,7 +219,7 @@ static bool is_zero(const uint8_t *p, unsigned bytes)
     return any == 0;
 }
 
-/* Read an entry of the table; returns NULL if it is unused. */
+/* Read an entry of the table. Returns NULL if the entry is unused. */
 static enum err gpt_entry(struct fat32 *fs, const struct gpt *g, uint32_t nth, const uint8_t **out)
 {
     uint32_t at = nth * g->entry_bytes;
@@ -272,14 +272,14 @@ static bool is_fat32_type(uint8_t type)
     return type == TYPE_FAT32_CHS || type == TYPE_FAT32_LBA;
 }
 
-/* Return true if FAT32 or exFAT usually has this type. Only such a partition gets a message if it
- * has no volume. */
+/* Return true if FAT32 or exFAT usually has this type. Only partitions of such types get a message
+ * if they have no volume. */
 static bool is_usual_type(uint8_t type)
 {
     return is_fat32_type(type) || type == TYPE_EXFAT;
 }
 
-/* Read an entry whose LBAs count in blocks of this many sectors. False if the entry is unused. */
+/* Read an entry whose LBAs count blocks of `block` sectors. Returns false if it is unused. */
 static bool mbr_partition(const struct fat32 *fs, const uint8_t *entry, uint32_t block,
                           bool is_guess, struct partition *out)
 {
@@ -301,7 +301,7 @@ static void mbr_list(const struct fat32 *fs, const uint8_t table[MBR_ENTRIES * M
 {
     struct partition p;
 
-    /* Two rounds: first the usual types, then the others. */
+    /* First list the usual types, then the others. */
     for (unsigned i = 0; i < 2 * MBR_ENTRIES && out->n < PARTITIONS_MOST; i++) {
         const uint8_t *entry = table + i % MBR_ENTRIES * MBR_ENTRY;
 
@@ -339,8 +339,8 @@ enum err partitions_find(struct fat32 *fs, struct partitions *out)
     if (has_gpt)
         e = gpt_list(fs, out);
     /* A hybrid MBR repeats some of the GPT's partitions, and may still be valid if the GPT is
-     * damaged. An MBR does not say in which blocks it counts, so the blocks of a disk from which
-     * it may have been copied are tried last. */
+     * damaged. An MBR does not say which blocks it counts, so try the blocks of a disk from which
+     * it may have been copied last. */
     mbr_list(fs, table, block, false, out);
     mbr_list(fs, table, other_block(block), true, out);
     return e;

@@ -27,7 +27,7 @@ bool record_ring_look(const uint8_t *sector, uint64_t sectors, struct record_hea
            record_ring_sectors(h->bytes) <= sectors;
 }
 
-/* Look for headers in the sectors of the buffer; the first sector has number `at`. */
+/* Look for headers in the sectors of the buffer. The first sector has number `at`. */
 static void look_at(struct record_ring *r, uint64_t at, const uint8_t *buffer, uint64_t n)
 {
     struct record_header h;
@@ -52,8 +52,8 @@ enum err record_ring_open(struct record_ring *r, const struct file *file, void *
         enum err e;
 
         n = min_u64(most, r->sectors - at);
-        memset(buffer, 0, (size_t)n * SECTOR_BYTES); /* zeros are not a header, so a read that
-                                                      * brings nothing finds none */
+        memset(buffer, 0, (size_t)n * SECTOR_BYTES); /* a read that brings nothing finds zeros,
+                                                      * which are not a header */
         e = file_read_now(&r->io, file, at * SECTOR_BYTES, buffer, (size_t)n * SECTOR_BYTES);
         if (e != ERR_OK) {
             return e;

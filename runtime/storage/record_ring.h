@@ -1,7 +1,7 @@
-/* Records in a file that keeps its size and its place: when it is full, the newest replace the
- * oldest. A record begins at a sector, with a header in front of its bytes, and never continues
- * at the file's front. Its first sector is written last: after a power cut at any sector the
- * record is there completely or not at all, and at most the records that it replaces are lost. */
+/* Records in a file that keeps its size and place. In a full file the newest replace the oldest. A
+ * record begins at a sector, with a header in front of its bytes, and never continues at the file's
+ * front. A record's first sector is written last. So after a power cut at any sector the record is
+ * there completely or not at all, and only records that it replaces may be lost. */
 #ifndef INGOT_RUNTIME_RECORD_RING_H
 #define INGOT_RUNTIME_RECORD_RING_H
 
@@ -12,14 +12,14 @@
 #include "board/err.h"
 #include "runtime/storage/file.h"
 
-/* Header of a record, little-endian. The bytes follow, with zeros to the end of the last sector. */
+/* Header of a record, little-endian. The record's bytes follow, then zeros to the sector's end. */
 struct record_header {
     char magic[8];       /* "INGOTREC" */
     uint32_t version;    /* 1 */
     uint32_t header_crc; /* CRC-32C of the header with this field zero */
     uint64_t sequence;   /* number of the record; the file's first is 1 */
     uint32_t bytes;      /* number of bytes after the header, at least 1 */
-    uint32_t crc;        /* CRC-32C of these bytes */
+    uint32_t crc;        /* CRC-32C of the bytes after the header */
 };
 _Static_assert(sizeof(struct record_header) == 32, "no holes");
 
@@ -28,22 +28,22 @@ struct record_ring {
     struct file_read io;
     uint64_t sectors;  /* sectors of the file */
     uint64_t next;     /* place of the next record */
-    uint64_t sequence; /* number of the newest record; 0: there is none */
+    uint64_t sequence; /* number of the newest record, or 0 */
 };
 
-/* Read a header from a sector. Return false if no record begins there, or if it does not fit this
- * many sectors. */
+/* Read a header from a sector. Return false if no record begins there, or if the record does not
+ * fit in this many sectors. */
 bool record_ring_look(const uint8_t *sector, uint64_t sectors, struct record_header *h);
 uint64_t record_ring_sectors(uint32_t bytes);
 
-/* Find the newest record: reads the file once, through the buffer (64-byte aligned, bytes: whole
- * sectors), which is free again afterwards. Errors of file.h. */
+/* Find the newest record. The file is read once, through `buffer` (bytes, whole sectors, 64-byte
+ * aligned), which is free again afterwards. Errors of file.h. */
 enum err record_ring_open(struct record_ring *r, const struct file *file, void *buffer,
                           size_t bytes);
 
-/* Append a record. buffer: 64-byte aligned; it has room for the header, then the bytes, and
- * extends to the end of the last sector. ERR_NO_SPACE: the file is shorter than the
- * record. Errors of file.h, after which the newest record is the previous one. */
+/* Append a record. `buffer`, 64-byte aligned, has room for the header, then the bytes, and reaches
+ * to the end of the last sector. ERR_NO_SPACE: the file is shorter than the record. After errors of
+ * file.h the newest record is still the earlier one. */
 enum err record_ring_append(struct record_ring *r, void *buffer, uint32_t bytes);
 
 #endif

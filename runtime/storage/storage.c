@@ -8,7 +8,7 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    TIMEOUT_SECONDS = 5, /* seconds of silence; a healthy card answers within 0.25 s */
+    TIMEOUT_SECONDS = 5, /* the longest silence; a healthy card answers within 0.25 s */
 };
 
 /* ---- places ---------------------------------------------------------------------------------- */
@@ -30,7 +30,7 @@ const char *storage_place(enum block_kind kind)
     return places[kind].word;
 }
 
-/* Return the place whose prefix a name has; NULL if it has none. */
+/* Return the place whose prefix a name has, or NULL. */
 static const struct place *place_of(const char *name)
 {
     for (unsigned i = 0; i < sizeof places / sizeof places[0]; i++) {
@@ -81,8 +81,8 @@ bool storage_is_raw(const struct block_device *d)
     return d->memory != NULL || d->flash;
 }
 
-/* Return the device's first sector, read to s->sector if the device is not addressable. Return NULL
- * if it cannot be read. */
+/* Return the device's first sector, in s->sector unless the device is addressable. Return NULL if
+ * the sector cannot be read. */
 static const uint8_t *first_sector(struct storage *s, struct block_device *d)
 {
     struct file_timeout t = storage_timeout(s);
@@ -99,7 +99,7 @@ static const uint8_t *first_sector(struct storage *s, struct block_device *d)
     return s->sector;
 }
 
-/* Return the header of a raw .ingot, whose first sector can be read; NULL if there is none. */
+/* Return the header of a raw .ingot whose first sector can be read, or NULL. */
 static const struct ingot_header *raw_header(struct storage *s, struct block_device *d)
 {
     const uint8_t *sector = NULL;
@@ -114,8 +114,8 @@ static const struct ingot_header *raw_header(struct storage *s, struct block_dev
     return (const void *)sector;
 }
 
-/* Open a raw .ingot. It begins with its magic, and its header gives its length; a signature may
- * follow. */
+/* Open a raw .ingot. A raw .ingot begins with its magic, and its header gives its length; a
+ * signature may follow. */
 static enum err open_raw(struct storage *s, struct block_device *device, struct file *out)
 {
     const struct ingot_header *h = raw_header(s, device);
@@ -162,7 +162,7 @@ enum err storage_check_apart(struct storage *s, const struct file *f)
     for (unsigned i = 0; i < s->n_open; i++) {
         const struct file *other = s->open[i];
 
-        /* Two open files share clusters: writing one would damage the other. */
+        /* If two open files share clusters, writing one would damage the other. */
         if (other != f && other->device == f->device && overlap(f, other)) {
             return storage_fail(
                 s, ERR_BAD_FILESYSTEM,
@@ -174,7 +174,7 @@ enum err storage_check_apart(struct storage *s, const struct file *f)
     return ERR_OK;
 }
 
-/* Open a model on the mounted card; "" means the first one. */
+/* Open a model on the mounted card; "" means the first model. */
 static enum err open_mounted(struct storage *s, const char *name, const struct file_table *table,
                              struct file *out)
 {
@@ -205,14 +205,14 @@ static enum err open_on_card(struct storage *s, struct block_device *device, con
         return storage_fail(s, e, "the %s has no model: put an .ingot file into its folder models/",
                             places[device->kind].what);
     }
-    if (e == ERR_OK || e == ERR_BAD_MAGIC) { /* a message about the file was printed already */
+    if (e == ERR_OK || e == ERR_BAD_MAGIC) { /* the message about the file is set already */
         return e;
     }
     return storage_card_error_message(s, device, e);
 }
 
-/* Return true if a device may have the model. An empty slot cannot have one, and erased flash
- * counts only if it was named. */
+/* Return true if a device may have the model. An empty slot cannot have it, and erased flash counts
+ * only if the name is "flash". */
 static bool is_candidate(struct storage *s, struct block_device *d, const char *name)
 {
     if (d->error_message != NULL) {
@@ -233,7 +233,7 @@ static enum err open_model(struct storage *s, struct block_device *d, const char
     return open_on_card(s, d, name, table, out);
 }
 
-/* No device was a candidate. If a device of that place cannot be used, the message says why. */
+/* Set the message if no device is a candidate: if known, why the place's device cannot be used. */
 static enum err no_device(struct storage *s, const struct place *place, const char *name)
 {
     for (unsigned i = 0; place != NULL && i < s->n_devices; i++) {
@@ -254,7 +254,7 @@ static enum err no_device(struct storage *s, const struct place *place, const ch
         name[0] != '\0' ? name : "card, flash or initrd");
 }
 
-/* Put the place before the file's name, so that messages and /model have it. */
+/* Put the place before the file's name, so that messages and /model show it. */
 static void name_place(const struct place *place, struct file *f)
 {
     char name[FILE_NAME_BYTES + sizeof "nvme:"];
@@ -296,8 +296,8 @@ static enum err find_on_devices(struct storage *s, const struct place *place, co
         }
         if (e != ERR_NO_DEVICE) {
             storage_say(s, "%s",
-                        s->error_message); /* ignore the previous device's error: the next one may
-                                            * have the model */
+                        s->error_message); /* log the previous device's error and go on, because the
+                                            * next device may have the model */
         }
         e = open_model(s, d, name, table, out);
     }
@@ -332,10 +332,10 @@ enum err storage_find_model(struct storage *s, const char *name, const struct fi
 
 enum err storage_check_model(struct storage *s, const char *name)
 {
-    struct file found; /* ERR_TOO_FRAGMENTED is fine here: the extents are not needed */
+    struct file found; /* ERR_TOO_FRAGMENTED is fine, because the extents are not needed */
     enum err e = storage_find_model(s, name, NULL, &found);
 
-    /* The model exists; loading provides a table for its extents. */
+    /* The model exists, and loading provides a table for its extents. */
     if (e == ERR_TOO_FRAGMENTED) {
         return ERR_OK;
     }

@@ -1,5 +1,5 @@
-/* Find models in the firmware's initrd, on drives and cards with FAT32 or exFAT, and in flash
- * that holds a raw .ingot. This code prints nothing: log lines go to a function of the
+/* Finds models in the firmware's initrd, on drives and cards with FAT32 or exFAT, and in flash
+ * that holds a raw .ingot. This code prints nothing. Log lines go to a function of the
  * setup. */
 #ifndef INGOT_RUNTIME_STORAGE_H
 #define INGOT_RUNTIME_STORAGE_H
@@ -19,13 +19,13 @@ struct storage_setup {
                                       * struct */
     struct memory_range *memory;     /* memory into which models are read. If DMA does not reach
                                       * all of it, storage_open may cut memory from its front.
-                                      * NULL: any memory */
+                                      * NULL means any memory */
     bool pio;                        /* the platform was told to use_pio */
     struct trace *trace;             /* trace of the transfers that a core moves; may be NULL */
     void (*log)(void *context,
                 const char *line); /* writes a log line about a device, a model, or a card's error;
                                     * may be NULL */
-    void *context;                 /* of log */
+    void *context;                 /* context of `log` */
 };
 
 struct storage {
@@ -33,54 +33,54 @@ struct storage {
     struct block_device *devices[BOARD_MAX_BLOCK]; /* in the order in which models are looked for */
     unsigned n_devices;
     struct block_device *found[BOARD_MAX_BLOCK];   /* the drivers' own devices */
-    struct block_device *fronted[BOARD_MAX_BLOCK]; /* by the same index: the devices that other code
+    struct block_device *fronted[BOARD_MAX_BLOCK]; /* (as found[]) the devices that other code
                                                     * uses */
     struct bounce
-        bounces[BOARD_MAX_BLOCK]; /* by the same index: for memory that DMA does not reach */
-    struct memory_range spare[BOARD_MAX_RAM - 1]; /* the platform's spare memory, without what
-                                                   * bounces took */
-    struct io_core fronts[BOARD_MAX_BLOCK]; /* by the same index: for devices whose data a core
+        bounces[BOARD_MAX_BLOCK]; /* (as found[]) bounces for memory that DMA does not reach */
+    struct memory_range spare[BOARD_MAX_RAM - 1]; /* the platform's spare memory that bounces did
+                                                   * not take */
+    struct io_core fronts[BOARD_MAX_BLOCK]; /* (as found[]) fronts of devices whose data a core
                                   * moves */
-    bool is_open;                           /* after the start: all of `memory` belongs to models */
+    bool is_open;                           /* set after the start, when models own `memory` */
     struct block_device initrd;             /* memory, as a device */
     struct fat32 fs;                        /* the card in use */
     struct fat32_entry entry;
-    struct fat32_proof proof;       /* proof that what is written belongs to one file alone */
-    const struct file *const *open; /* (n_open) files that may be in use: storage_know_open */
+    struct fat32_proof proof;       /* proof that all that is written belongs to only one file */
+    const struct file *const *open; /* (n_open) files that may be in use (storage_know_open) */
     unsigned n_open;
     uint8_t sector[SECTOR_BYTES] __attribute__((aligned(64))); /* the first sector of a flash */
-    char error_message[STORAGE_ERROR_MESSAGE_BYTES]; /* after an error: the message, and what
+    char error_message[STORAGE_ERROR_MESSAGE_BYTES]; /* after an error, what is wrong and what
                                                       * helps */
 };
 
-/* Find the platform's devices and log them. Call once: s must not move afterwards. */
+/* Find the platform's devices and log them. Call once. s must not move afterwards. */
 void storage_open(struct storage *s, const struct storage_setup *setup);
 
-/* Set the list of files that may be in use; an unused entry has a NULL device. Nothing is
- * ever written into the clusters of these files. They and the list must stay where they are. */
+/* Set the list of files that may be in use. An unused entry has a NULL device. Nothing is ever
+ * written into the clusters of these files. The list and its files must not move. */
 void storage_know_open(struct storage *s, const struct file *const *files, unsigned n);
 
 /* Call repeatedly while no caller waits for data. If a device came or went, this logs the change
- * and the device's models, and other functions see it from then on. files: n open files; an
- * unused entry has a NULL device. Devices of open files keep their slots, even while
- * unplugged. Returns true if a device came or went. Takes as long as a drive needs to get ready. */
+ * and the device's models, and other functions see it from then on. `files` has n open files; an
+ * unused entry has a NULL device. Devices of open files keep their slots, even while unplugged.
+ * Returns true if a device came or went. Takes as long as a drive needs to get ready. */
 bool storage_look(struct storage *s, const struct file *const *files, unsigned n);
 
 /* Resolve a model to *out, with its extents in the table, which must stay as long as *out is
- * used. name: "" is the first model (initrd, then NVMe drives, USB drives, cards, flash), or
- * "initrd", "flash", or a name or path, searched on all drives and cards; a prefix "nvme:", "usb:"
- * or "card:" limits the search to these devices, and is then part of out->name. The first
- * model of a card is the first valid model by name; other files before it are logged, with what to
- * do. ERR_NO_DEVICE: nothing is attached. ERR_NOT_FOUND, and the errors of
- * fat32.h: s->error_message. */
+ * used. `name` is "" for the first model (initrd, then NVMe drives, USB drives, cards, flash),
+ * "initrd", "flash", or a name or path, which is searched on all drives and cards. A prefix
+ * "nvme:", "usb:" or "card:" limits the search to these devices, and is then part of out->name. The
+ * first model of a card is the first valid model by name. Other files before it are logged, with
+ * what to do. ERR_NO_DEVICE: nothing is attached. ERR_NOT_FOUND, and the errors of fat32.h:
+ * s->error_message. */
 enum err storage_find_model(struct storage *s, const char *name, const struct file_table *table,
                             struct file *out);
 
-/* Check that storage_find_model would find a file of that name, without reading its contents.
- * Files in use do not change. Errors as storage_find_model. */
+/* Check that storage_find_model would find a file of that name. The contents are not read, and
+ * files in use do not change. Errors as storage_find_model. */
 enum err storage_check_model(struct storage *s, const char *name);
 
-/* Return the bounce of a device in devices[]; NULL if the device needs none. */
+/* Return the bounce of a device in devices[], or NULL if the device needs none. */
 struct bounce *storage_bounce(struct block_device *device);
 
 /* Return true if a file is in the initrd. */
@@ -88,12 +88,12 @@ bool storage_is_initrd(const struct storage *s, const struct file *f);
 
 /* Visit the models of every drive and card, in the order of devices and sorted by name on each.
  * With several devices, names begin with "nvme:", "usb:" or "card:"; "nvme:" and "usb:" always
- * appear. ERR_NO_DEVICE, or the error of the last device that cannot be read: s->error_message. */
+ * appear. Errors: ERR_NO_DEVICE, or that of the last device that cannot be read. */
 typedef void storage_visit_fn(void *context, const char *name, uint64_t bytes);
 enum err storage_list_models(struct storage *s, storage_visit_fn *visit, void *context);
 
-/* Resolve adapters/NAME.ingot on the first drive or card that has it, and visit the adapters,
- * sorted by name. Errors as storage_find_model; ERR_BAD_ARGUMENT as storage_find_save. */
+/* Resolve adapters/NAME.ingot on the first drive or card that has it; or visit all adapters, sorted
+ * by name. Errors as storage_find_model; ERR_BAD_ARGUMENT as storage_find_save. */
 enum err storage_find_adapter(struct storage *s, const char *name, const struct file_table *table,
                               struct file *out);
 enum err storage_list_adapters(struct storage *s, storage_visit_fn *visit, void *context);
@@ -114,38 +114,38 @@ enum err storage_read_actions(struct storage *s, const char *name, const struct 
 enum err storage_read_preset(struct storage *s, const char *name, const struct file_table *table,
                              struct storage_memory *memory);
 
-/* Return true if a name is allowed for a saved conversation or an adapter. The second function sets
- * the message if it is not. */
+/* Return true if a name is allowed for a saved conversation or an adapter. If the name is not
+ * allowed, storage_name_rule is the message. */
 bool storage_is_plain_name(const char *name);
 extern const char storage_name_rule[];
 
-/* Resolve saves/NAME.sav on the first drive or card that has it to *out. name: "chat". bytes:
- * the size to save, 0 to load. If a card lacks the file, the message has the command that makes
- * the file, and names the card's other saves. Here and below, a file to be written was proved to
- * share no clusters (fat32_proof.h). Errors as storage_find_model; ERR_BAD_ARGUMENT: the name has
- * characters that are not allowed. ERR_UNSUPPORTED: the file is read-only. ERR_BAD_FILESYSTEM:
- * the card is damaged. */
+/* Resolve saves/NAME.sav on the first drive or card that has it to *out. `name` is, for example,
+ * "chat"; `bytes` is the size to save, or 0 to load. If the file is missing, the message has the
+ * command that makes it, and names the card's other saves. Here and below, a file to be written was
+ * proved to share no clusters (fat32_proof.h). Errors as storage_find_model; ERR_BAD_ARGUMENT: the
+ * name has characters that are not allowed. ERR_UNSUPPORTED: the file is read-only.
+ * ERR_BAD_FILESYSTEM: the card is damaged. */
 enum err storage_find_save(struct storage *s, const char *name, uint64_t bytes,
                            const struct file_table *table, struct file *out);
 
-/* As storage_find_save for ingot.prefix, the common beginning of conversations. */
+/* Do as storage_find_save, for ingot.prefix, the common beginning of conversations. */
 enum err storage_find_prefix(struct storage *s, uint64_t bytes, const struct file_table *table,
                              struct file *out);
 
-/* As storage_find_save for models/NAME.use, the expert use of models/NAME.ingot
- * (runtime/stream/expert_use.h); model: the name of its file; bytes: the size to save, 0 to
- * read. ERR_TOO_FRAGMENTED: the file is in many pieces. */
+/* Do as storage_find_save, for models/NAME.use, the expert use of models/NAME.ingot
+ * (runtime/stream/expert_use.h). `model` is the model's file name. ERR_TOO_FRAGMENTED: the file is
+ * in many pieces. */
 enum err storage_find_use(struct storage *s, const char *model, uint64_t bytes, struct file *out);
 
-/* As storage_find_save for ingot.log, the log of turns (runtime/features/turn_log/turn_log.h).
+/* Do as storage_find_save, for ingot.log, the log of turns (runtime/features/turn_log/turn_log.h).
  * ERR_TOO_FRAGMENTED: the file is in many pieces. */
 enum err storage_find_log(struct storage *s, struct file *out);
 
-/* As storage_find_save for ingot.kept, the kept prompts (runtime/saved/kept.h). ERR_UNSUPPORTED:
- * its card cannot be written. */
+/* Do as storage_find_save, for ingot.kept, the kept prompts (runtime/saved/kept.h).
+ * ERR_UNSUPPORTED: the card cannot be written. */
 enum err storage_find_kept(struct storage *s, struct file *out);
 
-/* As storage_find_save for ingot.kv, to which keys and values spill. */
+/* Do as storage_find_save, for ingot.kv, to which keys and values spill. */
 enum err storage_find_kv(struct storage *s, const struct file_table *table, struct file *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* The files of drives and cards by folder: models to list, adapters, saves, and files reserved
+/* Finds files of drives and cards by folder: models to list, adapters, saves, and files reserved
  * for keys and values. */
 #include "runtime/storage/storage_private.h"
 
@@ -37,7 +37,7 @@ struct block_device *storage_mount_next(struct storage *s, unsigned *i)
     return NULL;
 }
 
-/* Return how many devices have a file system; if none has, s->error_message is set. */
+/* Return how many devices have a file system, and set s->error_message if that is 0. */
 static unsigned count_mounted(struct storage *s)
 {
     unsigned i = 0, n = 0;
@@ -92,7 +92,7 @@ enum err storage_list_device(struct storage *s, const struct block_device *devic
     struct block_device *d = NULL;
     enum err e;
 
-    /* Find the device's front: bounce or io_core. */
+    /* Find the device's front, a bounce or io_core. */
     for (unsigned i = 0; i < s->n_devices; i++) {
         if (s->found[i] == device) {
             d = s->fronted[i];
@@ -172,7 +172,7 @@ enum err storage_find_adapter(struct storage *s, const char *name, const struct 
     return e;
 }
 
-/* Read a small file completely. maker: what the message advises if there is no file. */
+/* Read a small file completely. If there is no file, the message ends with `maker`, the advice. */
 static enum err read_whole(struct storage *s, const char *path, const char *maker,
                            const struct file_table *table, struct storage_memory *memory)
 {
@@ -191,7 +191,7 @@ static enum err read_whole(struct storage *s, const char *path, const char *make
                             path, (unsigned long)memory->room);
     }
     memory->bytes = (size_t)file.bytes;
-    /* Read whole sectors; the memory has room for them. */
+    /* Read whole sectors, for which the memory has room. */
     e = file_read_now(&read, &file, 0, memory->at, (memory->bytes + 511) / 512 * 512);
     return e == ERR_OK ? e
                        : storage_fail(s, e, "sector %lu of %s: %s",
@@ -331,7 +331,7 @@ enum err storage_find_kept(struct storage *s, struct file *out)
     return e;
 }
 
-/* The conversations for which a card has files, as a text. */
+/* A text that names the conversations for which a card has files. */
 struct saves {
     char names[128]; /* the names, each followed by a comma */
     size_t n;        /* bytes of the names */
@@ -353,7 +353,7 @@ static bool is_save(const struct fat32_entry *entry, size_t stem)
     return !entry->is_directory;
 }
 
-/* Dots replace a name that does not fit. */
+/* Add a save's name, or dots if it does not fit. */
 static void add_save(struct saves *v, const char *name, uint64_t bytes)
 {
     static const char dots[] = "...,";
@@ -381,7 +381,7 @@ static void list_saves(struct storage *s, struct saves *v)
             if (end == NULL || !is_save(&s->entry, (size_t)(end - s->entry.name))) {
                 continue;
             }
-            /* The name without its ending, as /save takes it. */
+            /* Cut the name's ending, as /save takes no ending. */
             *end = '\0';
             if (storage_is_plain_name(s->entry.name)) {
                 add_save(v, s->entry.name, s->entry.bytes);
@@ -390,8 +390,8 @@ static void list_saves(struct storage *s, struct saves *v)
     }
 }
 
-/* Give the command that makes a card with a file for a conversation of this size. The command also
- * names the present card's files, because a new card has only the named files, all of one size. */
+/* Give the command that makes a card with a file for this many bytes. A new card has only the files
+ * that the command names, all of one size, so the command also names this card's saves. */
 static enum err no_save(struct storage *s, const char *path, const char *name, uint64_t bytes)
 {
     unsigned mib = (unsigned)((bytes + MIB - 1) / MIB), most;
@@ -403,7 +403,7 @@ static enum err no_save(struct storage *s, const char *path, const char *name, u
         return storage_fail(s, ERR_NOT_FOUND, "the card has no %s: nothing was saved as %s", path,
                             name);
     }
-    /* The new card must reserve what this card reserves. */
+    /* The new card must reserve the files that this card reserves. */
     list_saves(s, &v);
     if (v.n == 0 && !is_default) {
         add_save(&v, "chat", 0);

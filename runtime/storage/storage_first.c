@@ -1,4 +1,4 @@
-/* Find the model of a card if no model is named: the first by name. A file that is not a model
+/* Finds the model of a card if no model is named: the first by name. A file that is not a model
  * does not hide a model after it. */
 #include "runtime/storage/storage_private.h"
 
@@ -9,15 +9,15 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    LOGGED_MODELS = 4,  /* models logged at the start, so that they fit the first screen */
-    NAMED_FILES = 4,    /* other files logged at the start */
-    MOST_READS = 16384, /* most reads from the card to check
+    LOGGED_MODELS = 4,  /* the most models logged at the start, so that they fit the first screen */
+    NAMED_FILES = 4,    /* the most other files logged at the start */
+    MOST_READS = 16384, /* the most reads from the card to check the kinds of
                          * files */
 };
 
 static const struct file_mark unknown = { "", "not an .ingot file", "make one with `ingot pack`" };
 
-/* NULL: a model. */
+/* Return the kind of file with this beginning, or NULL for a model. */
 static const struct file_mark *kind_of(const uint8_t *begin)
 {
     const struct file_mark *mark = file_mark_find(begin);
@@ -28,8 +28,8 @@ static const struct file_mark *kind_of(const uint8_t *begin)
     return mark != NULL ? mark : &unknown;
 }
 
-/* Return the kind of a file; NULL if it is a model. A file whose first sector cannot be read is
- * taken for a model: the reader of models names it, and the part that is missing. */
+/* Return the kind of a file, or NULL for a model. A file whose first sector cannot be read is taken
+ * for a model, because the reader of models then names the file and the missing part. */
 static const struct file_mark *look_at(struct storage *s, const struct file *f)
 {
     uint64_t half = f->bytes / 2 / SECTOR_BYTES * SECTOR_BYTES;
@@ -80,8 +80,8 @@ static bool is_gguf(const char *name)
     return n > m;
 }
 
-/* Log files of a folder that are models for other programs. Returns whether there are
- * any; s->error_message is about the first one. */
+/* Log files of a folder that are models for other programs. Returns true if there is such a file;
+ * s->error_message is about the first. */
 static bool name_others(struct storage *s, const char *folder)
 {
     struct fat32_directory dir;
@@ -104,8 +104,8 @@ static bool name_others(struct storage *s, const char *folder)
     return n != 0;
 }
 
-/* No file of the card is a model. The message says what the first file is; for an unknown kind the
- * reader of models gives the message. */
+/* If no file of the card is a model, say what the first file is. For an unknown kind the reader of
+ * models gives the message. */
 static enum err none_is(struct storage *s, const struct file_mark *kind,
                         const struct file_table *table, struct file *out)
 {

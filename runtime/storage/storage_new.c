@@ -1,4 +1,4 @@
-/* Files that are made on a card while the machine runs. */
+/* Makes files on a card while the machine runs. */
 #include "runtime/storage/storage_new.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ const char *storage_new_folder(const char *name)
     return NULL;
 }
 
-/* Split a path into its parts, if a file may be made there. */
+/* Split a path into folder and name, if a file may be made there. */
 static bool split(const char *path, struct storage_new *new)
 {
     const char *slash = strchr(path, '/');
@@ -53,7 +53,7 @@ static bool split(const char *path, struct storage_new *new)
     return false;
 }
 
-/* Reserve room on the mounted card. The file's extents are at the table's front; the proof uses the
+/* Reserve room on the mounted card. The file's extents are at the table's front. The proof uses the
  * rest of the table, now and when the file is published. */
 static enum err reserve(struct storage *s, struct storage_new *new, uint64_t bytes,
                         const struct file_table *table)
@@ -95,7 +95,7 @@ enum err storage_new_publish(struct storage *s, const struct storage_new *new)
     struct file_timeout t = storage_timeout(s);
     enum err e = fat32_mount(&s->fs, new->device, &t);
 
-    /* A transfer takes minutes: meanwhile the card may have been exchanged, or changed
+    /* A transfer takes minutes. Meanwhile the card may have been exchanged, or changed
      * elsewhere. */
     if (e == ERR_OK) {
         e = fat32_prove_new(&s->proof, &s->fs, new->folder, new->name, &new->rest);

@@ -1,4 +1,4 @@
-/* Messages of the storage: lines for the log, and the error message after an error. */
+/* Writes the storage's log lines and error messages. */
 #include "runtime/storage/storage_private.h"
 
 #include <stdarg.h>
@@ -54,8 +54,8 @@ static bool lacks_cure(const char *why)
     return true;
 }
 
-/* The file system's message gives the cause. The error's own text follows only if the
- * device reported the error. */
+/* Give the cause in the file system's words. The error's own text follows only if the device
+ * reported the error. */
 enum err storage_card_error_message(struct storage *s, const struct block_device *device,
                                     enum err e)
 {

@@ -7,17 +7,17 @@ enum {
     SAMPLE_BYTES = 1 << 20,
     LEAST_SAMPLES = 4,
     MOST_SAMPLES = 32,
-    ALONE_BYTES = 256 << 10, /* size of one request of a file */
-    ALONE_HZ = 20,           /* smaller on a slow card: the bytes that it reads in 50 ms */
+    ALONE_BYTES = 256 << 10, /* size of a request of file.c */
+    ALONE_HZ = 20,           /* a slow card's request is what it reads in 50 ms */
     ALONE_LEAST = 3,
-    ALONE_MOST = 16,    /* most samples; a tenth of a second also ends them */
+    ALONE_MOST = 16,    /* the most samples; a tenth of a second also ends them */
     LEAST_PERCENT = 50, /* a lower percentage is only the cost of polls */
 };
 
-/* Return the part of a request's time that a core spends on it, in percent: the time to start the
- * request, and the time that it still needs after a pause of 1.5 times its duration without polls.
- * 0 for a device that works without polls: firmware that only reports a finished request late does
- * not take a core. */
+/* Return the percentage of a request's time that takes a core: the time to start the request, and
+ * the time that it still needs after a pause of 1.5 times its duration without polls. Return 0 for
+ * a device that works without polls. Firmware that only reports a finished request late does not
+ * take a core. */
 static uint32_t measure_io_core(const struct plan_rates *rates, const struct file *file,
                                 const struct platform_clock *clock, struct memory_range memory)
 {
@@ -63,9 +63,9 @@ struct samples {
     const struct file *file;
     const struct platform_clock *clock;
     uint8_t *memory;
-    uint64_t bytes, step; /* bytes of a sample, and distance between the starts of two samples */
+    uint64_t bytes, step; /* bytes of a sample, and distance from one start to the next */
     uint64_t start;
-    uint64_t times[MOST_SAMPLES + 1]; /* [n]: ticks from the start until n had come */
+    uint64_t times[MOST_SAMPLES + 1]; /* [n] is in ticks from the start until n samples had come */
     struct file_read reads[2];
     stream_progress_fn *progress; /* or NULL */
     void *context;
@@ -94,8 +94,8 @@ static enum err wait_sample(struct samples *p, unsigned n)
     return read->status;
 }
 
-/* Read samples for a third of a second, at least LEAST_SAMPLES. Return how many came; 0 if one
- * failed. */
+/* Read samples for a third of a second, at least LEAST_SAMPLES. Return how many came, or 0 if a
+ * sample failed. */
 static unsigned read_samples(struct samples *p)
 {
     bool more = true;

@@ -11,7 +11,7 @@ enum { VERSION = 1, MAGIC_BYTES = 8 };
 
 static const char magic[] = "INGOTUSE";
 
-/* An expert's counts in the payload. */
+/* The counts of an expert in the payload. */
 struct record {
     uint32_t taken, found;
 };
@@ -78,7 +78,7 @@ static enum err check_fit(struct expert_use *u, const struct file *file, const s
 
 /* ---- read ----------------------------------------------------------------------------------- */
 
-/* Receives the counts of a payload that is being read, next those of expert number `at`. */
+/* Takes the counts of a payload that is being read. Expert number `at` is next. */
 struct sink {
     const struct image *image;
     struct plan_use *found;
@@ -104,7 +104,7 @@ static void put(struct sink *s, const struct record *r)
     s->at++;
 }
 
-/* halves_look_fn: put the records of a buffer into a sink. */
+/* Put the records of a buffer into a sink (halves_look_fn). */
 static enum err put_all(void *context, uint64_t at, const uint8_t *bytes, size_t n)
 {
     (void)at;
@@ -117,7 +117,7 @@ static enum err put_all(void *context, uint64_t at, const uint8_t *bytes, size_t
     return ERR_OK;
 }
 
-/* Read the payload of a half into a sink, or only for its CRC. */
+/* Read the payload of a half into a sink or, without a sink, only for its CRC. */
 static enum err pass(struct expert_use *u, unsigned half, const struct expert_use_header *h,
                      struct sink *sink)
 {
@@ -144,8 +144,8 @@ static void clear(const struct image *image, struct plan_use *found, struct stre
     }
 }
 
-/* Read twice: nothing is stored before the CRC was right once, and the bytes that are stored must
- * have the same CRC. */
+/* Read a half twice. The first read must give the right CRC, and so must the second, which stores
+ * the counts. */
 static enum err read_half(struct expert_use *u, unsigned half, struct sink sink)
 {
     const struct expert_use_header *h = header_of(u, half);
@@ -164,7 +164,7 @@ static enum err read_half(struct expert_use *u, unsigned half, struct sink sink)
     return e;
 }
 
-/* Neither half is a save of this kind: say what the file is. */
+/* Say what the file is, because neither half is a save of this kind. */
 static enum err say_what_it_is(struct expert_use *u, const struct file *file)
 {
     const struct half_header *h = u->halves.h;
@@ -258,7 +258,7 @@ struct check {
     const struct image *image;
 };
 
-/* Check whether a half is complete, and of this model (halves_check_fn). */
+/* Check whether a half is complete and belongs to this model (halves_check_fn). */
 static enum err check_half(void *context, unsigned half)
 {
     struct check *c = context;

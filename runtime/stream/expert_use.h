@@ -1,6 +1,6 @@
-/* How often the experts of a model were used: the file NAME.use next to the model, so that a plan
- * knows how often a cache of some size has the needed experts. It has two halves that are written
- * alternately (runtime/storage/halves.h).
+/* The file NAME.use next to a model says how often its experts were used, so that a plan knows how
+ * often a cache of some size has the needed experts. The file's two halves are written alternately
+ * (runtime/storage/halves.h).
  *
  *   payload: for each expert, layer after layer, u32 taken, u32 found (struct stream_expert); zeros
  *   to the end of the sector */
@@ -32,17 +32,17 @@ _Static_assert(sizeof(struct expert_use_header) == SECTOR_BYTES, "written in one
 struct expert_use {
     struct halves halves; /* the file */
     _Alignas(64) uint8_t buffer[EXPERT_USE_BUFFER_BYTES];
-    char error_message[EXPERT_USE_ERROR_MESSAGE_BYTES]; /* after an error: the message, and what
+    char error_message[EXPERT_USE_ERROR_MESSAGE_BYTES]; /* after an error, what is wrong and what
                                                         * helps */
 };
 
-/* Return the bytes that the file must have; 0 if the model has no experts. */
+/* Return the bytes that the file must have, or 0 if the model has no experts. */
 uint64_t expert_use_bytes(const struct image *image);
 
-/* Read the newest valid counts into *found (for a plan) and into a stream's experts; either pointer
- * may be NULL. After an error both hold zeros. ERR_NOT_FOUND: nothing was saved.
- * ERR_BAD_MODEL: the counts are of another model or version. ERR_BAD_CHECKSUM: both halves are
- * damaged. Errors of file.h. */
+/* Read the newest valid counts into *found (for a plan) and into a stream's experts. Either may be
+ * NULL. After an error both hold zeros. ERR_NOT_FOUND: nothing was saved. ERR_BAD_MODEL: the
+ * counts are of another model or version. ERR_BAD_CHECKSUM: both halves are damaged. Errors of
+ * file.h. */
 enum err expert_use_read(struct expert_use *u, const struct file *file, const struct image *image,
                          struct plan_use *found, struct stream_expert *all);
 

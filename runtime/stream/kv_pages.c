@@ -26,9 +26,9 @@ static struct kv_layers layers_of(const struct image *image)
     return (struct kv_layers){ image->layers, n_layers(image) };
 }
 
-/* Sums of the sizes of pages. */
+/* The sums of the sizes of pages. */
 struct page_sums {
-    uint64_t spilled, whole; /* sums over layers on the card, and over layers in memory */
+    uint64_t spilled, whole; /* sum over layers on the card; sum over layers in memory */
 };
 
 static struct page_sums add_pages(const struct image *image, struct kv_types types,
@@ -112,7 +112,7 @@ static uint32_t next_spilled(const struct kv_pages *s, uint32_t layer)
     }
 }
 
-/* Read the pages from number slot->checked on. A refused read keeps the error in its status. */
+/* Read the pages from number slot->checked on. If the read is refused, its status has the error. */
 static void start_read(const struct kv_pages *s, struct kv_pages_slot *slot)
 {
     size_t page_bytes = slot->layer->page_bytes, at = slot->checked * page_bytes;
@@ -122,7 +122,7 @@ static void start_read(const struct kv_pages *s, struct kv_pages_slot *slot)
                           slot->n * page_bytes - at);
 }
 
-/* Return the first page of a layer that is needed now, or later when the cache has grown. */
+/* Return the first page of a layer that is needed from now on. */
 static uint32_t first_needed(const struct kv_pages *s, const struct kv_pages_layer *l)
 {
     if (s->all) {
@@ -140,7 +140,7 @@ static void request_ahead(struct kv_pages *s)
             continue;
         }
         slot->used = true;
-        /* Read all needed pages of the layer on the card at once. */
+        /* Read the layer's needed pages on the card in one request. */
         slot->layer = &s->layers[s->next];
         slot->n = slot->layer->on_card;
         slot->first = slot->checked = first_needed(s, slot->layer);
@@ -186,11 +186,11 @@ static bool poll_pages(void *context, uint64_t *bytes)
         if (!slot->used || slot->checked == slot->n) {
             continue;
         }
-        if (file_read_poll(&slot->read) != ERR_BUSY) { /* its status stays in the read */
+        if (file_read_poll(&slot->read) != ERR_BUSY) { /* the read keeps its status */
             trace_end(trace_of(s), TRACE_KV, slot->layer->number, TRACE_CARD, slot->begun);
             slot->begun = 0;
         }
-        /* Pages are checked while later ones arrive. */
+        /* Check pages while later pages arrive. */
         check_ahead(slot);
         busy = busy || slot->read.status == ERR_BUSY;
         *bytes += slot->read.bytes_done;
@@ -220,7 +220,7 @@ static void reset_pages(void *context)
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-/* Place a layer in memory, or from offset *at of the file on. */
+/* Place a layer in memory, or in the file from offset *at on. */
 static void place_layer(struct kv_pages *s, struct kv_pages_layer *l, uint64_t *at,
                         struct arena *arena)
 {
@@ -230,7 +230,7 @@ static void place_layer(struct kv_pages *s, struct kv_pages_layer *l, uint64_t *
         l->place = arena_take(arena, ARENA_KV, whole);
         return;
     }
-    /* Memory keeps the page that is not full yet, and a checksum for each page on the card. */
+    /* Memory keeps the partial page, and a checksum for each page on the card. */
     l->tail = arena_take(arena, ARENA_KV, l->page_bytes);
     l->sums = arena_take(arena, ARENA_KV, s->kv->n_tiles * sizeof(uint32_t));
     l->offset = *at;
@@ -309,7 +309,7 @@ static void wait_arrival(const struct kv_pages *s, const struct kv_pages_slot *s
     trace_end(trace_of(s), TRACE_WAIT, slot->layer->number, 0, begin);
 }
 
-/* Check all pages; read again from the first wrong page on. */
+/* Check all pages. After a wrong page, read again from there on. */
 static enum err wait_right(struct kv_pages *s, struct kv_pages_slot *slot)
 {
     struct stream_stats *f = &s->stream->stats;
@@ -329,7 +329,7 @@ static enum err wait_right(struct kv_pages *s, struct kv_pages_slot *slot)
     }
 }
 
-/* Fetch the last page to the tail. From then on the pages on the card are full up to the run's
+/* Fetch the last page to the tail. Afterwards all pages on the card are full up to the run's
  * position, so that nothing before the position is lost if this pass fails. */
 static void place_tail(struct kv_pages *s, struct kv_pages_slot *slot)
 {
@@ -345,7 +345,7 @@ static void place_tail(struct kv_pages *s, struct kv_pages_slot *slot)
     l->on_card = page;
 }
 
-/* Return true if pages are missing among those requested in the previous run, when the cache was
+/* Return true if the pages requested in the previous run do not suffice, because the cache was
  * longer or fewer pages were needed. */
 static bool lacks_pages(const struct kv_pages *s)
 {
@@ -375,10 +375,10 @@ void kv_pages_begin(struct kv_pages *s, uint32_t position, bool all)
     s->all = all;
     s->position = position;
     s->valid = UINT32_MAX;
-    for (uint32_t i = 0; i < s->n_layers; i++) { /* pages after the position no longer count */
+    for (uint32_t i = 0; i < s->n_layers; i++) { /* forget pages after the position */
         s->layers[i].on_card = min_u32(s->layers[i].on_card, (uint32_t)tiles(s->position));
     }
-    /* The pages that were requested ahead do not suffice, so request again. */
+    /* If the pages that were requested ahead do not suffice, request again. */
     if (lacks_pages(s)) {
         kv_pages_reset(s);
     }
@@ -393,7 +393,7 @@ enum err kv_pages_enter(struct kv_pages *s, uint32_t layer)
     if (s == NULL) {
         return ERR_OK;
     }
-    /* This layer is in memory. */
+    /* This layer is completely in memory. */
     if (!s->layers[layer].spills) {
         s->kv->layers[layer].place = s->layers[layer].place;
         return ERR_OK;
@@ -420,7 +420,7 @@ static enum err write_pages(struct kv_pages *s, const struct kv_pages_slot *slot
     size_t at = first * l->page_bytes;
     enum err e;
 
-    /* Checksums stay in memory, so that a card that returns old bytes is noticed. */
+    /* Keep the checksum in memory, to notice a card that returns old bytes. */
     for (uint32_t i = first; i < last; i++) {
         l->sums[i] = page_crc(slot, i);
     }
@@ -455,12 +455,12 @@ enum err kv_pages_leave(struct kv_pages *s, uint32_t layer, uint32_t end)
         return fail(s, layer, first, &s->write, e);
     }
     slot->layer->on_card = last;
-    /* The page that is not full stays in memory for the next pass. */
+    /* Keep the partial page in memory for the next pass. */
     if (end % KV_TILE != 0) {
         memcpy(slot->layer->tail, slot->buffer + last * slot->layer->page_bytes,
                slot->layer->page_bytes);
     }
-    /* The slot is free for the layer after the next. */
+    /* Free the slot for the layer after the next. */
     slot->used = false;
     s->turn = &s->slots[slot == s->slots];
     request_ahead(s);

@@ -1,24 +1,24 @@
-/* Decide which layers' keys and values are on the card: which layers may spill, and which of these
- * do, if not all have to. */
+/* Decides which layers may spill keys and values to the card, and, if not all have to spill, which
+ * of these do. */
 #ifndef INGOT_RUNTIME_STREAM_KV_SPREAD_H
 #define INGOT_RUNTIME_STREAM_KV_SPREAD_H
 
 #include "runtime/image/image.h"
 
-/* Return the number of layers that may spill: they keep keys and values that no other layer reads.
+/* Return the number of layers that may spill, which keep keys and values that no other layer reads.
  * Keys and values that another layer reads would have left memory before that layer's turn. */
 uint32_t kv_spread_most(const struct image *image);
 
-/* Goes through the layers in order. */
+/* A walk through the layers in order. */
 struct kv_spread {
     const struct image *image;
-    uint64_t n, whole; /* layers that may spill, and how many of them stay in memory */
-    uint64_t at;       /* number of layers visited so far that may spill */
+    uint64_t n, whole; /* layers that may spill; those that stay in memory */
+    uint64_t at;       /* number of visited layers that may spill */
 };
 
 struct kv_spread kv_spread_begin(const struct image *image, uint32_t n_spilled);
 
-/* Return true if the next layer spills. Layers in memory are spread evenly, as for weights. */
+/* Return true if the next layer spills. Layers in memory are spread evenly, as weights are. */
 bool kv_spread_next(struct kv_spread *s, uint32_t layer);
 
 #endif

@@ -1,5 +1,5 @@
 /* Decides which segments stay in memory, which stream, and in which form, for a chunk and a context
- * that plan_shape.c chooses. Their sizes are computed once (plan_private.h).
+ * that plan_shape.c chooses. The segments' sizes are computed once (plan_private.h).
  *
  *   keys and   all in memory, or (kv=card) as many layers as weights leave room for
  *   values
@@ -16,10 +16,10 @@
 #include "runtime/stream/plan_private.h"
 
 enum {
-    FASTER_PERCENT = 3, /* another plan must be faster by this fraction, because rates are accurate
-                         * only to a few percent */
-    REGAIN_TOKENS = 16, /* tokens of a reply whose gain may outweigh a slower prompt */
-    HEAD_PARTS = 4,     /* parts of the room for layers and head; the head is tried with each */
+    FASTER_PERCENT = 3, /* another plan must be this much faster, because rates are accurate only to
+                         * a few percent */
+    REGAIN_TOKENS = 16, /* the gain of this many reply tokens may outweigh a slower prompt */
+    HEAD_PARTS = 4,     /* the common room has 4 parts; the head is tried with 0 to 4 of them */
 };
 
 /* ---- what stays ----------------------------------------------------------------------------- */
@@ -30,16 +30,16 @@ static void pin_segment(struct plan *plan, const struct plan_weights *w, uint32_
     plan->memory.pinned += (size_t)plan_segment_bytes(w, segment);
 }
 
-/* Return the layer that streams as number i of n. They are spread evenly over the pass: while the
- * layers between two of them compute, the next one arrives, so one layer never has to cover two
- * transfers. A pinned head counts as the number of layers of its size.
+/* Return the layer that streams as number i of n. Streamed layers are spread evenly over the pass.
+ * While the layers between two of them compute, the next streamed layer arrives, so that no layer
+ * has to cover two transfers. A pinned head counts like layers of as many bytes.
  *
  * In bytes of the largest layer, the pass is L layers and the head long:
  *
  *   place(i) = i * (L + head) / n                   n equal steps over the pass
  *
- * The last one, i = n - 1, must be a layer: (n - 1) (L + head) / n <= L - 1. If the head is too
- * large for that, n - 1 equal steps go from the first layer to the last:
+ * The last place, i = n - 1, must be a layer, so that (n - 1) (L + head) / n <= L - 1. If the head
+ * is too large for that, n - 1 equal steps go from the first layer to the last:
  *
  *   place(i) = i * (L - 1) / (n - 1)
  */
@@ -53,7 +53,7 @@ static uint64_t streamed_place(const struct plan_weights *w, uint64_t head, uint
     return i * pass / (n * w->largest_layer);
 }
 
-/* Pin `pinned` of the layers; the others stream. head: its bytes if it is pinned. */
+/* Pin `pinned` of the layers; the others stream. head has the head's bytes if it is pinned. */
 static void pin_layers(struct plan *plan, const struct plan_weights *w, uint32_t pinned,
                        uint64_t head)
 {
@@ -62,7 +62,7 @@ static void pin_layers(struct plan *plan, const struct plan_weights *w, uint32_t
     for (uint32_t i = 0; i < w->n_layers; i++) {
         uint32_t segment = image_layer_segment(w->image, i);
 
-        /* Spread streamed layers: the card reads one while pinned layers before it compute. */
+        /* The card reads a streamed layer while the pinned layers before it compute. */
         if (found == n || i < streamed_place(w, head, found, n)) {
             pin_segment(plan, w, segment);
         } else {
@@ -96,8 +96,8 @@ static bool try_resident(struct plan *plan, const struct plan_weights *w, uint64
     return true;
 }
 
-/* Place the slots, the head or the part before it, then as many layers as fit. Every streamed byte
- * costs the same per token, so only bytes decide which segments are pinned:
+/* Place the slots, the head, then as many layers as fit. Every streamed byte costs the same per
+ * token, so only bytes decide which segments are pinned:
  *
  *   limit >= streamed[form] + pinned layers * largest layer
  *
@@ -117,8 +117,8 @@ static void stream_whole(struct plan *plan, const struct plan_weights *w, uint64
                image_tensor(w->image, INGOT_OUTPUT, INGOT_NO_LAYER)->bytes);
 }
 
-/* Stream with a head in tiles. Its first rows stay in the memory that layers leave, and in `parts`
- * / HEAD_PARTS of the common room. A tied embedding is then not in memory either. */
+/* Stream with a head in tiles. The head's first rows stay in `parts` / HEAD_PARTS of the common
+ * room, and in what layers leave. A tied embedding is then not in memory either. */
 static void stream_tiled(struct plan *plan, const struct plan_weights *w, uint64_t limit,
                          enum plan_head_form form, uint64_t parts)
 {
@@ -142,8 +142,8 @@ static void stream_tiled(struct plan *plan, const struct plan_weights *w, uint64
     plan->memory.pinned += plan_head_bytes(plan);
 }
 
-/* Return true if a token takes less time, by more than the error of the rates, and a chunk of a
- * prompt takes not much more time, or not more than a short reply regains. */
+/* Return true if a token is faster by more than the error of the rates, and a chunk of a prompt
+ * takes only a little longer, or a short reply saves the extra time. */
 static bool is_faster(const struct plan_prediction *other, const struct plan_prediction *than)
 {
     if (than->decode_ns == 0 ||
@@ -156,7 +156,7 @@ static bool is_faster(const struct plan_prediction *other, const struct plan_pre
                REGAIN_TOKENS * (than->decode_ns - other->decode_ns);
 }
 
-/* Plan one way to stream, with its prediction. */
+/* Plan a way to stream, and predict the times of passes. */
 static void stream_with(struct plan *plan, const struct plan_weights *w, uint64_t limit,
                         enum plan_head_form form, uint64_t parts)
 {
@@ -170,7 +170,7 @@ static void stream_with(struct plan *plan, const struct plan_weights *w, uint64_
     plan_predict(plan, w->image);
 }
 
-/* Take another way if it is faster. */
+/* Try another way to stream, and take it if it is faster. */
 static void try_faster(struct plan *plan, const struct plan *start, const struct plan_weights *w,
                        uint64_t limit, enum plan_head_form form, uint64_t parts)
 {
@@ -185,10 +185,10 @@ static void try_faster(struct plan *plan, const struct plan *start, const struct
     }
 }
 
-/* With a pinned head its tiles need not be read, and the card runs ahead while the head is
- * computed. If that takes longer than filling the slots, the card waits, and pinning only a part of
- * the head, with more layers, may be faster. If all layers stay, smaller slots suffice. So plans
- * are made and their times compared. Without rates, a head that fits stays whole. */
+/* Compare the times of several ways to stream. A pinned head need not be read, and the card runs
+ * ahead while it is computed. If computing it takes longer than filling the slots, the card waits,
+ * and pinning a part of the head and more layers may be faster. If all layers stay, smaller slots
+ * suffice. Without rates, a head that fits stays whole. */
 static bool try_streamed(struct plan *plan, const struct plan_weights *w, uint64_t limit)
 {
     const struct plan start = *plan;
@@ -208,8 +208,8 @@ static bool try_streamed(struct plan *plan, const struct plan_weights *w, uint64
     return true;
 }
 
-/* Use the rest of the memory for more rows of the embedding than the one that a token needs.
- * (try_streamed and try_resident have counted one row, so n is at least 1.) */
+/* Use the rest of the memory for more rows of the embedding than a token needs. (try_streamed and
+ * try_resident have counted one row, so n is at least 1.) */
 static void keep_rows(struct plan *plan, const struct plan_weights *w, uint64_t limit)
 {
     const struct plan_memory *m = &plan->memory;
@@ -224,8 +224,8 @@ static void keep_rows(struct plan *plan, const struct plan_weights *w, uint64_t 
 
 /* ---- experts -------------------------------------------------------------------------------- */
 
-/* Try to keep the bytes that a token always needs; an untied embedding is read by rows, so that
- * all room goes to layers. */
+/* Try to keep the bytes that a token always needs. An untied embedding is read by rows, so that all
+ * room goes to layers. */
 static bool try_dense(struct plan *plan, const struct plan_weights *w, uint64_t limit)
 {
     if (!w->tied && w->by_rows < w->total) {
@@ -247,7 +247,7 @@ static bool try_experts(struct plan *plan, const struct image *image, uint64_t l
         return false;
     }
     plan_weigh(&w, image, true);
-    other.experts.n_slots = 1; /* begin with the smallest cache */
+    other.experts.n_slots = 1; /* the smallest cache comes first */
     if (!try_dense(&other, &w, limit - least)) {
         return false;
     }
@@ -276,7 +276,7 @@ static bool try_all(struct plan *plan, const struct plan_weights *w, uint64_t li
 
 /* ---- candidates ----------------------------------------------------------------------------- */
 
-/* Plan one candidate, whose chunk and number of spilled layers are in *plan. *l gets the sizes
+/* Plan one candidate, whose chunk and number of spilled layers are in *plan. **l gets the sizes
  * that were used. */
 static enum err plan_candidate(struct plan *plan, const struct plan_request *r,
                                const struct plan_weights *w, struct plan_layout *l)
@@ -313,8 +313,8 @@ static enum err plan_candidate(struct plan *plan, const struct plan_request *r,
     return ERR_OK;
 }
 
-/* Use memory that weights leave free to take layers of keys and values back from the card, one
- * after another. */
+/* Take layers of keys and values back from the card, one after another, into memory that weights
+ * leave free. */
 static void keep_kv(struct plan *plan, const struct plan_request *r, const struct plan_layout *l)
 {
     struct plan_kv *kv = &plan->kv;
@@ -353,8 +353,8 @@ static bool try_spilled(struct plan *plan, const struct plan_request *r,
     return true;
 }
 
-/* Let keys and values spill if weights lack room. A byte of weights in memory saves reading for
- * every token, a byte of keys and values only when the context is full, so weights come first. */
+/* Let keys and values spill if weights lack room. Weights come first, because a byte of weights in
+ * memory saves reading for every token, a byte of keys and values only when the context is full. */
 enum err plan_with_chunk(struct plan *plan, const struct plan_request *r,
                          const struct plan_weights *w)
 {

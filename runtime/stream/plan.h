@@ -1,5 +1,5 @@
-/* The planner: from a model's header and tables, the context length and the available memory, it
- * computes every region's size and which weights stay in memory, before any of them is read. */
+/* The planner computes every region's size, and which weights stay in memory, before any are read,
+ * from a model's header and tables, the context length and the available memory. */
 #ifndef INGOT_RUNTIME_PLAN_H
 #define INGOT_RUNTIME_PLAN_H
 
@@ -12,31 +12,31 @@
 #include "runtime/image/image.h"
 
 enum {
-    PLAN_SLOTS = 2,              /* cores compute from one while the other fills; a pinned layer
+    PLAN_SLOTS = 2,              /* cores compute from one while the other fills; pinning a layer
                                   * saves more time than a third slot */
-    PLAN_MOST_ROWS = 4,          /* groups of embedding rows kept, if the embedding streams */
-    PLAN_EXPERT_BYTES = 20,      /* bytes of struct stream_expert, for each expert with a cache */
-    PLAN_TABLE_ROWS = 32,        /* tokens whose rows of the table per layer are kept */
-    PLAN_DEFAULT_CHUNK = 128,    /* prompt tokens that pass the layers together */
-    PLAN_DEFAULT_CONTEXT = 4096, /* most tokens of a context if ctx= is not given */
-    PLAN_LEAST_CHUNK = 16,       /* least chunk if memory is short */
-    PLAN_CACHED_CHUNK = 32,      /* least chunk if it is made smaller to fit the core's cache */
+    PLAN_MOST_ROWS = 4,          /* groups of rows that are kept if the embedding streams */
+    PLAN_EXPERT_BYTES = 20,      /* bytes of struct stream_expert, of which each expert has one */
+    PLAN_TABLE_ROWS = 32,        /* number of tokens whose rows of the table per layer are kept */
+    PLAN_DEFAULT_CHUNK = 128,    /* number of prompt tokens that pass the layers together */
+    PLAN_DEFAULT_CONTEXT = 4096, /* the longest context without ctx= */
+    PLAN_LEAST_CHUNK = 16,       /* the smallest chunk if memory is short */
+    PLAN_CACHED_CHUNK = 32,      /* the smallest chunk that is made to fit a core's cache */
     PLAN_ERROR_MESSAGE_BYTES = 256,
     PLAN_ADVICE_BYTES = 320,
 };
 
 enum plan_residency {
-    PLAN_RESIDENT, /* all weights read once into the arena */
-    PLAN_IN_PLACE, /* used in place: flash, initrd, a mapped file */
+    PLAN_RESIDENT, /* all weights are read once into the arena */
+    PLAN_IN_PLACE, /* weights in flash, an initrd or a mapped file are used in place */
     PLAN_STREAMED, /* some weights arrive again for every pass */
 };
 
 /* The speeds of card and cores, measured by runtime/stream/calibrate_storage.h and
- * runtime/model/calibrate_compute.h, or given. 0: unknown, or none. */
+ * runtime/model/calibrate_compute.h, or given. 0 means unknown, or none. */
 struct plan_rates {
     uint64_t card;                   /* bytes a second */
-    uint32_t io_core;                /* percent of a transfer's time for which a core moves it */
-    uint32_t cores;                  /* cores that computed during the measurement */
+    uint32_t io_core;                /* percentage of a transfer's time that takes a core */
+    uint32_t cores;                  /* number of cores that computed during the measurement */
     const struct plan_rates *lent;   /* rates of computing without one core, if it may move the
                                       * card's data; otherwise NULL */
     uint32_t decode[INGOT_N_TYPES];  /* picoseconds for a byte of weights and one token, by all
@@ -44,16 +44,16 @@ struct plan_rates {
     uint32_t prefill[INGOT_N_TYPES]; /* picoseconds for a byte of weights and each token of a
                                       * chunk */
     uint32_t layer;                  /* nanoseconds of a layer outside its matrices, for a token */
-    uint32_t layer_prefill;          /* nanoseconds for each token of a chunk; 0: as for one
-                                      * token */
+    uint32_t layer_prefill;          /* nanoseconds for each token of a chunk; 0: as
+                                      * `layer` */
     uint32_t check;                  /* picoseconds of a byte's checksum, by all cores */
-    bool disturbed; /* other programs used the cores during the measurement: speeds may be far too
+    bool disturbed; /* other programs used the cores meanwhile, so speeds may be far too
                      * low */
 };
 
-/* How often a token's expert was found at each place of its layer's order of use, summed
- * over all layers (expert_use.h). A cache of n slots has the experts before place n. total 0:
- * unknown. */
+/* How often a token's expert was found at each place of the order in which its layer's experts are
+ * kept, summed over all layers. A cache of n slots has the experts before place n. total is 0 if
+ * the use is unknown. */
 struct plan_use {
     uint64_t found[INGOT_MAX_EXPERTS];
     uint64_t total;
@@ -61,112 +61,112 @@ struct plan_use {
 
 /* The user's limits for a plan. */
 struct plan_limits {
-    size_t weights;     /* mem=: pinned weights and slots; 0: all that is left */
+    size_t weights;     /* mem=, bytes for pinned weights and slots; 0: all that is left */
     uint32_t context;   /* ctx=, tokens; 0: the model's, at most PLAN_DEFAULT_CONTEXT */
-    uint32_t chunk;     /* prompt tokens that pass together; 0: PLAN_DEFAULT_CHUNK */
+    uint32_t chunk;     /* prompt tokens of a pass; 0: PLAN_DEFAULT_CHUNK */
     struct kv_types kv; /* kv= */
-    bool kv_card;       /* keys and values may spill to the card: weights get memory first, and
+    bool kv_card;       /* keys and values may spill to the card; weights get memory first, and
                          * `weights` limits both */
 };
 
 /* Work space in addition to the activations. */
 struct plan_work {
-    size_t extra_scratch;    /* for tokenizer and sampler, in addition to the context's ids */
-    uint32_t kept_sequences; /* number of sequences in addition to the current one */
-    size_t line_bytes;       /* bytes that features need for each of these */
-    uint64_t (*kept_bytes)(uint32_t context, uint32_t kept_sequences); /* for themselves */
-    size_t learn_bytes;   /* memory for learning; 0: none */
-    size_t states;        /* bytes of states other than keys and values, for a sequence */
-    size_t work_bytes;    /* work space of a token, see activations.h */
-    uint32_t logits_rows; /* tokens whose logits are computed together; 0: one */
+    size_t extra_scratch;    /* bytes for tokenizer and sampler, besides the context's ids */
+    uint32_t kept_sequences; /* number of sequences besides the current one */
+    size_t line_bytes;       /* bytes that features need for each kept sequence */
+    uint64_t (*kept_bytes)(uint32_t context, uint32_t kept_sequences); /* bytes of kept sequences */
+    size_t learn_bytes;   /* memory for learning, or 0 */
+    size_t states;        /* bytes of a sequence's states other than keys and values */
+    size_t work_bytes;    /* work space of a token (activations.h) */
+    uint32_t logits_rows; /* tokens whose logits are computed together; 0 means one */
     uint32_t sequences; /* parallel sequences, each with its own keys, values and states; 0: one */
-    uint32_t spare_sequences; /* up to so many more, if weights lose hardly any memory to them */
+    uint32_t spare_sequences; /* add up to this many sequences if weights lose little memory */
 };
 
 struct plan_request {
     const struct image *image;
     size_t arena_bytes; /* memory for all regions */
     bool in_place;      /* the whole file is addressable */
-    size_t cache_bytes; /* size of a core's second-level cache; 0: not known */
+    size_t cache_bytes; /* size of a core's second-level cache, or 0 */
     struct plan_limits limits;
     struct plan_work work;
     struct plan_rates rates;
-    const struct plan_use *use; /* use of its experts; NULL: unknown. It outlives the plan */
+    const struct plan_use *use; /* use of the experts, or NULL; outlives the plan */
 };
 
-/* The layers. plan->pinned says which stay in memory; `read` counts the others. */
+/* The layers. plan->pinned says which layers stay in memory; `read` counts the others. */
 struct plan_layers {
     uint32_t n_pinned, n_streamed;
     uint64_t read; /* bytes per pass */
 };
 
-/* A cache of experts, with a number of slots for each layer; other experts are read when a
- * router names them. A layer's segment is then the part before its experts. All 0: experts are
- * loaded together with their layers. */
+/* A cache of experts, with slots for each layer. Other experts are read when a router names them,
+ * and a layer's segment is the part before its experts. If all fields are 0, experts are loaded
+ * together with their layers. */
 struct plan_experts {
-    uint32_t n_slots; /* slots of each layer, at least the experts that a token takes there, and at
-                     * most the layer's experts */
+    uint32_t n_slots; /* slots of a layer, but at least one for each expert that a token takes
+                     * there, and at most one for each expert */
     uint32_t n;       /* experts of all layers */
-    uint64_t bytes;   /* size of all slots and of the facts about each expert; part of
+    uint64_t bytes;   /* bytes of all slots and of facts about experts, part of
                        * memory.pinned */
-    uint64_t read;    /* bytes read for a token; part of layers.read */
-    const struct plan_use *use; /* the experts' use; NULL: unknown, so all count as equally used */
+    uint64_t read;    /* bytes read for a token, part of layers.read */
+    const struct plan_use *use; /* the experts' use, or NULL: all count as equally used */
 };
 
 /* The output matrix. */
 struct plan_head {
-    bool tiled;         /* from first_row on it passes through the slots in tiles of rows; if false,
-                * all other fields are 0 */
-    uint32_t first_row; /* first row of the first tile, a multiple of 8: earlier rows stay */
+    bool tiled;         /* rows from first_row on pass through the slots in tiles; if false, all
+                * other fields are 0 */
+    uint32_t first_row; /* first row of the first tile, a multiple of 8; earlier rows stay */
     uint32_t tile_rows; /* rows of a full tile, a multiple of 8 */
     uint32_t n_tiles;
     uint32_t group_rows;
     uint64_t group_bytes; /* bytes of `group_rows` rows */
-    uint64_t stays;       /* bytes of its segment that stay: rows before first_row and a norm. They
-                     * take whole pages */
+    uint64_t stays;       /* bytes of the segment's norm and of its rows before first_row, which
+                     * stay in whole pages */
     uint64_t base;        /* file offset of first_row */
-    uint64_t end;         /* file offset of the end of its segment */
+    uint64_t end;         /* file offset of the end of the head's segment */
     uint64_t read;        /* bytes read in passes that need logits */
 };
 
 /* The bytes of the arena's regions, and the parts of region io. */
 struct plan_memory {
-    size_t pinned;    /* region weights: segments read once, the part of a tiled head that stays */
+    size_t pinned;    /* region weights: segments read once, and a tiled head's part that stays */
     size_t io;        /* region io: slots, embedding rows and their checksums */
     size_t kv;        /* region kv: keys and values, states */
     size_t scratch;   /* region scratch */
     size_t learn;     /* region learn */
-    uint32_t n_slots; /* PLAN_SLOTS, or 0: no slots needed */
+    uint32_t n_slots; /* PLAN_SLOTS, or 0 if no slots are needed */
     size_t slot;      /* bytes of one slot */
 };
 
-/* Rows of an embedding that streams; all 0: it is in memory. */
+/* Rows of an embedding that streams. All fields are 0 if it is in memory. */
 struct plan_rows {
-    uint32_t n;   /* kept */
-    size_t bytes; /* of one */
-    size_t sums;  /* checksums of all groups of rows, computed while loading */
+    uint32_t n;   /* number of groups that are kept */
+    size_t bytes; /* bytes of a group as it is read */
+    size_t sums;  /* bytes of the groups' checksums, computed while loading */
 };
 
-/* The table per layer, which stays on the card; each token's rows are read. All 0: no table, or
- * it is used in place. */
+/* The table per layer, which stays on the card. Each token's rows are read. All fields are 0
+ * without a table or if it is used in place. */
 struct plan_table {
-    uint32_t n;    /* tokens whose rows are kept */
+    uint32_t n;    /* number of tokens whose rows are kept */
     size_t bytes;  /* bytes read for a token */
     uint64_t card; /* bytes of the whole table */
 };
 
 /* Region kv: keys and values, and other states. */
 struct plan_kv {
-    size_t states;         /* bytes of a sequence for layers with other states */
+    size_t states;         /* bytes of a sequence's other states */
     struct kv_types types; /* the requested types */
-    uint32_t n_spilled;    /* layers whose keys and values are on the card; 0: none */
-    uint64_t card;         /* bytes that they take on the card */
-    uint64_t card_read;    /* bytes of them that are read for a token after a full context */
+    uint32_t n_spilled;    /* number of layers whose keys and values are on the card */
+    uint64_t card;         /* bytes of these keys and values */
+    uint64_t card_read;    /* bytes read of these for a token after a full context */
 };
 
 /* The time of a pass, predicted from plan->rates. */
 struct plan_prediction {
-    uint64_t decode_ns;  /* time of a token after a few others; 0: rates are unknown */
+    uint64_t decode_ns;  /* time of a token after a few others, or 0 if rates are unknown */
     uint64_t prefill_ns; /* time of a full chunk */
     bool lends_decode;   /* for single tokens the last core only moves the card's data */
     bool lends_prefill;  /* for chunks the last core only moves the card's data */
@@ -177,7 +177,7 @@ struct plan {
     uint32_t context;
     uint32_t chunk;
     uint32_t logits_rows;            /* at least `sequences`, at most chunk */
-    uint32_t sequences;              /* at least 1; parallel sequences in region kv */
+    uint32_t sequences;              /* parallel sequences in region kv, at least 1 */
     bool pinned[INGOT_MAX_SEGMENTS]; /* by segment */
     struct plan_layers layers;
     struct plan_experts experts;
@@ -188,33 +188,33 @@ struct plan {
     struct plan_kv kv;
     struct plan_rates rates;
     struct plan_prediction prediction;
-    char advice[PLAN_ADVICE_BYTES]; /* how the model could become resident; empty if it is, or
-                                     * cannot be */
-    bool mem_is_short;              /* after an error: there is more room without mem= */
+    char advice[PLAN_ADVICE_BYTES]; /* how the model could become resident, or "" if it already is
+                                     * or cannot be resident */
+    bool mem_is_short;              /* after an error: without mem= there would be more room */
     char error_message
-        [PLAN_ERROR_MESSAGE_BYTES]; /* after an error: a message about what does not fit and what
+        [PLAN_ERROR_MESSAGE_BYTES]; /* after an error, a sentence about what does not fit and what
                                      * to change */
 };
 
-/* Fill *plan. ERR_NO_SPACE: the model does not fit, see plan->error_message.
- * ERR_BAD_ARGUMENT: a context beyond the model's. */
+/* Fill *plan. ERR_NO_SPACE: the model does not fit, as plan->error_message says. ERR_BAD_ARGUMENT:
+ * the context is beyond the model's. */
 enum err plan_make(struct plan *plan, const struct plan_request *request);
 
-/* Fill plan->prediction from its rates: simulate a pass segment by segment, with card and cores
- * working in parallel. If a core moves the card's data, that is core 0 between other work, or the
- * last core, which then does only this; the faster way is chosen. */
+/* Fill plan->prediction from plan->rates by simulating a pass segment by segment, with card and
+ * cores working in parallel. If a core must move the card's data, the faster way is chosen: core 0
+ * moves them between other work, or the last core does nothing else. */
 void plan_predict(struct plan *plan, const struct image *image);
 
 /* Return the bytes of a layer's segment that stay or stream, without its experts if these are
  * cached. */
 uint64_t plan_layer_bytes(const struct image *image, uint32_t layer, bool cached);
 
-/* Slots of the cache for a layer's experts, from plan->experts.n_slots; 0 if the layer has no
- * experts. */
+/* Return the cache's slots for a layer's experts, from plan->experts.n_slots, or 0 if the layer has
+ * no experts. */
 uint32_t plan_experts_slots(const struct image *image, uint32_t layer, uint32_t n_slots);
 
-/* Return how many of a token's experts in a layer are missing in a cache with this many slots, on
- * average, times 2^16. */
+/* Return how many of the experts that a token takes in a layer are missing on average if a cache
+ * has this many slots, times 2^16. */
 uint64_t plan_experts_missing(const struct plan_use *use, const struct image *image, uint32_t layer,
                               uint32_t n_slots);
 
@@ -222,14 +222,14 @@ uint64_t plan_experts_missing(const struct plan_use *use, const struct image *im
 uint64_t plan_matrices_ns(const struct plan_rates *rates, const struct image *image, uint32_t layer,
                           uint64_t from, uint64_t to, uint32_t n_tokens);
 
-/* Return the bytes of all segments if their matrices had `type`; 0 if some matrix cannot have
+/* Return the bytes of all segments if their matrices had `type`, or 0 if some matrix cannot have
  * it. */
 uint64_t plan_bytes_as(const struct image *image, unsigned type);
 
 /* Return the name of a residency: "resident", "in place", "streamed". */
 const char *plan_residency_text(enum plan_residency r);
 
-/* The sector-aligned file range with the row of `token` in a streamed embedding. */
+/* Set the sector-aligned file range of the row of `token` in a streamed embedding. */
 void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *offset,
                           size_t *bytes);
 
@@ -241,11 +241,11 @@ uint32_t plan_row_groups(const struct image *image);
 /* Return the bytes of a tiled head that stay, in whole pages of memory and of the file. */
 size_t plan_head_bytes(const struct plan *plan);
 
-/* Return the part of the head that stays, in percent: 100 if it is not tiled. */
+/* Return the percentage of the head that stays, which is 100 if it is not tiled. */
 unsigned plan_head_percent(const struct plan *plan, const struct image *image);
 
-/* Head tile number i: its rows, and the sector-aligned file range that holds them. The first row
- * begins `skip` bytes into the range. */
+/* A tile of the head: rows, and the sector-aligned file range that has them. The first row begins
+ * `skip` bytes into the range. */
 struct plan_tile {
     uint32_t first_row;
     uint32_t n_rows;
@@ -257,8 +257,8 @@ void plan_head_tile(const struct plan *plan, const struct image *image, uint32_t
                     struct plan_tile *tile);
 
 /* Return the resident rows that are computed just before tile number i, so that cores have work,
- * and a slot is free, while the next tiles arrive. These are whole groups; if few rows are
- * resident, some tiles have none. */
+ * and a slot is free, while the next tiles arrive. The rows are whole groups. If few are resident,
+ * some tiles have no share. */
 struct plan_share {
     uint32_t first_row;
     uint32_t n_rows;

@@ -1,14 +1,14 @@
-/* The plan's messages to the user: why it does not fit, or what would be better. */
+/* The plan's messages tell the user why a model does not fit, or what would be better. */
 #include "board/min_max.h"
 #include "runtime/stream/plan_private.h"
 #include "runtime/text/format_text.h"
 
 enum {
-    LEAST_CONTEXT = 128, /* least context that is advised */
+    LEAST_CONTEXT = 128, /* the shortest context that is advised */
     CURE_BYTES = 96,
 };
 
-/* Return the least bytes for weights. A small model may take less as a whole than in two slots. */
+/* Return the least bytes for weights. A small model may need fewer bytes than two slots. */
 static uint64_t least_bytes(const struct plan_weights *w)
 {
     uint64_t resident = w->total;
@@ -20,7 +20,7 @@ static uint64_t least_bytes(const struct plan_weights *w)
     return min_u64(resident, min_u64(w->streamed[PLAN_HEAD_TILED], w->streamed[PLAN_HEAD_WHOLE]));
 }
 
-/* Return the type that halves the weights of a Q8_0 model; for a model with fewer bits the next
+/* Return the type that halves the weights of a Q8_0 model or, for a model with fewer bits, the next
  * smaller type. INGOT_N_TYPES: there is none. */
 static unsigned smaller_type(const struct image *image, uint64_t total)
 {
@@ -39,8 +39,8 @@ static unsigned smaller_type(const struct image *image, uint64_t total)
     return INGOT_N_TYPES;
 }
 
-/* Return a type of keys and values that is smaller than the requested one: the most exact with
- * which weights of `needed` bytes fit. "" if there is none, or if something else is in the way. */
+/* Return the most exact type of keys and values, smaller than the requested type, with which
+ * weights of `needed` bytes fit, or "" if there is none, or if something else is in the way. */
 static const char *fitting_kv(const struct plan *plan, const struct plan_request *r,
                               uint64_t needed, char name[KV_TYPES_NAME_BYTES])
 {
@@ -88,7 +88,7 @@ void plan_refuse(struct plan *plan, const struct plan_request *r, const struct p
 {
     char cure[CURE_BYTES];
 
-    /* mem= is the obstacle: without it, there is more room. */
+    /* The obstacle is mem=, without which there is more room. */
     if (l->rest < r->arena_bytes && l->limit < r->arena_bytes - l->rest) {
         format_text(cure, sizeof cure, "raise mem= to at least that");
         plan->mem_is_short = true;
@@ -121,7 +121,7 @@ static unsigned fitting_type(const struct image *image, uint64_t limit, uint64_t
     return INGOT_N_TYPES;
 }
 
-/* Return the context, halved until all weights fit next to it; 0 if no context is small enough. */
+/* Return the context, halved until all weights also fit, or 0 if no context is small enough. */
 static uint32_t fitting_context(const struct plan *plan, const struct plan_request *r,
                                 const struct plan_weights *w)
 {

@@ -1,5 +1,5 @@
-/* The sizes of a cache of experts (plan_experts_slots() in plan_segments.c says how many slots
- * each layer has). */
+/* Computes sizes of a cache of experts. (plan_experts_slots() in plan_segments.c says how many
+ * slots each layer has.) */
 #include "board/min_max.h"
 #include "runtime/stream/plan_private.h"
 
@@ -33,7 +33,7 @@ uint64_t plan_experts_need(const struct image *image)
            plan_experts_least(image) + 1;
 }
 
-/* If the use is unknown, all experts are equally likely: n - slots of n are missing. */
+/* If the use is unknown, all experts are equally likely, and n - slots of n are missing. */
 uint64_t plan_experts_missing(const struct plan_use *use, const struct image *image, uint32_t layer,
                               uint32_t n_slots)
 {
@@ -44,7 +44,7 @@ uint64_t plan_experts_missing(const struct plan_use *use, const struct image *im
     if (slots == 0 || slots == l->n_experts) {
         return 0;
     }
-    /* Return the experts of a token times the share that is not in a slot, times 2^16. */
+    /* Return the average number of a token's experts that are not in a slot, times 2^16. */
     if (use == NULL) {
         return ((uint64_t)l->n_experts_used << 16) * (l->n_experts - slots) / l->n_experts;
     }

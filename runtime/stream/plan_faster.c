@@ -1,5 +1,5 @@
-/* Advice for a model whose experts are in a cache: more memory for the cache, or experts of
- * fewer bits, because more of them fit and each takes less time to read. */
+/* Advice for a model whose experts are in a cache. More memory for the cache would help, or experts
+ * of fewer bits, because more of these fit and each takes less time to read. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -7,7 +7,7 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    WORTH_PERCENT = 10, /* smaller gains are not mentioned, because rates are accurate only to a few
+    WORTH_PERCENT = 10, /* do not mention smaller gains, because rates are accurate only to a few
                          * percent */
     NS = 1000000000,
 };
@@ -42,8 +42,8 @@ static uint32_t fewest_slots(const struct plan *plan, const struct image *image,
     return high;
 }
 
-/* Return the type of the experts' matrices; INGOT_N_TYPES: no experts, or not all matrices can have
- * `type`. */
+/* Return the type of the experts' matrices, or INGOT_N_TYPES if there are no experts, or if not all
+ * matrices can have `type`. */
 static unsigned expert_type(const struct image *image, unsigned type)
 {
     unsigned found = INGOT_N_TYPES;
@@ -63,8 +63,8 @@ static unsigned expert_type(const struct image *image, unsigned type)
     return found;
 }
 
-/* Return true if the second type is at least an eighth smaller; also gives the bytes of 256 weights
- * in both types. */
+/* Return true if `type` is at least an eighth smaller than the current type. *now and *then become
+ * the bytes of 256 weights in both types. */
 static bool is_smaller(const struct image *image, unsigned type, uint64_t *now, uint64_t *then)
 {
     unsigned current = expert_type(image, type);
@@ -104,7 +104,7 @@ static uint32_t most_slots(const struct image *image)
     return most;
 }
 
-/* "; 1.7 times as fast with 2150 MiB more memory, or with experts as q4_0" */
+/* Add "; 1.7 times as fast with 2150 MiB more memory, or with experts as q4_0". */
 void plan_advise_experts(struct plan *plan, const struct image *image)
 {
     static const enum ingot_type types[] = {
@@ -128,7 +128,7 @@ void plan_advise_experts(struct plan *plan, const struct image *image)
             after = retyped_ns(plan, image, most, now, then);
         }
     }
-    /* If there is no such type, aim at 1.5 times the speed, or at the speed with all experts in
+    /* Without such a type, aim at 1.5 times the speed, or at the speed with all experts in
      * memory. */
     if (type == INGOT_N_TYPES) {
         after = max_u64(before * 2 / 3, decode_ns(plan, image, most));
@@ -136,7 +136,7 @@ void plan_advise_experts(struct plan *plan, const struct image *image)
     if (after == 0 || before * 100 < after * (100 + WORTH_PERCENT)) {
         return;
     }
-    /* Find the fewest slots that reach this time, and their memory. */
+    /* Find the fewest slots that reach this time, and the memory for the slots. */
     slots = fewest_slots(plan, image, after, most);
     if (type == INGOT_N_TYPES) {
         after = decode_ns(plan, image, slots);

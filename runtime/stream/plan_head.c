@@ -1,10 +1,10 @@
-/* Plan the output matrix in tiles of rows; a part of it may stay in memory. */
+/* Plans the output matrix in tiles of rows. A part of the matrix may stay in memory. */
 #include "board/min_max.h"
 #include "runtime/stream/plan_private.h"
 
-/* After this many groups of rows a tile begins at the same offset in a sector again. Tiles and the
- * resident part are whole steps, so that more resident rows never lead to more sectors shared by
- * two tiles. */
+/* Return after how many groups of rows a tile begins at the same offset in a sector again. Tiles
+ * and the resident part are whole steps, so that more resident rows never lead to more sectors
+ * shared by two tiles. */
 static uint64_t step_groups(uint64_t group_bytes)
 {
     uint64_t step = SECTOR_BYTES;
@@ -17,7 +17,7 @@ static uint64_t step_groups(uint64_t group_bytes)
     return step;
 }
 
-/* Return the number of groups in whole steps, or unchanged if it is less than one step. */
+/* Round a number of groups down to whole steps, unless it is less than one step. */
 static uint64_t whole_steps(uint64_t groups, uint64_t step)
 {
     return groups < step ? groups : groups / step * step;
@@ -44,8 +44,8 @@ static uint64_t groups_that_stay(const struct plan_head *head, const struct ingo
  *   tile_rows = group_rows * floor((slot - slack) / group_bytes), in whole steps
  *   n_tiles   = ceil(rows that pass / tile_rows)
  *
- * The slack is for sectors at both ends, which a tile shares with its neighbours. Every pass reads
- * a sector that two tiles share twice, so head->read may exceed the matrix a little. */
+ * The slack is for sectors at both ends, which a tile shares with its neighbours. A pass reads a
+ * sector twice if two tiles share it, so head->read may exceed the matrix a little. */
 void plan_tiles(struct plan *plan, const struct plan_weights *w, uint64_t room)
 {
     const struct ingot_tensor *t = image_tensor(w->image, INGOT_OUTPUT, INGOT_NO_LAYER);
@@ -56,11 +56,11 @@ void plan_tiles(struct plan *plan, const struct plan_weights *w, uint64_t room)
     *head = (struct plan_head){ .tiled = true,
                                 .group_rows = t->interleave,
                                 .end = s->offset + s->bytes };
-    if (t->interleave == 1) { /* F32 and F16 have no groups; any matrix is multiplied by 8 rows */
+    if (t->interleave == 1) { /* F32 and F16 have no groups, but kernels take 8 rows at a time */
         head->group_rows = 8;
     }
     head->group_bytes = image_type_row_bytes(t->type, t->cols_padded) * (uint64_t)head->group_rows;
-    /* Whole steps stay, so that the first tile begins at a sector. */
+    /* Let whole steps stay, so that the first tile begins at a sector. */
     stay = groups_that_stay(head, t, w, room);
     head->first_row = (uint32_t)stay * head->group_rows;
     head->stays = t->offset + stay * head->group_bytes;
@@ -90,7 +90,7 @@ void plan_head_tile(const struct plan *plan, const struct image *image, uint32_t
     tile->n_rows = min_u32(image->header->params.vocab - tile->first_row, head->tile_rows);
     last = first + (tile->n_rows + group - 1) / group * head->group_bytes;
     if (i == head->n_tiles - 1) {
-        last = head->end; /* with the padding, because the segment's CRC covers it */
+        last = head->end; /* read the padding, too, because the segment's CRC covers it */
     }
     tile->offset = first / SECTOR_BYTES * SECTOR_BYTES;
     tile->skip = (size_t)(first - tile->offset);

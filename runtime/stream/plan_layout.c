@@ -12,8 +12,8 @@
 #include "runtime/stream/kv_pages.h"
 #include "runtime/stream/plan_private.h"
 
-/* Bytes of a slot that only holds tiles: the requests that a read keeps in flight, shared by
- * both slots. */
+/* Bytes of a slot that only holds tiles. Both slots share the requests that a read keeps in
+ * flight. */
 enum { ALONE_SLOT = 512 * 1024 };
 
 static uint64_t embedding_row_bytes(const struct image *image)
@@ -25,7 +25,7 @@ static uint64_t embedding_row_bytes(const struct image *image)
     return bytes;
 }
 
-/* Return the bytes of all sectors that a token's rows may touch (arithmetic: plan_segments.c). */
+/* Return the bytes of all sectors that a token's rows may touch, as plan_segments.c does. */
 static uint64_t table_row_bytes(const struct image *image)
 {
     size_t bytes;
@@ -34,7 +34,7 @@ static uint64_t table_row_bytes(const struct image *image)
     return (bytes + 2 * SECTOR_BYTES - 2) / SECTOR_BYTES * SECTOR_BYTES;
 }
 
-/* Return the least bytes of a tile of the head: a few groups of rows. */
+/* Return the least bytes of a tile of the head, a few groups of rows. */
 static uint64_t least_tile_bytes(const struct image *image)
 {
     const struct ingot_tensor *t = image_tensor(image, INGOT_OUTPUT, INGOT_NO_LAYER);
@@ -42,7 +42,7 @@ static uint64_t least_tile_bytes(const struct image *image)
     return plan_page_up(image_type_row_bytes(t->type, t->cols_padded) * 8u + PLAN_TILE_SLACK);
 }
 
-/* The bytes for streaming with no layer pinned, and with all of them:
+/* Compute the bytes for streaming with no layer pinned, and with all layers pinned:
  *
  *                    tied                                  untied
  *   head whole       slots + head's page + embedding       slots + head + row
@@ -50,7 +50,7 @@ static uint64_t least_tile_bytes(const struct image *image)
  *   tiles alone      the same, and all layers              the same, and all layers
  *
  * A tied embedding is the output matrix. The final norm lies in the head's segment, which is only a
- * page if the embedding is tied; if an untied head passes in tiles, its norm stays (stream_load.c).
+ * page if the embedding is tied. If an untied head passes in tiles, the norm stays (stream_load.c).
  * "Row" includes the checksums of all groups of rows. */
 static void weigh_streamed(struct plan_weights *w)
 {
@@ -90,7 +90,7 @@ void plan_weigh(struct plan_weights *w, const struct image *image, bool cached)
     w->image = image;
     w->n_layers = image->header->params.n_layers;
     w->tied = image->header->params.tied != 0;
-    /* All segments are weights except the table per layer, which stays on the card. */
+    /* Add all segments except the table per layer, which stays on the card. */
     for (uint32_t i = 0; i < image_segment_count(image); i++) {
         const struct ingot_segment *s = &image->segments[i];
 
@@ -105,7 +105,7 @@ void plan_weigh(struct plan_weights *w, const struct image *image, bool cached)
             w->largest_layer = max_u64(w->largest_layer, plan_segment_bytes(w, i));
         }
     }
-    /* The file has one checksum for the whole embedding; a group of rows needs its own. */
+    /* The file has one checksum for the whole embedding, but a group of rows needs its own. */
     w->row = embedding_row_bytes(image);
     w->row_sums = plan_row_groups(image) * sizeof(uint32_t);
     w->by_rows = w->total - image->segments[image_embedding_segment(image)].bytes + w->row +
@@ -136,7 +136,7 @@ size_t plan_input_bytes(const struct plan *plan, const struct plan_request *r)
     return activations_input_bytes(&a);
 }
 
-/* Bytes of activations of a chunk, of the ids of the whole context, and of each session's work
+/* Return the bytes of a chunk's activations, of the ids of the whole context, and of sessions' work
  * space. */
 static uint64_t scratch_bytes(const struct plan *plan, const struct plan_request *r,
                               uint32_t context)
@@ -150,13 +150,13 @@ static uint64_t scratch_bytes(const struct plan *plan, const struct plan_request
            (r->work.kept_sequences != 0 ? r->work.kept_bytes(context, r->work.kept_sequences) : 0);
 }
 
-/* a - b, or 0 if b is larger. */
+/* Return a - b, or 0 if b is larger. */
 static uint64_t less(uint64_t a, uint64_t b)
 {
     return max_u64(a, b) - b;
 }
 
-/* Bytes for the kept rows of the table. */
+/* Return the bytes for the kept rows of the table. */
 static uint64_t table_memory(const struct image *image)
 {
     if (image->header->params.per_layer_dim == 0) {
@@ -180,7 +180,7 @@ void plan_lay_out(struct plan_layout *l, const struct plan *plan, const struct p
     /* Each region ends at a page. */
     l->rest = plan_page_up(l->kv) + plan_page_up(l->scratch) + plan_page_up(l->learn) +
               plan_page_up(table_memory(r->image)) + INGOT_PAGE;
-    /* The other memory is for weights, up to mem=. */
+    /* Leave all other memory to weights, up to mem=. */
     l->limit = less(r->arena_bytes, l->rest);
     if (r->limits.weights == 0) {
         return;

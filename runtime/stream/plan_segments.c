@@ -1,12 +1,12 @@
-/* The places of the embedding's rows in the file, and the bytes that all segments would have
- * in another type. */
+/* Computes the places of the embedding's rows in the file, and the bytes of all segments in another
+ * type. */
 #include "board/block_device.h"
 #include "board/min_max.h"
 #include "runtime/stream/plan.h"
 
-/* Return the bytes of a read, equal for every token so that they can be planned. A group of g bytes
- * begins at most s - 1 bytes after the start of a sector of s bytes, so ceil((g + s - 1) / s)
- * sectors hold it. */
+/* Return the bytes of a read. All tokens need the same number, so that reads can be planned. A
+ * group of g bytes begins at most s - 1 bytes after the start of a sector of s bytes, so ceil((g +
+ * s - 1) / s) sectors hold it. */
 static size_t embedding_row_bytes(const struct image *image)
 {
     const struct ingot_tensor *t = image_tensor(image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
@@ -53,8 +53,8 @@ uint64_t plan_layer_bytes(const struct image *image, uint32_t layer, bool cached
     return image->segments[l->segment].bytes;
 }
 
-/* Every layer has the same number of slots, but no more than it has experts, and at least enough
- * for the experts of one token:
+/* Every layer has the same number of slots, but at most one for each expert, and at least one for
+ * each expert of a token:
  *
  *   slots(layer) = min(experts, max(n_slots, experts of a token))
  */
@@ -68,7 +68,7 @@ uint32_t plan_experts_slots(const struct image *image, uint32_t layer, uint32_t 
     return min_u32(l->n_experts, max_u32(n_slots, l->n_experts_used));
 }
 
-/* Return how many tensors an entry of the table stands for: one entry stands for all experts of a
+/* Return how many tensors an entry of the table stands for. One entry stands for all experts of a
  * layer. */
 static uint64_t copies_of(const struct image *image, const struct ingot_tensor *t)
 {
@@ -78,8 +78,8 @@ static uint64_t copies_of(const struct image *image, const struct ingot_tensor *
     return image_layer(image, t->layer)->n_experts;
 }
 
-/* Count a page of padding for each segment. Norms and biases keep their type, and a
- * tied output is counted as the embedding. The table per layer never needs memory. */
+/* Count a page of padding for each segment. Norms and biases keep their type. A tied output counts
+ * only as the embedding. The table per layer never needs memory. */
 uint64_t plan_bytes_as(const struct image *image, unsigned type)
 {
     const struct ingot_params *p = &image->header->params;

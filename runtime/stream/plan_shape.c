@@ -11,7 +11,7 @@
 #include "runtime/stream/plan_private.h"
 #include "runtime/text/format_text.h"
 
-/* Return true if every weight can stay in memory with plan->chunk. This check is quick, while a
+/* Return true if every weight can stay in memory with plan->chunk. The check is quick, whereas a
  * streaming plan tries many candidates. */
 static bool may_stay(const struct plan *plan, const struct plan_request *r,
                      const struct plan_weights *w)
@@ -46,8 +46,8 @@ static enum err shrink_chunk(struct plan *plan, const struct plan_request *r,
     return e;
 }
 
-/* Make the chunk's inputs fit in seven eighths of the cache, because all of them are read again for
- * every few rows of weights. If a chunk reads the card, it stays as long as possible. */
+/* Make the chunk's inputs fit in seven eighths of the cache, because all inputs are read again for
+ * every few rows of weights. If weights stream, the chunk stays as long as possible. */
 static void fit_cache(struct plan *plan, const struct plan_request *r, const struct plan_weights *w,
                       const struct plan *start)
 {
@@ -88,8 +88,8 @@ static uint32_t or_default(uint32_t asked, uint32_t otherwise)
     return otherwise;
 }
 
-/* Choose context, chunk and rows of logits: requested or default, each limited by the previous
- * one; but a pass takes at least a token of each sequence. */
+/* Choose context, chunk and rows of logits, as requested or by default. The context limits the
+ * chunk, and the chunk the rows, but a pass takes at least a token of each sequence. */
 static void choose_shape(struct plan *plan, const struct plan_request *r, uint32_t sequences)
 {
     uint32_t most = r->image->header->params.context;
@@ -101,7 +101,7 @@ static void choose_shape(struct plan *plan, const struct plan_request *r, uint32
     plan->logits_rows = max_u32(min_u32(r->work.logits_rows, plan->chunk), plan->sequences);
 }
 
-/* plan: zeroed. */
+/* Plan with this many sequences. The caller has zeroed *plan. */
 static enum err plan_sequences(struct plan *plan, const struct plan_request *r,
                                const struct plan_weights *w, uint32_t sequences)
 {
@@ -123,8 +123,8 @@ static enum err plan_sequences(struct plan *plan, const struct plan_request *r,
     return e;
 }
 
-/* Make room for n more sequences, unless pinned weights lose more than a sixteenth of their memory,
- * or prompts are then computed in shorter chunks. */
+/* Make room for n more sequences, unless pinned weights then lose more than a sixteenth of their
+ * memory, or prompts get shorter chunks. */
 static bool add_sequences(struct plan *plan, const struct plan_request *r,
                           const struct plan_weights *w, uint32_t n)
 {

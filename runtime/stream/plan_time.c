@@ -15,10 +15,10 @@
 #include "runtime/stream/plan.h"
 
 enum {
-    PASSES = 4,                /* passes to simulate; the first two fill the ring */
-    AHEAD_BYTES = 1024 * 1024, /* bytes of requests in flight, for which a read of a row waits */
-    LENT_TIE = 32, /* a core only for the card is chosen even if it is slower by this fraction
-                    * of the time, because polls between rows come late, which no rate shows */
+    PASSES = 4,                /* number of passes to simulate; the first two fill the ring */
+    AHEAD_BYTES = 1024 * 1024, /* the most bytes in flight for which a read of a row waits */
+    LENT_TIE = 32, /* a core only for the card is chosen even if it is slower by 1/32, because no
+                    * rate shows that polls between rows come late */
 };
 
 struct timeline {
@@ -28,12 +28,12 @@ struct timeline {
     uint32_t last_written;      /* layer after whose keys only one token of a chunk continues */
     uint64_t now;               /* time at which the cores are done with all segments so far */
     uint64_t card;              /* time at which the card has read all segments so far */
-    uint64_t freed[PLAN_SLOTS]; /* time at which the cores were done with each slot */
-    uint32_t segment;           /* number of segments so far: the ring's position */
+    uint64_t freed[PLAN_SLOTS]; /* time at which the cores are done with each slot */
+    uint32_t segment;           /* number of segments so far, which gives the ring's position */
 };
 
-/* bytes / (bytes a second), computed in steps that stay within 64 bits up to 18 TB. Return 0 if
- * there is no card, or if its rate is below 1000 bytes a second. */
+/* Return the nanoseconds of a transfer, computed in steps that stay within 64 bits up to 18 TB.
+ * Return 0 if there is no card, or if its rate is below 1000 bytes a second. */
 static uint64_t transfer_ns(const struct timeline *t, uint64_t bytes)
 {
     uint64_t rate = t->plan->rates.card / 1000;
@@ -44,8 +44,8 @@ static uint64_t transfer_ns(const struct timeline *t, uint64_t bytes)
     return bytes * 1000000 / rate;
 }
 
-/* Return the time of a matrix of `bytes` bytes: rates are picoseconds a byte, for one token, or for
- * each token of several. */
+/* Return the time of a matrix of `bytes` bytes. Rates are picoseconds a byte and
+ * token. */
 static uint64_t compute_ns(const struct plan_rates *r, unsigned type, uint64_t bytes,
                            uint32_t n_tokens)
 {
@@ -80,8 +80,8 @@ static bool leaves_out(const struct timeline *t)
     return t->n_tokens > ACTIVATIONS_SAVED;
 }
 
-/* Return the time of a chunk in the last layer that writes a state: keys and values of all its
- * tokens, or the whole mixer. The rest is only for the one token that continues. */
+/* Return the time of a chunk in the last layer that writes a state, for keys and values or the
+ * whole mixer. The rest of the layer is only for the one token that continues. */
 static uint64_t narrow_matrices_ns(const struct timeline *t, uint32_t layer, uint64_t from,
                                    uint64_t to)
 {
@@ -102,8 +102,8 @@ static uint64_t narrow_matrices_ns(const struct timeline *t, uint32_t layer, uin
     return ns;
 }
 
-/* A phase has its matrices, and a share of the layer's other work: norms, rope, attention and
- * barriers are measured for a whole layer, and each phase counts a quarter of them. */
+/* Return the time of a phase: that of its matrices, and a quarter of the layer's other work (norms,
+ * rope, attention, barriers), which is only measured for a whole layer. */
 static uint64_t phase_ns(const struct timeline *t, uint32_t layer, uint64_t from, uint64_t to)
 {
     const struct plan_rates *r = &t->plan->rates;
@@ -130,8 +130,8 @@ static uint64_t check_ns(const struct timeline *t, uint64_t bytes)
     return bytes * t->plan->rates.check / 1000;
 }
 
-/* Let the card read the next segment of `bytes`. It begins when the previous segment is read
- * and a slot is free; returns this time. */
+/* Let the card read the next segment of `bytes`. Return when the read begins, which is when the
+ * previous segment is read and a slot is free. */
 static uint64_t arrive(struct timeline *t, uint64_t bytes)
 {
     uint64_t begin = max_u64(t->card, t->freed[t->segment % t->plan->memory.n_slots]);
@@ -140,14 +140,14 @@ static uint64_t arrive(struct timeline *t, uint64_t bytes)
     return begin;
 }
 
-/* The cores are done with the segment, so its slot becomes free. */
+/* Free the segment's slot, because the cores are done with it. */
 static void leave(struct timeline *t)
 {
     t->freed[t->segment++ % t->plan->memory.n_slots] = t->now;
 }
 
 /* Return when cores may begin to compute the first `to` bytes of a layer whose transfer began at
- * `begin`: with few tokens, as soon as these bytes have arrived. */
+ * `begin`. */
 static uint64_t arrival(const struct timeline *t, uint64_t begin, uint64_t to)
 {
     /* With few tokens, a phase begins when its own bytes are there. */
@@ -157,7 +157,7 @@ static uint64_t arrival(const struct timeline *t, uint64_t begin, uint64_t to)
     return t->card;
 }
 
-/* Return the end of a phase, counted in the bytes that stay or stream. */
+/* Return the end of a phase in the bytes of the layer that stay or stream. */
 static uint64_t phase_end(const struct timeline *t, uint32_t layer, unsigned phase)
 {
     return min_u64(image_phase_end(t->image, layer, phase),
@@ -166,7 +166,7 @@ static uint64_t phase_end(const struct timeline *t, uint32_t layer, unsigned pha
 
 /* Return how many of a layer's experts the tokens take, times 2^32. If all are used equally, a
  * token leaves an expert out with probability 1 - used / n, and several tokens with a power of
- * it. */
+ * this. */
 static uint64_t experts_taken(const struct ingot_layer *l, uint32_t n_tokens)
 {
     uint64_t left = (uint64_t)l->n_experts << 32;
@@ -177,8 +177,8 @@ static uint64_t experts_taken(const struct ingot_layer *l, uint32_t n_tokens)
     return ((uint64_t)l->n_experts << 32) - left;
 }
 
-/* Return the probability, times 2^16, that a cache has all of a token's n experts, of which it
- * lacks `missing` / 2^16 on average, independently of each other. */
+/* Return the probability, times 2^16, that a cache has all of a token's n experts. On average it
+ * lacks `missing` / 2^16 of them, independently of each other. */
 static uint64_t chance_of_all(uint64_t missing, uint32_t n)
 {
     uint64_t there = (1u << 16) - min_u64(missing / n, 1u << 16), all = 1u << 16;
@@ -189,8 +189,8 @@ static uint64_t chance_of_all(uint64_t missing, uint32_t n)
     return all;
 }
 
-/* Return the time after the router: experts in the cache are computed while the others arrive, and
- * each of these when it is there. With `one` to compute an expert and `read` to read it, that is
+/* Return the time after the router. Experts in the cache are computed while others arrive, and each
+ * of the others once it is there. If an expert takes `one` to compute and `read` to read, this is
  *
  *   max(computing, missing * read + one, read + missing * one)
  */
@@ -205,9 +205,9 @@ static uint64_t experts_ns(const struct timeline *t, uint64_t ns, uint64_t taken
     return max_u64(ns, behind + max_u64(all_read + one, read + (missing * one >> 16)));
 }
 
-/* Some of a chunk's experts are always missing. A single token may have all its experts in the
- * cache, and then it does not wait; the average number of missing experts is due to the other
- * tokens. */
+/* Add the time of experts. Some of a chunk's experts are always missing. A single token may have
+ * all its experts in the cache, and then does not wait; the average of missing experts is due to
+ * other tokens. */
 static void run_experts(struct timeline *t, uint32_t layer)
 {
     const struct ingot_layer *l = image_layer(t->image, layer);
@@ -218,17 +218,17 @@ static void run_experts(struct timeline *t, uint32_t layer)
     if (slots == 0) {
         return;
     }
-    /* One token: the counted uses tell how often a cache lacks an expert. */
+    /* For one token, the counted uses tell how often a cache lacks an expert. */
     if (n_tokens == 1) {
         missing = plan_experts_missing(t->plan->experts.use, t->image, layer, slots);
         taken = (uint64_t)l->n_experts_used << 16;
         all = chance_of_all(missing, l->n_experts_used);
-    } else { /* many tokens take nearly all experts, however these are used */
+    } else { /* many tokens take nearly all experts, whatever the counted uses are */
         taken = experts_taken(l, n_tokens) >> 16;
         missing = taken * (l->n_experts - slots) / l->n_experts;
     }
     ns = plan_matrices_ns(&t->plan->rates, t->image, layer, l->expert_offset, UINT64_MAX, n_tokens);
-    /* Nothing is missing: only computing takes time. */
+    /* If no expert is missing, only computing takes time. */
     if (missing == 0 || all == 1u << 16) {
         t->now += ns;
         return;
@@ -252,9 +252,9 @@ static void run_pinned(struct timeline *t, uint32_t layer)
     }
 }
 
-/* Run a layer from the card: each phase waits for its bytes. While all cores wait, core 0
- * computes the checksum of arrived bytes; all cores compute the rest at the end. check_ns is the
- * time with all cores, so core 0 alone takes `cores` times as long:
+/* Run a layer from the card. Each phase waits for its bytes. While all cores wait, core 0 computes
+ * the checksum of arrived bytes; all cores compute the rest at the end. check_ns is the time with
+ * all cores, so core 0 alone takes `cores` times as long:
  *
  *   rest = max(check * cores - waited, 0) / cores
  */
@@ -294,13 +294,13 @@ static uint64_t share_bytes(const struct plan *plan, uint32_t tile)
     return plan_head_share(plan, tile).n_rows / plan->head.group_rows * plan->head.group_bytes;
 }
 
-/* Run the head for one token, also after a chunk. The resident part is computed in shares
- * between the tiles. A tile must be complete, because all cores check it before they multiply. */
+/* Run the head for one token, even after a chunk. The resident part is computed in shares between
+ * the tiles. A tile must be complete, because all cores check it before they multiply. */
 static void run_head(struct timeline *t)
 {
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER);
 
-    /* A whole head is one product. */
+    /* A head that is not in tiles is computed as one product. */
     if (!t->plan->head.tiled) {
         t->now += compute_ns(&t->plan->rates, w->type, w->bytes, 1);
         return;
@@ -318,9 +318,9 @@ static void run_head(struct timeline *t)
     }
 }
 
-/* A pass first reads a row of the embedding, and of the table per layer, for each token. The
- * card is still busy with the ring's segments: requests in flight, at most AHEAD_BYTES, come
- * before the rows. */
+/* At the start of a pass, read a row of the embedding, and of the table per layer, for each token.
+ * The card is still busy with the ring's segments, so requests in flight, at most AHEAD_BYTES, come
+ * first. */
 static void read_rows(struct timeline *t)
 {
     uint64_t busy = t->card;
@@ -361,10 +361,10 @@ static uint64_t overlapped_ns(const struct plan *plan, const struct image *image
     return (t.now - half) / (PASSES - PASSES / 2);
 }
 
-/* No core computes while core 0 moves bytes itself, because the others wait for core 0's rows. So
- * the time is the sum of computing (with an infinitely fast card) and moving:
+/* Return the time if core 0 moves the bytes. No core computes meanwhile, because the others wait
+ * for core 0's rows. So the time is computing (with an infinitely fast card) plus moving:
  *
- *   computing + bytes / rate * io_core %            but never less than the overlapped time
+ *   computing + bytes / rate * io_core %            and never less than the overlapped time
  */
 static uint64_t in_turn_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens)
 {

@@ -8,9 +8,9 @@
 #include "runtime/stream/stream_private.h"
 
 enum {
-    CRC_STEP = 128 * 1024, /* most bytes that core 0 checks in a poll, so that a poll stays short */
-    QUIET_STEPS = 256,     /* number of calls without a poll: nothing can have arrived meanwhile */
-    QUIET_WAITS = 20000,   /* the same while all cores wait */
+    CRC_STEP = 128 * 1024, /* the most bytes that core 0 checks in a poll, to keep polls short */
+    QUIET_STEPS = 256,     /* the most calls in a row without a poll, while nothing can arrive */
+    QUIET_WAITS = 20000,   /* the same limit while all cores wait */
 };
 
 static const struct ingot_segment *layer_segment(const struct stream *s, uint32_t index)
@@ -58,7 +58,7 @@ void stream_start_read(const struct stream *s, struct stream_slot *slot)
                                                    s->plan->experts.n_slots != 0));
 }
 
-/* Segments of this pass: its streamed layers, and the head's tiles. */
+/* Return the number of this pass's segments: streamed layers, and the head's tiles. */
 static uint32_t pass_end(const struct stream *s)
 {
     if (!s->ring.want_head) {
@@ -73,7 +73,7 @@ static bool is_arriving(const struct stream_slot *slot)
            slot->read.status == ERR_BUSY;
 }
 
-/* Return true if slot a's segment is needed before slot b's. */
+/* Return true if the segment of slot a is needed before that of slot b. */
 static bool comes_before(const struct stream *s, const struct stream_slot *a,
                          const struct stream_slot *b)
 {
@@ -83,8 +83,8 @@ static bool comes_before(const struct stream *s, const struct stream_slot *a,
     return a->segment.pass - s->ring.pass < b->segment.pass - s->ring.pass;
 }
 
-/* Return the queued slot that is next. NULL if there is none, or if the segment before has more to
- * request. Two segments at once would share the card, and the one needed first would come late. */
+/* Return the next queued slot, or NULL if none is queued, or if the segment before has more to
+ * request. Two segments at once would share the card, so that the first would come late. */
 static struct stream_slot *next_queued(struct stream *s)
 {
     struct stream_slot *first = NULL;
@@ -92,7 +92,7 @@ static struct stream_slot *next_queued(struct stream *s)
     for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
         struct stream_slot *slot = &s->ring.slots[i];
 
-        /* Only one at a time: this segment still has pieces to request. */
+        /* Begin no other segment while this one still has pieces to request. */
         if (is_arriving(slot) && slot->read.bytes_issued < slot->read.bytes) {
             return NULL;
         }
@@ -103,7 +103,7 @@ static struct stream_slot *next_queued(struct stream *s)
     return first;
 }
 
-/* Return how many bytes of the segments in flight have arrived; experts are counted elsewhere. */
+/* Return how many bytes of the segments in flight have arrived, without experts. */
 static uint64_t arrived_bytes(const struct stream *s)
 {
     uint64_t bytes = 0;
@@ -118,10 +118,10 @@ static uint64_t arrived_bytes(const struct stream *s)
     return bytes;
 }
 
-/* The card's busy time begins with a read, because the first poll may already see it complete. */
+/* Begin the card's busy time with the read, because the first poll may see it complete. */
 void stream_begin_count(struct stream *s)
 {
-    /* Nothing was in flight, so the count begins now. */
+    /* If nothing was in flight, the count begins now. */
     if (s->card.polled_at == 0) {
         s->card.polled_at = stream_ticks(s);
         s->card.moved_at = s->card.polled_at;
@@ -141,7 +141,7 @@ static void start_queued(struct stream *s)
     }
 }
 
-/* Its transfer has ended. */
+/* Trace the slot's transfer if it has ended. */
 static void trace_arrival(const struct stream *s, struct stream_slot *slot)
 {
     struct trace *trace = s->workers->trace;
@@ -159,7 +159,7 @@ static void trace_arrival(const struct stream *s, struct stream_slot *slot)
 }
 
 /* Return how many segments of the requested pass are known. Only the layers of the next pass are
- * certain; whether it needs the head is known when it begins. */
+ * certain, because a pass says at its beginning if it needs the head. */
 static uint32_t known_segments(const struct stream *s)
 {
     if (s->ring.next.pass != s->ring.pass) {
@@ -195,7 +195,7 @@ static void request_ahead(struct stream *s)
     start_queued(s);
 }
 
-/* Continue the CRC of an arriving layer; tiles are checked when they are used, in order. */
+/* Continue the CRC of an arriving layer. Tiles are checked when they are used, in order. */
 static void check_ahead(const struct stream *s, struct stream_slot *slot)
 {
     uint64_t n = min_u64(slot->read.bytes_done - slot->crc_bytes, CRC_STEP);
@@ -223,13 +223,13 @@ static void poll_guest_and_count(struct stream *s)
     for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
         busy = busy || is_arriving(&s->ring.slots[i]);
     }
-    /* Between two polls with something in flight the card was busy. */
+    /* If something was in flight between two polls, the card was busy. */
     bytes = guest + arrived_bytes(s);
     if (s->card.polled_at != 0) {
         s->stats.busy_ticks += now - s->card.polled_at;
         s->stats.arrived += max_u64(bytes, s->card.arriving) - s->card.arriving;
     }
-    /* The time is needed to detect a card that has become silent. */
+    /* Note the time, to detect a card that has become silent. */
     if (bytes > s->card.arriving) {
         s->card.moved_at = now;
     }
@@ -238,19 +238,19 @@ static void poll_guest_and_count(struct stream *s)
     s->card.guest = guest;
 }
 
-/* Collect the bytes that have arrived for a slot. checks: also continue its checksum. */
+/* Collect the bytes that have arrived for a slot. With `checks` also continue the checksum. */
 static void poll_slot(struct stream *s, struct stream_slot *slot, bool checks)
 {
-    (void)file_read_poll(&slot->read); /* its status stays in the read */
+    (void)file_read_poll(&slot->read); /* the read keeps its status */
     trace_arrival(s, slot);
     if (checks) {
         check_ahead(s, slot);
     }
 }
 
-/* Poll everything. waits: no core computes, so core 0 has time for checksums. Otherwise the
- * workers would wait for core 0 at the next barrier, so all cores check a layer together after it
- * has arrived. */
+/* Poll everything. If the cores wait (`waits`), core 0 has time for checksums. Otherwise workers
+ * would wait for core 0 at the next barrier, so all cores check a layer together after it has
+ * arrived. */
 static void poll_all(struct stream *s, bool waits)
 {
     bool checks = waits || s->workers->n_cores == 1;
@@ -262,7 +262,7 @@ static void poll_all(struct stream *s, bool waits)
     if (s->experts.all != NULL) {
         stream_experts_poll(s, checks);
     }
-    /* A layer that is in use already may have its second part in flight. */
+    /* A layer in use may still have its second part in flight. */
     for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
         struct stream_slot *slot = &s->ring.slots[i];
 
@@ -311,7 +311,7 @@ static void empty_slots(struct stream *s)
 
 void stream_reset(struct stream *s)
 {
-    /* No transfer may write to a buffer that is about to be reused. */
+    /* Wait, because no transfer may write to a buffer that is about to be reused. */
     empty_slots(s);
     stream_experts_reset(s);
     stream_table_reset(s);
@@ -339,7 +339,7 @@ void stream_begin(struct stream *s, bool want_head)
         s->ring.next.pass = s->ring.pass;
         s->ring.next.index = 0;
     }
-    /* The previous pass stopped requesting at its last layer: continue with the tiles, or the
+    /* The previous pass stopped requesting at its last layer, so continue with the tiles or the
      * next pass. */
     if (s->ring.next.index >= pass_end(s)) {
         s->ring.next.pass++;

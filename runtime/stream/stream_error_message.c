@@ -1,4 +1,4 @@
-/* The error message for an error of a transfer. */
+/* Makes the error message for an error of a transfer. */
 #include "runtime/stream/stream_private.h"
 #include "runtime/text/format_text.h"
 
@@ -16,7 +16,7 @@ enum err stream_name_part(struct stream *s, const struct file *file, const char 
     return e;
 }
 
-/* A wrong checksum also names a sector: the expert's first one. */
+/* The message for a wrong checksum also names a sector, the expert's first. */
 void stream_name_expert(struct stream *s, uint32_t layer, uint32_t expert,
                         const struct file_read *read, enum err e)
 {

@@ -7,9 +7,9 @@
 #include "runtime/stream/stream_private.h"
 
 enum {
-    USE_ONE = 1 << 16,  /* the average `use` of an expert that every token takes */
-    USE_TOKENS = 32,    /* an average is the mean over about this many tokens */
-    CRC_STEP = 1 << 17, /* bytes that core 0 checks in a poll */
+    USE_ONE = 1 << 16,  /* the value of `use` for an expert that every token takes */
+    USE_TOKENS = 32,    /* `use` is an average over about this many tokens */
+    CRC_STEP = 1 << 17, /* the most bytes that core 0 checks in a poll */
 };
 
 static const struct ingot_layer *layer_of(const struct stream *s)
@@ -17,7 +17,7 @@ static const struct ingot_layer *layer_of(const struct stream *s)
     return image_layer(s->image, s->experts.layer);
 }
 
-/* Return the experts of the layer of the list. */
+/* Return the experts of the list's layer. */
 static struct stream_expert *all_of(const struct stream *s)
 {
     return stream_experts_of(s, s->experts.layer);
@@ -31,7 +31,7 @@ void stream_experts_open(struct stream *s, struct arena *arena)
     if (plan->experts.n_slots == 0) {
         return;
     }
-    /* Each layer's slots, then the facts about each expert. */
+    /* Take memory for each layer's slots, then for the facts about each expert. */
     for (uint32_t i = 0; i < s->image->header->params.n_layers; i++) {
         uint64_t slots = plan_experts_slots(s->image, i, plan->experts.n_slots);
 
@@ -71,8 +71,8 @@ static void start_read(struct stream *s, struct stream_expert_read *r)
     (void)file_read_start(&r->read, s->file, offset, r->at, (size_t)l->expert_bytes);
 }
 
-/* Return a read that is not in use. Return NULL if all are in use, or if an earlier read has pieces
- * left to request, which go first because its expert is needed first. */
+/* Return a read that is not in use. Return NULL if all are in use, or if an earlier read still has
+ * pieces to request. These pieces go first, because the earlier read's expert is needed first. */
 static struct stream_expert_read *idle_read(struct stream_experts *x)
 {
     struct stream_expert_read *idle = NULL;
@@ -103,7 +103,7 @@ static struct stream_expert_read *begin_read(struct stream *s, uint32_t layer, u
     if (r == NULL) {
         return NULL;
     }
-    /* Another expert may lose its slot for this one; without a slot the read waits. */
+    /* Another expert may lose its slot to this expert. Without a slot the read waits. */
     slot = stream_experts_take_slot(s, layer, now);
     if (slot == STREAM_NO_SLOT) {
         return NULL;
@@ -139,7 +139,7 @@ bool stream_experts_ask_for(struct stream *s, uint32_t i, bool now)
     return true;
 }
 
-/* The card is idle: fetch the next expert that was predicted. */
+/* While the card is idle and a read is free, request the predicted experts. */
 static void fetch_next(struct stream *s)
 {
     struct stream_experts *x = &s->experts;
@@ -147,7 +147,7 @@ static void fetch_next(struct stream *s)
     for (uint32_t i = 0; i < x->next.n && x->failure == ERR_OK; i++) {
         struct stream_expert *e = &stream_experts_of(s, x->next.layer)[x->next.experts[i]];
 
-        /* Skip experts that are there, or already requested. */
+        /* Skip experts that are there or already requested. */
         if (e->slot != STREAM_NO_SLOT || x->next.asked[i]) {
             continue;
         }
@@ -169,7 +169,7 @@ static void ask_ahead(struct stream *s)
             return;
         }
     }
-    /* All experts of the list are requested: continue with guesses for the next layer. */
+    /* After all experts of the list, continue with guesses for the next layer. */
     fetch_next(s);
 }
 
@@ -193,8 +193,8 @@ static void drop(const struct stream *s, struct stream_expert_read *r)
     r->used = false;
 }
 
-/* End a failed read. If no core waits for it, the error is ignored, and the expert is requested
- * again when it is needed. */
+/* End a failed read. If no core waits for the expert, the error is ignored, and the expert is
+ * requested again when needed. */
 static void fail(struct stream *s, struct stream_expert_read *r, enum err e)
 {
     struct stream_experts *x = &s->experts;
@@ -203,7 +203,7 @@ static void fail(struct stream *s, struct stream_expert_read *r, enum err e)
         drop(s, r);
         return;
     }
-    if (r->stopped) { /* stopped, but its expert was named in the meantime */
+    if (r->stopped) { /* the read was stopped, but its expert was named in the meantime */
         start_read(s, r);
         return;
     }
@@ -213,7 +213,7 @@ static void fail(struct stream *s, struct stream_expert_read *r, enum err e)
 }
 
 /* Finish an expert that has arrived completely. Reading again repairs a bit that flipped in the
- * transfer, but not one on the card. */
+ * transfer, but not a wrong bit on the card. */
 static void finish(struct stream *s, struct stream_expert_read *r)
 {
     struct stream_expert *e = &stream_experts_of(s, r->layer)[r->expert];
@@ -236,7 +236,7 @@ static void finish(struct stream *s, struct stream_expert_read *r)
     }
 }
 
-/* Collect the bytes that have arrived. checks: also continue the checksum. */
+/* Collect the bytes that have arrived. With `checks` also continue the checksum. */
 static void poll_read(struct stream *s, struct stream_expert_read *r, bool checks)
 {
     uint64_t before = r->read.bytes_done, n;
@@ -250,14 +250,14 @@ static void poll_read(struct stream *s, struct stream_expert_read *r, bool check
         fail(s, r, e);
         return;
     }
-    /* Core 0 has no time for checksums now. */
+    /* Without `checks`, core 0 has no time for checksums. */
     if (!checks) {
         return;
     }
     n = min_u64(r->read.bytes_done - r->crc_bytes, CRC_STEP);
     r->crc = crc32c(r->crc, r->at + r->crc_bytes, (size_t)n);
     r->crc_bytes += n;
-    /* The last byte has arrived and is in the checksum. */
+    /* Finish once the checksum has the last byte. */
     if (e == ERR_OK && r->crc_bytes == r->read.bytes) {
         finish(s, r);
     }
@@ -296,7 +296,7 @@ void stream_experts_reset(struct stream *s)
         while (r->used && r->read.status == ERR_BUSY) {
             (void)file_read_poll(&r->read);
         }
-        /* The slot and the list must not be used any more. */
+        /* Nothing may use the slot and the list any more. */
         if (r->used) {
             drop(s, r);
         }
@@ -311,7 +311,7 @@ void stream_experts_reset(struct stream *s)
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-/* Move the average towards the share of these tokens, by n_tokens / USE_TOKENS of the way. */
+/* Move the average by n_tokens / USE_TOKENS of the way to the share of these tokens. */
 static void count_use(struct stream_expert *e, uint32_t count, uint32_t n_tokens)
 {
     int64_t share = (int64_t)count * USE_ONE / n_tokens;
@@ -320,7 +320,7 @@ static void count_use(struct stream_expert *e, uint32_t count, uint32_t n_tokens
     e->use = (uint32_t)((int64_t)e->use + step);
 }
 
-/* Number i of the list is already being read: join its read. */
+/* Let number i of the list join the read that already reads it. */
 static void join_read(struct stream *s, uint32_t i)
 {
     struct stream_experts *x = &s->experts;
@@ -335,7 +335,7 @@ static void join_read(struct stream *s, uint32_t i)
     x->list[i].state = STREAM_EXPERT_ARRIVING;
 }
 
-/* Stop requests for experts that were requested ahead but are not named. */
+/* Stop reads of experts that were requested ahead but are not named. */
 static void stop_reads(struct stream *s)
 {
     struct stream_experts *x = &s->experts;
@@ -371,7 +371,7 @@ static void list_expert(struct stream *s, uint32_t expert)
         .there = there,
         .at = there ? x->slots[x->layer] + e->slot * layer_of(s)->expert_bytes : NULL,
     };
-    /* The guess was right: its read continues for the list. */
+    /* If a guess was right, its read continues for the list. */
     if (coming) {
         join_read(s, x->n - 1);
     }
@@ -390,7 +390,7 @@ void stream_experts_ask(struct stream *s, uint32_t layer, uint32_t n_tokens)
     x->layer = layer;
     x->n = 0;
     x->figures[layer].lists++;
-    /* All experts are counted, also those not chosen, so that averages also fall. */
+    /* Count all experts, even those that were not chosen, so that averages also fall. */
     for (uint32_t i = 0; i < layer_of(s)->n_experts; i++) {
         count_use(&all_of(s)[i], x->counts[i], n_tokens);
         if (x->counts[i] != 0) {

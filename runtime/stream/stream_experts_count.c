@@ -1,10 +1,10 @@
-/* Count how many hits a cache of another size would have had. The rule by which experts lose their
- * slots orders all of a layer's experts, independently of the number of slots: a cache of n has the
- * first n of this order. The place at which a token's expert is found therefore tells which caches
- * have it, and counts of places give the hit rate of every size from one run.
+/* Counts how many hits a cache of another size would have had. The rule by which experts lose their
+ * slots orders all of a layer's experts, whatever the number of slots is: a cache of n slots has
+ * the first n experts of this order. So the place of a token's expert tells which caches have it,
+ * and counts of places give the hit rate of every size from one run.
  *
- * A used expert goes to the front and pushes out the one there. Down to its old place, an expert
- * that was pushed out takes the place of the next that should rather go (Mattson's stack). */
+ * A used expert goes to the front, and the expert there moves on. At each later place, up to the
+ * used expert's old place, the expert that a cache would rather drop moves on (Mattson). */
 #include "runtime/stream/stream_private.h"
 
 enum { MOST_COUNTED = 1u << 30 };

@@ -1,8 +1,8 @@
-/* Choose which expert of a layer has which slot, and which one loses its slot. */
+/* Chooses which expert of a layer has which slot, and which expert loses its slot. */
 #include "board/min_max.h"
 #include "runtime/stream/stream_private.h"
 
-/* Return a slot that no expert of the layer has; returns the number of slots if there is none. */
+/* Return a slot that no expert of the layer has, or the number of slots if none is free. */
 static uint32_t free_slot(const struct stream *s, uint32_t layer, uint32_t n_slots)
 {
     const struct stream_expert *all = stream_experts_of(s, layer);
@@ -33,8 +33,8 @@ static bool is_next(const struct stream *s, uint32_t layer, uint32_t expert)
     return false;
 }
 
-/* Return the expert that loses its slot: the least used of the experts that have a slot and are not
- * needed, and among equals the highest number. NULL: all are needed. */
+/* Return the expert that loses its slot, the least used of those with a slot that are not needed;
+ * of equals the highest number. Return NULL if all are needed. */
 static struct stream_expert *least_used(const struct stream *s, uint32_t layer)
 {
     struct stream_expert *all = stream_experts_of(s, layer), *least = NULL;
@@ -50,10 +50,10 @@ static struct stream_expert *least_used(const struct stream *s, uint32_t layer)
     return least;
 }
 
-/* A chunk may need more experts than there are slots. Then an expert that was there before the
- * chunk and is needed last loses its slot, and is read again when it is needed. Experts that
- * were read in this chunk have lower numbers and are not chosen. Return NULL if all slots wait for
- * reads in flight. */
+/* A chunk may need more experts than there are slots. Then the expert that is needed last, of those
+ * that were there before the chunk, loses its slot, and is read again later. Experts that were read
+ * in this chunk have lower numbers and are not chosen. Return NULL if all slots wait for reads in
+ * flight. */
 static struct stream_expert *needed_last(struct stream *s)
 {
     struct stream_experts *x = &s->experts;
@@ -62,7 +62,7 @@ static struct stream_expert *needed_last(struct stream *s)
 
     for (uint32_t j = 0; j < image_layer(s->image, x->layer)->n_experts; j++) {
         if ((all[j].flags & STREAM_EXPERT_COMING) != 0) {
-            return NULL; /* there is a free slot */
+            return NULL; /* wait: a read ahead is filling a slot */
         }
     }
     while (i > 0 && x->list[i - 1].state != STREAM_EXPERT_READY) {
@@ -103,7 +103,7 @@ void stream_experts_pin(struct stream *s, uint32_t n)
         uint32_t slots = plan_experts_slots(s->image, layer, s->plan->experts.n_slots);
         struct stream_expert *all = stream_experts_of(s, layer);
 
-        /* the experts of a token must always have room in addition to pinned ones */
+        /* a token's experts must always have room besides the pinned experts */
         for (uint32_t k = 0; slots != 0 && k < min_u32(n, slots - l->n_experts_used); k++) {
             struct stream_expert *most = NULL;
 

@@ -1,10 +1,10 @@
-/* Wait for an expert; and compute the checksum of a layer that arrives without its experts. */
+/* Waits for an expert, and computes the checksum of a layer that arrives without its experts. */
 #include "runtime/base/crc32c.h"
 #include "runtime/stream/stream_private.h"
 
-#define ALL UINT64_MAX /* all bytes, and a right checksum */
+#define ALL UINT64_MAX /* wait for all bytes and a right checksum */
 
-/* Return true if all of number i has arrived, or as many bytes as are needed to begin. */
+/* Return true if expert number i has arrived with as many bytes as are needed. */
 static bool has_come(const struct stream_experts *x, uint32_t i, uint64_t bytes)
 {
     if (x->list[i].state != STREAM_EXPERT_ARRIVING || bytes == ALL) {
@@ -18,7 +18,7 @@ static bool has_come(const struct stream_experts *x, uint32_t i, uint64_t bytes)
     return false;
 }
 
-/* Wait for number i. Return false if it will not arrive. */
+/* Wait for number i. Return false if the expert will not arrive. */
 static bool wait_for(struct stream *s, uint32_t i, uint64_t bytes)
 {
     struct stream_expert_wanted *w = &s->experts.list[i];

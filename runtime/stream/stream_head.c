@@ -1,4 +1,4 @@
-/* A head that passes in tiles of rows: get the tiles in order, and check the checksum of all. */
+/* Gets the tiles of a head in order, and checks their common checksum. */
 #include <assert.h>
 
 #include "runtime/compute/workers_crc32c.h"

@@ -1,4 +1,4 @@
-/* Layers in order: wait for a layer, check it, and free its slot. */
+/* Waits for layers in order, checks them, and frees their slots. */
 #include <assert.h>
 
 #include "board/min_max.h"
@@ -20,7 +20,7 @@ static void check_rest(struct stream *s, struct stream_slot *slot)
     }
 }
 
-/* Check a layer. Reading again repairs a bit that flipped in the transfer, but not one on the
+/* Check a layer. Reading again repairs a bit that flipped in the transfer, but not a bit on the
  * card. */
 static enum err check_layer(struct stream *s, struct stream_slot *slot, unsigned segment)
 {
@@ -74,7 +74,7 @@ enum err stream_layer(struct stream *s, uint32_t layer, uint64_t first, const ui
     e = stream_wait_arrival(s, slot, min_u64(first, stream_segment_bytes(s, i)));
     slot->state = STREAM_IN_USE;
     s->now.early = slot;
-    /* All of the layer has arrived: check it now, so that no result has to be undone later. */
+    /* If all of the layer has arrived, check it now, so that no result has to be undone later. */
     if (e == ERR_OK && slot->read.status == ERR_OK) {
         e = check_layer(s, slot, i);
         s->now.early = NULL;
@@ -108,7 +108,7 @@ enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again)
         stream_reset(s);
         return e;
     }
-    /* The layer was checked before it was used. */
+    /* Without `early` the layer was checked before it was used. */
     if (slot == NULL) {
         return ERR_OK;
     }
@@ -118,8 +118,8 @@ enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again)
     if (e == ERR_OK) {
         e = check_layer(s, slot, segment);
     }
-    /* The layer's bytes were used before they were checked: if they were read again, the
-     * layer must be computed again. */
+    /* The layer's bytes were used before they were checked. If they were read again, the layer must
+     * be computed again. */
     s->now.early = NULL;
     if (e != ERR_OK) {
         return stream_fail(s, segment, slot, e);

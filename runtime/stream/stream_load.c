@@ -1,4 +1,4 @@
-/* Load the stream before its first pass. Resident segments are read and checked. Segments that
+/* Loads the stream before its first pass. Resident segments are read and checked. Segments that
  * later pass in parts are read once, for their checksum. */
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "runtime/stream/stream_private.h"
 #include "runtime/text/format_text.h"
 
-enum { CHECK_STEP = 256 * 1024 }; /* for weights in place: bytes between two reports of progress */
+enum { CHECK_STEP = 256 * 1024 }; /* bytes between two reports of progress for weights in place */
 
 void stream_open(struct stream *s, const struct file *file, struct image *image,
                  const struct plan *plan, struct workers *workers, struct arena *arena)
@@ -17,7 +17,7 @@ void stream_open(struct stream *s, const struct file *file, struct image *image,
     s->image = image;
     s->plan = plan;
     s->workers = workers;
-    /* Layers that stream, in the order of a pass. */
+    /* List the layers that stream, in the order of a pass. */
     for (uint32_t i = 0; i < image->header->params.n_layers; i++) {
         if (plan->residency == PLAN_STREAMED && !plan->pinned[image_layer_segment(image, i)]) {
             s->ring.layers[s->ring.n_layers++] = (uint16_t)i;
@@ -64,7 +64,7 @@ struct loading {
     uint64_t done;
     uint64_t total;
     struct tree_digest digest; /* digest of the segment so far, if files are signed */
-    bool digests;              /* bytes that are read at present go into the digest */
+    bool digests;              /* the current bytes go into the digest */
 };
 
 static bool goes_on(const struct stream *s, const struct loading *l, uint64_t arrived)
@@ -97,8 +97,8 @@ static void add_digest(const struct stream *s, struct loading *l, const void *da
     }
 }
 
-/* Hash bytes that have arrived while the rest arrives: at least a leaf, or two if several cores
- * can share them. */
+/* Hash bytes that have arrived while the rest arrives: at least a leaf at a time, or two leaves if
+ * several cores can share them. */
 static void digest_arrived(const struct stream *s, struct loading *l, const uint8_t *buffer,
                            uint64_t *digested, uint64_t arrived, bool more)
 {
@@ -129,7 +129,7 @@ static enum err check_digest(struct stream *s, struct loading *l, unsigned segme
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Read [offset, offset + bytes) to buffer; meanwhile continue the CRC, and the digest if one was
+/* Read [offset, offset + bytes) to buffer. Meanwhile continue the CRC, and the digest if it was
  * begun. */
 static enum err read_checked(struct stream *s, struct loading *l, unsigned segment, uint64_t offset,
                              uint8_t *buffer, size_t bytes, uint32_t *crc)
@@ -143,11 +143,11 @@ static enum err read_checked(struct stream *s, struct loading *l, unsigned segme
     do {
         platform_yield(&s->workers->platform->cores);
         e = file_read_poll(read);
-        /* The checksum follows the bytes, so that it is ready when the last one has come. */
+        /* The checksum follows the bytes, so that it is ready after the last byte. */
         *crc = crc32c(*crc, buffer + checked, (size_t)(read->bytes_done - checked));
         checked = read->bytes_done;
         digest_arrived(s, l, buffer, &digested, checked, e == ERR_BUSY);
-        /* After a stop, requests that the device already has still end. */
+        /* After a stop, wait for the requests that the device already has. */
         if (!goes_on(s, l, checked)) {
             stopped = true;
             file_read_stop(read);
@@ -227,11 +227,11 @@ static enum err check_in_place(struct stream *s, struct loading *l, unsigned seg
 /* The places of the groups of rows in the embedding's segment. */
 struct row_groups {
     uint64_t first, end; /* byte offsets */
-    size_t bytes;        /* of one */
+    size_t bytes;        /* bytes of a group */
 };
 
-/* Return the end of the group with the byte at `at`. For bytes before the first group, that is
- * where it begins; for bytes after the last, UINT64_MAX. */
+/* Return the end of the group with the byte at `at`. For bytes before the first group, return the
+ * first group's begin; for bytes after the last group, UINT64_MAX. */
 static uint64_t group_end(const struct row_groups *g, uint64_t at)
 {
     if (at < g->first) {
@@ -277,8 +277,8 @@ static void sum_rows(struct stream *s, uint64_t at, const uint8_t *data, size_t 
     }
 }
 
-/* Return memory for a part of a segment that does not stay: a slot, or without slots the rows'
- * memory, or the free memory if that is larger. */
+/* Return memory for a part of a segment that does not stay, which is a slot or, without slots, the
+ * rows' memory, or the spare memory if that is larger. */
 static uint8_t *part_buffer(const struct stream *s, size_t *bytes)
 {
     uint8_t *buffer = s->rows.memory;
@@ -292,13 +292,13 @@ static uint8_t *part_buffer(const struct stream *s, size_t *bytes)
         buffer = s->spare;
         *bytes = s->spare_bytes;
     }
-    /* Whole sectors, so that each read goes without a bounce. */
+    /* Read whole sectors, so that no read needs a bounce buffer. */
     *bytes = *bytes / SECTOR_BYTES * SECTOR_BYTES;
     return buffer;
 }
 
-/* Memory for the part of a tiled head that stays; *bytes: its size in whole pages. NULL:
- * nothing stays. */
+/* Return memory for the part of a tiled head that stays, *bytes in whole pages, or NULL if nothing
+ * stays. */
 static uint8_t *part_that_stays(const struct stream *s, unsigned segment, size_t *bytes)
 {
     bool head = s->head != NULL && segment == stream_tiles_segment(s);
@@ -350,8 +350,8 @@ static enum err read_through(struct stream *s, struct loading *l, unsigned segme
     return check(s, segment, crc);
 }
 
-/* Finish the digest of a segment in memory: the experts of a layer, which are not in memory,
- * are read through. */
+/* Finish the digest of a segment in memory by reading through a layer's experts, which are not in
+ * memory. */
 static enum err digest_rest(struct stream *s, struct loading *l, unsigned segment)
 {
     const struct ingot_segment *x = &s->image->segments[segment];
@@ -370,7 +370,7 @@ static enum err digest_rest(struct stream *s, struct loading *l, unsigned segmen
 }
 
 /* Return true if loading reads a segment. Layers that stream are checked whenever they arrive.
- * Embedding and head are checked now, because passes read only parts of them; if files are signed,
+ * Embedding and head are checked now, because passes read only parts of these. If files are signed,
  * everything is checked now. */
 static bool is_loaded(const struct stream *s, uint32_t segment)
 {
@@ -408,8 +408,8 @@ static enum err load_once(struct stream *s, struct loading *l, uint32_t segment)
     return e;
 }
 
-/* Return true if a wrong digest may come from a bit that flipped in the transfer. After a right CRC
- * no bit has, but experts that do not stay, for example, have no CRC check here. */
+/* Return true if a wrong digest may come from a bit that flipped in the transfer. With a right CRC
+ * no bit has flipped, but experts that do not stay have no CRC check here. */
 static bool may_have_flipped(const struct stream *s, uint32_t segment)
 {
     return s->segments[segment] != NULL &&
@@ -425,7 +425,7 @@ static enum err load_segment(struct stream *s, struct loading *l, uint32_t segme
         if (e == ERR_OK) {
             e = check_digest(s, l, segment);
         }
-        /* The digest is wrong twice, or the CRC was right, so the file is wrong. */
+        /* If the digest is wrong twice, or the CRC was right, the file is wrong. */
         if (e != ERR_NOT_SIGNED || tries == 1 || !may_have_flipped(s, segment)) {
             return e;
         }
@@ -452,7 +452,7 @@ enum err stream_load(struct stream *s, stream_progress_fn *progress, void *conte
             return e;
         }
     }
-    if (s->head != NULL) { /* the tiles' checksum continues from there */
+    if (s->head != NULL) { /* the tiles' checksum continues from this */
         s->tiles.crc_before = workers_crc32c(s->workers, 0, s->head, (size_t)s->plan->head.stays);
     }
     return ERR_OK;

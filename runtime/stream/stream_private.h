@@ -9,7 +9,7 @@
 
 enum { STREAM_REREADS = 3 }; /* number of times that bytes are read again after a wrong checksum */
 
-/* Set s->error_message to "NAME: PART, sector 1234 of DEVICE: the device failed ..."; returns e.
+/* Set s->error_message to "NAME: PART, sector 1234 of DEVICE: the device failed ...". Returns e.
  * read may be NULL. */
 enum err stream_name_part(struct stream *s, const struct file *file, const char *part,
                           const struct file_read *read, enum err e, const char *why);
@@ -33,7 +33,7 @@ static inline uint64_t stream_segment_bytes(const struct stream *s, uint32_t seg
     return x->bytes;
 }
 
-/* Return the CRC of a whole segment; `crc` is the CRC of its stream_segment_bytes(). */
+/* Return the CRC of a whole segment. `crc` is the CRC of its stream_segment_bytes(). */
 uint32_t stream_layer_crc(const struct stream *s, uint32_t segment, uint32_t crc);
 
 /* Return the segment of the output matrix, which may pass in tiles. */
@@ -42,7 +42,7 @@ static inline uint32_t stream_tiles_segment(const struct stream *s)
     return image_tensor(s->image, INGOT_OUTPUT, INGOT_NO_LAYER)->segment;
 }
 
-/* stream_experts.c, called by the ring. The arena's region of weights is reserved. */
+/* stream_experts.c, for the ring. The arena's region of weights must be reserved. */
 void stream_experts_open(struct stream *s, struct arena *arena);
 
 /* Return the experts of a layer. */
@@ -51,22 +51,22 @@ static inline struct stream_expert *stream_experts_of(const struct stream *s, ui
     return s->experts.all + image_layer(s->image, layer)->first_expert;
 }
 
-/* stream_experts_slots.c: find a slot of a layer. now: the expert is the first one needed, so
- * other experts of the list may lose their slot. STREAM_NO_SLOT: none is free. */
+/* stream_experts_slots.c: find a slot of a layer. With `now` the expert is needed first, so other
+ * experts of the list may lose their slots. Returns STREAM_NO_SLOT if none is free. */
 uint16_t stream_experts_take_slot(struct stream *s, uint32_t layer, bool now);
 
 /* stream_experts_count.c: count a new list of n_tokens tokens. */
 void stream_experts_count(struct stream *s, uint32_t n_tokens);
 
-/* Request expert number i of the list. now: it is the first one still needed, so another may lose
- * its slot. Return false if it has to wait. */
+/* Request expert number i of the list. With `now` this expert is needed first, so another expert
+ * may lose its slot. Return false if the expert has to wait. */
 bool stream_experts_ask_for(struct stream *s, uint32_t i, bool now);
 void stream_experts_poll(struct stream *s, bool checks);
 bool stream_experts_arrive(const struct stream *s);
 void stream_experts_reset(struct stream *s);
 
-/* Return the time by the clock of the file's device, in which stats->stall_ticks and busy_ticks
- * count; 0 without a clock. */
+/* Return the time by the clock of the file's device, in which s->stats.stall_ticks and busy_ticks
+ * count, or 0 without a clock. */
 static inline uint64_t stream_ticks(const struct stream *s)
 {
     const struct platform *platform = s->file->timeout.platform;
@@ -77,7 +77,7 @@ static inline uint64_t stream_ticks(const struct stream *s)
     return platform_ticks(&platform->clock);
 }
 
-/* Call when a read is about to begin: the card's busy time begins. */
+/* Call when a read is about to begin, to begin the card's busy time. */
 void stream_begin_count(struct stream *s);
 
 /* Poll while all cores wait. */
@@ -86,20 +86,20 @@ void stream_pump(struct stream *s);
 /* If nothing is left to check, sleep until shortly before the next bytes arrive. */
 void stream_rest(struct stream *s);
 
-/* Return the slot that holds segment `index` of this pass, or will hold it; NULL if none does. */
+/* Return the slot that has or will have segment `index` of this pass, or NULL. */
 struct stream_slot *stream_slot_of(struct stream *s, uint32_t index);
 
-/* Read the slot's segment, from its beginning. A refusal stays in the read's status and is seen
- * when the segment is wanted. */
+/* Read the slot's segment, from its beginning. If the device refuses the read, its status says so
+ * when the segment is needed. */
 void stream_start_read(const struct stream *s, struct stream_slot *slot);
 
 /* Wait for the first `bytes` of the slot's transfer. Errors of the read. */
 enum err stream_wait_arrival(struct stream *s, struct stream_slot *slot, uint64_t bytes);
 
-/* Put the error of a segment into an error message and give up the pass; returns e. */
+/* Put the error of a segment into an error message and give up the pass. Returns e. */
 enum err stream_fail(struct stream *s, unsigned segment, struct stream_slot *slot, enum err e);
 
-/* Call when the slot's segment was used: another may have the slot. */
+/* Call when the slot's segment was used, to free the slot. */
 void stream_give_back(struct stream *s, struct stream_slot *slot);
 
 /* Empty the slots, and request this pass's segments from number `index` on. */

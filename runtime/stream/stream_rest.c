@@ -1,4 +1,4 @@
-/* Let core 0 sleep while all cores wait for the card.
+/* Lets core 0 sleep while all cores wait for the card.
  *
  * The card's measured rate, and the end of the previous request, predict when the next request
  * ends. If the device has no interrupt that core 0 can wait for, core 0 sleeps by a timer, and
@@ -6,21 +6,21 @@
  *
  *   due = last answer + 7/8 of the request's bytes / rate
  *
- * so that a card which is a little faster than measured does not wait for its next request. A
- * device that can wake a waiting core (block_device.h) does so instead. */
+ * so that a card which is a little faster than measured does not wait for its next request. If the
+ * device can wake a waiting core (block_device.h), core 0 waits for that instead. */
 #include "board/min_max.h"
 #include "runtime/stream/stream_private.h"
 
 enum {
-    LEAST_MICROS = 20, /* shorter sleeps are not worth it: a sleep costs an interrupt or a trap to
+    LEAST_MICROS = 20, /* shorter sleeps are not worth an interrupt or a trap to
                         * firmware */
     MOST_MICROS = 1000,
     MICROS = 1000000,
     EARLY_PART = 8,
 };
 
-/* Return true if core 0 has work that a sleep would delay: data that it moves, or a checksum that
- * it can continue. */
+/* Return true if core 0 has work that a sleep would delay, data to move or a checksum to
+ * continue. */
 static bool has_work(const struct stream *s)
 {
     const struct io_core *c = io_core_of(s->file->device);
@@ -40,7 +40,7 @@ static bool has_work(const struct stream *s)
     return false;
 }
 
-/* Return the smaller of `bytes` and the awaited bytes of `read`, if this is in flight. */
+/* Return the smaller of `bytes` and, if `read` is in flight, the bytes that it awaits. */
 static uint64_t less(uint64_t bytes, const struct file_read *read)
 {
     uint64_t awaited = read->status == ERR_BUSY ? file_read_awaited(read) : 0;
@@ -48,7 +48,7 @@ static uint64_t less(uint64_t bytes, const struct file_read *read)
     return awaited == 0 ? bytes : min_u64(bytes, awaited);
 }
 
-/* Return the bytes of the request that ends next: the smallest of all candidates. UINT64_MAX if
+/* Return the bytes of the request that ends next, the smallest of all candidates, or UINT64_MAX if
  * none is in flight. */
 static uint64_t awaited(const struct stream *s)
 {

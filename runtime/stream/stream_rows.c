@@ -1,9 +1,9 @@
-/* Rows of an embedding that is not in memory: read for each token, and checked; the latest are
+/* Reads and checks rows of an embedding that is not in memory, for each token. The latest rows are
  * kept. */
 #include "runtime/base/crc32c.h"
 #include "runtime/stream/stream_private.h"
 
-/* Read [offset, offset + bytes) to `at`, which holds group number `group` from `skip` on. */
+/* Read [offset, offset + bytes) to `at`. Group number `group` begins at `at` + skip. */
 static enum err read_row(struct stream *s, uint64_t offset, size_t bytes, uint8_t *at,
                          uint32_t group, size_t skip)
 {
@@ -36,7 +36,7 @@ static const uint8_t *find_row(struct stream *s, uint64_t offset, size_t bytes, 
             return s->rows.memory + i * bytes;
         }
     }
-    /* The oldest group is replaced; its offset is not valid during the read. */
+    /* Replace the oldest group, whose offset is not valid during the read. */
     at = s->rows.memory + s->rows.next * bytes;
     s->rows.offsets[s->rows.next] = 0;
     *e = read_row(s, offset, bytes, at, group, skip);
@@ -62,12 +62,12 @@ enum err stream_embedding(struct stream *s, uint32_t token, const uint8_t **grou
     enum err e = ERR_OK;
 
     *row = token % t->interleave;
-    /* The whole embedding is in memory. */
+    /* If the whole embedding is in memory, use it. */
     if (s->segments[t->segment] != NULL) {
         *group = s->segments[t->segment] + first;
         return ERR_OK;
     }
-    /* The head is tied, and this row of it is resident. */
+    /* If the head is tied and has this row in memory, use it. */
     if (t->segment == stream_tiles_segment(s) && token < s->plan->head.first_row) {
         s->stats.rows_kept++;
         *group = s->head + first;

@@ -1,11 +1,11 @@
-/* The table per layer: a token reads only its rows, a few thousand bytes of a table of
- * gigabytes. The reads of a pass are sent before the first row is needed, and the latest rows
- * are kept. Each row has its checksum in the image, so that loading need not read the table. */
+/* In the table per layer a token reads only its rows, a few thousand bytes of gigabytes. The reads
+ * of a pass are sent before the first row is needed, and the latest rows are kept. Each row has its
+ * checksum in the image, so that loading need not read the table. */
 #include "board/min_max.h"
 #include "runtime/base/crc32c.h"
 #include "runtime/stream/stream_private.h"
 
-/* Return the range of whole sectors that holds a token's rows, `skip` bytes from its start. */
+/* Return the offset of the whole sectors with a token's rows, which begin `skip` bytes later. */
 static uint64_t range_of(const struct stream *s, uint32_t token, size_t *skip, size_t *bytes)
 {
     uint64_t first = image_table_row(s->image, token, bytes);
@@ -32,7 +32,7 @@ static struct stream_table_slot *find_slot(struct stream *s, uint32_t token)
     return NULL;
 }
 
-/* Return the slot to use next: empty, or requested the longest ago. NULL if all are in flight. */
+/* Return the slot to use next, empty or least recently requested, or NULL if all are in flight. */
 static struct stream_table_slot *oldest_slot(struct stream *s)
 {
     struct stream_table_slot *oldest = NULL;
@@ -72,8 +72,8 @@ static bool ask(struct stream *s, uint32_t token)
     return true;
 }
 
-/* Request the rows of tokens i and later, but no more than there are slots: requested rows stay
- * until they are taken. */
+/* Request the rows of tokens i and later, but no more than there are slots, because requested rows
+ * stay until they are taken. */
 static void ask_ahead(struct stream *s, uint32_t i)
 {
     struct stream_table *t = &s->table;
@@ -93,7 +93,7 @@ void stream_table_ask(struct stream *s, const uint32_t *tokens, uint32_t n)
     }
 }
 
-/* Poll all reads, also those of segments. */
+/* Poll all reads, even those of segments. */
 static void poll_slots(struct stream *s)
 {
     for (uint32_t i = 0; i < s->plan->table.n; i++) {
@@ -104,7 +104,7 @@ static void poll_slots(struct stream *s)
     stream_pump(s);
 }
 
-/* Check the slot's rows, which have arrived, and read them again if they are wrong. */
+/* Check a slot's rows after they have arrived, and read them again if they are wrong. */
 static enum err check_rows(struct stream *s, struct stream_table_slot *slot)
 {
     size_t skip, bytes;
@@ -118,7 +118,7 @@ static enum err check_rows(struct stream *s, struct stream_table_slot *slot)
             slot->state = STREAM_TABLE_READY;
             return ERR_OK;
         }
-        /* The rows are wrong on the card itself. */
+        /* If reading again does not help, the rows are wrong on the card itself. */
         if (tries == STREAM_REREADS) {
             e = ERR_BAD_CHECKSUM;
             return stream_name_error_message(s, segment_of(s), NULL, e);

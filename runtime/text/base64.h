@@ -15,8 +15,8 @@ static inline size_t base64_length(size_t n)
 /* Write the base64 text of n bytes to out (base64_length(n)). */
 void base64_put(char *out, const uint8_t *bytes, size_t n);
 
-/* Decode a text of `length` characters to *n bytes at out (most). Return false if it is not base64,
- * or if the bytes do not fit; out may have changed. */
+/* Decode a text of `length` characters to *n bytes at out (most). Return false if the text is not
+ * base64, or if the bytes do not fit; out may have changed. */
 bool base64_get(uint8_t *out, size_t most, const char *text, size_t length, size_t *n);
 
 #endif

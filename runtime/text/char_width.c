@@ -4,7 +4,7 @@
 
 #include "runtime/text/unicode_class.h"
 
-/* Marks are the nonspacing ones. */
+/* Width 0 is for nonspacing marks. */
 static const struct block {
     uint32_t low, high, columns;
 } blocks[] = {

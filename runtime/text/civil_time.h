@@ -11,7 +11,7 @@ enum {
 };
 
 struct civil_time {
-    unsigned year, month, day, hour, minute, second; /* month and day from 1 */
+    unsigned year, month, day, hour, minute, second; /* month and day count from 1 */
 };
 
 /* Split seconds into date and time, up to the year 2199. */

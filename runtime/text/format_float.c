@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 
-enum { FIXED = 10000, SMALLEST = -60 /* range of decimal exponents of an f32 */ };
+enum { FIXED = 10000, SMALLEST = -60 /* f32 needs no smaller decimal exponent */ };
 #define DIGITS 1e8 /* digits after the point */
 #define FIXED_MOST 1e9
 

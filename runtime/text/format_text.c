@@ -18,7 +18,7 @@ struct conversion {
     size_t width;
     size_t precision;
     bool has_precision;
-    unsigned longs; /* 2: 64 bits, for l, ll, z and t on every 64-bit target; 0: int */
+    unsigned longs; /* 2 for l, ll, z and t, which mean 64 bits here; 0: int */
     unsigned shorts;
 };
 
@@ -37,8 +37,8 @@ static void put_many(struct output *o, char c, size_t from, size_t to)
     }
 }
 
-/* Write the spaces before or after `length` characters; only one of the two functions writes
- * any. */
+/* Write the spaces before or after `length` characters. A conversion has spaces on one side only,
+ * so the other function writes none. */
 static void pad_left(struct output *o, const struct conversion *c, size_t length)
 {
     if (!c->left) {
@@ -331,7 +331,7 @@ const char *format_ratio(char buffer[FORMAT_NUMBER_BYTES], uint64_t a, uint64_t 
     if (a / b > UINT64_MAX / 2000) {
         return format_milli(buffer, UINT64_MAX, decimals);
     }
-    while (b > UINT64_MAX / 2000) { /* limited so that the product below fits */
+    while (b > UINT64_MAX / 2000) { /* makes the product below fit */
         a /= 2;
         b /= 2;
     }

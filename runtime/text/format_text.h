@@ -22,11 +22,11 @@ __attribute__((format(printf, 3, 0))) size_t format_text_args(char *buffer, size
 
 enum { FORMAT_NUMBER_BYTES = 32 }; /* buffer size for every function below, with the NUL */
 
-/* Write a number in thousandths as text with `decimals` (0 .. 3), rounded half up: (12345, 2) gives
+/* Write a number in thousandths as text with 0 to 3 decimals, rounded half up: (12345, 2) gives
  * "12.35". Returns buffer, so that it can stand in an argument list. */
 const char *format_milli(char buffer[FORMAT_NUMBER_BYTES], uint64_t milli, unsigned decimals);
 
-/* Write a / b with `decimals` (0 .. 3), rounded half up below 3; "-" if b is 0. */
+/* Write a / b with 0 to 3 decimals, rounded half up, or cut off after 3; "-" if b is 0. */
 const char *format_ratio(char buffer[FORMAT_NUMBER_BYTES], uint64_t a, uint64_t b,
                          unsigned decimals);
 

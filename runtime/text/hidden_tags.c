@@ -97,7 +97,7 @@ static void give_back_name(struct hidden_tags *t)
     t->matched = 0;
 }
 
-/* Take a character of the tag's name. Return false if c does not belong to it. */
+/* Take a character of the tag's name. Return false if c does not belong to the name. */
 static bool take_name(struct hidden_tags *t, char c)
 {
     if (t->matched == 1 && c == '>') {

@@ -22,7 +22,7 @@ struct hidden_tags {
     void (*write)(void *context, const char *text, size_t bytes);
     void (*tag)(void *context, const struct hidden_tag *tag);
     void *context;
-    uint8_t state;   /* the part of a tag, or text, to which the next byte belongs */
+    uint8_t state;   /* what the next byte is: text, or a part of a tag */
     uint8_t matched; /* number of bytes of a mark that have come */
     uint8_t name_bytes;
     uint16_t body_bytes; /* room + 1 if the text is too long */
@@ -30,8 +30,8 @@ struct hidden_tags {
     char body[HIDDEN_TAG_BODY_BYTES];
 };
 
-/* Zero t first. write gets the text to show; it never splits a character that was passed whole. tag
- * may be NULL. */
+/* Zero t first. `write` gets the text to show, in which a character that was passed whole is never
+ * split. `tag` may be NULL. */
 void hidden_tags_write(struct hidden_tags *t, const char *text, size_t bytes);
 
 /* Call when the text ends, or changes its kind. An incomplete mark of a tag is shown; a tag that

@@ -102,7 +102,7 @@ static int32_t read_hex(struct json *j)
 }
 
 /* Read the code after \u; a character above U+FFFF has two escapes (RFC 8259, section 7). Return 0
- * if it is not a valid code. */
+ * if the code is not valid. */
 static uint32_t read_code(struct json *j)
 {
     int32_t low, code = read_hex(j);
@@ -124,8 +124,8 @@ static uint32_t read_code(struct json *j)
     return 0x10000u + (((uint32_t)code & 0x3ff) << 10 | ((uint32_t)low & 0x3ff));
 }
 
-/* Read an escape, after its backslash. Returns how many bytes it wrote, fewer than the escape has;
- * 0 if it is not valid. */
+/* Read an escape, after its backslash. Returns the number of bytes written, fewer than the escape
+ * has; 0 if the escape is not valid. */
 static size_t read_escape(struct json *j, char *out)
 {
     char c = j->text[j->at];
@@ -212,7 +212,7 @@ static enum json_kind read_bare(struct json *j, struct json_value *v)
     return fail(j, "a text, a number, true, false or null is missing");
 }
 
-/* Skip a text to after its closing quote. */
+/* Skip a text, with its closing quote. */
 static bool skip_text(struct json *j)
 {
     for (j->at++; (uint8_t)j->text[j->at] >= ' '; j->at++) {
@@ -227,7 +227,7 @@ static bool skip_text(struct json *j)
     return false;
 }
 
-/* Read from an opening bracket to after the bracket that closes it. */
+/* Read from an opening bracket through the bracket that closes it. */
 static enum json_kind read_nested(struct json *j, struct json_value *v)
 {
     char closes[JSON_DEEPEST], c;

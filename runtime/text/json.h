@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 enum json_kind {
-    JSON_BAD, /* an error; error_message and column describe it. Every later call also returns
-               * this */
+    JSON_BAD, /* an error, which error_message and column
+               * describe; later calls return it again */
     JSON_END, /* the object or list has ended, and nothing follows it */
     JSON_TEXT,
     JSON_NUMBER,
@@ -23,7 +23,7 @@ enum json_kind {
 struct json {
     char *text;
     size_t n, at;
-    char held; /* the character at `at` before a value's NUL replaced it; or NUL */
+    char held; /* the character at `at`, which a value's NUL has replaced; or NUL */
     bool open, closed;
     const char *error_message; /* NULL, or an error message without its full stop */
     size_t column;             /* place of the error: a byte, from 1 */
@@ -44,7 +44,7 @@ void json_open(struct json *j, char *text, size_t n);
 /* Read the next member; returns its kind. Texts are valid UTF-8 without NUL: invalid bytes,
  * half of a surrogate pair and \u0000 are refused. A number has only a number's characters; the
  * caller checks that it is one. In a list or an object only brackets and texts are checked; the
- * caller's own reader, before or after the next call, finds other errors. */
+ * caller reads it before or after the next call, and finds other errors. */
 enum json_kind json_member(struct json *j, struct json_value *v);
 
 /* As json_member, for a list, whose values have no key. */
@@ -54,8 +54,8 @@ enum { JSON_ESCAPE_BYTES = 6 };
 
 /* Write a whole character (bytes of UTF-8 from a utf8_writer) for use in a JSON text:
  * unchanged, or as an escape if it is a quote, a backslash, or a control character
- * (char_is_control()), so that the line can be shown on a terminal. Returns how many bytes of out
- * it took. */
+ * (char_is_control()), so that the line can be shown on a terminal. Returns the number of bytes
+ * written to out. */
 size_t json_escape(char out[JSON_ESCAPE_BYTES], const char *character, size_t bytes);
 
 #endif

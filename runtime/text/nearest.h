@@ -23,10 +23,10 @@ struct nearest {
 void nearest_begin(struct nearest *n, const char *word, size_t bytes);
 
 /* Offer a name, NUL-terminated, that outlives n. The name is near if one of the two begins with the
- * other, which has 3 bytes or more (temperature, sys). It is also near if they differ by at most
- * two mistakes (one in short names): an extra, missing or wrong letter, or two swapped letters.
- * Among names that are equally near, the one whose length is closer to the word's wins, then the
- * first. Case is ignored, and - equals _. */
+ * other, which has at least 3 bytes ("sys", "system"). The name is also near if the two differ by
+ * at most two mistakes (one in short names): an extra, missing or wrong letter, or two swapped
+ * letters. If names are equally near, the one closest to the word in length wins, then the first
+ * one. Case is ignored, and - equals _. */
 void nearest_offer(struct nearest *n, const char *name);
 
 #endif

@@ -14,12 +14,12 @@ enum {
                                                  * text */
 };
 
-/* Return true if the text (n bytes) may not be in form C. False means that it is in form C. */
+/* Return true unless it is certain that the text (n bytes) is in form C. */
 bool nfc_may_change(const uint8_t *text, size_t n);
 
-/* Write the text's form C to out (room bytes). Returns its bytes, or SIZE_MAX if room is too small.
- * out may begin in front of the text and overlap it: only bytes that have been read are
- * overwritten. Bytes that are not UTF-8 stay, and nothing is composed across them. */
+/* Write the text's form C to out (room bytes). Returns the bytes written, or SIZE_MAX if room is
+ * too small. `out` may begin in front of the text and overlap it: only bytes that have been read
+ * are overwritten. Bytes that are not UTF-8 stay, and nothing is composed across them. */
 size_t nfc_normalize(const uint8_t *text, size_t n, uint8_t *out, size_t room);
 
 #endif

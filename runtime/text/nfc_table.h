@@ -9,14 +9,14 @@ extern const unsigned nfc_n_marks;
 extern const uint32_t nfc_mark_first[];
 extern const uint8_t nfc_mark_length[], nfc_mark_class[];
 
-/* Ranges of code points that equal one other, ascending: entry[i] .. entry[i + 1] are range i's. */
+/* Ascending ranges that decompose to one code point; range i has [entry[i], entry[i + 1]). */
 extern const unsigned nfc_n_single;
 extern const uint32_t nfc_single_first[];
 extern const uint16_t nfc_single_entry[], nfc_single_low[];
-extern const uint8_t nfc_single_high[]; /* bits 16 and up of what low[] has */
+extern const uint8_t nfc_single_high[]; /* bits from 16 up of the entries in low[] */
 
-/* Ranges that decompose to two: a, then b, which has no parts itself. a's bits from 16 up are
- * the code point's own; b is an index of nfc_seconds, plus 128 where nothing composes the pair. */
+/* Ranges whose code points decompose to a and b; b has no parts. a's bits from 16 up are the code
+ * point's; b is an index of nfc_seconds, plus 128 if the pair does not compose. */
 extern const unsigned nfc_n_pairs;
 extern const uint32_t nfc_pair_first[];
 extern const uint16_t nfc_pair_entry[], nfc_pair_a[];

@@ -44,7 +44,7 @@ static void take_character(void *context, const char *text, size_t bytes)
 void shown_text_put(struct shown_text *t, const char *text, size_t bytes)
 {
     t->utf8.write = take_character;
-    t->utf8.context = t; /* because the struct may have moved */
+    t->utf8.context = t; /* set again, because the struct may have moved */
     utf8_writer_put(&t->utf8, text, bytes);
 }
 
@@ -87,7 +87,7 @@ static void put_in_name(void *context, const char *text, size_t bytes)
     struct name *to = context;
 
     if (to->n + bytes >= to->room) {
-        to->room = to->n + 1; /* nor is any text after it */
+        to->room = to->n + 1; /* later text is not written either */
         return;
     }
     for (size_t i = 0; i < bytes; i++) {

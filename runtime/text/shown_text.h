@@ -16,9 +16,9 @@
  * embeddings, overrides, isolates and marks). */
 bool char_is_control(uint32_t code);
 
-/* Bytes of the character at s (NUL-terminated text) if it is not allowed in a name: a line
- * end, a tab, or a character without width, which makes different names look alike (joiners are
- * allowed, because scripts need them). 0: allowed. */
+/* Return the bytes of the character at s (NUL-terminated text), or 0 if a name may have it. Names
+ * must not have line ends, tabs, or characters without width, which make different names look alike
+ * (joiners are allowed, because scripts need them). */
 size_t shown_breaks_name(const char *s);
 
 /* Write a name (of a file, a model, a part of a request) to out (room bytes, with its NUL),
@@ -26,8 +26,8 @@ size_t shown_breaks_name(const char *s);
  * long is cut between characters. Returns out. */
 const char *shown_name(char *out, size_t room, const char *name);
 
-/* Passes text on without control characters. Set write and context, zero the rest. write gets one
- * whole character at a time, valid UTF-8; it may be changed between calls. */
+/* Passes text on without control characters. Set write and context, zero the rest. `write` gets
+ * one whole character at a time, valid UTF-8; `write` may be changed between calls. */
 struct shown_text {
     void (*write)(void *context, const char *text, size_t bytes);
     void *context;
@@ -39,7 +39,7 @@ struct shown_text {
  * become U+FFFD. */
 void shown_text_put(struct shown_text *t, const char *text, size_t bytes);
 
-/* Call at the end of a text or of its part: bytes held back are then written as U+FFFD. */
+/* Call at the end of a text or of a part of it: bytes held back are then written as U+FFFD. */
 void shown_text_flush(struct shown_text *t);
 
 #endif

@@ -9,7 +9,7 @@
 #define UTF8_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
 /* The byte order mark that programs put in front of a text file, U+FEFF; it is not part of the
- * text (RFC 3629, section 6). Returns its bytes, or 0 if the text has no mark. */
+ * text (RFC 3629, section 6). Returns the mark's bytes, or 0 if the text has no mark. */
 enum { UTF8_MARK_BYTES = 3 };
 static inline size_t utf8_mark_bytes(const void *text, size_t bytes)
 {
@@ -20,18 +20,18 @@ static inline size_t utf8_mark_bytes(const void *text, size_t bytes)
                : 0;
 }
 
-/* Tell what s (n >= 1 bytes) begins with. 1 .. 4 for a character of this many bytes, 0 for an
- * incomplete character, -1 for bytes that are not UTF-8. */
+/* Return the bytes of the character with which s (n >= 1 bytes) begins, 0 if the character is
+ * incomplete, -1 if s is not UTF-8. */
 int utf8_check(const uint8_t *s, size_t n);
 
-/* Bytes of the whole characters at the beginning of a text (n bytes): n if all of it is UTF-8. */
+/* Return the bytes of the whole characters at a text's beginning; all of them if all is UTF-8. */
 size_t utf8_whole_bytes(const void *text, size_t n);
 
 /* Return the code point of a character that utf8_check() found to have `bytes` bytes. */
 uint32_t utf8_decode(const uint8_t *s, int bytes);
 
-/* Write the bytes of a code point up to U+10FFFF that is not a surrogate; returns how many, 1 ..
- * 4. */
+/* Write the bytes of a code point up to U+10FFFF
+ * that is not a surrogate; returns how many, 1 to 4. */
 size_t utf8_encode(char *out, uint32_t code);
 
 /* Passes text on in whole characters. Set write and context, zero the rest. */

@@ -15,7 +15,7 @@
 struct tokenizer {
     const struct ingot_tokenizer *head;
     const uint32_t *text_offsets; /* (n_tokens + 1) */
-    const float *scores;          /* (n_tokens), only where merges is NULL */
+    const float *scores;          /* (n_tokens), only if merges is NULL */
     const uint8_t *types;         /* (n_tokens), see tokenizer_type() */
     const uint32_t *sorted;       /* (n_sorted) ids by bytes of text */
     const uint32_t *byte_tokens;  /* (256) */
@@ -25,8 +25,8 @@ struct tokenizer {
     const struct ingot_merge *merge_entries;
     uint32_t control_lo, control_hi; /* control tokens have control_lo <= id < control_hi */
     uint32_t control_first[8];       /* bit b: some control token begins with byte b */
-    uint32_t user_first[8];          /* the same for USER tokens, which are matched anywhere */
-    uint32_t before_space[8];        /* bytes after which some token has a space */
+    uint32_t user_first[8];          /* bit b: some USER token, matched anywhere, begins with b */
+    uint32_t before_space[8];        /* bit b: some token has a space after byte b */
     double unknown_score;            /* Unigram: score of a character that is not a token */
     uint8_t bytes[256];              /* every byte once, for byte tokens to point at */
 };
@@ -70,17 +70,17 @@ void tokenizer_open(struct tokenizer *t, const uint8_t *section);
  * is more than can be encoded (1 GiB). */
 size_t tokenizer_scratch_bytes(size_t text_bytes);
 
-/* Return the most bytes that a text of text_bytes takes when normalized: give
- * tokenizer_scratch_bytes() of that. With less, a text that grows causes ERR_NO_SPACE; texts that
+/* Return the most bytes that a text of text_bytes takes when normalized; pass this number to
+ * tokenizer_scratch_bytes(). With less scratch, a text that grows causes ERR_NO_SPACE; texts that
  * are in the tokenizer's form do not grow. */
 size_t tokenizer_most_bytes(const struct tokenizer *t, size_t text_bytes);
 
 /* Return the length of text for which scratch_bytes of scratch suffice. */
 size_t tokenizer_text_limit(size_t scratch_bytes);
 
-/* ids[0 .. *n_ids) = the tokens of the parts, as one text. flags: enum tokenizer_flags. Any bytes
+/* Write the *n_ids tokens of the parts, as one text, to ids. flags: enum tokenizer_flags. Any bytes
  * are allowed: each byte that is not UTF-8 becomes a byte token. In SentencePiece U+2581 counts as
- * a space. Byte-level BPE leaves out a byte that the vocabulary lacks; others leave out a
+ * a space. Byte-level BPE leaves out a byte that the vocabulary lacks; other kinds leave out a
  * character if the unknown token is also bos or eos. scratch: 8-byte aligned, not kept. *n_ids is
  * set on every return, 0 on an error. Errors: ERR_TOO_LONG (the ids do not fit max_ids),
  * ERR_NO_SPACE (scratch too small), ERR_BAD_TOKENIZER (for a character there are neither byte

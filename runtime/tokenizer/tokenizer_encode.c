@@ -61,8 +61,8 @@ static enum err encode_stretch(struct encoder *e, const char *s, uint32_t n)
     return tokenizer_merge_run(e, s, n);
 }
 
-/* If a run is cut where no token crosses, its parts give the same ids. They are short, and so is
- * their heap. */
+/* If a run is cut where no token crosses, its parts give the same ids. The parts are short, and so
+ * is their heap. */
 static enum err encode_characters(struct encoder *e, uint32_t start, uint32_t end)
 {
     e->after_unk = false;
@@ -199,8 +199,8 @@ static enum err encode_special(struct encoder *e, uint32_t *at, uint32_t id)
     return tokenizer_emit(e, id);
 }
 
-/* White space after a token that strips it is in no run. Returns the bytes of such white space at
- * `at`. */
+/* White space after a token that strips it belongs to no run. Returns the bytes of such white space
+ * at `at`. */
 static uint32_t skipped_space(struct encoder *e, uint32_t at)
 {
     uint32_t skip = 0;

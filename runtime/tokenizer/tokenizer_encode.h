@@ -1,4 +1,4 @@
-/* Shared only by the files of the encoder. */
+/* Shared by the files of the encoder, and grammar_tokens.c. */
 #ifndef INGOT_RUNTIME_TOKENIZER_ENCODE_H
 #define INGOT_RUNTIME_TOKENIZER_ENCODE_H
 
@@ -17,7 +17,7 @@ struct pair {
 struct encoder {
     const struct tokenizer *t;
     char *text;         /* the parts, from [first] on; the byte before has room for a space */
-    uint32_t first;     /* 1, or more if normalizing may make a run longer */
+    uint32_t first;     /* at least 1, more if normalizing may make a run longer */
     uint32_t end;       /* end of the text so far */
     uint32_t run_start; /* text before this has already become ids */
     uint32_t *next;     /* by position in the current run: the next piece; 0: no piece begins
@@ -50,8 +50,8 @@ struct prefix {
     size_t depth;
 };
 
-/* Find the next NORMAL or USER token with which s (n) begins, the shortest first: true, with *id
- * and p->depth. p begins as { 0, t->head->n_sorted, 0 }. */
+/* Find the next NORMAL or USER token with which s (n) begins, the shortest first; sets *id and
+ * p->depth. p begins as { 0, t->head->n_sorted, 0 }. */
 bool tokenizer_next_prefix(const struct tokenizer *t, const char *s, size_t n, struct prefix *p,
                            uint32_t *id);
 

@@ -40,8 +40,8 @@ uint32_t tokenizer_find_token(const struct tokenizer *t, const char *s, size_t n
     return INGOT_NO_TOKEN;
 }
 
-/* Return the first entry of sorted[low .. high) whose byte at `depth` is >= byte. All entries agree
- * in the bytes before; a token that ends there counts as less than any byte. */
+/* Return the first entry of sorted in [low, high) whose byte at `depth` is >= byte. All entries
+ * agree in the bytes before; a token that ends there counts as less than any byte. */
 static uint32_t lower_bound(const struct tokenizer *t, uint32_t low, uint32_t high, size_t depth,
                             unsigned byte)
 {

@@ -45,7 +45,7 @@ uint32_t match_skip_set(const uint8_t *text, uint32_t at, uint32_t end, uint32_t
 static uint32_t match_contraction(const uint8_t *text, uint32_t at, uint32_t end, bool any_case)
 {
     static const char pairs[3][2] = { { 'r', 'e' }, { 'v', 'e' }, { 'l', 'l' } };
-    uint8_t fold = any_case ? 0x20 : 0; /* this makes an ASCII letter small */
+    uint8_t fold = any_case ? 0x20 : 0; /* makes ASCII letters small */
     uint8_t a, b;
 
     if (end - at < 2 || text[at] != '\'') {
@@ -325,7 +325,7 @@ static bool run_has(const struct run *r, const struct symbol *s)
     return found != r->inverted;
 }
 
-/* [set]{0,most}, with the set of run_has(). */
+/* Match [set]{0,most}, with the set of run_has(). */
 static uint32_t skip_run(const struct run *r, const uint8_t *text, uint32_t at, uint32_t end)
 {
     for (uint32_t n = 0; r->most == 0 || n < r->most; n++) {

@@ -1,7 +1,7 @@
 /* The parts of a pre-tokenizer's patterns; only runtime/tokenizer/tokenizer_split.c combines
  * them. A matcher returns where the match at a position ends, or the position itself if there is
- * no match. It looks at text[at .. end), at < end. Its time is linear in the bytes that it reads:
- * the match, and letters and white space next to it. */
+ * no match. A matcher looks at the text in [at, end), which is not empty. The time is linear in the
+ * bytes that are read: the match, and letters and white space next to it. */
 #ifndef INGOT_RUNTIME_TOKENIZER_MATCH_H
 #define INGOT_RUNTIME_TOKENIZER_MATCH_H
 
@@ -14,21 +14,21 @@ typedef uint32_t matcher(const uint8_t *text, uint32_t at, uint32_t end, const v
 
 struct symbol {
     uint32_t code;
-    uint32_t set; /* 1 << class; 0 at the end of the piece */
+    uint32_t set; /* 1 << the symbol's class; 0 at the end of the piece */
     uint32_t bytes;
 };
 
 /* Return the symbol at a position. A byte that is not UTF-8 is a U+FFFD of one byte. */
 struct symbol match_symbol_at(const uint8_t *text, uint32_t at, uint32_t end);
 
-/* [set]{0,most} */
+/* Match the expression [set]{0,most}. */
 uint32_t match_skip_set(const uint8_t *text, uint32_t at, uint32_t end, uint32_t set,
                         uint32_t most);
 
 /* 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+ ; no rule */
 matcher match_gpt2;
 
-/* The patterns after GPT-2's: alternatives in this order, rule is a struct words. */
+/* The patterns published after GPT-2's: alternatives in this order; `rule` is a struct words. */
 matcher match_words;
 
 enum contraction { CONTRACTION_NONE, CONTRACTION_WORD, CONTRACTION_SUFFIX };
@@ -37,7 +37,7 @@ struct words {
     uint32_t letters;  /* of a word: [letters]+ */
     uint32_t no_lead;  /* [^\r\n no_lead]? may come before the letters */
     uint32_t marks;    /* " ?[marks]+", then the tail */
-    uint32_t digits;   /* most digits of a piece; 0: digits have no alternative */
+    uint32_t digits;   /* most digits of a piece; 0: no alternative takes digits */
     bool cased;        /* a word is capitals, then small letters; other letters count as both */
     bool ascii_word;   /* first alternative: one ASCII punctuation character and [A-Za-z]+ */
     bool newline_tail; /* [\r\n]* after the marks */
@@ -59,8 +59,8 @@ struct range {
 /* \s? or " ?", then up to `most` characters of a set, of ranges, or of ASCII characters. */
 struct run {
     bool any_space; /* \s? before the run */
-    bool space;     /* " ?" before it */
-    bool inverted;  /* the characters that are in none of the following */
+    bool space;     /* " ?" before the run */
+    bool inverted;  /* take all characters except those that the next members name */
     uint32_t set;
     uint32_t most; /* 0: any number */
     const struct range *ranges;

@@ -1,5 +1,5 @@
 /* Merge a run: a linked list of pieces, which are named by the position of their first byte, and a
- * heap of the adjacent pairs that may merge, the best on top. This takes n log n time for any
+ * heap of the adjacent pairs that may merge, the best on top. The merge takes n log n time for any
  * text. Pieces begin as characters, or in byte-level BPE as bytes. */
 #include <string.h>
 

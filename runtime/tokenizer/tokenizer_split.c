@@ -6,8 +6,8 @@
 #include "board/min_max.h"
 #include "runtime/tokenizer/tokenizer_match.h"
 
-/* How far to move if nothing matches: a character; a byte, for matchers of bytes; or over all white
- * space there, because none of it can match. */
+/* How far to move if nothing matches: a character, a byte (for matchers of bytes), or all white
+ * space (for matchers that cannot match any of it). */
 enum step { STEP_CHARACTER, STEP_BYTE, STEP_SPACES };
 
 struct split_stage {
@@ -45,7 +45,7 @@ static const struct range deepseek_marks[] = {
 };
 static const struct range cjk[] = { { 0x800, 0x9fa5 }, { 0xac00, 0xd7ff } };
 static const struct range kana_and_han[] = { { 0x3040, 0x30ff }, { 0x4e00, 0x9fa5 } };
-/* Sentence marks of several scripts that bloom keeps out of words, with "(", ")", "|" and white
+/* Sentence marks of several scripts that BLOOM keeps out of words, with "(", ")", "|" and white
  * space. */
 static const struct range bloom_marks[] = {
     { 0x60c, 0x60c },   { 0x6d4, 0x6d4 },   { 0x964, 0x964 },

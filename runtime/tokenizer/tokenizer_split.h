@@ -22,8 +22,8 @@ struct splitter {
     uint32_t ends[SPLIT_MOST_STAGES + 1];
 };
 
-/* Begin to split text[start .. end). pre is below INGOT_N_PRES. A byte that is not UTF-8 counts as
- * a symbol, as U+FFFD would. */
+/* Begin to split the text in [start, end). pre is below INGOT_N_PRES. A byte that is not UTF-8
+ * counts as a symbol, as U+FFFD would. */
 void split_begin(struct splitter *s, enum ingot_pre pre, const uint8_t *text, uint32_t start,
                  uint32_t end);
 

@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 enum {
-    TRANSFER_DATA_BYTES = 2048, /* most bytes of one frame */
+    TRANSFER_DATA_BYTES = 2048, /* the most data of a frame */
     TRANSFER_HEAD_BYTES = 9,    /* kind, number */
     TRANSFER_FRAME_BYTES = TRANSFER_HEAD_BYTES + TRANSFER_DATA_BYTES + 4,
-    TRANSFER_WIRE_BYTES = 2 * TRANSFER_FRAME_BYTES + 2, /* unacknowledged frames at most */
-    TRANSFER_WINDOW_BYTES = 32768,                      /* frames that may be in flight */
+    TRANSFER_WIRE_BYTES = 2 * TRANSFER_FRAME_BYTES + 2, /* all bytes escaped, two flags */
+    TRANSFER_WINDOW_BYTES = 32768,                      /* of frames that are not acknowledged */
     TRANSFER_STEP_BYTES = 65536,                        /* a broken transfer may continue at
                                                          * multiples of this */
 };
@@ -23,7 +23,7 @@ enum {
  * otherwise. */
 enum transfer_kind {
     TRANSFER_PING =
-        'p', /* asks whether the board listens; answer: the same. Also sent before repeated bytes */
+        'p', /* asks if the board listens; the answer is a ping; also sent before repeated bytes */
     TRANSFER_QUERY = 'q', /* asks for the CRC of bytes that the board has. data: length, u64 ->
                            * TRANSFER_THERE */
     TRANSFER_START = 's', /* continue from here, a multiple of TRANSFER_STEP_BYTES ->
@@ -32,11 +32,11 @@ enum transfer_kind {
     TRANSFER_END = 'e',   /* data: the whole file's CRC-32C, u32 -> TRANSFER_RESULT */
     TRANSFER_BYE = 'x',   /* the result has arrived */
 
-    TRANSFER_THERE = 'c', /* data: the CRC-32C of the queried bytes, u32 */
-    TRANSFER_NEXT = 'a',  /* all bytes before the number have arrived */
-    TRANSFER_AGAIN = 'n', /* as TRANSFER_NEXT, but the following bytes were damaged: send again from
-                           * here */
-    TRANSFER_WORK = 'w',  /* progress of long work */
+    TRANSFER_THERE = 'c',  /* data: the CRC-32C of the queried bytes, u32 */
+    TRANSFER_NEXT = 'a',   /* all bytes before the number have arrived */
+    TRANSFER_AGAIN = 'n',  /* as TRANSFER_NEXT, but the bytes from there on were damaged: send these
+                           * again */
+    TRANSFER_WORK = 'w',   /* progress of long work */
     TRANSFER_RESULT = 'r', /* number 0: the card has the file; otherwise data: an error message */
 };
 
@@ -68,7 +68,7 @@ enum transfer_taken transfer_take(struct transfer_decoder *d, uint8_t byte,
  * Returns its length. */
 size_t transfer_put(uint8_t *out, const struct transfer_frame *f);
 
-/* Little-endian numbers of frames. */
+/* Write, and read, a little-endian number of a frame. */
 void transfer_put_number(uint8_t *out, uint64_t number, unsigned bytes);
 uint64_t transfer_number(const uint8_t *in, size_t bytes);
 

@@ -78,7 +78,7 @@ static enum err answer_query(struct transfer *t, const struct transfer_frame *f)
         t->sink.held != 0) {
         return ERR_OK; /* no sender sends this query, so ignore it */
     }
-    /* The sender compares this with its own CRC and sends only from the first difference on. */
+    /* The sender compares this CRC with its own and sends from the first difference on. */
     e = read_crc(t, f->number, f->number + bytes, &crc);
     transfer_put_number(answer, crc, sizeof answer);
     if (e == ERR_OK) {
@@ -157,7 +157,7 @@ static enum err obey(struct transfer *t, const struct transfer_frame *f)
     return e == ERR_OK ? ERR_BUSY : e;
 }
 
-/* Nothing comes. */
+/* Wait while nothing comes. ERR_BUSY: go on waiting. */
 static enum err wait_on(struct transfer *t)
 {
     uint64_t silent = now(t) - t->heard_ms;

@@ -26,13 +26,13 @@ struct transfer {
 };
 
 /* Fill the file from the wire until the sender says that it is complete, and read it back.
- * ERR_BAD_CHECKSUM: its bytes are wrong. ERR_TIMEOUT: nothing came for half a minute.
+ * ERR_BAD_CHECKSUM: the file's bytes are wrong. ERR_TIMEOUT: nothing came for half a minute.
  * ERR_ABORTED: a Ctrl-C. Errors of the file. Always call transfer_conclude afterwards. */
 enum err transfer_receive(struct transfer *t, const struct transfer_wire *wire,
                           const struct file *file);
 
-/* Tell the sender how the transfer ended, until the sender acknowledges; error_message NULL:
- * success. Return false if it has not. */
+/* Repeat to the sender how the transfer ended, with success if error_message is NULL. Return true
+ * once the sender has acknowledged it, false if it never does. */
 bool transfer_conclude(struct transfer *t, const char *error_message);
 
 #endif

@@ -67,7 +67,7 @@ static enum got read_block(struct ymodem *y, size_t n, uint8_t *number)
 
 /* Examine a byte between blocks, or after a damaged one. A sender sends no Ctrl-C there, but a
  * damaged block may contain such bytes. Only a Ctrl-C followed by silence is a person's. Return
- * true if enough of them came since the last block to end the transfer; *byte is the next
+ * true if enough Ctrl-C came since the last block to end the transfer; *byte is the next
  * byte. */
 static bool is_stopped(struct ymodem *y, int *byte)
 {
@@ -164,7 +164,7 @@ static bool read_size(const struct ymodem *y, size_t n, uint64_t *bytes)
     return some;
 }
 
-/* Read the block that names a file. *more is false if there is no further file. */
+/* Read the block that names a file. Sets *more to false if there is no further file. */
 static enum err begin(struct ymodem *y, uint64_t *left, bool *more)
 {
     const struct file *file = NULL;
@@ -232,7 +232,7 @@ static enum err take_block(struct ymodem *y, struct blocks *b, size_t n, uint8_t
 
     b->ends = b->tries = b->silences = 0;
     y->n_keys = 0;
-    if (!b->begun && number == 0) { /* the header again: the answer to it was lost */
+    if (!b->begun && number == 0) { /* the header comes again, because its answer was lost */
         put(y, ACK);
         put(y, ASK);
         return ERR_OK;
@@ -242,7 +242,7 @@ static enum err take_block(struct ymodem *y, struct blocks *b, size_t n, uint8_t
         return ERR_OK;
     }
     if (number != b->number) {
-        return ERR_BAD_CHECKSUM; /* the blocks between cannot be sent again */
+        return ERR_BAD_CHECKSUM; /* YMODEM cannot repeat the missing blocks */
     }
     if (b->left == 0) { /* padding never needs another block */
         return ERR_RANGE;

@@ -22,19 +22,19 @@ struct ymodem {
     /* The file is complete. On an error the sender is told to stop. */
     enum err (*close)(void *context);
     unsigned n_files;              /* that came */
-    bool begun;                    /* the blocks of the last named file were awaited */
+    bool begun;                    /* the receiver has asked for the blocks of the last file */
     bool stopped;                  /* stopped by a Ctrl-C, not by the sender */
     bool noise;                    /* noise came before the last read */
-    unsigned n_keys, keys_to_stop; /* Ctrl-C since the last block; Ctrl-C that end the transfer */
+    unsigned n_keys, keys_to_stop; /* Ctrl-Cs since the last block; how many end a transfer */
     struct transfer_sink sink;
     uint8_t block[YMODEM_BLOCK_BYTES + 2];
 };
 
 /* Receive files until the sender has no more. ERR_TIMEOUT: the sender does not send, or stopped
- * sending. ERR_ABORTED: the sender gave up, or a Ctrl-C came before it began, or two later
- * (y->stopped). ERR_BAD_CHECKSUM: a block never came completely, or is missing. ERR_TRUNCATED: the
- * file ended too early; ERR_RANGE: it continues beyond its length. ERR_UNSUPPORTED: the sender does
- * not give the file's length. Errors of open, close and the file. */
+ * sending. ERR_ABORTED: the sender gave up, or a person did (y->stopped): with one Ctrl-C before
+ * the first file, or two later. ERR_BAD_CHECKSUM: a block never came completely, or is missing.
+ * ERR_TRUNCATED: the file ended too early; ERR_RANGE: it continues beyond its length.
+ * ERR_UNSUPPORTED: the sender gives no length. Errors of open, close and the file. */
 enum err ymodem_receive(struct ymodem *y);
 
 #endif

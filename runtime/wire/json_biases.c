@@ -59,7 +59,7 @@ static const char *add_text(struct json_biases *b, const struct json_value *v, f
     return error_message;
 }
 
-/* Read the value of a pair. Return false if it is not valid. */
+/* Read the value of a pair. Return false if the value is not valid. */
 static bool read_value(const struct json_value *v, float *value)
 {
     *value = SAMPLER_BAN;

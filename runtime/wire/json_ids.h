@@ -6,12 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Read the next id of a list. *at is the rest of the list, at first all of it with brackets.
+/* Read the next id. *at is the text of the list: at first the whole with brackets, then its rest.
  * Return false if the list has ended (*at is then NULL), or if the next item is not an id. */
 bool json_ids_next(const char **at, uint32_t *id);
 
-/* Check that text is a list of 1 to most ids below vocab; *n is their number. Return NULL, or a
- * message. */
+/* Check that `text` is a list of at least 1 and at most `most` ids below `vocab`; sets *n to their
+ * number. Return NULL, or a message. */
 const char *json_ids_check(const char *text, uint32_t vocab, uint32_t most, uint32_t *n);
 
 #endif

@@ -54,7 +54,7 @@ const char *json_field_name(enum json_field field)
     return fields[field].name;
 }
 
-/* Set an error. The text after the format is not a person's. */
+/* Set an error. The format takes only our own texts and numbers. */
 __attribute__((format(printf, 4, 5))) static void refuse(struct json_request *r, const char *error,
                                                          size_t column, const char *format, ...)
 {

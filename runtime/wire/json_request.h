@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* For rows of options.def: may JSON set the option? */
+/* For rows of options.def: keep the arguments if JSON may set the option. */
 #define JSON_REQUEST_START(...)
 #define JSON_REQUEST_PRESET(...)
 #define JSON_REQUEST_SET_PRESET(...)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The cost of adapters: instructions per token of a model of smol135's shape, without an adapter and with random adapters on
 q and v (one core, counted by the architectural counter under -icount). usage: adapters.py [MACHINE ...]; MACHINE is a part
-of a label"""
+of a machine's label"""
 
 import json
 import os
@@ -47,7 +47,7 @@ def make_adapter(base, rank):
 
 
 class With:
-    """The machine, with one more boot option."""
+    """A machine with one more boot option."""
 
     def __init__(self, machine, word):
         self.machine, self.word, self.label = machine, word, machine.label

@@ -1,10 +1,13 @@
 #!/usr/bin/python3
 """Counts the prompt tokens that Ingot's server and llama.cpp's compute for an agent of twenty turns with tools: two agents, one after the other,
-then the first prompt again after a restart. The client changes each reply before it sends it back, like templates that leave out thoughts.
+then the first prompt again after a restart. The client changes each reply before it sends it back, as templates do that leave out
+thoughts.
 
-usage: agent.py [MODEL.gguf [TOKENS]]   one model, tools of about TOKENS (default 4000); without: random models of three shapes, few tools
+usage: agent.py [MODEL.gguf [TOKENS]] measures this model, with tools of about TOKENS tokens (4000); without MODEL, random models of three
+shapes with few tools
 
-compare.py finds llama.cpp; without it, only Ingot is measured. Tokens are counted, so the load of this computer does not matter."""
+compare.py finds llama.cpp; if there is none, only Ingot is measured. Tokens are counted, so the load of this computer does not
+matter."""
 
 import json
 import os
@@ -43,7 +46,7 @@ def ask(server, text):
 
 
 def run_agent(server, name, described):
-    """The result of ask() for each turn."""
+    """Asks all turns; returns the result of ask() for each."""
     text, rows = f"Tools: {described}\nYou are {name}.", []
     for i in range(TURNS):
         text += f"\nuser: is room {i} lit?\nanswer:"
@@ -74,7 +77,7 @@ def tell(start, described):
 
 
 class Starter:
-    """Starts one server after another; keeps: a restarted server knows what the previous one computed."""
+    """Starts servers, one after the other; keeps: a restarted server has what the previous server computed."""
 
     def __init__(self, make, keeps):
         self.make, self.keeps = make, keeps

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The cost of a position for a head's attention at 2,048 positions: instructions on the emulated boards.
+"""Counts a head's instructions per position for attention to 2,048 positions, on the emulated boards.
 
-usage: attention.py [TYPES ...]   as kv= takes them; default f16, q8 and the types of integer weights"""
+usage: attention.py [TYPES ...] values of kv=; default: f16, q8 and the types of integer weights"""
 
 import os
 import re

@@ -1,13 +1,14 @@
 #!/usr/bin/python3
-"""Calculates boards that nobody has here: which bound limits a reply after each step, and how far from it the board is.
+"""Calculates the speed of boards that nobody has here: after each improvement, which bound limits a reply, and how far
+the board is from this bound.
 
 usage: bounds.py
 
 An agent's turn has a prompt of 4,000 tokens, of which 100 are new, and a reply of 100 tokens. A token of the reply takes the time to read its
-bytes or the time of the cores' work, whichever is longer. The same holds for the whole prompt. The cores' work is counted in the kernels'
-static cycles (docs/experiments/where-it-stands.md), in which every load hits the first cache, so a real board is slower. For attention only
-the bytes are counted. The bound is the board's maximum: its bus at the published rate, each core at its highest rate of int8 multiply-adds.
-"Left" is the time divided by the bound's time."""
+bytes or the time of the cores' work, whichever is longer. The whole prompt takes the longer of these two times as well. The cores' work is
+counted in the kernels' static cycles (docs/experiments/where-it-stands.md), in which every load hits the first cache, so a real board is
+slower. For attention only the bytes are counted. The bound is the board's maximum: its bus at the published rate, each core at its highest
+rate of int8 multiply-adds. "Left" is the calculated time divided by the time at the bound."""
 
 import os
 import sys
@@ -20,10 +21,10 @@ LAYERS, DIM, HIDDEN, KV, VOCAB = 16, 2048, 8192, 512, 128256
 PROMPT, NEW, REPLY = 4000, 100, 100
 BLOCK = 8 * 32  # weights of a block, for which the tables have cycles
 
-# Bytes per weight; a core's cycles per block and token, first for single tokens, then for many.
-# where-it-stands.md: "bytes of weights per cycle" and "Static cycles per block and token".
-# The times of the X60's vector instructions are not published: each instruction
-# counted at VLEN 256 is taken as two cycles, because most work on two registers.
+# Bytes per weight; a core's cycles per block and token, first for single tokens, then for many. Source:
+# where-it-stands.md, "bytes of weights per cycle" and "Static cycles per block and token". The times of the X60's
+# vector instructions are not published: each instruction counted at VLEN 256 is taken as two cycles, because most
+# work on two registers.
 BYTES = {"Q4_0": 18 / 32, "Q4_K": 144 / 256, "Q8_0": 34 / 32}
 A76 = {"Q4_0": (144 / 6.58, 11.9), "Q4_K": (144 / 6.05, 115 / 8), "Q8_0": (272 / 20.32, 11.3)}
 A55 = {"Q4_0": (144 / 1.52, 48), "Q4_K": (144 / 1.56, 405 / 8), "Q8_0": (272 / 2.64, 47)}
@@ -40,11 +41,11 @@ class Board:
         self.name, self.cores, self.bus, self.gives = name, cores, bus, gives
 
     def rate(self, kind, many, cores=None):
-        """Blocks per second that the given cores compute (default: all)."""
+        """Blocks per second of the given cores (default: all) together."""
         return sum(n * ghz * 1e9 / cycles[kind][many] for _, n, ghz, cycles in cores or self.cores)
 
     def equal_parts(self, kind, many):
-        """Blocks a second if all cores get equal parts: the slowest core ends last."""
+        """Blocks per second if all cores get equal parts; the slowest core decides, because it ends last."""
         each = [(ghz * 1e9 / cycles[kind][many], n) for _, n, ghz, cycles in self.cores]
         return min(rate for rate, _ in each) * sum(n for _, n in each)
 
@@ -52,9 +53,9 @@ class Board:
         return sum(n * ghz * 1e9 * PEAK[name] for name, n, ghz, _ in self.cores)
 
 
-# Pi 5: board/rpi5/board.def, and 11 GB/s that programs read (published); the other boards are assumed to reach the same share of their bus.
-# RK3588 (Rockchip's data sheet, 2.4 and 1.8 GHz, LPDDR4X-4224 of 64 bits); K1 (SpacemiT's data sheet, 1.6 GHz, VLEN 256,
-# LPDDR4X-2666 of 32 bits).
+# Pi 5: board/rpi5/board.def, and the published 11 GB/s that programs read; we assume that the other boards reach the same share of their
+# bus. RK3588 (Rockchip's data sheet, 2.4 and 1.8 GHz, LPDDR4X-4224 of 64 bits); K1 (SpacemiT's data sheet, 1.6 GHz, VLEN 256, LPDDR4X-2666
+# of 32 bits).
 GIVEN = 11 / 17.068
 BOARDS = [Board("Pi 5", [("A76", 4, 2.4, A76)], 17.068, GIVEN),
           Board("RK3588", [("A76", 4, 2.4, A76), ("A55", 4, 1.8, A55)], 33.8, GIVEN),
@@ -67,12 +68,12 @@ def weights():
 
 
 def last_layer_saves():
-    """The part of the last layer that only tokens with logits need: everything except keys and values."""
+    """The part of the last layer that only tokens with logits need, which is everything except keys and values."""
     return 1 - 2 * DIM * KV / weights()[0]
 
 
 class Step:
-    """One more improvement; later steps keep its changes."""
+    """An improvement; later steps keep its changes."""
 
     def __init__(self, name, **changes):
         self.name, self.changes = name, changes
@@ -89,7 +90,8 @@ STEPS = [Step("one core, Q8_0, keys and values of 16 bits", kind="Q8_0", kv=2, c
 
 
 def seconds(board, now, tokens, many):
-    """Seconds of (memory, cores) for a pass over this number of tokens, and of (bus, int8) at their peaks."""
+    """Returns the seconds of a pass over this number of tokens for memory and for cores, then those at the peak rates
+    of bus and int8."""
     layer, head = weights()
     total = LAYERS * layer + head
     work = LAYERS * layer * tokens + head * (1 if many else tokens)

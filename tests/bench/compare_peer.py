@@ -3,7 +3,7 @@
 usage: compare_peer.py MODEL THREADS CONTEXT PLACES WARM_UP
 
 Prints `ready BYTES SYSTEM`: what Python and the library take before a model is there. After a line on standard input it loads the model and prints
-its address. It ends when standard input ends."""
+its address. The process ends when its standard input ends."""
 
 import re
 import sys

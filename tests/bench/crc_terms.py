@@ -31,7 +31,8 @@ def four(power):
 
 
 def six(power):
-    """All (a, b, c, d, s) with the least s, found in a table of the sums of all pairs of exponents below s."""
+    """All exponents (a, b, c, d, s) with the least s, found by a table of the sums of all pairs of exponents below
+    s."""
     pairs = {}
     for s, top in enumerate(power):
         found = {tuple(sorted((a, b, *pairs[1 ^ top ^ power[a] ^ power[b]])))
@@ -43,7 +44,7 @@ def six(power):
 
 
 def delays(exponents):
-    """The distances, in words, from an eliminated word to the words to which the terms are added."""
+    """The delays, in words: an eliminated word is added to the words that follow it by these distances, one for each term."""
     s = exponents[-1]
     return sorted(s - e for e in (0, *exponents[:-1]))
 

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""How often the cache has the experts that the trained mixture needs, on conversations that
-it never read: the program's own figure, compared with other rules for the same requests.
+"""Measures how often the cache has the experts that the trained mixture needs, in conversations on which it was not
+trained: the program's own rule, and other rules for the same requests.
 
 usage: experts.py [MODEL.ingot] [--exchanges N]
 
-The requests are the real ones: build/tests/bench/routes is the Linux program with a record of every router's choice. All rules
-see the same requests and begin with an empty cache. `average` is the rule of runtime/stream/stream_experts.c, computed here once
-more: it must come close to the program's own figure (which frees slots in another order in a prompt's chunk). `best` knows the
-future: no rule that reads only requested experts can be better."""
+The requests are real: build/tests/bench/routes is the Linux program that records every router's choice. All rules see the same
+requests and begin with an empty cache. `average` is the rule of runtime/stream/stream_experts.c, computed here too: its figure
+must be close to the program's own, which differs only because the program frees slots in another order in a prompt's chunk.
+`best` knows the future: no rule that reads only requested experts is better."""
 
 import os
 import random
@@ -30,7 +30,7 @@ SECONDS = 600
 
 
 class Layer:
-    """The state of a rule for a layer: slots are a set of experts, `now` counts passes."""
+    """A layer's cache under a rule: `slots` is the set of its experts, `now` counts passes."""
 
     def __init__(self, n_slots):
         self.n_slots, self.slots, self.now = n_slots, set(), 0
@@ -64,7 +64,7 @@ class Layer:
 
 
 def after_of(passes):
-    """The pass after `now` that asks for an expert next."""
+    """Returns a function for the next pass after `now` that asks for an expert."""
     asked = {}
     for i, (_, counts) in enumerate(passes):
         for e in counts:
@@ -104,7 +104,7 @@ def read_routes(path):
 
 
 def slots_of(model, limit):
-    """(slots, experts) of a layer by the plan; None if there is no plan, or the plan caches no experts."""
+    """(slots, experts) of a layer in the plan; None if there is no plan, or if it caches no experts."""
     said = subprocess.run([ROUTES, "plan", model, "--mem", str(limit), "--mem-bw", "1G"],
                           capture_output=True, text=True, timeout=SECONDS).stdout
     found = re.search(r"(\d+) of (\d+) experts a layer", said)
@@ -112,7 +112,7 @@ def slots_of(model, limit):
 
 
 def limit_for(model, n_slots):
-    """The least mem= that gives this number of slots."""
+    """The smallest mem= that gives this number of slots."""
     low, high = 0, os.path.getsize(model)
     while high - low > 1024:
         middle = (low + high) // 2

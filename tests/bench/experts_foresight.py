@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Computes how much faster tokens would be if experts were known some layers before their router chooses
-them: nine rows of time per token divided by max(missing bytes / rate, computing). Nothing is timed here: it
-uses the routers' real choices, and the times of tests/unit/stream/experts_schedule_test.c.
+"""Computes how much faster tokens would be if experts were known some layers before their router chooses them. Each
+of nine rows has the time per token divided by max(missing bytes / rate, computing). Nothing is timed here: it uses
+the routers' real choices, and the times of tests/unit/stream/experts_schedule_test.c.
 
 usage: experts_foresight.py
 
-build/tests/bench/routes writes down what every router of the trained mixture chooses in four conversations. Predicted
+build/tests/bench/routes records what every router of the trained mixture chooses in four conversations. Predicted
 experts are read after the experts that are missing now. All predictions are right, so no real prediction can do
 better."""
 
@@ -26,7 +26,7 @@ AHEAD = (0, 1, 2, 4)                     # layers; 4 are a token
 
 
 class Card:
-    """Does one read after the other. `later` waits until the card has nothing else to do."""
+    """A card that does one read after the other. The reads in `later` wait until the card has nothing else to do."""
 
     def __init__(self, rate):
         self.read, self.free, self.due, self.later = EXPERT_BYTES / rate, 0.0, {}, []

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Draws docs/experts.svg: experts arrive while others are computed.
+"""Draws docs/experts.svg, in which experts arrive while others are computed.
 
 usage: experts_picture.py [OUT.svg]
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The gain from unequal shares of a cache of experts: hits of single tokens if each layer had slots
-by its measured use, or if all layers shared one pool, compared with equal numbers of slots. It uses
-the requests of experts.py; one half of the text determines the shares, the other half tests them.
+"""Computes the gain from unequal shares of a cache of experts: the hits of single tokens if each layer's slots
+followed its measured use, or if all layers shared one pool, compared with equal numbers of slots. It uses the
+requests of experts.py; one half of the text determines the shares, the other half tests them.
 
 usage: experts_shares.py"""
 
@@ -34,8 +34,8 @@ def kept(passes, n_slots):
 
 
 def shares_of(curves, least, most, total):
-    """Give each layer its slots; the slots that add most hits come first. A curve may not be concave, so one step may give several
-    slots."""
+    """Give the slots to layers: each step gives one layer the slots that add most hits per slot. One step may give several slots,
+    because a curve may not be concave."""
     slots = dict.fromkeys(curves, least)
     while sum(slots.values()) < total:
         room = total - sum(slots.values())
@@ -51,7 +51,8 @@ def rate(curves, slots):
 
 
 class Pool:
-    """One pool for all layers: the expert with the least average is dropped, but each layer keeps enough experts for a token."""
+    """A pool for all layers, which drops the expert with the least average use, but keeps enough experts of each layer for a
+    token."""
 
     def __init__(self, total, least):
         self.total, self.least, self.slots, self.use, self.of = total, least, set(), {}, {}

@@ -1,4 +1,4 @@
-"""Figures as a table on stdout and as a CSV file, whose rows say how each figure was obtained."""
+"""Prints figures as a table, and writes them to a CSV file whose rows say how each figure was obtained."""
 
 import csv
 import os
@@ -12,7 +12,7 @@ ICOUNT = ["-icount", "shift=0"]
 
 
 def text(value):
-    """Four digits, in thousands or millions if that is shorter."""
+    """A number in four digits, in thousands or millions if that is shorter."""
     for unit, factor in (("M", 1e6), ("k", 1e3)):
         if value >= 10 * factor:
             return f"{value / factor:.4g} {unit}"

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The cost of a weight or element in every kernel: instructions counted in the image
-of kernels_main.c, cycles of several cores by llvm-mca, and time on this computer."""
+"""Measures what a weight or element costs in every kernel: instructions counted in the image of kernels_main.c,
+cycles of several cores by llvm-mca, and time on this computer."""
 
 import os
 import re
@@ -29,7 +29,7 @@ MACHINES = {"arm64": [arm64("cortex-a72", "cortex-a72"), arm64("cortex-a76", "co
                       arm64("SVE 128", "max,sve128=on,sve256=off"),
                       arm64("SVE 256", "max,sve256=on")],
             "riscv64": [("no V", RISCV64), riscv64(128), riscv64(256)]}
-# Name, suffix of the symbol, machine.
+# Each row: a name, the suffix of the symbol, the machine.
 COLUMNS = {"arm64": [("ref", "ref", "cortex-a72"), ("neon", "neon", "cortex-a72"),
                      ("neon_crc", "neon_crc", "cortex-a72"), ("neon_sha2", "neon_sha2", "cortex-a72"),
                      ("neon_dotprod", "neon_dotprod", "cortex-a76"),
@@ -101,7 +101,7 @@ def show_counted(isa):
 
 
 def unit_of(symbol, call):
-    """(the divisor of the cycles, and its name)."""
+    """(the number of units by which the cycles are divided, and the unit's name)"""
     if not symbol.startswith(("gemv", "gemm")):
         return items(call), "element"
     cols = 256 if "kx8" in symbol else 32

@@ -41,14 +41,14 @@ def run(*command):
 
 
 def word(types):
-    """The value for kv=. kivi exists only in tiers; here it follows a tile of f16."""
+    """The value for kv=. The type kivi exists only in tiers; here it follows a tile of f16."""
     return "tiers:64,0,kivi" if types == "kivi" else types
 
 
 # ---- what the unit tests print ------------------------------------------------------------------
 
 def of_formats():
-    """{type: (bytes of keys and of values of 128, cosine of normal numbers)}"""
+    """{type: (bytes of 128 numbers as keys and as values, mean cosine of normally distributed numbers)}"""
     said = run(os.path.join(BUILD, "tests/unit/compute/kv_format.t"))
     tiles = re.findall(r"- (\w+): tiles have (\d+) and (\d+) bytes for", said)
     cosine = dict(re.findall(r"- (\w+): the mean cosine of normal numbers is ([\d.]+)", said))
@@ -75,13 +75,14 @@ def of_text(model, types):
 
 
 def demo_rows():
-    """Conversations like those that the demo learned from, with another seed; marks tell which tokens are a reply's."""
+    """Conversations like those on which the demo was trained, with another seed; the marks tell which tokens belong to
+    a reply."""
     rng, tokenizer = random.Random(DEMO_SEED), read_tokenizer("models/demo/tokenizer.json")
     return [rows.row(rng, tokenizer, CONTEXT, generator.MIXED, set()) for _ in range(DEMO_ROWS)]
 
 
 def of_row(ids, types, path):
-    """(sum of -ln p, count) of the replies in a row."""
+    """(sum of -ln p, number of tokens) of the replies in a row."""
     plain = [i & ~rows.LEARNED for i in ids]
     run(PROGRAM, "logits", DEMO, "--tokens", ",".join(str(i) for i in plain[:CONTEXT]), "-c",
         str(CONTEXT), "--kv", word(types), "-o", path, "-q", "-t", "1")

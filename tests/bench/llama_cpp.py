@@ -18,7 +18,8 @@ MUL_MAT_OP = "MUL_MAT"
 
 
 class Blob(C.Structure):
-    """Any of llama.cpp's structs of parameters, passed by value: it is larger than each of these, and fields are set by offset."""
+    """Stands for any of llama.cpp's structs of parameters, which are passed by value: it is larger than each of them, and fields
+    are set by offset."""
     _fields_ = [("bytes", C.c_uint8 * 512)]
 
     def put(self, offset, kind, value):
@@ -81,7 +82,7 @@ class LlamaCpp:
             raise RuntimeError(f"llama.cpp does not quantize {source} to {name}")
 
     def weigh(self, floats, quantized, out, importance):
-        """Rewrite the file `quantized` with every matrix quantized again from `floats`, by the importance of its columns."""
+        """Rewrite the file `quantized`: quantize every matrix again from `floats`, by the importance of its columns."""
         exact = {t[0]: t for t in read_gguf(floats).tensors}
         g = read_gguf(quantized)
         for t in g.tensors:
@@ -108,7 +109,7 @@ class LlamaCpp:
         return model, self.llama.llama_init_from_model(model, p)
 
     def run(self, path, windows, vocabulary, **options):
-        """For every window of ids: the logits (positions, vocabulary) of all positions."""
+        """The logits (positions, vocabulary) of all positions, for every window of ids."""
         n = len(windows[0])
         model, context = self.open(path, n, **options)
         batch = self.llama.llama_batch_init(n, 0, 1)

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Tests whether a key of hidden states finds a memory better. The 20 facts and their questions of models/recall_facts.txt, with SmolLM2-135M: 
-a key is the mean of a question's last hidden states, computed in a separate pass from position 0, minus the mean over questions
-in general. Keys are compared with Ingot's search for words, and with both methods combined. Thresholds are chosen on the first ten facts; the
-figures of the second ten are in docs/FABRIC.md.
+"""Tests whether a key made of hidden states finds memories better than words do. The model is SmolLM2-135M, the 20 facts and their questions
+are those of models/recall_facts.txt. A key is the mean of a question's last hidden states, computed in a separate pass from position 0, less
+the mean over questions in general. Keys are compared with Ingot's search for words, and with both methods combined. Thresholds are chosen on
+the first ten facts; the figures of the second ten are in docs/FABRIC.md.
 
     tests/bench/memory_keys.py [model.ingot]"""
 
@@ -55,7 +55,7 @@ class Chat:
         return [float(v) for v in values]
 
     def needed(self):
-        """How often each memory was placed before a turn."""
+        """Counts how often each memory was placed before a turn."""
         text = "\n".join(e["text"] for e in self.events(command="/what") if e["event"] == "text")
         return [int(n) for n in re.findall(r"needed (\d+) time", text)]
 
@@ -68,7 +68,7 @@ class Chat:
 
 
 def question_of(told):
-    """The subject of a memory: its question, or a sentence without its last word, as chat_fabric.c splits it."""
+    """The subject of a memory, as chat_fabric.c finds it: its question, or its sentence without the last word."""
     text = told.split(" ", 1)[1]
     return text.split(" = ")[0] if " = " in text else text.rstrip(" .!?").rsplit(" ", 1)[0]
 
@@ -79,7 +79,8 @@ def cosine(a, b):
 
 
 def measure(chat, facts):
-    """One row for each question: its fact or None, its kind, its half, the memory that words find, and its cosines with all keys."""
+    """A row for each question: its fact or None, its kind, whether it is in the second half, the memories that words find, and its
+    cosines with all keys."""
     asked = [(i, kind, i * 2 >= len(facts), q) for i, f in enumerate(facts) for kind in "?~" for q in f[kind]]
     asked += [(None, "!", i * 2 >= len(facts), q) for i, f in enumerate(facts) for q in f["!"]]
     asked += [(None, "!", i % 2 == 1, q) for i, q in enumerate(UNRELATED)]
@@ -95,7 +96,7 @@ def measure(chat, facts):
 
 
 def by_key(row, least):
-    """The nearest memory, if it is near enough."""
+    """The memory with the nearest key, if it is near enough."""
     best = max(range(len(row[4])), key=row[4].__getitem__)
     return [best] if row[4][best] >= least else []
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The cost of a token for layers of hybrids and experts, compared with dense layers of the
-same size in bytes; with --parts, the cost of each mixer and feed-forward without its matrices.
+"""Counts the instructions of a token in layers of hybrids and of experts, compared with dense layers of as many
+bytes; with --parts, those of each mixer and feed-forward without its matrices.
 
 usage: mixers.py [--parts] [--seconds N] [--shape NAME] virt-arm64|virt-riscv64 ..."""
 
@@ -25,7 +25,7 @@ SECONDS = 1800 # for one run: of VLEN 128, two at a time, on a computer at work
 
 
 class Model:
-    """A packed model, which is packed again if the packer is newer."""
+    """Returns a packed model; it is packed again if the packer is newer."""
 
     def __init__(self, name):
         path = os.path.join(WORK, f"bench-{name}-{TYPE}.ingot")
@@ -84,7 +84,7 @@ def show_layers(machines, shapes, seconds):
 
 
 def show_parts(machines, shapes, seconds):
-    """The sum for both layers of a kind, and for all feed-forwards."""
+    """Prints the sums for both layers of a kind, and for all feed-forwards."""
     plugin = parts.make_plugin()
     models = [Model(f"{shape}-layers") for shape in shapes]
     found = run_all(machines, models, lambda machine, model: parts.count(

@@ -1,8 +1,7 @@
 #!/usr/bin/python3
-"""Memory and time that the packer takes for a model of Llama 2 7B's shape, from a GGUF file in F16
-and from a folder in BF16 whose weights lie in three files, and for a mixture of Qwen3-30B-A3B's. 
-The weights are holes in the files: 13 and 61 GB of zeros
-that take no disk space, but must be read like real weights.
+"""Measures the packer's memory and time for a model of Llama 2 7B's shape, from a GGUF file in F16 and from a folder
+in BF16 with weights in three files, and for a mixture of Qwen3-30B-A3B's shape. The weights are holes in the files:
+13 and 61 GB of zeros that take no disk space, but must be read like real weights.
 usage: pack_memory.py [--small] [--mixture]"""
 
 import json
@@ -28,7 +27,7 @@ MIXED = ("q6_k", "--experts-type", "q3_k")
 
 
 def shapes(m):
-    """name of GGUF, name of Hugging Face, (rows, cols)"""
+    """GGUF's name, Hugging Face's name, (rows, cols)"""
     d, h = m["dim"], m["hidden"]
     yield "token_embd", "model.embed_tokens", (m["vocab"], d)
     for i in range(m["layers"]):
@@ -45,7 +44,7 @@ def shapes(m):
 
 
 def mixture_shapes(m):
-    """name of GGUF, None, shape"""
+    """GGUF's name, None, the shape"""
     d, h, n = m["dim"], m["hidden"], m["experts"]
     queries, keys = m["heads"] * m["head_dim"], m["kv_heads"] * m["head_dim"]
     yield "token_embd", None, (m["vocab"], d)
@@ -140,7 +139,7 @@ def peak(source, out, kind, *options):
 
 
 def measure(m, *kind):
-    """(what, bytes of weights, the packer's peak) of each kind of input."""
+    """A row for each kind of input: its name, the bytes of its weights, the packer's peak."""
     os.makedirs(WORK, exist_ok=True)
     out = os.path.join(WORK, "pack-memory.ingot")
     inputs = (("GGUF, F16", "pack-memory.gguf", write_gguf), ("folder, BF16", "pack-memory", write_folder))

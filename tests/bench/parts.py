@@ -1,5 +1,5 @@
-"""Counts the instructions of each mixer and feed-forward, its matrices' and
-the others. A QEMU plugin counts them for each function and each caller."""
+"""Counts the instructions of each mixer and feed-forward, separately for its matrices and for the rest. A QEMU plugin
+counts them for each function and each caller."""
 
 import bisect
 import collections
@@ -14,7 +14,7 @@ from machine import BUILD, WORK, card_arguments
 
 BESIDE, OUTSIDE = "between", "outside"
 COUNTED = "counted in QEMU by a plugin, 1 core: no board's speed"
-# Functions in which a part begins: source file, and the beginning of their names.
+# The functions in which a part begins: their source file and the beginning of their names.
 PARTS = {"attention": ("mixer_attention.c", "run"), "delta": ("mixer_delta.c", "run"),
          "short convolution": ("mixer_shortconv.c", "run"), "Mamba2": ("mixer_mamba2.c", "run"),
          "feed-forward": ("ffn_dense.c", ("ffn_dense_run", "run")),

@@ -1,13 +1,14 @@
 #!/usr/bin/python3
-"""The loss of a real model with each type of weights, keys and values, compared with llama.cpp's quantizer: docs/QUALITY.md.
+"""Measures what a real model loses with each type of weights, keys and values, compared with llama.cpp's quantizer, for
+docs/QUALITY.md.
 
-usage: quality.py [MODEL ...] [--only PATTERN] [--windows N] [--again]     measures what was not measured before
-       quality.py --write         puts what was measured into docs/QUALITY.md; figures of the page that were not measured here stay
+usage: quality.py [MODEL ...] [--only PATTERN] [--windows N] [--again]     measures the figures that were not measured before
+       quality.py --write         writes the measured figures into docs/QUALITY.md; other figures of the page stay
 
 MODEL   a name of models/published.ini whose GGUF is in build/models/published; default: all models in that folder
---windows  of 512 tokens; rows that were measured on another number are measured again
---only  rows whose "table | row | by whom" the pattern finds
---again rows that were measured before, too: after a change of the quantizers
+--windows  the number of windows of 512 tokens; rows that were measured on another number are measured again
+--only  measures only rows whose "table | row | by whom" the pattern finds
+--again  also measures rows that were measured before, after a change of the quantizers
 
 LLAMA_CPP=FOLDER names llama.cpp's libraries (llama_cpp.py). Figures are kept in build/quality."""
 
@@ -48,7 +49,7 @@ TYPES = {
     "fig4 --head q8_0": (["--type", "fig4", "--head", "q8_0"], None, False), "fig4": (["--type", "fig4"], None, False),
     "q3_k_m": (["--type", "q3_k_m"], "q3_k_m", False), "q2_k": (["--type", "q2_k"], "q2_k", False),
 }
-# --type auto is measured at the size of each of these
+# --The type auto is measured at the size of each of these types.
 AUTO = ("q5_k_m", "q4_k_m", "q3_k_m", "iq4_nl --head q8_0", "q2_k", "iq4_nl")
 KV = {"f16": ("f16", "f16"), "q8": ("q8_0", "q8_0"), "rot_q8": None, "rot_q8,rot_q4": ("q8_0", "q4_0"), "rot_q4": ("q4_0", "q4_0"), "uniform_4b": None, "ruv": None}
 
@@ -61,7 +62,7 @@ def run(*command):
 
 
 class Subject:
-    """A model, its windows of ids, and the logarithms of its probabilities with F32 weights."""
+    """A model, its windows of ids, and the logarithms of the probabilities that F32 weights give."""
 
     def __init__(self, name, gguf, peer, n):
         self.name, self.gguf, self.peer = name, gguf, peer
@@ -122,7 +123,7 @@ class Subject:
         return self.columns
 
     def figures(self, rows):
-        """Divergence, shared first tokens and perplexity of all windows' logits."""
+        """Returns divergence, share of equal first tokens and perplexity over the logits of all windows."""
         divergence, same, loss = [], [], []
         for ids, exact, logits in zip(self.windows, self.exact, rows):
             got, want = log_softmax(logits[SKIPPED:-1]), exact[SKIPPED:-1]
@@ -235,19 +236,20 @@ FORMS = (lambda f: f"{f['bytes'] / 1e6:.1f}" if f["bytes"] else "-", lambda f: f
 
 
 def cell(texts):
-    """Ingot's figure / llama.cpp's; then both after calibration. Figures that were not measured are left out."""
+    """A cell: Ingot's figure / llama.cpp's figure; then both after calibration. Figures that were not measured are
+    left out."""
     pairs = [texts[who] for who in WHO[:2] if who in texts], [texts[who] for who in WHO[2:] if who in texts]
     return "; ".join(" / ".join(pair) for pair in pairs if pair)
 
 
 def parts_of(text):
-    """{who: text} of a cell."""
+    """A cell as {who: text}."""
     halves = text.split("; ")
     return {who: part for first, half in zip((0, 2), halves) for who, part in zip(WHO[first:], half.split(" / "))}
 
 
 def rows_of_page(lines):
-    """{row: a {who: text} for each column} of a table's lines."""
+    """A table's lines as {row: a {who: text} for each column}."""
     rows = [[column.strip() for column in line.strip("|").split(" | ")] for line in lines[2:]]
     return {row[0]: [parts_of(column) for column in row[1:]] for row in rows}
 

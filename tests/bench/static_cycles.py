@@ -1,6 +1,6 @@
-"""Cycles of whole kernels, by llvm-mca. QEMU's log lists the address of every instruction
-that one call executes; llvm-mca computes how long a core needs for them. So every
-inner and outer loop counts as often as it runs, and no loop has to be found in a listing."""
+"""Computes the cycles of whole kernels by llvm-mca. QEMU's log lists the address of every instruction that one call
+executes; llvm-mca computes how long a core needs for them. So every loop counts as often as it runs, and no loop has
+to be found in a listing."""
 
 import bisect
 import os
@@ -17,7 +17,7 @@ CURE = (f"static cycles need llvm-mca {LLVM} or newer: `make setup-bench` instal
 
 # Programs that run each row once, with LLVM's name of the ISA and its models of cores. 
 # LLVM has no separate model of the A76: it schedules cortex-a76 like an
-# A57. So neoverse-n1, the same core for servers, is the better guess.
+# A57. So neoverse-n1, the same core for servers, is used instead.
 TRACED = [(Machine("virt-arm64", "virt-arm64 max", ["-cpu", "max,sve256=on"]), "aarch64",
            ("cortex-a53", "cortex-a55", "cortex-a72", "cortex-a76", "neoverse-n1", "neoverse-v1",
             "cortex-a510", "neoverse-n2", "neoverse-v2")),
@@ -25,8 +25,8 @@ TRACED = [(Machine("virt-arm64", "virt-arm64 max", ["-cpu", "max,sve256=on"]), "
            "riscv64", ("sifive-p670",))]
 FEATURES = {"aarch64": "--mattr=+all", "riscv64": "--mattr=+m,+a,+f,+d,+c,+v,+zvfh,+zvknha,+zicbop"}
 ASSEMBLY = re.compile(r"_(?:neon|sve|rvv)(?:_\w+)?$") # none of these cores lacks V
-# Cores whose SVE has 128 bits, and the products from which kernels/arm64 chooses on such cores. SVE's work is
-# traced at 256 bits. cortex-a710 and cortex-x2 are scheduled as neoverse-n2, cortex-x4 as neoverse-v2.
+# Cores whose SVE has 128 bits, and the kernels of products from which such cores choose (kernels/arm64). SVE's work
+# is traced at 256 bits. cortex-a710 and cortex-x2 are scheduled as neoverse-n2, cortex-x4 as neoverse-v2.
 SVE_128 = ("cortex-a510", "neoverse-n2", "neoverse-v2")
 CHOSEN = re.compile(r"^gem[vm]_f32_q(?:4|8|4k|6k)x8_\w+_(?:dotprod|i8mm)$")
 SHARED = "panel_f16_neon" # counts for the kernel that called it, as one does that a kernel goes on to
@@ -104,8 +104,8 @@ def is_wanted(core, symbol):
 
 
 def measure(mca, objdump, parse):
-    """Yields (symbol, call, instructions, {core: cycles}) of every assembly row, without cores that
-    lack one of its instructions. parse: console to [(symbol, call, numbers)]."""
+    """Yields (symbol, call, instructions, {core: cycles}) of every row in assembly; cores that lack one of its
+    instructions are left out. parse makes [(symbol, call, numbers)] of the console's text."""
     for machine, triple, cores in TRACED:
         elf = os.path.join(BUILD, machine.board, "kernels-bench.elf")
         executed, console = trace(machine, functions(elf))

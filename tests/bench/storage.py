@@ -1,13 +1,12 @@
 #!/usr/bin/python3
-"""The cost of reading a card, in every way that an SD controller can transfer data: the driver's
-instructions for a MiB, the share of time in which the controller works for us, and its rate as a
-share of virtio-blk's for the same file, both behind the highest throttle at which this share is 90 %.
-It fails if a controller is idle for more than 1 % of a read, or if there is no throttle behind which it
-reaches 90 % of virtio-blk's rate.
+"""Measures reading a card in every way that an SD controller can transfer data: the driver's instructions per MiB;
+the share of time in which the controller is busy; and its rate as a share of virtio-blk's for the same file, with
+the highest throttle at which this share reaches 90 %. It fails if a controller is idle for more than 1 % of a read,
+or if there is no throttle at which it reaches 90 % of virtio-blk's rate.
 
-NVMe and USB drives read a larger file, behind throttles of 80 and 400 MB/s and without one, all by
-io_uring. Behind a throttle they must reach 90 % of virtio-blk's rate; without one, NVMe 70 % and USB 60
-%. `storage.py drives` measures only these; a board's name and "free" (no throttle) as further arguments make it shorter."""
+NVMe and USB drives read a larger file, with throttles of 80 and 400 MB/s and without, all by io_uring. With a throttle they
+must reach 90 % of virtio-blk's rate; without, NVMe 70 % and USB 60 %. `storage.py drives` measures only these; a board's
+name and "free" (no throttle) as further arguments make it shorter."""
 
 import os
 import re
@@ -28,20 +27,20 @@ FREE = "QEMU's guest time, no throttle, 1 core; QEMU's card model, no board's sp
 RATE = "QEMU's guest time, both behind throttling.bps-read, 1 core; a ratio, no board's speed"
 FILE_BYTES = 8 << 20
 LEAST_BUSY, LEAST_SHARE = 0.99, 0.90
-# Throttles, as shares of the rate that the card had just before without a throttle. The first one with which both
-# keep up is used.
+# Throttles, as shares of the rate that the card has just reached without a throttle. The first throttle with which
+# the card keeps up is used.
 FRACTIONS = [float(f) for f in os.environ.get("STORAGE_FRACTIONS", "0.9,0.8,0.6,0.4").split(",")]
-# Microseconds for a MiB at the highest rate of each kind of card.
+# The microseconds in which the fastest card of each kind delivers a MiB.
 CARDS = [("25 MB/s", 1e6 * 2**20 / 25e6), ("104 MB/s", 1e6 * 2**20 / 104e6)]
 Pass = namedtuple("Pass", "seconds busy")
-# The last two: the least share of virtio-blk's rate behind a throttle, and without one.
+# The last two numbers of a row: the smallest allowed share of virtio-blk's rate with a throttle, and without one.
 DRIVES = [("NVMe", nvme_arguments, 0.90, 0.70), ("USB", usb_arguments, 0.90, 0.60)]
 THROTTLES = [80, 400]  # MB/s
 # QEMU lets the bytes of a tenth of a second pass at once, which hardly matters in a long read.
 SECONDS = 2
 # With each command QEMU allocates the memory through which a USB drive's data pass. If the C library maps this memory
-# anew, each of its pages faults and is cleared. Whether that happens depends on a machine's heap, so it is forbidden for
-# both machines.
+# anew, each of its pages faults and is cleared. Whether this happens depends on a machine's heap, so these settings
+# prevent it for both machines.
 HEAP = {"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=4194304:glibc.malloc.trim_threshold=67108864"}
 RUNS = int(os.environ.get("STORAGE_RUNS", "3"))
 DRIVE_FREE = "this computer's time, QEMU's devices, no throttle, page cache, 1 core; no board's speed"
@@ -64,8 +63,8 @@ def virtio(card, throttle):
 
 
 def run(machine, drives):
-    """{device kind: Pass}; each has read the same bytes in commands
-    of 64 KiB and more, directly into the reader's memory."""
+    """{kind of device: Pass}. Every device must have read the same bytes, in commands of 64 KiB and more, directly into
+    the reader's memory."""
     cores = 4 if makes(machine.board, "QEMU_SMP") == "4" else 1
     command = machine.command("once", cores, drives,
                               os.path.join(BUILD, machine.board, "storage-bench.bin"))
@@ -84,8 +83,8 @@ def run(machine, drives):
 
 
 def throttled(machine, card, capabilities, bps):
-    """MiB/s of the SD card and of virtio-blk, each behind its own
-    throttle, in the run with the median share among three."""
+    """MiB/s of the SD card and of virtio-blk, each with its own throttle: of three runs, those of the run with the
+    median share."""
     bound = f",throttling.bps-read={int(bps)}"
     sd = sd_arguments(card, capabilities, f"file.locking=off,file={card}{bound}")
     runs = [rates(run(machine, virtio(card, bound) + sd)) for _ in range(3)]
@@ -97,8 +96,8 @@ def rates(found):
 
 
 def against_virtio(machine, card, capabilities):
-    """The rates of both without a throttle; the highest throttle with which the card
-    keeps up, or the last that was tried; and the rates of both behind it; in MiB/s."""
+    """Rates in MiB/s of card and virtio-blk without a throttle; the highest throttle with which the card keeps up, or
+    the last that was tried; and the rates of both with this throttle."""
     for fraction in FRACTIONS:
         free = rates(run(machine, virtio(card, "") + sd_arguments(card, capabilities)))
         bound = fraction * free[0]
@@ -122,7 +121,7 @@ def long_image(bytes_):
 
 
 def rate(machine, drives, bytes_):
-    """MB/s of one pass over the whole device, and its sum."""
+    """MB/s of a pass over the whole device, and the checksum of the data."""
     command = machine.command("whole", 1, drives, os.path.join(BUILD, machine.board, "storage-bench.bin"))
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=280, env=os.environ | HEAP)
     console = done.stdout.decode("utf-8", "replace")
@@ -133,9 +132,9 @@ def rate(machine, drives, bytes_):
 
 
 def drive_share(machine, arguments, path, bytes_, throttle):
-    """MB/s of a drive and of virtio-blk, read alternately: the pair of runs with the median share. Without a throttle memory
-    is copied, so other work of the computer affects the rates. QEMU reads for both in the same way (reads_by): its threads
-    would hand each read to another thread and back, which would be the main cost of a drive with one command at a time."""
+    """MB/s of a drive and of virtio-blk, read alternately: the pair of runs with the median share. Without a throttle QEMU
+    only copies memory, so other work of the computer affects the rates. QEMU reads for both in the same way (reads_by), and
+    not by threads: handing each read to a thread and back would be the main cost of a drive with one command at a time."""
     pace = reads_by() + (f",throttling.bps-read={throttle * 1000000}" if throttle else "")
     pairs = []
     for _ in range(RUNS if throttle else 2 * RUNS + 1):

@@ -1,22 +1,22 @@
 #!/usr/bin/python3
-"""Compares streaming with arithmetic: time per token divided by max(bytes /
-rate, computing alone), and the planner's prediction divided by the measurement.
+"""Compares streaming with what arithmetic predicts: time per token divided by max(bytes / rate, time of computing),
+and the planner's prediction divided by the measurement.
 
 usage: stream.py [virt-arm64|virt-arm64-nvme|virt-arm64-usb|BOARD|host ...] [--rates 5,20,80] [--ratios 0.3,1,3]
                  [--cores N]
 
 A row has a rate of the card and a ratio of computing to transfer. The model, its kernels and the number of streamed layers are chosen to give this
-ratio. Runs that stream and runs with everything in memory alternate, and a run is compared with its neighbours, because QEMU's time depends on this
-computer and on its other programs. A row is the median of STREAM_RUNS=3. Streamed bytes are checked, unlike those of "alone": "with the checksum"
-adds the checksum's time to computing, at the rate that the machine measured at its start. An emulated core takes several times as long for the
-checksum as a real core. So computing with the checksum is also measured, if QEMU has the drive: the same run without a throttle. "Over transfer or
-no throttle" is the ratio to the larger of that and bytes / rate, and fails above 1.10: it includes what the drive delivers late, but not what the
-emulated core computes slowly.
+ratio. Runs that stream and runs with everything in memory alternate, and a run is compared with its neighbours in time, because QEMU's speed
+depends on this computer's other programs. A row is the median of STREAM_RUNS=3. Only streamed bytes are checked, so the column "with the
+checksum" adds the time of the checksum to that of computing, at the rate that the machine measured at its start. An emulated core takes several
+times as long for the checksum as a real core. So computing with the checksum is also measured, if QEMU has the drive: by the same run without
+a throttle. "Over transfer or no throttle" is the ratio to the larger of this time and bytes / rate. It must not exceed 1.10, and does not
+depend on how slowly the emulated core computes.
 
-On a board with its card on SPI, and on rpi4 with `pio`, a core moves every byte; of two cores one may do only that, if the plan says so. There,
-computing alone uses only the other core. The cards of these boards are slow by themselves: a requested rate above the card's own rate is
-replaced by the measured rate. The other machines use the same number of cores with and without streaming: one on the host, two on
-virt-arm64, which share the checksum, or --cores."""
+On a board with its card on SPI, and on rpi4 with `pio`, a core moves every byte; if the plan says so, one of two cores does only this. There, the
+runs with everything in memory use only one core. The cards of these boards are slow by themselves: a requested rate above the card's own rate is
+replaced by the measured rate. The other machines use the same number of cores with and without streaming: one on the host, two on virt-arm64, which
+share the checksum, or --cores."""
 
 import os
 import re
@@ -31,11 +31,11 @@ from figures import print_table
 from machine import (ARM64, HOST, WORK, Machine, card_arguments, make_card, nvme_arguments, reads_by, run, segments,
                      usb_arguments)
 
-# Shape, type, isa=: larger layers first, because a coarse model is preferred to a fine one if both fit.
-# A Pi's are small, because a card of 3 to 7 MB/s also has to load the pinned layers.
+# Rows: shape, type, isa=. Models with larger layers come first, because they are preferred if several fit. A Pi's
+# models are small, because a card of 3 to 7 MB/s also has to load the layers that stay in memory.
 MODELS = [("smol135", "q8_0", ""), ("deep", "q8_0", ""), ("deep", "q8_0", "ref")]
 SMALL = [("deep", "q4_0", ""), ("deep", "q4_0", "ref")]
-# This computer is fast compared with a card of 5 MB/s: as many layers as possible, of few bytes.
+# This computer is fast compared with a card of 5 MB/s, so these models have many small layers.
 NARROW = [("narrow", "q4_0", "ref"), ("wordy", "q4_0", "ref")]
 ON_SPI = [board for board, data in with_expected("CARD_DATA").items() if data == "SPI"]
 # Board: its machine (None: this program), its rates in MB/s, its models.
@@ -67,7 +67,8 @@ HEAD = ["board", "MB/s", "model", "streams", "computing / transfer", "s / token"
 
 
 class Figures:
-    """For a run: seconds per token, predicted tokens per second, streamed bytes per token by the plan, the card's probed rate."""
+    """A run's figures: seconds per token, predicted tokens per second, streamed bytes per token in the plan, the measured rate of
+    the card."""
 
     def __init__(self, out, tokens, what):
         ticks = re.search(r"decode (\d+) of (\d+) per second", out)
@@ -139,8 +140,8 @@ class Model:
 
 
 def drives_of(path, board, rate):
-    """A card with the model; without a rate it is in memory from the start, except on a Pi, whose device tree would have to name it, and QEMU has
-    none for it."""
+    """A card with the model. Without a rate the loader puts the model into memory, except on a Pi: there a device tree would have to name it, and
+    QEMU has none."""
     name = os.path.basename(path)
     pace = f",throttling.bps-read={rate * 1000000}" if rate else ""
     if not rate and board != "rpi4":
@@ -169,7 +170,8 @@ def tokens_for(seconds):
 
 
 def choose(models, board, rate, ratio):
-    """(model, streamed layers) with this ratio: the first that is close enough, else the nearest; None if none is near."""
+    """(model, streamed layers) with this ratio: the first pair that is close enough, else the nearest; None if no pair is
+    near."""
     best = None
     for model in models:
         fitting = model.alone / ratio * rate / model.layer
@@ -227,7 +229,7 @@ def rows(models, board, rates, ratios):
 
 
 def taken(arguments, flag, kind):
-    """The list after a flag, which is removed from the arguments; None: the flag is missing."""
+    """Removes a flag from the arguments, and returns the list after it; None if the flag is missing."""
     if flag not in arguments:
         return None
     at = arguments.index(flag)

@@ -1,14 +1,14 @@
 #!/usr/bin/python3
-"""Experts from a throttled card compared with the arithmetic: time per token over max(missing bytes / rate, computing alone), for three rates and
-three sizes of the cache: nine rows, on the host.
+"""Compares reading experts from a throttled card with what arithmetic predicts: time per token divided by max(missing bytes / rate, time of
+computing), for three rates and three sizes of the cache, on the host.
 
 usage: stream_experts.py [MODEL.ingot [TOKENS]]
 
 A mixture computes a reply greedily (default: two layers of OLMoE-1B-7B's shape with 16 experts, of which a token uses 8). The cache has the smallest
-possible number of slots, three quarters of all, and half way between. Runs with the cache and runs with everything in memory alternate, and a run is
-compared with its neighbours, as in stream.py. The missing bytes are those that the program reports as read. A row is the median of STREAM_RUNS=3. A
-router's choice is known only when its layer is reached, so missing experts can only load while the experts in memory are computed: a row's time lies
-between the larger and the sum of both."""
+possible number of slots, three quarters of all, or the number half way between. Runs with the cache and runs with everything in memory alternate,
+and a run is compared with its neighbours in time, as in stream.py. The missing bytes are those that the program reports as read. A row is the
+median of STREAM_RUNS=3. A router chooses only when its layer is reached, so missing experts can load only while experts in memory are computed: a
+row's time is at least the larger of the two times, and at most their sum."""
 
 import os
 import re
@@ -30,7 +30,7 @@ HEAD = ["MB/s", "slots", "missing a token", "missing / rate, ms", "computing, ms
 
 
 def tell(model, tokens, *words):
-    """(seconds per token, bytes that it read, percent in the cache)"""
+    """(seconds per token, bytes that were read, percentage found in the cache)"""
     status, said = run([HOST, "run", model, "-p", PROMPT, "-n", str(tokens), "--temp", "0", "-t",
                         "1", "-c", str(CONTEXT), "--spec", "off", "--ticks", *words], 600)
     ticks = re.search(r"decode (\d+) of (\d+) per second", said)
@@ -45,14 +45,14 @@ def tell(model, tokens, *words):
 
 
 def slots_with(model, limit):
-    """(slots, experts) of a layer; None: another plan."""
+    """(slots, experts) of a layer in the plan; None if the plan caches no experts."""
     _, said = run([HOST, "plan", model, "--mem", str(limit), "-c", str(CONTEXT), "--mem-bw", "1G"])
     found = re.search(r"(\d+) of (\d+) experts a layer", said)
     return found and tuple(map(int, found.groups()))
 
 
 def limit_for(model, n_slots):
-    """The least limit with which this many experts of a layer are in the cache."""
+    """The smallest limit with which the cache has this many slots per layer."""
     low, high = 0, os.path.getsize(model)
     while high - low > 1024:
         middle = (low + high) // 2

@@ -1,17 +1,17 @@
 #!/usr/bin/python3
-"""The gain of a second thread on this computer (x86-64), and the share of its multipliers that a whole prompt uses, from tokens per second of the
-Linux program.
+"""Measures the gain of a second thread on this computer (x86-64), and the share of the computer's multiplications that a whole prompt uses, by
+tokens per second of the Linux program.
 
 usage: threads.py [OLDER_PROGRAM]
 
 Processes with one and with two threads take turns. Each answers the same prompt a few times; the first time does not count, because pages and cores
 are new to the process. A ratio divides the medians of two neighbouring processes; the result is the median of THREADS_RUNS=9 such ratios. Then this
-is repeated while an endless loop occupies one of two processors. The rates at which two threads and one thread read and multiply are measured before
-and after, and their ratio is printed too. A prompt's share of the multipliers is its tokens per second times the weights of its layers, divided by
-the highest rate of multiply-adds that vpdpbusd reached just before; attention, norms and the rest are not counted. This share is printed for the
-median pass and for the best pass of a process: other programs on the core's second thread slow a pass down, and the highest rate is from a moment
-without them. OLDER_PROGRAM is another build of `ingot`, whose prefill with one thread is compared with this one's, in turns. Run it on an idle
-computer; otherwise the figures are lower by what other programs took."""
+is repeated while an endless loop occupies one of two processors. Before and after, the rates at which one thread and two threads read and multiply
+are measured; their ratio is printed. A prompt's share of the multipliers is its tokens per second times the weights of its layers, divided by the
+highest rate of multiply-adds that vpdpbusd reached just before; attention, norms and the rest are not counted. This share is printed for a
+process's median pass and for its best pass, because other programs on the core's second thread slow passes down, and the highest rate is measured
+without them. OLDER_PROGRAM is another build of `ingot`: the prefill of both with one thread is compared, in turns. Run this on an idle
+computer, because other programs lower the figures."""
 
 import os
 import re
@@ -67,7 +67,7 @@ def older_model(program, shape, kind):
 
 
 def side_by_side(first, second, n):
-    """n pairs of results of two calls, which alternate."""
+    """n pairs of results of two functions, which are called alternately."""
     return [(first(), second()) for _ in range(n)]
 
 
@@ -76,7 +76,8 @@ def ratio_of(pairs, which):
 
 
 def threads_rows(name, model, prompt):
-    """Rows of results with one thread beside two: first on a quiet computer, then while a loop occupies its first processor."""
+    """A row with the speed of two threads and the ratio to one thread, on a quiet computer, then while a loop occupies the
+    first processor."""
     one, two = (lambda n=n: tell(HOST, model.path, prompt, n) for n in (1, 2))
     quiet = side_by_side(one, two, RUNS)
     with subprocess.Popen(["taskset", "-c", "0", "sh", "-c", "while :; do :; done"]) as loop:
@@ -92,7 +93,7 @@ def threads_rows(name, model, prompt):
 
 
 def share_of_peak(model, prompt, weights):
-    """The percentage of this computer's multiplications with one thread that a process uses: in its median pass and in its best pass."""
+    """The percentage of one thread's highest rate of multiplications that a process reaches, in its median pass and in its best pass."""
     pairs = side_by_side(lambda: limits(1)[1], lambda: tell(HOST, model.path, prompt, 1), RUNS)
     return [statistics.median(100 * done[which] * weights / peak for peak, done in pairs) for which in (0, 2)]
 

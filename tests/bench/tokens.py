@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The cost of a token: instructions on the emulated boards, seconds on this computer.
+"""Measures what a token costs: instructions on the emulated boards, seconds on this computer.
 
 usage: tokens.py virt-arm64|virt-riscv64|host ..."""
 
@@ -107,7 +107,7 @@ def count_all(pairs):
 
 
 def counted_lines(pairs):
-    """Rows of a CSV file, of the machines and models that `pairs` names; a model's replies must agree."""
+    """Rows of a CSV file for the machines and models in `pairs`; all machines must give the same reply of a model."""
     found, replies, lines = count_all(pairs), {}, []
     for (machine, model), (prefill, decode, reply) in found.items():
         if replies.setdefault(model, reply) != reply:
@@ -162,7 +162,7 @@ def native_shares(threads):
 
 
 def show_shares():
-    """A gemv's share of the memory's rate, and a gemm's share of the multipliers' highest rate."""
+    """Measures a gemv's share of the memory's rate, and a gemm's share of the multipliers' highest rate."""
     if not os.path.exists(NATIVE):
         print("skipped: shares of memory and multipliers, known for x86-64 alone")
         return []

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A picture of a trace: a line for the card, one for each core; waiting is left white.
+"""Draws a trace: a line for the card and a line for each core; time spent waiting is white.
 
 usage: trace_svg.py TRACE.json OUT.svg [FROM TO], in milliseconds. The trace is what `ingot run
 --trace FILE` wrote, or the lines between [ and ] that an image printed with trace=1."""
@@ -14,7 +14,7 @@ INSIDE = {"expert": 1, "wait": 2}  # of a layer: drawn over it
 
 
 def label_of(kind, number, on_core):
-    """A layer's experts are distinguished on the card if their numbers have room."""
+    """The text on a bar. On the card's line an expert's bar has its number, on a core's line none."""
     if kind == "expert":
         return "" if on_core else number.partition(".")[2]
     return "H" if kind == "head" else number

@@ -1,4 +1,5 @@
-"""Suites of boards on this computer: the trees that Debian's kernels contain, and registers of devices that several boards have."""
+"""For suites that run boards' code on this computer: the trees of Debian's kernels, and registers of devices that several boards
+have."""
 
 import os
 import re
@@ -18,8 +19,8 @@ def at(base, registers):
 
 
 def plic(base, contexts, context, line, uart):
-    """A PLIC after firmware that has left the threshold 7 and lines enabled in this context. Lines of another context are not ours.
-    base: of the PLIC."""
+    """A PLIC as firmware left it (threshold 7, lines of this context enabled), and as it must become. Lines of another context do
+    not change. base: of the PLIC."""
     enable, other = base + 0x2000 + 0x80 * context, base + 0x2000 + 0x80 * (context + 2 if context + 2 < contexts else context - 2)
     left = {enable: 0xffffffff, enable + 4: 0xffffffff, enable + 8: 0xffffffff, other: 5, base + 0x200000 + 0x1000 * context: 7,
             uart + 0x14: 0x60, uart + 4: 0x8f}
@@ -28,15 +29,16 @@ def plic(base, contexts, context, line, uart):
 
 
 def sdhci(base):
-    """An SD host controller (4.20, 2.2) after a firmware has read its files: four lines at high speed, all interrupts enabled and signalled, two
-    pending. Its resets end by themselves, its clock becomes stable, and no card answers, so a command times out."""
+    """An SD host controller (4.20, 2.2) with which a firmware has read its files: four lines at high speed, all interrupts enabled and
+    signalled, two of them pending. Its resets end by themselves, its clock becomes stable, and no card answers, so a command times out."""
     left = at(base, {0x24: 0x1ff0000, 0x28: 0xf26, 0x2c: 0xe0207, 0x30: 0x8001, 0x34: 0x27f003b, 0x38: 0x27f003b, 0xfc: 0x10020000})
-    # Afterwards: power at 3.3 V, one line, the slowest timing, the highest divider for 400 kHz, and no interrupt is signalled.
+    # As our driver must set it: power at 3.3 V, one line, the slowest timing, the highest divider for 400 kHz, no signalled
+    # interrupt.
     return f"act={base + 0x2c:x}/7000000/2 act={base + 0x30:x}/ffffffff/18000", left, at(base, {0x28: 0xf00, 0x34: 0x7ff103b, 0x38: 0})
 
 
 def run(board, tree, words, hart=0):
-    # Several suites run at a time: each has a file of its own.
+    # Several suites run at the same time, so each has a file of its own.
     path = os.path.join(WORK, f"box-{board}-{os.getpid()}.dtb")
     os.makedirs(WORK, exist_ok=True)
     with open(path, "wb") as f:
@@ -53,7 +55,7 @@ def published(name):
 
 
 def with_memory(root, ranges):
-    """The memory node as firmware writes it."""
+    """Write the tree's memory node as firmware does."""
     cells = []
     widths = [cells_of(root[k])[0] for k in ("#address-cells", "#size-cells")]
     for pair in ranges:
@@ -69,8 +71,8 @@ def ranges_of(out):
 
 
 def tables_of(out, image):
-    """Page tables below the root that boot/mmu.c needs for the board's mappings and for its RAM: 4 KiB pages, blocks of 2 MiB and 1 GiB if they fit.
-    image: the image's first address; each of the image's pages is mapped separately."""
+    """The number of page tables below the root that boot/mmu.c needs for the board's mappings and RAM, with pages of 4 KiB, and blocks of 2 MiB and
+    1 GiB if they fit. image: the image's first address; each of the image's pages is mapped separately."""
     pieces = [(int(a, 16), int(n, 16), 1 << 12) for a, n in re.findall(r"^device (\w+) (\w+)$", out, re.M)]
     pieces += [(a, b - a, 1 << 12) for a, b in ranges_of(out)]
     tables = set()
@@ -85,7 +87,7 @@ def tables_of(out, image):
 
 
 def missing(board):
-    """The reason why a board's suite cannot run, or None."""
+    """None, or what is missing for the board's suite, and the reason."""
     if not os.path.exists(os.path.join(TREES, ".complete.2")):
         return "published device trees", f"none in {TREES}: make setup-tests fetches Debian's kernel packages for them"
     if not os.path.exists(os.path.join(BUILD, "tests/boards", board)):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Trees that exceed each bound of boot and board (docs/HARDWARE.md, Bounds): what exceeds a bound is ignored, the rest works, and one line names
-what was ignored. The boards' own code runs as programs for this computer; the trees are made here."""
+"""Device trees that exceed each bound of boot and board (docs/HARDWARE.md, Bounds): parts beyond a bound are ignored, the rest works, and one
+line names the ignored parts. The boards' own code runs as programs for this computer; the trees are made here."""
 
 import copy
 import os
@@ -17,7 +17,7 @@ from machine import BUILD, WORK, Tap
 MIB, GIB = 1 << 20, 1 << 30
 MOST_CORES, MOST_RAM, MOST_CUT = 8, 16, 128
 tap = Tap()
-# A board without firmware that answers, whose whole tree is made here.
+# A board whose firmware answers no questions; its whole tree is made here.
 BOARD = next(board for board in names() if module(board, "tree.py"))
 TREE, cpu = module(BOARD, "tree.py").TREE, module(BOARD, "tree.py").cpu
 
@@ -57,7 +57,7 @@ def with_harts(n):
 
 
 def with_memory(n):
-    """n ranges of RAM with gaps between them, the first with the image, each larger than the previous one."""
+    """A tree with n ranges of RAM and gaps between them; the image is in the first range."""
     tree = changed()
     del tree["memory@1000000000"]
     tree["memory@80000000"]["reg"] = cells(0x80000000, 16 * MIB, *(x for i in range(1, n) for x in (0x80000000 + 64 * MIB * i, (1 + i % 60) * MIB)))

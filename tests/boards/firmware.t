@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Each board starts after its firmware, whose state and answers are FIRMWARE of the board's expected.py: controllers of cards and DMA that the
-firmware has used, interrupts that it has left on, and SBI with the harts that it allows us. The board's own code runs as a program for this
+"""Each board starts in the state that its firmware leaves (FIRMWARE of the board's expected.py): controllers of cards and DMA that the
+firmware has used, interrupts that it has left on, and an SBI that starts only certain harts. The board's own code runs as a program for this
 computer."""
 
 import os

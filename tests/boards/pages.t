@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Compares the pages about boards with the code and the published trees: LEDs, serial lines and pictures."""
+"""Compares the LEDs, serial lines and pictures in the pages about boards with the code and the published trees."""
 
 import os
 import re
@@ -18,7 +18,7 @@ def text_of(path):
         return f.read()
 
 
-# ---- a screen (finding 6) --------------------------------------------------------------------------
+# ---- a screen --------------------------------------------------------------------------------------
 
 bringup = text_of("docs/BRINGUP.md")
 tap.ok("open_screen" in text_of("board/drivers/soc/raspberry_pi.c") + text_of("board/rpi4/board.c"), "a Raspberry Pi has a display")

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Runs each board's own code on the device tree published for that board (Debian's kernel packages; make setup-tests fetches them), with the
 memory and reservations that its firmware writes into it, and with registers as that firmware leaves them: not zero, and with unexpected interrupts
-on. The results are compared with the board's expected.py, and every address also with the tree."""
+on. The results are compared with the board's expected.py, and each address with the tree, too."""
 
 import os
 import re
@@ -72,7 +72,7 @@ def words_of(board, name):
 
 
 def look_at_pins(board, trees, groups, gpio):
-    """After the board has looked for its card, pins have the functions that the trees give."""
+    """After the board has looked for its card, the pins have the functions that the trees give them."""
     for name in trees:
         root, reserved = published(name)
         with_memory(root, [(0, 512 * MIB)])
@@ -109,7 +109,8 @@ def look_at_pcie(board, name, nodes):
 
 
 def look_at_caches(board, name):
-    """A VideoCore sees only memory: each question is written back before it is asked, and each answer is fetched from memory."""
+    """A VideoCore does not see the caches: each question must be written back before it is asked, and each answer read from
+    memory."""
     root, reserved = published(name)
     with_memory(root, [(0, 512 * MIB)])
     out = run(board, make_tree(root, reserved), words_of(board, name))
@@ -122,8 +123,9 @@ ALL = 0xffffffff
 
 
 def look_at_interrupts(board, name, gic, uart):
-    """GIC-400 (IHI 0048, 4.3 and 4.4) as a firmware may leave it: 256 lines, all enabled, pending and active; an interrupt that it took and
-    never ended; earlier wake-ups. Registers that clear bits are memory here, so each must have been written with all its bits."""
+    """A GIC-400 (IHI 0048, 4.3 and 4.4) as a firmware may leave it: all 256 lines are enabled, pending and active, an interrupt was taken
+    and never ended, and old wake-ups are pending. Here registers that clear bits are only memory, so our code must have written all bits of
+    each."""
     root, reserved = published(name)
     with_memory(root, [(0, 512 * MIB)])
     base, node = address_of(root, gic), root

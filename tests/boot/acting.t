@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""A model that acts: its requests reach the PL061 of QEMU's virt, which the monitor reads back, and an input that QEMU drives reaches the
-conversation; no line that was not named ever changes. Grammars force calls, so that nothing depends on what a model has learnt; without one, replies
-are prose or a call of the table. Then the demo model is asked, on virt-arm64, where it answers as on this computer, and on a Raspberry Pi 4 as QEMU
-emulates it, with a sensor on its I2C bus.
+"""A model acts: its calls set lines of the PL061 of QEMU's virt, which the monitor reads back; an input that QEMU drives reaches the conversation;
+lines that were not named never change. Grammars force calls, so that nothing depends on what a model has learnt; without a grammar, a reply is prose
+or a call of an action in the table. Then the demo model is asked, on virt-arm64, where it answers as on this computer, and on a Raspberry Pi 4 as
+QEMU emulates it, with a sensor on its I2C bus.
 
-With LONG=1 all hundred held-out requests are asked on virt-arm64, and everything that is refused is refused there too, which otherwise only this
-computer tests, and a Raspberry Pi 3 reads a sensor."""
+LONG=1 adds tests on virt-arm64 that otherwise only this computer runs: all hundred held-out requests, and everything that must be refused. It
+also adds a Raspberry Pi 3 that reads a sensor."""
 
 import json
 import os
@@ -30,12 +30,12 @@ def call(name, **arguments):
 
 
 def forced(text):
-    """Two alternatives of a grammar that make the same call."""
+    """A grammar with two alternatives that make the same call."""
     return text + "|" + text[:-1] + " }"
 
 
 class Qtest:
-    """Sets levels at a device's inputs, by QEMU's test protocol."""
+    """QEMU's test protocol, which sets levels at a device's inputs."""
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX)
@@ -48,7 +48,7 @@ class Qtest:
 
 
 class Board:
-    """A console together with monitor and test protocol."""
+    """A board with its console, QEMU's monitor and the test protocol."""
 
     def __init__(self, words, drives, json_line=False):
         paths = [os.path.join(WORK, f"acting-{os.getpid()}.{kind}") for kind in ("qmp", "qtest")]
@@ -133,7 +133,7 @@ with Board('pins=light:3,fan:4:low,door:5:in,far:9 actions="pulse light|fan ms 1
     b.console.say("/grammar off")
     tap.ok("free, or one action of /actions" in b.console.say("/grammar"), "without a grammar of the user, replies follow the table of actions", b.console.seen)
 
-# A user talks to the demo model without a grammar, so only the model's own words decide.
+# A user talks to the demo model without a grammar, so only the model decides.
 with Board("pins=light:3,fan:4,door:5:in temp=0", card_arguments(card)) as b:
     for line, said_of, levels, words in (("Turn on the light.", "(light: on)", LIGHT, "on"), ("Is the door open?", "(door is off)", LIGHT, "off"),
                                          ("Please switch the fan on.", "(fan: on)", LIGHT | FAN, "on"), ("Turn the light off.", "(light: off)", FAN, "off")):
@@ -166,8 +166,9 @@ with Board("pins=light:3,fan:4,door:5:in temp=0", card_arguments(card)) as b:
     tap.ok("(light: off)" in b.console.say("Off with it.") and b.lines() == FAN, "a name that the user said counts for the whole conversation", b.console.seen)
 
 # ---- held-out requests -------------------------------------------------------------------------------
-# A hundred requests for one table: 88 are done right; of the requests of `make evaluate-demo`, which are others, 96
-# are. They run on virt-arm64 and on this computer, with the same ids. The PL061's lines are read after each.
+# The demo model does 88 of a hundred requests for one table right; of the other hundred, in `make evaluate-demo`, it
+# does 96. The requests run on virt-arm64 and on this computer, with the same ids, and the PL061's lines are read
+# after each.
 OUTPUTS = dict(light=LIGHT, fan=FAN, radio=1 << 6)
 TABLE = "light:3,fan:4,radio:6,door:5:in,window:7:in"
 requests = json.loads(run([sys.executable, os.path.join(ROOT, "models/generator/acting_held_out.py")])[1])
@@ -214,7 +215,8 @@ tap.ok(len(here) == len(lines) and same == len(lines), f"{len(lines)} held-out r
 tap.ok(right >= 0.85 * len(lines), f"{right} of {len(lines)} do what they ask for, by PL061's lines", failures)
 tap.ok(moved == 0, "only requested lines moved, and each in the requested direction", failures)
 
-# A Raspberry Pi in QEMU: levels are read from its GPIO's registers, the temperature from the firmware's mailbox.
+# A Raspberry Pi in QEMU: the test reads levels from the GPIO's registers, and the board the temperature from the
+# firmware's mailbox.
 LEVELS, GPIO17 = 0xfe200034, 1 << 17
 qmp = os.path.join(WORK, f"acting-{os.getpid()}.pi")
 pi_card = make_card("acting-pi.img", "--power-of-two", MODEL)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Several branches of one conversation: /branch, /switch, /retry. When a branch is continued, its replies are, id for id, as if there
-were no other branch, on boards and here, with every type of keys and values. Only the tokens in which branches differ are computed
+"""Several branches of one conversation: /branch, /switch, /retry. A continued branch gives the same ids as if there were no other
+branch, on boards and on this computer, with every type of keys and values. Only the tokens in which branches differ are computed
 again."""
 
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A new board informs its first user: the option `diag`, whose lines are compared with QEMU's machine, and the LED of a board whose start fails
-before there is a line."""
+"""How a new board informs its first user: by the lines of the option `diag`, which are compared with QEMU's machine, and by the LED if the
+start fails before the serial line works."""
 
 import json
 import os
@@ -23,7 +23,7 @@ with open(CARD, "wb") as blank:
 
 
 def diag(board, cores=1, drives=(), extra=()):
-    """The boot options of a start that finds no model, {name: [values]} of its `diag` lines, and the console's text."""
+    """Start without a model; returns the boot options, {name: [values]} of the `diag` lines, and the console's text."""
     words = f'diag prompt="a fox" cores={cores}'
     _, console = Machine(board, extra=extra).run(words, cores, drives, timeout=90)
     facts = {}
@@ -33,7 +33,7 @@ def diag(board, cores=1, drives=(), extra=()):
 
 
 def expect(board, wants, **more):
-    """wants: {name: value}; a value is an exact text or a pattern."""
+    """Compare `diag` lines with wants, {name: value}, in which a value is an exact text or a pattern."""
     words, facts, console = diag(board, **more)
     wants = {"ingot": VERSION, "board": board, "boot arguments": words,
              "boot arguments bytes": str(len(words)), "stray interrupts": "0", **wants}
@@ -46,8 +46,8 @@ def expect(board, wants, **more):
 
 HEX = re.compile("0x[0-9a-f]+")
 ARM = {"midr": HEX, "ctr": HEX, "id_aa64mmfr0": HEX}
-# QEMU's card: AA, "XY", "QEMU!", 0.1, serial DEADBEEF. The card's capacity is the file's size; the controller's capabilities are the
-# given ones.
+# QEMU's card: AA, "XY", "QEMU!", 0.1, serial DEADBEEF. The card's capacity is the file's size; the controller's capabilities are
+# those that the test gives.
 SD = {"card kind": "SD", "card cid": re.compile("aa585951 454d5521 01deadbe ef[0-9a-f]{6}"),
       "card bytes": "64.0 MiB", "card scr": re.compile("[0-9a-f]{8} [0-9a-f]{8}"), "card errors": "0"}
 
@@ -84,7 +84,7 @@ tap.ok("diag" not in console and "error: no card" in console, "without the optio
 
 
 def broken_image(board, function, word):
-    """The linked image with another instruction at the beginning of a function."""
+    """The linked image, with the instruction `word` at the beginning of a function."""
     elf = os.path.join(BUILD, board, "ingot.elf")
     nm = subprocess.run(["aarch64-linux-gnu-nm", elf], check=True, capture_output=True, text=True).stdout
     places = {name.split(".")[0]: int(at, 16) for at, _, name in re.findall(r"^(\w+) (\w) (\S+)$", nm, re.M)}
@@ -175,7 +175,7 @@ def codes(runs):
 
 
 UNDEFINED, STAY = 0x00000000, 0x14000000  # udf #0; b .
-# The host may be busy and miss a flash: one complete round is enough.
+# A busy host may miss a flash, so one complete round is enough.
 runs, text = lit_times("rpi4", "rpi4_early_init", UNDEFINED, 60, lambda r: 3 in codes(r))
 tap.ok(3 in codes(runs), "rpi4: a trap in the board's set-up flashes once long and three times short", runs)
 tap.ok(text == "", "the trap came before the serial line was ready", text)
@@ -190,13 +190,14 @@ for _ in range(3):  # flashes take their time on every computer, a busy one now 
 tap.ok(status == 0 and "trap: undefined instruction" in text and text.rstrip().endswith("power off") and took < 13,
        "rpi4: once there is a line, it has the report, and an emulator no flashes (13.5 s)", (took, text))
 
-# An instruction takes a nanosecond here: a working start waits for no flash, and asks the firmware for none.
+# With this clock an instruction takes a nanosecond: a start that works must not wait for flashes, and must not ask
+# the firmware for any.
 for board in ("rpi3", "rpi4"):
     _, console = Machine(board).run("prompt=x cores=1", 4, ["-icount", "shift=0,sleep=off"], timeout=90)
     tap.ok(console.startswith("[    0.000] Ingot "), f"{board}: a start that works prints its first line within 1 ms",
            console)
 
-# raspi3b's LED belongs to the firmware: a round has eight messages, which make one long flash and three short ones.
+# The firmware switches raspi3b's LED: the eight messages of a round make one long flash and three short flashes.
 trace = os.path.join(WORK, "lamp-trace")
 if os.path.exists(trace):
     os.unlink(trace)

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The contents of a card made by `make card`: the image, the board's own files with their options, firmware or a list of what is missing, a README;
-equal inputs give equal bytes. Ingot also reads the boot arguments that a Raspberry Pi's firmware makes from cmdline.txt."""
+equal inputs give equal bytes. It also tests that Ingot reads the boot arguments that a Raspberry Pi's firmware makes from
+cmdline.txt."""
 
 import filecmp
 import glob
@@ -40,7 +41,7 @@ def mtools(*command):
 
 
 def files_of(card):
-    """Every file on the card by its path, with its bytes."""
+    """{path: bytes} of every file on the card."""
     listed = mtools("mdir", "-i", card + "@@1M", "-/", "-b", "::").decode().split("\n")
     names = [line[3:] for line in listed if line and not line.endswith("/")]
     return {name: mtools("mtype", "-i", card + "@@1M", "::/" + name) for name in names}
@@ -53,7 +54,7 @@ def makefile_value(board, name):
 
 
 def firmware_of(board):
-    """Firmware files that all boards of the image need, and files that single boards need."""
+    """(firmware files that all boards of the image need, files that only some of the boards need)"""
     trees = re.findall(r"(\S+?)([=!])\S+", makefile_value(board, "CARD_TREES") or "")
     return (makefile_value(board, "CARD_FIRMWARE") or "").split(), [name for name, _ in trees]
 
@@ -129,7 +130,7 @@ for board in boards:
         tap.ok(gone in files_of(part)["README.txt"].decode() and gone in log,
                f"{board}: the missing firmware file {gone} is named", log)
 
-# ---- boot options, as a board's own firmware passes them -------------------------------------
+# ---- boot options that a board's own firmware passes -------------------------------------
 
 for board, compatible in COMPATIBLE.items():
     card = os.path.join(WORK, f"cards-{board}.img")

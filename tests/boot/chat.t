@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""A person at the serial line: the prompt comes, replies stream, Ctrl-C stops one, bad input gets an answer and the prompt comes back."""
+"""A person at the serial line: the prompt comes, replies stream, Ctrl-C stops a reply, and after bad input come a message and the
+prompt."""
 
 import os
 import re

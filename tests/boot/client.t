@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Tests clients/python/ingot.py with a model on this computer, and with a board in QEMU at a socket and behind a terminal: replies equal those of
-`ingot run`; streams, whole conversations, settings, commands, errors by name, abandoned replies, boards that leave."""
+`ingot run`. Also streams, whole conversations, settings, commands, errors by name, abandoned replies, and boards that disappear."""
 
 import atexit
 import os
@@ -38,7 +38,7 @@ def alone(text, *options):
 
 
 def named(name, work, *arguments, **more):
-    """Return whether the call ends with an error of that name, and what happened instead."""
+    """Return whether the call ends with an error of that name, and the error or the result."""
     try:
         got = work(*arguments, **more)
     except IngotError as error:
@@ -47,7 +47,7 @@ def named(name, work, *arguments, **more):
 
 
 def check(board, where):
-    """Tests that hold for every line."""
+    """Tests that every kind of line must pass."""
     r = board.ask("What is 7 plus 8?", temp=0, n=0)
     tap.ok(r == alone("What is 7 plus 8?") and r.reason == "end" and r.figures["reply_tokens"] == r.usage["completion_tokens"] > 3,
            f"{where}: a reply is that of `ingot run`", (r, r.figures))
@@ -106,8 +106,8 @@ with Ingot(board.line) as b:
     tap.ok(good, "a board that disappears during a reply gives an error", got)
 
 class Noise:
-    """A relay between a client and a board that changes a bit of one byte in `every`, in both
-    directions. No byte becomes a control character, because a line obeys those in any context."""
+    """A relay between a client and a board that changes a bit of one byte in `every`, in both directions. No byte
+    becomes a control character, because a board obeys these anywhere in a line."""
 
     def __init__(self, board, every):
         self.every, self.spoilt, self.random = every, 0, 7
@@ -154,7 +154,7 @@ with Ingot(noise.name, check=True) as b:
            "no request is executed twice", turns)
 board.process.kill()
 
-# A board in chat mode behind a terminal device, as with a serial adapter.
+# A board in chat mode behind a terminal device, which stands for a serial adapter.
 board = Board(ARM64, FOLDER, "b", CARD, "")
 master, slave = pty.openpty()
 tty.setraw(slave)
@@ -191,7 +191,7 @@ good, got = named("timeout", Ingot, os.ttyname(slave), wait=3)
 tap.ok(good and "TX is at RX" in got[1], "a line without a board gives an error", got)
 done = subprocess.run([CLIENT, f"unix:{FOLDER}/nobody", "x"], capture_output=True, text=True, timeout=100)
 tap.ok(done.returncode == 1 and "No such file" in done.stderr, "a line that does not exist gives an error", done)
-# A board that is loading a model when a client connects continues to load, in every kind of client.
+# If a client of any kind connects while a board loads a model, the board continues to load.
 for name, words in (("loads", "mode=json"), ("loads-people", "temp=0")):
     slow = Board(ARM64, FOLDER, name, CARD, words, pace=200000)
     time.sleep(2)

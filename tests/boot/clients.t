@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Clients that were not written for `ingot serve`: the OpenAI package of PyPI and curl, each with chat, stream, tools, structured answers and
-embeddings (tests/clients/). The models are the demo model and, if it was fetched, SmolLM2. openai.t tests the package of npm. Tools as public
-MCP servers describe them are accepted as one list, and forced calls of each match its schema. The table of docs/SERVE.md has every client of
-`make clients`, which runs all of them."""
+"""Clients that were not written for `ingot serve`: OpenAI's package from PyPI and curl, each with chat, stream, tools, structured answers and
+embeddings (tests/clients/), with the demo model and, if it was fetched, with SmolLM2. openai.t tests OpenAI's package from npm. All tools
+that public MCP servers describe are accepted in one list, and forced calls of each tool match its schema. The table of docs/SERVE.md has
+every client that `make clients` runs."""
 
 import atexit
 import json
@@ -38,7 +38,7 @@ def longer():
 
 
 def serve(model, *options):
-    """The address of a server, None if the program was built without one."""
+    """The address of a server; None if the program was built without a server."""
     server = subprocess.Popen([HOST, "serve", model, "--port", "0", "--temp", "0", "-q", *options], stdout=subprocess.PIPE, text=True)
     atexit.register(server.kill)
     found = re.search(r"http://127.0.0.1:\d+", server.stdout.readline())
@@ -46,7 +46,7 @@ def serve(model, *options):
 
 
 def client(what, words, base):
-    """Run a client's program: each line that it prints for a case is a check here."""
+    """Run a client's program: each line that it prints about a case becomes a check here."""
     done = subprocess.run([*words, base], capture_output=True, text=True, timeout=300)
     cases = [line.split("\t") for line in done.stdout.splitlines()]
     for cell, case, why in cases:
@@ -79,7 +79,7 @@ def integer(x):
     return isinstance(x, int) and not isinstance(x, bool)
 
 
-# Each tool, and whether its arguments match its schema.
+# Check for each tool that the arguments of a forced call match its schema.
 LISTED = (
     (tool("think", {"step": {"type": "integer", "exclusiveMinimum": 0, "maximum": SAFE}, "done": {"type": "boolean"}}, ["step", "done"], additionalProperties=False),
      lambda a: set(a) == {"step", "done"} and integer(a["step"]) and 0 < a["step"] <= SAFE and isinstance(a["done"], bool)),
@@ -125,7 +125,7 @@ WHOLE = os.path.exists(os.path.join(BUILD, "clients/python/.from-python.txt"))
 
 
 def example(kind, code):
-    """Return the command that runs this code, and what has to be installed if it is missing."""
+    """Return the command that runs this code and, if packages are missing, what must be installed."""
     sdk = '"ai"' in code
     if kind == "sh":
         return ["sh", "-c", code], shutil.which("curl"), "curl"

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The console over a pty, on every kind of board: editing, history, pastes, every command, Ctrl-C
-at each stage, swaps of models, a conversation that goes on after a restart, a plain pipe."""
+"""The console over a pty, on every kind of board: editing, history, pastes, every command, Ctrl-C at each stage,
+changes of the model, a conversation that continues after a restart, and a plain pipe."""
 
 import os
 import re
@@ -33,7 +33,7 @@ WORD_LEFT, WORD_RIGHT = "\x1b[1;5D", "\x1b[1;5C"
 
 
 class Checks:
-    """One board's results, reported when it has finished: boards run in parallel."""
+    """The results of a board. They are reported when the board has finished, because boards run in parallel."""
 
     def __init__(self, machine):
         self.machine = machine
@@ -112,7 +112,7 @@ def editing(c):
 
 
 def turns(c):
-    """Ten turns; pastes; the state after Ctrl-C."""
+    """Test ten turns, pastes, and the state after Ctrl-C."""
     with c.console() as k:
         first = k.prompt()
         c.ok("ready: entry to prompt" in first and "\x1b" not in first.split("Ingot 0")[1],
@@ -243,7 +243,7 @@ def commands(c):
 
 
 def replies(c, k):
-    """How a reply ends and which parts of it are shown."""
+    """Test how a reply ends, and which parts of it are shown."""
     def reply_to(line):
         k.say("/reset")
         return k.say(line).split("\n")[1]
@@ -299,7 +299,7 @@ def swaps(c):
 
 
 def told(k, between):
-    """A conversation with some commands in between: ids and the hash of all logits."""
+    """Hold a conversation with the commands `between` its turns; returns the ids and the hash of all logits."""
     k.say("/reset")
     k.say("Hello there")
     for line in between:
@@ -309,7 +309,7 @@ def told(k, between):
 
 
 def restarts(c):
-    """/save, /reboot, /load: the conversation continues as if there had been no restart."""
+    """After /save, /reboot and /load the conversation continues as if there had been no restart."""
     with c.console("ids", reboots=True) as k:
         k.prompt()
         c.ok("nothing has been said" in k.say("/save"), "/save without a conversation gives a message", k.seen)
@@ -361,7 +361,7 @@ def restarts(c):
 
 
 def stops(c):
-    """Ctrl-C at each stage that prompts and replies do not have."""
+    """Press Ctrl-C at stages other than those of prompts and replies."""
     again = r"loading is stopped: /model (\S+) loads it again"
     with c.console("model=console-a", pace=SLOW) as k:
         k.expect("model console-a.ingot:")
@@ -433,7 +433,7 @@ def stops(c):
 
 
 def rename_long(card, letters):
-    """Other characters in the card's long names, which no tool would write there."""
+    """Put characters into the card's long names that no tool would write there."""
     with open(card, "r+b") as image:
         start = image.read(4 << 20)
         found = bytearray(start)
@@ -448,7 +448,8 @@ def rename_long(card, letters):
 
 
 def hostile(c):
-    """A model whose replies and whose name contain sequences that terminals obey; typed lines are shown unchanged."""
+    """A model's replies and name contain sequences that terminals obey: they are made harmless, and typed lines are
+    shown unchanged."""
     with c.console("temp=2 seed=7 n=150 term=vt stop=\"\x9b\" modle=\u202ex", card=c.hostile) as k:
         c.ok(not foreign_controls(k.prompt()[k.seen.index("Ingot 0"):]) and "\ufffd" in k.seen,
              "a hostile model: its start prints no control character", repr(k.seen))
@@ -469,8 +470,7 @@ def hostile(c):
 
 def attached(c):
     """Return a console whose terminal answers in time at the start; on a busy computer this may need
-    a few attempts. By then some text was typed right after the answer, and the first prompt has
-    come."""
+    a few attempts. When it returns, some text was typed right after the answer, and the first prompt has come."""
     for last in (False, False, False, False, True):
         k = c.console("model=console-a", pace=SLOW, terminal=True)
         k.send("/zzz\r")
@@ -480,7 +480,8 @@ def attached(c):
 
 
 def terminal(c):
-    """A terminal that answers the question at the start, one that answers later, and one that term= announces."""
+    """Test a terminal that answers the board's first question, one that answers only later, and one that term=
+    announces."""
     with attached(c) as k:
         out, raw = k.seen, k.raw
         if "there is no /zzz" not in out:
@@ -526,7 +527,7 @@ def styles_end(text):
 
 
 def pipe(c):
-    """No pty on the other end: lines in, text out, no drawing."""
+    """Without a pty at the other end the console reads lines and writes text, and draws nothing."""
     command = c.machine.command("temp=0 n=8", 4 if c.board == "rpi4" else 1,
                                 sd_drive(c.board, c.card))
     out = b""
@@ -545,7 +546,8 @@ def pipe(c):
 
 
 PARTS = (editing, turns, commands, swaps, restarts, stops, terminal, hostile, pipe)
-# Boards differ below the console: without LONG two of them test only what a UART, a writable card and a pty can change.
+# Boards differ only below the console, so two of them, without LONG, test only the parts that depend on the UART, the
+# writable card and the pty.
 FEWER = {} if LONG else {RISCV64_ANY.board: (turns, restarts, stops, pipe), "rpi4": (turns, restarts, stops, pipe)}
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Disks with a GPT and exFAT, made by tests/exfat.py and by `ingot card`: the same results as a card with FAT32, bit for bit, from virtio-blk, NVMe
-and USB; in pieces, with blocks of 4 KiB, beyond 4 GiB; and a conversation that is saved in place, after which fsck.exfat finds no fault."""
+"""Disks with a GPT and exFAT, made by tests/exfat.py and by `ingot card`, give the same results as a card with FAT32, bit for bit, from virtio-blk,
+NVMe and USB: also fragmented, with blocks of 4 KiB, and beyond 4 GiB. After a conversation was saved in place, fsck.exfat finds no fault."""
 
 import os
 import re
@@ -77,7 +77,7 @@ def boot(case):
 
 
 cases = [(ARM64, row) for row in ROWS]
-# The drivers are the same on both machines, and half of the rows test what is special to each.
+# The drivers are the same on both machines, so half of the rows are enough for the second machine.
 cases += [(RISCV64_V, row) for row in (ROWS if LONG else ROWS[::2])]
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     results = list(pool.map(boot, cases))
@@ -87,7 +87,7 @@ for (machine, (name, _, words)), (status, console) in zip(cases, results):
     fine = status == 0 and want.ids and (reply.ids, reply.hash) == (want.ids, want.hash)
     tap.ok(fine, f"{machine.board}: {name}{', streamed' if words else ''}: the ids of FAT32", console)
 
-# A conversation that is saved in place.
+# A model and a disk for a conversation that is saved in place.
 TALKING = make_model("disks-talk", 3)
 SAVES = disk("saves", f"models/talk.ingot={TALKING}", f"saves/chat.sav=+{MIB}")
 OWN_SAVES = make_disk("disks-own-saves.img", TALKING, "--format", "exfat", "--save", "1", loader=True)
@@ -99,7 +99,7 @@ def ids(text):
 
 
 def volume_is_whole(path):
-    """True if fsck.exfat finds no fault in the last partition, or in the only one of the tests' own disks."""
+    """True if fsck.exfat finds no fault in the last partition, or in the only partition of a disk of the tests."""
     if shutil.which("fsck.exfat") is None:
         return True
     part = path + ".part"

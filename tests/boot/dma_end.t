@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""DMA that ends before memory does. `dmaend` sets the end on the virt machines; a Raspberry Pi 4 with 2 GiB has one in QEMU as in reality. Data for
-memory beyond the end go through a bounce buffer: ids and logits are the same, resident and streamed, a conversation is saved and loaded, and the
-emulator's log has no DMA beyond the end."""
+"""DMA that does not reach all memory. `dmaend` sets its end on the virt machines; a Raspberry Pi 4 with 2 GiB has such an end, in QEMU and in
+reality. Data for memory beyond the end go through a bounce buffer: ids and logits are the same, resident and streamed, a conversation is saved and
+loaded, and QEMU's log has no DMA beyond the end."""
 
 import os
 import re
@@ -31,8 +31,8 @@ RPI_SD = ["-drive", f"if=sd,format=raw,cache=unsafe,snapshot=on,file={card}"]
 
 # ---- the same bits ------------------------------------------------------------------------------
 
-# The bounce buffer gets the first memory. With an end far up, the log says where the buffer is; with an end right after the buffer, DMA reaches
-# none of the models' memory.
+# The bounce buffer is at the start of the memory. If DMA ends far above the buffer, the log says where that is; if DMA ends right
+# after the buffer, DMA reaches none of the models' memory.
 END = {}
 for m, far in ((ARM64, 0x48000000), (RISCV64_ANY, 0x88000000)):
     status, console = m.run(WORDS + f" dmaend={far:#x}", 1, card_arguments(card), timeout=120)
@@ -89,7 +89,7 @@ def ids(text):
 
 
 def talk(machine, more, drives):
-    """Save after one turn, load after a second: the reply of the turn after it, and /plan."""
+    """Save after one turn, and load after a second turn; returns the reply to a third turn, and /plan."""
     with Console(machine, f"temp=0 n=4 ids model=card-core.ingot {more}", drives) as k:
         k.prompt(120)
         k.say("Hello there")

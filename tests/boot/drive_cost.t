@@ -1,8 +1,7 @@
 #!/usr/bin/python3
-"""The cost of a MiB from a drive, counted: its commands, and the register writes for them. On a board each
-register write waits for a bus. An emulator switches threads for it, so seconds would say something about this
-computer only. docs/experiments/cards.md has the rates. For slow drives: how many commands are in flight at
-the same time."""
+"""Counts the commands for a MiB from a drive, and the register writes for them. On a board each register write waits
+for a bus. An emulator switches threads instead, so seconds would only say something about this computer.
+docs/experiments/cards.md has the rates. For slow drives it counts the commands in flight at the same time."""
 
 import os
 import re
@@ -21,7 +20,7 @@ READ = 8 * MIB  # by the image, in two pieces
 with open(CARD, "wb") as out:
     for i in range(READ // 4):
         out.write((i * 2654435761 & 0xffffffff).to_bytes(4, "little"))
-# QEMU's trace of each controller's commands, and patterns for their numbers of bytes.
+# The events of QEMU's trace for commands of each controller, and patterns for the numbers of bytes.
 TRACES = ["memory_region_ops_write", "virtio_blk_handle_read", "pci_nvme_read", "usb_msd_cmd_submit"]
 COMMAND = re.compile(r"virtio_blk_handle_read .* nsectors (\d+)|pci_nvme_read .* count (\d+) |usb_msd_cmd_submit .*data-len (\d+)")
 WRITTEN = re.compile(r"memory_region_ops_write .*name '(nvme|doorbell|runtime|operational|usb. port #\d+)'")
@@ -32,7 +31,7 @@ SLOW_USB[SLOW_USB.index("qemu-xhci")] += ",p3=0"  # no port for SuperSpeed: 480 
 FAILING = (f"file.driver=blkdebug,file.image.driver=file,file.image.locking=off,file.image.filename={CARD},"
            "file.inject-error.0.event=read_aio,file.inject-error.0.errno=5,file.inject-error.0.once=on,"
            f"file.inject-error.0.sector={READ // 2 // 512 + 8}")
-# name, drives, commands of READ bytes, the most register writes per MiB
+# Rows: name, drives, the bytes of each command that reads the READ bytes, the most register writes per MiB.
 ROWS = [
     ("virtio-blk", card_arguments(CARD, ",file.locking=off"), [256 << 10] * 32, 0),  # its one is an eventfd, which no trace has
     ("NVMe", nvme_arguments(CARD), [256 << 10] * 32, 8),
@@ -41,7 +40,8 @@ ROWS = [
     ("USB that failed", usb_arguments(CARD, FAILING), [MIB] * 5 + [256 << 10] * 16, None),
 ]
 
-# Behind a throttle, as many commands as possible are in flight: their number, and the lines of the trace that begin and end a command.
+# With a throttle as many commands as possible are in flight. Rows: name, drives, this number, and the events of the trace that begin
+# and end a command.
 PACE = f"file.locking=off,file={CARD},throttling.bps-read=4000000"
 IN_FLIGHT = [
     ("virtio-blk", card_arguments(CARD, ",file.locking=off,throttling.bps-read=4000000"), 12, "virtio_blk_handle_read",
@@ -51,7 +51,7 @@ IN_FLIGHT = [
 
 
 def run(machine, label, drives, traces):
-    """Run it; return its console's text and the trace's lines."""
+    """Run the image; return the finished process and the trace's lines."""
     log = os.path.join(WORK, f"drive-cost-{machine.board}-{label.replace(' ', '-').replace('/', '-')}.log")
     command = machine.command("once", 1, drives, os.path.join(BUILD, machine.board, "storage-bench.bin")) + ["-D", log]
     for trace in traces:
@@ -75,7 +75,8 @@ def most_in_flight(case):
 
 
 def count(case):
-    """(sum, bytes of each command, register writes from the first to the last), or the console."""
+    """(checksum, bytes of each command, register writes from the first to the last command); after an error (None,
+    the console's text, 0)."""
     machine, (name, drives, _, _) = case
     done, lines = run(machine, name, drives, TRACES)
     row = re.search(rb"^storage-bench: 0 (\d+) \d+ \d+ (\w+) ", done.stdout, re.M)

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""One stick for any machine: the output of `ingot card efi` starts under five firmwares (AAVMF with ACPI and with a device tree, U-Boot on arm64
-and riscv64, OVMF) by their own boot order, and answers as the same model on this computer, bit for bit: resident and streamed, on one core, on four
-and on ten, with reads in flight if the firmware has them (BlockIO2), with 64 GiB and with memory in two nodes. A token takes as many instructions
-as on virt-arm64, and the prompt comes after the same time."""
+"""The stick that `ingot card efi` makes starts under five firmwares (AAVMF with ACPI and with a device tree, U-Boot on arm64 and riscv64, OVMF) by
+their own boot order. It answers as the model does on this computer, bit for bit: resident and streamed, on one core, on four and on ten, with reads
+in flight if the firmware supports them (BlockIO2), with 64 GiB, and with memory in two nodes. A token takes as many instructions as on virt-arm64,
+and the prompt comes as soon."""
 
 import os
 import re
@@ -86,7 +86,7 @@ for cell, result in zip(CELLS, results):
     elif residency == "streamed":
         tap.ok("diag reads: by core 0 (BlockIO)" in console, f"{what}: BlockIO is used", console)
 
-# ---- other ways to make a stick ----------------------------------------------------------------------
+# ---- sticks that are made in other ways ----------------------------------------------------------------------
 
 
 def answers(what, status, console):
@@ -108,7 +108,7 @@ else:
 
 # ---- what the firmware costs --------------------------------------------------------------------
 
-# For counted runs: an instruction takes a nanosecond of the machine's time.
+# In counted runs an instruction takes a nanosecond of the machine's time.
 COUNTED, COST = ["-icount", "shift=0"], f'prompt="{PROMPT}" temp=0 n=24 cores=1 ticks diag verbose'
 MOST_PERCENT, MOST_MS = 1, 500
 

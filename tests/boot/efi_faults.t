@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """EFI firmware that lacks something or fails, in QEMU: each fault has only its own effect, one message reports it, and the prompt comes.
-tests/boot/efi_faults.c sits between a real firmware and Ingot and returns failures as if the firmware had failed. The same file shows which firmware maps code read-only and
-data non-executable: a program that writes its code, or executes its data, is stopped there, and Ingot starts."""
+tests/boot/efi_faults.c sits between a real firmware and Ingot and returns failures as if the firmware had failed. The same file also tests firmware that maps code read-only
+and data non-executable: a program that writes its code or executes its data is stopped there, and Ingot starts."""
 
 import os
 import re
@@ -22,7 +22,7 @@ MARK = b"INGOT-FAULT="
 IDS = re.compile(r"^ids: ([\d ]+)$", re.M)
 STREAMED = " mem=600K"
 ANSWERS, REFUSES = "the model answers", "there is no model"
-# Firmware, fault, more boot options, the message, and what the prompt can do.
+# Rows: firmware, fault, more boot options, the message, and whether the model answers at the prompt.
 FAULTS = [
     ("U-Boot arm64", "none", "", r"cores: 2 of 2 at work", ANSWERS),
     ("U-Boot arm64", "read-once", "", r"ready: .* ms of loading.*, 1 retry\b", ANSWERS),
@@ -35,14 +35,15 @@ FAULTS = [
     ("OVMF", "mp-count", "", r"only one core is used: the firmware's MP services fail \(GetNumberOfProcessors\)", ANSWERS),
     ("OVMF", "mp-start", "", r"cores: 1 of 2 at work", ANSWERS),
 ]
-# The last column: whether this firmware enforces it. OVMF and U-Boot of Debian 12 map all memory writable and executable.
+# The last column tells whether this firmware stops the program. OVMF and U-Boot of Debian 12 map all memory writable and
+# executable.
 RIGHTS = [("AAVMF with ACPI", "write-code", True), ("AAVMF with ACPI", "run-data", True), ("U-Boot arm64", "write-code", False)]
 
 tap = Tap()
 
 
 def stick_with(name, fault, more):
-    """A stick whose program has the fault; None and the reason if it cannot be made."""
+    """(a stick whose program has the fault, ""), or (None, the reason why it cannot be made)"""
     f = FIRMWARE[name]
     path = os.path.join(BUILD, f.board, "faults.efi")
     if f.missing() or not os.path.exists(path):
@@ -57,7 +58,7 @@ def stick_with(name, fault, more):
 
 
 def ask(row):
-    """The text up to the prompt, and the reply to a question; or why the machine is not asked."""
+    """(the text up to the prompt, the reply to a question), or the reason why the machine cannot run."""
     name, fault, more = row[:3]
     stick, why = stick_with(name, fault, more)
     if stick is None:
@@ -72,7 +73,7 @@ def ask(row):
 
 
 def take_out():
-    """The medium disappears while something is written: a message, and the prompt; a reply that needs the medium fails as well."""
+    """The medium is taken out while /save writes, and then a reply needs it: each time one message comes, and the prompt is back."""
     stick, why = stick_with("U-Boot arm64", "removed", STREAMED)
     if stick is None:
         tap.skip("U-Boot arm64, removed", why)
@@ -90,7 +91,8 @@ def take_out():
 
 
 def runs(row):
-    """Whether a program that does that reaches its start: (None or True or False, console)."""
+    """(True if the program with this fault reaches its start, the console's text); (None, the reason) if it cannot
+    run."""
     name, fault = row[:2]
     stick, why = stick_with(name, fault, ' prompt="Hello!"')
     if stick is None:

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Drives of more than 2 TiB whose partition begins beyond sector 2^32, which READ(10) and WRITE(10) cannot reach: USB and NVMe give the tokens of a
-small drive, and a conversation saved there is read back after the next start. The files are nearly empty: they take a few megabytes on this
-computer's disk."""
+"""Drives of more than 2 TiB whose partition begins beyond sector 2^32, which READ(10) and WRITE(10) cannot reach. On USB and NVMe they give the
+same tokens as a small drive, and a saved conversation is read back after the next start. The files are nearly empty: they take a few megabytes on
+this computer's disk."""
 
 import os
 import re
@@ -45,7 +45,8 @@ def ids(text):
 
 
 def talk(case):
-    """The log's lines about the drive, /save, and the ids of two turns, the second also after another start."""
+    """Returns the log's lines about the drive, the answer to /save, and the ids of two turns; the second turn also
+    after another start."""
     machine, _, drive, path = case
     with Console(machine, "temp=0 n=8 ids", drive(path)) as k:
         log = k.prompt()

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`ingot chat` over a pty: it has a board's line editor, and those commands that make sense on a computer; the terminal is restored, whatever ends
-the program."""
+"""`ingot chat` over a pty: it has a board's line editor, and the commands that make sense on a computer. The terminal is restored, however the
+program ends."""
 
 import json
 import os
@@ -27,7 +27,7 @@ UP, LEFT, HOME = "\x1b[A", "\x1b[D", "\x1b[H"
 
 
 class Program:
-    """The program in the place of a machine; boot options become the program's arguments."""
+    """The program, used like a machine: boot options become its arguments."""
 
     def __init__(self, *before):
         self.before = list(before)
@@ -38,7 +38,7 @@ class Program:
 
 
 class Command(Program):
-    """The program with other arguments."""
+    """Any other command, used like a machine."""
 
     def command(self, _words, _cores, _drives):
         return self.before
@@ -110,7 +110,8 @@ def editing():
 
 
 def resizing():
-    """The width that the program tells the editor, as a terminal would, is never mixed with keys."""
+    """The message with the terminal's width, which the program sends to the editor, never arrives between the bytes
+    of a key."""
     with console() as k:
         k.prompt()
         for i in range(50):
@@ -128,7 +129,7 @@ def resizing():
 
 
 def hostile():
-    """A model whose replies and whose name contain sequences that terminals obey, in a conversation and in a pipe."""
+    """A model's replies and name contain sequences that terminals obey; tested in a conversation and in a pipe."""
     folder = os.path.join(FOLDER, "hostile")
     os.makedirs(folder, exist_ok=True)
     model = os.path.join(folder, "a\x1b[6n\x9b\u202eb.ingot")
@@ -162,7 +163,8 @@ def hostile():
 
 
 def counted():
-    """The singular for one token, layer, turn, ...: a model with one layer that replies with one token."""
+    """Messages use the singular for one token, layer, turn and so on: the model has one layer and replies with one
+    token."""
     model = make_model("host-one", 5, layers=1)
     wrong = re.compile(r"(?<![\d.])1 (?:new )?(tokens|layers|turns|bytes|rows|heads|positions|segments|models|"
                        r"guesses|passes|kernels|cases|retries|dimensions)\b")
@@ -180,7 +182,7 @@ def counted():
 
 
 def stopping():
-    """A model that streams from a slow card: nine tokens a second."""
+    """A model streams from a slow card, which allows nine tokens a second."""
     with console("--mem 100K --card 1M --spec off") as k:
         k.prompt()
         k.send("z\r")
@@ -253,7 +255,7 @@ def commands():
 
 
 def ends():
-    """The shell gets its terminal back, whichever way the program ends."""
+    """The shell gets its terminal back, however the program ends."""
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGSEGV, signal.SIGQUIT):
         child = pexpect.spawn("/bin/sh", ["-c", "stty -a >$OUT.1; \"$@\"; echo ended; "
                                           "stty -a >$OUT.2; read end", "sh",
@@ -277,7 +279,7 @@ def ends():
 
 
 def stopped():
-    """Ctrl-Z and fg: the terminal is raw again, and the line is still there."""
+    """After Ctrl-Z and fg the terminal is raw again, and the typed line is still there."""
     child = pexpect.spawn("/bin/bash", ["--norc", "-i"], env={**os.environ, "PS1": "SHELL$ "},
                           echo=True, timeout=30, dimensions=(24, 80))
     try:
@@ -303,7 +305,8 @@ def stopped():
 
 
 def pipe():
-    """No terminal: lines in, text out, no echo, no escape sequences; figures and log on standard error."""
+    """Without a terminal the program reads lines and writes text, without echo or escape sequences; figures and log
+    go to standard error."""
     def talk(words, *more):
         done = subprocess.run([*Program().command("-n 8 " + words, 1, []), *more],
                               input=b"Hello\n/stats\n/off\n", capture_output=True, timeout=60, check=False)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""USB drives that come and go while the board runs: they are named at the prompt with their models, below the line being typed; selected by
-name, also if the board started without a model; told apart; pulled in the middle of a reply and put back; at hubs and at a second controller."""
+"""USB drives come and go while the board runs. They are named at the prompt with their models, below the typed line, and selected by name, even
+if the board started without a model. Drives are told apart, pulled in the middle of a reply and put back, at hubs and at a second controller."""
 
 import os
 import re
@@ -37,7 +37,7 @@ def ids(text):
 
 
 class Board:
-    """A board with USB controllers, and the files of drives that are plugged in later."""
+    """A board with USB controllers; QEMU has opened the files of the drives that are plugged in later."""
 
     def __init__(self, machine, controllers=1, words=""):
         path = os.path.join(WORK, f"hotplug-{machine.board}.qmp")
@@ -129,7 +129,7 @@ def test_board(machine):
 
 
 def test_hub(machine):
-    """A hub that is plugged in with a drive, and a second controller."""
+    """Test a hub that is plugged in with a drive, and a second controller."""
     name = machine.board
     with Board(machine, 2) as b:
         k = b.console

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""A core for the card: on a board with its card on SPI a core moves every byte, and a Raspberry Pi does the same with the option `pio`. The last core
-leaves the others and serves the card: the same ids and logits, the plan and the trace say so, and all commands work in that state; a failing card
-gives its message and the prompt."""
+"""A core that serves the card: if the card is on SPI, a core moves every byte, and so it does on a Raspberry Pi with the option `pio`. The last core
+stops computing and serves the card. Ids and logits stay the same, the plan and the trace show this core, and all commands work; a failing card gives
+its message and the prompt."""
 
 import json
 import os
@@ -57,13 +57,14 @@ for machine, word, cores in (*MORE, (SPI, "", 2), (RPI4, "pio", 2), *([(RPI3, "p
     events = re.search(r"^\[\n(\{.*\n)*\]$", console, re.M)
     events = json.loads(events.group(0)) if events else []
     moves = {e["tid"] for e in events if e["name"].startswith("move")}
-    # If that core computes for a prompt, core 0 moves the card's data meanwhile.
+    # While the last core computes a part of a prompt, core 0 moves the card's data.
     tap.ok(events and moves - {0} == ({cores - 1} if cores > 1 else set()),
            f"{label}: the trace shows the core's moves on a separate line", sorted(moves))
 
 # ---- with the DMA engine, and without -----------------------------------------------------------
 
-# A core that moves blocks itself reads Present State before each block; with DMA a core reads it only once per command.
+# A core that moves blocks itself reads the register Present State before each block; with DMA it reads the register
+# only once per command.
 sectors = os.path.getsize(model) // 512
 for word in ("", "pio"):
     log = os.path.join(WORK, f"card-core-{os.getpid()}.log")
@@ -143,8 +144,8 @@ def conversation(found):
     return first
 
 
-# Once, on a busy computer, this board's line stopped in the middle of an answer, permanently; it is not known yet whether QEMU's UART or ours was at
-# fault. A conversation that stops like this is repeated, and reported.
+# Once, on a busy computer, this board's serial line stopped forever in the middle of an answer; the cause, in QEMU's UART or in our driver, is not
+# known yet. So a conversation that stops like this is reported and repeated.
 rows = Found()
 try:
     first = conversation(rows)

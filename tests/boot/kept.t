@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""A prompt is computed only once per card: with kept=SIZE and ingot.kept a board computes only the new part of a prompt that begins as an earlier one
-did, also after a restart, for a model with attention and one with a recurrence. Ids and logits equal those of a board that keeps nothing. A
-write-protected card, a damaged file and another program's file are named and not changed."""
+"""A prompt is computed only once per card. With kept=SIZE and the file ingot.kept a board computes only the new part of a prompt that begins like an
+earlier prompt, even after a restart, with attention and with a recurrence. Ids and logits equal those of a board without kept=. If the card is
+write-protected, or the file is damaged or another program's, a message says so, and nothing is changed."""
 
 import os
 import re
@@ -17,7 +17,7 @@ tap = Tap()
 
 
 def drive(card, more=""):
-    """The card of virt-arm64, which takes writes."""
+    """The card of virt-arm64, which can be written."""
     return ["-drive", f"if=none,id=card,format=raw,file={card}{more}", "-device", "virtio-blk-device,drive=card"]
 
 
@@ -33,7 +33,7 @@ def same(r, other):
 
 
 def patch(card, at, new):
-    """Change bytes of the card's file of kept prompts; one of its sectors has the header."""
+    """Change bytes of the card's file of kept prompts, found by the sector with its header."""
     with open(card, "r+b") as f:
         data = f.read()
         first = data.find(b"INGOTKPT")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A USB keyboard, typed on through QMP: a whole chat that the display shows cell by cell, the line's editing keys, Ctrl-C, a layout with accents and
-AltGr, the serial line in parallel, a drive at the same controller, hubs, and devices that are pulled and put back."""
+"""A USB keyboard, on which QMP types: a whole chat, which the display shows cell by cell, editing keys, Ctrl-C, a layout with accents and AltGr, the
+serial line at the same time, a drive at the same controller, hubs, and devices that are pulled and put back."""
 
 import os
 import re
@@ -46,14 +46,14 @@ class Desk:
         return text_of(self.raw)
 
     def press(self, *chords):
-        """Keys by QEMU's names, "shift+a"; its keyboard buffers 16 events."""
+        """Press keys by QEMU's names, such as "shift+a"; QEMU's keyboard buffers 16 events."""
         for chord in chords:
             keys = [{"type": "qcode", "data": key} for key in chord.split("+")]
             self.qmp.command(("send-key", {"keys": keys, "hold-time": 15}))
             time.sleep(0.05)
 
     def found(self, name):
-        """Waits until the board has given the device an address: after that no key is lost."""
+        """Wait until the board has given the device an address; from then on no key is lost."""
         late = time.monotonic() + 60
         while time.monotonic() < late:
             devices = self.qmp.command(("human-monitor-command", {"command-line": "info usb"}))
@@ -132,7 +132,7 @@ def test_keys(board):
 
 
 def test_drive(board):
-    """The drive streams each layer while keys come; Ctrl-C ends a reply."""
+    """While keys come, the drive streams each layer; Ctrl-C ends a reply."""
     desk = Desk(board, "n=0 " + STREAM, usb_arguments(CARD, f"file.locking=off,file={CARD}{SLOW}") + KEYBOARD)
     try:
         console = desk.read_until(PROMPT.search)
@@ -204,7 +204,8 @@ def test_pulled_drive(board):
 
 
 def test_hub(board):
-    """The drive and the keyboard behind one hub; the keyboard pulled; another hub with another keyboard; the drive pulled."""
+    """Drive and keyboard are behind one hub; the keyboard is pulled; another hub with another keyboard comes; the drive is
+    pulled."""
     card = ["-blockdev", f"driver=raw,node-name=card,file.driver=file,file.filename={CARD},file.locking=off",
             "-device", "qemu-xhci,id=usb", "-device", "usb-hub,bus=usb.0,port=1,id=hub",
             "-device", "usb-kbd,bus=usb.0,port=1.2,id=keys", "-device", "usb-storage,bus=usb.0,port=1.3,drive=card,id=stick,serial=1234"]

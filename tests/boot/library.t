@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The library as others link it: its names, a C++ program, hello.c, and firmware on both virt machines that replies as `ingot run`, with the same
-logits."""
+"""The library, linked into other programs: its names, a C++ program, hello.c, and firmware for both virt machines whose replies and logits are
+those of `ingot run`."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from machine import BUILD, HOST, ROOT, WORK, Reply, Tap, run
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
 QUESTION = "Hello! Who are you?"
 HEADER = os.path.join(ROOT, "include/ingot.h")
-# The functions that a program must provide; on a host its compiler and libc do.
+# The functions that a program must provide; on a host, compiler and libc provide them.
 ASKED = {"memchr", "memcmp", "memcpy", "memmove", "memset", "strcmp", "strlen"}
 ASKED_ON_HOST = {"__assert_fail", "__cpu_model", "__cpu_features2", "__cpu_indicator_init", "_GLOBAL_OFFSET_TABLE_"}
 TOOLS = {"host": "", "virt-arm64": "aarch64-linux-gnu-", "virt-riscv64": "riscv64-unknown-elf-"}
@@ -79,7 +79,7 @@ def check_cpp():
 
 
 def check_c():
-    """The header needs only C11, and nothing that a freestanding program does not have."""
+    """The header needs only C11, and only what a freestanding program has."""
     for flags in (["-std=c11"], ["-std=c11", "-ffreestanding"]):
         said = output("gcc", *flags, "-Wall", "-Wextra", "-Wpedantic", "-Wundef", "-Wstrict-prototypes", "-Werror",
                       "-fsyntax-only", "-x", "c", HEADER)
@@ -111,7 +111,7 @@ def check_hello():
 
 
 def check_threads():
-    """examples/threads.c: two turns, two threads."""
+    """Run examples/threads.c, with two turns and two threads."""
     source, program = os.path.join(ROOT, "examples/threads.c"), os.path.join(WORK, "library-threads")
     said = output("gcc", "-Wall", "-Wextra", "-Werror", "-pthread", "-I", os.path.dirname(HEADER), source,
                   library("host"), "-o", program)

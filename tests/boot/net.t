@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A board on QEMU's network: without net= it sends no frame; with it, OpenAI's API gives the same answers as the serial line, the line's conversation
-and its logits do not change, and broken, slow or disappearing clients do not use up any resource permanently."""
+"""A board on QEMU's network. Without net= it sends no frame. With net=, OpenAI's API gives the same answers as the serial line, the line's
+conversation and logits do not change, and after broken, slow or disappearing clients all resources are free again."""
 
 import http.client
 import json
@@ -52,7 +52,7 @@ class Net:
         return self.machine.command(words, cores, list(drives) + network, self.image)
 
     def frames(self):
-        """The board's frames, from a file of libpcap."""
+        """The board's frames in a file of libpcap."""
         with open(self.dump, "rb") as f:
             data = f.read()
         at, found = 24, []
@@ -79,8 +79,8 @@ def decode_instructions(text):
 
 
 def check_cost(net, card, board):
-    """Instructions of a reply on the serial line: without a network, with an idle client, and with a client that requests /health again and again.
-    Four clients may share a pass, as without together=."""
+    """Count the instructions of a reply on the serial line: without a network, with an idle client, and with a client that requests /health again
+    and again. Four clients may share a pass, as without together=."""
     words, counted = "temp=0 n=200 ticks term=plain", list(card) + ["-icount", "shift=0"]
     with Console(net, words, counted) as c:
         c.prompt()
@@ -130,7 +130,7 @@ class Client:
         return json.loads(self.ask("GET", "/stats")[1])
 
     def raw(self, data, wait=WAIT):
-        """Send bytes, and return what comes back until the board closes or is silent."""
+        """Send bytes; return the answer up to the end of the connection, or until the board is silent."""
         out = b""
         with socket.create_connection(("127.0.0.1", self.port), timeout=wait) as s:
             s.sendall(data)
@@ -147,7 +147,7 @@ def content(answer):
 
 
 def deltas(text):
-    """The texts of a stream, and its last object before [DONE]."""
+    """(the text of a stream, its last object before [DONE])"""
     events = [line[6:] for line in text.split("\n") if line.startswith("data: ")]
     objects = [json.loads(e) for e in events if e != "[DONE]"]
     return "".join(o["choices"][0].get("delta", {}).get("content", "") for o in objects if o["choices"]), objects, events[-1:] == ["[DONE]"]
@@ -159,7 +159,7 @@ def hash_of(text):
 
 
 def reply_of(text):
-    """The reply of a turn on the serial line with `ids` and `quiet`: the lines between the echo and the ids."""
+    """The reply to a turn on the serial line with `ids` and `quiet`, which is between the echo and the ids."""
     lines = re.search(r"\n(.*?)\n+ids:", text, re.S)[1].strip().split("\n")
     return "\n".join(line for line in lines if not re.match(r"\[ *[0-9.]+\] ", line))  # how far a slow prompt is
 
@@ -187,7 +187,7 @@ BROKEN = [b"\r\n\r\nGET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"GET /health HTTP/
 
 
 def check_broken(net, client, board):
-    """Send each of the broken requests many times, and let clients leave: afterwards as much memory is in use as before."""
+    """Send each broken request many times, and disconnect clients early: afterwards as much memory is in use as before."""
     client.raw(BROKEN[0], 5)
     before = client.stats()
     answers = [client.raw(data, 5) for data in BROKEN]
@@ -265,7 +265,7 @@ def check_many(client, board):
 
 
 def check_busy_line(c, client, board):
-    """While the line has a long reply, the network answers requests that need no model; the reply finishes."""
+    """During a long reply on the line, the network answers requests that need no model, and the reply is completed."""
     c.send(STORY + "\r")
     c.expect(re.escape(STORY))
     began = time.monotonic()
@@ -277,7 +277,7 @@ def check_busy_line(c, client, board):
 
 
 def check_gone(net, client, c, board):
-    """If a client leaves in the middle of its reply, the reply ends and the line can go on."""
+    """If a client disconnects in the middle of its reply, the reply ends, and the serial line can be used."""
     body = json.dumps({"messages": [{"role": "user", "content": STORY}], "max_tokens": 400, "stream": True, "temperature": 1.5}).encode()
     with socket.create_connection(("127.0.0.1", net.port), timeout=WAIT) as s:
         s.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Boards with a Cadence GEM on QEMU's network: each answers a request as the line does, notices a cable that is pulled and plugged in again, and
-sends no frame without net=."""
+"""Boards with a Cadence GEM on QEMU's network: each answers a request like its serial line, notices that the cable is pulled and plugged in
+again, and sends no frame without net=."""
 
 import http.client
 import json
@@ -41,7 +41,7 @@ class Gem:
         return self.machine.command(words, cores, list(drives) + network, os.path.join(BUILD, self.board, "net.bin"))
 
     def n_frames(self):
-        """Frames in the dump, a file of libpcap."""
+        """The number of frames in the dump, a file of libpcap."""
         with open(self.dump, "rb") as f:
             data = f.read()
         at, n = 24, 0

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Boards that get requests for a long time, on QEMU's network: good requests, broken ones and replies to four clients at once alternate. Memory in use
-is the same at the end as at the beginning, the high-water marks do not grow, and the line answers. INGOT_LONG asks 10,000 times."""
+"""Boards on QEMU's network get requests for a long time: good requests, broken requests, and requests of four clients at once. At the end as much
+memory is in use as at the beginning, the high-water marks have not grown, and the serial line answers. INGOT_LONG asks 10,000 times."""
 
 import http.client
 import json
@@ -84,7 +84,7 @@ def settled(net):
 
 
 def chat(net):
-    """Return the answer's text, and its tokens."""
+    """(the answer's text, its number of tokens)"""
     for _ in range(20):  # QEMU takes one connection after the other, and resets the next ones
         try:
             c = net.connect()

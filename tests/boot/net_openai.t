@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A board on QEMU's network and OpenAI's own clients, on both virt machines: the packages of npm and PyPI, in the versions of tests/clients, with what a board supports:
+"""OpenAI's own packages from npm and PyPI, in the versions of tests/clients, with a board on QEMU's network, on both virt machines. They use what a board supports:
 models, chat, streams, completions, errors. Replies are the line's."""
 
 import json

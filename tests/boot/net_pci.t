@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A board whose network card and drive are on PCI Express, on QEMU's network: it answers, its drive works at the same time, and time=ntp gives it a
-server's date; without net= it sends no frame."""
+"""A board on QEMU's network, with network card and drive on PCI Express: it answers while its drive works, and time=ntp sets its date; without net=
+it sends no frame."""
 
 import json
 import os
@@ -19,14 +19,15 @@ from talk import Console
 tap = Tap()
 QUESTION, WAIT = "What is 7 plus 8?", 60
 DATE, TO_1970 = 1935990489, 2208988800  # 8 May 2031, 07:08:09 UTC
-# On riscv64 the card is on the root bus, where QEMU gives it the registers from before version 1 too; on arm64 it is behind a port and
-# does not have these.
+# On riscv64 the card is on the root bus, where QEMU also gives it the registers from before virtio 1; on arm64 it is behind a port,
+# without these registers.
 CARDS = {ARM64: ["-device", "pcie-root-port,id=lanport,chassis=9", "-device", "virtio-net-pci,netdev=lan,bus=lanport,romfile="],
          RISCV64_ANY: ["-device", "virtio-net-pci,netdev=lan,romfile="]}
 
 
 class TimeServer:
-    """SNTP on loopback, which the board reaches as 10.0.2.2. Before the right answer it sends three that are not valid."""
+    """An SNTP server on loopback, which the board reaches as 10.0.2.2. Before each right answer it sends three invalid
+    answers."""
 
     def __init__(self):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

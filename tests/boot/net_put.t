@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Files for a board over QEMU's network: PUT /models/NAME, whole and in ranges that are cut and resumed; the card has each file completely or not at
-all, and the line answers afterwards."""
+"""Files for a board over QEMU's network, by PUT /models/NAME: whole, and in ranges that are cut and resumed. The card has each file completely or
+not at all, and the serial line answers afterwards."""
 
 import http.client
 import json
@@ -63,7 +63,7 @@ class Net:
             time.sleep(1)
 
     def has(self, path, total):
-        """How many bytes of a file of that length have arrived."""
+        """The number of bytes of a file of that length that have arrived."""
         status, field, _ = self.ask("PUT", path, Content_Range=f"bytes */{total}")
         return int(field[len("bytes=0-"):]) + 1 if status == 308 and field else 0
 
@@ -115,7 +115,7 @@ def check_refused(net, data):
 
 
 class Between:
-    """A port in front of the board's that closes the first connection after this many bytes."""
+    """A port in front of the board's port, which closes the first connection after this many bytes."""
 
     def __init__(self, net, most):
         self.net, self.most, self.cut = net, most, False

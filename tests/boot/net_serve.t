@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A board on the network, on both virt machines, as a board of `ingot serve http://HOST`, of the Python client, and of a browser with its page: all get the line's answers,
-through the board's /line; a board that goes away and comes back, and a wrong token."""
+"""A board on the network, on both virt machines, used through its /line by `ingot serve http://HOST`, by the Python client, and by a browser with the board's page: all get
+the serial line's answers. Also a board that disappears and comes back, and a wrong token."""
 
 import http.client
 import json
@@ -23,7 +23,7 @@ os.makedirs(WORK, exist_ok=True)
 
 
 class Server:
-    """`ingot serve` with the board."""
+    """`ingot serve` in front of the board."""
 
     def __init__(self, net):
         self.child = subprocess.Popen([HOST, "serve", net.url, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

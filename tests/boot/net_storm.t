@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A board on a bad network in QEMU: floods of connections, ARP, mDNS, resets, pings, broken frames and unrequested answers. The line answers after
-each of them, and at the end a client can still connect."""
+"""A board on a bad network in QEMU: floods of connections, ARP, mDNS, resets, pings, broken frames and unrequested answers. After each flood the
+serial line answers, and at the end a client can still connect."""
 
 import json
 import os
@@ -71,7 +71,8 @@ def lets_in(wire):
 
 
 def small_segments(wire):
-    """A client whose request is running continues with many small segments, which are not read yet: another client is answered meanwhile."""
+    """While a client's request runs, the client sends many small segments, which nobody reads yet: another client is answered
+    nevertheless."""
     body = b'{"messages":[{"role":"user","content":"Tell me a story about a fox."}],"max_tokens":400,"temperature":1.5,"stream":true}'
     busy = Caller(wire, 901)
     busy.send(PUSH_ACK, b"POST /v1/chat/completions HTTP/1.1\r\nhost: 10.0.2.15\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
@@ -104,7 +105,7 @@ class Deaf(Caller):
 
 
 def disorder(wire, said):
-    """A request whose segments come twice and in another order, and an answer whose segments are lost."""
+    """Test a request whose segments come twice and in another order, and an answer whose segments are lost."""
     body = b'{"messages":[{"role":"user","content":"%s"}],"temperature":0,"max_tokens":60}' % QUESTION.encode()
     text = b"POST /v1/chat/completions HTTP/1.1\r\nhost: 10.0.2.15\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body)
     caller, step = Deaf(wire, 950), len(text) // 5 + 1
@@ -121,7 +122,7 @@ def disorder(wire, said):
 
 
 class Sipping(Caller):
-    """A client that takes a little of its answer every few seconds."""
+    """Test a client that takes a little of its answer every few seconds."""
 
     window, at = 2920, 0
 
@@ -138,7 +139,7 @@ class Sipping(Caller):
         super().read(segment)
 
     def done(self):
-        """True at the end; until then open the window again and again."""
+        """Return True at the end of the answer; until then open the window again and again."""
         if time.monotonic() - self.at > 4:
             self.at, self.window = time.monotonic(), 2920
             self.send(ACK)
@@ -146,7 +147,7 @@ class Sipping(Caller):
 
 
 def sip(wire, c, port, page, body):
-    """The answer would take minutes."""
+    """At this speed the answer would take minutes, so the board drops the client."""
     body, began = json.dumps(body).encode(), time.monotonic()
     slow = Sipping(wire, port)
     slow.send(PUSH_ACK, b"POST /v1/%s HTTP/1.1\r\nhost: 10.0.2.15\r\ncontent-length: %d\r\n\r\n%s" % (page, len(body), body))
@@ -161,8 +162,8 @@ def told(callers):
 
 
 def quiet_one(wire, port):
-    """A client connects, and sends its request after eight others have connected. None if this computer took so long that the board may have
-    dropped the client."""
+    """A client connects, and sends its request after eight others have connected. Returns None if this computer took so long that the board
+    may have dropped the client."""
     began, quiet = time.monotonic(), Caller(wire, port)
     others = [Caller(wire, port + 1 + i) for i in range(CLIENTS)]
     quiet.send(PUSH_ACK, HEALTH)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A model from an NVMe drive: the same as from virtio-blk, bit for bit, with blocks of 512 and 4096 bytes, small transfers, behind bridges, and
-preferred to a card. The drive is also written, and reads fail once and permanently."""
+"""A model on an NVMe drive gives the same results as on virtio-blk, bit for bit: with blocks of 512 and 4096 bytes, with small transfers,
+behind bridges, and preferred to a card. The drive is also written, and reads fail once or permanently."""
 
 import os
 import re
@@ -41,7 +41,7 @@ def failing(once, block=512):
             f"file.inject-error.0.sector={at}")
 
 
-# name, drives, options; what the console must print, and whether a reply is expected
+# Rows: name, drives, options, what the console must print, whether a reply is expected.
 NVME, SAME = "storage: NVMe drive at", True
 ROWS = [
     ("virtio-blk", card_arguments(CARD, ",file.locking=off"), WORDS, ["storage: virtio-blk"], SAME),
@@ -100,7 +100,7 @@ tap.ok(reads and max(reads) >= 64 and len(reads) <= len(SEGMENTS) + 32,
        f"{len(reads)} commands for {os.path.getsize(MODEL)} bytes, of up to {max(reads, default=0)} blocks",
        counted.result()[1][-1500:])
 
-# Writes: with the drive's cache, which is flushed, and in blocks that a request covers only partly.
+# Writes with the drive's cache, which is flushed, and to blocks that a request covers only partly.
 for machine in (ARM64, RISCV64_V):
     for name, controller in (("512 bytes", ""), ("4 KiB", BIG)):
         good, console = written_sectors(

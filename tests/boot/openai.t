@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`ingot serve` and a client that was not written for it: the OpenAI package of npm, in the version of tests/clients, which `make setup-tests`
-installs. openai.mjs has the checks."""
+"""`ingot serve` with OpenAI's package from npm, a client that was not written for it, in the version of tests/clients, which `make
+setup-tests` installs. openai.mjs has the checks."""
 
 import atexit
 import json

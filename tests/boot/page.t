@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""The page of `ingot serve`, in a headless browser: a conversation by keyboard alone, the server's counters; other sites' pages reach nothing. A
-board over Web Serial is in page_board.t, hostile boards and accessibility are in page_care.t. INGOT_PICTURES=FOLDER keeps screenshots."""
+"""The page of `ingot serve`, in a headless browser: a conversation with the keyboard only, and the server's counters; pages of other sites reach
+nothing. page_board.t tests a board over Web Serial; page_care.t tests hostile boards and accessibility. INGOT_PICTURES=FOLDER keeps
+screenshots."""
 
 import atexit
 import http.client
@@ -144,7 +145,7 @@ tap.ok(window.check("document.getElementById('state').textContent === 'demo-q8_0
 picture(window, "page-narrow")
 window.end()
 
-# A page of another site: it may load anything, but gets nothing from the server.
+# A page of another site may try to load anything, but gets nothing from the server.
 class Elsewhere(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
@@ -187,7 +188,7 @@ window.press("Enter")
 tap.ok(window.check(said(0)) and window.value(said(0)) == want("What is 7 plus 8?", "--ctx", "160") and asked(linked) == 1,
        "Enter sends the filled field", window.value(said(0)))
 
-# The context is full: the page continues, and after a reload it still has the conversation.
+# When the context is full, the page continues, and after a reload it still has the conversation.
 for i in range(9):
     window.check("!busy")
     window.type(f"Tell me a story about a dog and {i} cats.")

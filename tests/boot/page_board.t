@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The page with a board over Web Serial, whose replacement carries bytes to one in QEMU over a WebSocket (tests/web_serial.py): a conversation,
-memory and plan, another model, the terminal, files for its card, and what a person sees when no board answers or the board is gone. The page is the
-file that `make web` makes. INGOT_PICTURES=FOLDER keeps what a person would see."""
+"""The page with a board over Web Serial. A replacement of Web Serial carries the bytes over a WebSocket to a board in QEMU (tests/web_serial.py).
+The tests: a conversation, memory and plan, another model, the terminal, files for the card, and what a person sees if no board answers or the board
+is gone. The page is the file that `make web` makes. INGOT_PICTURES=FOLDER keeps screenshots."""
 
 import atexit
 import os
@@ -97,7 +97,7 @@ carrier = Carrier(board.line)
 window = browser.Browser(1100, 700)
 atexit.register(window.end)
 
-# The page opened as a file, with no board connected: its policy applies, and it says what to do.
+# The page is opened as a file, without a board: its policy applies, and it says what to do.
 window.go("file://" + PAGE)
 tap.ok("Connect a board" in window.value("document.getElementById('talk').innerText"), "the page, opened as a file, says what to do")
 got = window.value(f"fetch('http://127.0.0.1:{carrier.server.port}/').then(() => 'reached', () => 'refused')")
@@ -110,7 +110,8 @@ tap.ok("Connect a board" in body() and not window.value("hasTerminal") and windo
        "the page's source files work without a build, except for the terminal", (body(), window.said))
 window.end()
 
-# The page opened as a file, with a board, and without its policy, which would refuse the requests of the Web Serial replacement.
+# The page is opened as a file, with a board, and without its policy, which would refuse the requests of the replacement of Web
+# Serial.
 window = browser.Browser(1100, 700)
 atexit.register(window.end)
 window.call("Page.setBypassCSP", enabled=True)
@@ -175,7 +176,7 @@ else:
     tap.ok(window.check(said(2)) and "15" in window.value(said(2)), "the chat continues after the terminal", window.value(said(2)))
     window.check("!busy")
 
-# A file for the card: cut in the middle, resumed, loaded.
+# A file for the card is cut in the middle, resumed, and loaded.
 wrong = os.path.join(FOLDER, "model.gguf")
 with open(wrong, "wb") as f:
     f.write(b"GGUF" + bytes(100))

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The page of `ingot serve` with boards: one in QEMU whose layers stream, one that is unplugged and put back, and one that is a script here and knows
-its temperature. Memory, plan and figures are drawn as over Web Serial (page_board.t); text from a board is shown as text."""
+"""The page of `ingot serve` with three boards: one in QEMU whose layers stream, one that is unplugged and plugged in again, and a script that reports
+a temperature. Memory, plan and figures are drawn as over Web Serial (page_board.t), and text from a board is shown only as text."""
 
 import atexit
 import http.client
@@ -185,7 +185,7 @@ tap.ok(figure == {**figure, "temperature_celsius": "48.3", "card_bytes_per_secon
        f'ingot_board_temperature_celsius{{line="{board.line}"}}' not in metrics and f'ingot_board_card_bytes_per_second{{line="{board.line}"}}' in metrics,
        "the metrics have the temperatures of boards that know them", metrics[-2500:])
 
-# Another board is selected, by keyboard alone.
+# Another board is selected, with the keyboard only.
 chosen = []
 for i, name in enumerate(("virt-arm64 (kitchen)", "virt-arm64 (garden)", "script (attic)")):
     window.value(f"document.querySelectorAll('#boards button')[{i}].focus()")
@@ -211,7 +211,7 @@ Script.stats = {"memory": [{"name": "n" * 3000, "bytes": 1}]}
 script.ready()
 tap.ok(wait(lambda: about(script)["there"] and about(script)["stats"] is None, 20) and get("/metrics")[0] == 200, "/stats with a name that is too long is dropped", get("/boards")[1][:500])
 
-# One board is unplugged, and put back.
+# A board is unplugged, and plugged in again.
 other.kill()
 tap.ok(window.check("document.getElementById('state').textContent === '2 of 3 boards, demo-q8_0.ingot' && document.getElementById('boards').innerText.includes('away')", 20),
        "the page reports an unplugged board at once", state())

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""The page's duties whatever a board prints: readable colours in both themes, keyboard order, replies that a screen reader gets sentence by sentence,
-graceful failure of speech; and no output of a board or its model is more than text, or breaks the page. The board is a script in the page."""
+"""Accessibility and hostile boards: readable colours in both themes, the order of the keyboard's focus, replies that a screen reader gets sentence by
+sentence, and speech that fails without harm. Output of a board or its model is only text, and never breaks the page. The board is a script in the
+page."""
 
 import atexit
 import json
@@ -21,8 +22,8 @@ if not browser.PROGRAM:
     sys.exit(0)
 subprocess.run(["make", "-s", "--no-print-directory", "-C", ROOT, "O=" + BUILD, "web"], check=True, capture_output=True, timeout=60)
 
-# A board: obey(request) prints anything with say(event) and line(text). pieces: the pieces of the next reply. The script also
-# replaces the browser's speech.
+# The script that stands for a board: obey(request) answers with say(event) and line(text), and `pieces` are those of the next
+# reply. The script also replaces the browser's speech.
 BOARD = """(() => {
   const encoder = new TextEncoder(), decoder = new TextDecoder();
   let control, rest = '';
@@ -219,7 +220,7 @@ window.value("recognition.onresult({ results: [] }), window.SpeechRecognition.pr
 tap.ok(window.value("document.getElementById('mic').getAttribute('aria-pressed')") == "false" and window.said == [],
        "a failure of speech affects nothing else", window.said)
 
-# A file is sent at a higher rate, for which the port is closed and opened again; and at a rate at which nothing gets through.
+# A file is sent at a higher rate, for which the port is closed and opened again; then at a rate at which no byte arrives.
 MAKE = "new File([new Uint8Array([73, 78, 71, 79, 84, 13, 10, 26]), new Uint8Array(150000).map((_, i) => i * i)], 'three.ingot')"
 window.value("window.transferring = null, rates.length = 1, 0")
 got = window.value(f"(async () => {{ await upload.take({MAKE}); return [rates.join(), document.getElementById('upload-note').textContent, file.length, crc32c(0, file) === crc32c(0, new Uint8Array(await {MAKE}.arrayBuffer())), board.baud]; }})()")
@@ -235,7 +236,7 @@ known = window.value("[crc32c(0, new TextEncoder().encode('123456789')), [...fra
 tap.ok(known == [0xe3069283, known[1]] and known[1].startswith("126,112,125,49,125,35,125,94,0,0,0,0,0,"),
        "the checksum has its published value, and certain bytes are sent as two", known)
 
-# A model that writes markup, very long words, direction marks, control characters.
+# A model writes markup, very long words, direction marks and control characters.
 window.value("document.getElementById('fresh').click()")
 HOSTILE = {
     "markup": "<img src=x onerror=\"window.hit=1\"><script>window.hit=1</script><b>bold</b><style>*{display:none}</style>&lt;",

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Input while the machine computes: 64 kB pasted at the line's rate arrive complete and in order while every core runs kernels and nobody reads;
-input from before the image ran; what an interrupt does to a kernel; XON/XOFF; a paste and Ctrl-C during a reply; a UART whose interrupt never comes.
-The handler's instructions are checked one by one."""
+"""Input while the machine computes: 64 kB pasted at the line's rate arrive complete and in order while every core runs kernels and nobody reads.
+Also: input that came before the image ran, kernels that are interrupted, XON/XOFF, a paste and Ctrl-C during a reply, and a UART whose interrupt
+never comes. Each instruction of the interrupt handler is checked."""
 
 import array
 import fcntl
@@ -42,19 +42,19 @@ MACHINES = [
      "GICv3"),
     (RISCV64_V, MORE, "PLIC"),
 ] + [(Machine(board), MORE, controller) for board, (controller, when) in with_expected("PASTE").items() if LONG or when == "always"]
-# Bytes per second, bytes at once, bytes in all: two cores compute meanwhile.
+# Each row: bytes per second, bytes at once, bytes in all; two cores compute meanwhile.
 PROFILES = {"115200 baud": (11520, 12, PASTE_BYTES if LONG else PASTE_BYTES // 8), "921600 baud, in bursts": (92160, 9216, PASTE_BYTES),
             "as fast as it goes": (None, PASTE_BYTES, PASTE_BYTES)}
 
 
 def some_bytes(count, without):
-    """Bytes of all values except `without` and QEMU's escape character; the same bytes every time."""
+    """Random bytes of all values except `without` and QEMU's escape character; the same bytes every time."""
     values = [v for v in range(256) if bytes([v]) not in (CTRL_A, *without)]
     return bytes(random.Random(count).choices(values, k=count))
 
 
 class Line:
-    """QEMU with its console on a pty. Its output is read all the time, as a terminal does."""
+    """QEMU with its console on a pty. The test reads the console's output all the time, like a terminal."""
 
     def __init__(self, command):
         self.console = pexpect.spawn(command[0], command[1:], timeout=SECONDS, echo=False)
@@ -91,7 +91,7 @@ class Line:
         return at
 
     def waiting(self):
-        """Bytes that QEMU's UART has not yet had room for."""
+        """The number of bytes for which QEMU's UART had no room yet."""
         return array.array("i", fcntl.ioctl(self.far, termios.FIONREAD, bytes(4)))[0]
 
     def drain(self, seconds=SECONDS):
@@ -131,7 +131,7 @@ def told(line, count=1):
 
 
 def check_paste(machine, cores, controller, profile, part=1):
-    """Core 0 does not read the line from the first byte to the last."""
+    """From the first byte to the last, core 0 does not read the line."""
     rate, burst, count = PROFILES[profile]
     count //= part
     data = some_bytes(count, (CTRL_C,))
@@ -149,12 +149,12 @@ def check_paste(machine, cores, controller, profile, part=1):
 
 
 def check_early(machine, cores):
-    """The machine is stopped until its UART, FIFOs off, has taken the first of them."""
+    """Bytes come before the machine runs: it is stopped until its UART, with FIFOs off, has taken the first byte."""
     data = b"typed before the machine runs\r"
     path = os.path.join(WORK, f"paste-{os.getpid()}.sock")
     command = machine.command("", cores, ["-S", "-qmp", f"unix:{path},server=on,wait=off"],
                               os.path.join(BUILD, machine.board, "paste.bin"))
-    # With another monitor Ctrl-C would end QEMU.
+    # With any other monitor, Ctrl-C would end QEMU.
     line = Line(command + ([] if "-serial" in command else ["-serial", "mon:stdio"]))
     monitor = wait_for_monitor(path)
     line.write(data)
@@ -176,7 +176,7 @@ def check_early(machine, cores):
 
 
 def wait_for_monitor(path):
-    """As soon as QEMU listens, its console is raw, and no longer a terminal that echoes."""
+    """Wait until QEMU listens; from then on its console is raw, and echoes nothing."""
     late = time.monotonic() + SECONDS
     while True:
         try:
@@ -188,7 +188,7 @@ def wait_for_monitor(path):
 
 
 def check_overflow(machine):
-    """A sender that continues loses what is beyond the ring, and the count says so."""
+    """A sender that ignores XOFF loses the bytes for which the ring has no room, and these are counted."""
     beyond = 5000
     data = some_bytes(RING_BYTES + beyond, (CTRL_C,))
     line = busy(machine, 1)
@@ -251,7 +251,7 @@ def printed(line, since):
 
 
 def tokens_in(text, model):
-    """How many tokens of the reply are printed completely."""
+    """The number of tokens of the reply that are printed completely."""
     low, high = 0, HOST_TOKENS
     while low < high:
         middle = (low + high + 1) // 2
@@ -273,7 +273,7 @@ def start_reply(line, words=2):
 
 
 def check_chat(machine, card, model):
-    """Lines typed ahead of a reply, with Ctrl-C after them; then the reply stops and they are read."""
+    """Lines are typed during a reply, then Ctrl-C: the reply stops, and the lines are read."""
     count = -(-(PASTE_BYTES if LONG else PASTE_BYTES // 4) // LINE_BYTES)
     letters = random.Random(1)
     lines = ["".join(letters.choices("abcdefghijklmnopqrstuvwxyz", k=LINE_BYTES - 1))
@@ -347,7 +347,7 @@ def check_hash(machine, card):
 
 # ---- instructions of the handler ----
 
-# The function at which interrupts enter, and names of functions that are called by address.
+# The function that an interrupt enters, and patterns for functions that are called by address.
 ENTRY = {"virt-arm64": "interrupt", "virt-riscv64": "trap_entry"}
 BY_ADDRESS = re.compile(r"serve|(gic|gic_v[23]|plic)_serve|receive_on_interrupt|"
                         r"(pl011|ns16550)_(receive|send)")
@@ -359,7 +359,7 @@ NOT_GENERAL = {
 
 
 def functions(board):
-    """Name and instructions of every function of the image, by its address."""
+    """{address: (name, instructions)} of every function of the image."""
     found = {}
     with open(os.path.join(BUILD, board, "ingot.dis"), encoding="utf-8") as f:
         for text in f:
@@ -373,7 +373,7 @@ def functions(board):
 
 
 def reachable(code, roots):
-    """Addresses of these functions and all that they call, recursively, except the report of a trap, after which nothing continues."""
+    """The addresses of these functions and of all that they call, recursively, except the report of a trap, which never returns."""
     todo, seen = list(roots), set()
     while todo:
         at = todo.pop()
@@ -414,7 +414,7 @@ CARD = make_card("paste-card.img", MODEL)
 
 
 def tree_with_wrong_line():
-    """QEMU's own tree, in which the UART has no working interrupt."""
+    """QEMU's own tree, changed so that the UART has no working interrupt."""
     path = os.path.join(WORK, "paste-wrong-line.dtb")
     command = Machine("virt-arm64", "", ["-M", "virt,dumpdtb=" + path]).command("")
     subprocess.run(command, check=True, capture_output=True, timeout=60)

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Power lost during /save: QEMU is killed at fifty places of the file (six in `make test`), from its first sector to its header, and each time the
+"""Power is lost during /save: QEMU is killed at fifty places of the file (six in `make test`), from its first sector to its header. Each time the
 next start finds the old or the new conversation complete.
 
-A card writes slowly, sector by sector; the kill comes when a chosen sector of the file has changed. Loaded conversations are told apart by the
-model's next text, and by its logits."""
+The card writes slowly, sector by sector, and QEMU is killed when a chosen sector of the file has changed. The model's next text and its
+logits tell which conversation was loaded."""
 
 import os
 import re
@@ -26,7 +26,7 @@ SLOW = ",throttling.iops-write=400"
 
 
 def find_file(card):
-    """The start of saves/chat.sav: its first half gets its header with the second save."""
+    """The start of saves/chat.sav, known by the headers of its two halves; None if there are not two."""
     with open(card, "rb") as f:
         image = f.read()
     headers = [m.start() for m in re.finditer(b"INGOTSAV", image) if m.start() % SECTOR == 0]
@@ -64,7 +64,7 @@ def prepare(machine, card):
 
 
 def sectors_of(card, place, half):
-    """Sectors of a half's payload, from its header."""
+    """The number of sectors of a half's payload, from its header."""
     with open(card, "rb") as f:
         f.seek(place + half * SAVE_MIB * 2**19 + 24)
         return (int.from_bytes(f.read(8), "little") + SECTOR - 1) // SECTOR
@@ -143,7 +143,7 @@ def all_cuts(machine):
 
 tap = Tap()
 with ThreadPoolExecutor(2) as pool:
-    # virt-riscv64 has the same controller and driver as virt-arm64.
+    # virt-riscv64 has virt-arm64's controller and driver, so it is left out.
     for results in pool.map(all_cuts, (ARM64, Machine("rpi4"), RISCV64_ANY) if LONG else (ARM64, Machine("rpi4"))):
         for good, what, detail in results:
             tap.ok(good, what, detail)

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""The system prompt's state on a card, computed on this computer when the card is made: boards reply as without it, id for id and bit for bit, and
-compute none of its tokens; if it differs in any way, the difference is named, and the prompt is computed."""
+"""When a card is made, this computer computes the state of the system prompt and stores it on the card. With it boards compute none of the
+prompt's tokens, and reply with the same ids and bits as without it. If the state does not fit, a message names the difference, and the board
+computes the prompt."""
 
 import os
 import re

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Protocol 2 of the JSON line, in addition to what serial.t tests for both: scores of tokens, tokens of a text and replies to tokens, embeddings,
-conversations by name, models, figures, cancelled requests, lines with a check and repeated events. The same requests to a model on this computer and
-to boards: all numbers from the model are the same characters."""
+"""Protocol 2 of the JSON line; serial.t tests what both protocols have. The tests: scores of tokens, tokens of a text and replies to tokens,
+embeddings, conversations by name, models, figures, cancelled requests, lines with a check, and repeated events. The same requests go to a model on
+this computer and to boards, and all numbers from the model are the same, character by character."""
 
 import json
 import math
@@ -34,7 +34,8 @@ def crc8(data):
 
 
 class Line(Events):
-    """A program at a serial line, which sends requests and reads events. framed: its lines have a check, and events must have one."""
+    """A program at a serial line, which sends requests and reads events. framed: lines are sent with a check, and every event must
+    have a check."""
 
     def __init__(self, command):
         self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -217,7 +218,7 @@ def machine(c, k):
 
 
 def too_long(c, k):
-    """A text with more tokens than the context is refused before the conversation is shortened or begun again for it."""
+    """A text with more tokens than the context is refused before the conversation is shortened or begun again."""
     k.ask(prompt="What is 3 plus 4?", reset=True, temp=0)
     before = k.ask(stats=True)[-1]["context_tokens"]
     long = "Aa1 " * 700
@@ -251,7 +252,7 @@ def too_long(c, k):
 
 
 def cancelled(c, k):
-    """Cancel a running request, waiting requests, and one that does not exist."""
+    """Cancel a running request, waiting requests, and a request that does not exist."""
     k.put(id="a", prompt=STORY, reset=True, n=400, temp=1, seed=1)
     first = k.until("token")
     k.put(cancel="a", id="c")

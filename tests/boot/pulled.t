@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""An NVMe drive that is pulled out of its slot while a model streams from it, and put back: the event is named, the prompt is back, and the next line
-is answered as if nothing had happened. A different drive in its place is recognized."""
+"""An NVMe drive is pulled out of its slot while a model streams from it, and put back: a message says so, the prompt comes back, and the next line is
+answered as if nothing had happened. If another drive is put into the slot, it is recognized as another."""
 
 import os
 import re

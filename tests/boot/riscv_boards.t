@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""RISC-V boards with their own card slot: each boots from its SD controller, and from SPI NOR, with 1 and 4 cores, resident and streamed, and gives
-the host's ids and logits; its card is written; a conversation is saved and continues after a restart, if the emulated firmware supports one."""
+"""RISC-V boards with their own card slot: each reads the model from its SD controller and from SPI NOR, with 1 and 4 cores, resident and streamed,
+and gives the host's ids and logits. Its card is written, and a saved conversation continues after a restart, if the emulated firmware supports
+restarts."""
 
 import os
 import re
@@ -62,7 +63,7 @@ def agrees(label, machine, arguments, drives, cores, *expect):
 
 
 def rate(label, console):
-    """How fast the card is for a person: bytes by the log's own clock."""
+    """Report the card's rate as a person sees it, by the log's own clock."""
     loading = re.search(r"and (\d+) ms of loading, ([\d.]+) KiB at", console)
     if not tap.ok(loading, f"{label}: the log times the loading", console):
         return
@@ -139,7 +140,7 @@ for machine in MACHINES:
 
 # ---- what fails --------------------------------------------------------------------------------
 
-# A sector of the model that cannot be read, once and permanently.
+# A sector of the model cannot be read, once or permanently.
 CONFIG = """[inject-error]
 event = "read_aio"
 errno = "5"
@@ -149,7 +150,7 @@ once = "{once}"
 
 
 def model_sector():
-    """A sector of the card in the midst of the model's last layer."""
+    """The number of a sector on the card, in the model's last layer."""
     offset, _ = segments(model)[-2]
     with open(model, "rb") as f:
         f.seek(offset)
@@ -170,7 +171,7 @@ for machine in MACHINES:
             tap.ok(Reply(console).hash == expected.hash, f"{machine.board}: one bad read is tried "
                    "again", console)
         else:
-            # QEMU's card does not report it: the checksum detects the wrong data.
+            # QEMU's card does not report the failed read, but the checksum detects the wrong data.
             tap.ok("layer 4: the checksum does not match" in console and "power off" in console,
                    f"{machine.board}: an unreadable sector is detected", console)
 tap.done()

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Raspberry Pi 3 and 4 as QEMU emulates them: start from 0x80000, with and without the firmware's device tree, one core and four, a card by the
-board's own controller; clocks, watchdog, power-off. For a Pi 5, tests that need no emulator."""
+"""Raspberry Pi 3 and 4 as QEMU emulates them: a start from 0x80000, with and without the firmware's device tree, one core and four, a card at
+the board's own controller, clocks, watchdog, power-off. For a Pi 5 there are only tests that need no emulator."""
 
 import json
 import os
@@ -21,7 +21,7 @@ STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
 PROMPT, N = "Once upon a time", 24 if LONG else 6  # streamed, each reads the card once
 CORES = {"rpi3": "Cortex-A53", "rpi4": "Cortex-A72"}
 COMPATIBLE = {"rpi3": "raspberrypi,3-model-b", "rpi4": "raspberrypi,4-model-b"}
-# The memory that QEMU's machines leave to the cores, if there is no tree. With a tree only the first GiB counts.
+# The cores' memory in QEMU's machines if there is no tree. With a tree only the first GiB counts.
 RAM = {"rpi3": "960.0 MiB", "rpi4": "1.94 GiB"}
 
 tap = Tap()
@@ -96,7 +96,7 @@ for key, reply in replies.items():
     tap.ok("warning" not in console and "kernels: neon, prefetch" in console,
            f"{name}: no warning", console)
 
-# ---- addresses, clocks, pins, page 0 ---------------------------------------------------------
+# ---- addresses, clocks, pins, and page 0 ---------------------------------------------------------
 
 
 def one_word(board, words, drives=(), kernel=None):
@@ -113,14 +113,14 @@ def read_until(process, want, seconds=60):
 
 
 def start(board, words, drives=()):
-    """Without -no-reboot: a reset starts the image again, and RAM keeps its contents."""
+    """Without -no-reboot a reset starts the image again, and RAM keeps its contents."""
     command = [a for a in Machine(board).command(words, 4, drives) if a != "-no-reboot"]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                             stderr=subprocess.STDOUT)
 
 
 for board in CORES:
-    # QEMU's cores poll only the words at 0xd8, so cores never start if the tree names other words.
+    # QEMU's cores poll only the words at 0xd8, so they never start if the tree names other words.
     status, console = one_word(board, "prompt=x", tree_file(f"{board}-elsewhere.dtb", board, 0x8d8))
     tap.ok(status == 0 and "cores: 1 of 4 at work" in console,
            f"{board}: cores are fetched from the tree's cpu-release-addr", console)
@@ -149,7 +149,7 @@ for board in CORES:
         tap.ok(status == 0 and says in console and console.rstrip().endswith("power off"),
                f"{board}: {words} is reported", console)
 
-# Without a tree, boot arguments come from the mailbox, with an answer of 2 KiB.
+# Without a tree, boot arguments come from the mailbox, in an answer of 2 KiB.
 for board in CORES:
     trace = os.path.join(WORK, f"{board}-words-trace")
     asked = ["-d", "trace:bcm2835_mbox_property", "-D", trace]
@@ -179,7 +179,7 @@ else:
     tap.ok(changes >= 2 and changes % 2 == 0,
            "rpi3: the LED goes on and off while the card is read", events[-2000:])
 
-# On a real Pi 4 the slot is at this controller; QEMU has it without DMA, and puts no card into it.
+# On a real Pi 4 the card slot is at this controller; QEMU has the controller without DMA and without a card.
 EMMC2 = ["-drive", f"if=none,id=card,format=raw,snapshot=on,file={card}",
          "-device", "sd-card,drive=card,bus=/generic-sdhci/sd-bus"]
 status, console = one_word("rpi4", words_for("tiny", 1, "streamed"), EMMC2)
@@ -253,8 +253,8 @@ for board, missing in lacks.items():
 tap.ok("sdot" in instructions("rpi5"), "rpi5: the dot product is used")
 
 # ---- what a Cortex-A53 may get wrong ----------------------------------------------------------
-# Arm's Software Developers Errata Notice of the Cortex-A53 (EPM-048406), 835769 and 843419. The image's instructions are read, so it does not
-# matter whether the compiler, newlib or a kernel made such a pair.
+# Errata 835769 and 843419 of Arm's Software Developers Errata Notice of the Cortex-A53 (EPM-048406). The test reads the image's instructions,
+# so it finds such a pair even if newlib or a kernel contains it.
 
 
 def words_of(board):
@@ -287,15 +287,15 @@ def wrong_sums(code):
 
 
 def wrong_pages(code):
-    """Find an ADRP in the last two words of a page, followed by a load or store, and within two instructions by one whose base is the ADRP's
-    register, with an unsigned offset."""
+    """Find each ADRP in the last two words of a page that is followed by a load or store and then, within two instructions, by an access
+    with an unsigned offset from the ADRP's register."""
     return [hex(at) for n, (at, word) in enumerate(code[:-3])
             if word >> 31 and word >> 24 & 31 == 16 and at & 0xfff in (0xff8, 0xffc) and
             touches_memory(code[n + 1][1]) and
             any(w >> 24 & 0x3b == 0x39 and w >> 5 & 31 == word & 31 for _, w in code[n + 2:n + 4])]
 
 
-# ldr x1, [x2]; madd x3, x4, x5, x6: wrong. The same with x1 or with XZR is harmless.
+# ldr x1, [x2]; madd x3, x4, x5, x6: wrong. With x1 or XZR as the accumulator the pair is harmless.
 tap.ok(wrong_sums([(0, 0xf9400041), (4, 0x9b051883)]) == ["0x4"] and
        not wrong_sums([(0, 0xf9400041), (4, 0x9b050483)]) and
        not wrong_sums([(0, 0xf9400041), (4, 0x9b057c83)]) and

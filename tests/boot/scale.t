@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""docs/SCALE.md: its configurations of HAProxy and nginx, in front of two `ingot serve`s: replies of `ingot run`, streams piece by piece, a server
-that is killed while requests come, and restarted; the page and WebSockets through TLS. If a program is not installed its part is skipped."""
+"""The configurations of HAProxy and nginx in docs/SCALE.md, in front of two `ingot serve`s: replies are those of `ingot run`, streams come piece
+by piece, a server is killed while requests come, and restarted; the page and WebSockets work through TLS. The part of a program that is not
+installed is skipped."""
 
 import atexit
 import http.client
@@ -85,7 +86,7 @@ want = {p: run([HOST, "run", DEMO, "-p", p, "--temp", "0", "-n", "40", "--spec",
 
 
 def configuration(language, port, servers):
-    """The configuration in the document, with these ports."""
+    """The document's configuration, changed to these ports."""
     with open(os.path.join(ROOT, "docs/SCALE.md"), encoding="utf-8") as f:
         text = re.search(rf"```{language}\n(.*?)```", f.read(), re.S).group(1)
     for old, new in (("8080", port), ("8081", servers[0].port), ("8082", servers[1].port)):
@@ -94,7 +95,7 @@ def configuration(language, port, servers):
 
 
 def stream_pieces(port):
-    """The times at which the pieces of a streamed reply came, and their text."""
+    """(the times at which the pieces of a streamed reply came, their text)"""
     c = connection(port)
     c.request("POST", CHAT, json.dumps({**chat(PROMPTS[1]), **LONG_REPLY, "stream": True}), {"Authorization": "Bearer " + TOKEN})
     r = c.getresponse()
@@ -135,15 +136,16 @@ def check(language, command, extra=""):
     tap.ok(c.getresponse().status == 401, f"{language}: a request without the token is refused")
     c.close()
 
-    # Pieces of a stream arrive as they are made, not at its end. On a busy computer the reader may sleep through most of a reply.
+    # Pieces of a stream arrive one by one, not all at its end. On a busy computer the reader may sleep during most of a reply, so
+    # there are five attempts.
     for _ in range(5):
         times, text = stream_pieces(port)
         if len(times) > 5:
             break
     tap.ok(len(times) > 5 and text.rstrip().endswith(b"[DONE]"), f"{language}: a stream comes in pieces", (len(times), text[-200:]))
 
-    # Callers have many addresses, so that both servers get some of them; one server is killed, and comes back. The callers send requests until
-    # then, and some more later: on a loaded computer a proxy may notice a server late, and send it no requests for seconds.
+    # Callers have many addresses, so that both servers get some of them. One server is killed and comes back. The callers send requests until
+    # then, and some more later, because on a busy computer a proxy may notice the server's return seconds late.
     results, killed = [], threading.Event()
 
     def caller(i):
@@ -203,7 +205,8 @@ def certificate():
 
 
 def check_tls(language, command, extra=""):
-    """The same with TLS, as the document says: the server's own page over https may ask, pages of other sites may not, WebSockets pass."""
+    """With TLS, as the document says: the server's own page over https may send requests, pages of other sites may not, and WebSockets
+    work."""
     program = shutil.which(command[0], path=os.environ["PATH"] + ":/usr/sbin")
     tls = certificate() if program and shutil.which("openssl") else None
     if tls is None:

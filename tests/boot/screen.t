@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A display together with the line: after a chat over the line the screendump of every board with a display, read back cell by cell, equals the
+"""Display and serial line together: on every board with a display the screendump after a chat over the line, read back cell by cell, equals the
 text on the line. Also colours, a panic, screen=off, and the display's cost per token."""
 
 import os
@@ -27,7 +27,7 @@ FIGURES = re.compile(rf"\d+ prompt \+ \d+ new tokens?, [^\]]*\].*\n{SEQUENCES}> 
 
 
 class Talk:
-    """A person at the line, who reads all of it."""
+    """A person at the line, who reads all output."""
 
     def __init__(self, board, words, drives, more=(), kernel=None):
         self.qmp = Qmp(f"screen-{board}")
@@ -64,7 +64,8 @@ class Talk:
 
 
 def equal(display, rows):
-    """(True if the display shows as many of the last rows as fit; the first row that differs)."""
+    """(True if the display shows as many of the last rows as fit, else False; its text, with the first row that
+    differs)"""
     shown = rows[-display.n_rows:]
     shown += [""] * (display.n_rows - len(shown))
     for row, text in enumerate(shown):
@@ -111,7 +112,7 @@ def test_chat(board, drives, width, height):
 
 
 def test_terminal(board, drives):
-    """The line's other end is a terminal with fewer columns than the display: both show the same."""
+    """The terminal on the line has fewer columns than the display: both show the same text."""
     talk = Talk(board, "term=vt temp=0 n=60", drives)
     try:
         talk.read_until(prompted)
@@ -163,8 +164,8 @@ def decode_ticks(board, drives, words):
 
 
 def test_cost(board, drives):
-    """The display's cost in instructions, for a model of 1.1 M parameters, because larger models compute more per token. Several screenfuls are
-    printed first, so that the rows of the reply scroll."""
+    """The display's cost in instructions, with a model of only 1.1 M parameters, because larger models compute more per token. Several
+    screenfuls are printed first, so that the rows of the reply scroll."""
     words = 'prompt="tell me a story of a boat" temp=0 n=80 cores=1 ticks diag verbose screen='
     off, on = (decode_ticks(board, drives, words + word) for word in ("off", "on"))
     share = 100 * (on / off - 1) if off and on else 100

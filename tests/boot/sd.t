@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A model from an SD card, in every way that a controller can move data: the same as from virtio-blk, bit for bit, in large commands, and with so few
-instructions that a card is never kept waiting."""
+"""A model on an SD card gives the same results as on virtio-blk, bit for bit, in every way that a controller can move data. Commands are large, and
+the driver needs so few instructions that no card waits for it."""
 
 import os
 import re
@@ -20,7 +20,7 @@ MODEL = os.path.join(WORK, "sd-tiny.ingot")
 subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", MODEL], check=True,
                capture_output=True, timeout=60)
 CARD = make_card("sd-card.img", "--size", "64", MODEL)
-# An SDHC card, whose addresses count sectors; counted in bytes, the model's address needs more than 32 bits.
+# An SDHC card, whose addresses count sectors: the model's address in bytes would need more than 32 bits.
 LARGE = make_card("sd-large.img", "--start", "4200", "--power-of-two", MODEL)
 SEGMENTS = segments(MODEL)
 STREAM = f" mem={2 * max(size for _, size in SEGMENTS[1:-1]) + 4 * 4096}"
@@ -35,7 +35,8 @@ TRACE = ["-trace", "sdcard_normal_command"]
 
 
 def ways(machine):
-    """The driver is the same on both machines, so one machine runs all rows, and the other the two that differ most."""
+    """The driver is the same on both machines, so one machine runs all rows, and the other only the two rows that
+    differ most."""
     return [way for way in WAYS if LONG or machine is ARM64 or way[0] in ("ADMA2", "PIO")]
 
 
@@ -73,7 +74,7 @@ for (machine, name, _, _), (status, console) in zip(cases, results):
         tap.ok("streamed" in reply.stats, f"{machine.board}: {name}: and it is", reply.stats)
 tap.ok(wanted["virt-arm64"].hash == wanted["virt-riscv64"].hash, "both machines agree")
 
-# The file is contiguous: each segment arrives with one command, plus a few for header and folders.
+# The file is contiguous, so each segment needs one command, and header and folders need a few more.
 for (machine, name, _, _), (_, console) in zip(cases, results):
     if name in ("ADMA2", "PIO"):
         many = len(re.findall(r"READ_MULTIPLE_BLOCK", console))
@@ -103,7 +104,7 @@ def instructions(console):
 
 
 def large_and_in_place(console):
-    """Every pass uses commands of 64 KiB and more, whose data goes directly to the reader's memory."""
+    """True if every pass uses commands of 64 KiB and more, whose data go directly to the reader's memory."""
     rows = re.findall(r"^storage-busy: \d+ (\d+) (\d+) (\d+) (\d+) SD card", console, re.M)
     return len(rows) == 3 and all(
         int(n) * 65536 <= int(size) == 8 << 20 and (small, elsewhere) == ("0", "0")
@@ -111,7 +112,7 @@ def large_and_in_place(console):
 
 
 def dma_fills(console):
-    """True if, by the emulator's log, each piece of the file is written once and completely to the reader's buffer."""
+    """True if QEMU's log shows that each piece of the file is written once and completely to the reader's buffer."""
     base, size = (int(x, 16) for x in re.search(r"^storage-buffer: (\w+) (\w+)", console, re.M).groups())
     rows = re.findall(r"sdhci_adma_loop addr=0x(\w+), len=(\d+), attr=0x(\w+)", console)
     pieces = [(int(at, 16) - base, int(n) or 65536) for at, n, attr in rows

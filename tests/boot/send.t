@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Files over the line: `ingot send` to running boards, cut in the middle and resumed, when the host or the board dies, and over a noisy line; files
-that a card refuses; YMODEM from lrzsz's sb. Each time fsck.vfat and mtools check the card, and the board loads the file without a restart. The
-emulated line is slow, so the models have few KiB, and only files that are cut are longer than two steps of 64 KiB, at which a transfer resumes."""
+"""Files over the line, by `ingot send` to running boards: over a noisy line, and resumed after the host or the board died; files that a card
+refuses; YMODEM from lrzsz's sb. Each time fsck.vfat and mtools check the card, and the board loads the file without a restart. The emulated line is
+slow, so the models are a few KiB large. A transfer resumes at steps of 64 KiB, so only files that are cut are longer than two steps."""
 
 import atexit
 import os
@@ -48,7 +48,7 @@ def send(to, path, *words, timeout=200):
 
 
 def reply_of(model):
-    """Twelve tokens of this computer's reply, to which a board's reply must be equal."""
+    """The first twelve tokens of this computer's reply, which a board's reply must equal."""
     return run([HOST, "run", model, "-p", "What is 7 plus 8?", "--temp", "0", "-n", "12", "--spec", "off", "-q"])[1].strip()
 
 
@@ -137,7 +137,7 @@ class Between:
 
 
 def padded(name, model, size):
-    """The model, followed by bytes that no free cluster contained before."""
+    """A file of `size` bytes: the model, followed by random bytes, which no free cluster can have contained before."""
     out = os.path.join(FOLDER, name)
     with open(model, "rb") as f, open(out, "wb") as to:
         begin = f.read()
@@ -145,7 +145,7 @@ def padded(name, model, size):
     return out
 
 
-# A board in chat mode, and one in JSON mode; then it loads the file without a restart.
+# A board in chat mode, then a board in JSON mode, gets the file and loads it without a restart.
 card = card_of("send-card.img", FIRST)
 board = Board(ARM64, "arm64", card, "n=12")
 status, text = send(board.line, SMALL, "--load")
@@ -185,8 +185,8 @@ for length, cause in ((200000000, "the card has no room for it: delete files"), 
     text = board.say("-p", f"/receive models/x.ingot {length}", "-q")
     tap.ok(text.strip().endswith(cause) and text.count(cause) == 1, f"a file of {length} bytes: the error has this cause and no second one", text)
 
-# Transfers are cut because the host dies, by Ctrl-C, and because the board loses power; each time the rest is sent afterwards. With LONG, in
-# each of the steps of a longer file.
+# Transfers are cut by the host's end, by Ctrl-C and by the board's loss of power, and each time the rest is sent afterwards; with LONG in
+# every step of a longer file.
 LENGTH = 10 * STEP if LONG else 2 * STEP
 for cut in range(STEP + ON_THE_WAY, LENGTH, STEP):
     source = padded(f"cut-{cut}.ingot", SMALL, LENGTH)
@@ -232,10 +232,10 @@ tap.ok(status == 0 and good and same(card, "models/send-small.ingot", SMALL) and
 board.kill()
 
 
-# YMODEM, as a terminal program sends it.
+# Files are sent by YMODEM, as terminal programs do.
 def run_between(command, line, wait):
-    """Run a command whose input and output are the line; returns (its status, the line's text meanwhile, of which the command may
-    read more than it needs)."""
+    """Run a command whose input and output are the line; returns (its status, the line's text meanwhile). The command may read
+    more of the line than it needs."""
     ours, its = socket.socketpair()
     child = subprocess.Popen(command, stdin=its, stdout=its, stderr=subprocess.DEVNULL)
     its.close()
@@ -261,7 +261,7 @@ def run_between(command, line, wait):
 
 
 def ymodem(command, *files, program=("sb", "-q"), wait=60, keys=b""):
-    """The board's text from the command on; between its parts sb has the line."""
+    """Returns the board's text from the command on; while the file is sent, sb uses the line."""
     line = socket.socket(socket.AF_UNIX)
     line.connect(board.path)
     said = b""
@@ -309,7 +309,7 @@ else:
     board.kill()
 
 
-# A board in chat mode is in chat mode again, however `ingot send` ends.
+# A board that was in chat mode is in chat mode again, however `ingot send` ends.
 def person(board, keys, until, seconds):
     """Type these keys; returns the line's text."""
     line, said = socket.socket(socket.AF_UNIX), b""
@@ -360,7 +360,7 @@ tap.ok(re.search(rb"\"done\"(?s:.*)" + PERSON, said), "a person who typed /mode 
 board.kill()
 
 
-# YMODEM by hand: senders that contradict themselves, stop or disappear.
+# YMODEM frames made here: senders that contradict themselves, stop or disappear.
 class Sender:
     def __init__(self, board):
         self.line, self.seen = socket.socket(socket.AF_UNIX), b""
@@ -400,7 +400,7 @@ class Sender:
         self.line.sendall(b"\4")
 
     def end(self, seconds=20):
-        """End it; returns the text that the board then prints for people."""
+        """End the transfer; returns the text that the board then prints for people."""
         said = self.hear(rb"(bytes/s|error:)[^\n]*\n[^>]*> (\x1b\[0m)?$", seconds).decode("utf-8", "replace").replace("\r", "")
         self.line.close()
         return said

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""mode=json: every line is one event in JSON, on every kind of board and on the host; the same tokens as in chat mode; errors are named, Ctrl-C stops
-a reply. It also tests `ingot serial`, which talks to it over a pty."""
+"""With mode=json every line is an event in JSON, on every kind of board and on the host. Tokens are those of chat mode, errors are named, and Ctrl-C
+stops a reply. It also tests `ingot serial`, which talks to such a line over a pty."""
 
 import contextlib
 import csv
@@ -72,7 +72,7 @@ class Line(Events):
         self.send(json.dumps(request) + "\n")
 
     def line(self):
-        """The next line without its end; None if there are no more, or it takes too long."""
+        """The next line without its end; None if there are no more lines, or if it takes too long."""
         end = time.monotonic() + WAIT
         while b"\n" not in self.bytes:
             if not select.select([self.child.stdout], [], [], max(0, end - time.monotonic()))[0]:
@@ -119,7 +119,7 @@ def done_of(events):
 
 
 class Checks:
-    """One machine's results, reported when it has finished: machines run in parallel."""
+    """The results of a machine. They are reported when the machine has finished, because machines run in parallel."""
 
     def __init__(self, name):
         self.name = name
@@ -130,7 +130,7 @@ class Checks:
 
 
 def talk(c, k):
-    """Checks that are the same for every line."""
+    """Checks that every kind of line must pass."""
     start = k.until("ready")
     ready = done_of(start)
     c.ok(ready.get("protocol") == 1 and ready.get("model") == "demo-q8_0.ingot" and
@@ -388,7 +388,8 @@ def at_terminal(c, peer):
 
 
 def hostile_board():
-    """A board's bytes are not trusted: firmware prints lines, and a hostile or an old image prints events."""
+    """`ingot serial` does not trust a board's bytes: firmware may print lines, and a hostile or old image may print
+    events."""
     c = Checks("ingot serial")
     master, slave = pty.openpty()
     tty.setraw(slave)
@@ -431,7 +432,7 @@ def at_prompt(peer):
 
 
 def refuses_mode():
-    """The text of `ingot serial` about a board whose line is locked."""
+    """Return the text that `ingot serial` prints about a board whose line is locked."""
     master, slave = pty.openpty()
     tty.setraw(slave)
     child = subprocess.Popen([HOST, "serial", os.ttyname(slave), "-p", "x"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -448,7 +449,7 @@ def refuses_mode():
 
 
 def ended_by(child, number):
-    """Its exit status. A Ctrl-C that comes before the end of an answer stops the answer, and the next one stops the program."""
+    """Its exit status. A Ctrl-C before the end of an answer stops the answer, and the next Ctrl-C stops the program."""
     late = time.monotonic() + WAIT
     while child.poll() is None and time.monotonic() < late:
         child.send_signal(number)

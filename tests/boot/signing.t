@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""An image with a key: signed files open and compute as before, unsigned ones are refused by name and fast, at the start and at /model; openssl
-verifies the signature. A locked line allows only certain requests."""
+"""An image with a key: signed files open and compute as before; files without a valid signature are refused by name and fast, at the start and
+at /model. openssl verifies the signature. A locked line allows only certain requests."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ def host(*words):
 
 
 def alter(data, at):
-    """Five bytes change without changing the CRC-32C: they differ by a multiple of its polynomial."""
+    """Change five bytes by a multiple of CRC-32C's polynomial, so that the CRC stays the same."""
     data[at:at + 5] = bytes(a ^ b for a, b in zip(data[at:at + 5], (1 | 0x82f63b78 << 1).to_bytes(5, "little")))
 
 
@@ -55,7 +55,7 @@ with open(DEMO, "rb") as f:
     plain = f.read()
 tap.ok(signed.startswith(plain) and len(signed) == len(plain) + 4096, "the signed file is the unchanged model, followed by a page")
 
-# Input for openssl, made only from FORMAT.md: r and s in openssl's form, and the signed bytes.
+# Input for openssl, made as FORMAT.md says: r and s in openssl's form, and the signed bytes.
 magic, version, kind, file_bytes, block_bytes, parts, leaf, key_id, reserved, rs = BLOCK.unpack_from(signed, len(plain))
 digests = signed[len(plain) + 128:len(plain) + 128 + 32 * parts]
 
@@ -114,7 +114,7 @@ tap.ok(status == 1 and "layer 2" in said, "ingot verify without a key sees what 
 tap.ok("signature   of key" in host("info", GOOD)[1] and "signature   none" in host("info", DEMO)[1] and
        json.loads(host("info", GOOD, "--json")[1])["signed_by_key"] == key_id.hex(), "`ingot info` shows the signature")
 
-# An adapter of zeros for the embedding, also made from FORMAT.md.
+# An adapter of zeros for the embedding, also made as FORMAT.md says.
 dim, layers, vocab = struct.unpack_from("<III", plain, 92)
 a_bytes, b_bytes = -(-vocab * 4 * 2 // 64) * 64, dim * 4 * 2
 data = bytes(-(-(a_bytes + b_bytes) // 4096) * 4096)
@@ -181,7 +181,7 @@ for machine in (ARM64, RISCV64):
         c.send("\x03")
         tap.ok("signatures: the vectors of RFC 6979" in c.prompt(), f"{machine.board}: the self-test has the published vectors", c.seen)
     # An instruction takes 1 ns on any core, and nothing else takes time. But the guest's clock also runs while the host reads the card, so a
-    # disturbed run is repeated.
+    # run that took too long is repeated.
     for name in ("cut", "header", "table", "first", "last", "other"):
         for cores, words, cpu, limit in ((1, "", [], REFUSED_MS), (4, "", [], REFUSED_MS), PLAIN[machine.board]):
             if (cpu + words.split() or cores > 1 and not LONG) and name not in ("first", "last"):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""A long random conversation on three boards: prompts, every command, Ctrl-C, restarts, swaps of models; 2000 steps each in test-long, fewer in `make
-test`. After every step a marker is answered and the prompt is back, nothing started by itself, and at the end the arena's marks equal those of the
-beginning and the power goes off properly."""
+"""A long random conversation on three boards: prompts, every command, Ctrl-C, restarts, changes of the model; 2000 steps each in test-long, fewer in
+`make test`. After every step the board answers a marker, the prompt is back, and the board has not restarted by itself. At the end the arena's marks
+equal those of the beginning, and the power goes off properly."""
 
 import os
 import random
@@ -16,7 +16,7 @@ from machine import ARM64, LONG, RISCV64_ANY, Machine, Tap, end, make_card
 from talk import PROMPT, Console, make_model, own_copy, sd_drive
 
 SEED = int(os.environ.get("SOAK_SEED", "1"))
-# Boards, and the number of steps of `make test` on each.
+# Each board, and its number of steps in `make test`.
 BOARDS = [(ARM64, 150), (RISCV64_ANY, 60), (Machine("rpi4"), 60)]
 STEPS = int(os.environ.get("SOAK_STEPS", "2000" if LONG else "0"))
 SECONDS = 300
@@ -32,7 +32,7 @@ KNOWN = set("help models model system set reset undo retry save load stats plan 
 
 
 class Soak:
-    """One board: only the seed decides what is typed."""
+    """A conversation with a board; only the seed decides what is typed."""
 
     def __init__(self, machine, steps):
         self.board = machine.board
@@ -80,7 +80,7 @@ class Soak:
         return "\x03"
 
     def receive(self):
-        """The board waits for a file that is not sent; text typed meanwhile would be taken for the file."""
+        """Let the board wait for a file that is not sent. Text typed meanwhile would be taken for the file."""
         self.console.send("/receive\r")
         self.expect("Ctrl-C ends this")
         self.console.send("\x03")
@@ -88,7 +88,7 @@ class Soak:
         return ""
 
     def restart(self):
-        """Text typed while the board starts is lost."""
+        """Restart the board, and wait, because text typed while the board starts is lost."""
         self.console.send("/reboot\r")
         self.expect("Ingot 0")
         self.expect(PROMPT)
@@ -102,7 +102,7 @@ class Soak:
         self.kinds += [(1, lambda name=name: f"/{name}\r") for name in names if name not in KNOWN]
 
     def change(self, names):
-        """Load one of the models, in place of the current conversation."""
+        """End the conversation, and load one of the models."""
         return "/reset\r/model soak-" + self.chosen.choice(names)
 
     def marks(self):

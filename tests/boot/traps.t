@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Every forbidden access of traps_main.c is reported and stops the machine, on both boards, on core 0 and on core 1, while the other cores work. The
-backtrace is held against the symbols of the image, function by function. `traps.t virt-arm64 "write-code" "panic 1"` takes one board, or
-some of the traps."""
+backtrace is compared with the image's symbols, function by function. `traps.t virt-arm64 "write-code" "panic 1"` tests only this board and these
+traps."""
 
 import os
 import re
@@ -28,7 +28,8 @@ UNMAPPED = 28 << 30
 ARM_WRITE, RISCV_WRITE = "data access: write", "write: nothing writable is mapped there"
 ARM_READ, RISCV_READ = "data access: read", "read: nothing readable is mapped there"
 
-# Name, symbol or address of the fault, first line on arm64, on riscv64; {} is the address.
+# Each row: name, symbol or address of the fault, first line of the report on arm64 and on riscv64; {} stands for the
+# address.
 TRAPS = [
     ("write-code", "text_start", ARM_WRITE + " at {}: not permitted there",
      RISCV_WRITE + " at {}"),
@@ -88,7 +89,7 @@ def registers(console):
 
 
 class Bench:
-    """A board with the image that traps; its runs are started in advance, in parallel."""
+    """A board with the image that traps; all its runs are started first, in parallel."""
 
     def __init__(self, board):
         self.board = board

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A model from a USB drive: the same as from virtio-blk, bit for bit; written; with reads that fail, once and permanently; and devices that are not
-usable drives."""
+"""A model on a USB drive gives the same results as on virtio-blk, bit for bit. The drive is also written, reads fail once or permanently, and there
+are devices that are not usable drives."""
 
 import os
 import subprocess
@@ -29,7 +29,7 @@ LAYER = (MODEL_AT + SEGMENTS[2][0] + SEGMENTS[2][1] // 2) // 512
 
 
 def failing(once):
-    """The drive with a block of layer 1 that cannot be read, once or permanently."""
+    """The drive, with a block of layer 1 that cannot be read, once or permanently."""
     return (f"file.driver=blkdebug,file.image.driver=file,file.image.locking=off,"
             f"file.image.filename={CARD},file.inject-error.0.event=read_aio,"
             f"file.inject-error.0.errno=5,file.inject-error.0.once={once},"
@@ -39,7 +39,7 @@ def failing(once):
 UNITS = usb_arguments(CARD)[:2] + ["-drive", f"if=none,id=other,format=raw,cache=unsafe,file.locking=off,file={CARD}",
          "-device", "qemu-xhci", "-device", "usb-bot,id=bot", "-device", "scsi-hd,bus=bot.0,scsi-id=0,lun=0,drive=card",
          "-device", "scsi-hd,bus=bot.0,scsi-id=0,lun=1,drive=other"]
-# Before the drive with the model: a drive without a file system, and a card without a model.
+# Two drives come before that with the model: one without a file system, and one without a model.
 EMPTY, RAW = make_card("usb-empty.img", "--size", "64"), os.path.join(WORK, "usb-raw.img")
 with open(RAW, "wb") as f:
     f.truncate(1 << 20)
@@ -50,7 +50,7 @@ for number, path in enumerate((RAW, EMPTY, CARD)):
 PORTS = [f", port {number}, " for number in (1, 2, 3)]
 BIG = ",logical_block_size=4096,physical_block_size=4096"
 KEYBOARD = ["-device", "qemu-xhci", "-device", "usb-kbd"]
-# name, drives, options; what the console must print, and whether a reply is expected
+# Rows: name, drives, options, what the console must print, whether a reply is expected.
 USB, SAME = "storage: USB drive at", True
 ROWS = [
     ("virtio-blk", card_arguments(CARD, ",file.locking=off"), WORDS, ["storage: virtio-blk"], SAME),

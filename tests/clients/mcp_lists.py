@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tool lists of public MCP servers, as they print them, against `ingot serve`: each list is accepted as a whole, and forced calls of each tool, at
-temperature 1.5, are valid according to jsonschema of PyPI.
+"""Tests `ingot serve` with the tool lists that public MCP servers print: each list is accepted as a whole, and forced calls of each tool, at
+temperature 1.5, are valid according to PyPI's jsonschema.
 
   mcp_lists.py FOLDER INGOT MODEL [NAME...]   FOLDER: build/clients, MODEL: a folder of weights with a chat template. 1 if a list is not good
 
@@ -40,7 +40,7 @@ def servers(folder):
 
 
 def lines(pipe, seconds):
-    """The process's lines of JSON, until the process ends or the time is up."""
+    """Yields the process's lines of JSON, until the process ends or the time is up."""
     late, held = time.monotonic() + seconds, b""
     while time.monotonic() < late:
         if not select.select([pipe], [], [], late - time.monotonic())[0]:
@@ -85,7 +85,7 @@ def listed(command):
 
 
 def kept_lists(folder):
-    """{name: tools or None}; lists from the same versions are reused."""
+    """{name: tools or None}; lists of earlier runs are reused if the servers' versions are the same."""
     kept = os.path.join(folder, "mcp-lists")
     os.makedirs(kept, exist_ok=True)
     found = {}
@@ -102,7 +102,7 @@ def kept_lists(folder):
 
 @contextlib.contextmanager
 def serving(ingot, model):
-    """The address of a server with a model whose context is large enough for the largest list."""
+    """The address of a server whose context is large enough for the largest list."""
     with tempfile.TemporaryDirectory() as work:
         shutil.copytree(model, os.path.join(work, "long"))
         path = os.path.join(work, "long/config.json")
@@ -139,7 +139,8 @@ def asked(base, tools, **more):
 
 
 def wrong_calls(base, tool):
-    """Why some of CALLS forced calls of a tool are not valid, or None. A call that max_tokens ends must be complete as well."""
+    """The reason why one of CALLS forced calls of a tool is not valid, or None. A call that max_tokens ends must also be
+    complete."""
     import jsonschema
     validator = jsonschema.validators.validator_for(tool["inputSchema"])(tool["inputSchema"])
     for seed in range(CALLS // SIDE_BY_SIDE):
@@ -157,7 +158,7 @@ def wrong_calls(base, tool):
 
 
 def good_list(base, tools):
-    """Why a list is not good, or None."""
+    """The reason why a list is not good, or None."""
     r = asked(base, tools, max_tokens=1)
     if "choices" not in r:
         return "as a whole: " + r["error"]["message"]

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Every client of docs/SERVE.md's table against `ingot serve`, unmodified, and the table (`make clients`).
+"""Runs every client of docs/SERVE.md's table, unmodified, with `ingot serve`, and prints the table (`make clients`).
 
   table.py FOLDER INGOT MODEL [CLIENT...]   FOLDER: build/clients; 1 if a case of an installed client fails
   table.py --check                          whether docs/SERVE.md has a row for each client, at the versions named here
 
 A client's program prints a line for each case: CELL, CASE and `ok` or what went wrong, with tabs between them; a program with several
-clients puts the client's name before it. It gets the server's address without /v1."""
+clients puts the client's name before it. A program gets the server's address without /v1."""
 
 import glob
 import json
@@ -18,7 +18,8 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 PAGE = os.path.join(HERE, "../../docs/SERVE.md")
 CELLS = ("chat", "stream", "tools", "structured", "embeddings")
-# Client, the program that drives it, and the package whose version the table shows, as the file that pins it spells it.
+# Rows: the client, the program that drives it, and the package whose version the table shows, spelled as in the file
+# that pins it.
 ROWS = (("openai (Python)", "with_openai.py", "openai"), ("openai (Node)", "with_openai.mjs", "openai"), ("LlamaIndex", "with_llama_index.py", "llama-index-core"),
         ("Haystack", "with_haystack.py", "haystack-ai"), ("AutoGen", "with_autogen.py", "autogen-core"), ("outlines", "with_outlines.py", "outlines"),
         ("go-openai", "go", "sashabaranov/go-openai"), ("openai-go", "go", "openai/openai-go/v3"), ("async-openai", "rust", "async-openai"),
@@ -44,7 +45,7 @@ def version(program, package):
 
 
 class NotHere(Exception):
-    """Why a client cannot run on this computer."""
+    """The reason why a client cannot run on this computer."""
 
 
 def built(what, words, folder, **more):
@@ -84,7 +85,7 @@ def node(folder, program):
 
 
 def command(folder, program):
-    """The arguments before the server's address, and those after it."""
+    """(arguments before the server's address, arguments after it)"""
     kind = kind_of(program)
     if kind == ".py":
         python = os.path.join(folder, "python/bin/python")
@@ -132,7 +133,7 @@ def head():
 
 
 def serving(ingot, model):
-    # Such a small model repeats itself. A penalty keeps its answers short.
+    # The model is so small that it repeats itself; a penalty keeps its answers short.
     server = subprocess.Popen([ingot, "serve", model, "--port", "0", "--token", "secret", "--temp", "0", "--repeat", "1.3", "-q"], stdout=subprocess.PIPE, text=True)
     return server, re.search(r"http://\S+", server.stdout.readline()).group(0)
 

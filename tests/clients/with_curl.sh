@@ -12,8 +12,8 @@ post() {
     curl -sS -m 120 -H 'Content-Type: application/json' -H 'Authorization: bearer secret' "$@" "$base/$page" --data-binary "$body" 2>&1
 }
 
-# CELL CASE PATTERN: whether the answer that was piped in, as one line, has the pattern. White space between tokens of JSON, also of JSON in a text,
-# is removed before, because a reply may have it or not.
+# CELL CASE PATTERN: tells whether the answer that is piped in, joined to one line, has the pattern. White space between tokens of JSON, also of
+# JSON in a text, is removed first, because it may differ.
 expect() {
     answer=$(tr -d '\r' | tr '\n\t' '  ' | sed 's/\\n *//g; s/ *\([][{}:,]\) */\1/g')
     case $answer in

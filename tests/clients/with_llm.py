@@ -55,7 +55,7 @@ def _():
         """Add two numbers"""
         return "7"
 
-    # It has no tool_choice: such a small model may call it or not.
+    # llm has no tool_choice, so such a small model may call the tool or not.
     talk = llm.get_model("ingot").conversation(tools=[add])
     r = talk.prompt("Call the tool add with 3 and 4.", max_tokens=64, stream=False)
     r.text()

@@ -64,7 +64,7 @@ async def _():
         called.append(at)
         return "7"
 
-    # The first answer may be a call; the second one is the answer.
+    # The model's first message may be a call; the second message is the answer.
     r = await one.run(QUESTION, model_settings={"tool_choice": "none"})
     must(isinstance(r.output, Score), r)
     async with one.iter(QUESTION) as run:

@@ -33,12 +33,12 @@ assert MODEL_AT > 0 and MODEL_AT % 512 == 0
 
 
 def sector(offset):
-    """On the card, of a byte of the model."""
+    """The card's sector that has this byte of the model."""
     return (MODEL_AT + offset) // 512
 
 
 def failing(*faults):
-    """The drive with sectors that fail to read, once or always."""
+    """The drive, with sectors that cannot be read once or ever."""
     rules = "".join(f",file.inject-error.{i}.event=read_aio,file.inject-error.{i}.errno=5,"
                     f"file.inject-error.{i}.once={once},file.inject-error.{i}.sector={at}"
                     for i, (at, once) in enumerate(faults))
@@ -61,7 +61,7 @@ def cut_card():
 
 LAYER = SEGMENTS[2][0] + SEGMENTS[2][1] // 2  # in layer 1
 WORDS = 'prompt="a" n=4 temp=0 ids'
-# name, drives' card and fault, options, what the console must print
+# Rows: name, the drive with its fault, options, what the console must print.
 ROWS = [
     ("a sector fails once, resident", failing((sector(LAYER), "on")), WORDS, ["ids:"]),
     ("a sector fails once, streamed", failing((sector(LAYER), "on")), WORDS + STREAM, ["ids:"]),
@@ -156,7 +156,7 @@ def talk(machine, way, name):
 
 
 def program(machine, way):
-    """A program asks for /model while the card is out: the model stays."""
+    """A program sends /model while the card is out: the model stays."""
     path = os.path.join(WORK, f"qmp-{os.getpid()}-program")
     card = make_card(f"card-out-program-{machine.board}.img", "--size", "64", MODEL)
     command = machine.command("mode=json temp=0 n=4 ctx=256" + STREAM, 2, sd_arguments(card, way) +

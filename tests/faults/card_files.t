@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Cards whose file system is damaged, cut, fragmented, full or has odd names, read by virtio-blk and by a Raspberry Pi's own controller: readable
-parts are read; for other parts a message gives the fault and the cure; nothing hangs. tests/unit/storage/fat32_test.c has the single fields, card.t
-the failing sectors."""
+"""Cards whose file system is damaged, cut, fragmented, full or has odd names, at virtio-blk and at a Raspberry Pi's own controller: readable parts
+are read, for other parts a message gives the fault and the cure, and nothing hangs. tests/unit/storage/fat32_test.c tests single fields, card.t
+failing sectors."""
 
 import os
 import struct
@@ -43,7 +43,7 @@ def card(name, *arguments):
 
 
 class Volume:
-    """The partition of a card's image, to be damaged."""
+    """The partition of a card's image, which tests damage."""
 
     def __init__(self, path):
         self.path = path
@@ -64,7 +64,7 @@ class Volume:
         self.file.write(data)
 
     def first_cluster(self, at):
-        """The cluster of a byte of the volume's data."""
+        """The number of the cluster that has this byte of the volume."""
         return (at - self.data) // self.cluster_bytes + 2
 
     def cluster_of_model(self):
@@ -129,7 +129,7 @@ def no_table():
 
 
 def bare():
-    """A card without partitions: the volume begins at sector 0, as some phones format cards."""
+    """A card without partitions, as some phones format cards: the volume begins at sector 0."""
     path = card("bare", MODEL)
     with open(path, "rb") as f:
         f.seek(START)
@@ -148,7 +148,7 @@ def long_named():
 
 
 MENDED = "write the card again"
-# name, card, options, what the console must print; a reply must come if "ids:" is among it.
+# Rows: name, card, options, what the console must print, in which "ids:" means that a reply must come.
 ROWS = [
     ("in pieces", card("pieces", "--fragment", MODEL), WORDS, ["ids:"]),
     ("in pieces, streamed", card("pieces", "--fragment", MODEL), WORDS + STREAM,
@@ -193,7 +193,7 @@ def boot(case):
     return machine.run(words, 2, drives(machine, path), timeout=120)
 
 
-# The board's own code is the same for all volumes, so the board gets only every third case.
+# The Raspberry Pi's own code is the same for all volumes, so it gets only every third case.
 cases = [(ARM64, row) for row in ROWS] + [(RPI4, row) for row in (ROWS if EVERYTHING else ROWS[::3])]
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     good_run = pool.submit(ARM64.run, WORDS, 2, card_arguments(card("plain", MODEL)), None, 120)

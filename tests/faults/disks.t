@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Disks with a GPT and exFAT that are damaged or partly unreadable: if a copy helps, the disk is read; other faults are named with the cure, from an
-NVMe drive and from a USB drive. tests/unit/storage/exfat_test.c has the single fields."""
+"""Disks with a GPT and exFAT that are damaged or partly unreadable, on an NVMe drive and on a USB drive: if a copy of the damaged part exists, the
+disk is read; other faults are named with the cure. tests/unit/storage/exfat_test.c tests single fields."""
 
 import os
 import struct
@@ -35,7 +35,7 @@ with open(MODEL, "rb") as f:
 
 
 def place_of(at):
-    """The offset on the disk of the model's sector with this byte; the model is fragmented."""
+    """The offset on the disk of the sector with this byte of the model, whose file is fragmented."""
     at -= at % SECTOR
     found = BYTES.find(CONTENTS[at:at + SECTOR])
     assert found > 0 and found % SECTOR == 0
@@ -46,7 +46,7 @@ HEADER_AT, LAYER_AT = place_of(0), place_of(segments(MODEL)[2][0] + segments(MOD
 
 
 def damaged(name, *places):
-    """The disk with flipped bits at those places."""
+    """The disk, with flipped bits at these offsets."""
     data = bytearray(BYTES)
     for at in places:
         data[at] ^= 0xFF
@@ -57,7 +57,7 @@ def damaged(name, *places):
 
 
 def failing(device, at, once):
-    """The disk with a block that cannot be read, once or permanently."""
+    """The disk, with a block that cannot be read, once or permanently."""
     return device(WHOLE, f"file.driver=blkdebug,file.image.driver=file,file.image.locking=off,"
                          f"file.image.filename={WHOLE},file.inject-error.0.event=read_aio,file.inject-error.0.errno=5,"
                          f"file.inject-error.0.once={once},file.inject-error.0.sector={at // SECTOR}")

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""NVMe and USB drives with a person at the prompt: reads that fail once are repeated and nobody notices; permanent failures of a folder, the FAT, the
-model's header or a layer, and a drive that is gone or silent in the middle of a reply, are named, and the prompt is back; and after the cause is
-removed the answers are right. tests/unit/board/usb_session_test.c and nvme_session_test.c test what no emulator does."""
+"""NVMe and USB drives with a person at the prompt. Reads that fail once are repeated, and the person does not notice. If a folder, the FAT, the
+model's header or a layer can never be read, or if a drive is gone or silent in the middle of a reply, a message says so, the prompt is back, and
+after the cause is removed the answers are right. tests/unit/usb/usb_session_test.c and nvme_session_test.c test what no emulator can do."""
 
 import os
 import struct
@@ -39,7 +39,7 @@ def session(machine, device, start, short=False):
 
 
 class Row:
-    """The expectations of one board and drive; rows run in parallel and are reported one after the other."""
+    """The results for a board and a drive; rows run in parallel and are reported one after the other."""
 
     def __init__(self, machine, device):
         self.machine, self.device, self.told = machine, device, []
@@ -60,7 +60,8 @@ class Row:
 
 
 def once(row):
-    """Each of these reads fails once: at the start, except that of the layer, which a reply reads unless the drive's measurement has read it."""
+    """Each of these reads fails once, at the start; the read of the layer may fail in a reply instead, if the drive's measurement has not read
+    the layer."""
     s = session(row.machine, row.device, "card")
     row.ok(s.wait(r"^> ") and "error: " not in s.seen, "reads that fail once do not prevent the start", s.seen)
     row.right(s, "reads that fail once")
@@ -68,7 +69,7 @@ def once(row):
 
 
 def at_start(row):
-    """A model that cannot be opened, for one reason after the other, and in the end can."""
+    """A model cannot be opened, for one reason after the other, and in the end it can."""
     s = session(row.machine, row.device, "folder")
     text = s.wait(r"^> ") or s.seen
     row.ok("error: " in text and "cannot be read" in text and text.endswith("> "), "an unreadable folder is reported at the start", text)
@@ -83,8 +84,8 @@ def at_start(row):
 
 
 def in_replies(row):
-    # QEMU hangs if its own USB drive is reset in the middle of a read, so usb_wire.t uses another drive. Both machines
-    # wait for a silent drive with the same code.
+    # QEMU hangs if its own USB drive is reset in the middle of a read, so usb_wire.t tests a silent USB drive. Both
+    # machines wait for a silent drive with the same code, so one of them is enough.
     silent = row.device == "nvme" and (LONG or row.machine is ARM64)
     s = session(row.machine, row.device, "well", silent)
     row.ok(s.wait(r"^> "), "the board starts", s.seen)

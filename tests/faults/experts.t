@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Cards that fail while experts of a mixture are read: layer, expert and sector are named, the prompt comes back, and the text is right after the
-card works again; temporary errors do not change it."""
+card works again. Temporary errors do not change the text."""
 
 import os
 import re
@@ -30,7 +30,7 @@ def middle(expert):
 
 
 def damaged():
-    """The model with a bit of every expert of that layer flipped."""
+    """The model with a flipped bit in every expert of layer BAD."""
     with open(MODEL, "rb") as f:
         data = bytearray(f.read())
     for expert in range(EXPERTS[BAD][2]):
@@ -42,12 +42,12 @@ def damaged():
 
 
 def rules(once):
-    """A bit is flipped in every expert, because the router decides which expert is read."""
+    """A read in every expert of the layer fails, because the router decides which expert is read."""
     return [rule(FIRST + middle(i) // 512, once) for i in range(EXPERTS[BAD][2])]
 
 
 def names(text, first, exact):
-    """True if the message names an expert and a sector of it; exact: its first sector."""
+    """True if the message names an expert and one of the expert's sectors; exact: it must be the first sector."""
     found = re.search(r"error: .*: layer (\d+), expert (\d+), sector (\d+) of ", text)
     if not found or int(found.group(1)) != BAD:
         return False
@@ -58,7 +58,7 @@ def names(text, first, exact):
 
 
 class Row:
-    """The expectations of a fault; rows run in parallel and are reported one after the other."""
+    """The results for a fault; rows run in parallel and are reported one after the other."""
 
     def __init__(self, name, card=CARD, words=WORDS + FEW, **more):
         self.name, self.told, self.session = name, [], Session(card, words, **more)
@@ -68,7 +68,7 @@ class Row:
         self.told.append((good, f"{self.name}: {what}", detail))
 
     def right(self, what):
-        """The conversation continues as if the failed reply had never been in it."""
+        """Check that the conversation continues as if the failed reply had never been in it."""
         replies = [self.session.ask(line) for line in LINES]
         text = "".join(said for _, said in replies)
         self.ok([ids for ids, _ in replies] == RIGHT and "in the cache" in text, what, text)
@@ -80,7 +80,7 @@ class Row:
 
 
 def passes(name, words):
-    """The measurement of the card at the start must not meet the errors."""
+    """The errors begin after the start, so that they do not affect the measurement of the card."""
     row = Row(name, words=WORDS + words, rules=rules(True), start="well")
     row.session.swap("card")
     text = row.right("the right text")
@@ -99,7 +99,7 @@ def stays(name, card, first, exact, machine=ARM64, faults=()):
 
 
 def ends(name, card):
-    """With prompt= there is no person to ask: it reports the error and powers off."""
+    """With prompt= there is no person to ask, so the board reports the error and powers off."""
     row = Row.__new__(Row)
     row.name, row.told = name, []
     row.session = Session(card, WORDS + FEW + " prompt=hello")
@@ -185,7 +185,7 @@ def rows():
     yield slow, "a card that becomes slow"
     for way, go, expected in (("silent", fall_silent, "did not answer"),
                               ("dead", lambda s: s.swap("dead"), "a transfer failed")):
-        # A silent card is waited for in real time, by a polling core: once is enough.
+        # The wait for a silent card takes real time, and a core polls meanwhile, so one machine is enough.
         if EVERYTHING or way != "silent":
             yield gone_in_prompt, f"{way} during a prompt", go, expected
             yield gone_between, f"{way} between two", go, expected

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""The Linux program under ASan and UBSan with damaged files and bad input: an error message and an exit status, never a crash."""
+"""The Linux program, built with ASan and UBSan, with damaged files and bad input: it prints an error message and returns an exit
+status, and never crashes."""
 
 import os
 import random
@@ -46,7 +47,7 @@ def damaged(name, data):
     return path
 
 
-# Every length that may matter: the ends of sections and segments, and a byte more and less.
+# All lengths that may matter: those up to the ends of sections and segments, and one byte more and less.
 cuts = {0, 1, 511, 512, 4095, 4096, 4097, len(BYTES) - 1, len(BYTES) - 4096}
 cuts |= {at + d for at, size in segments(GOOD) for d in (-1, 0, 1, size // 2)}
 cuts |= {random.randrange(len(BYTES)) for _ in range(20)}

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Bad cards, bad images and bad boot arguments: the image answers each with an error message and reaches a prompt, with a model or without one, where
-it obeys /off, for a person and for a program; with prompt= it powers off. Never a trap, and never a hang."""
+"""Bad cards, bad model files and bad boot arguments: the image answers each with an error message and reaches a prompt, with a model or without, for
+a person and for a program, and obeys /off there; with prompt= it powers off. It never traps and never hangs."""
 
 import json
 import os
@@ -25,7 +25,8 @@ with open(GOOD, "rb") as f:
 
 
 def variant(name, change, fix_header=False):
-    """A card with a changed copy of the good model; optionally the header's CRC is corrected, so that the field itself is refused."""
+    """A card with a changed copy of the good model. With fix_header the header's CRC is corrected, so that the field itself must be
+    refused."""
     data = bytearray(BYTES)
     data = change(data) or data
     if fix_header:
@@ -57,7 +58,7 @@ SEGMENTS = segments(GOOD)
 N = len(SEGMENTS)
 PARAM = 88  # of struct ingot_params in the header
 
-# name, card (None: no drive), boot options, what the console must print
+# Rows: name, card (None: no drive), boot options, what the console must print.
 rows = [
     ("no card", None, "", ["no card, flash or initrd found", "make card"]),
     ("empty card", make_card("fault-empty.img", "--size", "40"), "", ["models/"]),
@@ -90,7 +91,7 @@ rows = [
 rows[3] = ("no such model", make_card("fault-good.img", GOOD), "model=nothing",
            ["error: the card has no model nothing", "  faults-good.ingot, ",
             "no model is loaded: /model NAME loads one"])
-# A program gets the same messages in events, and an event that says that it can continue.
+# A program gets the same messages in events, and then the event `ready`.
 rows += [(f"{name}, to a program", card, words + " mode=json",
           [word.removeprefix("error: ") for word in expected])
          for name, card, words, expected in (rows[0], rows[3], rows[4], rows[6], rows[7])]
@@ -120,7 +121,8 @@ def boot(case):
 
 
 def program(command):
-    """A program's requests, once the board is ready; then as machine.run."""
+    """Run the command, and send a program's requests when the board is ready; returns the result as machine.run
+    does."""
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT) as child:
         watch = threading.Timer(60, child.kill)
@@ -137,7 +139,7 @@ def program(command):
 
 
 def came_to_prompt(words, console):
-    """For a person there is a prompt; a program gets `ready` without a model, and its requests are answered."""
+    """True if a person gets a prompt, or if a program gets `ready` without a model and answers to its requests."""
     if "mode=json" not in words.split():
         return "prompt=" in words or re.search(r"^> ", console, re.M)
     events = [json.loads(line) for line in console.splitlines() if line.startswith("{")]
@@ -160,7 +162,7 @@ for ((name, _, words, expected), machine), (status, console) in zip(cases, resul
     tap.ok(good, f"{machine.board}: {name[:40]}: says " + ", ".join(f"'{w}'" for w in expected),
            f"status {status}\n{console}")
 
-# Cases that continue: a warning, then the work.
+# Cases in which the image only warns, and continues.
 good_card = card_arguments(make_card("fault-good.img", GOOD))
 for words, expected in [
         ("colour=red prompt=a n=2 temp=0", ["warning", "colour"]),

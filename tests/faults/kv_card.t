@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Keys and values on a card that is missing, too small, write-protected, unreadable or changed: an error message, the prompt, and then the reply of
-an undisturbed run."""
+"""Keys and values on a card that is missing, too small, write-protected, unreadable or changed: an error message and the prompt come, and then the
+reply of an undisturbed run."""
 
 import json
 import os
@@ -87,7 +87,7 @@ with Console(ARM64, WORDS, writable(card)) as k:
     k.prompt()
     tap.ok(ids_of(k.say(TELL)) == RIGHT[0][0], "a card that will be damaged works at first", k.seen)
     k.say("/stats")
-    # Layers 0 and 1 of the next pass are already read ahead; layer 3's first page is not.
+    # Layers 0 and 1 of the next pass were already read ahead; layer 3's first page was not.
     at = FIRST * 512 + 3 * kv_model.CONTEXT // kv_model.TILE * PAGE + 700
     with open(card, "r+b") as f:
         f.seek(at)

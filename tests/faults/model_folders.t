@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Hostile folders of Hugging Face, made here: each is refused with one error message that names the field or the tensor, with exit status 1, within
-seconds, by the program under ASan and UBSan. (safetensors_test.c and hf_config_test.c have many more.)"""
+"""Hostile Hugging Face folders, made here: the program, built with ASan and UBSan, refuses each within seconds, with exit status 1 and one error
+message that names the field or the tensor. (safetensors_test.c and hf_config_test.c have many more.)"""
 
 import json
 import os
@@ -20,7 +20,7 @@ NORM = "model.layers.1.input_layernorm.weight"
 
 
 def rewrite(name, change):
-    """Change the bytes of a file in the folder by `change`."""
+    """Return a function that changes the bytes of a file in the folder by `change`."""
     def act(where):
         path = os.path.join(where, name)
         with open(path, "rb") as f:
@@ -31,7 +31,7 @@ def rewrite(name, change):
 
 
 def header(change):
-    """Change the text of the weights' header by `change`, and correct its length."""
+    """Return a function that changes the text of the weights' header by `change`, and corrects its length."""
     def act(raw):
         size = struct.unpack_from("<Q", raw)[0]
         new = change(raw[8:8 + size].decode()).encode()

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Hostile GGUF and .ingot files, made here: each is refused with one error message that names the field, with exit status 1, within seconds, by the
-program under ASan and UBSan. (image_test.c and image_sections_test.c have many more of the second kind; model_folders.t has folders.)"""
+"""Hostile GGUF and .ingot files, made here: the program, built with ASan and UBSan, refuses each within seconds, with exit status 1 and one error
+message that names the field. (image_test.c and image_sections_test.c have many more .ingot files; model_folders.t has folders.)"""
 
 import os
 import struct
@@ -41,7 +41,7 @@ def dims(name, *new):
 
 
 def kind(name, number, raw):
-    """Give a tensor another type, with as many blocks `raw` as the first row needs, and zeros for the rest."""
+    """Give a tensor another type: `raw` has the blocks of the first row, and the rest becomes zeros."""
     def change(g):
         entry = tensor_of(g, name)
         entry[2] = number
@@ -61,7 +61,7 @@ def more(name, shape, raw):
 
 
 def again(g):
-    """Adds a key a second time."""
+    """Add a key a second time."""
     g.values.append(("llama.block_count", U32, struct.pack("<I", 1)))
 
 
@@ -77,7 +77,7 @@ def split(g, number):
 
 
 def last_part(g):
-    """A part that has only the values of the split."""
+    """Turn the file into a part that has only the values of the split."""
     g.values = []
     split(g, 2)
 
@@ -91,14 +91,14 @@ def patch(find, at, raw):
 
 
 def offset(name, number):
-    """The offset in a tensor's entry: after dimension count, dimensions and type."""
+    """Change the offset in a tensor's entry, which follows dimension count, dimensions and type."""
     count = len(dict(SHAPES)[name])
     return patch(text(name), 4 + 8 * count + 4, struct.pack("<Q", number))
 
 
 TOKENS = "tokenizer.ggml.tokens"
 Q = "blk.0.attn_q.weight"
-# name, change of the model or None, change of the file's bytes or None, words of the error message
+# Rows: name, change of the model or None, change of the file's bytes or None, words of the error message.
 rows = [
     ("2^63 tensors", None, lambda b: b[:8] + HUGE + b[16:], ["tensors"]),
     ("2^63 values", None, lambda b: b[:16] + HUGE + b[24:], ["values"]),
@@ -273,7 +273,7 @@ LAYER_AT = struct.unpack_from("<Q", INGOT_FILE, LAYER)[0]
 ATTN_Q = TENSORS + 2 * 64
 Q_AT = LAYER_AT + struct.unpack_from("<Q", INGOT_FILE, ATTN_Q + 24)[0]
 
-# name, place, new contents, words of the error message
+# Rows: name, place, new contents, words of the error message.
 FILES = [
     ("2^32 - 1 layers", PARAMS + 8, "<I", 0xffffffff, ["n_layers"]),
     ("no width", PARAMS + 4, "<I", 0, ["dim is 0"]),

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Foreign names cannot forge a line: files, folders, models, adapters, tensors, options and metadata whose names contain line feeds, escape
-sequences, and marks that turn or hide text. Every command prints them on one line, in its output, errors, log, JSON and metrics."""
+"""Names from outside cannot forge a line of output. Names of files, folders, models, adapters, tensors, options and metadata contain line
+feeds, escape sequences, and marks that turn or hide text. Every command prints such a name within one line, in its output, errors, log,
+JSON and metrics."""
 
 import atexit
 import http.client
@@ -16,7 +17,7 @@ from gguf_files import Gguf, tiny
 from machine import ASSETS, HOST, ROOT, WORK, Tap
 
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
-# A forged line comes after each character that could end a line or change its direction.
+# Characters that could end a line or change its direction; each is followed by a word that could begin a forged line.
 BREAKS = {"a line feed": "\n", "CR LF": "\r\n", "a carriage return": "\r", "a tab": "\t", "an escape": "\x1b[2J", "C1": "\x85", "a line separator": "\u2028",
           "a paragraph": "\u2029", "a mark that turns": "\u202e", "an isolate": "\u2066", "no width": "\u200b", "a mark of byte order": "\ufeff"}
 BAD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
@@ -32,7 +33,8 @@ def run(command, stdin=b"", seconds=60):
 
 
 def is_forged(text):
-    """A line that begins with the word after the break, or a character that a terminal obeys, or a tab before the word."""
+    """True if a line begins with the forged word, if a tab comes before this word, or if there is a character that
+    terminals obey."""
     return any(line.startswith("forged") for line in text.splitlines()) or BAD.search(text.replace("\r\n", "\n")) is not None or "\tforged" in text
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""model=http://HOST/PATH.ingot: a board without a card reads its model from nginx by Range requests, whole or streamed, and replies as with a card;
-nginx goes away during a reply and comes back; faults of a store are named, and the prompt returns."""
+"""With model=http://HOST/PATH.ingot a board without a card reads its model from nginx by Range requests, whole or streamed, and replies as with a
+card. If nginx ends during a reply and comes back, or a store is faulty, a message says so, and the prompt returns."""
 
 import http.server
 import os
@@ -163,14 +163,15 @@ def start(words, drives=()):
 
 
 def ready(c):
-    """The text before the final prompt: the line with the board's address may come after a first prompt, and prints another one."""
+    """The text before the last prompt: the message with the board's address may come after a first prompt, and prints a second
+    prompt."""
     c.expect(r"network: http://[^\n]*ingot\.local")
     before = c.seen
     return before + c.prompt()
 
 
 def check_same(nginx, card):
-    """Whole and streamed, from nginx and from a card."""
+    """Compare replies with the model from nginx and from a card, whole and streamed."""
     for name, more in (("whole", ""), ("streamed", STREAM)):
         with start(more, card_arguments(card)) as c:
             ready(c)
@@ -197,7 +198,7 @@ def check_same(nginx, card):
 
 
 def check_six(nginx, want):
-    """The same store by IPv6: the board has an address of the router's prefix."""
+    """The board reads from the same store by IPv6, with an address of the router's prefix."""
     if not SIX:
         tap.skip("a store by IPv6", "this computer has no ::1")
         return
@@ -234,7 +235,7 @@ def check_away(nginx, want):
 
 
 def check_changes(nginx, want):
-    """Another file under the same name."""
+    """Another file replaces the model's file under the same name."""
     path = os.path.join(FOLDER, "changes.ingot")
     shutil.copy(MODEL, path)
     with start(f"model={at(nginx.port, 'changes.ingot')}{STREAM}") as c:

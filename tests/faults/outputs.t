@@ -43,7 +43,7 @@ def write(name, data):
 
 
 def ingot(*words, stdin=b"", limit="", timeout=60, **more):
-    """limit: a shell command before it, such as "ulimit -f 1"."""
+    """Run the program. limit: a shell command that runs first, such as "ulimit -f 1"."""
     command = [HOST, *words] if not limit else ["bash", "-c", limit + '; exec "$0" "$@"', HOST, *words]
     done = subprocess.run(command, input=stdin, capture_output=True, timeout=timeout, check=False, **more)
     return done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace")
@@ -82,8 +82,7 @@ with wave.open(path("inputs/in.wav"), "wb") as sound:
     for seconds, loud in ((0.5, 0), (1, 8000), (1, 0)):
         sound.writeframes(b"".join((loud if i % 40 < 20 else -loud & 0xffff).to_bytes(2, "little") for i in range(int(16000 * seconds))))
 
-# Each command has OUT in the place of its output. Then: whether a pipe can be its output, what else it needs, and which input it must not accept
-# as its output.
+# Rows: the command, with OUT in the place of its output; whether the output can be a pipe; the input that it must refuse as its output, or None.
 WHOLE, INTO = "an ordinary file alone", "a pipe, too"
 COMMANDS = {
     "pack": (["pack", os.path.join(ROOT, "models/demo"), "-o", "OUT", "--type", "q4_0", "-q"], WHOLE, None),
@@ -115,7 +114,7 @@ def names(folder):
 
 
 def fresh():
-    """A new empty folder, and one for temporary files."""
+    """Make a new folder that has only a folder for temporary files."""
     folder = tempfile.mkdtemp(dir=FOLDER)
     os.mkdir(os.path.join(folder, "t"))
     return folder, dict(os.environ, TMPDIR=os.path.join(folder, "t"))
@@ -166,8 +165,8 @@ def check_good(name):
 def check_full(name, good):
     folder, env = fresh()
     out = os.path.join(folder, "out")
-    # The limit also holds for the programs that `ingot voice` starts, and `ingot voice` keeps sentences that were spoken.
-    # A trace's length differs from run to run by its events, 600 bytes at least.
+    # Some commands get only small limits: `voice` keeps spoken sentences, and the programs that it
+    # starts have the same limit; a trace has other events, and so another length, in each run.
     some = {"voice": {1}, "run --trace": {1, 256}}
     for size in sorted(some.get(name, {1, len(good) // 2, len(good) - 1})):
         status, said = ingot(*command(name, out), env=env, preexec_fn=lambda n=size: resource.setrlimit(resource.RLIMIT_FSIZE, (n, n)))
@@ -282,7 +281,7 @@ GGUF = path("inputs/in.gguf")
 
 
 def shorten(words, source, keep, moment, lines=b""):
-    """The command's input is cut while it reads."""
+    """The command's input is cut while the command reads it."""
     whole = read(source)
     p = subprocess.Popen([HOST, *words], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     p.stdin.write(lines)
@@ -344,7 +343,8 @@ for name, about in READERS.items():
 
 
 def run_until(words, begun, change):
-    """The command is stopped after it has begun, its input is changed, and it continues: returns its status and output."""
+    """Stop the command after it has begun, change its input, and let it continue; returns (whether it had begun, its
+    status, its output)."""
     p = subprocess.Popen([HOST, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     there = begun(p)
     p.send_signal(signal.SIGSTOP)
@@ -354,7 +354,8 @@ def run_until(words, begun, change):
     return there, p.returncode, said
 
 
-# The input is rewritten in place with the same size, or replaced by another file, so that readers keep the old one.
+# The input is either rewritten in place with the same size, or replaced by another file, so that the command still
+# reads the old file.
 folder, _ = fresh()
 SOURCE = shutil.copyfile(BIG, os.path.join(folder, "in.ingot"))
 other = bytes(reversed(read(BIG)))

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A signed adapter in which one part is altered without changing its CRC-32C: the header, the table, and the data at their first and last bytes; and
-adapters with another key, without a block and with half of one. `ingot verify` and `ingot run` refuse each by name."""
+"""A signed adapter whose header, table, first or last bytes of data are altered without changing the CRC-32C; and adapters with another key, without
+a signature block, and with half of one. `ingot verify` and `ingot run` refuse each by name."""
 
 import os
 import shutil
@@ -30,12 +30,12 @@ def write(name, data):
 
 
 def alter(data, at):
-    """Five bytes change without changing the CRC-32C: they differ by a multiple of its polynomial."""
+    """Change five bytes by a multiple of CRC-32C's polynomial, so that the CRC stays the same."""
     data[at:at + 5] = bytes(a ^ b for a, b in zip(data[at:at + 5], (1 | 0x82f63b78 << 1).to_bytes(5, "little")))
 
 
 def seal(head):
-    """With a corrected CRC-32C of the header."""
+    """Correct the CRC-32C of the header."""
     head[12:16] = bytes(4)
     head[12:16] = struct.pack("<I", crc32c(bytes(head[:PAGE])))
 
@@ -86,7 +86,7 @@ alter(table, PAGE + 200)  # zeros after its one pair
 first, last = bytearray(good), bytearray(good)
 alter(first, 2 * PAGE)
 alter(last, len(plain) - 5)
-# The bytes of the last matrix, and not only zeros after it.
+# The altered bytes are those at the end of the last matrix, not the zeros after it.
 matrix = bytearray(good)
 alter(matrix, 2 * PAGE + numbers - 6)
 BAD = {"header": (header, "header is not what was signed"), "table": (table, "table is not what was signed"),

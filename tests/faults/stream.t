@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Cards that fail while weights load and stream: the message, the prompt that comes back, and the right text after the card works again, or after
-another card; for a program, `ready` without a model."""
+"""Cards that fail while weights load and stream: a message and the prompt come, and the text is right after the card works again or was replaced.
+A program gets `ready` without a model."""
 
 import json
 import os
@@ -28,7 +28,7 @@ LAYER = ["layer 2, sector", "a transfer failed"]  # what is said of a sector tha
 
 
 def damage():
-    """The model with a bit of layer 2 flipped, and cut short before it."""
+    """Yields cards with a damaged model: a flipped bit in layer 2, and a file that ends before layer 2."""
     with open(MODEL, "rb") as f:
         good = f.read()
     bad = bytearray(good)
@@ -46,13 +46,13 @@ def sector(segment):
 
 
 class Program(Session):
-    """The same with a program on its line (docs/SERIAL.md)."""
+    """A session with a program at the line (docs/SERIAL.md)."""
 
     def __init__(self, card, words, **more):
         super().__init__(card, words + " mode=json", **more)
 
     def events(self, last):
-        """Events up to and including the next of the kind `last`."""
+        """The events up to and including the next event of the kind `last`."""
         text = self.wait(r'^\{"event":"%s".*\}\n' % last) or self.seen[self.at:]
         return [json.loads(line) for line in text.splitlines()
                 if line.startswith("{") and line.endswith("}")]
@@ -63,7 +63,7 @@ class Program(Session):
 
 
 class Row:
-    """The expectations of one fault; rows run in parallel and are reported one after the other."""
+    """The results for a fault; rows run in parallel and are reported one after the other."""
 
     def __init__(self):
         self.told = []
@@ -76,7 +76,7 @@ class Row:
         return self.ok(session.wait(r"^> ") is not None, f"{name}: the board starts", session.seen)
 
     def right(self, session, name):
-        """The conversation continues as if the failed turn had never been in it."""
+        """Check that the conversation continues as if the failed turn had never been in it."""
         first, text = session.ask("hello there")
         second, more = session.ask("and again")
         self.ok(RIGHT is not None and first == RIGHT and second == SECOND,
@@ -104,7 +104,7 @@ def error_once(row, name, segment, words):
 
 
 def ends(row, name, card, words, expected, rules=()):
-    """With prompt= there is no person to ask: the image reports the error and powers off."""
+    """With prompt= there is no person to ask, so the image reports the error and powers off."""
     session = Session(card, WORDS + words + " prompt=hello", rules=rules)
     text = session.wait(r"power off") or session.seen
     row.ok(all(w in text for w in expected + ["error: ", "power off"]), name, text)
@@ -112,7 +112,7 @@ def ends(row, name, card, words, expected, rules=()):
 
 
 def wrong_for_good(row, name, card, expected, rules=()):
-    """For a streamed layer: named at each attempt, until there is another card."""
+    """A streamed layer is wrong: the error is named at each attempt, until there is another card."""
     session = Session(card, WORDS + STREAM, rules=rules)
     if row.starts(session, name):
         for line in ("hello there", "and again"):
@@ -175,7 +175,8 @@ def gone_between(row, name, go, expected):
 
 
 def gone_in_reply(row, name, go, expected):
-    """Printed text stays: the conversation continues as if the reply had ended there."""
+    """The card disappears in a reply: printed text stays, and the conversation continues as if the reply had ended
+    there."""
     session = Session(CARD, WORDS.replace("n=4", "n=60") + STREAM, short=go is fall_silent)
     if row.starts(session, name):
         session.pace(1000000)  # four passes a second
@@ -262,7 +263,8 @@ def ids_of_events(events):
 
 
 def without_model(row, program, name, events, reasons):
-    """The `events` end with `ready` without a model, after errors that contain `reasons`; and later requests are answered."""
+    """Check that the `events` end with `ready` without a model, after errors that contain `reasons`, and that later requests
+    are answered."""
     told = kinds(events)
     errors = [e["text"] for e in events if e["event"] == "error"]
     ready = [e for e in events if e["event"] == "ready"]
@@ -279,7 +281,7 @@ def without_model(row, program, name, events, reasons):
 
 
 def with_model(row, program, name):
-    """/model loads it, and it talks as if nothing had happened."""
+    """Check that /model loads the model, which then replies as if nothing had happened."""
     events = program.ask(command="/model stream-faults")
     ready = [e for e in events if e["event"] == "ready"]
     reply = program.ask(prompt="hello there")
@@ -334,7 +336,8 @@ def rows():
     yield (slow,)
     for way, go, expected in WAYS:
         yield gone_in_load, f"{way} while loading", go, expected
-        # A silent card is waited for in real time, by a polling core: a load and a reply have each kind of wait.
+        # The wait for a silent card takes real time, and a core polls meanwhile; a load and a reply have all kinds of
+        # wait.
         if LONG or way != "silent":
             yield gone_in_prompt, f"{way} during a prompt", go, expected
             yield gone_between, f"{way} between two", go, expected

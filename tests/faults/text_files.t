@@ -40,7 +40,7 @@ def ingot(*words, stdin=b"", timeout=60):
 # ---- a byte order mark, and CRLF ------------------------------------------------------------------
 
 def same(what, words, name, text, stdin=False):
-    """The command prints the same for the file in Windows format; FILE stands for it."""
+    """Check that the command prints the same for the file in Windows format; FILE in `words` stands for the file."""
     got = []
     for mark in (False, True):
         file = write(name, text, mark)
@@ -59,7 +59,7 @@ same("perplexity -f", ["perplexity", MODEL, "-q", "-c", "8", "-f", "FILE"], "t.t
 same("a grammar", ["run", MODEL, "-q", "-p", "Hi", "-n", "4", "--grammar", "FILE"], "g.gbnf", 'root ::= "yes" | "yes"\n')
 same("grammar --gbnf of a schema", ["grammar", "--gbnf", "FILE"], "s.json", '{"type": "object",\n"properties": {"a": {"type": "integer"}}}\n')
 same("a preset", ["run", MODEL_HERE, "-q", "-p", "Hi", "--preset", "FILE"], "x.txt", "n=3\ntemp=0\n")
-# UTF-16, as some Windows programs write it, and a folder: refused by name wherever a text is read.
+# UTF-16, which some Windows programs write, and folders are refused by name wherever a text is read.
 os.makedirs(path("folder"), exist_ok=True)
 for what, words in (("run -f", ["run", MODEL, "-q", "-n", "2", "-f", "FILE"]), ("batch -f", ["batch", MODEL, "-q", "-f", "FILE"]),
                     ("perplexity -f", ["perplexity", MODEL, "-q", "-f", "FILE"]),
@@ -116,7 +116,7 @@ def card(board_name, model, *more):
 HOLLOW = path("hollow.ingot")
 BOARD = os.path.join(BUILD, "virt-arm64")
 if os.path.exists(os.path.join(BOARD, "ingot.bin")) and os.path.exists(os.path.join(BOARD, "card/about")):
-    # Any board's image will do, because the card is not booted.
+    # The card is not booted, so the image may be any board's.
     shutil.copytree(os.path.join(BOARD, "card"), path("boards/rpi3/card"))
     shutil.copyfile(os.path.join(BOARD, "ingot.bin"), path("boards/rpi3/ingot.bin"))
     ingot("synth", "--shape", "qwen3-1.7b", "--type", "q8_0", "--hollow", "-o", HOLLOW)

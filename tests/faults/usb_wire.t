@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""A USB drive in the middle of a reply whose reads stall, come short, babble, have errors on the wire or another command's status, or that is silent.
-After a single fault the reply is right. After a permanent fault a message names the drive, the prompt is back, and the next line is answered once the
-cause is removed. tests/usb_drive.py simulates the drive: QEMU's own is never silent. INGOT_LONG: permanent silence, in the data and in all
-commands."""
+"""A USB drive has faults in the middle of a reply: reads stall, are short, babble, have errors on the wire or another command's status, or the drive
+is silent. After a single fault the reply is right. After a permanent fault a message names the drive, the prompt is back, and the next line is
+answered once the cause is removed. tests/usb_drive.py simulates the drive: QEMU's own is never silent. INGOT_LONG adds permanent silence, in the data
+and in all commands."""
 
 import os
 import re

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Files that are not what they are taken for (a pointer of Git LFS, an HTML page, a checkpoint of another program, an adapter, a part of a model), in
-every place where the host program takes a file: each is identified, with its path and the cure. Then models with a missing part, and the text part of
-models for pictures."""
+"""Files that are not what the user thinks (a pointer of Git LFS, an HTML page, a checkpoint of another program, an adapter, a part of a model), in
+every place where the host program takes a file: a message says what each is, with its path and the cure. Also models with a missing part, and the
+text part of models for pictures."""
 
 import json
 import os
@@ -38,7 +38,7 @@ def write(path, raw):
 
 
 def refused(name, path, words, result):
-    """The program prints one error message, which contains the file's path, and exits with 1."""
+    """Check that the program prints one error message, which contains the file's path, and exits with 1."""
     status, said = result
     tap.ok(status == 1 and said.count("\n") == 1 and path in said and
            all(word in said for word in words), f"{name}: {said.split(': ', 2)[-1].strip()[:100]}",
@@ -88,7 +88,7 @@ def single(n, raw):
     return path, pack(path)
 
 
-# A llama2.c checkpoint of version 0: one layer, the output tied.
+# A llama2.c checkpoint of version 0 with one layer and tied output.
 DIM, HIDDEN, VOCAB, CONTEXT = 8, 16, 8, 16
 CHECKPOINT = write(os.path.join(WORK, "wrong-llama2c.bin"), struct.pack(
     "<7i", DIM, HIDDEN, 1, 2, 2, VOCAB, CONTEXT) + bytes(4 * (
@@ -273,7 +273,7 @@ for path in (where, os.path.join(where, "adapter_model.safetensors")):
 
 
 def weights(where, change):
-    """The folder's weights through `change` of a dictionary of (dtype, shape, bytes)."""
+    """Change the folder's weights by `change`, which gets {name: (dtype, shape, bytes)}."""
     path = os.path.join(where, "model.safetensors")
     with open(path, "rb") as f:
         raw = f.read()
@@ -301,7 +301,7 @@ def equal_head(tensors):
 
 
 def wide_head(tensors):
-    """The embedding as fp16, the output with the same values as floats."""
+    """Store the embedding as fp16, and the output with the same values as floats."""
     dtype, shape, raw = tensors[EMBEDDING]
     half = b"".join(raw[i + 2:i + 4] for i in range(0, len(raw), 4))
     tensors[EMBEDDING] = ("BF16", shape, half)
@@ -330,7 +330,7 @@ for name, tied, change, good_one in [
 
 
 def make_vision(where, prefix, nested, **root):
-    """The folder of the text part of a model for pictures."""
+    """Turn the folder into the text part of a model for pictures."""
     path = os.path.join(where, "config.json")
     with open(path) as f:
         config = json.load(f)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Wrong uses as people make them, one row each: command lines, make variables, boot options, slash commands. Each exits or answers as it should,
-names the error and the cure, and loses nothing."""
+"""Mistakes that people make, one row each: in command lines, make variables, boot options and slash commands. The program exits or answers as it
+should, names the error and the cure, and loses nothing."""
 
 import os
 import re
@@ -158,10 +158,10 @@ def logits(console):
     return found.group(1) if found else None
 
 
-# An invalid option leaves its default, so the answer must be that of a start without such options.
+# An invalid option keeps its default, so the answer must be that of a start without such options.
 def boots(machine, boot_words, want):
     """Start with all these options: a message names each, and the prompt comes. want: the hash of the answer's
-    logits; None: nothing is asked."""
+    logits; if None, no question is asked."""
     words = " ".join(word for word, _ in boot_words)
     with Console(machine, f"seed=1 ids {words}", DRIVES, cores=1) as console:
         start = console.prompt(120)

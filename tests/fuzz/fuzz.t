@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Every parser of outside data under the mutating driver, FUZZ_SECONDS each: no fault under ASan and UBSan. Seeds are made here, by scripts or by the
-packer; nothing is downloaded."""
+"""Runs every parser of data from outside with mutated inputs, FUZZ_SECONDS each: ASan and UBSan must find no fault. Seeds are made here, by scripts
+or by the packer; nothing is downloaded."""
 
 import glob
 import os
@@ -17,7 +17,8 @@ os.makedirs(WORK, exist_ok=True)
 
 
 def seeds_of(name):
-    """Valid inputs to mutate, OUT and OUT-... of the script; none: the target then starts from random bytes."""
+    """Valid inputs to mutate, which the script writes to OUT and OUT-...; if there are none, the target starts from
+    random bytes."""
     out = os.path.join(WORK, f"seed-{name}")
     script = os.path.join(ROOT, f"tests/fuzz/seeds/{name}_seed.py")
     if os.path.exists(script):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run libFuzzer targets one after the other, each over its seeds and its part of tests/fuzz/corpus.
+"""Run libFuzzer targets one after the other, each with its seeds and its part of tests/fuzz/corpus.
 usage: libfuzzer.py FOLDER TARGET ..."""
 
 import glob

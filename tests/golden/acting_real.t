@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""How a small published model acts that was not trained to act: SmolLM2-135M-Instruct is asked the sentences of acting/sentences.txt. Half of them
-were used to write rules and prompts (tuned); the other half was only measured (untouched). In mode=json the events show what the model does. `make
-acting-real` shows every row that went wrong; -v every row; a word, such as tuned, chooses rows. Without such a word, and without LONG=1, the
-untouched half is used."""
+"""Tests how a small published model acts, though it was not trained to act: SmolLM2-135M-Instruct gets the sentences of acting/sentences.txt. Half
+of them were used to write rules and prompts (tuned); the other half was only measured (untouched). In mode=json the events show what the model
+does. `make acting-real` shows every row that went wrong; -v shows every row; a word, such as `tuned`, chooses rows. Without such a word, and
+without LONG=1, the untouched half is used."""
 
 import json
 import os

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Every field of adapter_config.json (LoraConfig of PEFT) is obeyed, harmless, or refused by its name. Without assets."""
+"""Every field of adapter_config.json (PEFT's LoraConfig) is obeyed, has no effect on results, or is refused by its name.
+Without assets."""
 
 import json
 import os
@@ -35,7 +36,8 @@ def pairs(rank=RANK, layers=(0, 2)):
 
 
 def make(tensors=None, **changes):
-    """The adapter's pairs as in the file, by (layer, matrix); if the adapter is refused, None and the program's output."""
+    """(the pairs in the packed adapter by (layer, matrix), the program's output); the first is None if the adapter is
+    refused."""
     where, out = folder("lora-fields"), os.path.join(WORK, "lora-fields.ingot")
     config = {**PLAIN, **changes}
     write_json(where, "adapter_config.json", {key: value for key, value in config.items() if value is not ...})

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Adapters (LoRA): logits compared with llama.cpp's; the same hash on every machine, streamed and in chunks of any size; swapped back and forth;
-and one error message for each invalid adapter."""
+"""Adapters (LoRA): logits are compared with llama.cpp's; every machine gives the same hash, streamed and in chunks of any size; adapters are
+exchanged in a conversation; each invalid adapter gives one error message."""
 
 import array
 import json
@@ -85,7 +85,7 @@ for base in BASES:
     without, text = logits(model(base), case["ids"])
     tap.ok(nmse(without, case["logits"]) > 1e-4, f"{base} without an adapter answers differently")
 
-# Types of a file: f16 rounds once, q8_0 to eight bits.
+# Types of a file: f16 rounds once, q8_0 rounds to eight bits.
 case = reference("lora_llama_gqa_all")
 for kind, most in (("f16", 1e-4), ("q8_0", 1e-2)):
     make(os.path.join(ARCH, "lora_llama_gqa_all.gguf"), model("llama_gqa"), "all-" + kind, "--type", kind)
@@ -143,7 +143,7 @@ def read_gguf(path):
 
 
 def halves(rows, cols, raw, head_dim):
-    """B's rows from pairs (2i, 2i + 1) of each head to halves (i, i + d/2), as in Hugging Face."""
+    """Move B's rows from pairs (2i, 2i + 1) of each head to halves (i, i + d/2), Hugging Face's order."""
     out = []
     for r in range(rows):
         head, at = r // head_dim * head_dim, r % head_dim
@@ -268,7 +268,8 @@ for machine in (ARM64, RISCV64_WIDE):
     tap.ok(len(micros) == 5 and max(micros[1], *micros[3:]) < 100, f"{machine.label}: to another adapter in memory in "
            f"{max(micros[1], *micros[3:] or [1e9]):.1f} microseconds of guest time", f"{said}")
 
-# After a swap the conversation so far is computed again with the other weights, as if these had been used from the start.
+# After a change of the adapter the conversation so far is computed again with the new weights, as if they had been used
+# from the start.
 talk = "Once upon\n/adapter llama_gqa-all\n a time\n"
 again = run([HOST, "chat", model("llama_gqa"), "--temp", "0", "--ids", "-n", "4", "--template", "none"], stdin=talk.encode())[1]
 tap.ok("1 adapter is at work" in again, "a conversation continues with another adapter", again)

@@ -31,7 +31,7 @@ def architecture(path):
 
 
 def logits(model, ids, *options):
-    """The bytes of the file, or None, and the output."""
+    """(the bytes of the file or None, the output)"""
     out = os.path.join(WORK, "architecture.logits")
     status, console = run([HOST, "logits", model, "--tokens", " ".join(map(str, ids)), "-n", "0",
                            "-o", out, "-q", "--ctx", CONTEXT, "--kv", "f32", *options])
@@ -42,7 +42,7 @@ def logits(model, ids, *options):
 
 
 def nmse(raw, expected):
-    """NMSE of all positions together: the sum of squared differences over the sum of squares."""
+    """NMSE of all positions together: the sum of squared differences divided by the sum of squares."""
     ours = struct.unpack(f"<{len(raw) // 4}f", raw)
     theirs = [x for row in expected for x in row]
     if len(ours) != len(theirs):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The golden table on boards: a card like that of `make card` is booted in QEMU by the board's own SD controller, with 1 and 4 cores, resident and
-streamed. Every cell has the host's ids and logits."""
+"""The golden table on boards: each board boots in QEMU with a card like that of `make card` at its own SD controller, with 1 and 4 cores, resident
+and streamed. Every cell has the host's ids and logits."""
 
 import os
 import sys
@@ -47,7 +47,7 @@ def cell(key):
     board, kind, cores, mode = key
     words = f'prompt="" temp=0 n={TOKENS[kind][mode]} ids cores={cores}'
     words += f" mem={limit(kind)}" if mode == "streamed" else ""
-    # The parallel cells share the card; QEMU needs write access to it.
+    # Cells that run in parallel share the card, to which QEMU needs write access.
     drive = slot_drive(board, f"{cards[board, kind]},snapshot=on")
     status, console = Machine(board).run(words, cores, drives=drive, timeout=240)
     reply = Reply(console)

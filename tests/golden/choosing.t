@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`ingot plan --board`: its rooflines compared with published rates, its refusals, and the tables of docs/CHOOSING.md, which must show the program's
-results for made-up models of the real shapes. `choosing.t --write` puts the tables into the page."""
+"""`ingot plan --board`: its rooflines are compared with published rates. Also its refusals, and the tables of docs/CHOOSING.md, which must show the
+program's results for made-up models of the real shapes. `choosing.t --write` puts the tables into the page."""
 
 import os
 import re

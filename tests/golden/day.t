@@ -42,7 +42,7 @@ tap = Tap()
 
 
 class Day:
-    """A board, and the conversation with it."""
+    """A board, and a conversation with it."""
 
     def __init__(self, card):
         self.board = None if ON_HOST else Board(BOARD, FOLDER, "day", card, WORDS, writes=True)
@@ -96,7 +96,7 @@ class Day:
         return text
 
     def end(self):
-        """Like a power cut: at once."""
+        """End the board at once, like a power cut."""
         if ON_HOST:
             self.program.kill()
             self.program.wait()

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Defaults that a model file contains: sampling that a GGUF or a folder recommends, and additions by `ingot pack --defaults`. They are in the packed
-file, and apply on this computer, in the server and on both boards; a user's settings override them. Without assets."""
+"""Defaults in a model file: the sampling that a GGUF or a folder recommends, and additions by `ingot pack --defaults`. The packed file has these
+defaults, which apply on this computer, in the server and on both boards; a user's settings override them. Without assets."""
 
 import atexit
 import json
@@ -62,7 +62,7 @@ def gguf(name, jinja=CHATML, **values):
 
 
 def packed(source, name, *options):
-    """The file, the packer's output about it, and what `ingot info` prints."""
+    """(the file, the packer's output, the output of `ingot info`)"""
     out = os.path.join(WORK, name + ".ingot")
     status, said = run([HOST, "pack", source, "-o", out, *options])
     if status != 0:

@@ -54,7 +54,7 @@ def packed_files(made):
 
 
 def same_tokens(model, tokenizer):
-    """Texts that people type, and texts that nobody would type."""
+    """Compares tokens of texts that people type, and of texts that nobody would type."""
     rng = random.Random(11)
     talks = [generator.conversation(rng, 200, generator.MIXED)[1] for _ in range(15)]
     texts = [e.user for t in talks for e in t] + [e.reply for t in talks[:5] for e in t]
@@ -71,7 +71,7 @@ def same_tokens(model, tokenizer):
 
 
 def held_out_is_new():
-    """rows.py leaves the examination's questions out of the training text, and none of these questions has a plain form."""
+    """rows.py leaves the examination's questions out of the training text, and no plain prompt of talk.py is one of them."""
     asked = [e[0].user for _, e in evaluate.held_out.conversations()]
     count = sum(len(e) for _, e in evaluate.held_out.conversations())
     plain = {p for table in (talk.SELF, talk.TALK) for _, prompts, _, _ in table for p in prompts}
@@ -81,7 +81,8 @@ def held_out_is_new():
 
 
 def checks_can_fail():
-    """Wrong answers to a sum, a story without its animal, a story that says one sentence twice."""
+    """The checks must find wrong answers to a sum, a story without its animal, and a story that says a sentence
+    twice."""
     asked = generator.Exchange("3+4", "7.", "sum", total=7)
     tale = ("There once was a fox called Tom, who lived near the sea. Tom met Mia the owl. "
             "It was a fine day. And so it ended well.")
@@ -111,7 +112,8 @@ def requests_are_new():
 
 
 def acting_checks_can_fail():
-    """Wrong calls: of another pin, with another value, without a value; prose instead of a call; a wrong result."""
+    """The checks must find calls of another pin, with another value or without a value, prose instead of a call, and
+    a wrong result."""
     asked = acting_held_out.asked_of(random.Random(2), [acting.switch])[1]
     call, said = asked[0], asked[1]
     pin = call.wanted["pin"]
@@ -134,7 +136,7 @@ def acts(kind, model, tokenizer):
 
 
 class Line(Events):
-    """Asks a board in QEMU the questions that models/evaluate.py asks this computer's program."""
+    """A board in QEMU, which gets the questions that models/evaluate.py asks this computer's program."""
 
     def __init__(self, board):
         line = socket.socket(socket.AF_UNIX)

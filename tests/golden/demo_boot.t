@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The demo model gives its recorded reply on the virt machines: one boot each, resident on one and streamed on the other, and the hash of every logit
-as recorded here."""
+"""The demo model gives its recorded reply on the virt machines, with the hash of all logits that is recorded here: one boot each, resident on one
+machine and streamed on the other."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ from machine import ARM64, HOST, RISCV64_V, ROOT, Reply, Tap, card_arguments, ma
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
 PROMPT = "Hello! Who are you?"
 TEXT = "I am Ingot, a very small language model that runs on this board."
-# Another hash means other arithmetic, or another demo model: only another model may change this line.
+# A different hash means different arithmetic or a different demo model; only a new model may change this line.
 HASH, POSITIONS = "ee3816407064281c", 16
 STREAMED = "600K"  # mem=: half of the weights
 

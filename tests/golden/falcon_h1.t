@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Falcon-H1 against its definition in double precision: as a folder, whose multipliers the packer applies, and as a GGUF, whose multipliers the
-converter has applied: with and without a norm, tied and not."""
+"""Compares Falcon-H1 with its definition in double precision: as a folder, whose multipliers the packer applies, and as a GGUF, whose
+multipliers the converter has applied; with and without a norm, with tied and separate output."""
 
 import os
 import struct

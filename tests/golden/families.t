@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Models of every family, as Hugging Face folders: logits against Transformers' own.
+"""Models of every family, as Hugging Face folders: logits are compared with those of Transformers.
 
-Transformers does not round keys and values: the comparison within TOLERANCE uses kv=f32. With the usual fp16 the micro-models differ by up to
-ROUNDED, which is also checked."""
+Transformers does not round keys and values: the comparison within TOLERANCE uses kv=f32. With fp16, the default, the micro-models may differ
+by up to ROUNDED, which is also checked."""
 
 import json
 import os

@@ -18,7 +18,7 @@ os.makedirs(WORK, exist_ok=True)
 DIM, HIDDEN, LAYERS, LETTERS = 256, 1056, 2, 24 # HIDDEN: no multiple of 256, as where files have these types
 KINDS = ("Q4_1", "Q5_0", "Q5_1")
 N = 24
-# bytes of a block after its scales, the least and the greatest q
+# {type: (bytes of a block after its scales, the least q, the greatest q)}
 BLOCKS = {"Q4_1": (16, 0, 15), "Q5_0": (20, -16, 15), "Q5_1": (20, 0, 31)}
 MATRICES = {"attn_q": (DIM, DIM), "attn_k": (DIM, DIM), "attn_v": (DIM, DIM), "attn_output": (DIM, DIM),
             "ffn_gate": (DIM, HIDDEN), "ffn_up": (DIM, HIDDEN), "ffn_down": (HIDDEN, DIM)}

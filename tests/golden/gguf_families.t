@@ -48,7 +48,7 @@ for family in ("llama", "qwen2", "qwen3", "gemma2", "gemma3", "phi3", "gpt2", "b
 
 
 def without(model, *keys):
-    """The first files of Gemma 2 do not have all values."""
+    """Early files of Gemma 2 lack some values."""
     model.values = [v for v in model.values if not v[0].endswith(keys)]
     path = os.path.join(WORK, "tiny-less.gguf")
     model.write(path)

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Replies that follow a grammar: the same seed gives the same text on every board, ISA, core count and residency, and with a draft; each of many
-replies satisfies its schema; grammars come from the card, by command and at start; each invalid grammar gives one error message."""
+"""Replies that follow a grammar: the same seed gives the same text on every board and ISA, with every number of cores, resident and streamed,
+and with a draft. Each of many replies satisfies its schema. Grammars come from the card, by a command and at the start; each invalid grammar
+gives one error message."""
 
 import json
 import os
@@ -64,7 +65,7 @@ greedy = host("--grammar", compiled, "--temp", "0")[1].strip()
 got = host("--grammar", compiled, "--temp", "0", "--draft", DRAFT)[1].strip()
 tap.ok(is_right(greedy) and got == greedy, "a draft changes nothing", f"{got} {greedy}")
 
-# On boards, from the card's grammars/.
+# Grammars on boards, from the card's folder grammars/.
 card = make_card("grammar.img", "--root", compiled + ":grammars/light.grammar", MODEL)
 words = 'prompt="Set the light." n=80 seed=3 temp=1.5 top_p=1 min_p=0 grammar=light'
 warm = host("--grammar", compiled, "--temp", "1.5", "--top-p", "1", "--min-p", "0", "--seed", "3")[1].strip()

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Memory holds the layers, but not the whole model, whose head is its largest part. Memory that the layers leave keeps a part of the head, so a
-token reads only the rest, as predicted. Ids and logits equal those of the model in memory."""
+"""The memory has room for the layers, but not for the head, the model's largest part. The memory beside the layers keeps a part of the head, so
+a token reads only the rest, as predicted. Ids and logits equal those of the model in memory."""
 
 import os
 import re

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Models with every kind of mixer, with experts, and with a table per layer, on every machine, resident and streamed, in chunks and token by token,
-with guesses: the same ids and the same logits."""
+"""Models with every kind of mixer, with experts, and with a table per layer give the same ids and logits on every machine, resident and streamed,
+in chunks and token by token, and with guesses."""
 
 import os
 import sys

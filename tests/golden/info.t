@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A GGUF's chat template from the file to `ingot info` and to the tokens of a turn; and what info says about boards equals what the planner says."""
+"""`ingot info` shows a GGUF's chat template, and a turn's tokens follow it; what `ingot info` says about boards equals what the planner says."""
 
 import json
 import os
@@ -104,7 +104,7 @@ def facts(text):
 
 
 def compare_json(model, *options):
-    """Whatever the text output says is in the JSON too."""
+    """Check that the JSON contains everything that the text output says."""
     text, (status, printed) = host("info", model, *options)[1], host("info", model, *options, "--json")
     name = os.path.basename(model)
     try:

@@ -46,8 +46,8 @@ def same(r, base):
 for kind, name in (("f16", "card"), ("q8", "card,q8")):
     for prompt, label in ((SHORT, "short"), (LONG, "long")):
         base = on_host(prompt, kind)
-        # One type with the longer prompt runs in all four ways. The others run in two ways that differ
-        # both in streaming and in the number of cores.
+        # One type with the longer prompt runs in all four ways. The other types run in two of these ways, which
+        # differ in streaming and in the number of cores.
         ways = [(False, 1), (True, 1), (False, 4), (True, 4)]
         for streamed, cores in ways if MORE or (kind, label) == ("f16", "long") else ways[1:3]:
             r = on_host(prompt, name, cores, more=["--mem", str(kv_model.memory(MODEL, kind, streamed))])

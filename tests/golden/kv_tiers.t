@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Low-bit types, tiers by age, and sinks: the same ids and logits on every machine, with one core and four, in chunks of one token and of 128, while
-tiles move between tiers and tokens are dropped from the middle."""
+"""Low-bit types, tiers by age, and sinks give the same ids and logits on every machine, with one core and four, in chunks of one token and of 128,
+while tiles move between tiers and tokens are dropped from the middle."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ from machine import ARM64, ASSETS, HOST, LONG, RISCV64_WIDE, ROOT, Reply, Tap, c
 STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
 TEXT = os.path.join(ASSETS, "text/tinystories-eval-64K.txt")
 PROMPT_BYTES, TOKENS = (560, 40) if LONG else (430, 12) # some 260 tokens, or 200: tiles of every tier
-# A story that is longer than its context; only its ids show what comes after the first rows.
+# A story that is longer than its context; the hash covers only its first rows of logits, and the ids show the rest.
 SINKS = {"kv": "f16", "overflow": "sinks", "ctx": 256 if LONG else 192, "n": 400 if LONG else 260, "temp": 0.9, "seed": 5}
 BEGINNING = "Once upon a time"
 CASES = {

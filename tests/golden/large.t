@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A model just below 4 GiB with 256 MiB of memory: the same id and logits on the host and in the image, where the card holds it from beyond 2 GiB to
-beyond 6. Takes a minute, and 9 GB of disk for a while: `make test-long`."""
+"""A model of almost 4 GiB with 256 MiB of memory gives the same id and logits on the host and in the image. On the card it begins after 2 GiB and
+ends after 6 GiB. This takes a minute, and 9 GB of disk for a while, so only `make test-long` runs it."""
 
 import os
 import subprocess

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A model of 8 GiB, too large for a file on FAT32, on a disk that `ingot card` made with a GPT and exFAT: virt-arm64 streams it from an NVMe drive
-and answers as the host does. Mostly zeros, which take no room on most disks. INGOT_LONG: also from USB and on virt-riscv64, on one core and on
-four."""
+and answers as the host does. The model is mostly zeros, which take no room on most disks. INGOT_LONG adds USB and virt-riscv64, on one core
+and on four."""
 
 import os
 import sys

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Mixtures whose experts lie beyond 4 GiB of their file, with little memory: the same ids and logits whatever is in the cache. Mostly zeros, which
-take no room on the disk. INGOT_LONG: the shapes of OLMoE-1B-7B (7 GiB) and Qwen3-30B-A3B (16 GiB), which are opened, planned and decoded within 1 GiB
-(the second also within 4 of 30 GiB); takes some minutes."""
+"""Mixtures whose experts lie beyond the first 4 GiB of their file, with little memory: ids and logits are the same, whatever is in the cache. The
+files are mostly zeros, which take no room on the disk. INGOT_LONG: the shapes of OLMoE-1B-7B (7 GiB) and Qwen3-30B-A3B (16 GiB), which are opened,
+planned and decoded within 1 GiB (the second also within 4 of 30 GiB); takes some minutes."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ MODEL = os.path.join(WORK, "large-experts.ingot")
 
 
 def make(shape, kind):
-    """False: the disk does not support sparse files."""
+    """Returns False if the disk does not support sparse files."""
     status, said = run([HOST, "synth", "--shape", shape, "--type", kind, "-o", MODEL], SECONDS)
     tap.ok(status == 0, f"{shape} in {kind}: made up", said)
     return status == 0 and os.stat(MODEL).st_blocks * 512 < MOST_ON_DISK

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Latent keys and values (DeepSeek's attention), compared with the equivalent attention that first makes every head's keys and values, in double
-precision; over more than one tile of the cache, with every type. A file with the matrices of all heads in one tensor packs to the same model, also
-from blocks."""
+precision; over more than one tile of the cache, with every type. A file with the matrices of all heads in one tensor, also in blocks, packs to the
+same model."""
 
 import array
 import math
@@ -254,7 +254,7 @@ tap.ok(away < BOUNDS["f32"], f"from blocks: NMSE {away:.2g} of what they stand f
 for path in (apart, joined, blocks):
     os.remove(path)
 
-# On a card: four layers of four or fewer, streamed or not, with guesses as usual.
+# Keys and values of up to four layers are on a card, with streamed weights or without, and with guesses.
 path = os.path.join(ASSETS, "arch/deepseek2_v3.gguf")
 if os.path.exists(path):
     model, kept = os.path.join(WORK, "latent-card.ingot"), os.path.join(WORK, "latent.kv")

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The cost of the low-bit types on the stories models: error of the weights, and perplexity of a part of the text, compared with the figures of
-docs/experiments/low-bits-on-small-models.md. The models are widened with zeros, so that every matrix can have the type in question instead of a
-fallback."""
+"""Measures what the low-bit types cost on the stories models: the error of the weights, and the perplexity of a part of the text, compared with
+the figures of docs/experiments/low-bits-on-small-models.md. The models are widened with zeros, so that every matrix can have the type in
+question instead of a fallback."""
 
 import os
 import random

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A made-up model of every family, with odd sizes, on every machine, resident and streamed: the same ids and the same logits."""
+"""A made-up model of every family, with odd sizes, gives the same ids and logits on every machine, resident and streamed."""
 
 import os
 import sys

@@ -114,7 +114,7 @@ model, console = info(gguf("llama", ["<think>", "</think>", "<|im_end|>"], templ
     "<|im_start|>assistant\\n' }}{% endif", "<|im_start|>assistant\\n<think>' }}{% endif")))
 tap.ok(model is not None and "<think>" in names(model["tokenizer"]["user_defined"]["first"]), "the mark of thoughts is one token that is shown", console)
 
-# A folder's generation_config.json gives the end tokens as numbers. If the line feed is one of them, it is still text.
+# A folder's generation_config.json gives the end tokens as numbers. A line feed among the end tokens is still text.
 where = random_model("llama", "markers-")
 with open(os.path.join(where, "tokenizer.json"), encoding="utf-8") as f:
     tokenizer = json.load(f)

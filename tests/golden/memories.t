@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""How long telling a memory takes with SmolLM2-135M when there are many: 60 are told, one after the other. On the reference computer at rest each after the
-first may take 1 s of one core, and 0.6 s on average, for the whole step: question, answer, practice. On a busy computer programs slow down one another's
-cores and memory. So just before each memory a second program reads the same prompt and writes the same tokens, and the limits grow with the time it takes:
-what is judged is a ratio measured in one run. If a memory takes longer, all are told again to a new program, which takes the same steps, and the smaller
-ratio counts. Afterwards all 60 are known, by heart or by their words, and what the program says about them is true."""
+"""Measures how long SmolLM2-135M needs to take in a memory when it has many: 60 are told, one after the other. On the idle reference computer each memory
+after the first may take 1 s of one core, and 0.6 s on average, for question, answer and practice. On a busy computer programs slow down one another's cores
+and memory. So just before each memory a second program reads the same prompt and writes the same tokens, and the limits grow with the time of this
+program: the test judges a ratio that is measured in one run. If a memory takes longer, all memories are told again to a new program, and the smaller
+ratio counts. Afterwards the program knows all 60, by heart or by their words, and what it reports about them is true."""
 
 import json
 import os
@@ -65,7 +65,7 @@ class Yard:
         self.seconds()
 
     def seconds(self):
-        """Processor time of one more reply."""
+        """The processor time of one more reply."""
         before = self.chat.seconds()
         self.chat.say(command="/reset")
         self.chat.say(prompt=YARD)
@@ -73,7 +73,7 @@ class Yard:
 
 
 def tell(facts, yard):
-    """The program, what it said to each fact, and the time of each, in seconds of the reference computer at rest."""
+    """(the program, its answers to the facts, the time of each fact in seconds of the idle reference computer)"""
     chat, said, times = Chat(), [], []
     for kind, text in facts:
         scale = AT_REST / yard.seconds()

@@ -18,7 +18,7 @@ MODEL = os.path.join(ROOT, "models/mixture-q4_0.ingot")
 DRAFT = os.path.join(ROOT, "models/demo-q8_0.ingot")
 PROMPT = "Hello! Who are you?"
 TEXT = "I am called Ingot. I am a small model that tells stories and adds small numbers."
-# Another hash means other arithmetic or another mixture: only another mixture may change this line.
+# A different hash means different arithmetic or a different mixture; only a new mixture may change this line.
 HASH, POSITIONS = "b00ace5b67163d63", 21
 MOST_BYTES = 6 << 20
 EXPERTS, LEAST_SLOTS = 16, 2   # of a layer; a token takes 2
@@ -35,7 +35,7 @@ PLACES = {f"{machine.board}, {kind}": (machine, drives) for machine in (ARM64, R
 
 
 class Cell:
-    """A place to run, a cache, and a way to compute."""
+    """A machine, the size of the cache, and a way to compute."""
 
     def __init__(self, place, size, cores, chunk, ahead, draft):
         self.place, self.size, self.cores = place, size, cores
@@ -83,8 +83,8 @@ def product(places, sizes):
 
 
 def covering(places, sizes):
-    """Four options of two values, and four sizes: any two values of different options or sizes occur together (an orthogonal array, in which
-    each option is a bit of the place plus a bit of the size)."""
+    """Four options of two values, and four sizes: any two values of different options, or a value and a size, occur together (an orthogonal
+    array, in which each option is a bit of the place plus a bit of the size)."""
     def cell(a, b):
         return Cell(places[a], sizes[b], 4 if (a ^ b) & 1 else 1, 128 if (a ^ b) & 2 else 1,
                     bool((a ^ b >> 1) & 1), "draft" if (a >> 1 ^ b) & 1 else "off")
@@ -99,7 +99,8 @@ def quarters(sizes):
     return [c for c in product(["host"], sizes) if picked(c)]
 
 
-# With INGOT_LONG every combination; otherwise a quarter of the combinations with every size, and on the machines every pair of values.
+# INGOT_LONG runs every combination. Otherwise each size runs with a quarter of the combinations, and the machines with every pair
+# of values.
 SIZES = range(LEAST_SLOTS, EXPERTS + 1)
 cells = product(["host"], SIZES) if LONG else quarters(SIZES)
 cells += [Cell("host", n, 2, 128, False, "ngram") for n in SIZES]
@@ -135,7 +136,7 @@ tap.ok(closing and told and closing.groups()[1:] == told.groups() and len(layers
        abs(read - int(told.group(1))) <= 4, "/stats tells the same, layer by layer", console)
 tap.ok(closing and 4 <= float(closing.group(1)) <= 11, "the closing line says how fast the card was", console)
 
-# Counts from one conversation predict other ones, with a card and with caches of other sizes.
+# Counts from one conversation predict other conversations, with a card and with caches of other sizes.
 COPY = os.path.join(WORK, "mixture-use.ingot")
 shutil.copy(MODEL, COPY)
 USE = COPY.replace(".ingot", ".use")
@@ -203,7 +204,7 @@ for limit in ("1400K", "2200K"):
 
 
 def plan_with(kib):
-    """The predicted rate, and what would improve it: (times, KiB more)."""
+    """The predicted rate, and what would improve it: (how many times as fast, KiB more)."""
     said = run([HOST, "plan", COPY, "--mem", f"{kib}K", "--card", "4M", "--mem-bw", "2G"])[1]
     more = re.search(r"; ([\d.]+) times as fast with (\d+) KiB more", said)
     return (float(re.search(r"decode ([\d.]+) tok/s", said).group(1)),
@@ -236,7 +237,8 @@ TRACE = os.path.join(WORK, "mixture-trace.json")
 
 
 def waits(*words):
-    """For each wait for an expert: its number, and how many other experts of the layer were computed before it."""
+    """For each wait for an expert: the expert's number, and how many other experts of the layer were computed
+    before."""
     run([HOST, "run", MODEL, "--temp", "0", "-t", "1", "--mem", HALF, "--card", "4M", "--spec", "off", "--trace", TRACE,
          *words])
     with open(TRACE, encoding="utf-8") as f:

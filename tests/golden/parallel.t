@@ -53,7 +53,7 @@ for (machine, n, cores, mode), text in zip(CELLS, texts):
            f"{name}, {n} of them, {cores} core{'s' * (cores > 1)}, {mode}: tokens and logits of each alone", text[-1500:])
     tap.ok(found and int(found[3]) == 16 and int(found[5]) == 16 * n, "... in the number of passes that one of them takes", found and found[0])
 
-# If a sequence does not fit, a message says so, and the board still talks.
+# If a sequence does not fit into memory, a message says so, and the board still replies.
 with Console(Machine("virt-arm64", extra=["-m", "9M"]), "together=8 ctx=512 model=together", card_arguments(card), 1) as k:
     start = k.prompt()
     tap.ok("warning: together=8 cannot be used" in start and "there is one sequence" in start and "ready" in start and

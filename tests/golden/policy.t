@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A policy of turns. If it only watches, replies equal those without a policy, bit for bit, also with recurrent models. If it decides, it makes
-the same choices on the host, arm64 and riscv64, from the results of turns. A saved policy continues."""
+"""A policy of turns. If the policy only watches, replies equal those without a policy, bit for bit, also with recurrent models. If the policy
+decides, it makes the same choices from the results of turns on the host, arm64 and riscv64. A saved policy continues."""
 
 import os
 import re
@@ -40,7 +40,7 @@ for name in ("lfm2", "qwen35", "mamba2_hybrid", "llama_gqa"):
     a, b = (chat(model, talk, "--temp", "0", "-n", "6", "--policy", p) for p in ("off", "watch"))
     tap.ok(len(replies(a)) == 5 and replies(a) == replies(b), f"{name}: the same", f"{a}\n{b}")
 
-# The same on boards: rated turns, explored choices, saved and loaded.
+# Boards do the same: turns are rated, choices explored, and the policy saved and loaded.
 FIRST = LINES + ["What is 9 plus 9?", "/good", "Say hello to Anna.", "What is 2 plus 2?", "/bad", "Bye"]
 THEN = ["Hello", "What is 3 plus 4?", "Tell me a story about a dog.", "What is 8 plus 7?", "/learned"]
 folder = os.path.join(WORK, "policy-models")

@@ -172,7 +172,7 @@ def by_folder(pre_tokenizer, normalizer=None):
 
 
 def compare(name, pre_tokenizer, ignores=False):
-    """ignores: the name in a GGUF implies ignore_merges; a folder has to state it."""
+    """ignores: in a GGUF the name implies ignore_merges; a folder has to state it."""
     where, path = by_folder(pre_tokenizer, {"type": "NFC"} if name in NFC else None), by_gguf(name)
     wrong = []
     for line in TEXTS:

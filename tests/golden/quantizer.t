@@ -55,8 +55,8 @@ tap.ok(len(losses) == 14 and all(0 < x < 0.02 for x in losses),
        f"the report has an NMSE for each of 14 Q4_0 matrices, at most {max(losses or [1]):.3g}",
        said)
 
-# One figure is one random sample: the rounding of a model of this size changes it by 2 % either way. Therefore the model is also tested with its
-# columns in other orders, and texts for calibration and measurement differ.
+# A single figure is a random sample, which the rounding of a model of this size changes by up to 2 %. Therefore the model is also tested with
+# its columns in other orders, and texts for calibration and measurement differ.
 BOOK = os.path.join(ASSETS, "text/wikitext2_test.raw.txt")
 OTHER = os.path.join(WORK, "calibration.txt")
 with open(BOOK, "rb") as f, open(OTHER, "wb") as out:

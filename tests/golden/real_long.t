@@ -19,7 +19,8 @@ tap = Tap()
 
 
 def model(name, rows):
-    """The packed file, made from a GGUF in the same folder if needed. None if both are missing: then the rows are skipped."""
+    """The packed file, which is made from a GGUF in the same folder if needed; None if both are missing, and then the rows
+    are skipped."""
     stem = os.path.join(FOLDER, name)
     if not LONG:
         why = "it takes minutes: make test-long"

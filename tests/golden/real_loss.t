@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Published models that `make model NAME=...` fetched. Each is packed with its own types, and with those that docs/QUALITY.md recommends. Each
-file's size and its mean divergence (KL) from the same weights as floats are bounded. A model that is missing is skipped by name."""
+"""Published models that `make model NAME=...` fetched are packed with their own types, and with those that docs/QUALITY.md recommends. Each
+file's size, and its mean divergence (KL) from the same weights as floats, must stay below a limit. A model that is missing is skipped by
+name."""
 
 import os
 import sys

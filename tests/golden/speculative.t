@@ -30,7 +30,7 @@ def synth(kind, name, seed):
 
 
 def seed_of_a_long_text():
-    """The first made-up model whose text does not end before the compared tokens."""
+    """The first made-up model whose text has enough tokens for the comparison."""
     for seed in range(1, 100):
         model = synth("f32", "spec-target.ingot", seed)
         ids = Reply(run([HOST, "run", model, "-p", "", "--ids", "-n", str(TOKENS), "--temp", "0"])[1]).ids
@@ -49,7 +49,7 @@ card = make_card("spec-card.img", target, draft)
 
 
 def words(extra):
-    """Boot words for the image, flags for the host."""
+    """(boot options for the image, flags for the host)"""
     return " ".join(["ids", f"n={TOKENS}"] + extra)
 
 
@@ -153,7 +153,7 @@ tap.ok(status is not None and re.search(r"warning: draft=nothing .* the card has
                                         r"draft is used", console) and
        re.search(r"\[\d+ prompt \+ 4 new", console) and "power off" in console,
        "no such draft on the card: one sentence, and the reply without one", console)
-# If nobody requested guesses by repetition, they stop when they do not pay, here with a text that hardly repeats itself.
+# Guesses by repetition that nobody requested stop if they save no time, here with a text that hardly repeats itself.
 DEMO = os.path.join(ROOT, "models/demo-q8_0.ingot")
 made = []
 for seed in range(1, 5):

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""One model, every machine, core count and residency: the same ids and the same logits.
+"""One model gives the same ids and logits on every machine, with every number of cores, resident and streamed.
 
 Prints the table, and fails for every cell that differs from the host's resident cell. The host's F32 cell must continue like the reference
 outputs of other engines."""
@@ -25,8 +25,8 @@ CORNERS = {"f16": [(1, "resident"), (4, "streamed")], "q4_k_m": [(1, "resident")
 # Models on devices other than virtio's card: one type here, all types in test-long.
 DEVICES = {"NVMe": nvme_arguments, "USB": usb_arguments}
 DEVICE_TYPES = TYPES if LONG else ["q8_0"]
-# One type has all six cells on arm64 and three on riscv64, whose emulator is slowest. The other types have three on arm64, one on riscv64 with
-# vectors and one without. test-long runs the rest.
+# One type has all six cells on arm64 and three on riscv64, whose emulator is slowest. The other types have three cells on arm64, one on
+# riscv64 with vectors and one without. test-long runs the rest.
 FEW = [(1, "resident"), (4, "streamed"), (4, "in place")]
 
 

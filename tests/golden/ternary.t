@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Weights of one and two bits: the logits of arch/'s files are compared with those of their dequantized weights, and have the same bits on every
-ISA and with every chunk; and the types that replace these for columns and scales that they do not support."""
+ISA and with every chunk; also tested are the types that replace them for unsupported columns and scales."""
 
 import json
 import os

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Tokenizer test files of the assets: the ids equal those of the models' own tokenizers. Then the speed on long texts, and what is refused. Every
-fifteenth text here, all in test-long: reading a vocabulary is slow, and the tokenizer's unit test runs all texts with one reading."""
+"""Tokenizer test files of the assets: the ids equal those of the models' own tokenizers. Also the speed on long texts, and what is refused.
+Reading a vocabulary is slow, so only every fifteenth text runs here, and all in test-long; the tokenizer's unit test runs all texts after a
+single reading."""
 
 import glob
 import os

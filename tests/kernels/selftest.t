@@ -33,7 +33,7 @@ CARD = make_card("selftest-card.img", MODEL)
 
 
 def rows(isa, features):
-    """The symbols of kernels.inc that need no more than `features`."""
+    """The symbols in kernels.inc that need only `features`."""
     macro = {"arm64": "__aarch64__", "riscv64": "__riscv"}[isa]
     text = subprocess.run(["gcc", "-E", "-P", "-x", "c", "-U__x86_64__", "-U__aarch64__", f"-D{macro}", "-I", ROOT,
                            os.path.join(ROOT, "kernels/kernels.inc")], capture_output=True, text=True, check=True, timeout=60).stdout
@@ -62,12 +62,12 @@ def damage(board, symbol, code):
 
 
 def boot(machine, words=WORDS, kernel=None):
-    """One core: the self-test does not use others, and in QEMU waiting cores cost time."""
+    """One core is enough: the self-test uses no others, and in QEMU waiting cores cost time."""
     return machine.run(words, 1, card_arguments(CARD), kernel, 600)
 
 
 def stopped_after(machine, row, kernel=None):
-    """Press Ctrl-C as soon as this row is printed: the other boots, or kernels.t, check the rest."""
+    """Press Ctrl-C as soon as this row is printed; other boots, or kernels.t, check the remaining rows."""
     command = machine.command(WORDS, 1, card_arguments(CARD), kernel)
     k = pexpect.spawn(command[0], command[1:], timeout=300, echo=False)
     seen = b""
@@ -154,7 +154,7 @@ MACHINES = [(ARM64, rows("arm64", NEON), "add_f32_neon"),
 REFERENCES = [symbol for symbol in rows("arm64", []) if symbol.endswith("_ref")]
 first = None
 for machine, expected, damaged in MACHINES if LONG else MACHINES[:2]: # kernels.t has those CPUs
-    # The damaged image checks all other rows again, which once is enough without LONG.
+    # The damaged image checks all other rows again; without LONG only one image does so.
     if not LONG and not damaged:
         check_some(machine, expected)
         continue

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The gate of counted figures, tested with made-up figures: it accepts counted figures within 2 % of the baseline and any native figures, and
-nothing else. `make bench-gate` counts the real ones."""
+"""Tests the gate of counted figures with made-up figures: it accepts counted figures within 2 % of the baseline and any native figures, and
+nothing else. `make bench-gate` counts the real figures."""
 
 import os
 import subprocess

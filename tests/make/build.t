@@ -16,7 +16,7 @@ tap = Tap()
 os.makedirs(WORK, exist_ok=True)
 
 
-# A whole image is built here, possibly by a slow computer: five minutes were not enough for one.
+# A whole image is built here, and on a slow computer five minutes were not enough for it.
 def make(*words, cwd=ROOT, timeout=900):
     done = subprocess.run(["make", "--no-print-directory", *words], cwd=cwd, capture_output=True, text=True,
                           timeout=timeout, env={k: v for k, v in os.environ.items() if k != "MAKEFLAGS"})
@@ -24,7 +24,8 @@ def make(*words, cwd=ROOT, timeout=900):
 
 
 def build_elsewhere(name, board, *targets, out="out"):
-    """Copy the sources to another folder (whose path has another length) and make these; returns (the folder, what was printed)."""
+    """Copy the sources to another folder, whose path has another length, and make these targets there; returns (the folder, what
+    was printed)."""
     folder = os.path.join(WORK, name)
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT, folder, symlinks=True,
@@ -44,7 +45,8 @@ def bytes_of(path):
 
 
 def code_of(path):
-    """Code, data and symbols of an object. The debug information contains the folder, and the part for link-time optimization a random number."""
+    """Code, data and symbols of an object. The rest differs: the debug information contains the folder, and the part for link-time optimization
+    contains a random number."""
     out = os.path.join(WORK, "build-object.o")
     if os.path.exists(path):
         subprocess.run(["riscv64-unknown-elf-objcopy", "-g", "-w", "-R", ".gnu.lto_*", "-N", "__gnu_lto_*", path, out],
@@ -101,8 +103,8 @@ for what in ("host/ingot", "asan/libingot.a", "virt-riscv64/ingot.elf"):
     status, text = make("-n", "-W", header, "O=" + BUILD, "BOARD=virt-riscv64", f"{out}/{what}")
     tap.ok(status == 0 and f"-c {source} " in text, f"{what} is made anew when {header} changes", text[-2000:])
 
-# With -j the makes of two boards run at the same time. A file that both would make is made before, or by the virt machine of its ISA, which goes
-# first. Here nothing is built yet, so otherwise all would make it.
+# With -j the makes of two boards run at the same time. A file that both need is made before them, or by the virt machine of its ISA, which comes
+# first. Here nothing is built yet, so otherwise each make would make the file.
 VIRT = {"test-image-virt-arm64", "test-image-virt-riscv64"}
 before, boards, board, order = set(), {}, None, []
 _, text = make("-n", "--trace", "-j1", "O=" + os.path.join(WORK, "nothing-yet"), "test-images")

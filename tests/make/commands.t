@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The commands of README and the documents. Runs each line of each block `sh`, and each line after `$ ` in a block `console`, in a folder with the
-example files: `make` with -n, commands that need a board or a network as EXCEPT says, all others unchanged; the output shown in a `console` block is
-compared with the real one (`...` stands for anything). usage: commands.t [PAGE ...]"""
+"""Tests the commands in README and the documents. Runs each line of each block `sh`, and each line after `$ ` in a block `console`, in a folder with
+the example files: `make` with -n, commands that need a board or a network as EXCEPT says, all others unchanged; the output shown in a `console`
+block is compared with the real one (`...` stands for anything). usage: commands.t [PAGE ...]"""
 
 import functools
 import glob
@@ -21,7 +21,8 @@ from talk import write_model
 HERE = os.path.join(WORK, "commands")
 PAGES = ["README.md", "CONTRIBUTING.md", *sorted(os.path.relpath(p, ROOT) for p in glob.glob(ROOT + "/docs/**/*.md", recursive=True)),
          "examples/README.md", "flash_image/README.md", "flash_image/FORMAT.md", "models/README.md"]
-# Languages of blocks: for commands, for commands with their output, for text, and those whose programs other suites run.
+# Languages of blocks: those of commands, of commands with their output, of text, and those whose programs other suites
+# run.
 KINDS = ("sh", "console", "text", "c", "python", "js", "go", "rust", "java", "json", "haproxy", "nginx")
 SECONDS = 120
 MAKEFILES = "".join(open(path, encoding="utf-8").read() for path in
@@ -52,7 +53,7 @@ EXCEPT = [
 ]
 # The answers that a person types when a command asks.
 TYPED = {"ingot lock": "2718\n", "ingot run model.ingot --public-key": "Hello!\n"}
-# Boot arguments for commands that would otherwise wait for a person.
+# Boot arguments that are added to commands which would otherwise wait for a person.
 WORDS = 'prompt="Hello!" temp=0 n=8'
 
 
@@ -200,7 +201,7 @@ def unknown_boot_options(text):
 
 
 def wrong_of_make(words):
-    """Errors that make itself would not report: variables that no makefile reads, boot options that do not exist."""
+    """Errors that make does not report: variables that no makefile reads, and boot options that do not exist."""
     for word in words:
         name, equals, value = word.partition("=")
         if not equals:
@@ -258,7 +259,7 @@ class Place:
         if not found:
             server.kill()
             return False, said + server.stderr.read()
-        # No process may wait because the pipe is full.
+        # Read on, so that no process waits because the pipe is full.
         threading.Thread(target=server.stderr.read, daemon=True).start()
         self.port = found[1]
         return True, said.replace(":" + self.port, ":8080")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`make compare` without its packages, and its arithmetic: it names a missing package and skips the comparison, it refuses a busy computer, a
-divergence equals its definition, and a ratio above 1 is in favour of Ingot."""
+"""`make compare` names a missing package and skips the comparison, and refuses a busy computer. Its arithmetic: a divergence equals its
+definition, and a ratio above 1 means that Ingot is better."""
 
 import math
 import os
@@ -28,7 +28,7 @@ with tempfile.TemporaryDirectory() as folder:
 
 
 def refusal(share, anyway):
-    """The message of check_at_rest if other programs take this share of the CPU."""
+    """The message of check_at_rest if other programs take this share of the processors."""
     compare.Others.share = lambda self: share
     compare.time.sleep = lambda seconds: None
     os.environ["ANYWAY"] = anyway

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
-"""The claims of README and the documents: every link has a target; every make target, command and option of `ingot` that they name exists
-(tests/make/commands.t runs whole lines); each figure has a source with the same number; and pages that a program prints equal what it prints
-today."""
+"""Checks README and the documents: every link has a target; every make target, command and option of `ingot` exists (tests/make/commands.t
+runs whole lines); each figure has a source with the same number; pages that a program writes equal what it writes today."""
 
 import glob
 import os
@@ -69,7 +68,7 @@ def reader(text):
 
 
 def listed_for(texts, index, pages):
-    """The errors of an index by reader: pages that do not name their readers, or stand under another reader, or are missing."""
+    """The errors in the index by reader: pages that do not name their readers, are under another reader, or are missing."""
     under = {}
     for section in re.split(r"(?m)^## ", texts[index])[1:]:
         for target in re.findall(r"(?m)^\| \[[^]]*\]\(([^)#]+)\)", section):
@@ -159,7 +158,7 @@ tap.ok(not late, "each figure has a source", "\n".join(late))
 
 
 def found_with(page, old, new):
-    """The errors after a page or a source was changed."""
+    """The errors that are found after a page or a source was changed."""
     whole = figures.read
     if whole(page).count(old) != 1:
         return [f"{page} has {old!r} not once"]

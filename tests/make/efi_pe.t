@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The EFI programs and firmware that maps code read-only and data non-executable: the header says, as such firmware requires, that the program
-supports this, and the strictest possible loader finds nothing that would fault."""
+"""The EFI programs run on firmware that maps code read-only and data non-executable: the header says, as such firmware requires, that the
+program supports this, and a loader as strict as possible finds nothing that would fault."""
 
 import os
 import struct
@@ -76,7 +76,7 @@ class Loader:
             self.faults.append(f"{at:#x} is code, and is to be written")
         if not self.pe.base <= value <= self.pe.base + self.pe.size:
             self.faults.append(f"{at:#x} does not point into the image")
-        # Addition as in a loader, modulo 2^64: if code is at this place, the value can be any number.
+        # Add as a loader does, modulo 2^64, because the value may be any number if the place contains code.
         struct.pack_into("<Q", self.memory, at, (value - self.pe.base + base) % (1 << 64))
 
     def runs(self, at):

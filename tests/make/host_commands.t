@@ -123,7 +123,7 @@ for what, words in (("run", STORY), ("chat", ["chat", DEMO, "-q"]), ("info", ["i
                     ("help --man", ["help", "--man"]), ("--template list", ["run", "--template", "list"])):
     with open("/dev/full", "wb") as full:
         status, _, log = ingot(*words, stdin=b"Hello\n", stdout=full)
-    # The error must be that of the last write, even if a text ends exactly where a buffer ended.
+    # An error of the last write must be reported, even if a text ends exactly where a buffer ended.
     tap.ok(status == 1 and re.search("standard output: (No space left|could not be written completely)", log),
            f"{what} >/dev/full", f"{status} {log}")
 status, _, log = ingot(*STORY, "-o", "/dev/full")

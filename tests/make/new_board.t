@@ -24,7 +24,7 @@ def make(*words, timeout=900):
 
 
 def guide():
-    """The two commands of the guide that make the folder, unchanged."""
+    """The two commands with which the guide makes the folder, unchanged."""
     with open(os.path.join(ROOT, "docs/PORTING.md"), encoding="utf-8") as f:
         lines = re.findall(r"^(?:cp|sed) .*board/NAME.*$", f.read(), re.M)
     return [line.replace("NAME", NAME) for line in lines]

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""To add an option, only its row is needed. A list with some options of each type, included like features' lists, gives members, rules, defaults,
-entries of /set, presets and requests, flags of the Linux program with their help, and the page. More than 64 options work, too."""
+"""To add an option, only its row is needed. A list with some options of each type is included like the lists of features: it gives members,
+rules, defaults, entries of /set, presets and requests, flags of the Linux program with their help, and the page. More than 64 options work,
+too."""
 
 import os
 import re

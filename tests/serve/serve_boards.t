@@ -95,7 +95,7 @@ def board_of(name, words="mode=json"):
     return Board(ARM64, FOLDER, name, CARD, words)
 
 
-# The second talks to people when it is found.
+# The second board is in chat mode when `ingot serve` finds it.
 boards = [board_of("a"), board_of("b", ""), board_of("c")]
 server = Server(*(b.line for b in boards))
 tap.ok(server.port != 0 and "demo-q8_0.ingot" in server.line, "the server's model is that of the boards", (server.line, server.said))
@@ -207,7 +207,7 @@ tap.ok(gone and len(results) == AT_ONCE and not wrong,
 tap.ok(server.boards(3) and any("is back" in line for line in server.said), "the board is noticed when it goes and when it is back", server.said)
 tap.ok(said(server.ask(CHAT, chat(PROMPTS[3]))[1]) == want[PROMPTS[3]], "the other boards answer while one is away")
 
-# A stream that the caller has seen begin is not restarted.
+# A stream of which the caller has received a part is not restarted.
 c = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
 c.request("POST", TEXT, json.dumps({"prompt": "Once upon a time", "max_tokens": 450, "temperature": 2, "top_k": 0, "top_p": 1, "min_p": 0, "stream": True}))
 r = c.getresponse()

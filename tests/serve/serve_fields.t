@@ -210,7 +210,8 @@ def pump(line, out, older):
 
 
 def board(listener, older):
-    """Each connection of the server gets a board of its own. older: the board has a version that does not know penalties."""
+    """Each connection of the server gets a board of its own. older: the board has an older version, which does not know
+    penalties."""
     while True:
         line = listener.accept()[0]
         p = subprocess.Popen([HOST, "chat", DEMO, "--json"], stdin=line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)

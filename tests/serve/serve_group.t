@@ -30,7 +30,7 @@ class Machine(NetBoard):
         return super().command(words, cores, list(drives) + ["-qmp", f"unix:{self.monitor},server=on,wait=off"])
 
     def patient(self, method, path, body=None, wait=120):
-        """QEMU takes one connection after the other, and resets those that come meanwhile."""
+        """QEMU accepts one connection after the other, and resets those that come meanwhile."""
         for _ in range(100):
             try:
                 return self.ask(method, path, body, wait)
@@ -77,7 +77,7 @@ def parallel(net, asks):
 
 
 def run(net, asks):
-    """The answers, seconds, passes of the model and tokens in them."""
+    """(answers, seconds, passes of the model, tokens in these passes)"""
     before, start = net.stats(), time.monotonic()
     answers = asks()
     seconds, after = time.monotonic() - start, net.stats()
@@ -97,7 +97,7 @@ FIELDS = [of_story(stop=["the", "fox"]), of_story(logprobs=True, top_logprobs=3)
 
 
 def patient_answer(net, path, body):
-    """If too many wait, ask again."""
+    """If the board refuses because too many requests wait, ask again."""
     for _ in range(100):
         status, text = net.patient("POST", path, body)
         if status != 429:
@@ -120,7 +120,7 @@ def texts(answers):
 
 
 def check_same(net, board):
-    """Four clients one after the other, then at once."""
+    """Four clients ask one after the other, then at once."""
     asks = [lambda text=text: ask(net, text) for text in CLIENTS] + [lambda: ask(net, "Say a word.", n=2, temperature=1, seed=7, max_tokens=12)]
     alone = [a() for a in asks[:4]]
     extra = asks[4]()

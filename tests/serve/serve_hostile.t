@@ -69,7 +69,7 @@ def head(path, **headers):
 
 
 def answer(s):
-    """Everything received until the server closes, or a status line."""
+    """Everything that is received until the server closes, or until a status line."""
     data = b""
     try:
         while b"\r\n\r\n" not in data:
@@ -137,7 +137,7 @@ if LONG:
     tap.ok(not sent and time.monotonic() - begin > 60, "a body that arrives with one byte in five seconds is given up", time.monotonic() - begin)
     # Answers that are read slowly: one byte in nine seconds, or 4 KB per second, which is slow but legitimate.
     def take_slowly(pause, n, seconds):
-        """Seconds until the server gives the connection up, or `seconds`."""
+        """The seconds until the server closes the connection, at most `seconds`."""
         before, begin = len(os.listdir(f"/proc/{server.process.pid}/fd")), time.monotonic()
         s = socket.socket()
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)

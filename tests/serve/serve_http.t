@@ -97,7 +97,7 @@ class Answers:
         return body
 
     def next(self, method=None):
-        """Status, fields, body; status 0: the connection has ended."""
+        """(status, fields, body); the status is 0 if the connection has ended."""
         head = self.until(b"\r\n\r\n")
         if head is None:
             return 0, {}, b""
@@ -344,7 +344,7 @@ def frame(data, first=0x81, masked=True):
 
 
 def frames(data):
-    """First byte and payload of each frame from a server."""
+    """(first byte, payload) of each frame from a server"""
     out = []
     while len(data) >= 2:
         n, at = data[1], 2

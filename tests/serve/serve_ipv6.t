@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A board with IPv6, on both virt machines: it has its own address and one with a router's prefix, and answers at both to questions about the hardware address, pings and HTTP; and its name
-and service by mDNS, for IPv4 too. The replies are the line's."""
+"""A board with IPv6, on both virt machines: it has its own address and one with a router's prefix, and answers at both
+to questions about the hardware address, pings and HTTP; it tells its name and service by mDNS, over IPv4 too. The replies equal those of the serial line."""
 
 import ipaddress
 import json
@@ -95,7 +95,7 @@ def question(name, kind):
 
 
 def check_names(wire, board, at):
-    """By multicast DNS: the name and the service."""
+    """Find the name and the service by multicast DNS."""
     group, ours = ipaddress.ip_address("ff02::fb").packed, ipaddress.ip_address("10.0.2.15").packed
     body = question(b"\x05ingot\x05local\0", AAAA)
     answer = wire.asked(ip6(UDP, struct.pack(">HHHH", 5353, 5353, 8 + len(body), 0) + body, PEER, group, mac_of(group)),

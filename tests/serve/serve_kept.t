@@ -32,7 +32,7 @@ class Server:
         self.port = int(found.group(1)) if found else 0
 
     def ask(self, prompt, n=6):
-        """The text, the prompt's tokens, and how many of them were computed."""
+        """(the text, the prompt's tokens, how many of them were computed)"""
         c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         c.request("POST", "/v1/completions", json.dumps({"prompt": prompt, "temperature": 0, "max_tokens": n}))
         answer = json.loads(c.getresponse().read())
@@ -59,12 +59,12 @@ def agent(server, name, edits=False):
 
 
 def added(rows):
-    """The number of tokens that each prompt has more than the previous one."""
+    """The number of tokens by which each prompt is longer than the previous one."""
     return [rows[i][0] - (rows[i - 1][0] if i else 0) for i in range(len(rows))]
 
 
 def most_more(rows, first=1):
-    """The largest number of tokens beyond its new ones that any turn after number `first` computed."""
+    """The largest number of tokens that a turn after number `first` computed in addition to its new ones."""
     return max(c - a for (_, c, _), a in list(zip(rows, added(rows)))[first:])
 
 

@@ -38,7 +38,7 @@ def ports():
 
 
 def check(first, second, card):
-    """The second board starts when the first one has its name."""
+    """The second board starts when the first board has its name."""
     words = "temp=0 n=24 quiet term=plain"
     with Console(first, words, card) as a:
         a.expect(r"network: http://10\.0\.2\.\d+ and http://ingot\.local")

@@ -112,7 +112,7 @@ def check_forms(net):
 
 
 def same(answers, what):
-    """Without parts that differ between servers: number, date, figures."""
+    """The answer without the parts that differ between servers: number, date, figures."""
     a, b = (json.loads(text) if status == 200 else (status, text) for status, text in answers)
     return isinstance(a, dict) and isinstance(b, dict) and all(a[k] == b[k] for k in ("object", "model", "choices")), f"{what}\n{answers[0]}\n{answers[1]}"
 
@@ -132,7 +132,7 @@ def check_missing(net, server):
 
 
 def check_same(net, server):
-    """Requests to which both have the same answer."""
+    """Requests to which `ingot serve` and the board must give the same answer."""
     for what, path, more in (
             ("a reply", "chat/completions", {}),
             ("its scores", "chat/completions", {"logprobs": True, "top_logprobs": 3, "max_tokens": 6}),

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """`ingot serve` and Ollama's API: /api/chat and /api/generate as lines and whole, /api/embed, the pages that clients ask for first; the same replies
-as chat completions; errors in Ollama's form. Python's package ollama, if installed, gets the same."""
+as chat completions; errors in Ollama's form. Python's package ollama, if installed, gets the same replies."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def completion(messages, **more):
 want = completion(USER)
 text = want["choices"][0]["message"]["content"]
 
-# Clients ask for these first.
+# Clients request these pages first.
 status, tags = server.ask("/api/tags")
 status2, running = server.ask("/api/ps")
 status3, version = server.ask("/api/version")
@@ -117,7 +117,7 @@ old = ask("embeddings", {"prompt": "a cat"})[1]
 tap.ok(status == 200 and a["embeddings"] == [d["embedding"] for d in theirs["data"]] and a["prompt_eval_count"] == theirs["usage"]["prompt_tokens"] and old["embedding"] == a["embeddings"][0] and
        len(ask("embed", {"input": "a cat", "dimensions": 8})[1]["embeddings"][0]) == 8, "embeddings have the new form and the old one", a)
 
-# Refused by name, in Ollama's form.
+# Unsupported fields are refused by name, in Ollama's form.
 for name, path, body, words in (
         ("an image", "chat", {"messages": [{"role": "user", "content": "x", "images": ["aGk="]}]}, "messages[0].images"),
         ("an image beside a prompt", "generate", {"prompt": "x", "images": ["aGk="]}, "images is not supported"),

@@ -36,7 +36,7 @@ def free_port():
 
 
 def ask(port, path, body=None):
-    """Status and answer; None: nobody answers."""
+    """(status, answer); None if nobody answers."""
     c = http.client.HTTPConnection("127.0.0.1", port, timeout=WAIT)
     try:
         c.request("POST" if body is not None else "GET", path, json.dumps(body) if body is not None else None,

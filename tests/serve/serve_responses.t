@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """`ingot serve` and OpenAI's responses: whole and as events, with functions, formats and scores; the same replies as chat completions; errors that
-name this API's fields. Python's OpenAI package, if installed, gets the same."""
+name this API's fields. Python's OpenAI package, if installed, gets the same replies."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def ask(more, path=PATH):
 
 
 def events(more):
-    """Types and objects of a stream."""
+    """(types, objects) of a stream's events"""
     text = ask({**more, "stream": True})[1]
     rows = [part.split("\n") for part in text.split("\n\n") if part]
     made = [(a[len("event: "):], json.loads(b[len("data: "):])) for a, b in rows]
@@ -45,7 +45,7 @@ def chat_text(messages, **more):
 
 
 def kinds(list_of_events):
-    """Names without the prefix, repeated deltas once."""
+    """The names of events without their prefix; repeated deltas are counted once."""
     names = [e["type"].replace("response.", "") for e in list_of_events]
     return [n for i, n in enumerate(names) if not n.endswith(".delta") or names[i - 1] != n]
 

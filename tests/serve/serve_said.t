@@ -120,7 +120,8 @@ def pump(line, out, older):
 
 
 def board(listener, lines, older=False):
-    """Each connection of the server gets its own board, which is added to lines. older: the board has a version that does not know the marks."""
+    """Each connection of the server gets its own board, which is added to lines. older: the board has an older version, which does not know the
+    marks."""
     while True:
         line = listener.accept()[0]
         lines.append(line)

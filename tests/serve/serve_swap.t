@@ -106,7 +106,7 @@ boards[0].start()
 tap.ok(gone and server.wait(lambda: server.boards()[0] == (True, q4)),
        "a board that starts with another model loads the chosen model", (server.boards(), server.said))
 
-# While boards work and others wait: two replies are running, four are not.
+# Load a model while boards work: two requests are running, and four wait.
 results = {}
 
 

@@ -154,7 +154,7 @@ def resident(pid):
 
 
 def ask(port):
-    """Seconds that a good caller waits for /health; None: no answer, or a wrong one."""
+    """The seconds that a good caller waits for /health; None if the answer is missing or wrong."""
     c = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
     begin = time.monotonic()
     try:

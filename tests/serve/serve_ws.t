@@ -134,7 +134,7 @@ tap.ok(len(results) == 12 and all(r == wanted for r in results.values()), "twelv
 
 
 def leave():
-    """True if the reply of a closed socket was running until then, and was ended."""
+    """True if a reply was running when its socket was closed, and was then ended."""
     before = server.metrics()["requests_cancelled_total"]
     left = Socket(server)
     left.event()

@@ -1,5 +1,6 @@
 """Printers for gdb: the arena by its regions, a session by its counts and latest tokens. `make gdb` loads this file; so does
-`source toolchain/gdb/ingot.py`. Commands: `ingot-arena` and `ingot-session` print those of the running image."""
+`source toolchain/gdb/ingot.py`. Commands: `ingot-arena` and `ingot-session` print the arena and the session of the
+running image."""
 
 import gdb
 import gdb.printing

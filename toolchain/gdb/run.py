@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Boot an image in QEMU under gdb: `make gdb`. The board's serial line becomes a terminal device, whose name is printed; this terminal belongs to
-gdb, with the printers of ingot.py. QEMU ends with gdb. Usage: run.py --gdb GDB --elf FILE --stop NAME [--commands FILE] -- QEMU WORDS..."""
+"""Boot an image in QEMU under gdb: `make gdb`. The board's serial line becomes a terminal device, whose name is printed. The terminal of
+`make gdb` belongs to gdb, with the printers of ingot.py. QEMU ends with gdb.
+
+Usage: run.py --gdb GDB --elf FILE --stop NAME [--commands FILE] -- QEMU WORDS..."""
 
 import argparse
 import os

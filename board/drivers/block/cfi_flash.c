@@ -1,5 +1,5 @@
 /* Sections and tables are those of JEDEC JESD68.01 (Common Flash Interface) and JEP137 (command
- * sets); two 16-bit chips form a bank of width 4 on the bus. */
+ * sets); two 16-bit chips form a bank that is 4 bytes wide. */
 #include "board/drivers/block/cfi_flash.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ enum {
     COMMAND_READ_ARRAY = 0xff,
     WORD_COMMAND = 0x55,
     WORD_SIGNATURE = 0x10, /* "QRY" in three words */
-    WORD_SIZE = 0x27,      /* log2 of the bytes of one chip */
+    WORD_SIZE = 0x27,      /* log2 of one chip's size in bytes */
     MAX_SIZE = 32,
 };
 
@@ -70,7 +70,7 @@ enum err cfi_flash_probe(struct cfi_flash *state, uintptr_t base, size_t bytes,
     cfi_command(state, 0, COMMAND_READ_ARRAY);
     cfi_command(state, WORD_COMMAND, COMMAND_QUERY);
     e = cfi_query_size(state, &state->bytes);
-    cfi_command(state, 0, COMMAND_READ_ARRAY); /* read the contents again, not status or query */
+    cfi_command(state, 0, COMMAND_READ_ARRAY); /* reads now return the contents */
     if (e != ERR_OK)
         return e;
     if (state->bytes > bytes)

@@ -11,11 +11,11 @@
 
 struct cfi_flash {
     uintptr_t base;
-    uint64_t bytes; /* bytes of the bank, as the chips report them */
+    uint64_t bytes; /* size of the bank in bytes, as the chips report it */
     char name[40];
 };
 
-/* Query the bank at base, whose address window has `bytes` bytes, and fill out; out->memory is
+/* Query the bank at base, whose address window has `bytes` bytes, and fill *out; out->memory is
  * base. The window must be mapped writable for the query, as device memory on real hardware;
  * afterwards it is only read. ERR_NO_DEVICE: the chips do not answer as CFI requires. */
 enum err cfi_flash_probe(struct cfi_flash *state, uintptr_t base, size_t bytes,

@@ -9,7 +9,7 @@
 #include "board/min_max.h"
 
 enum {
-    HEALTH_PERIOD = 1 << 16, /* empty polls between two looks at the status register */
+    HEALTH_PERIOD = 1 << 16, /* polls without an answer between two reads of the status register */
     PARTS = 4,               /* a command's id is its slot times this number, plus its part */
     PART_HEAD = 0,
     PART_MIDDLE = 1,
@@ -18,11 +18,11 @@ enum {
     WHOLE_BYTES = 32 << 10,
 };
 
-/* A request in blocks of the drive: part of a block, whole blocks, part of a block. */
+/* A request, cut at the drive's blocks: a part of the first, whole blocks, a part of the last. */
 struct cut {
-    uint64_t block;      /* the first */
-    uint32_t skip;       /* sectors of the head's block that precede the request */
-    uint32_t head, tail; /* sectors of the request in the edges; 0: none */
+    uint64_t block;      /* the first block */
+    uint32_t skip;       /* number of sectors before the request in its first block */
+    uint32_t head, tail; /* number of the request's sectors in each edge; 0: none */
     uint32_t middle;     /* whole blocks */
 };
 
@@ -89,7 +89,7 @@ static void point_at(struct nvme *n, uint32_t slot, struct nvme_command *c, cons
         c->prp2 = next;
         return;
     }
-    /* More: PRP2 is the address of a list of the others. */
+    /* More pages: PRP2 is the address of a list of all but the first. */
     for (; next < end; next += NVME_PAGE)
         list[pages++] = next;
     dma_sync(&n->setup.window, list, pages * sizeof *list);
@@ -111,7 +111,7 @@ static void transfer(struct nvme *n, uint32_t slot, unsigned part, uint64_t bloc
     struct nvme_command c = { .opcode = write ? IO_WRITE : IO_READ,
                               .dword10 = (uint32_t)block,
                               .dword11 = (uint32_t)(block >> 32),
-                              .dword12 = blocks - 1 }; /* 6.9, 6.15: zero is one block */
+                              .dword12 = blocks - 1 }; /* 6.9, 6.15: one less */
     uint32_t bytes = blocks * n->facts.block_bytes;
 
     /* For a write, the data must leave the caches; for a read, no dirty line may overwrite them
@@ -189,7 +189,7 @@ static void finish(struct nvme *n, uint32_t slot, enum err status)
     r->done = true;
 }
 
-/* Go to the next step, because all commands of this one have answered. */
+/* All commands of this step have answered: go to the next step. */
 static void advance(struct nvme *n, uint32_t slot)
 {
     struct nvme_slot *s = &n->slots[slot];
@@ -206,7 +206,7 @@ static void advance(struct nvme *n, uint32_t slot)
         send_flush(n, slot);
         return;
     }
-    /* A read: copy the sectors of the edges, and make the cores see the middle. */
+    /* After a read, copy the sectors of the edges, and let the cores see the whole blocks. */
     if (s->status == ERR_OK && !s->request->write) {
         copy_edges(n, slot, &c);
         dma_sync(&n->setup.window, at_sector(s->request, c.head),
@@ -228,7 +228,7 @@ static bool take(struct nvme *n, const struct nvme_completion *done)
     s->pending &= (uint8_t)~bit;
     if (done->status >> 1 != 0) {
         s->status = ERR_IO;
-        n->by_pages = true; /* whatever the reason was, the request is repeated by pages */
+        n->by_pages = true; /* after any error, repeat the request by pages */
     }
     if (s->pending == 0)
         advance(n, slot);
@@ -279,8 +279,8 @@ static enum err check_health(struct nvme *n)
 
 /* ---- the block device ---- */
 
-/* Two writes may share a block. A write with edges reads the block first, so no other write may be
- * in flight with it. */
+/* Two writes may have parts of the same block. A write with edges reads that block first, so no
+ * other write may be in flight with it. */
 static bool must_wait(const struct nvme *n, const struct block_request *r, const struct cut *c)
 {
     return n->in_flight == n->depth ||

@@ -1,6 +1,6 @@
-/* An NVMe controller's first namespace as a block device (NVM Express Base Specification 1.4): an
- * admin queue and one pair of queues for transfers, polled, DMA straight into the caller's buffer.
- * Blocks have 512 or 4096 bytes; a request may cover parts of blocks of 4096. */
+/* Makes an NVMe controller's first namespace a block device (NVM Express Base Specification 1.4).
+ * The driver polls an admin queue and a pair of queues for transfers; DMA goes straight into the
+ * caller's buffer. Blocks have 512 or 4096 bytes; a request may cover parts of blocks of 4096. */
 #ifndef INGOT_BOARD_DRIVERS_BLOCK_NVME_H
 #define INGOT_BOARD_DRIVERS_BLOCK_NVME_H
 
@@ -13,10 +13,10 @@
 
 enum {
     NVME_DEPTH = 16,   /* most requests in flight */
-    NVME_ENTRIES = 64, /* entries of a queue for transfers */
-    NVME_ADMIN = 16,   /* entries of an admin queue: one command at a time */
+    NVME_ENTRIES = 64, /* number of entries in a queue for transfers */
+    NVME_ADMIN = 16,   /* number of entries in an admin queue, which has one command at a time */
     NVME_PAGE = 4096,  /* CC.MPS = 0 */
-    NVME_LIST = 256,   /* pages of a list: 1 MiB per request */
+    NVME_LIST = 256,   /* number of pages in a list, enough for 1 MiB per request */
     NVME_NAME_BYTES = 40,
     NVME_WHO_BYTES = 60,
 };
@@ -50,7 +50,7 @@ struct nvme_queue {
 /* The facts from Identify. */
 struct nvme_facts {
     uint32_t max_bytes;   /* largest transfer; 0: no limit */
-    bool cached;          /* a volatile cache: a flush follows each write */
+    bool cached;          /* the drive's cache is volatile, so a flush follows each write */
     bool may_have_others; /* there may be namespaces beyond the first, which are not used */
     bool whole;           /* accepts a buffer as address and length (SGL, section 4.4) */
     uint64_t n_blocks;
@@ -59,7 +59,7 @@ struct nvme_facts {
     uint8_t who[NVME_WHO_BYTES]; /* serial number and model */
 };
 
-/* A request has at most three commands at a time. Blocks that it covers only in part are its
+/* A request has at most three commands at a time. Blocks that a request covers only in part are its
  * edges. */
 struct nvme_slot {
     struct block_request *request; /* NULL: free */
@@ -75,13 +75,13 @@ struct nvme_setup {
     uint64_t ticks_hz;
     bool (*put_back)(
         const void
-            *slot); /* true if a drive that was pulled is there again, and set up; NULL if it never
-                      is */
+            *slot); /* true if a drive that was pulled is back and set up; NULL if drives cannot
+                      come back */
     const void *slot;
 };
 
-/* All state of one controller; zeroed by nvme_open. It may be in any RAM that the controller's DMA
- * reaches. */
+/* All state of one controller; zeroed by nvme_open. The struct may be in any RAM that the
+ * controller's DMA reaches. */
 struct nvme {
     _Alignas(NVME_PAGE) struct nvme_command commands[NVME_ENTRIES];
     _Alignas(NVME_PAGE) struct nvme_completion completions[NVME_ENTRIES];
@@ -96,11 +96,11 @@ struct nvme {
     struct nvme_facts facts;
     uint32_t stride;   /* bytes between doorbells */
     uint32_t limit_ms; /* CAP.TO */
-    uint32_t depth;    /* slots in use, <= NVME_DEPTH */
+    uint32_t depth;    /* number of slots in use, <= NVME_DEPTH */
     uint32_t in_flight, most_in_flight;
-    uint32_t writes;     /* writes in flight ... */
-    uint32_t edged;      /* ... and how many of them have edges */
-    uint32_t idle_polls; /* since the last answer */
+    uint32_t writes;     /* number of writes in flight */
+    uint32_t edged;      /* number of writes in flight that have edges */
+    uint32_t idle_polls; /* polls since the last answer */
     bool stopped;        /* after a fatal error: the next submit starts the controller again */
     bool by_pages;       /* a transfer by address and length failed: use lists of pages from now
                             on */
@@ -110,8 +110,8 @@ struct nvme {
     char name[NVME_NAME_BYTES];
 };
 
-/* Start the controller and fill *out. If it cannot be used, out->error_message says why and nothing
- * can be read. ERR_NO_DEVICE: nothing answers at the address. */
+/* Start the controller and fill *out. If the controller cannot be used, out->error_message says why
+ * and nothing can be read. ERR_NO_DEVICE: nothing answers at the address. */
 enum err nvme_open(struct nvme *n, const struct nvme_setup *setup, struct block_device *out);
 
 #endif

@@ -23,8 +23,8 @@ enum { /* the namespace's page */
 };
 enum { MDTS_MOST = 12, SQES = 6, CQES = 4, SHIFT_512 = 9, SHIFT_4096 = 12 };
 
-/* True if entries may have this size, a power of two: the low four bits of `sizes` are the least
- * size, the high four the largest. */
+/* True if entries may have 2^size bytes. The low four bits of `sizes` have the smallest such
+ * exponent, the high four bits the largest. */
 static bool takes(uint8_t sizes, unsigned size)
 {
     return (sizes & 15u) <= size && size <= sizes >> 4;

@@ -1,4 +1,4 @@
-/* Registers, queues and identify data of an NVMe controller: what the driver's files share. Sections
+/* The driver's files share these registers, queues and identify data of an NVMe controller. Sections
  * are those of the NVM Express Base Specification 1.4. */
 #ifndef INGOT_BOARD_DRIVERS_BLOCK_NVME_REGISTERS_H
 #define INGOT_BOARD_DRIVERS_BLOCK_NVME_REGISTERS_H
@@ -29,7 +29,7 @@ enum { IDENTIFY_NAMESPACE = 0, IDENTIFY_CONTROLLER = 1, IDENTIFY_ACTIVE = 2 }; /
 enum { FEATURE_QUEUES = 7 };                                                   /* 5.21.1.7 */
 enum { NVME_NAMESPACE = 1, NVME_IO_QUEUE = 1 };
 
-/* In nvme_mmio.c, which a unit test replaces by a controller. */
+/* These are in nvme_mmio.c, which a unit test replaces by a controller. */
 uint32_t nvme_read(const struct nvme *n, unsigned reg);
 void nvme_write(const struct nvme *n, unsigned reg, uint32_t value);
 
@@ -44,7 +44,7 @@ void nvme_popped(struct nvme *n, const struct nvme_queue *q);
 
 /* In nvme_start.c. Start the controller, from reset to two queues for transfers; n->why has an
  * error message on failure. At each later start, the controller must report the same namespace as
- * at the first. */
+ * at the first start. */
 enum err nvme_start(struct nvme *n);
 
 /* Disable the controller; afterwards it moves no data. ERR_TIMEOUT. */

@@ -13,12 +13,12 @@ struct pcie_drive {
         struct nvme nvme;
         struct usb usb;
     };
-    struct block_device device; /* the port, or the NVMe drive */
+    struct block_device device; /* the NVMe drive, or the port if there is no NVMe drive */
 };
 
 /* Bring up the port. Returns the number of devices in out, at most USB_DRIVES; a device that cannot
  * be used says why in its `error_message`. `reload` makes the firmware load a VL805's program again
- * after a reset; NULL if it cannot. This maps the port's registers. */
+ * after a reset; NULL if the firmware cannot. The function maps the port's registers. */
 unsigned pcie_drive_open(struct pcie_drive *drive, const struct brcm_pcie_place *place,
                          struct dma_window window, void (*reload)(void), struct block_device **out);
 

@@ -5,11 +5,11 @@
 #include "board/drivers/soc/device_name.h"
 
 enum {
-    COMMAND_ID = 0x9f,        /* manufacturer, type, log2 of the bytes */
-    COMMAND_FAST_READ = 0x0b, /* 3 bytes of address, 8 clocks, data */
+    COMMAND_ID = 0x9f,        /* returns manufacturer, type, log2 of the bytes */
+    COMMAND_FAST_READ = 0x0b, /* followed by 3 bytes of address, 8 clocks and the data */
     COMMAND_FAST_READ_4 = 0x0c,
     COMMAND_WAKE = 0xab, /* JEDEC's release from deep power-down */
-    WAKE_BYTES = 64,     /* t_RES1 is 5 us or less: bytes at up to 100 MHz */
+    WAKE_BYTES = 64,     /* these take longer than t_RES1 (at most 5 us), even at 100 MHz */
     SIZE_MIN = 16,
     SIZE_LONG = 24, /* 16 MiB: the range of 3 address bytes */
     SIZE_MAX_LOG = 31,

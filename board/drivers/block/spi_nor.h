@@ -1,5 +1,5 @@
 /* Serial NOR flash, read through an SPI bus: JEDEC id, fast read (JESD216; ISSI IS25WP256D data
- * sheet, chapter 8). Holds one .ingot from its first byte. Read only. */
+ * sheet, chapter 8). The chip holds one .ingot, which starts at its first byte. Read only. */
 #ifndef INGOT_BOARD_DRIVERS_BLOCK_SPI_NOR_H
 #define INGOT_BOARD_DRIVERS_BLOCK_SPI_NOR_H
 

@@ -19,8 +19,8 @@ static void add_card(struct tree_storage *s, uintptr_t mmio)
     }
 }
 
-/* QEMU fills the slots from the highest address down, in the order of its command line, but the
- * tree may list them in either order. So the next card is always the highest one below the last. */
+/* QEMU fills the slots from the highest address down, in the order of its command line. The tree
+ * may list them in either order, so search for the next lower address. */
 static void find_cards(struct tree_storage *s, const struct device_tree *tree)
 {
     uint64_t last = UINT64_MAX;
@@ -69,8 +69,8 @@ static void add_slot(struct tree_storage *s, struct tree_sd_slot *slot, uintptr_
     }
 }
 
-/* Note that this function and all later ones of its class are left out, because the table is
- * full. */
+/* The table is full: count this function and all later ones of its class as left
+ * out. */
 static void leave_out(const struct pci_ecam *pci, unsigned function, unsigned class,
                       enum left_out kind)
 {

@@ -37,7 +37,7 @@ struct tree_storage {
 
 /* Map and probe the storage that the tree lists, fill devices[] and return how many:
  * board.find_storage for a machine with a device tree. Virtio cards come in descending order of
- * their addresses. An erased bank is a device too, because a model is searched for in each. A
+ * their addresses. An erased bank is a device too, because every bank is searched for a model. A
  * device that does not answer is left out, except the SD slot, whose device then says why it has no
  * card, and an NVMe controller, which reports its error. */
 unsigned tree_storage_find(struct tree_storage *storage, const struct device_tree *tree,

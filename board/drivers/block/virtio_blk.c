@@ -38,8 +38,8 @@ static uint64_t virtio_read_capacity(const struct virtio_blk *v)
     return capacity;
 }
 
-/* Negotiate features; *limits: which of SIZE_MAX and SEG_MAX apply. Without VIRTIO_BLK_F_FLUSH the
- * device writes through (5.2.6.2): a finished write is durable. */
+/* Negotiate features; *limits says which of SIZE_MAX and SEG_MAX apply. Without VIRTIO_BLK_F_FLUSH
+ * the device writes through (5.2.6.2): a finished write is durable. */
 static enum err virtio_blk_negotiate(struct virtio_blk *v, uint32_t *limits)
 {
     enum virtio_refusal refusal =
@@ -74,7 +74,7 @@ static void virtio_blk_plan(struct virtio_blk *v, uint32_t limits)
     if (segments > seg_max && seg_max > 0)
         segments = seg_max;
     if (segments > v->queue_size / 4 - 2 && v->queue_size >= 16)
-        segments = v->queue_size / 4 - 2; /* at least four requests in flight */
+        segments = v->queue_size / 4 - 2; /* leaves room for four requests in flight */
     if (v->queue_size < 16)
         segments = 1;
     v->slot_descs = segments + 2;
@@ -145,7 +145,7 @@ static enum err virtio_blk_reset(struct block_device *dev)
     struct virtio_blk *v = dev->driver;
     bool stopped = virtio_stop(v->mmio);
 
-    /* This comes after the stop, so that nothing is written to a returned buffer. */
+    /* Return buffers only after the stop, because until then the device may write to them. */
     virtio_blk_fail_all(v, ERR_TIMEOUT);
     v->dead = !stopped || virtio_blk_start(v) != ERR_OK;
     return err_unless(!v->dead, ERR_TIMEOUT);
@@ -170,7 +170,7 @@ static uint32_t virtio_blk_chain(struct virtio_blk *v, uint32_t slot, struct blo
     v->headers[slot].type = req->write ? REQUEST_OUT : REQUEST_IN;
     v->headers[slot].reserved = 0;
     v->headers[slot].sector = req->sector;
-    v->status[slot] = 0xff; /* undefined in section 5.2.6: the device must overwrite
+    v->status[slot] = 0xff; /* a value that 5.2.6 does not define; the device overwrites
                                it */
     virtio_set_desc(v, at++, &v->headers[slot], sizeof v->headers[slot], DESC_NEXT);
     while (left > 0) {
@@ -230,8 +230,8 @@ static bool virtio_blk_collect(struct virtio_blk *v)
     return true;
 }
 
-/* A device that stops answering reports it in its status (2.1.2) before the caller's time-out.
- * Under a hypervisor the register is slow to read, so it is read only once per period. */
+/* A device that stops answering says so in its status (2.1.2), before the caller's time-out. Under
+ * a hypervisor the register is slow to read, so it is read only once per period. */
 static enum err virtio_blk_check_health(struct virtio_blk *v)
 {
     if (v->in_flight == 0 || ++v->idle_polls < HEALTH_PERIOD)

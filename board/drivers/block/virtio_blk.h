@@ -1,5 +1,5 @@
-/* virtio-blk over virtio-mmio version 2 (VIRTIO 1.2 sections 4.2, 5.2): one split virtqueue,
- * polled, DMA straight into the caller's buffer. The device must be cache coherent. */
+/* virtio-blk over virtio-mmio version 2 (VIRTIO 1.2 sections 4.2, 5.2). The driver polls one split
+ * virtqueue; DMA goes straight into the caller's buffer. The device must be cache coherent. */
 #ifndef INGOT_BOARD_DRIVERS_BLOCK_VIRTIO_BLK_H
 #define INGOT_BOARD_DRIVERS_BLOCK_VIRTIO_BLK_H
 
@@ -32,7 +32,7 @@ struct virtio_blk {
     _Alignas(64) uint8_t status[VIRTIO_BLK_DEPTH];
     _Alignas(64) struct block_request *requests[VIRTIO_BLK_DEPTH]; /* NULL: the slot is free */
     uintptr_t mmio;
-    uint32_t depth;         /* slots in use by this device, <= VIRTIO_BLK_DEPTH */
+    uint32_t depth;         /* number of slots in use by this device, <= VIRTIO_BLK_DEPTH */
     uint32_t slot_descs;    /* number of descriptors in each slot */
     uint32_t segment_bytes; /* largest data descriptor */
     uint32_t queue_size;
@@ -46,7 +46,7 @@ struct virtio_blk {
     char name[40];
 };
 
-/* True if the registers at mmio (mapped, 0x200 bytes) are those of such a device. */
+/* True if the registers at mmio (mapped, 0x200 bytes) are those of a virtio-blk device. */
 bool virtio_blk_is_there(uintptr_t mmio);
 
 /* Set up the device with registers at mmio (mapped, 0x200 bytes) and fill *out. ERR_NO_DEVICE: the

@@ -15,7 +15,7 @@ enum { /* registers of the port itself, whose configuration space is at 0 */
        REG_MEMORY = 0x20,
        REG_PREFETCH = 0x24,
        LINK_CAPABILITY = 0xac + 0x0c, /* Express 7.8.6 */
-       LINK_STATUS = 0xac + 0x10,     /* 7.8.7 and, in the upper half, 7.8.8 */
+       LINK_STATUS = 0xac + 0x10,     /* described in 7.8.7, its upper half in 7.8.8 */
        LINK_CONTROL_2 = 0xac + 0x30,  /* 7.8.19 */
        VENDOR_SPECIFIC_1 = 0x0188,
        PRIVATE_CLASS = 0x043c,
@@ -58,7 +58,7 @@ enum {
     MISC_SIZE_AT = 27
 };
 enum { UBUS_NO_ERRORS = 1 << 13 | 1 << 19, UBUS_ACCESS = 1 };
-enum { SIZE_MASK = 31, SIZE_BASE = 15 }; /* windows: log2 of the size, minus 15 */
+enum { SIZE_MASK = 31, SIZE_BASE = 15 }; /* a window's size field: log2 of its size, minus 15 */
 enum { ASPM = 3 << 10, BAR2_ENDIAN = 3 << 2 };
 enum { COMMAND_MEMORY = 1 << 1, COMMAND_MASTER = 1 << 2 };
 enum { CLASS_PORT = 0x060400, INDEX_DEVICE = 1 << 20 /* bus 1, device 0, function 0 */ };
@@ -164,7 +164,7 @@ static void hold_device(const struct brcm_pcie *p, bool hold)
         change(p, RESET_2711, RESET_PERST, hold ? RESET_PERST : 0);
 }
 
-/* Reset the bridge. On BCM2712, PERST can be set only after that reset has ended. */
+/* Reset the bridge. On BCM2712, PERST can be set only after the bridge's reset has ended. */
 static void reset(const struct brcm_pcie *p)
 {
     hold_bridge(p, true);
@@ -174,8 +174,8 @@ static void reset(const struct brcm_pcie *p)
     hold_bridge(p, false);
     if (is_2712(p))
         hold_device(p, true);
-    /* Switch on the lane's power and its clock, even without the device's request, because not
-     * every device has that line. */
+    /* Switch on the lane's power and its clock, even without a clock request, because not every
+     * device has a line for such requests. */
     change(p, is_2712(p) ? DEBUG_2712 : DEBUG_2711, DEBUG_IDDQ | DEBUG_CLKREQ, 0);
     pause(p, SETTLE_US);
 }
@@ -353,8 +353,8 @@ enum err brcm_pcie_open(struct brcm_pcie *p, const struct brcm_pcie_place *place
     return e;
 }
 
-/* The size of BAR 0: the bits that a BAR keeps when ones are written (PCI 6.2.5.1). Returns 0 if it
- * is not a memory BAR below 4 GiB. */
+/* The size of BAR 0: the bits that a BAR keeps when ones are written (PCI 6.2.5.1). Returns 0 if
+ * BAR 0 is not a memory BAR below 4 GiB. */
 static uint32_t bar_bytes(const struct brcm_pcie *p, bool *wide)
 {
     uint32_t bar = brcm_pcie_config(p, REG_BAR), kept;

@@ -1,7 +1,7 @@
 /* The PCI Express root port of BCM2711 (Pi 4, CM4) and the external port of BCM2712 (Pi 5), with
  * the one device behind it: reset, link, windows, BAR 0. No manual of the blocks is public:
  * registers, order and waits are those of Linux's and U-Boot's drivers (board/drivers/STEPS.md).
- * Not yet run on hardware, and no emulator has it. */
+ * This driver has not yet run on hardware, and no emulator has the ports. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_BRCM_PCIE_H
 #define INGOT_BOARD_DRIVERS_BUS_BRCM_PCIE_H
 
@@ -27,8 +27,8 @@ struct brcm_pcie_place {
     /* Addresses of the device's registers for the cores, and for the bus (below 4 GiB); whole
      * MiB. */
     uint64_t outbound, outbound_bus, outbound_bytes;
-    /* The bus address at which the device sees our memory from 0 on: 2^inbound_bits bytes.
-     * It is a multiple of that size. */
+    /* The bus address at which the device sees the first 2^inbound_bits bytes of our memory; a
+     * multiple of that size. */
     uint64_t inbound_bus;
     unsigned inbound_bits;
     uint64_t (*ticks)(void);
@@ -51,15 +51,15 @@ enum err brcm_pcie_open(struct brcm_pcie *p, const struct brcm_pcie_place *place
 uint32_t brcm_pcie_config(const struct brcm_pcie *p, unsigned reg);
 
 /* Give BAR 0 its address, open the port's window, switch memory and bus mastering on. Returns the
- * registers' address for the cores, which the caller maps, and their size; 0: p->why. */
+ * registers' address for the cores, which the caller maps, and their size; if 0, see p->why. */
 uintptr_t brcm_pcie_enable(struct brcm_pcie *p, size_t *bytes);
 
-/* Report the port, its link and its device, for the option `diag`. of: a struct brcm_pcie that was
- * opened, even with an error. */
+/* Report the port, its link and its device, for the option `diag`. `of` is a struct brcm_pcie that
+ * was opened, even with an error. */
 struct facts;
 void brcm_pcie_facts(const void *of, const struct facts *f);
 
-/* In brcm_pcie_mmio.c, which a test replaces by a port. */
+/* These are in brcm_pcie_mmio.c, which a test replaces by a port. */
 uint32_t brcm_pcie_read(uintptr_t at);
 void brcm_pcie_write(uintptr_t at, uint32_t value);
 

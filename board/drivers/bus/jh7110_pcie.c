@@ -7,7 +7,7 @@ enum {
     FIRST_CLOCK = 8, /* of port 0: AXI_MST0, APB, TL; those of port 1 follow */
     FIRST_RESET = 11,
     RESET_STATUS = 0x78, /* 1: the reset is off */
-    PORT_AT = 0x48,      /* STG_SYSCON_PCIE0_BASE, and port 1's base */
+    PORT_AT = 0x48,      /* STG_SYSCON_PCIE0_BASE; port 1's base follows port 0's */
     PORT_BYTES = 0x1f8 - 0x48,
     LINK = 0x170,
     LINK_ACTIVE = 1 << 5,

@@ -37,9 +37,9 @@ enum {
     MOST_DEEP = 8,
     MIB = 1 << 20,
 };
-static const uint32_t prefetch_closed = 0x0000fff0; /* base above limit: nothing passes */
+static const uint32_t prefetch_closed = 0x0000fff0; /* base > limit: nothing passes */
 
-/* Rows of `ranges`: three cells of the bus, two of the CPU, two of the size. */
+/* A row of `ranges`: a bus address (three cells), a CPU address (two) and a size (two). */
 enum { ROW_BYTES = 28, SPACE_MASK = 3 << 24, SPACE_MEMORY_32 = 2 << 24, SPACE_MEMORY_64 = 3 << 24 };
 
 static volatile uint32_t *config(const struct pci_ecam *pci, unsigned function, unsigned reg)
@@ -157,7 +157,7 @@ static void assign_bars(struct pci_ecam *pci, unsigned function, unsigned n)
 struct path {
     struct level {
         unsigned bridge; /* not the root level */
-        unsigned next;   /* function of this level's bus */
+        unsigned next;   /* next function to look at on this level's bus */
         unsigned end;
         uint64_t window; /* where the bridge's window begins */
         bool ours;       /* the bridge is new: firmware has not set it up */
@@ -185,8 +185,8 @@ static void enter_bridge(struct pci_ecam *pci, struct path *path, unsigned funct
         bus = pci->n_buses;
         assign_bars(pci, function, BRIDGE_BARS);
     }
-    /* Without a number, address space or a mapping, what is below the bridge stays unseen, and is
-     * reported. */
+    /* If a number, address space or a mapping is missing, the devices below the bridge are not
+     * found, and the bridge is reported. */
     if (path->depth == MOST_DEEP || bus == 0 || bus >= pci->most_buses || !align_low(pci) ||
         mmu_map(pci->config + (uintptr_t)bus * BUS_BYTES, BUS_BYTES, MAP_DEVICE) != ERR_OK) {
         left_out_note(LEFT_OUT_BRIDGES, 1, 0);
@@ -238,7 +238,7 @@ static unsigned class_of(const struct pci_ecam *pci, unsigned function)
     return *config(pci, function, REG_CLASS) >> 16;
 }
 
-/* Depth first, so that everything below a bridge is one run of buses and of addresses. */
+/* Search depth first, so that everything below a bridge is one run of buses and of addresses. */
 static void enumerate(struct pci_ecam *pci)
 {
     struct path path = { .levels = { { .end = PCI_FUNCTIONS } } };
@@ -326,7 +326,7 @@ uintptr_t pci_ecam_enable(struct pci_ecam *pci, unsigned function)
     return (uintptr_t)at;
 }
 
-/* The link status, in the upper half of the word at 0x10 of its capability (6.7; Express 7.8). 
+/* The link status, in the upper half of word 0x10 of the Express capability (6.7; Express 7.8).
  * Returns 0 if there is no link. */
 static uint32_t link_status(const struct pci_ecam *pci, unsigned function)
 {
@@ -342,8 +342,8 @@ static uint32_t link_status(const struct pci_ecam *pci, unsigned function)
     return 0;
 }
 
-/* Reports bus, device and function; device and vendor; class; and link: the generation in the
- * lowest four bits, then the lanes. */
+/* Reports each function's place (bus, device, function), its device and vendor, its class and its
+ * link. A link has the generation in the lowest four bits, and above it the number of lanes. */
 void pci_ecam_facts(const void *of, const struct facts *f)
 {
     const struct pci_ecam *pci = of;
@@ -362,7 +362,7 @@ void pci_ecam_facts(const void *of, const struct facts *f)
     }
 }
 
-/* ---- a function that was plugged in again ---- */
+/* ---- a function is plugged in again ---- */
 
 static volatile uint32_t *kept_register(const struct pci_kept *kept, unsigned reg)
 {

@@ -32,23 +32,23 @@ struct pci_ecam {
  * memory BAR an address. ERR_NO_DEVICE: the tree has no host bridge with a 32-bit memory window. */
 enum err pci_ecam_find(struct pci_ecam *pci, const struct device_tree *tree);
 
-/* The same for a bridge that is not in a tree: config, first_bus, most_buses, is_port, low and
- * high must be set. */
+/* As pci_ecam_find, for a bridge that is not in a tree: config, first_bus, most_buses, is_port, low
+ * and high must be set. */
 enum err pci_ecam_open(struct pci_ecam *pci);
 
 /* Find the next function of this class (base class and subclass; 0x0805: an SD controller) from
- * *function on. Returns false if there are no more. */
+ * *function on. Returns false if there are no more functions. */
 bool pci_ecam_next(const struct pci_ecam *pci, unsigned *function, unsigned class);
 
 /* The function's programming interface; 0x30: the xHCI among USB controllers. */
 unsigned pci_ecam_interface(const struct pci_ecam *pci, unsigned function);
 
 /* Switch on the function's memory and bus mastering; returns the address of its memory BAR 0,
- * mapped. Returns 0 if it has no BAR 0, or if the bus has no room for it. */
+ * mapped. Returns 0 if the function has no BAR 0, or if the bus has no room for it. */
 uintptr_t pci_ecam_enable(struct pci_ecam *pci, unsigned function);
 
-/* Report the functions with their classes and links, for the option `diag`. of: a struct pci_ecam
- * that was opened. */
+/* Report the functions with their classes and links, for the option `diag`. `of` is a struct
+ * pci_ecam that was opened. */
 struct facts;
 void pci_ecam_facts(const void *of, const struct facts *f);
 
@@ -61,8 +61,8 @@ struct pci_kept {
 /* Store the resources of an enabled function. */
 void pci_ecam_keep(const struct pci_ecam *pci, unsigned function, struct pci_kept *out);
 
-/* Restore the resources if the function lost them. Returns false if it is not there, or another
- * kind of device is. */
+/* Restore the resources if the function lost them. Returns false if the function is gone, or is
+ * another kind of device. */
 bool pci_ecam_put_back(const struct pci_kept *kept);
 
 #endif

@@ -30,7 +30,7 @@ enum {
     WINDOWS = 3,
     SIZE_MASK = 31,
     SIZE_BASE = 15,
-    SIZE_SMALL = 28 /* sizes from here on are 4 KiB and more */
+    SIZE_SMALL = 28 /* size codes from here on mean 4 KiB and more */
 };
 static const struct {
     uint16_t bus, memory; /* registers of the low halves; the high halves follow them */

@@ -1,8 +1,8 @@
 /* RP1, the Pi 5's chip of ports, behind BCM2712's second PCIe port. The firmware brings the link up
- * and resets it again before it starts an image, unless config.txt says `pciex4_reset=0`; this
+ * and resets it again before it starts an image, unless config.txt says `pciex4_reset=0`. This
  * driver uses what the firmware left and brings nothing up, because RP1's UARTs may be running.
  * Peripherals: RP1 Peripherals, Raspberry Pi 2023, 2.3.1 and 5; the port's registers are those of
- * brcm_pcie.c. Not yet run on hardware, and no emulator has it. */
+ * brcm_pcie.c. This driver has not yet run on hardware, and no emulator has RP1. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_RP1_LINK_H
 #define INGOT_BOARD_DRIVERS_BUS_RP1_LINK_H
 
@@ -27,13 +27,13 @@ struct rp1_link {
     const char *why;          /* an error message after an error */
 };
 
-/* Check the link and find where it leads; the port's registers are mapped. Writes only the bits
- * that make memory visible. ERR_NO_DEVICE: RP1 is held in reset, and the error message says what to
- * do; ERR_UNSUPPORTED: the link is not set up in the known way. */
+/* Check the link and find where it leads; the port's registers are mapped. The function writes only
+ * the bits that make memory visible. ERR_NO_DEVICE: RP1 is held in reset, and the error message
+ * says what to do; ERR_UNSUPPORTED: the link is not set up in the known way. */
 enum err rp1_link_open(struct rp1_link *r, uintptr_t port);
 
-/* Report the link as it was found, for the option `diag`. of: a struct rp1_link that was opened,
- * even with an error. */
+/* Report the link as it was found, for the option `diag`. `of` is a struct rp1_link that was
+ * opened, even with an error. */
 struct facts;
 void rp1_link_facts(const void *of, const struct facts *f);
 

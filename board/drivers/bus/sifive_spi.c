@@ -1,6 +1,6 @@
 #include "board/drivers/bus/sifive_spi.h"
 
-/* Registers and bits by the names of the manual. */
+/* Registers and bits have the names of the manual. */
 enum {
     REG_SCKDIV = 0x00,
     REG_SCKMODE = 0x04,
@@ -9,15 +9,15 @@ enum {
     REG_CSMODE = 0x18,
     REG_FMT = 0x40,
     REG_TXDATA = 0x48,
-    REG_RXDATA = 0x4c, /* bit 31: the FIFO is empty; a read takes the byte */
+    REG_RXDATA = 0x4c, /* a read takes a byte; bit 31 is set if the FIFO is empty */
     REG_FCTRL = 0x60,
     REG_IE = 0x70,
     SCKDIV_MAX = 0xfff,
     CSMODE_AUTO = 0,        /* chip select is low for each frame separately */
     CSMODE_HOLD = 2,        /* chip select goes low with the next frame and stays low until the mode
                                changes */
-    CSMODE_OFF = 3,         /* high whatever is sent */
-    FMT_SINGLE_8 = 8 << 16, /* 8 bits per frame, one wire in each direction, receiving too */
+    CSMODE_OFF = 3,         /* chip select stays high, whatever is sent */
+    FMT_SINGLE_8 = 8 << 16, /* 8 bits per frame, one wire in each direction, and receiving is on */
     FIFO_BYTES = 8,
 };
 #define RXDATA_EMPTY (1u << 31)

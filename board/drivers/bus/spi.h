@@ -14,8 +14,8 @@ struct spi_bus {
     /* Pull the device's chip select low, or release it. */
     void (*select)(struct spi_bus *bus, bool on);
 
-    /* Send `bytes` bytes and receive as many. send NULL: send ones; receive NULL: drop what
-     * arrives. Both may be the same buffer. Blocks for as long as the bus takes. */
+    /* Send `bytes` bytes and receive `bytes`. If send is NULL, ones are sent; if receive is NULL,
+     * bytes are dropped. Both may be the same buffer. Blocks for as long as the bus takes. */
     void (*exchange)(struct spi_bus *bus, const uint8_t *send, uint8_t *receive, size_t bytes);
 
     /* Send `bytes` bytes of ones while no device is selected. */

@@ -4,7 +4,7 @@
 
 #include "board/drivers/dma/dma.h"
 
-enum { RESET_POLLS = 10000000 }; /* limit of reads of the status register: a second or more */
+enum { RESET_POLLS = 10000000 }; /* most reads of the status register; they take a second or more */
 
 bool virtio_is_there(uintptr_t mmio, uint32_t device_id)
 {
@@ -81,16 +81,16 @@ uint32_t virtq_start(uintptr_t mmio, const struct virtq *q)
     return size;
 }
 
-/* Write the entry, then the index, then notify unless it is suppressed, with barriers between. */
+/* Write the entry, then the index; then notify the device, unless it has asked for no notice. */
 void virtq_offer(uintptr_t mmio, const struct virtq *q, uint32_t size, uint32_t head)
 {
     volatile uint16_t *index = &q->avail->index;
     uint16_t at = *index;
 
     q->avail->ring[at & (size - 1)] = (uint16_t)head;
-    dma_barrier(); /* buffers, descriptors and ring entry before the index (2.7.13.3.1) */
+    dma_barrier(); /* write buffers, descriptors and entry before the index (2.7.13.3.1) */
     *index = (uint16_t)(at + 1);
-    dma_barrier(); /* the index before reading used.flags and notifying (2.7.13.4.1) */
+    dma_barrier(); /* write the index before used.flags is read (2.7.13.4.1) */
     if (!(*(volatile uint16_t *)&q->used->flags & USED_NO_NOTIFY))
         virtio_write(mmio, VIRTIO_QUEUE_NOTIFY, q->which);
 }

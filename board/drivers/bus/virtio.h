@@ -74,7 +74,7 @@ struct virtq {
     struct virtq_desc *desc; /* (most) */
     struct virtq_avail *avail;
     struct virtq_used *used;
-    unsigned which; /* its number at the device */
+    unsigned which; /* the queue's number at the device */
     uint32_t least,
         most; /* least and most descriptors for the driver: powers of two up to VIRTQ_MOST */
 };
@@ -86,25 +86,25 @@ bool virtio_is_there(uintptr_t mmio, uint32_t device_id);
  * second or more. */
 bool virtio_stop(uintptr_t mmio);
 
-/* Start, from the reset to the driver's bit (section 3.1.1). False if the device does not reset. */
+/* Start, from reset to status bit DRIVER (section 3.1.1). False if the device does not reset. */
 bool virtio_begin(uintptr_t mmio);
 
 enum virtio_refusal { VIRTIO_AGREED, VIRTIO_TOO_OLD, VIRTIO_REFUSED };
 
-/* Accept VIRTIO_F_VERSION_1 and *taken, the `wanted` features (0 to 31) that it offers. VIRTIO_TOO_OLD: it
- * does not offer VERSION_1; VIRTIO_REFUSED: it rejects what it offered. Sections 3.1.1 (steps 3 to 6) and 2.2. */
+/* Accept VIRTIO_F_VERSION_1 and the `wanted` features that the device offers (*taken). VIRTIO_TOO_OLD: the device does
+ * not offer VERSION_1; VIRTIO_REFUSED: it rejects what it offered. Sections 3.1.1 (steps 3 to 6) and 2.2. */
 enum virtio_refusal virtio_negotiate(uintptr_t mmio, uint32_t wanted, uint32_t *taken);
 
-/* Zero the queue's rings and give it to the device, without interrupts (section 4.2.3.2). Returns the number of descriptors, a
- * power of two; 0 if the device has no such queue, or it is too small. */
+/* Zero the queue's rings and give the queue to the device, without interrupts (section 4.2.3.2). Returns the number of descriptors, a
+ * power of two; 0 if the device has no such queue, or the queue is too small. */
 uint32_t virtq_start(uintptr_t mmio, const struct virtq *q);
 
 /* Give the device the chain that starts at descriptor `head` (section 2.7.13). `size` is what virtq_start
  * returned. */
 void virtq_offer(uintptr_t mmio, const struct virtq *q, uint32_t size, uint32_t head);
 
-/* In virtio_mmio.c, which a unit test replaces by a device. Fields of the configuration are read in their own width
- * (4.2.2.2). */
+/* These are in virtio_mmio.c, which a unit test replaces by a device. Fields of the configuration
+ * are read in their own width (4.2.2.2). */
 uint32_t virtio_read(uintptr_t mmio, unsigned reg);
 uint8_t virtio_read_byte(uintptr_t mmio, unsigned reg);
 void virtio_write(uintptr_t mmio, unsigned reg, uint32_t value);

@@ -9,8 +9,8 @@
 
 enum { /* section 4.1.2 */
        VENDOR = 0x1af4,
-       DEVICE_MODERN = 0x1040,       /* plus the kind of device */
-       DEVICE_TRANSITIONAL = 0x1000, /* its subsystem is the kind of device */
+       DEVICE_MODERN = 0x1040,       /* the id is this plus the kind of device */
+       DEVICE_TRANSITIONAL = 0x1000, /* the kind of device is in the subsystem's number */
 };
 enum { /* PCI 6.2 and 6.7 */
        REG_COMMAND = 0x04,
@@ -81,7 +81,7 @@ static void write_at(uintptr_t at, unsigned bytes, uint32_t value)
 
 /* ---- in place of virtio_mmio.c ---- */
 
-/* The device at an odd location, which is its struct's address plus 1 (registers are even). */
+/* A location is its device's address plus 1, so locations are odd (registers are even). */
 static struct virtio_pci *device_of(uintptr_t location)
 {
     return (struct virtio_pci *)(location - 1);

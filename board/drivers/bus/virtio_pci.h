@@ -1,5 +1,5 @@
 /* Registers of virtio devices on PCI (VIRTIO 1.2, section 4.1) under their virtio-mmio numbers, so
- * that a driver is written once: virtio_pci_open returns what such a driver uses as the address of
+ * that a driver is written once. virtio_pci_open returns what a driver uses as the address of
  * its registers. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_VIRTIO_PCI_H
 #define INGOT_BOARD_DRIVERS_BUS_VIRTIO_PCI_H
@@ -20,8 +20,8 @@ struct virtio_pci {
     uintptr_t doorbells[VIRTIO_PCI_QUEUES]; /* doorbells of the started queues; 0: none */
 };
 
-/* Set up a PCI function and switch it on. Returns 0 if it is not a virtio device of this kind (VIRTIO_DEVICE_ID), or has no
- * registers of version 1. */
+/* Set up a PCI function and switch it on. Returns 0 if the function is not a virtio device of this
+ * kind (VIRTIO_DEVICE_ID), or has no registers of version 1. */
 uintptr_t virtio_pci_open(struct virtio_pci *v, const struct pci_ecam *pci, unsigned function,
                           uint32_t device_id);
 

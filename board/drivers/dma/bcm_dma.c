@@ -13,7 +13,7 @@ enum {
 
 enum {
     STATUS_ACTIVE = 1 << 0,
-    STATUS_END = 1 << 1, /* writing 1 clears it, as for the next bit */
+    STATUS_END = 1 << 1, /* this bit and the next are cleared by writing 1 */
     STATUS_INTERRUPT = 1 << 2,
     STATUS_ERROR = 1 << 8,
     STATUS_PRIORITY = 8 << 16,

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /* Drivers call dma_barrier and dma_flush. A program under Linux has no bus master, so a test
- * supplies these functions, and records what a driver flushes, in which order with register
- * accesses (tests/unit/board/fakes/dma_log.h). */
+ * supplies these functions, and records the order in which a driver flushes lines and accesses
+ * registers (tests/unit/board/fakes/dma_log.h). */
 #if !defined(INGOT_FREESTANDING)
 
 void dma_barrier(void);
@@ -77,7 +77,7 @@ static inline void dma_flush(const void *at, size_t bytes)
 #endif
 
 /* How a bus master sees memory: the master's address is a core's address plus `offset`, for cores'
- * addresses below `end`. If it is not coherent, the cores' caches hide memory from it. */
+ * addresses below `end`. The cores' caches hide memory from a master that is not coherent. */
 struct dma_window {
     uint64_t offset;
     uint64_t end;
@@ -86,7 +86,7 @@ struct dma_window {
 
 enum { DMA_LINE_BYTES = 64 }; /* a multiple of every known core's line length */
 
-/* True if the master can write these bytes without harming data next to them: if it is not
+/* True if the master can write these bytes without harming data next to them. If the master is not
  * coherent, their cache lines must not hold other data, which a core may write meanwhile. */
 static inline bool dma_reaches(const struct dma_window *w, const void *buffer, size_t bytes)
 {

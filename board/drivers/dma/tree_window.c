@@ -16,7 +16,7 @@ static bool find_bus(const struct device_tree *tree, struct device_tree_node *bu
     return path != NULL && device_tree_find(tree, bus, path);
 }
 
-/* Take a number; *fits stays true as long as numbers have at most 64 bits. */
+/* Take a number of `cells` cells; clear *fits if it has more than 64 bits. */
 static uint64_t take_cells(const uint8_t **at, uint32_t cells, bool *fits)
 {
     uint64_t value = 0;

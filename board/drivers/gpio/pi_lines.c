@@ -47,7 +47,7 @@ static void soc_write(unsigned line, bool high)
     bcm_gpio_write(registers, line, high);
 }
 
-/* Set the level before the line becomes an output; an input keeps GPSET and GPCLR too. */
+/* Set the level before the line becomes an output; GPSET and GPCLR also act on an input. */
 static void soc_setup(unsigned line, bool output, bool high)
 {
     if (output)

@@ -1,5 +1,5 @@
-/* The lines of a Raspberry Pi's row of 40 pins: GPIO 0 to 27. Up to a Pi 4 they are on the SoC,
- * from a Pi 5 on on RP1. */
+/* The lines of a Raspberry Pi's row of 40 pins: GPIO 0 to 27. The lines are on the SoC up to a Pi
+ * 4, and on RP1 from a Pi 5 on. */
 #ifndef INGOT_BOARD_DRIVERS_GPIO_PI_LINES_H
 #define INGOT_BOARD_DRIVERS_GPIO_PI_LINES_H
 
@@ -11,7 +11,7 @@ void pi_lines_open(uintptr_t gpio);
 /* Give lines 2 and 3 to the I2C bus. */
 void pi_lines_take_i2c(void);
 
-/* Pins of the SoC for struct board, except those of the serial line. */
+/* The row's lines as board_pins of struct board; those of the serial line are refused. */
 extern const struct board_pins pi_lines;
 
 /* The reason why a line must not be touched: it is not on the row, or identifies a board on top;

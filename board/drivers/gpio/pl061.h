@@ -8,7 +8,7 @@
 
 enum { PL061_BYTES = 0x1000, PL061_LINES = 8 };
 
-/* Make a line an output or an input. base: the registers, mapped as device memory; line <
+/* Make a line an output or an input. The registers at base are mapped as device memory; line <
  * PL061_LINES. The other lines do not change. */
 void pl061_setup(uintptr_t base, unsigned line, bool output, bool high);
 void pl061_write(uintptr_t base, unsigned line, bool high);

@@ -72,7 +72,7 @@ static void begin(struct bcm_i2c *b, unsigned address, unsigned n, uint32_t dire
     *reg(b, CONTROL) = CONTROL_ENABLE | CONTROL_START | direction;
 }
 
-/* Switch it off again, even in the middle of a transfer. */
+/* Switch the controller off again, even in the middle of a transfer. */
 static enum err end(struct bcm_i2c *b, enum err e)
 {
     *reg(b, CONTROL) = CONTROL_CLEAR;
@@ -80,8 +80,8 @@ static enum err end(struct bcm_i2c *b, enum err e)
     return e;
 }
 
-/* Interpret the status; ERR_BUSY: the transfer continues. An error takes precedence over the end,
- * which is reported with it. */
+/* Interpret the status; ERR_BUSY: the transfer continues. If the status has an error and the end of
+ * the transfer, the error counts. */
 static enum err look(uint32_t status)
 {
     if (status & STATUS_ERROR)
@@ -129,7 +129,7 @@ enum err bcm_i2c_read(struct bcm_i2c *b, unsigned address, uint8_t *bytes, unsig
         e = look(status);
         if ((e == ERR_BUSY || e == ERR_OK) && i < n && (status & STATUS_CAN_READ)) {
             bytes[i++] = (uint8_t)*reg(b, FIFO);
-            e = ERR_BUSY; /* the FIFO may hold more after the end */
+            e = ERR_BUSY; /* the FIFO may still hold bytes after the end */
         }
     }
     if (e == ERR_OK && i < n)

@@ -19,11 +19,11 @@ struct bcm_i2c {
     uint64_t ticks_hz;
 };
 
-/* Set the bus clock to at most 100 kHz. core_hz: the core clock that it divides; 0: unknown, so the
- * highest possible one is assumed. */
+/* Set the bus clock to at most 100 kHz. core_hz is the core clock that is divided; if it is 0
+ * (unknown), the highest possible clock is assumed. */
 void bcm_i2c_open(struct bcm_i2c *b, uint32_t core_hz);
 
-/* Do one transfer of 1 .. BCM_I2C_MOST bytes, with a start and a stop, to or from a device with
+/* Do one transfer of 1 to BCM_I2C_MOST bytes, with a start and a stop, to or from a device with
  * a 7-bit address. ERR_NO_DEVICE: no device answers, or it refuses a byte; ERR_TIMEOUT: the
  * clock was held low too long, or the bus does not become idle; ERR_IO: fewer bytes than
  * requested. */

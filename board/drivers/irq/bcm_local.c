@@ -4,8 +4,8 @@
 #include "board/interrupt.h"
 #include "board/isa.h"
 
-/* Core mailboxes, sections 4.7 (control) and 4.8: the first of each core's four; cores are 16 bytes
- * apart, control words 4 bytes. */
+/* Core mailboxes, sections 4.7 (control) and 4.8. Each core uses the first of its
+ * four mailboxes; the next core's are 16 bytes further, and its control word is 4 bytes further. */
 enum { MAILBOX_CONTROL = 0x50, MAILBOX_SET = 0x80, MAILBOX_CLEAR = 0xc0 };
 /* Section 4.4, GPU interrupts routing: 0 is core 0's IRQ. Sections 4.3, 4.6, 4.9 to 4.11: other
  * sources of a core's interrupts, which firmware may have left on. */
@@ -93,7 +93,7 @@ static void deliver_all(uint32_t first, uint32_t pending)
 }
 
 /* Serve each pending line once. Core 0's wake-ups arrive by the same interrupt and need nothing
- * else, because it is awake. */
+ * else, because core 0 is awake. */
 static void serve(void *state)
 {
     const struct bcm_interrupts *both = state;

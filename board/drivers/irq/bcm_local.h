@@ -1,6 +1,6 @@
 /* The block next to the four cores of BCM2836 and BCM2837 (Broadcom QA7, "ARM Quad A7 core",
- * revision 3.4). It wakes cores, which sleep in WFI until another one sends them an interrupt,
- * and it passes device interrupts from the older controller on to core 0 (BCM2835 ARM
+ * revision 3.4). The block wakes cores, which sleep in WFI until another core sends them an
+ * interrupt, and it passes device interrupts from the older controller on to core 0 (BCM2835 ARM
  * Peripherals, chapter 7). During a core's sleep interrupts are masked; a pending one still ends
  * WFI. */
 #ifndef INGOT_BOARD_DRIVERS_IRQ_BCM_LOCAL_H
@@ -11,8 +11,8 @@
 enum { BCM_LOCAL_BYTES = 0x100, BCM_LOCAL_CORES = 4, BCM_INTERRUPTS_BYTES = 0x28 };
 enum { BCM_LOCAL_TIMER_LINE = 64 + 3 }; /* the virtual timer's line, above BCM2835's numbers */
 
-/* Let wake-ups reach the calling core, number `core`: call it before others wake it and before
- * it sleeps. The registers at `base` are mapped as device memory. */
+/* Let wake-ups reach the calling core, whose number is `core`. Call this before the core sleeps or
+ * others wake it. The registers at `base` are mapped as device memory. */
 void bcm_local_listen(uintptr_t base, unsigned core);
 
 /* Wake every core except `core`, the calling one. The cores that wake see all stores made before
@@ -20,12 +20,12 @@ void bcm_local_listen(uintptr_t base, unsigned core);
 void bcm_local_wake_others(uintptr_t base, unsigned core);
 
 /* Sleep until a wake-up arrives, and clear it. A wake-up since the last sleep ends this one at
- * once, so that none is lost. Check the awaited word before and after. */
+ * once, so that none is lost. The caller checks the awaited word before and after. */
 void bcm_local_sleep(uintptr_t base, unsigned core);
 
-/* Deliver the interrupts of BCM2835's controller at `interrupts` (0 .. 63) to core 0, the
+/* Deliver interrupts 0 to 63 of BCM2835's controller at `interrupts` to core 0, the
  * calling one: irq_take() works from here on (board/interrupt.h). Interrupts that firmware left
- * on in either block are turned off first. Both are mapped as device memory. */
+ * on in either block are turned off first. The registers of both are mapped as device memory. */
 void bcm_local_init(uintptr_t base, uintptr_t interrupts);
 
 #endif

@@ -1,6 +1,6 @@
 /* A core's part of its interrupt controller: system registers and barriers. A program under
  * Linux may not use them, so a test supplies these functions and simulates a core
- * (tests/unit/board/fake_gic_v3.h). */
+ * (tests/unit/board/gic_v3_test.c). */
 #ifndef INGOT_BOARD_DRIVERS_IRQ_CORE_REGISTERS_H
 #define INGOT_BOARD_DRIVERS_IRQ_CORE_REGISTERS_H
 

@@ -1,5 +1,5 @@
-/* The Arm interrupt controller, in any of its versions 2 to 4. It wakes cores, which sleep in
- * WFI until another one sends them an interrupt, and it delivers device interrupts to core 0
+/* The Arm interrupt controller, in any of its versions 2 to 4. The controller wakes cores, which
+ * sleep in WFI until another core sends them an interrupt, and delivers device interrupts to core 0
  * (board/interrupt.h). During a core's sleep interrupts are masked (PSTATE.DAIF); a pending one
  * still ends WFI. */
 #ifndef INGOT_BOARD_DRIVERS_IRQ_GIC_H
@@ -26,7 +26,7 @@ struct gic {
     size_t stride; /* version 3: distance between redistributors; 0 if each reports its own */
 };
 
-/* Version 2, for a board that knows the addresses: initializes a struct gic. */
+/* Initializes a struct gic of version 2 for a board that knows the addresses. */
 #define GIC_400(distributor, interface) \
     { \
         .version = &gic_v2, .ranges = { { distributor, 0x1000 }, { interface, 0x1000 } }, \
@@ -34,8 +34,8 @@ struct gic {
     }
 
 /* Find the controller without touching its registers. gic->version is NULL unless ERR_OK.
- * ERR_NO_DEVICE: there is none; ERR_UNSUPPORTED: its description is incomplete, or the cores have
- * no registers for it. */
+ * ERR_NO_DEVICE: there is no controller; ERR_UNSUPPORTED: its description is incomplete, or the
+ * cores have no registers for it. */
 enum err gic_find(struct gic *gic, const struct device_tree *tree);
 
 /* Map the registers, turn off what firmware left on, and start forwarding interrupts. Call once, on
@@ -44,13 +44,13 @@ enum err gic_find(struct gic *gic, const struct device_tree *tree);
 enum err gic_init(struct gic *gic);
 
 /* Let wake-ups reach the calling core. Call it once on each core, before the core waits or wakes
- * others. If one core cannot receive them (no controller, or firmware keeps it for itself), all
+ * others. If one core cannot receive wake-ups (no controller, or firmware keeps it for itself), all
  * wait by WFE from then on. */
 void gic_listen(void);
 
 /* Functions for board.wait and board.wake. gic_wait sleeps in WFI and serves interrupts; a wake-up
- * since the look at the word ends it at once, so none is lost. After gic_wake, the cores that wake
- * see all stores made before the call. */
+ * after the caller's look at its word ends the sleep at once, so none is lost. After gic_wake, the
+ * cores that wake see all stores made before the call. */
 void gic_wait(const _Atomic uint32_t *word, uint32_t old);
 void gic_wake(const _Atomic uint32_t *word);
 
@@ -58,14 +58,14 @@ void gic_wake(const _Atomic uint32_t *word);
  * (devicetree bindings, interrupt-controller/arm,gic.yaml: type, number, flags). */
 uint32_t gic_device_line(const struct device_tree *tree, const struct device_tree_node *node);
 
-/* ---- for gic.c: the functions above, for one version ------------------------------- */
+/* ---- the functions above for one version; only gic.c uses them ------------------------------- */
 
 struct gic_version {
     enum err (*find)(struct gic *gic, const struct device_tree *tree);
     enum err (*init)(const struct gic *gic);
-    /* Set up the calling core, which has that MPIDR affinity (Aff3 in bits 39 to 32).
-     * ERR_NO_DEVICE: it has no redistributor; ERR_TIMEOUT: the redistributor does not answer, or a
-     * wake-up that the core sent itself does not arrive; ERR_UNSUPPORTED: firmware keeps the
+    /* Set up the calling core, whose MPIDR affinity is given (Aff3 in bits 39 to 32).
+     * ERR_NO_DEVICE: the core has no redistributor; ERR_TIMEOUT: the redistributor does not answer,
+     * or a wake-up that the core sent itself does not arrive; ERR_UNSUPPORTED: firmware keeps the
      * controller for itself. */
     enum err (*listen)(const struct gic *gic, uint64_t affinity);
     void (*wake_others)(const struct gic *gic);

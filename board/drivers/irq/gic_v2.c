@@ -22,7 +22,7 @@ enum {
 enum { GICC_CTLR = 0x00, GICC_PMR = 0x04, GICC_IAR = 0x0c, GICC_EOIR = 0x10, GICC_APR0 = 0xd0 };
 
 enum {
-    TYPER_LINES = 0x1f, /* in units of 32, minus one */
+    TYPER_LINES = 0x1f, /* number of lines in units of 32, minus one */
     SGI_WORDS = 4,
     APR_WORDS = 4,
     SGI_ALL_BUT_SELF = 1 << 24, /* target list filter, section 4.3.15; SGI number 0 */
@@ -77,8 +77,8 @@ static enum err gic_v2_init(const struct gic *gic)
 
 /* The first 32 lines are the core's own: its timers, which firmware uses, and the wake-ups. The
  * active priorities are cleared, too: an interrupt that firmware took and never ended would hold
- * back all others. An earlier wake-up is lost, which does no harm: the caller has not looked at
- * its word yet. */
+ * back all others. An earlier wake-up is lost, which does no harm: the caller has not looked at its
+ * word yet. */
 static enum err gic_v2_listen(const struct gic *gic, uint64_t affinity)
 {
     /* Each core sees its own copy of these registers. The bypass stays as firmware left it, as in Linux
@@ -106,7 +106,7 @@ static void gic_v2_wake_others(const struct gic *gic)
 }
 
 /* A core reads its own bit in the targets of its private interrupts (4.3.12). With a single core,
- * they read as 0. */
+ * the targets read as 0. */
 static enum err gic_v2_enable(const struct gic *gic, uint32_t line, uint64_t affinity)
 {
     volatile uint8_t *targets = (volatile uint8_t *)reg(gic, DISTRIBUTOR, GICD_ITARGETSR0);

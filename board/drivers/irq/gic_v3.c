@@ -45,15 +45,15 @@ enum {
 #define CTLR_DS (1u << 6)  /* 1: one security state; 0: this is the non-secure state of two */
 #define CTLR_RWP (1u << 31)
 
-#define TYPER_LINES 0x1fu /* in units of 32, minus one */
+#define TYPER_LINES 0x1fu /* number of lines in units of 32, minus one */
 #define GICR_CTLR_RWP (1u << 3)
-#define TYPER_VLPIS (1u << 1) /* has the two frames of version 4 */
+#define TYPER_VLPIS (1u << 1) /* the redistributor has the two frames of version 4 */
 #define TYPER_LAST (1u << 4)
 #define WAKER_SLEEP (1u << 1)  /* ProcessorSleep */
 #define WAKER_ASLEEP (1u << 2) /* ChildrenAsleep */
 
 enum { CTLR_PRIORITY_SHIFT = 8 /* of ICC_CTLR_EL1 */ };
-enum { FIRST_BEYOND = 1024 /* interrupt number after the special ones */ };
+enum { FIRST_BEYOND = 1024 /* the first interrupt number after the special ones */ };
 enum { FRAMES_V3 = 0x20000, FRAMES_V4 = 0x40000, POLLS = 1000000, SELF_POLLS = 10000 };
 
 #define SGI_ALL_BUT_SELF (UINT64_C(1) << 40) /* ICC_SGI1R_EL1.IRM; SGI number 0 */
@@ -102,8 +102,8 @@ static enum err gic_v3_find(struct gic *gic, const struct device_tree *tree)
 }
 
 /* Clear states that firmware may have left on 32 lines: enabled; pending, from a device that
- * firmware used; and active (taken but not ended), which blocks new interrupts. base:
- * distributor or redistributor; its RWP says when the first write has taken effect (12.9,
+ * firmware used; and active (taken but not ended), which blocks new interrupts. `base` is the
+ * distributor or a redistributor, whose RWP says when the first write has taken effect (12.9,
  * GICD_ICENABLER). */
 static enum err turn_off(uintptr_t base, uint32_t first, volatile uint32_t *ctlr, uint32_t rwp)
 {
@@ -169,8 +169,8 @@ static uintptr_t find_redistributor(const struct gic *gic, uint32_t affinity)
     return 0;
 }
 
-/* Use group 1 of our security state. In the secure state that is IGROUPR 0 with IGRPMODR 1; in the
- * non-secure state firmware has chosen, and both ignore our writes (12.11). */
+/* Use group 1 of our security state. In the secure state this means IGROUPR 0, IGRPMODR 1; in the
+ * non-secure one firmware has chosen, and both ignore writes (12.11). */
 static void choose_group(volatile uint32_t *group, volatile uint32_t *modifier, uint32_t bit,
                          bool single_state)
 {
@@ -246,8 +246,8 @@ static bool take(void)
     return true;
 }
 
-/* Send ourselves a wake-up: this detects a controller that firmware set up differently, while
- * there is another way to wait. */
+/* Send ourselves a wake-up, to find out now, while cores can still wait in another way, whether
+ * firmware has set up the controller differently. */
 static enum err try_self(uint64_t affinity)
 {
     uint64_t target = UINT64_C(1) << (affinity & 15) | (affinity & 0xf0) << (44 - 4) |
@@ -289,8 +289,8 @@ static enum err gic_v3_listen(const struct gic *gic, uint64_t affinity)
 
 static void gic_v3_wake_others(const struct gic *gic)
 {
-    (void)gic;               /* the cores have registers for it */
-    CORE_BARRIER("dsb ish"); /* stores first: a register write may overtake them */
+    (void)gic;               /* cores wake others by registers */
+    CORE_BARRIER("dsb ish"); /* a register write may overtake stores, so wait for them */
     WRITE_SYSTEM(icc_sgi1r_el1, SGI_ALL_BUT_SELF);
     CORE_BARRIER("isb");
 }
@@ -336,7 +336,7 @@ static void gic_v3_disable(const struct gic *gic, uint32_t line, uint64_t affini
 
 static void gic_v3_serve(const struct gic *gic)
 {
-    (void)gic; /* the core has registers for it */
+    (void)gic; /* the core's own registers suffice */
     for (unsigned i = 0; i < GIC_MOST_CLAIMS && take(); i++)
         continue;
 }

@@ -1,5 +1,5 @@
-/* Which function handles which line. The table is bounded and searched from its start: a machine
- * has two or three devices that interrupt. */
+/* A table of the lines and the functions that handle them. It is short and searched from its start,
+ * because a machine has two or three devices that interrupt. */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,12 +17,12 @@ static struct irq_table {
         uint32_t line;
         bool (*fn)(void *context);
         void *context;
-        uint32_t vain; /* consecutive calls that found nothing to do */
+        uint32_t vain; /* number of consecutive calls that found nothing to do */
     } taken[IRQ_MAX_TAKEN];
     unsigned n_taken;
     bool serves;                         /* core 0 takes interrupts */
-    _Atomic uint32_t strays, stray_line; /* a core that wakes takes pending interrupts there as
-                                            well */
+    _Atomic uint32_t strays, stray_line; /* atomic: every core that wakes takes pending interrupts,
+                                            too */
 } irq_table;
 
 void irq_attach(const struct irq_controller *controller, void *state)
@@ -31,7 +31,7 @@ void irq_attach(const struct irq_controller *controller, void *state)
     irq_table.state = state;
 }
 
-/* Disable a line. Ending its interrupt would not suffice: a level interrupt comes again at once. */
+/* Disable a line. Ending the interrupt would not suffice: a level interrupt comes again at once. */
 static void turn_off(uint32_t line)
 {
     irq_table.controller->disable(irq_table.state, line);

@@ -18,7 +18,7 @@ enum { MAX_LINES = 1024, CELL_BYTES = 4, TARGET_CELLS = 2, CAUSE_S_EXTERNAL = 9,
 static struct plic {
     uintptr_t base;
     size_t bytes;
-    uint32_t context; /* the S-mode of core 0's hart */
+    uint32_t context; /* number of the context for the S-mode of core 0's hart */
 } plic;
 
 static volatile uint32_t *reg(uint64_t offset)
@@ -32,7 +32,7 @@ static uint32_t cell(const uint8_t *value, uint32_t index)
     return (uint32_t)value[0] << 24 | (uint32_t)value[1] << 16 | (uint32_t)value[2] << 8 | value[3];
 }
 
-/* Find the phandle of the interrupt controller in the cpu node of that hart. */
+/* Find the phandle of the interrupt controller in that hart's cpu node. */
 static bool find_hart(const struct device_tree *tree, uint64_t hart, uint64_t *phandle)
 {
     struct device_tree_node node;
@@ -98,7 +98,7 @@ static enum err plic_enable(void *state, uint32_t line)
     /* Priority 0 never interrupts (chapter 4); all others are equal here. */
     *reg(PRIORITY(line)) = 1;
     *reg(ENABLE(plic.context, line)) |= 1u << line % 32;
-    *reg(CLAIM(plic.context)) = line; /* firmware may have claimed it and never completed */
+    *reg(CLAIM(plic.context)) = line; /* firmware may have left this line claimed */
     return ERR_OK;
 }
 

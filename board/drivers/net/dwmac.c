@@ -13,7 +13,7 @@ enum {
     QUEUE_UNIT = 256,
     MOST_BURST = 32,
     RECEIVE_BURST = 8,
-    READS = 2, /* reads that the bus may have under way, less one */
+    READS = 2, /* at most 3 reads are under way on the bus; the register takes one less */
     SEND_WEIGHT = 0x10,
 };
 
@@ -64,7 +64,7 @@ static void sync_slot(const struct dwmac *d, const struct dwmac_ring *r, unsigne
     dma_sync(&d->setup.window, (const void *)&r->slots[slot], sizeof r->slots[slot]);
 }
 
-/* Give a buffer to the device. bytes: size of a frame to send; 0: the device fills the buffer. */
+/* Give the device a frame of `bytes` bytes to send, or an empty buffer to fill if `bytes` is 0. */
 static void give(const struct dwmac *d, struct dwmac_ring *r, unsigned slot, uint32_t bytes,
                  uint32_t status)
 {
@@ -75,8 +75,8 @@ static void give(const struct dwmac *d, struct dwmac_ring *r, unsigned slot, uin
     words[0] = (uint32_t)address;
     words[1] = 0; /* memory_is_seen: below 4 GiB */
     words[2] = bytes;
-    dma_barrier(); /* the other words must be visible before the one that
-                      hands them over */
+    dma_barrier(); /* other words must be visible before the one that hands the descriptor
+                      over */
     words[3] = status | DWMAC_DEVICES;
     sync_slot(d, r, slot);
 }
@@ -87,7 +87,7 @@ static uint32_t address_of(const struct dwmac *d, const struct dwmac_ring *r, un
 }
 
 /* Give a buffer for a frame. The device stops before the descriptor at the tail. The tail is the
- * buffer given last, which stays unused: a tail after it could mean that the device owns none. */
+ * buffer given last, which stays unused: a tail one further could mean that no buffer is left. */
 static void give_receive(struct dwmac *d, unsigned slot)
 {
     give(d, &d->receives, slot, 0, DWMAC_BUFFER_VALID);
@@ -97,7 +97,7 @@ static void give_receive(struct dwmac *d, unsigned slot)
 
 /* ---- reset, queues ---- */
 
-/* The size of a FIFO, which our only queue gets whole, in the queue's units, minus one. */
+/* A FIFO's size in units of QUEUE_UNIT, minus one; our only queue gets the whole FIFO. */
 static uint32_t queue_units(uint32_t features, unsigned shift)
 {
     uint32_t power = features >> shift & DWMAC_FIFO_MASK;
@@ -113,14 +113,14 @@ static void set_queues(const struct dwmac *d)
              burst = sends + 1 < MOST_BURST ? sends + 1 : MOST_BURST; /* less than half of the
                                                                          FIFO */
 
-    /* The FIFOs pass on only whole frames; one of 2 KiB has room for a frame. */
+    /* The FIFOs pass on only whole frames; a FIFO of 2 KiB has room for a frame. */
     dwmac_write(d, DWMAC_SEND_QUEUE,
                 DWMAC_QUEUE_WHOLE_SENDS | DWMAC_QUEUE_SENDS_ON | sends << DWMAC_QUEUE_SENDS_SHIFT);
     dwmac_write(d, DWMAC_SEND_WEIGHT, SEND_WEIGHT);
     dwmac_write(d, DWMAC_RECEIVE_QUEUE,
                 DWMAC_QUEUE_WHOLE_RECEIVES | receives << DWMAC_QUEUE_RECEIVES_SHIFT);
     dwmac_write(d, DWMAC_QUEUES, DWMAC_QUEUE_0);
-    dwmac_write(d, DWMAC_QUEUE_ROUTES, 0); /* every frame to queue 0 */
+    dwmac_write(d, DWMAC_QUEUE_ROUTES, 0); /* every received frame goes to queue 0 */
     dwmac_write(d, DWMAC_BUS, DWMAC_BUS_BURSTS | READS << DWMAC_BUS_READS_SHIFT);
     dwmac_write(d, DWMAC_CHANNEL,
                 DWMAC_CHANNEL_TIMES_8 |
@@ -277,7 +277,7 @@ static void look_after_sends(struct dwmac *d)
     }
 }
 
-/* One slot stays empty, because a tail at the oldest would mean that the device owns none. */
+/* One slot stays empty, because a tail at the oldest slot would mean that nothing is to be sent. */
 bool dwmac_send(struct dwmac *d, const uint8_t *frame, size_t bytes)
 {
     unsigned slot = d->given % DWMAC_SLOTS;
@@ -299,7 +299,7 @@ bool dwmac_send(struct dwmac *d, const uint8_t *frame, size_t bytes)
     return true;
 }
 
-/* Copy the frame in the slot to `to`. Returns its length; 0 if it is broken. */
+/* Copy the frame in the slot to `to`. Returns the frame's length, or 0 if the frame is broken. */
 static size_t copy_frame(struct dwmac *d, unsigned slot, uint8_t *to, size_t room)
 {
     uint32_t status = d->receives.slots[slot].words[3];

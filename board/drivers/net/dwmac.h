@@ -1,6 +1,6 @@
 /* Synopsys' Ethernet controller of version 5 (GMAC, "Ethernet QoS") with a PHY on RGMII, which the JH7110 has twice. One channel is used, and it is
- * polled. Frames are copied, so the device never reads or writes other memory. The caller sets clocks and resets (jh7110_gmac.h). Not yet run on
- * hardware, and no emulator has it. */
+ * polled. Frames are copied, so the device never reads or writes other memory. The caller sets
+ * clocks and resets (jh7110_gmac.h). The driver has not run on hardware. */
 #ifndef INGOT_BOARD_DRIVERS_NET_DWMAC_H
 #define INGOT_BOARD_DRIVERS_NET_DWMAC_H
 
@@ -20,7 +20,7 @@ enum {
     DWMAC_SLOTS = 16,
 };
 
-/* A descriptor fills a cache line: if two shared one, writing back ours would overwrite the device's. */
+/* A descriptor fills a cache line: in a shared line, writing back ours would overwrite the device's. */
 struct dwmac_descriptor {
     _Alignas(DMA_LINE_BYTES) volatile uint32_t words[4];
 };
@@ -35,11 +35,11 @@ struct dwmac_setup {
     struct dma_window window;
     uint64_t (*ticks)(void);
     uint64_t ticks_hz;
-    unsigned bus_bytes;   /* width of its bus to memory: 4, 8 or 16 */
+    unsigned bus_bytes;   /* width of the bus to memory: 4, 8 or 16 */
     unsigned phy;         /* address at which the PHY is tried first */
-    struct yt8531 yt8531; /* zeros: the PHY is another one, or keeps the firmware's settings */
-    bool gigabit_only; /* its transmit clock suits only 1000 Mbit/s: a slower link does not count */
-    const uint8_t *address; /* (6) of the interface; NULL if not known, which is an error */
+    struct yt8531 yt8531; /* all zero: the PHY is not a YT8531, or keeps the firmware's settings */
+    bool gigabit_only;    /* the transmit clock suits only 1000 Mbit/s: slower links do not count */
+    const uint8_t *address; /* the interface's 6 bytes; NULL if not known, which is an error */
 };
 
 /* All state of one controller; zeroed by open. */
@@ -54,25 +54,25 @@ struct dwmac {
     uint32_t n_lost; /* frames that were broken, or that did not fit the send queue */
 };
 
-/* Start the controller, set its address, and let its PHY negotiate a link. *why: NULL after ERR_OK, else an error message.
- * ERR_NO_DEVICE: no PHY answers; ERR_TIMEOUT: it stays in reset; ERR_UNSUPPORTED: the controller has another version, there is
- * no address, or it cannot reach our memory. */
+/* Start the controller, set its address, and let its PHY negotiate a link. Sets *why to NULL after ERR_OK, else to
+ * an error message. ERR_NO_DEVICE: no PHY answers; ERR_TIMEOUT: the controller stays in reset; ERR_UNSUPPORTED: the
+ * controller has another version, there is no address, or it cannot reach our memory. */
 enum err dwmac_open(struct dwmac *d, const struct dwmac_setup *setup, uint8_t address[6],
                     const char **why);
 
-/* Stop the controller. Once the caller has also put it into reset, it does not read or write memory
- * any more. */
+/* Stop the controller. Once the caller has put the controller into reset, too, it no longer reads
+ * or writes memory. */
 void dwmac_close(struct dwmac *d);
 
 /* True if the last dwmac_is_up found a link that does not count because of gigabit_only. */
 bool dwmac_is_too_slow(const struct dwmac *d);
 
-/* As in runtime/base/platform.h; dwmac_is_up also sets the controller for a changed link. */
+/* As runtime/base/platform.h says; dwmac_is_up also sets the controller for a changed link. */
 bool dwmac_is_up(struct dwmac *d);
 bool dwmac_send(struct dwmac *d, const uint8_t *frame, size_t bytes);
 size_t dwmac_receive(struct dwmac *d, uint8_t *to, size_t room);
 
-/* In dwmac_mmio.c; a unit test supplies a controller instead. */
+/* These are in dwmac_mmio.c; a unit test replaces them by a controller. */
 uint32_t dwmac_read(const struct dwmac *d, unsigned reg);
 void dwmac_write(const struct dwmac *d, unsigned reg, uint32_t value);
 

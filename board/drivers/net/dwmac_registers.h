@@ -47,10 +47,10 @@ enum {
     DWMAC_CONFIG_NO_CHECKSUM = 1 << 21, /* removes the checksum of a frame that has a type */
 };
 enum { DWMAC_FILTER_ALL_GROUPS = 1 << 4 /* Linux: GMAC_PACKET_FILTER_PM */ };
-enum { DWMAC_QUEUE_0 = 2 << 0 /* it receives frames without a priority */ };
+enum { DWMAC_QUEUE_0 = 2 << 0 /* the queue receives frames without a priority */ };
 enum { DWMAC_VERSION_5 = 5 /* of bits 7:4 */ };
 enum {
-    DWMAC_SEND_FIFO_SHIFT = 6, /* in FEATURES_1: n for 128 << n bytes */
+    DWMAC_SEND_FIFO_SHIFT = 6, /* in FEATURES_1, where n means 128 << n bytes */
     DWMAC_RECEIVE_FIFO_SHIFT = 0,
     DWMAC_FIFO_MASK = 31,
 };
@@ -58,14 +58,14 @@ enum {
     DWMAC_MDIO_BUSY = 1 << 0,
     DWMAC_MDIO_WRITE = 1 << 2,
     DWMAC_MDIO_READ = 3 << 2,
-    DWMAC_MDIO_CLOCK = 5 << 8, /* if the registers' clock is at most 300 MHz */
+    DWMAC_MDIO_CLOCK = 5 << 8, /* divisor for a register clock of at most 300 MHz */
     DWMAC_MDIO_REG_SHIFT = 16,
     DWMAC_MDIO_PHY_SHIFT = 21,
 };
 enum {
     DWMAC_QUEUE_WHOLE_SENDS = 1 << 1, /* a frame is sent only when all of it is in the FIFO */
     DWMAC_QUEUE_SENDS_ON = 2 << 2,
-    DWMAC_QUEUE_SENDS_SHIFT = 16, /* its part of the FIFO in units of 256 bytes, less one */
+    DWMAC_QUEUE_SENDS_SHIFT = 16, /* the queue's part of the FIFO in units of 256 bytes, less one */
     DWMAC_QUEUE_WHOLE_RECEIVES = 1 << 5,
     DWMAC_QUEUE_RECEIVES_SHIFT = 20,
 };
@@ -79,8 +79,8 @@ enum {
     DWMAC_BURST_SHIFT = 16,
 };
 
-/* A descriptor: buffer address, its upper half, size of a frame to send, and a word
- * with: */
+/* A descriptor has a buffer's address, its upper half, the size of a frame to send, and a word of
+ * these bits: */
 enum {
     DWMAC_BYTES_MASK = 0x7fff,
     DWMAC_ERROR = 1 << 15, /* Linux: RDES3_ERROR_SUMMARY */

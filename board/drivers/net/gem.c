@@ -9,7 +9,7 @@
 enum {
     LINE_WORDS = DMA_LINE_BYTES / 4,
     PHY_MICROS = 1000,  /* time for a register of the PHY: 64 bits at 2.5 MHz or less */
-    SEND_MICROS = 3000, /* time for sending a frame at 10 Mbit/s, twice */
+    SEND_MICROS = 3000, /* twice the time of sending a frame at 10 Mbit/s */
 };
 #define RUN ((uint32_t)(GEM_CONTROL_PHY | GEM_CONTROL_RECEIVES | GEM_CONTROL_SENDS))
 
@@ -86,10 +86,10 @@ static void write_low(const struct gem *g, struct gem_ring *r, unsigned slot, ui
     words(g, r, slot)[0] = (uint32_t)dma_address(&g->setup.window, r->buffers[slot]) | flags;
 }
 
-/* Give the buffers of a whole cache line of descriptors to the device. A descriptor's first word
- * hands it over, so the device has to see the other words before. Without the barrier a core may
- * reorder its writes: the device would then find the last frame's length, or the length of a new
- * frame would be overwritten. */
+/* Give the buffers of a whole cache line of descriptors to the device. The first word of a
+ * descriptor hands it over, so the device has to see the other words before. Without the barrier a
+ * core may reorder its writes: the device would then find the last frame's length, or the length of
+ * a new frame would be overwritten. */
 static void give_line(struct gem *g, unsigned first)
 {
     struct gem_ring *r = &g->receives;
@@ -114,7 +114,7 @@ static void write_base(const struct gem *g, unsigned low, unsigned top, const vo
     gem_write(g, low, (uint32_t)address);
 }
 
-/* Empty the send queue. The device starts at its base when sending is enabled again. */
+/* Empty the send queue. The device starts at the queue's base when sending is enabled again. */
 static void empty_sends(struct gem *g)
 {
     struct gem_ring *r = &g->sends;
@@ -129,7 +129,7 @@ static void empty_sends(struct gem *g)
     gem_write(g, GEM_CONTROL, RUN);
 }
 
-/* Point unused queues at a descriptor without a buffer, because address 0 does not hold one. */
+/* Point unused queues at a descriptor without a buffer, because address 0 has no descriptor. */
 static void close_other_queues(struct gem *g)
 {
     uint32_t queues = gem_read(g, GEM_DESIGN_6);
@@ -157,7 +157,7 @@ void gem_close(struct gem *g)
     (void)gem_read(g, GEM_CONTROL); /* the write has arrived */
 }
 
-/* True for a station's address: neither a group's nor zeros. */
+/* True for a station's address, which is not a group's and not zero. */
 static bool is_address(const uint8_t *a)
 {
     return (a[0] & 1) == 0 && (a[0] | a[1] | a[2] | a[3] | a[4] | a[5]) != 0;
@@ -201,8 +201,8 @@ static void configure(struct gem *g)
                 width / 2 << GEM_CONFIG_WIDTH_SHIFT |
                 (g->setup.sgmii ? GEM_CONFIG_SGMII | GEM_CONFIG_PCS : 0);
     gem_write(g, GEM_CONFIG, g->config);
-    /* This must follow the choice of the PCS: an earlier write has no effect (macb_main.c of
-     * Linux). */
+    /* Write this register after the choice of the PCS: an earlier write has no effect (macb_main.c
+     * of Linux). */
     if (g->setup.sgmii)
         gem_write(g, GEM_PCS, gem_read(g, GEM_PCS) | GEM_PCS_NEGOTIATES);
     if (g->setup.rgmii)
@@ -287,8 +287,8 @@ bool gem_is_up(struct gem *g)
 
 /* ---- frames ---- */
 
-/* Free the slots that the device has sent. Start a queue again if it stopped after an error, or
- * because it saw its frame a moment too late. */
+/* Free the slots that the device has sent. Start a queue again if it has stopped after an error, or
+ * because the device saw a frame a moment too late. */
 static void look_after_sends(struct gem *g)
 {
     struct gem_ring *r = &g->sends;
@@ -313,8 +313,8 @@ static void look_after_sends(struct gem *g)
     }
 }
 
-/* True if the device has a descriptor in the same cache line. If it snoops the caches, that does no
- * harm. */
+/* True if the device has a descriptor in the same cache line. The shared line does no harm if the
+ * device snoops the caches. */
 static bool line_is_taken(const struct gem *g, unsigned slot)
 {
     const struct gem_ring *r = &g->sends;
@@ -364,7 +364,7 @@ bool gem_send(struct gem *g, const uint8_t *frame, size_t bytes)
     return true;
 }
 
-/* Copy the frame of the next slot. Returns its length; 0 if it is broken. */
+/* Copy the frame of the next slot. Returns the frame's length, or 0 if the frame is broken. */
 static size_t copy_frame(struct gem *g, unsigned slot, uint8_t *to, size_t room)
 {
     struct gem_ring *r = &g->receives;

@@ -1,7 +1,7 @@
 /* Cadence's Gigabit Ethernet MAC ("GEM"): PolarFire SoC, FU540, Zynq, Versal and the Pi 5's RP1
  * have it. One queue in each direction is used, and it is polled. Frames are copied, so the device
  * never reads or writes other memory. Clocks, pins and the PHY's delays keep the firmware's
- * settings. It ran only in QEMU. */
+ * settings. The driver ran only in QEMU. */
 #ifndef INGOT_BOARD_DRIVERS_NET_GEM_H
 #define INGOT_BOARD_DRIVERS_NET_GEM_H
 
@@ -20,7 +20,7 @@ enum {
     GEM_SLOTS = 32, /* buffers in each direction: whole cache lines of descriptors */
     GEM_WORDS =
         4, /* size of a descriptor with 64-bit addresses; with 32-bit ones it has two words */
-    GEM_QUEUES = 8, /* queues of a controller, at most; we use the first */
+    GEM_QUEUES = 8, /* most queues of a controller; only the first is used */
 };
 
 struct gem_setup {
@@ -32,8 +32,8 @@ struct gem_setup {
     bool rgmii;   /* set the pins' mode to RGMII, because no firmware does */
     unsigned phy; /* address at which the PHY is tried first */
     const uint8_t *
-        address; /* (6) of the interface; NULL: the address that the firmware left in the registers */
-    /* Sets the transmit clock to the link's speed; NULL if controller or firmware does it. */
+        address; /* the interface's 6 bytes; NULL: the address that the firmware left in registers */
+    /* Sets the transmit clock to the link's speed; NULL if controller or firmware does that. */
     void (*set_speed)(unsigned mbits);
 };
 
@@ -55,25 +55,25 @@ struct gem {
     struct phy_link link;
     bool works;
     bool wide;       /* addresses have 64 bits */
-    uint32_t config; /* value of the register, without speed */
+    uint32_t config; /* value of register GEM_CONFIG, without the speed */
     uint32_t n_lost; /* frames that were broken, or that did not fit the send queue */
 };
 
-/* Start the controller and let its PHY negotiate a link. *why: an error message after an error.
- * ERR_NO_DEVICE: no PHY answers; ERR_UNSUPPORTED: it cannot be used. */
+/* Start the controller and let its PHY negotiate a link. After an error, sets *why to a message.
+ * ERR_NO_DEVICE: no PHY answers; ERR_UNSUPPORTED: the controller cannot be used. */
 enum err gem_open(struct gem *g, const struct gem_setup *setup, uint8_t address[6],
                   const char **why);
 
 /* Stop the controller: afterwards it does not read or write memory. */
 void gem_close(struct gem *g);
 
-/* As in runtime/base/platform.h. gem_is_up asks the PHY and follows a change of its speed, which
- * takes at most a millisecond. */
+/* As in runtime/base/platform.h. gem_is_up asks the PHY and follows a change of the PHY's speed,
+ * which takes at most a millisecond. */
 bool gem_is_up(struct gem *g);
 bool gem_send(struct gem *g, const uint8_t *frame, size_t bytes);
 size_t gem_receive(struct gem *g, uint8_t *to, size_t room);
 
-/* In gem_mmio.c; a unit test supplies a controller instead. */
+/* These are in gem_mmio.c; a unit test replaces them by a controller. */
 uint32_t gem_read(const struct gem *g, unsigned reg);
 void gem_write(const struct gem *g, unsigned reg, uint32_t value);
 

@@ -26,7 +26,7 @@ enum {
     GEM_DESIGN_6 = 0x294,
     GEM_SEND_BASE_1 = 0x440, /* queue 1; the other queues follow */
     GEM_RECEIVE_BASE_1 = 0x480,
-    GEM_SEND_BASE_TOP = 0x4c8, /* upper halves, of all queues */
+    GEM_SEND_BASE_TOP = 0x4c8, /* the upper half of the bases of all queues */
     GEM_RECEIVE_BASE_TOP = 0x4d4,
     GEM_INTERRUPTS_OFF_1 = 0x620,
 };
@@ -45,7 +45,7 @@ enum {
 #define GEM_CONFIG_1536 (1u << 8)
 #define GEM_CONFIG_1000 (1u << 10)
 #define GEM_CONFIG_PCS (1u << 11)
-#define GEM_CONFIG_NO_CHECKSUM (1u << 17) /* do not write its four bytes to memory */
+#define GEM_CONFIG_NO_CHECKSUM (1u << 17) /* do not write a frame's checksum to memory */
 #define GEM_CONFIG_PHY_CLOCK (7u << 18)   /* bus clock / 224: at most 2.5 MHz up to 560 MHz */
 #define GEM_CONFIG_WIDTH_SHIFT 21
 #define GEM_CONFIG_SGMII (1u << 27)
@@ -53,8 +53,8 @@ enum { GEM_PINS_RGMII = 1 };
 enum { GEM_PCS_NEGOTIATES = 1 << 12 }; /* pcs_control: negotiates with the PHY, over SGMII */
 enum { GEM_STATUS_PHY_IDLE = 1 << 2 };
 #define GEM_DMA_BURST 16u        /* beats */
-#define GEM_DMA_MEMORY (7u << 8) /* all of the controller's own memory, in both directions */
-#define GEM_DMA_BUFFER_SHIFT 16  /* in units of 64 bytes */
+#define GEM_DMA_MEMORY (7u << 8) /* use all of the controller's own memory, in both directions */
+#define GEM_DMA_BUFFER_SHIFT 16  /* size of a buffer in units of 64 bytes */
 #define GEM_DMA_DROPS (1u << 24) /* drop a frame that has no buffer, instead of keeping it */
 #define GEM_DMA_64 (1u << 30)
 enum { GEM_SEND_GOES = 1 << 3, GEM_SEND_TROUBLE = 1 << 2 | 1 << 4 | 1 << 6 | 1 << 8 };

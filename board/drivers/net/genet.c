@@ -7,8 +7,8 @@
 
 enum {
     PHY_MICROS = 1000,  /* time for a register of the PHY: 64 bits at 2.5 MHz or less */
-    STOP_MICROS = 5000, /* for the engines */
-    REST_MICROS = 10,   /* after each step of a reset */
+    STOP_MICROS = 5000, /* time for the engines to stop */
+    REST_MICROS = 10,   /* pause after each step of a reset */
     ALIGN_BYTES = 2,    /* bytes that the device puts before a frame */
     LEAST_BYTES = 60,   /* shortest frame that is sent; shorter ones are padded */
     FRAME_MOST = 1536,
@@ -80,8 +80,8 @@ static void set_bits(const struct genet *g, unsigned reg, uint32_t bits, bool se
 }
 
 /* Stop the device. If the firmware loaded us over the network, the device may still write a
- * frame to memory that is ours now. Wait for an engine that does not report that it has
- * stopped. */
+ * frame to memory that is ours now. Wait up to STOP_MICROS for each engine; not every engine
+ * reports that it has stopped. */
 static void stop(const struct genet *g)
 {
     set_bits(g, GENET_COMMAND, GENET_COMMAND_SENDS | GENET_COMMAND_RECEIVES, false);
@@ -105,7 +105,7 @@ static void reset(const struct genet *g)
     genet_write(g, GENET_COUNTERS, GENET_COUNTERS_CLEAR);
     genet_write(g, GENET_COUNTERS, 0);
     genet_write(g, GENET_FRAME_MOST, FRAME_MOST);
-    /* Firmware that loaded us over the network may have set blocks before the frames, as Linux's driver does. */
+    /* Firmware that loaded us over the network may have enabled status blocks, as Linux's driver does. */
     set_bits(g, GENET_RECEIVE_BUFFER, GENET_STATUS_BLOCK, false);
     set_bits(g, GENET_SEND_BUFFER, GENET_STATUS_BLOCK, false);
     set_bits(g, GENET_RECEIVE_BUFFER, GENET_RECEIVE_ALIGNS, true);
@@ -166,8 +166,8 @@ static void start_queues(struct genet *g)
 
 /* ---- open ---- */
 
-/* Choose the given address, else the firmware's, which must be read before the reset. Returns
- * false if neither is a station's. */
+/* Choose the given address, else the firmware's, which must be read before the reset. Returns false
+ * if neither address is a station's. */
 static bool find_address(const struct genet *g, uint8_t a[6])
 {
     uint32_t high = genet_read(g, GENET_ADDRESS_HIGH), low = genet_read(g, GENET_ADDRESS_LOW);
@@ -317,7 +317,7 @@ bool genet_send(struct genet *g, const uint8_t *frame, size_t bytes)
     return true;
 }
 
-/* Copy the next frame to `to`; returns its length, 0 if it is broken. */
+/* Copy the next frame to `to`; returns its length, or 0 if the frame is broken. */
 static size_t copy_frame(struct genet *g, unsigned slot, uint8_t *to, size_t room)
 {
     uint32_t status = genet_read(g, descriptor(GENET_RECEIVES, slot));

@@ -1,6 +1,6 @@
-/* Broadcom's GENET of version 5 with a PHY on RGMII, which the Raspberry Pi 4 has. Its 256 descriptors are registers; one
+/* Broadcom's GENET of version 5 with a PHY on RGMII, which the Raspberry Pi 4 has. The 256 descriptors are registers; one
  * queue in each direction uses some of them, and is polled. Frames are copied, so the device never reads or writes other
- * memory. Clocks, pins and the PHY's delays keep the firmware's settings. Not yet run on hardware, and no emulator has it. */
+ * memory. Clocks, pins and the PHY's delays keep the firmware's settings. The driver never ran on hardware; no emulator has it. */
 #ifndef INGOT_BOARD_DRIVERS_NET_GENET_H
 #define INGOT_BOARD_DRIVERS_NET_GENET_H
 
@@ -26,7 +26,7 @@ struct genet_setup {
     uint64_t ticks_hz;
     unsigned phy; /* address at which the PHY is tried first */
     const uint8_t *
-        address; /* (6) of the interface; NULL: the address that the firmware left in the registers */
+        address; /* the interface's 6 bytes; NULL: the address that the firmware left in registers */
 };
 
 /* All state of one controller; zeroed by open. */
@@ -41,18 +41,18 @@ struct genet {
     uint32_t n_lost; /* frames that were broken, or that did not fit the send queue */
 };
 
-/* Start the controller, set its address, and let its PHY negotiate a link. *why: NULL after ERR_OK,
- * else an error message. ERR_NO_DEVICE: no PHY answers; ERR_UNSUPPORTED: the controller has another
- * version, there is no address, or it cannot reach our memory. */
+/* Start the controller, set its address, and let its PHY negotiate a link. Sets *why to NULL after
+ * ERR_OK, else to an error message. ERR_NO_DEVICE: no PHY answers; ERR_UNSUPPORTED: the controller
+ * has another version, there is no address, or it cannot reach our memory. */
 enum err genet_open(struct genet *g, const struct genet_setup *setup, uint8_t address[6],
                     const char **why);
 
-/* As in runtime/base/platform.h; genet_is_up also sets the controller for a changed link. */
+/* As runtime/base/platform.h says; genet_is_up also sets the controller for a changed link. */
 bool genet_is_up(struct genet *g);
 bool genet_send(struct genet *g, const uint8_t *frame, size_t bytes);
 size_t genet_receive(struct genet *g, uint8_t *to, size_t room);
 
-/* In genet_mmio.c; a unit test supplies a controller instead. */
+/* These are in genet_mmio.c; a unit test replaces them by a controller. */
 uint32_t genet_read(const struct genet *g, unsigned reg);
 void genet_write(const struct genet *g, unsigned reg, uint32_t value);
 

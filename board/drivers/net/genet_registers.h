@@ -30,10 +30,10 @@ enum {
     GENET_RGMII_LINK = 1 << 4,
     GENET_RGMII_NO_OUT_OF_BAND = 1 << 5,
     GENET_RGMII_ON = 1 << 6,
-    GENET_RGMII_NO_DELAY = 1 << 16, /* no delay of the transmit clock, which PHY or wires then
-                                     * delay (Linux: ID_MODE_DIS) */
+    GENET_RGMII_NO_DELAY = 1 << 16, /* the controller does not delay the transmit clock; the PHY or
+                                     * the wires do (Linux: ID_MODE_DIS) */
 };
-enum { GENET_RECEIVE_ALIGNS = 1 << 1 /* two bytes before a frame */ };
+enum { GENET_RECEIVE_ALIGNS = 1 << 1 /* puts two bytes before a frame */ };
 /* A block of 64 bytes stands before each frame, in both buffers (Linux: RBUF_64B_EN). */
 enum { GENET_STATUS_BLOCK = 1 << 0 };
 enum {
@@ -59,7 +59,7 @@ enum {
 /* Offsets from the base of a direction. */
 enum {
     GENET_DESCRIPTORS = 256,
-    GENET_DESCRIPTOR_BYTES = 12, /* status, address, its upper half */
+    GENET_DESCRIPTOR_BYTES = 12, /* the words are status, address, and the address's upper half */
     GENET_QUEUES = 0xc00,
     GENET_QUEUE_BYTES = 0x40,
     GENET_QUEUE = 16, /* the default queue, for frames that no filter selects */
@@ -74,7 +74,7 @@ enum {
     GENET_QUEUE_POINTER_1 = GENET_QUEUE_AT + 0x00,
     GENET_QUEUE_DEVICE = GENET_QUEUE_AT + 0x08,
     GENET_QUEUE_OURS = GENET_QUEUE_AT + 0x0c,
-    GENET_QUEUE_SIZE = GENET_QUEUE_AT + 0x10, /* descriptors in the upper half, bytes of a buffer */
+    GENET_QUEUE_SIZE = GENET_QUEUE_AT + 0x10, /* number of descriptors << 16 | bytes of a buffer */
     GENET_QUEUE_START = GENET_QUEUE_AT + 0x14,
     GENET_QUEUE_END = GENET_QUEUE_AT + 0x1c,
     GENET_QUEUE_DONE = GENET_QUEUE_AT + 0x24,
@@ -83,7 +83,7 @@ enum {
 };
 enum { GENET_ENGINE_ON = 1 << 0, GENET_ENGINE_QUEUE = 1 << (GENET_QUEUE + 1) };
 enum { GENET_ENGINE_STOPPED = 1 << 0 /* Linux: DMA_DISABLED */ };
-enum { GENET_BURST = 8 /* as many as BCM2711 supports */ };
+enum { GENET_BURST = 8 /* the longest burst that BCM2711 supports */ };
 enum { GENET_FLOW_RECEIVES = 5 << 16 | 16 };
 
 /* A descriptor's status. */
@@ -95,7 +95,7 @@ enum {
     GENET_SEND_TAG = 0x3f << 7,
     GENET_SEND_CHECKSUM = 1 << 6,
     GENET_RECEIVE_WRONG =
-        0x1f, /* too long; bad length, code or checksum; or overrun (Linux: DMA_RX_*) */
+        0x1f, /* too long, bad length, code or checksum, or an overrun (Linux: DMA_RX_*) */
 };
 
 #endif

@@ -16,10 +16,10 @@ enum {
 };
 enum { OSCILLATOR_HZ = 24000000, OWN_HZ = 125000000, MOST_DIVISOR = 15 };
 enum {                   /* PLL 0, in SYS_SYSCON (clk-starfive-jh7110-pll.c) */
-       PLL0_KIND = 0x18, /* bits 24 and 25: both set if it has no fraction */
+       PLL0_KIND = 0x18, /* bits 24 and 25 are both set if the PLL has no fraction */
        PLL0_WHOLE = 3 << 24,
        PLL0_TIMES = 0x1c,    /* 11:0 multiplier */
-       PLL0_FRACTION = 0x20, /* 23:0 fraction in 2^24ths, 29:28 the last divider's power of two */
+       PLL0_FRACTION = 0x20, /* 23:0 fraction in 2^24ths; 29:28 log2 of the last divider */
        PLL0_DIVIDER = 0x24,  /* 5:0 the first divider */
 };
 #define CLOCK_ON (1u << 31)
@@ -33,8 +33,8 @@ static const struct port {
     unsigned char tx;                    /* the TX clock, in `block` */
     unsigned char block;                 /* address of the block with the resets and the TX clock,
                                           * and of the syscon */
-    unsigned short assert_at, status_at; /* registers of the resets; a status of 1: released */
-    uint32_t resets;                     /* bits of AXI and AHB */
+    unsigned short assert_at, status_at; /* registers of the resets; a status of 1 means released */
+    uint32_t resets;                     /* reset bits of AXI and AHB */
     unsigned char mode_at, mode_shift;   /* in the syscon */
 } ports[JH7110_GMAC_PORTS] = {
     { { { AON, 2 }, { AON, 3 }, { SYS, 109 }, { SYS, 111 }, { SYS, 108 } },
@@ -45,7 +45,7 @@ static const struct port {
       3u << 0,
       0x0c,
       18 },
-    /* Its GTXCLK has no gate; that bit is not used. */
+    /* Port 1's GTXCLK has no gate, so bit 31 is not used. */
     { { { SYS, 97 }, { SYS, 98 }, { SYS, 102 }, { SYS, 107 }, { SYS, 100 } },
       105,
       SYS,

@@ -25,15 +25,15 @@ struct jh7110_gmac_wiring {
     bool received_clock;
 };
 
-/* Reset the controller of the port (0 or 1), start its clocks, and choose RGMII. Its own clock is set to 125 MHz if the controller sends with that; other dividers stay.
- * Returns NULL, or an error message if it stays in reset, or is wired for another mode (RMII of the VisionFive 2 v1.2A's port 1); then nothing was written. */
+/* Reset the controller of the port (0 or 1), start its clocks, and choose RGMII. The port's own clock is set to 125 MHz if it sends with this clock; other dividers stay.
+ * Returns NULL, or an error message if the port stays in reset, or is wired for another mode (RMII of the VisionFive 2 v1.2A's port 1), in which case nothing was written. */
 const char *jh7110_gmac_wake(const struct jh7110_gmac *g, unsigned port,
                              const struct jh7110_gmac_wiring *wiring);
 
 /* Put the controller into reset and leave it there. */
 void jh7110_gmac_sleep(const struct jh7110_gmac *g, unsigned port);
 
-/* True if it sends with its own clock, which supports only 1000 Mbit/s: the divider has too few bits for slower links. */
+/* True if the port sends with its own clock, which supports only 1000 Mbit/s because its divider is short. */
 bool jh7110_gmac_is_gigabit_only(const struct jh7110_gmac *g, unsigned port);
 
 #endif

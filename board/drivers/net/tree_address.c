@@ -12,7 +12,7 @@ const uint8_t *tree_address(const struct device_tree *tree, const struct device_
         bool empty = true;
 
         if (a == NULL || bytes != ADDRESS_BYTES ||
-            (a[0] & 1) != 0) /* this bit means: the address of a group */
+            (a[0] & 1) != 0) /* this bit marks the address of a group */
             continue;
         for (unsigned j = 0; j < ADDRESS_BYTES; j++)
             empty = empty && a[j] == 0;

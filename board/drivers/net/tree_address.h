@@ -4,8 +4,8 @@
 
 #include "board/device_tree.h"
 
-/* Returns the node's mac-address, else its local-mac-address (6 bytes in the tree). NULL: the node
- * has neither, or it is not a station's. */
+/* Returns the node's mac-address, else its local-mac-address (6 bytes in the tree). Returns NULL if
+ * the node has neither, or if the address is not a station's. */
 const uint8_t *tree_address(const struct device_tree *tree, const struct device_tree_node *node);
 
 #endif

@@ -11,8 +11,8 @@ struct tree_gem_setup {
     struct dma_window window; /* how the controllers see memory */
     uint64_t (*ticks)(void);
     uint64_t ticks_hz;
-    /* A register block, the node's second, that selects the transmit clock (FU540 manual, "GEMGXL
-     * Management"); 0: none. */
+    /* Size of the node's second register block, which selects the transmit clock (FU540 manual,
+     * "GEMGXL Management"); 0: none. */
     size_t clock_bytes;
 };
 

@@ -6,8 +6,8 @@
 
 enum tree_phy {
     TREE_PHY_NONE,      /* the controller has no phy-handle */
-    TREE_PHY_BELOW,     /* *phy is the node that it names */
-    TREE_PHY_ELSEWHERE, /* that node is not below this controller: the PHY is on another's bus */
+    TREE_PHY_BELOW,     /* the phy-handle names *phy, which is below this controller */
+    TREE_PHY_ELSEWHERE, /* the phy-handle names a node on another controller's bus */
 };
 
 enum tree_phy tree_phy(const struct device_tree *tree, const struct device_tree_node *node,

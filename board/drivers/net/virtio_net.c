@@ -53,8 +53,8 @@ static bool start_queue(struct virtio_net *v, unsigned which, struct virtio_net_
     return q->size != 0;
 }
 
-/* Give the slot's buffer to the device, which sends `bytes` of it, or writes at most as
- * many. */
+/* Give the slot's buffer to the device, which sends `bytes` bytes from it, or writes at most
+ * `bytes` to it. */
 static void offer(struct virtio_net *v, unsigned which, struct virtio_net_queue *q, uint32_t slot,
                   uint32_t bytes)
 {

@@ -25,7 +25,7 @@ struct virtio_net_queue {
     _Alignas(64) struct virtq_used used;
     _Alignas(64) uint8_t buffers[VIRTIO_NET_SLOTS][VIRTIO_NET_BUFFER_BYTES];
     uint32_t size;      /* descriptors in use, at most VIRTIO_NET_SLOTS */
-    uint16_t used_seen; /* elements of the used ring that were consumed */
+    uint16_t used_seen; /* number of elements of the used ring that were consumed */
     uint32_t owned;     /* bit n: the device owns buffer n */
 };
 
@@ -35,13 +35,13 @@ struct virtio_net {
     struct virtio_net_queue receives, sends;
     uintptr_t mmio;
     bool works;      /* false before open, and after the device has broken the protocol */
-    bool has_status; /* it reports whether a cable is connected */
+    bool has_status; /* the device reports whether a cable is connected */
     uint32_t n_lost; /* frames that were broken, or that did not fit the send queue */
 };
 
-/* Set up the device whose registers start at mmio (mapped, 0x200 bytes) and read its address. *why:
- * an error message if it exists but cannot be used. ERR_NO_DEVICE: the slot is empty or has another
- * kind of device. */
+/* Set up the device whose registers start at mmio (mapped, 0x200 bytes) and read its address. Sets
+ * *why to an error message if the device exists but cannot be used. ERR_NO_DEVICE: the slot is
+ * empty or has another kind of device. */
 enum err virtio_net_open(struct virtio_net *v, uintptr_t mmio, uint8_t address[6],
                          const char **why);
 

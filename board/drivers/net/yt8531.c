@@ -40,7 +40,7 @@ static bool has(const struct device_tree *tree, const struct device_tree_node *n
 }
 
 /* Read the properties by the maker's names (starfive_visionfive2.dts and motorcomm.c of StarFive's U-Boot; StarFive's patches for Linux
- * of December 2022 have the same fields). Trees of its releases up to VF2_v2.11.5 have no rx_delay_sel and no strengths: a delay without
+ * of December 2022 have the same fields). Trees of StarFive's releases up to VF2_v2.11.5 have no rx_delay_sel and no strengths: a delay without
  * a number is that of motorcomm.c's table, and a strength does not change. Returns false if the tree has none of the names. */
 static bool read_numbers(struct yt8531 *y, const struct device_tree *tree,
                          const struct device_tree_node *node)
@@ -83,7 +83,7 @@ static bool read_numbers(struct yt8531 *y, const struct device_tree *tree,
     return true;
 }
 
-/* Read the delays; each counts only if phy-mode requires it of the PHY. */
+/* Read the delays; a delay counts only if phy-mode says that the PHY makes it. */
 static void read_delays(struct yt8531 *y, const struct device_tree *tree,
                         const struct device_tree_node *node, const char *mode)
 {
@@ -147,8 +147,8 @@ static void change(const struct phy *p, unsigned reg, unsigned mask, unsigned va
     b->write(b->context, p->address, REG_DATA, (uint16_t)((old & ~mask) | value));
 }
 
-/* The register's number for a strength, or STRENGTHS if no number has this strength or if it must
- * not change. */
+/* The register's number for a strength; STRENGTHS if no number has this strength, or if the
+ * register must not change. */
 static unsigned number_of(const struct phy *p, uint16_t strength)
 {
     static const uint16_t at_3v3[STRENGTHS] = { 3070, 4080, 4370, 4680, 5020, 5450, 5740, 6140 },

@@ -1,5 +1,5 @@
 /* Motorcomm's YT8531, a PHY on RGMII: sets delays, drive strengths and the transmit clock, which are in the maker's own registers, as the device tree
- * says. Source: U-Boot's phy/motorcomm.c, and Linux's, which has the same numbers (only facts). Not yet run on hardware. */
+ * says. Source: U-Boot's phy/motorcomm.c, and Linux's, which has the same numbers (only facts). The driver never ran on hardware. */
 #ifndef INGOT_BOARD_DRIVERS_NET_YT8531_H
 #define INGOT_BOARD_DRIVERS_NET_YT8531_H
 
@@ -11,7 +11,7 @@
 
 /* Zeros: nothing is changed. */
 struct yt8531 {
-    bool delays_receive, delays_send; /* the tree says by how much */
+    bool delays_receive, delays_send; /* the tree has a number for this delay */
     bool more;                        /* received data is delayed by another 1900 ps */
     uint8_t receive, send;            /* 150 ps each */
     bool adjusts;                     /* the transmit clock is set for each rate */
@@ -22,7 +22,7 @@ struct yt8531 {
 };
 
 /* Read the properties of the PHY `node`, by the names of Linux and of upstream's U-Boot, or by those of StarFive's U-Boot of 2021,
- * which give the registers' values. mode: phy-mode of its controller, or NULL. */
+ * which give the registers' values. mode is the phy-mode of its controller, or NULL. */
 void yt8531_of_tree(struct yt8531 *y, const struct device_tree *tree,
                     const struct device_tree_node *node, const char *mode);
 

@@ -1,5 +1,5 @@
 /* Files that QEMU passes to a machine's firmware, through its DMA interface (QEMU,
- * docs/specs/fw_cfg). Its DMA sees memory as the cores do. */
+ * docs/specs/fw_cfg). The interface sees memory as the cores do. */
 #ifndef INGOT_BOARD_DRIVERS_SCREEN_FW_CFG_H
 #define INGOT_BOARD_DRIVERS_SCREEN_FW_CFG_H
 

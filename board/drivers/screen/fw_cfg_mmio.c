@@ -2,7 +2,7 @@
 #include "board/drivers/dma/dma.h"
 #include "board/drivers/screen/fw_cfg.h"
 
-enum { DMA_HIGH = 0x10, DMA_LOW = 0x14 }; /* big-endian; writing the lower half starts it */
+enum { DMA_HIGH = 0x10, DMA_LOW = 0x14 }; /* big-endian; writing the low half starts DMA */
 
 static volatile uint32_t *reg(const struct fw_cfg *f, unsigned offset)
 {

@@ -20,7 +20,7 @@ struct ramfb_setup {
 bool ramfb_open(const struct device_tree *tree, struct board_screen *screen,
                 struct memory_range *free);
 
-/* The same for a device that is already open. ERR_NO_SPACE: too little memory is free. */
+/* As ramfb_open, for a device that is already open. ERR_NO_SPACE: too little memory is free. */
 enum err ramfb_set_up(struct fw_cfg *f, struct board_screen *screen, struct memory_range *free);
 
 #endif

@@ -4,23 +4,23 @@
 #include "board/min_max.h"
 
 /* A channel that the firmware's device trees leave to the operating system on every model
- * (brcm,dma-channel-mask). It is not one of the "lite" channels, which move at most 64 KiB. */
+ * (brcm,dma-channel-mask). The channel is not one of the "lite" ones, which move at most 64 KiB. */
 enum { DMA_CHANNEL = 4 };
 
-/* Linux keeps EMMC2's clock above this (sdhci-iproc): at a core clock of 500 MHz the controller
- * hangs with a slower one. */
+/* Linux keeps EMMC2's clock above this (sdhci-iproc), because the controller hangs with a slower
+ * clock if the core's clock is 500 MHz. */
 enum { EMMC2_MIN_HZ = 200000 };
 
 /* BCM2712's registers before the pins, as in Linux (sdhci-brcmstb). */
 enum {
     CONFIG_CONTROL = 0x00,
-    CONTROL_DETECT_OUT = 1 << 30, /* value of the override "no card" */
+    CONTROL_DETECT_OUT = 1 << 30, /* if set, the override reports "no card" */
     CONTROL_DETECT_OVERRIDE = 1u << 31,
     CONFIG_PINS = 0x44,
     PINS_EMMC = 1,
     PINS_SD = 2,
     PINS = 3,
-    CONFIG_50_MHZ = 0x1ac, /* set: sample without the delay line, which tuning moves */
+    CONFIG_50_MHZ = 0x1ac, /* if set, sampling bypasses the delay line, which tuning moves */
     LIMIT_ON = 1 << 0,
     LIMIT_OVERRIDE = 1u << 31,
 };
@@ -71,8 +71,8 @@ static bool bcm_sd_switches_1v8(const struct bcm_sd_place *place)
 }
 
 /* No slot's switch is connected to its controller; on the Pi 5 it is connected to a GPIO. Arasan's
- * registers are those of version 3 without capabilities, and it does not report when a card stops
- * being busy. */
+ * registers are those of version 3 without capabilities; the Arasan does not report when a card
+ * stops being busy. */
 static uint32_t bcm_sd_quirks(const struct bcm_sd_place *place)
 {
     uint32_t quirks = SDHCI_NO_DETECT | bits_if(!bcm_sd_switches_1v8(place), SDHCI_NO_1V8) |

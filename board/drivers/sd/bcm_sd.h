@@ -26,14 +26,14 @@ struct bcm_sd_place {
                                  supplies; 0 if they are fixed */
     bool pio;          /* a core moves data, even if there is DMA */
     bool is_soldered;  /* an eMMC on eight lines, which is always present */
-    bool only_1v8;     /* its signals are always at 1.8 V */
-    uint32_t clock_hz; /* the controller's clock from the firmware; 0: use that of its registers */
+    bool only_1v8;     /* the signals are always at 1.8 V */
+    uint32_t clock_hz; /* the controller's clock from the firmware; 0: use what its registers say */
     struct dma_window window; /* DMA window of the controller; for BCM_SD_ARASAN, of the DMA
                                  engine */
     void (*switch_power)(
         bool on); /* switches the card's supply, if not by `gpio`; NULL if it is always on */
     enum err (*switch_1v8)(
-        bool on); /* switches the supply of its signals, if not by `gpio`; NULL: always 3.3 V */
+        bool on); /* switches the signals' supply, if not by `gpio`; NULL: always 3.3 V */
     uint64_t (*ticks)(void);
     uint64_t ticks_hz;
 };
@@ -46,7 +46,7 @@ struct bcm_sd {
     struct bcm_sd_place place;
 };
 
-/* Start controller and card and fill out; if no card can be used, out->error_message says why.
+/* Start controller and card and fill *out; if no card can be used, out->error_message says why.
  * ERR_NO_DEVICE, ERR_TIMEOUT: no controller answers there, and out is not touched. */
 enum err bcm_sd_open(struct bcm_sd *sd, const struct bcm_sd_place *place, struct block_device *out);
 

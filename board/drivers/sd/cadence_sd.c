@@ -16,7 +16,7 @@ enum {
     DEBOUNCE_MICROS = 1000000,
 };
 
-enum { /* SYSREG, and the bit of MMC in both */
+enum { /* registers of SYSREG, and the bit that MMC has in both */
        SUBBLK_CLOCK_CR = 0x84,
        SOFT_RESET_CR = 0x88,
        MMC = 1 << 3,
@@ -49,7 +49,7 @@ static void set_kind(uintptr_t mmio, uint32_t kind)
 }
 
 /* As in Linux (sdhci-cadence.c, sdhci_cdns_set_uhs_signaling), an SD card has mode 0 at every speed,
- * and an eMMC has it below high speed. */
+ * and an eMMC has mode 0 below high speed. */
 static void prepare_timing(void *context, enum sd_timing timing)
 {
     const struct cadence_sd *sd = context;

@@ -64,7 +64,7 @@ enum {
 };
 
 #define CMD_START (1u << 31)
-#define CMD_HOLD (1u << 29) /* outputs go through the hold register, as is right below 100 MHz */
+#define CMD_HOLD (1u << 29) /* below 100 MHz, outputs must go through the hold register */
 #define CMD_CLOCK_ONLY (1u << 21)
 #define CMD_WAKE (1u << 15)
 #define CMD_STOP (1u << 14)
@@ -167,7 +167,7 @@ static enum err dw_mmc_set_bus(struct sd_host *host, uint32_t hz, unsigned bits,
     return set_clock(d, hz);
 }
 
-/* bursts of 16 words; the receive mark is one less. */
+/* A DMA burst has 16 words; the receive mark is one less. */
 static uint32_t fifo_marks(const struct dw_mmc *d)
 {
     enum { BURST_16 = 3 << 28, RECEIVE_15 = 15 << 16 };
@@ -194,7 +194,7 @@ static enum err dw_mmc_reset(struct sd_host *host)
     *reg(d, TMOUT) = 0xffffffff;
     *reg(d, FIFOTH) = fifo_marks(d);
     *reg(d, CTYPE) = 0;
-    *reg(d, UHS_REG) &= ~(uint32_t)UHS_DDR; /* firmware that reads an eMMC this way sets it */
+    *reg(d, UHS_REG) &= ~(uint32_t)UHS_DDR; /* firmware may set this for an eMMC */
     /* The first command is preceded by 80 clocks, which a card needs after power-on. */
     d->wakes = true;
     return set_clock(d, START_HZ);
@@ -236,7 +236,7 @@ static void fill_table(struct dw_mmc *d, const struct sd_command *c)
     uint32_t left = c->block_bytes * c->n_blocks;
     uint64_t address = dma_address(&d->setup.window, c->data);
 
-    /* Each piece of the buffer has a descriptor; only the last one sets its status bit. */
+    /* Each piece of the buffer has a descriptor; only the last descriptor sets its status bit. */
     for (unsigned i = 0; left > 0; i++) {
         uint32_t bytes = min_u32(left, DW_MMC_BUFFER_BYTES);
 
@@ -249,7 +249,7 @@ static void fill_table(struct dw_mmc *d, const struct sd_command *c)
     }
 }
 
-/* True if the controller's addresses are long enough. */
+/* True if the controller's addresses are long enough for this buffer. */
 static bool dma_addresses(const struct dw_mmc *d, const void *at, size_t bytes)
 {
     return d->has_64_bits || dma_address(&d->setup.window, at) + bytes <= DMA_END;
@@ -270,13 +270,13 @@ static enum err start_dma(struct dw_mmc *d, const struct sd_command *c)
     enum err e;
 
     fill_table(d, c);
-    /* The controller reads both from memory, not from the caches. */
+    /* The controller reads table and data from memory, not from the caches. */
     dma_sync(&d->setup.window, &d->table, sizeof d->table);
     dma_sync(&d->setup.window, c->data, (size_t)c->block_bytes * c->n_blocks);
     /* The engine starts at DBADDR only after its own reset. */
     *reg(d, BMOD) = BMOD_RESET;
     e = wait_clear(d, BMOD, BMOD_RESET);
-    *reg(d, dma_status(d)) = IDSTS_ALL; /* clear old bits by writing them */
+    *reg(d, dma_status(d)) = IDSTS_ALL; /* clear old bits by writing ones */
     *reg(d, DBADDR) = (uint32_t)table;
     if (d->has_64_bits)
         *reg(d, DBADDR_UPPER) = (uint32_t)(table >> 32);
@@ -435,12 +435,12 @@ static void dw_mmc_stop(struct sd_host *host)
     (void)wait_clear(d, CTRL, CTRL_RESETS);
     *reg(d, RINTSTS) = INT_ALL;
     /* The reset stops the card's clock, so load CLKENA and CLKDIV, which keep their values, again.
-     * Nothing waits for the card, which may hold its data lines. */
+     * Do not wait for the card, which may hold its data lines. */
     (void)update_clock(d, 0);
 }
 
 /* The end of the addresses that DMA reaches: data beyond it needs the bounce buffer. 0 without DMA,
- * because a core reaches all. */
+ * because a core reaches all memory. */
 static uint64_t dma_end(const struct dw_mmc *d)
 {
     const struct dma_window *window = &d->setup.window;

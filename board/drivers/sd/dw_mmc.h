@@ -1,7 +1,7 @@
 /* The SD controller of Synopsys as a struct sd_host (DesignWare Cores Mobile Storage Host, 2.40a
- * and later), with its internal DMA controller of either width of addresses. Not yet run on
- * hardware, and no emulator has it. The databook is not public: its names are taken from public
- * drivers. */
+ * and later), with its internal DMA controller of either width of addresses. This driver never ran
+ * on hardware; no emulator has the controller. The databook is not public: its names are taken from
+ * public drivers. */
 #ifndef INGOT_BOARD_DRIVERS_SD_DW_MMC_H
 #define INGOT_BOARD_DRIVERS_SD_DW_MMC_H
 
@@ -32,8 +32,8 @@ struct dw_mmc_setup {
     uintptr_t mmio;           /* mapped, DW_MMC_BYTES */
     uint32_t clock_hz;        /* the controller's clock (ciu), as firmware has set it */
     uint32_t fifo_words;      /* a power of two */
-    struct dma_window window; /* beyond its end a core moves the data; with 32-bit addresses also
-                                 beyond 4 GiB on the bus */
+    struct dma_window window; /* a core moves data beyond the window's end, and with 32-bit
+                                 addresses beyond 4 GiB on the bus */
     uint64_t (*ticks)(void);
     uint64_t ticks_hz;
 };
@@ -43,9 +43,9 @@ struct dw_mmc {
     struct dw_mmc_setup setup;
     struct sd_command *command; /* in progress, or NULL */
     uint32_t waits_for;         /* bits of RINTSTS that are still expected */
-    uint32_t words_left;        /* bytes that a core still has to move; 0: DMA, or no data */
-    bool has_dma, has_64_bits;  /* HCON: there is an internal DMA controller; its addresses have 64
-                                   bits */
+    uint32_t words_left;        /* 4-byte words that a core still has to move; 0: DMA, or no data */
+    bool has_dma, has_64_bits;  /* HCON: there is an internal DMA controller, and its addresses have
+                                   64 bits */
     bool dma;                   /* moves the current data */
     bool wakes;                 /* the next command sends 80 clocks first */
     _Alignas(64) union {
@@ -54,8 +54,8 @@ struct dw_mmc {
     } table;
 };
 
-/* Reset the controller and fill d->host for sd_card_open. ERR_NO_DEVICE: its registers are not
- * there; ERR_TIMEOUT: it does not leave reset. */
+/* Reset the controller and fill d->host for sd_card_open. ERR_NO_DEVICE: the registers are not
+ * there; ERR_TIMEOUT: the controller does not leave reset. */
 enum err dw_mmc_open(struct dw_mmc *d, const struct dw_mmc_setup *setup);
 
 #endif

@@ -1,6 +1,6 @@
-/* dw_mmc in the JH7110. Its clocks and resets decide whether it may be touched; they are only read,
- * so a block that the firmware has not woken stays asleep. Registers and their numbers are from
- * Linux's and U-Boot's drivers (clk-starfive-jh7110-sys.c, clk-starfive-jh7110-pll.c,
+/* dw_mmc in the JH7110. A slot's clocks and resets decide whether it may be touched; they are only
+ * read, so a block that the firmware has not woken stays asleep. Registers and their numbers are
+ * from Linux's and U-Boot's drivers (clk-starfive-jh7110-sys.c, clk-starfive-jh7110-pll.c,
  * starfive,jh7110-crg.h), because the public part of the TRM only names the blocks. */
 #ifndef INGOT_BOARD_DRIVERS_SD_JH7110_SD_H
 #define INGOT_BOARD_DRIVERS_SD_JH7110_SD_H
@@ -22,12 +22,12 @@ struct jh7110_sd {
     struct sd_card card;
 };
 
-/* The rate of SDIO `slot`'s clock (0, 1) from its dividers; 0 if it is not known, or the clock does
- * not run. */
+/* The rate of SDIO `slot`'s clock (0, 1) from its dividers; 0 if the rate is not known, or the
+ * clock does not run. */
 uint32_t jh7110_sd_hz(const struct jh7110_clocks *clocks, unsigned slot);
 
-/* Start SDIO `slot` (0: eMMC, 1: card) and fill *out. If its clock is off or its reset on,
- * out->error_message says so, and its registers are not touched. setup: as for dw_mmc_open,
+/* Start SDIO `slot` (0: eMMC, 1: card) and fill *out. If the slot's clock is off or its reset on,
+ * out->error_message says so, and its registers are not touched. `setup` is as for dw_mmc_open,
  * except clock_hz. ERR_NO_DEVICE, ERR_TIMEOUT: no controller answers there, and out is not
  * touched. */
 enum err jh7110_sd_open(struct jh7110_sd *sd, const struct jh7110_clocks *clocks, unsigned slot,

@@ -4,7 +4,7 @@
 
 #include "board/drivers/sd/sd_card.h"
 
-/* Run a command without data; reply: one word, four for SD_RESPONSE_LONG, NULL if not needed. */
+/* Run a command without data. `reply` has one word, or four for SD_RESPONSE_LONG, or is NULL. */
 enum err sd_bus_command(struct sd_host *host, unsigned index, uint32_t argument,
                         enum sd_response response, uint32_t *reply);
 

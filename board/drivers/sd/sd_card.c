@@ -24,15 +24,15 @@ enum { /* card status, table 4-42 */
        STATUS_OUT_OF_RANGE = 3u << 30,                                       /* and ADDRESS_ERROR */
        STATUS_FAILED = 1u << 29 | 1u << 26 | 1u << 21 | 1u << 20 | 1u << 19, /* errors: length,
                                 write protection, ECC, controller, general */
-       STATUS_UNSTORED = STATUS_OUT_OF_RANGE | STATUS_FAILED, /* after the data of a write */
+       STATUS_UNSTORED = STATUS_OUT_OF_RANGE | STATUS_FAILED, /* errors after a write's data */
 };
 
 enum {
     TRIES = 3,               /* retries of a request; the file layer adds its own */
     WAIT_MICROS = 1000,      /* pause before the first retry, doubled for each further one */
     SILENT_MICROS = 1000000, /* ten times the limit of 4.6.2.1 for a read */
-    PAUSE_MICROS = 2000000,  /* between two checks for a lost card */
-    GAPS = 8,                /* a gap between two polls counts as at most this time */
+    PAUSE_MICROS = 2000000,  /* pause between two checks for a lost card */
+    GAPS = 8,                /* a gap between two polls counts as at most limit / GAPS */
 };
 
 static struct block_request *sd_card_request(const struct sd_card *card)
@@ -115,8 +115,8 @@ static enum err sd_card_send(struct sd_card *card, unsigned index, uint32_t argu
     return card->host->ops->start(card->host, &card->command);
 }
 
-/* Choose how a transfer of several blocks ends; send CMD23 before it if the host cannot stop it.
- * The response to CMD23 takes microseconds. */
+/* Choose how a transfer of several blocks ends; send CMD23 first if the host cannot stop a
+ * transfer. The response to CMD23 takes microseconds. */
 static enum sd_closing sd_card_closing(struct sd_card *card, uint32_t n_blocks, bool write)
 {
     struct sd_command count = { .index = CMD_COUNT,
@@ -145,7 +145,7 @@ static enum err sd_card_keep_tuned(struct sd_card *card)
         return ERR_OK;
     card->n_retunes++;
     card->tuned_at = host->ticks();
-    /* If tuning fails, do what is done after damaged data. */
+    /* If tuning fails, go on as after damaged data. */
     card->command.fault = SD_FAULT_DATA;
     return host->ops->tune(host, card->tune_index);
 }
@@ -198,7 +198,7 @@ static bool sd_card_settle(struct sd_card *card)
            (status.reply[0] & STATUS_STATE) == STATUS_TRANSFER;
 }
 
-/* If no mode was chosen yet, the change to 1.8 V has failed, or the card has. */
+/* If no mode was chosen yet, either the change to 1.8 V or the card has failed. */
 void sd_card_step_down(struct sd_card *card)
 {
     bool at_1v8 = (card->host->abilities & SD_CAN_1V8) && card->best < SD_RUNG_HIGH;
@@ -321,11 +321,11 @@ static enum err sd_card_stored(struct sd_card *card)
     e = sd_card_send(card, CMD_STATUS, (uint32_t)card->rca << 16, SD_RESPONSE_SHORT);
     if (e != ERR_OK)
         return e;
-    return ERR_BUSY; /* so that the caller can go on */
+    return ERR_BUSY; /* the caller can do other work meanwhile */
 }
 
 /* Check the answer to CMD12. The answer reports errors from storing the blocks of a write and
- * clears them (4.10.1), so CMD13 would not report them again. After a read, they may be about
+ * clears them (4.10.1), so CMD13 would not report them again. After a read, the errors may be about
  * blocks after the last requested one. */
 static enum err sd_card_stopped(struct sd_card *card)
 {

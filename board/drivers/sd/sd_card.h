@@ -22,7 +22,7 @@ enum sd_card_state {
     SD_CARD_LOST,  /* the card is removed or silent: the next submit looks for it again */
 };
 
-/* Speeds, from the fastest (Physical Layer 3.9). After failures the next slower one is used. */
+/* Speeds, from the fastest (Physical Layer 3.9). After failures the next slower speed is used. */
 enum sd_rung {
     SD_RUNG_SDR104,
     SD_RUNG_DDR50, /* 50 MB/s like SDR50, at half the clock and without tuning; Linux has the same
@@ -43,7 +43,7 @@ struct sd_card {
     unsigned tries;            /* failures of the first request so far */
     uint64_t polled_at, silent_ticks, wait_ticks;
     uint32_t moved;    /* host->moved at the last poll */
-    uint32_t n_errors; /* since the start; for figures and tests */
+    uint32_t n_errors; /* errors since the start; for figures and tests */
     uint32_t n_retunes;
     uint32_t hz; /* clock of the bus in use */
     unsigned bits;
@@ -59,7 +59,7 @@ struct sd_card {
     uint8_t scratch[SD_EXT_CSD_BYTES] __attribute__((aligned(64))); /* SCR, switch, EXT_CSD */
 };
 
-/* Start the card on an open host and fill *out. kind and address make its name, as in
+/* Start the card on an open host and fill *out. kind and address make the device's name, as in
  * device_name_set. If no card can be used, out->error_message says why. Blocks for up to two
  * seconds, the start of a card. */
 void sd_card_open(struct sd_card *card, struct sd_host *host, const char *kind, uintptr_t address,

@@ -98,7 +98,7 @@ static enum err try_width(struct sd_host *host, struct sd_card *card, unsigned b
     return err_unless(again.n_sectors == card->facts.n_sectors, ERR_IO);
 }
 
-/* Use as many lines as the board has; a controller knows only its own lines. */
+/* Use as many lines as the board has; a controller knows only how many lines it has itself. */
 static enum err widen(struct sd_host *host, struct sd_card *card)
 {
     static const struct {
@@ -114,8 +114,8 @@ static enum err widen(struct sd_host *host, struct sd_card *card)
     return card->bits == 1 ? ERR_OK : try_width(host, card, 1);
 }
 
-/* Set the timing, then the width (6.6.2, 6.6.4). HS200 and DDR52 need 1.8 V, which the boards with
- * an eMMC would have to switch; at 8 bits high speed moves 52 MB/s. */
+/* Set the timing, then the width (6.6.2, 6.6.4). High speed moves 52 MB/s at 8 bits. HS200 and
+ * DDR52 need 1.8 V, which boards would have to switch. */
 static enum err speed_up(struct sd_host *host, struct sd_card *card)
 {
     enum { TIMING_HIGH = 1 };

@@ -25,7 +25,7 @@ void sd_facts_words(uint32_t reg[4], const uint8_t bytes[16])
     }
 }
 
-/* Values in tenths, from table 5-6 and table 17 of eMMC, which differs in two values. */
+/* Values in tenths, from table 5-6, and for eMMC from table 17, which differs in two values. */
 uint32_t sd_facts_tran_speed(uint32_t byte, bool emmc)
 {
     static const uint8_t tenths[16] = { 0,  10, 12, 13, 15, 20, 25, 30,

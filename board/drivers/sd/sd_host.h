@@ -58,8 +58,8 @@ struct sd_command {
 enum sd_timing {                    /* Physical Layer 3.9; eMMC: JESD84-B51 5.3 */
                  SD_TIMING_DEFAULT, /* up to 25 MHz (eMMC 26), 3.3 V */
                  SD_TIMING_HIGH,    /* high speed: up to 50 MHz (eMMC 52), 3.3 V */
-                 SD_TIMING_SDR50,   /* up to 100 MHz, 1.8 V, like the next */
-                 SD_TIMING_SDR104,  /* up to 208 MHz; eMMC: HS200 */
+                 SD_TIMING_SDR50,   /* up to 100 MHz, 1.8 V */
+                 SD_TIMING_SDR104,  /* up to 208 MHz, 1.8 V; eMMC: HS200 */
                  SD_TIMING_DDR50,   /* 50 MHz on both edges; eMMC: DDR52 */
 };
 
@@ -67,7 +67,7 @@ enum sd_ability {
     SD_CAN_4_BITS = 1 << 0,
     SD_CAN_8_BITS = 1 << 1,
     SD_CAN_HIGH_SPEED = 1 << 2,
-    SD_CAN_1V8 = 1 << 3, /* set_voltage switches; needed for the next three */
+    SD_CAN_1V8 = 1 << 3, /* set_1v8 switches to 1.8 V, which the next three need */
     SD_CAN_SDR50 = 1 << 4,
     SD_CAN_SDR104 = 1 << 5,
     SD_CAN_DDR50 = 1 << 6,
@@ -81,13 +81,13 @@ enum sd_ability {
 struct sd_host;
 
 struct sd_host_ops {
-    /* Start a command, after the last one has ended or was stopped. ERR_IO, ERR_TIMEOUT: it did not
-     * start, and command->fault says why. */
+    /* Start a command, after the last one has ended or was stopped. ERR_IO, ERR_TIMEOUT: the
+     * command did not start, and command->fault says why. */
     enum err (*start)(struct sd_host *host, struct sd_command *command);
 
-    /* Continue the current command; never blocks. ERR_BUSY: it is in progress; ERR_OK: it has
-     * ended, reply and data are valid; ERR_IO, ERR_TIMEOUT: command->fault says why, call stop
-     * next. If a core moves the data, it does so here, some blocks per call, and counts them in
+    /* Continue the current command; never blocks. ERR_BUSY: it continues; ERR_OK: it has ended,
+     * reply and data are valid; ERR_IO, ERR_TIMEOUT: command->fault says why it failed, call stop
+     * next. If a core moves the data, each call moves some blocks and counts them in
      * host->moved. */
     enum err (*poll)(struct sd_host *host);
 
@@ -106,11 +106,11 @@ struct sd_host_ops {
      * SD_CAN_1V8 is not set. */
     enum err (*set_1v8)(struct sd_host *host);
 
-    /* Find the sampling point with tuning blocks by command `index` (19; eMMC: 21). May be
-     * NULL: nothing to tune. */
+    /* Find the sampling point with tuning blocks by command `index` (19; eMMC: 21). NULL if there
+     * is nothing to tune. */
     enum err (*tune)(struct sd_host *host, unsigned index);
 
-    /* False if there is certainly no card in the slot. NULL: the slot cannot tell. */
+    /* False if there is certainly no card in the slot. NULL if the slot cannot tell. */
     bool (*is_present)(struct sd_host *host);
 
     /* Bring the card from reset to the transfer state: sd_bus_identify, or the function for SPI.
@@ -124,18 +124,18 @@ struct sd_host {
     uint64_t ticks_hz;
     uint32_t abilities;       /* enum sd_ability */
     uint32_t max_hz;          /* of the card's clock */
-    uint32_t capabilities[2]; /* from the controller, for people; 0: none */
+    uint32_t capabilities[2]; /* capability registers, for people; 0: none */
     uint32_t max_blocks;      /* largest number of blocks in one command, at least 128 */
     uint64_t dma_end;         /* as in struct block_device */
     uint32_t moved;           /* grows with the data that a core has moved */
     uint64_t retune_ticks;    /* ticks after which the bus is tuned again; 0: only after errors */
     uint32_t clock_hz;        /* current clock of the card, from set_bus; 0: not reported */
-    /* sd_emmc_identify, tried if no SD card answers; NULL if it cannot be an eMMC */
+    /* sd_emmc_identify, tried if no SD card answers; NULL if the card cannot be an eMMC */
     enum err (*identify_emmc)(struct sd_host *host, struct sd_card *card);
     bool wants_tuning; /* the controller asks for tuning; tune clears it */
 };
 
-/* Wait, for the microseconds that protocols ask for. */
+/* Wait `micros` microseconds, as protocols require. */
 void sd_host_delay(const struct sd_host *host, uint32_t micros);
 
 /* Microseconds in ticks, rounded up. */

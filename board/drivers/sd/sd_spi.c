@@ -20,15 +20,15 @@ enum {
     ACMD_OP_COND = 41,
 };
 
-/* R1 (7.3.2.1); bit 7 is 0, or there is no answer. */
+/* Bits of R1 (7.3.2.1); bit 7 is set only if there is no answer. */
 enum { R1_IDLE = 1 << 0, R1_ILLEGAL = 1 << 2, R1_CRC = 1 << 3, R1_ERRORS = 0x7e, R1_NONE = 0x80 };
 
 enum {
     IF_COND = 0x1aa,             /* 4.3.13: 2.7 to 3.6 V, and a pattern that the card repeats */
-    OCR_HIGH_CAPACITY = 1 << 30, /* 5.1; as an argument of ACMD41: SDHC is supported */
+    OCR_HIGH_CAPACITY = 1 << 30, /* 5.1; in the argument of ACMD41: the host supports SDHC */
     TOKEN_DATA =
-        0xfe, /* 7.3.3.2, like the next two: token before each of several written blocks, */
-    TOKEN_MANY = 0xfc, /* and after them */
+        0xfe, /* 7.3.3.2, like the next two: before each read block, or a single written one */
+    TOKEN_MANY = 0xfc, /* before each of several written blocks; TOKEN_STOP follows the last */
     TOKEN_STOP = 0xfd,
     RESPONSE_MASK = 0x1f, /* 7.3.3.1: data response, three bits between a 0 and a 1 */
     RESPONSE_SHAPE_MASK = 0x11,
@@ -43,7 +43,7 @@ enum {
     FULL_HZ = 25000000,
     WAKE_BYTES = 10,   /* 6.4.1: 74 clocks and more */
     ANSWER_BYTES = 9,  /* N_CR (table 7-5): up to 8 bytes of ones, then the answer */
-    READY_BYTES = 256, /* wait before a command; a card that reads is hardly ever busy */
+    READY_BYTES = 256, /* bytes to wait before a command; a card that reads is hardly ever busy */
     STOP_BYTES = 1024,
     LOOKS = 16, /* bytes that one poll waits for a token */
     IDLE_TRIES = 8,
@@ -155,7 +155,7 @@ static enum err sd_spi_fail(struct sd_spi *spi, enum sd_fault fault, enum err e)
 }
 
 /* Ask for R2: R1 and one more byte, in which every bit is an error (7.3.2.3). QEMU 10.0 treats
- * CMD13 as illegal in SPI mode and logs that, so it is asked only once; then only the data
+ * CMD13 as illegal in SPI mode and logs that, so CMD13 is sent only once; afterwards only the data
  * responses report about a write. */
 static uint8_t sd_spi_ask_status(struct sd_spi *spi, uint32_t *reply)
 {
@@ -188,7 +188,7 @@ static enum err sd_spi_start(struct sd_host *host, struct sd_command *command)
         return sd_spi_fail(spi, SD_FAULT_COMMAND, ERR_IO);
     if ((answer & R1_ERRORS) != 0)
         return sd_spi_fail(spi, SD_FAULT_DATA, ERR_IO);
-    /* R1 is followed by a block from the card, by busy, or by a block to the card. */
+    /* After R1 comes a block from the card, a busy signal, or a block to the card. */
     spi->state = SD_SPI_TOKEN;
     if (command->data == NULL)
         spi->state = SD_SPI_BUSY;
@@ -260,7 +260,7 @@ static enum err sd_spi_give_block(struct sd_spi *spi)
 }
 
 /* The card is busy while it stores a block; then it takes the next block or the stop token. One
- * byte after that token it is busy again (7.2.4). */
+ * byte after the stop token the card is busy again (7.2.4). */
 static enum err sd_spi_poll_give(struct sd_spi *spi)
 {
     static const uint8_t stop = TOKEN_STOP;
@@ -327,7 +327,7 @@ static enum err sd_spi_set_bus(struct sd_host *host, uint32_t hz, unsigned bits,
     return ERR_OK;
 }
 
-/* ---- from power to data (7.2.1, figure 7-2) ------------------------------------------------ */
+/* ---- from power-on to data (7.2.1, figure 7-2) ------------------------------------------ */
 
 static bool sd_spi_go_idle(struct sd_spi *spi)
 {
@@ -382,14 +382,14 @@ static bool sd_spi_read_block(struct sd_spi *spi, struct sd_card *card, unsigned
 }
 
 /* Measure the capacity if the CSD cannot be read, because QEMU 9.1 to 10.0 treats its command as
- * illegal in SPI mode: find each bit of the number by reading sectors. */
+ * illegal in SPI mode: find the number of sectors bit by bit, by reading sectors. */
 static void sd_spi_measure(struct sd_spi *spi, struct sd_card *card)
 {
     unsigned shift = card->facts.by_sector ? 0 : 9;
     uint64_t n = 0;
 
     for (int bit = 31 - (int)shift; bit >= 0; bit--) {
-        /* If a sector with this bit set exists, the number has this bit. */
+        /* If `more` sectors exist, the number has this bit. */
         uint64_t more = n + ((uint64_t)1 << bit);
 
         if (sd_spi_read_block(spi, card, CMD_READ_ONE, (uint32_t)((more - 1) << shift),

@@ -13,8 +13,8 @@
 enum sd_spi_state {
     SD_SPI_IDLE,
     SD_SPI_TOKEN, /* the card has to send a block of data */
-    SD_SPI_GIVE,  /* the card must become ready for a block of data, or for the token that ends
-                     them */
+    SD_SPI_GIVE,  /* the card must become ready for a block of data, or for the token after the last
+                     one */
     SD_SPI_BUSY,  /* the card is not ready yet */
 };
 
@@ -27,12 +27,12 @@ struct sd_spi {
     bool no_status; /* the card does not know CMD13 */
 };
 
-/* Fill spi->host for sd_card_open; touches neither bus nor card. max_hz: limit of bus and wires; an
- * SD card never gets more than 25 MHz this way. */
+/* Fill spi->host for sd_card_open; touches neither bus nor card. max_hz is the limit of bus and
+ * wires; an SD card never gets more than 25 MHz this way. */
 void sd_spi_init(struct sd_spi *spi, struct spi_bus *bus, uint32_t max_hz, uint64_t (*ticks)(void),
                  uint64_t ticks_hz);
 
-/* The last byte of a command: its CRC7 with the end bit. Then: a block's CRC16 (4.5). */
+/* The first returns a command's last byte, CRC7 and end bit; the second a block's CRC16 (4.5). */
 uint8_t sd_spi_crc7(const uint8_t *data, size_t bytes);
 uint16_t sd_spi_crc16(const uint8_t *data, size_t bytes);
 

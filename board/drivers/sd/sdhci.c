@@ -183,9 +183,9 @@ void sdhci_close(struct sdhci *s)
 {
     if (s->setup.switch_1v8 == NULL)
         return;
-    s->host.abilities &= ~(uint32_t)SD_CAN_1V8; /* another core may start the card again */
+    s->host.abilities &= ~(uint32_t)SD_CAN_1V8; /* in case another core starts the card again */
     s->gap_hz = START_HZ;
-    (void)sdhci_soft_reset(s, CLOCK_RESET_ALL); /* this ends transfers; the other core keeps
-                                                   its command */
+    (void)sdhci_soft_reset(s, CLOCK_RESET_ALL); /* this ends transfers, but another core's command
+                                                   stays unfinished */
     sdhci_power(s);
 }

@@ -1,7 +1,7 @@
 /* SD host controllers of the SD Host Controller Simplified Specification 4.20 ("host") and earlier
- * ones from version 2 on: ADMA2, SDMA or a polling core; 4 bits (8 for eMMC), high speed, UHS-I
- * with tuning. All registers are read and written as 32 bits, which every controller of the family
- * accepts. */
+ * ones from version 2 on. ADMA2, SDMA or a polling core moves data, over 4 lines (8 for eMMC), with
+ * high speed and UHS-I with tuning. All registers are read and written as 32 bits, which every
+ * controller of the family accepts. */
 #ifndef INGOT_BOARD_DRIVERS_SD_SDHCI_H
 #define INGOT_BOARD_DRIVERS_SD_SDHCI_H
 
@@ -31,7 +31,7 @@ enum sdhci_quirk {
 /* A DMA engine for a controller that has none: it copies the data port to memory. */
 struct sdhci_mover {
     void *state;
-    /* Move `bytes` from the register at `port` to `to`. False: it cannot, so a core does. */
+    /* Move `bytes` from the register at `port` to `to`. Returns false if a core must do it. */
     bool (*start)(void *state, uintptr_t port, void *to, uint32_t bytes);
     enum err (*poll)(void *state); /* ERR_BUSY, ERR_OK, ERR_IO */
     void (*stop)(void *state);
@@ -48,7 +48,7 @@ struct sdhci_setup {
     const struct sdhci_mover *mover; /* NULL: none */
     void *context;                   /* of the three below */
     void (*switch_power)(void *context,
-                         bool on); /* switches the card's supply; NULL if the controller does */
+                         bool on); /* switches the card's supply; NULL if the controller does so */
     enum err (*switch_1v8)(void *context,
                            bool on); /* switches the signals' supply; NULL if the controller does */
     void (*prepare_timing)(void *context, enum sd_timing timing); /* called while the card's clock
@@ -74,7 +74,7 @@ struct sdhci {
     uint32_t base_hz;
     uint32_t clock_hz;          /* of the card, now */
     uint32_t gap_hz;            /* the slower one of clock_hz and the clock that is being set */
-    uint64_t written_at;        /* when the last write was, for the gap */
+    uint64_t written_at;        /* time of the last write, for the gap */
     struct sd_command *command; /* in progress, or NULL */
     enum sdhci_path path;       /* of its data */
     uint32_t waits_for;         /* bits of Normal Interrupt Status that are still expected */

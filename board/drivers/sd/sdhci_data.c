@@ -1,4 +1,4 @@
-/* Runs commands. ADMA2 descriptors, SDMA, another DMA engine, or this core move their data.
+/* Runs commands. A command's data are moved by ADMA2, SDMA, another DMA engine or this core.
  * Sections are those of the SD Host Controller Simplified Specification 4.20. */
 #include <string.h>
 
@@ -100,8 +100,8 @@ static uint32_t start_data(struct sdhci *s, const struct sd_command *c)
         start_adma(s, c);
     if (s->path == SDHCI_SDMA)
         start_sdma(s, c);
-    /* The controller asks the mover directly; bcm2835-mmc also disables this
-     * bit. */
+    /* The controller signals the mover without this bit, which bcm2835-mmc disables,
+     * too. */
     sdhci_write(s, SDHCI_STATUS_ENABLE,
                 STATUS_WANTED & ~bits_if(s->path == SDHCI_MOVER, STATUS_READABLE));
     sdhci_write(s, SDHCI_BLOCK, c->n_blocks << 16 | SDMA_BOUNDARY_CODE | c->block_bytes);
@@ -161,7 +161,7 @@ enum err sdhci_start(struct sd_host *host, struct sd_command *c)
 /* Choose the error that matters (2.2.19). */
 static enum err name_fault(struct sd_command *c, uint32_t status)
 {
-    if (status & STATUS_COMMAND_WRONG) /* together with a timeout: a conflict on the line */
+    if (status & STATUS_COMMAND_WRONG) /* with a timeout: a conflict on the line */
         c->fault = SD_FAULT_COMMAND;
     else if (status & STATUS_COMMAND_TIMEOUT)
         c->fault = SD_FAULT_COMMAND_TIMEOUT;

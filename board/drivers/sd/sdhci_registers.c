@@ -49,7 +49,7 @@ enum err sdhci_soft_reset(struct sdhci *s, uint32_t which)
     return err_unless(sdhci_wait(s, SDHCI_CLOCK, which, 0, RESET_MICROS), ERR_TIMEOUT);
 }
 
-/* True if the switch has settled and reports a card (3.1). While it bounces, no card is seen. */
+/* True if the switch reports a card and has stopped bouncing (3.1). */
 bool sdhci_is_present(struct sd_host *host)
 {
     const struct sdhci *s = (const struct sdhci *)host;

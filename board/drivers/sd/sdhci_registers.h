@@ -1,5 +1,5 @@
-/* Registers of an SD host controller as 32-bit words, and declarations that its files share.
- * Sections are those of the SD Host Controller Simplified Specification 4.20. */
+/* Registers of an SD host controller as 32-bit words, and declarations that the driver's files
+ * share. Sections are those of the SD Host Controller Simplified Specification 4.20. */
 #ifndef INGOT_BOARD_DRIVERS_SD_SDHCI_REGISTERS_H
 #define INGOT_BOARD_DRIVERS_SD_SDHCI_REGISTERS_H
 
@@ -137,7 +137,7 @@ void sdhci_write(struct sdhci *s, unsigned reg, uint32_t value);
 /* Wait until gap_hz allows a write after the last one. */
 void sdhci_wait_gap(const struct sdhci *s);
 
-/* Read words from SDHCI_DATA, or write them to it; it is as fast as memory and needs no gap. */
+/* Read words from SDHCI_DATA, or write them to it; this register needs no gap. */
 void sdhci_read_port(const struct sdhci *s, uint32_t *to, uint32_t words);
 void sdhci_write_port(const struct sdhci *s, const uint32_t *from, uint32_t words);
 

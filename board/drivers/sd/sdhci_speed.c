@@ -1,5 +1,5 @@
 /* Clock, width, voltage and sampling point. Sections are those of the SD Host Controller Simplified
- * Specification 4.20; "Physical Layer" is the other specification. */
+ * Specification 4.20; "Physical Layer" is that of sd_host.h. */
 #include <string.h>
 
 #include "board/drivers/sd/sdhci_registers.h"

@@ -4,7 +4,7 @@
 #include "board/isa.h"
 #include "board/min_max.h"
 
-/* Registers and bits: table II of the data sheet. */
+/* Registers and bits are those of table II of the data sheet. */
 enum {
     REG_DATA = 0,
     REG_INTERRUPTS = 1,
@@ -12,7 +12,7 @@ enum {
     REG_IDENTITY = 2, /* read */
     REG_LINE_CONTROL = 3,
     REG_LINE_STATUS = 5,
-    REG_DIVISOR_LOW = 0, /* only while LINE_DIVISOR is set; so is the next */
+    REG_DIVISOR_LOW = 0, /* this and the next exist only while LINE_DIVISOR is set */
     REG_DIVISOR_HIGH = 1,
     REG_DW_STATUS = 31, /* only on Synopsys's UART; reading it ends its busy interrupt */
     LINE_8N1 = 3,
@@ -92,9 +92,9 @@ static bool ns16550_send(void *context, uint8_t byte)
 }
 
 /* End an interrupt without a byte. Synopsys's UART can assert its receiver's time-out without data
- * until the data register is read (Linux, 8250_dw.c, dw8250_handle_irq). It also interrupts, until
- * REG_DW_STATUS is read, if the line control was written to a busy UART. The status is read
- * again, so that a byte that has just arrived is not lost. */
+ * until the data register is read (Linux, 8250_dw.c, dw8250_handle_irq). This UART also interrupts,
+ * until REG_DW_STATUS is read, if the line control was written while the UART was busy. The status
+ * is read again, so that a byte that has just arrived is not lost. */
 static void end_vain_interrupt(struct ns16550 *uart)
 {
     uint32_t identity = read_register(uart, REG_IDENTITY) & IDENTITY_MASK;

@@ -26,8 +26,8 @@ extern const struct serial_uart ns16550_serial;
 /* Set 8N1 and the rate nearest to `baud` that divides clock_hz, after the last byte has left. */
 void ns16550_set_baud(struct ns16550 *uart, uint64_t clock_hz, uint32_t baud);
 
-/* Report rate and state of the line, for the option `diag`. of: the member self, because reading
- * the rate switches registers. */
+/* Report rate and state of the line, for the option `diag`. `of` is the address of the member self,
+ * because reading the rate switches registers, for which the struct must not be const. */
 struct facts;
 void ns16550_facts(const void *of, const struct facts *f);
 

@@ -68,12 +68,12 @@ void pl011_init(struct pl011 *uart, uintptr_t base, uint32_t clock_hz, uint32_t 
         *reg(uart, PL011_FBRD) = divisor & 63;
     }
     serial_keep(&pl011_serial, uart); /* QEMU forgets bytes that came before the FIFOs were on */
-    *reg(uart, PL011_LCR_H) = LCR_FIFO | LCR_8_BITS; /* latches the divisor, so it comes after the
-                                                        divisor */
+    *reg(uart, PL011_LCR_H) = LCR_FIFO | LCR_8_BITS; /* latches the divisor, so it is written
+                                                        afterwards */
     *reg(uart, PL011_CR) = CR_ENABLE | CR_TX | CR_RX;
     /* A byte that QEMU received meanwhile is not in the FIFO any more, but DR still has it, and its
      * interrupt is set. Reading DR clears the interrupt and lets QEMU continue with the input. On
-     * hardware, it is a byte of the FIFO. */
+     * hardware, DR gives a byte of the FIFO. */
     if (*reg(uart, PL011_RIS) & INT_RX)
         serial_keep_byte((uint8_t)*reg(uart, PL011_DR));
     if (uart->listens)
@@ -120,7 +120,7 @@ static int pl011_receive(void *context)
         return SERIAL_NOTHING;
     data = *reg(uart, PL011_DR);
     if (data & DR_OVERRUN)
-        *reg(uart, PL011_ECR) = 0; /* otherwise the next bytes would report it again (3.3.2) */
+        *reg(uart, PL011_ECR) = 0; /* else the next bytes report the overrun again (3.3.2) */
     return (int)((data & 0xff) | bits_if(data & DR_FRAMING_PARITY, SERIAL_DAMAGED) |
                  bits_if(data & DR_OVERRUN, SERIAL_OVERRUN) |
                  bits_if(data & DR_BREAK, SERIAL_BREAK));

@@ -3,7 +3,7 @@
 #define LOAD(position) atomic_load_explicit(position, memory_order_acquire)
 #define STORE(position, value) atomic_store_explicit(position, value, memory_order_release)
 
-/* Moving changes the places of bytes, but not their positions. */
+/* Moving changes the addresses of bytes, but not their positions in the stream. */
 enum err receive_ring_move(struct receive_ring *ring, uint8_t *memory, size_t size)
 {
     uint64_t put = LOAD(&ring->put);

@@ -12,7 +12,7 @@
 
 enum { RECEIVE_RING_CTRL_C = 3 };
 
-/* A ring whose members other than the memory are zero is empty; RECEIVE_RING(memory) makes one over
+/* A ring is empty if all members but `bytes` and `size` are zero; RECEIVE_RING(memory) makes one over
  * an array. Positions count bytes since the start and never wrap. */
 struct receive_ring {
     _Atomic uint64_t put, taken;   /* each is written only by its own side */

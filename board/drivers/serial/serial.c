@@ -13,7 +13,7 @@ enum { MOST_JOINED = 4 };
 enum { MOST_TAKEN = 256 }; /* most bytes at a time: more than any FIFO holds */
 
 /* Sleeps end this many times a second to look for input. Until the interrupt has brought a byte,
- * that is often enough for a FIFO of 16 bytes at 115200 baud. */
+ * sleeps are short enough for a FIFO of 16 bytes at 115200 baud. */
 enum { NAPS_HZ_UNPROVEN = 1000, NAPS_HZ = 50, NAPS_HZ_JOINED = 125 };
 
 /* board.idle looks this many times a second at other ports, if there are any. */
@@ -23,8 +23,8 @@ enum {
     SECOND_HZ = 10
 }; /* limit for a byte of the second line: 100 ms; a FIFO of 32 at 9600 baud takes 34 ms */
 
-/* Used until the application provides a larger one: 0.3 s of 115200 baud, longer than the start
- * takes. */
+/* Used until the application provides a larger buffer; holds 0.3 s at 115200 baud, more than the
+ * start takes. */
 static uint8_t first_buffer[4096];
 
 static struct serial_line {
@@ -60,8 +60,8 @@ void serial_also(const struct serial_uart *driver, void *uart)
     serial_line.second = driver;
 }
 
-/* Receive bytes on an interrupt. After one without a cause, sleeps no longer rely on the
- * interrupt, because irq_deliver may disable the line. */
+/* Receive bytes on an interrupt. After an interrupt without a cause, sleeps no longer rely on
+ * interrupts, because irq_deliver may disable the line. */
 static bool receive_on_interrupt(void *context)
 {
     bool came = serial_receive();
@@ -135,8 +135,8 @@ static bool send_to_both(uint8_t byte)
 }
 
 /* The peer is told to pause at three quarters of the ring, and to continue at one quarter. The
- * bytes that it still sends after XOFF must fit into the rest, because a USB adapter empties its
- * buffers of a few KiB. Called with interrupts masked. A full transmitter is tried again at the
+ * bytes that the peer still sends after XOFF must fit into the rest, because a USB adapter empties
+ * its buffers of a few KiB. Called with interrupts masked. A full transmitter is tried again at the
  * next byte. */
 static void pause_or_resume(void)
 {
@@ -167,9 +167,9 @@ void serial_keep_byte(uint8_t byte)
     take_byte(byte);
 }
 
-/* Receive on one core at a time, because the ring has one producer. A core that finds another core
- * receiving (core 0's handler while core 1 reports a trap) continues, because the other takes the
- * bytes. The loop is bounded: a UART without a clock may always claim to have a byte. */
+/* Receive on one core at a time, because the ring has one producer. If another core is
+ * receiving, this core leaves the bytes to it: core 0's handler may run while core 1 reports a trap.
+ * The loop is bounded: a UART without a clock may always claim to have a byte. */
 static int receive_from(const struct serial_uart *driver, void *uart)
 {
     int received, n = 0;
@@ -227,7 +227,7 @@ static int take_joined(void)
     return byte;
 }
 
-/* Take keys, for which XON and XOFF have no meaning. The ring's other producer ends soon. */
+/* Take keys, for which XON and XOFF have no meaning. The ring's other producer is soon done. */
 static void take_keys(void)
 {
     int byte;
@@ -383,7 +383,7 @@ void serial_rest(uint32_t micros)
     core_interrupts_restore(on);
 }
 
-/* Bytes wait because the caller of serial_getc has no room for them, so that nobody calls it. */
+/* Bytes wait because the caller has no room for them, and so does not call serial_getc. */
 bool serial_interrupted(void)
 {
     if (receive_ring_held(&serial_line.ring) != 0)

@@ -1,7 +1,7 @@
 /* The console's line: a UART, a ring for received bytes, and XON/XOFF in both directions. A
  * machine has one console, so a board puts these functions directly into its struct board
- * (SERIAL_CONSOLE). In early_init it calls serial_open(), then serial_listen() with the UART's
- * interrupt. Core 0 fills the ring whenever it looks for input, so input never depends on an
+ * (SERIAL_CONSOLE). The board's early_init calls serial_open(), then serial_listen() with the
+ * UART's interrupt. Core 0 fills the ring whenever it looks for input, so input never depends on an
  * interrupt. */
 #ifndef INGOT_BOARD_DRIVERS_SERIAL_SERIAL_H
 #define INGOT_BOARD_DRIVERS_SERIAL_SERIAL_H
@@ -12,7 +12,7 @@
 
 #include "board/err.h"
 
-/* Flags of the receiver on a byte, in the bits above it. */
+/* Flags that a receiver sets in the bits above a byte. */
 enum {
     SERIAL_NOTHING = -1,
     SERIAL_DAMAGED = 1 << 8, /* framing or parity error: dropped and counted */
@@ -35,20 +35,20 @@ struct serial_uart {
  * not count as lost. */
 void serial_keep(const struct serial_uart *driver, void *uart);
 
-/* The same for one byte that the driver has read. */
+/* As serial_keep, for one byte that the driver has read. */
 void serial_keep_byte(uint8_t byte);
 
 /* From now on use this UART, which its driver has set up. XON/XOFF is off. */
 void serial_open(const struct serial_uart *driver, void *uart);
 
 /* Add a second UART to the console, after serial_open: output goes to both, and input comes from
- * either. It is polled often enough for a FIFO of 16 bytes at 115200 baud. If it stops sending, it
- * is left out. */
+ * either. The second UART is polled often enough for a FIFO of 16 bytes at 115200 baud, and left
+ * out if it stops sending. */
 void serial_also(const struct serial_uart *driver, void *uart);
 
 /* From now on also receive by this interrupt, so that serial_idle() may sleep. Call it after
- * serial_open, on core 0, once for each interrupt that may be the UART's. Errors: those of irq_take
- * (board/interrupt.h); the line is then polled as before. */
+ * serial_open, on core 0, once for each interrupt that may be the UART's. Returns errors of
+ * irq_take (board/interrupt.h); after an error the line is polled as before. */
 enum err serial_listen(uint32_t interrupt);
 
 /* Wait until all output has been sent, before the power goes off. */
@@ -58,7 +58,7 @@ void serial_drain(void);
  * handler, or with interrupts masked. False: there were none. */
 bool serial_receive(void);
 
-/* Add another source of input, such as a keyboard: `take` gives a byte or -1. Core 0 calls it
+/* Add another source of input, such as a keyboard: `take` gives a byte or -1. Core 0 calls `take`
  * whenever it looks for input, and more often than it looks at an idle line. Up to four sources,
  * each context once; more are ignored. */
 void serial_join(int (*take)(void *context), void *context);

@@ -2,19 +2,19 @@
 
 #include "board/board.h"
 
-/* Registers and bits by the names of the manual. */
+/* Registers and bits have the names of the manual. */
 enum {
     REG_TXDATA = 0x00, /* bit 31: full */
-    REG_RXDATA = 0x04, /* bit 31: the FIFO is empty; a read takes the byte */
+    REG_RXDATA = 0x04, /* a read takes a byte; bit 31 is set if the FIFO is empty */
     REG_TXCTRL = 0x08,
     REG_RXCTRL = 0x0c,
     REG_IE = 0x10,
     REG_IP = 0x14,
     REG_DIV = 0x18,
     CTRL_ENABLE = 1 << 0,
-    CTRL_MARK_SHIFT = 16, /* IP_TRANSMIT: the FIFO has fewer bytes than this mark */
+    CTRL_MARK_SHIFT = 16, /* IP_TRANSMIT is set while the FIFO has fewer bytes than this mark */
     IP_TRANSMIT = 1 << 0,
-    IP_RECEIVE = 1 << 1, /* more bytes than the mark */
+    IP_RECEIVE = 1 << 1, /* the FIFO has more bytes than the mark */
     DIV_MAX = 0xffff,
     DRAIN_POLLS = 1000000,
     SHIFTED_IN_HZ = 100, /* 10 ms: 8 bytes at 9600 */
@@ -41,8 +41,8 @@ void sifive_uart_init(struct sifive_uart *uart, uintptr_t base)
     write_register(uart, REG_RXCTRL, CTRL_ENABLE);
 }
 
-/* Wait until the transmit FIFO is empty, within a limit. No register shows the last byte, in
- * the shifter. In QEMU the FIFO always seems empty, although another thread empties it
+/* Wait until the transmit FIFO is empty, within a limit. No register shows whether the shifter
+ * still has the last byte. In QEMU the FIFO always seems empty, although another thread empties it
  * later. */
 static void sifive_uart_drain(void *context)
 {

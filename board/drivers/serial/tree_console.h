@@ -8,9 +8,9 @@
 #include "board/device_tree.h"
 
 /* Map `bytes` of registers of the tree's console if it is of that kind ("arm,pl011");
- * otherwise those at `address`, so that a wrong tree can be reported. Returns their
- * address; 0 if they cannot be mapped. *node is for gic_device_line and plic_device_line. If
- * the tree has no console of that kind, they find no interrupt in it, and the line is
+ * otherwise those at `address`, so that a wrong tree can be reported. Returns the registers'
+ * address; 0 if the mapping fails. Sets *node for gic_device_line and plic_device_line. If
+ * the tree has no console of that kind, *node has no interrupt, and the line is
  * polled. */
 uintptr_t tree_console_map(const struct device_tree *tree, const char *kind, uintptr_t address,
                            size_t bytes, struct device_tree_node *node);

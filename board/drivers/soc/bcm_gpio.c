@@ -51,7 +51,7 @@ void bcm_gpio_pull(uintptr_t base, enum bcm_pull_kind kind, unsigned pin, bool u
         *pull = (*pull & ~(3u << shift)) | (uint32_t)(up ? PUP_UP : PUP_NONE) << shift;
         return;
     }
-    *reg(base, GPPUD) = up ? GPPUD_UP : GPPUD_OFF; /* the sequence has reached GPPUDCLK0 */
+    *reg(base, GPPUD) = up ? GPPUD_UP : GPPUD_OFF; /* start of the BCM_PULL_CLOCKED sequence */
     wait_cycles();
     *reg(base, GPPUDCLK0 + pin / 32 * 4) = 1u << pin % 32;
     wait_cycles();

@@ -14,7 +14,7 @@ enum bcm_pin_function { BCM_PIN_INPUT = 0, BCM_PIN_OUTPUT = 1, BCM_PIN_ALT0 = 4,
 /* How pull resistors are set: by a sequence on BCM2835 and BCM2837, by a register on BCM2711. */
 enum bcm_pull_kind { BCM_PULL_CLOCKED, BCM_PULL_REGISTER };
 
-/* Set a pin's function. base: the registers, mapped as device memory; pin 0 .. 53. */
+/* Set a pin's function. The registers at base are mapped as device memory; `pin` is 0 to 53. */
 void bcm_gpio_function(uintptr_t base, unsigned pin, enum bcm_pin_function function);
 void bcm_gpio_write(uintptr_t base, unsigned pin, bool high);
 

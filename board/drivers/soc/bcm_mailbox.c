@@ -15,7 +15,7 @@ enum { CHANNEL_PROPERTY = 8, CHANNEL_MASK = 15 };
 
 enum {
     MOST_WORDS = 64
-}; /* limit of the words read before our answer comes; a mailbox cannot hold as many */
+}; /* most words read before our answer comes, more than a mailbox can hold */
 
 /* Words of a message: header, one tag, end ("Mailbox property interface"). */
 enum { AT_BYTES, AT_CODE, AT_TAG, AT_TAG_BYTES, AT_TAG_CODE, AT_VALUES };
@@ -83,8 +83,8 @@ static enum err send(struct bcm_mailbox *m, uint32_t total)
     return ERR_OK;
 }
 
-/* Send one tag, whose values are in the message; `bytes`: room for the answer, in whole words.
- * *answer: the answer's length, which may exceed the room. */
+/* Send one tag, whose values are in the message. `bytes` is the room for the answer, in whole
+ * words. Sets *answer to the answer's length, which may exceed the room. */
 static enum err call(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t bytes, uint32_t *answer)
 {
     enum err e;
@@ -95,7 +95,7 @@ static enum err call(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t bytes, ui
     e = send(m, AT_VALUES * 4 + bytes + 4);
     if (e != ERR_OK)
         return e;
-    /* The answer's length, without the bit that says that there is one. */
+    /* The answer's length, without the bit that marks an answer. */
     *answer = m->message[AT_TAG_CODE] & ~CODE_DONE;
     return m->message[AT_CODE] == CODE_DONE && (m->message[AT_TAG_CODE] & CODE_DONE) != 0
                ? ERR_OK
@@ -103,7 +103,7 @@ static enum err call(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t bytes, ui
 }
 
 /* Take the mailbox for one question, because a core that serves the card may ask too. Returns false
- * if a core asked more than a second ago, and has trapped during its question. */
+ * after two seconds: then another core has trapped during its question. */
 static bool take(struct bcm_mailbox *m)
 {
     uint64_t start = generic_timer_ticks();
@@ -148,7 +148,7 @@ enum err bcm_mailbox_ask_text(struct bcm_mailbox *m, enum bcm_tag tag, char *tex
         return ERR_TIMEOUT;
     memset(&m->message[AT_VALUES], 0, BCM_MAILBOX_MAX_ANSWER);
     e = call(m, tag, BCM_MAILBOX_MAX_ANSWER, &answer);
-    /* A firmware may report an answer that does not fit as a failure, but gives its length. */
+    /* If an answer does not fit, a firmware may report a failure, but still gives the length. */
     *bytes = e == ERR_OK || answer > BCM_MAILBOX_MAX_ANSWER ? answer : 0;
     if (*bytes > BCM_MAILBOX_MAX_ANSWER || *bytes >= max)
         answer = 0; /* a cut text would have another meaning */

@@ -13,28 +13,28 @@
 #include "board/err.h"
 
 /* The longest requested answer: other programs allow this size for the boot arguments, the only
- * text. A firmware may limit a message's length. */
+ * answer that is text. A firmware may limit a message's length. */
 enum { BCM_MAILBOX_BYTES = 0x40, BCM_MAILBOX_MAX_ANSWER = 2048 };
 
 enum bcm_tag {
-    BCM_GET_FIRMWARE = 0x00000001,    /* -> time of its build, in seconds since 1970 */
-    BCM_GET_REVISION = 0x00010002,    /* -> revision code of the board */
-    BCM_GET_ARM_MEMORY = 0x00010005,  /* -> base, bytes of the cores' part of the first GiB */
-    BCM_GET_VC_MEMORY = 0x00010006,   /* the same for the VideoCore's part */
-    BCM_GET_CLOCK = 0x00030002,       /* clock, 0 -> clock, Hz */
+    BCM_GET_FIRMWARE = 0x00000001,    /* answer: the firmware's build time, seconds since 1970 */
+    BCM_GET_REVISION = 0x00010002,    /* answer: revision code of the board */
+    BCM_GET_ARM_MEMORY = 0x00010005,  /* answer: base, bytes of the cores' part of the first GiB */
+    BCM_GET_VC_MEMORY = 0x00010006,   /* answer: base, bytes of the VideoCore's part */
+    BCM_GET_CLOCK = 0x00030002,       /* ask: clock, 0; answer: clock, Hz */
     BCM_GET_MAX_CLOCK = 0x00030004,   /* the same */
-    BCM_GET_TEMPERATURE = 0x00030006, /* 0, 0 -> 0, thousandths of a degree Celsius */
-    BCM_GET_THROTTLED = 0x00030046,   /* 0 -> bits of enum bcm_throttled */
-    BCM_RELOAD_XHCI = 0x00030058,     /* PCI address: bus << 20 | device << 15 -> the same */
-    BCM_SET_POWER = 0x00028001,       /* device, 3: on, and wait -> device, state */
-    BCM_SET_CLOCK = 0x00038002,       /* clock, Hz, 1: leave turbo alone -> clock, Hz, 1 */
-    BCM_SET_GPIO = 0x00038041,        /* pin of the expander + 128, level -> 0, level */
-    BCM_GET_ARGUMENTS = 0x00050001,   /* -> boot arguments as text, no NUL */
+    BCM_GET_TEMPERATURE = 0x00030006, /* ask: 0, 0; answer: 0, thousandths of a degree Celsius */
+    BCM_GET_THROTTLED = 0x00030046,   /* ask: 0; answer: bits of enum bcm_throttled */
+    BCM_RELOAD_XHCI = 0x00030058,     /* ask: bus << 20 | device << 15; answer: the same */
+    BCM_SET_POWER = 0x00028001,       /* ask: device, 3 (on, and wait); answer: device, state */
+    BCM_SET_CLOCK = 0x00038002,       /* ask: clock, Hz, 1 (keep turbo); answer: clock, Hz, 1 */
+    BCM_SET_GPIO = 0x00038041,        /* ask: pin of the expander + 128, level; answer: 0, level */
+    BCM_GET_ARGUMENTS = 0x00050001,   /* answer: boot arguments as text, no NUL */
 
     /* For the display. The answer to a tag that sets values is the values that were set. */
-    BCM_ALLOCATE_BUFFER = 0x00040001,  /* alignment, 0 -> bus address, bytes */
-    BCM_GET_DISPLAY_SIZE = 0x00040003, /* -> width, height */
-    BCM_GET_PITCH = 0x00040008,        /* -> bytes from a row to the next */
+    BCM_ALLOCATE_BUFFER = 0x00040001,  /* ask: alignment, 0; answer: bus address, bytes */
+    BCM_GET_DISPLAY_SIZE = 0x00040003, /* answer: width, height */
+    BCM_GET_PITCH = 0x00040008,        /* answer: bytes from a row to the next */
     BCM_SET_DISPLAY_SIZE = 0x00048003, /* width, height */
     BCM_SET_BUFFER_SIZE = 0x00048004,  /* width, height */
     BCM_SET_DEPTH = 0x00048005,        /* bits of a pixel */
@@ -63,7 +63,7 @@ struct bcm_mailbox {
     uintptr_t base;     /* 0: there is no mailbox, and every question fails */
     _Atomic bool taken; /* taken by the core that asks, because a core that serves the card may also
                            ask */
-    /* Read and written by the VideoCore, so it has separate cache lines. */
+    /* The VideoCore reads and writes this, so it has separate cache lines. */
     _Alignas(64) uint32_t message[BCM_MAILBOX_MAX_ANSWER / 4 + 16];
 };
 
@@ -76,19 +76,19 @@ void bcm_mailbox_init(struct bcm_mailbox *m, uintptr_t base);
  * firmware does not know the tag. */
 enum err bcm_mailbox_ask(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t *values, unsigned n);
 
-/* Ask for a text. *bytes is its full length. If that exceeds BCM_MAILBOX_MAX_ANSWER or max - 1
- * bytes, the text stays empty, because cut arguments would be other arguments. Errors as above;
- * then the text is empty too. */
+/* Ask for a text. Sets *bytes to the text's full length. If the length exceeds
+ * BCM_MAILBOX_MAX_ANSWER or max - 1, the text stays empty, because cut arguments would have another
+ * meaning. Errors as above; after an error the text is empty, too. */
 enum err bcm_mailbox_ask_text(struct bcm_mailbox *m, enum bcm_tag tag, char *text, size_t max,
                               size_t *bytes);
 
-/* Ask several questions in one message; the firmware acts on them at its end. The `n` words have,
- * for each tag, its number, the size of its values in bytes, 0, and the values, which the answers
- * replace. The status of each tag is not checked. ERR_BAD_ARGUMENT: more than
- * BCM_MAILBOX_MAX_ANSWER; others as above. */
+/* Ask several questions in one message; the firmware acts on them when the message ends. The `n`
+ * words have, for each tag, its number, the size of its values in bytes, 0, and the values, which
+ * the answers replace. The status of each tag is not checked. ERR_BAD_ARGUMENT: more bytes than
+ * BCM_MAILBOX_MAX_ANSWER; other errors as above. */
 enum err bcm_mailbox_ask_tags(struct bcm_mailbox *m, uint32_t *tags, unsigned n);
 
-/* A clock's rate now, or the highest that the firmware allows (which); 0: unknown. */
+/* A clock's present rate, or the highest one allowed, depending on `which`; 0: unknown. */
 uint32_t bcm_mailbox_clock(struct bcm_mailbox *m, enum bcm_tag which, enum bcm_clock clock);
 
 /* Set a clock; returns its new rate; 0: the firmware refused. */

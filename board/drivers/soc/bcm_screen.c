@@ -8,10 +8,10 @@ enum { BITS = 16, ORDER_RGB = 1, ALIGN = 4096, MOST_PIXELS = 8192 };
 /* The VideoCore's addresses of RAM are aliases of the first GiB ("Accessing mailboxes"). */
 #define BUS_ADDRESS 0x3fffffffu
 
-/* All tags are in one message: the firmware sets up the display at its end, and answers with the
- * values that it set. */
+/* All tags are in one message: the firmware sets up the display at the message's end, and answers
+ * with the values that it set. */
 enum {
-    SIZE = 0,    /* number, bytes, 0, then width and height */
+    SIZE = 0,    /* the tag's number, bytes and a 0, then width and height */
     VIRTUAL = 5, /* the same */
     OFFSET = 10, /* x and y */
     DEPTH = 15,  /* bits */
@@ -31,8 +31,8 @@ static bool has_display(struct bcm_mailbox *m, uint32_t size[2])
            size[1] != 0 && size[0] <= MOST_PIXELS && size[1] <= MOST_PIXELS;
 }
 
-/* Replace a tag without an answer by a repetition of another tag; some firmware lacks the order of
- * colours. */
+/* Replace a tag without an answer by a repetition of another tag; some firmware does not know the
+ * tag for the order of colours. */
 static void leave_order_out(uint32_t tags[WORDS])
 {
     tags[ORDER] = BCM_SET_DEPTH;
@@ -114,8 +114,8 @@ static enum err take(const uint32_t tags[WORDS], struct board_screen *screen)
     return mmu_map(address, bytes, MAP_DATA);
 }
 
-/* Open the display at this size. If no tag is answered, this firmware may lack one. A 4K picture
- * finds no memory with gpu_mem=32. */
+/* Open the display at this size. If no tag is answered, the firmware may not know one of them. A 4K
+ * picture finds no memory with gpu_mem=32. */
 static enum err open_at(struct bcm_mailbox *m, const uint32_t size[2], uint32_t tags[WORDS])
 {
     enum err e = allocate(m, size, true, tags);

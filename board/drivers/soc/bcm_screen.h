@@ -11,7 +11,7 @@
 /* Open the display and map its pixels, cached; written pixels must be flushed, because the
  * VideoCore does not see the cores' caches. ERR_NO_DEVICE: no display is attached, or there is no
  * mailbox; ERR_NO_SPACE: the firmware has no memory for it; ERR_UNSUPPORTED: its answer is
- * impossible, or it does not know the questions; others of bcm_mailbox_ask and mmu_map. */
+ * impossible, or it does not know the questions; other errors as bcm_mailbox_ask, mmu_map. */
 enum err bcm_screen_open(struct bcm_mailbox *m, struct board_screen *screen);
 
 #endif

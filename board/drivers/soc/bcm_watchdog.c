@@ -6,7 +6,7 @@ enum { PM_RSTC = 0x1c, PM_RSTS = 0x20, PM_WDOG = 0x24 };
 
 enum { RSTC_CONFIG = 3 << 4, RSTC_FULL_RESET = 2 << 4 };
 enum { RSTS_WATCHDOG_FULL = 1 << 5 };
-/* Bits 0, 2, 4 .. 10 are the number of the partition from which the firmware boots; 63 means
+/* Bits 0, 2, 4, 6, 8 and 10 are the number of the partition from which the firmware boots; 63 means
  * halt. */
 enum { RSTS_PARTITION = 0x555 };
 enum { WDOG_HZ = 65536, WDOG_TICKS = 0xfffff, SHORTLY = 10 };

@@ -57,7 +57,7 @@ static void find_led(struct raspberry_pi *pi)
         pi->places->find_led(pi);
 }
 
-/* Find the board's revision and its LED. Most boards know the LED without the firmware. */
+/* Find the board's revision and its LED. On most boards the LED is known without the firmware. */
 static void find_board(struct raspberry_pi *pi, const struct raspberry_pi_places *places)
 {
     uint32_t revision = 0;
@@ -133,8 +133,8 @@ static void route_uart(const struct raspberry_pi_places *places)
     bcm_gpio_function(places->gpio, BLUETOOTH_TX_PIN, BCM_PIN_INPUT);
     bcm_gpio_function(places->gpio, BLUETOOTH_RX_PIN, BCM_PIN_INPUT);
     bcm_gpio_pull(places->gpio, places->pull, UART_TX_PIN, false);
-    bcm_gpio_pull(places->gpio, places->pull, UART_RX_PIN, true); /* prevents noise without a
-                                                                     cable */
+    bcm_gpio_pull(places->gpio, places->pull, UART_RX_PIN, true); /* prevents noise if no cable is
+                                                                     connected */
     bcm_gpio_function(places->gpio, UART_TX_PIN, BCM_PIN_ALT0);
     bcm_gpio_function(places->gpio, UART_RX_PIN, BCM_PIN_ALT0);
 }

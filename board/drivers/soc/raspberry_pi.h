@@ -16,7 +16,7 @@ enum {
     RASPBERRY_PI_CORES = 4,
     RASPBERRY_PI_BAUD = 115200,
     RASPBERRY_PI_NO_LED = -1,
-    RASPBERRY_PI_EXPANDER = 128,  /* + a pin of the firmware's expander */
+    RASPBERRY_PI_EXPANDER = 128,  /* plus a pin of the firmware's expander */
     RASPBERRY_PI_ALWAYS_ON = 256, /* + a pin of BCM2712's always-on block */
 };
 
@@ -45,28 +45,28 @@ struct raspberry_pi {
     uint32_t revision; /* revision code of the board; 0: unknown */
     int led;           /* pin; RASPBERRY_PI_EXPANDER and _ALWAYS_ON say which block it belongs to */
     bool led_inverted;
-    bool emulated;    /* QEMU runs it, whose watchdog does not count, but restarts as soon as it is
-                         armed */
-    unsigned n_reads; /* number of reads of the card in progress, while the LED is on */
+    bool emulated;    /* QEMU runs the board; its watchdog does not count, but restarts the machine
+                         when armed */
+    unsigned n_reads; /* number of reads of the card in progress; above 0, the LED is on */
     uint32_t watchdog_millis; /* 0: not armed */
     uint64_t start_ticks, fed_ticks;
     uint32_t n_alive;           /* calls */
-    bool pio;                   /* a core moves the card's data: raspberry_pi_use_pio */
-    uint64_t dma_end;           /* limit from raspberry_pi_limit_dma; 0: the hardware's */
+    bool pio;                   /* a core moves the card's data, after raspberry_pi_use_pio */
+    uint64_t dma_end;           /* limit from raspberry_pi_limit_dma; 0: the hardware's limit */
     uint32_t reset_status;      /* reset status as the firmware left it */
     void (*before_reset)(void); /* puts devices into the state that the firmware expects; NULL:
                                    nothing to do */
     struct board_last_run last_run;
     struct raspberry_pi_core {
         const struct raspberry_pi *pi;
-        _Atomic uint32_t started; /* the two below are set */
+        _Atomic uint32_t started; /* set after the two members below */
         void (*entry)(void *arg);
         void *arg;
     } cores[RASPBERRY_PI_CORES];
 };
 
-/* For board.led: switch the LED on or off, at any time, even before raspberry_pi_init or in
- * it. */
+/* For board.led: switch the LED on or off, at any time, even before or during
+ * raspberry_pi_init. */
 void raspberry_pi_led(struct raspberry_pi *pi, const struct raspberry_pi_places *places, bool lit);
 
 /* Open the tree (dtb may be NULL) and the mailbox, and read what the firmware knows; raise the
@@ -88,7 +88,7 @@ uint32_t raspberry_pi_best_baud(uint32_t most);
 void raspberry_pi_describe(struct machine *machine);
 
 /* Fetch the other cores through the word that the firmware makes them poll: the tree's
- * cpu-release-addr, or the words of the firmware's own start code. From then on they sleep in
+ * cpu-release-addr, or the words of the firmware's own start code. From then on all cores sleep in
  * board.wait, even those that we do not start, because in QEMU the firmware's loop takes a whole
  * processor. */
 void raspberry_pi_fetch_cores(struct raspberry_pi *pi);
@@ -108,7 +108,7 @@ static inline unsigned raspberry_pi_model(const struct raspberry_pi *pi)
 /* A controller's DMA window, limited by raspberry_pi_limit_dma. */
 struct dma_window raspberry_pi_window(struct dma_window window);
 
-/* For the members of struct board with these names. */
+/* Functions for the members of struct board with these names. */
 void raspberry_pi_use_pio(void);
 void raspberry_pi_limit_dma(uint64_t end);
 void raspberry_pi_activity(bool active);

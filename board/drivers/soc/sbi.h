@@ -35,11 +35,11 @@ void sbi_send_ipi(uint64_t mask, uint64_t base);
 /* Make those harts drop the TLB entries of [start, start + bytes) (chapter 8). */
 void sbi_flush_tlb(uint64_t mask, uint64_t base, uint64_t start, uint64_t bytes);
 
-/* Switch the machine off, by SRST (chapter 10). failed: the reason is a system failure, which
+/* Switch the machine off, by SRST (chapter 10). If `failed`, the reason is a system failure, which
  * firmware may record. Returns only if the firmware cannot. */
 void sbi_power_off(int failed);
 
-/* The same for firmware without SRST (5.9). OpenSBI stops the hart if there is no switch. */
+/* Switch off by firmware without SRST (5.9). OpenSBI stops the hart if there is no switch. */
 void sbi_shutdown_legacy(void);
 
 /* Restart the machine, by SRST. Returns only if the firmware cannot. */

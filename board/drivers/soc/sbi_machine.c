@@ -38,7 +38,7 @@ void sbi_machine_leave_out(uint64_t hart)
     sbi_machine.n_harts = n;
 }
 
-/* True even for a disabled hart, because then the user does not want it. */
+/* True if the tree names the hart, even as disabled: a disabled hart must not run. */
 static bool is_named(uint64_t hart)
 {
     const struct device_tree *tree = &sbi_machine.tree;

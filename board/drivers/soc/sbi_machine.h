@@ -25,8 +25,8 @@ struct sbi_machine_ns16550 {
     unsigned shift, width; /* as ns16550_init takes them */
 };
 
-/* For early_init: open the console at the firmware's rate. It uses an interrupt if tree and
- * controller have one; otherwise it is polled. */
+/* For early_init: open the console at the firmware's rate. The console uses an interrupt if tree
+ * and controller have one; otherwise it is polled. */
 void sbi_machine_open_ns16550(struct ns16550 *uart, const struct sbi_machine_ns16550 *place);
 
 /* For consoles that are not a 16550: after serial_open, receive by the interrupt that the

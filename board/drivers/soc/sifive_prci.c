@@ -2,7 +2,7 @@
 
 #include "board/isa.h"
 
-/* Registers by the names of the manual. */
+/* Registers have the names of the manual. */
 enum {
     REG_CORE_PLL = 0x04,    /* corepllcfg0: divr 5..0, divf 14..6, divq 17..15 */
     REG_CORE_SELECT = 0x24, /* coreclksel: if bit 0 is set, the crystal is used, not the PLL */

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /* Map the registers at base and return the rate of tlclk, as the firmware has set it; UARTs and SPI
- * divide it. 0: the core PLL's fields are invalid. */
+ * divide it. Returns 0 if the core PLL's fields are invalid. */
 uint64_t sifive_prci_peripheral_hz(uintptr_t base);
 
 #endif

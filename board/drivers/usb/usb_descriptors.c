@@ -120,7 +120,7 @@ unsigned usb_read_sense(const uint8_t data[18], unsigned *code)
     unsigned form = data[0] & 0x7f;
 
     *code = 0;
-    if (form == 0x70 || form == 0x71) { /* these forms are about this command, or about an earlier
+    if (form == 0x70 || form == 0x71) { /* 70h: about this command; 71h: about an earlier
                                            one */
         *code = (unsigned)(data[12] << 8 | data[13]);
         return data[2] & 15;

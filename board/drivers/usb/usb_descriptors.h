@@ -1,4 +1,4 @@
-/* Reads descriptors of a USB device and its SCSI unit. Their bytes come from outside, so each is
+/* Reads descriptors of a USB device and its SCSI unit. The device sends these bytes, so each is
  * checked before it is used. */
 #ifndef INGOT_BOARD_DRIVERS_USB_USB_DESCRIPTORS_H
 #define INGOT_BOARD_DRIVERS_USB_USB_DESCRIPTORS_H
@@ -29,7 +29,7 @@ struct usb_hub_facts {
     uint32_t think;   /* think time of its transaction translator, in steps of 8 bit times */
     uint32_t power_ms;
 };
-/* Read a hub's descriptor. Returns false if it has another type, or the hub has no ports. */
+/* Read a hub's descriptor. Returns false if its type is another, or the hub has no ports. */
 bool usb_read_hub(const uint8_t data[USB_HUB_BYTES], uint8_t type, struct usb_hub_facts *out);
 
 enum usb_outcome { USB_GOOD, USB_FAILED, USB_BROKEN };

@@ -9,7 +9,7 @@ enum { MOST_PORTS = 32 };
 static void tell_ports(const struct xhci *x, const struct facts *f)
 {
     uint32_t status[MOST_PORTS];
-    unsigned n = x->structure_1 >> 24; /* 5.3.3; x->n_ports is valid only once it runs */
+    unsigned n = x->structure_1 >> 24; /* 5.3.3; x->n_ports is set only by a start */
 
     if (n > MOST_PORTS)
         n = MOST_PORTS;

@@ -11,10 +11,10 @@ enum {
     MADT_ENTRIES = 44,   /* 5.2.12 */
     GICC = 11,           /* 5.2.12.14: a core */
     GICC_UID = 8,
-    GICC_FLAGS = 12, /* bit 0: it is enabled */
+    GICC_FLAGS = 12, /* bit 0: the core is enabled */
     GICC_MPIDR = 68,
     GICC_BYTES = 76,
-    GICC_CLASS = 76, /* since ACPI 6.0: a higher class is faster, and uses more power */
+    GICC_CLASS = 76, /* efficiency class, since ACPI 6.0: a core of a higher class is faster */
     GICC_CLASS_BYTES = 80,
     PPTT_NODE = 0, /* 5.2.29.1: a core, or a group of cores with common parts */
     PPTT_FLAGS = 4,
@@ -22,18 +22,18 @@ enum {
     PPTT_IS_LEAF = 1 << 3,
     PPTT_PARENT = 8, /* offset of the parent in the table; 0 if there is none */
     PPTT_UID = 12,
-    PPTT_N_OWNED = 16, /* the node's own caches, by their offsets in the table */
+    PPTT_N_OWNED = 16, /* number of the node's own caches; their offsets in the table follow */
     PPTT_OWNED = 20,
     PPTT_CACHE = 1, /* 5.2.29.2 */
-    PPTT_NEXT = 8,  /* offset of the next level's cache; 0 if there is none, or a node owns it */
+    PPTT_NEXT = 8,  /* offset of the next level's cache; 0: none, or a node owns it */
     PPTT_SIZE = 12,
     PPTT_HAS_SIZE = 1, /* of its flags */
     PPTT_CACHE_BYTES = 24,
-    PPTT_MOST_LEVELS = 8, /* a longer path is a loop */
+    PPTT_MOST_LEVELS = 8, /* longest path; a longer one is a loop */
     KIB = 1024
 };
 
-/* Add a core; the calling core becomes the first, wherever it is in the table. */
+/* Add a core. The calling core is always first, wherever it is in the table. */
 static void add_core(struct efi_acpi_cores *cores, const uint8_t *gicc)
 {
     uint64_t id = efi_acpi_field(gicc + GICC_MPIDR, 8);
@@ -104,7 +104,7 @@ static const uint8_t *find_leaf(const struct pptt *p, uint32_t uid)
     return NULL;
 }
 
-/* KiB of the cache at that offset and of the next levels' caches to which it leads. */
+/* Return the KiB of the cache at that offset and of all caches behind it. */
 static uint32_t cache_kib(const struct pptt *p, uint64_t at)
 {
     uint32_t kib = 0;
@@ -121,7 +121,7 @@ static uint32_t cache_kib(const struct pptt *p, uint64_t at)
     return kib;
 }
 
-/* KiB of the caches that the node owns: its first-level caches, each with the caches of the next
+/* Return the KiB of the caches that the node owns, each with the caches that follow it at the next
  * levels. */
 static uint32_t owned_kib(const struct pptt *p, const uint8_t *node)
 {
@@ -133,8 +133,8 @@ static uint32_t owned_kib(const struct pptt *p, const uint8_t *node)
     return kib;
 }
 
-/* KiB of a core's caches, with those of its cluster and above. Fast cores have larger caches than
- * cores that save power. */
+/* Return the KiB of a core's caches, including those of its cluster and above. Fast cores have
+ * larger caches than cores that save power. */
 static uint32_t core_kib(const struct pptt *p, uint32_t uid)
 {
     const uint8_t *node = find_leaf(p, uid);
@@ -147,7 +147,7 @@ static uint32_t core_kib(const struct pptt *p, uint32_t uid)
     return kib;
 }
 
-/* Read strengths from the PPTT. If the PPTT lacks a core, it is not used for others either. */
+/* Read strengths from the PPTT. If the PPTT lacks a core, all strengths are 0. */
 static void read_pptt(struct efi_acpi_cores *cores, const uint8_t *list)
 {
     struct pptt p = { .bytes = 0 };

@@ -9,11 +9,11 @@
 #include "board/machine.h"
 
 struct efi_acpi_cores {
-    bool hvc; /* PSCI is called by HVC; if false, by SMC */
+    bool hvc; /* true: PSCI is called by HVC; false: by SMC */
     unsigned n;
     uint64_t ids[BOARD_MAX_CORES];  /* MPIDR affinities; [0] is the calling core */
-    uint32_t uids[BOARD_MAX_CORES]; /* numbers from the MADT, by which other tables name the
-                                       cores */
+    uint32_t uids[BOARD_MAX_CORES]; /* the cores' numbers in the MADT, which other tables
+                                       use */
     /* Efficiency classes from the MADT; if all are equal, sizes of the core's caches from the PPTT, in KiB. A core with a
      * higher number is faster. */
     uint32_t strength[BOARD_MAX_CORES];

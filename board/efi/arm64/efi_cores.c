@@ -8,7 +8,7 @@
 #include "board/efi/efi_parts.h"
 #include "board/isa.h"
 
-/* start.S has switched everything on. */
+/* start.S has switched on everything that kernels need. */
 void efi_isa_open(void)
 {
 }

@@ -1,6 +1,6 @@
-/* From the firmware to C, and from PSCI to C for the other cores. The firmware has entered us at EL1 or EL2 with its own
- * page tables, caches on: we stay at its level and use its tables. Section numbers are those of the Arm ARM, DDI 0487.
- * x18 belongs to the firmware: U-Boot keeps its state there, and nothing of ours writes it. */
+/* Entries into C: from the firmware on core 0, and from PSCI on the other cores. The firmware calls us at EL1 or EL2
+ * with its own page tables and caches on: we stay at its level and use its tables. Section numbers are those of the Arm
+ * ARM, DDI 0487. x18 belongs to the firmware: U-Boot keeps its state there, and our code never writes it. */
 #include "boot/asm.h"
 #include "boot/arm64/sve_longest.h"
 #include "boot/stacks.h"
@@ -11,7 +11,7 @@
 #define HCR_E2H_BIT     34
 #define DAIF_ALL        15
 
-/* Offsets in struct core_env below. */
+/* Offsets in core_env below. */
 #define ENV_LEVEL       0
 #define ENV_TTBR0       8
 #define ENV_TCR         16
@@ -68,8 +68,8 @@ func vectors_enable
     ret
 endfunc vectors_enable
 
-/* Store the settings that other cores take from core 0 in memory, because they read them with the MMU off. Clobbers x9
- * to x12. */
+/* Store the settings that other cores copy from core 0, and clean them to memory: a core with the MMU off reads them
+ * there. Clobbers x9 to x12. */
 func core_env_save
     adrp    x10, core_env
     add     x10, x10, :lo12:core_env
@@ -97,7 +97,7 @@ func core_env_save
     stp     x9, x11, [x10, #ENV_VBAR]
 2:  dc      cvac, x10
     dsb     sy
-    adrp    x9, text_start              // the code that cores fetch before their caches are on
+    adrp    x9, text_start              // cores fetch code before their caches are on
     adrp    x11, text_end
     mrs     x12, ctr_el0
     ubfx    x12, x12, #16, #4           // DminLine, log2 of words (D17.2.34)
@@ -121,7 +121,7 @@ func start_secondary
     mrs     x10, CurrentEL
     cmp     x9, x10
     b.eq    1f
-0:  wfi                                 // the core is at another level than core 0, so core 0's settings do not fit
+0:  wfi                                 // this core's level is not core 0's: it cannot use core 0's settings
     b       0b
 1:  cmp     x9, #EL2
     ldp     x9, x11, [x22, #ENV_TTBR0]
@@ -171,8 +171,7 @@ endfunc start_secondary
     .balign 64
 core_env:
     .fill   ENV_BYTES / 8, 8, 0
-    .globl core_pen                     // boot/arm64/core.c refers to it; here only PSCI starts
-                                        // cores
+    .globl core_pen                     // boot/arm64/core.c refers to it; only PSCI starts cores
     .balign 64
 core_pen:
     .fill   STACK_CORES, 8, 0

@@ -14,7 +14,7 @@ struct boot_protocol {
 EFI_GUID(boot_protocol_guid, 0xccd15fec, 0x6f73, 0x4eec, 0x83, 0x95, 0x3e, 0x69, 0xe4, 0xb9, 0x40,
          0xbf);
 
-extern uint64_t core_hart[BOARD_MAX_CORES]; /* boot/riscv64/core.c: hart id of each core */
+extern uint64_t core_hart[BOARD_MAX_CORES]; /* hart id of each core, from boot/riscv64/core.c */
 
 static struct cores {
     uint64_t ticks_hz;

@@ -1,13 +1,13 @@
-/* From the firmware to C, and from SBI to C for the other harts. The firmware has entered us in S-mode, with its page
- * tables or without any (UEFI 2.10, 2.3.7), and we keep them. Sections are those of the RISC-V privileged architecture
- * 20211203. gp belongs to the firmware: U-Boot keeps its state there, and nothing of ours writes it. tp is the core's
- * number. */
+/* Entries into C: from the firmware on the first hart, and from SBI on the other harts. The firmware calls us in
+ * S-mode, with its own page tables or without any (UEFI 2.10, 2.3.7); we leave this as it is. Sections are those of
+ * the RISC-V privileged architecture 20211203. gp belongs to the firmware: U-Boot keeps its state there, and our
+ * code never writes it. tp is the core's number. */
 #include "boot/asm.h"
 #include "boot/stacks.h"
 
 #define SSTATUS_SIE  (1 << 1)
 #define SSTATUS_UNIT (3 << 13 | 3 << 9)
-#define SSTATUS_ON   (1 << 13 | 1 << 9)   /* FS and VS initial; without V, the bits of VS stay 0 */
+#define SSTATUS_ON   (1 << 13 | 1 << 9)   /* FS, VS: initial; VS stays 0 without V */
 
 /* a0: our image's handle, a1: the system table; we are on the firmware's stack. */
 func efi_entry
@@ -32,7 +32,7 @@ func efi_entry
     tail    efi_start
 endfunc efi_entry
 
-/* a0: hart id, a1: core number, SBI's opaque. MMU off. */
+/* a0: hart id, a1: core number (SBI's opaque). MMU off. */
 func start_secondary
     fence.i
     csrw    sie, zero

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A machine with EFI on the network: the firmware's own driver (SimpleNetwork) carries the frames. It answers a request with what the
-line says, and the line goes on."""
+"""A machine with EFI on the network: the firmware's own driver (SimpleNetwork) carries the frames. The server's reply is the same as
+at the serial line, which still works afterwards."""
 
 import json
 import os
@@ -18,7 +18,7 @@ MACHINES = ("AAVMF with ACPI", "U-Boot arm64", "U-Boot riscv64", "OVMF")
 
 
 class Machine(NetBoard):
-    """A firmware's machine; TCP of `port` on this computer goes to its server."""
+    """A machine with this firmware; its server answers on TCP port `port` of this computer."""
 
     def __init__(self, name):
         super().__init__()

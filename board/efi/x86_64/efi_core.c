@@ -17,7 +17,7 @@ static struct core_state {
         void (*entry)(void *arg);
         void *arg;
     } jobs[BOARD_MAX_CORES];
-    uint32_t features[BOARD_MAX_CORES]; /* each core fills its own */
+    uint32_t features[BOARD_MAX_CORES]; /* each core writes its own element */
     bool has_mwait;
     _Alignas(4) char name[49];
 } core_state;

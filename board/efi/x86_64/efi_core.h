@@ -2,7 +2,7 @@
 #ifndef INGOT_BOARD_EFI_X86_64_EFI_CORE_H
 #define INGOT_BOARD_EFI_X86_64_EFI_CORE_H
 
-/* Store what the core will run after core_begin has brought it to core_start. */
+/* Store the function that the core will run after core_begin has brought it to core_start. */
 void core_keep_job(unsigned core, void (*entry)(void *arg), void *arg);
 
 void core_start(unsigned core) __attribute__((noreturn));

@@ -23,7 +23,7 @@ EFI_GUID(mp_services_guid, 0x3fdda605, 0xa76e, 0x4f46, 0xad, 0x29, 0x12, 0xf4, 0
 
 struct processor_info {
     uint64_t id;     /* its APIC id */
-    uint32_t status; /* bits: it started the machine, it is enabled, it is healthy */
+    uint32_t status; /* bits: the processor started the machine, is enabled, is healthy */
     uint32_t package, core, thread, more[6];
 };
 enum { STATUS_FIRST = 1, STATUS_ENABLED = 2 };
@@ -31,7 +31,7 @@ enum { STATUS_FIRST = 1, STATUS_ENABLED = 2 };
 static struct cores {
     uint64_t ticks_hz;
     struct mp_services *mp;
-    uint64_t numbers[BOARD_MAX_CORES]; /* the firmware's number of each core */
+    uint64_t numbers[BOARD_MAX_CORES]; /* the number that the firmware uses for each core */
     unsigned n;
 } cores;
 
@@ -95,7 +95,7 @@ const char *efi_isa_find_cores(const struct device_tree *tree, struct machine *m
     return NULL;
 }
 
-/* The procedure never returns; the firmware does not wait for it, because it gets an event. */
+/* The procedure never returns; the call passes an event, so the firmware does not wait for it. */
 enum err efi_isa_start_core(unsigned core, void (*entry)(void *arg), void *arg)
 {
     efi_event event;

@@ -1,5 +1,5 @@
-/* From the firmware to C, and from MP services to C for the other cores. The firmware enters us in long mode, on its own
- * page tables (UEFI 2.10, 2.3.4). Volumes are those of Intel's Software Developer's Manual. */
+/* Entries into C: from the firmware on the first core, and from MP services on the other cores. The firmware calls us
+ * in long mode, on its own page tables (UEFI 2.10, 2.3.4). Volumes are those of Intel's Software Developer's Manual. */
     .intel_syntax noprefix
 #include "boot/stacks.h"
 
@@ -7,7 +7,7 @@
 #define CR0_MP          (1 << 1)
 #define CR4_WANTED      (1 << 9 | 1 << 10 | 1 << 18) /* OSFXSR, OSXMMEXCPT, OSXSAVE */
 #define XCR0_AVX        7               /* x87, SSE, AVX: volume 1, 13.3 */
-#define XCR0_AVX512     0xe0            /* also masks, upper halves, upper registers */
+#define XCR0_AVX512     0xe0            /* AVX-512's masks, upper halves, upper registers */
 #define LEAF1_WANTED    (1 << 12 | 1 << 26 | 1 << 28 | 1 << 29) /* FMA, XSAVE, AVX, F16C: volume 2, CPUID */
 #define LEAF7_WANTED    (1 << 3 | 1 << 5 | 1 << 8)              /* BMI1, AVX2, BMI2 */
 #define LEAF81_WANTED   (1 << 5)                                /* LZCNT */
@@ -18,9 +18,9 @@
     .section .text.efi_entry, "ax"
     .globl  efi_entry
     .type   efi_entry, @function
-/* rcx: our image's handle, rdx: the system table; on the firmware's stack. On a CPU without the
- * instructions that the kernels require, an error message is printed, and the firmware
- * continues. */
+/* rcx: our image's handle, rdx: the system table; we are on the firmware's stack. On a CPU
+ * without the instructions that the kernels require, print an error message and return to the
+ * firmware. */
 efi_entry:
     push    rbx
     push    r12

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""The board's card and its words are read as the kit's first loader (hss.py) and U-Boot read them."""
+"""The first loader of the kit (its model is hss.py) and U-Boot can start the board's card, and U-Boot understands the
+lines of wiring.txt."""
 
 import os
 import re
@@ -28,14 +29,15 @@ def text_of(path):
 # ---- an Icicle's card as HSS reads it (findings 16 and 17) ------------------------------------------
 
 def started(card):
-    """The program that HSS starts from a card, or why it starts none."""
+    """The result of HSS for a card (hss.load), or the reason why HSS starts nothing."""
     try:
         return hss.load(card)
     except hss.Refused as refused:
         return str(refused)
 
 
-# The model of HSS itself: a payload in the first sector, in a partition of its type behind a whole table, and behind one with a wrong sum.
+# Test the model of HSS: a payload that begins in the first sector, and one in a partition of HSS's type, with a valid table and with a
+# wrong sum of the table.
 program = os.urandom(3001)
 bare = hss.make_payload(program, b"tree" * 10)
 starts, memory, second = hss.load(bare)
@@ -55,7 +57,7 @@ PROGRAM = UBOOT if os.path.exists(UBOOT) else os.path.join(BUILD, "virt-riscv64/
 
 
 def make_boards():
-    """A folder of boards with an Icicle whose image is virt's."""
+    """Make a folder of boards with an Icicle whose image is the image of virt-riscv64."""
     boards = os.path.join(WORK, "icicle-boards")
     folder = os.path.join(boards, "icicle")
     shutil.rmtree(boards, ignore_errors=True)
@@ -71,7 +73,7 @@ def make_boards():
 
 
 def make_card(name, *options):
-    """An Icicle's card as `ingot card` makes it: its path, and what the program says."""
+    """Make an Icicle's card with `ingot card`; returns its path (None after an error) and the program's output."""
     card, model = os.path.join(WORK, f"icicle-{name}.img"), os.path.join(WORK, "icicle-tiny.ingot")
     status, said_of_it = run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", model])
     assert status == 0, said_of_it
@@ -105,7 +107,7 @@ def write(name, data):
 
 
 program = read(PROGRAM)
-# A partition that was copied as a whole has more bytes than its payload.
+# A file copied from a whole partition ("old") has more bytes than its payload.
 PAYLOADS = (("payload", hss.make_payload(program), ()), ("tree", hss.make_payload(program, b"tree" * 2000), ("--format", "exfat")),
             ("old", hss.make_payload(program, version=0) + bytes(3 * MIB), ()))
 for name, data, options in PAYLOADS:
@@ -139,13 +141,13 @@ for name, data, words in (("program", program, "is not a payload for the first l
     tap.ok(card is None and words in said and (name == "cut" or isinstance(started(data + bytes(4096)), str)),
            f"icicle, {name}: HSS would not start it, so the program refuses it: {words}", said)
 
-# ---- its lines for a model over the network (finding 18), typed into U-Boot as wiring.txt has them ---
+# ---- wiring.txt's lines for a model over the network, typed into U-Boot ---
 
-# First those for Microchip's U-Boot of 2023.02 to 2023.09, which has no kernel_addr_r, then those for a model over the network.
+# First the lines for Microchip's U-Boot of 2023.02 to 2023.09, which has no kernel_addr_r, then those for a model over the network.
 OLD, LINES = [re.findall(r"(?m)^   (\S.*)$", block) for block in re.findall(r"(?m)(?:^   \S.*\n)+", wiring)]
 PLACES = {"ingot.bin": "ingot.bin", "model.ingot": "models/icicle-tiny.ingot"}
-# include/configs/microchip_mpfs_generic.h has this size; virt's own environment has initrd_high already. The model is tiny; that it takes
-# 300 MiB is said to U-Boot.
+# bootm_size is from include/configs/microchip_mpfs_generic.h; initrd_high is deleted, because only virt's environment has it. The model
+# is tiny, but U-Boot is told that it has 300 MiB.
 AS_ON_THE_KIT = ["setenv initrd_high", "setenv bootm_size 0x10000000", "virtio scan",
                  'setenv bootargs \'prompt="Once upon" n=4 temp=0 ids diag model=initrd\'']
 LARGE = 300 * MIB
@@ -157,7 +159,7 @@ def typed(line):
 
 
 def give(child, lines):
-    """Type the lines; return the answers of U-Boot and of the program that it starts."""
+    """Type the lines; returns the answers of U-Boot and of the program that U-Boot starts."""
     said_of_it = ""
     try:
         for line in lines:
@@ -183,7 +185,7 @@ def uboot(card, program=UBOOT):
                                                  "-device", "virtio-blk-device,drive=card"], encoding="utf-8", codec_errors="replace", timeout=100)
 
 
-# QEMU's part is what HSS would have put into memory, where OpenSBI starts it.
+# QEMU loads what HSS would have put into memory, and OpenSBI starts it there.
 card = os.path.join(WORK, "icicle-payload.img")
 child = uboot(card, write("icicle-started.bin", hss.load(read(card))[1][hss.ENTRY]))
 try:

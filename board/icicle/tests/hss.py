@@ -1,6 +1,6 @@
-"""A model of HSS, the kit's first loader, for card and payload: its checks, and the resulting memory. It follows the sources that Microchip
-publishes (hart-software-services at c8e60a91): services/boot/gpt.c, services/boot/hss_boot_service.c, init/hss_boot_init.c, include/hss_types.h; a
-payload as its generator writes one (tools/hss-payload-generator/generate_payload.c, test/uboot.yaml)."""
+"""A model of HSS, the kit's first loader: how it checks card and payload, and what it puts into memory. It follows the sources that Microchip
+publishes (hart-software-services at c8e60a91): services/boot/gpt.c, services/boot/hss_boot_service.c, init/hss_boot_init.c, include/hss_types.h;
+payloads are those of its generator (tools/hss-payload-generator/generate_payload.c, test/uboot.yaml)."""
 
 import struct
 import zlib
@@ -21,7 +21,7 @@ AT_CRC, AT_HARTS, AT_LENGTH, AT_SIGNATURE, HEAD_BYTES, HEAD_BYTES_0 = 16, 40, 14
 
 
 class Refused(Exception):
-    """HSS starts nothing; the text is similar to its log's."""
+    """HSS starts nothing; the text is similar to HSS's log."""
 
 
 def guid(raw):
@@ -33,7 +33,8 @@ def guid(raw):
 # ---- the card ---------------------------------------------------------------------------------------
 
 def partition(card):
-    """The first sector of the boot partition; 0: HSS continues with the card's first sector, whatever the reason."""
+    """The first sector of the boot partition; 0 if there is none, for whatever reason: HSS then reads from the card's
+    first sector."""
     header = card[SECTOR:2 * SECTOR]
     revision, size, crc, current = struct.unpack_from("<IIIxxxxQ", header, 8)
     start, n, entry_bytes, entries_crc = struct.unpack_from("<QIII", header, 72)
@@ -80,7 +81,8 @@ def rows(image, at, form):
 
 
 def load(card):
-    """The start that HSS makes: {hart: (entry, mode)}, {address: bytes}, and a1 of each hart that owns data for it."""
+    """The start by HSS: {hart: (entry, mode)}, {address: bytes in memory}, and {hart: a1} of the harts with data of
+    their own."""
     image = image_of(card)
     if len(image) < HEAD_BYTES:  # HSS would look at old contents of memory
         raise Refused("Boot Image magic invalid, ignoring")
@@ -111,7 +113,8 @@ def load(card):
 
 
 def make_payload(program, tree=b"", version=1, name=b"PolarFire-SoC-HSS::U-Boot"):
-    """Make a payload as the generator does: a binary at ENTRY for all four harts, owned by the first, then a tree."""
+    """Make a payload as the generator does: a binary at ENTRY for all four harts, which the first hart owns, then a
+    tree."""
     pieces = [(1, ENTRY, program)] + ([(1 | ANCILLARY, ENTRY + len(program), tree)] if tree else [])
     chunks_at = HEAD_BYTES
     zero_at = chunks_at + (len(pieces) + 1) * struct.calcsize(CHUNK)

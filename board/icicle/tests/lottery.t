@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A firmware of before SBI's hart state management, as HSS and U-Boot of 2020: all harts enter the image at once (HARDWARE-REVIEW, 34).
-QEMU's virt machine with its image, below which is a firmware of 40 instructions that answers no call."""
+"""A firmware older than SBI's hart state management, such as HSS and U-Boot of 2020: all harts enter the image at once.
+Tested on QEMU's virt machine with a firmware of 40 instructions that answers no call."""
 
 import os
 import re

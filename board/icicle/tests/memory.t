@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Trees of another age than the Icicle's design, and of HSS itself: RAM that is there twice, harts that are not named."""
+"""Device trees that do not fit the Icicle's design, because they are older or HSS's own: they show RAM twice, or lack
+harts."""
 
 import copy
 import os
@@ -32,7 +33,7 @@ def ram(out):
     return [(int(a, 16), int(n, 16)) for a, n in re.findall(r"^ram (\w+) (\w+)$", out, re.M)]
 
 
-# ---- RAM (HARDWARE-REVIEW, 35) ----
+# ---- RAM ----
 
 for title, high in (("before 2022.10", OLD_HIGH), ("since then", HIGH)):
     out = look([(LOW, GIB), (high, GIB)])
@@ -51,7 +52,7 @@ def without_cache(root):
 out = look([(LOW, GIB), (HIGH, GIB)], ["twins"], change=without_cache)
 tap.ok(ram(out)[0] == (HIGH, GIB) and "register 2010200 0\n" in out, "a tree without the caches' controller: RAM is not tried", out)
 
-# ---- harts (HARDWARE-REVIEW, 33) ----
+# ---- harts ----
 
 
 def one_hart(root):

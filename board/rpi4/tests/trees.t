@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""The Raspberry Pi 4's own code on its published trees: EMMC2's memory on both steppings, and a tree that nobody can read."""
+"""The Raspberry Pi 4's own code with its published trees: the memory that EMMC2 reaches on both steppings, and a tree that is
+too deep to read."""
 
 import os
 import sys
@@ -15,8 +16,8 @@ if missing("rpi4"):
     tap.skip(*missing("rpi4"))
     tap.done()
 
-# EMMC2's range of memory: bus address of the cores' 0, and the end, as the tree has it and as the firmware writes it into the tree of a
-# chip of stepping C0 (docs/HARDWARE.md, rpi4): RAM from 0 to 0xfc000000.
+# The memory that EMMC2 reaches (bus address of the cores' address 0, end): as published, and as the firmware changes the tree for a
+# chip of stepping C0 (docs/HARDWARE.md, rpi4), whose EMMC2 reaches RAM from 0 to 0xfc000000.
 WINDOWS = [("as published, and for stepping B0", None, "c0000000 40000000"),
            ("as the firmware writes it for C0", [0, 0, 0, 0, 0xfc000000], "0 fc000000")]
 
@@ -33,7 +34,7 @@ def look_at_windows():
 
 
 def look_at_deep_tree():
-    """A tree deeper than is read: nobody gets it, and the firmware is asked."""
+    """A tree with too many levels is not used: the firmware is asked instead."""
     root, reserved = published("bcm2711-rpi-4-b")
     with_memory(root, [(0, 512 * MIB)])
     deep = {"compatible": "x"}

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A Raspberry Pi 5's two PCIe ports and the devices behind RP1's: the numbers of the board's code against those of the published trees."""
+"""Compares numbers in a Raspberry Pi 5's code with the published trees: for its two PCIe ports, and for the devices behind RP1's port."""
 
 import os
 import re
@@ -21,7 +21,7 @@ CALIBRATION, RESETS = "reset-controller@119500", "reset-controller@1504318"
 
 
 def number_in(file, words):
-    """The number after the words in a file; shifts are carried out."""
+    """Return the value of the number that follows `words` in a file, with its shift if it has one."""
     with open(os.path.join(ROOT, "board", file), encoding="utf-8") as f:
         found = re.search(re.escape(words) + r"\W*((?:\(uint64_t\))?(?:0x[0-9a-f]+|\d+)\)?(?: << \d+)?)", f.read())
     value, _, shift = found[1].replace("(uint64_t)", "").replace(")", "").partition(" << ")

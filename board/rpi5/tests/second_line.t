@@ -16,8 +16,8 @@ if missing("rpi5"):
     tap.skip(*missing("rpi5"))
     tap.done()
 
-# RP1 as a Pi 5's firmware leaves it with enable_rp1_uart=1: the link up, a window to its peripherals and one to memory, its UART 0 on
-# at 115200 of 50 MHz, with interrupts on that nobody takes; or held, as without pciex4_reset=0.
+# RP1 as a Pi 5's firmware leaves it with enable_rp1_uart=1: the link is up, with windows to its peripherals and to memory; UART 0 is
+# on at 115200 baud from 50 MHz, with interrupts on that no code takes.
 RP1_PORT, RP1_UART = 0x1000120000, 0x1f00030000
 RP1_LEFT = {**at(RP1_PORT, {0x4068: 0xb0, 0x4070: 0xfff00000, 0x4080: 0x1f, 0x4084: 0x1f, 0x4034: 21, 0x4038: 0x10, 0x40b4: 1, 0x8000: 0x11de4}),
             **at(RP1_UART, {0x18: 0x90, 0x24: 27, 0x28: 8, 0x2c: 0x60, 0x30: 0x301, 0x38: 0x7f0})}
@@ -25,7 +25,7 @@ RP1_LEFT = {**at(RP1_PORT, {0x4068: 0xb0, 0x4070: 0xfff00000, 0x4080: 0x1f, 0x40
 
 
 def look_at_second_line():
-    """A Pi 5 on the row of 40 pins: the first line's UART10 and RP1's, both open."""
+    """On the 40 pins of a Pi 5, RP1's UART 0 becomes a second line beside UART10, if the firmware has set it."""
     root, reserved = published("bcm2712-rpi-5-b")
     for title, changes, want in (("on at 115200", {}, (0x1b, 8, 0x70, 0x301, 0)), ("on without a divisor", {RP1_UART + 0x24: 0, RP1_UART + 0x28: 0}, (0x1b, 8, 0x70, 0x301, 0)),
                                  ("off", {RP1_UART + 0x30: 0}, None), ("not reached", {RP1_PORT + 0x4068: 0x80}, None)):
@@ -39,7 +39,8 @@ def look_at_second_line():
 
 
 def look_at_sockets():
-    """The USB sockets' supply: GPIO 42 and 43 get the function of the tree where nobody has given them one."""
+    """The supply of the USB sockets: GPIO 42 and 43 get the function that the tree gives them, unless they already
+    have a function."""
     root, reserved = published("bcm2712-rpi-5-b")
     controls, pads = (0x1f000d8044, 0x1f000d804c), (0x1f000f8024, 0x1f000f8028)
     for title, function, pad, want in (("without a function", 0x1f, 0x96, (2, 2, 0x56, 0x56)), ("as a firmware has them", 2, 0x56, (2, 2, 0x56, 0x56)),

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The board that was written only with docs/PORTING.md gives the host's ids and logits from its own SD controllers, with one core and two, resident
-and streamed, and works with a person at its serial line."""
+"""The Versal board was written only with docs/PORTING.md. With a model on its own SD controllers it computes the same ids and logits as the
+host, with one core and with two, resident and streamed, and a person can use it at its serial line."""
 
 import os
 import re

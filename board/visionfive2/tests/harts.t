@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The VisionFive 2's own code: harts that do not work for us, whatever a tree says."""
+"""The VisionFive 2's own code leaves out the harts that we cannot use, whatever a tree says."""
 
 import os
 import re
@@ -18,7 +18,8 @@ if missing("visionfive2"):
 
 
 def look_at_harts():
-    """StarFive's tree of 2021.10 calls hart 0 okay, with an MMU that its S7 does not have; and harts that are not ours."""
+    """StarFive's tree of 2021.10 calls hart 0 okay and gives it an MMU, which its S7 does not have; of the others, one is
+    disabled and one has 32 bits."""
     root, reserved = published("jh7110-starfive-visionfive-2-v1.3b")
     cpus = root["cpus"]
     cpus["cpu@0"].update({"status": "okay", "mmu-type": "riscv,sv39", "riscv,isa": "rv64imac", "riscv,isa-extensions": b"i\0m\0a\0c\0"})

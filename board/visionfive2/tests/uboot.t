@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The VisionFive 2's card under U-Boot, in QEMU's virt machine with that machine's image on it: by itself as upstream's
-U-Boot finds it; by uEnv.txt as StarFive's of 2021.10 reads it (partition 3, uenvcmd); and by vf2_uEnv.txt as that of its releases
-from May 2023 on does (boot2). Firmware of a tree that calls the monitor hart okay gets it disabled; memory is what U-Boot measured."""
+"""U-Boot starts the VisionFive 2's card, on QEMU's virt machine and with virt's image on the card: upstream's U-Boot finds it by
+itself; StarFive's of 2021.10 reads uEnv.txt (partition 3, uenvcmd); StarFive's from May 2023 on reads vf2_uEnv.txt (boot2). If the
+tree calls the monitor hart okay, that hart is disabled; the memory is what U-Boot measured."""
 
 import os
 import re
@@ -17,8 +17,8 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
 UBOOT = "/usr/lib/u-boot/qemu-riscv64_smode/u-boot.bin"
 BOARD = os.path.join(ROOT, "board/visionfive2")
 PROMPT = r"\n=> $"
-# StarFive's include/configs/starfive-visionfive2.h. In all releases the fdt of U-Boot says 4 GiB, which visionfive2_mem_set corrects, and the
-# card is searched in partition 3. mmc is virtio here.
+# StarFive's include/configs/starfive-visionfive2.h. In all releases the fdt of U-Boot says 4 GiB, which visionfive2_mem_set corrects, and
+# files are looked for in partition 3. mmc is virtio here.
 VENDOR = ["setenv loadaddr 0x90000000", "setenv memory_addr 80000000", "setenv memory_size 18000000", "virtio scan"]
 # Up to VF2_v2.11.5 (2023-03-21): mmcbootenv sets bootpart to DEVICE:3, loads uEnv.txt to loadaddr, imports it as text and runs uenvcmd.
 EARLY = VENDOR + [
@@ -57,7 +57,7 @@ if not os.path.exists(UBOOT):
 
 
 def make_board():
-    """A folder of boards with one, as flash_image/card/card.mk makes it, and virt's image in it."""
+    """Make a folder of boards as flash_image/card/card.mk does, with this board only and with virt's image."""
     boards = os.path.join(WORK, "uboot-boards")
     folder = os.path.join(boards, "visionfive2")
     shutil.rmtree(boards, ignore_errors=True)
@@ -73,7 +73,7 @@ def make_board():
 
 
 def make_card(table, words=WORDS):
-    """The card, and how the program ended and what it said."""
+    """Make a card; returns its path, the program's exit status and its output."""
     card = os.path.join(WORK, f"uboot-{table}.img")
     return card, run([HOST, "card", "visionfive2", "--boards", make_board(), "--table", table, "-o", card,
                       *(["--cmdline", words] if words else []), MODEL])
@@ -109,7 +109,7 @@ def boots_by_itself(card):
 
 
 def starts(card):
-    """The console of a card that has no words, which does not end by itself."""
+    """The console of a card without boot options, on which the program does not end by itself."""
     child = uboot(card)
     try:
         child.expect(["model uboot-tiny.ingot", "Unhandled exception", "Error parsing", pexpect.EOF])

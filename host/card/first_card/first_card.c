@@ -1,5 +1,5 @@
-/* The card of the first `make run`: the same bytes that `ingot card` writes for a packed model, from
- * a dozen source files instead of the whole program, which takes a minute to compile. usage:
+/* Makes the card of the first `make run`: the same bytes that `ingot card` writes for a packed
+ * model. first_card has a dozen source files; the whole program takes a minute to compile. usage:
  * first_card BOARD MODEL.ingot BOARDS OUT SAVE_MIB WORDS [--power-of-two]; WORDS may be "". */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 // void accumulate_f32_f16_neon(float *o, const struct score_row *s, const uint16_t *v, size_t n_q,
 //                              size_t n, size_t d)
 //
-// x0 o, from a strip's first dimension on  x1 s  x2 v, from a strip's first dimension on  x3 n_q
-// x4 n  x5 dimensions left; the rest as in panel_neon.h
+// x0 o, from a strip's first dimension on; x1 s; x2 v, from a strip's first dimension on; x3 n_q;
+// x4 n; x5 dimensions left; the rest as in panel_neon.h.
 // Clobbers x0-x17, v0-v7, v16-v31; 4.1 KiB of stack.
 //
 // Takes strips of 16 dimensions, whose accumulators stay in registers for the whole tile, and then
-// the remaining dimensions one by one. score_f32_f16 takes the same time.
+// the remaining dimensions one by one. The kernel takes as long as score_f32_f16.
 #include "kernels/arm64/attention/panel_neon.h"
 
 #define outputs x0

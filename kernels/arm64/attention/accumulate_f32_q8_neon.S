@@ -1,15 +1,15 @@
 // void accumulate_f32_q8_neon(float *o, const struct score_row *s, const void *v, size_t n_q,
 //                             size_t n, size_t d)
 //
-// x0 o, from a strip's first dimension on  x1 s  x2 scales of the block  x3 n_q  x4 v, from a
-// strip's first dimension on  x5 dimensions left
-// x20 blocks of 16 positions, x22, x23, x25 scratch; the rest as in panel_neon.h
+// x0 o, from a strip's first dimension on; x1 s; x2 scales of the block; x3 n_q; x4 v, from a
+// strip's first dimension on; x5 dimensions left;
+// x20 blocks of 16 positions, x22, x23, x25 scratch; the rest as in panel_neon.h.
 // Clobbers x0-x17, v0-v7, v16-v31; 5.3 KiB of stack.
 //
 // Works like accumulate_f32_f16, but converts values to floats, and computes
 // multipliers s[j] * scale[j] for four rows at a time. Stack: panel_neon.h's strip,
 // 64 scales of the block, four rows of multipliers. 4 queries, 16 dimensions and 4
-// positions take 114 instructions, 64 of them fma; after the first 4 queries 74.
+// positions take 114 instructions, 64 of them fma; each further 4 queries take 74.
 #include "kernels/arm64/attention/panel_neon.h"
 
 #define outputs x0

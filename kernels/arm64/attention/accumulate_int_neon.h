@@ -1,11 +1,11 @@
-// accumulate_f32_q8_q8 and accumulate_f32_q4_q8: strips of 16 dimensions, for four rows at a time
-// (or two at most), then two, then one; one loop takes both halves of the tile. The macros of
+// accumulate_f32_q8_q8 and accumulate_f32_q4_q8 take strips of 16 dimensions, for \most rows (4 or
+// 2) at a time, then for two, then for one; one loop takes both halves of the tile. The macros of
 // attention_int_neon_dotprod.h or attention_int_neon.h, included before, compute the sums.
 //
-// x0 o, from a block's first dimension on  x1 s  x2 w, of a block  x3 v, of a block  x4 rows left
-// x5 d, then bytes of a row of o  x6 bytes of a row of w  x7 output of a strip, x14 place
-// x15 dimensions of a block, x16 dimensions left of it, x17 values of the strip
-// x19-x22 o, w, v and dimensions left of a group of rows, x24 halves left of the tile
+// x0 o, from a block's first dimension on; x1 s; x2 w, of a block; x3 v, of a block; x4 rows left;
+// x5 d, then bytes of a row of o; x6 bytes of a row of w; x7 and x14 point to the output of a
+// strip; x15 dimensions of a block, x16 dimensions left of it, x17 values of the strip; x19-x22 o,
+// w, v and dimensions left of a group of rows, x24 halves left of the tile.
 #ifndef INGOT_KERNELS_ARM64_ACCUMULATE_INT_NEON_H
 #define INGOT_KERNELS_ARM64_ACCUMULATE_INT_NEON_H
 
@@ -102,7 +102,7 @@
     subs    rows_left, rows_left, #\rows
 .endm
 
-// most: 4 or 2 rows at a time
+// \most = 4 or 2, the number of rows taken at a time
 .macro accumulate_int bits, most
     cbz     rows_left, .Ldone\@
     cbz     row_bytes, .Ldone\@

@@ -1,10 +1,10 @@
 // Works like attention_int_neon_dotprod.h, but without the dot product: sums of 32 products of int8,
 // for 16 lanes and up to four rows (two if values have eight bits).
 //
-// Four bits: two 16-bit sums in each lane hold the 16 products of a block, because no product is
-// larger than 8 * 127. A group takes 7 instructions for all rows and 10 more for each row. Eight bits:
-// the sum of two products is at most 2 * 127 * 127, so two groups of a lane are added before they are
-// widened: 2 instructions for all rows and 26 more for each row.
+// With four bits, each lane has two 16-bit sums of 16 products of a block, because no product is
+// larger than 8 * 127. A group takes 7 instructions for all rows and 10 more for each row. With
+// eight bits, the sum of two products is at most 2 * 127 * 127, so the products of two groups are
+// added before widening: 2 instructions for all rows and 26 more for each row.
 #ifndef INGOT_KERNELS_ARM64_ATTENTION_INT_NEON_H
 #define INGOT_KERNELS_ARM64_ATTENTION_INT_NEON_H
 

@@ -1,14 +1,14 @@
 // void online_softmax_f32_neon(struct score_row *s, size_t n_q, size_t n)
 //
-// x0 row  x1 rows left  x2 n
-// x3 cursor, x4 blocks of 16 left, x5 blocks that n touches, x6 lanes of the last one or 0
-// x7 address of max, w8 constants, x9-x14 and v24-v28 constants, x15 last block
-// v8-v11 lanes of the sum, v12-v15 ones from lane n on, v29 old max, then factor, v30 max
+// x0 row; x1 rows left; x2 n;
+// x3 cursor, x4 blocks of 16 left, x5 blocks that n touches, x6 lanes of the last one or 0;
+// x7 address of max, w8 constants, x9-x14 and v24-v28 constants, x15 last block;
+// v8-v11 lanes of the sum, v12-v15 ones from lane n on, v29 old max, then factor, v30 max.
 // Clobbers x0-x8, x9-x15, v0-v7, v16-v30; d8-d15 are saved; 64 bytes of stack.
 //
 // Lanes from n on become NaNs, which maxima ignore and whose e^x is 0, as the contract requires.
 // The maximum starts from the row's maximum so far; if that is a NaN, it stays a NaN. 64 scores
-// take 44 instructions for the maximum, 292 for e^x and its sum, and 60 others; the 292 are 616
+// take 44 instructions for the maximum, 292 for e^x and its sum, and 60 others; these 292 take 616
 // cycles in the model of Cortex-A53, 480 in that of Cortex-A72, 212 in that of Neoverse N1
 // (llvm-mca 19).
 #include "kernels/arm64/asm.h"

@@ -1,14 +1,14 @@
 // out[r][0..16) += sum over k of mult[r][k] * source[k][0..16), k ascending by fma, for any number
-// of rows r. Score and accumulate use it for one strip of 16 columns, up to 64 deep, at a time.
+// of rows r. Score and accumulate use this for one strip of 16 columns, up to 64 deep, at a time.
 //
 // Four rows at a time share each row of the source. They have 16 accumulators. If there
 // are more than four rows, the first group saves the source as f32 in 4 KiB of stack
 // from sp on, and later groups read it there: 74 instructions instead of 90 for 64 fma.
 //
-// A kernel that includes this defines
-//     load_source                 v0-v3 = the next 16 columns as f32
-//     start_row mult, a, b, c, e  four accumulators of the next row, which may use v7
-// and sets the registers below, except count, kept and mult0-mult3.
+// A kernel that includes this defines these macros:
+//     load_source                 v0-v3 = the next 16 columns as f32.
+//     start_row mult, a, b, c, e  four accumulators of the next row, which may use v7.
+// The kernel also sets the registers below, except count, kept and mult0-mult3.
 #ifndef INGOT_KERNELS_ARM64_PANEL_NEON_H
 #define INGOT_KERNELS_ARM64_PANEL_NEON_H
 

@@ -1,16 +1,16 @@
 // void score_f32_f16_neon(struct score_row *s, const float *q, const uint16_t *k, size_t n_q,
 //                         size_t n, size_t d)
 //
-// x0 s, from a strip's first score on  x1 q  x2 k, from a strip's first key on  x3 n_q
-// x4 scores left of n  x5 d
-// x22 dimensions left, x23 q from the chunk's first dimension on; the rest as in panel_neon.h
+// x0 s, from a strip's first score on; x1 q; x2 k, from a strip's first key on; x3 n_q;
+// x4 scores left of n; x5 d;
+// x22 dimensions left, x23 q from the chunk's first dimension on; the rest as in panel_neon.h.
 // Clobbers x0-x17, v0-v7, v16-v31; 4.2 KiB of stack.
 //
 // Works in strips of 16 positions. Each strip has chunks of 64 dimensions; most models have one
 // chunk. A lane is a position. Accumulators stay in registers for a whole chunk. 4 queries,
 // 16 positions and 4 dimensions take 64 fma and 90 instructions in all, 74 after the first 4
-// queries. The 74 take 144 cycles in the model of Cortex-A53, 64 in that of Cortex-A72, 32 in
-// that of Neoverse N1 (llvm-mca 19); the 32 are the least for 64 fma. The 90 take 172, 88 and 56.
+// queries. These 74 take 144 cycles in the model of Cortex-A53, 64 in that of Cortex-A72, 32 in
+// that of Neoverse N1 (llvm-mca 19); 64 fma take at least 32. All 90 take 172, 88 and 56.
 #include "kernels/arm64/attention/panel_neon.h"
 
 #define scores x0

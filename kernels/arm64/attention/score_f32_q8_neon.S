@@ -1,11 +1,11 @@
 // void score_f32_q8_neon(struct score_row *s, const struct block_q8 *q, const void *k, size_t n_q,
 //                        size_t n, size_t d)
 //
-// x0 row of s  x1 its query  x2 scales, and x6 keys  x3 rows left  x4 n  x5 blocks of 32 dimensions
-// x7 scores left of n, x8 score, x9 query, x10 scale, x11 key of a strip, x12 blocks left
-// x13 scales and x14 keys of a strip, x15 bytes from a dimension or a scale to the next
+// x0 row of s; x1 its query; x2 scales, and x6 keys; x3 rows left; x4 n; x5 blocks of 32 dimensions;
+// x7 scores left of n, x8 score, x9 query, x10 scale, x11 key of a strip, x12 blocks left;
+// x13 scales and x14 keys of a strip, x15 bytes from a dimension or a scale to the next;
 // v16-v19 scores of 16 positions, v20-v27 their integers in pairs, v0-v3, v28-v31 keys, v4, v5 query,
-// v8-v15 products
+// v8-v15 products.
 // Clobbers x0-x15, v0-v7, v16-v31; d8-d15 are saved.
 //
 // A vector of keys has four dimensions of four positions; it is multiplied by four dimensions of the

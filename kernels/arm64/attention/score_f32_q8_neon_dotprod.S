@@ -1,9 +1,9 @@
 // void score_f32_q8_neon_dotprod(struct score_row *s, const struct block_q8 *q, const void *k,
 //                                size_t n_q, size_t n, size_t d)
 //
-// x0 s  x1 q  x2 k  x3 n_q  x4 n  x5 d
-// v0, v1 and v2, v3 32 dimensions of two queries, v4, v5 their scales; v8-v15 keys
-// v16-v19, v20-v23 sums of 16 positions, v24-v27, v28-v31 their scores; v6 MAGIC
+// x0 s; x1 q; x2 k; x3 n_q; x4 n; x5 d;
+// v0, v1 and v2, v3 32 dimensions of two queries, v4, v5 their scales; v8-v15 keys;
+// v16-v19, v20-v23 sums of 16 positions, v24-v27, v28-v31 their scores; v6 MAGIC.
 // Clobbers x0-x17, v0-v7, v16-v31; d8-d15 are saved.
 //
 // Two queries share the keys of 16 positions. If only one query is left, it is computed twice. The
@@ -27,8 +27,8 @@
 #define first x12
 #define second x13
 #define blocks_left x14
-#define step x15                // bytes from 4 dimensions to the next 4, and from the scales of 32 dimensions to the
-                                // next
+#define step x15                // bytes from 4 dimensions to the next 4, and from the scales of 32 dimensions
+                                // to the next scales
 #define other_score x16
 #define seed_word w16
 #define seeds x17               // 64 bytes: the start values of the sums

@@ -1,10 +1,10 @@
 // void crc32c_u8_neon_crc(uint32_t *crc, const void *data, size_t n)
 //
-// x0 crc  x1 data  x2 n
+// x0 crc; x1 data; x2 n.
 // Clobbers x1-x15.
 //
-// Single bytes come first, up to an address divisible by 8, because alignment may be checked; then
-// each instruction takes 8 bytes and waits for the one before: 3 cycles on Cortex-A53 and 2 on
+// Single bytes come first, up to an address divisible by 8, because alignment may be checked. Then
+// each instruction takes 8 bytes and waits for the previous one: 3 cycles on Cortex-A53 and 2 on
 // Cortex-A72 (their optimization guides). So long data are split into four pieces, which do not wait
 // for each other. To move the result of a piece past the next piece, multiply it by x^(8 * PIECE)
 // modulo the polynomial: 32 steps, from the highest power, which is the lowest bit. PIECE is an odd

@@ -1,16 +1,16 @@
 // void sha256_u8_neon(uint32_t *h, const void *blocks, size_t n)
 //
-// x0 h  x1 blocks  x2 n
+// x0 h; x1 blocks; x2 n.
 // Clobbers x0-x17. 128 bytes of stack.
 //
-// For cores without SHA-2 instructions. The state and the 16 words of the schedule stay in general registers, whose
+// Needs no SHA-2 instructions. The state and the 16 words of the schedule stay in general registers, whose
 // instructions can rotate an operand at no cost. In the majority b ^ ((a ^ b) & (b ^ c)) the term a ^ b of a round is
 // the term b ^ c of the next. Each load reads two round constants. A round takes 19.5 instructions, a word of the
 // schedule 9 more, and a block 1,738: 27.2 per byte.
 #include "kernels/arm64/asm.h"
 #include "kernels/sha256_words.inc"
 
-// Saved in the frame while their registers are needed.
+// These values are saved in the frame while their registers are needed.
 #define h_at sp, #96
 #define left_at sp, #104
 #define blocks_at sp, #112

@@ -1,6 +1,6 @@
 // void sha256_u8_neon_sha2(uint32_t *h, const void *blocks, size_t n)
 //
-// x0 h  x1 blocks  x2 n
+// x0 h; x1 blocks; x2 n.
 // Clobbers x1-x3, v0-v7, v16-v31.
 //
 // sha256h and sha256h2 compute four rounds, sha256su0 and sha256su1 four words of the schedule. The

@@ -1,7 +1,7 @@
 // void dequantize_f32_q4x8_neon(float *y, const void *w, size_t row, size_t cols)
 //
-// x0 y  x1 w  x2 row  x3 cols, then blocks left
-// x4 scale of the row, x5 its current chunk, x6 bytes from chunk to chunk; v6 eight, v7 scale
+// x0 y; x1 w; x2 row; x3 cols, then blocks left;
+// x4 scale of the row, x5 its current chunk, x6 bytes from chunk to chunk; v6 eight, v7 scale.
 // Clobbers x0-x6, v0-v7.
 //
 // Works like dequantize_f32_q8x8; 16 bytes hold columns 0-15 in their low and columns 16-31 in

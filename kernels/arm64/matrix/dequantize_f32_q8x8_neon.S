@@ -1,12 +1,12 @@
 // void dequantize_f32_q8x8_neon(float *y, const void *w, size_t row, size_t cols)
 //
-// x0 y  x1 w  x2 row  x3 cols, then blocks left
-// x4 scale of the row, x5 its current chunk, x6 bytes from chunk to chunk; v7 scale
+// x0 y; x1 w; x2 row; x3 cols, then blocks left;
+// x4 scale of the row, x5 its current chunk, x6 bytes from chunk to chunk; v7 scale.
 // Clobbers x0-x6, v0-v5, v7.
 //
-// This runs once for each token, to read its embedding: one row of a group of eight, so 4 of every
-// 32 bytes. A block of 32 takes 45 instructions: 109 cycles in the model of Cortex-A53, 84 in that
-// of Cortex-A72 (llvm-mca 19), most of them to load and store single lanes.
+// The kernel runs once for each token, to read its embedding: one row of a group of eight, so 4 of
+// every 32 bytes. A block of 32 takes 45 instructions: 109 cycles in the model of Cortex-A53, 84 in
+// that of Cortex-A72 (llvm-mca 19), most of them to load and store single lanes.
 #include "kernels/arm64/matrix/dequantize_neon.h"
 
 #define out x0

@@ -4,8 +4,8 @@
 
 #include "kernels/arm64/asm.h"
 
-// weights = first group of the row's rows; row = its index in the group; left = blocks of a row. A
-// group has group_bytes. Destroys temp and other.
+// weights = first group of the row's rows; row = its index in the group; blocks_left = blocks of a
+// row. A group has group_bytes. Destroys temp and other.
 .macro find_row weights, row, blocks_left, cols_log2, group_bytes, temp, other
     lsr     \blocks_left, \blocks_left, #\cols_log2
     lsr     \temp, \row, #3
@@ -17,7 +17,7 @@
 
 // ---- Q8_0, Q4_0 ------------------------------------------------------
 
-// Like find_row, but also points scales and quants to those of the row in the first block.
+// Like find_row; also points `scales` and `quants` to the row's in the first block.
 .macro find_row_32 weights, row, blocks_left, scales, quants, group_bytes
     find_row \weights, \row, \blocks_left, COLS_LOG2, \group_bytes, \scales, \quants
     add     \scales, \weights, \row, lsl #1
@@ -46,7 +46,7 @@
 
 // ---- the K formats ---------------------------------------------------
 
-// first, second = 32 bytes of a row, 4 of every `step`
+// first, second = 32 bytes of a row: the first 4 of every `step` bytes
 .macro row_bytes first, second, from, step
     ld1     {\first\().s}[0], [\from], \step
     ld1     {\first\().s}[1], [\from], \step

@@ -2,17 +2,17 @@
 //
 // void (float *y, const void *b, const float *u, size_t rows, size_t rank)
 //
-// x0 y  x1 b, of the first of two groups  x2 u  x3 rows left  x4 rank
-// x5 b of the second group  x6 next numbers of u  x7 columns left, scratch  x8 bytes of a group
-// v0 four of u  v4-v7, v20-v23 B of both groups  v24-v31 the same as f32  v16-v19 y
+// x0 y; x1 b, of the first of two groups; x2 u; x3 rows left; x4 rank;
+// x5 b of the second group; x6 next numbers of u; x7 columns left, scratch; x8 bytes of a group;
+// v0 four of u; v4-v7, v20-v23 B of both groups; v24-v31 the same as f32; v16-v19 y.
 // Clobbers x0, x1, x3, x5-x8, v0, v4-v7, v16-v31.
 //
 // A step takes four columns of two groups, so that four fma are in progress at the same
 // time. In the last group all 8 rows are computed, but only existing ones are stored.
 //
-// A kernel that includes this sets COLUMN_SHIFT, log2 of the bytes of 8 rows, and defines
-//     add_four groups     v16-v19 (of one group: v16, v17) += four columns by v0; moves b on
-//     add_one groups      the same for one column by v0.s[0]
+// A kernel that includes this sets COLUMN_SHIFT, log2 of the bytes of 8 rows, and defines these macros:
+//     add_four groups     v16-v19 (of one group: v16, v17) += four columns by v0; moves b on.
+//     add_one groups      the same for one column by v0.s[0].
 #ifndef INGOT_KERNELS_ARM64_EXPAND_NEON_H
 #define INGOT_KERNELS_ARM64_EXPAND_NEON_H
 

@@ -1,8 +1,8 @@
 // gemv and gemm over rows of f32 or fp16. A dot product has
 // sixteen lanes. Four dot products are computed at a time.
 //
-// A kernel that includes this sets WEIGHT_SHIFT, log2 of a weight's bytes, and defines
-//     load_weights pointer    v4-v7 = the next 16 weights as f32, destroys no other vector
+// A kernel that includes this sets WEIGHT_SHIFT, log2 of a weight's bytes, and defines this macro:
+//     load_weights pointer    v4-v7 = the next 16 weights as f32, destroys no other vector.
 #ifndef INGOT_KERNELS_ARM64_FLOATS_NEON_H
 #define INGOT_KERNELS_ARM64_FLOATS_NEON_H
 
@@ -38,10 +38,10 @@
 // ---- gemv: four rows of W share the loads of x ------------------------------------------------
 //
 // void (float *y, const void *w, const float *x, size_t rows, size_t cols, size_t ahead)
-// v16-v31 sixteen lanes of four rows, v0-v3 x, v4-v7 weights
+// v16-v31 sixteen lanes of four rows, v0-v3 x, v4-v7 weights.
 // Clobbers x0, x1, x3, x6-x11, v0-v7, v16-v31.
 //
-// If the last group has fewer rows, the first row takes the place of missing ones; those results
+// If the last group has fewer rows, the first row takes the place of missing ones, whose results
 // are not stored. Cache lines are prefetched row by row: for 32 columns two lines of a row of f32,
 // or one line of a row of fp16.
 #define gemv_out x0
@@ -120,12 +120,12 @@
 // ---- gemm: four tokens share the loads of a row of W ------------------------------------------
 //
 // void (float *y, const void *w, const float *x, const struct gemm_shape *shape)
-// v16-v31 sixteen lanes of four tokens, v0-v3 x, v4-v7 weights
+// v16-v31 sixteen lanes of four tokens, v0-v3 x, v4-v7 weights.
 // Clobbers x0-x17, v0-v7, v16-v31; 32 bytes of stack.
 //
 // The loops run over blocks of 16 rows, then groups of four tokens, then rows. So four tokens stay
 // in the first-level cache, a block of W in the second-level cache, and W is read from memory once.
-// If the last group has fewer tokens, the first token takes the place of missing ones; those
+// If the last group has fewer tokens, the first token takes the place of missing ones, whose
 // results are not stored.
 #define gemm_out x0
 #define gemm_block x1

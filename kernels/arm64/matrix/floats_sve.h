@@ -5,9 +5,9 @@
 // with four registers per load. Other lengths than powers of two leave a part of each vector
 // unused. Columns are addressed by index, so that the pointers to rows and tokens do not change.
 //
-// In addition to what floats_neon.h requires, a kernel defines
-//     load_weight z, row, index   z.s = the weights there as f32, under p0
-//     prefetch_weights row, index
+// In addition to what floats_neon.h requires, a kernel defines these macros:
+//     load_weight z, row, index   z.s = the weights there as f32, under p0.
+//     prefetch_weights row, index.
 #ifndef INGOT_KERNELS_ARM64_FLOATS_SVE_H
 #define INGOT_KERNELS_ARM64_FLOATS_SVE_H
 
@@ -163,7 +163,7 @@
     ret
 .endm
 
-// One kernel: selects the form for the vector length.
+// The body of a kernel, which selects the form for the vector length.
 .macro gemv_floats_any
     cntw    vector_words
     cmp     vector_words, #8

@@ -1,7 +1,7 @@
 // void interleave_q8kx4_q8k_neon(struct block_q8kx4 *y, const struct block_q8k *x,
 //                                size_t n_tokens, size_t cols)
 //
-// x0-x13 as named below; v0-v3 16 columns, or 8 sums, of 4 tokens; v4 their d
+// x0-x13 as named below; v0-v3 16 columns, or 8 sums, of 4 tokens; v4 their d.
 // Clobbers x0-x13, v0-v4.
 //
 // Works like interleave_q8x4_q8, with blocks of 256 columns. 4 blocks take 110 instructions:
@@ -18,7 +18,7 @@
 #define blocks_left x7
 #define token_bytes x8
 #define step x9                 // 16: in y, bytes from a token's word to its next one
-#define sum_step x10            // 8: bytes from its last word to its sums
+#define sum_step x10            // 8: bytes from a token's last word to its sums
 #define target x11
 #define sum_offset x12          // in y, from a token's word to its sum: 2 bytes per token
 #define count x13

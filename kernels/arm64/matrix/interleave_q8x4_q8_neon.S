@@ -1,7 +1,7 @@
 // void interleave_q8x4_q8_neon(struct block_q8x4 *y, const struct block_q8 *x, size_t n_tokens,
 //                              size_t cols)
 //
-// x0-x10 as named below; v0-v3 16 columns of 4 tokens, v4, v5 their d and sum
+// x0-x10 as named below; v0-v3 16 columns of 4 tokens, v4, v5 their d and sum.
 // Clobbers x0-x10, v0-v7.
 //
 // One st4 interleaves the words of four registers, one per token. Tokens that do not fill a group

@@ -1,7 +1,7 @@
 // void quantize_q8_f32_neon(struct block_q8 *y, const float *x, size_t n)
 //
-// x0 y  x1 x  x2 n, then blocks left
-// v0-v7 a block, v16-v23 its magnitudes, v24 max, v25 inverse, v26 127, v27 2^-100
+// x0 y; x1 x; x2 n, then blocks left;
+// v0-v7 a block, v16-v23 its magnitudes, v24 max, v25 inverse, v26 127, v27 2^-100.
 // Clobbers x0-x2, x9, v0-v7, v16-v27.
 //
 // fcvtns rounds to the nearest even integer, as do the two additions of the reference. A block

@@ -1,13 +1,13 @@
 // void quantize_q8k_f32_neon(struct block_q8k *y, const float *x, size_t n)
 //
-// x0 y  x1 x  x2 n, then blocks left  x3 count  x4 x again
-// v0-v7, v16-v23 64 elements, v24 max, v25 inverse, v26 127, v27 2^-100, v28-v31 sums
+// x0 y; x1 x; x2 n, then blocks left; x3 count; x4 x again;
+// v0-v7, v16-v23 64 elements, v24 max, v25 inverse, v26 127, v27 2^-100, v28-v31 sums.
 // Clobbers x0-x4, x9, v0-v7, v16-v31.
 //
 // Works like quantize_q8_f32, in two passes over a block, which stays in L1. The first pass
 // finds the maximum. Sums of 16 come from pairwise additions of the bytes, until a lane has a whole
-// sum. A block of 256 takes 64 magnitudes, maxima, products and conversions each, 48 narrowings and
-// 36 others: 1015 cycles in the model of Cortex-A53, 382 in that of Cortex-A72 (llvm-mca 19).
+// sum. A block of 256 takes 64 each of magnitudes, maxima, products and conversions, 48 narrowings
+// and 36 others: 1015 cycles in the model of Cortex-A53, 382 in that of Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/asm.h"
 
 #define out x0

@@ -1,6 +1,6 @@
 // void add_f32_neon(float *y, const float *x, size_t n)
 //
-// x0 y  x1 x  x2 n
+// x0 y; x1 x; x2 n.
 // Clobbers x0-x2, v0-v7.
 //
 // A step of 32 elements has 8 additions and moves 24 vectors: loads and stores are the limit.

@@ -1,9 +1,9 @@
 // void conv_f32_neon(float *y, const float *x, const float *w, const float *bias,
 //                    const struct conv_shape *shape)
 //
-// x0 y  x1 x  x2 w  x3 bias or 0  x4 shape
-// x5 n_taps, x6 channels left, x7 and x8 bytes from tap to tap, x9 and x10 pointers, x11 taps left
-// v0-v3 x, v4-v7 w, v16-v19 sums
+// x0 y; x1 x; x2 w; x3 bias or 0; x4 shape;
+// x5 n_taps, x6 channels left, x7 and x8 bytes from tap to tap, x9 and x10 pointers, x11 taps left;
+// v0-v3 x, v4-v7 w, v16-v19 sums.
 // Clobbers x0-x3, x5-x11, v0-v7, v16-v19.
 //
 // Takes sixteen channels at a time, then single channels; a channel's taps are all added

@@ -1,6 +1,6 @@
 // void convert_f16_f32_neon(uint16_t *y, const float *x, size_t n)
 //
-// x0 y  x1 x  x2 n
+// x0 y; x1 x; x2 n.
 // Clobbers x0-x2, v0-v7, v16-v19.
 //
 // fcvtn rounds as the contract requires: to nearest even, to infinity beyond the range, and NaN to

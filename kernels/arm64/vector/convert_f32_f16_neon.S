@@ -1,6 +1,6 @@
 // void convert_f32_f16_neon(float *y, const uint16_t *x, size_t n)
 //
-// x0 y  x1 x  x2 n
+// x0 y; x1 x; x2 n.
 // Clobbers x0-x2, v0-v7.
 //
 // 32 elements take 31 cycles in the model of Cortex-A53, 17 in that of Cortex-A72 (llvm-mca 19).

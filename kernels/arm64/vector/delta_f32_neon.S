@@ -1,10 +1,10 @@
 // void delta_f32_neon(float *s, float *o, const float *q, const float *k, const float *v,
 //                     const struct state_shape *shape, float decay, float beta)
 //
-// x0 s  x1 o  x2 q  x3 k  x4 v  x5 shape  s0 decay  s1 beta; the rest as in state_neon.h
+// x0 s; x1 o; x2 q; x3 k; x4 v; x5 shape; s0 decay; s1 beta; the rest as in state_neon.h.
 // Clobbers x0, x1, x4, x6-x14, v0-v7, v16-v31; d8-d11 are saved; 32 bytes of stack.
 //
-// There are two passes over a strip of columns, which stays in the first-level cache: the first
+// There are two passes over a strip of columns, which stays in the first-level cache. The first
 // computes the state's answer for k, the second decays the state, writes it and computes the
 // output. The second pass decays the state again. Loading decayed numbers from the first pass
 // would need stores, and a store costs more than a product. A head of 128 by 128 takes 1.26

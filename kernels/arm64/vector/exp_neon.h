@@ -4,7 +4,7 @@
 // A vector fma overwrites its addend, here mostly a constant: one ld1 of four registers from a
 // table replaces four moves, and uses ports that arithmetic leaves idle. z = x log2 e + magic has
 // the integer n + k in its low bits, so that mla by 2^23 scales a float by 2^(n + k) in one step,
-// whatever the bits above them are; the kernel's k keeps this a normal number, and a last
+// whatever the bits above them are. The kernel's k keeps this a normal number, and a last
 // multiplication by 2^-k rounds once.
 #ifndef INGOT_KERNELS_ARM64_EXP_NEON_H
 #define INGOT_KERNELS_ARM64_EXP_NEON_H
@@ -112,8 +112,8 @@ exp_table:
     \op     \d\()3.4s, \constant, \a\()3.4s
 .endm
 
-// v0-v3 = r of x, and v4-v7 = z. If fma is fmls, this computes -r from -x. Four registers are
-// computed together, because each step waits for the one before.
+// v0-v3 = r of x, and v4-v7 = z. If fma is fmls, the macro computes -r from -x. Four registers are
+// computed together, because each step waits for the previous one.
 .macro exp_reduce fma
     ld1     {v4.4s, v5.4s, v6.4s, v7.4s}, [exp_magics]
     four_by \fma, exp_z, exp_x, exp_factors.s[0]

@@ -1,7 +1,7 @@
 // float exp_sum_f32_neon(float *x, size_t n, float max)
 //
-// x0 x  x1 n  s0 max
-// x2 tail, v8-v11 sixteen lanes of the sum, v24-v29 constants, v30 max
+// x0 x; x1 n; s0 max;
+// x2 tail, v8-v11 sixteen lanes of the sum, v24-v29 constants, v30 max.
 // Clobbers x0-x2, x8-x17, v0-v7, v16-v30; d8-d15 are saved; 128 bytes of stack.
 //
 // exp_sum_pass of softmax_passes_neon.h: 16 elements take 87 instructions for e^x and 14 others,

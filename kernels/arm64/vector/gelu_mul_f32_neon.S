@@ -1,7 +1,7 @@
 // void gelu_mul_f32_neon(float *y, const float *gate, const float *up, size_t n)
 //
-// x0 y  x1 gate  x2 up  x3 n
-// x4-x8 as in tail_neon.h, x9-x15 and v24-v31 constants
+// x0 y; x1 gate; x2 up; x3 n;
+// x4-x8 as in tail_neon.h, x9-x15 and v24-v31 constants.
 // Clobbers x0-x15, v0-v31; d8-d15 are saved; 192 bytes of stack.
 //
 // A step takes sixteen elements and reads them before it writes y, so that y may be gate or up. 16

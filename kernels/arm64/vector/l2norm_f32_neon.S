@@ -1,7 +1,7 @@
 // void l2norm_f32_neon(float *y, const float *x, size_t n, float eps)
 //
-// x0 y  x1 x  x2 n  s0 eps
-// x3 cursor, x4 count, x5 sixteen lanes on the stack, v16-v19 the lanes, v0.s[0] the scale
+// x0 y; x1 x; x2 n; s0 eps;
+// x3 cursor, x4 count, x5 sixteen lanes on the stack, v16-v19 the lanes, v0.s[0] the scale.
 // Clobbers x0-x5, v0, v1, v4-v7, v16-v19; 64 bytes of stack.
 //
 // Both passes take thirty-two elements per step; the second reads before it writes, so

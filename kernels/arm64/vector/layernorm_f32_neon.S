@@ -1,13 +1,13 @@
 // void layernorm_f32_neon(float *y, const float *x, const float *w, const float *b, size_t n,
 //                         float eps)
 //
-// x0 y  x1 x  x2 w  x3 b  x4 n  s0 eps
-// x5 pointer, x6 count, x7 sixteen lanes on the stack, v16-v19 the lanes, v30 mean, v31 scale
+// x0 y; x1 x; x2 w; x3 b; x4 n; s0 eps;
+// x5 pointer, x6 count, x7 sixteen lanes on the stack, v16-v19 the lanes, v30 mean, v31 scale.
 // Clobbers x0-x3, x5-x7, v0-v7, v16-v23, v30, v31; 64 bytes of stack.
 //
-// Three passes of sixteen elements per step: sum, squares of x - mean, y. The elements of a tail
-// are added to their lanes in memory, one by one. 16 elements of the last pass are 66 cycles in the
-// model of Cortex-A53, 19 in that of Cortex-A72 (llvm-mca 19).
+// Makes three passes of sixteen elements per step: sum, squares of x - mean, y. The elements of a
+// tail are added to their lanes in memory, one by one. 16 elements of the last pass take 66 cycles
+// in the model of Cortex-A53, 19 in that of Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/asm.h"
 
 #define out x0

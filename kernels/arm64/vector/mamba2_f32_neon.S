@@ -1,10 +1,10 @@
 // void mamba2_f32_neon(float *s, float *y, const float *x, const float *b, const float *c,
 //                      const struct state_shape *shape, float decay, float dt)
 //
-// x0 s  x1 y  x2 x  x3 b  x4 c  x5 shape  s0 decay  s1 dt; the rest as in state_neon.h
+// x0 s; x1 y; x2 x; x3 b; x4 c; x5 shape; s0 decay; s1 dt; the rest as in state_neon.h.
 // Clobbers x0-x2, x6-x14, v0-v7, v16-v31; d8-d11 are saved; 32 bytes of stack.
 //
-// One pass over the state. An element of 128 rows by 64 columns takes .92
+// The kernel makes one pass over the state. An element of 128 rows by 64 columns takes .92
 // instructions: 1.8 cycles in the model of Cortex-A53, .76 in that of Cortex-A72, .50
 // in that of Neoverse N1 (llvm-mca 19); the compiler's C takes 12.1 instructions.
 #include "kernels/arm64/vector/state_neon.h"

@@ -1,6 +1,6 @@
 // void mul_f32_neon(float *y, const float *a, const float *b, size_t n)
 //
-// x0 y  x1 a  x2 b  x3 n
+// x0 y; x1 a; x2 b; x3 n.
 // Clobbers x0-x3, v0-v7.
 //
 // A step takes twice sixteen elements, each read before y is written, so that y may be a or b.

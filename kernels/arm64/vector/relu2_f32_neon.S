@@ -1,6 +1,6 @@
 // void relu2_f32_neon(float *y, const float *x, size_t n)
 //
-// x0 y  x1 x  x2 n
+// x0 y; x1 x; x2 n.
 // Clobbers x0-x2, v0-v4.
 //
 // A step takes twice sixteen elements, each read before y is written, so that y may be x. fmax

@@ -1,6 +1,6 @@
 // void relu2_mul_f32_neon(float *y, const float *gate, const float *up, size_t n)
 //
-// x0 y  x1 gate  x2 up  x3 n
+// x0 y; x1 gate; x2 up; x3 n.
 // Clobbers x0-x3, v0-v7, v16.
 //
 // A step takes twice sixteen elements, each read before y

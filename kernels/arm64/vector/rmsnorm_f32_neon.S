@@ -1,9 +1,9 @@
 // void rmsnorm_f32_neon(float *y, const float *x, const float *w, size_t n, float eps,
 //                       float offset)
 //
-// x0 y  x1 x  x2 w  x3 n  s0 eps  s1 offset
+// x0 y; x1 x; x2 w; x3 n; s0 eps; s1 offset;
 // x4 pointer, x5 count, x6 sixteen lanes on the stack, v16-v19 the lanes, v30 offset, v31.s[0] the
-// scale
+// scale.
 // Clobbers x0-x2, x4-x6, v0-v7, v16-v23, v30, v31; 64 bytes of stack.
 //
 // Thirty-two elements per step. The elements of a tail are added to their lanes in memory, one by

@@ -1,7 +1,7 @@
 // void rope_f32_halves_neon(float *x, const float *cos_sin, size_t d)
 //
-// x0 x  x1 cos_sin  x2 d, then pairs left  x3 second half of x
-// v0-v3 first and v4-v7 second of sixteen pairs, v16, v17 cos and sin, v24-v31 the rotated ones
+// x0 x; x1 cos_sin; x2 d, then pairs left; x3 second half of x;
+// v0-v3 first and v4-v7 second of sixteen pairs, v16, v17 cos and sin, v24-v31 the rotated ones.
 // Clobbers x0-x3, v0-v7, v16-v31.
 //
 // Works like rope_f32_pairs, but the pairs are two runs, so only cos_sin needs ld2. 16 pairs take

@@ -1,7 +1,7 @@
 // void rope_f32_pairs_neon(float *x, const float *cos_sin, size_t d)
 //
-// x0 x  x1 cos_sin  x2 d, then pairs left  x3 x to write
-// v0, v1 first and second of four pairs, v2, v3 cos and sin, v4, v5 the rotated ones
+// x0 x; x1 cos_sin; x2 d, then pairs left; x3 x to write;
+// v0, v1 first and second of four pairs, v2, v3 cos and sin, v4, v5 the rotated ones.
 // Clobbers x0-x3, v0-v7, v16-v19.
 //
 // ld2 separates pairs and st2 joins them. 16 pairs take 30 instructions: 112 cycles in the model of

@@ -1,6 +1,6 @@
 // void scale_f32_neon(float *y, const float *x, size_t n, float factor)
 //
-// x0 y  x1 x  x2 n  s0 factor
+// x0 y; x1 x; x2 n; s0 factor.
 // Clobbers x0-x2, v1, v4-v7, v16-v19.
 //
 // A step takes twice sixteen elements, each read before y is written, so that y may be x.

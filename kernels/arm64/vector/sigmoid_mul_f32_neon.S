@@ -1,7 +1,7 @@
 // void sigmoid_mul_f32_neon(float *y, const float *x, const float *gate, size_t n)
 //
-// x0 y  x1 x  x2 gate  x3 n
-// x4-x8 as in tail_neon.h, x9-x14 and v24-v28 constants, v16-v19 x, v30, v31 bounds
+// x0 y; x1 x; x2 gate; x3 n;
+// x4-x8 as in tail_neon.h, x9-x14 and v24-v28 constants, v16-v19 x, v30, v31 bounds.
 // Clobbers x0-x14, v0-v7, v16-v31; d8-d15 are saved; 192 bytes of stack.
 //
 // gates_neon.h. fmax turns every NaN into a quiet one, which fminnm replaces by the bound. 16

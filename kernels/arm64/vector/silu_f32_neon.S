@@ -1,7 +1,7 @@
 // void silu_f32_neon(float *y, const float *x, size_t n)
 //
-// x0 y  x1 x  x2 n
-// x4-x8 as in tail_neon.h, x9-x14 and v24-v28 constants, v8-v11 x, v30, v31 bounds
+// x0 y; x1 x; x2 n;
+// x4-x8 as in tail_neon.h, x9-x14 and v24-v28 constants, v8-v11 x, v30, v31 bounds.
 // Clobbers x0-x2, x4-x14, v0-v7, v16-v31; d8-d15 are saved; 192 bytes of stack.
 //
 // gates_neon.h. The division returns a NaN as a NaN. 16 elements take 75 instructions: 219 cycles

@@ -1,10 +1,10 @@
 // void softmax_f32_neon(float *x, size_t n)
 //
-// x0 x  x1 n, at least 1
-// x3 cursor, x4 left, x2 tail, v8-v11 lanes of the sum, v24-v29 constants, v30 max
+// x0 x; x1 n, at least 1;
+// x3 cursor, x4 left, x2 tail, v8-v11 lanes of the sum, v24-v29 constants, v30 max.
 // Clobbers x0-x4, x8-x17, v0-v7, v16-v30; d8-d15 are saved; 128 bytes of stack.
 //
-// Three passes over x, which stays in the first-level cache: max, e^(x - max) with its sum,
+// Makes three passes over x, which stays in the first-level cache: max, e^(x - max) with its sum,
 // then times 1 / sum. The second pass takes 157 cycles for 16 elements in the model of Cortex-A53,
 // 120 in that of Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/vector/softmax_passes_neon.h"

@@ -66,7 +66,7 @@ sum7 .req v31
     .cfi_adjust_cfa_offset -32
 .endm
 
-// Run \step for each register of a strip of \width columns. It also gets the row's number among
+// Run \step for each register of a strip of \width columns. \step also gets the row's number among
 // four.
 .macro for_strip width, step, row=0
 .if \width == 32

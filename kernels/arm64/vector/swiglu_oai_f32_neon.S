@@ -1,9 +1,9 @@
 // void swiglu_oai_f32_neon(float *y, const float *gate, const float *up, size_t n, float limit,
 //                          float alpha)
 //
-// x0 y  x1 gate  x2 up  x3 n  s0 limit  s1 alpha
+// x0 y; x1 gate; x2 up; x3 n; s0 limit; s1 alpha;
 // x4-x8 as in tail_neon.h, x9-x14 and v24-v28 constants, v8-v11 gate, v12 limit, v13 -limit, v29
-// alpha, v30, v31 bounds
+// alpha, v30, v31 bounds.
 // Clobbers x0-x14, v0-v7, v16-v31; d8-d15 are saved; 192 bytes of stack.
 //
 // gates_neon.h. fmin and fmax keep NaNs, and so do the division and the product. 16 elements take

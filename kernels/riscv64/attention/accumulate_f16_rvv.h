@@ -23,17 +23,17 @@
 #define dims_left a5
 #define value a6
 #define value_bytes a7 /* bytes of a position; an output row has twice as many */
-#define taken t0       /* a counter in the loop over positions, when vl holds the value */
+#define taken t0       /* lanes taken; in the loop over positions, where vl has them, a counter */
 #define temp t1
 #define weight t3
 #define out0 t4
 #define row t5
 #define queries_left t6
-#define kept_at s0     /* if there are more than three queries: the widened values on the stack, */
-#define kept_step s1   /* bytes of a position, */
-#define chunk_bytes s2 /* weights of a row, for as many positions as are saved at a time, */
-#define chunk_row s3   /* and the weights and */
-#define chunk_value s4 /* values of the first of these */
+#define kept_at s0     /* with more than three queries: the widened values on the stack */
+#define kept_step s1   /* bytes of a position's widened values */
+#define chunk_bytes s2 /* bytes of a row's weights for the positions that are on the stack */
+#define chunk_row s3   /* weights of the first of these positions */
+#define chunk_value s4 /* values of the first of these positions */
 
 #define sum0 v8        /* m8 each */
 #define sum1 v16
@@ -118,7 +118,7 @@
 .endm
 
 /* Compute \count queries from row and out0 on; both move past them. If \how is not load, row points
- * to the first weight of the chunk. If it is keep, the caller stores the sums. */
+ * to the first weight of the chunk. If \how is keep, the caller stores the sums. */
 .macro accumulate_queries count, zvfh, how
     mv temp, out0
     .ifnc \how, load
@@ -185,11 +185,11 @@
     addi queries_left, queries_left, -\count
 .endm
 
-/* Compute sum2 of the query at row and out0 from memory, correct for all values. It takes \bytes of
+/* Compute sum2 of the query at row and out0 from memory, correct for all values. Takes \bytes of
  * weights and the values from \values on. row and out0 move on by one query. */
 .macro one_slowly bytes, values
     mv weight, row
-    add row, row, \bytes               /* holds the end for a while */
+    add row, row, \bytes               /* the end of the weights */
     mv value, \values
     beq weight, row, .Lslow_store\@
 .Lslow_position\@:

@@ -17,7 +17,7 @@
 #define block_row_bytes a6 /* of w */
 #define out_at s0
 #define blocks_at s1
-#define dims_left s8       /* bytes of a row of o */
+#define dims_left s8       /* in bytes of a row of o */
 #define value_bytes s9     /* of a block */
 #define row_at s10
 #define scale ft0

@@ -28,7 +28,7 @@
 #define out_at s0
 #define blocks_at s1
 #define strip_at s2        /* values of these lanes */
-#define dims_left s3       /* bytes of a row of o */
+#define dims_left s3       /* in bytes of a row of o */
 #define groups_left s4
 #define width_left s5      /* dimensions of a block */
 #define width s6

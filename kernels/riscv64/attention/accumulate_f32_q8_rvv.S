@@ -4,8 +4,8 @@
  * a0 o, a1 s, a2 v, a3 n_q, a4 n, a5 d. Clobbers a0, a2, a4-a7, t0-t6, ft0-ft3, v0-v31; keeps
  * s0-s2 on the stack.
  *
- * A lane is a dimension, 32 of them, which share a scale: values are widened once for three
- * queries. A position, 32 dimensions and three queries take 17 instructions. */
+ * A lane is one of 32 dimensions, which share a scale; values are widened once for three queries. A
+ * position, 32 dimensions and three queries take 17 instructions. */
 #include "kernels/riscv64/asm.h"
 #include "kernels/riscv64/attention/queries.h"
 

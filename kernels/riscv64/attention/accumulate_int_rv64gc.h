@@ -1,7 +1,7 @@
 /* accumulate_f32_q4_q8 and accumulate_f32_q8_q8 without vectors take strips of 8 dimensions (4 with
  * eight bits), for three rows, two or one. The second half of the tile follows the first.
  *
- * a0 o, then o of the strip, a1 s, a2 w, then w of the block, a3 v, then rows left and groups, a4 n_q,
+ * a0 o, then o of the strip, a1 s, a2 w, then w of the block, a3 v, then rows or groups left, a4 n_q,
  * then bytes left of the block's first group, a5 d, then bytes of a row of o, s6 bytes of a row of w,
  * s7 whether it is the second half. Clobbers a0-a7, t0-t6, ft0, ft1, ft8-ft10; saves s0-s11. */
 #ifndef INGOT_KERNELS_RISCV64_ACCUMULATE_INT_RV64GC_H

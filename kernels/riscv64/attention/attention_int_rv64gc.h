@@ -2,8 +2,8 @@
  * the core of score and accumulate over integers. A lane is a position of keys or a dimension of values. A
  * group has four numbers of each lane: 16 bits of a word if numbers have four bits, else 32.
  *
- * One multiplication multiplies a number of every lane of a word, which is made unsigned before, by
- * a number of a row. The fields of a sum carry into each other, but can be separated exactly at the
+ * The numbers of a word are made unsigned; then one multiplication multiplies one of each lane by a
+ * number of a row. The fields of a sum carry into each other, but can be separated exactly at the
  * end: each field is then at most 32 * 127 * 127 (with four bits 32 * 8 * 127). A sum starts at -8
  * or -128 times the sum of the block, which removes the bias of the unsigned numbers, plus half a
  * field, so that no field is negative. A group has 32 numbers of four bits (16 of eight) and takes

@@ -1,7 +1,7 @@
 /* Sums of 32 products of int8 by numbers of four bits, for up to 64 lanes and a few rows: the core
  * of score and accumulate over integers.
  *
- * A segment load splits a group, four numbers of each lane, into two registers of lanes; the lower
+ * A segment load splits a group, four numbers of each lane, into two registers of lanes. The lower
  * halves are the first two numbers, and the upper halves, which a second load fills, are the other
  * two. Sums of 16 bits hold 32 products, because no product is larger than 8 * 127. Registers of 128
  * bits need m4 for 64 lanes and take two rows at a time; longer ones need m2 and take four. A group
@@ -25,12 +25,12 @@
 #define piece_bytes s5  /* floats of m8 */
 #define lanes_left s6
 #define piece_at s7
-#define first_lanes s11 /* most lanes in a piece; if more than vl remain, it may have only half of them */
+#define first_lanes s11 /* lanes of the first piece; given more, vsetvli might take fewer */
 
 #define field0 v0
-#define floats v0       /* m8, when the sums are done */
+#define floats v0       /* used as m8 after the sums are done */
 #define others v8
-#define halves v12      /* the upper half of others */
+#define halves v12      /* the upper half of the registers of `others` */
 
 .macro row_number block, index, field, acc, element
     lb \element, \index(\block)
@@ -94,8 +94,8 @@
     .endif
 .endm
 
-/* Compute the sums of 1 row, of 2 if \wide, else of 4. Afterwards the rows' block pointers
- * point to the scale. */
+/* Compute the sums of \count rows: 1, or 2 with \wide, or 4 without. Afterwards the rows' block
+ * pointers point to the scale. */
 .macro sum_groups wide, count
     .if \wide
     vsetvli zero, lanes, e16, m8, ta, ma
@@ -145,7 +145,7 @@
     .endif
 .endm
 
-/* piece_bytes and first_lanes of \lanes. */
+/* Set piece_bytes and first_lanes from lanes. */
 .macro begin_pieces
     vsetvli temp, zero, e32, m8, ta, ma
     slli piece_bytes, temp, 2

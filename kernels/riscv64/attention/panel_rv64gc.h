@@ -1,20 +1,20 @@
 /* out[r][0..8) += sum over k of mult[r][k] * source[k][0..8), k ascending by fma, for any number of rows
- * r, without vectors. Score and accumulate use it for one strip of 8 columns, up to 64 deep, at a time.
+ * r, without vectors. Score and accumulate use this for one strip of 8 columns, up to 64 deep, at a time.
  *
  * Three rows at a time share the loaded and converted numbers, with 24 sums in registers. With more rows,
- * the first three save the floats on the stack, 2 KiB from sp on, and other rows read them there: 38
- * instructions for 24 products, plus the loads of the source. If the source has numbers that need the
+ * the first three save the floats on the stack, 2 KiB from sp on, and other rows read them there. 24
+ * products take 38 instructions, plus the loads of the source. If the source has numbers that need the
  * slow conversion (fp16 that is not finite), all of them are converted that way to the stack, and all
  * rows read them there.
  *
- * A kernel that includes this defines
- *     load_four at            ft0-ft3 = the four numbers at source_at + at
- *     check_four              check these numbers after their use; may destroy them
- *     begin_strip, end_strip slow      run before and after rows that load; go to \slow if a check failed
- *     keep_slowly             save all numbers of the strip on the stack, by the slow conversion
- *     load_mults count        load factor0 to factor2 and advance; steps_begin runs before the first
- *     start_row row, factor, and 8 sums    set the sums' start values; row is 0 to 2, from out_row on
- * and sets the registers below up to mult_stride. The kernel owns s10, s11 and ft7.
+ * A kernel that includes this defines these macros:
+ *     load_four at            ft0-ft3 = the four numbers at source_at + at.
+ *     check_four              check these numbers after their use; may destroy them.
+ *     begin_strip, end_strip slow      run before and after rows that load; go to \slow if a check failed.
+ *     keep_slowly             save all numbers of the strip on the stack, by the slow conversion.
+ * load_mults count load factor0 to factor2, and advance; before the first, steps_begin runs.
+ *     start_row row, factor, and 8 sums    set the sums' start values; row is 0 to 2, from out_row on.
+ * The kernel also sets the registers below up to mult_stride. The kernel owns s10, s11 and ft7.
  * Clobbers t0-t6, ft0-ft11, fa0-fa7, and all that push_panel saves. */
 #ifndef INGOT_KERNELS_RISCV64_PANEL_RV64GC_H
 #define INGOT_KERNELS_RISCV64_PANEL_RV64GC_H

@@ -23,18 +23,18 @@
 #define query_bytes a5 /* first the argument d */
 #define key a6
 #define queries_left a7
-#define taken t0       /* a counter in the loop over dimensions, when vl holds the value */
+#define taken t0       /* lanes taken; in the loop over dimensions, where vl has them, a counter */
 #define temp t1
 #define query0 t3
 #define query1 t4
 #define query2 t5
 #define row t6
-#define kept_at s0     /* if there are more than three queries: the widened keys on the stack, */
-#define kept_step s1   /* bytes of a dimension, */
-#define chunk_bytes s2 /* numbers of a query, for as many dimensions as are saved at a time, */
-#define query_skip s3  /* bytes from there to its end and, */
-#define chunk_key s4   /* the first key of the current dimensions */
-#define chunk_query s5 /* and number */
+#define kept_at s0     /* with more than three queries: the widened keys on the stack */
+#define kept_step s1   /* bytes of a dimension's widened keys */
+#define chunk_bytes s2 /* bytes of a query's numbers for the dimensions that are on the stack */
+#define query_skip s3  /* bytes of a query's other dimensions */
+#define chunk_key s4   /* keys of the first of the dimensions on the stack */
+#define chunk_query s5 /* the first query's numbers for these dimensions */
 
 #define score0 v8      /* m8 each */
 #define score1 v16

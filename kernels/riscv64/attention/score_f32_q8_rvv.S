@@ -75,7 +75,7 @@
     .endif
 .endm
 
-/* s = fma((float)dots, scale * q.d, s); \query is past the q of its block. */
+/* s = fma((float)dots, scale * q.d, s); \query points past q[] of its block. */
 .macro finish query, dots, offset
     flw query_scale, 0(\query)
     addi temp, row, \offset

@@ -1,9 +1,9 @@
 /* score_f32_q4 and score_f32_q8 without vectors take strips of 8 positions (4 with eight bits), for
  * three queries, two or one. Between blocks, the sums are kept in s.
  *
- * a0 s, a1 q, a2 scales, a3 n_q, then groups, a4 n, a5 d, then bytes of a query, s6 s of the strip,
- * s7 scales of the strip in the block. Clobbers a0, a1, a3, a5-a7, t0-t6, ft0-ft2, ft8, fa0-fa7; keeps
- * s0-s11. */
+ * a0 s, a1 q, a2 scales, a3 n_q, then queries or groups left, a4 n, a5 d, then bytes of a query, s6 s
+ * of the strip, s7 scales of the strip in the block. Clobbers a0, a1, a3, a5-a7, t0-t6, ft0-ft2, ft8,
+ * fa0-fa7; keeps s0-s11. */
 #ifndef INGOT_KERNELS_RISCV64_SCORE_INT_RV64GC_H
 #define INGOT_KERNELS_RISCV64_SCORE_INT_RV64GC_H
 

@@ -58,8 +58,8 @@
     shift_byte crc, temp0
 .endm
 
-/* Add the words `delay` before the four; each delay's loads are issued while those of the previous
- * delay are added. */
+/* Add the four words that precede the current four by `delay`; they load while the words of the
+ * previous delay are added. */
 .macro add_before delay, first
     ld      temp0, -8*\delay(place)
     .ifb \first

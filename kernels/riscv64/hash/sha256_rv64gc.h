@@ -1,14 +1,14 @@
 /* SHA-256's blocks for rv64gc, with or without instructions for sums of rotations. The including file defines
  * these macros:
- *   big_sigma out, x, constant   out (half or temp) = the sum of three rotations of x; destroys high and temp
- *   small_begin x                puts into high and half what small_first and small_second need of x
- *   small_first                  temp = sigma0; keeps high and half for small_second, destroys spare
- *   small_first_only             the same, but destroys high and half, not spare
- *   small_second                 temp = sigma1; destroys high and half
- *   load_pair first, second, at  loads two big-endian words from `at` of the block; may use constant3, spare, w0
- *   load_masks                   loads the masks that load_pair needs
- *   load_constants               loads constant0 to constant2
- *   load_constant3               loads constant3, if it is used; runs after load_pair
+ *   big_sigma out, x, constant   out (half or temp) = the sum of three rotations of x; destroys high and temp.
+ *   small_begin x                puts into high and half what small_first and small_second need of x.
+ *   small_first                  temp = sigma0; keeps high and half for small_second, destroys spare.
+ *   small_first_only             the same, but destroys high and half, not spare.
+ *   small_second                 temp = sigma1; destroys high and half.
+ *   load_pair first, second, at  loads two big-endian words from `at` of the block; may use constant3, spare, w0.
+ *   load_masks                   loads the masks that load_pair needs.
+ *   load_constants               loads constant0 to constant2.
+ *   load_constant3               loads constant3, if it is used; runs after load_pair.
  * The upper halves of words are undefined.
  *
  * The state is in s0-s7. In the majority b ^ ((a ^ b) & (b ^ c)) the term a ^ b is the term b ^ c of the next
@@ -21,8 +21,8 @@
 #include "kernels/riscv64/asm.h"
 
 #define FRAME 192
-#define SAVED_AT 80                   /* offset in the frame; before it are the schedule's 16 words,
-                                       * and */
+#define SAVED_AT 80                   /* offset in the frame, after the schedule's 16 words and the
+                                       * next two values */
 #define h_at 64(sp)
 #define left_at 72(sp)
 

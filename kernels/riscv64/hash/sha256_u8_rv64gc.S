@@ -2,12 +2,12 @@
  *
  * a0 h, a1 blocks, a2 n. Clobbers a0-a7, t0-t6. 192 bytes of stack.
  *
- * For cores without a rotate instruction. A word x repeated twice, D = x * (2^32 + 1), has the rotation by n in its
+ * Needs no rotate instruction. A word x repeated twice, D = x * (2^32 + 1), has the rotation by n in its
  * bits from n on, and mulhu of x << 32 by 2^(64 - n) + 2^(32 - n) is D >> n: two instructions for the first
  * rotation, one shift for each larger one. So three rotations and their sum take six instructions. */
 #include "kernels/riscv64/hash/sha256_rv64gc.h"
 
-/* These are used while the block is loaded. */
+/* These registers are used while the block is loaded. */
 #define bytes_mask constant3          /* 0x00ff00ff00ff00ff */
 #define high_mask spare
 #define rotate_16 w0                  /* 2^48 + 2^16: multiplier for mulhu with a word */

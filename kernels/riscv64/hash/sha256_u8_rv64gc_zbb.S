@@ -2,7 +2,7 @@
  *
  * a0 h, a1 blocks, a2 n. Clobbers a0-a7, t0-t6. 192 bytes of stack.
  *
- * For cores with an instruction that rotates a word, and one that swaps bytes. */
+ * This kernel is for cores with an instruction that rotates a word, and one that swaps bytes. */
 #include "kernels/riscv64/hash/sha256_rv64gc.h"
 
 .macro load_pair first, second, at

@@ -80,12 +80,12 @@ func dequantize_f32_q4kx8_rvv, v
     vsetvli zero, lanes, e8, m2, ta, ma
     vand.vi nibbles, packed, 15
     vsrl.vi packed, packed, 4
-    andi temp, part, 1                 /* parts 0 and 2, and 1 and 3, share their rows of mins, */
+    andi temp, part, 1                 /* parts 0 and 2 share rows of mins, and so do 1 and 3 */
     slli temp, temp, 4
     add temp, temp, mins_at
     lbu min, 0(temp)
     lbu next_min, 8(temp)
-    srli temp, part, 1                 /* ... in low and high nibbles */
+    srli temp, part, 1                 /* parts 2 and 3 use high nibbles */
     slli temp, temp, 2
     srl min, min, temp
     srl next_min, next_min, temp

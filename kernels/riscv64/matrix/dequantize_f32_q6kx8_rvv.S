@@ -71,7 +71,7 @@ func dequantize_f32_q6kx8_rvv, v
     vsetvli zero, lanes, e16, m4, ta, ma
     vfwcvt.f.x.v floats, products
     vsetvli zero, zero, e32, m8, ta, ma
-    andi temp, part, 1                 /* each second part uses other low bits, */
+    andi temp, part, 1                 /* the low bits change after each second part */
     slli temp, temp, 8
     add low_at, low_at, temp
     addi part, part, 1
@@ -80,7 +80,7 @@ func dequantize_f32_q6kx8_rvv, v
     addi dst, dst, 128
     li temp, 4
     bne part, temp, .Lsame_high
-    addi high_at, high_at, 256         /* and the fifth part uses other high bits */
+    addi high_at, high_at, 256         /* the high bits change after the fourth part */
 .Lsame_high:
     li temp, 8
     bne part, temp, .Lpart

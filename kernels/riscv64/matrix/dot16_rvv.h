@@ -65,7 +65,7 @@
     .endif
     .ifc \type, f16
     set_slices \slices
-    vfmul.vf weight_lanes, weight_lanes, scale_up /* flags numbers that the previous step widened */
+    vfmul.vf weight_lanes, weight_lanes, scale_up /* sets a flag if the last step had inf or NaN */
     vle16.v weights_f16, (\at)
     widen_finite weight_lanes, weights_f16
     set_lanes \slices

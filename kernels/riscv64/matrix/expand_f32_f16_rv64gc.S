@@ -5,8 +5,8 @@
  *
  * Eight rows at a time, whose sums stay in registers: 43 instructions for 8 weights. A half that is
  * shifted into place is exactly the float 2^-112 times its value, and u times 2^112 is exact for
- * u below 2^16. So u is multiplied once instead of 8 halves, and the fma rounds the same. If u is
- * larger or NaN, each half is multiplied, row by row; the last rows are also computed in this
+ * u below 2^16. So u is multiplied once instead of 8 halves, and the fma gives the same bits. If u
+ * is larger or NaN, each half is multiplied, row by row; the last rows are also computed in this
  * way. */
 #include "kernels/riscv64/matrix/f16_rv64gc.h"
 

@@ -1,13 +1,13 @@
 /* Weights of one and two bits without vectors: TQ2_0, Q2_0 and Q1_0. A gemm runs the gemv for each
  * token (TOKENS is 4, because x stores four together).
  *
- * As in gemv_f32_q4x8_q8_rv64gc.S, one multiplication makes four products. A word has 4
+ * As in gemv_nibbles_rv64gc.h, one multiplication makes four products. A word has 4
  * columns of rows a and b, a byte each. Masked in every other byte it is a0 + a2 B + b0
- * B^2 + b2 B^3, B = 2^16. Multiplied by x2 + x0 B, it gives the products of a at B and those of b
+ * B^2 + b2 B^3, B = 2^16. Multiplied by x2 + x0 B, the word gives the products of a at B and of b
  * at B^3. The sums start with -S at B, B^2 and B^3, where S is the sum of all x used, so that the
- * fields end as sums of (two - 1) x. For 128 columns these are from -32768 to 32512, an int16. The
- * field at 1 holds one product of two, at most 64 * 3 * 128 = 24576; 2^15 keeps it positive, 2^47 +
- * 2^32 what is below B^3.
+ * fields end as sums of (q - 1) x for weights q of two bits. For 128 columns the sums are from
+ * -32768 to 32512, an int16. The field at 1 holds one product of two, at most 64 * 3 * 128 = 24576;
+ * 2^15 keeps it positive, 2^47 + 2^32 what is below B^3.
  *
  * segments_rv64gc.h has the loops, and keeps the pairs x2 + x0 B. */
 #ifndef INGOT_KERNELS_RISCV64_FEW_RV64GC_H
@@ -20,7 +20,7 @@
 
 #include "kernels/riscv64/matrix/segments_rv64gc.h"
 
-#define mask a7        /* the lowest bits of each B */
+#define mask a7        /* the low bits of each 16-bit part */
 #define act0 t0        /* pairs: place 0, columns 0 and 2, then 1 and 3; place 1, ... */
 #define act1 t1
 #define act2 t2
@@ -122,7 +122,7 @@
 .endm
 
 /* Multiply four parts of word, each masked, by four pairs, and add to four sums (or to one, four
- * times); word is kept unless \first shifts it. */
+ * times); word does not change. */
 .macro multiply shift0, act_0, to0, shift1, act_1, to1, shift2, act_2, to2, shift3, act_3, to3
     srli part1, word, \shift1
     srli part2, word, \shift2

@@ -1,19 +1,19 @@
 /* The K formats without vectors: all gemvs, and the gemms of formats with planes of
  * bits, one token at a time (TOKENS is 4, because x stores four tokens together).
  *
- * One multiplication computes four products, as in gemv_f32_q4x8_q8_rv64gc.S. Each pair of rows has a register, from
- * which all products of UNIT columns are subtracted. Its fields at B, B^2 and B^3 (B = 2^16) start with OFFSET times the
+ * One multiplication computes four products, as in gemv_nibbles_rv64gc.h. Each pair of rows has a register, from
+ * which all products of UNIT columns are subtracted. The fields at B, B^2 and B^3 (B = 2^16) start with OFFSET times the
  * sum of these x, and so end with -sum (q - OFFSET) x, from -32768 to 32512. 2^15 keeps the part below B positive, and
  * 2^47 + 2^32 the part below B^3. The fields, times the scale of their row, are summed in one register per row.
  *
  * The including file defines the offsets of a block's scales, its values (LOW) and their upper bits (HIGH), UNIT and
- * OFFSET, and the macros
- *   value at      bytes = the 8 values of two rows, a byte each (other bits are cleared by even_mask)
- *   scale to, row to = the scale of a row
- *   next_place    goes on to the next 32 columns
- * If PLACES is defined, value and next_place get `place`, 0 .. PLACES - 1, and have separate code for each such 32 columns.
- * segments_rv64gc.h has the loops. For each unit a record has the pairs
- * x2 + x0 B and x3 + x1 B, the start and the sum of x; d comes last. */
+ * OFFSET, and these macros:
+ *   value at      bytes = the 8 values of two rows, a byte each (other bits are cleared by even_mask).
+ *   scale to, row to = the scale of a row.
+ *   next_place    goes on to the next 32 columns.
+ * If PLACES is defined, value and next_place get `place`, 0 to PLACES - 1, and have separate code for each place.
+ * segments_rv64gc.h has the loops. For each unit a record has the pairs x2 + x0 B and x3 + x1 B, the start and the sum of
+ * x; d comes last. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_K_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMV_K_RV64GC_H
 

@@ -1,11 +1,11 @@
 /* Loops of the scalar gemvs that prepare their activations once for SEGMENT blocks of x. Records
  * of RECORD_BYTES stay in the frame while all rows are computed; y keeps the sums between
- * segments. Preparing them for each 8 rows would be a quarter of the work, because a weight takes
- * few instructions. A gemm runs this for each token; x stores TOKENS (1 or 4) tokens together.
+ * segments. Preparing records for each 8 rows would be a quarter of the work, because a weight takes
+ * few instructions. A gemm runs these for each token; x stores TOKENS (1 or 4) tokens together.
  *
  * The including file may define the block of x (ACT_BYTES, ACT_COLS_LOG2; else Q8K) and the blocks in
- * a segment, and defines pack_block: it writes a record to "to", which advances, from the block of x
- * at "from", which does not change. With four tokens, `from` is 4 bytes larger for each earlier
+ * a segment, and defines pack_block, which writes a record from the block of x at "from" to "to", and
+ * advances only "to". With four tokens, `from` is 4 bytes larger for each earlier
  * token, and `lane` is 2 larger. */
 #ifndef INGOT_KERNELS_RISCV64_SEGMENTS_RV64GC_H
 #define INGOT_KERNELS_RISCV64_SEGMENTS_RV64GC_H

@@ -1,8 +1,8 @@
 /* Weights whose nibbles are indices into a table of values, without vectors.
  *
- * A byte has columns c and c + 16 of a row. It selects v_c + v_(c+16) 2^32 in a table of 256 doublewords, which each call
- * makes from the 16 values. The product with x_(c+16) + x_c 2^32 has v_c x_c + v_(c+16) x_(c+16) at 2^32. 2^31 keeps
- * the lower sum, at most 64 * 127 * 128 in FIG4, positive; the part above overflows and is lost. */
+ * A byte has columns c and c + 16 of a row. The byte selects v_c + v_(c+16) 2^32 in a table of 256 doublewords, which
+ * each call makes from the 16 values. The product with x_(c+16) + x_c 2^32 has v_c x_c + v_(c+16) x_(c+16) at 2^32. 2^31
+ * keeps the lower sum, at most 64 * 127 * 128 in FIG4, positive; the part above overflows and is lost. */
 #ifndef INGOT_KERNELS_RISCV64_TABLE_RV64GC_H
 #define INGOT_KERNELS_RISCV64_TABLE_RV64GC_H
 

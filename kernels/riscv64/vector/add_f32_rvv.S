@@ -1,6 +1,6 @@
 /* void add_f32_rvv(float *restrict y, const float *restrict x, size_t n)
  *
- * a0 y, a1 x, a2 n. Clobbers a0-a2, t0-t1, v0-v15. 8 registers take 10 instructions. */
+ * a0 y, a1 x, a2 n. Clobbers a0-a2, t0-t1, v0-v15. 10 instructions per 8 registers. */
 #include "kernels/riscv64/asm.h"
 
 #define dst a0

@@ -1,6 +1,6 @@
 /* void convert_f16_f32_rvv_zvfh(uint16_t *restrict y, const float *restrict x, size_t n)
  *
- * a0 y, a1 x, a2 n. Clobbers a0-a2, t0-t1, v0-v3, v8-v15. 8 registers take 10 instructions. */
+ * a0 y, a1 x, a2 n. Clobbers a0-a2, t0-t1, v0-v3, v8-v15. 10 instructions per 8 registers. */
 #include "kernels/riscv64/asm.h"
 
 #define dst a0
@@ -20,7 +20,7 @@ func convert_f16_f32_rvv_zvfh, v
     slli bytes, taken, 1
     sub left, left, taken
     vfncvt.f.f.w halves, values
-    add src, src, bytes                /* twice: a float is four bytes */
+    add src, src, bytes                /* added twice: a float has 4 bytes */
     add src, src, bytes
     vse16.v halves, (dst)
     add dst, dst, bytes

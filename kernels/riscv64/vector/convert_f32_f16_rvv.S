@@ -1,6 +1,6 @@
 /* void convert_f32_f16_rvv(float *restrict y, const uint16_t *restrict x, size_t n)
  *
- * a0 y, a1 x, a2 n. Clobbers a0-a3, t0-t2, ft0, v0-v23. 8 registers take 20 instructions. */
+ * a0 y, a1 x, a2 n. Clobbers a0-a3, t0-t2, ft0, v0-v23. 20 instructions per 8 registers. */
 #include "kernels/riscv64/vector/f16_rvv.h"
 
 #define dst a0
@@ -20,7 +20,7 @@ func convert_f32_f16_rvv, v
     sub left, left, taken
     add src, src, bytes
     vse32.v slow_wide, (dst)
-    add dst, dst, bytes                /* twice: a float is four bytes */
+    add dst, dst, bytes                /* added twice: a float has 4 bytes */
     add dst, dst, bytes
     bnez left, .Lstep
 .Ldone:

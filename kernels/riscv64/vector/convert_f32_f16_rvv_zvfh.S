@@ -1,6 +1,6 @@
 /* void convert_f32_f16_rvv_zvfh(float *restrict y, const uint16_t *restrict x, size_t n)
  *
- * a0 y, a1 x, a2 n. Clobbers a0-a2, t0-t1, v0-v3, v8-v15. 8 registers take 10 instructions. */
+ * a0 y, a1 x, a2 n. Clobbers a0-a2, t0-t1, v0-v3, v8-v15. 10 instructions per 8 registers. */
 #include "kernels/riscv64/asm.h"
 
 #define dst a0
@@ -22,7 +22,7 @@ func convert_f32_f16_rvv_zvfh, v
     vfwcvt.f.f.v values, halves
     add src, src, bytes
     vse32.v values, (dst)
-    add dst, dst, bytes                /* twice: a float is four bytes */
+    add dst, dst, bytes                /* added twice: a float has 4 bytes */
     add dst, dst, bytes
     bnez left, .Lstep
 .Ldone:

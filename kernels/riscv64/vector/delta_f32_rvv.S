@@ -4,10 +4,10 @@
  * a0 s, a1 o (may be v), a2 q, a3 k, a4 v, a5 shape, fa0 decay, fa1 beta; the rest as in
  * state_rvv.h. Clobbers a0, a1, a4-a7, t0-t6, ft0-ft2, v0-v31.
  *
- * Two passes over a strip of columns, which stays in the first-level cache: the first computes
- * the state's answer for k, the second decays the state, writes it and computes the output. The
- * second pass decays the state again. Loading decayed numbers from the first pass would need
- * stores, and a store costs more than a product. */
+ * Makes two passes over a strip of columns, which stays in the first-level cache. The first
+ * computes the state's answer for k, the second decays the state, writes it and computes the
+ * output. The second pass decays the state again. Loading decayed numbers from the first pass would
+ * need stores, and a store costs more than a product. */
 #include "kernels/riscv64/vector/state_rvv.h"
 
 #define queries a2

@@ -1,5 +1,5 @@
 /* exp without vectors: the sequence of operations of exp_f32 in ref/scalar.h, four numbers side by
- * side, because each step waits for the one before. Four numbers x are in
+ * side, because each step waits for the previous one. Four numbers x are in
  * fa0-fa3, z in ft0-ft3 with its bits in t0-t3, and the power in fs0-fs3. */
 #ifndef INGOT_KERNELS_RISCV64_EXP_RV64GC_H
 #define INGOT_KERNELS_RISCV64_EXP_RV64GC_H
@@ -16,10 +16,10 @@
 #define exp_c2 fs10
 #define exp_half fs11
 #define exp_one ft8
-#define exp_magic ft9     /* 1.5 * 2^23 + 64, of gates - 64 */
-#define exp_back ft10     /* 2^-64, of gates 2^64 */
-#define exp_lowest ft11   /* -104, of gates -89 */
-#define exp_highest fa7   /* of gates 32 */
+#define exp_magic ft9     /* 1.5 * 2^23 + 64; for gates - 64 */
+#define exp_back ft10     /* 2^-64; for gates 2^64 */
+#define exp_lowest ft11   /* -104; for gates -89 */
+#define exp_highest fa7   /* for gates 32 */
 
 #define EXP_SAVED 96
 
@@ -73,8 +73,8 @@
     .cfi_adjust_cfa_offset -EXP_SAVED
 .endm
 
-/* fs0-fs3 = e^r for fa0-fa3 = r, by two fmadd, or for -r by fnmsub and fmsub.
- * The caller must add z = n * 2^23 to their bits, and undo 2^64 or 2^-64. */
+/* fs0-fs3 = 2^n e^r, with n from z in ft0-ft3; r is in fa0-fa3 with fmadd and fmadd, -r with
+ * fnmsub and fmsub. Adds n and z's 64 to the exponent of e^r; exp_back removes 2^64 or 2^-64. */
 .macro exp_polynomial add_product, add_square
     .irp n, 0, 1, 2, 3
     \add_product\().s fs\n, fa\n, exp_c5, exp_c4
@@ -134,12 +134,12 @@
     exp_polynomial fmadd, fmadd
 .endm
 
-/* fs0-fs3 = 1 + exp(-gate) of fa0-fa3, 21 instructions each. The result is 1 for gates beyond 32,
- * so n - 64 is a normal exponent too. Gates are not negated:
+/* fs0-fs3 = 1 + exp(-gate) of fa0-fa3, 21 instructions each. Gates are limited to 32, where the
+ * result is 1 already, so n - 64 is a normal exponent. Gates are not negated:
  * a gate becomes -r, and its multiplier subtracts. */
 .macro exp_of_gates
     .irp n, 0, 1, 2, 3
-    fmin.s fa\n, fa\n, exp_highest     /* and a NaN becomes 32 */
+    fmin.s fa\n, fa\n, exp_highest     /* a NaN also becomes 32 */
     .endr
     .irp n, 0, 1, 2, 3
     fmax.s fa\n, fa\n, exp_lowest

@@ -114,7 +114,7 @@
  * product with 2^-64 replaces the two powers of two above. */
 .macro exp_of_fall out, val, whole, temp
     vfmax.vf \val, \val, exp_lowest
-    vfmv.v.f \whole, exp_magic         /* 64 added: n stays even or odd, so ties round alike */
+    vfmv.v.f \whole, exp_magic         /* adds 64, which is even, so ties round as without it */
     vfmacc.vf \whole, exp_log2e, \val  /* n + 64 in its low bits */
     vfsub.vf \temp, \whole, exp_magic
     vfmacc.vf \val, exp_ln2_high, \temp
@@ -125,8 +125,8 @@
     vfmul.vf \out, \out, exp_back
 .endm
 
-/* \out = 1 + exp(-\gate), 22 instructions, or 1 + exp(-(\gate + \low)) for a tiny \low. The result
- * is 1 for gates beyond 32, so n - 64 is a normal exponent too. \gate
+/* \out = 1 + exp(-\gate), 22 instructions, or 1 + exp(-(\gate + \low)) for a tiny \low. Gates are
+ * limited to 32, where the result is 1 already, so n - 64 is a normal exponent. \gate
  * is not negated: it becomes -r, and its multiplier subtracts. */
 .macro exp_of_gate out, gate, whole, temp, low
     vfmin.vf \gate, \gate, exp_gate_highest /* and a NaN becomes 32 */

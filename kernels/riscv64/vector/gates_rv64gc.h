@@ -1,4 +1,4 @@
-/* Products with a sigmoid, without vectors: y = over / (1 + exp(-gate)), or this times
+/* Products with a sigmoid, without vectors: y = over / (1 + exp(-gate)), or that quotient times
  * another vector. Takes four elements side by side, then the remaining ones one by
  * one. The numerator is read again after exp, which needs all registers. An element takes 24
  * instructions, 3 more with the product, and 1 more if gate and numerator differ.

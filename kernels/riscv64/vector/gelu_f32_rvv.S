@@ -1,7 +1,7 @@
 /* void gelu_f32_rvv(float *y, const float *x, size_t n)
  *
  * a0 y (may be x), a1 x, a2 n. Clobbers a0-a2, t0-t1, ft0-ft10,
- * fa0-fa7, v0-v23. A step takes 4 registers and 54 instructions. */
+ * fa0-fa7, v0-v23. A step of 4 registers takes 54 instructions. */
 #include "kernels/riscv64/vector/gelu_rvv.h"
 
 #define dst a0

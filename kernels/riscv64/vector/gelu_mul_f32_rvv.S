@@ -1,7 +1,7 @@
 /* void gelu_mul_f32_rvv(float *y, const float *gate, const float *up, size_t n)
  *
  * a0 y (may be gate or up), a1 gate, a2 up, a3 n. Clobbers a0-a3, t0-t1, ft0-ft10, fa0-fa7,
- * v0-v23. A step takes 4 registers and 57 instructions. */
+ * v0-v23. A step of 4 registers takes 57 instructions. */
 #include "kernels/riscv64/vector/gelu_rvv.h"
 
 #define dst a0

@@ -3,7 +3,7 @@
  * a0 y (may be x), a1 x, a2 n >= 1, fa0 eps. Clobbers a0-a4, t0-t3, ft0-ft1, v0-v15.
  *
  * The sum of squares is in 16 lanes, and a tail is added only to its lanes: 4
- * instructions for 16 elements. In the second pass, 8 registers take 9 instructions. */
+ * instructions for 16 elements. The second pass takes 9 instructions per 8 registers. */
 #include "kernels/riscv64/vector/vector_rvv.h"
 
 #define dst a0

@@ -1,7 +1,7 @@
 /* void mul_f32_rvv(float *y, const float *a, const float *b, size_t n)
  *
  * a0 y (may be a or b), a1 a, a2 b, a3 n. Clobbers a0-a3,
- * t0-t1, v0-v15. 8 registers take 11 instructions. */
+ * t0-t1, v0-v15. 11 instructions per 8 registers. */
 #include "kernels/riscv64/asm.h"
 
 #define dst a0

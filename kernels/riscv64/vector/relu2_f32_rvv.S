@@ -1,7 +1,7 @@
 /* void relu2_f32_rvv(float *y, const float *x, size_t n)
  *
- * a0 y (may be x), a1 x, a2 n. Clobbers a0-a2, t0-t1, ft0, v0, v8-v15. 8 registers
- * take 11 instructions. A comparison keeps NaNs, which vfmax ignores. */
+ * a0 y (may be x), a1 x, a2 n. Clobbers a0-a2, t0-t1, ft0, v0, v8-v15.
+ * 11 instructions per 8 registers. A comparison keeps NaNs, which vfmax ignores. */
 #include "kernels/riscv64/asm.h"
 
 #define dst a0

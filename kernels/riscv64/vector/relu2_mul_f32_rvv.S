@@ -1,7 +1,7 @@
 /* void relu2_mul_f32_rvv(float *y, const float *gate, const float *up, size_t n)
  *
  * a0 y (may be gate or up), a1 gate, a2 up, a3 n. Clobbers a0-a3, t0-t1, ft0, v0, v8-v23.
- * 8 registers take 14 instructions. A comparison keeps NaNs, which vfmax ignores. */
+ * 14 instructions per 8 registers. A comparison keeps NaNs, which vfmax ignores. */
 #include "kernels/riscv64/asm.h"
 
 #define dst a0

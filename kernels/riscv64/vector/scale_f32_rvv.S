@@ -1,7 +1,7 @@
 /* void scale_f32_rvv(float *y, const float *x, size_t n, float factor)
  *
  * a0 y (may be x), a1 x, a2 n, fa0 factor. Clobbers a0-a2,
- * t0-t1, v0-v7. 8 registers take 9 instructions. */
+ * t0-t1, v0-v7. 9 instructions per 8 registers. */
 #include "kernels/riscv64/asm.h"
 
 #define dst a0

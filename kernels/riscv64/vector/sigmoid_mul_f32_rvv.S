@@ -1,7 +1,7 @@
 /* void sigmoid_mul_f32_rvv(float *y, const float *x, const float *gate, size_t n)
  *
  * a0 y (may be x or gate), a1 x, a2 gate, a3 n. Clobbers a0-a3, t0-t1, ft0-ft7, fa3-fa7, v0-v31.
- * 8 registers take 33 instructions. */
+ * 33 instructions per 8 registers. */
 #include "kernels/riscv64/vector/exp_rvv.h"
 
 #define dst a0

@@ -1,7 +1,7 @@
 /* void silu_mul_f32_rvv(float *y, const float *gate, const float *up, size_t n)
  *
  * a0 y (may be gate or up), a1 gate, a2 up, a3 n. Clobbers a0-a3, t0-t1, ft0-ft7, fa3-fa7,
- * v0-v31. 8 registers take 35 instructions; the gate is read
+ * v0-v31. 35 instructions per 8 registers; the gate is read
  * again for the division, because exp needs all registers. */
 #include "kernels/riscv64/vector/exp_rvv.h"
 

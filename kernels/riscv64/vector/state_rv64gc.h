@@ -8,7 +8,7 @@
 
 #define strip a0       /* s, at the strip's first column */
 #define out a1
-#define stride a5      /* in bytes; at first the argument shape */
+#define stride a5      /* on entry the argument `shape`; then of rows, in bytes */
 #define row_bytes a6   /* bytes of a vector of rows */
 #define left a7        /* columns */
 #define row t1

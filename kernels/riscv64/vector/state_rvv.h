@@ -1,6 +1,6 @@
 /* The states of recurrent mixers: a strip is 8 registers of columns. A lane is a column, so nothing
  * is folded. Rows are taken in fours, in two alternating groups of registers, whose loads do not
- * wait for each other: a row takes 4.5 instructions to read and 8.75 to update and read. */
+ * wait for each other: a row takes 4.5 instructions to read, 8.75 to update and read. */
 #ifndef INGOT_KERNELS_RISCV64_STATE_RVV_H
 #define INGOT_KERNELS_RISCV64_STATE_RVV_H
 
@@ -8,7 +8,7 @@
 
 #define strip a0       /* s, at the strip's first column */
 #define out a1
-#define stride a5      /* bytes; first the argument shape */
+#define stride a5      /* on entry the argument `shape`; then of rows, in bytes */
 #define row_bytes a6   /* bytes of a vector of rows */
 #define left a7        /* columns */
 #define bytes t0       /* of this strip's columns */

@@ -2,7 +2,7 @@
  *                         float alpha)
  *
  * a0 y (may be gate or up), a1 gate, a2 up, a3 n, fa0 limit, fa1 alpha. Clobbers a0-a3, t0-t1,
- * ft0-ft7, fa2-fa7, v0-v31. 8 registers take 45 instructions. Comparisons keep NaNs, which vfmin
+ * ft0-ft7, fa2-fa7, v0-v31. 45 instructions per 8 registers. Comparisons keep NaNs, which vfmin
  * ignores; the gate is read and clamped again for the division, because exp needs all registers. */
 #include "kernels/riscv64/vector/exp_rvv.h"
 

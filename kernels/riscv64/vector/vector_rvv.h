@@ -4,10 +4,10 @@
 
 #include "kernels/riscv64/asm.h"
 
-/* vtype for lanes of f32 over 16 lanes in the smallest register group that holds them: m4 at VLEN
- * 128, m2 at 256, m1 above; tails undisturbed, so that a tail does not change the sums of its
- * missing lanes. Sets vl = 16; \vtype serves `vsetvl zero, n, \vtype` for a tail n < 16. Register
- * groups are allotted as for m4. */
+/* vtype for 16 lanes of f32 in the smallest register group that holds them: m4 at VLEN 128, m2 at
+ * 256, m1 above; tails undisturbed, so that a tail does not change the sums of its missing lanes.
+ * Sets vl = 16; \vtype serves `vsetvl zero, n, \vtype` for a tail n < 16. Register groups are
+ * allotted as for m4. */
 .macro set_16_lanes vtype, temp
     csrr \temp, vlenb
     li \vtype, 0x12                    /* e32, m4, tu, mu */
@@ -37,8 +37,8 @@
     vfmv.f.s \result, \lanes
 .endm
 
-/* \result = the sum of \count floats at \at in 16 lanes, by adding. Clobbers \at, \count, \end,
- * \vtype, \temp, v0-v7. */
+/* \result = the sum of \count floats at \at, added in 16 lanes. Clobbers \at, \count, \end, \vtype,
+ * \temp, v0-v7. */
 .macro sum_16_lanes result, at, count, end, vtype, temp
     set_16_lanes \vtype, \temp
     vmv.v.i v0, 0

@@ -1,10 +1,10 @@
 // Accumulation of fp16 and int8 values with AVX-512.
 //
-// rdi o  rsi s  rdx v  rcx n_q  r8 n, then bytes of the tile  r9 d, then bytes of a row of o
-// rax mask, then scale of a position  r10 v of a position  r11 s of a position
-// rbx positions left  rbp bytes of a row of v  r12-r14 multiples of r9  r15 o
-// zmm0-zmm15 outputs, zmm16-zmm19 values, zmm20 a factor or weight, zmm21, zmm22 scales
-// k1-k4 masks of the existing ones of 64 dimensions
+// rdi o; rsi s; rdx v; rcx n_q; r8 n, then bytes of the tile; r9 d, then bytes of a row of o;
+// rax mask, then scale of a position; r10 v of a position; r11 s of a position;
+// rbx positions left; rbp bytes of a row of v; r12-r14 multiples of r9; r15 o;
+// zmm0-zmm15 outputs, zmm16-zmm19 values, zmm20 a factor or weight, zmm21, zmm22 scales;
+// k1-k4 masks of those of 64 dimensions that exist.
 //
 // Takes 8 queries by 32 dimensions, or 4 or fewer by 64: 16 chains of fma. Dimensions beyond d are
 // masked. Zen 4 has one fma per cycle. With a prompt, fp16 reaches 0.99, and int8 0.66, because its
@@ -71,7 +71,7 @@
     vfmadd231ps zmm\acc, zmm\from, zmm20
 .endm
 
-// For n_v vectors v of n_q queries a, run op with a, v, the zmm of both, and `others`.
+// For n_q queries a and n_v vectors v, run `op a, v, number of their zmm, number of v's mask`.
 .macro for_outputs n_q, n_v, op
     .irp    a, 0, 1, 2, 3, 4, 5, 6, 7
     .irp    v, 0, 1, 2, 3

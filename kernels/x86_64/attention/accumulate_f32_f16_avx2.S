@@ -1,11 +1,11 @@
 // void accumulate_f32_f16_avx2(float *o, const struct score_row *s, const uint16_t *v, size_t n_q,
 //                              size_t n, size_t d)
 //
-// rdi o  rsi s  rdx v  rcx n_q  r8 n  r9 d, then bytes of a row of o
-// rax dimensions left, scratch  r10 v of a position  r11 s of a position  rbx positions left
-// rbp bytes of a row of v  r12 three times r9  r13 dimensions of the tail, bytes of the tile
-// r14 v  r15 o
-// ymm0-ymm7 16 dimensions of four queries, ymm8 and ymm9 values, ymm10 a weight, ymm11 mask
+// rdi o; rsi s; rdx v; rcx n_q; r8 n; r9 d, then bytes of a row of o;
+// rax dimensions left, scratch; r10 v of a position; r11 s of a position; rbx positions left;
+// rbp bytes of a row of v; r12 three times r9; r13 dimensions of the tail, bytes of the tile;
+// r14 v; r15 o;
+// ymm0-ymm7 16 dimensions of four queries, ymm8 and ymm9 values, ymm10 a weight, ymm11 mask.
 // Clobbers rax, rcx, rdx, rdi, rsi, r8-r11, ymm0-ymm11.
 //
 // Takes 4 queries (3, 2, 1 at the end) by 16 dimensions: a position's values are converted

@@ -1,11 +1,11 @@
 // void accumulate_f32_q8_avx2(float *o, const struct score_row *s, const void *v, size_t n_q,
 //                             size_t n, size_t d)
 //
-// rdi o  rsi s  rdx v  rcx n_q  r8 n  r9 d, then bytes of a row of o
-// rax bytes of the tile  r10 v of a position  r11 s of a position  rbx positions left
-// rbp bytes of a row of v  r12 three times r9  r13 scale of a position  r14 dimensions done  r15 o
-// [rsp] bytes of a position's scales
-// ymm0-ymm7 16 dimensions of four queries, ymm8 and ymm9 values, ymm10 a weight, ymm11 a scale
+// rdi o; rsi s; rdx v; rcx n_q; r8 n; r9 d, then bytes of a row of o;
+// rax bytes of the tile; r10 v of a position; r11 s of a position; rbx positions left;
+// rbp bytes of a row of v; r12 three times r9; r13 scale of a position; r14 dimensions done; r15 o;
+// [rsp] bytes of a position's scales;
+// ymm0-ymm7 16 dimensions of four queries, ymm8 and ymm9 values, ymm10 a weight, ymm11 a scale.
 // Clobbers rax, rcx, rdi, rsi, r8-r11, ymm0-ymm11.
 //
 // Works like accumulate_f32_f16_avx2.S: 4 queries by 16 dimensions. A position takes 8 fma, 4

@@ -1,9 +1,9 @@
-// accumulate_f32_q8_q8 and accumulate_f32_q4_q8 with AVX2. They take strips of 16 dimensions, for
-// the first half of the tile, then for the second.
+// accumulate_f32_q8_q8 and accumulate_f32_q4_q8 with AVX2. Both kernels take strips of 16
+// dimensions, for the first half of the tile, then for the second.
 //
-// rdi o  rsi s  rdx w  rcx v  r8 n_q  r9 d, then bytes of a row of w  r12 three times r9
-// rax, r10, r11 as in attention_int.h  rbx o of a row  rbp o of the strip  r13 w of the block  r14 v of the strip
-// r15 bytes left of the block's first group  [rsp] bytes of a row of o, end of the row
+// rdi o; rsi s; rdx w; rcx v; r8 n_q; r9 d, then bytes of a row of w; r12 three times r9;
+// rax, r10, r11 as in attention_int.h; rbx o of a row; rbp o of the strip; r13 w of the block; r14 v of the strip;
+// r15 bytes left of the block's first group; [rsp] bytes of a row of o, end of the row.
 #ifndef INGOT_KERNELS_X86_64_ACCUMULATE_INT_H
 #define INGOT_KERNELS_X86_64_ACCUMULATE_INT_H
 
@@ -21,8 +21,8 @@
 #define OUT_END 8
 #define ACCUMULATE_FRAME 24
 
-// o = fma(sum, w.d, o); in the first half of the tile, o * factor replaces o. Destroys ymm14, and
-// ymm8, ymm9 or the sums.
+// o = fma(sum, w.d, o); in the first half of the tile, o * factor replaces o. Destroys ymm8, ymm9
+// and ymm14.
 .macro add_sums half, a, low, high
     .if \half == 0
     vbroadcastss ymm14, dword ptr [rows + SCORE_ROW_BYTES * \a + SCORE_ROW_FACTOR]
@@ -93,7 +93,7 @@
     .endr
 .endm
 
-// The whole body of a kernel, between func and endfunc; body n is accumulate_queries_of.
+// The whole body of a kernel, between func and endfunc; `body n` computes n queries.
 .macro accumulate_int bits, body
     push_saved rbx, rbp, r12, r13, r14, r15
     take_stack ACCUMULATE_FRAME

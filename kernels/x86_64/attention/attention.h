@@ -51,7 +51,7 @@
 #define stride5 r13
 #define stride7 r14
 
-// stride = 4 d bytes, and its multiples.
+// Set stride to 4 d bytes, and stride3, stride5 and stride7 to 3, 5 and 7 times that.
 .macro prepare_strides
     shl     stride, 2
     lea     stride3, [stride + 2*stride]

@@ -1,11 +1,11 @@
 // void online_softmax_f32_avx2(struct score_row *s, size_t n_q, size_t n)
 //
-// rdi s  rsi n_q  rdx n, then its last 1 to 16  rcx bytes of s before these  r8 bytes into s
+// rdi s; rsi n_q; rdx n, then its last 1 to 16; rcx bytes of s before these; r8 bytes into s;
 // ymm0-ymm7 as in exp.h, ymm8 and ymm9 16 lanes of max and of the sum, ymm10 max, ymm11 and ymm12
-// mask of the last 1 to 16 scores, ymm13 minus infinity, xmm14 max before
+// mask of the last 1 to 16 scores, ymm13 minus infinity, xmm14 max before.
 // Clobbers rax, rcx, rdx, rdi, rsi, r8, ymm0-ymm14.
 //
-// Two passes over a row, 16 scores per step. Elements beyond n count as
+// Makes two passes over a row, 16 scores per step. Elements beyond n count as
 // minus infinity: their e^x is +0, which adds nothing and is the
 // required result. Steps beyond n store zeros. A row of 64 takes 125 cycles.
 #include "kernels/x86_64/attention/attention.h"

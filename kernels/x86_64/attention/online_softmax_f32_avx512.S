@@ -1,8 +1,8 @@
 // void online_softmax_f32_avx512(struct score_row *s, size_t n_q, size_t n)
 //
-// rdi s  rsi n_q  rdx n; all are changed  rax, rcx scratch
-// zmm0-zmm3 64 scores, zmm4-zmm6 scratch, xmm7 max, xmm8 max before, zmm9 minus infinity, zmm10 sum
-// k1-k4 the first n of 64 lanes
+// rdi s; rsi n_q; rdx n; all are changed; rax, rcx scratch;
+// zmm0-zmm3 64 scores, zmm4-zmm6 scratch, xmm7 max, xmm8 max before, zmm9 minus infinity, zmm10 sum;
+// k1-k4 the first n of 64 lanes.
 // Clobbers rax, rcx, rdx, rdi, rsi, zmm0-zmm10, k1-k4, k7.
 //
 // Takes one row at a time, all in registers. Elements beyond n count as minus infinity: their e^x

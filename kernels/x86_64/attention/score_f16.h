@@ -1,8 +1,8 @@
-// Shared by the scores of fp16 keys: registers.
+// Registers that the scores of fp16 keys share.
 //
-// rdi s  rsi q  rdx k  rcx n_q  r8 n, then bytes of fp16  r9 d, then bytes of a query
-// rax bytes of fp16 into a row of k  r10 k  r11 q  rbx end of the first query
-// rbp bytes of the tile  r12-r14 multiples of r9
+// rdi s; rsi q; rdx k; rcx n_q; r8 n, then bytes of fp16; r9 d, then bytes of a query;
+// rax offset into a row of k, in bytes; r10 k; r11 q; rbx end of the first query; rbp bytes of the
+// tile; r12-r14 multiples of r9.
 #ifndef INGOT_KERNELS_X86_64_SCORE_F16_H
 #define INGOT_KERNELS_X86_64_SCORE_F16_H
 

@@ -2,7 +2,7 @@
 //                         size_t n, size_t d)
 //
 // Registers: score_f16.h.
-// ymm0-ymm7 16 scores of four queries, ymm8 and ymm9 keys, ymm10 one dimension of a query
+// ymm0-ymm7 16 scores of four queries, ymm8 and ymm9 keys, ymm10 one dimension of a query.
 // Clobbers rax, rcx, rdi, rsi, r8-r11, ymm0-ymm10.
 //
 // Takes 4 queries (3, 2, 1 at the end) by 16 positions: a dimension's keys are converted

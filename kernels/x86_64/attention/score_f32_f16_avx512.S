@@ -2,11 +2,11 @@
 //                           size_t n, size_t d)
 //
 // Registers: score_f16.h.
-// zmm0-zmm15 scores, zmm16-zmm19 keys
+// zmm0-zmm15 scores, zmm16-zmm19 keys.
 // Clobbers rax, rcx, rdi, rsi, r8-r11, zmm0-zmm19.
 //
 // Takes 8 queries by 32 positions, or 4 or fewer by 64 (the whole tile): 16 chains of fma, for
-// both a prompt and a single token. Results beyond n are not stored. It reaches one fma per
+// both a prompt and a single token. Results beyond n are not stored. The kernel reaches one fma per
 // cycle, the limit of Zen 4. The next tile is prefetched meanwhile, as in score_f32_f16_avx2.S.
 #include "kernels/x86_64/attention/score_f16.h"
 

@@ -1,8 +1,8 @@
 // Shared by the scores of int8 keys: registers and the sizes of a tile.
 //
-// rdi s  rsi q  rdx k  rcx n_q  r8 n, then bytes of n floats  r9 d, then bytes of a query
-// rax bytes of the positions done, of scores as of a chunk of k  r10 scales  r11 k  rbx block of q
-// rbp bytes of the tile  r12 three times r9  r13 bytes of scales in a tile  r14 end of the blocks
+// rdi s; rsi q; rdx k; rcx n_q; r8 n, then bytes of n floats; r9 d, then bytes of a query;
+// rax bytes of the positions done, in s and in a chunk of k; r10 scales; r11 k; rbx block of q; rbp
+// bytes of the tile; r12 three times r9; r13 bytes of scales in a tile; r14 end of the blocks.
 #ifndef INGOT_KERNELS_X86_64_SCORE_Q8_H
 #define INGOT_KERNELS_X86_64_SCORE_Q8_H
 

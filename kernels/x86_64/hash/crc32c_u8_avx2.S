@@ -1,6 +1,6 @@
 // void crc32c_u8_avx2(uint32_t *crc, const void *data, size_t n)
 //
-// rdi crc  rsi data  rdx n
+// rdi crc; rsi data; rdx n.
 // Clobbers rax, rdx, rsi.
 //
 // Uses the crc32 instruction of SSE4.2, which every CPU with AVX2 has: 8 bytes take 3 cycles, the

@@ -1,13 +1,13 @@
 // void dequantize_f32_q4kx8_avx2(float *y, const void *w, size_t row, size_t cols)
 //
-// rdi y  rsi w, at the row's bytes  rdx row  rcx cols, then blocks left
-// r8 quants of the row, r9 scales d and dmin of the row, rax, r10 scratch
+// rdi y; rsi w, at the row's bytes; rdx row; rcx cols, then blocks left;
+// r8 quants of the row, r9 scales d and dmin of the row, rax, r10 scratch;
 // xmm0, xmm1 nibbles, ymm2, ymm3 scratch, ymm4 d, ymm5 dmin, ymm6 scale and ymm7 minimum of a
-// sub-block, xmm8 low nibbles
+// sub-block, xmm8 low nibbles.
 // Clobbers rax, rcx, rdx, rdi, rsi, r8-r10, ymm0-ymm8.
 //
 // Takes two sub-blocks of 32 at a time: the low and high nibbles of the same 8 words, which are
-// 32 bytes apart. A product of a scale and a nibble is exact in f32. 91 cycles per block of 256.
+// 32 bytes apart. A product of a scale and a nibble is exact in f32. A block takes 91 cycles.
 #include "kernels/x86_64/matrix/dequantize_avx2.h"
 
 #define out rdi

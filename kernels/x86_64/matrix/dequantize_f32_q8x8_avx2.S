@@ -1,8 +1,8 @@
 // void dequantize_f32_q8x8_avx2(float *y, const void *w, size_t row, size_t cols)
 //
-// rdi y  rsi w  rdx row  rcx cols, then blocks left
-// r8 quants of the row, rax scratch
-// ymm0 and ymm1 quants, ymm2 scratch, ymm3 scale
+// rdi y; rsi w; rdx row; rcx cols, then blocks left;
+// r8 quants of the row, rax scratch;
+// ymm0 and ymm1 quants, ymm2 scratch, ymm3 scale.
 // Clobbers rax, rcx, rdx, rdi, rsi, r8, ymm0-ymm3.
 //
 // A row's 32 quants are in 8 words, 32 bytes apart. A block takes 9 cycles. Loads from memory take

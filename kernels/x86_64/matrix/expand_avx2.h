@@ -1,16 +1,16 @@
 // y += B u in groups of 8 rows, stored as [rank][8]: a register holds one column of B.
 //
-// rdi y  rsi b  rdx the end of u  rcx rows left  r8 rank, negated  r9 bytes of a group  r10 three
-// times r9  r11 columns left, negated  rax scratch
-// ymm0-ymm3 y of four groups, ymm4-ymm7 B, ymm8 one of u, ymm15 mask of the last rows
+// rdi y; rsi b; rdx the end of u; rcx rows left; r8 rank, negated; r9 bytes of a group; r10 three
+// times r9; r11 columns left, negated; rax scratch;
+// ymm0-ymm3 y of four groups, ymm4-ymm7 B, ymm8 one of u, ymm15 mask of the last rows.
 // Clobbers rax, rcx, rdx, rdi, rsi, r8-r11, ymm0-ymm8, ymm15.
 //
 // Four groups share an element of u, so that four fma are in progress at
 // the same time; the last groups are computed one by one. If the last group has fewer rows, all 8
 // are computed, but only existing rows are stored.
 //
-// A kernel that includes this sets COLUMN_BYTES, the size of 8 rows, and defines
-//     add_column y, b, at    ymm y += the column of B at `at` by ymm8; b is scratch
+// A kernel that includes this sets COLUMN_BYTES, the size of 8 rows, and defines this macro:
+//     add_column y, b, at    ymm y += the column of B at `at` by ymm8; b is scratch.
 #ifndef INGOT_KERNELS_X86_64_EXPAND_AVX2_H
 #define INGOT_KERNELS_X86_64_EXPAND_AVX2_H
 

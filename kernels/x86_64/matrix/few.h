@@ -2,11 +2,11 @@
 // FEW_VEX, VNNI has the VEX coding, for processors without AVX-512; else it is AVX-512 VNNI on 256-bit
 // vectors. A kernel that includes this defines PARTS: how many parts of a block have a scale.
 //
-// gemv: registers of the loops: gemv_rows.h; ymm2-ymm5 sums, of two bits a field of 64 columns each,
-// of one bit ymm2 and ymm4 the first part, ymm3 and ymm5 the second; ymm6 weights; ymm7, ymm8 scratch; ymm14 ones; ymm15 mask
-// gemm: registers of the loops: tiles_avx2.h; ymm5-ymm8 sums of four tokens; ymm9-ymm12 integers of
-// TQ2_0; ymm13 weights; ymm14 scratch; ymm15 mask
-// Clobbers what the loops do, ymm2-ymm15; 32 bytes of red zone: sums of x.
+// gemv: registers of the loops are in gemv_rows.h; ymm2-ymm5 sums: with two bits, each of a field of 64 columns; with one bit,
+// ymm2 and ymm4 of part 0, ymm3 and ymm5 of part 1; ymm6 weights; ymm7, ymm8 scratch; ymm14 ones; ymm15 mask.
+// gemm: registers of the loops are in tiles_avx2.h; ymm5-ymm8 sums of four tokens; ymm9-ymm12 integers of
+// TQ2_0; ymm13 weights; ymm14 scratch; ymm15 mask.
+// Clobbers the same as the loops, and ymm2-ymm15; 32 bytes of red zone: sums of x.
 //
 // 32 bytes are 8 rows by 4 columns; a 32-bit lane is therefore a row. Fields are
 // unsigned, as vpmaddubsw and vpdpbusd require; a pair of products is within 2 * 3 * 128

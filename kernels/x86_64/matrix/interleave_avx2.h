@@ -6,10 +6,10 @@
 #include "kernels/blocks.h"
 #include "kernels/x86_64/asm.h"
 
-// rdi y  rsi x  rdx tokens left  rcx columns, then blocks of a token  rax scratch
-// r8 blocks left  r9-r11 bytes from the first token of four to the others, 0 for a missing token
-// ymm0-ymm7 columns, sums and scales  ymm13-ymm15 of tokens 1 to 3: all ones, or zeros if the token
-// is missing
+// rdi y; rsi x; rdx tokens left; rcx columns, then blocks of a token; rax scratch;
+// r8 blocks left; r9-r11 bytes from the first token of four to the others, 0 for a missing token;
+// ymm0-ymm7 columns, sums and scales; ymm13-ymm15 of tokens 1 to 3: all ones, or zeros if the token
+// is missing.
 // Clobbers rax, rcx, rdx, rsi, rdi, r8-r11, ymm0-ymm7, ymm13-ymm15.
 #define out rdi
 #define tokens rsi
@@ -20,7 +20,7 @@
 #define third r10
 #define fourth r11
 
-// Tokens at 0, `bytes`, 2 and 3 times `bytes`; rax = bytes. A missing token is read from the
+// Tokens at 0, 1, 2 and 3 times rax = n_blocks * block_bytes. A missing token is read from the
 // address of the first one, and cleared.
 .macro find_tokens block_bytes
     imul    rax, n_blocks, \block_bytes

@@ -1,10 +1,10 @@
 // The K formats with AVX2 or, if AVX_VNNI is defined as in tiles_avx2.h, with AVX-VNNI: 8 rows by 4 tokens
 // (gemm) or by 1 (gemv), with the same code.
 //
-// Registers and loops: tiles_avx2.h; r15 sums.
-// ymm4-ymm7 scaled sums of a block  ymm8-ymm11 sums of a sub-block, in int16 by AVX2, then those of
-// minima
-// ymm12 weights  ymm13 scales of a sub-block  ymm14 scratch  ymm15 low nibbles, then scratch
+// tiles_avx2.h has registers and loops; r15 points to the sums.
+// ymm4-ymm7 scaled sums of a block; ymm8-ymm11 sums of a sub-block, in int16 by AVX2, then those of
+// minima;
+// ymm12 weights; ymm13 scales of a sub-block; ymm14 scratch; ymm15 low nibbles, then scratch.
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15; stack: FRAME.
 //
 // Weights stay unsigned for vpmaddubsw and vpdpbusd. An int16 adds as many chunks of a sub-block as fit;
@@ -20,7 +20,7 @@
 #define low_nibbles ymm15
 
 // The frame: sums of pairs of sub-blocks, a dword each; then, in k_pairs_avx2_vnni.h, y of four
-// tokens. It is 32-byte aligned: a store across two cache lines is not forwarded to loads.
+// tokens. The frame is 32-byte aligned: a store across two cache lines is not forwarded to loads.
 #define Y_SAVED 128
 #ifdef AVX_VNNI
 #define FRAME (Y_SAVED + 128 + 31)
@@ -37,7 +37,7 @@
 kernels_avx2_k:                     // copies a byte of each row to both int16 of its lane
     .byte   0, 128, 0, 128, 1, 128, 1, 128, 2, 128, 2, 128, 3, 128, 3, 128
     .byte   4, 128, 4, 128, 5, 128, 5, 128, 6, 128, 6, 128, 7, 128, 7, 128
-    // the same, but to the high bytes, so that vpsraw extends the sign
+    // copies a byte of each row to the high bytes, so that vpsraw extends the sign
     .byte   128, 0, 128, 0, 128, 1, 128, 1, 128, 2, 128, 2, 128, 3, 128, 3
     .byte   128, 4, 128, 4, 128, 5, 128, 5, 128, 6, 128, 6, 128, 7, 128, 7
     // bytes r and r + 8 to the two int16 of row r
@@ -68,7 +68,7 @@ kernels_avx2_k:                     // copies a byte of each row to both int16 o
 
 #ifdef AVX_VNNI
 
-// ymm reg = the scales of 8 rows at `at` of the group, bytes, as scale_token needs them.
+// ymm reg = the scales of 8 rows, bytes at `at` of the group, as scale_token needs them.
 .macro load_scales reg, at, mask:vararg
     vpmovzxbd ymm\reg, qword ptr [group + \at]
     vpand   ymm\reg, ymm\reg, \mask
@@ -78,13 +78,13 @@ kernels_avx2_k:                     // copies a byte of each row to both int16 o
     vpmovsxbd ymm\reg, qword ptr [group + \at]
 .endm
 
-// The same for scales that need a zero in the upper int16 of a lane.
+// As load_signed_scales, for scales that need a zero in the upper int16 of a lane.
 .macro load_short_scales reg, at
     load_signed_scales \reg, \at
     vpand   ymm\reg, ymm\reg, LOW_HALVES
 .endm
 
-// Add the sum of a sub-block times its scale to the block's. Destroys it.
+// Add \sum of a sub-block, times its scale, to the block's sum \total. Destroys \sum.
 .macro scale_token sum, total, scale, begin
     .if \begin
     vpmulld ymm\total, ymm\sum, ymm\scale
@@ -94,7 +94,7 @@ kernels_avx2_k:                     // copies a byte of each row to both int16 o
     .endif
 .endm
 
-// The same for a sum that fits an int16, the lower half of its
+// As scale_token, for a sum that fits an int16, the lower half of its
 // lane. vpmulld and an addition would take two or three times the work, and would add their
 // latencies to the chain.
 .macro scale_short_token sum, total, scale, begin
@@ -118,7 +118,7 @@ kernels_avx2_k:                     // copies a byte of each row to both int16 o
 #else
 
 
-// ymm reg = the scales of 8 rows at `at` of the group, bytes, as scale_token needs them.
+// ymm reg = the scales of 8 rows, bytes at `at` of the group, as scale_token needs them.
 .macro load_scales reg, at, mask:vararg
     vpbroadcastq ymm\reg, [group + \at]
     vpand   ymm\reg, ymm\reg, \mask
@@ -131,7 +131,7 @@ kernels_avx2_k:                     // copies a byte of each row to both int16 o
     vpsraw  ymm\reg, ymm\reg, 8
 .endm
 
-// Add the sum of a sub-block times its scale to the block's. Destroys it.
+// Add \sum of a sub-block, times its scale, to the block's sum \total. Destroys \sum.
 .macro scale_token sum, total, scale, begin
     .if \begin
     vpmaddwd ymm\total, ymm\sum, ymm\scale
@@ -167,7 +167,7 @@ kernels_avx2_k:                     // copies a byte of each row to both int16 o
     .endr
 .endm
 
-// Add the sums times ymm13 to the block's.
+// Add the tokens' sums of a sub-block times ymm13 to their sums of the block.
 .macro scale_tokens n, begin, scale=scale_token
     .irp    t, 0, 1, 2, 3
     .if \t < \n
@@ -321,7 +321,7 @@ kernels_avx2_k:                     // copies a byte of each row to both int16 o
 func \name
     enter_tiles FRAME
     mov     n_tokens, 1
-    mov     ahead, r9               // r9 will be the blocks
+    mov     ahead, r9               // r9 will hold the number of blocks
     mov     n_blocks, r8            // columns; r8 will be the rows
     mov     rows_left, rcx
     shr     n_blocks, 8

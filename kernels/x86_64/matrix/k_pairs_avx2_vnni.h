@@ -1,10 +1,10 @@
 // The K formats with AVX-VNNI, two sub-blocks at a
 // time: the low and the high nibbles of the same bytes.
 //
-// Registers and loops: k_avx2.h, except that y of four tokens is on the stack, and ymm0-ymm3 are the
+// k_avx2.h has registers and loops, except that y of four tokens is on the stack, and ymm0-ymm3 are the
 // sums of the second sub-block. With one token, ymm9 has these sums.
 //
-// Each vpdpbusd waits 5 cycles for the one before it, and a scale adds vpmulld's 10. With four chains at
+// Each vpdpbusd waits 5 cycles for the previous one, and a scale adds vpmulld's 10. With four chains at
 // a time the core's queue fills with waiting additions; with eight they are ready in time.
 #ifndef INGOT_KERNELS_X86_64_K_PAIRS_AVX2_VNNI_H
 #define INGOT_KERNELS_X86_64_K_PAIRS_AVX2_VNNI_H

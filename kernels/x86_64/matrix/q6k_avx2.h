@@ -66,7 +66,7 @@
 .endm
 
 // Multiply chunk c, and prefetch two cache lines of a later block;
-// without this, memory is half as fast (gemv_k_avx512_vnni.h).
+// without prefetches, memory is half as fast (gemv_k_avx512_vnni.h).
 .macro chunk_one_q6k half, c
     prefetcht0 [group + 8192 + 64 * (16 * \half + 2 * \c)]
     prefetcht0 [group + 8192 + 64 * (16 * \half + 2 * \c + 1)]

@@ -1,6 +1,6 @@
 // Shared by the kernels that quantize activations.
 //
-// d = max |x| / 127 and q = nearest even of x * (127 / max |x|): vcvtps2dq rounds as MXCSR says, to
+// d = max |x| / 127 and q = nearest even of x * (127 / max |x|). vcvtps2dq rounds as MXCSR says, to
 // nearest even, like the addition and subtraction of 1.5 * 2^23 in the reference. If max is below
 // 2^-100, a comparison clears both d and 127 / max, so every q is 0.
 #ifndef INGOT_KERNELS_X86_64_QUANTIZE_H
@@ -95,7 +95,7 @@ kernels_quantize_places:
     vrangeps zmm\to, zmm\a, zmm\b, GREATER_MAGNITUDE
 .endm
 
-// v max = d and v inverse = 127 / max of each lane's max, v zmm or xmm; 0 if max is below 2^-100.
+// In each lane of v max, v zmm or xmm: a maximum becomes d; v inverse = 127 / maximum; both 0 if it is below 2^-100.
 .macro find_scales_avx512 v, max, inverse
     vcmpps  k1, \v\max, \v\()28, NOT_LESS
     vdivps  \v\inverse{k1}{z}, \v\()29, \v\max

@@ -1,8 +1,8 @@
 // void quantize_q8_f32_avx2(struct block_q8 *y, const float *x, size_t n)
 //
-// rdi y  rsi x  rdx n; all are changed
+// rdi y; rsi x; rdx n; all are changed;
 // ymm0-ymm3 32 values, ymm4 and ymm5 magnitudes, then max, d and 127 / max; ymm11 the least
-// max, ymm12 order of words after packing, ymm13 magnitude bits, ymm14 127
+// max, ymm12 order of words after packing, ymm13 magnitude bits, ymm14 127.
 // Clobbers rax, rdx, rdi, rsi, ymm0-ymm6, ymm11-ymm14.
 //
 // A step takes one block of 32; its two divisions overlap with the next block. 576 elements take

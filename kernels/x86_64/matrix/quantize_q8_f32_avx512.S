@@ -1,8 +1,8 @@
 // void quantize_q8_f32_avx512(struct block_q8 *y, const float *x, size_t n)
 //
-// rdi y  rsi x  rdx n, then blocks left; all are changed  eax scratch
+// rdi y; rsi x; rdx n, then blocks left; all are changed; eax scratch;
 // zmm0-zmm3 values, zmm4 max, then d, zmm5 127 / max, zmm6, zmm7 scratch, zmm26 4 * 1024,
-// zmm27-zmm31 as in quantize.h, k1
+// zmm27-zmm31 as in quantize.h, k1.
 // Clobbers rax, rdx, rdi, rsi, zmm0-zmm7, zmm26-zmm31, k1.
 //
 // A step takes two blocks of 32, the low and the high half of a vector.

@@ -1,9 +1,9 @@
 // void quantize_q8k_f32_avx2(struct block_q8k *y, const float *x, size_t n)
 //
-// rdi y  rsi x  rdx n, then blocks left; all are changed
+// rdi y; rsi x; rdx n, then blocks left; all are changed;
 // ymm0-ymm3 32 values, ymm4-ymm7 magnitudes, then ymm4 max, ymm5 127 / max, ymm6 and ymm7 sums of
 // 8; ymm8-ymm10 and ymm4 sums of 16; ymm11 least max, ymm12 order of words after packing, ymm13
-// magnitude bits, ymm14 127, ymm15 top bits of bytes
+// magnitude bits, ymm14 127, ymm15 top bits of bytes.
 // Clobbers rax, rdx, rdi, rsi, ymm0-ymm15.
 //
 // A block of 256 takes two passes. vpsadbw sums the bytes after they are made

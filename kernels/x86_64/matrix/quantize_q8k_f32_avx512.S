@@ -1,14 +1,14 @@
 // void quantize_q8k_f32_avx512(struct block_q8k *y, const float *x, size_t n)
 //
-// rdi y  rsi x  rdx n, then blocks left; all are changed  eax scratch
-// zmm0-zmm15 magnitudes, then values  xmm16 d  zmm17 127 / max  zmm18 scratch  zmm20-zmm23 sums
-// zmm24 127 / max of the block at work  zmm25 order of sums  zmm26 2 * 1024
-// zmm27-zmm31 as in quantize.h  k1
+// rdi y; rsi x; rdx n, then blocks left; all are changed; eax scratch;
+// zmm0-zmm15 magnitudes, then values; xmm16 d; zmm17 127 / max; zmm18 scratch; zmm20-zmm23 sums;
+// zmm24 127 / max of the block at work; zmm25 order of sums; zmm26 2 * 1024;
+// zmm27-zmm31 as in quantize.h; k1.
 // Clobbers rax, rdx, rdi, rsi, zmm0-zmm18, zmm20-zmm31, k1.
 //
 // A step takes one block of 256. The search for the maximum and the division are one long chain, so
-// the chain of the next block starts before the values of this block are rounded: 144 ns for 2048
-// elements instead of 207 (Zen 4).
+// the chain of the next block starts before the values of this block are rounded. 2048 elements
+// take 144 ns instead of 207 (Zen 4).
 #include "kernels/x86_64/matrix/quantize.h"
 
     .section .rodata.quantize_q8k_f32_avx512, "a", @progbits

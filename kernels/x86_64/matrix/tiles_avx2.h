@@ -1,16 +1,16 @@
 // Loops of the integer gemms with AVX2, 8 rows by 4 tokens, and of the K formats' gemvs, 8 rows by 1.
 //
-// rdi y  rsi w  rdx x  rcx group: where the loop over blocks is in w (first the shape)
-// r8 rows left  r9 blocks of a row  r10 bytes from one row of y to the next
-// r11 y of the current tokens  r12 x of the current block  r13 blocks left  r14 tokens left
-// rbx tokens  r15 frame  rax scratch
-// ymm0-ymm3 y of 8 rows by 4 tokens  ymm4 mask of rows  ymm14 scratch
-// Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm4, ymm14 and what the body does.
+// rdi y; rsi w; rdx x; rcx group: where the loop over blocks is in w (first the shape);
+// r8 rows left; r9 blocks of a row; r10 bytes from one row of y to the next;
+// r11 y of the current tokens; r12 x of the current block; r13 blocks left; r14 tokens left;
+// rbx tokens; r15 frame; rax scratch;
+// ymm0-ymm3 y of 8 rows by 4 tokens; ymm4 mask of rows; ymm14 scratch.
+// Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm4, ymm14 and what the body clobbers.
 //
 // 32 bytes of weights are 8 rows by 4 columns. A 32-bit lane is therefore a row, and 4 columns
 // of a token are broadcast to it. All tokens are multiplied by 8 rows, then by the next 8.
 //
-// vpmaddubsw multiplies unsigned by signed bytes and adds pairs, which saturate at 16 bits: a pair of
+// vpmaddubsw multiplies unsigned by signed bytes and adds pairs, which saturate at 16 bits. A pair of
 // nibbles times any x is at most 2 * 15 * 128 = 3840, so an int16 can add 8 of them: 30720.
 //
 // A kernel that defines AVX_VNNI before it includes this uses vpdpbusd in its VEX coding, for processors

@@ -1,8 +1,8 @@
 // The causal convolution; AVX2 and AVX-512 share one body.
 //
-// rdi y  rsi x  rdx w  rcx bias or 0  r8 channels, first the shape; all are changed
-// r9 taps  r10, r11 bytes from tap to tap of x and w  rax, rbx pointers to a tap  rbp taps left
-// ymm or zmm: 0-3 x  8-11 sums  masks as in vectors.h
+// rdi y; rsi x; rdx w; rcx bias or 0; r8 channels, first the shape; all are changed;
+// r9 taps; r10, r11 bytes from tap to tap of x and w; rax, rbx pointers to a tap; rbp taps left;
+// ymm or zmm: 0-3 x; 8-11 sums; masks as in vectors.h.
 // Clobbers rax, rcx, rdx, rsi, rdi, r8-r11, ymm0-ymm3, ymm8-ymm11, ymm13, ymm15 (AVX2), zmm0-zmm3,
 // zmm8-zmm11, k1 (AVX-512); rbx and rbp are saved.
 //

@@ -1,7 +1,7 @@
 // void convert_f16_f32_avx2(uint16_t *y, const float *x, size_t n)
 //
-// rdi y  rsi x  rdx n; all are changed
-// ymm0 values, ymm1 mask of the tail
+// rdi y; rsi x; rdx n; all are changed;
+// ymm0 values, ymm1 mask of the tail.
 // Clobbers rax, rcx, rdx, rdi, rsi, ymm0, ymm1.
 //
 // Takes eight elements per step. The instruction's rounding field selects nearest even, so MXCSR

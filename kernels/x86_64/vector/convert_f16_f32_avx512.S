@@ -1,6 +1,6 @@
 // void convert_f16_f32_avx512(uint16_t *y, const float *x, size_t n)
 //
-// rdi y  rsi x  rdx n; all are changed  zmm0 values
+// rdi y; rsi x; rdx n; all are changed; zmm0 values.
 // Clobbers rax, rdx, rdi, rsi, zmm0, k1.
 //
 // Takes 16 elements per step. The instruction's rounding field selects nearest even, so MXCSR does

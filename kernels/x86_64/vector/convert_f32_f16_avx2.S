@@ -1,7 +1,7 @@
 // void convert_f32_f16_avx2(float *y, const uint16_t *x, size_t n)
 //
-// rdi y  rsi x  rdx n; all are changed
-// ymm0 values, ymm1 mask of the tail
+// rdi y; rsi x; rdx n; all are changed;
+// ymm0 values, ymm1 mask of the tail.
 // Clobbers rax, rcx, rdx, rdi, rsi, ymm0, ymm1.
 //
 // A step takes eight elements and 1.2 cycles.

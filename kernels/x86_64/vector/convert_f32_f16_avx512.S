@@ -1,6 +1,6 @@
 // void convert_f32_f16_avx512(float *y, const uint16_t *x, size_t n)
 //
-// rdi y  rsi x  rdx n; all are changed  zmm0 values
+// rdi y; rsi x; rdx n; all are changed; zmm0 values.
 // Clobbers rax, rdx, rdi, rsi, zmm0, k1.
 //
 // 16 elements per step.

@@ -1,8 +1,8 @@
 // Kernels that apply one operation to each element, with one body for AVX2 and AVX-512.
 //
-// rdi y  rsi x  rdx n; all are changed  rax scratch
-// ymm or zmm: 0 y  8 factor of scale, zeros of relu2  4 x and 1-3, 5-7 scratch of gelu and silu
-// masks as in vectors.h
+// rdi y; rsi x; rdx n; all are changed; rax scratch;
+// ymm or zmm: 0 y; 8 factor of scale, zeros of relu2; 4 x and 1-3, 5-7 scratch of gelu and silu;
+// masks as in vectors.h.
 // Clobbers rax, rdx, rsi, rdi, ymm0-ymm8, ymm13, ymm15 (AVX2), zmm0-zmm8, k1, k7 (AVX-512).
 //
 // A step reads before it writes, so y may be x. Steps do not depend on each other and overlap in

@@ -4,8 +4,8 @@
 
 #include "kernels/x86_64/asm.h"
 
-// Constants fill whole vectors of AVX2, so they can be memory operands and need no registers. zmm
-// broadcasts their first words: whole vectors would take twice the cycles to load on Zen 4.
+// Constants fill whole vectors of AVX2, so they can be memory operands and need no registers.
+// AVX-512 broadcasts their first words: whole vectors would take twice the cycles to load on Zen 4.
     .section .rodata.kernels_exp_table, "aG", @progbits, kernels_exp_table, comdat
     .p2align 6
     .weak   kernels_exp_table
@@ -18,7 +18,7 @@ kernels_exp_table:
     .fill   8, 4, 0x3fb8aa3b        // 0x1.715476p+0, log2 e
     .fill   8, 4, 0xbf317218        // -0x1.62e430p-1, -ln 2 in two parts
     .fill   8, 4, 0x3102e308        // 0x1.05c610p-29
-    .fill   8, 4, 0x3ab6889e        // 0x1.6d113cp-10, q from the highest power on
+    .fill   8, 4, 0x3ab6889e        // 0x1.6d113cp-10, coefficients of q, highest power first
     .fill   8, 4, 0x3c0905d1        // 0x1.120ba2p-7
     .fill   8, 4, 0x3d2aaa8d        // 0x1.55551ap-5
     .fill   8, 4, 0x3e2aaa6e        // 0x1.5554dcp-3
@@ -52,9 +52,9 @@ kernels_exp_table:
 
 // v x = e^x, v ymm or zmm; int, tmp and sum are scratch. If the first operand of max or min is NaN, the result is
 // the second operand: x is the first, so NaN counts as -104. With `rest` it is e^(x - rest), as in exp_sum2_f32.
-// It takes 28 instructions with ymm and 17 with zmm. vscalefps multiplies by 2^n with one rounding, as do the
-// two steps of ymm, the first of which is exact. On Intel's cores an underflow takes about 100 cycles. So lanes
-// of at most -104, among them all masked lanes, get +0 through mask k7, which the zmm form destroys.
+// The macro takes 28 instructions with ymm and 17 with zmm. vscalefps multiplies by 2^n with one rounding, as
+// do the two steps of ymm, the first of which is exact. On Intel's cores an underflow takes about 100 cycles.
+// So lanes of at most -104, among them all masked lanes, get +0 through mask k7, which the zmm form destroys.
 .macro exp_lanes v, x, int, tmp, sum, rest
     op_constant vmaxps, \v, \x, \x, exp_least
     op_constant vminps, \v, \x, \x, exp_greatest

@@ -1,7 +1,7 @@
 // The gates; AVX2 and AVX-512 share one body.
 //
-// rdi y  rsi gate  rdx up  rcx n; all are changed  rax scratch
-// ymm or zmm: 0 y  4 gate  1-3 and 5-7 scratch  8-10 constants of some  masks as in vectors.h
+// rdi y; rsi gate; rdx up; rcx n; all are changed; rax scratch;
+// ymm or zmm: 0 y; 4 gate; 1-3 and 5-7 scratch; 8-10 some gates' constants; masks as in vectors.h.
 // Clobbers rax, rcx, rdx, rsi, rdi, ymm0-ymm10, ymm13, ymm15 (AVX2), zmm0-zmm10, k1, k7 (AVX-512).
 //
 // A step reads before it writes, so y may be gate or up. Steps do not depend on each other and

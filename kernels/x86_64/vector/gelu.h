@@ -27,7 +27,7 @@ kernels_gelu_table:
 
 // v y = gelu of v x, which is kept, v ymm or zmm; the others are scratch.
 // If the first operand of vmaxps is NaN, the result is -16; the division
-// restores the NaN. It takes 54 instructions with ymm, 42 with zmm.
+// restores the NaN. The macro takes 54 instructions with ymm, 42 with zmm.
 .macro gelu_lanes v, y=0, square=1, cubic=2, factor=3, x=4, low=5, rest=6, c1=7
     op_constant vmaxps, \v, \y, \x, gelu_least
     vbroadcastss \v\c1, dword ptr [rip + gelu_c1]

@@ -1,10 +1,10 @@
 // void hadamard_f32_avx2(float *x, size_t n, size_t block)
 //
-// rdi x  rsi end of x  rdx bytes of a block  rax stride in bytes  rcx x at work  r8 end of a run
-// ymm0-ymm2 floats, ymm5-ymm7 signs
+// rdi x; rsi end of x; rdx bytes of a block; rax stride in bytes; rcx x at work; r8 end of a run;
+// ymm0-ymm2 floats, ymm5-ymm7 signs.
 // Clobbers rax, rcx, rsi, r8, ymm0-ymm2, ymm5-ymm7.
 //
-// Strides 1, 2 and 4 are within a register. There, a difference is computed as a sum in which the
+// Strides 1, 2 and 4 are within a register. At these strides, a difference is a sum in which the
 // pair's second number is negated.
 #include "kernels/x86_64/asm.h"
 

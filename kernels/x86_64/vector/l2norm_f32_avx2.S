@@ -1,8 +1,8 @@
 // void l2norm_f32_avx2(float *y, const float *x, size_t n, float eps)
 //
-// rdi y  rsi x  rdx n; all are changed  xmm0 eps
-// rcx x of the first pass  r8 n of the second  rax scratch
-// ymm1, ymm2 16 lanes  ymm3, ymm4 values  ymm8 scale  ymm13-ymm15 as in vectors.h
+// rdi y; rsi x; rdx n; all are changed; xmm0 eps;
+// rcx x of the first pass; r8 n of the second; rax scratch;
+// ymm1, ymm2 16 lanes; ymm3, ymm4 values; ymm8 scale; ymm13-ymm15 as in vectors.h.
 // Clobbers rax, rcx, rdx, rsi, rdi, r8, ymm0-ymm4, ymm8, ymm13-ymm15.
 //
 // There are two passes, as in rmsnorm_f32_avx2.S.

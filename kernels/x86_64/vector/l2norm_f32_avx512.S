@@ -1,8 +1,8 @@
 // void l2norm_f32_avx512(float *y, const float *x, size_t n, float eps)
 //
-// rdi y  rsi x  rdx n; all are changed  xmm0 eps
-// rcx x of the first pass  r8 n of the second  rax scratch
-// zmm1 16 lanes  zmm3 values  zmm8 scale
+// rdi y; rsi x; rdx n; all are changed; xmm0 eps;
+// rcx x of the first pass; r8 n of the second; rax scratch;
+// zmm1 16 lanes; zmm3 values; zmm8 scale.
 // Clobbers rax, rcx, rdx, rsi, rdi, r8, zmm0-zmm3, zmm8, k1.
 //
 // There are two passes, as in rmsnorm_f32_avx2.S.

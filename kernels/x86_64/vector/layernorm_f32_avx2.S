@@ -1,13 +1,13 @@
 // void layernorm_f32_avx2(float *y, const float *x, const float *w, const float *b, size_t n,
 //                         float eps)
 //
-// rdi y  rsi x  rdx w  rcx b  r8 n; all are changed  xmm0 eps
-// r9 x of the first two passes  r10 n left of a pass  rax scratch
-// ymm1, ymm2 16 lanes, then scale in ymm1  ymm3, ymm4 values  ymm5, ymm6 w  ymm7 mean  ymm8 n
-// ymm13-ymm15 as in vectors.h
+// rdi y; rsi x; rdx w; rcx b; r8 n; all are changed; xmm0 eps;
+// r9 x of the first two passes; r10 n left of a pass; rax scratch;
+// ymm1, ymm2 16 lanes, then scale in ymm1; ymm3, ymm4 values; ymm5, ymm6 w; ymm7 mean; ymm8 n;
+// ymm13-ymm15 as in vectors.h.
 // Clobbers rax, rcx, rdx, rsi, rdi, r8-r10, ymm0-ymm8, ymm13-ymm15.
 //
-// Three passes, 16 elements per step; the last reads before it writes, so that y may be
+// Makes three passes, 16 elements per step; the last reads before it writes, so that y may be
 // x. +0 is added to lanes beyond the tail, which does not change them, because no lane is ever -0.
 // The latency of a sum or fma limits the first two passes: 3 or 4 cycles per step.
 #include "kernels/x86_64/vector/vectors.h"

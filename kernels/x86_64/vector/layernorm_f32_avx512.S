@@ -1,9 +1,9 @@
 // void layernorm_f32_avx512(float *y, const float *x, const float *w, const float *b, size_t n,
 //                           float eps)
 //
-// rdi y  rsi x  rdx w  rcx b  r8 n; all are changed  xmm0 eps
-// r9 x of the first two passes  r10 n left of a pass  rax scratch
-// zmm1 mean  zmm2 16 lanes, then scale  zmm3 values  zmm4 w  zmm5 n  k1 mask of the tail
+// rdi y; rsi x; rdx w; rcx b; r8 n; all are changed; xmm0 eps;
+// r9 x of the first two passes; r10 n left of a pass; rax scratch;
+// zmm1 mean; zmm2 16 lanes, then scale; zmm3 values; zmm4 w; zmm5 n; k1 mask of the tail.
 // Clobbers rax, rcx, rdx, rsi, rdi, r8-r10, zmm0-zmm5, k1.
 //
 // Three passes, as layernorm_f32_avx2.S.

@@ -1,14 +1,14 @@
 // void rmsnorm_f32_avx2(float *y, const float *x, const float *w, size_t n, float eps,
 //                       float offset)
 //
-// rdi y  rsi x  rdx w  rcx n; all are changed  xmm0 eps  xmm1 offset
-// r8 x of the first pass  r9 n of the second  rax scratch
-// ymm1, ymm2 16 lanes, then scale in ymm1  ymm3, ymm4 values  ymm5, ymm6 w  ymm7 offset  ymm8 n
-// ymm13-ymm15 as in vectors.h
+// rdi y; rsi x; rdx w; rcx n; all are changed; xmm0 eps; xmm1 offset;
+// r8 x of the first pass; r9 n of the second; rax scratch;
+// ymm1, ymm2 16 lanes, then scale in ymm1; ymm3, ymm4 values; ymm5, ymm6 w; ymm7 offset; ymm8 n;
+// ymm13-ymm15 as in vectors.h.
 // Clobbers rax, rcx, rdx, rsi, rdi, r8, r9, ymm0-ymm8, ymm13-ymm15.
 //
-// Two passes, 16 elements per step; the second reads before it writes, so that y may be x. The
-// zeros of a masked load do not change a lane, because it is a sum of squares,
+// Makes two passes, 16 elements per step; the second reads before it writes, so that y may be x.
+// The zeros of a masked load do not change a lane, because it is a sum of squares,
 // never -0. In the first pass, the latency of fma is the limit: 4 cycles per step.
 #include "kernels/x86_64/vector/vectors.h"
 

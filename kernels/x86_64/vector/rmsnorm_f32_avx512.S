@@ -1,9 +1,9 @@
 // void rmsnorm_f32_avx512(float *y, const float *x, const float *w, size_t n, float eps,
 //                         float offset)
 //
-// rdi y  rsi x  rdx w  rcx n; all are changed  xmm0 eps  xmm1 offset
-// r8 x of the first pass  r9 n of the second  rax scratch
-// zmm1 offset  zmm2 16 lanes, then scale  zmm3 values  zmm4 n, then w
+// rdi y; rsi x; rdx w; rcx n; all are changed; xmm0 eps; xmm1 offset;
+// r8 x of the first pass; r9 n of the second; rax scratch;
+// zmm1 offset; zmm2 16 lanes, then scale; zmm3 values; zmm4 n, then w.
 // Clobbers rax, rcx, rdx, rdi, rsi, r8, r9, zmm0-zmm4, k1.
 //
 // Two passes, as rmsnorm_f32_avx2.S.

@@ -1,9 +1,9 @@
 // void rope_f32_halves_avx2(float *x, const float *cos_sin, size_t d)
 //
-// rdi x  rsi cos_sin  rdx d, even, then pairs left
-// rcx second half of x, r8 scratch
+// rdi x; rsi cos_sin; rdx d, even, then pairs left;
+// rcx second half of x, r8 scratch;
 // ymm0 and ymm1 x, ymm2 and ymm3 cos and sin, ymm4 and ymm5 scratch and masks of the tail,
-// ymm6 mask of the tail's pairs
+// ymm6 mask of the tail's pairs.
 // Clobbers rax, rcx, rdx, rdi, rsi, r8, ymm0-ymm6.
 //
 // Takes eight pairs per step; cos and sin alternate, and two

@@ -1,7 +1,7 @@
 // void rope_f32_halves_avx512(float *x, const float *cos_sin, size_t d)
 //
-// rdi x  rsi cos_sin  rdx d, even, then pairs left; all are changed  rcx second half of x
-// zmm0 and zmm1 x, zmm2 and zmm3 cos and sin, zmm4 and zmm5 cos, sin, zmm6 and zmm7 their places
+// rdi x; rsi cos_sin; rdx d, even, then pairs left; all are changed; rcx second half of x;
+// zmm0 and zmm1 x, zmm2 and zmm3 cos and sin, zmm4 and zmm5 cos, sin, zmm6 and zmm7 their places.
 // Clobbers rax, rcx, rdx, rdi, rsi, zmm0-zmm7, k1-k3.
 //
 // Takes 16 pairs per step; cos and sin alternate, and one
@@ -26,7 +26,7 @@ cos_places:
     .ifb \tail
     vmovups zmm2, [turns]
     vmovups zmm3, [turns + 64]
-    .else                           // each of `left` takes two iterations: 32 lanes
+    .else                           // each pair left has two lanes, cos and sin: 32 lanes
     add     left_32, left_32
     mov     eax, -1
     bzhi    rax, rax, left

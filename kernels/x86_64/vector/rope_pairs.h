@@ -1,7 +1,7 @@
 // rope over neighbouring pairs; AVX2 and AVX-512 share one body.
 //
-// rdi x  rsi cos_sin  rdx d, even; all are changed  rax scratch
-// ymm or zmm: 0 x  1 cos and sin  2, 3 scratch  4 sign of the even  ymm15 or k1 mask
+// rdi x; rsi cos_sin; rdx d, even; all are changed; rax scratch;
+// ymm or zmm: 0 x; 1 cos and sin; 2, 3 scratch; 4 sign of the even; ymm15 or k1 mask.
 // Clobbers rax, rdx, rsi, rdi, ymm0-ymm4 and ymm15 (AVX2), zmm0-zmm4 and k1 (AVX-512).
 //
 // Pairs (a, b): (a, a) * (cos, sin), then (-b, b) * (sin, cos) by fma onto it. vfmaddsub would give

@@ -1,9 +1,9 @@
 // Softmax and its passes, each of which is also a kernel by itself, for AVX2 and AVX-512.
 //
-// rdi x at work  rsi n left, both changed by each pass  rdx x  rcx n  rax scratch
-// AVX2: ymm0-ymm7 as in exp.h  ymm8, ymm9 16 lanes of the sum  ymm10 max  ymm13-ymm15 as
-// vectors.h says
-// AVX-512: zmm0-zmm3 as in exp.h  zmm8 the sum  ymm9 scratch  zmm10 max  k1 mask
+// rdi x at work; rsi n left, both changed by each pass; rdx x; rcx n; rax scratch.
+// AVX2: ymm0-ymm7 as in exp.h; ymm8, ymm9 16 lanes of the sum; ymm10 max; ymm13-ymm15 as
+// vectors.h says.
+// AVX-512: zmm0-zmm3 as in exp.h; zmm8 the sum; ymm9 scratch; zmm10 max; k1 mask.
 #ifndef INGOT_KERNELS_X86_64_SOFTMAX_H
 #define INGOT_KERNELS_X86_64_SOFTMAX_H
 
@@ -126,8 +126,8 @@
     advance \v, cursor
 .endm
 
-// Three passes over x, which stays in the first-level cache: max, e^(x - max) with its sum, then
-// times 1 / sum.
+// Makes three passes over x, which stays in the first-level cache: max, e^(x - max) with its sum,
+// then times 1 / sum.
 .macro softmax name, isa, v, max=10, inverse=8
 func \name
     mov     vector, cursor

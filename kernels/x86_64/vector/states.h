@@ -1,15 +1,15 @@
 // The states of recurrent mixers; AVX2 and AVX-512 share one body. A lane is a column, so nothing
 // is folded.
 //
-// rdi s  rsi o  rdx q  rcx k  r8 v  r9 columns, first the shape  xmm0 decay  xmm1 beta
-// r10 bytes of a row  r11 rows  rax a row  rbx number of the row
-// ymm or zmm: 0-3 state  4-7 what goes in (d or dt x)  8-11 sums  12 decay  13 element of a row
-// 14 beta or dt  masks as in vectors.h
+// rdi s; rsi o; rdx q; rcx k; r8 v; r9 columns, first the shape; xmm0 decay; xmm1 beta;
+// r10 bytes of a row; r11 rows; rax a row; rbx number of the row;
+// ymm or zmm: 0-3 state; 4-7 what goes in (d or dt x); 8-11 sums; 12 decay; 13 element of a row;
+// 14 beta or dt; masks as in vectors.h.
 // Clobbers rax, rsi, rdi, r8-r11, all of ymm0-ymm15 (AVX2), zmm0-zmm14, k1 (AVX-512); mamba2 rdx
 // too; rbx is saved.
 //
-// delta makes two passes over a strip of columns, which stays in the first level
-// of cache: the first computes the state's answer for k, the second decays the state, writes it and
+// delta makes two passes over a strip of columns, which stays in the first level of cache. The
+// first computes the state's answer for k, the second decays the state, writes it and
 // computes the output. The second pass decays the state again, because a store in the first pass
 // would cost more than a product. mamba2 is only the second pass.
 #ifndef INGOT_KERNELS_X86_64_STATES_H

@@ -5,7 +5,7 @@
 
 #include "kernels/x86_64/vector/vectors.h"
 
-// Run body v, n, n + 4, n + 8, byte of the row, tail for each vector n of a strip.
+// Run `body v, n, n + 4, n + 8, byte of the row, tail` for each vector n of a strip.
 .macro for_strip v, count, body, tail
     .irp    n, 0, 1, 2, 3
     .if     \n < \count
@@ -14,8 +14,8 @@
     .endr
 .endm
 
-// Run columns v, count of vectors, tail for `left` columns; it advances the pointers. Destroys
-// left, rax and the mask.
+// Run `columns v, count of vectors, tail` for `left` columns; `columns` advances the pointers.
+// Destroys left, rax and the mask.
 .macro for_columns v, left, left_32, columns
     sub     \left, 4 * \v\()_lanes
     jb      .Lsingle\@

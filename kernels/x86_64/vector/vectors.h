@@ -61,7 +61,7 @@
     kmovw   k1, eax
 .endm
 
-// Run `body v, tail` for `left` floats; it advances the pointers. Destroys left, rax and the mask.
+// Run `body v, tail` for `left` floats; body advances the pointers. Destroys left, rax and mask.
 .macro for_vectors v, left, left_32, body
     sub     \left, \v\()_lanes
     jb      .Ltail\@

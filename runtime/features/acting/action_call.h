@@ -1,5 +1,5 @@
-/* A reply that is a call: one line of JSON. It is checked against the table even if a grammar
- * constrained the reply.
+/* Reads a reply that is a call, one line of JSON. The call is checked against the table even if a
+ * grammar constrained the reply.
  *
  *   {"action":"light","value":"on"}     {"action":"pulse","line":"light","ms":500} */
 #ifndef INGOT_RUNTIME_ACTING_ACTION_CALL_H
@@ -7,12 +7,12 @@
 
 #include "runtime/features/acting/actions.h"
 
-enum { ACTION_CALL_BYTES = 256 /* bytes of a call at most, with a NUL */ };
+enum { ACTION_CALL_BYTES = 256 /* the most bytes of a call, with a NUL */ };
 
 enum action_reply {
     ACTION_PROSE,  /* the reply is not a call */
-    ACTION_CALLED, /* *call says what to do */
-    ACTION_WRONG,  /* a call that the table does not allow: error_message says why */
+    ACTION_CALLED, /* the reply is a call, which *call describes */
+    ACTION_WRONG,  /* the table does not allow the call; error_message says why */
 };
 
 /* Parse a reply: text (bytes, followed by a NUL) may have any bytes and is overwritten. */
@@ -24,7 +24,7 @@ enum action_reply action_call_read(struct actions *a, char *text, size_t bytes,
 enum { ACTION_ANSWER_BYTES = 6 * ACTION_TEXT_BYTES + 16 };
 size_t action_answer(char out[ACTION_ANSWER_BYTES], bool done, const char *result);
 
-/* Return true if a turn is text of action_answer_write, which no person said. */
+/* Return true if a turn is text of action_answer, not a person's. */
 bool action_is_answer(const char *text, size_t bytes);
 
 /* Return the arguments for people: "on", "light, 500 ms", "". */

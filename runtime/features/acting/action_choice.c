@@ -8,7 +8,7 @@
 #include "runtime/text/format_text.h"
 
 /* PRIOR_SHARE times the prior is subtracted. A change needs a score above that of "nothing" +
- * MARGIN. Both were chosen with the half of tests/golden/acting/sentences.txt for tuning. */
+ * MARGIN. Both values were chosen with the half of tests/golden/acting/sentences.txt for tuning. */
 #define PRIOR_SHARE 1.0
 #define MARGIN (-0.5)
 
@@ -19,9 +19,9 @@ static const char trained_system[] =
     "Actions:\nlight: value on|off\nfan: value on|off\ndoor\ntemperature\nuptime";
 static const char *const values[CHOICES] = { "on", "off", "nothing" };
 
-/* The examples, which are about the first and the second output. */
+/* Examples for the first and the second output. */
 static const struct example {
-    const char *said; /* %s stands for the name */
+    const char *said; /* %s stands for the output's name */
     unsigned of;
     enum choice choice;
 } examples[] = {
@@ -65,7 +65,7 @@ static struct chat_turn turn_of(const char *text, size_t bytes, bool first, cons
                                .system_bytes = system != NULL ? strlen(system) : 0 };
 }
 
-/* Return the name of the n-th output of the table, or of the last one. */
+/* Return the name of the n-th output of the table, or of the last output. */
 static const char *output_name(const struct actions *a, unsigned n)
 {
     const char *name = "";
@@ -105,7 +105,7 @@ static double log_share(const struct session *s, uint32_t id)
     return scores.taken.log_share;
 }
 
-/* Return the number of tokens with which all choices begin; at least one token of each remains. */
+/* Return how many first tokens all choices share. Each choice keeps at least one more token. */
 static size_t common(const struct action_choice *k)
 {
     size_t n = 0;
@@ -130,7 +130,7 @@ static enum err score_ids(struct action_choice *k, struct session *s, const stru
     for (unsigned i = 0; i < CHOICES && e == ERR_OK; i++) {
         k->score[i] = log_share(s, k->ids[i][shared]);
     }
-    for (unsigned i = 0; i < CHOICES; i++) { /* choices that have more than one token */
+    for (unsigned i = 0; i < CHOICES; i++) { /* further tokens of longer choices */
         for (size_t t = shared; t + 1 < k->n_ids[i] && e == ERR_OK; t++) {
             e = session_append(s, &k->ids[i][t], 1, stop);
             k->score[i] += e == ERR_OK ? log_share(s, k->ids[i][t + 1]) : 0;

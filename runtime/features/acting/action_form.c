@@ -16,7 +16,7 @@ static const char *const asking_words[] = {
     "wasn't",  "didn't",  "doesn't", "haven't", "hasn't", "what's", "who's", "how's",
     "where's", "whether", "must",    "shall",   "since"
 };
-/* So is one that begins with one of these, unless one of `asked` follows, as in "could you ...". */
+/* These words begin a question, too, unless one of `asked` follows, as in "could you". */
 static const char *const polite_words[] = { "can",   "could",    "would", "will",
                                             "can't", "couldn't", "won't" };
 static const char *const asked[] = { "you",      "we",      "i",       "please",
@@ -27,7 +27,7 @@ static const char *const telling_words[] = { "tell",   "check", "read", "show",
 static const char *const courtesies[] = { "please", "hey", "ok",  "okay", "hi",  "hello",
                                           "so",     "and", "now", "well", "just" };
 
-/* A sentence with one of these is about another time, a condition, a wish or a word's meaning. */
+/* A sentence with one of these words is about another time, a condition, a wish or a word. */
 static const char *const apart_words[] = {
     "if",         "whenever",    "when",      "while",   "unless",   "until",   "till",
     "after",      "before",      "tomorrow",  "tonight", "later",    "soon",    "yesterday",
@@ -40,7 +40,7 @@ static const char *const apart_words[] = {
     "hour",       "second",      "o'clock",   "noon",    "midnight", "whether", "would_have",
     "could_have", "should_have", "shouldn't"
 };
-/* A clause that begins with one of these is about other people. */
+/* A clause that begins with one of these words is about other people. */
 static const char *const others[] = { "he",      "she",       "they",     "somebody",
                                       "someone", "everybody", "everyone", "nobody",
                                       "people",  "my",        "his",      "her",
@@ -66,7 +66,7 @@ static bool begins_word(const char *text, size_t i)
                         text[i - 1] == '\''));
 }
 
-/* Move *i to the next word in text (bytes). Returns false if there is none. */
+/* Move *i to the next word in text (bytes). Returns false if there is no word. */
 static bool next_word(const char *text, size_t bytes, size_t *i)
 {
     while (*i < bytes && !begins_word(text, *i)) {
@@ -87,7 +87,7 @@ static bool has_word(const char *text, size_t bytes, const char *const *words, s
     return false;
 }
 
-/* Find the first word after any courtesies. Returns false if there is none. */
+/* Find the first word after any courtesies. Returns false if there is no word. */
 static bool first_word(const char *text, size_t bytes, struct ear *e)
 {
     size_t i = 0;
@@ -101,7 +101,7 @@ static bool first_word(const char *text, size_t bytes, struct ear *e)
     return false;
 }
 
-/* Move to the word after the current one. Returns false if there is none. */
+/* Move to the word after the current word. Returns false if there is no word. */
 static bool word_after(const struct ear *at, struct ear *e)
 {
     size_t i = 0;
@@ -265,7 +265,7 @@ static void read_clauses(char *text, size_t bytes)
     }
 }
 
-/* Add one sentence to the request; it becomes spaces if no part of it requests anything. */
+/* Add one sentence to the request, or spaces if the sentence requests nothing. */
 static void read_sentence(struct action_form *f, size_t from, size_t to, bool has_mark)
 {
     char *text = f->request + from;

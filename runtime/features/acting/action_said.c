@@ -7,7 +7,7 @@
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* English words that people use; a file of actions adds others. */
+/* English words that people use. A file of actions can add more. */
 static const char *const on_words[] = { "start", "started", "starting", "run",      "running",
                                         "open",  "opened",  "opening",  "activate", "enable",
                                         "use",   "need",    "power" };
@@ -16,8 +16,8 @@ static const char *const off_words[] = { "stop",    "stopped", "stopping",   "cl
                                          "cut",     "enough",  "kill",       "silence", "mute" };
 static const char *const not_words[] = { "not",  "no",   "never",   "nobody",
                                          "none", "dont", "without", "cannot" };
-/* After one of these, "on" and "off" tell the state of a line that is named later: "turn on the
- * lamp", not "sat on the lamp". */
+/* After one of these words, "on" and "off" are the state of a line named later, as in "turn on the
+ * lamp", unlike "sat on the lamp". */
 static const char *const turn_words[] = { "turn",    "turning", "switch", "switching", "put",
                                           "putting", "set",     "power",  "keep",      "leave",
                                           "go",      "back",    "shut",   "it",        "them" };
@@ -72,10 +72,10 @@ struct clause {
     unsigned values;
     bool is_not;
     bool is_told;
-    bool is_named; /* the clause names the pin, or ... */
-    bool is_other; /* ... another pin */
+    bool is_named; /* the clause names the call's pin */
+    bool is_other; /* the clause names another pin */
     bool has_word;
-    bool asks;  /* the previous word is why or if, after which "not" negates nothing */
+    bool asks;  /* the previous word is "why" or "if", so that "not" negates nothing */
     bool turns; /* the previous word is one of turn_words */
 };
 
@@ -140,7 +140,7 @@ static void hear_number(struct ear *e, const struct action_call *call, struct ac
     h->has_ms |= n == call->value[1] || n * 1000 == call->value[1];
 }
 
-/* Return the number of bytes of a word for on or for off, or 0 if there is none. */
+/* Return the length of the word for "on" or "off" at this position, or 0 if none is there. */
 static size_t match_value(const struct actions *a, const struct action_call *call,
                           const struct ear *e, const struct clause *c, unsigned *value)
 {

@@ -1,5 +1,5 @@
 /* People's words about a line: a model's call drives a line only if a person asked for it. This
- * code looks for words and does not understand them; docs/ACTING.md lists what it misses. */
+ * code looks for words and does not understand them; docs/ACTING.md lists what the code misses. */
 #ifndef INGOT_RUNTIME_ACTING_ACTION_SAID_H
 #define INGOT_RUNTIME_ACTING_ACTION_SAID_H
 
@@ -10,22 +10,22 @@ enum { SAID_ON = 1 << 0, SAID_OFF = 1 << 1 };
 /* The words of people in the turns before a call. All zeros: nothing yet. */
 struct action_heard {
     bool named;
-    unsigned values; /* SAID_ON, SAID_OFF: what a question requests */
+    unsigned values; /* what the question requests: SAID_ON, SAID_OFF */
     bool has_number, has_ms;
 };
 
-/* Add one turn (bytes) of a person from the conversation that led to this call. Only values and
- * numbers of a question count. */
+/* Add one turn (bytes) of a person from the conversation that led to this call. Values and
+ * numbers count only if is_question. */
 void action_hear(const struct actions *a, const struct action_call *call, const char *text,
                  size_t bytes, bool is_question, struct action_heard *h);
 
-/* Return true if the call may run after what was said; otherwise `why` gives the reason, without a
- * full stop. */
+/* Return true if people's words allow the call. Otherwise `why` gives the reason, without a full
+ * stop. */
 bool action_is_asked(const struct actions *a, const struct action_call *call,
                      const struct action_heard *h, char why[ACTION_TEXT_BYTES]);
 
-/* Add words, separated by bars (bytes), that mean `of`: the index of an output, or a value of
- * this enum. Returns NULL, or a sentence without a full stop; some words may then have been
+/* Add words, separated by bars (bytes), that mean `of`, which is an output's index or a value of
+ * this enum. Returns NULL, or an error message without a full stop; some words may then have been
  * added. */
 enum { WORDS_ON = PINS_MOST, WORDS_OFF, WORDS_NOT };
 const char *action_words_add(struct actions *a, unsigned of, const char *text, size_t bytes);

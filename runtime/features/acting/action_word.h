@@ -1,5 +1,5 @@
-/* Words in what people say: letters of any script, digits, and apostrophes inside. Their meaning
- * is not understood. */
+/* Words in what people say: letters of any script, digits, and apostrophes inside. The meaning of
+ * words plays no part. */
 #ifndef INGOT_RUNTIME_ACTING_ACTION_WORD_H
 #define INGOT_RUNTIME_ACTING_ACTION_WORD_H
 
@@ -13,7 +13,7 @@ struct ear {
 
 char action_small(char c);
 
-/* Return true if c belongs to a word. Every byte of a UTF-8 character does. */
+/* Return true if c belongs to a word. Every byte of a longer UTF-8 character belongs to a word. */
 bool action_is_letter(char c);
 bool action_is_digit(char c);
 

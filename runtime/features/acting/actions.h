@@ -36,14 +36,14 @@ enum action_kind {
 
 enum argument_kind {
     ARGUMENT_SWITCH, /* on (1) or off (0) */
-    ARGUMENT_LINE,   /* the name of an output: its index among the pins */
+    ARGUMENT_LINE,   /* the name of an output; its value is the output's index among the pins */
     ARGUMENT_NUMBER, /* an integer from least to most */
 };
 
 struct action_argument {
     const char *name; /* constant */
     enum argument_kind kind;
-    uint32_t lines; /* bit i: pin i may be named */
+    uint32_t lines; /* bit i says that pin i may be named */
     uint32_t least, most;
 };
 
@@ -56,11 +56,11 @@ struct action {
     uint32_t done; /* how often the action was done, including dry runs */
 };
 
-/* The words that a person must have said before a call may drive a line: its name and the value,
- * only its name, or nothing. */
+/* The words that a person must have said before a call may drive a line: the line's name and the
+ * value, only the name, or none. */
 enum action_need { ACTION_NEEDS_VALUE, ACTION_NEEDS_NAME, ACTION_NEEDS_NOTHING };
 
-/* Another word for a pin, for on, for off or for not (action_said.h). */
+/* Another word for a pin, or for "on", "off" or "not" (action_said.h). */
 struct action_word {
     char text[PIN_NAME_BYTES];
     unsigned of;
@@ -70,10 +70,10 @@ struct actions {
     const struct platform *platform;
     struct pins pins;
     struct sensors sensors;
-    unsigned n; /* 0: there are none */
+    unsigned n; /* number of actions, or 0 */
     struct action list[ACTIONS_MOST];
-    uint32_t a_minute; /* most actions a minute; 0: no limit */
-    uint32_t n_times;  /* number of actions so far, and the times of the latest in ticks: */
+    uint32_t a_minute; /* the most actions a minute, or 0 for no limit */
+    uint32_t n_times;  /* number of actions so far; `times` has the latest, in ticks */
     uint64_t times[ACTIONS_A_MINUTE];
     enum action_need need; /* actions_open sets ACTION_NEEDS_VALUE */
     unsigned n_words;
@@ -85,7 +85,7 @@ struct action_call {
     uint32_t value[ACTION_ARGUMENTS];
 };
 
-/* Make the table: the actions of pins and sensors, `temperature` and `uptime`; a sensor named
+/* Make the table of the actions of pins and sensors, `temperature` and `uptime`. A sensor named
  * temperature replaces the machine's own. Without a pin, a sensor and a file the table is empty.
  * say: as in pins_open. */
 void actions_open(struct actions *a, const struct platform *platform, const struct pin_list *pins,
@@ -98,8 +98,8 @@ void actions_open(struct actions *a, const struct platform *platform, const stru
  *   pulse light|fan ms 1..5000
  *   words light lamp|desk_lamp
  *
- * ";" may also separate lines. Returns NULL, or `error_message`, a text of at most
- * ACTION_TEXT_BYTES without a full stop; the table then does not change. */
+ * ";" may also separate lines. Returns NULL, or `error_message` (at most ACTION_TEXT_BYTES, without
+ * a full stop); the table then does not change. */
 const char *actions_read(struct actions *a, const char *text,
                          char error_message[ACTION_TEXT_BYTES]);
 
@@ -112,11 +112,11 @@ enum { ACTIONS_WORK_BYTES = 48 << 10 };
 
 /* Write a grammar (flash_image/format/grammar.h) of replies that are either one call of the
  * table, or prose that does not begin with "{", to memory (room bytes, 4-byte aligned).
- * ERR_TOO_LONG: the grammar does not fit. */
+ * Returns ERR_TOO_LONG if it does not fit. */
 enum err actions_grammar(const struct actions *a, void *memory, size_t room, void *work,
                          size_t *bytes);
 
-/* Check a call (action_call.h) again and carry it out; returns false if it was not done. `result`
+/* Check a call (action_call.h) again and carry it out. Returns false if it was not done. `result`
  * is the outcome in words. `stop` ends a pulse early and switches its line off. */
 bool actions_do(struct actions *a, const struct action_call *call, const struct stop *stop,
                 char result[ACTION_TEXT_BYTES]);

@@ -1,5 +1,5 @@
-/* The table as a grammar. Calls form a trie of bytes and, in numbers, of ranges of digits. A
- * state in front of it tells a call from prose by the first character that is not a space. */
+/* The table as a grammar. Calls form a trie of bytes and, in numbers, of ranges of digits. A state
+ * in front of the trie tells a call from prose by the first character that is not a space. */
 #include <assert.h>
 #include <string.h>
 
@@ -11,9 +11,9 @@
 enum { NODES = 4096, START = 0, PROSE = 1, CALL = 2, NO_NODE = 0 };
 
 struct node {
-    uint16_t child, sibling; /* NO_NODE if there is none; no node has the start as its
+    uint16_t child, sibling; /* a node, or NO_NODE; the start is never a
                               * child */
-    uint8_t low, high;       /* bytes of the edge to this node */
+    uint8_t low, high;       /* range of the bytes that lead to this node */
     bool accepts;
 };
 
@@ -55,8 +55,8 @@ static unsigned add_text(struct trie *t, unsigned at, const char *text)
 
 /* ---- values ---- */
 
-/* Add the numbers with n's digits above `size`, a digit from n's up to `last` at `size`, and any
- * digits below. `size` is a power of ten that divides n. */
+/* Add the numbers from n on whose digit at the place `size` is at most `last`, and whose digits
+ * above it are those of n. `size` is a power of ten that divides n. */
 static void add_digits(struct trie *t, unsigned at, uint32_t n, uint32_t size, uint32_t last,
                        uint32_t highest)
 {
@@ -72,8 +72,8 @@ static void add_digits(struct trie *t, unsigned at, uint32_t n, uint32_t size, u
     t->nodes[add_text(t, at, "}")].accepts = true;
 }
 
-/* Add a range of numbers as blocks that differ in one digit and have any digits below it: for 34
- * to 51 these are 34, 35..39, 40..49, 50..51. A number is the last argument of its action. */
+/* Add a range of numbers as blocks. The numbers of a block differ in one digit and the digits below
+ * it: 34 to 51 becomes 34, 35..39, 40..49, 50..51. A number is the last argument of its action. */
 static void add_range(struct trie *t, unsigned at, uint32_t n, uint32_t most)
 {
     uint32_t highest = 1;
@@ -95,7 +95,7 @@ static void add_range(struct trie *t, unsigned at, uint32_t n, uint32_t most)
     }
 }
 
-/* The nodes at which texts end that continue with the same text. */
+/* Nodes of the trie that continue alike: the same text is added after each of them. */
 struct ends {
     unsigned n, at[PINS_MOST];
 };
@@ -197,7 +197,7 @@ static void put_first_states(struct tables *out, const struct trie *t)
     put_edge(out, PROSE, 0, 255, PROSE);
 }
 
-/* There are 8 edges at the start and one in prose; each other edge leads to a node other than the
+/* The start has 8 edges and prose has one. Each other edge leads to a node of its own, not to the
  * root. */
 enum { FIRST_EDGES = 9 };
 

@@ -1,4 +1,4 @@
-/* The description of the table for a model. Models are trained on these words, so they must not
+/* The description of the table for a model. Models are trained on its words, so the words must not
  * change. */
 #include "runtime/features/acting/actions.h"
 

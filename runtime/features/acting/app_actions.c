@@ -1,4 +1,4 @@
-/* A model's actions, from the boot options to the chat that describes them and the grammar for
+/* Sets up a model's actions from the boot options, and the grammar for
  * calls. */
 #include <assert.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "runtime/features/grammar/app_grammar.h"
 #include "runtime/text/format_text.h"
 
-enum { FILE_BYTES = 4096 /* bytes of actions/NAME.txt, with a sector for the end */ };
+enum { FILE_BYTES = 4096 /* bytes for actions/NAME.txt; a file is read in whole sectors */ };
 
 static void say_pin(void *context, const char *error_message)
 {
@@ -55,7 +55,7 @@ void app_open_actions(void *state, struct app *a)
         (void)sensor_list_read(&sensors, o->sensors);
     }
     if (o->pins[0] != '\0') {
-        (void)pin_list_read(&pins, o->pins); /* the option has accepted the list */
+        (void)pin_list_read(&pins, o->pins); /* the option's reader has checked the list */
     }
     actions_open(actions, a->setup.platform, &pins, &sensors, o->dry, o->a_minute, say_pin,
                  a->setup.console);

@@ -42,7 +42,7 @@ static void tell(void *state, struct chat *c, const char **text, size_t *bytes)
     *bytes = n;
 }
 
-/* ---- a reply that may be a call -------------------------------------------------------------- */
+/* ---- replies that may be calls -------------------------------------------------------------- */
 
 static void release(struct chat_call *k)
 {
@@ -259,7 +259,7 @@ static size_t next_turn(void *state, struct feature_turn *t, char text[FEATURE_T
     return chat_act(t->chat, &((struct acting_state *)state)->call, text);
 }
 
-/* Decide anew: other weights may have been trained differently. */
+/* Measure the way to act again, because other weights may have been trained differently. */
 static void weights_changed(void *state, struct chat *c)
 {
     struct acting_state *s = state;

@@ -1,5 +1,5 @@
-/* A model that acts: its reply may be a call of an action. The call is not shown but run, and
- * its outcome becomes the next turn. Only the chat's own files include it. */
+/* A model that acts: its reply may be a call of an action. The call is not shown but run, and its
+ * outcome becomes the next turn. Only features include this header. */
 #ifndef INGOT_RUNTIME_CHAT_ACT_H
 #define INGOT_RUNTIME_CHAT_ACT_H
 
@@ -13,27 +13,27 @@ enum { CHAT_CALLS = 4 /* calls that one question may cause */ };
 
 /* The beginning of a reply, kept while it may be a call. */
 struct chat_call {
-    struct actions *actions;   /* NULL: no reply is a call */
+    struct actions *actions;   /* NULL if no reply is a call */
     struct feature_text next;  /* gets text that is not a call */
-    struct feature_turn *turn; /* at work */
+    struct feature_turn *turn; /* the current turn */
     enum { CALL_BEGINS, CALL_HELD, CALL_PROSE } state;
     char text[ACTION_CALL_BYTES];
     size_t n;
-    enum action_reply reply; /* after chat_call_end */
+    enum action_reply reply; /* once the reply has ended */
     struct action_call call;
     char error_message[ACTION_TEXT_BYTES];
 };
 
 /* How a model acts. */
 enum acting_way {
-    ACTING_UNKNOWN,   /* not measured yet: treated as ACTING_BY_CALLS */
-    ACTING_BY_CALLS,  /* trained to act: its reply may be a call */
-    ACTING_BY_CHOICE, /* not trained to act: Ingot decides before its reply */
+    ACTING_UNKNOWN,   /* not measured yet; treated as ACTING_BY_CALLS */
+    ACTING_BY_CALLS,  /* the model was trained to act, so its reply may be a call */
+    ACTING_BY_CHOICE, /* the model was not trained to act, so Ingot decides before the reply */
 };
 
 struct acting_state {
     struct actions actions;  /* from pins=, sensors= and actions= */
-    struct actions *at_work; /* what the model may call; NULL: no actions, or no template */
+    struct actions *at_work; /* the model's permitted actions; NULL without actions or a template */
     char told[OPTIONS_SYSTEM_BYTES + 2 + ACTIONS_PROMPT_BYTES]; /* the system prompt with the
                                                                  * actions */
     struct chat_call call;
@@ -54,12 +54,12 @@ static inline struct acting_state *acting_of(const struct chat *c)
  * prose. */
 void app_hold_to_actions(struct app *a);
 
-/* Call after reading the options: opens what pins=, sensors= and actions= allow. The second
- * function adds the actions to the model's system prompt. */
+/* Open what pins=, sensors= and actions= allow, after the options were read. The second function
+ * adds the actions to the model's system prompt. */
 void app_open_actions(void *state, struct app *a);
 void app_tell_actions(void *state, struct app *a);
 
-/* Run the call, show it, and write the text of the next turn; returns its length. */
+/* Run and show the call, and write the text of the next turn. Returns the text's length. */
 size_t chat_act(struct chat *c, const struct chat_call *k, char answer[ACTION_ANSWER_BYTES]);
 
 /* Show the result of an action, the reason why it was not done, or a value that was read, as a dim
@@ -67,8 +67,8 @@ size_t chat_act(struct chat *c, const struct chat_call *k, char answer[ACTION_AN
 void chat_show_act(struct chat *c, const struct chat_call *k, bool done, const char *result);
 void chat_show_read(struct chat *c, const char *result);
 
-/* For a model that was not trained to act: do what the turn asks for, and tell the model. The
- * function is `told` of struct feature. */
+/* If the model was not trained to act, do what the turn asks for, and tell the model. The function
+ * is `told` of struct feature. */
 const char *chat_choose_told(void *state, struct feature_turn *t, size_t *bytes);
 
 /* Return true if the current constraint applies to the reply to this turn. A user's own grammar
@@ -76,7 +76,7 @@ const char *chat_choose_told(void *state, struct feature_turn *t, size_t *bytes)
  * applies to replies of models that act by calls. */
 bool chat_holds_calls(const struct chat *c, const struct feature_turn *t);
 
-/* Return true if the question named something to read, but the reply came without reading it. */
+/* Return true if the question asked for a reading, but the model replied without one. */
 bool chat_read_nothing(struct acting_state *s, const struct feature_turn *t);
 
 extern const struct chat_command actions_command;

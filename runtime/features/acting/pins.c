@@ -63,8 +63,8 @@ void pins_set_dry(struct pins *p, bool dry)
     p->dry = dry;
 }
 
-/* Check a line before it is touched: against the named pins, and against what the board says
- * about the line now. */
+/* Check a line before it is touched: it must be a named pin, and the board must still permit its
+ * use. */
 static const char *check(const struct pins *p, unsigned i, bool writes)
 {
     if (i >= p->list.n) {

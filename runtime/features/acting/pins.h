@@ -1,5 +1,5 @@
-/* The named pins, and the only code that touches a line: it checks each write and read again,
- * against the list and against the board. Core 0. */
+/* The named pins, and the only code that touches a line. Each write and read is checked against the
+ * list and the board. Core 0. */
 #ifndef INGOT_RUNTIME_ACTING_PINS_H
 #define INGOT_RUNTIME_ACTING_PINS_H
 
@@ -11,7 +11,7 @@ struct pins {
     struct pin_list list;
     bool dry;    /* no line is touched */
     bool is_set; /* the lines have their directions */
-    uint32_t on; /* bit i: pin i is on, or in a dry run would be */
+    uint32_t on; /* bit i says that pin i is on, or would be on in a dry run */
 };
 
 /* Open the pins of `list` that the board permits; say(context, sentence) gets the reason for each
@@ -23,11 +23,11 @@ void pins_open(struct pins *p, const struct platform_pins *platform, const struc
 /* Begin or end a dry run. When the dry run ends, lines that have no direction yet get theirs. */
 void pins_set_dry(struct pins *p, bool dry);
 
-/* Switch pin i on or off. Returns NULL, or a sentence without a full stop; then nothing was
+/* Switch pin i on or off. Returns NULL, or an error message without a full stop if nothing was
  * touched. */
 const char *pins_write(struct pins *p, unsigned i, bool on);
 
-/* Set *on to the state of pin i; in a dry run, to an output's last value, or off for an input. */
+/* Set *on to the state of pin i. In a dry run an output has its last value, and an input is off. */
 const char *pins_read(struct pins *p, unsigned i, bool *on);
 
 #endif

@@ -12,14 +12,14 @@ struct sensors {
 };
 
 /* Open the sensors of `list` whose bus the board has; say(context, sentence) gets the reason for
- * each other sensor. Their buses are reserved from now on, but not used yet. */
+ * each other sensor. The sensors' buses are reserved from now on, but not used yet. */
 void sensors_open(struct sensors *s, const struct platform_i2c *platform,
                   const struct sensor_list *list, pins_say_fn *say, void *context);
 
 enum { SENSOR_ERROR_MESSAGE_BYTES = 96 };
 
-/* Read sensor i, in thousandths of a degree Celsius. Returns false if that failed;
- * `error_message` is then a sentence without a full stop. It takes 1 ms, or 100 ms if something
+/* Read sensor i, in thousandths of a degree Celsius. Returns false if reading failed;
+ * `error_message` is then a sentence without a full stop. A read takes 1 ms, or 100 ms if something
  * holds the bus. */
 bool sensors_read(struct sensors *s, unsigned i, int32_t *milli,
                   char error_message[SENSOR_ERROR_MESSAGE_BYTES]);

@@ -31,7 +31,7 @@ void adapters_open(struct adapters *a, struct memory_range memory, const struct 
     a->chunk = chunk;
 }
 
-/* Q8_0 becomes F16, which takes less than twice the memory; the rest is work space of a few
+/* Q8_0 becomes F16, which takes less than twice the memory; the rest is the work space of a few
  * adapters. */
 uint64_t adapters_room(uint64_t file_bytes)
 {
@@ -72,7 +72,7 @@ bool adapters_is_at_work(const struct adapters *a, const struct adapters_entry *
     return false;
 }
 
-/* Return the end of the adapters' room, where the work space of those in use begins. */
+/* Return the end of the adapters' room, where the work space of the sets in use begins. */
 static uint8_t *room_end(const struct adapters *a)
 {
     uint8_t *end = (uint8_t *)a->memory.base + a->memory.bytes;
@@ -162,7 +162,7 @@ struct loading {
     stream_progress_fn *progress;
     void *context;
     uint64_t done;                                                    /* bytes */
-    uint8_t digests[SIGNATURE_ADAPTER_PARTS][SIGNATURE_DIGEST_BYTES]; /* used if files must be
+    uint8_t digests[SIGNATURE_ADAPTER_PARTS][SIGNATURE_DIGEST_BYTES]; /* set if files must be
                                                                        * signed */
 };
 
@@ -196,7 +196,7 @@ static enum err read_part(struct adapters *a, struct loading *l, uint64_t offset
 }
 
 /* Return the most memory that the adapter of a->header takes: Q8_0 becomes F16, which takes less
- * than twice as much. */
+ * than twice the memory. */
 static uint64_t most_bytes(const struct adapters *a)
 {
     const struct adapter_header *h = &a->header;
@@ -208,8 +208,8 @@ static uint64_t most_bytes(const struct adapters *a)
     return bytes;
 }
 
-/* Convert numbers from Q8_0 to F16, to memory in front of them: each is the product of scale and
- * number, rounded once. */
+/* Convert numbers from Q8_0 to F16, into memory in front of them. Each result is the product of
+ * scale and number, rounded once. */
 static void widen(const struct kernels *k, uint16_t *to, const uint8_t *from, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i += BLOCK, from += BLOCK_BYTES) {
@@ -223,8 +223,8 @@ static void widen(const struct kernels *k, uint16_t *to, const uint8_t *from, ui
     }
 }
 
-/* Convert Q8_0 data that lies at the end of its room: each matrix grows, but never reaches
- * those that are still to be converted. Returns the size. */
+/* Convert Q8_0 data, which lies at the end of its room. Each matrix grows, but never reaches the
+ * next matrix before that is converted. Returns the size. */
 static uint64_t widen_all(struct adapters *a, struct adapters_entry *e, struct adapter_pair *pairs,
                           const uint8_t *from)
 {
@@ -347,7 +347,7 @@ static enum err check_signed_part(struct adapters *a, const struct loading *l, u
     return ERR_OK;
 }
 
-/* Read the block after the file into the entry's room, and check the header with it. */
+/* Read the signatures after the file into the entry's room, and check the header with them. */
 static enum err check_signature(struct adapters *a, struct loading *l,
                                 const struct adapters_entry *entry)
 {
@@ -464,8 +464,8 @@ enum err adapters_load(struct adapters *a, const char *name, const struct file *
         forget(a, entry);
     }
     if (find_free(a) == NULL) {
-        (void)adapters_forget_oldest(a); /* there is one to drop, because fewer can be in use than
-                                          * there are entries */
+        (void)adapters_forget_oldest(a); /* an unused adapter exists, because fewer can be in use
+                                          * than there are entries */
     }
     entry = find_free(a);
     e = load(a, &l, entry);

@@ -1,4 +1,4 @@
-/* Shared parts of adapters.c and adapters_work.c; no other folder includes it. */
+/* Shared parts of adapters.c and adapters_work.c; no other folder includes this header. */
 #ifndef INGOT_RUNTIME_ADAPTERS_PRIVATE_H
 #define INGOT_RUNTIME_ADAPTERS_PRIVATE_H
 

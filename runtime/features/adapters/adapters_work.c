@@ -92,7 +92,7 @@ enum err adapters_use_sets(struct adapters *a, const struct adapters_set *sets, 
                                "there is no room for its work space: adapters=SIZE makes more");
     }
     while (work > (size_t)(top - a->end)) {
-        bool gone = adapters_forget_oldest(a); /* adapters that are not in use take the room */
+        bool gone = adapters_forget_oldest(a); /* adapters that are not in use take up the room */
 
         assert(gone);
         (void)gone;

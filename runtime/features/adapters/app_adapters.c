@@ -1,4 +1,4 @@
-/* Adapters (LoRA): their memory, and the ones in use. */
+/* The memory of adapters (LoRA), and which adapters are in use. */
 #include "runtime/features/adapters/app_adapters.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 
-enum { MOST_SHARE = 8 /* an eighth of the memory at the most, unless an option sets it */ };
+enum { MOST_SHARE = 8 /* unless an option sets their memory, adapters get at most 1/8 of all */ };
 
 static void add_room(void *context, const char *name, uint64_t bytes)
 {
@@ -16,8 +16,8 @@ static void add_room(void *context, const char *name, uint64_t bytes)
     *(uint64_t *)context += adapters_room(bytes);
 }
 
-/* Return the room for the adapters of the boot option, because on a computer they are paths, which
- * are in no list. */
+/* Return the room for the adapters that the boot option names. On a computer the names may be
+ * paths, which list_adapters does not visit. */
 static uint64_t named_room(struct app *a)
 {
     const struct app_files *files = a->setup.files;
@@ -46,8 +46,8 @@ static uint64_t wanted_room(struct app *a)
     if (a->setup.options->load.adapters != 0) {
         return a->setup.options->load.adapters;
     }
-    (void)files->list_adapters(files->context, add_room, &room); /* a card without adapters has
-                                                                  * none */
+    (void)files->list_adapters(files->context, add_room, &room); /* a card without adapters needs no
+                                                                  * room */
     return max_u64(min_u64(room, a->ram.bytes / MOST_SHARE), named_room(a));
 }
 
@@ -114,7 +114,7 @@ static enum err load_missing(struct app *a, const struct adapter_list *list)
     return e;
 }
 
-/* Check that all adapters are still loaded: loading one may have dropped another. */
+/* Check that all adapters are still loaded, because loading one may drop another. */
 static enum err check_loaded(struct app *a, const struct adapter_list *list)
 {
     for (uint32_t i = 0; i < list->n; i++) {

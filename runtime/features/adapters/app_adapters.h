@@ -1,4 +1,4 @@
-/* A model's adapters (LoRA): their memory, and which of them are in use. */
+/* The memory of a model's adapters (LoRA), and which adapters are in use. */
 #ifndef INGOT_RUNTIME_APP_ADAPTERS_H
 #define INGOT_RUNTIME_APP_ADAPTERS_H
 
@@ -19,13 +19,13 @@ static inline struct adapters_state *adapters_of(const struct chat *c)
     return c->features->state[FEATURE_adapters];
 }
 
-/* Use the adapters of a list (runtime/options/adapter_list.h) from now on; adapters that are not
- * in memory are loaded first. Errors: ERR_BAD_ARGUMENT, errors of the files, of adapters_load and
- * of adapters_use; a->error_message is set, and the previous adapters stay in use. */
+/* Use the adapters of a list (runtime/options/adapter_list.h) from now on; missing adapters are
+ * loaded first. Errors: ERR_BAD_ARGUMENT and those of the files, adapters_load and adapters_use.
+ * After an error a->error_message is set, and the previous adapters stay in use. */
 enum err app_use_adapters(struct app *a, const char *list);
 
-/* As app_use_adapters, for n lists, 1 to ADAPTERS_SETS, of parallel sequences:
- * list i is adapters_of_set(i). */
+/* As app_use_adapters, for 1 to ADAPTERS_SETS lists of parallel sequences. List i becomes
+ * adapters_of_set(i). */
 enum err app_use_adapter_sets(struct app *a, const char *const lists[], uint32_t n);
 
 /* As app_use_adapters, during a conversation, which is computed again if the adapters changed. */

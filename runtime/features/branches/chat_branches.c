@@ -178,7 +178,7 @@ enum err chat_switch(struct chat *c, const char *name, uint32_t *pending)
     }
     session_sequence_swap(c->session, &b->sequence);
     *pending = c->session->n_ids - c->session->n_cached;
-    turns_forget_said(&c->turns); /* what was asked in one conversation does not apply to another */
+    turns_forget_said(&c->turns); /* a request in one conversation permits no call in another */
     swap_bytes(&c->turns, &b->turns, sizeof b->turns);
     swap_bytes(&c->started, &b->started, sizeof b->started);
     swap_bytes(&c->reply_start, &b->reply_start, sizeof b->reply_start);

@@ -1,4 +1,4 @@
-/* Branches: other sequences of the same conversation, kept by name. Each has its text and a
+/* Branches are other sequences of the same conversation, kept by name. Each has its text and a
  * sequence of the session (session_sequence.h), which shares keys and values with the current
  * sequence or computes the difference again. */
 #ifndef INGOT_RUNTIME_CHAT_BRANCHES_H
@@ -21,9 +21,9 @@ enum {
 }; /* bytes of a name with
                                                                               * its NUL */
 
-/* A sequence that is not the current one. */
+/* A sequence that is not the current sequence. */
 struct chat_branch {
-    char name[CHAT_BRANCH_NAME_BYTES]; /* "": the slot is free */
+    char name[CHAT_BRANCH_NAME_BYTES]; /* "" if the slot is free */
     bool retried;                      /* kept by /retry, which may reuse the slot */
     bool started;
     uint32_t reply_start;
@@ -35,8 +35,8 @@ struct chat_branches {
     char current[CHAT_BRANCH_NAME_BYTES]; /* of the current sequence */
     uint32_t n, retries;
     struct chat_branch *list[CHAT_BRANCHES_MOST]; /* (n) */
-    const char *retried; /* the name under which /retry kept an answer of the current turn; NULL:
-                          * none */
+    const char *retried; /* /retry kept an answer of the current turn under this name; NULL if
+                          * not */
 };
 
 static inline struct chat_branches *branches_of(const struct chat *c)
@@ -47,34 +47,34 @@ static inline struct chat_branches *branches_of(const struct chat *c)
 extern const struct chat_command branch_commands[];
 enum { BRANCH_COMMANDS = 4 };
 
-/* Bytes of ARENA_SCRATCH that a branch takes in addition to its ids, for model_setup. */
+/* For model_setup, the bytes of ARENA_SCRATCH that a branch takes besides its ids. */
 size_t chat_branch_bytes(void);
 
 /* Make room for n <= CHAT_BRANCHES_MOST sequences besides the current one, and for a search with
  * `beams` beams (beams.h; no search if below 2), in the arena of the chat's model, which planned
- * chat_kept_sequences(n, beams). Call after chat_open. Returns false if there are no beams, because
- * they cannot share the states of this session's layers. */
+ * chat_kept_sequences(n, beams). Call after chat_open. Returns false if there can be no beams,
+ * because beams cannot share the states of this session's layers. */
 bool chat_branches_open(struct chat *c, uint32_t n, uint32_t beams);
 uint32_t chat_kept_sequences(uint32_t branches, uint32_t beams);
 
 /* Continue the conversation as `name`; the conversation so far is kept under its old name.
- * ERR_BAD_ARGUMENT: not a name of 1 to 23 letters, digits, '-', '_' and '.'; ERR_BUSY: the name
- * is taken; ERR_NO_SPACE: all slots are taken. */
+ * ERR_BAD_ARGUMENT: `name` is not 1 to 23 letters, digits, '-', '_' and '.'. ERR_BUSY: the name is
+ * taken. ERR_NO_SPACE: all slots are taken. */
 enum err chat_branch(struct chat *c, const char *name);
 
 /* Return ERR_OK if chat_switch or chat_branch would succeed, or the error of chat_branch. */
 enum err chat_branch_place(struct chat *c, const char *name);
 
-/* Call before the last turn is answered again: keeps its answer as retry-1, retry-2 ..., in a
- * free slot, or in the slot of the oldest such answer. Returns the name, or NULL without a slot. */
+/* Keep the last turn's answer, before another replaces it, as retry-1, retry-2 and so on, in a free
+ * slot or in that of the oldest such answer. Returns the name, or NULL without a slot. */
 const char *chat_branch_retried(struct chat *c);
 
 /* Continue with the sequence `name`. *pending is the number of its tokens that the next line
  * computes again. ERR_NOT_FOUND: no sequence has this name. */
 enum err chat_switch(struct chat *c, const char *name, uint32_t *pending);
 
-/* Drop the sequence `name`. ERR_NOT_FOUND: no sequence has this name. ERR_BUSY: it is the current
- * sequence. */
+/* Drop the sequence `name`. ERR_NOT_FOUND: no sequence has this name. ERR_BUSY: `name` is the
+ * current sequence. */
 enum err chat_branch_drop(struct chat *c, const char *name);
 
 #endif

@@ -11,7 +11,7 @@
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
 
-enum { BACKGROUND_TOKENS = 16 /* tokens of a text that the model writes on its own */ };
+enum { BACKGROUND_TOKENS = 16 /* tokens of a text without a prompt */ };
 
 /* ---- time ----------------------------------------------------------------------------------- */
 
@@ -36,8 +36,8 @@ void chat_fabric_set_time(struct chat *c, uint64_t seconds)
 
 /* ---- turns ---------------------------------------------------------------------------------- */
 
-/* Return the first position of the turn. The beginning of a conversation may come from an
- * earlier one, and then it is not computed. */
+/* Return the turn's first position after the opening of all conversations, which is often computed
+ * already. */
 static uint32_t first_of_turn(struct chat *c, uint32_t own)
 {
     size_t n = own == 0 ? chat_encode_opening(c) : 0;
@@ -81,9 +81,9 @@ void fabric_reply_ends(void *state, struct feature_turn *t, enum err error)
     }
 }
 
-/* ---- what the model says in any case --------------------------------------------------------- */
+/* ---- what the model says without a memory ---------------------------------------------------- */
 
-/* Let the model write texts of its own from such beginnings; gates stay shut for these texts. */
+/* Let the model write some texts without a prompt. Gates must stay shut for such texts. */
 static enum err look_around(struct chat *c)
 {
     struct session *s = c->session;
@@ -163,8 +163,8 @@ static void visit_example(void *context, uint32_t position, const float *logits)
     fabric_add_example(f, f->last, i < k->n ? k->ids[i] : k->end);
 }
 
-/* Compute the question except its last token, which is ids[0] of the n tokens from which the answer
- * is learnt. */
+/* Compute the question except its last token. The answer is learnt from ids (n), which begin with
+ * that token. */
 static enum err ask(struct chat *c, const char *text, const struct split *split, struct collect *k,
                     uint32_t *ids)
 {
@@ -184,7 +184,7 @@ static enum err ask(struct chat *c, const char *text, const struct split *split,
     return session_append(s, ids, 1, NULL);
 }
 
-/* Replace a note that contradicts the new one; the new note keeps the old text. */
+/* Replace a note that the new note contradicts. The new note keeps the old text. */
 static void replace(struct chat *c, uint32_t old, enum fabric_name space, const char *text,
                     size_t bytes, const struct split *split)
 {
@@ -198,8 +198,8 @@ static void replace(struct chat *c, uint32_t old, enum fabric_name space, const 
     n->before_bytes = replaced->bytes;
 }
 
-/* Add a note with the question's direction. Each of the answer's tokens becomes an example, as far
- * as there is room. */
+/* Add a note with the question's direction. Each token of the answer becomes an example while there
+ * is room. */
 static enum err add_note(struct chat *c, enum fabric_name space, const char *text, size_t bytes,
                          struct chat_lesson *lesson)
 {
@@ -234,7 +234,7 @@ static enum err add_note(struct chat *c, enum fabric_name space, const char *tex
                             : session_append_visit(c->session, ids, k.n, visit_example, &k);
 }
 
-/* Turn the latest note back into the one that it replaced, which is found by its words. */
+/* Turn the latest note back into the note that it replaced, which is found by its words. */
 static void put_replaced_back(struct fabric *f, const struct fabric_note *replaced)
 {
     struct fabric_note *last = &f->notes[f->n_notes - 1];
@@ -279,7 +279,7 @@ static enum err remember(struct chat *c, enum fabric_name space, const char *tex
     }
     n_notes = f->n_notes;
     e = add_note(c, space, text, bytes, lesson);
-    if (e == ERR_OK && lesson->by_words) { /* no weight changes, so nothing has to be practised */
+    if (e == ERR_OK && lesson->by_words) { /* no weight has changed, so no practice is needed */
         lesson->apart = fabric_make_gates(f);
     } else if (e == ERR_OK) {
         e = chat_fabric_learn_latest(c, lesson);

@@ -1,5 +1,5 @@
-/* The memory fabric in a conversation (runtime/features/fabric/fabric.h): what its namespaces
- * remember, and which namespaces contribute to a reply. Only with learn=on. */
+/* The memory fabric in a conversation (runtime/features/fabric/fabric.h): stores text in its
+ * namespaces and chooses those that contribute to a reply. Only with learn=on. */
 #ifndef INGOT_RUNTIME_CHAT_FABRIC_H
 #define INGOT_RUNTIME_CHAT_FABRIC_H
 
@@ -9,12 +9,12 @@
 
 struct fabric_state {
     struct fabric fabric;        /* the memory in which /remember stores text */
-    struct fabric_room room;     /* as planned */
+    struct fabric_room room;     /* planned room of the fabric */
     struct chat_recall recall;   /* work space to find memories */
-    struct fabric_note replaced; /* the note that the current note replaces, to be restored at
-                                  * Ctrl-C */
+    struct fabric_note replaced; /* the note that the current note replaces; Ctrl-C restores
+                                  * it */
     struct hidden_watch watch;
-    uint64_t budget, budget_heads; /* multiplications of a memory's practice */
+    uint64_t budget, budget_heads; /* practice's limit: multiplications, or passes of the head */
     uint64_t epoch; /* seconds on the fabric's clock at the machine's start; the clock continues
                 * when the model changes */
 };
@@ -24,41 +24,41 @@ static inline struct fabric_state *fabric_of(const struct chat *c)
     return c->features->state[FEATURE_fabric];
 }
 
-/* Multiplications of the head's kernel to practise a memory: half a second on one core of a PC. */
+/* Practice of a memory may take this many multiplications, half a second on a PC's core. */
 #define CHAT_FABRIC_BUDGET 16000000000u
 enum {
-    CHAT_FABRIC_HEADS = 8 /* or 8 times those of the whole head for a token, if these are more */
+    CHAT_FABRIC_HEADS = 8 /* the limit is at least 8 passes over the whole head for a token */
 };
 
-/* Call after chat_learn_open, if that returned true. */
+/* Set up the fabric after chat_learn_open returned true. */
 void chat_fabric_open(struct chat *c);
 
-/* Return the clock: seconds since the start, or the time of day that /time set. The first setting
- * corrects the clock. A later setting means that time has passed, for example while a
- * board was switched off. */
+/* Return the seconds since the start, or the time of day that /time set. The first setting corrects
+ * the clock. A later setting means that time has passed, for example while a board was switched
+ * off. */
 uint64_t chat_fabric_now(const struct chat *c);
 void chat_fabric_set_time(struct chat *c, uint64_t seconds);
 
-/* Remember text: "QUESTION = ANSWER", or a sentence, whose last word answers the words before. The
- * current conversation stays; its tokens are computed again with the next line. ERR_BAD_ARGUMENT:
- * nothing to remember; ERR_TOO_LONG; ERR_ABORTED by Ctrl-C: nothing is remembered; errors of
- * session_run. */
+/* Remember "QUESTION = ANSWER", or a sentence, whose last word answers the words before. The
+ * current conversation stays; its tokens are computed again with the next line. Errors: those of
+ * session_run, ERR_TOO_LONG, ERR_BAD_ARGUMENT without a text, ERR_ABORTED by Ctrl-C. After an error
+ * nothing is remembered. */
 enum err chat_fabric_remember(struct chat *c, enum fabric_name space, const char *text,
                               size_t bytes, struct chat_lesson *lesson);
 
 /* "QUESTION += MORE" adds to a memory whose answer is a list. `list` becomes "QUESTION = ANSWER,
- * MORE" with the answer so far, or "QUESTION = MORE" if there is no answer yet. Returns its length,
- * which may be too long for list, or 0 if text has no such sign. */
+ * MORE" with the answer so far, or "QUESTION = MORE" if there is no answer yet. Returns the length,
+ * which may be too long for `list`, or 0 if `text` has no "+=". */
 size_t chat_fabric_add_to_list(struct chat *c, enum fabric_name space, const char *text,
                                char list[FABRIC_TEXT_BYTES + 1]);
 
 /* Forget note i, and practise the other notes of its namespace again. Errors as
  * chat_fabric_remember. */
 enum err chat_fabric_forget(struct chat *c, uint32_t i, struct chat_lesson *lesson);
-/* Forget a namespace, or all namespaces. The list of answers that the model gives anyway stays. */
+/* Forget a namespace, or all namespaces. The texts that the model wrote for the background stay. */
 void chat_fabric_forget_space(struct chat *c, enum fabric_name space);
 void chat_fabric_clear(struct chat *c);
-/* Save the namespaces to a file, and load them in place of the present ones; errors as for
+/* Save the namespaces to a file, or load namespaces in place of the present ones. Errors as for
  * chat_learn_save and chat_learn_load. */
 enum err chat_fabric_save(struct chat *c, struct saved_chat *io, const struct file *file,
                           saved_chat_progress_fn *progress, void *context);

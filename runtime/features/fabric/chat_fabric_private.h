@@ -1,4 +1,4 @@
-/* Functions of chat_practise.c for chat_fabric.c; no other folder includes it. */
+/* Functions of chat_practise.c for chat_fabric.c; no other folder includes this header. */
 #ifndef INGOT_RUNTIME_CHAT_FABRIC_PRIVATE_H
 #define INGOT_RUNTIME_CHAT_FABRIC_PRIVATE_H
 
@@ -9,8 +9,8 @@
  * long. ERR_ABORTED by Ctrl-C; errors of the head. */
 enum err chat_fabric_learn(struct chat *c, enum fabric_name space, struct chat_lesson *lesson);
 
-/* As chat_fabric_learn, for the latest note. If practice takes too long, the note is only found by
- * its words. In that case and after an error, the other notes are unchanged. */
+/* Practise the latest note, as chat_fabric_learn does. If practice takes too long, the note is only
+ * found by its words. In that case and after an error, the other notes are unchanged. */
 enum err chat_fabric_learn_latest(struct chat *c, struct chat_lesson *lesson);
 
 #endif

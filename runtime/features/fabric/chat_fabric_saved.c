@@ -1,4 +1,4 @@
-/* A fabric in a file (saved_chat.h). */
+/* Saves a fabric to a file and loads it (saved_chat.h). */
 #include "runtime/features/fabric/chat_fabric.h"
 #include "runtime/text/format_text.h"
 
@@ -20,7 +20,7 @@ static enum err move_fabric(void *data, bool loads, saved_move_fn *move, void *c
     return fabric_move(data, loads, move, context);
 }
 
-/* True if there were never any notes. A fabric whose notes were all forgotten is saved, too. */
+/* Return true if there were never any notes. A fabric whose notes were all forgotten is saved. */
 static bool has_no_fabric(const void *data)
 {
     return ((const struct fabric *)data)->n_background == 0;
@@ -36,7 +36,7 @@ static void clear_fabric(void *data)
     fabric_clear(data);
 }
 
-/* The room depends on the machine's memory. */
+/* Return true if the room planned at this start is too small for the file. */
 static bool fabric_lacks_room(const struct saved_counts *counts, const struct saved_counts *most,
                               const char *name, char *text, size_t bytes)
 {
@@ -84,8 +84,8 @@ enum err chat_fabric_save(struct chat *c, struct saved_chat *io, const struct fi
     return saved_chat_write(io, file, &state, progress, context);
 }
 
-/* The saved clock continues. But if somebody has set the present clock, the time between the two
- * clocks has passed. */
+/* The saved clock continues. But if both clocks show the date, use the present clock, because the
+ * time between them has passed. */
 static void join_clocks(struct chat *c, uint64_t now)
 {
     if (now >= FABRIC_SET_CLOCK && fabric_of(c)->fabric.clock >= FABRIC_SET_CLOCK) {

@@ -1,24 +1,24 @@
 /* Practice makes the tokens of answers win. The head of a model has many thousand rows, of which
  * only few can win. Practice therefore repeats two steps:
  *
- *     look:    find the examples that lose, first among new or faded notes, at the end among all
- *     sweep:   compare these with their strongest rivals only, and take a step at each that loses,
- *              until none does
+ *     look:    find the examples that lose, first in new or faded notes, at the end in all notes
+ *     sweep:   compare these examples with their strongest rivals only, and take a step for each
+ *              that loses, until none loses
  *
- * until a look at all examples finds that all win. An example that was compared with all rows of
- * the head keeps its rivals, the ceiling of all other logits, and the head's input, h0. For a later
- * input h, no other logit is above
+ * Practice ends when a look at all examples finds that all win. An example that was compared with
+ * all rows of the head keeps its rivals, the ceiling of all other logits, and the head's input, h0.
+ * For a later input h, no other logit is above
  *
  *     ceiling + |h - h0| |the longest row|
  *
  * (Cauchy-Schwarz). While the target is above this bound, only the rivals are computed; otherwise
- * the whole head is, for some examples at a time. Other rows hardly ever reach the bound, so all
- * looks but the last count only a quarter of its second term, or a twentieth after a sweep. The
- * last look finds what these looks miss.
+ * the whole head is computed, for some examples at a time. Other rows hardly ever reach the bound,
+ * so all looks but the last take only a quarter of its second term, or a twentieth after a sweep.
+ * The last look finds what these looks miss.
  *
  * Memories that are nearly equal compete for their tokens for many rounds. Therefore practice has a
- * budget, half a second of a PC's core. It is counted in multiplications of the head, so that every
- * board stops at the same step. */
+ * budget of half a second on a PC's core. The budget is counted in multiplications of the head, so
+ * that every board stops at the same step. */
 #include <math.h>
 #include <string.h>
 
@@ -30,18 +30,18 @@
 #include "runtime/features/lessons/vector.h"
 
 #define AIM \
-    (2.0f * CHAT_LEARN_MARGIN) /* the margin after a step: enough of it is left after the next
-                                          * steps */
-#define LIKELY 0.25f           /* fraction of a bound */
-#define SELDOM 0.05f           /* the same in a look at swept examples */
+    (2.0f * CHAT_LEARN_MARGIN) /* the margin after a step, so that enough is left of it
+                                          * after the next steps */
+#define LIKELY 0.25f           /* fraction of the bound's second term in a look */
+#define SELDOM 0.05f           /* the same fraction after a sweep */
 #define SURE \
-    (1.25f * CHAT_LEARN_MARGIN) /* tolerance of a sweep, whose logits are rounded
+    (1.25f * CHAT_LEARN_MARGIN) /* margin of a sure win, because logits of few rows are rounded
                                           * differently */
 
 enum {
     SWEEPS = 24,   /* sweeps between two looks */
     STRONGEST = 8, /* rivals in a sweep */
-    TOGETHER = 4,  /* this many notes practised from nothing share the budget of one */
+    TOGETHER = 4,  /* every 4 notes add the budget of one note */
     SWEEP = 16,    /* one multiplication by a plain loop costs as much as 16 of the head's kernel */
 };
 /* An example that perhaps does not win. */
@@ -54,10 +54,10 @@ struct practice {
     struct chat *chat;
     enum fabric_name space;
     struct chat_lesson *lesson;
-    uint32_t loses;      /* number of examples of a look that do not win by the margin */
-    uint32_t lost;       /* number of examples of a look that do not win at all */
-    float reach;         /* for a look: the fraction of the bound that counts */
-    uint64_t work, most; /* multiplications so far, and the budget; 0: there is no budget */
+    uint32_t loses;      /* number of examples in a look that do not win by the margin */
+    uint32_t lost;       /* number of examples in a look that do not win at all */
+    float reach;         /* the fraction of the bound's second term that a look counts */
+    uint64_t work, most; /* multiplications so far, and their limit, or 0 for none */
     uint32_t n_doubts;
     struct doubt doubts[MODEL_LEARN_ROWS];
 };
@@ -74,7 +74,7 @@ static uint64_t head_work(const struct practice *p)
            fabric_of(p->chat)->fabric.dim;
 }
 
-/* Return an error if the person has stopped the practice or the budget is spent. */
+/* Return ERR_ABORTED if the person has stopped the practice or the budget is spent. */
 static enum err ends(struct practice *p)
 {
     p->lesson->takes_long = p->most != 0 && p->work > p->most;
@@ -83,7 +83,7 @@ static enum err ends(struct practice *p)
 
 /* ---- a look --------------------------------------------------------------------------------- */
 
-/* Judge examples with the whole head, whose input is `adapted`. */
+/* Judge an example with the whole head. `adapted` is the head's input. */
 static void judge(struct practice *p, const struct doubt *d, const float *adapted,
                   const float *logits)
 {
@@ -113,7 +113,7 @@ static void judge(struct practice *p, const struct doubt *d, const float *adapte
     }
 }
 
-/* Set f->key to the state of example i as the head reads it now. */
+/* Set f->key to the head's current input for example i. */
 static void adapt(struct practice *p, uint32_t i)
 {
     struct fabric *f = &fabric_of(p->chat)->fabric;
@@ -122,7 +122,7 @@ static void adapt(struct practice *p, uint32_t i)
     transformer_adapt(&p->chat->session->model->transformer, f->key);
 }
 
-/* Compute the logits of the first n rivals of example i, then of its target; f->key is adapted. */
+/* Compute the logits of the first n rivals of example i, then its target. f->key is the input. */
 static void compute_rivals(struct practice *p, uint32_t i, uint32_t n, float *logits)
 {
     struct fabric *f = &fabric_of(p->chat)->fabric;
@@ -133,7 +133,7 @@ static void compute_rivals(struct practice *p, uint32_t i, uint32_t n, float *lo
     transformer_logits_of_rows(t, f->key, f->targets + i, 1, row, logits + n);
 }
 
-/* Decide with the example's rivals only; false: the whole head is needed. f->key is adapted. */
+/* Return true if the example's rivals show that it wins. Otherwise the whole head must decide. */
 static bool surely_wins(struct practice *p, uint32_t i)
 {
     struct fabric *f = &fabric_of(p->chat)->fabric;
@@ -154,8 +154,8 @@ static bool surely_wins(struct practice *p, uint32_t i)
     return logits[FABRIC_RIVALS] - most > SURE;
 }
 
-/* Check all doubtful examples at once: the head is read once for them. Rows are in f->gradient,
- * because no step is taken now. */
+/* Check all doubtful examples in one pass over the head. Their inputs lie in f->gradient, which is
+ * free because no step is taken now. */
 static enum err settle(struct practice *p)
 {
     struct transformer *t = &p->chat->session->model->transformer;
@@ -165,7 +165,7 @@ static enum err settle(struct practice *p)
     enum err e = n != 0 ? transformer_logits_of_adapted(t, f->gradient, n, &logits) : ERR_OK;
 
     for (uint32_t k = 0; k < n && e == ERR_OK; k++) {
-        /* the first time is free, because after a load all examples need it */
+        /* an example's first check is free, because after a load all examples need one */
         p->work += isinf(f->ceiling[p->doubts[k].example]) ? 0 : head_work(p);
         judge(p, &p->doubts[k], f->gradient + (size_t)k * f->dim,
               logits + k * t->act.logits_stride);
@@ -174,7 +174,7 @@ static enum err settle(struct practice *p)
     return e == ERR_OK ? ends(p) : e;
 }
 
-/* Look at examples first .. end of a note, as many at a time as there is room for logits. */
+/* Look at a note's examples from `first` up to `end`, as many at a time as their logits fit. */
 static enum err look_at(struct practice *p, struct fabric_note *n, uint32_t first, uint32_t end)
 {
     uint32_t most = min_u32(p->chat->session->model->plan.logits_rows, MODEL_LEARN_ROWS);
@@ -211,7 +211,7 @@ static enum err look_at_marked(struct practice *p, struct fabric_note *n)
     return e;
 }
 
-/* The examples of a look: those of notes that perhaps do not win, all, or the marked ones. */
+/* A look sees the examples of notes that may lose, all examples, or the marked ones. */
 enum which { NEW, ALL, MARKED };
 
 /* Return true if the note won in its last practice and nothing has faded since. */
@@ -247,7 +247,7 @@ static enum err look(struct practice *p, enum which which, float reach)
 
 /* ---- a sweep -------------------------------------------------------------------------------- */
 
-/* Take a step if the example needs one; returns true if it did. */
+/* Take a step if the example needs one. Returns true if a step was taken. */
 static bool step(struct practice *p, uint32_t i)
 {
     struct chat *c = p->chat;
@@ -272,7 +272,7 @@ static bool step(struct practice *p, uint32_t i)
     return true;
 }
 
-/* Sweep once over the examples. *steps: the number of steps that were needed. */
+/* Sweep once over the examples. *steps becomes the number of steps taken. */
 static enum err sweep(struct practice *p, uint32_t *steps)
 {
     struct fabric *f = &fabric_of(p->chat)->fabric;
@@ -382,7 +382,7 @@ static void note_wins(struct practice *p, bool looked)
     }
 }
 
-/* Make the gates, then practise within p->most. */
+/* Make the gates, then practise within the budget p->most. */
 static enum err learn(struct practice *p)
 {
     struct fabric *f = &fabric_of(p->chat)->fabric;
@@ -417,7 +417,7 @@ enum err chat_fabric_learn(struct chat *c, enum fabric_name space, struct chat_l
     }
     p.most = budget(&p, 1 + notes / TOGETHER, longest);
     e = learn(&p);
-    if (e == ERR_OK && lesson->takes_long) { /* find out which of them win after all */
+    if (e == ERR_OK && lesson->takes_long) { /* find out which notes win anyway */
         p.most = 0;
         e = look(&p, ALL, 1.0f);
         lesson->lost = p.lost;

@@ -8,9 +8,9 @@
 #include "runtime/features/fabric/chat_fabric.h"
 #include "runtime/text/format_text.h"
 
-/* The texts before the memories and between memories and turn, the best of nine forms. With them,
- * SmolLM2-135M answers 37 of 40 questions in a third turn, and 32 if the memory is repeated after
- * the question. */
+/* The texts before the memories and between the memories and the turn. These are the best of nine
+ * forms: SmolLM2-135M answers 37 of 40 questions in a third turn, and only 32 if the memory is
+ * repeated after the question. */
 #define KNOWN "I know this:"
 #define DOUBTED " It may be that"
 #define ASKED "\n\nQuestion: "
@@ -24,7 +24,7 @@ enum {
     WORD_BYTES = 64,
 };
 
-/* Return log2(x), linear between powers of two. */
+/* Return log2(x), interpolated between powers of two. */
 static float log_2(uint32_t x)
 {
     uint32_t power = 0;
@@ -35,7 +35,7 @@ static float log_2(uint32_t x)
     return (float)power + ((float)x / (float)(1u << power) - 1.0f);
 }
 
-/* Return how rare a word's form is. Vocabularies have common pieces first, in any language; a word
+/* Return how rare a word's form is. A vocabulary of any language begins with common pieces. A word
  * of several pieces is rare. */
 static float weigh(struct chat *c, const char *word, size_t bytes)
 {
@@ -63,9 +63,9 @@ static char capital(char c)
     return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
 }
 
-/* Return how rare a word is after a space: as written, in small letters, and with a capital;
- * the most common form counts. If a vocabulary has the word with a capital, and in small letters
- * more rarely or not at all, the word is a name: "Paris". */
+/* Return how rare a word is after a space. The most common form counts: as written, in small
+ * letters, or with a capital. If the form with a capital is the most common, as for "Paris", the
+ * word is a name. */
 static float rarity(void *context, const char *word, size_t bytes, bool *is_name)
 {
     char text[WORD_BYTES + 1] = " ";
@@ -147,13 +147,13 @@ static bool asks_as_told(struct chat *c, const struct fabric_note *n, const char
     return question->n != 0 && recall_is_same(&fabric_of(c)->recall.asked, question);
 }
 
-/* Return true if the adapter answers, as it does in a first turn that asks in the taught words. */
+/* Return true if the adapter answers, because a first turn asks in the taught words. */
 static bool is_by_heart(struct chat *c, const struct fabric_note *n)
 {
     return !c->started && n->wins && n->opening == chat_recall_opening(c);
 }
 
-/* Return a note's score, if its namespace allows it to speak and it has not faded. */
+/* Return a note's score for the text (bytes), or 0 if the note has faded. */
 static float score(struct chat *c, const struct fabric_note *n, const char *text, size_t bytes)
 {
     struct chat_recall *r = &fabric_of(c)->recall;
@@ -179,7 +179,7 @@ struct found {
     float scores[RECALL_NOTES];
 };
 
-/* Insert a note: the best comes first, and the newest among equals. */
+/* Insert a note. The best note comes first; of equal notes the newest does. */
 static void put_found(struct found *f, uint32_t note, float score)
 {
     uint32_t at = f->n < RECALL_NOTES ? f->n++ : RECALL_NOTES - 1;
@@ -206,7 +206,7 @@ static void find(struct chat *c, const char *text, size_t bytes, struct found *f
     }
 }
 
-/* Return true if an answer repeats a rare word of its question; "16 Harbour Street" does not. */
+/* Return true if an answer repeats a rare word of its question, or if there is no question. */
 static bool stands_alone(struct chat *c, const struct fabric_note *n)
 {
     struct recall_text *t = &fabric_of(c)->recall.memory;
@@ -237,11 +237,11 @@ static bool tell(struct chat *c, const struct fabric_note *note, size_t *n, size
         bytes = note->question;
     }
     if (*n + sizeof DOUBTED + note->bytes + sizeof ". " > sizeof KNOWN + budget) {
-        return false; /* no room for it and the text around it */
+        return false; /* the note and the text around it do not fit */
     }
     *n += format_text(told + *n, RECALL_TOLD_BYTES - *n, "%s %.*s",
                       note->space == FABRIC_CONTESTED ? DOUBTED : "", (int)bytes, text);
-    if (text == note->text && has_answer(note)) { /* first the question, and now its answer */
+    if (text == note->text && has_answer(note)) { /* the answer follows its question */
         const char *answer = fabric_answer(note);
 
         *n += format_text(told + *n, RECALL_TOLD_BYTES - *n, " %.*s",

@@ -14,10 +14,10 @@
 struct chat;
 
 enum {
-    RECALL_NOTES = 4,         /* memories in front of a turn, at most */
-    RECALL_NOTE_BYTES = 480,  /* bytes of these memories, or an eighth of the context if that is
+    RECALL_NOTES = 4,         /* the most memories in front of a turn */
+    RECALL_NOTE_BYTES = 480,  /* the most bytes of these memories, unless 1/8 of the context is
                                * less */
-    RECALL_TOLD_BYTES = 9216, /* bytes with the turn; a longer turn gets no memories */
+    RECALL_TOLD_BYTES = 9216, /* the most bytes of a turn with memories; a longer turn gets none */
 };
 
 /* Work space, provided by the chat. */
@@ -27,22 +27,22 @@ struct chat_recall {
     char told[RECALL_TOLD_BYTES];
 };
 
-/* Put the memories about text (bytes) in front of it; the result is *told_bytes long and valid
- * until the next call. Returns NULL if there are no memories, or if a first turn asks in the taught
- * words, so that the adapter answers. Notes in the result count as needed. */
+/* Return text (bytes) with the memories about it in front, *told_bytes long and valid until the
+ * next call. Returns NULL if there are no memories, or if a first turn asks in the taught words, so
+ * that the adapter answers. The result's notes are marked as needed. */
 const char *chat_recall(struct chat *c, const char *text, size_t bytes, size_t *told_bytes);
 
 /* Return the note that text (bytes) would replace in a namespace: a note with the same question,
- * or, for sentences that are not episodic, with the same subject. question: number of bytes of the
- * text's question, as in fabric_add_note. Returns f->n_notes if there is no such note. */
+ * or, for sentences that are not episodic, with the same subject. `question` is the length of
+ * text's question, as in fabric_add_note. Returns the fabric's n_notes if no note is replaced. */
 uint32_t chat_recall_replaced(struct chat *c, enum fabric_name space, const char *text,
                               size_t bytes, size_t question);
 
 /* Return the sum of the weights of a text's words, and their number in *words. */
 float chat_recall_weight(struct chat *c, const char *text, size_t bytes, uint32_t *words);
 
-/* Return a number for the model and the opening of conversations. A note that was learnt with
- * another number is not known by heart. */
+/* Return a number that identifies the model and the opening of conversations. A note that was
+ * learnt with another number is not known by heart. */
 uint32_t chat_recall_opening(struct chat *c);
 
 #endif

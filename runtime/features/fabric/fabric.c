@@ -21,7 +21,7 @@ enum {
     SEED = 5, /* the seed of A, the same on every board */
     SCALE_RANK = 32,
     HOUR = 3600,
-    PLAN_SHARE = 64,       /* part of a plan's bytes that notes may have beyond the minimum */
+    PLAN_SHARE = 64,       /* 1/64 of a plan's bytes is for notes beyond the minimum */
     EXAMPLES_OF_NOTE = 12, /* the usual number of tokens of an answer */
 };
 #define FIRST_BIAS (-1.0f)
@@ -70,8 +70,8 @@ struct fabric_room fabric_plan_room(uint32_t dim, uint64_t bytes)
 
 size_t fabric_bytes(uint32_t dim, struct fabric_room room)
 {
-    /* These are gates and parts, four vectors of a turn, background, keys, examples, a gradient
-     * and its past. */
+    /* Count the vectors: gates and parts, four of a turn, background, keys, examples, and six of
+     * FABRIC_MOST_RANK. */
     size_t vectors = 2 * FABRIC_SPACES + 4 + FABRIC_BACKGROUND + room.notes + 2 * room.examples +
                      6 * FABRIC_MOST_RANK;
     size_t rows = padded(room.examples) * (3 + FABRIC_RIVALS) + padded(room.notes);
@@ -187,7 +187,7 @@ void fabric_see(struct fabric *f, uint32_t position, const float *hidden)
     }
 }
 
-/* Set key (dim) to the direction from the centre to a mean. */
+/* Set key (dim) to the direction from the background's mean to a mean. */
 static void direct(const struct fabric *f, const float *mean, float *key)
 {
     memcpy(key, mean, f->dim * sizeof *key);
@@ -245,8 +245,8 @@ static bool is_open(const struct fabric_space *s)
     return s->open > FABRIC_SHUT;
 }
 
-/* Return true if the hidden state is similar to one from which the namespace has learnt. For
- * other states its contribution would be arbitrary, and the reply could have any words. */
+/* Return true if the hidden state is similar to one from which the namespace has learnt. For other
+ * states the namespace's contribution would be arbitrary and could spoil the reply. */
 static bool is_near(struct fabric *f, int space)
 {
     float length = sqrtf(vector_dot(f->last, f->last, f->dim));
@@ -295,7 +295,7 @@ static void settle_conflicts(struct fabric *f, bool speaks[FABRIC_SPACES])
         for (int k = i + 1; k < FABRIC_SPACES; k++) {
             struct fabric_space *x = &f->spaces[i], *y = &f->spaces[k];
 
-            /* Both are strong and have opposite directions. */
+            /* Both changes are strong and have opposite directions. */
             if (speaks[i] && speaks[k] && x->norm > CONFLICT_NORM && y->norm > CONFLICT_NORM &&
                 vector_dot(x->part, y->part, f->dim) < CONFLICT_COSINE * x->norm * y->norm) {
                 speaks[x->open < y->open ? i : k] = false;
@@ -348,7 +348,7 @@ void fabric_need(struct fabric *f, uint32_t i)
     need(f, i);
 }
 
-/* Count the notes whose gate was open as needed. */
+/* Mark each note whose gate was open as needed. */
 void fabric_needed(struct fabric *f)
 {
     for (int i = 0; i < FABRIC_SPACES; i++) {
@@ -368,7 +368,7 @@ static void fade(struct fabric *f, int space, uint64_t hours)
     struct micro_lora *m = &f->spaces[space].lora;
     float factor = exp_f32(-fabric_kinds[space].decay * (float)hours);
 
-    /* Both matrices fade, so their product fades by the square. */
+    /* Both matrices fade, so their product fades by the factor's square. */
     vector_scale(m->weights, factor, micro_lora_floats(f->dim, m->rank));
     for (uint32_t i = 0; i < f->n_notes; i++) {
         f->notes[i].strength *= f->notes[i].space == space ? factor * factor : 1.0f;
@@ -395,7 +395,7 @@ void fabric_set_clock(struct fabric *f, uint64_t seconds)
         struct fabric_space *s = &f->spaces[i];
         uint64_t hours = seconds > s->faded ? (seconds - s->faded) / HOUR : 0;
 
-        /* Only whole hours fade; the rest counts next time. */
+        /* Only whole hours make a memory fade; the rest counts next time. */
         if (hours != 0) {
             fade(f, i, hours);
             s->faded += hours * HOUR;
@@ -413,7 +413,7 @@ void fabric_promote(struct fabric *f, enum fabric_name dst, enum fabric_name src
     uint32_t rank = to->rank < from->rank ? to->rank : from->rank;
 
     assert(dst != src);
-    /* Add half of the source: both were learnt with full strength. */
+    /* Add only half of the source, because both were learnt with full strength. */
     vector_add(to->weights, from->weights, 0.5f, (size_t)rank * f->dim);
     vector_add(to->weights + (size_t)to->rank * f->dim, from->weights + (size_t)from->rank * f->dim,
                0.5f, (size_t)rank * f->dim);

@@ -1,4 +1,4 @@
-/* The memory fabric: the hooks of a start. */
+/* The memory fabric's hooks of a start. */
 #include <string.h>
 
 #include "runtime/app/app_private.h"
@@ -34,7 +34,7 @@ void chat_fabric_open(struct chat *c)
     struct model *m = c->session->model;
     uint32_t dim = m->image.header->params.dim;
 
-    if (s->room.notes == 0) { /* the plan has reserved no memory for it */
+    if (s->room.notes == 0) { /* the plan has reserved no memory for the fabric */
         s->room = fabric_plan_room(dim, 0);
     }
     fabric_open(&s->fabric, arena_take(&m->arena, ARENA_LEARN, fabric_bytes(dim, s->room)), dim,
@@ -55,7 +55,7 @@ void chat_fabric_open(struct chat *c)
                                                               * fabric is */
 }
 
-/* Also load the memories of an earlier start from their file, if there is one. */
+/* Also load the memories of an earlier start if there is a file of memories. */
 static void open_fabric(void *state, struct app *a)
 {
     struct fabric_state *s = state;

@@ -1,17 +1,17 @@
-/* How a fabric learns: gates from the questions of its notes, adapters from the true gradient. */
+/* A fabric learns gates from its notes' questions, and adapters from the true gradient. */
 #include <string.h>
 
 #include "runtime/features/fabric/fabric.h"
 #include "runtime/features/lessons/vector.h"
 
 enum { GATE_ROUNDS = 400 };
-#define OPEN_MARGIN 4.0f    /* least w x + b for the gate's own notes: g is .98 */
-#define SHUT_MARGIN (-6.0f) /* most w x + b for all others: g is .0025, which is shut */
+#define OPEN_MARGIN 4.0f    /* least w x + b for the gate's own notes, where g is .98 */
+#define SHUT_MARGIN (-6.0f) /* most w x + b for all others, where g is .0025, which is shut */
 #define BIAS \
-    (-20.0f) /* steep, so that a gate is open only around its notes: it is shut at a cosine of
+    (-20.0f) /* makes gates steep: a gate is open only near its notes, and shut at a cosine of
               * .6 */
-#define GATE_RATE 1.5f /* factor of the missing margin in a step; a few rounds are then enough */
-#define LONGEST 50.0f  /* limit of the weights' length, as a vector */
+#define GATE_RATE 1.5f /* a step is this times the missing margin, so a few rounds are enough */
+#define LONGEST 50.0f  /* limit of the weights' norm */
 
 /* ---- gates ---------------------------------------------------------------------------------- */
 
@@ -27,7 +27,7 @@ static const float *key_of(struct fabric *f, uint32_t i)
     return f->key;
 }
 
-/* Run one pass over all means, with a step for each that is on the wrong side of its margin. */
+/* Run one pass over all means. Each mean on the wrong side of its margin takes a step. */
 static bool go_round(struct fabric *f, enum fabric_name space)
 {
     struct fabric_space *s = &f->spaces[space];

@@ -1,4 +1,4 @@
-/* A fabric as bytes, so that it survives a restart. */
+/* Converts a fabric to bytes and back, so that it survives a restart. */
 #include <math.h>
 #include <string.h>
 
@@ -124,7 +124,7 @@ enum err fabric_move(struct fabric *f, bool loads, fabric_move_fn *move, void *c
         }
     }
     for (uint32_t i = 0; i < f->n_examples;
-         i++) { /* reset in the saved and in the loaded fabric, so both continue identically */
+         i++) { /* reset the saved fabric, too, so that both continue identically */
         f->ceiling[i] = INFINITY;
     }
     if (loads) {

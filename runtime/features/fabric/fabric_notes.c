@@ -1,4 +1,4 @@
-/* Store notes, and the background of what the model says without them. */
+/* Stores notes, and the background: what the model says without notes. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* /save learn and /load learn: memories in fabric.sav. */
+/* /save learn and /load learn keep memories in fabric.sav. */
 #include "runtime/app/commands_private.h"
 #include "runtime/console/console.h"
 #include "runtime/features/fabric/chat_fabric.h"
@@ -39,7 +39,7 @@ static void save(void *state, struct app *a)
     }
 }
 
-/* There may be no file, because nothing was ever remembered. */
+/* The file is missing if nothing was ever remembered. */
 static void load(void *state, struct app *a)
 {
     const struct app_files *files = a->setup.files;

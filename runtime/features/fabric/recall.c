@@ -5,7 +5,7 @@
 #include "runtime/text/utf8.h"
 
 enum {
-    STEM = 4, /* letters that inflected words must share */
+    STEM = 4, /* letters that two forms of a word must share */
     ENDING = 3,
     FIRST_CJK = 0x2e80,
     FIRST_HANGUL = 0xac00,
@@ -15,8 +15,8 @@ enum {
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-/* Return the character at text[at], and its number of bytes; invalid UTF-8 is one byte and
- * separates words. */
+/* Return the character at text[at] and its number of bytes. An invalid byte of UTF-8 separates
+ * words. */
 static uint32_t code_at(const char *text, size_t bytes, size_t at, size_t *n)
 {
     int length = utf8_check((const uint8_t *)text + at, bytes - at);
@@ -45,7 +45,7 @@ static bool is_letter(uint32_t code)
     return is_in(code, UNICODE_IS_L | UNICODE_IS_M | UNICODE_IS_N);
 }
 
-/* Return true in scripts without spaces, such as Chinese: each character counts as a word. */
+/* Return true in scripts without spaces, such as Chinese, where each character counts as a word. */
 static bool stands_alone(uint32_t code)
 {
     return code >= FIRST_CJK && (code < FIRST_HANGUL || code > LAST_HANGUL) &&
@@ -122,7 +122,7 @@ static size_t word_end(const char *text, size_t bytes, size_t at, size_t *next)
 
 void recall_read(struct recall_text *t, const char *text, size_t bytes)
 {
-    bool first = true; /* the word is the first of its sentence, so its capital tells nothing */
+    bool first = true; /* the word begins its sentence, so its capital tells nothing */
     size_t at = 0, next, n;
 
     t->text = text;
@@ -158,7 +158,7 @@ void recall_weigh(struct recall_text *t, recall_rarity_fn *rarity, void *context
 
 /* ---- similar words -------------------------------------------------------------------------- */
 
-/* The number of letters that two words share at their beginning, and how many of each
+/* How many letters two words share at their beginning, and how many letters of each word
  * remain. */
 struct likeness {
     uint32_t common, left_a, left_b;
@@ -279,8 +279,8 @@ static float question_share(const struct recall_text *asked, const struct recall
     return share(there, question != 0 ? all : all - rarest);
 }
 
-/* Return true if the question is about another name: it lacks the memory's first name, but has a
- * word that is neither in the vocabulary nor in the memory, perhaps a name in small letters. */
+/* Return true if the question is about another name: it lacks the first of the memory's names, but
+ * has a word that neither vocabulary nor memory has, perhaps a name in small letters. */
 static bool is_about_another(const struct recall_text *asked, const struct recall_text *memory,
                              uint32_t question)
 {
@@ -327,8 +327,8 @@ bool recall_is_same(const struct recall_text *a, const struct recall_text *b)
     return a->n == b->n && n_same(a, b) == a->n;
 }
 
-/* Return true if the texts share a common word, such as "is", after their first n words: they then
- * differ before that word, in their subject. */
+/* Return true if the texts share a common word, such as "is", after their first n words. The texts
+ * then differ before that word, in their subject. */
 static bool differ_in_subject(const struct recall_text *a, const struct recall_text *b, uint32_t n)
 {
     for (uint32_t i = n; i < a->n; i++) {

@@ -1,4 +1,4 @@
-/* Grammars: their memory, and the grammar in use. */
+/* The memory of grammars, and the grammar in use. */
 #include "runtime/features/grammar/app_grammar.h"
 
 #include <string.h>
@@ -58,7 +58,7 @@ static bool begins(const char *text, const char *word, const char **rest)
 }
 
 /* Take a piece of a compiled grammar in base64, from a program without a card. With the first piece
- * the old grammar goes out of use; after the last piece the new one is used. */
+ * the old grammar goes out of use. After the last piece the new grammar is used. */
 static enum err use_piece(struct app *a, const char *text, bool last)
 {
     struct grammar_constraint *c = &grammar_of(&a->chat)->constraint;
@@ -135,8 +135,8 @@ enum err app_use_grammar(struct app *a, const char *text)
                         "a grammar cannot be combined with beams=: start without beams=");
     }
     if (begins(text, "piece:", &rest) || begins(text, "last:", &rest)) {
-        format_text(kept, OPTIONS_GRAMMAR_BYTES, "on"); /* a sent grammar is not kept for another
-                                                         * model */
+        format_text(kept, OPTIONS_GRAMMAR_BYTES, "on"); /* another model does not get a grammar that
+                                                         * a program sent */
         return use(a, text);
     }
     if (strlen(text) >= OPTIONS_GRAMMAR_BYTES) {
@@ -146,7 +146,7 @@ enum err app_use_grammar(struct app *a, const char *text)
     if (e == ERR_OK && text != kept) {
         format_text(kept, OPTIONS_GRAMMAR_BYTES, "%s", text);
     } else if (e != ERR_OK && text != kept) {
-        (void)use(a, kept); /* this cannot fail: the grammar was in use before */
+        (void)use(a, kept); /* this cannot fail, because the grammar was in use before */
         a->error_message = grammar_of(&a->chat)->error_message;
     }
     return e;

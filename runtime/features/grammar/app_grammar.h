@@ -7,14 +7,14 @@
 #include "runtime/features/grammar/grammar_constraint.h"
 
 struct grammar_state {
-    struct grammar_constraint constraint; /* constraint of replies; none until
+    struct grammar_constraint constraint; /* constrains replies; absent before
                                            * grammar_constraint_open */
-    bool is_own;                          /* a user gave the grammar; it is not the grammar of the
+    bool is_own;                          /* the grammar is a user's, not that of the
                                            * actions */
-    size_t bytes;                         /* bytes received so far of a grammar that arrives in
+    size_t bytes;                         /* bytes that came so far of a grammar in
                                            * pieces */
     char error_message[512];
-    /* Acting sets these at the start; NULL: there are no actions. */
+    /* Acting sets these at the start; they stay NULL without actions. */
     void (*otherwise)(struct app *a); /* constrains replies while no grammar is in use */
     bool (*holds)(const struct chat *c, const struct feature_turn *t); /* true if the constraint
                                                                         * applies to the reply to
@@ -26,10 +26,10 @@ static inline struct grammar_state *grammar_of(const struct chat *c)
     return c->features->state[FEATURE_grammar];
 }
 
-/* Constrain replies from now on. text: a list of choices, or the name of a file of grammars/; with
- * "on", "off" or "" no grammar is used. Errors: ERR_NO_SPACE without grammar= at start, errors of
- * the files, of grammar_open and grammar_from_choices; a->error_message is set, and the previous
- * grammar stays in use. */
+/* Constrain replies from now on. `text` is a list of choices or the name of a file in grammars/;
+ * "on", "off" and "" mean no grammar. Errors: ERR_NO_SPACE if the start had no grammar=; those of
+ * the files, grammar_open and grammar_from_choices. After an error a->error_message is set, and the
+ * previous grammar stays in use. */
 enum err app_use_grammar(struct app *a, const char *text);
 
 extern const struct chat_command grammar_command;

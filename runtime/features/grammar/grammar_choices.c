@@ -8,7 +8,7 @@
 enum { NODES = 2048, NONE = 0 };
 
 struct node {
-    uint16_t child, sibling; /* NONE: there is none; the root is never a child */
+    uint16_t child, sibling; /* a node, or NONE; the root is never a child */
     uint8_t byte, accepts;
 };
 
@@ -34,7 +34,7 @@ static unsigned child_of(struct trie *t, unsigned at, uint8_t byte)
     return i;
 }
 
-/* Add the choice from text up to *end, where the next bar or the end of the list is. */
+/* Add the choice at text. *end becomes the next bar or the end of the list. */
 static enum err add_choice(struct trie *t, const char *text, const char **end,
                            const char **error_message)
 {

@@ -109,7 +109,7 @@ static uint32_t missing(const struct grammar_constraint *c, unsigned level)
 static void constraint_limit(struct constraint *constraint, uint32_t tokens)
 {
     struct grammar_constraint *c = of(constraint);
-    /* While the text is being closed, allow no more bytes than the shortest way takes. */
+    /* While the reply is led to its end, allow no more tokens than the shortest way has bytes. */
     c->tokens = c->base.closes ? min_u32(tokens, missing(c, 0)) : tokens;
 }
 
@@ -122,8 +122,8 @@ static bool constraint_close(struct constraint *constraint)
     return c->base.closes;
 }
 
-/* Return true if the token leaves enough tokens to complete the text, or if there were not enough
- * without it. */
+/* Return true if, after the token, enough tokens are left to complete the text, or if too few were
+ * left before. */
 static bool is_in_time(const struct grammar_constraint *c, unsigned level)
 {
     return missing(c, level) < c->tokens || missing(c, 0) > c->tokens;
@@ -211,7 +211,7 @@ static struct mask find_allowed(struct grammar_constraint *c, float *logits)
         logits[i] = -__builtin_inff();
     }
     grammar_count_steps(c->machine);
-    /* Tokens share beginnings: the visitor takes each beginning once. */
+    /* Tokens share beginnings, and the visitor reads each beginning once. */
     grammar_visit_tokens(c->machine, c->tokenizer, allow_text, &m);
     c->spent = grammar_is_spent(c->machine);
     if (!c->spent && grammar_accepts(c->machine, 0)) {
@@ -226,7 +226,7 @@ static uint32_t constraint_mask(struct constraint *constraint, float *logits, ui
     struct mask m = find_allowed(c, logits);
 
     if (m.n == 0 && !c->spent &&
-        c->tokens != UINT32_MAX) { /* the vocabulary lacks a byte of the shortest way */
+        c->tokens != UINT32_MAX) { /* no token has a byte of the shortest way */
         /* Continue without a limit. */
         c->tokens = UINT32_MAX;
         m = find_allowed(c, logits);

@@ -3,9 +3,9 @@
  * A reply may end when its text is complete; if nothing more can follow, the reply ends without
  * another token.
  *
- * A reply near its limit is led to a complete end: a token is banned if, after it, the text needs
- * more bytes than the number of tokens that may still come. So a limit, a full context or a
- * repetition does not cut the text. */
+ * A reply near its limit is led to a complete end: a token is banned if the text would then need
+ * more bytes than tokens are left. So a limit, a full context or a repetition does not cut the
+ * text. */
 #ifndef INGOT_RUNTIME_GRAMMAR_CONSTRAINT_H
 #define INGOT_RUNTIME_GRAMMAR_CONSTRAINT_H
 
@@ -28,19 +28,19 @@ struct grammar_constraint {
     bool spent; /* the reply ended because a token took more than GRAMMAR_STEPS */
     struct grammar grammar;
     void *memory;                    /* (INGOT_GRAMMAR_BYTES) the compiled grammar */
-    struct grammar_machine *machine; /* NULL: there is no memory for grammars */
+    struct grammar_machine *machine; /* NULL without memory for grammars */
     float *logits;                   /* (vocab) logits before sampling */
-    uint16_t *rest;                  /* (GRAMMAR_STATES) of the current grammar: grammar_rest.h */
-    uint32_t tokens;                 /* tokens that may still come in the running reply; set by
-                              * limit() of constraint.h */
-    const uint32_t *end_ids;         /* (n_end_ids) of the running reply */
+    uint16_t *rest;                  /* (GRAMMAR_STATES) made by grammar_rest_of_states() */
+    uint32_t tokens;                 /* tokens left for the current reply; set by limit() of
+                              * constraint.h */
+    const uint32_t *end_ids;         /* (n_end_ids) tokens that end the current reply */
     uint32_t n_end_ids;
 };
 
 /* Bytes of memory that a constraint needs for a vocabulary. */
 size_t grammar_constraint_bytes(uint32_t vocab);
-/* Open without a grammar. memory: grammar_constraint_bytes(), 64-byte aligned, or NULL if grammars
- * are never used. t and memory must outlive c. */
+/* Open without a grammar. `memory` is grammar_constraint_bytes(), 64-byte aligned, or NULL if
+ * grammars are never used. t and memory must outlive c. */
 void grammar_constraint_open(struct grammar_constraint *c, void *memory, const struct tokenizer *t,
                              uint32_t vocab);
 
@@ -49,13 +49,13 @@ static inline bool grammar_constraint_has_room(const struct grammar_constraint *
     return c->machine != NULL;
 }
 
-/* Return the memory for a compiled grammar before grammar_constraint_use: INGOT_GRAMMAR_BYTES,
- * 8-byte aligned. The current grammar is dropped. */
+/* Return memory for the grammar that grammar_constraint_use will use: INGOT_GRAMMAR_BYTES, 8-byte
+ * aligned. The current grammar is dropped. */
 void *grammar_constraint_memory(struct grammar_constraint *c);
-/* Work memory for making a grammar, 8-byte aligned; valid until grammar_constraint_use. */
+/* Return work memory to make a grammar, 8-byte aligned and valid until grammar_constraint_use. */
 enum { CONSTRAINT_WORK_BYTES = 48 << 10 };
 void *grammar_constraint_work(struct grammar_constraint *c);
-/* Use the grammar of `bytes` bytes in that memory from the next reply on. Errors of
+/* Use the grammar (bytes) in grammar_constraint_memory() from the next reply on. Errors of
  * grammar_open. */
 enum err grammar_constraint_use(struct grammar_constraint *c, size_t bytes,
                                 const char **error_message);

@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* States that can be reached without reading a byte, because calls begin and end. Each state is
- * visited once, in the order in which it was found. */
+/* The most states that are reached without reading a byte, by the begin or end of calls. Each state
+ * is visited once, in the order in which it was found. */
 enum { REACHED = 192 };
 
 struct reach {
@@ -49,7 +49,7 @@ static void reach(struct reach *r, unsigned state, unsigned frame)
 {
     struct grammar_way way = { (uint16_t)state, (uint16_t)frame };
 
-    /* The cost of the search for an equal state. */
+    /* Count the cost of the search for an equal state. */
     r->m->steps += r->n;
     if (r->n < REACHED && !has_way(r->m, r->ways, r->n, way)) {
         r->ways[r->n++] = way;
@@ -61,7 +61,7 @@ static void enter(struct reach *r, unsigned call, unsigned done, unsigned below)
 {
     unsigned depth = below == 0 ? 1 : frame_of(r->m, below)->depth + 1u;
 
-    /* The depth is more than any grammar needs, so drop this state. */
+    /* Drop this state, because no grammar needs to be so deep. */
     if (depth > INGOT_GRAMMAR_DEPTH || r->n_frames == GRAMMAR_FRAMES) {
         return;
     }
@@ -70,14 +70,14 @@ static void enter(struct reach *r, unsigned call, unsigned done, unsigned below)
     reach(r, r->m->grammar->calls[call].start, r->n_frames++);
 }
 
-/* The call of this frame has run one more time. */
+/* Go on after one more run of the frame's call. */
 static void leave(struct reach *r, unsigned frame)
 {
     const struct grammar_frame *f = frame_of(r->m, frame);
     const struct ingot_grammar_call *c = &r->m->grammar->calls[f->call];
     unsigned done = f->done + 1u;
 
-    /* Follow both ways: run the call again, and leave it if it has run often enough. */
+    /* Follow both ways if possible: run the call again, and leave the call. */
     if (done < c->most) {
         enter(r, f->call, done, f->below);
     }
@@ -96,7 +96,7 @@ static void reach_all(struct reach *r, struct grammar_machine *m, unsigned level
     r->n = from->n_ways;
     r->n_frames = from->n_frames;
     memcpy(r->ways, from->ways, from->n_ways * sizeof from->ways[0]);
-    /* The list grows while it is read. */
+    /* The loop adds states to its own list. */
     for (unsigned i = 0; i < r->n; i++) {
         struct grammar_way way = r->ways[i];
         const struct ingot_grammar_state *s = &g->states[way.state];
@@ -131,7 +131,7 @@ void grammar_begin(struct grammar_machine *m, const struct grammar *g)
     m->grammar = g;
     m->steps = 0;
     m->levels[0].n_ways = 1;
-    m->levels[0].n_frames = 1; /* frame 0 stands for no frame */
+    m->levels[0].n_frames = 1; /* frame 0 stands for "no frame" */
     m->levels[0].ways[0] = (struct grammar_way){ g->head->start, 0 };
 }
 
@@ -195,7 +195,7 @@ bool grammar_goes_on(struct grammar_machine *m, unsigned level)
     return false;
 }
 
-/* Move the frames that the level's states use to the front; each comes after the frames below
+/* Move the frames that the level's states use to the front. Each frame comes after those below
  * it. */
 void grammar_settle(struct grammar_machine *m, unsigned level)
 {
@@ -213,7 +213,7 @@ void grammar_settle(struct grammar_machine *m, unsigned level)
     }
     moved[0] = 0;
     for (unsigned f = 1; f < to->n_frames; f++) {
-        /* Move the marked frames; the frame below has moved already. */
+        /* Move each marked frame; the frame below it has moved already. */
         if (moved[f] != 0) {
             m->frames[n] = m->frames[f];
             m->frames[n].below = moved[m->frames[f].below];

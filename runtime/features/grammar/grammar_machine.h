@@ -1,31 +1,31 @@
 /* Runs a grammar over bytes. If a byte can be read in several ways, all of them are followed, up to
- * GRAMMAR_WAYS; further ways are dropped. A very ambiguous grammar may therefore allow less than it
- * describes, but never more, and the same on every machine.
+ * GRAMMAR_WAYS; further ways are dropped. So a very ambiguous grammar may allow less than it
+ * describes, but never more, and every machine allows the same.
  *
- * Level 0 is the position after the bytes of accepted tokens. Bytes that are tried for the next
- * token are on higher levels; continuing from a lower level takes them back. */
+ * Level 0 is the position after the bytes of accepted tokens. Bytes tried for the next token are on
+ * higher levels. To take tried bytes back, continue from a lower level. */
 #ifndef INGOT_RUNTIME_GRAMMAR_MACHINE_H
 #define INGOT_RUNTIME_GRAMMAR_MACHINE_H
 
 #include "runtime/features/grammar/grammar.h"
 
 enum {
-    GRAMMAR_WAYS = 24,     /* ways to read the text so far */
-    GRAMMAR_LEVELS = 256,  /* bytes of a token at most: longer tokens are never allowed */
-    GRAMMAR_FRAMES = 4096, /* open calls of all states at all levels */
+    GRAMMAR_WAYS = 24,     /* the most ways to read the text so far */
+    GRAMMAR_LEVELS = 256,  /* the most bytes of a token; longer tokens are never allowed */
+    GRAMMAR_FRAMES = 4096, /* the most open calls of all states at all levels */
     GRAMMAR_STEPS =
-        1 << 27 /* limit for a token, or for a pass over a vocabulary: less than 1 s on a PC */
+        1 << 27 /* the most steps for a token or a pass over a vocabulary, below 1 s on a PC */
 };
 
 /* An open call. States with the same outer calls share frames. */
 struct grammar_frame {
     uint16_t call, done; /* the rule called, and how often it has run */
-    uint16_t below;      /* the call that contains it; 0: none */
+    uint16_t below;      /* the frame of the outer call, or 0 */
     uint16_t depth;
 };
 
 struct grammar_way {
-    uint16_t state, frame; /* frame 0: no call is open */
+    uint16_t state, frame; /* `frame` is 0 if no call is open */
 };
 
 struct grammar_level {
@@ -37,8 +37,8 @@ struct grammar_level {
 /* About 68 KiB. */
 struct grammar_machine {
     const struct grammar *grammar;
-    uint32_t steps; /* steps since grammar_count_steps; after GRAMMAR_STEPS no byte is allowed, on
-                * any machine */
+    uint32_t steps; /* steps since grammar_count_steps; after GRAMMAR_STEPS steps no byte is
+                * allowed */
     struct grammar_level levels[GRAMMAR_LEVELS + 1];
     struct grammar_frame frames[GRAMMAR_FRAMES];
     uint16_t moved[GRAMMAR_FRAMES]; /* new positions of frames, during grammar_settle */
@@ -47,7 +47,7 @@ struct grammar_machine {
 /* Start before the first byte of a text. g must stay. */
 void grammar_begin(struct grammar_machine *m, const struct grammar *g);
 
-/* Count steps from 0: call before a token, or before a pass over all tokens. */
+/* Count steps from 0. Call before a token or before a pass over all tokens. */
 static inline void grammar_count_steps(struct grammar_machine *m)
 {
     m->steps = 0;
@@ -63,7 +63,7 @@ static inline bool grammar_is_spent(const struct grammar_machine *m)
  * false if the byte is not allowed. */
 bool grammar_push(struct grammar_machine *m, unsigned level, uint8_t byte);
 
-/* The first returns true if the text up to `level` is complete, the second if a byte may follow. */
+/* Return true if the text up to `level` is complete; return true if another byte may follow it. */
 bool grammar_accepts(struct grammar_machine *m, unsigned level);
 bool grammar_goes_on(struct grammar_machine *m, unsigned level);
 

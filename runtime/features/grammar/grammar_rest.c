@@ -63,8 +63,8 @@ void grammar_rest_of_states(const struct grammar *g, uint16_t *rest)
     }
 }
 
-/* Return the bytes that a state still needs: the rest of its own part, and for each open call the
- * missing runs and the part after the call. */
+/* Return how many bytes a state still needs. A state needs the rest of its own part and, for each
+ * open call, the missing runs and the part after the call. */
 static uint32_t rest_of_way(const struct grammar_machine *m, struct grammar_way way,
                             const uint16_t *rest)
 {

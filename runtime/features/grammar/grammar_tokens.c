@@ -52,8 +52,8 @@ bool grammar_takes_token(struct grammar_machine *m, const struct tokenizer *t, u
            tokenizer_find_token(t, (const char *)s, n) == id && push_all(m, s, n, level);
 }
 
-/* Return the first token of sorted[from ..) that does not begin with s (n); sorted[from - 1]
- * does. */
+/* sorted[from - 1] begins with s (n). Return the index of the first later token in `sorted` that
+ * does not begin with s. */
 static uint32_t after_prefix(const struct tokenizer *t, uint32_t from, const uint8_t *s, size_t n)
 {
     uint32_t step = 1, low = from, high;

@@ -11,14 +11,14 @@
 #include "runtime/features/grammar/grammar_machine.h"
 #include "runtime/tokenizer/tokenizer.h"
 
-/* Return true if token id may come next, and the level after its bytes, for grammar_settle. */
+/* Return true if token `id` may come next. *level gets the level after it, for grammar_settle. */
 bool grammar_takes_token(struct grammar_machine *m, const struct tokenizer *t, uint32_t id,
                          unsigned *level);
 
 /* Call visit(context, id, level) once for every token that may come next, in no particular order;
- * level is the level after its bytes. The tokens are sorted by their bytes, so this is a walk
- * through their trie: a byte is pushed once for all tokens with the same beginning, and if it is
- * refused, all these tokens are skipped. */
+ * `level` is the level after the token's bytes. The tokens are sorted by their bytes, so each byte
+ * is pushed once for all tokens with the same beginning. If the byte is refused, all these tokens
+ * are skipped. */
 typedef void grammar_visit_fn(void *context, uint32_t id, unsigned level);
 void grammar_visit_tokens(struct grammar_machine *m, const struct tokenizer *t,
                           grammar_visit_fn *visit, void *context);

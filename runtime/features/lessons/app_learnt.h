@@ -12,7 +12,7 @@ const struct file *app_find_learnt(struct app *a, const char *name);
 bool app_was_learnt(struct app *a, enum err e);
 void app_log_learnt(struct app *a, const struct file *file, unsigned n, const char *what);
 
-/* As app_was_learnt, for /load: the result is printed. */
+/* Do as app_was_learnt, for /load, but print the result instead of logging it. */
 bool app_was_loaded(struct app *a, enum err e);
 
 /* The word for /save and /load that learning features share, and the error when no feature

@@ -24,7 +24,7 @@ bool chat_learn_open(struct chat *c)
     if (!transformer_has_head(&m->transformer)) {
         return false;
     }
-    if (own->room == 0) { /* the plan has reserved no memory for it */
+    if (own->room == 0) { /* the plan has reserved no memory for lessons */
         own->room = LESSONS_LEAST_ROOM;
     }
     lessons_open(&own->lessons,
@@ -119,7 +119,7 @@ enum err chat_learn_practise(struct chat *c, bool *all_win)
     return ERR_OK;
 }
 
-/* ---- what the model knows before lessons ----------------------------------------------------- */
+/* ---- what the model knew before lessons ----------------------------------------------------- */
 
 uint32_t chat_learn_draw(const struct chat *c, const float *logits, unsigned *seed)
 {
@@ -132,7 +132,7 @@ uint32_t chat_learn_draw(const struct chat *c, const float *logits, unsigned *se
     return choice.ids[micro_lora_draw(&choice, at + 0.5f)];
 }
 
-/* Count a token that the model itself drew for the EWC penalty, without a step. */
+/* Count, for the EWC penalty, a token that the model drew itself. Take no step. */
 static void feel(struct chat *c, const float *logits, uint32_t target)
 {
     struct lessons *l = &lessons_of(c)->lessons;
@@ -156,9 +156,9 @@ enum err chat_learn_begin_text(struct chat *c, size_t *n)
     return *n != 0 ? session_append(c->session, c->opening.ids, *n, NULL) : ERR_OK;
 }
 
-/* Let the model write texts, which show on which weights its abilities depend: these abilities
- * are the first task that the EWC penalty protects. Each text begins like a conversation, and
- * ends after n tokens, or when the model ends it. */
+/* Let the model write texts. The texts show on which weights the model's abilities depend, the
+ * first task that the EWC penalty protects. Each text begins like a conversation, and ends
+ * after CHAT_LEARN_TEXT steps, or when the context is full. */
 static enum err feel_itself(struct chat *c)
 {
     struct session *s = c->session;
@@ -198,10 +198,10 @@ static enum err feel_itself(struct chat *c)
 
 /* ---- an answer ------------------------------------------------------------------------------ */
 
-/* Tokens whose hidden states become examples. */
+/* The tokens whose hidden states become examples. */
 struct collect {
     struct chat *chat;
-    uint32_t end; /* the token after the last one */
+    uint32_t end; /* the token that follows the last one */
 };
 
 static void visit_learn(void *context, uint32_t position, const float *logits)
@@ -269,7 +269,7 @@ void chat_learn_settle(struct chat *c, const struct learner_totals *before,
     lesson->thrown = now->thrown - before->thrown;
 }
 
-/* Count the taught examples that win by any margin. *all (or NULL): how many there are. */
+/* Count the taught examples that win by any margin, and all in *all unless that is NULL. */
 static enum err count_wins(struct chat *c, uint32_t *wins, uint32_t *all)
 {
     struct lessons *l = &lessons_of(c)->lessons;
@@ -344,7 +344,7 @@ static enum err teach(struct chat *c, const char *question, size_t question_byte
         e = chat_learn_practise(c, &lesson->wins);
         lesson->rounds++;
     }
-    if (e == ERR_OK && !lesson->wins) { /* count those that win by less than the margin */
+    if (e == ERR_OK && !lesson->wins) { /* count the examples that win by any margin */
         uint32_t wins;
 
         e = count_wins(c, &wins, &lesson->examples);

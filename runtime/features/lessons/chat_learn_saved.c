@@ -1,4 +1,4 @@
-/* Lessons in a file (saved_chat.h). */
+/* Saves lessons to a file and loads them (saved_chat.h). */
 #include "runtime/features/lessons/chat_learn.h"
 #include "runtime/text/format_text.h"
 
@@ -35,7 +35,7 @@ static void clear_lessons(void *data)
     lessons_clear(data);
 }
 
-/* The room depends on the machine's memory. */
+/* Return true if the room planned at this start is too small for the file. */
 static bool lessons_lack_room(const struct saved_counts *counts, const struct saved_counts *most,
                               const char *name, char *text, size_t bytes)
 {

@@ -5,7 +5,7 @@
 #include "runtime/chat/chat_private.h"
 #include "runtime/features/lessons/chat_learn_private.h"
 
-/* Tokens of the reply whose hidden states become examples. */
+/* The reply's tokens whose hidden states become examples. */
 struct collect {
     struct chat *chat;
     bool good;
@@ -23,7 +23,7 @@ static uint32_t find_winner(const float *logits, uint32_t vocab)
     return winner;
 }
 
-/* The steps come later: chat_learn_favor and chat_learn_yield. */
+/* Only make examples. chat_learn_favor and chat_learn_yield take the steps. */
 static void visit(void *context, uint32_t position, const float *logits)
 {
     struct collect *k = context;
@@ -45,7 +45,7 @@ static void visit(void *context, uint32_t position, const float *logits)
 
 /* ---- a rating must not make other answers worse ---------------------------------------------- */
 
-/* Half of the places of a bad reply: the first ones. chat_learn_hold takes their steps again. */
+/* Keep the first half of the places of a bad reply; chat_learn_hold repeats their steps. */
 static void halve_places(struct lessons *l, struct chat_lesson *lesson)
 {
     lesson->tokens /= 2;
@@ -56,8 +56,8 @@ static void halve_places(struct lessons *l, struct chat_lesson *lesson)
     learner_restart(&l->learner);
 }
 
-/* After the steps of a bad reply: what was well and has lost its token gets it back, in turn with
- * taught answers, which are practised. *lost: how many are not well yet. */
+/* After the steps of a bad reply, let watched examples regain their tokens and practise taught
+ * answers, in turn. *lost becomes the number of examples that are not well yet. */
 static enum err mend(struct chat *c, const struct chat_learn_watch *w, struct chat_lesson *lesson,
                      uint32_t *lost)
 {
@@ -72,8 +72,8 @@ static enum err mend(struct chat *c, const struct chat_learn_watch *w, struct ch
     return e;
 }
 
-/* Examples of a good reply that have lost their token are dropped. The gate is shut there again, so
- * the token is what it was. */
+/* Drop the examples of a good reply that have lost their token. The gate is then shut at these
+ * examples, so the same tokens win as before the lesson. */
 static enum err drop_lost(struct chat *c, const struct chat_learn_watch *w)
 {
     struct lessons *l = &lessons_of(c)->lessons;
@@ -90,9 +90,9 @@ static enum err drop_lost(struct chat *c, const struct chat_learn_watch *w)
     return e;
 }
 
-/* The steps towards a good reply, made shorter until no earlier example has lost its token. Each
- * half is still a step towards the reply; if even a small part costs others their tokens, no step
- * is taken, and the reply is only watched. */
+/* Take the steps towards a good reply, and shorten them until no earlier example has lost its
+ * token. A half of the change still leads to the reply. If even a small part costs others their
+ * tokens, take no step and only watch the reply. */
 static enum err hold_back(struct chat *c, const struct chat_learn_watch *w,
                           struct chat_lesson *lesson)
 {
@@ -120,8 +120,8 @@ static enum err hold_back(struct chat *c, const struct chat_learn_watch *w,
     return e;
 }
 
-/* The places of a bad reply give way. If other answers do not get well again, half as many places
- * give way, and so on. If not even one may, all is undone. */
+/* Let tokens of a bad reply give way. If other answers do not get well again, let half as many give
+ * way, and so on. If not even one token may, undo everything. */
 static enum err give_way(struct chat *c, struct chat_learn_watch *w, struct chat_lesson *lesson)
 {
     struct lessons *l = &lessons_of(c)->lessons;
@@ -159,13 +159,13 @@ static enum err go_over(struct chat *c, const uint32_t *ids, uint32_t first, uin
     return e == ERR_OK ? session_append_visit(s, ids + first - 1, n - first + 1, visit, k) : e;
 }
 
-/* Return how many examples of a reply of n tokens are kept, or tried for /bad. */
+/* Return how many examples of a reply of n tokens are kept or, for /bad, tried. */
 static uint32_t room_of(struct chat *c, bool good, uint32_t n)
 {
     const struct lessons *l = &lessons_of(c)->lessons;
     uint32_t room = min_u32(n, min_u32(l->room / 4, lessons_most(l)));
 
-    /* Few examples of a bad reply stay, so other lessons need not make room for all of them. */
+    /* A bad reply keeps few examples, so other lessons need not make room for all. */
     return good ? room : min_u32(room, max_u32(l->room - l->n, CHAT_LEARN_LOOKED));
 }
 

@@ -1,9 +1,9 @@
-/* Steps of /good and /bad. They change the logits of all tokens, a little more with each rating,
- * until strange words win or other answers change. So each step is checked: after /bad a token may
- * win only if it is at most CHAT_LEARN_NEARLY behind the best token of the model without the
- * adapter, and the nearest watched examples must keep their winners. A step that fails is made
- * shorter (/bad), or taken back. Then all watched examples are compared; one that lost its token
- * gets it back by the shortest step. */
+/* Takes the steps of /good and /bad. Such steps change the logits of all tokens, a little more with
+ * each rating, until strange words win or other answers change. So each step is checked: after /bad
+ * a token may win only if it is at most CHAT_LEARN_NEARLY behind the best token of the model
+ * without the adapter, and the nearest watched examples must keep their winners. A step that fails
+ * is made shorter (/bad), or taken back. Then all watched examples are compared. If an example lost
+ * its token, the shortest step restores it. */
 #include <string.h>
 
 #include "runtime/chat/chat_private.h"
@@ -14,14 +14,14 @@
 struct look {
     const float *plain, *adapted;
     uint32_t vocab;
-    float least; /* least plain logit of a token that may win */
+    float least; /* least logit, without the adapter, of a token that may win */
 };
 
 static enum err look_at(struct chat *c, uint32_t example, struct look *k)
 {
     struct lessons *l = &lessons_of(c)->lessons;
     struct transformer *t = &c->session->model->transformer;
-    float *rows = l->learner.gradient, *logits; /* no step is taken now */
+    float *rows = l->learner.gradient, *logits; /* `gradient` is free between steps */
     enum err e;
 
     memcpy(rows, l->hidden + (size_t)example * l->dim, l->dim * sizeof *rows);
@@ -42,8 +42,8 @@ static enum err look_at(struct chat *c, uint32_t example, struct look *k)
     return ERR_OK;
 }
 
-/* Return the most likely token that may win, other than `token`. Returns k->vocab if there is
- * none. */
+/* Return the most likely token other than `token` that may win, or k->vocab if no token
+ * may. */
 static uint32_t best_other(const struct look *k, uint32_t token)
 {
     uint32_t best = k->vocab;
@@ -74,8 +74,8 @@ static bool is_strange(const struct look *k)
 
 /* ---- earlier examples ------------------------------------------------------------------------ */
 
-/* The token that wins at the example, and the one that must win there: its target, or, if none is
- * known, the likeliest that the model might say. given_up: it may not be this one either. */
+/* Find the token that wins at the example, and the token that must win: the target or, without a
+ * target, the likeliest token except given_up that the model might say. */
 static enum err look_for_target(struct chat *c, uint32_t example, uint32_t given_up, struct look *k,
                                 uint32_t *token, uint32_t *winner)
 {
@@ -206,7 +206,7 @@ enum err chat_learn_count_lost(struct chat *c, const struct chat_learn_watch *w,
     return e;
 }
 
-/* If the example is not well, take the shortest step after which it is, to first order. */
+/* If the example is not well, take the shortest step that, to first order, makes it well. */
 static enum err win_back(struct chat *c, uint32_t example, uint32_t given_up, uint32_t *lost)
 {
     struct lessons *l = &lessons_of(c)->lessons;
@@ -260,7 +260,7 @@ static enum err check_step(struct chat *c, uint32_t example, const struct nearby
     return e;
 }
 
-/* The token wins by the margin already. *logits are those of the example. */
+/* Set *logits to those of the example, and *sure if the token already wins by the margin. */
 static enum err look_whether_sure(struct chat *c, uint32_t example, uint32_t token, float **logits,
                                   bool *sure)
 {
@@ -277,7 +277,7 @@ static enum err look_whether_sure(struct chat *c, uint32_t example, uint32_t tok
     return e;
 }
 
-/* Take one step towards a token of a good reply, unless a nearby example loses by it. */
+/* Take one step towards a token of a good reply, unless a nearby example then loses its token. */
 static enum err favor(struct chat *c, uint32_t example, const struct chat_learn_watch *w)
 {
     struct lessons *l = &lessons_of(c)->lessons;
@@ -318,7 +318,7 @@ enum err chat_learn_favor(struct chat *c, const struct chat_learn_watch *w)
     return e;
 }
 
-/* Make a token give way. *yields: another token wins now, by a little. */
+/* Make a token give way. *yields becomes true if another token now wins by a little. */
 static enum err yield(struct chat *c, uint32_t example, uint32_t token,
                       const struct chat_learn_watch *w, bool *yields)
 {
@@ -352,7 +352,7 @@ static enum err yield(struct chat *c, uint32_t example, uint32_t token,
     return e;
 }
 
-/* The same reply was called good before if it has the same token here. */
+/* Return true if the earlier example is this place of this reply, which was rated good then. */
 static bool is_same_place(const struct lessons *l, uint32_t earlier, uint32_t example)
 {
     float cosine = vector_dot(l->hidden + (size_t)earlier * l->dim,
@@ -362,7 +362,7 @@ static bool is_same_place(const struct lessons *l, uint32_t earlier, uint32_t ex
            cosine >= LESSONS_NEAR * l->lengths[earlier] * l->lengths[example];
 }
 
-/* A reply is not watched against itself. */
+/* Stop watching earlier examples that come from this same reply. */
 static void let_go(const struct lessons *l, struct chat_learn_watch *w)
 {
     for (uint32_t i = 0; i < l->first; i++) {

@@ -5,7 +5,7 @@
 
 #define FISHER_KEPT 0.999f
 #define FISHER_NEW 0.001f
-#define LEAST_VARIANCE 1e-20f /* for a weight whose gradient never changed: avoids division by 0 */
+#define LEAST_VARIANCE 1e-20f /* avoids division by 0 if a weight's gradient never changed */
 #define NEW_TASK_Z 2.0f
 
 size_t ewc_floats(size_t n)
@@ -45,7 +45,7 @@ bool ewc_is_new_task(const struct ewc *e, const float *gradient)
     return sum > NEW_TASK_Z * (float)e->n;
 }
 
-/* Welford's form of the variance, which avoids differences of large sums. */
+/* Welford's form of the variance avoids differences of large sums. */
 void ewc_sample(struct ewc *e, const float *gradient)
 {
     float share;
@@ -76,8 +76,8 @@ bool ewc_end_task(struct ewc *e, const float *weights)
 
 void ewc_step(const struct ewc *e, float *weights, const float *gradient, float rate, float stiff)
 {
-    float pull = fabsf(rate) * ewc_lambda(e) * stiff; /* a step away from a target is limited,
-                                                       * too */
+    float pull = fabsf(rate) * ewc_lambda(e) * stiff; /* the penalty also limits steps away from a
+                                                       * target */
 
     for (size_t i = 0; i < e->n; i++) {
         float penalty = pull * e->fisher[i];

@@ -1,9 +1,9 @@
-/* Elastic weight consolidation (arXiv 1612.00796), online: the EWC penalty protects weights that
- * mattered to earlier tasks, lambda / 2 sum F_i (w_i - anchor_i)^2, with F the running mean of
+/* Online elastic weight consolidation (arXiv 1612.00796) protects weights that mattered to earlier
+ * tasks with the penalty lambda / 2 sum F_i (w_i - anchor_i)^2, where F is the running mean of
  * squared gradients.
  *
  * The penalty's step is implicit. With lambda in the thousands an explicit step would overshoot
- * more each time; this step goes towards the anchor and never past it. */
+ * more each time. An implicit step never goes past the anchor. */
 #ifndef INGOT_RUNTIME_LEARN_EWC_H
 #define INGOT_RUNTIME_LEARN_EWC_H
 
@@ -16,13 +16,13 @@ enum { EWC_MOST_TASKS = 10, EWC_LEAST_SAMPLES = 50 };
 struct ewc {
     size_t n;
     float *fisher, *anchor; /* (n) */
-    float *mean, *spread;   /* (n) mean of the task's gradients, and the sum of their squared
-                             * distances */
-    uint32_t tasks;         /* tasks that have ended; with 0 there is no EWC penalty */
-    uint32_t samples;       /* gradients of the current task */
+    float *mean, *spread;   /* (n) mean of the task's gradients, and sum of their squared distances
+                             * from it */
+    uint32_t tasks;         /* number of tasks that have ended; 0 means no EWC penalty */
+    uint32_t samples;       /* number of gradients of the current task */
 };
 
-/* Floats of memory for n weights. */
+/* Return the floats of memory for n weights. */
 size_t ewc_floats(size_t n);
 void ewc_open(struct ewc *e, float *memory, size_t n);
 
@@ -30,11 +30,11 @@ void ewc_open(struct ewc *e, float *memory, size_t n);
  * has ended. */
 float ewc_lambda(const struct ewc *e);
 
-/* Return true if the gradient belongs to another task than the previous ones: mean |z| > 2, after
- * EWC_LEAST_SAMPLES gradients. */
+/* Return true if the gradient is of a new task: its mean |z| is above 2, after EWC_LEAST_SAMPLES
+ * gradients. */
 bool ewc_is_new_task(const struct ewc *e, const float *gradient);
 
-/* Count the gradient: F = .999 F + .001 g^2, and the task's mean and spread. */
+/* Count the gradient in F = .999 F + .001 g^2 and in the task's mean and spread. */
 void ewc_sample(struct ewc *e, const float *gradient);
 
 /* Make the present weights the anchor of the EWC penalty. If EWC_MOST_TASKS have ended, return

@@ -6,7 +6,7 @@
 #include "runtime/features/lessons/vector.h"
 
 #define LONGEST_YIELD 1.0f
-enum { SEED = 18 }; /* seed of A: the same on every board */
+enum { SEED = 18 }; /* seed of A, the same on every board */
 
 struct learner_rule learner_default_rule(void)
 {
@@ -41,7 +41,7 @@ void learner_open(struct learner *l, void *memory, uint32_t dim, uint32_t rank,
 
     memset(l, 0, sizeof *l);
     l->rule = *rule;
-    /* The order in memory: weights, gradient, weights before a step, weights before the lesson,
+    /* The order in memory is weights, gradient, weights before a step, weights before the lesson,
      * EWC's memory. */
     l->gradient = f + n;
     l->before = f + 2 * n;
@@ -121,7 +121,7 @@ enum learner_step learner_step(struct learner *l, const float *h, const float *e
         return LEARNER_THROWN;
     }
     memcpy(l->before, l->lora.weights, n * sizeof(float));
-    /* Weights that earlier tasks need move less. */
+    /* Weights move less if earlier tasks need them. */
     if (l->rule.ewc_penalty) {
         ewc_step(&l->ewc, l->lora.weights, l->gradient, l->rule.rate * quality * sign,
                  l->rule.stiff);
@@ -149,7 +149,7 @@ bool learner_yield(struct learner *l, const float *h, const float *e, float rise
         l->totals.thrown++;
         return false;
     }
-    /* To first order this step changes the margin by `rise`. */
+    /* To first order, a step of this size changes the margin by `rise`. */
     step = rise / square;
     /* If the gradient is small, the step would be too long. */
     if (step * sqrtf(square) > LONGEST_YIELD) {

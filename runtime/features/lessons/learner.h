@@ -1,6 +1,6 @@
-/* Guarded steps of an adapter: a gradient is clipped and limited by the EWC penalty of earlier
- * tasks, and a step that gives NaN or a weight that is too large is dropped. The weights before
- * a lesson are kept, so that one lesson can be undone. */
+/* Guarded steps of an adapter. A gradient is clipped and limited by the EWC penalty of earlier
+ * tasks. A step that gives NaN or too large weights is dropped. The weights before a lesson are
+ * kept, so that one lesson can be undone. */
 #ifndef INGOT_RUNTIME_LEARN_LEARNER_H
 #define INGOT_RUNTIME_LEARN_LEARNER_H
 
@@ -14,8 +14,8 @@
 struct learner_rule {
     float rate;
     float clip;       /* longest gradient */
-    float quality;    /* least quality of a lesson: .7 */
-    float most;       /* greatest length of the weights as a vector; a step beyond it is dropped */
+    float quality;    /* the least quality of a lesson, .7 */
+    float most;       /* greatest norm of the weights; a step beyond it is dropped */
     bool ewc_penalty; /* EWC ... */
     float stiff;      /* a factor of lambda */
 };
@@ -31,23 +31,23 @@ struct learner {
     struct ewc ewc;
     struct learner_rule rule;
     struct learner_totals totals;
-    float *gradient, *before, *kept; /* (n): gradient of a step; weights before the step and before
-                                      * the lesson */
+    float *gradient, *before, *kept; /* (n) gradient of a step, weights before the step, and weights
+                                      * before the lesson */
     struct learner_totals kept_totals;
     bool can_undo;
 };
 
 struct learner_rule learner_default_rule(void);
 
-/* memory: learner_bytes(), aligned for floats. */
+/* `memory` is learner_bytes(), aligned for floats. */
 size_t learner_bytes(uint32_t dim, uint32_t rank);
 void learner_open(struct learner *l, void *memory, uint32_t dim, uint32_t rank,
                   const struct learner_rule *rule);
 
 /* Begin a lesson; learner_undo returns to this state. Undoing a lesson keeps the EWC penalty,
- * because the penalty says which weights matter, not what they know. */
+ * because the penalty says which weights matter, not what was learnt. */
 void learner_begin(struct learner *l);
-/* False: there is no lesson to take back. */
+/* Take the last lesson back. Returns false without a lesson. */
 bool learner_undo(struct learner *l);
 
 /* Return true if the weights are valid after a step. */
@@ -57,23 +57,23 @@ bool learner_is_sound(const struct learner *l);
 void learner_clear(struct learner *l);
 
 /* Count the gradient in the EWC penalty, without a step. If the gradient shows that a new task
- * begins, the present weights become its anchor. Call once for each example, not for steps that
- * practise it again. */
+ * begins, the present weights become its anchor. Call once for each example, but not for later
+ * practice of the example. */
 void learner_feel(struct learner *l, const float *h, const float *e);
 
-/* Take one step from the hidden state h (dim) and the error e (dim). quality: the example's;
- * below the rule's minimum no step is taken. sign: 1 towards the target, -1 away from it. */
+/* Take one step from the hidden state h (dim) and the error e (dim). No step is taken if the
+ * example's quality is below the rule's minimum. sign is 1 towards the target, -1 away from it. */
 enum learner_step learner_step(struct learner *l, const float *h, const float *e, float quality,
                                float sign);
 
-/* Take one step from h along a margin's error e (chat_learn_make_margin). A step of this length
- * would raise a linear margin by `rise`; its length is at most 1. False: the step was
- * dropped. */
+/* Take one step from h along a margin's error e (chat_learn_make_margin): long
+ * enough to raise a linear margin by `rise`, but not longer than 1. Returns false if the
+ * step was dropped. */
 bool learner_yield(struct learner *l, const float *h, const float *e, float rise);
 /* Restore the weights from before the latest step, which must not have been dropped. */
 void learner_step_back(struct learner *l);
 
-/* Restore the weights from before the lesson, which goes on. */
+/* Restore the weights from before the lesson. The lesson goes on. */
 void learner_restart(struct learner *l);
 /* Keep half of what the lesson changed so far. */
 void learner_halve(struct learner *l);

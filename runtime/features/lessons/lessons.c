@@ -10,7 +10,7 @@
 
 enum {
     ALIGN_FLOATS = 16,
-    PLAN_SHARE = 128, /* part of a plan's bytes that examples may have beyond the minimum */
+    PLAN_SHARE = 128, /* 1/128 of a plan's bytes is for examples beyond the minimum */
 };
 
 static size_t padded(size_t floats)
@@ -71,7 +71,7 @@ static void count_example(struct lessons *l, uint32_t example)
     }
 }
 
-/* The cosine is compared without a division: h k >= near |h| |k|. */
+/* Compare the cosine without a division, as h k >= near |h| |k|. */
 static bool is_near(struct lessons *l, const float *h)
 {
     float length = LESSONS_NEAR * sqrtf(vector_dot(h, h, l->dim));

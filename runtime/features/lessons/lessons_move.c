@@ -1,4 +1,4 @@
-/* Lessons as bytes, so that they survive a restart. */
+/* Converts lessons to bytes and back, so that they survive a restart. */
 #include <assert.h>
 
 #include "runtime/features/lessons/lessons.h"
@@ -6,7 +6,7 @@
 
 struct counts {
     struct learner_totals totals;
-    uint16_t tasks, n_notes; /* n_notes: 0 in a file of an earlier version */
+    uint16_t tasks, n_notes; /* n_notes is 0 in a file of an earlier version */
     uint32_t samples, n_examples;
 };
 

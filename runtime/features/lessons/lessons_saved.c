@@ -1,4 +1,4 @@
-/* /save learn, /load learn and /undo learn: lessons in learn.sav. */
+/* /save learn, /load learn and /undo learn keep lessons in learn.sav. */
 #include "runtime/app/commands_private.h"
 #include "runtime/console/console.h"
 #include "runtime/features/lessons/app_learnt.h"

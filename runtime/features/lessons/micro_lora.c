@@ -19,7 +19,7 @@ void micro_lora_open(struct micro_lora *m, float *weights, uint32_t dim, uint32_
 
     assert(rank >= 1 && rank <= MICRO_LORA_RANKS && dim != 0);
     *m = (struct micro_lora){ dim, rank, 1.0f, weights };
-    /* A is random and B is zero: at first this changes nothing, but it has a gradient. */
+    /* A is random and B is zero, so at first the adapter changes nothing, but has a gradient. */
     vector_random(weights, half, 1.0f / sqrtf((float)dim), &seed);
     memset(weights + half, 0, half * sizeof *weights);
 }
@@ -47,8 +47,8 @@ void micro_lora_apply(const struct micro_lora *m, float *h)
     }
 }
 
-/* Insert a logit into the list, which is sorted from the best down; if the list is full, its last
- * entry is dropped. */
+/* Insert a logit into the list, whose order is from the best down. A full list loses its last
+ * entry. */
 static void insert(struct micro_lora_choice *c, uint32_t id, float logit)
 {
     uint32_t at = c->n < MICRO_LORA_CANDIDATES ? c->n++ : MICRO_LORA_CANDIDATES - 1;
@@ -85,7 +85,7 @@ float micro_lora_slope(const struct micro_lora_head *head, float logit)
     if (head->cap == 0.0f) {
         return head->scale;
     }
-    /* The derivative of cap tanh(x / cap), from its value. */
+    /* Compute the derivative of cap tanh(x / cap) from the value. */
     part = logit / head->cap;
     return head->scale * (1.0f - part * part);
 }
@@ -112,7 +112,7 @@ void micro_lora_choose(struct micro_lora_choice *c, const struct micro_lora_head
         c->errors[k] /= sum;
     }
     c->loss_p = c->errors[last];
-    /* p - 1 for the target and p for the others, times the derivative of scale and cap. */
+    /* Errors are p - 1 for the target and p for others, times the slope of scale and cap. */
     c->errors[last] -= 1.0f;
     for (uint32_t k = 0; k < c->n; k++) {
         c->errors[k] *= micro_lora_slope(head, c->logits[k]);

@@ -8,7 +8,7 @@
  *     e  = sum_k (p_k - [k = target]) f'(z_k) W_k     f: logit scale and cap, W: rows of the head
  *     dB = s e (A h)^T             dA = s (B^T e) h^T  (of h, not of h~; of B as it was)
  *
- * Sums go in a fixed order, so the same lessons give the same bits on every board. */
+ * Sums have a fixed order, so the same lessons give the same bits on every board. */
 #ifndef INGOT_RUNTIME_LEARN_MICRO_LORA_H
 #define INGOT_RUNTIME_LEARN_MICRO_LORA_H
 
@@ -18,13 +18,13 @@
 enum {
     MICRO_LORA_MOST_RANK = 4,   /* largest rank of a lesson's adapter */
     MICRO_LORA_RANKS = 32,      /* largest rank of a fabric's adapter */
-    MICRO_LORA_CANDIDATES = 32, /* best logits of a step, besides the target */
+    MICRO_LORA_CANDIDATES = 32, /* number of best logits in a step, besides the target */
 };
 
 struct micro_lora {
     uint32_t dim, rank;
     float scale;
-    float *weights; /* (2, rank, dim): A, then B transposed */
+    float *weights; /* (2, rank, dim) A, then B transposed */
 };
 
 /* The model's changes to logits after the head. */
@@ -38,24 +38,24 @@ struct micro_lora_choice {
     uint32_t n;
     uint32_t ids[MICRO_LORA_CANDIDATES + 1];
     float logits[MICRO_LORA_CANDIDATES + 1];
-    float errors[MICRO_LORA_CANDIDATES + 1]; /* (p - [target]) f': the weight of a row in e */
+    float errors[MICRO_LORA_CANDIDATES + 1]; /* (p - [target]) f', the weight of a row in e */
     float loss_p;                            /* probability of the target */
     float best;                              /* the largest logit besides the target's */
 };
 
-/* Floats of the weights, and of a gradient. */
+/* Return the number of floats of the weights, and of a gradient. */
 size_t micro_lora_floats(uint32_t dim, uint32_t rank);
 
-/* Open an adapter. weights: micro_lora_floats() floats; 1 <= rank <= MICRO_LORA_RANKS. A is small
- * and random, from `seed`; B is zero, so at first h~ equals h to the bit. */
+/* Open an adapter. `weights` is micro_lora_floats() floats; 1 <= rank <= MICRO_LORA_RANKS. A is
+ * small and random, from `seed`. B is zero, so at first h~ equals h to the bit. */
 void micro_lora_open(struct micro_lora *m, float *weights, uint32_t dim, uint32_t rank,
                      unsigned seed);
 
 /* Turn h (dim) into h~. If B is zero, no bit changes. */
 void micro_lora_apply(const struct micro_lora *m, float *h);
 
-/* Choose the best of the logits (vocab), smaller ids first among equals, and the target < vocab.
- * Logits that are NaN are never chosen. */
+/* Choose the best of the logits (vocab), and always the target < vocab. If logits are equal, the
+ * smaller ids are chosen; NaN is never chosen. */
 void micro_lora_choose(struct micro_lora_choice *c, const struct micro_lora_head *head,
                        const float *logits, uint32_t vocab, uint32_t target);
 
@@ -63,20 +63,20 @@ void micro_lora_choose(struct micro_lora_choice *c, const struct micro_lora_head
 float micro_lora_slope(const struct micro_lora_head *head, float logit);
 
 /* Compute the errors of another loss, the margin of the best other token over the target. Only
- * these two rows have an error: the derivative of the margin. c->n >= 2. */
+ * these two rows have an error, the derivative of the margin. c->n >= 2. */
 void micro_lora_hinge(struct micro_lora_choice *c, const struct micro_lora_head *head);
 
-/* Return the token that is drawn by a random number from 0 to 1. */
+/* Return the token that a random number from 0 to 1 draws. */
 uint32_t micro_lora_draw(const struct micro_lora_choice *c, float at);
 
-/* The gradient at (h, e), both (dim), in the layout of the weights. */
+/* Compute the gradient at (h, e), both (dim), in the layout of the weights. */
 void micro_lora_gradient(const struct micro_lora *m, const float *h, const float *e,
                          float *gradient);
 
-/* Change base, whose B A becomes keep B A + add b a, with b a of micro, as closely as base's rank
- * allows (least squares). The products are added, because adding A and B separately would mix
- * unrelated pairs. Both have equal dim and scale, and ranks up to MICRO_LORA_MOST_RANK; work:
- * micro_lora_merge_floats(). */
+/* Change base: its product B A becomes keep * B A + add * b a (b a: micro's), as closely as
+ * base's rank allows (least squares). The products are added, because adding A and B separately
+ * would mix unrelated pairs. The two adapters have equal dim and scale, and ranks up to
+ * MICRO_LORA_MOST_RANK. `work` is micro_lora_merge_floats(). */
 size_t micro_lora_merge_floats(uint32_t dim);
 void micro_lora_merge(struct micro_lora *base, float keep, const struct micro_lora *micro,
                       float add, float *work);

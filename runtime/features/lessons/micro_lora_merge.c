@@ -1,5 +1,5 @@
-/* Merge two adapters into one of the first's rank. Their sum is P Q, with P (dim, n) and Q (n,
- * dim), n <= 8. Both are made orthonormal, which leaves a core of n x n numbers. The largest
+/* Merge two adapters into one with the rank of the first. Their sum is P Q, with P (dim, n) and Q
+ * (n, dim), n <= 8. P and Q are made orthonormal, which leaves a core of n x n numbers. The largest
  * singular values of the core are those of the product. */
 #include <math.h>
 #include <string.h>
@@ -11,8 +11,8 @@ enum { MOST = 2 * MICRO_LORA_MOST_RANK, SWEEPS = 12 };
 
 struct core {
     uint32_t n;
-    float u[MOST][MOST]; /* columns of the core during the rotations: u[j] is column j */
-    float v[MOST][MOST]; /* the rotations so far: v[j] is column j */
+    float u[MOST][MOST]; /* u[j] is column j of the core during the rotations */
+    float v[MOST][MOST]; /* v[j] is column j of the rotations so far */
 };
 
 size_t micro_lora_merge_floats(uint32_t dim)
@@ -21,7 +21,7 @@ size_t micro_lora_merge_floats(uint32_t dim)
 }
 
 /* Make the rows of x (n, dim) orthonormal, x_old[i] = sum_j r[i][j] x[j]. Each row is projected
- * twice, because one projection leaves rounding errors. A row that earlier rows span becomes
+ * twice, because one projection leaves rounding errors. A row in the span of earlier rows becomes
  * zero. */
 static void orthonormalize(float *x, uint32_t n, uint32_t dim, float r[MOST][MOST])
 {
@@ -91,7 +91,7 @@ static void decompose(struct core *k)
     }
 }
 
-/* Return the largest column that was not taken yet; it becomes zero. */
+/* Return the largest column that was not taken yet, and set it to zero. */
 static float take_largest(struct core *k, float u[MOST], float v[MOST])
 {
     uint32_t best = 0;

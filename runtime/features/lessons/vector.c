@@ -56,7 +56,7 @@ bool vector_normalize(float *x, size_t n)
     return true;
 }
 
-/* Numerical Recipes' linear congruential generator; its upper 24 bits are exact in a float. */
+/* Use Numerical Recipes' generator, whose upper 24 bits are exact in a float. */
 void vector_random(float *x, size_t n, float size, unsigned *seed)
 {
     for (size_t i = 0; i < n; i++) {

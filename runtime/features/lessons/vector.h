@@ -1,6 +1,6 @@
-/* Vectors of floats for learning. They use only + - * / and sqrt, in a fixed order and without fma,
- * so that a step has the same bits on every ISA. Sums use several lanes, so that a compiler may
- * still use vectors. */
+/* Computes with vectors of floats, for learning. The code uses only + - * / and sqrt, in a fixed
+ * order and without fma, so that a step has the same bits on every ISA. Sums use several lanes, so
+ * that a compiler may still use vectors. */
 #ifndef INGOT_RUNTIME_LEARN_VECTOR_H
 #define INGOT_RUNTIME_LEARN_VECTOR_H
 
@@ -21,7 +21,7 @@ bool vector_is_finite(const float *x, size_t n);
 /* Normalize x to length 1. If its length is 0 or not finite, return false and change nothing. */
 bool vector_normalize(float *x, size_t n);
 
-/* Fill x with uniform numbers in [-size, size), never 0, from *seed, which advances. */
+/* Fill x with uniform numbers in [-size, size) from *seed, which advances. */
 void vector_random(float *x, size_t n, float size, unsigned *seed);
 
 #endif

@@ -1,4 +1,4 @@
-/* Operations that a reply asks for with tags: `<|mem_store|>NAMESPACE TEXT<|mem_end|>` and
+/* Operations that a reply requests with tags: `<|mem_store|>NAMESPACE TEXT<|mem_end|>` and
  * `<|mem_forget|>NAMESPACE<|mem_end|>`. runtime/text/hidden_tags.h hides the tags.
  *
  * The operations run after the reply (chat_fabric.h), because learning would change its logits. */
@@ -13,7 +13,7 @@
 #include "runtime/text/hidden_tags.h"
 
 enum {
-    MEMORY_TAGS_OPERATIONS = 4, /* operations of a reply; further ones are counted but not done */
+    MEMORY_TAGS_OPERATIONS = 4, /* the most operations of a reply; others are only counted */
 };
 
 enum memory_tag { MEMORY_STORE, MEMORY_FORGET };
@@ -25,14 +25,14 @@ struct memory_operation {
     char text[FABRIC_TEXT_BYTES];
 };
 
-/* All zeros at the beginning of a reply. */
+/* The operations of a reply. All is zero at its beginning. */
 struct memory_tags {
-    uint32_t n, refused; /* operations to do; refused ones, which are too many, too long, cut or for
-                          * no namespace */
+    uint32_t n, refused; /* operations to do; operations refused, because they are too many, too
+                          * long, cut or without a namespace */
     struct memory_operation operations[MEMORY_TAGS_OPERATIONS];
 };
 
-/* A tag has come in the reply. */
+/* Add the operation of a tag in the reply. */
 void memory_tags_add(struct memory_tags *t, const struct hidden_tag *tag);
 
 #endif

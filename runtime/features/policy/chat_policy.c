@@ -14,7 +14,7 @@
 #define COOLER 0.5f
 #define WARMER 1.25f
 
-enum { EXPLORED_TURNS = 4 /* with policy=explore: one turn in this many explores */ };
+enum { EXPLORED_TURNS = 4 /* with policy=explore one turn in this many explores */ };
 
 void chat_policy_open(struct chat *c)
 {
@@ -30,14 +30,14 @@ void chat_policy_open(struct chat *c)
 
 /* ---- the question --------------------------------------------------------------------------- */
 
-/* Return true if other tokens at the turn's end can request a reply without thoughts. */
+/* Return true if the template can end a turn in a way that requests a reply without thoughts. */
 static bool can_stop_thoughts(const struct chat *c)
 {
     return c->options->reply.think != THINK_OFF && c->template->bytes[INGOT_CHAT_NO_THINKING] != 0;
 }
 
-/* Encode the turn for a reply without thoughts after the session's ids. *n is its number of tokens,
- * or 0 if there is no room or no such form. */
+/* Encode the turn for a reply without thoughts, after the session's ids. *n is its number of
+ * tokens, or 0 if there is no room or the template has no such form. */
 static uint32_t *encode_quiet(struct chat *c, const char *text, size_t bytes, bool first, size_t *n)
 {
     uint32_t think = c->options->reply.think, room, *ids = session_room(c->session, &room);
@@ -68,7 +68,7 @@ static void see(void *experience, uint32_t position, const float *hidden)
     experience_see(experience, position, hidden);
 }
 
-/* Compute tokens up to number `to`; the policy sees the question's tokens. */
+/* Compute the tokens before number `to`. The policy sees those of the question. */
 static enum err look_at(struct chat *c, uint32_t own, uint32_t to, const struct stop *stop)
 {
     struct session *s = c->session;
@@ -79,10 +79,10 @@ static enum err look_at(struct chat *c, uint32_t own, uint32_t to, const struct 
 
     experience_watch(&policy_of(c)->experience, question_start(c, own, to));
     transformer_watch(t, &watch);
-    (void)session_cut(s, to); /* the ids stay in memory */
+    (void)session_cut(s, to); /* the later ids stay in memory */
     e = session_run(s, stop);
     transformer_unwatch(t, &watch);
-    s->hash = hash; /* the hash is only for replies, as without a policy */
+    s->hash = hash; /* only replies change the hash, as without a policy */
     return e;
 }
 
@@ -132,7 +132,7 @@ static void choose(struct chat *c, uint32_t own, const char *text, size_t bytes,
     experience_took(&p->experience, learns_from);
 }
 
-/* Until chat_policy_end. */
+/* Apply the choice until the hook end() takes it back. */
 static void put_to_work(struct chat *c)
 {
     static const float warmth[] = { 1.0f, COOLER, WARMER };
@@ -167,7 +167,7 @@ static enum err begin(void *state, struct feature_turn *t, const struct stop *st
     while (same < end - 1 && (n == 0 || (same - own < n && s->ids[same] == quiet[same - own]))) {
         same++;
     }
-    if (same == own) { /* the two turns have no common tokens */
+    if (same == own) { /* the turns with and without thoughts have no common tokens */
         return ERR_OK;
     }
     p->start = platform_ticks(&c->console->platform->clock);
@@ -264,7 +264,7 @@ static void clear(void *state, struct chat *c)
     memset(p->took, 0, sizeof p->took);
 }
 
-/* Return true if the running reply, or the last turn's, has no thoughts. */
+/* Return true if the current reply, or the last turn's, has no thoughts. */
 static bool is_quiet(void *state, bool at_work)
 {
     const struct chat_policy *p = state;

@@ -1,4 +1,4 @@
-/* A policy in a file (saved_chat.h). */
+/* Saves a policy to a file and loads it (saved_chat.h). */
 #include "runtime/features/policy/chat_policy.h"
 
 static void count_experience(const void *data, struct saved_counts *now, struct saved_counts *most)

@@ -85,7 +85,7 @@ static void look_up(struct experience *e)
         sum += found[i].cosine * e->patterns.list[found[i].index].quality;
     }
     e->near = n != 0 && found[0].cosine > 0.0f ? found[0].cosine : 0.0f;
-    /* Without a similar question the quality is in the middle. */
+    /* Without a similar question, assume a medium quality. */
     e->went = weight > 0.0f ? sum / weight : 0.5f;
 }
 
@@ -122,7 +122,7 @@ void experience_choose(struct experience *e, const struct experience_question *q
 {
     struct policy_state state;
 
-    /* The previous turn is over: learn from it first. */
+    /* First learn from the previous turn, which is over. */
     experience_settle(e);
     memcpy(e->key, e->sum, e->patterns.dim * sizeof *e->key);
     /* A question without hidden states is similar to no other. */

@@ -1,4 +1,4 @@
-/* Experience as bytes, so that it survives a restart. */
+/* Converts experience to bytes and back, so that it survives a restart. */
 #include "runtime/features/policy/experience.h"
 #include "runtime/features/lessons/vector.h"
 

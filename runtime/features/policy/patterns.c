@@ -66,7 +66,7 @@ uint32_t patterns_find(struct patterns *p, const float *key, struct pattern_foun
     return n;
 }
 
-/* Merge a turn into a pattern: the mean of the directions, in which each turn counts once. */
+/* Merge a turn into a pattern. The pattern is the mean direction of all its turns. */
 static void merge(struct patterns *p, uint32_t i, const float *key, float quality)
 {
     struct pattern *at = &p->list[i];
@@ -74,12 +74,12 @@ static void merge(struct patterns *p, uint32_t i, const float *key, float qualit
 
     vector_scale(key_of(p, i), count, p->dim);
     vector_add(key_of(p, i), key, 1.0f / length, p->dim);
-    (void)vector_normalize(key_of(p, i), p->dim); /* cosine > .9: their sum is longer than either */
+    (void)vector_normalize(key_of(p, i), p->dim); /* the cosine is above .9, so the sum is not 0 */
     at->quality = (at->quality * count + quality) / (count + 1.0f);
     at->merged++;
 }
 
-/* Return the least useful pattern: by quality, then by uses, then the oldest. */
+/* Return the least useful pattern, by quality, then uses, then age. */
 static uint32_t least(const struct patterns *p)
 {
     uint32_t worst = 0;
@@ -94,7 +94,7 @@ static uint32_t least(const struct patterns *p)
     return worst;
 }
 
-/* Remove a pattern; later ones move down, so that they stay ordered by age. */
+/* Remove a pattern. Later patterns move down, so that the order by age stays. */
 static void take_out(struct patterns *p, uint32_t i)
 {
     size_t after = p->n - i - 1;

@@ -31,7 +31,7 @@ void policy_open(struct policy *p, unsigned seed)
     /* The same seed gives the same policy on every board. */
     vector_random(&w->w[0][0], POLICY_HIDDEN * POLICY_INPUTS, 0.3f, &seed);
     vector_random(&w->u[0][0], POLICY_HIDDEN * POLICY_HIDDEN, 0.2f, &seed);
-    /* Arguments of sigmoids: at first the state changes as far as the gate lets it. */
+    /* These numbers go through sigmoids. At first the gate decides how far the state changes. */
     w->zeta = 1.0f;
     w->nu = -4.0f;
 }
@@ -45,7 +45,7 @@ static void softmax(float *p, uint8_t n)
 {
     float most = p[0], sum = 0.0f;
 
-    /* Subtract the largest, so that no exponent overflows. */
+    /* Subtract the largest value, so that no exponent overflows. */
     for (uint8_t i = 1; i < n; i++) {
         most = p[i] > most ? p[i] : most;
     }
@@ -98,7 +98,7 @@ void policy_choose(struct policy *p, const struct policy_state *state, struct po
         choice->choice[k] = s.p[k][best] >= SURE ? best : 0;
         choice->own[k] = choice->choice[k];
     }
-    /* Two rules override the heads: for scarce memory, and for a slow reply. */
+    /* Two rules override the heads, one for scarce memory and one for a slow reply. */
     if (state->pressure > POLICY_PRESSURE) {
         choice->choice[POLICY_CONTEXT] = POLICY_SMALLEST_CONTEXT;
         choice->sure[POLICY_CONTEXT] = 1.0f;
@@ -109,7 +109,7 @@ void policy_choose(struct policy *p, const struct policy_state *state, struct po
     }
 }
 
-/* -ln p to about 1e-6, for the displayed loss, from the exponent's bits and artanh of the rest. */
+/* Return -ln p to about 1e-6, for display, from the exponent's bits and artanh of the rest. */
 static float minus_log(float p)
 {
     uint32_t bits = f32_bits(p > 0x1p-100f ? p : 0x1p-100f);
@@ -121,13 +121,13 @@ static float minus_log(float p)
     return -((float)((int32_t)(bits >> 23) - 127) * 0.69314718f + ln);
 }
 
-/* Go back through the heads: dh becomes the gradient at h'. */
+/* Go back through the heads. dh becomes the gradient at h'. */
 static void heads_back(const struct policy_weights *w, const struct step *s,
                        const struct trajectory *t, struct policy_weights *g, float *dh)
 {
     for (int k = 0; k < POLICY_HEADS; k++) {
         for (uint8_t i = 0; i < policy_choices((enum policy_head)k); i++) {
-            /* The gradient of cross-entropy, with the sign and size of the result. */
+            /* The gradient is that of cross-entropy times the turn's result. */
             float d = (t->quality - 0.5f) * (s->p[k][i] - (i == t->choice[k] ? 1.0f : 0.0f));
 
             vector_add(g->v[k][i], s->next, d, POLICY_HIDDEN);
@@ -137,7 +137,7 @@ static void heads_back(const struct policy_weights *w, const struct step *s,
     }
 }
 
-/* z and c share the sum W x + U h. */
+/* Go back through the cell, in which z and c share the sum W x + U h. */
 static void cell_back(const struct step *s, const struct trajectory *t, struct policy_weights *g,
                       const float *dh)
 {
@@ -190,10 +190,10 @@ bool policy_learn(struct policy *p, const struct trajectory *t, float rate)
     return true;
 }
 
-/* The quality is 1/2 plus a bonus for each sign of a good turn. */
+/* Return a low value after an undo. Otherwise each good sign raises the value. */
 float turn_quality(const struct turn_signs *signs)
 {
-    /* If a person rated the turn, only that counts. */
+    /* If a person rated the turn, only the rating counts. */
     if (signs->good || signs->bad) {
         return signs->good && !signs->bad ? 1.0f : 0.0f;
     }

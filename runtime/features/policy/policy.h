@@ -1,6 +1,6 @@
-/* A small recurrent network (FastGRNN, arXiv 1901.02358) that chooses how a turn is answered: with
- * guesses of a draft, with thoughts, in how much context, at which temperature. It learns from
- * turns and their quality. If it is not sure, it says so, and the defaults apply.
+/* A small recurrent network (FastGRNN, arXiv 1901.02358) that chooses for a turn whether to use
+ * guesses of a draft and thoughts, how much context, and which temperature. The network learns from
+ * turns and their quality. If the network is not sure, the defaults apply.
  *
  *     z = sigmoid(W x + U h + bz)     c = tanh(W x + U h + bh)     h' = (zeta (1 - z) + nu) c + z h
  *     zeta, nu: sigmoids of one number each;     p of a head: softmax(V h' + v) */
@@ -13,11 +13,11 @@
 enum {
     POLICY_INPUTS = 8,
     POLICY_HIDDEN = 16,
-    POLICY_CHOICES = 3, /* most choices of a head */
+    POLICY_CHOICES = 3, /* the most choices of a head */
     POLICY_SMALLEST_CONTEXT = 2,
 };
 
-#define POLICY_PRESSURE 0.9f /* at a higher pressure the context is the smallest */
+#define POLICY_PRESSURE 0.9f /* above this pressure the smallest context is chosen */
 
 enum policy_head { POLICY_DRAFT, POLICY_THOUGHTS, POLICY_CONTEXT, POLICY_WARMTH, POLICY_HEADS };
 
@@ -33,34 +33,34 @@ struct policy_weights {
 
 struct policy {
     struct policy_weights weights;
-    float hidden[POLICY_HIDDEN]; /* state of the conversation so far; zeros at its beginning */
+    float hidden[POLICY_HIDDEN]; /* state of the conversation; zeros at its beginning */
 };
 
-/* Facts before a turn, each about 0 .. 1. */
+/* Facts before a turn, each about 0 to 1. */
 struct policy_state {
     float inputs[POLICY_INPUTS];
     float pressure;   /* fraction of the memory for keys and values that is in use */
-    float throughput; /* tokens per second, as a fraction of the plan's prediction; 0: not
-                       * measured yet */
+    float throughput; /* tokens per second as a fraction of the plan's prediction, or 0 before a
+                       * measurement */
 };
 
 struct policy_choice {
-    uint8_t choice[POLICY_HEADS]; /* 0: the default */
-    float sure[POLICY_HEADS];     /* its probability */
-    uint8_t own[POLICY_HEADS];    /* the choice as it is without triggers, which teach nothing */
+    uint8_t choice[POLICY_HEADS]; /* 0 is the default */
+    float sure[POLICY_HEADS];     /* probability of the choice */
+    uint8_t own[POLICY_HEADS];    /* the choice without triggers, because triggers teach nothing */
 };
 
-/* A past turn: the facts before it, the choices, and the result. */
+/* A past turn has the facts before it, the choices, and the result. */
 struct trajectory {
     float inputs[POLICY_INPUTS];
-    float hidden[POLICY_HIDDEN]; /* before it */
+    float hidden[POLICY_HIDDEN]; /* state before the turn */
     uint8_t choice[POLICY_HEADS];
     float quality; /* 0 .. 1 */
 };
 
 /* The result of a turn, as the program sees it. */
 struct turn_signs {
-    bool good, bad; /* /good and /bad, which override everything else */
+    bool good, bad; /* /good or /bad, which override everything else */
     bool stopped;   /* the reply ended by itself, not at a limit */
     bool repeated;
     bool undone;
@@ -79,10 +79,10 @@ void policy_choose(struct policy *p, const struct policy_state *state,
 
 /* Return the loss of a trajectory, (quality - 1/2) times the sum of -log p of the choices, and its
  * gradient in *g (which may be NULL). A good turn makes its choices more likely, a bad turn the
- * other choices. The gradient goes only through this turn's step: the earlier h is a constant. */
+ * other choices. The gradient goes only through this turn's step; the earlier h is constant. */
 float policy_loss(const struct policy *p, const struct trajectory *t, struct policy_weights *g);
 
-/* One step of gradient descent. Returns false if it was dropped (NaN, weights > 100). */
+/* Take one step of gradient descent. Returns false if the step was dropped (NaN, weights > 100). */
 bool policy_learn(struct policy *p, const struct trajectory *t, float rate);
 
 float turn_quality(const struct turn_signs *signs);

@@ -1,4 +1,4 @@
-/* /save learn and /load learn: the policy's experience in policy.sav. */
+/* /save learn and /load learn keep the policy's experience in policy.sav. */
 #include "runtime/app/commands_private.h"
 #include "runtime/console/console.h"
 #include "runtime/features/lessons/app_learnt.h"

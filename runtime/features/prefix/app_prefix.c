@@ -1,4 +1,4 @@
-/* The prefix of conversations in a file: loaded at the start, saved on request. */
+/* Loads the prefix of conversations from a file at the start, and saves it on request. */
 #include "runtime/features/prefix/app_prefix.h"
 
 #include "runtime/app/app_private.h"

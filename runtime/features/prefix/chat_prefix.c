@@ -7,12 +7,12 @@
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 
-/* First lines that begin with different kinds of characters, because the text after the template
- * may join its last token. */
+/* These first lines begin with different kinds of characters, because the first character may join
+ * the template's last token. */
 static const char *const first_lines[] = { "a", "A", "1", "?", " a", "\n", "\xc3\xa4" };
 enum { N_FIRST_LINES = sizeof first_lines / sizeof first_lines[0] };
 
-/* Return how many tokens of c->opening.ids every conversation begins with. */
+/* Return how many tokens of c->opening.ids begin every conversation. */
 static uint32_t count_opening(struct chat *c)
 {
     uint32_t n = (uint32_t)chat_encode_opening(c);

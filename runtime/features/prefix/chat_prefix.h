@@ -1,20 +1,20 @@
-/* A file of the card with the beginning that all conversations with a system prompt share. It is
- * loaded when a machine starts, so that its tokens are not computed again. The file is a saved
- * conversation without turns (saved_chat.h). It is valid for one model, one choice of types of keys
- * and values, and one list of ids; for others, the beginning is computed as usual. */
+/* A file of the card with the beginning that all conversations with a system prompt share. The file
+ * is loaded when a machine starts, so that the tokens are not computed again. The file is a saved
+ * conversation without turns (saved_chat.h). The file is valid for one model, one choice of types
+ * of keys and values, and one list of ids. Otherwise the beginning is computed as usual. */
 #ifndef INGOT_RUNTIME_CHAT_PREFIX_H
 #define INGOT_RUNTIME_CHAT_PREFIX_H
 
 #include "runtime/chat/chat.h"
 #include "runtime/saved/saved_chat.h"
 
-/* Return the bytes of the file, or 0 if conversations have no common beginning, or one that is too
+/* Return the bytes of the file, or 0 if the common beginning of conversations is missing or too
  * long. The conversation must be empty. */
 uint64_t chat_prefix_bytes(struct chat *c);
 
-/* Save the prefix; compute it first if the session does not have it. Errors of saved_chat_write and
- * of session_run, ERR_BAD_ARGUMENT: a conversation has begun, or there is no prefix;
- * io->error_message says which. */
+/* Save the prefix. If the session lacks the prefix, compute the prefix first. Errors of
+ * saved_chat_write and of session_run. ERR_BAD_ARGUMENT: a conversation has begun, or there is no
+ * prefix; io->error_message says which. */
 enum err chat_prefix_save(struct chat *c, struct saved_chat *io, const struct file *file,
                           saved_chat_progress_fn *progress, void *context);
 

@@ -1,4 +1,4 @@
-/* Presets: options from a file, as in the boot arguments, for the start or for a conversation. */
+/* A preset is a file with options, as in boot arguments, for the start or a conversation. */
 #include <string.h>
 
 #include "runtime/app/app_private.h"
@@ -8,12 +8,12 @@
 #include "runtime/features/grammar/app_grammar.h"
 
 struct presets_state {
-    struct options before; /* the options before a preset that is being applied */
+    struct options before; /* the options before the preset that is being applied */
 };
 
-enum { PRESET_BYTES = 8192 /* bytes of a preset's text, with a sector for its end */ };
+enum { PRESET_BYTES = 8192 /* the most bytes of a preset's text, in whole sectors */ };
 
-/* A line that begins with # is skipped, unless it is inside a text. */
+/* Replace lines that begin with # by blanks, unless they are inside a text. */
 static void blank_comments(char *text)
 {
     bool quoted = false, begins = true, comment = false;
@@ -53,7 +53,7 @@ static void say(void *context, bool refused, const char *error_message)
     console_log(context, "warning: preset: %s", error_message);
 }
 
-/* For preset=: set the options that were not given. */
+/* For preset=, set the options that were not given. */
 static void open_preset(void *state, struct app *a)
 {
     const struct options_report report = { say, a->setup.console };
@@ -70,10 +70,10 @@ static void open_preset(void *state, struct app *a)
         return;
     }
     a->prompt_of_file = !options_given(o, OPTION_PROMPT);
-    (void)options_parse_preset(o, text, false, &report); /* boot options override the preset's */
+    (void)options_parse_preset(o, text, false, &report); /* boot options override preset options */
 }
 
-/* The preset's options replace the present ones. */
+/* Use the preset's adapters and grammar if they differ from the present ones. */
 static enum err use_lists(struct app *a, const struct options *before)
 {
     struct options *o = a->setup.options;
@@ -93,9 +93,9 @@ static enum err use_lists(struct app *a, const struct options *before)
     return e;
 }
 
-/* Begin a new conversation with the options of a preset; options for a start are reported as
- * such. After an error everything is as before, except that the preset's adapters may be in use;
- * a->error_message says why, or is NULL if the report has the message. */
+/* Begin a new conversation with the options of a preset. Options for a start are reported. After an
+ * error everything is as before, except that the preset's adapters may be in use. a->error_message
+ * says why, or is NULL if the report has the message. */
 static enum err use_preset(struct app *a, const char *name, const struct options_report *report)
 {
     struct options *o = a->setup.options,

@@ -7,14 +7,14 @@
 
 #include "runtime/features/fabric/chat_fabric.h"
 
-/* The beginning of a tag, in a list of choices, where \| means the character |. */
+/* The beginning of a tag. In a list of choices, \| means the character |. */
 #define BEGIN "<\\|mem_store\\|>personal "
 #define END "<\\|mem_end\\|>"
 
 enum {
     CHOICES = 3,
-    LEAST_WORDS = 4,  /* least words of a sentence that is worth keeping */
-    MOST_BYTES = 160, /* bytes of a sentence, so that GRAMMAR_WORK_BYTES suffice for all */
+    LEAST_WORDS = 4,  /* a sentence with fewer words is not worth keeping */
+    MOST_BYTES = 160, /* the most bytes of a sentence; GRAMMAR_WORK_BYTES limits them */
 };
 
 struct choice {
@@ -23,7 +23,7 @@ struct choice {
     float weight;
 };
 
-/* The sentences with the largest weights, the largest first. */
+/* The sentences with the largest weights, in falling order. */
 struct choices {
     struct choice list[CHOICES];
     unsigned n;
@@ -130,7 +130,7 @@ const char *reflection_choices(struct chat *c)
     if (all.n == 1) {
         to = put_tag(to, &all.list[0]);
     }
-    for (unsigned i = 0; i < all.n * all.n; i++) { /* each pair of them, in both orders */
+    for (unsigned i = 0; i < all.n * all.n; i++) { /* each pair of sentences, in both orders */
         const struct choice *one = &all.list[i / all.n], *other = &all.list[i % all.n];
 
         if (one != other) {

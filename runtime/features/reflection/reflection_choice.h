@@ -5,8 +5,8 @@
 struct chat;
 
 /* Return a list of choices (grammar_constraint_use_choices), valid until the next turn. Each choice
- * stores, with memory tags, two of the person's up to three best sentences, or the only one. NULL:
- * no sentence. Only with learn=on. */
+ * stores, with memory tags, two of the person's three best sentences, or the only sentence. Returns
+ * NULL without a sentence. Call only with learn=on. */
 const char *reflection_choices(struct chat *c);
 
 #endif

@@ -1,5 +1,5 @@
-/* The grammar of replies to /reflect, made on the board: a text with memories in it, whose tags are
- * complete,
+/* Makes, on the board, the grammar of replies to /reflect: a text that may contain complete memory
+ * tags,
  *
  *     <|mem_store|>NAMESPACE TEXT<|mem_end|>
  *
@@ -13,8 +13,8 @@
 
 static const char begin_tag[] = "<|mem_store|>", end_tag[] = "<|mem_end|>";
 
-/* States: the text; the memory, and two of a part that reads one byte of it; then one after each
- * byte of the tags and of the namespaces' names. */
+/* The states are the text, the memory, two of a part that reads one byte of a memory, and then a
+ * state after each byte of the tags and of the namespaces' names. */
 enum {
     TEXT,
     BODY,
@@ -39,7 +39,7 @@ static void put_edge(struct tables *t, unsigned state, unsigned low, unsigned hi
         (struct ingot_grammar_edge){ (uint8_t)low, (uint8_t)high, (uint16_t)to };
 }
 
-/* Add edges from state `from` along all bytes of a word to state `to`. */
+/* Add edges that lead from state `from`, over all bytes of a word, to state `to`. */
 static void put_word(struct tables *t, unsigned from, const char *word, unsigned to)
 {
     for (size_t i = 0; word[i] != '\0'; i++) {

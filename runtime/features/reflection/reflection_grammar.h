@@ -8,14 +8,14 @@
 #include "flash_image/format/grammar.h"
 
 enum {
-    REFLECTION_BODY_BYTES = 200, /* longest body of a memory; a person's text may have
+    REFLECTION_BODY_BYTES = 200, /* longest memory in a tag; a person's may have
                                   * FABRIC_TEXT_BYTES */
     REFLECTION_WORK_BYTES = 6 << 10,
     REFLECTION_GRAMMAR_BYTES = 4 << 10, /* at most */
 };
 
-/* Write the grammar to memory (REFLECTION_GRAMMAR_BYTES, 8-byte aligned), with work
- * (REFLECTION_WORK_BYTES, 4-byte aligned); returns its size. */
+/* Write the grammar to `memory` (REFLECTION_GRAMMAR_BYTES, 8-byte aligned), using `work`
+ * (REFLECTION_WORK_BYTES, 4-byte aligned). Returns its size. */
 size_t reflection_grammar(void *memory, void *work);
 
 #endif

@@ -1,4 +1,4 @@
-/* Write turns to the log. If a line cannot be written, this is reported and the log ends. */
+/* Write turns to the log. If a line cannot be written, an error is printed and the log ends. */
 #include "runtime/features/turn_log/chat_log.h"
 
 #include "runtime/chat/chat_private.h"
@@ -26,7 +26,7 @@ static void begin(void *state, struct feature_turn *t)
     turn_log_begin(&l->log, &turn);
 }
 
-/* The reply's text as it comes, without thoughts. */
+/* Take the reply's text as it comes, without thoughts. */
 static void write_text(void *state, const char *text, size_t bytes)
 {
     struct turn_log_state *l = state;
@@ -58,7 +58,7 @@ static void end(void *state, struct feature_turn *t, const char *reason)
     if (!l->log.begun) {
         return;
     }
-    if (c->turns.n != 0) { /* turns that were dropped meanwhile have moved the reply */
+    if (c->turns.n != 0) { /* the turn may have moved, because earlier turns were dropped */
         own = c->turns.list[c->turns.n - 1].start;
     }
     e.ids = s->ids + own;
@@ -81,7 +81,7 @@ static void end(void *state, struct feature_turn *t, const char *reason)
 
 /* ---- judgements ------------------------------------------------------------------------------ */
 
-/* Return the record of the last turn, or 0 if there is none. */
+/* Return the number of the last turn's record, or 0 without a record. */
 static uint64_t last_logged(const struct turn_log_state *l, const struct chat *c)
 {
     if (c->turns.n != 0) {

@@ -9,12 +9,12 @@
 struct turn_log_state {
     struct turn_log log;
     bool is_open;
-    uint64_t logged;           /* the latest reply's record; 0: this conversation has none */
-    struct feature_turn *turn; /* the turn whose text passes through here */
+    uint64_t logged;           /* number of the latest reply's record, or 0 */
+    struct feature_turn *turn; /* the turn whose text is being logged */
     struct feature_text next;  /* the next receiver of the text */
 };
 
-/* Open the log, with log=on and if there is a file for it. */
+/* With log=on, open the log if it has a file. */
 void app_open_log(void *state, struct app *a);
 
 #endif

@@ -14,7 +14,7 @@ enum {
 
 /* ---- a line --------------------------------------------------------------------------------- */
 
-/* Write a field that is not a text; there is always room for it. */
+/* Write a field that is not a text. Such a field always fits. */
 __attribute__((format(printf, 2, 3))) static void put(struct turn_log *l, const char *format, ...)
 {
     char *at = (char *)l->buffer + sizeof(struct record_header) + l->n;

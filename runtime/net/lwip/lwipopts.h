@@ -58,7 +58,7 @@
 #define LWIP_IGMP 1
 #define LWIP_DHCP 1
 #define LWIP_DHCP_GET_NTP_SRV 1
-#define LWIP_DHCP_MAX_NTP_SERVERS 4 /* only NET_TIME_SERVERS of these are kept */
+#define LWIP_DHCP_MAX_NTP_SERVERS 4 /* net_time.c keeps NET_TIME_SERVERS of these */
 #define LWIP_AUTOIP 1
 #define LWIP_DHCP_AUTOIP_COOP 1
 #define LWIP_DHCP_AUTOIP_COOP_TRIES 4

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write seeds for adapter_fuzz, OUT-...: a flag, the header's numbers, pairs and bytes of data, of each type.
+"""Write seeds for adapter_fuzz, OUT-...: for each type a flag, the header's numbers, pairs and bytes of data.
 usage: adapter_seed.py OUT"""
 import struct
 import sys

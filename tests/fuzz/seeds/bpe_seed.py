@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Write a seed for bpe_fuzz: text of the pieces that its vocabulary merges, in an order that no
-pattern repeats. usage: bpe_seed.py OUT"""
+"""Write a seed for bpe_fuzz: text of pieces that the target's vocabulary merges, in an order without repeated
+patterns. usage: bpe_seed.py OUT"""
 import sys
 
 state, text = 3, bytearray()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write seeds for grammar_fuzz, OUT-...: a kind and a grammar of it.
+"""Write seeds for grammar_fuzz, OUT-...: the number of a kind of grammar, then a grammar of this kind.
 usage: grammar_seed.py OUT"""
 import struct
 import sys

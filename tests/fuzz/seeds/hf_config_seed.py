@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Write seeds for hf_config_fuzz: a Phi-3 with longrope, which has most fields, and OUT-vision, the text part of a model for pictures, which omits
-most of them; OUT-experts and OUT-hybrid; OUT-beside, OUT-ternary, OUT-rounded, OUT-f8, OUT-gemma4 and OUT-latent. usage: hf_config_seed.py OUT"""
+most of them; and OUT-experts, OUT-hybrid, OUT-beside, OUT-ternary, OUT-rounded, OUT-f8, OUT-gemma4 and OUT-latent, configurations of other kinds.
+usage: hf_config_seed.py OUT"""
 import json
 import sys
 

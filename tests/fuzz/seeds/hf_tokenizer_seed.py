@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Write a seed for hf_tokenizer_fuzz: a tokenizer.json that is also a tokenizer_config.json and a generation_config.json, in SentencePiece's style;
-as OUT-pieces a tokenizer.model; and as OUT-unigram... both of type Unigram, as OUT-words byte-level BPE with the steps of DeepSeek V3. usage:
-hf_tokenizer_seed.py OUT"""
+"""Write seeds for hf_tokenizer_fuzz: OUT is a tokenizer.json in SentencePiece's style that is also a tokenizer_config.json and a
+generation_config.json; OUT-pieces is a tokenizer.model; OUT-unigram and OUT-unigram-pieces are these files of type Unigram;
+OUT-words is byte-level BPE with the steps of DeepSeek V3. usage: hf_tokenizer_seed.py OUT"""
 import json
 import os
 import sys

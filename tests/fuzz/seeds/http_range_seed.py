@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Answers of a file server: a range, the rest of one, chunks, an interim answer, a refusal."""
+"""Write seeds with answers of a file server: a range, the rest of a range, chunks, an interim answer, a refusal."""
 
 import sys
 

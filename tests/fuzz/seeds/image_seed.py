@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Write seeds for image_fuzz, OUT-...: the header and sections of small models in its compact
-spelling, with every kind of tokenizer, a template, and factors of rotation, and a text behind
-them. usage: image_seed.py OUT"""
+"""Write seeds for image_fuzz, OUT-...: header and sections of small models in the target's compact form, with every
+kind of tokenizer, a template, factors of rotation, and a text at the end. usage: image_seed.py OUT"""
 import os
 import struct
 import subprocess
@@ -72,7 +71,7 @@ def byte_level(pre):
 
 
 def compact(path):
-    """The parts that image_fuzz lays out again."""
+    """The header and sections in the compact form, from which image_fuzz builds an image again."""
     with open(path, "rb") as f:
         raw = f.read()
     out = bytearray(raw[:HEAD])

@@ -15,7 +15,7 @@ def answer(identity, status=1):
 
 requests = b""
 for slot in range(8):
-    # 16 sectors from the third on: a part of a block, a whole one, a part
+    # 16 sectors that begin with the third: a part of a block, a whole block, a part of a block
     requests += bytes([16 + slot, 3 * slot, slot == 5])
     requests += answer(4 * slot + slot % 3)
 open(sys.argv[1], "wb").write(pages + formats + requests + b"".join(

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write seeds for pem_key_fuzz, OUT-...: a key in each of its forms, RFC 6979's. usage: pem_key_seed.py OUT"""
+"""Write seeds for pem_key_fuzz, OUT-...: the key of RFC 6979 in each of its forms. usage: pem_key_seed.py OUT"""
 import base64
 import sys
 

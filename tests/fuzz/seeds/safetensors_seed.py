@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Write seeds for safetensors_fuzz: plain, fused and transposed tensors of all three types, with
-their data; OUT-experts and OUT-delta for these; OUT-mxfp4, OUT-ternary, OUT-rounded and OUT-f8 quantized ones, the
-latter three and OUT-beside whole models. usage: safetensors_seed.py OUT"""
+"""Write seeds for safetensors_fuzz: OUT has plain, fused and transposed tensors of all three types, with their data;
+OUT-experts and OUT-delta have tensors of these kinds; OUT-mxfp4, OUT-ternary, OUT-rounded and OUT-f8 have quantized
+tensors; these last three and OUT-beside are whole models. usage: safetensors_seed.py OUT"""
 import json
 import struct
 import sys
@@ -46,13 +46,13 @@ def ternary():
 
 
 def rounded():
-    """The same with floats, which are rounded."""
+    """The ternary model's tensors as floats, which the model rounds."""
     return [(name, "BF16" if kind == "U8" else kind, [4 * shape[0], shape[1]] if kind == "U8" else shape)
             for name, kind, shape in ternary() if not name.endswith("_scale")]
 
 
 def f8():
-    """Tiles of three rows and five columns."""
+    """Tensors in F8, with a scale for each tile of three rows and five columns."""
     out = TENSORS[:2]
     for name, kind, shape in rounded():
         if len(shape) == 2 and ".layers." in name:

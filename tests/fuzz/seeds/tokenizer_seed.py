@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Write a seed for tokenizer_fuzz: the number of parts, then text of the alphabet that its
-vocabulary merges, in an order that no pattern repeats. usage: tokenizer_seed.py OUT"""
+"""Write a seed for tokenizer_fuzz: the number of parts, then text in the alphabet that the target's vocabulary
+merges, in an order without repeated patterns. usage: tokenizer_seed.py OUT"""
 import sys
 
 state, text = 1, bytearray(b"\x00")

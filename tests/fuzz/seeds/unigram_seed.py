@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Write a seed for unigram_fuzz: the flags, then text of its pieces in an order that no pattern repeats.
+"""Write a seed for unigram_fuzz: the flags, then text of the vocabulary's pieces in an order without repeated
+patterns.
 usage: unigram_seed.py OUT"""
 import sys
 

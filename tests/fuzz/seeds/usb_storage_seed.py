@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Write seeds for usb_storage_fuzz: a drive that answers correctly, one beyond sector 2^32, each fault in a read, and for each command at the start
-an answer from the input. usage: usb_storage_seed.py OUT"""
+"""Write seeds for usb_storage_fuzz: a drive that answers correctly, a drive that reaches beyond sector 2^32, each fault in a read, and drives that
+answer one of the first commands with bytes of the input. usage: usb_storage_seed.py OUT"""
 import struct
 import sys
 

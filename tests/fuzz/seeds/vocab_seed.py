@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Write seeds for vocab_fuzz: a GGUF of a byte-level vocabulary, a few merges and special tokens, followed by text of them; and as OUT-unigram and
-OUT-gemma4 one of Unigram and one whose characters are joined by rank. usage: vocab_seed.py OUT"""
+"""Write seeds for vocab_fuzz: OUT is a GGUF with a byte-level vocabulary, a few merges and special tokens, followed by text of these tokens;
+OUT-unigram has a vocabulary of type Unigram, and OUT-gemma4 one whose characters are joined by rank. usage: vocab_seed.py OUT"""
 import struct
 import sys
 

@@ -111,8 +111,8 @@ def after(token):
 
 
 def knowing(half):
-    """In this model the next token is the one whose row equals this token's row rotated by one. half "token": the head returns its token's
-    row unchanged. half "hidden": it rotates the hidden state of the previous token."""
+    """In this model the next token is the token whose row equals the current token's row rotated by one. With half "token" the head
+    returns its token's row unchanged. With half "hidden" it rotates the hidden state of the previous token."""
     def weights(name, values):
         if name == "eh_proj":
             for row in range(DIM):

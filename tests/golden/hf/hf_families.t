@@ -83,7 +83,8 @@ for stem in FOUND:
     alone, console = logits(model, tokens, "--chunk", "1")
     tap.ok(alone and alone == logits(model, tokens)[0], f"{stem}: the same token by token", console)
 if "tiny_nemotronh" in FOUND:
-    # As Transformers 5 writes it: names of layer kinds, and fields of experts that no layer has.
+    # A config.json as Transformers 5 writes it: with names of layer kinds, and with fields of experts although no
+    # layer has experts.
     kinds = {"M": "linear_attention", "*": "full_attention", "-": "mlp"}
     pattern = load("tiny_nemotronh_config.json")["hybrid_override_pattern"]
     newer = {"hybrid_override_pattern": None, "n_routed_experts": 8, "n_shared_experts": 1,

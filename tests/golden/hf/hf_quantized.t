@@ -38,7 +38,7 @@ def logits(path, *options):
 
 
 def refused(path, *words):
-    """The error message, if it contains all these words."""
+    """Check that the error message contains all these words."""
     raw, console = logits(path)
     return raw is None and all(w in console for w in words), console
 
@@ -258,7 +258,7 @@ fine, console = refused(wide.write("bitnet-bad", spoilt, quantization_config=ONL
                         "ffn_up of layer 1", "not finite")
 tap.ok(fine, "refused: a weight that is not finite", console)
 
-# Floats with a scale: Transformers multiplies their product.
+# Floats with a scale: Transformers multiplies the product by the scale.
 tensors = {name: ("F32", (rows, cols), array.array("f", values).tobytes())
            for name, (rows, cols, values, _) in small.matrices.items()}
 for name, (_, _, _, scale) in small.matrices.items():

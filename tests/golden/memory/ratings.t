@@ -43,7 +43,8 @@ class Chat:
         return "".join(e.get("text") or "" for e in self.events(**request) if e["event"] in ("token", "text", "error"))
 
     def ask(self, question, **sampling):
-        """Greedy, unless it says otherwise: a request's sampling holds for those after it."""
+        """A request is greedy unless it sets temp; each request sets it, because the setting stays for later
+        requests."""
         self.say(command="/reset")
         return self.say(prompt=question, **(sampling or {"temp": 0, "n": 64}))
 
@@ -54,7 +55,7 @@ class Chat:
 
 
 def call_good(chat, plain):
-    """Replies that are called good stay as they are, and others with them."""
+    """Rate replies good: these replies and others must not change."""
     said, before = [], {q: chat.ask(q) for q in GOOD}
     for q in GOOD:
         for _ in range(TIMES if q == GOOD[0] else 1):

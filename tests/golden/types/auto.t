@@ -33,7 +33,7 @@ def size(path):
     return os.path.getsize(path)
 
 
-# ---- within the bytes, and well spent --------------------------------------------------------------
+# ---- the size is kept, and well used --------------------------------------------------------------
 
 single = {kind: packed(kind, "--type", kind) for kind in ("q8_0", "q6_k", "q5_k", "q4_k", "iq4_nl", "q3_k")}
 files = {}

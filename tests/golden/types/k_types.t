@@ -112,7 +112,7 @@ def report_of(gguf, kind):
     return re.findall(r"(\w+) +\d+ x \d+ +\w+ +(q\d_\w+) +[\d.]+ +(\S+) +\S+(?:  matters more)?$", said, re.M), said
 
 
-# These files' original weights are available only in 5 and 6 bits, whose own loss counts as an error of the original, not as ours.
+# The original weights of these files are available only in 5 and 6 bits, and the loss of these types is not counted as ours.
 for kind in ("q3_k_m", "q2_k") if os.path.exists(FLOATS) else ():
     exact = floats_of(FLOATS, "--type", "f32")
     theirs = floats_of(os.path.join(ASSETS, f"arch/lowbit_{kind}.gguf"), "--type", "f32")

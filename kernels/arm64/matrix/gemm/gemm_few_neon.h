@@ -1,6 +1,6 @@
-// Shared by the gemms of TQ2_0, Q2_0 and Q1_0: for each 64 tokens, weights of 8 rows and 256
-// columns are decoded once to -1 .. 2 or +-1, as int8 [64][8][4] on the stack, and their scales to
-// float. gemm_neon.h has the loops and registers.
+// Shared by the gemms of TQ2_0, Q2_0 and Q1_0. For each 64 tokens, weights of 8 rows and 256
+// columns are decoded once to numbers from -1 to 2, or to +-1, as int8 [64][8][4] on the stack, and
+// their scales to float. gemm_neon.h has the loops and registers.
 //
 // A tile: v0-v3 4 columns of 4 tokens; v4-v7 weights; v8-v15 y; v16-v31 sums.
 #ifndef INGOT_KERNELS_ARM64_GEMM_FEW_NEON_H
@@ -100,7 +100,7 @@
     add     tile_weights, sp, #SCRATCH_WEIGHTS
 .endm
 
-// v0, v1 = scales of a part, v2 = scales of x, which are `left` bytes further
+// v0, v1 = scales of a part, v2 = scales of x, 128 + `left` bytes after tile_acts
 .macro take_scales part, left
     add     tile_scales, sp, #SCRATCH_D + 32 * \part
     ld1     {v0.4s, v1.4s}, [tile_scales]

@@ -8,7 +8,7 @@
 #define FIG4_SLICE 3                    // blocks of x
 #define FIG4_SCALES (2 * FIG4_SLICE * PREPARED_SCALES)
 #define FIG4_SCRATCH (FIG4_SLICE * 2048 + FIG4_SCALES)
-#define FRAME_HALVES (FRAME_TILE + 64)  // number of halves in the slice, after the start values
+#define FRAME_HALVES (FRAME_TILE + 64)  // after the start values: number of halves in the slice
 #define FRAME_ODD (FRAME_TILE + 72)     // 1 if rows have an odd number of halves, else 0
 #define HALF_BYTES (4 * FIG4_COLS)      // of x
 #define cols_arg x15                    // before gemm_tiles

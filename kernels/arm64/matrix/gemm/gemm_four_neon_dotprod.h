@@ -10,8 +10,8 @@
 
 #include "kernels/arm64/matrix/gemm/gemm_pair_neon_dotprod.h"
 
-// Names in addition to those of gemm_pair_neon_dotprod.h. `first` and first_scale belong to the
-// only group.
+// Names in addition to those of gemm_pair_neon_dotprod.h. There is only one group: `first` and
+// first_scale belong to it.
 #define y_token x12             // y of a token and group
 
 // If there are \tokens (3 or 4) tokens, compute y; otherwise do nothing. `blocks` adds blocks_left

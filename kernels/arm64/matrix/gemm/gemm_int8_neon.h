@@ -2,7 +2,7 @@
 // table, which are converted to blocks like those of Q8_0. The loops are in gemm_neon.h.
 //
 // v0-v7 8 columns of 4 tokens, each chunk of 4 columns repeated four times; v8-v11 weights; v12-v15
-// products in int16; v16-v31 their sums in int32, for each token of rows 01, 23, 45, 67.
+// products in int16; v16-v31 their sums in int32: for each token rows 01, 23, 45, 67.
 #ifndef INGOT_KERNELS_ARM64_GEMM_INT8_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_INT8_NEON_H
 

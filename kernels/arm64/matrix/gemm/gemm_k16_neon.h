@@ -81,7 +81,7 @@
     store_tile
 .endm
 
-// v8-v15 (+)= mins of a sub-block * the sums of 4 tokens' x, sums.h[from .. from + 3]
+// v8-v15 (+)= mins of a sub-block * the sums of 4 tokens' x, sums.h[from..from + 3]
 .macro add_mins multiply, mins, sums, from
     \multiply   v8.4s, \mins\().4h, \sums\().h[\from]
     \multiply\()2 v9.4s, \mins\().8h, \sums\().h[\from]

@@ -42,7 +42,7 @@
 .macro zip_tokens low, high, to_low, to_high
     ext     v12.16b, \low\().16b, \low\().16b, #8
     ext     v13.16b, \high\().16b, \high\().16b, #8
-    zip1    v12.8h, \low\().8h, v12.8h  // 0 to 3 of each token
+    zip1    v12.8h, \low\().8h, v12.8h  // sums 0 to 3 of each token
     zip1    v13.8h, \high\().8h, v13.8h
     zip1    \to_low\().4s, v12.4s, v13.4s
     zip2    \to_high\().4s, v12.4s, v13.4s

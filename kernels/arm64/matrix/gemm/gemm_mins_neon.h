@@ -2,9 +2,9 @@
 // 64 tokens, to a scratch buffer with scales, minima and q as int8. The loops are in gemm_neon.h.
 //
 // In a tile: v0-v3 columns of 4 tokens, each chunk of 4 columns repeated four times; v4-v7 weights;
-// v16-v31 sums in int16, for each token of rows 01, 23, 45, 67; then v8-v15 y.
+// v16-v31 sums in int16: for each token rows 01, 23, 45, 67; then v8-v15 y.
 //
-// q stays unsigned. Its product with x is at most 31 * 128 = 3968, and an int16 lane adds 8 of them in a
+// q stays unsigned. A product with x is at most 31 * 128 = 3968, and an int16 lane adds 8 of them in a
 // block: 31744 fits, so smlal works through the whole block. For Q5_0, 16 sum(x) is subtracted afterwards.
 #ifndef INGOT_KERNELS_ARM64_GEMM_MINS_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_MINS_NEON_H
@@ -75,7 +75,7 @@
     b.ne    .Lblock\@
 .endm
 
-// v16, v18 .. v30 = the sums as int32; with q of 5
+// v16, v18 to v30 = the sums as int32; with q of 5
 // bits, adding the lanes as int16 would overflow.
 .macro fold_wide
     saddlp  v16.4s, v16.8h

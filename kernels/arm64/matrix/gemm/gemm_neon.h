@@ -1,11 +1,11 @@
 // Shared by the int8 gemm kernels: the loops around a tile of 8 rows and 4 tokens.
 //
-//     for up to 64 tokens at a time                        a pass: its y of 8 rows fits the stack
-//         for each group of 8 rows
-//             for each slice of columns
-//                 decode the weights of the slice          once for the pass
-//                 for each 4 tokens: tile                  x streams by, weights stay in L1
-//             copy y of the group from the stack
+//   - Up to 64 tokens are a pass, whose y of 8 rows fits the stack.
+//   - For each group of 8 rows, a pass takes one slice of columns after the other.
+//   - The weights of a slice are decoded once for the pass.
+//   - The slice is multiplied by 4 tokens at a time (a tile).
+//   - The weights stay in L1 meanwhile, and x streams by.
+//   - After the last slice, y of the group is copied from the stack.
 //
 // The blocks of a row are added in ascending order, so that each token's sums equal those of the
 // gemv.
@@ -15,7 +15,7 @@
 #include "kernels/arm64/asm.h"
 
 #define out x0          // y of the pass
-#define weights x1      // of the group of rows, from the slice on
+#define weights x1      // weights of the group of rows, from the slice on
 #define acts x2         // x of the pass
 #define shape x3
 #define rows_left x4
@@ -25,17 +25,17 @@
 #define tokens_left x8
 #define slice_acts x9   // x of the slice, starting with the pass's first tokens
 #define groups_left x10
-#define tile_acts x11   // pointers that a tile advances: to x,
-#define tile_weights x12 // decoded weights,
-#define tile_scales x13 // and their scales
+#define tile_acts x11   // pointer to x, which each tile advances
+#define tile_weights x12 // pointer to decoded weights, which each tile advances
+#define tile_scales x13 // pointer to their scales, which each tile advances
 #define count x14
 #define tile_out x15    // y of the tile: 4 times 8 floats
 #define x_group_bytes x16 // bytes in x from 4 tokens to the next 4
 #define group_out x17   // y of the group of rows
 
 #define PASS_TOKENS 64
-#define FRAME_W 0       // on the stack: w,
-#define FRAME_SKIP 8    // bytes of x from the end of a slice to its start for the next 4 tokens,
+#define FRAME_W 0       // on the stack: w
+#define FRAME_SKIP 8    // bytes of x from a slice's end to the slice's start for the next 4 tokens
 #define FRAME_OUT 16    // y of the pass, then the decoded weights
 #define FRAME_SCRATCH (FRAME_OUT + PASS_TOKENS * 32)
 
@@ -178,7 +178,7 @@
     chunk_products v6, v7, smlal
 .endm
 
-// One operation on rows 0-3 and 4-7 of 4 tokens: v16, v18 .. v30. Tokens alternate within each
+// One operation on rows 0-3 and 4-7 of 4 tokens: v16, v18 to v30. Tokens alternate within each
 // step, because a core that issues in order would otherwise wait for each result.
 .macro each_sum operation, bits
     \operation v16.4s, v16.\bits
@@ -191,7 +191,7 @@
     \operation v30.4s, v30.\bits
 .endm
 
-// v16, v18 .. v30 = the sums as int32; the sum of two int16 lanes must fit in an int16.
+// v16, v18 to v30 = the sums as int32; the sum of two int16 lanes must fit in an int16.
 .macro fold_sums
     addp    v16.8h, v16.8h, v17.8h
     addp    v18.8h, v18.8h, v19.8h
@@ -204,7 +204,7 @@
     each_sum saddlp, 8h
 .endm
 
-// v17, v19 .. v31 = scales of rows 0-3 and 4-7 in low and high, each times x_scale.s[token]
+// v17, v19 to v31 = scales of rows 0-3 and 4-7 in low and high, each times x_scale.s[token]
 .macro scale_tokens low, high, x_scale
     fmul    v17.4s, \low\().4s, \x_scale\().s[0]
     fmul    v19.4s, \high\().4s, \x_scale\().s[0]
@@ -275,7 +275,7 @@
     fmul    v31.4s, \high\().4s, \x_scale\().s[3]
 .endm
 
-// y of 4 tokens in v16-v23: add = fmla or fmls the totals times v24-v31
+// y of 4 tokens in v16-v23 += (add is fmla) or -= (fmls) the totals times v24-v31
 .macro add_totals add
     \add    v16.4s, v8.4s, v24.4s
     \add    v17.4s, v9.4s, v25.4s

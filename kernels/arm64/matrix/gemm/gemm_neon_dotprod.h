@@ -1,7 +1,7 @@
 // Shared by the quantized gemms with the dot product: the loops around a tile of 8 rows and 4
 // tokens, and the pieces of a tile.
 //
-// Eight rows of W are prepared for a slice of several blocks: they are decoded to int8 and to f32
+// Eight rows of W are prepared for a slice of several blocks. They are decoded to int8 and to f32
 // or int32 scales in scratch memory on the stack, which stays in the first-level cache. Then the
 // slice is multiplied by four tokens at a time, with y of the tile in registers. Between slices y
 // is in memory. If a tile lacks rows or tokens, its y is a copy on the stack. Frame and
@@ -113,8 +113,8 @@
 .endm
 
 // Body of a gemm. A block has 1 << block_bits columns (the last one of FIG4 may have fewer) and x_bytes of x for 4
-// tokens; a slice has slice_blocks. `prepare` unpacks `slice` >= 1 blocks from weights on to quants and factors, and
-// moves weights past them; `multiply` adds their products with x to y of the tile, and moves x past them.
+// tokens; a slice has slice_blocks. `prepare` unpacks `slice` >= 1 blocks at weights to quants and factors, and
+// moves weights past them. `multiply` adds their products with x to y of the tile, and moves x past them.
 .macro gemm_tiles prepare, multiply, block_bits, x_bytes, slice_blocks, scratch, begin
     ldp     n_tokens, stride, [shape, #SHAPE_TOKENS]
     ldp     rows_left, n_blocks, [shape, #SHAPE_ROWS]
@@ -144,7 +144,7 @@
     mov     y_tile, #0
 .Ltile\@:
     cmp     tokens_left, #4
-    ccmp    rows_left, #8, #0, hs       // flags: lower if rows or tokens are missing
+    ccmp    rows_left, #8, #0, hs       // lo: rows or tokens are missing
     b.lo    .Lragged\@
 .Lbegin_sums\@:
     cbz     done, .Lfirst_slice\@
@@ -229,7 +229,7 @@
 .endm
 
 // For the K formats, whose totals use the registers of y: temp and step = the
-// addresses of the two halves, 64 bytes each, of y of the tile in the frame.
+// addresses, in the frame, of the two halves of the tile's y, 64 bytes each.
 .macro locate_tile
     add     temp, sp, #FRAME_TILE
     add     step, sp, #FRAME_TILE + 64

@@ -3,7 +3,7 @@
 // for both tokens, because a scratch buffer would serve only a single tile.
 //
 // v0-v3, v8-v11 x of the first four chunks, v12, v13 of a later one, each 4 columns of a token four times
-// over; v4-v7 weights; v16-v19, v20-v23 sums of the tokens; v24, v25 and v26, v27 y of 8 rows of them
+// over; v4-v7 weights; v16-v19, v20-v23 sums of the tokens; v24, v25 and v26, v27 y of 8 rows each
 #ifndef INGOT_KERNELS_ARM64_GEMM_PAIR_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_PAIR_NEON_H
 
@@ -14,8 +14,8 @@
 #define PAIR_AHEAD 512          // prefetch distance in bytes
 
 // If there are two tokens, compute y; otherwise do nothing. `blocks` adds blocks_left >= 1 blocks,
-// from weights and tile_acts on, to y. `refuse` is a macro that may jump to the label it gets, for
-// the general loops, before anything is done.
+// from weights and tile_acts on, to y. `refuse` is a macro that may jump, before anything is done,
+// to its argument: the general loops' label.
 .macro gemm_of_two blocks, refuse
     ldr     count, [shape, #SHAPE_TOKENS]
     cmp     count, #2

@@ -91,10 +91,10 @@
     st1     {v16.16b, v17.16b, v18.16b, v19.16b}, [w_block], #64
     st1     {v20.16b, v21.16b, v22.16b, v23.16b}, [w_block], #64
     b.ne    .Lblock\@
-    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: skip d and sum
+    mov     step, #Q8X4_BYTES - Q8X4_SCALE // the tile's step skips d and sum
 .endm
 
-// v12 = the sums of x of four tokens, first integers in v12, * their scales in v11.
+// v12 = the sums of x of four tokens, on entry integers in v12, * their scales in v11.
 .macro scale_token_sums
     scvtf   v12.4s, v12.4s
     fmul    v12.4s, v12.4s, v11.4s

@@ -58,7 +58,7 @@
     st1     {v16.16b, v17.16b, v18.16b, v19.16b}, [w_block], #64
     st1     {v20.16b, v21.16b, v22.16b, v23.16b}, [w_block], #64
     b.ne    .Lblock\@
-    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: skip d and sum
+    mov     step, #Q8X4_BYTES - Q8X4_SCALE // the tile's step skips d and sum
 .endm
 
 // Tiles over it.
@@ -84,7 +84,7 @@
 
 // ---- nibbles through a table: as Q4_0, except for the values and the magic ----
 
-#define table_arg x16                   // loaded before gemm_tiles; afterwards the argument is in `other`
+#define table_arg x16                   // points to the table before gemm_tiles; afterwards `other` does
 
 .macro keep_table
     mov     other, table_arg
@@ -149,7 +149,7 @@
     prepare_run
     subs    blocks_left, blocks_left, #1
     b.ne    .Lblock\@
-    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: skip d and sum
+    mov     step, #Q8X4_BYTES - Q8X4_SCALE // the tile's step skips d and sum
 .endm
 
 // ---- Q8_0 ------------------------------------------------------------
@@ -171,14 +171,14 @@
     fcvtl2  v2.4s, v0.8h
     st1     {v1.4s, v2.4s, v3.4s}, [w_scale], #PREPARED_SCALES
     b.ne    .Lblock\@
-    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: skip d and sum
+    mov     step, #Q8X4_BYTES - Q8X4_SCALE // the tile's step skips d and sum
 .endm
 
 // ---- the K45 types ---------------------------------------------------
 
 #define K45_SLICE 3
-#define K45_PREPARED 448                // a block has scales (256), minima (128), d and dmin (64)
-#define K45_PREPARED_QUADS 384          // if minima of four sub-blocks are stored as bytes, by rows
+#define K45_PREPARED 448                // bytes of a block: scales 256, minima 128, d and dmin 64
+#define K45_PREPARED_QUADS 384          // the same if minima are stored as bytes: 64
 #define K45_SCRATCH (K45_SLICE * (2048 + K45_PREPARED))
 
 // Write two sub-blocks' 6-bit scales, from the low bits of `packed`, as int32.

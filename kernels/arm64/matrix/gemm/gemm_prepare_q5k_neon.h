@@ -51,7 +51,7 @@
     mov     temp, #4
 .Lsub_blocks\@:
     add     x_block, w_block, #256      // of the high nibbles
-    add     other, weights, temp, lsl #8 // fifth bits: after the nibbles
+    add     other, weights, temp, lsl #8 // to the fifth bits, after the nibbles
     prepare_five_bits
     prepare_five_bits
     add     w_block, w_block, #256

@@ -127,7 +127,7 @@
     dup     \h\().s, #0
 .endm
 
-// The sums = the vector of start values.
+// Set the sums to the vector of start values.
 .macro begin_sums_sve vector
     mov     z16.d, \vector\().d
     mov     z17.d, \vector\().d
@@ -226,8 +226,8 @@
     mla     z31.s, all_words/m, z23.s, z12.s
 .endm
 
-// Save z24-z31 to y_room, and restore them. They are saved as bytes, because the offsets are in
-// bytes.
+// Save z24-z31 to y_room, and restore them. The registers are saved as bytes, because the offsets
+// are in bytes.
 .macro keep_y
     move_four st1b, all_bytes, z24, z25, z26, z27
     add     y_room, y_room, #4 * Y_BYTES

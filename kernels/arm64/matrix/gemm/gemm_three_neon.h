@@ -15,8 +15,8 @@
 #define last_step x15           // bytes from a block's last weights to the next block's first ones
 
 // If there are three tokens, compute y; otherwise do nothing. `blocks` adds blocks_left >= 1
-// blocks, from weights and tile_acts on, to y. `refuse` is a macro that may jump to the label it
-// gets, for the general loops, before anything is done.
+// blocks, from weights and tile_acts on, to y. `refuse` is a macro that may jump, before anything
+// is done, to its argument: the general loops' label.
 .macro gemm_of_three blocks, refuse
     ldr     count, [shape, #SHAPE_TOKENS]
     cmp     count, #3

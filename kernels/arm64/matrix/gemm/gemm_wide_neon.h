@@ -1,15 +1,15 @@
 // The gemm of Q4_0 without the dot product: the loops around a tile of 16 rows and 4 tokens.
 //
-//     for each 16 rows
-//         for each slice of columns
-//             decode the weights of the slice              once for all tokens
-//             for each 4 tokens: tile                      x streams by, y is in memory
+//   - For each 16 rows, the kernel takes one slice of columns after the other.
+//   - The weights of a slice are decoded once for all tokens.
+//   - The slice is multiplied by 4 tokens at a time (a tile).
+//   - x streams by, and y is in memory.
 //
 // Here a chunk of 4 columns is two pairs, each with 8 rows side by side. The sums of a pair's columns are
 // in neighbouring lanes of int16, so one widening addition folds them. Sums of whole chunks would need
-// one addition more. Each pair of x is broadcast separately, which is twice as many broadcasts as with
-// chunks, so two groups of 8 rows share it. The sums of two groups leave no registers for y, so each
-// token needs one load and one store of y.
+// one addition more. Pairs of x take twice as many broadcasts as chunks of x would, so two groups of 8
+// rows share each broadcast. The sums of two groups leave no registers for y, so each token needs one
+// load and one store of y.
 //
 // Missing tokens write to a row of the frame. If rows are missing, y of the tile is in the frame. If the
 // second group is missing, the first one takes its place.
@@ -18,7 +18,7 @@
 
 #include "kernels/arm64/matrix/gemm/gemm_neon.h"
 
-// Names are as in gemm_neon.h, except for
+// Names are as in gemm_neon.h, except for these:
 #define x_skip x3       // bytes of x from the end of a slice to its start for the next 4 tokens
 #define first_group x9  // weights to decode next
 #define second_group x10
@@ -68,8 +68,8 @@
 
 // ---- weights ---------------------------------------------------------
 
-// Unpack nibbles of 8 rows in v16-v19 and v20-v23, one half
-// of a block's chunks, to pairs of columns at tile_weights.
+// Centre the nibbles of 8 rows in the four registers, and store them as pairs of columns at
+// tile_weights.
 .macro store_centred first, second, third, fourth
     sub     \first\().16b, \first\().16b, v31.16b
     sub     \second\().16b, \second\().16b, v31.16b

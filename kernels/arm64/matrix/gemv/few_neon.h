@@ -28,7 +28,7 @@
     add     x_end, block, #Q8K_SUM
     ld1     {v9.8h, v10.8h}, [x_end], #32
     ld1r    {v8.4s}, [x_end]
-    addp    v9.8h, v9.8h, v10.8h        // 32 columns: 4096 at most
+    addp    v9.8h, v9.8h, v10.8h        // sums of 32 columns: 4096 at most
     addp    v9.8h, v9.8h, v9.8h         // 64
 .if \parts < 4
     addp    v9.8h, v9.8h, v9.8h         // 128: 16384
@@ -55,10 +55,10 @@
 
 // ---- two bits ----------------------------------------------------------------------------------
 //
-// v0-v3 x: 16 columns of each field, whose columns are 64 apart; v4-v7 the bytes of 2 chunks, v12,
-// v13 one of their fields; v14, v15 x of a chunk four times over; v16-v27 and v8-v11 sums in int16,
-// of each field rows 01, 23, 45, 67; v30, v31 masks. An int16 lane adds 16 products. Field 1 is not
-// shifted down, so its sums are at most 16 * 12 * 128 = 24576.
+// v0-v3 x: 16 columns of each field (the fields are 64 columns apart); v4-v7 the bytes of 2 chunks,
+// v12, v13 one of their fields; v14, v15 x of a chunk four times over; v16-v27 and v8-v11 sums in
+// int16, of each field rows 01, 23, 45, 67; v30, v31 masks. An int16 lane adds 16 products. Field 1
+// is not shifted down, so its sums are at most 16 * 12 * 128 = 24576.
 
 #define low_mask v30
 #define next_mask v31
@@ -250,11 +250,11 @@
     sub     count, count, #1
     bit_chunk v20, v21, v2
     bit_chunk v22, v23, v3
-    b.eq    .Lbits\@                    // the other half of this bit
+    b.eq    .Lbits\@                    // go on with the other half of this bit's columns
     add     mask.16b, mask.16b, mask.16b
     mov     quants_at, weights
     prfm    pldl1strm, [later]
-    add     later, later, #40           // 8 such steps cover all 288 bytes
+    add     later, later, #40           // 8 steps of 40 bytes cover all 288 bytes
     cbnz    count, .Lbits\@
     dup     v12.4s, v13.s[\part]
     saddlp  v24.4s, v24.8h

@@ -22,8 +22,8 @@
 #define magics v11
 #define places v16
 
-// A sum starts at the bits of a float whose last digit weighs 1 (1/4 or 1/16 for fields that
-// are not shifted down). As a float, it is then MAGIC plus the sum, without a conversion.
+// A sum starts at the bits of a float whose last bit weighs 1 (1/4 or 1/16 for fields that are not
+// shifted down). As a float, those bits are MAGIC plus the sum, without a conversion.
 #define MAGIC_4 0x4a400000      // 1.5 * 2^21
 
 #define acc_low v28
@@ -34,7 +34,7 @@
     add     x_end, block, #Q8K_SUM
     ld1     {v14.8h, v15.8h}, [x_end], #32
     ld1r    {v12.4s}, [x_end]
-    addp    v14.8h, v14.8h, v15.8h      // 32 columns: 4096 at most
+    addp    v14.8h, v14.8h, v15.8h      // sums of 32 columns: 4096 at most
     addp    v14.8h, v14.8h, v14.8h      // 64
 .if \parts < 4
     addp    v14.8h, v14.8h, v14.8h      // 128: 16384
@@ -47,7 +47,7 @@
     neg     v13.4s, v13.4s
 .endm
 
-// acc += low and high, floats, * the next scales
+// acc += the floats low and high * the next scales
 .macro add_floats low, high
     ld1     {v14.8h}, [scales_at], #16
     fcvtl   v15.4s, v14.4h

@@ -1,29 +1,29 @@
 // void gemv_f32_q6kx8_q8k_neon(float *y, const void *w, const struct block_q8k *x, size_t rows,
 //                              size_t cols, size_t ahead)
 //
-// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv_neon.h
+// x0 y; x1 w; x2 x; x3 rows; x4 cols; x5 ahead; the loop is in gemv_neon.h;
 // v0-v3 x of a sub-block of 16 columns, each 4 columns repeated four times; v4-v7 weights; v8, v9
 // sums of 8 rows in int32; v10 low mask; v11 high bits to be inverted; v12, v13 y of 8 rows;
 // v16-v23 high bits of 16 columns l, for sub-blocks of columns l, l + 32, l + 64, l + 96; v24-v27
-// low bits; v28-v31 sums in int16 of rows 01, 23, 45, 67
+// low bits; v28-v31 sums in int16 of rows 01, 23, 45, 67.
 // Clobbers x0-x17, v0-v7, v16-v31; d8-d15 are saved.
 //
 // Eight rows at a time. If the highest bit of q is inverted, the 6 bits are q - 32 as a
 // signed number: shifts left and right extend the sign and make room for the low nibble,
-// which bit or sri inserts. Its product with x is at most 32 * 128, and an int16 lane
-// adds 4 of them: 16384 fits. 16 columns take 16 multiplications, 22 operations to join
-// the bits and about 17 others: 1652 cycles for 256 columns in the model of Cortex-A53,
-// 1.0 bytes per cycle, and 498 in that of Cortex-A72, 3.4 (llvm-mca 19).
+// which an instruction (bit or sri) inserts. The product with x is at most 32 * 128, and an int16
+// lane adds 4 of them: 16384 fits. 16 columns take 16 multiplications, 22 operations to join the
+// bits and about 17 others: 1652 cycles for 256 columns in the model of Cortex-A53, 1.0 bytes per
+// cycle, and 498 in that of Cortex-A72, 3.4 (llvm-mca 19).
 #include "kernels/arm64/matrix/gemv/gemv_neon.h"
 
 #define scales x8
 #define low x9
 #define high x10
 #define later x11               // weights to prefetch now
-#define again x12               // -64: bytes from the second half of low bits back to the first half
-#define beyond x13              // 192: bytes from the second half of 128 to the next 256
-#define x_step x14              // 32: bytes from one sub-block of x to the second next one
-#define scale_step x15          // 16: bytes from a sub-block's scales to the second next ones
+#define again x12               // bytes from the second half of low bits back to the first half: -64
+#define beyond x13              // 192: from the second 64 bytes of 256 to the next 256
+#define x_step x14              // 32: bytes from one sub-block of x to the next but one
+#define scale_step x15          // 16: bytes from a sub-block's scales to the next but one's
 #define half x16                // of 32 columns: 0, 1
 #define part x17                // of 256 columns: 0, 1
 
@@ -34,8 +34,8 @@
 #define acc_low v12
 #define acc_high v13
 
-// v4-v7 = two chunks of 8 rows, from the high bits at bit 2 * s and the nibbles of v24-v27. First
-// set bits 4 and 5, with copies of the sign above them,
+// v4-v7 = two chunks of 8 rows, from the high bits that \up moves to the top, and the nibbles of
+// v24-v27. First set bits 4 and 5, with copies of the sign above them,
 .macro signed_bits first, second, third, fourth, up
 .if \up
     shl     v4.16b, \first\().16b, #\up
@@ -54,7 +54,7 @@
 .endif
 .endm
 
-// ... ... then the nibble below them.
+// Then insert the nibble below them.
 .macro join odd
 .if \odd
     sri     v4.16b, v24.16b, #4
@@ -76,7 +76,7 @@
     \multiply\()2 v31.8h, \rows4567\().16b, \x_chunk\().16b
 .endm
 
-// Multiply 16 columns of sub-block s of 32; `next` is the step of `low` after their last 64 bytes
+// Multiply 16 columns, of high nibbles if `odd` is 1; `next` is the last step of `low`.
 .macro sub_block odd, up, next
     ld1     {v24.16b, v25.16b, v26.16b, v27.16b}, [low], #64
     ld4r    {v0.4s, v1.4s, v2.4s, v3.4s}, [block], x_step
@@ -145,7 +145,7 @@
     b.ne    .Lhalf\@
 
     ld1     {v0.8h}, [weights]
-    add     block, block, #256          // x.d: at byte 288 of the block, 32 are done
+    add     block, block, #256          // x.d is at byte 288; block has moved by 32
     add     weights, weights, #Q6K_BYTES
     ld1r    {v1.4s}, [block]
     fcvtl   v2.4s, v0.4h

@@ -1,10 +1,10 @@
 // Gemvs over sub-blocks of 16 columns. One byte holds two bits of a weight in each of four sub-blocks, for
 // columns l, l + 32, l + 64 and l + 96.
 //
-// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv_neon.h
+// x0 y; x1 w; x2 x; x3 rows; x4 cols; x5 ahead; the loop is in gemv_neon.h;
 // v0-v3 x of a sub-block of 16 columns, each 4 columns repeated four times; v4-v7 weights; v8, v9
 // sums of 8 rows in int32; v11, v14, v15 masks; v12, v13 y of 8 rows; v16-v23 two bits of 16
-// columns; v24-v27 signs of 8; v28-v31 sums in int16 of rows 01, 23, 45, 67
+// columns; v24-v27 signs of 8; v28-v31 sums in int16 of rows 01, 23, 45, 67.
 //
 // The sum of 16 products fits an int16, so a sub-block is folded to one vector, then multiplied by its
 // scales. The including kernel defines macros: weights_TYPE (v4-v7 = two chunks of 8 rows) and scale_TYPE.
@@ -17,10 +17,10 @@
 #define low x9
 #define high x10
 #define later x11               // weights to prefetch now
-#define again x12               // -64: bytes from the second half of signs back to the first half
-#define beyond x13              // 192: bytes from the second half of 128 to the next 256
-#define x_step x14              // 32: bytes from one sub-block of x to the second next one
-#define scale_step x15          // 16: bytes from a sub-block's scales to the second next ones
+#define again x12               // bytes from the second half of signs back to the first half: -64
+#define beyond x13              // 192: from the second 64 bytes of 256 to the next 256
+#define x_step x14              // 32: bytes from one sub-block of x to the next but one
+#define scale_step x15          // 16: bytes from a sub-block's scales to the next but one's
 #define half x16                // of 32 columns: 0, 1
 
 #define sums0123 v8

@@ -1,10 +1,10 @@
 // Gemvs with the dot product over sub-blocks of 16 columns. One byte holds two bits of a weight in
 // each of four sub-blocks, for columns l, l + 32, l + 64 and l + 96.
 //
-// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv_neon_dotprod.h
+// x0 y; x1 w; x2 x; x3 rows; x4 cols; x5 ahead; the loop is in gemv_neon_dotprod.h;
 // v0-v3 x of 16 columns of each of four sub-blocks; v4-v7 two bits of 8 columns, v8-v11 signs;
 // v16-v23 sums of the four, 8 rows each; v24-v27 integers of 16 rows over 256 columns; v12-v15
-// temporaries; v28-v31 constants and temporaries, y is in the frame
+// temporaries; v28-v31 constants and temporaries, y is in the frame.
 //
 // A kernel that includes this defines columns_TYPE, load_signs_TYPE, scales_TYPE and second_half_TYPE.
 #ifndef INGOT_KERNELS_ARM64_GEMV_K16_NEON_DOTPROD_H

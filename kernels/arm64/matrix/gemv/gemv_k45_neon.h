@@ -8,7 +8,7 @@
 #define quants x9
 #define count x10
 #define forth x11               // bytes in x from an even sub-block's 16 columns to the odd sub-block's
-#define back x12                // bytes from there to the even sub-block's other 16 columns
+#define back x12                // bytes from the odd sub-block's columns to the even one's other 16
 #define later x13               // weights to prefetch now
 
 #define sums01 v8

@@ -4,7 +4,7 @@
 // low nibbles and scratch; v24-v27 sums in int16 of rows 01, 23, 45, 67; v28, v29 y of 8 rows; v30 the
 // place of a fifth bit, v31 mask
 //
-// q stays unsigned. Its product with x is at most 31 * 128 = 3968, and an int16 lane adds 8 of them in a
+// q stays unsigned. A product with x is at most 31 * 128 = 3968, and an int16 lane adds 8 of them in a
 // block: 31744 fits, so smlal works through the whole block.
 #ifndef INGOT_KERNELS_ARM64_GEMV_MINS_NEON_H
 #define INGOT_KERNELS_ARM64_GEMV_MINS_NEON_H

@@ -24,7 +24,7 @@
 #define FRAME_SAVED 128         // where x19 and x20 are saved, after start values and y
 #define FRAME_BYTES 144
 
-// Take the next pair of groups. If only one group is left, it is used for both.
+// Take the next pair of groups. If only one group is left, use that group twice.
 .macro take_pair
     cmp     rows_left, #8
     mov     first, weights

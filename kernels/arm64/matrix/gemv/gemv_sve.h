@@ -1,8 +1,8 @@
 // Shared by the quantized gemvs with SVE: the loop over pairs of groups of 8 rows, as in
 // gemv_neon_dotprod.h. 4 columns of 8 rows are 32 bytes: one vector at 256 bits, or the low part of
 // a longer vector. At 128 bits a Z register is a V register, and these kernels call the NEON kernel;
-// for some formats they also do so at 256 bits, where it is faster. So their rows in kernels.inc
-// require the dot product, too.
+// for some formats they also do so at 256 bits, where the NEON kernel is faster. So their rows in
+// kernels.inc require the dot product, too.
 #ifndef INGOT_KERNELS_ARM64_GEMV_SVE_H
 #define INGOT_KERNELS_ARM64_GEMV_SVE_H
 
@@ -16,7 +16,7 @@
 #define all_words p1
 #define row_words p2
 
-// Body of a gemv, like gemv_pairs. `least` is the shortest vector, in bytes, with which this is
+// Body of a gemv, like gemv_pairs. `least` is the shortest vector, in bytes, with which the body is
 // faster than the NEON kernel.
 .macro gemv_sve_pairs neon_kernel, blocks, block_bits, block_bytes, least=32
     cntb    vector_bytes
@@ -51,7 +51,7 @@
     ret
 .endm
 
-// Store the next rows of y, up to 8; the flags say higher if there are more.
+// Store the next rows of y, up to 8; afterwards the condition `hi` holds if there are more.
 .macro store_rows vector
     whilelo row_words.s, xzr, rows_left
     and     row_words.b, all_words/z, row_words.b, row_words.b

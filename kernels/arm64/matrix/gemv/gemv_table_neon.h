@@ -181,7 +181,7 @@
     add     x_scale_at, x_scale_at, #Q8K_SCALE - FIG4_COLS
     ld1r    {v0.4s}, [x_scale_at]
     ld1     {v2.8h}, [scales_at]
-    add     block, block, half, lsl #5  // from the second half to the next block
+    add     block, block, half, lsl #5  // move from the second half to the next block
     add     block, block, half, lsl #4
     fcvtl   v1.4s, v2.4h
     fcvtl2  v2.4s, v2.8h

@@ -119,7 +119,7 @@
     multiply_run
     multiply_run
     multiply_run
-    add     block, block, half, lsl #5  // from the second half to the next block
+    add     block, block, half, lsl #5  // move from the second half to the next block
     add     block, block, half, lsl #4
     add_sums
     subs    blocks_left, blocks_left, #1

@@ -19,7 +19,7 @@
     flw act_scale, Q8X4_SCALE + \at(act)
 .endm
 
-/* \eight = the size of two columns of the scratch, in bytes: four registers each, or
+/* \eight = the size of two columns of the scratch, in bytes: eight registers, but at most 2 *
  * COLUMN_BYTES. */
 .macro measure_columns eight
     csrr \eight, vlenb

@@ -1,5 +1,5 @@
-/* For the RVV gemms of gemm_k_rvv.h whose weights have scales and no mins. A kernel that includes
- * this defines D_AT in the scratch. */
+/* Macros for the RVV gemms of gemm_k_rvv.h whose weights have scales and no mins. A kernel that
+ * includes this defines D_AT in the scratch. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_D_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_D_RVV_H
 

@@ -1,6 +1,6 @@
-/* gemm of TQ2_0, Q2_0 and Q1_0 for RVV, by the loops of gemm_k_rvv.h: 32 columns of a tile are decoded
- * once for 12 tokens, to two - 1 or 2 * bit - 1. 32 products of -1 .. 2 and -128 .. 127 are added in
- * int16, and these sums in int32 over the columns of a scale.
+/* gemm of TQ2_0, Q2_0 and Q1_0 for RVV, by the loops of gemm_k_rvv.h. 32 columns of a tile are decoded
+ * once for 12 tokens, to q - 1 (two bits) or 2 q - 1 (one bit). 32 products of -1 to 2 and -128 to
+ * 127 are added in int16, and these sums in int32 over the columns of a scale.
  *
  * A kernel that includes this defines BLOCK_BYTES, BITS and PARTS, how many parts of a block have a
  * scale. */
@@ -8,7 +8,7 @@
 #define INGOT_KERNELS_RISCV64_GEMM_FEW_RVV_H
 
 #define TILE 128          /* rows */
-#define TOKENS 12         /* as many tokens as fit in 12 KiB of stack */
+#define TOKENS 12         /* number of tokens that fit in 12 KiB of stack */
 #define COLUMN_BYTES TILE
 #define load_column vle8.v
 #define SUM_COLUMNS 32   /* columns that are summed before they are folded */

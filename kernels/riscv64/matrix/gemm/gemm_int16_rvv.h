@@ -1,10 +1,10 @@
-/* Shared by the RVV gemms of int8 weights, of Q8_0 and of nibbles through a table: the scratch holds
+/* Shared by the RVV gemms of int8 weights, of Q8_0 and of nibbles through a table. The scratch holds
  * int16 and a block is summed in int32, in tiles of 32 rows at VLEN 128 and 64 above. A kernel
  * defines decode_tile, and finish_mins if it defines FINISH_MINS. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_INT16_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_INT16_RVV_H
 
-#ifndef SUM_COLUMNS       /* otherwise the kernel names all four */
+#ifndef SUM_COLUMNS       /* a kernel defines all four or none */
 #define TILE 64           /* rows */
 #define SUM_COLUMNS 32
 #define COLUMN_BYTES (2 * TILE)
@@ -19,7 +19,7 @@
 #define sign_bits s11  /* F16_SIGN_MAGNITUDE */
 #define scale_up ft0   /* 2^112 */
 
-#define products v16   /* m8, when a token is finished */
+#define products v16   /* used as m8 when a token is finished */
 #define sums v24
 
 #define SCALES_AT (SUM_COLUMNS * COLUMN_BYTES)

@@ -1,5 +1,5 @@
-/* Shared by the RVV gemms with blocks of 256 columns. Tokens are taken in chunks of about 16. Their
- * int32 sums over a block are kept in the scratch. The scratch, from sp on: columns, int8
+/* Shared by the RVV gemms with blocks of 256 columns. Tokens are taken in chunks of about 16. A
+ * chunk's int32 sums over a block are kept in the scratch. The scratch, from sp on: columns, int8
  * [32][TILE]; the sums; the kernel's own data. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_K_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_K_RVV_H
@@ -26,9 +26,9 @@
     add \reg, \reg, sp
 .endm
 
-/* These give the most tokens in a chunk and the bytes from one token's sums to the next token's,
- * and advance acc to the next token. */
-#ifndef SUMS_BY_VLEN /* otherwise the kernel defines these three */
+/* These three macros give the most tokens in a chunk and the bytes from one token's sums to the
+ * next token's, and advance acc to the next token. */
+#ifndef SUMS_BY_VLEN /* a kernel with SUMS_BY_VLEN defines these three */
 .macro most_tokens to
     li \to, TOKENS
 .endm

@@ -88,8 +88,8 @@
     ld act3, \offset + 24(act)
 .endm
 
-/* Multiply the nibbles at \shift and every 16 bits above it, in 4 bytes of each row: \chunk of the
- * weights with the pairs at \pairs of the record. */
+/* Multiply \chunk of the weights, the nibbles at \shift and every 16 bits above it in 4 bytes of
+ * each row, by the pairs at \pairs of the record. */
 .macro part chunk, pairs, shift
     load_pairs \pairs
     .irp pair, 0, 1, 2, 3

@@ -5,8 +5,8 @@
  * stack, 5.4 with minima.
  *
  * Works as in gemm_rvv.h, with tiles of 64 rows at VLEN 128 and 128 above. The scratch
- * holds 8 - nibble, not nibble - 8: 32 products of -7 .. 8 and -128 .. 127 are in -32768
- * .. 32512, so a block is summed in int16, and the bias of Q4_0 needs no separate term.
+ * holds 8 - nibble, not nibble - 8. 32 products of -7 to 8 and -128 to 127 are in -32768 to 32512,
+ * so a block is summed in int16, and the bias of Q4_0 needs no separate term.
  * So the scales of Q4_0 are negated, which changes no bit, because acc is never -0. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_NIBBLES_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_NIBBLES_RVV_H
@@ -31,7 +31,7 @@
 #endif
 
 #define dots_a_high v4
-#define floats v8      /* m8, when a token is finished */
+#define floats v8      /* used as m8 when a token is finished */
 #define products v16
 #define sums v24
 
@@ -44,8 +44,8 @@
 #endif
 #define LOCALS (SPILL_AT + 2 * TILE)
 
-/* Decode the block at temp_1, of one group of 8 rows, to its position in the scratch, column_at
- * (the register out). */
+/* Decode the block at temp_1, of one group of 8 rows, to its position in the scratch, which is in
+ * out and in column_at. */
 .macro decode_group scale_out
     vsetivli zero, 8, e16, m1, ta, ma
     vle16.v v24, (temp_1)
@@ -90,7 +90,7 @@
 .endm
 
 /* y += (float)dots * (scales * act_scale) for half of the tile's rows, y at \y. If there are
- * minima, 8 x.sum minus the dots are the dots of nibbles. */
+ * minima, 8 x.sum minus the dots gives the dots of the nibbles. */
 .macro finish_half dots, half_rows, y, scales_at
     vsetvli zero, \half_rows, e16, m4, ta, ma
     vfwcvt.f.x.v floats, \dots

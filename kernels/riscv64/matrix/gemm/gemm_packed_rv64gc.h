@@ -2,13 +2,13 @@
  * columns. Records of RECORD_BYTES stay above the frame while all rows are computed; y keeps the
  * sums between segments. Registers, frame and the parts of a block are those of gemm_rv64gc.h.
  *
- * The including file defines pack_block: it writes a record to "to", which advances, from the block of x
- * at "from", which does not change; it may use all integer registers except s0. */
+ * The including file defines pack_block, which writes a record from the block of x at "from" to "to"
+ * and advances only "to"; pack_block may use all integer registers except s0. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_PACKED_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMM_PACKED_RV64GC_H
 
 #define FRAME_ALL_BLOCKS 304
-#define FRAME_BLOCKS 312    /* columns left, from this segment on */
+#define FRAME_BLOCKS 312    /* blocks left, from this segment on */
 #define FRAME_NOW 320       /* in it */
 #define FRAME_ROW_BYTES 328 /* bytes of a group of rows */
 #define FRAME_SEGMENT_W 336 /* first rows of W in this segment */
@@ -22,7 +22,7 @@
 
 #define RECORDS_BYTES (SEGMENT * RECORD_BYTES)
 #ifndef RECORD_STEP
-#define RECORD_STEP RECORD_BYTES /* bytes from the end of a block in act to the next block */
+#define RECORD_STEP RECORD_BYTES /* bytes from where a block leaves act to the next record */
 #endif
 
 #define from a4

@@ -47,7 +47,7 @@
     .endif
 .endm
 
-/* y of \count tokens (4 or 1) from first_act and out on, which advance. */
+/* Compute y of \count tokens (4 or 1) from first_act and out on, which advance. */
 .macro gemm_tokens count, type, slices
     set_lanes \slices
     .irp sum, v16, v20, v24, v28

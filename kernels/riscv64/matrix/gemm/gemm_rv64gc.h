@@ -51,7 +51,7 @@
 #define FRAME_TOKENS 176 /* left */
 #define FRAME_X_END 184
 #define FRAME_SAVED 192
-#define FRAME_RA 288       /* for a kernel that needs one more register */
+#define FRAME_RA 288       /* space for a kernel that needs one more register */
 #define FRAME_CHUNKS 296   /* iterations left in a block */
 #ifndef FRAME_BYTES
 #define FRAME_BYTES 304
@@ -183,7 +183,7 @@
     fsw ft11, 32*\token + 4*\row + 4(sp)
 .endm
 
-/* Compute all rows in eights and tokens in fours; \block_macro adds one block of each to the sums.
+/* Compute all rows in eights and tokens in fours; \block_macro adds a block's products to the sums.
  * a0-a3: the arguments of a gemm; \block_macro gets block and act, and may clobber all registers
  * except sp and mask. */
 .macro gemm_loops block_macro, block_bytes, act_bytes, cols_shift

@@ -18,7 +18,7 @@
 /* A kernel that includes this defines TILE (rows), COLUMN_BYTES (of a tile's column in the scratch),
  * load_column (the instruction) and SUM_COLUMNS (how many are summed up in dots_a and dots_b before
  * they are folded). The kernel owns s0 and s6-s11. If columns fill whole registers, two or four are
- * loaded by one instruction (loaded_columns). */
+ * loaded by one instruction (load_columns). */
 #define dst a0         /* the tile's first row, token 0 */
 #define weights a1     /* the tile's first group, block 0 */
 #define act_start a2
@@ -31,7 +31,7 @@
 #define group_at s1    /* points to the block of the tile's first group */
 #define act_block s2   /* the block of the first tokens */
 #define rows s3        /* of the tile */
-#define rows_low s4    /* as many of these rows as fit 8 registers as 32 bits */
+#define rows_low s4    /* number of these rows that fit 8 registers as 32 bits */
 #define rows_high s5   /* ... and the rest */
 #define act t0
 #define out t1
@@ -196,7 +196,7 @@
     sub rows_left, rows_left, rows
     slli temp, rows, 2
     add dst, dst, temp
-    srli temp, rows, 3                 /* only in the last tile, rows may be no multiple of 8 */
+    srli temp, rows, 3                 /* rows is a multiple of 8, except in the last tile */
     mul temp, temp, row_bytes
     add weights, weights, temp
     bnez rows_left, .Ltile

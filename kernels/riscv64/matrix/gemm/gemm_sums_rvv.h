@@ -1,5 +1,5 @@
-/* For the RVV gemms of gemm_k_rvv.h that unpack to a scratch: unpacks the weights of 32 columns
- * into it, and adds a token's sums over these columns to its int32 sums. A kernel that includes
+/* For the RVV gemms of gemm_k_rvv.h that unpack to a scratch: unpacks the weights of 32 columns,
+ * and adds a token's sums over these columns to the token's int32 sums. A kernel that includes
  * this defines decode_half, which decodes 16 columns of one group, from act on, to column_at. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_SUMS_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_SUMS_RVV_H

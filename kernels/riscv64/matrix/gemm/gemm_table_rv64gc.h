@@ -1,5 +1,5 @@
 /* gemms through a table without vectors: RUNS runs of 32 columns share a block of scales and
- * a sum, four tokens at a time; with four runs, as in FIG4, a block is half a block of x.
+ * a sum, four tokens at a time. With four runs, as in FIG4, a block is half a block of x.
  * table_rv64gc.h has the arithmetic. The pairs of a block are on the stack for all tokens;
  * rows are taken in fours, so that the dots of all rows and tokens fill 16 registers. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_TABLE_RV64GC_H
@@ -135,7 +135,7 @@
     finish (\row0 + 2), \scale2, \scale3, 3, dots23, dots33
 .endm
 
-/* Multiply the block of weights at block, which moves on. */
+/* Multiply the weights at block, and advance block. */
 .macro multiply_block block_bytes
     sd block, FRAME_BLOCK(sp)
     addi block, block, QUANTS

@@ -1,7 +1,7 @@
-/* Shared by the scalar gemms of K formats that do not run the gemv for each token: four tokens at a time, whose
- * activations are prepared once for all rows (gemm_packed_rv64gc.h). The record of a block has, for each chunk
- * of 4 columns and each token, the pairs x2 + x0 B and x3 + x1 B as int32; then the start values of the dots;
- * and d of the tokens. */
+/* Shared by those scalar gemms of K formats that do not run the gemv for each token: four tokens at a time,
+ * whose activations are prepared once for all rows (gemm_packed_rv64gc.h). The record of a block has, for each
+ * chunk of 4 columns and each token, the pairs x2 + x0 B and x3 + x1 B as int32; then the start values of the
+ * dots; and d of the tokens. */
 #ifndef INGOT_KERNELS_RISCV64_K_RV64GC_H
 #define INGOT_KERNELS_RISCV64_K_RV64GC_H
 
@@ -95,7 +95,7 @@
     \macro \row, \scale0, \scale1, 3
 .endm
 
-/* sum = fma((float)isum, d x.d, sum), all rows and tokens. */
+/* sum = fma((float)isum, d x.d, sum) for all rows and tokens. */
 .macro add_isums
     .irp token, 0, 1, 2, 3
     flw fa\token, RECORD_D + 4*\token(act)

@@ -60,7 +60,7 @@
     of_rows add_imin, \row, \scale0, \scale1
 .endm
 
-/* sum = fma(-imin, dmin x.d, sum), all rows and tokens. */
+/* sum = fma(-imin, dmin x.d, sum) for all rows and tokens. */
 .macro subtract_all_mins
     load_row_scales K_DMIN, product0
     subtract_mins 0, ft0, ft1

@@ -1,24 +1,24 @@
 /* gemm of Q4_K without vectors.
  *
- * A sub-block of 32 columns gives the same as a block of Q4_0 in gemm_f32_q4x8_q8x4_rv64gc.S: the negated dots of
- * nibble - 8, int16, two rows in one register. 8 times the sum of the activations minus these are the dots of
- * the nibbles, which are multiplied by their scales and added up in the frame for the 8 sub-blocks. The mins
- * follow at the end of a block. A record has four starts, 256 bytes of pairs and four sums of x for each
- * sub-block. */
+ * A sub-block of 32 columns gives the same as a block of Q4_0 in gemm_nibbles_rv64gc.h: the negated dots of
+ * nibble - 8, int16, two rows in one register. 8 times the sum of the activations minus these dots
+ * gives the dots of the nibbles, which are multiplied by their scales and added up in the frame for
+ * the 8 sub-blocks. The mins follow at the end of a block. A record has four start values, 256
+ * bytes of pairs and four sums of x for each sub-block. */
 #ifndef INGOT_KERNELS_RISCV64_Q4K_RV64GC_H
 #define INGOT_KERNELS_RISCV64_Q4K_RV64GC_H
 
 #define SUB_BLOCK_BYTES 304
 #define SUB_BLOCK_SUMS 288
 #define RECORD_BYTES (8 * SUB_BLOCK_BYTES + 16)
-#define RECORD_MIDDLE 1216     /* from a block's end to a point whose offsets reach all of it */
+#define RECORD_MIDDLE 1216     /* from a record's end back to where offsets reach all of it */
 #define RECORD_D (8 * SUB_BLOCK_BYTES - RECORD_MIDDLE)
 #define RECORD_STEP (RECORD_BYTES - RECORD_MIDDLE)
 #define SEGMENT 4
 
 #include "kernels/riscv64/matrix/gemm/mins_rv64gc.h"
 
-/* Chunks per iteration. With two, the loop itself costs about 3 %, and the code is still
+/* Chunks per iteration. With two chunks, the loop itself costs about 3 %, and the code is still
  * small. */
 #define CHUNKS 2
 

@@ -7,7 +7,7 @@
 #define INGOT_KERNELS_RISCV64_Q6K_RV64GC_H
 
 #define UNIT_BYTES 96
-#define RECORD_D 0             /* bytes from the last unit, where act points after a block, to the next unit */
+#define RECORD_D 0             /* bytes from act, which is past the last unit when d is read, to the tokens' d */
 #define RECORD_BYTES (32 * UNIT_BYTES + 16)
 #define RECORD_STEP 16
 #define SEGMENT 3
@@ -100,8 +100,8 @@
     scale_token \dots3, \row, 3
 .endm
 
-/* Multiply 8 columns: two chunks at block, their high bits at FRAME_HIGH_AT; both and act
- * advance. */
+/* Multiply 8 columns: two chunks at block, with high bits at FRAME_HIGH_AT; advances block,
+ * FRAME_HIGH_AT and act. */
 .macro unit low_shift, high_shift
     of_tokens load_start, 64
     of_pairs set_dots, act0, act1, act2, act3

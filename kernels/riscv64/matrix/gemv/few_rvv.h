@@ -5,7 +5,7 @@
  * rows. Fields are masked but not shifted, so their int16 sums are multiples of the field's weight; a
  * shift divides by this weight before the field of the next lower weight is added. A part with its
  * own scale adds at most 64 products in a lane, 64 * 3 * 128 = 24576. Lanes are folded to 32, the 4
- * columns of 8 rows; the lanes of all groups are kept on the stack and finished together, as many
+ * columns of 8 rows. The lanes of all groups are kept on the stack and finished together, as many
  * rows at a time as a vector has lanes.
  *
  * A kernel that includes this defines, for weights, BLOCK_BYTES, PARTS and RUN_BYTES (one field of
@@ -41,9 +41,9 @@
 #define max_rows s5    /* of n_rows */
 #define shift_up s6    /* 2^13 */
 #define group_b s7     /* the second of the two groups */
-#define wide s8        /* bytes of lanes that are loaded together; 0: lanes are */
+#define wide s8        /* 2 * lanes if that many bytes are loaded together, else 0 */
 #define longer s9      /* vlenb - 32 */
-#define slot s11       /* 1536 bytes after where the lanes of group, part 0, are */
+#define slot s11       /* 1536 bytes after the lanes of `group` in part 0 */
 #define scale_up ft0   /* 2^112 */
 #define act_scale ft1
 
@@ -148,7 +148,7 @@
     .endif
 .endm
 
-/* acc_a, acc_b += x * one field of the weights of both groups, from x_at, at_a, at_b on to
+/* acc_a, acc_b += x * one field of the weights of both groups, from x_at, at_a and at_b, until
  * weights_end. While enough remains, twice as much is loaded at a time (vle16.v, in registers of
  * m8). */
 .macro pass op, with, then
@@ -226,8 +226,8 @@
     vsra.vi acc_b, acc_b, \by
 .endm
 
-/* Fold the sums to 32 lanes each and store them at slot, for part \part. If they fill their
- * registers, as at VLEN 128 and 256, no lane moves. */
+/* Fold the sums to 32 lanes each; store_sums stores them at slot, for part \part. If the lanes fill
+ * their registers, as at VLEN 128 and 256, no lane moves. */
 .macro fold_halves acc
     vsetvli zero, lanes, e16, m8, ta, ma
     mv temp, lanes

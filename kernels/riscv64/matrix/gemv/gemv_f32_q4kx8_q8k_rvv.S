@@ -31,7 +31,7 @@
 #define act a7
 #define quants0 t0     /* quants of each group: the next 64 columns */
 #define quants1 t1
-#define scales0 t2     /* their two rows of scales */
+#define scales0 t2     /* two rows of scales of these columns */
 #define scales1 t3
 #define parts_left t4  /* 64 columns each */
 #define single_rows scales1 /* of a single group */
@@ -43,7 +43,7 @@
 #define act_scale ft1
 
 #define low0 v0        /* m4, int16: dots of group 0, sub-block of the low nibbles */
-#define high0 v4       /* m4: of the high nibbles */
+#define high0 v4       /* m4: the same for the high nibbles */
 #define low1 v8
 #define high1 v12
 #define act_low v16    /* m2 */
@@ -113,8 +113,8 @@
     .endif
 .endm
 
-/* Place the dots of both sub-blocks side by side, 32 lanes each. At VLEN 128 they already are, in
- * m8. */
+/* Place the dots of both sub-blocks side by side, 32 lanes each. VLEN 128 needs no move: the dots
+ * fill m8. */
 .macro join_1 low, high
     vsetvli zero, join_vl, e16, m4, ta, ma
 .endm
@@ -152,7 +152,7 @@
 /* v8, v12 (m4, int16) = the sums of the sub-blocks' activations, lanes (sub-block, row). */
 .macro spread_sums
     vsetivli zero, 8, e32, m2, ta, ma
-    vle32.v v4, (act)                  /* two sums of 16 each */
+    vle32.v v4, (act)                  /* two sums over 16 columns each */
     vsetvli zero, zero, e16, m1, ta, ma
     vnsrl.wi v0, v4, 0
     vnsrl.wi v1, v4, 16
@@ -196,7 +196,7 @@
 
 /* The end of a block: y = fma(-imin, dmin * x.d, fma(isum, d * x.d, y)), for 8 rows if
  * there are two groups, for `rows` rows if there is one. \mins points to the group's mins. \vlen is
- * 128, 256 or any; if it is any, \isum_high has lanes 8 to 15, and \dmin those of v0. */
+ * 128, 256 or any; \isum_high (unused if any) has lanes 8 to 15 of \isum, \dmin those of v0. */
 .macro finish isum, mins, y, groups, vlen, isum_high, dmin
     addi temp, \mins, K45_SCALES - K45_MINS
     vsetvli zero, join_vl, e8, m2, ta, ma
@@ -333,7 +333,7 @@
     four_chunks vwmaccsu.vv, v4, v6, v12, v14
     add temp, group_at, scales_from
     vsetvli temp_1, zero, e16, m2, ta, ma
-    vadd.vv v24, v24, v26              /* two chunks to one; sub-blocks side by side */
+    vadd.vv v24, v24, v26              /* add two chunks; sub-blocks side by side */
     vadd.vv v26, v28, v30
     vnsrl.wi v16, v24, 0               /* columns 0 and 2 */
     vnsrl.wi v18, v24, 16              /* columns 1 and 3 */

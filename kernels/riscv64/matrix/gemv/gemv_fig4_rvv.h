@@ -2,8 +2,8 @@
  * half a block of x.
  *
  * If no value lies beyond +-TABLE_NARROW, as in the packer's tables, an int16 holds 8 products, 8 * 31 * 128
- * = 31744. At VLEN 256 this suffices for all 128 columns; at 128 for half of them, and sums of the other
- * half wait on the stack. A wider table needs int32 sums after two products. */
+ * = 31744. At VLEN 256, int16 sums suffice for all 128 columns; at 128, for half of them, and the
+ * other half's sums wait on the stack. A wider table needs int32 sums after two products. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_FIG4_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMV_FIG4_RVV_H
 
@@ -13,7 +13,7 @@
 #define act_at s8              /* while x is spread */
 #define waiting s10            /* on the stack, products */
 #define half s11               /* half of x's block, in bytes: 0 or 128 */
-#define group_half group_at    /* the same in the loop for long vectors */
+#define group_half group_at    /* half, in the loop for long vectors */
 
 #define SPREAD_BYTES (8 * FIG4_COLS)
 #define STACK_BYTES (SPREAD_BYTES + 128)
@@ -150,7 +150,7 @@
     vwadd.wv fig4_dots, fig4_dots, v6
 .endm
 
-/* The same for a wide table; the result is in v24, 16 lanes at VLEN 128. */
+/* As narrow_128, for a wide table; the result is in v24, 16 lanes at VLEN 128. */
 .macro wide_128
     vmv.v.i v24, 0                     /* 64 bytes */
 .Lstep\@:

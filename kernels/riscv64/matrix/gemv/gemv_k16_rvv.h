@@ -29,12 +29,12 @@
 #define bits_at t1
 #define scales_at t2
 #define step_vl t3     /* bytes of a register group */
-#define thirty_two t4  /* int16 lanes of a sub-block once joined */
+#define thirty_two t4  /* 32: int16 lanes of a sub-block after joining */
 #define temp t5
 #define temp_1 t6
 #define shift_even s0  /* shift of the first set's bits */
 #define shift_odd s1
-#define bit_even s2    /* the same for single bits */
+#define bit_even s2    /* shift of the first set's single bits */
 #define bit_odd s3
 #define factor s4      /* of single bits */
 #define row_bytes s5   /* set by measure_rows; not used */
@@ -47,10 +47,10 @@
 #define act_odd v10
 #define even v12       /* m2: weights of the first set */
 #define odd v14
-#define packed v16     /* m2: what the step loaded */
+#define packed v16     /* m2: bytes that the step loaded */
 #define bits v18
 #define part v20       /* m2, free for values */
-#define isum v24       /* m4, int32: 8 rows of sub-blocks in the first sets, then in the second */
+#define isum v24       /* m4, int32: 8 rows of the first set's sub-blocks, then of the second's */
 #define sums v28       /* m4, f32 */
 
 #include "kernels/riscv64/matrix/gemv/gemv_rvv.h"
@@ -89,7 +89,7 @@
     .endif
 .endm
 
-/* Place the dots of both sets side by side, 32 lanes each. At VLEN 128 they already are, in m8. */
+/* Place the dots of both sets side by side, 32 lanes each. VLEN 128 needs no move: dots fill m8. */
 .macro join_1
     vsetvli zero, thirty_two, e16, m4, ta, ma
 .endm

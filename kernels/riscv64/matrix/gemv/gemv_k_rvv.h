@@ -1,7 +1,7 @@
 /* Shared by the RVV gemvs of the K formats that take tiles. At VLEN 256 a tile has 8
  * groups; its integer sums over a block are on the stack from sp on, int32
- * [n_groups][16], two sub-blocks by 8 rows. A kernel that includes this defines: all that
- * gemv_rvv.h requires; the names dst and rows_left; for tiles n_groups, tile_block, groups_left
+ * [n_groups][16], two sub-blocks by 8 rows. A kernel that includes this defines all that gemv_rvv.h
+ * requires; the names dst and rows_left; for tiles n_groups, tile_block, groups_left
  * and isum_at; and the macro tile_block_256, which computes one block of a tile. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_K_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMV_K_RVV_H

@@ -105,7 +105,7 @@
     vwmaccsu.vv \lanes, \x, \scratch
 .endm
 
-/* \to (m4) = the sums of two groups. Their lanes, four int16 per row, are at
+/* \to (m4) = the sums of two groups. The groups' lanes, four int16 per row, are at
  * spill_at; added as int16, they would overflow. Clobbers v0-v7, v16-v31. */
 .macro fold_two_groups to
     vsetvli temp, zero, e16, m4, ta, ma

@@ -44,7 +44,7 @@
 #endif
 #define low_even t2    /* x2 + x0 B of a chunk */
 #define low_odd t3     /* x3 + x1 B */
-#define high_even t4   /* the same for columns 16 further on */
+#define high_even t4   /* x2 + x0 B of the columns 16 further on */
 #define high_odd t5
 #define word0 t6
 #define word1 s8

@@ -6,7 +6,7 @@
  * vector register; 624 bytes of stack.
  *
  * A chunk of 32 bytes holds 4 columns of 8 rows (low nibbles) and the 4 columns 16 further on (high nibbles).
- * The 4 activations of a chunk are one 32-bit word, broadcast over the 8 rows; the 8 broadcasts of a block
+ * The 4 activations of a chunk are one 32-bit word, broadcast over the 8 rows. The 8 broadcasts of a block
  * serve up to 8 groups (a tile of 64 rows), and y holds the sums between blocks. Nibbles stay unsigned and the
  * products of a lane stay in int16 for the whole block: 8 * 15 * 128 = 15360. The dots of a set of
  * groups are placed next to each other in 8 registers. Narrowing shifts fold their lanes, four to a
@@ -15,10 +15,10 @@
  * Fifth bits are multiplied separately, as 16 or 0, and added to the same lanes: 8 * 31 * 128 = 31744, so the
  * first fold has to widen. A minimum is multiplied by x.sum * x.d after the scales.
  *
- * At VLEN 128 a group is multiplied 64 bytes at a time, two chunks at once. Its dots go to
- * the stack, because x fills half of the registers; the groups of a tile are folded and
- * added to y four at a time. At 256 a set of four groups fills 8 registers, each multiplied
- * whole. Longer vectors and the last groups take one chunk and one group at a time. */
+ * At VLEN 128 a group is multiplied 64 bytes at a time, two chunks at once. The group's dots go to
+ * the stack, because x fills half of the registers; the groups of a tile are folded and added to y
+ * four at a time. At 256 a set of four groups fills 8 registers, which are multiplied whole. Longer
+ * vectors and the last groups take one chunk and one group at a time. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_NIBBLES_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMV_NIBBLES_RVV_H
 
@@ -84,7 +84,7 @@
     j .Lset_\vlen
 .endm
 
-/* The same at VLEN 128: compute the dots of all groups of a tile, then y of up to
+/* Take tiles at VLEN 128: compute the dots of all groups of a tile, then y of up to
  * 32 rows at a time. The last tile and the last group have the remaining rows. */
 .macro tiles_128
     slli set_bytes, row_bytes, 2

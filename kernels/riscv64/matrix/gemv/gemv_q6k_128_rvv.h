@@ -1,4 +1,4 @@
-/* The path of gemv_f32_q6kx8_q8k_rvv.S for VLEN 128, with the registers and macros of that file:
+/* The path of gemv_f32_q6kx8_q8k_rvv (q6k.S.in) for VLEN 128, with its registers and macros:
  * tiles of 16 groups, y in memory. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_Q6K_128_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMV_Q6K_128_RVV_H
@@ -40,7 +40,7 @@
 .endm
 
 /* For each column of a sub-block's four chunks, -32 times the sum of x, minus 2 for columns 0 and
- * 2: sums of 8 products of q - 32 and x are then in -32514 .. 32766. */
+ * 2: sums of 8 products of q - 32 and x are then in -32514 to 32766. */
 .macro find_biases
     vsetivli zero, 16, e32, m4, ta, ma
     vlse32.v v0, (act), sixteen        /* chunk 0 of all 16 sub-blocks */

@@ -24,8 +24,8 @@
     load_float scale_up, F32_2P112, temp
 .endm
 
-/* Store the offsets of the scales of a set of groups, relative to
- * the first group, to the stack at sp, in \parts of four each. */
+/* Store the offsets of the scales of a set of groups, relative to the first group, at sp: \parts
+ * offsets, each of four scales. */
 .macro find_scales parts
     vsetivli zero, \parts, e32, m2, ta, ma
     vid.v v0

@@ -2,7 +2,7 @@
  *
  * A chunk of 32 bytes holds 4 columns of 8 rows (low nibbles) and the 4 columns 16 further on (high
  * nibbles); the activations of either are one word, broadcast over the rows. The table stays in a
- * register for the whole call, and vrgather turns nibbles into int8, one register at a time: on
+ * register for the whole call, and vrgather turns nibbles into int8, one register at a time. On
  * many cores a vrgather over a group of n registers takes n * n cycles. No value
  * is -128, so the products of a byte's two nibbles can be added in int16; four
  * such sums go to int32 lanes, which fold by narrowing shifts, four to a row.
@@ -34,7 +34,7 @@
 
 #define x_low v0       /* m2 */
 #define x_high v2
-#define table v4       /* m2, its first 16 bytes */
+#define table v4       /* m2; the table is the first 16 bytes */
 #define packed v6      /* m2; then high nibbles */
 #define nibbles v8     /* m2 */
 #define values v10     /* m2 */
@@ -184,7 +184,7 @@
     .endif
 .endm
 
-/* tile_dots of the run at quants and x_at, 32 lanes. \wide registers have 16 of int32, \narrow 8. */
+/* tile_dots = 32 lanes of the run at quants and x_at. LMUL `wide` has 16 int32, LMUL `narrow` 8. */
 .macro run_128
     vsetvli temp, zero, e8, m4, ta, ma
     step 0, first
@@ -254,7 +254,7 @@
 .endm
 
 /* All rows, in tiles. \begin runs before a tile's blocks; \spread stores x of the block at act to
- * sp, \multiply adds the block of 8 rows at group_at to y at out, \next advances act. */
+ * sp, \multiply adds the block of 8 rows at group_at to y at out, and `next` advances act. */
 .macro tiles vlen, block_bytes, begin, spread, multiply, next
 .Ltile_\vlen:
     beqz rows_left, .Ldone_tiles

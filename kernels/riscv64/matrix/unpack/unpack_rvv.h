@@ -35,7 +35,7 @@
 .endm
 
 /* \scales = (the nibbles in \scales with two more bits above them) - 32. The two bits are bits 4 and 5 of \upper, or of shifted after
- * the instruction \shift. The file names the registers shifted, six_bits (0x30) and least (-32) before it includes this. */
+ * the instruction \shift. The including file names the registers shifted, six_bits (0x30) and least (-32). */
 .macro join scales, upper, shift:vararg
     .ifnb \shift
     \shift

@@ -1,8 +1,8 @@
 // Shared by the gemms with AVX-512 VNNI. Sixteen rows at a time: a zmm holds a chunk
 // (8 rows by 4 columns) of one group and, above it, the same chunk of the next
 // group. A 32-bit lane is therefore a row, and vpdpbusd multiplies it by 4 columns
-// of a token, broadcast from memory. Its first factor must be unsigned. Nibbles are; to int8, 128
-// is added, which the token's sum corrects.
+// of a token, broadcast from memory. vpdpbusd's first factor must be unsigned. Nibbles are
+// unsigned. Weights of int8 get 128 added, which the token's sum corrects.
 #ifndef INGOT_KERNELS_X86_64_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_AVX512_VNNI_H
 
@@ -86,7 +86,7 @@
     vinserti64x4 zmm\reg, zmm\reg, [group_b + \at], 1
 .endm
 
-// zmm reg = the scales of 16 rows, fp16 at the start of both groups. Destroys ymm other.
+// zmm reg = the scales of 16 rows in f32; each group begins with 8, in fp16. Destroys ymm other.
 .macro load_scales reg, other
     vcvtph2ps ymm\reg, [group_a]
     vcvtph2ps ymm\other, [group_b]

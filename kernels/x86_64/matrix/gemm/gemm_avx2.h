@@ -1,16 +1,16 @@
 // The gemm of Q4_0 and Q8_0 with AVX2.
 //
 // Registers and loops: tiles_avx2.h.
-// ymm4-ymm7 sums of four tokens, in int16 (Q4_0) or int32  ymm8 ones (Q8_0)  ymm12, ymm13 weights
-// ymm14 scratch
+// ymm4-ymm7 sums of four tokens, in int16 (Q4_0) or int32; ymm8 ones (Q8_0); ymm12, ymm13 weights;
+// ymm14 scratch.
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm8, ymm12-ymm15.
 //
 // Q8_0: vpmaddubsw multiplies the magnitude of a weight by x with the weight's sign. The sum of a pair
 // fits int16 if x is not -128: 2 * 128 * 127. vpmaddwd by ones widens the sums to 32 bits.
 // x is searched for -128 once per call; if one is found, other loops multiply int16.
 // The weights of a block are unpacked once for 4 tokens. A block and 4 tokens take
-// 32 vpmaddubsw and 32 broadcasts. Q4_0 adds 32 additions and about 60 others: 35
-// cycles. Q8_0 adds 32 vpsignb, 32 vpmaddwd, 28 additions and about 30 others.
+// 32 vpmaddubsw and 32 broadcasts. Q4_0 also takes 32 additions and about 60 others: 35 cycles.
+// Q8_0 adds 32 vpsignb, 32 vpmaddwd, 28 additions and about 30 others.
 #ifndef INGOT_KERNELS_X86_64_GEMM_AVX2_H
 #define INGOT_KERNELS_X86_64_GEMM_AVX2_H
 
@@ -97,7 +97,7 @@ kernels_gemm_avx2:
     vpsraw  ymm\odd, ymm\odd, 8
 .endm
 
-// The same for any x; ymm12 and ymm13 have weights of even and odd columns.
+// As multiply_signed, for any x; ymm12 and ymm13 have weights of even and odd columns.
 .macro multiply_exact sum, at, begin
     vpbroadcastd ymm14, dword ptr [block + \at]
     widen   15, 14
@@ -152,8 +152,8 @@ kernels_gemm_avx2:
 .Lfound\@:
 .endm
 
-// columns: log2 of a block's columns in w; x_columns: those of a block of x; x_shift: their log2.
-// tile_bytes: step in x for a block of weights; 0: the body advances. body multiply: a block.
+// columns: log2 of the columns of a block of w; x_columns: columns of a block of x; x_shift: their
+// log2. tile_bytes: step in x for a block of weights; 0: the body advances. body multiply: a block.
 .macro gemm_signed name, body, columns, block_bytes, tile_bytes, x_shift, x_columns, x_bytes, frame_bytes, begin
 func \name
     enter_tiles \frame_bytes

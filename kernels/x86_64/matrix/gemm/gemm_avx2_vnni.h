@@ -1,7 +1,7 @@
 // The gemm of Q4_0 and Q8_0 by AVX-VNNI, the VEX coding of vpdpbusd.
 //
 // Registers and loops: tiles_avx2.h.
-// ymm4-ymm7 integer sums of four tokens, ymm8-ymm11 those of every other chunk  ymm12, ymm13 weights  ymm14 scratch  ymm15 mask or flip
+// ymm4-ymm7 integer sums of four tokens, ymm8-ymm11 those of every other chunk; ymm12, ymm13 weights; ymm14 scratch; ymm15 mask or flip.
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15; stack: FRAME.
 //
 // A sum starts at -(the offset that made weights unsigned) * the sum of x. A token has two sums,
@@ -73,7 +73,7 @@
     vfmadd231ps ymm\y, ymm\sum, ymm14
 .endm
 
-// columns: computes the products of a block. Adding 2^shift makes a weight unsigned.
+// `columns` computes the products of a block. Adding 2^shift makes a weight unsigned.
 .macro block_vnni columns, shift
     vmovdqu xmm12, [block + Q8X4_SUM]
     begin_sums \shift

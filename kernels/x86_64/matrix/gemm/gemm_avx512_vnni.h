@@ -1,20 +1,20 @@
 // The gemm of Q4_0 and Q8_0 by AVX-512 VNNI: 32 rows by 4 tokens.
 //
-// rdi y  rsi w  rdx x  rcx shape, then the block at work in the panel
-// r8 rows left  r9 the frame, aligned  r10 bytes from one row of y to the next
-// rbx, rbp two groups of 8 rows, then the weights prefetched during the last tokens  r13 bytes of a group
-// r11 y of the current tokens  r12 x of the current block  r14 tokens left  r15 blocks left
-// rax scratch
-// zmm0-zmm3 y of the first 16 rows by 4 tokens, zmm4-zmm7 of the others  zmm8-zmm15 integer sums of a
-// block, zmm16-zmm23 of the next, or the weights that are unpacked  zmm24, zmm25 weights of a chunk, or scales
-// zmm26, zmm29 scratch, x of a token  zmm27 mask or flip  zmm28 zero  k1, k2 rows to store
+// rdi y; rsi w; rdx x; rcx shape, then the block at work in the panel;
+// r8 rows left; r9 the frame, aligned; r10 bytes from one row of y to the next;
+// rbx, rbp two groups of 8 rows, then the weights prefetched during the last tokens; r13 bytes of a group;
+// r11 y of the current tokens; r12 x of the current block; r14 tokens left; r15 blocks left;
+// rax scratch;
+// zmm0-zmm3 y of the first 16 rows by 4 tokens, zmm4-zmm7 of the others; zmm8-zmm15 integer sums of a
+// block, zmm16-zmm23 of the next, or the weights that are unpacked; zmm24, zmm25 weights of a chunk, or scales;
+// zmm26, zmm29 scratch, x of a token; zmm27 mask or flip; zmm28 zero; k1, k2 rows to store.
 // Clobbers rax, rcx, rsi, rdi, r8-r11, zmm0-zmm29, k1, k2.
 //
-// Once for all tokens, PANEL blocks of 32 rows are unpacked to bytes and their scales to floats. They
-// stay in the first cache; y is in memory. Four bytes of x are broadcast once for two multiplications,
+// Once for all tokens, PANEL blocks of 32 rows are unpacked to bytes and their scales to floats. The panel
+// stays in the first cache; y is in memory. Four bytes of x are broadcast once for two multiplications,
 // because a core that multiplies 512 bits twice per cycle also loads only twice per cycle. The sums of
-// two blocks are computed together, because one block's eight would wait for each other. Per block, 16
-// rows and token this takes 8 vpdpbusd, three others on the same ports, and six loads.
+// two blocks are computed together, because the eight vpdpbusd of one would wait for each other. Per
+// block, 16 rows and token the loop takes 8 vpdpbusd, three others on the same ports, and six loads.
 #ifndef INGOT_KERNELS_X86_64_GEMM_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_AVX512_VNNI_H
 
@@ -138,7 +138,7 @@
 .endm
 
 // For every block of the panel, store the start values of four tokens' integer
-// sums: minus the sums of x, shifted. This runs before the first use.
+// sums: minus the sums of x, shifted. The macro runs before the first use of these values.
 .macro begin_blocks shift
     mov     at_block, frame
     mov     rax, x_block

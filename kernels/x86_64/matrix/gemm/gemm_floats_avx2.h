@@ -1,16 +1,16 @@
 // The gemm of f32 and fp16 weights with AVX2: two ymm hold the 16 lanes of a dot product.
 //
-// rdi y of the current tokens  rsi w  rdx x, then w at work  rcx shape, then bytes
-// from one row of y to the next
-// r8 rows left  r9 columns  r10 tokens left  r11 y at work
-// rbx, rbp, r12, r13 x of four tokens  r14 column  r15 bytes from one row of x to the next
-// rax scratch  [rsp] rows
-// ymm0-ymm7 16 lanes of four tokens, ymm8 and ymm9 weights
+// rdi y of the current tokens; rsi w; rdx x, then w at work; rcx shape, then bytes
+// from one row of y to the next;
+// r8 rows left; r9 columns; r10 tokens left; r11 y at work;
+// rbx, rbp, r12, r13 x of four tokens; r14 column; r15 bytes from one row of x to the next;
+// rax scratch; [rsp] rows;
+// ymm0-ymm7 16 lanes of four tokens, ymm8 and ymm9 weights.
 // Clobbers rax, rcx, rdx, rsi, rdi, r8-r11, ymm0-ymm9.
 //
 // All rows are multiplied by four tokens, then by the next four: their x stays in the first-level
 // cache, the rows (a part of W) in the second. For 16 columns, a row takes 8 fma with x from
-// memory: 5.3 cycles. In the last four, the first token takes the place of missing ones.
+// memory: 5.3 cycles. In the last group of four, the first token takes the place of missing ones.
 #ifndef INGOT_KERNELS_X86_64_GEMM_FLOATS_AVX2_H
 #define INGOT_KERNELS_X86_64_GEMM_FLOATS_AVX2_H
 

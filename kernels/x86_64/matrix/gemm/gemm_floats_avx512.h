@@ -1,17 +1,17 @@
 // The gemm of f32 and fp16 weights by AVX-512: a zmm holds the 16 lanes of a dot product.
 //
-// rdi y  rsi w  rdx x  rcx shape, then bytes from one row of y to the next
-// r8 rows left  r9 bytes of a row of w  r10 tokens left  r11 y at work
-// rbx w at work  rbp end of its first row  r12 x at work  r13 three rows of w  r14 three of x
-// r15 bytes from one row of x to the next  rax x of the first token at work
-// [rsp] tokens
+// rdi y; rsi w; rdx x; rcx shape, then bytes from one row of y to the next;
+// r8 rows left; r9 bytes of a row of w; r10 tokens left; r11 y at work;
+// rbx w at work; rbp end of its first row; r12 x at work; r13 three rows of w; r14 three of x;
+// r15 bytes from one row of x to the next; rax x of the first token at work;
+// [rsp] tokens;
 // zmm0-zmm7 scratch of the folding, zmm8-zmm23 16 lanes of token t, row r in 8 + 4 t + r,
-// zmm24-zmm27 weights, zmm28 x
+// zmm24-zmm27 weights, zmm28 x.
 // Clobbers rax, rcx, rsi, rdi, r8-r11, zmm0-zmm28.
 //
 // Takes 4 rows by 4 tokens at a time (16 fma for 8 loads), and single rows or tokens at the end.
-// Four rows stay in the first levels of cache for all tokens. It reaches 0.95 fma per cycle; Zen 4
-// can do one.
+// Four rows stay in the first levels of cache for all tokens. The kernel reaches 0.95 fma per
+// cycle; Zen 4 can do one.
 #ifndef INGOT_KERNELS_X86_64_GEMM_FLOATS_AVX512_H
 #define INGOT_KERNELS_X86_64_GEMM_FLOATS_AVX512_H
 
@@ -77,13 +77,13 @@
     vfmadd231ps zmm\acc, zmm\row, zmm28
 .endm
 
-// ymm low, high = the halves of zmm from; zmm low has more above its half.
+// ymm low, high = the halves of zmm from; zmm low keeps both halves.
 .macro part_lanes low, high, from
     vmovaps zmm\low, zmm\from
     vextractf64x4 ymm\high, zmm\from, 1
 .endm
 
-// Add the sums of token t to its row of y, at y_token. r: the number of rows.
+// Add the sums of token t to its row of y, at y_token. r is the number of rows.
 .macro store_token t, r
     .if \r == 1
     part_lanes 0, 1, %(8 + 4 * \t)

@@ -1,4 +1,4 @@
-// For gemm_k_panel_avx512_vnni.h: weights whose bits are in separate planes.
+// Unpacks weights whose bits are in separate planes, for gemm_k_panel_avx512_vnni.h.
 #ifndef INGOT_KERNELS_X86_64_GEMM_K_BITS_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_K_BITS_AVX512_VNNI_H
 

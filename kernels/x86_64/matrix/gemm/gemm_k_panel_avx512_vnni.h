@@ -1,19 +1,19 @@
 // The gemm of the K formats with AVX-512 VNNI: a block of 32 rows, unpacked once for
-// all tokens, times 4 tokens at a time. The headers that unpack weights include it.
+// all tokens, times 4 tokens at a time. The headers that unpack weights include this one.
 //
-// rdi y  rsi w  rdx x  rcx shape, then scratch
-// r8 rows left  r9 bytes of a group of 8 rows  r10 bytes from one row of y to the next
-// rbx, rbp two groups, then the weights prefetched during the last tokens
-// r11 y of the current tokens  r12 their x  r13 frame  r14 tokens left  r15 blocks left  rax scratch
-// zmm0-zmm7 a block's scaled sums of 16 rows by 4 tokens, and of the other 16  zmm8-zmm15 sums of a sub-block, or
-// of minima, zmm16-zmm23 of the next  zmm24, zmm25 weights of a chunk  zmm26 x of a token  zmm27-zmm29 scratch
-// zmm30, zmm31 masks  k1, k2 rows to store
+// rdi y; rsi w; rdx x; rcx shape, then scratch;
+// r8 rows left; r9 bytes of a group of 8 rows; r10 bytes from one row of y to the next;
+// rbx, rbp two groups, then the weights prefetched during the last tokens;
+// r11 y of the current tokens; r12 their x; r13 frame; r14 tokens left; r15 blocks left; rax scratch;
+// zmm0-zmm7 a block's scaled sums of 16 rows by 4 tokens, and of the other 16; zmm8-zmm15 sums of a sub-block, or
+// of minima, zmm16-zmm23 of the next; zmm24, zmm25 weights of a chunk; zmm26 x of a token; zmm27-zmm29 scratch;
+// zmm30, zmm31 masks; k1, k2 rows to store.
 // Clobbers rax, rcx, rsi, rdi, r8-r11, zmm0-zmm31, k1, k2.
 //
 // vpdpbusd sums a sub-block as in avx512_vnni.h; four bytes of x are broadcast once for two vpdpbusd. If the
 // sum fits an int16 (with two bits per weight 6,096, with three 8,128), one vpdpwssd scales and adds it,
 // because the upper half of the scale's lane is zero. If four scaled sums stay below 2^24 (with four bits,
-// 4 x 63 x 60,960), they are kept as exact floats: a conversion and an fma replace the three operations of
+// 4 x 63 x 60,960), they are kept as exact floats. A conversion and an fma replace the three operations of
 // vpmulld and vpaddd. The two halves of a block are added at the end, which rounds as one conversion would.
 //
 // Per block and 4 tokens by 16 rows: 256 vpdpbusd; 64 (up to four bits per weight), 96 (five) or 192 (six) that scale; 16 or 32
@@ -29,9 +29,9 @@
 #define low_nibbles zmm30
 #define six_bits zmm31
 
-// The frame, 64-byte aligned. It holds bytes of scales and minima while a block is unpacked; while tokens are multiplied, the
-// same space holds the start values of their sums and half a block's totals. Each half of 16 rows has d and dmin,
-// scales as floats or int32, minima of two sub-blocks as pairs of bytes, and 64 chunks of bytes. Then words.
+// The frame, 64-byte aligned. The frame holds bytes of scales and minima while a block is unpacked; while tokens are
+// multiplied, the same space holds the start values of their sums and half a block's totals. Each half of 16 rows has d and
+// dmin, scales as floats or int32, minima of two sub-blocks as pairs of bytes, and 64 chunks of bytes. Then words.
 #define SCALES 0
 #define MINS 256
 #define SUMS 0
@@ -76,7 +76,7 @@
     store_frame 16, (FACTORS + 1024 * \half + 64 * (\j))
 .endm
 
-// The same with an upper half of zero, for scale_narrow.
+// As unpack_factor, with an upper half of zero, for scale_narrow.
 .macro unpack_narrow_factor extend, from, half, j
     \extend zmm16, [frame + SCALES + \from]
     vpslld  zmm16, zmm16, 16
@@ -251,7 +251,7 @@
     .endr
 .endm
 
-// y at rax += total d x, for 16 of the rows; with_mins: also -= min dmin x.
+// y at rax += total d x, for 16 of the rows; if `min` is given: also -= min dmin x.
 .macro add_half total, min, half, mask
     vmovups zmm24{\mask}{z}, [rax + 64 * \half]
     vmulps  zmm27, zmm26, [frame + D + 64 * \half]

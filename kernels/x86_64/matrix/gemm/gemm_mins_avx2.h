@@ -3,7 +3,7 @@
 //
 // Registers and loops: tiles_avx2.h.
 // ymm4-ymm7 sums of four tokens and low nibbles, ymm8-ymm11 of high ones, in int16 (AVX2) or int32; then
-// ymm8 minima  ymm12, ymm13 weights, then scales  ymm14 scratch  ymm15 low nibbles
+// ymm8 minima; ymm12, ymm13 weights, then scales; ymm14 scratch; ymm15 low nibbles.
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15.
 //
 // The arithmetic is that of gemv_mins_avx2.h. Weights of a block are unpacked once for 4 tokens.

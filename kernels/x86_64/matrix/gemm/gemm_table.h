@@ -1,9 +1,9 @@
 // Shared by the gemms of FIG4, whose nibbles are indices into a table; two of its blocks take one
-// block of x. The including header defines, for its instructions,
-//   begin_fig4         runs before the columns, and calls sum_half_of_x
-//   collect_run w, x   multiplies 32 columns at `w` of the group by x at `x` of the block
-//   finish_token t     adds the sums of token t to its y; ymm12 has the scales of the rows
-// and the registers of tiles_avx2.h.
+// block of x. The including header defines, for its instructions, these macros:
+//   begin_fig4         runs before the columns, and calls sum_half_of_x.
+//   collect_run w, x   multiplies 32 columns at `w` of the group by x at `x` of the block.
+//   finish_token t     adds the sums of token t to its y; ymm12 has the scales of the rows.
+// The header also defines the registers of tiles_avx2.h.
 #ifndef INGOT_KERNELS_X86_64_GEMM_TABLE_H
 #define INGOT_KERNELS_X86_64_GEMM_TABLE_H
 

@@ -1,8 +1,8 @@
 // Shared by the gemms whose nibbles are indices into a table, with AVX2.
 //
 // Registers and loops: tiles_avx2.h.
-// ymm4-ymm7 sums of four tokens in int32  ymm8 ones  ymm9 the table  ymm10 low nibbles  ymm11 nibbles
-// ymm12, ymm13 values  ymm14, ymm15 scratch
+// ymm4-ymm7 sums of four tokens in int32; ymm8 ones; ymm9 the table; ymm10 low nibbles; ymm11 nibbles;
+// ymm12, ymm13 values; ymm14, ymm15 scratch.
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15.
 //
 // A value is a signed byte; after the lookup, a block is treated
@@ -55,7 +55,7 @@
     block_fig4 <collect \multiply,>
 .endm
 
-// Copy the four tokens' scales beside their columns to the frame. Then block points to their half.
+// Copy the four tokens' scales from the block to the frame. block then points to the half.
 .macro begin_fig4
     half_of_block
     vmovups xmm13, [block + Q8KX4_SCALE]

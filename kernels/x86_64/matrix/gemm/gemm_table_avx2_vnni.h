@@ -1,7 +1,7 @@
 // Shared by the gemms whose nibbles are indices into a table, with AVX-VNNI.
 //
 // Registers and loops: tiles_avx2.h.
-// ymm4-ymm11 integer sums of four tokens  ymm12, ymm13 nibbles and values  ymm14 scratch  ymm15 table
+// ymm4-ymm11 integer sums of four tokens; ymm12, ymm13 nibbles and values; ymm14 scratch; ymm15 table.
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15; stack: TABLE_FRAME.
 //
 // As in gemv_table_avx2_vnni.h, the table has value + 128; after the lookup, a block
@@ -49,7 +49,7 @@
     block_vnni <collect_run QUANTS, 0>, 7
 .endm
 
-// Load the four tokens' scales and sums. Afterwards block points to their half.
+// Load the four tokens' scales and sums. Afterwards `block` points to the half in use.
 .macro begin_fig4
     sum_half_of_x
     vmovups xmm13, [block + Q8KX4_SCALE]

@@ -1,12 +1,12 @@
 // The gemv of Q4_0 and Q8_0 by AVX-VNNI, the VEX coding of vpdpbusd, as in tiles_avx2.h.
 //
-// Registers of the loops: gemv_rows.h.
-// ymm1, ymm2 integer sums  ymm3, ymm4 weights  ymm5, ymm6 x  ymm7 start value of a sum, then scales
-// ymm15 mask or flip
-// Clobbers what gemv_rows.h does, ymm2-ymm7, ymm15.
+// gemv_rows.h names the registers of the loops.
+// ymm1, ymm2 integer sums; ymm3, ymm4 weights; ymm5, ymm6 x; ymm7 start value of a sum, then scales;
+// ymm15 mask or flip.
+// Clobbers the same as gemv_rows.h, and ymm2-ymm7, ymm15.
 //
-// A block takes 8 vpdpbusd in two chains. Their first factor must be unsigned. Nibbles are; to
-// int8, 128 is added, which the sum of x corrects.
+// A block takes 8 vpdpbusd in two chains. The first factor of vpdpbusd must be unsigned. Nibbles
+// are unsigned. Weights of int8 get 128 added, which the sum of x corrects.
 #ifndef INGOT_KERNELS_X86_64_GEMV_AVX2_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMV_AVX2_VNNI_H
 
@@ -44,7 +44,7 @@
     vcvtph2ps ymm7, [weights]
     vbroadcastss ymm3, dword ptr [block + Q8_SCALE]
     vpaddd  ymm1, ymm1, ymm2
-    vmulps  ymm7, ymm7, ymm3        // scales of a row and of x, multiplied
+    vmulps  ymm7, ymm7, ymm3        // scale of a row * scale of x
     vcvtdq2ps ymm1, ymm1
     vfmadd231ps ymm0, ymm1, ymm7
 .endm

@@ -1,7 +1,7 @@
 // The gemv of f32 and fp16 weights, one body for AVX2 and AVX-512.
 //
-// rdi y  rsi w  rdx x  rcx rows left  r8 columns  r9 `ahead`: gemv_rows.h  r10 the row that far on  rax column
-// ymm0, ymm1 or zmm0 16 lanes  ymm2, ymm3 or zmm1 weights or x
+// rdi y; rsi w; rdx x; rcx rows left; r8 columns; r9 `ahead`: gemv_rows.h; r10 the row's address + r9; rax
+// column; ymm0, ymm1 or zmm0 16 lanes; ymm2, ymm3 or zmm1 weights or x.
 // Clobbers rax, rcx, rsi, rdi, r10, ymm0-ymm3 (AVX2), zmm0, zmm1 (AVX-512).
 //
 // Takes one row at a time, so that w is read as one stream from end to end. With four rows side by

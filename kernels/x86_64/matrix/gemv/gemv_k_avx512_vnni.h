@@ -1,10 +1,10 @@
 // The gemvs of the K formats with AVX-512 VNNI on vectors of 256 bits, 8 rows at a time.
 //
-// Registers of the loops: gemv_rows.h; rax sums.
-// ymm1 scaled sum of a block  ymm2 sum of minima  ymm4-ymm7 sums of sub-blocks  ymm16-ymm23
-// weights and scratch  ymm27-ymm29 masks
-// Clobbers what gemv_rows.h does, ymm2, zmm4, ymm5-ymm7, ymm16-ymm23, ymm27-ymm29; 127 bytes of red
-// zone: the terms from the sums of x, in one cache line.
+// gemv_rows.h names the registers of the loops; rax points to the sums.
+// ymm1 scaled sum of a block; ymm2 sum of minima; ymm4-ymm7 sums of sub-blocks; ymm16-ymm23
+// weights and scratch; ymm27-ymm29 masks.
+// Clobbers the same as gemv_rows.h, and ymm2, zmm4, ymm5-ymm7, ymm16-ymm23, ymm27-ymm29; 127 bytes
+// of red zone: the terms from the sums of x, in one cache line.
 //
 // Weights stay unsigned for vpdpbusd; vpmulld scales the sum of a sub-block. Loaded bytes
 // are unpacked for all sub-blocks that share them: two with K45 types, four with K36 types.

@@ -1,11 +1,11 @@
 // The gemv of Q4_1, Q5_0 and Q5_1 with AVX2, or with AVX-VNNI if a kernel defines AVX_VNNI before it
 // includes this.
 //
-// Registers of the loops: gemv_rows.h.
-// ymm1, ymm2 sums of low and high nibbles, in int16 (AVX2) or int32  ymm3, ymm4 weights  ymm5, ymm6 x
-// ymm7 scratch, then x.sum  ymm8 fifth bits  ymm9 scratch, then minima  ymm13 the place of a fifth
-// bit  ymm14 ones  ymm15 low nibbles
-// Clobbers what gemv_rows.h does, ymm2-ymm9, ymm13-ymm15.
+// gemv_rows.h names the registers of the loops.
+// ymm1, ymm2 sums of low and high nibbles, in int16 (AVX2) or int32; ymm3, ymm4 weights; ymm5, ymm6 x;
+// ymm7 scratch, then x.sum; ymm8 fifth bits; ymm9 scratch, then minima; ymm13 the place of a fifth
+// bit; ymm14 ones; ymm15 low nibbles.
+// Clobbers the same as gemv_rows.h, and ymm2-ymm9, ymm13-ymm15.
 //
 // As in the gemv of Q4_0, q stays unsigned. With q of 5 bits, a pair of products is at most 2 * 31
 // * 128 = 7936. So an int16 can add 4 pairs, 31744, and low and high nibbles are added as int32.
@@ -99,7 +99,7 @@
     vpslld  ymm7, ymm7, 4
     vpsubd  ymm1, ymm1, ymm7
     .endif
-    vmulps  ymm3, ymm3, ymm4        // scale of a row and of x
+    vmulps  ymm3, ymm3, ymm4        // scale of a row * scale of x
     vcvtdq2ps ymm1, ymm1
     vfmadd231ps ymm0, ymm1, ymm3
     .if \mins

@@ -1,16 +1,16 @@
 // The loops over rows and blocks of the integer gemvs, 8 rows at a time.
 //
-// rdi y  rsi w  rdx x  rcx rows left  r8 columns, then blocks of a row  r9 `ahead`
-// r10 block of x, free before the loops  r11 blocks left  rax free for the body
-// ymm0 y of 8 rows  ymm1 mask of the last 1 to 7
-// Clobbers rax, rcx, rsi, rdi, r8, r10, r11, ymm0, ymm1 and what the body does.
+// rdi y; rsi w; rdx x; rcx rows left; r8 columns, then blocks of a row; r9 `ahead`;
+// r10 block of x, free before the loops; r11 blocks left; rax free for the body;
+// ymm0 y of 8 rows; ymm1 mask of the last 1 to 7.
+// Clobbers rax, rcx, rsi, rdi, r8, r10, r11, ymm0, ymm1 and what the body clobbers.
 //
 // w is read as one stream from end to end. The registers could hold more rows, but each would be a separate
 // stream of a few kilobytes, too short for hardware prefetching: half the speed on Zen 4
 // (docs/experiments/prefetch.md). Blocks depend on each other only in their last fma, so a core computes
 // several at the same time, and memory is the limit. On Zen 4, hints cost 5 to 30 % if the weights are one
-// stream. On a Xeon a core fetches too few lines at a time without hints: hints to the second cache, for all
-// lines of a block together, gain a half. So if `ahead` is 0 (kernels/tuning.c), a loop without hints runs.
+// stream. On a Xeon a core fetches too few lines at a time without hints: hints to the second cache, for all lines
+// of a block together, raise the speed by half. So if `ahead` is 0 (kernels/tuning.c), a loop without hints runs.
 #ifndef INGOT_KERNELS_X86_64_GEMV_ROWS_H
 #define INGOT_KERNELS_X86_64_GEMV_ROWS_H
 

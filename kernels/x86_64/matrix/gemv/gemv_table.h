@@ -1,8 +1,8 @@
 // Shared by the gemvs of FIG4, whose nibbles are indices into a table; two of its blocks take one
-// block of x. The including header defines, for its instructions,
-//   begin_fig4         runs before the columns, and moves block to their half
-//   collect_run w, x   multiplies 32 columns at `w` of the weights by x at `x` of the block
-//   add_sums           adds the sums to y
+// block of x. The including header defines, for its instructions, these macros:
+//   begin_fig4         runs before the columns, and moves block to the columns' half.
+//   collect_run w, x   multiplies 32 columns at `w` of the weights by x at `x` of the block.
+//   add_sums           adds the sums to y.
 #ifndef INGOT_KERNELS_X86_64_GEMV_TABLE_H
 #define INGOT_KERNELS_X86_64_GEMV_TABLE_H
 

@@ -1,9 +1,9 @@
 // Shared by the gemvs whose nibbles are indices into a table, with AVX2.
 //
-// Registers of the loops: gemv_rows.h.
-// ymm1, ymm2 sums in int16  ymm3-ymm8 nibbles, values and x  ymm9 scales of the rows  ymm10, ymm11
-// tables  ymm12 sums of FIG4 in int32  ymm13 sixteens  ymm14 ones  ymm15 low nibbles
-// Clobbers what gemv_rows.h does, ymm2-ymm15.
+// gemv_rows.h names the registers of the loops.
+// ymm1, ymm2 sums in int16; ymm3-ymm8 nibbles, values and x; ymm9 scales of the rows; ymm10, ymm11
+// tables; ymm12 sums of FIG4 in int32; ymm13 sixteens; ymm14 ones; ymm15 low nibbles.
+// Clobbers the same as gemv_rows.h, and ymm2-ymm15.
 //
 // vpmaddubsw multiplies unsigned by signed bytes and saturates at 16 bits. So a value v is written
 // as v + 128 = 16 h + l; one table in a register gives h, another gives l. A pair of products is at
@@ -70,7 +70,7 @@
     vpaddd  sums_low, sums_low, sums_high
     vbroadcastss ymm6, dword ptr [block + \x_at + Q8_SCALE]
     vpsubd  sums_low, sums_low, ymm5
-    vmulps  ymm6, scales, ymm6      // scale of a row and of x
+    vmulps  ymm6, scales, ymm6      // scale of a row * scale of x
     vcvtdq2ps sums_low, sums_low
     vfmadd231ps acc, sums_low, ymm6
 .endm
@@ -95,7 +95,7 @@
     vpmaddwd dots, dots, ones
     vcvtph2ps ymm3, [weights]
     vphaddd dots, dots, dots
-    vmulps  scales, scales, ymm3    // scales of a row and of x
+    vmulps  scales, scales, ymm3    // scale of a row * scale of x
     vphaddd dots, dots, dots        // sum of x
     vpslld  dots, dots, 7
     vpxor   xmm3, xmm3, xmm3

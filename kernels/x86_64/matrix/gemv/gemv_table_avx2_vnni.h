@@ -1,9 +1,9 @@
 // Shared by the gemvs whose nibbles are indices into a table, with AVX-VNNI.
 //
-// Registers of the loops: gemv_rows.h.
-// ymm1, ymm2 integer sums  ymm3, ymm4 nibbles and values  ymm5-ymm7 x and scratch  ymm10 table
-// ymm13 -128 as int16  ymm15 low nibbles
-// Clobbers what gemv_rows.h does, ymm2-ymm7, ymm10, ymm13, ymm15.
+// gemv_rows.h names the registers of the loops.
+// ymm1, ymm2 integer sums; ymm3, ymm4 nibbles and values; ymm5-ymm7 x and scratch; ymm10 table;
+// ymm13 -128 as int16; ymm15 low nibbles.
+// Clobbers the same as gemv_rows.h, and ymm2-ymm7, ymm10, ymm13, ymm15.
 //
 // vpdpbusd multiplies unsigned by signed bytes, so the table has value + 128, and 128 * sum(x) is
 // subtracted.
@@ -60,7 +60,7 @@
 .macro begin_fig4
     vpxor   xmm1, xmm1, xmm1
     vbroadcasti128 ymm2, [block + rax + Q8K_SUM]
-    vpmaddwd ymm2, ymm2, ymm13      // -128 * sums of x, in four lanes
+    vpmaddwd ymm2, ymm2, ymm13      // sums of x * -128, in four lanes
     load_both_scales Q8K_SCALE
     lea     block, [block + 8 * rax]
     vphaddd ymm2, ymm2, ymm2

@@ -1,10 +1,10 @@
 // Shared by the gemvs whose nibbles are indices into a table, with AVX-512 VNNI on vectors of 256
 // bits.
 //
-// Registers of the loops: gemv_rows.h.
-// ymm1, ymm2 integer sums  ymm16-ymm19 nibbles and values  ymm24 scales of the rows, ymm26 by x's
-// ymm25 what a sum begins with  ymm27 low nibbles  ymm28 table  ymm29 -128 as int16
-// Clobbers what gemv_rows.h does, ymm2, ymm16-ymm19, ymm24-ymm29.
+// gemv_rows.h names the registers of the loops.
+// ymm1, ymm2 integer sums; ymm16-ymm19 nibbles and values; ymm24 scales of the rows, ymm26 the same
+// times x's; ymm25 what a sum begins with; ymm27 low nibbles; ymm28 table; ymm29 -128 as int16.
+// Clobbers the same as gemv_rows.h, and ymm2, ymm16-ymm19, ymm24-ymm29.
 //
 // vpdpbusd multiplies unsigned by signed bytes, so the table has value + 128, and 128 * sum(x) is
 // subtracted.
@@ -55,7 +55,7 @@
     vpxor   xmm1, xmm1, xmm1
     vpxor   xmm2, xmm2, xmm2
     vbroadcasti32x4 ymm25, [block + rax + Q8K_SUM]
-    vpdpwssd ymm2, ymm25, ymm29     // -128 * sums of x, in four lanes
+    vpdpwssd ymm2, ymm25, ymm29     // sums of x * -128, in four lanes
     vcvtph2ps ymm24, [weights]
     vmulps  ymm26, ymm24, dword ptr [block + Q8K_SCALE]{1to8}
     lea     block, [block + 8 * rax]

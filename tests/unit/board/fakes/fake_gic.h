@@ -1,6 +1,6 @@
 /* The lines of a GIC for one core, as its distributor and interface show them: enabled, pending by
- * level or latched, active; and firmware that used it before. fake_gic_2.h and fake_gic_3.h add the
- * registers. Offsets up to 0xc00 are the same in all versions (IHI 0048 4.3, IHI 0069 12.9). */
+ * level or latched, active; and firmware that used it before. gic_v2_test.c and gic_v3_test.c add
+ * the registers. Offsets up to 0xc00 are the same in all versions (IHI 0048 4.3, IHI 0069 12.9). */
 #ifndef INGOT_TESTS_UNIT_FAKE_GIC_H
 #define INGOT_TESTS_UNIT_FAKE_GIC_H
 
