@@ -1,4 +1,4 @@
-# The suites. Each is a folder of TAP programs run by prove; `make test` runs them all at once.
+# The suites. Each suite is a folder of TAP programs, which prove runs; `make test` runs all suites at the same time.
 
 # A program that hangs, or a suite that takes too long, is ended and reported.
 PROVE = tests/bounded.py --suite '$@' prove --timer --exec tests/bounded.py
@@ -9,13 +9,14 @@ FUZZ_SECONDS ?= 0.25
 TEST_SECONDS ?= 600
 SUITE_SECONDS ?= 3600
 # The number of parallel programs is twice the number of jobs, because tests of lines, keys and slow cards wait for two
-# fifths of their time. On two cores this saves a quarter of the time; three times would not save more.
+# fifths of their time. On two cores this saves a quarter of the time; three times the number of jobs would not save
+# more.
 TEST_JOBS ?= $(shell expr 2 '*' $(JOBS))
 
 .PHONY: check clients test test-more more-parts test-long test-without-assets test-tsan test-unit test-kernels test-golden test-boot test-faults test-fuzz test-boards \
         test-parts test-images bench bench-gate bench-stream bench-stream-experts bench-experts experts-picture bench-kernels bench-mixers bench-passes bench-threads compare bench-agent bench-attention bench-pack bench-kv quality bench-images bench-storage fuzz-long
 
-# All programs of a folder, except the one with a model of 4 GiB, which test-long runs.
+# All programs of a folder, except that with a model of 4 GiB, which test-long runs.
 GOLDEN := $(filter-out tests/golden/large.t,$(wildcard tests/golden/*.t tests/golden/*/*.t))
 BOOT := $(wildcard tests/boot/*.t tests/serve/*.t)
 FAULTS := $(wildcard tests/faults/*.t)
@@ -100,7 +101,7 @@ side_by_side = $(Q)$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS
 # several suites make cards of virt-arm64 at the same time.
 TEST_IMAGES := $(addprefix test-image-,$(BOARDS))
 TEST_KEY := $(O)/tests/signing/key.pem
-# Images with a key need BearSSL's source, which may not be available (make setup-tests).
+# Images with a key need BearSSL's source, which may not be available; `make setup-tests` installs what fetches it.
 SIGNED_TESTS := $(wildcard $(BEARSSL)/inc/bearssl.h)
 # The kernels of x86_64 are built for this computer's program, for the library and for efi-x86_64.
 SHARED_BY_BOARDS := $(GLYPHS) $(O)/gen/kernels/x86_64.made $(if $(SIGNED_TESTS),$(TEST_KEY))
@@ -114,7 +115,7 @@ $(TEST_IMAGES): test-image-%: $(SHARED_BY_BOARDS)
 
 test-images: $(H)/ingot $(H)/examples/hello $(TEST_IMAGES)
 
-# The program for EFI with a firmware that fails before it (tests/boot/efi_faults.c).
+# The program for EFI with code in front that imitates faults of the firmware (tests/boot/efi_faults.c).
 $(B)/faults.efi: $(IMAGE_OBJ) $(B)/obj/tests/boot/efi_faults.c.o $(S)/drivers.a $(B)/image.ld $(MEND_IMAGE)
 	$(call say,LD,$@)
 	$(Q)$(CROSS_COMPILE)gcc $(ISA_CFLAGS) $(BOARD_CFLAGS) -fno-lto $(IMAGE_LDFLAGS) -Wl,--wrap=efi_start -T $(B)/image.ld $(filter %.o %.a,$^) \
@@ -170,8 +171,8 @@ $(B)/signed.bin: $(B)/signed.elf
 
 -include $(B)/obj/tests/boot/signing.c.d
 
-# The image with a network, from the objects of the image without one: net.bin. It is not optimized as a whole, because that would take a minute for
-# each board.
+# The image with a network, from the objects of the image without one: net.bin. This image is not optimized as a whole, which would take a minute
+# for each board.
 $(B)/net.elf: $(filter-out $(call image_obj,$(BOOT_WITHOUT_NETWORK) $(BOOT_NETWORK) $(OF_NETWORK)),$(IMAGE_OBJ)) \
               $(NETWORK_OBJ) $(S)/drivers.a $(NETWORK_PARTS) $(B)/image.ld $(MEND_IMAGE)
 	$(call say,LD,$@)
@@ -179,7 +180,7 @@ $(B)/net.elf: $(filter-out $(call image_obj,$(BOOT_WITHOUT_NETWORK) $(BOOT_NETWO
 	    -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $@
 	$(if $(MEND_IMAGE),$(Q)$(PYTHON) $(MEND_IMAGE) $(CROSS_COMPILE) $@)
 
-# make_efi.py has written it beside net.elf.
+# make_efi.py has written net.efi beside net.elf.
 $(B)/net.efi: $(B)/net.elf
 	$(Q)touch -c $@
 
@@ -261,7 +262,8 @@ $(ORDER_TEST): $(ORDER_OBJ)
 
 -include $(if $(FOR_TESTS),$(ORDER_OBJ:.o=.d))
 
-# setup-tests fetches this model, and test-parts packs it. Without it the suites that want it skip their rows by name.
+# setup-tests fetches this model, and test-parts packs it. If the model is missing, the suites that need it skip their
+# rows by name.
 SMOLLM2 := $(O)/models/published/smollm2-135m.ingot
 
 # The suites' needs.
@@ -287,7 +289,7 @@ CHECK_IMAGES := check-image-virt-arm64 check-image-virt-riscv64
 $(CHECK_IMAGES): check-image-%: $(GLYPHS)
 	$(Q)$(MAKE) --no-print-directory $(O)/$*/ingot.bin $(O)/$*/ingot.stack BOARD=$*
 
-# The longest unit tests take half of all unit tests' time. Other tests cover their rooms here, and `make test` runs them.
+# The longest unit tests take half of all unit tests' time. Only `make test` runs these; here, other tests cover their rooms.
 CHECK_NOT := $(addprefix $(O)/tests/unit/,compute/kv_format.t session/session_group.t grammar/schema_bounds.t model/recurrent_mixers.t \
              flash_image/card_image.t flash_image/pack.t tokenizer/tokenizer_published.t stream/kv_pages.t chat/saved_lessons.t \
              storage/fat32_write.t stream/stream.t session/recurrent_state.t flash_image/quantize_k.t board/bcm_mailbox.t \
@@ -329,7 +331,7 @@ test-long: setup-tests ## both with more repetitions, a minute for each fuzz tar
 	$(Q)$(MAKE) --no-print-directory clients voice day
 
 .PHONY: voice recall day
-# They wait for a model, which a busy computer slows down.
+# These suites wait for a model, which a busy computer slows down.
 voice recall: TEST_SECONDS = 1800
 voice recall: SUITE_SECONDS = 3600
 voice: $(H)/ingot setup-voice ## ten spoken questions understood by Whisper: the table of docs/VOICE.md; test-long calls it
@@ -347,7 +349,7 @@ day: $(H)/ingot image ## a day with SmolLM2 on a card in QEMU: teach, ask, power
 	$(Q)test -f $(SMOLLM2) || $(MAKE) --no-print-directory model NAME=smollm2-135m || echo "SmolLM2 cannot be had: the day is skipped"
 	$(Q)INGOT_DAY=docs/LEARNING.md $(TEST_ENV) $(PROVE) -v tests/golden/day.t
 
-# With SmolLM2, or with the demo model if SmolLM2 is not available.
+# The clients talk to SmolLM2, or to the demo model if SmolLM2 is not available.
 clients: $(H)/ingot setup-clients ## every client of docs/SERVE.md's table against ingot serve, and tools of 11 MCP servers; test-long calls it
 	$(Q)test -f $(SMOLLM2) || $(MAKE) --no-print-directory model NAME=smollm2-135m || echo "SmolLM2 cannot be had: the demo model answers"
 	$(Q)failed=0; \
@@ -438,7 +440,7 @@ bench-agent: $(H)/ingot ## tokens that a server computes for agents of 20 turns 
 
 MIXER_BOARDS = $(filter-out host,$(BENCH_BOARDS))
 bench-passes: ## what the matrices take for 2 to 8 tokens, compared with one token; build/bench-passes.csv; a minute
-	$(Q)$(MAKE) --no-print-directory -s $(O)/virt-arm64/passes-bench.bin BOARD=virt-arm64
+	$(Q)for b in virt-arm64 virt-riscv64; do $(MAKE) --no-print-directory -s $(O)/$$b/passes-bench.bin BOARD=$$b || exit 1; done
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/passes.py
 
 bench-attention: ## time of a head for a position, of 2,048, for each way to store keys and values; build/bench-attention.csv; a minute
@@ -454,7 +456,7 @@ bench-pack: $(H)/ingot ## memory and time that the packer takes for 13.5 GB of w
 
 KV_COUNT := $(O)/tests/bench/kv_count
 KV_INGOT := $(O)/tests/bench/ingot-kv
-# Types that are only measured, and the table with them instead of the program's.
+# Types that are only measured, and a table of types that includes them and replaces the program's.
 KV_OBJ := $(patsubst %,$(H)/obj/%.o,$(wildcard tests/bench/kv/*.c))
 KV_HOST_OBJ = $(KV_OBJ) $(filter-out $(H)/obj/runtime/compute/kv_format.c.o,$(HOST_OBJ))
 KV_TESTS := $(addprefix $(O)/tests/unit/,compute/kv_format.t compute/kv_real.t model/kv_drop.t)

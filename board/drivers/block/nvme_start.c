@@ -1,5 +1,5 @@
-/* From reset to queues for transfers, in the order of section 7.6.1 of the NVM Express Base
- * Specification 1.4. All section numbers are from it. */
+/* Starts a controller, from reset to queues for transfers, in the order of section 7.6.1 of the NVM
+ * Express Base Specification 1.4. Section numbers are those of that document. */
 #include <stddef.h>
 #include <string.h>
 
@@ -63,7 +63,7 @@ enum err nvme_stop(struct nvme *n)
     dma_barrier();
     nvme_write(n, NVME_CC, nvme_read(n, NVME_CC) & ~(uint32_t)CC_ENABLE);
     e = wait_ready(n, 0);
-    dma_barrier(); /* after this nothing arrives in memory */
+    dma_barrier(); /* from here on the controller writes nothing to memory */
     return e;
 }
 
@@ -112,7 +112,7 @@ static enum err enable(struct nvme *n)
     set_queue(&n->admin, 0, NVME_ADMIN);
     set_queue(&n->io, NVME_IO_QUEUE, n->io.entries);
     dma_sync(&n->setup.window, n,
-             offsetof(struct nvme, setup)); /* the queues are zeroed, without dirty lines */
+             offsetof(struct nvme, setup)); /* no cache line of the zeroed queues is dirty */
     nvme_write(n, NVME_AQA, (NVME_ADMIN - 1) << 16 | (NVME_ADMIN - 1));
     write_address(n, NVME_ASQ, n->admin_commands);
     write_address(n, NVME_ACQ, n->admin_completions);
@@ -154,8 +154,8 @@ static enum err identify(struct nvme *n, uint32_t what, uint32_t namespace_id)
     return e;
 }
 
-/* Count further active namespaces: a list of those above the given number, ended by 0 (5.15.2.3). A drive that does not know the
- * list has only one. */
+/* Count the active namespaces after ours, from the drive's list, which a 0 ends (5.15.2.3). A drive
+ * that does not know the list has only one namespace. */
 static enum err count_others(struct nvme *n)
 {
     uint32_t others = 0;
@@ -187,9 +187,9 @@ static enum err identify_both(struct nvme *n)
     if (e == ERR_OK && before.n_blocks != 0 &&
         (before.n_blocks != n->facts.n_blocks || before.block_bytes != n->facts.block_bytes ||
          memcmp(before.who, n->facts.who, sizeof before.who) != 0)) {
-        n->facts = before; /* the next start must also compare with the first drive */
+        n->facts = before; /* the next drive must be compared with the first one, too */
         n->gone = true;    /* the first drive may come back */
-        return fail(n, ERR_IO, "another NVMe drive is in its place: restart");
+        return fail(n, ERR_IO, "the NVMe drive was replaced by another: restart");
     }
     if (e == ERR_OK && before.n_blocks == 0 && n->facts.may_have_others)
         e = count_others(n); /* once */

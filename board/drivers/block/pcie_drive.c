@@ -48,7 +48,9 @@ static unsigned open_device(struct pcie_drive *d, uintptr_t mmio, struct dma_win
         out[0] = &d->device;
         return nvme_open(&d->nvme, &setup, &d->device) == ERR_OK;
     }
-    struct xhci_setup setup = { mmio, window, p->ticks, p->ticks_hz };
+    struct xhci_setup setup = {
+        .mmio = mmio, .window = window, .ticks = p->ticks, .ticks_hz = p->ticks_hz
+    };
 
     serial_join(usb_take, &d->usb);
     return usb_open(&d->usb, &setup, out, USB_DRIVES);

@@ -13,7 +13,7 @@ enum {
     CLOCK_SOURCE_SHIFT = 24,
     CLOCK_SOURCE_MASK = 63,
     CLOCK_DIVISOR_MASK = 0xffffff,
-    RESET_STATUS = 0x308, /* one bit per reset, set: released */
+    RESET_STATUS = 0x308, /* one bit per reset, which is set if the reset is released */
     RESET_SDIO0 = 64,     /* SDIO0, SDIO1 */
 };
 #define CLOCK_ON (1u << 31)
@@ -22,8 +22,8 @@ enum { OSCILLATOR_HZ = 24000000 };
 
 /* SYS_SYSCON: PLL 2. */
 enum {
-    PLL2_FEEDBACK = 0x2c, /* 28:17 multiplier; 16 and 15 both set: no fraction */
-    PLL2_FRACTION = 0x30, /* 23:0 fraction in 2^24ths; 29:28 power of two of the last divider */
+    PLL2_FEEDBACK = 0x2c, /* 28:17 multiplier; 16 and 15 are both set if there is no fraction */
+    PLL2_FRACTION = 0x30, /* 23:0 fraction in 2^24ths; 29:28 log2 of the last divider */
     PLL2_DIVIDER = 0x34,  /* 5:0 the first divider */
 };
 
@@ -78,9 +78,9 @@ static const char *why_asleep(const struct jh7110_clocks *clocks, unsigned slot)
 
     if (!(clock_reg(clocks, CLOCK_SDIO0_AHB + slot) & CLOCK_ON) ||
         !(clock_reg(clocks, CLOCK_SDIO0_CARD + slot) & CLOCK_ON))
-        return "its clock is off, because the firmware has not used it";
+        return "the slot's clock is off: the firmware has not used it";
     if ((read_reg(clocks->crg, RESET_STATUS + reset / 32 * 4) >> reset % 32 & 1) == 0)
-        return "it is held in reset, because the firmware has not used it";
+        return "the slot is held in reset: the firmware has not used it";
     return NULL;
 }
 
@@ -94,7 +94,7 @@ enum err jh7110_sd_open(struct jh7110_sd *sd, const struct jh7110_clocks *clocks
     /* The firmware has set the clocks, which are only read. */
     awake.clock_hz = jh7110_sd_hz(clocks, slot);
     if (why == NULL && awake.clock_hz == 0)
-        why = "its clock has impossible dividers";
+        why = "the slot's clock has impossible dividers";
     if (why != NULL) {
         memset(out, 0, sizeof *out);
         device_name_set(sd->card.name, "SD card at ", setup->mmio);

@@ -2,20 +2,23 @@
 
 #include <string.h>
 
+#include "board/board.h"
 #include "board/facts.h"
 #include "board/left_out.h"
 
 enum {
-    LOOK_MS = 250,
-    REST_MS = 5
-}; /* time between two looks at the ports; time limit for current
-                                        transfers */
+    LOOK_MS = 250,      /* time between two looks at the ports */
+    REST_MS = 5,        /* time limit for current transfers */
+    RESTART_MS = 30000, /* time from a start of the controller by a look to the next one */
+    MOST_LOSSES = 3,    /* a keyboard that fails more often, without a key, is left alone */
+};
 
 /* The machine has one user, so all keyboards share one layout. */
 static struct usb_machine {
     unsigned layout;
     struct usb *controllers[USB_CONTROLLERS];
     unsigned n_controllers;
+    unsigned turn; /* number of looks at a controller: the next look begins behind the last one */
 } usb_machine;
 
 void usb_set_layout(unsigned name)
@@ -78,15 +81,42 @@ static bool all_rest(struct usb *u)
     return true;
 }
 
-static void stop(struct usb *u)
+/* True for a controller that obeys no command, and whose device that may be the reason is gone, or
+ * another one. */
+static bool is_freed(struct usb *u)
 {
-    (void)xhci_stop(&u->host);
-    for (unsigned i = 0; i < u->n_drives; i++)
-        (void)usb_storage_stop(&u->drives[i]);
+    bool fresh;
+
+    return u->host.deaf && (!xhci_is_unused(&u->host, u->host.tried_place, &fresh) || fresh);
+}
+
+/* Start the controller again if it was stopped because a device did not let go of it, or if `again`.
+ * A device may cause that again and again. */
+static bool runs(struct usb *u, bool again)
+{
+    struct xhci *x = &u->host;
+    uint64_t now = x->setup.ticks();
+
+    if ((!x->running || again) && now >= u->restart) {
+        u->restart = now + x->setup.ticks_hz / 1000 * RESTART_MS;
+        (void)xhci_start(x);
+    }
+    return x->running;
+}
+
+/* Release a keyboard. It is new again if it is still there, because its port may only have been
+ * disabled (USB 2.0, 11.8.1; Linux: "disabled by hub (EMI?), re-enabling"), or its endpoint failed. */
+static void release_keyboard(struct usb *u)
+{
+    if (u->keyboard.losses++ < MOST_LOSSES)
+        u->host.news[u->keyboard.device.place] |= XHCI_NEW_TO_KEYBOARDS;
+    if (usb_keyboard_close(&u->keyboard, &u->host) != ERR_OK)
+        (void)xhci_stop(&u->host); /* drives notice that */
 }
 
 /* A drive that waits for data must not wait for a port, so keyboards are only searched when all
- * drives rest, as at a prompt, after read-ahead layers have arrived. */
+ * drives rest: at a prompt, after read-ahead layers have arrived, or between two reads of a reply.
+ * Drives of a controller that runs must stay attached for the next read. */
 static void look(struct usb *u)
 {
     bool works = u->keyboard.device.slot == 0 || usb_keyboard_look(&u->keyboard, &u->host);
@@ -95,10 +125,9 @@ static void look(struct usb *u)
     if (works && !is_due(u, &u->looked))
         return;
     if (u->keyboard.device.slot != 0 &&
-        (!works || !xhci_is_connected(&u->host, &u->keyboard.device)) &&
-        usb_keyboard_close(&u->keyboard, &u->host) != ERR_OK)
-        stop(u);
-    if (u->keyboard.device.slot == 0 && u->host.running && all_rest(u))
+        (!works || !xhci_is_connected(&u->host, &u->keyboard.device)))
+        release_keyboard(u);
+    if (u->keyboard.device.slot == 0 && all_rest(u) && runs(u, false))
         find_keyboard(u);
 }
 
@@ -107,66 +136,186 @@ int usb_take(void *usb)
     struct usb *u = usb;
 
     u->keyboard.keys.layout = usb_machine.layout;
-    if (u->host.running)
+    if (u->host.starts != 0)
         look(u);
     return keyboard_keys_take(&u->keyboard.keys);
 }
 
-/* ---- drives that come and go ----  */
+/* ---- drives that come and go ----
+ *
+ * The drive of a slot is
+ * - unknown (n_sectors is 0): it never worked, or was forgotten. Its slot is free.
+ * - attached (its slot of the controller is not 0): there.
+ * - released and there (is_here): the device at its port may be this drive.
+ * - released and unplugged: all others.
+ * Its next request takes a released drive again, and so does a look that meets it at a place. A look
+ * may also meet a device that may be the drive, but cannot be taken:
+ * - At the drive's port, that is a device without answers, or one with the drive's numbers. A drive
+ *   with open files is there, and the device does not become a new drive, which would end them. A
+ *   drive without is forgotten, and the device becomes a new drive.
+ * - At another port, that is a device with the numbers of a drive with open files. It is left alone.
+ * A device with the numbers but another size, or whose card is in another slot, is another drive.
+ * A new drive that has all numbers of a released one is that drive: it did not answer before. */
 
 static bool is_attached(const struct usb *u, unsigned drive)
 {
     return u->drives[drive].device.slot != 0;
 }
 
-/* Pick a slot for a new drive: an unused one, else one whose drive is gone and has no open file.
- * USB_DRIVES: none is free. */
-static unsigned free_drive(const struct usb *u)
+static bool is_known(const struct usb *u, unsigned drive)
 {
-    /* No files are open on a slot whose drive never worked. */
+    return u->devices[drive].n_sectors != 0;
+}
+
+/* A drive that came back to its port is only there when a look or a request has met it. */
+static bool is_there(struct usb *u, unsigned drive)
+{
+    const struct usb_storage *s = &u->drives[drive];
+    bool fresh;
+
+    return is_attached(u, drive) ||
+           (s->is_here && (!u->host.running || xhci_is_unused(&u->host, s->place, &fresh)));
+}
+
+/* Pick a slot for a new drive: one that was just forgotten, first that of the drive at this place, so
+ * that its drive is not reported as unplugged; else an unused one, else one whose drive is gone and has
+ * no open file. USB_DRIVES: none is free. */
+static unsigned free_drive(struct usb *u, uint32_t place)
+{
+    unsigned at = USB_DRIVES;
+
     for (unsigned i = 0; i < u->n_drives; i++)
-        if (!is_attached(u, i) && u->devices[i].n_sectors == 0 && !u->drives[i].dead)
-            return i;
+        if (!is_attached(u, i) && !is_known(u, i) &&
+            (at == USB_DRIVES ||
+             (u->is_told[i] && !(u->is_told[at] && u->drives[at].place == place))))
+            at = i;
+    if (at != USB_DRIVES)
+        return at;
     if (u->n_drives < USB_DRIVES)
         return u->n_drives;
     for (unsigned i = 0; i < USB_DRIVES; i++)
-        if (!is_attached(u, i) && !u->devices[i].in_use && !u->drives[i].dead)
+        if (!u->devices[i].in_use && !is_there(u, i))
             return i;
     return USB_DRIVES;
 }
 
-/* Take back a drive that was here before. ERR_NO_DEVICE: it is another device. */
-static enum err take_back(struct usb *u, uint32_t place)
+static const char unplugged[] = "it was unplugged";
+
+/* The first drive whose state differs from the last report. */
+static struct block_device *next_change(struct usb *u)
 {
-    for (unsigned i = 0; i < u->n_drives; i++)
-        if (!is_attached(u, i) && u->devices[i].n_sectors != 0 &&
-            usb_storage_take(&u->drives[i], place, place) == ERR_OK)
-            return ERR_OK;
-    return ERR_NO_DEVICE;
+    for (unsigned i = 0; i < u->n_drives; i++) {
+        bool there = is_there(u, i);
+
+        u->drives[i].is_here = there;
+        if (u->is_told[i] == there)
+            continue;
+        u->is_told[i] = there;
+        u->devices[i].error_message = there ? NULL : unplugged;
+        return &u->devices[i];
+    }
+    return NULL;
+}
+
+/* Forget a drive: its slot is free, and no other drive can be its twin. */
+static void forget(struct usb *u, unsigned drive)
+{
+    u->devices[drive].n_sectors = 0;
+    u->devices[drive].error_message = unplugged; /* even if no look reports that */
+    u->drives[drive].identity = 0;
+    u->drives[drive].is_here = false;
+}
+
+/* Make a report of a device that cannot be used and has no slot. */
+static struct block_device *refuse(struct usb *u, const char *name, const char *why)
+{
+    u->refused = (struct block_device){ .name = name, .error_message = why };
+    return &u->refused;
+}
+
+/* Try a released drive at a place. Returns true if the device there may be the drive and must not
+ * become a new one; *out reports why it cannot be used. */
+static bool try_back(struct usb *u, unsigned drive, uint32_t place, struct block_device **out)
+{
+    struct usb_storage *s = &u->drives[drive];
+    enum err e = usb_storage_take_again(s, place, place);
+    bool is_its_own = s->place == place, has_files = u->devices[drive].in_use;
+
+    /* Nothing was tried here: it was taken or refused at its own port, or nothing obeys. */
+    if (e == ERR_OK || s->device.place != place)
+        return false;
+    if (is_its_own && !has_files && (s->is_here || e == ERR_REMOVED))
+        forget(u, drive);
+    if (!has_files || !(is_its_own ? s->is_here : s->why != NULL && e != ERR_REMOVED))
+        return false;
+    if (s->why != NULL)
+        *out = refuse(u, s->name, s->why);
+    return true;
+}
+
+/* Take back a drive that was here before and is at this place now. Another device may only have the
+ * same numbers as a drive that is at its own place. Returns true if nothing else is to be tried at
+ * this place. */
+static bool take_back(struct usb *u, uint32_t place, struct block_device **out)
+{
+    bool fresh;
+
+    /* The place is in use after the first turn if a hub was there. */
+    for (unsigned i = 0; i < u->n_drives && xhci_is_unused(&u->host, place, &fresh); i++)
+        if (!is_attached(u, i) && is_known(u, i) && try_back(u, i, place, out))
+            return true;
+    return false;
+}
+
+/* If the drive that was just opened was here before, and is not there, give it back its own slot; if it
+ * does not work a second time, *out reports why. */
+static bool is_back(struct usb *u, unsigned drive, struct block_device **out)
+{
+    struct usb_storage *new = &u->drives[drive];
+
+    for (unsigned i = 0; i < u->n_drives; i++) {
+        struct usb_storage *s = &u->drives[i];
+
+        if (is_there(u, i) || !is_known(u, i) || !usb_storage_is(s, new))
+            continue;
+        usb_storage_let_go(new);
+        forget(u, drive);
+        if (usb_storage_take_again(s, new->place, new->place) != ERR_OK)
+            *out = refuse(u, new->name,
+                          s->why != NULL
+                              ? s->why
+                              : "the USB drive does not answer as it should: plug it in again");
+        return true;
+    }
+    return false;
 }
 
 /* Take a new drive: *out is set even if it cannot be used. ERR_NO_DEVICE: it is not a
- * drive. */
+ * drive. ERR_BUSY: it was not tried, because the loss of a drive is to be reported first. */
 static enum err take_new(struct usb *u, uint32_t place, struct block_device **out)
 {
-    unsigned at = free_drive(u);
+    unsigned at = free_drive(u, place);
     enum err e;
 
     if (at == USB_DRIVES) {
-        u->refused = (struct block_device){
-            .name = "USB controller",
-            .error_message =
-                "the new USB device is ignored: three drives are known, which is the maximum"
-        };
         u->host.news[place] |= XHCI_LEFT_ALONE;
-        *out = &u->refused;
+        *out =
+            refuse(u, "USB controller",
+                   "the new USB device is ignored: three drives are known, which is the maximum");
         return ERR_OK;
+    }
+    /* The slot's drive is gone. Its name is lost when a device at another place gets the slot. */
+    if (u->is_told[at] && u->drives[at].place != place) {
+        *out = next_change(u);
+        return ERR_BUSY;
     }
     e = usb_storage_open(&u->drives[at], &u->host, place, place, &u->devices[at]);
     if (e != ERR_OK) {
         u->devices[at].n_sectors = 0; /* the slot's previous drive is forgotten */
         return e;
     }
+    if (is_back(u, at, out))
+        return ERR_OK;
     if (at == u->n_drives)
         u->n_drives++;
     for (unsigned i = 0; i < u->n_drives; i++)
@@ -177,47 +326,40 @@ static enum err take_new(struct usb *u, uint32_t place, struct block_device **ou
     return ERR_OK;
 }
 
+/* Try a drive that was here before, then a keyboard, then a new drive, then a hub. Returns false if the
+ * next look must try the device again. */
+static bool take_device(struct usb *u, uint32_t place, struct block_device **out)
+{
+    enum err e = ERR_OK;
+    bool fresh;
+
+    if (take_back(u, place, out))
+        return true;
+    if (u->keyboard.device.slot == 0)
+        find_keyboard_at(u, place, true);
+    /* A hub that was let go needs no free slot. */
+    if (u->host.news[place] & XHCI_WAS_HUB)
+        (void)xhci_hub_open(&u->host, place);
+    /* The drive's start may have opened a hub. */
+    if (xhci_is_unused(&u->host, place, &fresh))
+        e = take_new(u, place, out);
+    if (e == ERR_NO_DEVICE && xhci_is_unused(&u->host, place, &fresh))
+        (void)xhci_hub_open(&u->host, place);
+    return e != ERR_BUSY;
+}
+
 /* Take the drive that came to the port before the previous poll, so that its contacts have
- * settled. */
-static void take_drive(struct usb *u, uint32_t place, struct block_device **out)
+ * settled. Returns true if a device was new there. */
+static bool take_drive(struct usb *u, uint32_t place, struct block_device **out)
 {
     uint8_t *news = &u->host.news[place];
     bool is_new = *news & XHCI_NEW_TO_DRIVES, fresh;
 
     if (!xhci_is_unused(&u->host, place, &fresh) || !is_new)
-        return;
-    /* Try a drive that was here before, then a keyboard, then a new drive, then a hub. */
-    if (take_back(u, place) != ERR_OK && u->keyboard.device.slot == 0)
-        find_keyboard_at(u, place, true);
-    if (xhci_is_unused(&u->host, place, &fresh) && take_new(u, place, out) == ERR_NO_DEVICE)
-        (void)xhci_hub_open(&u->host, place);
-    *news &= (uint8_t)~XHCI_NEW_TO_DRIVES; /* whatever it is */
-}
-
-/* True for a released drive that is still at its port: only a transfer failed, and the next read
- * takes the drive again. */
-static bool waits(struct usb *u, unsigned drive)
-{
-    const struct usb_storage *s = &u->drives[drive];
-    bool fresh;
-
-    return s->stopped && u->is_told[drive] &&
-           (!u->host.running || xhci_is_unused(&u->host, s->place, &fresh));
-}
-
-/* The first drive whose state differs from the last report. */
-static struct block_device *next_change(struct usb *u)
-{
-    for (unsigned i = 0; i < u->n_drives; i++) {
-        bool is_there = is_attached(u, i) || waits(u, i);
-
-        if (u->is_told[i] == is_there)
-            continue;
-        u->is_told[i] = is_there;
-        u->devices[i].error_message = is_there ? NULL : "it was unplugged";
-        return &u->devices[i];
-    }
-    return NULL;
+        return false;
+    if (take_device(u, place, out))
+        *news &= (uint8_t)~XHCI_NEW_TO_DRIVES; /* whatever it is */
+    return true;
 }
 
 /* Report one hub too many, once. */
@@ -228,24 +370,28 @@ static struct block_device *tell_left_out(struct usb *u)
     u->host.left_out = NULL;
     if (why == NULL)
         return NULL;
-    u->refused = (struct block_device){ .name = "USB controller", .error_message = why };
-    return &u->refused;
+    return refuse(u, "USB controller", why);
 }
 
 static struct block_device *look_for_drives(struct usb *u)
 {
     struct block_device *out = NULL;
+    bool took = false;
 
     if (!is_due(u, &u->looked_for_drives))
         return NULL;
     /* Opening a drive needs control transfers, which must not come between those of a read. */
-    if (!u->host.running || !all_rest(u))
+    if (!all_rest(u) || !runs(u, is_freed(u)))
         return next_change(u);
     xhci_hub_look(&u->host);
     for (unsigned i = 0; i < u->n_drives; i++)
         usb_storage_look(&u->drives[i]);
-    for (uint32_t place = 1; place <= xhci_n_places(&u->host) && out == NULL; place++)
-        take_drive(u, place, &out);
+    /* One new device a look, because each may take seconds. The next look begins behind it, so that
+     * a device that is new again and again does not keep others from their turn. */
+    for (uint32_t i = 0, n = xhci_n_places(&u->host); i < n && !took; i++) {
+        u->last_place = u->last_place % n + 1;
+        took = take_drive(u, u->last_place, &out);
+    }
     if (out == NULL)
         out = tell_left_out(u);
     return out != NULL ? out : next_change(u);
@@ -255,8 +401,11 @@ struct block_device *usb_look(void)
 {
     struct block_device *out = NULL;
 
-    for (unsigned i = 0; i < usb_machine.n_controllers && out == NULL; i++)
-        out = look_for_drives(usb_machine.controllers[i]);
+    for (unsigned i = 0; i < usb_machine.n_controllers && out == NULL; i++) {
+        unsigned turn = usb_machine.turn++ % usb_machine.n_controllers;
+
+        out = look_for_drives(usb_machine.controllers[turn]);
+    }
     return out;
 }
 
@@ -317,6 +466,7 @@ unsigned usb_open(struct usb *u, const struct xhci_setup *setup, struct block_de
         (void)xhci_stop(&u->host);
     memset(u, 0, sizeof *u);
     u->host.setup = *setup;
+    u->host.alive = board.alive;
     if (!dma_reaches(&setup->window, u, sizeof *u))
         return complain(
             u, out,

@@ -13,18 +13,22 @@ struct usb {
     struct xhci host;
     struct usb_storage drives[USB_DRIVES];
     struct block_device devices[USB_DRIVES];
-    bool is_told[USB_DRIVES]; /* last state that usb_open or usb_look reported: it is attached */
+    bool is_told[USB_DRIVES]; /* usb_open or usb_look reported last that it is there */
     unsigned n_drives;
-    struct block_device refused; /* one too many */
+    struct block_device
+        refused; /* stands for a device that cannot be used: one too many, or a drive with open
+                                    files that is refused */
     struct usb_keyboard keyboard;
     uint64_t looked, looked_for_drives; /* ticks of the last looks at the ports */
-    uint32_t starts;                    /* number of the controller's start for which all ports were
-                                           looked at */
+    uint64_t restart;                   /* ticks before which looks do not start the controller */
+    uint32_t last_place;                /* where usb_look last looked for a drive */
+    uint32_t starts;                    /* host.starts when all ports were last looked at, after the
+                                           controller's start */
 };
 
 /* Start the controller and find its devices; a controller that u had before is stopped. Returns the
- * number of devices in out, at most `most`: drives in the order of their ports, or one device that
- * stands for a controller, with an `error_message` why that cannot be used. Returns 0 if there is
+ * number of devices in out, at most `most`: drives in the order of their ports, or, for an
+ * unusable controller, one device whose `error_message` says why. Returns 0 if there is
  * no controller, or no drive; there may be a keyboard, now or later. */
 unsigned usb_open(struct usb *u, const struct xhci_setup *setup, struct block_device **out,
                   unsigned most);
@@ -32,7 +36,8 @@ unsigned usb_open(struct usb *u, const struct xhci_setup *setup, struct block_de
 /* A source for serial_join: the next typed byte, or -1. Notices keyboards that come and go. */
 int usb_take(void *usb);
 
-/* Find a drive that came, went or came back since the last call, at any controller of the machine.
+/* Find a drive that came, went or came back, at any controller of the machine; of the new devices at
+ * a controller, each call takes one.
  * Its error_message says why it cannot be used, or that it was unplugged. NULL: no drive changed. A
  * new drive is ignored if every slot is taken. A device that is `in_use` stays with its drive;
  * another device may get a new drive. Call it on core 0 while no data are awaited, because a drive

@@ -78,7 +78,8 @@ enum err usb_keyboard_open(struct usb_keyboard *k, struct xhci *host, uint32_t p
     if (e != ERR_OK)
         return e;
     k->faults = 0;
-    set_leds(k, host); /* some adapters begin to work only after this request */
+    keyboard_keys_let_go(&k->keys); /* after a stop of the controller nobody closed it */
+    set_leds(k, host);              /* some adapters begin to work only after this request */
     ask(k, host);
     return ERR_OK;
 }
@@ -106,7 +107,7 @@ static enum err take_event(struct usb_keyboard *k, struct xhci *x, const struct 
         if (left <= asked_bytes(k))
             keyboard_keys_report(&k->keys, k->report,
                                  min_u32(asked_bytes(k) - left, KEYBOARD_REPORT_BYTES), millis(x));
-        k->faults = 0;
+        k->faults = k->losses = 0;
     } else {
         e = recover(k, x);
         if (e != ERR_OK)

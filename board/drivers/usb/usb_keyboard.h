@@ -13,6 +13,7 @@ struct usb_keyboard {
     _Alignas(64) struct usb_ends ends;
     struct keyboard_keys keys;
     unsigned faults; /* number of consecutive failed reports */
+    unsigned losses; /* number of times it was released since the last good report */
     bool lit;        /* the LED of Caps Lock is on */
 };
 

@@ -8,19 +8,27 @@ enum {
     ASK_MS = 100,
     INQUIRY_TRIES = 5, /* as U-Boot */
     INQUIRY_BYTES = 36,
-    MODE_BYTES = 192, /* as Windows requests; many drives support no other length (Linux,
+    MODE_BYTES = 192,   /* as Windows requests; many drives support no other length (Linux,
                          use_192_bytes_for_3f) */
-    KEY_NOT_READY = 2,
-    NO_MEDIUM = 0x3a,
     NOT_READY = 0x0400, /* a code with its qualifier: SPC-4, table 44 */
     BECOMING_READY = 0x0401,
     WANTS_START = 0x0402,
+    LONG_CAPACITY = 0x9e,
 };
+
+static const char other_drive[] = "the USB drive was replaced by another";
 
 static enum err refuse(struct usb_storage *s, const char *why)
 {
     s->why = why;
     return ERR_UNSUPPORTED;
+}
+
+/* There is no card, or another card or drive than before. */
+static enum err miss(struct usb_storage *s, const char *why)
+{
+    s->why = why;
+    return ERR_REMOVED;
 }
 
 static bool spins_up(unsigned key, unsigned code)
@@ -56,7 +64,7 @@ static enum err wait_ready(struct usb_storage *s)
         if (s->outcome == USB_BROKEN)
             return refuse(s, "the USB drive does not answer as it should: use another");
         if (key == KEY_NOT_READY && code >> 8 == NO_MEDIUM)
-            return refuse(s, "the USB reader is empty: put a card in and plug the reader in again");
+            return miss(s, "the USB reader is empty: put a card in and plug the reader in again");
         if (xhci_is_over(s->host, spins_up(key, code) ? &late : &soon))
             return refuse(s, "the USB drive does not become ready: plug it in again");
         /* Only wait for a disk that starts by itself. */
@@ -70,7 +78,9 @@ static enum err wait_ready(struct usb_storage *s)
 }
 
 /* Run a command again, because a drive that has just been connected may fail its first commands. A
- * complete answer shows whether its residue is right (Linux's rule in usb-storage). */
+ * complete answer shows whether its residue is right: Linux's rule in usb-storage, for INQUIRY and
+ * READ CAPACITY (10). A drive may pad its answer to READ CAPACITY (16), and the residue tells how
+ * much (BOT 1.0, 6.7.2). */
 static enum usb_outcome run_again(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes,
                                   uint32_t bytes)
 {
@@ -84,14 +94,15 @@ static enum usb_outcome run_again(struct usb_storage *s, const uint8_t *cdb, uin
             break;
         s->outcome = USB_FAILED;
     }
-    if (s->outcome == USB_GOOD && s->came_whole && s->left != 0)
+    if (s->outcome == USB_GOOD && s->came_whole && s->left != 0 && cdb[0] != LONG_CAPACITY)
         s->wrong_residue = true;
     return s->outcome;
 }
 
 static enum err read_size(struct usb_storage *s)
 {
-    static const uint8_t short_one[10] = { 0x25 }, long_one[16] = { 0x9e, 0x10, [13] = 32 };
+    static const uint8_t short_one[10] = { 0x25 },
+                         long_one[16] = { LONG_CAPACITY, 0x10, [13] = 32 };
     uint32_t block = 0;
     uint64_t n = 0;
 
@@ -99,9 +110,11 @@ static enum err read_size(struct usb_storage *s)
     if (run_again(s, short_one, sizeof short_one, 8) == USB_GOOD)
         n = usb_read_capacity_10(s->answer, &block);
     /* The last block is FFFFFFFFh: the number does not fit into the short answer. */
-    if (n == 1ull << 32 && usb_storage_run(s, long_one, sizeof long_one, 32) == USB_GOOD)
+    if (n == 1ull << 32 && run_again(s, long_one, sizeof long_one, 32) == USB_GOOD)
         n = usb_read_capacity_16(s->answer, &block);
-    if (n == 0)
+    /* A drive that refuses the long command has exactly 2^32 blocks, as in Linux; one that falls
+     * silent has not told its size. */
+    if (n == 0 || s->outcome == USB_BROKEN)
         return refuse(s, "the USB drive does not report its size: use another drive");
     if (block < SECTOR_BYTES || block > USB_STORAGE_BLOCK || (block & (block - 1)) != 0)
         return refuse(s,
@@ -140,9 +153,34 @@ static enum err learn_lock(struct usb_storage *s)
 }
 
 /* Find the first unit with a disk (3.2), for readers with several card slots. */
-enum err usb_storage_learn(struct usb_storage *s)
+static enum err first_unit(struct usb_storage *s, uint8_t last)
 {
-    uint64_t before = s->n_sectors;
+    enum err e;
+
+    for (s->unit = 0; (e = learn_unit(s)) != ERR_OK && s->unit < last && s->outcome != USB_BROKEN;)
+        s->unit++;
+    return e;
+}
+
+/* A drive that was here before keeps its unit, because the other slots may have cards too. If only
+ * they have one, it is another drive; if none has, the card may come. */
+static enum err same_unit(struct usb_storage *s, uint8_t last)
+{
+    uint8_t unit = s->unit, found;
+    enum err e = learn_unit(s);
+
+    if (e != ERR_REMOVED)
+        return e;
+    e = first_unit(s, last);
+    found = s->unit;
+    s->unit = unit;
+    if (e == ERR_OK && found != unit)
+        return miss(s, other_drive);
+    return e == ERR_REMOVED ? ERR_UNSUPPORTED : e;
+}
+
+static enum err find_unit(struct usb_storage *s)
+{
     enum err e = xhci_control(s->host, &s->device, 0xa1, 0xfe, 0, s->ends.interface, 1);
     uint8_t last = e == ERR_OK ? s->device.data[0] & 15 : 0;
 
@@ -150,15 +188,30 @@ enum err usb_storage_learn(struct usb_storage *s)
     if (e != ERR_OK && e != ERR_UNSUPPORTED)
         return e;
     s->wrong_residue = false;
-    for (s->unit = 0; (e = learn_unit(s)) != ERR_OK && s->unit < last && s->outcome != USB_BROKEN;)
-        s->unit++;
+    if (s->n_sectors != 0) {
+        if (s->unit > last)
+            return miss(s, other_drive);
+        return same_unit(s, last);
+    }
+    return first_unit(s, last);
+}
+
+enum err usb_storage_learn(struct usb_storage *s)
+{
+    uint64_t n_sectors = s->n_sectors; /* 0: no drive was here before */
+    uint32_t block_sectors = s->block_sectors;
+    enum err e = find_unit(s);
+    bool other = n_sectors != s->n_sectors || block_sectors != s->block_sectors;
+
+    /* Open files name sectors of the drive that was here before. The next start must also compare
+     * with that drive. */
+    if (n_sectors != 0 && other) {
+        s->n_sectors = n_sectors;
+        s->block_sectors = block_sectors;
+        return e != ERR_OK ? e : miss(s, other_drive);
+    }
     if (e != ERR_OK)
         return e;
     s->why = NULL; /* of earlier units */
-    /* Open files name sectors of the drive that was here before. */
-    if (before != 0 && before != s->n_sectors) {
-        s->n_sectors = before; /* the next start must also compare with the first drive */
-        return refuse(s, "another USB drive is in its place");
-    }
     return learn_lock(s);
 }

@@ -1,180 +1,13 @@
 /* Sections are those of the USB Mass Storage Class, Bulk-Only Transport 1.0; SCSI by SPC-4 and
  * SBC-3. */
+#include <stddef.h>
 #include <string.h>
 
 #include "board/drivers/soc/device_name.h"
 #include "board/drivers/usb/usb_storage_private.h"
 #include "board/min_max.h"
 
-enum {
-    HEALTH_PERIOD = 1 << 12, /* empty polls between two looks at the port */
-    ENGLISH = 0x0409,        /* language of texts: US English, which all devices have */
-    KEY_ILLEGAL = 5,
-};
-
-/* ---- the start ---- */
-
-struct identity {
-    uint32_t product, serial; /* 0: it has none */
-};
-
-/* Read a drive's identity (USB 2.0, 9.6.1, 9.6.7). A hash replaces a missing serial number: 4.1.1
- * of the transport requires one, but cheap drives have none. */
-static enum err identify(struct usb_storage *s, struct identity *out)
-{
-    const uint8_t *d = s->device.data;
-    enum err e = xhci_control(s->host, &s->device, 0x80, 6, 1 << 8, 0, 18);
-    uint8_t number = d[16];
-
-    *out = (struct identity){
-        d[8] | (uint32_t)d[9] << 8 | (uint32_t)d[10] << 16 | (uint32_t)d[11] << 24, 0
-    };
-    if (e != ERR_OK || number == 0)
-        return e;
-    e = xhci_control(s->host, &s->device, 0x80, 6, (uint16_t)(3 << 8 | number), ENGLISH, 255);
-    for (uint32_t i = 0; e == ERR_OK && i < d[0]; i++)
-        out->serial = (out->serial ^ d[i]) * 0x01000193; /* FNV-1a, except for its start value */
-    return e == ERR_UNSUPPORTED ? ERR_OK : e;
-}
-
-static bool is_mine(const struct usb_storage *s, const struct identity *i, uint32_t place)
-{
-    return s->identity == 0 || (s->identity == i->product && s->serial == i->serial &&
-                                (!s->has_twin || s->place == place));
-}
-
-/* Address and configure a drive at this place. ERR_NO_DEVICE: it is something else. */
-static enum err try_once(struct usb_storage *s, uint32_t place)
-{
-    struct xhci *x = s->host;
-    struct identity identity;
-    enum err e = xhci_attach(x, &s->device, place);
-    uint32_t bytes;
-
-    if (e != ERR_OK)
-        return e;
-    /* A drive is configured only after its identity and its endpoints show that it is ours. */
-    e = identify(s, &identity);
-    if (e == ERR_OK)
-        e = xhci_get_configuration(x, &s->device, &bytes);
-    if (e == ERR_OK &&
-        (!usb_find_storage(s->device.data, bytes, &s->ends) || !is_mine(s, &identity, place)))
-        e = ERR_NO_DEVICE;
-    if (e == ERR_OK)
-        e = xhci_configure(x, &s->device, &s->ends);
-    if (e == ERR_OK)
-        e = xhci_set_configuration(x, &s->device, s->ends.configuration);
-    if (e != ERR_OK) {
-        (void)xhci_detach(x, &s->device);
-        return e;
-    }
-    s->identity = identity.product;
-    s->serial = identity.serial;
-    s->place = place;
-    return ERR_OK;
-}
-
-static enum err try_place(struct usb_storage *s, uint32_t place)
-{
-    unsigned tries = 0;
-    enum err e;
-
-    do
-        e = try_once(s, place);
-    while (xhci_asks_again(s->host, place, e, &tries));
-    return e;
-}
-
-static char *put_number(char *at, uint32_t number) /* below 1000 */
-{
-    if (number >= 100)
-        *at++ = (char)('0' + number / 100);
-    if (number >= 10)
-        *at++ = (char)('0' + number / 10 % 10);
-    *at++ = (char)('0' + number % 10);
-    return at;
-}
-
-/* Name the drive "USB drive at 0xfd500000, port 2", or "port 2.1.4" behind two hubs. A drive that
- * moves gets another name. */
-static void set_name(struct usb_storage *s)
-{
-    const struct xhci_device *d = &s->device;
-    char *at;
-
-    device_name_set(s->name, "USB drive at ", s->host->setup.mmio);
-    at = s->name + strlen(s->name);
-    memcpy(at, ", port ", 7);
-    at = put_number(at + 7, d->port);
-    for (uint32_t tier = 0; tier < d->tier; tier++) {
-        *at++ = '.';
-        at = put_number(at, d->route >> 4 * tier & 15);
-    }
-    *at = '\0';
-}
-
-/* Start a drive at the places from `first` to `last`. */
-static enum err start(struct usb_storage *s, uint32_t first, uint32_t last)
-{
-    struct xhci *x = s->host;
-    uint32_t before = s->place; /* 0: this is the first start */
-    enum err e = ERR_OK;
-    bool fresh;
-
-    s->phase = USB_IDLE;
-    s->why = NULL;
-    if (!x->running)
-        e = xhci_start(x);
-    if (e != ERR_OK) {
-        s->why = x->why;
-        return e;
-    }
-    e = ERR_NO_DEVICE;
-    xhci_hub_look(x);
-    for (uint32_t place = first; place <= last && e != ERR_OK; place++) {
-        if (!xhci_is_unused(x, place, &fresh))
-            continue;
-        e = try_place(s, place);
-        if (e == ERR_NO_DEVICE && fresh)
-            (void)xhci_hub_open(x, place); /* a drive may be behind this hub */
-    }
-    if (e != ERR_OK)
-        return ERR_NO_DEVICE;
-    s->stopped = false;
-    e = usb_storage_learn(s);
-    /* MODE SENSE has silenced the drive: attach it again, but do not repeat MODE SENSE. */
-    if (e == ERR_IO && s->no_modes && xhci_detach(x, &s->device) == ERR_OK &&
-        (e = try_place(s, s->place)) == ERR_OK) {
-        s->phase = USB_IDLE;
-        e = usb_storage_learn(s);
-    }
-    /* A drive that is refused changes neither the place nor the name of the one that was here before. */
-    if (e != ERR_OK && before != 0)
-        s->place = before;
-    else
-        set_name(s);
-    if (e != ERR_OK && s->why == NULL)
-        s->why = "the USB drive does not answer as it should: plug it in again";
-    return e;
-}
-
-/* Release the drive, so that nothing arrives in a buffer that is returned. If the drive's endpoints
- * do not stop, stop the whole controller. */
-static void let_go(struct usb_storage *s)
-{
-    s->dead = xhci_detach(s->host, &s->device) != ERR_OK && xhci_stop(s->host) != ERR_OK;
-    s->stopped = !s->dead;
-    s->phase = USB_IDLE;
-}
-
-enum err usb_storage_take(struct usb_storage *s, uint32_t first, uint32_t last)
-{
-    enum err e = s->dead ? ERR_IO : start(s, first, last);
-
-    if (e != ERR_OK && !s->dead)
-        let_go(s);
-    return e;
-}
+enum { HEALTH_PERIOD = 1 << 12 }; /* empty polls between two looks at the port */
 
 /* ---- requests ---- */
 
@@ -286,10 +119,19 @@ static void finish(struct usb_storage *s, enum err status)
 
 static enum err stop_all(struct usb_storage *s, enum err status)
 {
-    let_go(s);
+    usb_storage_let_go(s);
     while (s->n_row != 0)
         finish(s, status);
-    return err_unless(!s->dead, ERR_IO);
+    return err_unless(!s->host->dead, ERR_IO);
+}
+
+/* True if the reader's card was taken out or changed since the drive's start. */
+static bool has_lost_medium(unsigned key, unsigned code)
+{
+    unsigned both = key << 8 | code >> 8;
+
+    return both == (KEY_NOT_READY << 8 | NO_MEDIUM) ||
+           both == (KEY_ATTENTION << 8 | MEDIUM_CHANGED);
 }
 
 /* Continue after the end of the first request's command. */
@@ -297,10 +139,19 @@ static enum err advance(struct usb_storage *s)
 {
     static const uint8_t flush[10] = { 0x35 }; /* SBC-3, 5.22: the whole cache */
     struct block_request *r = s->row[0];
-    enum err status = err_unless(s->outcome == USB_GOOD && (s->left == 0 || s->flushing), ERR_IO);
-    unsigned code;
+    /* The drive and the controller must both have seen all data. (Linux takes the larger of both
+     * differences: usb_stor_Bulk_transport.) */
+    bool is_whole = s->left == 0 && s->came_whole;
+    enum err status = err_unless(s->outcome == USB_GOOD && (is_whole || s->flushing), ERR_IO);
+    unsigned key = 0, code = 0;
 
-    if (s->outcome == USB_FAILED && usb_storage_sense(s, &code) == KEY_ILLEGAL && s->flushing)
+    if (s->outcome == USB_FAILED)
+        key = usb_storage_sense(s, &code);
+    /* Open files name sectors of the medium that was there: the next start compares its size. For a
+     * removable drive Linux does no more I/O either (06/28: scsi_io_completion; 02/3A: sd.c). */
+    if (has_lost_medium(key, code))
+        return stop_all(s, ERR_IO);
+    if (key == KEY_ILLEGAL && s->flushing)
         status = ERR_OK; /* it knows no cache */
     /* Some bridges fail on long commands: the file layer's next try uses short ones. */
     if (status != ERR_OK && s->part > USB_STORAGE_FEW && xhci_is_connected(s->host, &s->device))
@@ -331,9 +182,11 @@ static bool is_lost(const struct usb_storage *s)
 static enum err usb_storage_submit(struct block_device *dev, struct block_request *r)
 {
     struct usb_storage *s = dev->driver;
-    enum err e = block_request_check(dev, r);
+    enum err e;
 
-    if (s->dead)
+    dev->writable = !s->read_only; /* a drive may come back with its lock on */
+    e = block_request_check(dev, r);
+    if (s->host->dead)
         return ERR_IO;
     if (e != ERR_OK)
         return e;
@@ -342,9 +195,7 @@ static enum err usb_storage_submit(struct block_device *dev, struct block_reques
     if (!block_request_in_reach(dev, r) ||
         !dma_reaches(&s->host->setup.window, r->buffer, (size_t)r->n_sectors * SECTOR_BYTES))
         return ERR_RANGE;
-    /* The drive was released: look for it at its own place first, because a drive with the same numbers may be at a lower one. */
-    if (s->stopped && usb_storage_take(s, s->place, s->place) != ERR_OK &&
-        usb_storage_take(s, 1, xhci_n_places(s->host)) != ERR_OK)
+    if (s->stopped && usb_storage_take_again(s, 1, xhci_n_places(s->host)) != ERR_OK)
         return ERR_IO; /* it may come back later */
     if (s->n_row == USB_STORAGE_DEPTH)
         return ERR_BUSY;
@@ -360,7 +211,7 @@ static enum err go_on(struct usb_storage *s)
 {
     struct xhci_trb event;
 
-    if (s->dead)
+    if (s->host->dead)
         return ERR_IO;
     if (s->n_row == 0)
         return ERR_OK;
@@ -389,7 +240,7 @@ bool usb_storage_rests(struct usb_storage *s, uint32_t ms)
 
     while (s->n_row != 0 && !xhci_is_over(s->host, &d))
         (void)go_on(s);
-    return s->n_row == 0;
+    return s->n_row == 0 || s->host->dead;
 }
 
 static enum err usb_storage_reset(struct block_device *dev)
@@ -398,13 +249,6 @@ static enum err usb_storage_reset(struct block_device *dev)
 
     s->few = true; /* perhaps it does not answer because the command is large */
     return err_unless(stop_all(s, ERR_TIMEOUT) == ERR_OK, ERR_TIMEOUT);
-}
-
-enum err usb_storage_stop(struct usb_storage *s)
-{
-    if (xhci_stop(s->host) != ERR_OK)
-        s->dead = true;
-    return s->dead ? ERR_IO : stop_all(s, ERR_IO);
 }
 
 static void fill(struct usb_storage *s, struct block_device *out)
@@ -422,12 +266,6 @@ static void fill(struct usb_storage *s, struct block_device *out)
     out->reset = usb_storage_reset;
 }
 
-void usb_storage_compare(struct usb_storage *a, struct usb_storage *b)
-{
-    if (a->identity == b->identity && a->serial == b->serial)
-        a->has_twin = b->has_twin = true;
-}
-
 void usb_storage_look(struct usb_storage *s)
 {
     if (is_lost(s) || (s->device.slot != 0 && !xhci_is_connected(s->host, &s->device)))
@@ -439,12 +277,13 @@ enum err usb_storage_open(struct usb_storage *s, struct xhci *host, uint32_t fir
 {
     enum err e;
 
-    memset(s, 0, sizeof *s);
+    memset(s, 0, offsetof(struct usb_storage, name));
     s->host = host;
-    device_name_set(s->name, "USB drive at ", host->setup.mmio);
     e = usb_storage_take(s, first, last);
-    if (e == ERR_NO_DEVICE)
-        return e;
+    if (e != ERR_OK && s->why == NULL)
+        return ERR_NO_DEVICE;
+    if (s->place == 0) /* the controller did not start */
+        device_name_set(s->name, "USB drive at ", host->setup.mmio);
     *out = (struct block_device){
         .name = s->name, .kind = BLOCK_USB, .driver = s, .error_message = s->why
     };

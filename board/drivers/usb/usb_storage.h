@@ -16,7 +16,8 @@ enum {
     USB_STORAGE_BLOCK = 4096, /* largest block that a drive may have */
 };
 
-/* All state of a drive; zeroed by usb_storage_open. It is attached while device.slot is not 0. */
+/* All state of a drive; zeroed by usb_storage_open, except for its name. It is attached while
+ * device.slot is not 0. */
 struct usb_storage {
     struct xhci_device device;
     _Alignas(64) uint8_t command[64]; /* the wrappers, each in a separate cache line */
@@ -34,8 +35,7 @@ struct usb_storage {
     bool no_modes;      /* the drive did not survive MODE SENSE */
     uint32_t idle_polls;
     bool stalled, flushing;
-    bool stopped, dead; /* stopped: the next submit looks for the drive again; dead: not even that
-                           helps */
+    bool stopped; /* the next submit looks for the drive again */
     bool read_only;
     uint64_t n_sectors;
     uint32_t block_sectors; /* sectors in one of the drive's blocks */
@@ -44,14 +44,18 @@ struct usb_storage {
     bool few; /* a large command has failed or had no answer, so the next ones are small */
     bool at_edge, has_read_edge; /* the command moves a block that the request covers only in
                                     part */
-    uint32_t place;              /* place where the drive was last found */
+    uint32_t place, port, route; /* where the drive was last found: see struct xhci_device */
+    uint32_t tried;              /* a place that start need not try; 0: none */
+    bool is_here;                /* it was there, or the device there may be it: see usb.c */
     uint32_t identity,
         serial;    /* from the first start: maker and product, and the serial number or its
                       substitute */
-    bool has_twin; /* only its place distinguishes this drive from another one here */
+    bool has_twin; /* only its port distinguishes this drive from another one that was here; never
+                      cleared, because the other one may come back */
     struct block_request *row[USB_STORAGE_DEPTH];
     uint32_t n_row;
     const char *why;
+    /* At the end. Without a new drive it stays that of the slot's drive before. */
     char name[USB_STORAGE_NAME_BYTES];
 };
 
@@ -61,22 +65,34 @@ struct usb_storage {
 enum err usb_storage_open(struct usb_storage *s, struct xhci *host, uint32_t first, uint32_t last,
                           struct block_device *out);
 
-/* Look for a released drive at these places, and take it again. ERR_NO_DEVICE: it is not there;
- * other errors set s->why. */
+/* Look for a released drive at these places, and take it again. ERR_NO_DEVICE: no device there has
+ * its numbers. Other errors: the last device gave no answer, if s->why is NULL; or one has its numbers
+ * and is refused. ERR_REMOVED: one has its numbers, but is another drive, or its card is in another
+ * slot of the reader. */
 enum err usb_storage_take(struct usb_storage *s, uint32_t first, uint32_t last);
+
+/* Take a released drive again, first at its own place, because a drive with the same numbers may be
+ * at one of the others; s->is_here tells whether the device there may be it. No place is tried
+ * twice. Errors: as usb_storage_take, but ERR_NO_DEVICE also says that the device at its own place gave
+ * no answer, and no other one is it. If what counted as the drive is another device, its place is new. */
+enum err usb_storage_take_again(struct usb_storage *s, uint32_t first, uint32_t last);
+
+/* Release the drive, so that nothing arrives in a buffer that is returned. If the drive's endpoints
+ * do not stop, stop the whole controller. */
+void usb_storage_let_go(struct usb_storage *s);
+
+/* True if a new drive has all numbers of a released one. */
+bool usb_storage_is(const struct usb_storage *s, const struct usb_storage *new);
 
 /* Release the drive if it was pulled. */
 void usb_storage_look(struct usb_storage *s);
 
-/* Compare two drives. If they could be confused after being pulled and put back, each is only
- * accepted at its old port. */
+/* Compare two drives. If the two could be confused after being pulled and put back, each is only
+ * accepted at its old port, which tells nothing about two cards of one reader. */
 void usb_storage_compare(struct usb_storage *a, struct usb_storage *b);
 
 /* True if nothing is in flight, after at most this time; read-ahead data that nobody took may have
- * arrived by then. */
+ * arrived by then. Also true if only a start of the controller can end it. */
 bool usb_storage_rests(struct usb_storage *s, uint32_t ms);
-
-/* Stop a controller that does not obey, and end current requests with ERR_IO. */
-enum err usb_storage_stop(struct usb_storage *s);
 
 #endif

@@ -1,9 +1,17 @@
-/* Shared by the driver's files: the transport, one command at a time (usb_transport.c), and a
- * drive's start (usb_scsi.c). */
+/* Shared by the driver's files: the transport, one command at a time (usb_transport.c), the
+ * questions at a drive's start (usb_scsi.c), and its place (usb_storage_take.c). */
 #ifndef INGOT_BOARD_DRIVERS_USB_USB_STORAGE_PRIVATE_H
 #define INGOT_BOARD_DRIVERS_USB_USB_STORAGE_PRIVATE_H
 
 #include "board/drivers/usb/usb_storage.h"
+
+enum { /* sense keys and codes: SPC-4, 4.5.6 */
+       KEY_NOT_READY = 2,
+       KEY_ILLEGAL = 5,
+       KEY_ATTENTION = 6,
+       MEDIUM_CHANGED = 0x28,
+       NO_MEDIUM = 0x3a,
+};
 
 /* Begin a command and its data; when it has ended, the phase is USB_IDLE again. */
 void usb_storage_send(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes, void *data,

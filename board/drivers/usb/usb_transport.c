@@ -112,9 +112,9 @@ void usb_storage_take_event(struct usb_storage *s, const struct xhci_trb *event)
     } else {
         dma_sync(&s->host->setup.window, s->status, sizeof s->status);
         end(s, usb_read_status(s->status, s->tag, &s->left));
-        /* This drive's residues are wrong, so the number of bytes on the bus counts. */
+        /* This drive's residues are wrong, so only the number of bytes on the bus counts. */
         if (s->wrong_residue)
-            s->left = s->came_whole ? 0 : 1;
+            s->left = 0;
     }
 }
 
@@ -125,6 +125,7 @@ enum usb_outcome usb_storage_run(struct usb_storage *s, const uint8_t *cdb, uint
     struct xhci_deadline d = xhci_deadline_in(s->host, LIMIT_MS);
     struct xhci_trb event;
 
+    xhci_alive(s->host);
     memset(s->answer, 0, sizeof s->answer);
     usb_storage_send(s, cdb, cdb_bytes, s->answer, bytes, false);
     while (s->phase != USB_IDLE) {

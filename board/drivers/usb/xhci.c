@@ -6,6 +6,7 @@
 
 #include "board/drivers/usb/xhci_private.h"
 #include "board/drivers/usb/xhci_registers.h"
+#include "board/isa.h"
 #include "board/min_max.h"
 
 enum {
@@ -34,10 +35,17 @@ bool xhci_is_over(const struct xhci *x, const struct xhci_deadline *d)
     return x->setup.ticks() - d->start > d->ticks;
 }
 
+void xhci_alive(const struct xhci *x)
+{
+    if (x->alive != NULL && core_number() == 0)
+        x->alive();
+}
+
 void xhci_pause(const struct xhci *x, uint32_t ms)
 {
     struct xhci_deadline d = xhci_deadline_in(x, ms);
 
+    xhci_alive(x);
     while (!xhci_is_over(x, &d))
         ;
 }
@@ -97,7 +105,7 @@ static void hand_over(struct xhci *x, struct xhci_ring *ring, uint32_t slot, uin
 
 /* If the hub in a VL805 is asked while bits 0 to 2 of MFINDEX are 0 (5.5.1), it sends too late for a full-speed device, and the port
  * babbles (Linux's quirk VLI_HUB_TT_QUIRK, raspberrypi/linux pull request 5262). So wait for the next microframe. */
-static void avoid_first_microframe(const struct xhci *x, const struct xhci_device *d, uint32_t id)
+static void avoid_microframe_0(const struct xhci *x, const struct xhci_device *d, uint32_t id)
 {
     struct xhci_deadline limit = xhci_deadline_in(x, 1);
     uint32_t port;
@@ -111,7 +119,7 @@ static void avoid_first_microframe(const struct xhci *x, const struct xhci_devic
 
 void xhci_ring(struct xhci *x, struct xhci_device *d, struct xhci_ring *ring, uint32_t id)
 {
-    avoid_first_microframe(x, d, id);
+    avoid_microframe_0(x, d, id);
     hand_over(x, ring, d->slot, id);
 }
 
@@ -216,6 +224,7 @@ enum err xhci_wait(struct xhci *x, const struct xhci_device *d, uint64_t command
     struct xhci_deadline limit = xhci_deadline_in(x, d != NULL ? ANSWER_MS : COMMAND_MS);
     bool over = false;
 
+    xhci_alive(x);
     for (;;) {
         if (pull(x, event)) {
             if (is_awaited(d, command, event))
@@ -255,15 +264,15 @@ enum err xhci_obey_slot(struct xhci *x, const struct xhci_device *d, uint32_t ty
     return xhci_obey(x, type, data, d->slot << 24 | id << 16, &event);
 }
 
-/* 4.6.8, 4.6.10 */
-enum err xhci_reset_end(struct xhci *x, const struct xhci_device *d, const struct xhci_ring *ring,
-                        uint32_t id)
+/* 4.6.8 to 4.6.10 */
+enum err xhci_drop(struct xhci *x, const struct xhci_device *d, const struct xhci_ring *ring,
+                   uint32_t id, uint32_t command)
 {
-    enum err e = xhci_obey_slot(x, d, TRB_RESET_ENDPOINT, 0, id);
+    enum err e = xhci_obey_slot(x, d, command, 0, id);
 
     if (e != ERR_OK)
         return e;
-    /* Continue after the failed entry, at the place of the next one. */
+    /* Continue after the dropped entries, at the place of the next one. */
     return xhci_obey_slot(x, d, TRB_SET_DEQUEUE,
                           xhci_address(x, &ring->trbs[ring->next]) | ring->cycle, id);
 }
@@ -273,7 +282,7 @@ enum err xhci_unhalt(struct xhci *x, struct xhci_device *d, const struct xhci_ri
 {
     enum err e = xhci_clear_translator(x, d, id);
 
-    return e == ERR_OK ? xhci_reset_end(x, d, ring, id) : e;
+    return e == ERR_OK ? xhci_drop(x, d, ring, id, TRB_RESET_ENDPOINT) : e;
 }
 
 /* ---- start and stop, in the order of 4.2 ---- */
@@ -302,6 +311,7 @@ enum err xhci_stop(struct xhci *x)
     enum err e;
 
     x->running = x->deaf = false;
+    x->dead = true;
     /* A reset forgets all devices; drivers notice that their devices have no slot any more. */
     for (uint32_t slot = 1; slot <= XHCI_SLOTS; slot++) {
         if (x->devices[slot] != NULL)
@@ -327,6 +337,7 @@ enum err xhci_stop(struct xhci *x)
                         "the USB controller does not reset: switch the power off and on");
     /* Until it is ready, registers must not be written (5.4.2). */
     e = wait_status(x, STATUS_NOT_READY, 0);
+    x->dead = e != ERR_OK;
     dma_barrier(); /* after this nothing arrives in memory */
     return e;
 }

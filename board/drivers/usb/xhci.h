@@ -1,6 +1,7 @@
 /* A USB host controller (eXtensible Host Controller Interface 1.2) with devices at its own ports and behind hubs (also
  * behind other hubs): a command ring, an event ring, and for each device the rings of its control endpoint and of two
- * more. Polled; one core. */
+ * more. Polled by core 0 only, because all devices share the event ring: no other core may serve a drive behind it
+ * (runtime/storage/storage_devices.c). */
 #ifndef INGOT_BOARD_DRIVERS_USB_XHCI_H
 #define INGOT_BOARD_DRIVERS_USB_XHCI_H
 
@@ -32,7 +33,12 @@ enum {
 };
 
 /* A device came to a port and was not yet looked at by ... */
-enum { XHCI_NEW_TO_KEYBOARDS = 1, XHCI_NEW_TO_DRIVES = 2, XHCI_LEFT_ALONE = 4 /* for good */ };
+enum {
+    XHCI_NEW_TO_KEYBOARDS = 1,
+    XHCI_NEW_TO_DRIVES = 2,
+    XHCI_LEFT_ALONE = 4, /* for good */
+    XHCI_WAS_HUB = 8     /* a hub that stopped answering, until it is tried again */
+};
 
 enum {
     XHCI_SPEED_FULL = 1,
@@ -85,6 +91,7 @@ struct xhci_device {
 struct xhci_hub {
     struct xhci_device device;
     struct usb_hub_facts facts;
+    bool works; /* it has told the state of a port */
 };
 
 /* All state of one controller; zeroed by its owner. */
@@ -109,11 +116,15 @@ struct xhci {
     uint32_t starts; /* number of starts */
     uint8_t
         news[XHCI_PLACES +
-             1]; /* by place: bits XHCI_NEW_TO, which xhci_is_unused sets and their readers clear */
+             1]; /* by place: the bits above. xhci_is_unused sets those of a device that came, and
+                    their readers clear them */
     bool running;
-    bool deaf; /* a command had no answer: only a new start helps */
+    bool deaf;            /* a command had no answer: only a new start helps */
+    bool dead;            /* the last stop failed: data may still move */
+    uint32_t tried_place; /* at which a device was last attached, or failed */
     uint32_t structure_1, structure_2,
         parameters;       /* HCSPARAMS1, 2 and HCCPARAMS1 as the controller said (5.3) */
+    void (*alive)(void);  /* board.alive, called before each wait; NULL: there is no watchdog */
     const char *left_out; /* error message about an ignored hub, until it is reported */
     const char *why;      /* error message if the controller cannot be used, else NULL */
 };
@@ -139,8 +150,8 @@ bool xhci_is_connected(struct xhci *x, const struct xhci_device *d);
  * place; x->news stores that. */
 bool xhci_is_unused(struct xhci *x, uint32_t place, bool *fresh);
 
-/* Open the device at the place if it is a hub, and switch its ports on. ERR_NO_DEVICE: it is not a hub. ERR_NO_SPACE:
- * there are too many, and x->left_out says so. */
+/* Open the device at the place if it is a hub, and switch its ports on. ERR_NO_DEVICE: the device is not a hub.
+ * ERR_NO_SPACE: there are too many hubs, and x->left_out says so. */
 enum err xhci_hub_open(struct xhci *x, uint32_t place);
 /* Release hubs that were pulled. */
 void xhci_hub_look(struct xhci *x);
@@ -187,5 +198,9 @@ struct xhci_deadline {
 struct xhci_deadline xhci_deadline_in(const struct xhci *x, uint32_t ms);
 bool xhci_is_over(const struct xhci *x, const struct xhci_deadline *d);
 void xhci_pause(const struct xhci *x, uint32_t ms);
+
+/* Feed the watchdog, which waits for 15 s, before a step that ends within 6 s: a pause, the wait for a
+ * command or a control transfer, a drive's command. Several devices may take longer together. */
+void xhci_alive(const struct xhci *x);
 
 #endif

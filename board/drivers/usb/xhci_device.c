@@ -202,9 +202,14 @@ bool xhci_asks_again(struct xhci *x, uint32_t place, enum err e, unsigned *tries
 
 enum err xhci_attach(struct xhci *x, struct xhci_device *d, uint32_t place)
 {
-    struct xhci_trb event;
-    enum err e = reset_place(x, d, place);
+    struct xhci_trb event = { 0 };
+    enum err e;
 
+    /* The port keeps its news of a change. */
+    if (x->deaf)
+        return ERR_TIMEOUT;
+    x->tried_place = place;
+    e = reset_place(x, d, place);
     if (e == ERR_OK)
         e = xhci_obey(x, TRB_ENABLE_SLOT, 0, 0, &event);
     if (e == ERR_IO && event.status >> 24 == CODE_NO_SLOTS) {
@@ -272,15 +277,20 @@ bool xhci_is_connected(struct xhci *x, const struct xhci_device *d)
     return xhci_hub_has(x, d->hub, d->hub_port, true, &fresh) && !fresh;
 }
 
+/* The controller switches a port off after too much current, and reports nothing there any more. Switch
+ * it on again when there is not too much (5.4.8: PP, OCA); its device is new then. */
 static bool has_something(struct xhci *x, uint32_t place, bool *fresh)
 {
+    unsigned reg = xhci_port_register(x, place);
     struct xhci_hub *hub;
     uint32_t status, port;
 
     hub = xhci_hub_of(x, place, &port);
     if (hub != NULL)
         return xhci_hub_has(x, hub, port, false, fresh);
-    status = xhci_read(x, xhci_port_register(x, place));
+    status = xhci_read(x, reg);
+    if (x->running && !(status & (PORT_POWER | PORT_OVER_CURRENT)))
+        xhci_write(x, reg, (status & PORT_KEPT) | PORT_POWER);
     *fresh = status & PORT_CONNECT_CHANGE;
     return status != UINT32_MAX && (status & PORT_CONNECTED);
 }
@@ -372,13 +382,17 @@ enum err xhci_control(struct xhci *x, struct xhci_device *d, uint8_t type, uint8
     xhci_push(x, &d->control, 0, 0, TRB_STATUS << 10 | TRB_TELL | (in && bytes != 0 ? 0 : TRB_IN));
     xhci_ring(x, d, &d->control, XHCI_CONTROL);
     e = xhci_wait(x, d, 0, &event);
+    /* Drop it, so that a late answer arrives nowhere, and is not taken for that of the next transfer.
+     * An endpoint that has halted meanwhile refuses to stop (4.6.9). */
+    if (e == ERR_TIMEOUT && xhci_drop(x, d, &d->control, XHCI_CONTROL, TRB_STOP_ENDPOINT) == ERR_IO)
+        (void)xhci_drop(x, d, &d->control, XHCI_CONTROL, TRB_RESET_ENDPOINT);
     dma_sync(&x->setup.window, d->data, sizeof d->data);
     code = event.status >> 24;
     if (e != ERR_OK || code == CODE_SUCCESS)
         return e;
     /* A halted endpoint takes nothing until it is reset (4.8.3). */
     if (is_halting(code))
-        e = xhci_reset_end(x, d, &d->control, XHCI_CONTROL);
+        e = xhci_drop(x, d, &d->control, XHCI_CONTROL, TRB_RESET_ENDPOINT);
     if (e != ERR_OK)
         return e;
     return code == CODE_STALL ? ERR_UNSUPPORTED : ERR_IO;

@@ -24,6 +24,9 @@ enum {
 enum { /* 11.24.2.7, USB 3 10.16.2.6; changes are in the upper half */
        HUB_PORT_CONNECTED = 1 << 0,
        HUB_PORT_ENABLED = 1 << 1,
+       HUB_PORT_OVER_CURRENT = 1 << 3,
+       HUB_PORT_POWER = 1 << 8,
+       HUB_PORT_POWER_3 = 1 << 9, /* of USB 3 */
        HUB_PORT_LOW = 1 << 9,
        HUB_PORT_HIGH = 1 << 10,
        HUB_PORT_CONNECT_CHANGE = 1 << 16,
@@ -31,7 +34,7 @@ enum { /* 11.24.2.7, USB 3 10.16.2.6; changes are in the upper half */
        HUB_PORT_RESET_CHANGE = 1 << 20,
 };
 enum { CLASS_HUB = 9 };
-enum { RESET_MS = 1000, RECOVERY_MS = 10, CONNECT_MS = 100 };
+enum { RESET_MS = 1000, RECOVERY_MS = 10, CONNECT_MS = 100, MOST_TRIES = 3 };
 enum { TT_BULK = 2 << 11, TT_IN = 1 << 15, TT_SINGLE = 1 }; /* 11.24.2.3 */
 
 uint32_t xhci_n_places(const struct xhci *x)
@@ -56,17 +59,50 @@ static bool is_super(const struct xhci_hub *h)
 
 /* ---- ports ---- */
 
+/* Release a hub that did not answer, or whose port was disabled. A hub that worked before is tried once
+ * more, as if it were new. */
+static void let_go(struct xhci *x, struct xhci_hub *h)
+{
+    (void)xhci_detach(x, &h->device);
+    if (h->works)
+        x->news[h->device.place] = XHCI_NEW_TO_KEYBOARDS | XHCI_NEW_TO_DRIVES | XHCI_WAS_HUB;
+}
+
+/* A request to a hub that is set up. The one before it may have released the hub. One that gives no
+ * answer in time is released, because each request would take a second. */
+static enum err ask(struct xhci *x, struct xhci_hub *h, uint8_t type, uint8_t request,
+                    uint16_t value, uint32_t index, uint16_t bytes)
+{
+    enum err e;
+
+    if (h->device.slot == 0)
+        return ERR_NO_DEVICE;
+    e = xhci_control(x, &h->device, type, request, value, (uint16_t)index, bytes);
+    if (e == ERR_TIMEOUT)
+        let_go(x, h);
+    return e;
+}
+
 static enum err set_feature(struct xhci *x, struct xhci_hub *h, uint8_t request, uint16_t feature,
                             uint32_t port)
 {
-    return xhci_control(x, &h->device, TO_PORT, request, feature, (uint16_t)port, 0);
+    return ask(x, h, TO_PORT, request, feature, port, 0);
 }
 
+/* A lost answer says nothing about the devices behind the hub, so ask again. (Linux also changes
+ * nothing after one, and resets a hub after ten: hub_event, hub_irq.) */
 static enum err get_status(struct xhci *x, struct xhci_hub *h, uint32_t port, uint32_t *status)
 {
     const uint8_t *d = h->device.data;
-    enum err e = xhci_control(x, &h->device, FROM_PORT, GET_STATUS, 0, (uint16_t)port, 4);
+    unsigned tries = 0;
+    enum err e;
 
+    do
+        e = ask(x, h, FROM_PORT, GET_STATUS, 0, port, 4);
+    while (e == ERR_IO && ++tries < MOST_TRIES);
+    if (e == ERR_IO)
+        let_go(x, h);
+    h->works = h->works || e == ERR_OK;
     *status = d[0] | (uint32_t)d[1] << 8 | (uint32_t)d[2] << 16 | (uint32_t)d[3] << 24;
     return e;
 }
@@ -110,12 +146,16 @@ enum err xhci_hub_reset(struct xhci *x, struct xhci_hub *h, uint32_t port, uint3
 }
 
 /* Switch a port on again: a hub switches it off after too much current, and only the host switches
- * it on (11.11.1, 11.12.5). */
+ * it on (11.11.1, 11.12.5). A hub that guards all ports together switches all off, and sets no change
+ * of a port (11.24.2.6, 11.24.2.7.2.4). */
 static void power_again(struct xhci *x, struct xhci_hub *h, uint32_t port, uint32_t status)
 {
-    if (!(status & HUB_PORT_OVER_CURRENT_CHANGE))
+    uint32_t power = is_super(h) ? HUB_PORT_POWER_3 : HUB_PORT_POWER;
+
+    if (status & HUB_PORT_OVER_CURRENT_CHANGE)
+        (void)set_feature(x, h, CLEAR_FEATURE, FEATURE_OVER_CURRENT_CHANGE, port);
+    else if (status & (power | HUB_PORT_OVER_CURRENT))
         return;
-    (void)set_feature(x, h, CLEAR_FEATURE, FEATURE_OVER_CURRENT_CHANGE, port);
     (void)set_feature(x, h, SET_FEATURE, FEATURE_POWER, port);
 }
 
@@ -129,7 +169,7 @@ bool xhci_hub_has(struct xhci *x, struct xhci_hub *h, uint32_t port, bool enable
         return false;
     power_again(x, h, port, status);
     *fresh = status & HUB_PORT_CONNECT_CHANGE;
-    return (status & want) == want;
+    return h->device.slot != 0 && (status & want) == want;
 }
 
 /* ---- translators, 11.14: a high-speed hub talks to slower devices for the controller ---- */
@@ -145,8 +185,8 @@ struct xhci_hub *xhci_translator(const struct xhci_device *d, uint32_t *port)
 }
 
 /* Clear the translator's record of a failed transfer, which it would use for the next one
- * (11.17.5). As in Linux, only bulk endpoints need this: a setup packet starts a control transfer
- * anew, and an interrupt's record expires by itself. */
+ * (11.17.5). An interrupt's record expires by itself. The record of a control transfer stays: the
+ * endpoint's next setup packet replaces it. (Linux clears it too, except after a stall.) */
 enum err xhci_clear_translator(struct xhci *x, struct xhci_device *d, uint32_t id)
 {
     struct xhci_hub *h;
@@ -158,9 +198,9 @@ enum err xhci_clear_translator(struct xhci *x, struct xhci_device *d, uint32_t i
         return ERR_OK;
     dma_sync(&x->setup.window, d->output, sizeof d->output);
     address = d->output[3] & 0x7f; /* the address that the controller gave it (xHCI 6.2.2) */
-    e = xhci_control(x, &h->device, TO_PORT, CLEAR_TT_BUFFER,
-                     (uint16_t)(id >> 1 | address << 4 | TT_BULK | (id & 1 ? (uint32_t)TT_IN : 0)),
-                     TT_SINGLE, 0);
+    e = ask(x, h, TO_PORT, CLEAR_TT_BUFFER,
+            (uint16_t)(id >> 1 | address << 4 | TT_BULK | (id & 1 ? (uint32_t)TT_IN : 0)),
+            TT_SINGLE, 0);
     return e == ERR_UNSUPPORTED ? ERR_OK : e;
 }
 
@@ -178,7 +218,7 @@ static enum err describe(struct xhci *x, struct xhci_hub *h)
         return ERR_NO_DEVICE;
     /* A route has four bits for each hub, so a hub can have fifteen ports. */
     if (h->facts.n_ports > XHCI_HUB_PORTS)
-        x->left_out = "a hub has more than fifteen ports: devices at the others are ignored";
+        x->left_out = "a hub has more than fifteen ports: devices at later ports are ignored";
     h->facts.n_ports = min_u32(h->facts.n_ports, XHCI_HUB_PORTS);
     return ERR_OK;
 }
@@ -251,10 +291,12 @@ enum err xhci_hub_open(struct xhci *x, uint32_t place)
         return ERR_NO_DEVICE; /* a hub is impossible here */
     if (h == NULL) {
         x->left_out =
-            "a USB device is ignored: eight hubs are known, which is the maximum, and it may be another hub";
+            "a USB device that may be a hub is ignored: eight hubs are known, which is the maximum";
         return ERR_NO_SPACE;
     }
     h->facts.n_ports = 0;
+    h->works = false;
+    x->news[place] &= (uint8_t)~XHCI_WAS_HUB;
     do
         e = try_hub(x, h, place);
     while (xhci_asks_again(x, place, e, &tries));
@@ -272,7 +314,7 @@ void xhci_hub_look(struct xhci *x)
 
             if (d->slot == 0 || xhci_is_connected(x, d))
                 continue;
-            (void)xhci_detach(x, d);
+            let_go(x, &x->hubs[i]);
             any = true;
         }
     }

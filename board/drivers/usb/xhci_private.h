@@ -41,9 +41,10 @@ struct xhci_hub *xhci_translator(const struct xhci_device *d, uint32_t *port);
 /* Let the translator forget its transfer for this endpoint of the device. */
 enum err xhci_clear_translator(struct xhci *x, struct xhci_device *d, uint32_t id);
 
-/* As xhci_unhalt, but without clearing the translator, which a control endpoint does not need. */
-enum err xhci_reset_end(struct xhci *x, const struct xhci_device *d, const struct xhci_ring *ring,
-                        uint32_t id);
+/* Drop the transfers in an endpoint's ring. command: TRB_RESET_ENDPOINT if it is halted, else
+ * TRB_STOP_ENDPOINT. Its record in the translator stays: see xhci_clear_translator. */
+enum err xhci_drop(struct xhci *x, const struct xhci_device *d, const struct xhci_ring *ring,
+                   uint32_t id, uint32_t command);
 
 /* The register of the controller's own port. */
 unsigned xhci_port_register(const struct xhci *x, uint32_t port);

@@ -27,6 +27,7 @@ enum { STATUS_HALTED = 1, STATUS_FATAL = 1 << 2 | 1 << 12, STATUS_NOT_READY = 1 
 enum { /* 5.4.8 */
        PORT_CONNECTED = 1 << 0,
        PORT_ENABLED = 1 << 1,
+       PORT_OVER_CURRENT = 1 << 3,
        PORT_RESET = 1 << 4,
        PORT_POWER = 1 << 9,
        PORT_CONNECT_CHANGE = 1 << 17,

@@ -35,8 +35,9 @@ enum fault {
 struct fake_ring {
     uint64_t at;
     uint32_t cycle;
-    bool halted;
-    uint32_t before; /* a control TRB comes first */
+    bool halted, stopped; /* 4.8.3; neither: it runs */
+    bool busy;            /* a transfer has begun, and does not end by itself */
+    uint32_t before;      /* a control TRB comes first */
 };
 
 enum fake_kind { FAKE_DRIVE, FAKE_HUB, FAKE_KEYBOARD };
@@ -52,13 +53,23 @@ struct fake_unit {
         trained_at; /* a link of speed super is up: from then on it is enabled, and has a speed */
     uint64_t answers_at;    /* after SET_ADDRESS: 9.2.6.3 */
     unsigned lost_requests; /* control transfers that get no answer */
-    uint32_t slot;          /* slot of the controller; 0: it has none */
-    bool translator_waits;  /* its hub holds the rest of a failed transfer (11.17.5) */
+    bool mute;              /* control transfers have no end */
+    bool tells_no_port;     /* only those that ask for the state of a hub's port */
+    unsigned
+        late;  /* from this control transfer on, each ends only when the next one begins; 0: none */
+    bool owes; /* one has not ended for this reason */
+    bool halts_late;       /* a control transfer that is to be stopped fails just before */
+    bool untrained;        /* its link never comes up */
+    uint32_t slot;         /* slot of the controller; 0: it has none */
+    bool translator_waits; /* its hub holds the rest of a failed transfer (11.17.5) */
     struct fake_ring ends[FAKE_ENDS];
     /* a hub */
     bool configured, deep, told; /* told: the controller knows that it is a hub */
     uint32_t powered;            /* ports, by bit */
     uint32_t over_current;       /* ports that took too much current and are off, as bits */
+    uint32_t had_current;        /* ports that are on again, and whose change is not cleared */
+    uint32_t shorted;            /* ports that take too much current whenever they are on */
+    unsigned n_power;            /* SET_FEATURE(PORT_POWER) */
     unsigned n_cleared;          /* CLEAR_TT_BUFFER */
     /* a keyboard */
     unsigned n_leds; /* SET_REPORT */
@@ -85,12 +96,13 @@ struct fake_unit {
     void (*on_answer)(struct fake_unit *u); /* and change an answer */
 };
 
-/* The models count forbidden events here. */
-static unsigned n_wrong;
+/* The models count forbidden events here: since the last clear(), and in the whole test (usb_done.h). */
+static unsigned n_wrong, n_wrong_in_all;
 
 static inline void wrong(bool is_so)
 {
     n_wrong += is_so;
+    n_wrong_in_all += is_so;
 }
 
 /* ---- a drive ---- */
@@ -305,6 +317,8 @@ static inline uint32_t hub_port_status(const struct fake_unit *hub, uint32_t por
 
     if (hub->over_current >> port & 1)
         return 1u << 19;
+    if (hub->shorted >> port & 1)
+        return 1u << 3;
     if (!(hub->powered >> port & 1))
         return 0;
     if (at == NULL || !at->connected)
@@ -313,6 +327,8 @@ static inline uint32_t hub_port_status(const struct fake_unit *hub, uint32_t por
         status |= 1u << 9;
     if (!is_super && at->speed == XHCI_SPEED_HIGH)
         status |= 1u << 10;
+    if (hub->had_current >> port & 1)
+        status |= 1u << 19;
     return status | 1 | (at->enabled ? 2u : 0) | (at->fresh ? 1u << 16 : 0) |
            (at->was_reset ? 1u << 20 : 0);
 }
@@ -324,7 +340,8 @@ static inline void reset_unit(struct fake_unit *u)
         u->times -= u->times != 0;
     u->enabled = u->was_reset = u->connected;
     u->addressed = u->translator_waits = false;
-    u->has_command = u->halted_in = u->halted_out = u->skips = false;
+    u->has_command = u->halted_in = u->halted_out = u->skips = u->owes = false;
+    u->late = 0;
     u->configured = u->deep = u->told = false;
     u->powered = 0;
 }
@@ -335,7 +352,12 @@ static inline void set_hub_port(struct fake_unit *hub, uint32_t port, uint16_t f
     wrong(!hub->configured || !hub->told || port == 0 || port > HUB_PORTS ||
           (hub->speed >= XHCI_SPEED_SUPER && !hub->deep));
     if (set && feature == 8) {
-        hub->powered |= 1u << port;
+        hub->powered |= 1u << port & ~hub->shorted;
+        hub->n_power++;
+        return;
+    }
+    if (!set && feature == 19 && hub->had_current >> port & 1) {
+        hub->had_current &= ~(1u << port);
         return;
     }
     if (!set && feature == 19) {

@@ -16,7 +16,7 @@ static inline void take_endpoints(struct fake_unit *u, uint32_t *input)
             const uint32_t *c = context_at(input, id + 1);
             uint64_t at = c[2] | (uint64_t)c[3] << 32;
 
-            u->ends[id] = (struct fake_ring){ at & ~(uint64_t)15, at & 1, false, 0 };
+            u->ends[id] = (struct fake_ring){ .at = at & ~(uint64_t)15, .cycle = at & 1 };
             wrong(id != XHCI_CONTROL &&
                   c[1] >> 16 != (u->kind == FAKE_KEYBOARD ? KEYBOARD_PACKET : bulk_packet(u)));
             /* A VL805 loses data of bursts for drives behind a hub (raspberrypi/linux pull request
@@ -85,6 +85,22 @@ static inline uint32_t enable_slot(uint32_t *slot)
     return CODE_SUCCESS;
 }
 
+/* 4.6.9: Stopped (26) is the code of a transfer that had begun. */
+static inline uint32_t stop_endpoint(struct fake_unit *u, uint32_t id)
+{
+    struct fake_ring *end = &u->ends[id];
+
+    if (end->busy && u->halts_late)
+        halt(u, id, end->at, CODE_TRANSACTION);
+    else if (end->busy)
+        report(u, id, end->at, CODE_STOPPED, 0);
+    end->busy = u->owes = false;
+    if (end->halted || end->stopped)
+        return CODE_STATE;
+    end->stopped = true;
+    return CODE_SUCCESS;
+}
+
 static inline uint32_t obey_device(struct fake_unit *u, const struct xhci_trb *t)
 {
     struct fake_ring *end = &u->ends[t->control >> 16 & 31];
@@ -96,9 +112,16 @@ static inline uint32_t obey_device(struct fake_unit *u, const struct xhci_trb *t
         if (!end->halted)
             return CODE_STATE;
         end->halted = false;
+        end->stopped = true;
         break;
-    case TRB_SET_DEQUEUE:
-        *end = (struct fake_ring){ t->data & ~(uint64_t)15, t->data & 1, false, 0 };
+    case TRB_STOP_ENDPOINT: return stop_endpoint(u, t->control >> 16 & 31);
+    case TRB_SET_DEQUEUE: /* 4.6.10 */
+        wrong(end->busy);
+        if (!end->stopped)
+            return CODE_STATE;
+        *end = (struct fake_ring){ .at = t->data & ~(uint64_t)15,
+                                   .cycle = t->data & 1,
+                                   .stopped = true };
         break;
     default: break;
     }
@@ -118,6 +141,8 @@ static inline uint32_t obey(const struct xhci_trb *t, uint32_t *slot)
     wrong(!(f.slots >> *slot & 1));
     u = unit_of(*slot);
     if (type == TRB_DISABLE_SLOT) {
+        for (unsigned id = 0; u != NULL && id < FAKE_ENDS; id++)
+            wrong(u->ends[id].busy); /* 4.6.4 */
         f.slots &= ~(1u << *slot);
         for (unsigned i = 0; i < FAKE_UNITS; i++)
             if (f.units[i].slot == *slot)
@@ -132,7 +157,7 @@ static inline void ring_commands(void)
     struct xhci_trb t;
     uint64_t at;
 
-    while (fetch(&f.commands, &t, &at)) {
+    while (!f.deaf && fetch(&f.commands, &t, &at)) {
         uint32_t slot, code = obey(&t, &slot);
 
         post(at, code << 24, EVENT_COMMAND << 10 | slot << 24);
@@ -146,7 +171,8 @@ static inline void ring_commands(void)
 static inline uint32_t port_status(uint32_t port)
 {
     const struct fake_unit *u = unit_at(port, 0);
-    uint32_t status = f.unpowered ? 0 : (uint32_t)PORT_POWER;
+    uint32_t status = (f.unpowered ? 0 : (uint32_t)PORT_POWER) |
+                      (f.over_current ? (uint32_t)PORT_OVER_CURRENT : 0);
 
     if (u == NULL || f.unpowered)
         return status;
@@ -173,6 +199,7 @@ uint32_t xhci_read(const struct xhci *x, unsigned reg)
     case RUNTIME + RUN_FRAME: return f.told_frame = f.frame++ & 0x3fff;
     default: break;
     }
+    wrong(reg >= OPERATIONAL + OP_PORTS - 16 && reg < OPERATIONAL + OP_PORTS); /* port 0 */
     if (reg >= OPERATIONAL + OP_PORTS && reg < OPERATIONAL + OP_PORTS + 16 * fake_ports())
         return port_status((reg - OPERATIONAL - OP_PORTS) / 16 + 1);
     return f.words[reg / 4];
@@ -198,13 +225,13 @@ static inline void run_or_reset(uint32_t command)
     f.runs = command & COMMAND_RUN;
     if (command & COMMAND_RESET) {
         f.slots = 0;
+        f.deaf = false;
         f.unpowered = fake_chip->parameters >> 3 & 1; /* PPC: the worst case that 5.4.8 allows */
         for (unsigned i = 0; i < FAKE_UNITS; i++) {
             f.units[i].slot = 0;
             f.units[i].has_command = false;
-            if (f.units[i].speed >= XHCI_SPEED_SUPER && f.units[i].connected &&
-                f.units[i].route == 0)
-                plug(&f.units[i]); /* its link trains again */
+            if (f.units[i].connected && f.units[i].route == 0)
+                plug(&f.units[i]); /* 4.19.1: its port finds it again */
         }
     }
     if (f.runs) {
@@ -216,14 +243,16 @@ static inline void run_or_reset(uint32_t command)
         f.n_events = table[2];
         f.next_event = 0;
         f.event_cycle = 1;
-        f.commands = (struct fake_ring){ ring & ~(uint64_t)63, ring & 1, false, 0 };
+        f.commands = (struct fake_ring){ .at = ring & ~(uint64_t)63, .cycle = ring & 1 };
     }
 }
 
 static inline void write_port(struct fake_unit *u, uint32_t value)
 {
-    if (value & PORT_POWER)
-        f.unpowered = false;
+    if (value & PORT_POWER) {
+        f.n_power += f.unpowered;
+        f.unpowered = f.over_current;
+    }
     if (u == NULL)
         return;
     if (value & PORT_CONNECT_CHANGE)
@@ -234,9 +263,7 @@ static inline void write_port(struct fake_unit *u, uint32_t value)
         return;
     reset_unit(u);
     u->trained_at = u->speed >= XHCI_SPEED_SUPER ? f.now + TRAINING_MS : 0;
-    for (unsigned i = 0; i < FAKE_UNITS; i++)
-        if (is_behind(&f.units[i], u))
-            f.units[i].enabled = false;
+    lose_behind(u);
 }
 
 void xhci_write(const struct xhci *x, unsigned reg, uint32_t value)
@@ -250,6 +277,7 @@ void xhci_write(const struct xhci *x, unsigned reg, uint32_t value)
     } else if (reg >= OPERATIONAL + OP_PORTS && reg < OPERATIONAL + OP_PORTS + 16 * fake_ports()) {
         write_port(unit_at((reg - OPERATIONAL - OP_PORTS) / 16 + 1, 0), value);
     } else if (reg == DOORBELLS) {
+        wrong(value != 0); /* 5.6: other targets are those of a device */
         ring_commands();
     } else if (reg > DOORBELLS && reg <= DOORBELLS + 4 * XHCI_SLOTS) {
         ring_device((reg - DOORBELLS) / 4, value);

@@ -243,6 +243,8 @@ static inline bool take_request(struct fake_unit *u, uint8_t type, uint8_t reque
         u->deep = true;
     } else if (type == 0x23 && (request == 1 || request == 3)) {
         set_hub_port(u, index, value, request == 3, unit_behind(u, index));
+        if (request == 3 && value == 4 && unit_behind(u, index) != NULL)
+            lose_behind(unit_behind(u, index));
     } else {
         return false;
     }
@@ -299,14 +301,24 @@ static inline void control(struct fake_unit *u, struct fake_ring *r, uint64_t se
     report(u, XHCI_CONTROL, at, CODE_SUCCESS, 0);
 }
 
-/* In a frame's first microframe, as the driver counts it, the hub of a VL805 lets a port babble
- * (Linux's VLI_HUB_TT_QUIRK). */
+/* While bits 0 to 2 of MFINDEX are 0, the hub of a VL805 lets a port babble (Linux's
+ * VLI_HUB_TT_QUIRK). */
 static inline bool babbles(const struct fake_unit *u, uint32_t id)
 {
     uint32_t port;
 
     return fake_chip->is_vl805 && u->speed == XHCI_SPEED_FULL && translator_of(u, &port) != NULL &&
            (id == XHCI_CONTROL || u->kind == FAKE_DRIVE) && f.told_frame % 8 == 0;
+}
+
+/* Counts down to its late transfers. True: this one is the first of them, so nothing ends now. */
+static inline bool begins_to_owe(struct fake_unit *u)
+{
+    if (u->late > 1)
+        u->late--;
+    else if (u->late == 1 && !u->owes)
+        return u->owes = true;
+    return false;
 }
 
 static inline void ring_device(uint32_t slot, uint32_t id)
@@ -317,11 +329,21 @@ static inline void ring_device(uint32_t slot, uint32_t id)
 
     wrong(!(f.slots >> slot & 1) || (u != NULL && (u->ends[id].at == 0 || babbles(u, id))));
     f.told_frame = 0;
+    if (u != NULL)
+        u->ends[id].stopped = false;
     if (u != NULL && u->kind == FAKE_KEYBOARD && id != XHCI_CONTROL)
         return; /* it answers when a key is pressed */
+    if (u != NULL && id == XHCI_CONTROL && begins_to_owe(u)) {
+        u->ends[id].busy = true;
+        return;
+    }
     while (u != NULL && u->connected && !u->ends[id].halted && fetch(&u->ends[id], &t, &at)) {
-        if (u->has_command && is_faulty(u, SILENT))
+        if ((u->has_command && is_faulty(u, SILENT)) ||
+            (id == XHCI_CONTROL && (u->mute || (u->tells_no_port && (uint16_t)t.data == 0xa3)))) {
+            u->ends[id].busy = true;
             return;
+        }
+        u->ends[id].busy = id == XHCI_CONTROL && u->owes;
         if (u->has_command && is_faulty(u, PULLED)) {
             pull(u);
             return;
@@ -334,6 +356,8 @@ static inline void ring_device(uint32_t slot, uint32_t id)
             bulk_in(u, &t, at);
         else
             bulk_out(u, &t, at);
+        if (id == XHCI_CONTROL && u->owes)
+            return;
     }
 }
 

@@ -3,11 +3,12 @@
 #ifndef INGOT_TESTS_UNIT_FAKE_XHCI_PLACES_H
 #define INGOT_TESTS_UNIT_FAKE_XHCI_PLACES_H
 
+#include "board/isa.h"
 #include "tests/unit/board/fakes/dma_log.h"
 #include "tests/unit/board/fakes/fake_usb.h"
 
 enum { OPERATIONAL = 0x20, DOORBELLS = 0x1000, RUNTIME = 0x2000 };
-enum { CODE_PARAMETER = 17, CODE_STATE = 19 };
+enum { CODE_PARAMETER = 17, CODE_STATE = 19, CODE_STOPPED = 26 };
 enum { TRAINING_MS = 300, ADDRESS_MS = 2 };
 enum { LINE_TRBS = 4, LINES_AHEAD = 8 };
 static const uint64_t bus_offset = 0x300000000;
@@ -27,6 +28,9 @@ static struct fake_xhci {
     bool runs;
     unsigned not_ready; /* looks at its status until it is */
     bool unpowered;     /* its ports */
+    bool over_current;  /* so they stay */
+    unsigned n_power;   /* requests to switch them on */
+    bool deaf;          /* commands have no end, until its reset */
     uint32_t slots;     /* that are enabled, by bit */
     struct fake_unit units[FAKE_UNITS];
     unsigned n_addresses;
@@ -36,6 +40,13 @@ static struct fake_xhci {
     uint32_t frame,
         told_frame; /* microframes: the next one, and the last one that the driver was told of */
 } f;
+
+static unsigned core_at_work;
+
+unsigned core_number(void)
+{
+    return core_at_work;
+}
 
 static inline uint64_t fake_ticks(void)
 {
@@ -152,6 +163,16 @@ static inline bool is_behind(const struct fake_unit *u, const struct fake_unit *
            (u->route & ((1u << 4 * n) - 1)) == hub->route;
 }
 
+/* USB 2.0, 11.24.2.7.2.1: after a hub's reset its ports find their devices again. */
+static inline void lose_behind(const struct fake_unit *hub)
+{
+    for (unsigned i = 0; i < FAKE_UNITS; i++)
+        if (is_behind(&f.units[i], hub)) {
+            f.units[i].enabled = false;
+            f.units[i].fresh = true;
+        }
+}
+
 /* 4.3.1: a USB 3 port enables itself, once its link is trained. */
 static inline void plug(struct fake_unit *u)
 {
@@ -176,7 +197,7 @@ static inline void pull(struct fake_unit *u)
 
 static inline bool is_enabled(const struct fake_unit *u)
 {
-    return u->enabled && f.now >= u->trained_at;
+    return u->enabled && !u->untrained && f.now >= u->trained_at;
 }
 
 #endif

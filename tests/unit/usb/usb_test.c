@@ -1,87 +1,9 @@
 /* Several drives at a controller that is a model, at its own ports and behind hubs of each speed: which are
  * found, that each reads its own data, that a drive in trouble leaves the others alone, and which is taken
- * again after it was pulled. */
-#include "board/drivers/usb/usb.h"
-
-#include "tests/unit/board/fakes/fake_xhci.h"
+ * again after it was pulled. Why this file is long: every test needs the same controller, units and looks. */
+#include "tests/unit/board/fakes/usb_done.h"
+#include "tests/unit/board/fakes/usb_machine.h"
 #include "tests/unit/tap.h"
-
-enum { POLLS = 20000, SECTORS = 9 };
-
-static struct usb usb;
-static struct block_device *found[8];
-static uint8_t buffers[USB_DRIVES][SECTORS * 512];
-
-static uint8_t disk_byte(unsigned unit, size_t at)
-{
-    return (uint8_t)(at * 7 + at / 512 * 13 + unit * 101 + 1);
-}
-
-static void clear(void)
-{
-    memset(&f, 0, sizeof f);
-    n_wrong = 0;
-    for (unsigned u = 0; u < FAKE_UNITS; u++)
-        for (size_t i = 0; i < sizeof f.units[u].disk; i++)
-            f.units[u].disk[i] = disk_byte(u, i);
-}
-
-static void put(unsigned unit, enum fake_kind kind, uint32_t speed, uint32_t port, uint32_t route)
-{
-    struct fake_unit *u = &f.units[unit];
-
-    u->kind = kind;
-    u->speed = speed;
-    u->port = port;
-    u->route = route;
-    plug(u);
-}
-
-static unsigned open_all(void)
-{
-    const struct xhci_setup setup = fake_setup();
-
-    memset(&usb, 0, sizeof usb);
-    return usb_open(&usb, &setup, found, 8);
-}
-
-static bool is_of(const uint8_t *data, unsigned unit, uint64_t sector)
-{
-    for (size_t i = 0; i < SECTORS * 512; i++)
-        if (data[i] != disk_byte(unit, (size_t)sector * 512 + i))
-            return false;
-    return true;
-}
-
-static enum err read_from(struct block_device *device)
-{
-    struct block_request r = { .sector = 5, .n_sectors = SECTORS, .buffer = buffers[0] };
-    enum err e;
-
-    memset(buffers[0], 0, sizeof buffers[0]);
-    e = device->submit(device, &r);
-    for (unsigned i = 0; e == ERR_OK && i < POLLS && !r.done; i++)
-        (void)device->poll(device);
-    return e != ERR_OK ? e : r.done ? r.status : ERR_BUSY;
-}
-
-/* Returns the unit whose data a device has; -1: none. */
-static int unit_read(struct block_device *device)
-{
-    if (read_from(device) != ERR_OK)
-        return -1;
-    for (unsigned u = 0; u < FAKE_UNITS; u++)
-        if (is_of(buffers[0], u, 5))
-            return (int)u;
-    return -2;
-}
-
-static bool has_name(const struct block_device *device, const char *end)
-{
-    size_t n = strlen(device->name), m = strlen(end);
-
-    return n > m && strcmp(device->name + n - m, end) == 0;
-}
 
 static void test_own_ports(void)
 {
@@ -206,26 +128,6 @@ static void test_hub(uint32_t hub_speed, uint32_t first, uint32_t second, const 
        "%s: both drives are read when the hub is back", name);
 }
 
-/* Checks the next reports, by the end of the name and whether it can be used; NULL: nothing.
- * Contacts settle between two of them. */
-static const struct block_device *looks(void)
-{
-    const struct block_device *d = NULL;
-
-    for (unsigned i = 0; i < 4 && d == NULL; i++) {
-        f.now += 300;
-        d = usb_look();
-    }
-    return d;
-}
-
-static bool tells(unsigned drive, const char *end, bool works)
-{
-    const struct block_device *d = looks();
-
-    return d == &usb.devices[drive] && has_name(d, end) && (d->error_message == NULL) == works;
-}
-
 static void test_plugged(void)
 {
     clear();
@@ -344,8 +246,108 @@ static void test_other_size(void)
        "a drive that failed is read again beside a new one of another size");
 }
 
+/* Drives that only differ in what is on them. */
+static void test_equal(void)
+{
+    clear();
+    put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 2, 0);
+    (void)open_all();
+    usb.devices[0].in_use = true;
+    pull(&f.units[0]);
+    plug(&f.units[0]);
+    put(1, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
+    OK(tells(1, ", port 1", true) && unit_read(&usb.devices[0]) == 0 &&
+           unit_read(&usb.devices[1]) == 1 && looks() == NULL && n_wrong == 0,
+       "a drive that reconnects keeps its files, although an equal one is new at a lower port");
+    f.units[0].fault = BABBLING;
+    f.units[0].times = 1;
+    OK(read_from(&usb.devices[0]) == ERR_IO && looks() == NULL && unit_read(&usb.devices[0]) == 0 &&
+           unit_read(&usb.devices[1]) == 1,
+       "a drive that failed beside an equal one is read again");
+}
+
+static void take_card_out(struct fake_unit *u)
+{
+    u->failed = u->cdb[0] == 0; /* TEST UNIT READY */
+}
+
+static void tell_no_card(struct fake_unit *u)
+{
+    if (u->cdb[0] != 3) /* REQUEST SENSE */
+        return;
+    u->answer[2] = 2;
+    u->answer[12] = 0x3a;
+}
+
+/* A reader whose card was taken out, and an equal reader with an equal card, which was never here before. */
+static void test_equal_readers(void)
+{
+    clear();
+    put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 2, 0);
+    (void)open_all();
+    usb.devices[0].in_use = true;
+    f.units[0].on_command = take_card_out;
+    f.units[0].on_answer = tell_no_card;
+    f.units[0].fault = BABBLING;
+    f.units[0].times = 1;
+    (void)read_from(&usb.devices[0]);
+    put(1, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
+    OK(read_from(&usb.devices[0]) == ERR_IO && tells(1, ", port 1", true) &&
+           unit_read(&usb.devices[1]) == 1 && read_from(&usb.devices[0]) == ERR_IO,
+       "an equal reader at another port is not taken for one that is empty");
+    f.units[0].on_command = NULL;
+    OK(unit_read(&usb.devices[0]) == 0 && looks() == NULL && n_wrong == 0,
+       "the card is back in the first reader, and is read");
+}
+
+/* Two equal drives at the same port of two hubs; a start of the controller finds the hubs in the other order. */
+static void test_equal_behind_hubs(void)
+{
+    clear();
+    put(0, FAKE_HUB, XHCI_SPEED_HIGH, 3, 0);
+    put(1, FAKE_DRIVE, XHCI_SPEED_HIGH, 3, 2);
+    (void)open_all();
+    put(2, FAKE_HUB, XHCI_SPEED_HIGH, 1, 0);
+    put(3, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 2);
+    OK(tells(1, ", port 1.2", true) && unit_read(&usb.devices[0]) == 1 &&
+           unit_read(&usb.devices[1]) == 3,
+       "two equal drives are read behind two hubs");
+    (void)xhci_stop(&usb.host);
+    OK(unit_read(&usb.devices[0]) == 1 && unit_read(&usb.devices[1]) == 3 &&
+           has_name(&usb.devices[0], ", port 3.2") && n_wrong == 0,
+       "each of them is read at its own hub after a new start of the controller");
+}
+
+/* A pulled drive whose port has another one that cannot be used. */
+static void test_replaced(void)
+{
+    clear();
+    put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 2, 0);
+    f.units[0].number = '1';
+    (void)open_all();
+    pull(&f.units[0]);
+    put(1, FAKE_DRIVE, XHCI_SPEED_HIGH, 2, 0);
+    f.units[1].number = '2';
+    f.units[1].block_bytes = 8192;
+    OK(tells(1, ", port 2", false) && tells(0, ", port 2", false) &&
+           strcmp(usb.devices[0].error_message, "it was unplugged") == 0,
+       "a drive is reported as unplugged although its port has one that cannot be used");
+    pull(&f.units[1]);
+    plug(&f.units[0]);
+    OK(tells(0, ", port 2", true) && unit_read(&usb.devices[0]) == 0 && looks() == NULL,
+       "the drive is back at its port");
+    f.units[0].fault = BABBLING;
+    f.units[0].times = 1;
+    OK(read_from(&usb.devices[0]) == ERR_IO && looks() == NULL && n_wrong == 0,
+       "the drive that was back and then failed is not unplugged");
+}
+
 int main(void)
 {
+    test_equal();
+    test_equal_readers();
+    test_equal_behind_hubs();
+    test_replaced();
     test_plugged();
     test_plugged_hub();
     test_failed();
@@ -356,5 +358,5 @@ int main(void)
     test_hub(XHCI_SPEED_FULL, XHCI_SPEED_FULL, XHCI_SPEED_FULL, "a hub of full speed");
     test_hub(XHCI_SPEED_HIGH, XHCI_SPEED_HIGH, XHCI_SPEED_FULL, "a hub of high speed");
     test_hub(XHCI_SPEED_SUPER, XHCI_SPEED_SUPER, XHCI_SPEED_SUPER, "a hub of speed super");
-    return tap_done();
+    return usb_done();
 }

@@ -4,6 +4,7 @@
 #include "board/drivers/usb/usb_storage.h"
 
 #include "tests/unit/board/fakes/fake_xhci.h"
+#include "tests/unit/board/fakes/usb_done.h"
 #include "tests/unit/tap.h"
 
 enum { POLLS = 20000, LINE = DMA_LOG_LINE, BORDER = 64 << 10, BESIDE = 4 * LINE };
@@ -168,5 +169,5 @@ int main(void)
     test_aligned(4096);
     test_unaligned();
     test_while_it_works();
-    return tap_done();
+    return usb_done();
 }

@@ -3,6 +3,7 @@
 #include "board/drivers/usb/usb_storage.h"
 
 #include "tests/unit/board/fakes/fake_xhci.h"
+#include "tests/unit/board/fakes/usb_done.h"
 #include "tests/unit/tap.h"
 
 enum {
@@ -92,6 +93,12 @@ static const struct answer rows[] = {
       false,
       { 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 2 },
       "does not report its size" },
+    { "a size of more than 2 TiB without end",
+      LONG_CAPACITY,
+      SILENT,
+      false,
+      { 0 },
+      "does not report its size" },
     { "a size of more than 2 TiB in blocks of nothing",
       LONG_CAPACITY,
       WELL,
@@ -159,5 +166,5 @@ int main(void)
         OK(good, "%s has its result: %s", row->name,
            device.error_message != NULL ? device.error_message : "it is taken");
     }
-    return tap_done();
+    return usb_done();
 }

@@ -3,6 +3,7 @@
 #include "board/drivers/usb/usb.h"
 
 #include "tests/unit/board/fakes/fake_xhci.h"
+#include "tests/unit/board/fakes/usb_done.h"
 #include "tests/unit/tap.h"
 
 enum { POLLS = 20000, SECTORS = 9 };
@@ -423,6 +424,17 @@ static void test_answers(void)
     OK(open_all() == 1 && found[0]->error_message == NULL && reads(found[0], 0) && u->lun == 2 &&
            n_wrong == 0,
        "a reader with a card in its third slot is read");
+    pull(u);
+    (void)reads(found[0], 0);
+    u->on_command = NULL; /* a card of the same size is in each slot */
+    plug(u);
+    OK(reads(found[0], 0) && u->lun == 2 && n_wrong == 0,
+       "the reader is back with cards in all slots, and the one in the third slot is read");
+    pull(u);
+    (void)reads(found[0], 0);
+    u->unit = 1;
+    plug(u);
+    OK(!reads(found[0], 0) && n_wrong == 0, "a reader with fewer slots is another one");
 }
 
 /* An answer to an abandoned command does not belong to the next one. */
@@ -462,5 +474,5 @@ int main(void)
     test_disks();
     test_answers();
     test_late_command();
-    return tap_done();
+    return usb_done();
 }

@@ -6,6 +6,7 @@
 
 #include "tests/unit/board/fakes/drive_session.h"
 #include "tests/unit/board/fakes/fake_xhci.h"
+#include "tests/unit/board/fakes/usb_done.h"
 
 static struct usb_storage drive;
 static struct xhci host;
@@ -64,5 +65,5 @@ int main(void)
         OK(n_wrong == 0, "%s: the drive got no command that was wrong or out of order",
            rows[i].name);
     }
-    return tap_done();
+    return usb_done();
 }

@@ -1,0 +1,216 @@
+/* Takes a USB drive: recognizes it at a port, addresses it, and takes it again after it was released. Sections are those of the
+ * USB Mass Storage Class, Bulk-Only Transport 1.0. */
+#include <string.h>
+
+#include "board/drivers/soc/device_name.h"
+#include "board/drivers/usb/usb_storage_private.h"
+
+enum { ENGLISH = 0x0409 }; /* language of texts: US English, which all devices have */
+
+/* ---- one drive at a place ---- */
+
+struct identity {
+    uint32_t product, serial; /* 0: it has none */
+};
+
+/* Read a drive's identity (USB 2.0, 9.6.1, 9.6.7). A hash replaces a missing serial number: 4.1.1
+ * of the transport requires one, but cheap drives have none. */
+static enum err identify(struct usb_storage *s, struct identity *out)
+{
+    const uint8_t *d = s->device.data;
+    enum err e = xhci_control(s->host, &s->device, 0x80, 6, 1 << 8, 0, 18);
+    uint8_t number = d[16];
+
+    *out = (struct identity){
+        d[8] | (uint32_t)d[9] << 8 | (uint32_t)d[10] << 16 | (uint32_t)d[11] << 24, 0
+    };
+    if (e != ERR_OK || number == 0)
+        return e;
+    e = xhci_control(s->host, &s->device, 0x80, 6, (uint16_t)(3 << 8 | number), ENGLISH, 255);
+    for (uint32_t i = 0; e == ERR_OK && i < d[0]; i++)
+        out->serial = (out->serial ^ d[i]) * 0x01000193; /* FNV-1a, except for its start value */
+    return e == ERR_UNSUPPORTED ? ERR_OK : e;
+}
+
+/* A twin is told apart by its socket: the number of its place changes if hubs are found in another order. */
+static bool is_mine(const struct usb_storage *s, const struct identity *i)
+{
+    const struct xhci_device *d = &s->device;
+
+    return s->identity == 0 || (s->identity == i->product && s->serial == i->serial &&
+                                (!s->has_twin || (s->port == d->port && s->route == d->route)));
+}
+
+/* Address and configure a drive at this place. ERR_NO_DEVICE: there is none, or another one. */
+static enum err try_once(struct usb_storage *s, uint32_t place)
+{
+    struct xhci *x = s->host;
+    struct identity identity;
+    enum err e = xhci_attach(x, &s->device, place);
+    uint32_t bytes;
+
+    if (e != ERR_OK)
+        return e;
+    /* A drive is configured only after its identity and its endpoints show that it is ours. */
+    e = identify(s, &identity);
+    if (e == ERR_OK)
+        e = xhci_get_configuration(x, &s->device, &bytes);
+    if (e == ERR_OK &&
+        (!usb_find_storage(s->device.data, bytes, &s->ends) || !is_mine(s, &identity)))
+        e = ERR_NO_DEVICE;
+    if (e == ERR_OK)
+        e = xhci_configure(x, &s->device, &s->ends);
+    if (e == ERR_OK)
+        e = xhci_set_configuration(x, &s->device, s->ends.configuration);
+    if (e != ERR_OK) {
+        (void)xhci_detach(x, &s->device);
+        return e;
+    }
+    s->identity = identity.product;
+    s->serial = identity.serial;
+    return ERR_OK;
+}
+
+static enum err try_place(struct usb_storage *s, uint32_t place)
+{
+    unsigned tries = 0;
+    enum err e;
+
+    do
+        e = try_once(s, place);
+    while (xhci_asks_again(s->host, place, e, &tries));
+    return e;
+}
+
+static char *put_number(char *at, uint32_t number) /* below 1000 */
+{
+    if (number >= 100)
+        *at++ = (char)('0' + number / 100);
+    if (number >= 10)
+        *at++ = (char)('0' + number / 10 % 10);
+    *at++ = (char)('0' + number % 10);
+    return at;
+}
+
+/* Note where the drive is, and name it "USB drive at 0xfd500000, port 2", or "port 2.1.4" behind two
+ * hubs. A drive that moves gets another name. */
+static void note_place(struct usb_storage *s)
+{
+    const struct xhci_device *d = &s->device;
+    char *at;
+
+    s->place = d->place;
+    s->port = d->port;
+    s->route = d->route;
+    s->host->news[d->place] &= (uint8_t)~XHCI_NEW_TO_DRIVES;
+    device_name_set(s->name, "USB drive at ", s->host->setup.mmio);
+    at = s->name + strlen(s->name);
+    memcpy(at, ", port ", 7);
+    at = put_number(at + 7, d->port);
+    for (uint32_t tier = 0; tier < d->tier; tier++) {
+        *at++ = '.';
+        at = put_number(at, d->route >> 4 * tier & 15);
+    }
+    *at = '\0';
+}
+
+/* Start a drive at the places from `first` to `last`. */
+static enum err start(struct usb_storage *s, uint32_t first, uint32_t last)
+{
+    struct xhci *x = s->host;
+    bool is_first = s->place == 0;
+    enum err e = ERR_OK;
+    bool fresh;
+
+    s->phase = USB_IDLE;
+    s->why = NULL;
+    if (!x->running)
+        e = xhci_start(x);
+    if (e != ERR_OK) {
+        s->why = x->why;
+        return e;
+    }
+    e = ERR_NO_DEVICE;
+    xhci_hub_look(x);
+    for (uint32_t place = first; place <= last && e != ERR_OK; place++) {
+        if (place == s->tried || !xhci_is_unused(x, place, &fresh))
+            continue;
+        e = try_place(s, place);
+        if (e == ERR_NO_DEVICE && (fresh || (x->news[place] & XHCI_WAS_HUB)))
+            (void)xhci_hub_open(x, place); /* a drive may be behind this hub */
+    }
+    if (e != ERR_OK)
+        return e;
+    s->stopped = false;
+    e = usb_storage_learn(s);
+    /* MODE SENSE has silenced the drive: attach it again, but do not repeat MODE SENSE. */
+    if (e == ERR_IO && s->no_modes && xhci_detach(x, &s->device) == ERR_OK &&
+        (e = try_place(s, s->device.place)) == ERR_OK) {
+        s->phase = USB_IDLE;
+        e = usb_storage_learn(s);
+    }
+    /* A drive that is refused changes neither the place nor the name of the one that was here before. */
+    if (e == ERR_OK || is_first)
+        note_place(s);
+    if (e != ERR_OK && s->why == NULL)
+        s->why = "the USB drive does not answer as it should: plug it in again";
+    return e == ERR_NO_DEVICE ? ERR_IO : e; /* it was there */
+}
+
+/* ---- taking it, and releasing it ---- */
+
+void usb_storage_let_go(struct usb_storage *s)
+{
+    if (xhci_detach(s->host, &s->device) != ERR_OK)
+        (void)xhci_stop(s->host);
+    s->stopped = true;
+    s->phase = USB_IDLE;
+}
+
+enum err usb_storage_take(struct usb_storage *s, uint32_t first, uint32_t last)
+{
+    enum err e = s->host->dead ? ERR_IO : start(s, first, last);
+
+    if (e == ERR_OK)
+        s->is_here = true;
+    else
+        usb_storage_let_go(s);
+    return e;
+}
+
+enum err usb_storage_take_again(struct usb_storage *s, uint32_t first, uint32_t last)
+{
+    struct xhci *x = s->host;
+    uint32_t place = s->place;
+    bool was_here = s->is_here, fresh, has_device;
+    enum err e = usb_storage_take(s, place, place);
+
+    has_device = xhci_is_unused(x, place, &fresh);
+    if (has_device && x->running && !x->deaf)
+        s->is_here = e != ERR_NO_DEVICE && e != ERR_REMOVED;
+    /* Nothing else is tried if a device with its numbers is there. One that answers nothing takes
+     * seconds, and several requests wait for it in one turn of the watchdog, so it is tried once. If a
+     * hub came to this place, the drive may be behind it. */
+    if (e != ERR_OK && s->why == NULL) {
+        s->tried = has_device ? place : 0;
+        e = usb_storage_take(s, first, last);
+        s->tried = 0;
+    }
+    /* No look has tried the device there as a new one, because it counted as this drive. */
+    if (was_here && has_device && !(s->is_here && s->place == place))
+        x->news[place] |= XHCI_NEW_TO_DRIVES;
+    return e;
+}
+
+bool usb_storage_is(const struct usb_storage *s, const struct usb_storage *new)
+{
+    return s->identity == new->identity && s->serial == new->serial && s->unit == new->unit &&
+           s->n_sectors == new->n_sectors && s->block_sectors == new->block_sectors &&
+           (!s->has_twin || (s->port == new->port && s->route == new->route));
+}
+
+void usb_storage_compare(struct usb_storage *a, struct usb_storage *b)
+{
+    if (a->identity == b->identity && a->serial == b->serial && a->place != b->place)
+        a->has_twin = b->has_twin = true;
+}
