@@ -10,7 +10,7 @@ const struct kernel_row kernel_rows[] = {
 
 const size_t kernel_n_rows = sizeof kernel_rows / sizeof kernel_rows[0];
 
-_Static_assert(sizeof(struct kernels) == 3 * sizeof(size_t) + KERNEL_N_OPS * sizeof(void (*)(void)),
+_Static_assert(sizeof(struct kernels) == 4 * sizeof(size_t) + KERNEL_N_OPS * sizeof(void (*)(void)),
                "the members by name and the array by number have the same size");
 
 void kernels_select(struct kernels *k, uint32_t features)
@@ -19,6 +19,7 @@ void kernels_select(struct kernels *k, uint32_t features)
     k->gemm_tokens = (features & CPU_RV64_V) != 0 ? 2 : 4;
     k->gemm_pairs = (features & CPU_ARM64_NEON) != 0 &&
                     (features & (CPU_ARM64_SVE | CPU_ARM64_I8MM)) == 0;
+    k->gemv_pairs = k->gemm_pairs || (features & (CPU_RV64_GC | CPU_RV64_V)) == CPU_RV64_GC;
     for (size_t i = 0; i < kernel_n_rows; i++) {
         if ((kernel_rows[i].features & ~features) == 0) {
             k->function[kernel_rows[i].op] = kernel_rows[i].function;
@@ -37,7 +38,7 @@ void kernels_use_reference(struct kernels *k, enum kernel_op op)
 
 /* Within each ISA, names are in ascending order: kernels_force() with a name allows its feature and
  * all earlier ones. A CPU may lack a feature in the middle (the A64FX has SVE without the dot
- * product), so the CPU may lack features that `allows` has. */
+ * product), so `allows` may have features that the CPU lacks. */
 enum {
     ARM64_NEON = CPU_ARM64_NEON | CPU_ARM64_CRC,
     ARM64_DOTPROD = ARM64_NEON | CPU_ARM64_SHA2 | CPU_ARM64_DOTPROD,

@@ -5,8 +5,8 @@
  *
  * No kernel allocates, keeps state, starts threads or returns errors; only the references assert
  * the caller's preconditions. Pointers are aligned as stated and may not overlap unless stated. "16
- * lanes" below is the reduction order of the contract: lane i adds elements i, i+16, ... by fma
- * from +0; a tail is filled with zeros; then lanes fold from 16 to 8, 4, 2 and 1 by adding the
+ * lanes" below is the reduction order of the contract: lane i adds elements i, i + 16 and so on by
+ * fma from +0. A tail is filled with zeros. Then lanes fold from 16 to 8, 4, 2 and 1 by adding the
  * upper half to the lower. */
 #ifndef INGOT_KERNELS_KERNELS_H
 #define INGOT_KERNELS_KERNELS_H
@@ -48,7 +48,7 @@ enum cpu_feature {
  * Both 16-byte aligned, KV_TILE * (d + d/8) bytes. */
 
 /* Keys and values in four bits, and values in eight bits for int8 weights. A byte holds two numbers
- * -8 .. 7, the first in its low half. B is 64 where d % 64 == 0, else 32: kv_values_block.
+ * from -8 to 7, the first in its low half. B is 64 where d % 64 == 0, else 32: kv_values_block.
  *   keys    bf16 scale[d/32][KV_TILE]; uint8_t k[d/4][KV_TILE][2];   (dimensions 4g + c and 4g + 2 +
  *           c of position j are the halves of k[g][j][c])
  *   values  uint8_t v[d/B][KV_TILE/4][B][2];   (positions 4g + c and 4g + 2 + c of dimension i are
@@ -72,12 +72,13 @@ enum kernel_op {
     KERNEL_N_OPS
 };
 
-/* The function of each op. ahead: prefetch distance of a gemv on this core, in bytes. gemm_tokens: a
- * gemm computes this many tokens together; fewer take as long. gemm_pairs: 1 if a gemm of Q4_0 or Q8_0
- * takes less time for two or three, and if two gemvs of other quantized types take less than a gemm. */
+/* The function of each op. `ahead` is the prefetch distance of a gemv on this core, in bytes. A gemm takes
+ * gemm_tokens tokens at a time; fewer take as long, but if gemm_pairs is 1, two or three tokens of Q4_0
+ * or Q8_0 take less. gemv_pairs is 1 if two gemvs of a quantized type take less time than a gemm. */
 struct kernels {
     size_t ahead;
     size_t gemm_tokens;
+    size_t gemv_pairs;
     size_t gemm_pairs;
     union {
         struct {
