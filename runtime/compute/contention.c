@@ -8,7 +8,7 @@ enum {
     LOOK_HZ = 5,           /* ask for the unused processor time 5 times a second */
     LITTLE_IDLE = 250,     /* with fewer unused thousandths of a processor than this, the core
                             * does not try */
-    MUCH_IDLE = 900,       /* with at least this many, the core returns */
+    MUCH_IDLE = 900,       /* with at least this many unused thousandths, the core returns */
 };
 
 void contention_open(struct contention *c, uint64_t hz)
@@ -28,8 +28,8 @@ int contention_job(struct contention *c, uint64_t ticks, uint64_t now)
     return c->until != 0 ? now >= c->look : c->worked > c->hz / WINDOW_HZ;
 }
 
-/* The last core slows the others down if its stalls cost as much time as it saves while memory
- * limits the speed, and if only few jobs stall. If every job stalls, the core itself is slow, and
+/* The last core slows the others down if only few jobs stall, and if these stalls cost as much time
+ * as the core saves when memory limits the speed. If every job stalls, the core itself is slow, and
  * its share is too large (shares.h). */
 static int is_contended(const struct contention *c, const struct contention_stalls *most,
                         unsigned n_cores)
@@ -51,6 +51,15 @@ static uint64_t next_look(const struct contention *c, uint64_t now)
     return now < c->until && c->until < look ? c->until : look;
 }
 
+static void begin_window(struct contention *c)
+{
+    c->worked = 0;
+    c->n_jobs = 0;
+}
+
+/* One contended window may be a short burst of another program, such as threads that still spin
+ * after their work: a rest of 0.2 s would cost more than it. So the core leaves after two such
+ * windows without a good one between them; at once if it has just returned from a rest. */
 enum contention_advice contention_judge(struct contention *c, const struct contention_stalls *most,
                                         unsigned n_cores, int idle, uint64_t now)
 {
@@ -63,14 +72,21 @@ enum contention_advice contention_judge(struct contention *c, const struct conte
     } else if (c->until != 0) {
         return CONTENTION_STAY;
     } else if (is_contended(c, most, n_cores)) {
+        if (!c->was_contended) {
+            c->was_contended = true;
+            begin_window(c);
+            return CONTENTION_STAY;
+        }
         c->until = now + c->pause;
         c->pause = c->pause * 2 < c->hz * LONGEST_PAUSE_SEC ? c->pause * 2
                                                             : c->hz * LONGEST_PAUSE_SEC;
         advice = CONTENTION_LEAVE;
-    } else if (c->pause / 2 >= c->hz / FIRST_PAUSE_HZ) {
-        c->pause /= 2;
+    } else {
+        c->was_contended = false;
+        if (c->pause / 2 >= c->hz / FIRST_PAUSE_HZ) {
+            c->pause /= 2;
+        }
     }
-    c->worked = 0;
-    c->n_jobs = 0;
+    begin_window(c);
     return advice;
 }

@@ -1,10 +1,11 @@
 /* CPU contention: if other programs also use a processor, its core stops for milliseconds, and
  * all cores wait for that core at the next barrier. Two cores are then slower than one. This code
- * decides when the last core leaves the others, and when it returns. It has only numbers and no
- * threads; workers.c calls it. */
+ * decides when the last core leaves the others, and when it returns. This code has only numbers and
+ * no threads; workers.c calls it. */
 #ifndef INGOT_RUNTIME_CONTENTION_H
 #define INGOT_RUNTIME_CONTENTION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum contention_advice {
@@ -23,9 +24,10 @@ struct contention {
     uint64_t hz; /* of the clock */
     uint64_t worked;
     uint32_t n_jobs;
-    uint64_t pause; /* ticks for which the core rests next time */
-    uint64_t until; /* ticks until which the core rests; 0: it works */
-    uint64_t look;  /* ticks of the next call of contention_judge, while the core rests */
+    uint64_t pause;     /* ticks for which the core rests next time */
+    uint64_t until;     /* ticks until which the core rests; 0: it works */
+    uint64_t look;      /* ticks of the next call of contention_judge, while the core rests */
+    bool was_contended; /* the last window in which the core worked was contended */
 };
 
 void contention_open(struct contention *c, uint64_t hz);

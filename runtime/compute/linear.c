@@ -222,10 +222,11 @@ static bool has_pair(const struct kernels *k, uint8_t type)
 
 /* Return how many tokens are left after a gemm has computed the others. A gemm would need as much
  * time for one token as for four, and a gemv needs half of that or less, so one token goes through
- * gemv, except if the gemm takes pairs. If gemms have loops for two and three tokens, two tokens
- * after others stay together, but three only after four: after eight, the gemm's own loop is as
- * fast. Two tokens of another type go through two gemvs, except for Q6_K, whose gemv is expensive
- * (docs/experiments/two-to-eight-tokens.md). */
+ * gemv, except if the gemm takes pairs. If gemms have loops for two and three tokens, the last two
+ * use them, but the last three only if there are fewer than eight in all: after eight, the gemm's
+ * own loop is as fast. Two tokens of a type without loops take two gemvs, except for Q6_K, whose
+ * gemv is expensive. Without loops for two and three tokens, as on RISC-V without vectors, two
+ * tokens go through two gemvs, alone or after others (docs/experiments/two-to-eight-tokens.md). */
 static size_t left_over(const struct kernels *k, uint8_t type, size_t n_tokens)
 {
     size_t left = k->gemm_tokens > 2 ? n_tokens % k->gemm_tokens : 0;
@@ -233,7 +234,13 @@ static size_t left_over(const struct kernels *k, uint8_t type, size_t n_tokens)
     if (n_tokens == 1 || left == 1) {
         return 1;
     }
-    if (!k->gemm_pairs || type <= INGOT_F16 || type == INGOT_Q6_K) {
+    if (!k->gemv_pairs || type <= INGOT_F16) {
+        return 0;
+    }
+    if (!k->gemm_pairs) {
+        return left == 2 ? left : 0;
+    }
+    if (type == INGOT_Q6_K) {
         return 0;
     }
     if (!has_pair(k, type)) {
@@ -258,7 +265,7 @@ static void multiply_few(const struct kernels *k, const struct activations *a,
     }
 }
 
-/* n rows. */
+/* Multiply n rows by all tokens of the input. */
 static void multiply(const struct kernels *k, const struct activations *a,
                      const struct ingot_tensor *w, const void *rows, const struct linear_input *in,
                      float *y, size_t y_stride, size_t n)

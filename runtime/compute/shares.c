@@ -9,7 +9,7 @@ enum {
     WEIGHTS = 1 << 16,  /* sum of the weights of all cores, once their speeds differ */
     LEAST_WEIGHT = 512, /* least weight, because a core without work cannot show that it is fast
                          * again */
-    LEAST_PART = 16,    /* with many cores, the least weight is this fraction of an equal share */
+    LEAST_PART = 16,    /* with many cores, the least weight is 1 / 16 of an equal share */
     DEAD_BAND =
         10, /* equal parts stay until a core differs by 1 / 10; until then few jobs are measured */
     ALIKE = 20, /* cores that differ by less than 1 / 20 get equal parts again */
@@ -214,21 +214,36 @@ static void cut_steps(const struct shares *s, size_t steps, size_t *count)
     }
 }
 
-void shares_part(const struct shares *s, unsigned core, size_t n, size_t step, size_t *first,
-                 size_t *last)
+/* shares_part for cores of different speed. */
+static void cut_part(const struct shares *s, unsigned core, size_t n, size_t step, size_t *first,
+                     size_t *last)
 {
-    /* Whole steps for each core; n cuts off the last one. */
-    size_t steps = (n + step - 1) / step, count[BOARD_MAX_CORES], from = 0;
+    size_t count[BOARD_MAX_CORES], from = 0;
 
-    if (shares_are_equal(s)) {
-        *first = min_size(steps * core / s->n_cores * step, n);
-        *last = min_size(steps * (core + 1) / s->n_cores * step, n);
-        return;
-    }
-    cut_steps(s, steps, count);
+    cut_steps(s, (n + step - 1) / step, count);
     for (unsigned i = 0; i < core; i++) {
         from += count[i];
     }
     *first = min_size(from * step, n);
     *last = min_size((from + count[core]) * step, n);
+}
+
+void shares_part(const struct shares *s, unsigned core, size_t n, size_t step, size_t *first,
+                 size_t *last)
+{
+    size_t steps;
+
+    *first = 0;
+    *last = n;
+    if (s->n_cores == 1) { /* a small model divides its work eighty times a token */
+        return;
+    }
+    if (!shares_are_equal(s)) {
+        cut_part(s, core, n, step, first, last);
+        return;
+    }
+    /* Give each core whole steps; the job's last step may be shorter. */
+    steps = (n + step - 1) / step;
+    *first = min_size(steps * core / s->n_cores * step, n);
+    *last = min_size(steps * (core + 1) / s->n_cores * step, n);
 }

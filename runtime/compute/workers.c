@@ -5,8 +5,9 @@
 enum {
     LOOKS = 200,            /* number of polls of the word before the clock is read */
     AWAY = BOARD_MAX_CORES, /* value of `lent` after the core has begun its other work */
-    WANTED_BACK,            /* value of `lent` from then until the core is back */
+    WANTED_BACK,            /* value of `lent` from core 0's request until the core is back */
     GIVEN_WHOLE = 1 << 16,
+    EVEN_STEPS = 4, /* fewer steps for each core make an uneven division */
 };
 #define LEFT_OUT UINT32_MAX /* a core number that no job has */
 
@@ -42,8 +43,8 @@ static int spin_change(const struct workers *workers, const _Atomic uint32_t *wo
 }
 
 /* A sleeper counts itself before it reads the word for the last time; the waker changes the
- * word before it reads the count. Both are sequentially consistent, so at least one of the two sees
- * the other. */
+ * word before it reads the count. These accesses are sequentially consistent, so at least one of
+ * the two sees the other's change. */
 static void wait_long(struct workers *workers, const _Atomic uint32_t *word, uint32_t old)
 {
     const struct platform_cores *cores = &workers->platform->cores;
@@ -81,8 +82,8 @@ static void change(struct workers *workers, _Atomic uint32_t *word)
     wake_sleepers(workers, word);
 }
 
-/* True for the last core to arrive, which releases the others. n_cores may change once all cores
- * are here, because a core leaves or returns. */
+/* Return true for the last core to arrive, which releases the others. n_cores may change once all
+ * cores are here, because a core leaves or returns. */
 static int arrive(struct workers *workers)
 {
     uint32_t n_cores = workers->n_cores;
@@ -95,7 +96,7 @@ static int arrive(struct workers *workers)
     return 1;
 }
 
-/* The clock is read only if the others do not arrive at once. */
+/* Wait for the others and count a stall; the clock is read only if they do not come at once. */
 static void wait_stalled(struct workers *workers, struct contention_stalls *stalls, uint32_t phase)
 {
     const struct platform_clock *clock = &workers->platform->clock;
@@ -127,10 +128,22 @@ uint64_t workers_wait_begin(const struct workers *workers)
     return workers->measures ? platform_ticks(&workers->platform->clock) : 0;
 }
 
+/* The work of an uneven division ended at `now`: neither its time nor its items count. */
+static void end_uneven(struct worker *me, uint64_t now)
+{
+    if (me->uneven != 0) {
+        me->waited += now - me->uneven;
+        me->uneven = 0;
+    }
+}
+
 void workers_wait_end(struct workers *workers, unsigned core, uint64_t begin)
 {
+    struct worker *me = &workers->members[core];
+
     if (workers->measures) {
-        workers->members[core].waited += platform_ticks(&workers->platform->clock) - begin;
+        end_uneven(me, begin);
+        me->waited += platform_ticks(&workers->platform->clock) - begin;
     }
 }
 
@@ -142,7 +155,7 @@ void workers_barrier(struct workers *workers, unsigned core)
     workers_wait_end(workers, core, begin);
 }
 
-/* This core's part of the job. */
+/* Do this core's part of the job. */
 static void do_part(struct workers *workers, unsigned core)
 {
     struct worker *me = &workers->members[core];
@@ -150,9 +163,13 @@ static void do_part(struct workers *workers, unsigned core)
 
     me->waited = 0;
     me->given = 0;
+    me->uneven = 0;
     workers->work(workers->arg, workers, core);
     if (workers->measures) {
-        me->busy = platform_ticks(&workers->platform->clock) - begin - me->waited;
+        uint64_t now = platform_ticks(&workers->platform->clock);
+
+        end_uneven(me, now);
+        me->busy = now - begin - me->waited;
     }
 }
 
@@ -191,7 +208,7 @@ static void member_main(void *arg)
             continue;
         }
         if (core >= atomic_load(&workers->counted)) {
-            continue; /* the core answered too late, so it may not join */
+            continue; /* a core that answered too late must not join */
         }
         do_part(workers, core);
         (void)arrive(workers); /* only core 0 waits for all; other cores wait for the next job */
@@ -212,7 +229,7 @@ static int wait_here(struct workers *workers, const struct worker_start *start)
     return 1;
 }
 
-/* Parts of jobs for this many cores, without measurements. */
+/* Set the parts of jobs for this many cores, without measurements. */
 static void share_among(struct workers *workers, unsigned n_cores)
 {
     shares_begin(&workers->shares, n_cores,
@@ -231,7 +248,7 @@ static void start_core(struct workers *workers, unsigned platform_core)
     atomic_store(&start->core, core);
     if (cores->start(cores->context, platform_core, member_main, start) != ERR_OK ||
         !wait_here(workers, start)) {
-        atomic_store(&start->core, LEFT_OUT); /* in case the core answers later */
+        atomic_store(&start->core, LEFT_OUT); /* a core that answers later gets no job */
         return;
     }
     if (cores->capacity != NULL) {
@@ -280,7 +297,7 @@ static void do_nothing(void *arg, struct workers *workers, unsigned core)
 
 static void rest(void *arg)
 {
-    (void)arg; /* a core whose work has returned sleeps until it is wanted */
+    (void)arg; /* nothing to do: the core sleeps until it is wanted */
 }
 
 /* Return the core that was stalled longest; clears the window. */
@@ -417,11 +434,30 @@ void workers_take_back(struct workers *workers)
     share_among(workers, workers->n_cores);
 }
 
+/* Count what a core gets in a measured job. A division into few steps is left out: the core's part
+ * of the steps is far from its share, and one head or token must not count as much as many rows of
+ * a matrix. */
+static void count_part(struct workers *workers, unsigned core, size_t n, size_t step, size_t items)
+{
+    struct worker *me = &workers->members[core];
+    uint64_t now = platform_ticks(&workers->platform->clock);
+
+    end_uneven(me, now);
+    if (n < EVEN_STEPS * step * workers->n_cores) {
+        me->uneven = now;
+        return;
+    }
+    me->given += (uint32_t)(items * GIVEN_WHOLE / n);
+}
+
 void workers_share(struct workers *workers, unsigned core, size_t n, size_t step, size_t *first,
                    size_t *last)
 {
-    shares_part(&workers->shares, core, n, step, first, last);
-    if (workers->measures && n != 0) {
-        workers->members[core].given += (uint32_t)((*last - *first) * GIVEN_WHOLE / n);
+    /* A small model divides its work eighty times a token, and this can be a tail call. */
+    if (!workers->measures) {
+        shares_part(&workers->shares, core, n, step, first, last);
+        return;
     }
+    shares_part(&workers->shares, core, n, step, first, last);
+    count_part(workers, core, n, step, *last - *first);
 }

@@ -19,14 +19,15 @@ typedef void workers_fn(void *arg, struct workers *workers, unsigned core);
 /* A core of the platform that was asked to start. */
 struct worker_start {
     struct workers *workers;
-    _Atomic uint32_t core; /* its number among the workers; UINT32_MAX: it did not answer in time */
+    _Atomic uint32_t core; /* the core's number among the workers; UINT32_MAX: no answer in time */
     _Atomic uint32_t here; /* 1: it answered */
 };
 
 struct worker {
     uint64_t waited; /* ticks of waiting in this job */
     uint64_t busy;   /* ticks of work in a measured job; core 0 reads it after the job */
-    uint32_t given;  /* its part of the items, in 65536ths for each division */
+    uint64_t uneven; /* ticks at which the work of an uneven division began; 0: other work */
+    uint32_t given;  /* the core's part of the items, in 65536ths, summed over the even divisions */
     struct contention_stalls stalls;
 };
 
@@ -50,23 +51,23 @@ struct workers {
     void (*lent_work)(void *arg);
     void (*lent_stop)(void *arg); /* NULL: no core is away */
     void *lent_arg;
-    _Atomic uint32_t lent;    /* the core that has to do lent_work, or that work's progress; 0:
-                               * none */
-    _Atomic uint32_t counted; /* cores 0 .. counted - 1 answered in time */
+    _Atomic uint32_t lent;    /* number of the core that has to do lent_work, then that work's
+                               * progress; 0: no core */
+    _Atomic uint32_t counted; /* cores 0 to counted - 1 answered in time */
     _Atomic uint32_t ends;    /* 1: the entry functions return */
     struct worker members[BOARD_MAX_CORES];
     struct worker_start starts[BOARD_MAX_CORES]; /* indexed by the platform's core number */
-    uint32_t capacity[BOARD_MAX_CORES]; /* the platform's cores, without those that did not start */
+    uint32_t capacity[BOARD_MAX_CORES];          /* speeds of the platform's cores that started */
 };
 
-/* Start cores 1 .. n_cores-1 of the platform (n_cores in 1 .. BOARD_MAX_CORES) and wait for
+/* Start cores 1 to n_cores - 1 of the platform (n_cores <= BOARD_MAX_CORES) and wait for
  * their answers, at most two seconds each. A core that refuses or does not answer is left out,
  * and the next core is started: see workers->n_cores. The platform must outlive the workers,
  * which use its cores and clock. */
 void workers_start(struct workers *workers, const struct platform *platform, unsigned n_cores);
 
-/* Make the entry functions of the other cores return. Core 0, outside workers_run, while no core
- * is away. */
+/* Make the entry functions of the other cores return. Call on core 0, outside workers_run, while no
+ * core is away. */
 void workers_stop(struct workers *workers);
 
 /* Run work(arg, workers, core) on every core; returns when all have returned. Core 0 only. */
@@ -74,8 +75,8 @@ void workers_run(struct workers *workers, workers_fn *work, void *arg);
 
 /* The last core leaves the workers (n_cores is at least 2 and decreases by one) and runs
  * work(arg), while the others continue without it. stop(arg), called on core 0, makes work
- * return. If work returns earlier by itself, the core waits until it is taken back. Core 0, outside
- * workers_run; only one core can be away. */
+ * return. If work returns earlier by itself, the core waits until it is taken back. Call on core 0,
+ * outside workers_run; only one core can be away. */
 void workers_lend(struct workers *workers, void (*work)(void *arg), void (*stop)(void *arg),
                   void *arg);
 
@@ -87,7 +88,7 @@ void workers_take_back(struct workers *workers);
  * 0, outside workers_run. */
 void workers_gather(struct workers *workers);
 
-/* Wait until every worker is here. Then each sees the memory that the others wrote before. */
+/* Wait until every worker is here. After that, every worker sees what the others wrote before. */
 void workers_barrier(struct workers *workers, unsigned core);
 
 /* Between these two calls this core waits for something else, such as a card; this time does not

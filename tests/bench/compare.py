@@ -8,7 +8,7 @@ llama.cpp is the package $COMPARE_WITH (default: the newest xllamacpp that pip f
 GGUF; Ingot packs it without changing its types. Both serve HTTP and answer the same requests alternately, $COMPARE_RUNS=7 of each; the
 client measures the time. The package is built for AVX2; if this CPU has more, Ingot is measured with all of it and with only AVX2.
 
-If the network, the package or a model is missing, it says so and exits with 0. On a busy computer it exits with 1, unless ANYWAY=1.
+If the network, the package or a model is missing, compare.py says so and exits with 0. On a busy computer it exits with 1, unless ANYWAY=1.
 README=yes writes the ratios into README.md, unless the computer was busy."""
 
 import array
@@ -46,7 +46,7 @@ SECONDS = 300
 
 
 class Skipped(Exception):
-    """Says why nothing can be compared."""
+    """The reason why nothing can be compared."""
 
 
 # ---- this computer -----------------------------------------------------------------------------
@@ -64,8 +64,8 @@ def own_ticks():
 
 
 class Others:
-    """Measures the share of this computer that other programs take after this object is created. No server may run then, or when the share is
-    asked for."""
+    """Measures the share of this computer that other programs take after this object is created. No server may run when the object is
+    created, or when the share is read."""
 
     def __init__(self):
         self.first, self.own = ticks(), own_ticks()
@@ -104,7 +104,7 @@ def install_peer():
                           check=False, timeout=60, env={**os.environ, "PYTHONPATH": PACKAGES})
     if done.returncode != 0:
         raise Skipped(f"xllamacpp does not start: {(done.stderr.strip() or 'without a reason').splitlines()[-1]}")
-    return f"llama.cpp of xllamacpp {done.stdout.strip()}"
+    return f"llama.cpp (package xllamacpp {done.stdout.strip()})"
 
 
 def gguf_of(name):
@@ -124,7 +124,7 @@ def packed(gguf, kind=None):
 
 
 class Server:
-    """A program that serves a model; a cold start is measured from `go` on."""
+    """A program that serves a model. go() loads the model: a cold start is measured from there."""
 
     def __init__(self, command, env=None):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env)
@@ -175,7 +175,7 @@ class Ingot(Server):
 
 
 class Package(Server):
-    """llama.cpp in Python. Python's time and memory before the library is loaded are not counted."""
+    """llama.cpp in Python. The time and memory that Python takes before the library is loaded are not counted."""
 
     def __init__(self, gguf, threads, warm_up=True, context=CONTEXT, places=1):
         super().__init__([sys.executable, os.path.join(HERE, "compare_peer.py"), gguf, str(threads), str(context), str(places), str(int(warm_up))],
@@ -231,24 +231,24 @@ PROMPTS = random.Random(47)
 
 
 def new_prompt(n):
-    """Tokens that no request had, so that no server can reuse earlier results."""
+    """Makes a prompt that no earlier request had, so that no server can reuse earlier results."""
     return [PROMPTS.randrange(1000, 40000) for _ in range(n)]
 
 
 def prefill(server, prompt):
-    """Tokens per second of a prompt, including its first new token."""
+    """Prompt tokens per second; the time includes the first new token."""
     return len(prompt) / server.complete(prompt, 1)[1]
 
 
 def decode(server, prompts):
-    """New tokens per second, from two requests with prompts of the same length, of which one asks for NEW more tokens."""
+    """New tokens per second, from two requests with prompts of the same length: the second asks for NEW more tokens."""
     _, first = server.complete(prompts[0], 1)
     n, seconds = server.complete(prompts[1], 1 + NEW)
     return (n - 1) / (seconds - first) if n > NEW // 4 and seconds > first else math.nan
 
 
 def first_token(make, prompt):
-    """Seconds from starting a program to its first token of a prompt of 64."""
+    """Seconds from the start of a program to its first new token, with a prompt of 64 tokens."""
     start = time.perf_counter()
     with make(False) as server:
         if server.base:
@@ -258,7 +258,7 @@ def first_token(make, prompt):
 
 
 def rounds(servers):
-    """{figure: [a value for each server, for each round]}; the servers take turns."""
+    """{figure: a list of rounds, each with a value for each server}; the servers take turns."""
     found = {"decode, tok/s": [], "prefill of 64, tok/s": [], "prefill of 512, tok/s": []}
     for turn in range(RUNS):
         progress(f"turn {turn + 1} of {RUNS}")
@@ -292,7 +292,7 @@ def logits_at(model, ids):
 
 
 def peer_logits_at(server, ids, vocabulary):
-    """The same from llama.cpp's server, which returns probabilities of all tokens on request."""
+    """Log probabilities from llama.cpp's server, which returns those of all tokens on request."""
     rows = []
     for n in POSITIONS:
         reply, _ = server.ask("/completion", prompt=ids[:n], n_predict=1, n_probs=vocabulary, temperature=0)
@@ -304,7 +304,8 @@ def peer_logits_at(server, ids, vocabulary):
 
 
 def divergence(exact, other):
-    """The mean of KL(exact || other) over positions, in nats; a probability that the other server gives as 0 counts as e^-60."""
+    """The mean of KL(exact || other) over positions, in nats; if the other server gives a probability as 0, it counts as
+    e^-60."""
     return statistics.fmean(sum(math.exp(p) * (p - max(q, -60)) for p, q in zip(*rows)) for rows in zip(exact, other))
 
 
@@ -358,7 +359,10 @@ def compare(model, gguf, threads, told):
         if threads == 1:
             told.append(servers[0].system)
             progress("KL divergence")
-            rows.append(row_of(model, "any", "KL from F32, nats", [divergences(gguf, servers)], True))
+            try:
+                rows.append(row_of(model, "any", "KL from F32, nats", [divergences(gguf, servers)], True))
+            except (OSError, LookupError) as reason:  # a $LLAMA_SERVER with another API
+                progress(f"KL divergence is left out: the server does not give the probabilities of all tokens: {reason}")
     finally:
         for server in servers:
             server.__exit__()
@@ -379,8 +383,8 @@ SHOWN = ("decode", "prefill of 64", "prefill of 512")
 def section(day, cpu, cores, version, peer, names, rows):
     """README's section: the ratios of SHOWN figures for each model, each number of threads and each way to run Ingot, whether Ingot is ahead or not.
     rows as compare() gives them; names[0] is Ingot or llama.cpp as makers() has them."""
-    lines = [HEADING, "", f"How many times as fast as llama.cpp ({peer}) Ingot {version} serves the same files, measured by turns on {day} on {cpu}, {cores} cores.",
-             "Below 1 llama.cpp is ahead. [docs/experiments/beside-llama-cpp.md](docs/experiments/beside-llama-cpp.md) says how it is measured; `make compare` repeats it.", "",
+    lines = [HEADING, "", f"The table has the speed of Ingot {version} divided by the speed of {peer}. Both served the same files by turns on {day} ({cpu}, {cores} cores).",
+             "A figure above 1 means that Ingot is faster, below 1 that llama.cpp is. [docs/experiments/beside-llama-cpp.md](docs/experiments/beside-llama-cpp.md) says how it is measured; `make compare` repeats it.", "",
              "| model | threads | program | " + " | ".join(SHOWN) + " |", "|---|---|---|" + "---|" * len(SHOWN)]
     for model, threads in dict.fromkeys((row[0], row[1]) for row in rows if row[1] != "any"):
         cells = {row[2].split(",")[0]: row for row in rows if row[:2] == [model, threads]}
@@ -390,7 +394,7 @@ def section(day, cpu, cores, version, peer, names, rows):
 
 
 def put_section(text, new):
-    """README with the section in place of its old version, or before NEXT."""
+    """README with the section, which replaces the old section or stands before the heading NEXT."""
     before, _, rest = text.partition("\n" + HEADING + "\n")
     if rest:
         return before + "\n" + new + rest[rest.index("\n" + NEXT) + 1:]

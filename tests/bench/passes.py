@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""The cost of the matrices in a pass over 2 to 8 tokens, which checks guesses, as a multiple of a pass over one token.
+"""Counts the instructions of the matrices in a pass over 2 to 8 tokens, which checks guesses, as a multiple of those
+for one token.
 
 usage: passes.py [TYPE ...]   numbers of enum ingot_type"""
 
@@ -29,7 +30,8 @@ def count(machine, number):
 
 def main():
     kinds = [(word, int(word)) for word in sys.argv[1:]] or TYPES
-    jobs = [(machine, kind) for machine in MACHINES["virt-arm64"] for kind in kinds]
+    machines = MACHINES["virt-arm64"] + [m for m in MACHINES["virt-riscv64"] if "no V" in m.label]
+    jobs = [(machine, kind) for machine in machines for kind in kinds]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = list(pool.map(lambda job: count(job[0], job[1][1]), jobs))
     rows, lines = [], []

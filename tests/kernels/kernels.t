@@ -26,7 +26,7 @@ my @runs = (
     arm64('cortex-a53', ''),
     ($long ? arm64('cortex-a72', $kernels) : ()),
     arm64('cortex-a76', $newer),
-    # Emulating the others as well would take a third of a minute, and for SVE three times as long as -cpu max.
+    # Emulating all other kernels as well would take a third of a minute, and for SVE three times as long as -cpu max.
     arm64('neoverse-v1', $long ? '' : '--row _i8mm'),
     (map { arm64("max,sve-default-vector-length=$_", $sve) } @sve),
     ['riscv64', 'rv64gc', 'qemu-riscv64 -cpu rv64,v=false', ''],
@@ -144,7 +144,8 @@ sub check_codings {
 }
 check_codings();
 
-# Which of SVE's integer kernels call the dot product's kernels at a vector length in bytes: QEMU translates those.
+# The SVE integer kernels that call kernels of the dot product at this vector length in bytes; QEMU's translation
+# shows which.
 sub went_on {
     my ($program, $bytes, @symbols) = @_;
     my $log = "$dir/sve-$bytes.log";

@@ -49,6 +49,46 @@ static void test_quiet(void)
     OK(run_jobs(&c, 1, &now, &advice) == 0, "nobody leaves if every job waits");
 }
 
+/* Other programs take `slices` slices one after the other every `every` ticks, for four seconds. */
+static bool stays_in_bursts(unsigned slices, uint64_t every)
+{
+    struct contention c;
+    struct contention_stalls stalls = { 0, 0 };
+    uint64_t next = every;
+    unsigned left = 0;
+
+    contention_open(&c, HZ);
+    for (uint64_t now = 0; now < 4 * HZ;) {
+        uint64_t ticks = JOB;
+
+        if (now >= next) {
+            left = slices;
+            next += every;
+        }
+        if (left > 0) {
+            ticks += SLICE;
+            stalls.ticks += SLICE;
+            stalls.n++;
+            left--;
+        }
+        now += ticks;
+        if (!contention_job(&c, ticks, now)) {
+            continue;
+        }
+        if (contention_judge(&c, &stalls, 2, -1, now) != CONTENTION_STAY) {
+            return false;
+        }
+        stalls = (struct contention_stalls){ 0, 0 };
+    }
+    return true;
+}
+
+static void test_bursts(void)
+{
+    OK(stays_in_bursts(3, HZ / 10), "nobody leaves for bursts of 9 ms, ten in a second");
+    OK(!stays_in_bursts(3, HZ / 50), "the core leaves for a burst of 9 ms in each 20 ms");
+}
+
 static void test_contended(void)
 {
     struct contention c;
@@ -110,6 +150,7 @@ static void test_idle(void)
 int main(void)
 {
     test_quiet();
+    test_bursts();
     test_contended();
     test_idle();
     return tap_done();

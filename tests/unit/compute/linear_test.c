@@ -102,11 +102,12 @@ static void test_near(const struct ingot_tensor *w)
        (double)alone[0][8], dot);
 }
 
-static void test_counts(const struct ingot_tensor *w, size_t gemm_tokens, bool pairs)
+static void test_counts(const struct ingot_tensor *w, size_t gemm_tokens, bool gemvs, bool pairs)
 {
     uint32_t n = 1;
 
     kernels.gemm_tokens = gemm_tokens;
+    kernels.gemv_pairs = gemvs;
     kernels.gemm_pairs = pairs;
     for (; n <= TOKENS; n++) {
         memset(together, 0x11, sizeof together);
@@ -117,8 +118,64 @@ static void test_counts(const struct ingot_tensor *w, size_t gemm_tokens, bool p
     }
     OK(n > TOKENS,
        "type %u, a gemm of %zu tokens%s: each of 1 to %d tokens gets what it gets alone (%u)",
-       (unsigned)w->type, gemm_tokens, pairs ? " and of pairs" : "", TOKENS, (unsigned)n);
-    kernels.gemm_pairs = false;
+       (unsigned)w->type, gemm_tokens,
+       pairs   ? " and of pairs"
+       : gemvs ? ", pairs by gemvs"
+               : "",
+       TOKENS, (unsigned)n);
+    kernels.gemv_pairs = kernels.gemm_pairs = false;
+}
+
+static size_t gemm_calls, gemm_sum, gemv_calls; /* gemm_sum: of the calls' tokens */
+
+static void count_gemm(float *restrict y, const void *restrict w,
+                       const struct block_q8kx4 *restrict x,
+                       const struct gemm_shape *restrict shape)
+{
+    gemm_calls++;
+    gemm_sum += shape->n_tokens;
+    (void)y, (void)w, (void)x;
+}
+
+static void count_gemv(float *restrict y, const void *restrict w,
+                       const struct block_q8k *restrict x, size_t rows, size_t n_cols, size_t ahead)
+{
+    gemv_calls++;
+    (void)y, (void)w, (void)x, (void)rows, (void)n_cols, (void)ahead;
+}
+
+/* Which kernels take the tokens of Q5_K, whose gemm has no loop for two, on cores of three kinds. */
+static void test_choice(void)
+{
+    static const struct {
+        uint32_t n;
+        bool gemvs, pairs;
+        size_t by_gemm, by_gemv;
+    } rows[] = {
+        { 2, false, false, 2, 0 }, { 2, true, false, 0, 2 }, { 2, true, true, 0, 2 },
+        { 3, true, false, 3, 0 },  { 5, true, false, 4, 1 }, { 6, false, false, 6, 0 },
+        { 6, true, false, 4, 2 },  { 6, true, true, 6, 0 },  { 7, true, false, 7, 0 },
+        { 8, true, false, 8, 0 },
+    };
+    struct ingot_tensor w = { .type = INGOT_Q5_K, .rows = 8, .cols = 256, .cols_padded = 256 };
+    struct kernels before = kernels;
+
+    kernels.gemm_f32_q5kx8_q8kx4 = count_gemm;
+    kernels.gemv_f32_q5kx8_q8k = count_gemv;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct linear_input in = { inputs, 256, rows[i].n, 0 };
+
+        gemm_calls = gemm_sum = gemv_calls = 0;
+        kernels.gemv_pairs = rows[i].gemvs;
+        kernels.gemm_pairs = rows[i].pairs;
+        linear_rows(&kernels, &act, &w, weights, &in, together[0], STRIDE, 0, 8);
+        OK(gemm_calls == (rows[i].by_gemm != 0) && gemm_sum == rows[i].by_gemm &&
+               gemv_calls == rows[i].by_gemv,
+           "%u tokens%s%s: a gemm takes %zu, gemvs take %zu", (unsigned)rows[i].n,
+           rows[i].gemvs ? ", pairs by gemvs" : "", rows[i].pairs ? ", loops for pairs" : "",
+           gemm_sum, gemv_calls);
+    }
+    kernels = before;
 }
 
 /* All inputs are put aside in two shares, and taken back from the last one, five at a time. */
@@ -175,9 +232,10 @@ static void test_type(uint8_t type, uint32_t n_cols, size_t group_bytes, size_t 
     multiply_alone(&w);
     test_near(&w);
     test_vector(&w);
-    test_counts(&w, 4, false);
-    test_counts(&w, 4, true);
-    test_counts(&w, 2, false);
+    test_counts(&w, 4, false, false);
+    test_counts(&w, 4, true, false);
+    test_counts(&w, 4, true, true);
+    test_counts(&w, 2, false, false);
     kernels.gemm_tokens = 4;
     test_kept(&w);
 }
@@ -189,6 +247,7 @@ int main(void)
     for (size_t i = 0; i < TOKENS * MOST_COLS; i++) {
         inputs[i] = (float)random_word() * 0x1p-15f - 1.0f;
     }
+    test_choice();
     test_type(INGOT_F32, 256, 4, 4, 1);
 #define TYPE_WEIGHTS(NAME, id, name, layout, columns, act, halves, ...) \
     test_type(INGOT_##NAME, 256, sizeof(struct block_##layout##x8), 2, halves);

@@ -276,12 +276,52 @@ static void test_share(void)
     OK(first == 0 && last == 0, "a share of no rows is empty");
 }
 
+static uint64_t told; /* ticks of the clock below */
+
+static uint64_t told_ticks(void *context)
+{
+    (void)context;
+    return told;
+}
+
+/* A division into few items counts neither by its items nor by its time, so that a core that always
+ * gets the only head or token does not look twice as fast. */
+static void test_uneven(void)
+{
+    static struct platform slow = { .clock = { .ticks = told_ticks, .hz = 1000 } };
+    static struct workers w;
+    struct worker *last_core = &w.members[1];
+    size_t first, last;
+
+    w.platform = &slow;
+    w.n_cores = 2;
+    w.measures = true;
+    shares_begin(&w.shares, 2, NULL);
+    told = 100;
+    workers_share(&w, 1, 1, 1, &first, &last);
+    OK(first == 0 && last == 1 && last_core->given == 0, "the only item counts as nothing");
+    told = 130;
+    workers_share(&w, 1, 576, 8, &first, &last);
+    OK(last - first == 288 && last_core->given == 1 << 15 && last_core->waited == 30,
+       "half of a matrix counts as half: %u of 65536, and 30 ticks of the item do not: %u",
+       (unsigned)last_core->given, (unsigned)last_core->waited);
+    told = 200;
+    workers_share(&w, 1, 3, 1, &first, &last);
+    told = 210;
+    workers_wait_end(&w, 1, workers_wait_begin(&w));
+    told = 215;
+    workers_share(&w, 1, 576, 8, &first, &last);
+    OK(last_core->given == 1 << 16 && last_core->waited == 40,
+       "an uneven part ends where a wait begins: %u ticks", (unsigned)last_core->waited);
+}
+
 int main(void)
 {
     host_platform(&platform, NULL);
     platform.cores.yield =
         NULL; /* no core rests because of other programs: contention_test.c tests that */
     test_share();
+    test_uneven();
     for (unsigned n = 1; n <= 4; n++) {
         test_cores(n);
     }
