@@ -38,11 +38,11 @@ static bool is_rank(const cJSON *value)
 /* ---- the allowed values of a field -------------------------------------------------------- */
 
 enum rule {
-    HARMLESS, /* describes only the training, or repeats facts of the tensors */
-    OBEYED,   /* read below and not checked here */
+    HARMLESS, /* the field describes only the training, or repeats facts of the tensors */
+    OBEYED,   /* the field is read below and not checked here */
     TRUTH,    /* true or false; read below */
-    UNSET,    /* must not be used; the advice is to merge */
-    ALORA,    /* the same without advice, because a merged model would be wrong too */
+    UNSET,    /* the field must not be set; the advice is to merge */
+    ALORA,    /* must not be set; there is no advice, because a merged model would be wrong too */
     RANK,
     SCALE,
     RANKS,
@@ -87,7 +87,7 @@ static const struct {
     { "layers_pattern", HARMLESS, NULL },
     { "lora_dropout", HARMLESS, NULL },
     { "megatron_core", HARMLESS, NULL },
-    { "loftq_config", HARMLESS, NULL }, /* used only with init_lora_weights, like the next
+    { "loftq_config", HARMLESS, NULL }, /* used only with init_lora_weights; so are the next
                                            two */
     { "eva_config", HARMLESS, NULL },
     { "corda_config", HARMLESS, NULL },
@@ -117,7 +117,7 @@ static size_t find_field(const char *name)
 
 /* ---- init_lora_weights ----------------------------------------------------------------------- */
 
-/* Values that replace the base's weights before training. */
+/* True if init_lora_weights has a value that replaces the base's weights before training. */
 static bool changes_base(const char *init)
 {
     static const char *const names[] = { "olora", "pissa", "corda", "loftq", "lora_ga" };
@@ -257,8 +257,8 @@ static enum err check_field(struct source *s, const cJSON *value)
                    ? ERR_OK
                    : refuse_field(
                          s, fields[field].name,
-                         "is set: the adapter works only from these tokens on (aLoRA), but here "
-                         "it would work everywhere; train it without them");
+                         "is set (aLoRA): the adapter acts only after these tokens, but here it "
+                         "would act everywhere; train it without them");
     case RANK:
     case SCALE: return check_number(s, value, field);
     case RANKS:

@@ -48,7 +48,7 @@ static size_t find_half(const char *name, size_t *bytes)
     return N_HALVES;
 }
 
-/* "NAME.lora_B.bias", perhaps with the adapter's own name before it. */
+/* True for a bias, "NAME.lora_B.bias"; the adapter's own name may come before ".bias". */
 static bool is_bias(const char *name)
 {
     static const char end[] = ".bias";
@@ -150,7 +150,7 @@ static enum err take_tensor(struct peft *p, const struct safetensors_tensor *fro
     return ERR_OK;
 }
 
-/* fan_in_fan_out says that the base's matrix is transposed. If both halves are also transposed,
+/* fan_in_fan_out says that the base's matrix is transposed. If both halves are transposed too,
  * transpose them back. */
 static void turn(const struct peft *p, struct adapter_raw *raw)
 {
@@ -181,8 +181,8 @@ static enum err place_raw(struct peft *p, struct adapter_raw *raw)
     if (p->config.ties && (rule->role == INGOT_TOKEN_EMBEDDING || rule->role == INGOT_OUTPUT)) {
         return source_refuse(
             b->s, ERR_UNSUPPORTED,
-            "the field \"ensure_weight_tying\" is true, and the module %.120s has an "
-            "adapter, which two matrices share: " ADAPTER_MERGE,
+            "the field \"ensure_weight_tying\" is true, so two matrices share the adapter of the "
+            "module %.120s, which is not supported: " ADAPTER_MERGE,
             raw->name);
     }
     turn(p, raw);

@@ -1,5 +1,5 @@
-/* Assigns a pair of matrices to its roles, with rows and columns in the order of the base's
- * matrices. */
+/* Finds the base's matrices that a pair A, B of an adapter changes, and copies the pair with its
+ * rows and columns in the order of those matrices. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,8 +18,8 @@ struct part {
 static enum err refuse_shape(struct adapter_build *b, const struct adapter_raw *raw)
 {
     return source_refuse(b->s, ERR_BAD_MODEL,
-                         "%s: A is %u x %u and B %u x %u, which is for another model", raw->name,
-                         raw->a.rows, raw->a.cols, raw->b.rows, raw->b.cols);
+                         "%s: A is %u x %u and B is %u x %u, so the adapter is for another model",
+                         raw->name, raw->a.rows, raw->a.cols, raw->b.rows, raw->b.cols);
 }
 
 /* ---- the order of rows ----------------------------------------------------------------------- */
@@ -78,7 +78,7 @@ static uint32_t other_head(const struct adapter_build *b, const struct ingot_lay
     return head % ratio * l->n_groups + head / ratio;
 }
 
-/* The adapter's index for index `at` of inner_dim, or of inner_heads if width is 1. */
+/* The adapter's index for the base's index `at`: of an element, or of a head if width is 1. */
 static uint32_t other_inner(const struct adapter_build *b, const struct ingot_layer *l, uint32_t at,
                             uint32_t width)
 {
@@ -210,7 +210,7 @@ static enum err make_part(struct adapter_build *b, const struct adapter_raw *raw
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* Find the base's matrix in a role. False if it has none, or none that may have an adapter. */
+/* Find the base's matrix in a role. False: there is none, or it may not have an adapter. */
 static bool find_part(struct adapter_build *b, enum ingot_role role, unsigned layer, struct part *p)
 {
     const struct ingot_tensor *w = image_tensor(b->o->base, role, layer);
@@ -312,7 +312,7 @@ enum err adapter_place(struct adapter_build *b, const struct adapter_raw *raw,
                        const struct adapter_place *place)
 {
     if (place->layer != INGOT_NO_LAYER && place->layer >= b->s->params.n_layers) {
-        return source_refuse(b->s, ERR_BAD_MODEL, "%s: the model has %u layers", raw->name,
+        return source_refuse(b->s, ERR_BAD_MODEL, "%s: the model has only %u layers", raw->name,
                              b->s->params.n_layers);
     }
     if (place->role == INGOT_ATTN_Q && !is_order_known(b)) {

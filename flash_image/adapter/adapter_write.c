@@ -34,7 +34,9 @@ static enum err check_twice(struct adapter_build *b)
 {
     for (size_t i = 1; i < b->n_made; i++) {
         if (in_order(&b->made[i - 1], &b->made[i]) == 0) {
-            return source_refuse(b->s, ERR_BAD_MODEL, "%s of layer %u has two pairs",
+            return source_refuse(b->s, ERR_BAD_MODEL,
+                                 "%s of layer %u has two pairs of matrices: "
+                                 "give an adapter with one",
                                  image_role_name(b->made[i].pair.role), b->made[i].pair.layer);
         }
     }
@@ -166,7 +168,7 @@ static enum err write_all(struct adapter_build *b, const struct file *f)
 {
     const struct output_wish wish = { .path = b->o->output,
                                       .input = b->o->input,
-                                      .instead = "name a new one, such as adapter.ingot" };
+                                      .instead = "name a new file, such as adapter.ingot" };
     char error_message[sizeof b->s->error_message];
     enum err e = output_write(&wish, f->header, (size_t)f->bytes, error_message,
                               sizeof error_message);

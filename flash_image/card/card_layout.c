@@ -7,12 +7,12 @@
 enum {
     SECTORS_PER_MIB = 2048,
     START_MIB = 1, /* alignment of the partition, for the erase blocks of cards */
-    TAIL_MIB = 1,  /* sectors at the end for the copy of a GPT */
+    TAIL_MIB = 1,  /* space at the end for the copy of a GPT */
     LEAST_MIB = 40,
     LEAST_CLUSTERS = 65525, /* readers take a volume with fewer clusters for FAT16 */
     SPARE_CLUSTERS = 4096,  /* distance to that limit */
     RESERVED = 32,          /* sectors, at the least */
-    ALIGN = 64,             /* clusters start at a multiple of this many sectors of the card */
+    ALIGN = 64,             /* clusters start at multiples of this, in sectors of the card */
     FIRST_CLUSTER = 2,
     SLOT = 32,
     SLOTS_OF_DOTS = 2, /* "." and ".."; the root has one entry, the volume's name */
@@ -23,7 +23,7 @@ enum {
     EXFAT_LARGE_CLUSTER = 256, /* sectors */
 };
 static const uint64_t large_volume =
-    32ull << 30 >> 9; /* card size, in sectors, from which mkfs.exfat uses larger clusters too */
+    32ull << 30 >> 9; /* card size, in sectors; from here on mkfs.exfat uses larger clusters, too */
 
 /* ---- needed clusters ------------------------------------------------------------------------- */
 
@@ -81,8 +81,8 @@ static uint32_t cluster_sectors(uint64_t partition)
     return sectors;
 }
 
-/* Size the FAT for the clusters that there would be without a FAT; then add reserved sectors until
- * clusters are aligned. */
+/* Make the FAT large enough for as many clusters as fit if there were no FAT; then add reserved
+ * sectors until clusters are aligned. */
 static void divide_fat32(struct card_layout *l)
 {
     uint32_t off;
@@ -114,7 +114,7 @@ static void divide_exfat(struct card_layout *l)
     l->n_own = (l->n_clusters + per_cluster - 1) / per_cluster + 1;
 }
 
-/* True if the contents fit a partition between these two positions, in MiB, of the card. */
+/* True if the contents fit a partition from `front` to `end`, both in MiB of the card. */
 static bool fits(struct card_image *c, struct card_layout *l, uint64_t front, uint64_t end)
 {
     uint64_t used;
@@ -167,7 +167,7 @@ static uint64_t power_of_two(uint64_t mib)
     return rounded;
 }
 
-/* MiB of the card after the partitions with files. */
+/* Return how many MiB of the card follow the partitions with files. */
 static uint64_t tail_of(const struct card_options *o)
 {
     uint64_t tail = o->table == CARD_GPT ? TAIL_MIB : 0;
@@ -192,7 +192,8 @@ enum err card_lay_out(struct card_image *c, const struct card_options *o, struct
     mib = o->bytes == 0 ? with_room(least) : o->bytes >> 20;
     if (mib < least) {
         snprintf(c->error_message, sizeof c->error_message,
-                 "the card is too small: it needs %" PRIu64 "M, and has %" PRIu64 "M", least, mib);
+                 "the card is too small: its contents need %" PRIu64 "M, but it has %" PRIu64 "M",
+                 least, mib);
         return ERR_NO_SPACE;
     }
     if (o->power_of_two) {

@@ -93,10 +93,10 @@ const char *card_zip_open(struct card_zip *z, const uint8_t *data, size_t bytes)
     start = u32_at(end + 16);
     if ((n == UINT32_MAX || start == UINT32_MAX || u16_at(end + 10) == 0xffff) &&
         !read_end_64(z, end, &start, &n) && (n == UINT32_MAX || start == UINT32_MAX)) {
-        return "the archive's directory is not where its end says";
+        return "the archive is damaged: its directory is not where its last record says";
     }
     if (!has(z, start, n)) {
-        return "the archive's directory is not where its end says";
+        return "the archive is damaged: its directory is not where its last record says";
     }
     z->next = (size_t)start;
     z->end = (size_t)(start + n);

@@ -57,7 +57,7 @@ static const struct chat_form forms[] = {
       { CHATML_STRINGS },
       0 },
     { "llama3.1",
-      "Llama 3.1, 3.2, 3.3; the date is the template's own",
+      "Llama 3.1, 3.2, 3.3; with the fixed date of the template",
       { OPENING = CHAT_BOS,
         SYSTEM_PREFIX = "<|start_header_id|>system<|end_header_id|>\n\n"
                         "Cutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n",

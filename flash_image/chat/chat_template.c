@@ -11,7 +11,7 @@
 #include "runtime/chat/chat_turn.h"
 #include "runtime/image/image.h"
 
-/* Empty for NULL. */
+/* Return a string as a text, which is empty for NULL. */
 static struct text text_of(const char *s)
 {
     if (s == NULL) {
@@ -169,7 +169,7 @@ static enum err refuse_own(struct build *b, char error_message[CHAT_ERROR_MESSAG
 }
 
 /* Derive the form from probes, and accept it if it writes the same as the template. If only replies
- * without thoughts differ, the form gets no text for these. */
+ * without thoughts differ, the form gets no text for such replies. */
 static enum err derive_form(struct build *b, struct prober *p,
                             char error_message[CHAT_ERROR_MESSAGE_BYTES])
 {
@@ -206,7 +206,7 @@ static struct jinja_text as_jinja(struct text t)
     return (struct jinja_text){ t.data, t.bytes };
 }
 
-/* Build the section from the model's template. Its default date stays, unless a date is given. */
+/* Build the section from the model's template, with its default date unless a date is given. */
 static enum err put_own(struct build *b, const struct source_text *text,
                         char error_message[CHAT_ERROR_MESSAGE_BYTES])
 {
@@ -234,8 +234,8 @@ static enum err put_own(struct build *b, const struct source_text *text,
             e = derive_form(b, p, error_message);
             if (error_message[0] == '\0') {
                 strftime(error_message, CHAT_ERROR_MESSAGE_BYTES,
-                         "the chat template tells the model the date: it is %Y-%m-%d from now on; "
-                         "SOURCE_DATE_EPOCH sets another",
+                         "the chat template tells the model the date, which stays %Y-%m-%d from "
+                         "now on; SOURCE_DATE_EPOCH sets another",
                          now);
             }
         }
@@ -315,8 +315,8 @@ static enum err replace_system(struct build *b, const char *system,
 
     if (!chat_has_template(b->head)) {
         snprintf(error_message, CHAT_ERROR_MESSAGE_BYTES,
-                 "a system prompt has no effect, for the model has no chat template: leave system= "
-                 "out, or name a template with --template");
+                 "a system prompt has no effect, because the model has no chat template: leave "
+                 "system= out, or name a template with --template");
         return ERR_UNSUPPORTED;
     }
     if (bytes > CHAT_MOST_BYTES - sizeof *b->head - (b->bytes - own)) {

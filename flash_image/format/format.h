@@ -20,7 +20,7 @@ enum {
     INGOT_CHUNK = CHUNK_COLS,      /* consecutive columns of a row inside a group */
     INGOT_NO_LAYER = 0xffff,
     INGOT_NO_ROPE = 0xffff,
-    INGOT_PHASES = 4, /* phases of a segment: computing may start when a phase has arrived */
+    INGOT_PHASES = 4, /* phases of a segment: a part of the computing may start after each phase */
 
     /* Bounds that every reader checks before it multiplies sizes. */
     INGOT_MAX_LAYERS = 256,
@@ -41,7 +41,7 @@ enum {
                                     stored together */
 };
 
-/* The types of weights: types.def. Their numbers run from 0 without a gap. */
+/* The types of weights: types.def. The types' numbers run from 0 without a gap. */
 enum ingot_type {
 #define TYPE_FLOATS(NAME, id, ...) INGOT_##NAME = (id),
 #define TYPE_WEIGHTS(NAME, id, ...) INGOT_##NAME = (id),
@@ -53,7 +53,7 @@ enum ingot_type {
 #define TYPE_PACKED(...) +1
 #include "flash_image/format/types.def"
 };
-enum ingot_family { /* for a person to read: only the parameters say what to compute */
+enum ingot_family { /* only for people: what is computed depends only on the parameters */
                     INGOT_LLAMA = 1,
                     INGOT_MISTRAL = 2,
                     INGOT_QWEN2 = 3,
@@ -107,7 +107,7 @@ enum ingot_ffn {
     INGOT_FFN_OWN = 240    /* as INGOT_MIXER_OWN */
 };
 enum ingot_norm { INGOT_NORM_RMS = 0, INGOT_NORM_LAYER = 1 /* layer norms have biases */ };
-enum ingot_norm_place { /* bits: norm a block's input, or its result before the addition */
+enum ingot_norm_place { /* bits: a norm of a block's input, or of its result */
                         INGOT_NORM_BEFORE = 1,
                         INGOT_NORM_AFTER = 2
 };
@@ -118,9 +118,9 @@ enum ingot_activation {
     INGOT_SWIGLU_OAI = 3, /* min(g, 7) sigmoid(1.702 min(g, 7)) (clamp(u, -7, 7) + 1), only gated */
     INGOT_LAST_ACTIVATION = INGOT_SWIGLU_OAI
 };
-/* How a router's logits (plus ROUTER_BIAS) choose and weigh experts. The highest values are chosen;
- * if two are equal, the expert with the lower number. ROUTER_CHOICE_BIAS changes only the
- * choice. */
+/* How a router's logits (plus ROUTER_BIAS) choose and weigh experts. The experts with the highest
+ * values are chosen, and among equal values those with the lowest numbers. ROUTER_CHOICE_BIAS
+ * changes only the choice. */
 enum ingot_router {
     INGOT_ROUTER_SOFTMAX = 0,        /* softmax over all experts chooses and gives the weights */
     INGOT_ROUTER_SOFTMAX_CHOSEN = 1, /* logits choose; softmax over the chosen experts gives
@@ -135,8 +135,8 @@ enum ingot_feature { /* bits of a layer's features */
                      INGOT_QK_NORM = 1
                                      << 1, /* each head's query and key are normed before rotation:
                                     ATTN_Q_NORM, ATTN_K_NORM */
-                     INGOT_QK_NORM_WIDE = 1 << 2, /* with QK_NORM: one norm for all heads */
-                     INGOT_QK_NORM_LATE = 1 << 3, /* with QK_NORM, not wide: after rotation */
+                     INGOT_QK_NORM_WIDE = 1 << 2, /* with QK_NORM: a norm over all heads together */
+                     INGOT_QK_NORM_LATE = 1 << 3, /* with QK_NORM: after rotation; not with WIDE */
                      INGOT_V_NORM = 1 << 4, /* each head's values are RMS-normed, without weights */
                      INGOT_V_IS_K =
                          1 << 5, /* no ATTN_V: values are the keys before norm and rotation */
@@ -174,11 +174,12 @@ enum ingot_segment_kind {
  * fields of struct ingot_layer; channels: 2 n_groups state_dim + inner_dim, or inner_dim for a
  * short convolution. */
 enum ingot_role {
-    INGOT_TOKEN_EMBEDDING = 0,  /* (vocab, dim); of an MTP head what makes its input (dim, 2 dim) */
-    INGOT_PER_LAYER_EMBEDDING,  /* (TABLE_ROWS * vocab, n_layers * per_layer_dim / TABLE_ROWS),
+    INGOT_TOKEN_EMBEDDING = 0, /* (vocab, dim); of an MTP head what makes its input (dim, 2 dim), of
+                                  an assistant (dim, 2 target_dim) */
+    INGOT_PER_LAYER_EMBEDDING, /* (TABLE_ROWS * vocab, n_layers * per_layer_dim / TABLE_ROWS),
                                        in its own segment */
-    INGOT_POSITION_EMBEDDING,   /* (context, dim) F32 or F16; in layer 0's segment, at its start,
-                                       like the next two */
+    INGOT_POSITION_EMBEDDING,  /* (context, dim) F32 or F16; at the start of layer 0's segment, like
+                                       the next two */
     INGOT_PER_LAYER_PROJECTION, /* (n_layers * per_layer_dim, dim) */
     INGOT_PER_LAYER_NORM,       /* (1, per_layer_dim) */
     INGOT_ATTN_NORM,            /* (1, dim), for any mixer; the roles of a layer start here */
@@ -195,9 +196,9 @@ enum ingot_role {
     INGOT_ATTN_Q_NORM, /* (1, head_dim), wide: (1, n_heads * head_dim) */
     INGOT_ATTN_K_NORM, /* norm of latent keys (1, kv_rank) */
     INGOT_ATTN_K_B,   /* (n_heads * kv_rank, query_dim - (head_dim - kv_rank)), as the next one of a
-                          type that takes Q8 activations, or of floats */
+                          type that is neither FIG4 nor packed */
     INGOT_ATTN_V_B,   /* (n_heads * value_dim, kv_rank) */
-    INGOT_ATTN_SINKS, /* (1, n_heads): one additional logit in the sum of each head's softmax */
+    INGOT_ATTN_SINKS, /* (1, n_heads): a logit that is added to the sum of each head's softmax */
     INGOT_ATTN_SUB_NORM, /* (1, n_heads * value_dim), for the result of attention */
     INGOT_ATTN_OUT,      /* (dim, n_heads * value_dim) */
     INGOT_ATTN_OUT_BIAS,
@@ -227,7 +228,7 @@ enum ingot_role {
     INGOT_FFN_SUB_NORM, /* (1, hidden), for the input of FFN_DOWN */
     INGOT_FFN_DOWN,     /* (dim, hidden) */
     INGOT_FFN_DOWN_BIAS,
-    INGOT_EXPERT_GATE, /* (expert_hidden, dim); each expert has one in its extent */
+    INGOT_EXPERT_GATE, /* (expert_hidden, dim), in the extent of each expert */
     INGOT_EXPERT_GATE_BIAS,
     INGOT_EXPERT_UP, /* (expert_hidden, dim) */
     INGOT_EXPERT_UP_BIAS,
@@ -237,12 +238,14 @@ enum ingot_role {
     INGOT_PER_LAYER_GATE,      /* (per_layer_dim, dim) */
     INGOT_PER_LAYER_OUT,       /* (dim, per_layer_dim) */
     INGOT_PER_LAYER_POST_NORM, /* (1, dim) */
-    INGOT_OUTPUT_NORM,         /* here they end */
+    INGOT_OUTPUT_NORM,         /* here the roles of a layer end */
     INGOT_OUTPUT_NORM_BIAS,
     INGOT_OUTPUT,          /* (vocab, dim); tied: refers to the bytes of the embedding */
-    INGOT_MTP_TOKEN_NORM,  /* (1, dim), only in an MTP head, like the next: norm of the token's row
-                              of the embedding */
-    INGOT_MTP_HIDDEN_NORM, /* norm of the hidden state of the token before it */
+    INGOT_MTP_TOKEN_NORM,  /* (1, dim), only in an MTP head, like MTP_HIDDEN_NORM: norm of the
+                              token's row of the embedding */
+    INGOT_MTP_HIDDEN_NORM, /* norm of the hidden state of the previous token */
+    INGOT_MTP_STATE,       /* (target_dim, dim), only in an assistant: turns a hidden state of the
+                              assistant into one of the model */
     INGOT_N_ROLES
 };
 static_assert(INGOT_N_ROLES <= 64, "a set of roles is a uint64_t");
@@ -257,7 +260,7 @@ struct ingot_params {
     uint32_t tied;    /* 1: INGOT_OUTPUT is the token embedding */
     uint32_t norm;    /* enum ingot_norm of layers and output */
     uint32_t n_ropes; /* entries of header.ropes */
-    uint32_t hidden;  /* the largest of any layer, including an expert's, like the next three */
+    uint32_t hidden;  /* the largest of any layer or expert, like the next three */
     uint32_t n_heads;
     uint32_t n_kv_heads;
     uint32_t head_dim;
@@ -266,21 +269,23 @@ struct ingot_params {
     float embedding_scale;  /* the token embedding is multiplied by it; usually 1 */
     float logits_scale;     /* the logits are multiplied by it before the softcap; usually 1 */
     uint32_t per_layer_dim; /* width of the embedding that each layer adds; 0: layers add none */
-    uint32_t mtp;           /* 1: an MTP head, which guesses the next tokens of another model */
-    uint32_t reserved[14];  /* zero */
+    uint32_t mtp;           /* 1: this is an MTP head, which guesses another model's tokens */
+    uint32_t target_dim;    /* in an assistant: dim of the model whose keys the assistant reads;
+                               otherwise 0 */
+    uint32_t reserved[13];  /* zero */
 };
 static_assert(sizeof(struct ingot_params) == 128, "params are 128 bytes");
 
-/* One way to rotate queries and keys: the angle of pair i at position p is p * base^(-2i / dims) /
+/* A way to rotate queries and keys: the angle of pair i at position p is p * base^(-2i / dims) /
  * factor_i. Layers with the same rope have the same attn_scale. */
 struct ingot_rope {
     uint32_t kind; /* enum ingot_rope_kind */
-    uint32_t dims; /* first dims of each head that rotate; even, at most its head_dim */
+    uint32_t dims; /* the first `dims` of each head rotate; an even number, at most head_dim */
     float base;
     float magnitude;       /* factor of cosines and sines; usually 1 */
     uint32_t factors;      /* index in the rope section of the first of dims / 2 factors;
                               INGOT_NO_FACTORS: all are 1 */
-    uint32_t long_factors; /* the same for sequences longer than long_context */
+    uint32_t long_factors; /* index as in `factors`, for sequences longer than long_context */
     uint32_t long_context; /* in tokens; 0: there are no long factors */
     uint32_t reserved;     /* zero */
 };
@@ -298,7 +303,7 @@ enum ingot_sampling_field {
     INGOT_ALL_SAMPLING = 63
 };
 
-/* The publisher's recommendation for sampling, which a user's options replace. Units and ranges are those
+/* The publisher's recommendation for sampling; a user's options override it. Units and ranges are those
  * of the options of the same names. A field that is not given is zero, and a program uses its own
  * default. */
 struct ingot_sampling {
@@ -317,7 +322,7 @@ struct ingot_section {
     uint64_t offset; /* from the start of the file, a multiple of 4096 */
     uint64_t bytes;  /* does not count padding to the next multiple of 4096 */
     uint32_t crc32c; /* of these bytes */
-    uint32_t count;  /* entries if it is a table, else 0 */
+    uint32_t count;  /* number of entries of a table, else 0 */
 };
 static_assert(sizeof(struct ingot_section) == 24, "a section reference is 24 bytes");
 
@@ -333,7 +338,7 @@ struct ingot_header {
     struct ingot_section rope;     /* float[count]: the factors that ropes refer to */
     struct ingot_section layers;   /* struct ingot_layer[params.n_layers] */
     struct ingot_section segments; /* struct ingot_segment[count], in the order of the file */
-    struct ingot_section tensors;  /* struct ingot_tensor[count], the order of enum ingot_role */
+    struct ingot_section tensors;  /* struct ingot_tensor[count], in the order of enum ingot_role */
     struct ingot_rope ropes[INGOT_MAX_ROPES]; /* zero beyond params.n_ropes */
     struct ingot_section experts; /* uint32_t[count]: the CRC-32C of each expert of each layer, then
                                      those of each token's rows of PER_LAYER_EMBEDDING */
@@ -352,18 +357,18 @@ struct ingot_layer {
     uint32_t features;  /* bits of enum ingot_feature */
     uint32_t n_heads;
     uint32_t n_kv_heads; /* divides n_heads */
-    uint32_t head_dim;   /* width of queries and keys; an even number if they rotate */
+    uint32_t head_dim;   /* width of queries and keys; an even number in layers that rotate */
     uint32_t value_dim;  /* width of values; equal to head_dim except for INGOT_LATENT_KV */
     uint32_t hidden; /* width of the feed-forward, or of the dense part beside experts; 0: none */
     uint32_t window; /* positions that a query sees, including its own; 0: all */
     uint16_t rope;   /* index into header.ropes, or INGOT_NO_ROPE */
     uint16_t
-        kv_layer;     /* the layer whose keys and values it reads; without INGOT_SHARED_KV itself */
+        kv_layer;     /* the layer whose keys and values are read; itself without INGOT_SHARED_KV */
     float attn_scale; /* scores are multiplied by it; 1 / sqrt(head_dim) in most families */
     float attn_softcap;    /* scores become cap * tanh(score / cap); 0: they do not change */
     float residual_scale;  /* a block's result is multiplied by it before the addition; usually 1 */
     uint32_t segment;      /* index into the segment table: the layer's tensors and experts */
-    uint32_t first_tensor; /* index into the tensor table; its tensors follow each other */
+    uint32_t first_tensor; /* index into the tensor table of the first of its n_tensors */
     uint32_t n_tensors;
 
     uint8_t parallel;     /* a second mixer with the same input, whose result is also added:
@@ -407,7 +412,7 @@ struct ingot_segment {
     uint32_t reserved0; /* zero */
     uint32_t reserved;
     uint64_t phase_end[INGOT_PHASES]; /* bytes that must have arrived for each phase; never
-                                         decreasing, the last is all */
+                                         decreasing; the last is `bytes` */
 };
 static_assert(sizeof(struct ingot_segment) == 64, "a segment entry is 64 bytes");
 
@@ -445,11 +450,11 @@ enum ingot_chat_string {
     INGOT_CHAT_USER_SUFFIX,
     INGOT_CHAT_REPLY_PREFIX,
     INGOT_CHAT_REPLY_SUFFIX,
-    INGOT_CHAT_NO_THINKING, /* after the reply prefix, for a reply without thoughts */
+    INGOT_CHAT_NO_THINKING, /* follows the reply prefix if the reply must not have thoughts */
     INGOT_CHAT_THINK_END,   /* ends a reply's thoughts; later turns omit the thoughts */
     INGOT_CHAT_SYSTEM,      /* the system prompt if none is given */
-    INGOT_CHAT_REPLY_START, /* after the reply prefix of the next reply; NO_THINKING replaces it */
-    INGOT_CHAT_PAST_START,  /* after the reply prefix of a past reply without its thoughts */
+    INGOT_CHAT_REPLY_START, /* after the prefix of the next reply; NO_THINKING replaces it */
+    INGOT_CHAT_PAST_START,  /* follows the prefix of a past reply whose thoughts are left out */
     INGOT_CHAT_STRINGS
 };
 enum { INGOT_CHAT_FIRST_STRINGS = INGOT_CHAT_SYSTEM + 1 }; /* whose lengths are bytes[] */
@@ -459,8 +464,8 @@ enum ingot_chat_flags {
     INGOT_CHAT_TRIM_USER = 4,       /* white space around the user's texts is removed */
     INGOT_CHAT_TRIM_SYSTEM = 8,     /* white space around the system prompt is removed */
     INGOT_CHAT_TRIM = 12,           /* both */
-    INGOT_CHAT_SYSTEM_LAST = 16,    /* with IN_USER: in the last user turn, not in the first */
-    INGOT_CHAT_SYSTEM_WHOLE = 32,   /* without a prompt, CHAT_SYSTEM is the whole block */
+    INGOT_CHAT_SYSTEM_LAST = 16,    /* with SYSTEM_IN_USER: the block is in the last user turn */
+    INGOT_CHAT_SYSTEM_WHOLE = 32,   /* without a system prompt, CHAT_SYSTEM is the whole block */
     INGOT_CHAT_KEEPS_THOUGHTS = 64, /* thoughts stay in the context of later turns */
     INGOT_ALL_CHAT_FLAGS = 127
 };
@@ -468,9 +473,9 @@ enum { INGOT_MAX_STOPS = 8 };
 struct ingot_chat {
     uint32_t bytes[INGOT_CHAT_FIRST_STRINGS];
     uint32_t flags;
-    uint32_t n_stops;                /* a reply ends with any of these tokens, */
+    uint32_t n_stops;                /* any of these tokens ends a reply, */
     uint32_t stops[INGOT_MAX_STOPS]; /* each below n_tokens; zeros after the first n_stops */
-    uint32_t more_bytes[2];          /* lengths of the strings after those of bytes[] */
+    uint32_t more_bytes[2];          /* lengths of the last two strings; bytes[] has the others */
     uint32_t reserved;               /* zero */
 };
 static_assert(sizeof(struct ingot_chat) == 96, "the chat header is 96 bytes");

@@ -97,8 +97,8 @@ static enum err read_table(struct gguf *g)
     return gguf_read_tensors(g);
 }
 
-/* Read the tensor tables of all parts; g is at that of the first. Later parts have only the values
- * of the split; only their tensors are read. */
+/* Read the tensor tables of all parts; g is at the first part's table. Later parts have only the
+ * values of the split; only their tensors are read. */
 static enum err read_tables(struct gguf *g, const struct gguf_part *parts, size_t n)
 {
     const char *input = g->s->path;
@@ -119,8 +119,8 @@ static enum err read_tables(struct gguf *g, const struct gguf_part *parts, size_
     g->s->path = input;
     if (g->has_number[N_SPLIT_TENSORS] && wanted != total) {
         return source_refuse(g->s, ERR_BAD_MODEL,
-                             "split.tensors.count is %llu, and the model's parts have %llu %s: "
-                             "fetch them again",
+                             "split.tensors.count is %llu, but the model's parts have %llu %s: "
+                             "fetch all parts again",
                              (unsigned long long)wanted, (unsigned long long)total,
                              plural((unsigned long long)total, "tensor", "tensors"));
     }
@@ -145,7 +145,8 @@ static enum err read_weights(struct gguf *g, const struct gguf_part *parts, size
     if (e != ERR_OK) {
         return e;
     }
-    g->s->params.tied = g->s->wants_mtp || output_is_embedding(g->s);
+    g->s->params.tied = g->s->wants_mtp ||
+                        (g->s->params.target_dim == 0 && output_is_embedding(g->s));
     return source_check_tensors(g->s);
 }
 

@@ -73,7 +73,7 @@ static enum err read_router(struct gguf *g)
         return ERR_OK;
     }
     if (p->experts.router == INGOT_ROUTER_SOFTMAX_CHOSEN && !norm) {
-        return refuse_number(g, N_EXPERT_NORM, "and this family's weights always sum to 1");
+        return refuse_number(g, N_EXPERT_NORM, "but this family's weights always sum to 1");
     }
     set_renormalize(g, norm);
     return ERR_OK;
@@ -86,7 +86,8 @@ static enum err check_counts(struct gguf *g)
     if (n > INGOT_MAX_EXPERTS || used < 1 || used > n) {
         return source_refuse(
             g->s, ERR_UNSUPPORTED,
-            "%.*s%s is %llu and %s %llu: at most %u, of which at least one is used",
+            "%.*s%s is %llu and %s is %llu: a model has at most %u experts, and uses at least one "
+            "of them",
             GGUF_SHOW_KEY(g, gguf_number_name(N_EXPERTS)), (unsigned long long)n,
             gguf_number_name(N_EXPERTS_USED), (unsigned long long)used,
             (unsigned)INGOT_MAX_EXPERTS);

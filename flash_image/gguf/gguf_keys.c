@@ -40,6 +40,7 @@ static const char *const numbers[N_NUMBERS] = {
     [N_ROPE_DIMS_LOCAL] = ".rope.dimension_count_swa",
     [N_SHARED_KV] = ".attention.shared_kv_layers",
     [N_PER_LAYER] = ".embedding_length_per_layer_input",
+    [N_TARGET_DIM] = ".embedding_length_out",
     [N_KV_RANK] = ".attention.kv_lora_rank",
     [N_Q_RANK] = ".attention.q_lora_rank",
     [N_KEY_LENGTH_LATENT] = ".attention.key_length_mla",
@@ -80,11 +81,11 @@ static const char *const reals[N_REALS] = {
     [R_EXPERT_SCALE] = ".expert_weights_scale",
 };
 
-/* Other values of the architecture that change nothing in the computation. */
+/* Other values of the architecture that do not change the computation. */
 static const char *const idle[] = {
     ".tensor_data_layout",
     ".rope.scaling.yarn_attn_factor", /* other readers ignore it, so it has no effect */
-    ".rope.dimension_sections",       /* in text, all sections have the same position */
+    ".rope.dimension_sections",       /* for text, all sections have the same position */
 };
 
 const char *gguf_number_name(enum gguf_number which)
@@ -117,7 +118,7 @@ bool gguf_key_is(const struct gguf *g, struct source_text key, const char *name)
            source_text_is(text_after(key, g->architecture.bytes), name);
 }
 
-/* The name's index in names, or n. */
+/* Return the index of the key among n names, or n. */
 static size_t find_key(const struct gguf *g, struct source_text key, const char *const *names,
                        size_t n)
 {

@@ -1,13 +1,13 @@
 /* Refuses GGUF files that are not text models, such as an adapter or the image part of a model. */
 #include "flash_image/gguf/gguf_private.h"
 
-/* Kinds by general.type or, if that is NULL, by general.architecture. */
+/* A kind is told by general.type or, if that is NULL here, by general.architecture. */
 static const struct {
     const char *type, *architecture;
     const char *what, *cure;
 } kinds[] = {
     { "adapter", NULL, "an adapter (LoRA), not a model",
-      "`ingot adapter` makes one for a packed model of it; or merge it into its base: "
+      "pack it for its packed base with `ingot adapter`, or merge it into its base: "
       "llama-export-lora -m BASE.gguf --lora ADAPTER.gguf -o MERGED.gguf" },
     { "mmproj", NULL, "the image part (mmproj) of a vision-language model",
       "give the GGUF of its text model" },

@@ -44,8 +44,8 @@ static bool attends(const struct gguf *g, uint32_t layer)
     return gguf_layer_number(g, N_KV_HEADS, layer) != 0;
 }
 
-/* A layer without attention has the family's other mixer; a layer of one block may have
- * none. */
+/* A layer without attention has the family's other mixer; in families with one block per layer it
+ * may have none. */
 static void set_mixer(const struct gguf *g, uint32_t number)
 {
     struct source_layer_params *l = &g->s->params.layers[number];
@@ -109,7 +109,8 @@ enum err gguf_read_layers(struct gguf *g)
         }
         set_mixer(g, i);
     }
-    if (p->n_layers > INGOT_MAX_LAYERS || gguf_number_or(g, N_SHARED_KV, 0) == 0) {
+    if (p->n_layers > INGOT_MAX_LAYERS || p->target_dim != 0 ||
+        gguf_number_or(g, N_SHARED_KV, 0) == 0) {
         return ERR_OK;
     }
     return share_keys(g, g->number[N_SHARED_KV]);

@@ -106,6 +106,14 @@ static const struct name_rule mtp_outside[] = {
     { "nextn.shared_head_norm.weight", INGOT_OUTPUT_NORM },
 };
 
+/* Names outside the blocks of an assistant, which uses its embedding only as output. */
+static const struct name_rule assistant[] = {
+    { "token_embd.weight", INGOT_OUTPUT },
+    { "output_norm.weight", INGOT_OUTPUT_NORM },
+    { "nextn.pre_projection.weight", INGOT_TOKEN_EMBEDDING },
+    { "nextn.post_projection.weight", INGOT_MTP_STATE },
+};
+
 /* Only for latent keys: other families have no such names. */
 static const struct name_rule latent[] = {
     { "attn_q_a.weight", INGOT_ATTN_Q_A },
@@ -118,7 +126,7 @@ static const struct name_rule latent[] = {
     { "attn_kv_b.weight", INGOT_ATTN_K_B },
 };
 
-/* Return the role of a name, or INGOT_N_ROLES if none of the n rules has it. */
+/* Return the role of a name, or INGOT_N_ROLES if none of the n rules has the name. */
 static enum ingot_role find_role(const struct name_rule *rules, size_t n, struct source_text name)
 {
     for (size_t i = 0; i < n; i++) {
@@ -129,7 +137,7 @@ static enum ingot_role find_role(const struct name_rule *rules, size_t n, struct
     return INGOT_N_ROLES;
 }
 
-/* True for keys of a layer that uses another layer's keys, and so never reads its own. */
+/* True if the slot has keys or values of a layer that only reads those of another layer. */
 static bool is_left_over(const struct gguf *g, const struct gguf_slot *slot)
 {
     return slot->layer < g->s->params.n_layers &&
@@ -138,7 +146,7 @@ static bool is_left_over(const struct gguf *g, const struct gguf_slot *slot)
             slot->role == INGOT_ATTN_K_NORM);
 }
 
-/* Return the role of a norm, because two names do not mean the same in all layers. */
+/* Return the role of a norm: two names mean different norms in different models or layers. */
 static enum ingot_role norm_of(const struct gguf *g, const struct gguf_slot *slot)
 {
     if (slot->role == INGOT_ATTN_POST_NORM && family_has(g->family, FAMILY_LATE_FFN_NORM)) {
@@ -188,8 +196,8 @@ static void find_fusion(const struct gguf *g, struct source_text rest, struct gg
     }
 }
 
-/* Find the slot of a tensor if only the MTP head is read: it uses the model's embedding, its
- * output, and its last norm if the head has none. */
+/* Find the slot of a tensor if only the MTP head is read. A head uses the model's embedding and
+ * output, and the model's last norm if the head has none. */
 static bool find_mtp_slot(const struct gguf *g, struct source_text name, struct gguf_slot *slot)
 {
     struct source_text rest;
@@ -217,6 +225,14 @@ static bool find_mtp_slot(const struct gguf *g, struct source_text name, struct 
     return true;
 }
 
+static enum ingot_role find_outside(const struct gguf *g, struct source_text name)
+{
+    if (family_has(g->family, FAMILY_ASSISTANT)) {
+        return find_role(assistant, sizeof assistant / sizeof assistant[0], name);
+    }
+    return find_role(outside, sizeof outside / sizeof outside[0], name);
+}
+
 bool gguf_find_slot(const struct gguf *g, struct source_text name, struct gguf_slot *slot)
 {
     struct source_text rest;
@@ -225,10 +241,10 @@ bool gguf_find_slot(const struct gguf *g, struct source_text name, struct gguf_s
     if (g->s->wants_mtp) {
         return find_mtp_slot(g, name, slot);
     }
-    slot->role = find_role(outside, sizeof outside / sizeof outside[0], name);
+    slot->role = find_outside(g, name);
     if (slot->role == INGOT_N_ROLES && g->family->mixer == INGOT_MIXER_SHORTCONV &&
         source_text_is(name, "token_embd_norm.weight")) {
-        slot->role = INGOT_OUTPUT_NORM; /* in the table it follows the name of its weights */
+        slot->role = INGOT_OUTPUT_NORM; /* in the table, this name follows that of the weights */
     }
     if (slot->role != INGOT_N_ROLES) {
         return true;

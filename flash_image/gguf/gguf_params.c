@@ -9,6 +9,11 @@ static uint32_t size_or(const struct gguf *g, enum gguf_number which, uint64_t o
     return gguf_narrow(gguf_number_or(g, which, otherwise));
 }
 
+static bool is_assistant(const struct gguf *g)
+{
+    return family_has(g->family, FAMILY_ASSISTANT);
+}
+
 static enum gguf_real eps_of(const struct gguf *g)
 {
     if ((g->family->features & SOURCE_LAYER_NORM) != 0) {
@@ -55,9 +60,10 @@ static void read_sizes(struct gguf *g)
     *p = (struct source_params){
         .dim = gguf_narrow(g->number[N_DIM]),
         .hidden = gguf_narrow(g->number[N_HIDDEN]),
-        .n_layers = g->s->wants_mtp ? 1 : g->n_blocks - size_or(g, N_MORE_PREDICTED, 0),
-        .mtp = g->s->wants_mtp,
+        .n_layers = g->s->wants_mtp ? 1 : g->n_blocks - g->n_left_out,
+        .mtp = g->s->wants_mtp || is_assistant(g),
         .tied = g->s->wants_mtp,
+        .target_dim = size_or(g, N_TARGET_DIM, 0),
         .n_heads = gguf_narrow(heads),
         .n_kv_heads = size_or(g, N_KV_HEADS, heads),
         .head_dim = size_or(g, N_KEY_LENGTH, g->number[N_DIM] / heads),
@@ -69,7 +75,7 @@ static void read_sizes(struct gguf *g)
     };
 }
 
-/* Find the MTP head: its layer is the only block of the file that guesses tokens. */
+/* Find the MTP head, which must be the only block of the file that guesses tokens. */
 static enum err find_mtp(struct gguf *g, uint64_t more)
 {
     if (g->family->mixer != INGOT_MIXER_DELTA) {
@@ -89,6 +95,30 @@ static enum err find_mtp(struct gguf *g, uint64_t more)
     return ERR_OK;
 }
 
+/* Check that an assistant's blocks all guess tokens, and that its model's width is known. */
+static enum err check_assistant(struct gguf *g)
+{
+    static const enum gguf_number counts[] = { N_MORE_PREDICTED, N_SHARED_KV };
+
+    if (gguf_number_or(g, N_TARGET_DIM, 0) == 0) {
+        return source_refuse(g->s, ERR_BAD_MODEL,
+                             "%.*s%s is missing: it is the width of the model "
+                             "whose tokens the assistant guesses",
+                             GGUF_SHOW_KEY(g, gguf_number_name(N_TARGET_DIM)));
+    }
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        uint64_t n = gguf_number_or(g, counts[i], 0);
+
+        if (n != 0 && n != g->n_blocks) {
+            return source_refuse(g->s, ERR_UNSUPPORTED,
+                                 "%.*s%s is %llu, but it has to be the number of blocks, %u",
+                                 GGUF_SHOW_KEY(g, gguf_number_name(counts[i])),
+                                 (unsigned long long)n, g->n_blocks);
+        }
+    }
+    return ERR_OK;
+}
+
 /* Count the layers. The last blocks of a file may guess further tokens; these are not part of the
  * model. */
 static enum err count_layers(struct gguf *g)
@@ -96,6 +126,9 @@ static enum err count_layers(struct gguf *g)
     uint64_t more = gguf_number_or(g, N_MORE_PREDICTED, 0);
 
     g->n_blocks = gguf_narrow(g->number[N_LAYERS]);
+    if (is_assistant(g)) {
+        return g->s->wants_mtp ? find_mtp(g, more) : check_assistant(g);
+    }
     if (more == 0 && !g->s->wants_mtp) {
         return ERR_OK;
     }
@@ -111,6 +144,7 @@ static enum err count_layers(struct gguf *g)
                 "the last %u of its %u blocks guess further tokens and are left out (`ingot pack "
                 "--mtp` makes a draft of them)",
                 (unsigned)more, g->n_blocks);
+    g->n_left_out = (uint32_t)more;
     return ERR_OK;
 }
 
@@ -124,6 +158,7 @@ static enum err check_family(struct gguf *g)
         { N_KEY_LENGTH_LOCAL, N_ROPE_DIMS_LOCAL, FAMILY_TWO_WIDTHS },
         { N_SHARED_KV, N_SHARED_KV, FAMILY_SHARED_KV },
         { N_PER_LAYER, N_PER_LAYER, FAMILY_PER_LAYER },
+        { N_TARGET_DIM, N_TARGET_DIM, FAMILY_ASSISTANT },
         { N_KV_RANK, N_VALUE_LENGTH_LATENT, FAMILY_LATENT },
     };
 
@@ -148,8 +183,8 @@ static enum err check_family(struct gguf *g)
     return ERR_OK;
 }
 
-/* Read the widths of latent keys. In files that join the matrices of all heads, the names that
- * otherwise give the cache's widths give those of queries and values. */
+/* Read the widths of latent keys. In files that separate the matrices of the heads, the widths of
+ * queries and values have names of their own: the usual names mean the cache's widths. */
 static enum err read_latent(struct gguf *g)
 {
     static const enum gguf_number needed[] = { N_KV_RANK, N_ROPE_DIMS, N_KEY_LENGTH,
@@ -198,22 +233,23 @@ static enum err check_widths(struct gguf *g)
         }
     }
     if (p->rope_dims_local > p->rope_dims) {
-        return source_refuse(g->s, ERR_UNSUPPORTED, "%.*s%s is %u, beyond the %u of global layers",
+        return source_refuse(g->s, ERR_UNSUPPORTED,
+                             "%.*s%s is %u, but must not exceed the %u of global layers",
                              GGUF_SHOW_KEY(g, gguf_number_name(N_ROPE_DIMS_LOCAL)),
                              p->rope_dims_local, p->rope_dims);
     }
     return ERR_OK;
 }
 
-/* False for two models of Gemma that scale scores by another number than a head's width, which
- * their files do not say. */
+/* False for two models of Gemma that do not scale scores by a head's width; their files do not say
+ * so. */
 static bool scales_by_width(const struct source_params *p)
 {
     return (p->family == INGOT_GEMMA2 && p->n_layers == 46) ||
            (p->family == INGOT_GEMMA3 && p->n_layers == 62);
 }
 
-/* Set the multipliers that files of MiniCPM may lack; its older files always do. */
+/* Set the multipliers that files of MiniCPM may lack, and older files always lack. */
 static void set_usual_multipliers(struct source_params *p)
 {
     if (p->family == INGOT_MINICPM) {
@@ -223,7 +259,7 @@ static void set_usual_multipliers(struct source_params *p)
     }
 }
 
-/* Read the multipliers; 0 means the usual value. */
+/* Read the multipliers; 0 stands for the usual value. */
 static enum err read_multipliers(struct gguf *g)
 {
     struct source_params *p = &g->s->params;
@@ -252,7 +288,7 @@ static enum err read_multipliers(struct gguf *g)
     return ERR_OK;
 }
 
-/* The usual cap: all models of Gemma 2 have caps, but its first files do not mention them. */
+/* The cap if the file gives none: Gemma 2 has caps that its first files do not mention. */
 static double usual_cap(const struct source_params *p, double cap)
 {
     return p->family == INGOT_GEMMA2 ? cap : 0.0;
@@ -273,6 +309,9 @@ static void read_scales(struct gguf *g)
     }
     p->attn_softcap = (float)gguf_real_or(g, R_ATTN_SOFTCAP, usual_cap(p, 50.0));
     p->final_softcap = (float)gguf_real_or(g, R_FINAL_SOFTCAP, usual_cap(p, 30.0));
+    if (is_assistant(g)) {
+        p->final_softcap = 0.0f; /* files of assistants repeat the model's cap; others ignore it */
+    }
 }
 
 /* Choose between families that share a name in GGUF. */
@@ -288,7 +327,7 @@ static void choose_family(struct gguf *g)
     }
 }
 
-/* Adapt the family to a model by differences that only a value or a size shows. */
+/* Adapt the family's features to the model if a value or a size shows that it differs. */
 static void adapt_family(struct gguf *g)
 {
     struct source_params *p = &g->s->params;
@@ -298,7 +337,7 @@ static void adapt_family(struct gguf *g)
     }
     if (p->family == INGOT_BITNET && source_text_is(g->architecture, "bitnet") &&
         p->n_kv_heads == p->n_heads) {
-        p->features &= ~(uint32_t)SOURCE_RELU2; /* the first models; later ones group their heads */
+        p->features &= ~(uint32_t)SOURCE_RELU2; /* the first models, before heads were grouped */
     }
 }
 

@@ -55,7 +55,7 @@ enum gguf_number {
     N_CAUSAL,
     N_MAY_ROPE,
     N_MORE_PREDICTED, /* layers at the end that guess further tokens */
-    N_EXPERTS,        /* of experts, up to */
+    N_EXPERTS,        /* from here on: of experts */
     N_EXPERTS_USED,
     N_EXPERT_HIDDEN,
     N_SHARED_HIDDEN,
@@ -65,19 +65,20 @@ enum gguf_number {
     N_DENSE_LAYERS,
     N_EXPERT_GROUPS,
     N_EXPERT_GROUPS_USED,
-    N_CONV_TAPS, /* for recurrent mixers, up to */
+    N_CONV_TAPS, /* from here on: for recurrent mixers */
     N_STATE_DIM,
     N_GROUPS,
     N_INNER_HEADS,
     N_INNER_DIM,
     N_SHORTCONV_TAPS,
     N_ATTENTION_EVERY,
-    N_KEY_LENGTH_LOCAL, /* for local layers, up to */
+    N_KEY_LENGTH_LOCAL, /* from here on: for local layers */
     N_VALUE_LENGTH_LOCAL,
     N_ROPE_DIMS_LOCAL,
     N_SHARED_KV,
     N_PER_LAYER,
-    N_KV_RANK, /* for latent keys, up to */
+    N_TARGET_DIM,
+    N_KV_RANK, /* from here on: for latent keys */
     N_Q_RANK,
     N_KEY_LENGTH_LATENT,
     N_VALUE_LENGTH_LATENT,
@@ -107,7 +108,7 @@ enum gguf_real {
     R_BETA_FAST,
     R_BETA_SLOW,
     R_YARN_PART,
-    R_YARN_LOG, /* scaling of the rotation multiplies scores by (1 + this * log(factor))^2 */
+    R_YARN_LOG, /* scaling multiplies scores by (1 + this number * log(factor))^2 */
     R_ATTN_SCALE,
     R_ATTN_SOFTCAP,
     R_FINAL_SOFTCAP,
@@ -139,9 +140,9 @@ struct gguf {
     bool has_tokens, has_scores, has_types, has_merges, has_pattern;
     uint64_t charsmap_bytes;                 /* size of a table that rewrites characters; 0: none */
     const struct family *family;             /* family of the architecture; NULL: not supported */
-    uint32_t n_blocks;                       /* layers in the file, and how many of them are not
-                                                read */
-    uint32_t first_block;                    /* first layer of the file that is read */
+    uint32_t n_blocks;                       /* layers in the file */
+    uint32_t n_left_out;                     /* layers at the file's end that are not read */
+    uint32_t first_block;                    /* the first of the file's layers that is read */
     struct source_tensor factors[N_FACTORS]; /* data NULL: none */
 };
 
@@ -185,7 +186,7 @@ static inline struct source_text gguf_take_text(struct gguf_reader *r)
  * ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err gguf_read_header(struct gguf *g);
 
-/* Read past the values of a file. Keep those that describe the file: type, architecture, number of
+/* Read past the values of a file, but keep those that describe it: type, architecture, number of
  * this part and of all parts, alignment. Errors: ERR_BAD_MODEL. */
 enum err gguf_skip_values(struct gguf *g);
 
@@ -198,7 +199,7 @@ enum err gguf_read_architecture(struct gguf *g);
  * tell the kind, which the error message names. */
 enum err gguf_check_kind(struct gguf *g);
 
-/* Check that the values say that this file is part i of n. A single file may omit them. Errors:
+/* Check that the values say that this file is part i of n. If n is 1, they may be absent. Errors:
  * ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err gguf_check_part(struct gguf *g, size_t i, size_t n);
 
@@ -225,11 +226,11 @@ static inline uint32_t gguf_narrow(uint64_t n)
     return (uint32_t)min_u64(n, UINT32_MAX);
 }
 
-/* The number for one layer, from a list whose length has been checked; or the number for all
- * layers. */
+/* Return the number of one layer: from a list, whose length must have been checked, or the number
+ * for all layers. */
 uint64_t gguf_layer_number(const struct gguf *g, enum gguf_number which, uint32_t layer);
 
-/* Element i of an array, inside it; false: the array does not hold whole numbers. */
+/* Read element i, which exists, of an array. False: it is not an array of whole numbers. */
 bool gguf_value_element(const struct gguf_value *v, uint64_t i, uint64_t *out);
 
 /* Find which layers are local, and their window. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
@@ -246,19 +247,19 @@ void gguf_read_recurrent(struct gguf *g);
 /* Read the sizes of experts, how they are chosen, and which layers have them. Errors: as above. */
 enum err gguf_read_experts(struct gguf *g);
 
-/* How a tensor holds its role: one role, several (the first is given), or none. */
+/* How a tensor holds its roles: one, several (a slot has the first), or none. */
 enum gguf_fusion {
     GGUF_ALONE,
-    GGUF_QKV, /* q, k and v one after the other; so are the rows of the next */
+    GGUF_QKV, /* rows of q, then k, then v; GATE_UP: rows of gate, then up */
     GGUF_GATE_UP,
     GGUF_QUERY_GATE,    /* for each head, rows of its query, then rows of its gate */
     GGUF_EXPERTS,       /* a matrix or a vector for each expert */
-    GGUF_EXPERTS_FUSED, /* for each expert the gate's rows, then those of EXPERT_UP */
+    GGUF_EXPERTS_FUSED, /* for each expert, rows of its gate, then rows of EXPERT_UP */
     GGUF_HEADS,         /* a matrix for each head */
-    GGUF_LATENT,        /* for each head rows of its key, then rows of its value */
+    GGUF_LATENT,        /* for each head, rows of its key, then rows of its value */
     GGUF_OUTPUT_SCALE,  /* a number of the layer */
-    GGUF_INSTEAD,       /* the last norm of an MTP head: the head's own, ... */
-    GGUF_UNLESS,        /* ... or the model's, if the head has none */
+    GGUF_INSTEAD,       /* the last norm of an MTP head, if the head has its own, ... */
+    GGUF_UNLESS,        /* ... or else the model's last norm */
     GGUF_IGNORED
 };
 struct gguf_slot {
@@ -278,14 +279,14 @@ enum err gguf_place(struct gguf *g, struct source_text name, const struct source
  * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err gguf_read_params(struct gguf *g);
 
-/* Add features that only the presence of a tensor shows, and in g->s->rope the rotation factors
+/* Add features that only the presence of a tensor shows. Set the rotation factors in g->s->rope
  * from tensors or from scaling. Errors: as above. */
 enum err gguf_finish_params(struct gguf *g);
 
 /* Read only the rotation factors, from tensors and from values. Errors: as above. */
 enum err gguf_read_rope(struct gguf *g);
 
-/* The file's value, else `otherwise`. */
+/* Return the file's value; `otherwise` if there is none. */
 uint64_t gguf_number_or(const struct gguf *g, enum gguf_number which, uint64_t otherwise);
 double gguf_real_or(const struct gguf *g, enum gguf_real which, double otherwise);
 
@@ -297,17 +298,17 @@ const char *gguf_real_name(enum gguf_real which);
 bool gguf_key_is(const struct gguf *g, struct source_text key, const char *name);
 bool gguf_begins_with_architecture(const struct gguf *g, struct source_text key);
 
-/* Find the number or the real with this name; N_NUMBERS or N_REALS if there is none. A key is idle
- * if it changes nothing in the computation. */
+/* Find the number or the real with this name; N_NUMBERS or N_REALS if there is none. An idle key
+ * does not change the computation. */
 size_t gguf_find_number(const struct gguf *g, struct source_text key);
 size_t gguf_find_real(const struct gguf *g, struct source_text key);
 bool gguf_is_idle(const struct gguf *g, struct source_text key);
 
 /* Read a whole number, or an array of equal whole numbers. A negative number becomes a huge one.
- * False: it is neither. */
+ * False: the value is of another kind. */
 bool gguf_value_number(const struct gguf_value *v, uint64_t *out);
 
-/* Read the tensor table, where g->r is, check that each tensor is inside the file, and pass it to
+/* Read the tensor table, where g->r is: check that each tensor is inside the file, and pass each to
  * `visit` as n matrices of all's shape at all->data. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED, those
  * of visit. */
 typedef enum err gguf_visit_fn(struct gguf *g, void *context, struct source_text name,

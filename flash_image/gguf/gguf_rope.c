@@ -49,8 +49,8 @@ static enum err add_factors_of_all(struct gguf *g)
     return rope_factors_multiply_all(g->s, factors);
 }
 
-/* Set the magnitude from the ratio by which the context grows, for long and short factors without a
- * magnitude in the file. */
+/* If a file with long and short factors gives no magnitude, set it from the ratio by which the
+ * context grows. */
 static void set_usual_magnitude(struct gguf *g)
 {
     struct source_params *p = &g->s->params;
@@ -61,7 +61,7 @@ static void set_usual_magnitude(struct gguf *g)
     }
 }
 
-/* Add short and long factors, between which the training context decides. */
+/* Add short factors, and long ones for sequences that exceed the context of the training. */
 static enum err add_long_short(struct gguf *g)
 {
     struct source_params *p = &g->s->params;
@@ -78,8 +78,8 @@ static enum err add_long_short(struct gguf *g)
     }
     if (p->window != 0) {
         return source_refuse(g->s, ERR_UNSUPPORTED,
-                             "long factors of rotation together with a "
-                             "sliding window are not supported");
+                             "rope scaling with long factors is not supported together with a "
+                             "sliding window");
     }
     p->rope_context = gguf_narrow(g->number[N_ROPE_CONTEXT]);
     set_usual_magnitude(g);
@@ -108,7 +108,7 @@ static enum err add_scaling(struct gguf *g, bool yarn, double factor)
     return rope_factors_scale_all(g->s, (float)factor);
 }
 
-/* Refuse a value other than 1 for the mix of scaled angles (0) and YaRN's angles (1). */
+/* Refuse a mix of scaled angles (0) and YaRN's angles (1) other than 1. */
 static enum err refuse_part(struct gguf *g)
 {
     return source_refuse(g->s, ERR_UNSUPPORTED, "%.*s%s is %g, only 1 is supported",
@@ -133,7 +133,7 @@ static enum err read_scaling(struct gguf *g)
     if (yarn && gguf_real_or(g, R_YARN_PART, 1.0) != 1.0) {
         return refuse_part(g);
     }
-    if (yarn && log_multiplier != 0.0) { /* only the scores are scaled, not also queries and keys */
+    if (yarn && log_multiplier != 0.0) { /* only the scores are scaled, not queries and keys */
         g->s->params.attn_scale *= (float)pow(1.0 + log_multiplier * log(fmax(factor, 1.0)), 2.0);
     } else if (yarn) {
         magnitude *= rope_yarn_magnitude(factor);

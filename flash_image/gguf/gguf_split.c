@@ -1,4 +1,4 @@
-/* Finds which part of a split model a file is, by its values and by its name. They must agree,
+/* Finds which part of a split model a file is, by its values and by its name. The two must agree,
  * because a part of another model would give a mixture of two models. */
 #include <ctype.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ const char *gguf_split_ending(const char *path)
     return at;
 }
 
-/* Read the part's number and the count from the name; 0 of 0 if it has none. */
+/* Read the part's number and the count from the name; 0 and 0 if the name has none. */
 static void read_name(const char *path, uint64_t *number, uint64_t *count)
 {
     const char *at = gguf_split_ending(path);
@@ -66,7 +66,7 @@ static enum err check_name(struct source *s, uint64_t part, uint64_t n)
     return ERR_OK;
 }
 
-/* Refuse a file that has a part's name but lacks the values of a split: another tool has split
+/* Refuse a file that has a part's name but lacks the values of a split: another tool made
  * it. */
 static enum err check_single(struct source *s)
 {
@@ -77,9 +77,9 @@ static enum err check_single(struct source *s)
         return ERR_OK;
     }
     return source_refuse(s, ERR_UNSUPPORTED,
-                         "is part %llu of %llu by its name, but has no split.count: if "
-                         "llama-gguf-split did not make the parts, join them (cat), and give a "
-                         "whole model another name",
+                         "is part %llu of %llu by its name, but has no split.count: if it is a "
+                         "whole model, rename it; if it is a part that llama-gguf-split did not "
+                         "make, join the parts (cat)",
                          (unsigned long long)number, (unsigned long long)count);
 }
 
@@ -139,14 +139,14 @@ enum err gguf_check_part(struct gguf *g, size_t i, size_t n)
     if (number != i || count != n) {
         return source_refuse(
             g->s, ERR_BAD_MODEL,
-            "is part %llu of %llu of a split GGUF by its values, where part %zu of "
-            "%zu should be: fetch it again",
+            "is part %llu of %llu of a split GGUF by its values, but should be part %zu of %zu: "
+            "fetch it again",
             (unsigned long long)number + 1, (unsigned long long)count, i + 1, n);
     }
     return ERR_OK;
 }
 
-/* Check that a part that describes the model agrees with the first. */
+/* If a later part also describes the model, check that it agrees with the first part. */
 static enum err check_same_model(const struct gguf *g, struct gguf *part)
 {
     struct source_text a = g->architecture, b = part->architecture;
@@ -154,14 +154,14 @@ static enum err check_same_model(const struct gguf *g, struct gguf *part)
 
     if (b.data != NULL && (a.bytes != b.bytes || memcmp(a.data, b.data, a.bytes) != 0)) {
         return source_refuse(g->s, ERR_BAD_MODEL,
-                             "is a part of another model: of architecture '%.*s', the first part "
-                             "of '%.*s'",
+                             "is a part of another model: its architecture is '%.*s', but that of "
+                             "the first part is '%.*s'",
                              SOURCE_SHOW(b), SOURCE_SHOW(a));
     }
     if (counted && part->number[N_SPLIT_TENSORS] != g->number[N_SPLIT_TENSORS]) {
         return source_refuse(g->s, ERR_BAD_MODEL,
-                             "is a part of another model: split.tensors.count is %llu, in the "
-                             "first part %llu",
+                             "is a part of another model: split.tensors.count is %llu, but %llu in "
+                             "the first part",
                              (unsigned long long)part->number[N_SPLIT_TENSORS],
                              (unsigned long long)g->number[N_SPLIT_TENSORS]);
     }
@@ -177,8 +177,8 @@ enum err gguf_open_part(struct gguf *g, const struct gguf_part *part, size_t i, 
 
     if (!gguf_is(part->data, part->bytes)) {
         return source_refuse(g->s, ERR_BAD_MODEL,
-                             "is not a GGUF, where part %zu of %zu should be: fetch it again",
-                             i + 1, n);
+                             "is not a GGUF, but should be part %zu of %zu: fetch it again", i + 1,
+                             n);
     }
     e = gguf_read_header(&p);
     if (e == ERR_OK) {

@@ -30,8 +30,8 @@ static const char *cure_of_type(const char *name)
     static const struct {
         const char *start, *cure;
     } cures[] = {
-        { "IQ4_NL_", "take the IQ4_NL file of the same model: rows are interleaved here anyway" },
-        { "Q4_0_", "take the Q4_0 file of the same model: rows are interleaved here anyway" },
+        { "IQ4_NL_", "take the IQ4_NL file of the same model: Ingot interleaves rows itself" },
+        { "Q4_0_", "take the Q4_0 file of the same model: Ingot interleaves rows itself" },
         { "Q4_", "take the Q4_0 or Q4_K_M file of the same model" },
         { "Q8_", "take the Q8_0 file of the same model" },
         { "F64", "convert the model again, with --outtype f32" },
@@ -62,7 +62,8 @@ static enum err refuse_type(struct gguf *g, struct source_text tensor, uint32_t 
     const char *what = name;
 
     if (name == NULL) {
-        what = type >= FIRST_OF_FORKS ? "a type of a fork of llama.cpp" : "a type newer than this";
+        what = type >= FIRST_OF_FORKS ? "a type of a fork of llama.cpp"
+                                      : "a type newer than this program";
     }
     return source_refuse(
         g->s, ERR_UNSUPPORTED,
@@ -96,7 +97,7 @@ static enum err source_type_of(struct gguf *g, struct source_text name, uint32_t
     return refuse_type(g, name, type);
 }
 
-/* The place for a tensor of rotation factors; NULL: it is another tensor. */
+/* Return the place for a tensor of rotation factors; NULL for any other tensor. */
 static struct source_tensor *find_factors(struct gguf *g, struct source_text name)
 {
     static const char *const names[N_FACTORS] = {
@@ -166,8 +167,8 @@ static enum err check_dimensions(struct gguf *g, const struct tensor_info *info,
         info->dims[1] < 1 || info->dims[1] > INGOT_MAX_VOCAB || info->dims[2] < 1 ||
         info->dims[2] > INGOT_MAX_EXPERTS || info->dims[3] != 1) {
         return source_refuse(g->s, ERR_BAD_MODEL,
-                             "the tensor %.*s has impossible dimensions: %u, "
-                             "of %llu x %llu x %llu x %llu",
+                             "the tensor %.*s has an impossible shape: %u dimensions of %llu x "
+                             "%llu x %llu x %llu",
                              SOURCE_SHOW(info->name), info->n_dims,
                              (unsigned long long)info->dims[0], (unsigned long long)info->dims[1],
                              (unsigned long long)info->dims[2], (unsigned long long)info->dims[3]);
@@ -224,7 +225,7 @@ static enum err place_tensor(struct gguf *g, const struct tensor_info *info, str
     if (info->offset < area->used) {
         return source_refuse(
             g->s, ERR_BAD_MODEL,
-            "the tensor %.*s has offset %llu, but the one before it ends at %llu: they overlap or are out of order",
+            "the tensor %.*s has offset %llu, but the tensor before it ends at %llu: they overlap or are out of order",
             SOURCE_SHOW(info->name), (unsigned long long)info->offset,
             (unsigned long long)area->used);
     }

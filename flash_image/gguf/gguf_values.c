@@ -108,7 +108,7 @@ bool gguf_value_element(const struct gguf_value *v, uint64_t i, uint64_t *out)
     return bytes != 0 && value_to_u64(&one, out);
 }
 
-/* Take one number per layer, as a list, and the largest number. */
+/* Take a list with one number per layer, and its largest number; or a single number. */
 static bool take_list(const struct gguf_value *v, struct gguf_value *list, uint64_t *largest)
 {
     uint64_t n;
@@ -160,7 +160,7 @@ static enum err refuse_kind(struct gguf *g, struct source_text key, const char *
                          kind);
 }
 
-/* True if a value is zero, false or empty: then the model does not have the feature. */
+/* True if a value is zero, false or empty, which means that the model lacks the feature. */
 static bool is_nothing(const struct gguf_value *v)
 {
     uint64_t whole = 1;
@@ -189,8 +189,8 @@ static enum err refuse_twice(struct gguf *g, struct source_text key)
     return source_refuse(g->s, ERR_BAD_MODEL, "the value of %.*s appears twice", SOURCE_SHOW(key));
 }
 
-/* Store a sampling default of the publisher (under llama.cpp's name). True if the key is
- * one. */
+/* If the key is a sampling default of the publisher (named as in llama.cpp), store it. True: it
+ * is. */
 static bool keep_sampling(struct gguf *g, struct source_text key, const struct gguf_value *v)
 {
     static const struct {
@@ -398,7 +398,8 @@ enum err gguf_read_values(struct gguf *g)
             return refuse_cut(g, i, key);
         }
         if (v.type == VALUE_STRING && v.data.bytes > MAX_TEXT_BYTES) {
-            return source_refuse(g->s, ERR_BAD_MODEL, "the text of %.*s has %llu bytes, at most %u",
+            return source_refuse(g->s, ERR_BAD_MODEL,
+                                 "the text of %.*s has %llu bytes, but may have at most %u",
                                  SOURCE_SHOW(key), (unsigned long long)v.data.bytes,
                                  MAX_TEXT_BYTES);
         }

@@ -148,13 +148,13 @@ static enum err compile(const struct grammar_tree *t, void **grammar, size_t *by
     if (budget.spent) {
         snprintf(error_message, GRAMMAR_ERROR_MESSAGE_BYTES,
                  "the grammar takes more than the limit of %d million steps to compile: repeat "
-                 "less, or let items differ where they begin",
+                 "less, or let alternatives begin differently",
                  GRAMMAR_STEPS_MOST / 1000000);
         return ERR_TOO_LONG;
     }
     if (*grammar == NULL) {
         snprintf(error_message, GRAMMAR_ERROR_MESSAGE_BYTES,
-                 "the grammar is too large: a board takes 64 KiB of it, compiled");
+                 "the grammar is too large: compiled, it may have at most 64 KiB");
         return ERR_TOO_LONG;
     }
     return ERR_OK;

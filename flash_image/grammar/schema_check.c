@@ -117,7 +117,7 @@ static bool is_nearly_whole(double value)
     return fabs(value - round(value)) <= fabs(value) * 4 * DBL_EPSILON;
 }
 
-/* To compare exactly, multiply both by the power of 10 that makes `of` whole. */
+/* Divide exactly, after multiplying both numbers by the power of 10 that makes `of` whole. */
 static bool is_multiple(double value, double of)
 {
     double scale = 1;
@@ -373,7 +373,7 @@ bool grammar_check_value(const char *schema, const char *value, size_t bytes,
     if (v != NULL && !good) {
         schema_put_path(root, k.failed, &path);
         snprintf(error_message, GRAMMAR_ERROR_MESSAGE_BYTES,
-                 "%.120s/%.40s of its schema is not satisfied", path.s != NULL ? path.s : "",
+                 "%.120s/%.40s of the schema is not satisfied", path.s != NULL ? path.s : "",
                  k.keyword);
     }
     free(path.s);

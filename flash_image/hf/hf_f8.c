@@ -14,7 +14,7 @@ static void refuse_config(struct hf_json *j, enum err e, const char *field, cons
     j->e = source_refuse(j->s, e, "the field \"%s\" of \"quantization_config\" %s", field, what);
 }
 
-/* Read a pair of sizes, for the tiles of all matrices. False if the value is not such a pair. */
+/* Read the size of the tiles of all matrices. False if the value is not a pair of sizes. */
 static bool read_tile(struct hf_config *c, const cJSON *size)
 {
     const cJSON *height = cJSON_GetArrayItem(size, 0), *width = cJSON_GetArrayItem(size, 1);
@@ -40,7 +40,7 @@ static void read_transformers(struct hf_json *j, struct hf_config *c, const cJSO
     }
 }
 
-/* ModelOpt's FP8_PB_WO has blocks of 128 by 128; for others the shapes of the scales decide. */
+/* ModelOpt's FP8_PB_WO has blocks of 128 by 128; the scales' shapes show the other methods. */
 static void read_modelopt(struct hf_json *j, struct hf_config *c, const cJSON *config)
 {
     const char *algo = hf_json_string(hf_json_get(config, "quant_algo"));
@@ -58,7 +58,7 @@ static void read_modelopt(struct hf_json *j, struct hf_config *c, const cJSON *c
     }
 }
 
-/* Read a group whose matrices are in blocks; other groups may have been read before. */
+/* Read a group whose matrices are in blocks of the same size as in groups read before. */
 static void read_block(struct hf_json *j, struct hf_config *c, const cJSON *block)
 {
     uint32_t height = c->tile_height, width = c->tile_width;
@@ -72,7 +72,7 @@ static void read_block(struct hf_json *j, struct hf_config *c, const cJSON *bloc
 }
 
 /* Read a group of compressed-tensors: 8-bit floats with one scale per matrix, row or block. The
- * scales' shapes distinguish matrix and row; all groups have the same size of blocks. */
+ * scales' shapes show if they are per matrix or row; all blocks must have the same size. */
 static void read_group(struct hf_json *j, struct hf_config *c, const cJSON *weights)
 {
     const cJSON *bits = hf_json_get(weights, "num_bits");
@@ -194,7 +194,7 @@ bool hf_is_activation_scale(const struct hf_config *c, const struct safetensors_
 
 /* ---- scales -------------------------------------------------------------------------------------- */
 
-/* Find the tensor in which tiles are stored until all tensors are read: the slot, or its first
+/* Return the tensor that keeps tiles until all tensors are read: the slot, or its first
  * part. */
 static struct source_tensor *keeper_of(struct source *s, struct hf_config *c,
                                        const struct hf_placed *t, enum ingot_role role)
@@ -233,8 +233,8 @@ static uint32_t tiles_along(uint32_t size, uint32_t tile)
     return (size + tile - 1) / tile;
 }
 
-/* True if the matrix is in blocks. If other groups have a scale per matrix or row, the shape of the
- * scales decides. */
+/* True if the matrix is in blocks. If the model also has groups with a scale per matrix or row, the
+ * shape of the matrix's scales decides. */
 static bool is_in_blocks(const struct hf_config *c, const struct source_tiles *t)
 {
     return c->tile_height != 0 &&
@@ -280,7 +280,8 @@ enum err hf_place_tile_scale(struct source *s, struct hf_config *c, const struct
         return ERR_NO_SPACE;
     }
     if (one.type == SOURCE_F8 || tiles->scales != NULL) {
-        return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s appears twice, or is F8 itself",
+        return source_refuse(s, ERR_BAD_MODEL,
+                             "the scales in the tensor %.120s appear twice, or are F8 themselves",
                              t->from->name);
     }
     tiles->scales = one.data;

@@ -5,16 +5,16 @@
 #include "flash_image/source/source.h"
 
 #define HF_MERGE_ADAPTER \
-    "`ingot adapter` makes one for a packed model of it; or merge it into its base model (PEFT: merge_and_unload, save_pretrained)"
+    "pack it for its packed base with `ingot adapter`, or merge it into its base (PEFT: merge_and_unload, save_pretrained)"
 
 /* folder: its path with a slash at the end, or "" for the working folder. s->path does not
  * change. */
 
-/* Refuse a folder of an adapter without its base model (ERR_UNSUPPORTED), naming the base model. */
+/* Refuse an adapter without its base model (ERR_UNSUPPORTED); the message names that model. */
 enum err hf_folder_check_adapter(struct source *s, const char *folder);
 
-/* Refuse a folder with known other contents, such as weights of another format or a GGUF. ERR_OK:
- * it has no such contents. */
+/* Refuse a folder that contains something else that is known, such as weights of another format or
+ * a GGUF. ERR_OK: nothing known. */
 enum err hf_folder_check_weights(struct source *s, const char *folder);
 
 #endif

@@ -11,7 +11,7 @@ static void refuse(struct hf_json *j, const char *field, const char *what)
     }
 }
 
-/* Count the layers that guess further tokens: they are in the files, after the model's layers. */
+/* Count the layers that guess further tokens: the files have them after the model's layers. */
 static void read_more_layers(struct hf_json *j, struct hf_config *c)
 {
     c->n_more_layers = hf_json_u32(j, "num_nextn_predict_layers", 0);
@@ -46,8 +46,8 @@ void hf_latent_read(struct hf_json *j, struct hf_config *c)
     read_more_layers(j, c);
 }
 
-/* Read the groups of experts, of which the best are used. Softmax rates a group by its best expert,
- * sigmoid by its best two. */
+/* Read how many groups of experts there are, and how many of the best ones are used. Softmax rates
+ * a group by its best expert, sigmoid by its best two. */
 static void read_groups(struct hf_json *j, const char *method)
 {
     struct source_params *p = &j->s->params;
@@ -112,7 +112,7 @@ enum err hf_latent_place(struct source *s, const char *name, const struct source
         return ERR_OK;
     }
     return source_refuse(s, ERR_BAD_MODEL,
-                         "the tensor %.120s has %u rows of %u, which are not keys and values of "
-                         "config.json's heads",
+                         "the tensor %.120s has %u rows of %u, which does not match the heads in "
+                         "config.json",
                          name, t->rows, t->cols);
 }

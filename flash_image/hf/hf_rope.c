@@ -13,7 +13,7 @@
 
 enum { GLOBAL_LAYERS, LOCAL_LAYERS };
 
-/* The object with theta and scaling for a kind of layer; NULL: none. */
+/* Return the object with theta and scaling for a kind of layer; NULL: there is none. */
 static const cJSON *parameters(const struct hf_json *config, int layers)
 {
     const cJSON *all = hf_json_get(config->object, "rope_parameters");
@@ -48,7 +48,7 @@ static void read_partial(struct hf_json *config, const struct family *f)
                            family_has(f, FAMILY_GATED_QUERY) ? 0.25f : 1.0f);
 
     if (config->e != ERR_OK || partial == 1.0f || f->family == INGOT_GEMMA4) {
-        return; /* Gemma 4's kind changes frequencies in scale_proportional() */
+        return; /* for Gemma 4, scale_proportional() changes the frequencies */
     }
     if (!family_has(f, FAMILY_PARTIAL_ROPE) || !(partial > 0.0f && partial < 1.0f)) {
         config->e = source_refuse(config->s, ERR_UNSUPPORTED,
@@ -73,8 +73,8 @@ void hf_rope_read_base(struct hf_json *config, const struct family *f)
 
 /* ---- factors ------------------------------------------------------------------------------- */
 
-/* A scaling object while it is read: its fields, the model's fields, and the sets that it
- * scales. */
+/* A scaling object while it is read: its fields, the model's fields, and the params to
+ * fill. */
 struct scaling {
     struct hf_json in;
     struct hf_json *config;
@@ -93,7 +93,7 @@ static void refuse(struct scaling *k, enum err e, const char *what)
     }
 }
 
-/* The context with which the model was trained before it was stretched. */
+/* The context with which the model was trained before its context was stretched. */
 static uint32_t trained_context(struct scaling *k, uint32_t otherwise)
 {
     static const char field[] = "original_max_position_embeddings";
@@ -141,7 +141,7 @@ static void scale_llama3(struct scaling *k)
     k->in.e = rope_factors_multiply_all(k->in.s, factors);
 }
 
-/* Return the number in a value, or 0 for another value; the bounds of a factor exclude 0. */
+/* Return a value's number, or 0 if it is not a number: 0 is out of a factor's bounds. */
 static float number_of(const cJSON *value)
 {
     if (!cJSON_IsNumber(value)) {
@@ -165,8 +165,8 @@ static void multiply_listed(struct scaling *k, const char *key, enum source_rope
     }
     if (n != k->p->rope_dims / 2) {
         k->in.e = source_refuse(k->in.s, ERR_BAD_MODEL,
-                                "the field \"rope_scaling\" has %u numbers "
-                                "in \"%s\", %u are needed",
+                                "the field \"rope_scaling\" has %u numbers in \"%s\", but %u are "
+                                "needed",
                                 n, key, k->p->rope_dims / 2);
         return;
     }
@@ -177,8 +177,8 @@ static void multiply_listed(struct scaling *k, const char *key, enum source_rope
     k->in.e = rope_factors_multiply(k->in.s, set, factors);
 }
 
-/* Phi-3's scaling: other factors beyond the context of the first training, and longer queries and
- * keys everywhere. */
+/* Phi-3's scaling: sequences longer than the original context have other factors; in all sequences,
+ * queries and keys are multiplied by a magnitude. */
 static void scale_long(struct scaling *k)
 {
     uint32_t trained = trained_context(k, HF_NEEDED);
@@ -204,7 +204,7 @@ static void scale_long(struct scaling *k)
 }
 
 /* If both are given, cosines and sines are scaled by the value for mscale divided by the value for
- * mscale_all_dim. DeepSeek also scales the scores by the square of the latter. */
+ * mscale_all_dim. DeepSeek also scales the scores by the square of the value for mscale_all_dim. */
 static double yarn_magnitude(struct scaling *k, double factor)
 {
     double growth = log(fmax(factor, 1.0)) / 10;
@@ -242,7 +242,7 @@ static void scale_yarn(struct scaling *k)
     k->p->rope_magnitude = hf_json_float(&k->in, "attention_factor", (float)usual);
 }
 
-/* Hunyuan's scaling: another base, derived from alpha. */
+/* Hunyuan's scaling: the base changes by a factor derived from alpha. */
 static void scale_dynamic(struct scaling *k)
 {
     struct source_params *p = k->p;
@@ -255,7 +255,7 @@ static void scale_dynamic(struct scaling *k)
     p->rope_base = (float)((double)p->rope_base * pow(alpha, dims / (dims - 2.0)));
 }
 
-/* Gemma 4's scaling: frequencies are computed for the whole head, but only its first part
+/* Gemma 4's scaling: frequencies are those of the whole head, but only its first part
  * rotates. */
 static void scale_proportional(struct scaling *k)
 {
@@ -309,7 +309,7 @@ static void scale(struct scaling *k, const char *type)
                             type);
 }
 
-/* The type of a scaling object; NULL: it scales nothing. */
+/* Return the type of a scaling object; NULL: there is no scaling. */
 static const char *scaling_type(struct hf_json *in)
 {
     const char *type = hf_json_text(in, "rope_type");

@@ -16,8 +16,8 @@
 #include "runtime/image/image.h"
 #include "runtime/text/plural.h"
 
-/* The role of a rule's tensor. If a block's result is normed too, "post_attention_layernorm" is the
- * norm of attention's result. */
+/* Return the role of a rule's tensor. In models that also norm the result of a block,
+ * "post_attention_layernorm" is the norm of attention's result. */
 static enum ingot_role role_of(const struct source *s, const struct hf_name_rule *rule,
                                unsigned layer)
 {
@@ -126,7 +126,7 @@ static enum err place_parts(struct source *s, const char *name, const struct sou
     return e;
 }
 
-/* Read (channels, 1, taps) as rows of taps, each with all channels. */
+/* Read (channels, 1, taps) as a row for each tap with all channels. */
 static enum err read_convolution(struct source *s, const struct safetensors_tensor *from,
                                  struct source_tensor *t)
 {
@@ -134,7 +134,7 @@ static enum err read_convolution(struct source *s, const struct safetensors_tens
     enum err e;
 
     if (from->n_dims != 3 || from->dims[1] != 1) {
-        return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s is not a convolution of channels",
+        return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s is not a depthwise convolution",
                              from->name);
     }
     flat.n_dims = 2;
@@ -160,7 +160,8 @@ static enum err place_query_gate(struct source *s, const char *name, const struc
     source_role_shape(s, INGOT_ATTN_Q, layer, &rows, &cols);
     if (rows == 0 || t->rows % 2 != 0 || t->rows / 2 != rows || t->cols != cols) {
         return source_refuse(s, ERR_BAD_MODEL,
-                             "the tensor %.120s has %u rows of %u, queries and gates need %u of %u",
+                             "the tensor %.120s has %u rows of %u, but queries and gates need %u "
+                             "of %u",
                              name, t->rows, t->cols, 2 * rows, cols);
     }
     *query = *t;
@@ -218,7 +219,7 @@ static enum err take_output_scale(struct source *s, const struct hf_config *c,
     return ERR_OK;
 }
 
-/* True for keys and values of a layer that uses another layer's; files may have them. */
+/* True for unused keys and values: their layer uses those of another layer. */
 static bool is_unused(const struct source *s, enum ingot_role role, unsigned layer)
 {
     return (role == INGOT_ATTN_K || role == INGOT_ATTN_V || role == INGOT_ATTN_K_NORM) &&
@@ -286,7 +287,7 @@ static enum err refuse_tensor(struct source *s, const char *name)
                          "the tensor %.120s is not part of a model that can be packed", name);
 }
 
-/* The name without the part before the layers; NULL: the tensor is ignored. */
+/* Return the part of the name from the layers on; NULL: the tensor is ignored. */
 static const char *bare_name(const struct hf_config *c, const char *name)
 {
     static const char *const prefixes[] = { "model.", "transformer.", "backbone." };
@@ -366,8 +367,8 @@ static enum err refuse_tied(struct source *s, bool known)
                          how);
 }
 
-/* A file may store either tensor of a tied pair, or both. Both must be equal, because one of them
- * is dropped. */
+/* A file may store either tensor of a tied pair, or both, which must then be equal, because one of
+ * them is dropped. */
 enum err hf_finish_tensors(struct source *s, struct hf_config *c)
 {
     struct source_tensor *embedding = source_tensor(s, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);

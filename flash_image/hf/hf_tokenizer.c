@@ -21,8 +21,9 @@ enum err hf_tokenizer_take(struct source *s, struct hf_tokenizer *t, uint32_t n_
         room = s->params.vocab;
     }
     if (room == 0 || room > INGOT_MAX_VOCAB) {
-        return source_refuse(s, ERR_BAD_TOKENIZER, "a vocabulary of %u tokens, must be 1 to %u",
-                             room, INGOT_MAX_VOCAB);
+        return source_refuse(s, ERR_BAD_TOKENIZER,
+                             "the vocabulary has %u tokens, but must have 1 to %u", room,
+                             INGOT_MAX_VOCAB);
     }
     t->tokens = calloc(room, sizeof *t->tokens);
     if (t->tokens == NULL) {
@@ -157,7 +158,7 @@ static enum err read_token(struct source *s, struct hf_tokenizer *t, const cJSON
     return ERR_OK;
 }
 
-/* The largest id of the vocabulary; -1: none. */
+/* Return the largest id of the vocabulary; -1: there is none. */
 static double largest_id(const cJSON *vocab)
 {
     double most = -1.0;
@@ -201,7 +202,7 @@ static struct source_text text_of(const char *text, size_t bytes)
     return (struct source_text){ (const uint8_t *)text, bytes };
 }
 
-/* ["left", "right"] */
+/* Read a merge that is a list, ["left", "right"]. */
 static bool read_pair(const cJSON *left, struct source_merge *m)
 {
     if (!cJSON_IsString(left) || !cJSON_IsString(left->next)) {
@@ -260,8 +261,8 @@ static enum err read_merges(struct source *s, struct hf_tokenizer *t, const cJSO
 
 /* ---- byte-level BPE -------------------------------------------------------------------------- */
 
-/* Return the type of the first step that is not NFC, or NULL. The normalizer is one step, a
- * sequence of steps, or missing (DeepSeek). */
+/* Return the type of the normalizer's first step that is not NFC, or NULL. A normalizer is one
+ * step, a sequence of steps, or missing (DeepSeek). */
 static const char *other_step(const cJSON *normalizer, bool *nfc)
 {
     const cJSON *steps = hf_json_get(normalizer, "normalizers"), *step;
@@ -296,8 +297,8 @@ static enum err read_byte_level(struct source *s, const cJSON *root)
     if (other != NULL) {
         return source_refuse(
             s, ERR_UNSUPPORTED,
-            "the field \"normalizer\" has the step %.40s, which changes texts and is "
-            "not supported with a byte-level tokenizer; NFC is",
+            "the field \"normalizer\" has the step %.40s: a byte-level tokenizer may have no step "
+            "that changes texts, except NFC",
             other);
     }
     s->vocab.kind = INGOT_TOKENIZER_BPE;
@@ -319,8 +320,8 @@ static uint32_t special_of(const struct source *s, const cJSON *item)
     return hf_tokenizer_find(s, text);
 }
 
-/* Read a template such as "<s> $A </s>": every text begins with its first token and ends with its
- * last. */
+/* Read a template such as "<s> $A </s>": its first token begins every text, and its last token ends
+ * every text. */
 static void read_template(struct source *s, const cJSON *processor)
 {
     const cJSON *single = hf_json_get(processor, "single");
@@ -372,7 +373,7 @@ static bool is_byte_level(const cJSON *pre_tokenizer)
     return hf_json_is(pre_tokenizer, "type", "ByteLevel");
 }
 
-/* Old files do not name the kind of tokenizer, because there was only one kind. */
+/* A missing kind is allowed: old files do not name it, because there was only one kind. */
 static enum err check_kind(struct source *s, const cJSON *type)
 {
     const char *name = hf_json_string(type);

@@ -7,7 +7,7 @@
 #include "flash_image/hf/hf_json.h"
 #include "flash_image/hf/hf_tokenizer.h"
 
-/* ["piece", -3.5] */
+/* Read a piece such as ["piece", -3.5]. */
 static enum err read_piece(struct source *s, struct hf_tokenizer *t, const cJSON *entry,
                            uint32_t id, bool bytes)
 {
@@ -50,8 +50,9 @@ static enum err read_pieces(struct source *s, struct hf_tokenizer *t, const cJSO
     }
     if (id > t->room) {
         return source_refuse(s, ERR_BAD_TOKENIZER,
-                             "the field \"model.vocab\" has %u pieces, the model %u tokens", id,
-                             t->room);
+                             "the field \"model.vocab\" has %u pieces, but the model has %u "
+                             "tokens",
+                             id, t->room);
     }
     return ERR_OK;
 }

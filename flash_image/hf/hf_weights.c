@@ -19,7 +19,7 @@ static bool ends_with(const char *text, const char *ending)
 
 static enum err refuse_too_many(struct hf_model *m)
 {
-    return source_refuse(m->s, ERR_UNSUPPORTED, "weights in more than %u files",
+    return source_refuse(m->s, ERR_UNSUPPORTED, "the weights are in more than %u files",
                          (unsigned)HF_MOST_FILES);
 }
 
@@ -55,8 +55,8 @@ static enum err read_weights_named(struct hf_model *m, const char *name)
     return read_weights(m);
 }
 
-/* False for a file that occurred before in the map. The map is long, but its files are few, so
- * recent entries are compared first. */
+/* False if an earlier entry of the map names the same file. The map is long, but its files are few,
+ * so recent entries are compared first. */
 static bool is_new(const cJSON *entry)
 {
     for (const cJSON *before = entry->prev; before->next != NULL; before = before->prev) {
@@ -67,7 +67,7 @@ static bool is_new(const cJSON *entry)
     return true;
 }
 
-/* Read every file that the index names, once. */
+/* Read each file that the index names, but only once. */
 static enum err read_mapped(struct hf_model *m, const cJSON *map)
 {
     const cJSON *entry;
@@ -109,7 +109,7 @@ static enum err check_named(struct hf_model *m, const cJSON *map, const char *na
                          name);
 }
 
-/* Read the index, which is the current file. given: a file that it must list, or NULL. */
+/* Read the index, which is the current file. given: a file that the index must list, or NULL. */
 static enum err read_index(struct hf_model *m, const char *given)
 {
     struct mapping file = { NULL, 0 };
@@ -170,8 +170,8 @@ static enum err read_numbered(struct hf_model *m, const char *name, int stem, un
         snprintf(other, sizeof other, "%.*s-%05lu-of-%05lu" ENDING, stem, name, i, n);
         if (!hf_has_file(m, other)) {
             return source_refuse(m->s, ERR_NOT_FOUND,
-                                 "no such file: it is one of the model's %lu; fetch all of them "
-                                 "into one folder",
+                                 "no such file: it is one of the model's %lu files; fetch all of "
+                                 "them into one folder",
                                  n);
         }
         e = read_weights(m);
@@ -179,7 +179,7 @@ static enum err read_numbered(struct hf_model *m, const char *name, int stem, un
     return e;
 }
 
-/* Read all files of the model from the given file or index. */
+/* Read all files of the model to which the given file or index belongs. */
 static enum err read_input(struct hf_model *m)
 {
     const char *name = hf_last_part(m->input), *number;

@@ -55,7 +55,7 @@ static struct jinja_value unary(struct jinja_run *r, const struct jinja_node *n)
     }
     jinja_must_be_defined(r->j, v);
     if (!jinja_is_number(v, &real)) {
-        jinja_fail(r->j, "a %s has no sign", jinja_kind_name(v));
+        jinja_fail(r->j, "a %s cannot have a sign", jinja_kind_name(v));
     }
     if (v.kind == JINJA_FLOAT) {
         return jinja_float(n->op == '-' ? -real : real);

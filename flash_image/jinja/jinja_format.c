@@ -14,7 +14,7 @@ static struct jinja_value next_of(struct jinja *j, const struct jinja_list *valu
     return values->item[(*i)++];
 }
 
-/* Write a number with `places` digits after its point; places below 0: unchanged. */
+/* Write a number with `places` digits after its point or, if places is below 0, unchanged. */
 static void write_number(struct jinja *j, struct jinja_buffer *out, struct jinja_value v, char kind,
                          int places)
 {
@@ -26,7 +26,7 @@ static void write_number(struct jinja *j, struct jinja_buffer *out, struct jinja
         jinja_fail(j, "a format takes a number, not a %s", jinja_kind_name(v));
     }
     if (places > MOST_PLACES) {
-        jinja_fail(j, "a format has more than %u places", (unsigned)MOST_PLACES);
+        jinja_fail(j, "a format has more than %u decimal places", (unsigned)MOST_PLACES);
     }
     if (kind == 'd') {
         if (real >= 9e18 || real <= -9e18) {
@@ -80,7 +80,8 @@ struct jinja_value jinja_percent(struct jinja *j, struct jinja_text f, struct ji
         } else if (kind == 'd' || kind == 'i' || kind == 'f') {
             write_number(j, &out, next_of(j, values, &used), kind == 'f' ? 'f' : 'd', places);
         } else {
-            jinja_fail(j, "a format supports %%s, %%r, %%d and %%f, with places or without");
+            jinja_fail(j, "a format supports %%s, %%r, %%d and %%f, with decimal places or "
+                          "without");
         }
     }
     if (used != values->n) {
@@ -89,7 +90,7 @@ struct jinja_value jinja_percent(struct jinja *j, struct jinja_text f, struct ji
     return jinja_string(jinja_written(&out));
 }
 
-/* {}, {0} or {name}, with .name after it. */
+/* Find the value of a field: {}, {0} or {name}, perhaps with .name after it. */
 static struct jinja_value find_field(struct jinja *j, struct jinja_text field,
                                      const struct jinja_args *args, size_t *used)
 {

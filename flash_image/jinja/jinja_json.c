@@ -10,7 +10,7 @@ struct dump {
     struct jinja *j;
     struct jinja_buffer out;
     struct jinja_text between, colon;
-    int64_t indent; /* below 0: all on one line */
+    int64_t indent; /* spaces per level; below 0: all on one line */
     bool ascii, sorts;
 };
 
@@ -90,7 +90,7 @@ static void write_key(struct dump *d, struct jinja_value key)
         return;
     }
     if (key.kind > JINJA_FLOAT || key.kind == JINJA_UNDEFINED) {
-        jinja_fail(d->j, "a %s is not a key in JSON", jinja_kind_name(key));
+        jinja_fail(d->j, "a %s cannot be a key in JSON", jinja_kind_name(key));
     }
     d->out = own;
     write_json(d, key, 0);

@@ -111,7 +111,7 @@ static struct jinja_value call_list(struct jinja *j, const struct jinja_list *li
         n += same;
     }
     if (jinja_text_is(name, "index")) {
-        jinja_fail(j, "index() does not find it");
+        jinja_fail(j, "index() does not find the value");
     }
     return jinja_int(n);
 }

@@ -1,4 +1,4 @@
-/* Tokens one by one, primary expressions, and their suffixes. */
+/* Parses single tokens, primary expressions, and their suffixes. */
 #include <string.h>
 
 #include "flash_image/jinja/jinja_parser.h"
@@ -55,7 +55,7 @@ void jinja_unexpected(struct jinja_parser *p)
 
     p->j->line = p->token->line;
     if (t.bytes == 0) {
-        jinja_fail(p->j, "something is missing before the end of a tag");
+        jinja_fail(p->j, "a tag ends before it is complete");
     }
     jinja_fail(p->j, "'%.*s' is not expected", (int)(t.bytes < 40 ? t.bytes : 40), t.data);
 }
@@ -154,7 +154,7 @@ static struct jinja_node *parse_name(struct jinja_parser *p)
     return n;
 }
 
-/* Adjacent strings are one. */
+/* Parse a string; adjacent strings become one. */
 static struct jinja_node *parse_string(struct jinja_parser *p)
 {
     struct jinja_node *n = constant(p, jinja_string(p->token->text));
@@ -224,7 +224,7 @@ static struct jinja_node *parse_argument(struct jinja_parser *p)
     return jinja_parse_expression(p);
 }
 
-/* After the opening bracket. */
+/* Parse the arguments after the opening bracket. */
 static struct jinja_node *parse_arguments(struct jinja_parser *p)
 {
     struct jinja_chain list = { 0 };

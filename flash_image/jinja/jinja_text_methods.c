@@ -68,7 +68,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80;
 }
 
-/* how: u(pper), l(ower), c(apitalize) or t(itle). Letters beyond ASCII do not change. */
+/* Change the case; `how`: u(pper), l(ower), c(apitalize) or t(itle). Only ASCII letters change. */
 struct jinja_text jinja_map_case(struct jinja *j, struct jinja_text t, char how)
 {
     char *out = jinja_alloc(j, t.bytes + 1);
@@ -280,7 +280,7 @@ static struct jinja_value find_in(struct jinja *j, struct jinja_text t, struct j
 
     if (at == SIZE_MAX) {
         if (must) {
-            jinja_fail(j, "index() does not find it");
+            jinja_fail(j, "index() does not find the text");
         }
         return jinja_int(-1);
     }
@@ -300,7 +300,7 @@ static struct jinja_value count_in(struct jinja_text t, struct jinja_text what)
     return jinja_int(n);
 }
 
-/* isdigit() and similar, for ASCII only. */
+/* Compute isdigit() and similar methods, for ASCII only. */
 static bool all_are(struct jinja_text t, char what)
 {
     for (size_t i = 0; i < t.bytes; i++) {

@@ -9,7 +9,7 @@ struct jinja_text jinja_text(const char *s)
     return (struct jinja_text){ s, strlen(s) };
 }
 
-enum { ENTRY_BYTES = 8 }; /* an entry counts like this many bytes of text */
+enum { ENTRY_BYTES = 8 }; /* an entry counts as this many bytes of text */
 
 void jinja_walk_through(struct jinja *j, struct jinja_value v)
 {
@@ -132,7 +132,7 @@ const struct jinja_value *jinja_get(struct jinja *j, const struct jinja_dict *d,
                                     struct jinja_value key)
 {
     if (jinja_is_list(key) || key.kind == JINJA_DICT) {
-        jinja_fail(j, "a %s is not a key of a dict", jinja_kind_name(key));
+        jinja_fail(j, "a %s cannot be a key of a dict", jinja_kind_name(key));
     }
     return find(j, d, key);
 }

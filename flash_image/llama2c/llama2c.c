@@ -1,14 +1,14 @@
 /* Reads llama2.c checkpoints (karpathy/llama2.c, export.py). Version 0 has seven int32, then
  * floats; the vocabulary is negative if the classifier is a separate matrix. Versions 1 (float) and
- * 2 (int8 in groups) have a magic, a header of 256 bytes, and the norms first. Sizes must match
- * exactly, because only that distinguishes version 0 from other files. */
+ * 2 (int8 in groups) have a magic, a header of 256 bytes, and the norms first. The file's size must
+ * match exactly, because nothing else distinguishes version 0 from other files. */
 #include "flash_image/llama2c/llama2c.h"
 
 #include "runtime/text/plural.h"
 
 enum {
     MAGIC = 0x616b3432,         /* "ak42" */
-    SWAPPED_MAGIC = 0x32346b61, /* as a big-endian writer, or an old converter, writes it */
+    SWAPPED_MAGIC = 0x32346b61, /* MAGIC as a big-endian program or an old converter writes it */
     HEADER_V0 = 28,
     HEADER_V1 = 256,
 };
@@ -17,7 +17,7 @@ struct reader {
     struct source *s;
     const uint8_t *data;
     size_t bytes;
-    uint64_t at;    /* may exceed the file's size, which is checked once */
+    uint64_t at;    /* may exceed the file's size, which is checked at the end */
     uint32_t group; /* 0: floats */
 };
 
@@ -94,8 +94,8 @@ static void take_version_0(struct reader *r)
     take_layers(r, INGOT_FFN_NORM, 1, p->dim, false);
     take_feed_forward(r, false);
     take(r, INGOT_OUTPUT_NORM, INGOT_NO_LAYER, 1, p->dim, false);
-    r->at += (uint64_t)p->context * p->head_dim * 4; /* skip the cosines, then the sines, of half a
-                                                        head */
+    r->at += (uint64_t)p->context * p->head_dim * 4; /* skip the cosines and sines of half a head's
+                                                        pairs */
     take_output(r, false);
 }
 
@@ -112,7 +112,7 @@ static void take_version_1(struct reader *r, bool grouped)
     take_output(r, grouped);
 }
 
-/* Read the seven numbers, from which head_dim follows. They are checked before they are
+/* Read the seven numbers, and compute head_dim. The numbers are checked before they are
  * multiplied. */
 static enum err read_params(struct source *s, const uint8_t *p, bool version_0)
 {
@@ -145,8 +145,8 @@ static enum err read_params(struct source *s, const uint8_t *p, bool version_0)
     s->params_known = true;
     if (n[0] <= 0 || n[3] <= 0 || n[0] % n[3] != 0) {
         return source_refuse(s, ERR_BAD_MODEL,
-                             "neither a GGUF nor a llama2.c file (read as the "
-                             "latter, %d heads would share a width of %d)",
+                             "neither a GGUF nor a llama2.c file (as llama2.c: %d heads "
+                             "in a width of %d, which is impossible)",
                              n[3], n[0]);
     }
     s->params.head_dim = s->params.dim / s->params.n_heads;
@@ -263,8 +263,8 @@ enum err llama2c_parse_vocab(struct source *s, const char *path, const uint8_t *
     }
     if (n != n_tokens) {
         return source_refuse(s, ERR_BAD_TOKENIZER,
-                             "the tokenizer %.120s has %u %s, the model "
-                             "%u: name the model's own with --tokenizer",
+                             "the tokenizer %.120s has %u %s, but the model has %u: name the "
+                             "model's own tokenizer with --tokenizer",
                              path, n, plural(n, "token", "tokens"), n_tokens);
     }
     s->vocab = (struct source_vocab){

@@ -23,7 +23,7 @@ struct job {
     struct source *source;
     struct mapping model;
     struct mapping tokenizer;
-    struct hf_model *hf;     /* NULL, like the next one: the input has another format */
+    struct hf_model *hf;     /* hf or gguf is NULL if the input has another format */
     struct gguf_files *gguf; /* the model's other parts */
 };
 
@@ -64,8 +64,8 @@ static enum err read_llama2c_tokenizer(struct job *j)
 
     if (!find_tokenizer(j->options, s->params.vocab, path, sizeof path)) {
         return source_refuse(s, ERR_NOT_FOUND,
-                             "no tokenizer: put tok%u.bin beside it, or name one "
-                             "with --tokenizer",
+                             "no tokenizer: put tok%u.bin beside the model, or name one with "
+                             "--tokenizer",
                              s->params.vocab);
     }
     e = map_file(s, path, PLACE_TOKENIZER, &j->tokenizer);
@@ -155,8 +155,8 @@ static const struct reader {
     bool by_name; /* `is` needs only the name; otherwise the file is mapped first */
     bool (*is)(const struct job *j);
     enum err (*read)(struct job *j, bool vocab_only);
-    const char *with_tokenizer; /* the format's name for an error message, if it brings its
-                                   tokenizer; NULL: --tokenizer is used */
+    const char *with_tokenizer; /* for an error message, the name of a format with a tokenizer of
+                                   its own; NULL: --tokenizer is used */
 } readers[] = {
     { true, is_hf, read_hf, "a Hugging Face folder" }, { true, is_json, refuse_json, NULL },
     { false, is_ingot, refuse_ingot, NULL },           { false, is_gguf, read_gguf, "a GGUF" },
@@ -197,9 +197,8 @@ static enum err parse(struct job *j, bool vocab_only)
     return reader->read(j, vocab_only);
 }
 
-/* Everything that is known before a byte is written. This is the source's only allocation. */
-/* One call of fprintf for each line, because text that a program prints to standard error in one
- * call is one line there (host/args/shown_streams.h). */
+/* Print each line by its own call of fprintf, because the text of one call to standard error
+ * becomes one line there (host/args/shown_streams.h). */
 static void print_notes(const char *notes)
 {
     while (*notes != '\0') {
@@ -210,6 +209,7 @@ static void print_notes(const char *notes)
     }
 }
 
+/* Read all that must be known before a byte is written. Only this function allocates the source. */
 static enum err open_job(struct job *j, const struct pack_options *o, bool vocab_only,
                          char *error_message, size_t error_message_bytes)
 {
@@ -245,7 +245,7 @@ enum err pack_source(struct source *s, const struct pack_options *o, char *error
 {
     const struct output_wish wish = { .path = o->output,
                                       .input = o->input,
-                                      .instead = "name a new one, such as model.ingot" };
+                                      .instead = "name a new file, such as model.ingot" };
     struct output_file out;
     enum err e = output_open(&out, &wish, error_message, error_message_bytes);
 
@@ -273,7 +273,7 @@ enum err pack_file(const struct pack_options *o, char *error_message, size_t err
     return e;
 }
 
-/* Write to path, which is open as fd. */
+/* Write the model to the file at path, which is open as fd. */
 static enum err write_temporary(struct source *s, const struct pack_options *o, int fd,
                                 const char *path, char *error_message, size_t error_message_bytes)
 {
@@ -315,7 +315,7 @@ enum err pack_temporary(const struct pack_options *o, char *path, size_t path_by
     return e;
 }
 
-/* The caller frees the section, after errors as well. */
+/* Build the tokenizer section, which the caller frees, after errors as well. */
 static enum err build_tokenizer(struct source *s, const struct pack_options *o, uint8_t **section,
                                 uint64_t *bytes, uint32_t *vocab)
 {
@@ -379,7 +379,7 @@ bool pack_is_ingot(const char *path, enum err *e)
     }
     *e = ERR_OK;
     n = read(fd, magic, sizeof magic);
-    if (n < 0 && errno != EISDIR) { /* not an error here for a folder, which packing reports */
+    if (n < 0 && errno != EISDIR) { /* the packer reports a folder later */
         *e = ERR_IO;
     }
     close(fd);

@@ -40,8 +40,8 @@ static void lay_section(struct ingot_section *s, uint64_t bytes, uint32_t count,
     *at = round_up(*at + bytes, INGOT_PAGE);
 }
 
-/* Lay out the sections in the header's order, and allocate them. The tokenizer is built in separate
- * memory first, because its size is known only then. */
+/* Lay out the sections in the header's order, and allocate them. The tokenizer was built in
+ * separate memory, because its size was not known before. */
 static enum err lay_sections(struct writer *w, const uint8_t *tokenizer, uint64_t tokenizer_bytes,
                              const uint8_t *chat, size_t chat_bytes)
 {
@@ -142,12 +142,11 @@ static void remark_types(const struct source *s, const uint8_t *tokenizer)
         }
     }
     if (n > 0) {
-        fprintf(
-            stderr,
-            "%s: %u %s that the file types as normal text %s taken as %s (%s): the conversion is "
-            "at fault\n",
-            s->path, n, plural(n, "token", "tokens"), plural(n, "is", "are"),
-            plural(n, "a marker", "markers"), names);
+        fprintf(stderr,
+                "%s: %u %s that the file types as normal text %s taken as %s (%s): the file was "
+                "converted wrongly\n",
+                s->path, n, plural(n, "token", "tokens"), plural(n, "is", "are"),
+                plural(n, "a marker", "markers"), names);
     }
 }
 
@@ -186,7 +185,7 @@ enum err pack_lay_out(struct writer *w)
     enum err e = tokenizer_section_measure(w->s, &size);
 
     if (e == ERR_OK && size.n_tokens != w->s->params.vocab) {
-        e = source_refuse(w->s, ERR_BAD_TOKENIZER, "the tokenizer has %u %s, the model %u",
+        e = source_refuse(w->s, ERR_BAD_TOKENIZER, "the tokenizer has %u %s, but the model has %u",
                           size.n_tokens, plural(size.n_tokens, "token", "tokens"),
                           w->s->params.vocab);
     }

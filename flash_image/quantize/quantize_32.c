@@ -41,8 +41,8 @@ static void measure(struct choice *c, const struct block_format *f, const float 
     }
 }
 
-/* Find the scale and minimum with the least squared error for the q of c. A value that q does not
- * determine does not change. */
+/* Find the scale and minimum with the least squared error for the q of c. If q does not determine
+ * them, scale and minimum do not change. */
 static void solve(const struct choice *c, const struct block_format *f, const float *w,
                   const float *h, float *d, float *m)
 {
@@ -57,7 +57,7 @@ static void solve(const struct choice *c, const struct block_format *f, const fl
         n += (double)h[i];
         x += (double)h[i] * (double)w[i];
     }
-    /* Two normal equations; near zero, rounding errors would decide. */
+    /* Solve two normal equations, unless det is so near to 0 that rounding errors would decide. */
     det = n * qq - q * q;
     if (det > 1e-6 * n * qq) {
         *d = (float)((n * xq - q * x) / det);
@@ -82,12 +82,13 @@ static void try_scale(struct choice *best, const struct block_format *f, const f
     }
 }
 
-/* Try ranges around the extremes: from some that cut off both ends to some that leave a margin. */
+/* Try ranges around the extremes: from some that cut off both ends to some that leave a margin. The
+ * range with one step less suits values that had one bit less, with steps twice as long. */
 static bool fit_with_min(struct choice *best, const struct block_format *f, const float *w,
                          const float *h)
 {
-    static const float parts[] = { 1.0f, 0.9f, 0.95f, 1.05f, 1.15f };
     float least = w[0], most = w[0], levels = (float)f->high;
+    const float parts[] = { 1.0f, 0.9f, 0.95f, 1.05f, 1.15f, (levels - 1.0f) / levels };
 
     for (size_t i = 1; i < COLS; i++) {
         least = fit_at_most(least, w[i]);
@@ -117,7 +118,7 @@ static bool fit_without_min(struct choice *best, const struct block_format *f, c
             extreme = w[i];
         }
     }
-    /* The scale is beyond fp16 at either end. */
+    /* The scale would be beyond fp16 at both ends. */
     if (fabsf(extreme) / 16.0f > FIT_F16_MOST) {
         return false;
     }
@@ -145,7 +146,7 @@ static void store_fifths(const struct choice *c, const struct block_format *f, u
     }
 }
 
-/* fp16 d and m, u8 q[16]: elements 0-15 in the low nibbles. */
+/* The block: fp16 d and m, u8 q[16]: elements 0-15 in the low nibbles. */
 bool quantize_block_q41(const float *w, const float *h, uint8_t *block)
 {
     struct choice best = { .error = INFINITY };
@@ -159,7 +160,7 @@ bool quantize_block_q41(const float *w, const float *h, uint8_t *block)
     return true;
 }
 
-/* fp16 d, u8 high[4], u8 q[16]. */
+/* The block: fp16 d, u8 high[4], u8 q[16]. */
 bool quantize_block_q50(const float *w, const float *h, uint8_t *block)
 {
     struct choice best = { .error = INFINITY };
@@ -173,7 +174,7 @@ bool quantize_block_q50(const float *w, const float *h, uint8_t *block)
     return true;
 }
 
-/* fp16 d and m, u8 high[4], u8 q[16]. */
+/* The block: fp16 d and m, u8 high[4], u8 q[16]. */
 bool quantize_block_q51(const float *w, const float *h, uint8_t *block)
 {
     struct choice best = { .error = INFINITY };

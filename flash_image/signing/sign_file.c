@@ -18,11 +18,11 @@
 
 enum { COPY_BYTES = 1 << 20, WHY_BYTES = 320, PATH_BYTES = 4096 };
 
-/* The parts of a file that is mapped and whose tables were checked. */
+/* The parts of a mapped file, whose tables were checked. */
 struct parts {
     const uint8_t *data;
     uint64_t file_bytes;
-    size_t bytes; /* with what follows */
+    size_t bytes; /* of the mapping, including what follows */
     uint32_t n;
     struct {
         uint64_t offset, bytes;
@@ -127,7 +127,7 @@ static void digest_part(const struct parts *p, uint32_t i, uint8_t *digest)
     tree_digest_end(&d, digest);
 }
 
-/* The block after the end of the file; NULL: there is none. */
+/* Return the block of the signature, after the file's end; NULL: there is none. */
 static const struct signature_block *block_of(const uint8_t *data, size_t bytes,
                                               uint64_t file_bytes)
 {
@@ -189,7 +189,7 @@ static enum err write_copy(const struct parts *p, const struct signature_block *
                            char *error_message, size_t error_message_bytes)
 {
     const struct output_wish wish = { .path = out,
-                                      .instead = "name a new one, such as signed.ingot" };
+                                      .instead = "name a new file, such as signed.ingot" };
     struct output_file o;
     enum err e = output_open(&o, &wish, error_message, error_message_bytes);
 
@@ -219,7 +219,7 @@ static bool read_tail(struct tail *t, const struct parts *p)
     return t->bytes != NULL;
 }
 
-/* After a disk became full, restore the file. */
+/* Restore the file after a write that failed because the disk is full. */
 static void put_back(int fd, const struct parts *p, const struct tail *t)
 {
     if (lseek(fd, (off_t)p->file_bytes, SEEK_SET) == (off_t)p->file_bytes) {
@@ -273,8 +273,8 @@ static enum err write_behind(const struct parts *p, const struct signature_block
     return ERR_IO;
 }
 
-/* True if both paths are the same file, which is then signed in place, because replacing it would
- * invalidate its mapping. */
+/* True if both paths name the same file. The file is then signed in place, because a replacement
+ * would invalidate the mapping. */
 static bool is_same(const char *a, const char *b)
 {
     struct stat x, y;

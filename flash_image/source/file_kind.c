@@ -10,8 +10,8 @@
 #include "runtime/text/utf8.h"
 
 enum {
-    LOOK_BYTES = 512, /* of a text's beginning */
-    LINE_BYTES = 60,  /* how many bytes of the first line are shown */
+    LOOK_BYTES = 512, /* bytes of a file that are searched */
+    LINE_BYTES = 60,  /* bytes of a first line that are shown */
     ONNX_VERSIONS = 20,
     LEAST_TEXT = 4,
 };
@@ -20,7 +20,7 @@ enum {
 #define UNPACK "unpack it and give the file that is in it"
 #define FOLDER "it is a part of a Hugging Face folder: give the folder"
 
-/* ---- kinds without fixed first bytes --------------------------------------------------------- */
+/* ---- kinds that have no magic --------------------------------------------------------- */
 
 static bool holds(const uint8_t *data, size_t bytes, const char *text)
 {
@@ -81,14 +81,14 @@ static bool is_text(const uint8_t *data, size_t bytes)
             (data[i] < ' ' && strchr("\t\n\f\r", data[i]) == NULL)) {
             return false;
         }
-        if (n == 0) { /* the last character is cut, perhaps because the look ends here */
+        if (n == 0) { /* the last character is cut; that is allowed if the file goes on */
             return look < bytes;
         }
     }
     return bytes >= LEAST_TEXT;
 }
 
-/* True for a text whose first brace does not begin a tag of Jinja. */
+/* True for a text that begins with a brace, unless the brace begins a tag of Jinja. */
 static bool is_json(const uint8_t *data, size_t bytes)
 {
     const uint8_t *at = first_word(data, &bytes);
@@ -99,7 +99,7 @@ static bool is_json(const uint8_t *data, size_t bytes)
     return strchr("{%#", at[1]) == NULL && is_text(at, bytes);
 }
 
-/* True if field 1 is a message whose field 1 is a text: the first piece. */
+/* True if field 1 is a message with a text as its field 1: the first piece. */
 static bool is_pieces(const uint8_t *data, size_t bytes)
 {
     return bytes > 4 && data[0] == 0x0a && data[1] < 0x80 && data[2] == 0x0a &&
@@ -132,7 +132,7 @@ static bool is_pickle(const uint8_t *data, size_t bytes)
     return bytes > 3 && data[0] == 0x80 && data[1] >= 2 && data[1] <= 5 && data[2] != 0;
 }
 
-/* A sector of zeros. */
+/* True if the file begins with a sector of zeros. */
 static bool is_zeros(const uint8_t *data, size_t bytes)
 {
     for (size_t i = 0; i < LOOK_BYTES; i++) {
@@ -212,7 +212,7 @@ enum { N_RULES = sizeof rules / sizeof rules[0] };
 
 #define TAKES(kind) (1u << (kind))
 
-#define ITS_NAME "another file has its name: fetch it again"
+#define ITS_NAME "a wrong file has this name: fetch the right one"
 
 /* `cure` replaces the rule's advice if a file of this format belongs in another place. */
 static const struct {
@@ -248,7 +248,7 @@ static size_t find_by_beginning(const uint8_t *data, size_t bytes)
     return N_RULES;
 }
 
-/* A saved file's first save goes to its second half; its first half is zero until the next save
+/* The first save goes to the second half of a file; the first half is zero until the next save
  * (runtime/saved/saved_chat.h). */
 static size_t find_rule(const uint8_t *data, size_t bytes)
 {
@@ -280,7 +280,7 @@ static const char *cure_of(size_t rule, enum file_place place)
     return rules[rule].cure;
 }
 
-/* Write the whole text after "is". */
+/* Write what follows "is" in the error message. */
 static void describe(size_t rule, enum file_place place, const uint8_t *data, size_t bytes,
                      char *text, size_t text_bytes)
 {
@@ -308,7 +308,7 @@ static void describe(size_t rule, enum file_place place, const uint8_t *data, si
     while (n < bytes && n < LINE_BYTES && at[n] != '\n' && at[n] != '\r') {
         int character = utf8_check(at + n, bytes - n);
 
-        if (character < 1) { /* is_text() has not looked so far */
+        if (character < 1) { /* is_text() has not checked this part */
             break;
         }
         n += (size_t)character;

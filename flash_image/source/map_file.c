@@ -21,7 +21,7 @@ struct mapped {
     struct mapped *next;
     _Atomic(const uint8_t *) data; /* NULL: free */
     size_t bytes;
-    size_t size; /* size of the file; differs from bytes after this program signed the file */
+    size_t size; /* size of the file, which grows if this program signs it */
     dev_t device;
     ino_t inode;
     struct timespec written;
@@ -42,8 +42,8 @@ static struct mapped *find(const uint8_t *data)
     return m;
 }
 
-/* Without memory for an entry the file is mapped anyway, but messages cannot name
- * it. */
+/* Without memory for an entry, messages cannot name the file, but it is
+ * mapped. */
 static void remember(const struct mapping *map, const char *path, const struct stat *st)
 {
     struct mapped *m = find(NULL);
@@ -64,21 +64,14 @@ static void remember(const struct mapping *map, const char *path, const struct s
     atomic_store(&m->data, map->data);
 }
 
-/* Get the current state of the file. False if the name is gone, or names another file now: a
- * replaced file keeps its bytes for programs that have mapped it. */
+/* Get the current state of the file. False if its name was removed, or names another file now:
+ * programs that have mapped the old file keep its bytes. */
 static bool look_again(const struct mapped *m, struct stat *st)
 {
     return stat(m->path, st) == 0 && st->st_dev == m->device && st->st_ino == m->inode;
 }
 
-static bool is_shorter(const struct mapped *m)
-{
-    struct stat st;
-
-    return look_again(m, &st) && (size_t)st.st_size < m->bytes;
-}
-
-/* How the file has changed since it was mapped, in words; NULL: it has not. */
+/* Return, in words, how the file has changed since it was mapped; NULL: not at all. */
 static const char *change_of(const struct mapped *m)
 {
     struct stat st;
@@ -149,7 +142,7 @@ bool mapping_has(dev_t device, ino_t inode)
     return false;
 }
 
-const char *mapping_at(const void *at, bool *shorter)
+const char *mapping_at(const void *at, const char **change)
 {
     uintptr_t address = (uintptr_t)at;
 
@@ -157,7 +150,7 @@ const char *mapping_at(const void *at, bool *shorter)
         uintptr_t data = (uintptr_t)atomic_load(&m->data);
 
         if (data != 0 && address >= data && address - data < m->bytes) {
-            *shorter = is_shorter(m);
+            *change = change_of(m);
             return m->path;
         }
     }
@@ -166,7 +159,7 @@ const char *mapping_at(const void *at, bool *shorter)
 
 /* ---- one file -------------------------------------------------------------------------------- */
 
-/* The text of errno. */
+/* Write the text of errno as the error message. */
 static enum err refuse_open(char *error_message, size_t error_message_bytes)
 {
     if (errno == ENOENT) {
@@ -237,7 +230,7 @@ void unmap_file(struct mapping *m)
     }
 }
 
-/* source_refuse() with `path`, although s may be about another file. */
+/* Call source_refuse() with `path` instead of s->path. */
 static enum err refuse_file(struct source *s, const char *path, enum err e,
                             const char *error_message)
 {

@@ -1,5 +1,5 @@
-/* An input file, mapped for reading. Mapped files are known by name, because a file that becomes
- * shorter meanwhile ends the program at the first missing byte (SIGBUS). */
+/* An input file, mapped for reading. The names of mapped files are kept for an error message: if a
+ * file becomes shorter, its first missing byte ends the program (SIGBUS). */
 #ifndef INGOT_FLASH_IMAGE_MAP_FILE_H
 #define INGOT_FLASH_IMAGE_MAP_FILE_H
 
@@ -12,20 +12,20 @@ struct mapping {
     size_t bytes;
 };
 
-/* Map path. On an error m has no mapping, and error_message has an error message without the path.
+/* Map the file at path. On an error m has no mapping, and error_message does not contain the path.
  * Errors: ERR_NOT_FOUND, ERR_IO, ERR_BAD_MODEL (a folder, a device, or an empty file). */
 enum err mapping_open(struct mapping *m, const char *path, char *error_message,
                       size_t error_message_bytes);
 
-/* Map path; an error message goes to s->error_message as "PATH: SENTENCE". A file of a known kind
- * that does not belong here is refused by its kind: ERR_BAD_MODEL, and no mapping. */
+/* Map the file at path; s->error_message gets "PATH: SENTENCE". If the file is of a known kind that
+ * is wrong in this place, the message names the kind: ERR_BAD_MODEL, and no mapping. */
 enum err map_file(struct source *s, const char *path, enum file_place place, struct mapping *m);
 
 /* Unmap the file; does nothing if there is no mapping. */
 void unmap_file(struct mapping *m);
 
 /* Release a mapping's pages from *from to `to`, in steps of 32 MiB except at the end, so that a
- * model larger than memory does not push everything else out. Advances *from. */
+ * model larger than memory does not fill all of it. Advances *from. */
 void map_release(const uint8_t **from, const uint8_t *to, bool last);
 
 /* Check that no mapped file became shorter or was written; else ERR_TRUNCATED and an error message with the path. A
@@ -33,19 +33,19 @@ void map_release(const uint8_t **from, const uint8_t *to, bool last);
  * and half new. */
 enum err mapping_check(char *error_message, size_t error_message_bytes);
 
-/* Do the same at the end of the program, and also report files that had changed before they were
- * unmapped. */
+/* As mapping_check(), at the end of the program, but also report files that had changed before they
+ * were unmapped. */
 enum err mapping_check_all(char *error_message, size_t error_message_bytes);
 
-/* Note that this program has written after the mapped bytes of the file at data, which does not
- * count as a change. */
+/* Record that this program has written after the mapped bytes of the file at data: this does not
+ * count as a change of the file. */
 void mapping_renew(const uint8_t *data);
 
 /* True if this file is mapped. */
 bool mapping_has(dev_t device, ino_t inode);
 
-/* Return the path of the file mapped at `at`, or NULL; set *shorter if the file has lost bytes. A
- * signal handler may call this function. */
-const char *mapping_at(const void *at, bool *shorter);
+/* Return the path of the file mapped at `at`, or NULL; set *change to how the file has changed, in
+ * words, or NULL. A signal handler may call this function. */
+const char *mapping_at(const void *at, const char **change);
 
 #endif

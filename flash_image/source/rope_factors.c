@@ -8,8 +8,8 @@ enum err rope_factors_take(struct source *s)
 
     if (n > SOURCE_MAX_FACTORS) {
         return source_refuse(s, ERR_UNSUPPORTED,
-                             "rope scaling over %u dimensions of a head, at "
-                             "most %u",
+                             "rope scaling covers %u dimensions of a head, but may cover at most "
+                             "%u",
                              s->params.rope_dims, 2 * SOURCE_MAX_FACTORS);
     }
     for (uint32_t i = 0; s->rope == NULL && i < SOURCE_ROPE_SETS * n; i++) {
@@ -67,7 +67,7 @@ enum err rope_factors_scale_all(struct source *s, float by)
     return rope_factors_multiply_all(s, factors);
 }
 
-/* The pair of dimensions that makes `turns` turns within the context. */
+/* Return the number of the pair of dimensions that makes `turns` turns within the context. */
 static double pair_of_turns(const struct source_params *p, const struct rope_yarn *y, double turns)
 {
     const double tau = 6.283185307179586;
@@ -91,13 +91,13 @@ enum err rope_factors_yarn_all(struct source *s, const struct rope_yarn *y)
     first = fmax(first, 0.0);
     last = fmin(last, (double)p->rope_dims - 1.0);
     span = last - first;
-    if (span == 0.0 || !y->exact) { /* the end stays negative if the context has very few tokens */
+    if (span == 0.0 || !y->exact) { /* with a very short context, `last` may stay negative */
         span = fmax(span, 0.001);
     }
     for (uint32_t i = 0; i < p->rope_dims / 2; i++) {
         double ramp = fmin(fmax(((double)i - first) / span, 0.0), 1.0);
 
-        /* Mix the frequency with the frequency divided by factor. */
+        /* Mix the frequency and the frequency divided by y->factor. */
         factors[i] = (float)(1.0 / (1.0 - ramp + ramp / y->factor));
     }
     return rope_factors_multiply_all(s, factors);

@@ -152,7 +152,7 @@ void source_next_slot(const struct source_params *p, struct source_slot *slot)
     }
 }
 
-/* Made-up weights are not stored: 0 bytes. */
+/* The types; made-up weights have 0 bytes, because they are not stored. */
 static const struct {
     const char *name;
     uint32_t elements, bytes; /* of a block */
@@ -187,8 +187,8 @@ const char *source_type_name(enum source_type type)
     return types[type].name;
 }
 
-/* Refuse numbers that are too large for the image's fields, or whose errors a reader of the image
- * would report under the name of another field. */
+/* Refuse numbers that are too large for the image's fields, or for which the image's reader would
+ * blame another field. */
 static enum err check_mixers(struct source *s)
 {
     const struct source_params *p = &s->params;
@@ -204,7 +204,7 @@ static enum err check_mixers(struct source *s)
     }
     if (p->recurrent.conv_taps > INGOT_MAX_TAPS) {
         return source_refuse(s, ERR_UNSUPPORTED,
-                             "the model's convolutions have %u taps, at most %u",
+                             "the model's convolutions have %u taps, but may have at most %u",
                              p->recurrent.conv_taps, (unsigned)INGOT_MAX_TAPS);
     }
     return ERR_OK;
@@ -236,7 +236,7 @@ enum err source_check_params(struct source *s)
     if (e == ERR_OK) {
         return ERR_OK;
     }
-    /* The reader says "header: dim is ..."; here the header is the model's. */
+    /* The image's reader says "header: dim is ..."; here this is the model's header. */
     return source_refuse(s, ERR_UNSUPPORTED, "the model's %s", img.error_message);
 }
 
@@ -286,7 +286,7 @@ static uint32_t feature_of(enum ingot_role role)
     }
 }
 
-/* A tied output is the embedding: its slot does not count. */
+/* A tied output has no tensor: it is the embedding. */
 bool source_has_role(const struct source *s, enum ingot_role role, unsigned layer)
 {
     struct ingot_params model;
@@ -358,7 +358,7 @@ static enum err check_no_layer_beyond(struct source *s)
     return ERR_OK;
 }
 
-/* Split a token's row of the per-layer table into eight parts, stored as one group. */
+/* Split each token's row of the per-layer table into eight rows, which are stored as one group. */
 static void split_table(struct source *s)
 {
     struct source_tensor *t = source_tensor(s, INGOT_PER_LAYER_EMBEDDING, INGOT_NO_LAYER);
@@ -401,7 +401,7 @@ const uint8_t *source_row_data(const struct source_tensor *t, uint32_t row)
     return t->data + source_type_bytes(t->type, source_row_element(t, row));
 }
 
-/* The gate's role is among the roles of q, k and v. */
+/* The role of attention's gate, between those of q and k, is skipped. */
 enum ingot_role source_part_role(enum ingot_role first, unsigned i)
 {
     if (first == INGOT_ATTN_Q && i > 0) {

@@ -15,7 +15,7 @@
 enum {
     SOURCE_ROLES_PER_LAYER = INGOT_OUTPUT_NORM - INGOT_ATTN_NORM,
     SOURCE_ROLES_OUTSIDE = INGOT_N_ROLES - SOURCE_ROLES_PER_LAYER,
-    SOURCE_MAX_FACTORS = 512, /* size of a set of rotation factors: heads of 1024 */
+    SOURCE_MAX_FACTORS = 512, /* most rotation factors in a set: heads of 1024 dims */
     SOURCE_MAX_TENSORS = SOURCE_ROLES_PER_LAYER * INGOT_MAX_LAYERS + SOURCE_ROLES_OUTSIDE,
 };
 
@@ -28,7 +28,7 @@ enum source_type {
 #define TYPE_READ_FLOATS(NAME, ...) SOURCE_##NAME,
 #define TYPE_READ(NAME, ...) SOURCE_##NAME,
 #include "flash_image/format/types.def"
-    SOURCE_Q2_0_128, /* as in a fork: 128 elements per scale */
+    SOURCE_Q2_0_128, /* as in a fork of llama.cpp, with 128 elements per scale */
     /* Values in the order of safetensors (quantize/source_rows.h). MXFP4 has separate scales, and a
      * byte holds elements 2k and 2k + 1. A byte of ternary values belongs to four rows, which are a
      * quarter of all rows apart. */
@@ -44,8 +44,8 @@ enum source_type {
     SOURCE_NONE,    /* not from a file: blocks that only the packer has */
 };
 
-/* Scales of a matrix of F8, one per tile. A tensor that is part of a matrix finds its tiles by its
- * elements' positions in the matrix. */
+/* Scales of a matrix of F8, one per tile. A tensor may be a part of a matrix: an element's tile
+ * follows from its position in the matrix. */
 struct source_tiles {
     const uint8_t *base;    /* the matrix's first element; NULL: the file has only scales */
     uint32_t rows, cols;    /* of the matrix */
@@ -59,27 +59,27 @@ struct source_tensor {
     const uint8_t *data;              /* NULL: the file has none; unaligned */
     const struct source_tiles *tiles; /* SOURCE_F8 */
     const uint8_t *scales;   /* SOURCE_GROUPED: one f32 per group, unaligned; SOURCE_MXFP4_PAIRS:
-                              one power of two per block, from data's block on */
+                              one power of two per block, beginning with the block at data */
     const float *row_scales; /* factor of each row's elements: F32, F16, BF16, SOURCE_TERNARY,
                         SOURCE_ROUNDED_... and SOURCE_F8; NULL: 1 */
-    float rounding; /* SOURCE_ROUNDED_...: elements are multiplied by it, rounded to the nearest
-                        (ties to even) and limited to -1 and 1; then row_scales are applied */
+    float rounding; /* SOURCE_ROUNDED_...: elements are multiplied by this, rounded to the nearest
+                        (ties to even) and limited to -1 .. 1; then row_scales are applied */
     uint32_t rows, cols;
     uint32_t group;  /* SOURCE_GROUPED: elements per scale, divides cols */
-    uint32_t stride; /* not 0: it is transposed, and element (r, c) is number c * stride + r */
+    uint32_t stride; /* not 0: transposed; element (r, c) is number c * stride + r */
     float add;       /* added to every element; only F32, F16 and BF16 */
     enum source_type type;
-    uint32_t run;        /* not 0: its rows are in runs of this many, and a run starts run_step
-                              rows after the previous run: one of two matrices whose heads
-                              alternate */
-    uint32_t run_step;   /* counted in elements if it is transposed */
+    uint32_t run;        /* not 0: this is one of two matrices whose heads alternate; rows are in
+                              runs of `run` rows, and a run starts run_step rows after the previous
+                              one */
+    uint32_t run_step;   /* in elements if the tensor is transposed */
     uint32_t stack;      /* not 0: number of matrices of this shape, one per expert, next to each
                        other */
-    uint32_t stack_step; /* rows from one to the next if other matrices are between; else 0 */
+    uint32_t stack_step; /* rows from one matrix to the next if others are between; else 0 */
     const struct source_tensor *parts; /* (stack) if the experts' tensors are separate; else NULL */
 };
 
-enum source_feature { /* bits of a model's features; each means that the named tensors exist */
+enum source_feature { /* bits of a model's features; a feature means that the named tensors exist */
                       SOURCE_LAYER_NORM = 1 << 0, /* not RMS norms: ..._NORM_BIAS */
                       SOURCE_GELU = 1 << 1,       /* (tanh form) instead of SiLU */
                       SOURCE_UNGATED = 1 << 2,    /* down(act(up)): no FFN_GATE */
@@ -89,7 +89,7 @@ enum source_feature { /* bits of a model's features; each means that the named t
                       SOURCE_QK_NORM = 1 << 6,    /* ATTN_Q_NORM, ATTN_K_NORM */
                       SOURCE_POST_NORMS = 1 << 7, /* ATTN_POST_NORM, FFN_POST_NORM */
                       SOURCE_POSITIONS = 1 << 8,  /* POSITION_EMBEDDING */
-                      SOURCE_RELU2 = 1 << 9,      /* replaces SiLU, like the next one */
+                      SOURCE_RELU2 = 1 << 9,      /* replaces SiLU, as SWIGLU_OAI does */
                       SOURCE_SWIGLU_OAI = 1 << 10,
                       SOURCE_QK_NORM_WIDE = 1 << 11, /* as INGOT_QK_NORM_WIDE, like the next ones */
                       SOURCE_QK_NORM_LATE = 1 << 12,
@@ -111,13 +111,13 @@ struct source_layer_params {
     uint8_t mixer;    /* enum ingot_mixer */
     uint8_t parallel; /* as in struct ingot_layer */
     uint8_t ffn;      /* enum ingot_ffn */
-    bool local;       /* sees a window of positions, and has the local rotation and width */
+    bool local;       /* the layer sees a window, and has the local rotation and width */
     bool no_rope;
     bool v_is_k;
-    uint16_t kv_layer;   /* the layer whose keys and values it uses: itself or another */
+    uint16_t kv_layer;   /* the layer whose keys and values are used: itself or another */
     uint32_t n_kv_heads; /* 0 without attention */
-    uint32_t hidden; /* width of the dense feed-forward; with experts, width of the dense part that
-                        all positions use */
+    uint32_t hidden; /* width of the dense feed-forward; with experts, of the dense part that all
+                        positions use */
     float output_scale;
 };
 
@@ -137,12 +137,12 @@ struct source_params {
     uint32_t tied;    /* 1: the output is the token embedding */
     float rope_base;
     float rope_base_local; /* base of local layers, if window != 0; else 0 */
-    float rope_magnitude;  /* cosines and sines are multiplied by it */
+    float rope_magnitude;  /* factor of cosines and sines */
     bool rope_local_plain; /* local layers use neither rope_magnitude nor scaled factors */
     uint32_t rope_dims;    /* dims of each head that rotate: the first rope_dims */
     uint32_t rope_context; /* longer sequences use the long factors; 0: there are none */
     uint32_t window;       /* positions that a local layer sees, including its own; 0: all */
-    uint32_t global_every; /* the last of each run of this many layers is global; 0: none is */
+    uint32_t global_every; /* 6: every sixth layer is global; 0: none is */
     float norm_eps;
     float attn_scale;         /* of the scores */
     float attn_softcap;       /* 0: none, as final_softcap */
@@ -150,10 +150,11 @@ struct source_params {
     float embedding_scale;    /* of the token embedding */
     float residual_scale;     /* a block's result is multiplied by it */
     float logits_scale;       /* of the logits */
-    uint32_t head_dim_local;  /* width in local layers, like the next one; 0: as in other layers */
+    uint32_t head_dim_local;  /* for local layers, like rope_dims_local; 0: as in other layers */
     uint32_t rope_dims_local; /* at most rope_dims */
     uint32_t per_layer_dim;   /* width of Gemma 4's embedding of each layer; 0: none */
-    uint32_t mtp;             /* 1: this is only the MTP head of the model */
+    uint32_t mtp;             /* 1: this is only the MTP head of the model, or an assistant */
+    uint32_t target_dim;      /* for an assistant, the dim of its model; else 0 */
     struct {
         uint32_t conv_taps, n_groups, inner_heads, state_dim,
             inner_dim; /* as in struct ingot_layer */
@@ -180,8 +181,8 @@ struct source_text {
 
 bool source_text_is(struct source_text t, const char *text);
 
-/* SOURCE_NO_VOCAB: n_tokens unused tokens without text. SOURCE_LISTED_VOCAB: arrays that the reader
- * of the file has allocated. */
+/* SOURCE_NO_VOCAB: there are n_tokens unused tokens without text. SOURCE_LISTED_VOCAB: the reader
+ * of the file has allocated the arrays. */
 enum source_layout {
     SOURCE_NO_VOCAB,
     SOURCE_GGUF_VOCAB,
@@ -189,9 +190,9 @@ enum source_layout {
     SOURCE_LISTED_VOCAB
 };
 
-/* One token of the vocabulary. Texts are spelled as in files: U+2581 for a space, and in byte-level
- * BPE a NORMAL token's bytes as GPT-2's printable characters; tokens that were added to the
- * vocabulary are literal. */
+/* One token of the vocabulary. Texts are spelled as in files, with U+2581 for a space. In
+ * byte-level BPE, GPT-2's printable characters stand for the bytes of a NORMAL token; tokens that
+ * were added to the vocabulary are literal. */
 struct source_token {
     const uint8_t *text;
     uint32_t bytes;
@@ -230,13 +231,13 @@ struct source {
     const char *path; /* for error messages */
     struct source_params params;
     float *rope; /* (SOURCE_ROPE_SETS, rope_dims / 2), see rope_factors.h; NULL: no factors */
-    float factors[SOURCE_ROPE_SETS * SOURCE_MAX_FACTORS]; /* where rope points to */
+    float factors[SOURCE_ROPE_SETS * SOURCE_MAX_FACTORS]; /* rope points to these */
     struct source_text name;
     struct source_text chat_template; /* Jinja, as Hugging Face writes it */
     struct source_vocab vocab;
     struct ingot_sampling sampling;                   /* source_sample() fills it */
     bool params_known;                                /* false: a GGUF that has only a vocabulary */
-    bool wants_mtp;                                   /* read the MTP head, not the model */
+    bool wants_mtp;                                   /* read the MTP head instead of the model */
     struct source_tensor tensors[SOURCE_MAX_TENSORS]; /* see source_tensor() */
     char error_message[1024];
     char notes[1024]; /* remarks for a person about a valid model: lines "PATH: SENTENCE" */
@@ -255,7 +256,7 @@ __attribute__((format(printf, 3, 4))) enum err source_refuse(struct source *s, e
 __attribute__((format(printf, 2, 3))) void source_note(struct source *s, const char *format, ...);
 
 /* Take the publisher's default of a sampling field. A count of -1 means all tokens. A value out of
- * the field's range is ignored, with a note in which the field is called `name`. */
+ * range is ignored, and a note calls the field `name`. */
 void source_sample(struct source *s, enum ingot_sampling_field field, const char *name,
                    double value);
 
@@ -270,31 +271,31 @@ void source_default_params(struct source_params *p);
  * refuses an n_layers that is too large. */
 void source_default_layers(struct source_params *p);
 
-/* Return whether the model has a separate tensor in a role, or that tensor's shape; layer as below.
- * An optional tensor counts if the file has it or a feature requires it. */
+/* Return whether the model has a separate tensor in a role; get its shape. `layer` is as below. An
+ * optional tensor counts if the file has it or a feature requires it. */
 bool source_has_role(const struct source *s, enum ingot_role role, unsigned layer);
 void source_role_shape(const struct source *s, enum ingot_role role, unsigned layer, uint32_t *rows,
                        uint32_t *cols);
 
-/* The slot of a tensor. For the roles of a layer, layer < INGOT_MAX_LAYERS; else it is
- * ignored. */
+/* Return the slot of a tensor. layer < INGOT_MAX_LAYERS for a role of layers; it is ignored for
+ * other roles. */
 struct source_tensor *source_tensor(struct source *s, enum ingot_role role, unsigned layer);
 const struct source_tensor *source_slot_of(const struct source *s, enum ingot_role role,
                                            unsigned layer);
 
-/* The matrix of expert number `expert` in a stack. */
+/* Return the matrix of expert number `expert` in a stack. */
 struct source_tensor source_expert(const struct source_tensor *t, uint32_t expert);
 
-/* A part of a fused tensor: rows first .. first + n of a matrix, or elements of a vector (rows 1).
- * The part has whole blocks and is inside *t, whose rows follow each other. */
+/* Return a part of a fused tensor: n rows of a matrix from `first` on, or n elements of a vector
+ * (rows 1). The part has whole blocks and is inside *t, whose rows follow each other. */
 struct source_tensor source_slice(const struct source_tensor *t, uint32_t first, uint32_t n);
 
 /* Set the values that follow from params.latent, dim, n_heads and the rotated dimensions: the width
  * of a key, and the scale of the scores. */
 void source_latent_params(struct source_params *p, uint32_t rope_dims);
 
-/* Split the matrix that makes all heads' keys and values from latent keys; it has each head's rows
- * for the key, then its rows for the value. ERR_BAD_MODEL: t has another shape. */
+/* Split the matrix that makes all heads' keys and values from latent keys: for each head, it has
+ * the rows for the key, then those for the value. ERR_BAD_MODEL: t has another shape. */
 enum err source_split_latent(const struct source_params *p, const struct source_tensor *t,
                              struct source_tensor *k, struct source_tensor *v);
 
@@ -311,12 +312,12 @@ struct source_slot {
 static const struct source_slot source_first_slot = { INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER };
 void source_next_slot(const struct source_params *p, struct source_slot *slot);
 
-/* Return the index of a row's first element, or the address of that element or its block. Row
- * t->rows is the end, unless t is transposed. */
+/* Return the index of a row's first element; the second: the address of that element, or of its
+ * block. Row t->rows is the end, unless t is transposed. */
 uint64_t source_row_element(const struct source_tensor *t, uint32_t row);
 const uint8_t *source_row_data(const struct source_tensor *t, uint32_t row);
 
-/* Elements in a block, or bytes of n elements (whole blocks; SOURCE_GROUPED: only int8). */
+/* Return the elements in a block; the second: the bytes of whole blocks (SOURCE_GROUPED: int8). */
 uint32_t source_type_block(enum source_type type);
 uint64_t source_type_bytes(enum source_type type, uint64_t elements);
 const char *source_type_name(enum source_type type);
@@ -326,16 +327,16 @@ const char *source_type_name(enum source_type type);
 enum err source_check_params(struct source *s);
 enum err source_check_tensors(struct source *s);
 
-/* The next token; false at the end. All tokens are inside the file: the parsers have checked it. */
+/* Read the next token; false at the end. Parsers have checked that tokens are inside the file. */
 bool source_next_token(const struct source_vocab *v, struct source_cursor *c,
                        struct source_token *t);
 
-/* The next merge, in order of rank; false at the end. If a GGUF merge has no space between two
- * texts, the right text is empty. */
+/* Read the next merge, in the order of ranks; false at the end. If a merge in a GGUF has no space
+ * between two texts, the right text is empty. */
 bool source_next_merge(const struct source_vocab *v, struct source_cursor *c,
                        struct source_merge *m);
 
-/* Little-endian, any alignment. */
+/* Read a little-endian number of any alignment. */
 static inline uint32_t load_u32(const uint8_t *p)
 {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;

@@ -2,7 +2,9 @@
 
 #include <string.h>
 
-/* Numbers of the ways in which layers rotate, in the order in which layers need them. */
+#include "runtime/image/image.h"
+
+/* Numbers of ropes: 0 is that of the global layers or, if there are none, of the local layers. */
 enum { FIRST_ROPE = 0, SECOND_ROPE = 1 };
 
 static bool has(const struct source_params *p, enum source_feature feature)
@@ -15,7 +17,7 @@ static bool attends(const struct source_params *p, uint32_t layer)
     return p->layers[layer].mixer == INGOT_MIXER_ATTENTION;
 }
 
-/* True if at least one of the local layers rotates, or at least one of the other layers. */
+/* True if at least one layer rotates among the local layers or, if !local, among the others. */
 static bool has_rotation(const struct source_params *p, bool local)
 {
     for (uint32_t i = 0; i < min_u32(p->n_layers, INGOT_MAX_LAYERS); i++) {
@@ -44,11 +46,11 @@ static uint32_t count_ropes(const struct source_params *p)
     return (uint32_t)has_global(p) + (uint32_t)has_local(p);
 }
 
-/* Set the widest sizes, from which memory is planned. */
+/* Set the sizes of the widest layer, from which memory is planned. */
 static void set_widest(const struct source_params *p, struct ingot_params *model)
 {
     model->n_heads = model->n_kv_heads = model->head_dim = 0;
-    model->hidden = p->mtp * 2 * p->dim;
+    model->hidden = image_mtp_inputs(model);
     for (uint32_t i = 0; i < min_u32(p->n_layers, INGOT_MAX_LAYERS); i++) {
         struct ingot_layer l;
 
@@ -77,6 +79,7 @@ void source_model(const struct source_params *p, struct ingot_params *model)
         .logits_scale = p->logits_scale,
         .per_layer_dim = p->per_layer_dim,
         .mtp = p->mtp,
+        .target_dim = p->target_dim,
     };
     set_widest(p, model);
 }
@@ -153,13 +156,13 @@ static uint32_t attention_features(const struct source_params *p, uint32_t numbe
     if (l->v_is_k) {
         features |= INGOT_V_IS_K;
     }
-    if (l->kv_layer != number) {
+    if (l->kv_layer != number || p->target_dim != 0) {
         features |= INGOT_SHARED_KV;
     }
     return features;
 }
 
-/* One key for all heads; see source_latent_params. */
+/* Set the fields of latent keys, one key for all heads: see source_latent_params. */
 static void set_latent(const struct source_params *p, struct ingot_layer *out)
 {
     if (p->latent.kv_rank == 0) {
@@ -246,7 +249,7 @@ static void set_ffn(const struct source_params *p, const struct source_layer_par
         out->features |= INGOT_RENORMALIZE;
     }
     if (p->experts.groups != 0 && p->experts.router == INGOT_ROUTER_SIGMOID) {
-        out->features |= INGOT_GROUPS_BY_TWO; /* DeepSeek-V3; V2 rates a group by its best expert */
+        out->features |= INGOT_GROUPS_BY_TWO; /* as in DeepSeek-V3, not in V2 */
     }
 }
 

@@ -170,8 +170,8 @@ static enum err check_pair(const struct adapter_header *h, const struct adapter_
     }
     if ((p->layer == INGOT_NO_LAYER) == image_role_is_layer((enum ingot_role)p->role) ||
         (p->layer != INGOT_NO_LAYER && p->layer >= h->n_layers)) {
-        return refuse(error_message, ERR_BAD_HEADER, "its pair %u is of layer %u", (unsigned)i,
-                      (unsigned)p->layer);
+        return refuse(error_message, ERR_BAD_HEADER, "its pair %u has a wrong layer, %u",
+                      (unsigned)i, (unsigned)p->layer);
     }
     if (i != 0 && (pairs[i - 1].layer > p->layer ||
                    (pairs[i - 1].layer == p->layer && pairs[i - 1].role >= p->role))) {

@@ -1,9 +1,9 @@
 /* The reader of .ingot files (flash_image/FORMAT.md) over memory: no I/O, no allocation. The
- * caller brings the bytes in three steps, each checked completely before the next is used:
+ * caller brings the bytes in three steps, each checked completely before the next is used.
  *
- *   header page         -> image_check_header
- *   image_meta_bytes()  -> image_check_meta     tokenizer, chat, tables of layers, segments, tensors
- *   each segment         -> image_check_segment   the CRC of weights as they arrive
+ *   header page         -> image_check_header.
+ *   image_meta_bytes()  -> image_check_meta    tokenizer, chat, tables of layers, segments, tensors.
+ *   each segment         -> image_check_segment   the CRC of weights as they arrive.
  *
  * Nothing is copied: header and meta must stay where they are as long as the image is used. */
 #ifndef INGOT_RUNTIME_IMAGE_H
@@ -27,8 +27,8 @@ struct image {
     const struct ingot_tensor *tensors;   /* in order of roles; the tensors of a layer are
                                            * adjacent */
     const uint32_t *expert_crcs;          /* (header->experts.count) */
-    uint32_t first_row;                   /* first row of the table per layer: checksum of token
-                                           * 0 */
+    uint32_t first_row;                   /* index in expert_crcs of the first row (token 0) of the
+                                           * table per layer */
     char error_message[96];               /* after an error: a message that names the field */
 };
 
@@ -38,9 +38,9 @@ struct image {
  * ERR_BAD_CHECKSUM, ERR_BAD_HEADER, ERR_UNSUPPORTED; img->error_message says what. */
 enum err image_check_header(struct image *img, const struct ingot_header *h, uint64_t file_bytes);
 
-/* Parts of the checks, for a packer before it multiplies any numbers: the parameters; n (at most
- * INGOT_MAX_ROPES) ropes with n_factors factors, followed by zeros; the n_layers layers without the
- * places of their weights. Errors: ERR_BAD_HEADER, ERR_UNSUPPORTED. */
+/* Parts of the checks, for a packer before it multiplies any numbers. They check the parameters, n
+ * (at most INGOT_MAX_ROPES) ropes with n_factors factors, followed by zeros, and the layers without
+ * the places of their weights. Errors: ERR_BAD_HEADER, ERR_UNSUPPORTED. */
 enum err image_check_params(struct image *img, const struct ingot_params *p);
 enum err image_check_ropes(struct image *img, const struct ingot_rope *ropes, uint32_t n,
                            uint32_t n_factors);
@@ -56,8 +56,8 @@ uint64_t image_meta_bytes(const struct ingot_header *h);
  * *img into meta. Errors: ERR_BAD_CHECKSUM, ERR_BAD_HEADER, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED. */
 enum err image_check_meta(struct image *img, const uint8_t *meta);
 
-/* Check only the tokenizer section, bytes bytes at section (4-byte aligned), for a model of
- * vocab tokens; part of image_check_meta. Errors: ERR_BAD_TOKENIZER, ERR_UNSUPPORTED. */
+/* Check only the tokenizer section (bytes, 4-byte aligned), for a model of vocab tokens; part of
+ * image_check_meta. Errors: ERR_BAD_TOKENIZER, ERR_UNSUPPORTED. */
 enum err image_check_tokenizer(struct image *img, const uint8_t *section, uint64_t bytes,
                                uint32_t vocab);
 
@@ -68,8 +68,8 @@ enum image_presence image_role_presence(const struct ingot_params *p, const stru
                                         enum ingot_role role);
 bool image_role_is_layer(enum ingot_role role);
 
-/* Return true if every expert of a layer has such a tensor, in its own extent; one entry of the
- * tensor table describes all of them. */
+/* Return true if every expert of a layer has a tensor of this role, in its own extent; one entry of
+ * the tensor table describes all of them. */
 bool image_role_is_expert(enum ingot_role role);
 
 /* Return true if the role is a matrix, which is quantized and multiplied. Other roles are norms and
@@ -112,7 +112,7 @@ uint32_t image_types(const struct image *img);
 /* Return how many segments there are, and the indices of three of them: the token embedding; the
  * tensors that a layer always needs; the output norm with an untied output. layer < n_layers. */
 uint32_t image_segment_count(const struct image *img);
-uint32_t image_front_segments(const struct ingot_params *p); /* segments before the segments of
+uint32_t image_front_segments(const struct ingot_params *p); /* number of segments before those of
                                                               * layers */
 uint32_t image_embedding_segment(const struct image *img);
 uint32_t image_layer_segment(const struct image *img, uint32_t layer);
@@ -134,7 +134,7 @@ enum err image_check_segment(struct image *img, unsigned segment, uint32_t crc);
 /* Write "embedding", "layer 3" or "head" to text, NUL-terminated. */
 void image_segment_name(const struct image *img, unsigned segment, char *text, size_t text_bytes);
 
-/* "token_embedding", "attn_norm", ... as the enum spells it, or "unknown". */
+/* Return the name "token_embedding", "attn_norm", ..., or "unknown". */
 const char *image_role_name(unsigned role);
 
 /* Return the name "attention", "dense", ..., "own" for a kind that a program adds, or "unknown". */
@@ -144,7 +144,7 @@ const char *image_ffn_name(unsigned ffn);
 /* "llama", "mistral", ..., or "unknown". */
 const char *image_family_name(unsigned family);
 
-/* "f32", "q4_0" and so on, as in types.def, or "unknown". */
+/* Return the name "f32", "q4_0", ..., as in types.def, or "unknown". */
 const char *image_type_name(unsigned type);
 
 /* Return the rows of a group, the columns of a chunk, the columns of a block (which divide
@@ -163,16 +163,40 @@ const int8_t *image_tensor_values(const struct ingot_tensor *t);
  * other types need whole blocks. */
 bool image_type_takes(unsigned type, uint32_t cols);
 
-/* Return true if the type suits a matrix whose rows belong to heads: the type must multiply floats,
- * or Q8. */
+/* Return true if the type suits a matrix whose rows belong to heads: its products must take f32
+ * or Q8 vectors. */
 bool image_type_suits_head(unsigned type);
 
-/* Return true if a product has to unpack the type (runtime/compute/packed.h). */
-bool image_type_is_packed(unsigned type);
+/* The types that a product has to unpack (runtime/compute/packed.h), bits 1 << ingot_type. */
+enum {
+    IMAGE_PACKED_TYPES =
+#define TYPE_PACKED(NAME, ...) 1u << INGOT_##NAME |
+#include "flash_image/format/types.def"
+        0u
+};
+
+/* Return true if a product has to unpack the type; called for each product. */
+static inline bool image_type_is_packed(unsigned type)
+{
+    return type < 32 && (IMAGE_PACKED_TYPES >> type & 1) != 0;
+}
 
 /* Bytes of a tensor as it is stored, including the padding of rows and columns. 0 for a type
  * that does not allow the columns and for dimensions beyond the bounds of format.h. */
 uint64_t image_tensor_bytes(unsigned type, uint32_t rows, uint32_t cols);
+
+/* Return false for an MTP head, whose output matrix is that of its model. An assistant has its
+ * own. */
+static inline bool image_has_output(const struct ingot_params *p)
+{
+    return p->mtp == 0 || p->target_dim != 0;
+}
+
+/* Return how many numbers the input of an MTP head or of an assistant has; 0 for other models. */
+static inline uint32_t image_mtp_inputs(const struct ingot_params *p)
+{
+    return p->mtp * 2 * (p->target_dim != 0 ? p->target_dim : p->dim);
+}
 
 /* The shape that parameters and layer require of a tensor: rows and cols. Layer as for
  * image_role_presence. */

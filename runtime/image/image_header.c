@@ -65,7 +65,7 @@ enum err image_check_params(struct image *img, const struct ingot_params *p)
         { "n_layers", p->n_layers, 1, INGOT_MAX_LAYERS },
         { "vocab", p->vocab, 1, INGOT_MAX_VOCAB },
         { "context", p->context, 1, INGOT_MAX_CONTEXT },
-        { "tied", p->tied, 0, 1 },
+        { "tied", p->tied, 0, p->target_dim == 0 },
         { "norm", p->norm, INGOT_NORM_RMS, INGOT_NORM_LAYER },
         { "n_ropes", p->n_ropes, 0, INGOT_MAX_ROPES },
         { "hidden", p->hidden, 1, INGOT_MAX_HIDDEN },
@@ -73,7 +73,8 @@ enum err image_check_params(struct image *img, const struct ingot_params *p)
         { "n_kv_heads", p->n_kv_heads, 1, INGOT_MAX_HEADS },
         { "head_dim", p->head_dim, 2, INGOT_MAX_DIM },
         { "per_layer_dim", p->per_layer_dim, 0, INGOT_MAX_HIDDEN / max_u32(p->n_layers, 1) },
-        { "mtp", p->mtp, 0, p->tied },
+        { "target_dim", p->target_dim, 0, INGOT_MAX_DIM },
+        { "mtp", p->mtp, p->target_dim != 0, p->tied | (p->target_dim != 0) },
     };
     const struct image_range ranges[] = {
         { "norm_eps", p->norm_eps, 1e-30f, 0.99f },
@@ -92,7 +93,7 @@ enum err image_check_params(struct image *img, const struct ingot_params *p)
     if (p->n_layers * p->per_layer_dim % INGOT_TABLE_ROWS != 0 || p->per_layer_dim > p->hidden) {
         return REFUSE(
             img, ERR_UNSUPPORTED,
-            "header: per_layer_dim is %u, times the layers no multiple of %u, or more than "
+            "header: per_layer_dim is %u: times the layers it is not a multiple of %u, or above "
             "hidden",
             p->per_layer_dim, (unsigned)INGOT_TABLE_ROWS);
     }

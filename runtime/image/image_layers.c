@@ -2,7 +2,7 @@
 #include "board/min_max.h"
 #include "runtime/image/image_check.h"
 
-/* Kinds that the format names. layer_check.c checks which of them this program computes. */
+/* Kinds that the format names. layer_check.c checks which kinds this program computes. */
 static const char *const mixers[] = {
     [INGOT_MIXER_NONE] = "none",     [INGOT_MIXER_ATTENTION] = "attention",
     [INGOT_MIXER_DELTA] = "delta",   [INGOT_MIXER_SHORTCONV] = "shortconv",
@@ -118,7 +118,8 @@ static enum err check_dense(const struct image_checked *c)
 
     if (e == ERR_OK && fed && !gated &&
         (l->activation == INGOT_SILU || l->activation == INGOT_SWIGLU_OAI)) {
-        return REFUSE_LAYER(c, ERR_UNSUPPORTED, "activation is %u, without a gate", l->activation);
+        return REFUSE_LAYER(c, ERR_UNSUPPORTED, "activation is %u, which needs a gate",
+                            l->activation);
     }
     return e;
 }
@@ -198,7 +199,7 @@ static enum err check_layer(const struct image_checked *c)
 static enum err check_widest(struct image *img, const struct ingot_params *p,
                              const struct ingot_layer *layers)
 {
-    uint32_t hidden = p->mtp * 2 * p->dim, n_heads = 0, n_kv_heads = 0, head_dim = 0;
+    uint32_t hidden = image_mtp_inputs(p), n_heads = 0, n_kv_heads = 0, head_dim = 0;
 
     for (uint32_t i = 0; i < p->n_layers; i++) {
         hidden = max_u32(hidden, max_u32(layers[i].hidden, layers[i].expert_hidden));

@@ -43,13 +43,14 @@ static enum err check_rope(const struct image_checked *c)
 }
 
 /* Shared keys and values must belong to an earlier layer with its own keys and values of the
- * same shape, so there are no cycles. */
+ * same shape, so there are no cycles. An assistant uses only its model's keys and values. */
 static enum err check_kv_layer(const struct image_checked *c)
 {
     const struct ingot_layer *l = c->layer, *from;
+    bool shares = (l->features & INGOT_SHARED_KV) != 0;
 
-    if ((l->features & INGOT_SHARED_KV) == 0) {
-        if (l->kv_layer != c->number) {
+    if (!shares || c->params->target_dim != 0) {
+        if (l->kv_layer != c->number || (!shares && c->params->target_dim != 0)) {
             return REFUSE_LAYER(c, ERR_BAD_HEADER, "kv_layer is %u, but the layer has its own keys",
                                 l->kv_layer);
         }
@@ -98,8 +99,8 @@ static enum err check_latent(const struct image_checked *c)
                             l->kv_rank, l->value_dim, (unsigned)INGOT_INTERLEAVE, l->head_dim);
     }
     if ((l->features & INGOT_ATTENTION_FEATURES) != INGOT_LATENT_KV) {
-        return REFUSE_LAYER(c, ERR_BAD_HEADER, "features is %u, but latent keys allow no others",
-                            l->features);
+        return REFUSE_LAYER(c, ERR_BAD_HEADER,
+                            "features is %u, but latent keys allow no other bits", l->features);
     }
     return ERR_OK;
 }
@@ -126,12 +127,13 @@ static enum err check_heads(const struct image_checked *c)
                             l->head_dim, INGOT_MAX_DIM / l->n_heads);
     }
     if (l->value_dim != l->head_dim) {
-        return REFUSE_LAYER(c, ERR_UNSUPPORTED, "values are %u wide, keys %u", l->value_dim,
+        return REFUSE_LAYER(c, ERR_UNSUPPORTED, "values are %u wide, but keys %u", l->value_dim,
                             l->head_dim);
     }
     if ((l->features & INGOT_QK_NORM) == 0 &&
         (l->features & (INGOT_QK_NORM_WIDE | INGOT_QK_NORM_LATE)) != 0) {
-        return REFUSE_LAYER(c, ERR_BAD_HEADER, "features is %u, without the q/k norm", l->features);
+        return REFUSE_LAYER(c, ERR_BAD_HEADER, "features is %u, which needs the q/k norm",
+                            l->features);
     }
     return image_layer_bounds(c, bounds, COUNT(bounds));
 }
@@ -212,7 +214,8 @@ static enum err check_inner(const struct image_checked *c, bool stateful)
                             l->n_groups, l->inner_heads, l->inner_dim);
     }
     if (2 * l->n_groups * l->state_dim + l->inner_dim > INGOT_MAX_HIDDEN) {
-        return REFUSE_LAYER(c, ERR_BAD_HEADER, "the convolution is over %u, must be at most %u",
+        return REFUSE_LAYER(c, ERR_BAD_HEADER,
+                            "the convolution has %u channels, must be at most %u",
                             2 * l->n_groups * l->state_dim + l->inner_dim,
                             (unsigned)INGOT_MAX_HIDDEN);
     }

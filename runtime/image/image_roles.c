@@ -9,6 +9,9 @@ enum extent_of {
     DIM,
     EMBEDDED,
     EMBEDDING_COLS,
+    OUTPUTS,
+    OUTPUT_COLS,
+    TARGET_DIM,
     HIDDEN,
     HEADS,
     HEAD_DIM,
@@ -43,6 +46,7 @@ enum extent_of {
 enum when {
     ALWAYS,
     IF_MTP,
+    IF_ASSISTANT,
     IF_PER_LAYER,
     PERHAPS,
     IF_MIXER_BEFORE,
@@ -81,8 +85,8 @@ enum when {
 static const struct role_rule {
     const char *name;
     uint32_t
-        kind; /* LAYER: a layer has it; MATRIX: not a norm, bias or position; EXPERT: each expert
-               * has one */
+        kind; /* LAYER: layers have this tensor; MATRIX: not a norm, bias or position; EXPERT: one
+               * per expert */
     enum when when;
     enum extent_of rows, cols;
 } role_rules[INGOT_N_ROLES] = {
@@ -152,9 +156,10 @@ static const struct role_rule {
     [INGOT_PER_LAYER_POST_NORM] = { "per_layer_post_norm", LAYER, IF_PER_LAYER, ONE, DIM },
     [INGOT_OUTPUT_NORM] = { "output_norm", 0, ALWAYS, ONE, DIM },
     [INGOT_OUTPUT_NORM_BIAS] = { "output_norm_bias", 0, IF_LAYER_NORM, ONE, DIM },
-    [INGOT_OUTPUT] = { "output", MATRIX, ALWAYS, EMBEDDED, EMBEDDING_COLS },
+    [INGOT_OUTPUT] = { "output", MATRIX, ALWAYS, OUTPUTS, OUTPUT_COLS },
     [INGOT_MTP_TOKEN_NORM] = { "mtp_token_norm", 0, IF_MTP, ONE, DIM },
     [INGOT_MTP_HIDDEN_NORM] = { "mtp_hidden_norm", 0, IF_MTP, ONE, DIM },
+    [INGOT_MTP_STATE] = { "mtp_state", MATRIX, IF_ASSISTANT, TARGET_DIM, DIM },
 };
 
 const char *image_role_name(unsigned role)
@@ -249,7 +254,10 @@ static uint32_t extent_of(const struct ingot_params *p, const struct ingot_layer
 {
     switch (what) {
     case EMBEDDED: return p->mtp != 0 ? p->dim : p->vocab;
-    case EMBEDDING_COLS: return p->mtp != 0 ? 2 * p->dim : p->dim;
+    case EMBEDDING_COLS: return p->mtp != 0 ? image_mtp_inputs(p) : p->dim;
+    case OUTPUTS: return image_has_output(p) ? p->vocab : p->dim;
+    case OUTPUT_COLS: return image_has_output(p) ? p->dim : 2 * p->dim;
+    case TARGET_DIM: return p->target_dim;
     case CONTEXT: return p->context;
     case DIM: return p->dim;
     case Q_INPUTS: return l->q_rank != 0 ? l->q_rank : p->dim;
@@ -377,9 +385,11 @@ enum image_presence image_role_presence(const struct ingot_params *p, const stru
 
     switch (when) {
     case ALWAYS: return IMAGE_DEMANDED;
-    case PERHAPS: return IMAGE_OPTIONAL;
+    case PERHAPS:
+        return perhaps_if(p->target_dim == 0); /* an assistant has no positions of its own */
     case IF_LAYER_NORM: return demanded_if(t.biased);
-    case IF_MTP: return demanded_if(p->mtp != 0);
+    case IF_MTP: return demanded_if(!image_has_output(p));
+    case IF_ASSISTANT: return demanded_if(p->target_dim != 0);
     default: break;
     }
     presence = mixer_presence(&t, when);

@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-/* The next entry, and where the previous one ended in its segment. */
+/* The next entry, and where the previous entry ended in its segment. */
 struct cursor {
     struct image *img;
     uint32_t index;
     uint64_t end;
-    uint64_t expert_end; /* where the previous one ended in an expert's extent */
+    uint64_t expert_end; /* where the previous entry ended in an expert's extent */
 };
 
 static enum err refuse_field(struct image *img, const char *place, const char *field,
@@ -24,8 +24,9 @@ static enum err refuse_field(struct image *img, const char *place, const char *f
 static enum err check_values(struct image *img, const struct ingot_tensor *t, const char *place)
 {
     if (t->type != INGOT_FIG4 && !image_all_zero(t->values, sizeof t->values)) {
-        return REFUSE(img, ERR_BAD_HEADER, "tensors: %s: values are not zero, and %s has no table",
-                      place, image_type_name(t->type));
+        return REFUSE(img, ERR_BAD_HEADER,
+                      "tensors: %s: it has a table of values, which %s does not use", place,
+                      image_type_name(t->type));
     }
     for (size_t i = 0; i < sizeof t->values; i++) {
         if (t->values[i] == INT8_MIN) {
@@ -204,7 +205,7 @@ static enum err check_roles(struct cursor *c, unsigned first, unsigned last, uns
 }
 
 /* Check that only the padding of a page follows a segment's last tensor: the planner's buffers
- * rely on this. The next segment begins at 0. */
+ * rely on this. In the next segment, offsets begin at 0. */
 static enum err check_end(struct cursor *c, uint32_t segment)
 {
     struct image *img = c->img;

@@ -138,11 +138,6 @@ bool image_type_suits_head(unsigned type)
     return rule->padding != 0 && rule->padding != FIG4_COLS && !rule->packed;
 }
 
-bool image_type_is_packed(unsigned type)
-{
-    return type_rule(type)->packed;
-}
-
 size_t image_type_row_bytes(unsigned type, uint32_t cols_padded)
 {
     const struct type_rule *rule = type_rule(type);

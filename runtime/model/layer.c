@@ -4,7 +4,7 @@
 
 #include "runtime/model/layer_embedding.h"
 
-/* The norms of a block: of its input, and of its result if it has one. */
+/* The norms of a block's input and, if the block has one, of its result. */
 struct block_norms {
     enum ingot_role before, before_bias, after;
 };
@@ -46,14 +46,16 @@ void layer_enter(struct transformer *t, uint32_t layer)
     t->mixer = layer_mixer(l);
     t->parallel = layer_parallel(l);
     t->ffn = layer_ffn(l);
+    t->layer_types = 0;
     memset(t->tensors, 0, sizeof t->tensors);
     for (uint32_t i = 0; i < l->n_tensors; i++) {
         const struct ingot_tensor *w = &t->image->tensors[l->first_tensor + i];
 
         t->tensors[w->role] = w;
+        t->layer_types |= 1u << w->type;
     }
     layer_enter_adapters(t, layer);
-    if (layer == 0) { /* layer 0's segment has positions, which are added there */
+    if (layer == 0) { /* layer 0's segment also has the positions' vectors */
         static const enum ingot_role first[] = { INGOT_POSITION_EMBEDDING,
                                                  INGOT_PER_LAYER_PROJECTION, INGOT_PER_LAYER_NORM };
 
@@ -65,7 +67,7 @@ void layer_enter(struct transformer *t, uint32_t layer)
 
 /* ---- one layer ----------------------------------------------------------------------------- */
 
-/* The normed x of a token; x itself if the layer does not norm inputs. */
+/* Return a token's normed x, or x if the layer does not norm inputs. */
 static void norm_token(const struct transformer *t, const struct block_norms *norms, float *y,
                        const float *x)
 {
@@ -110,7 +112,7 @@ static void add_result(const struct transformer *t, float *x, const float *resul
     }
 }
 
-/* Add this core's rows of act.out, which it has just computed, so no barrier is needed. */
+/* Add this core's rows of act.out. The core has just computed them, so no barrier is needed. */
 static void add_residual(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
@@ -157,9 +159,9 @@ static bool run_block(const struct transformer *t, unsigned core, const struct l
     return true;
 }
 
-/* Run the second mixer on the same normed input, which is quantized again because the first
- * mixer has overwritten the quantized form. Its weights follow those of the first mixer, in
- * whose last phase they begin. */
+/* Run the second mixer on the same normed input. Quantize the input again, because the first mixer
+ * has overwritten its quantized form. The second mixer's weights follow those of the first and
+ * begin in the first mixer's last phase. */
 static bool run_parallel_mixer(const struct transformer *t, unsigned core)
 {
     struct linear_input normed = layer_normed(t, core);
@@ -222,8 +224,8 @@ static void scale_output(const struct transformer *t, unsigned core)
     }
 }
 
-/* Begin the feed-forward. If it has no norm in front, its weights begin in the mixer's last
- * phase. */
+/* Begin the feed-forward. If no norm comes first, the feed-forward's first weights arrive in the
+ * mixer's last phase. */
 static bool begin_ffn(const struct transformer *t, unsigned core)
 {
     if (t->tensors[INGOT_FFN_NORM] == NULL) {
@@ -237,8 +239,8 @@ static bool begin_ffn(const struct transformer *t, unsigned core)
 static void begin(const struct transformer *t, unsigned core)
 {
     if (t->tensors[INGOT_POSITION_EMBEDDING] != NULL) {
-        add_positions(t, core); /* no barrier: each core adds to the tokens that it norms next; a
-                                 * single token needs a barrier */
+        add_positions(t, core); /* each core norms the tokens to which it adds, so only a single
+                                 * token needs a barrier */
         if (layer_alone(t)) {
             layer_step(t, core);
         }
@@ -267,8 +269,8 @@ void layer_run(const struct transformer *t, unsigned core)
     }
 }
 
-/* Return true if keys can be computed apart from the rest. With a second mixer, which has the same
- * input, both run as a whole. */
+/* Return true if keys can be computed apart from the rest. With a second mixer, both run as a
+ * whole, because they have the same input. */
 static bool has_own_keys(const struct transformer *t)
 {
     return t->mixer->keys != NULL && t->parallel == NULL;

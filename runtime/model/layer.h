@@ -1,14 +1,14 @@
-/* A layer of a model, run from its data: norm, mixer, add, norm, feed-forward, add. Each kind of
- * mixer or feed-forward has its own file (mixer_*.c, ffn_*.c), which defines a struct
- * layer_block; layer_kinds.c lists them. Every worker runs this between two barriers of
- * transformer.c. Only the files of this folder include it. */
+/* Runs a layer of a model from its data: norm, mixer, add, norm, feed-forward, add. Each kind of
+ * mixer or feed-forward has its own file (mixer_*.c, ffn_*.c), which defines a struct layer_block;
+ * layer_kinds.c lists them. Every worker runs the layer between two barriers of transformer.c. Only
+ * the files of this folder include this header. */
 #ifndef INGOT_RUNTIME_LAYER_H
 #define INGOT_RUNTIME_LAYER_H
 
 #include "runtime/compute/linear.h"
 #include "runtime/model/transformer.h"
 
-enum { ROW_STEP = 8 }; /* rows are distributed in whole interleaved groups */
+enum { ROW_STEP = 8 }; /* cores share rows in whole interleaved groups */
 
 /* A role as a bit of a set of roles. */
 #define LAYER_ROLE(role) ((uint64_t)1 << (role))
@@ -18,60 +18,60 @@ struct layer_block {
     uint8_t kind; /* enum ingot_mixer or enum ingot_ffn */
     const char *name;
     uint64_t needs; /* roles that the block needs to run */
-    uint64_t reads; /* needed roles that are matrices of the normed input */
+    uint64_t reads; /* those of `needs` whose matrices multiply the normed input */
     uint64_t waits; /* roles for which the block calls layer_wait; only they may begin a phase */
 
-    /* The state that a layer of this kind keeps for a sequence; NULL if none. */
+    /* The state that a layer of this kind keeps for a sequence, or NULL. */
     const struct layer_state_kind *state;
 
-    /* Bytes of act.work that a token needs; NULL if none. */
+    /* Returns the bytes of act.work that a token needs. NULL means 0. */
     size_t (*work_bytes)(const struct ingot_params *p, const struct ingot_layer *l);
 
     /* Compute this core's part of y = block(x). x is act.norm (n_tokens, dim), also in the
-     * quantized forms of act for `reads`, and does not change. y goes to act.out: this core's rows
-     * of every token, as layer_multiply distributes them. All cores pass a barrier before the call.
-     * Return false if a part of the weights will not arrive. */
+     * quantized forms of act for `reads`, and does not change. act.out gets this core's rows of y
+     * for every token, as layer_multiply distributes them. All cores pass a barrier before the
+     * call. Return false if a part of the weights will not arrive. */
     bool (*run)(const struct transformer *t, unsigned core);
 
     /* Do only the part of `run` that adds to the state, for the same x; if t->has_keys is set,
-     * run leaves this part out. NULL if the parts cannot be separated. Only for layers whose
-     * weights are all present, because this does not wait. */
+     * run leaves this part out. NULL if the parts cannot be separated. All weights of the layer
+     * must be present, because this does not wait. */
     void (*keys)(const struct transformer *t, unsigned core);
 };
 
-/* The existing kinds, each list ended by NULL. A program may link its own lists instead, because
- * layer_kinds.c has nothing else. */
+/* The lists of kinds, each ended by NULL. A program may link its own lists instead of
+ * layer_kinds.c, which contains only these two lists. */
 extern const struct layer_block *const layer_mixers[];
 extern const struct layer_block *const layer_ffns[];
 
-/* Return the block of a layer's kind; NULL if there is no such kind, or for INGOT_..._NONE. */
+/* Return the block of a layer's kind, or NULL for INGOT_..._NONE or an unknown kind. */
 const struct layer_block *layer_mixer(const struct ingot_layer *l);
 const struct layer_block *layer_parallel(const struct ingot_layer *l);
 const struct layer_block *layer_ffn(const struct ingot_layer *l);
 
-/* Make `layer` the current layer. Core 0, before the workers start on the layer. */
+/* Make `layer` the current layer. Core 0 calls this before the workers start on the layer. */
 void layer_enter(struct transformer *t, uint32_t layer);
 
 /* Set the adapters of all current parts to a layer, or to none (INGOT_NO_LAYER). */
 void layer_enter_adapters(const struct transformer *t, uint32_t layer);
 
-/* Compute the first half of adapters for tokens [first, last) of an input of the matrices in
- * these roles. */
+/* Compute the first half of adapters for tokens [first, last) of an input that the matrices in
+ * these roles multiply. */
 void layer_shrink(const struct transformer *t, uint64_t roles, const struct linear_input *in,
                   size_t first, size_t last);
 
-/* Compute the second half of adapters: add their part to the n rows at y of w's result, from
- * row r on, which have just been computed. Experts have no adapters, because their inputs are not
- * the pass's tokens. */
+/* Compute the second half of adapters and add it at y to n rows of w's result, from row r on, which
+ * have just been computed. Experts have no adapters, because their inputs are not the pass's
+ * tokens. */
 void layer_expand(const struct transformer *t, const struct ingot_tensor *w, size_t r, size_t n,
                   float *y, size_t y_stride, const struct linear_input *in);
 
 /* Run the layer, whose weights are at t->segment, on this core's share of the chunk. */
 void layer_run(const struct transformer *t, unsigned core);
 
-/* As layer_run in two steps, when all weights of the layer are present: first the part for the
- * states, for every token, then the rest for the tokens that continue. Their part of the states is
- * already computed (t->has_keys). */
+/* Do as layer_run, in two steps, when all weights of the layer are present: first the part for the
+ * states, for every token; then the rest, without that part (t->has_keys), for the tokens that
+ * continue. */
 void layer_run_first(const struct transformer *t, unsigned core);
 void layer_run_rest(const struct transformer *t, unsigned core);
 
@@ -82,7 +82,7 @@ static inline const struct ingot_params *params(const struct transformer *t)
     return &t->image->header->params;
 }
 
-/* Return the part of the pass to which a current token belongs. */
+/* Return the part of the pass that contains its token number `token`. */
 static inline const struct transformer_part *layer_part(const struct transformer *t, size_t token)
 {
     const struct transformer_part *p = t->parts;
@@ -93,7 +93,7 @@ static inline const struct transformer_part *layer_part(const struct transformer
     return p;
 }
 
-/* Return the position of a current token in its sequence. */
+/* Return the position in its sequence of the pass's token number `token`. */
 static inline uint32_t layer_position(const struct transformer *t, size_t token)
 {
     const struct transformer_part *p = layer_part(t, token);
@@ -101,7 +101,7 @@ static inline uint32_t layer_position(const struct transformer *t, size_t token)
     return p->position + (uint32_t)(token - p->first);
 }
 
-/* Return the floats of a norm or bias of the current layer; NULL if it has no such tensor. */
+/* Return the floats of the current layer's norm or bias, or NULL if it has no such tensor. */
 static inline const float *layer_vector(const struct transformer *t, enum ingot_role role)
 {
     const struct ingot_tensor *w = t->tensors[role];
@@ -112,21 +112,24 @@ static inline const float *layer_vector(const struct transformer *t, enum ingot_
     return (const float *)(const void *)(t->segment + w->offset);
 }
 
-/* Compute this core's share of y = W x: n_rows rows of w at `rows` (whole interleaved groups),
- * for the tokens of the input, which was prepared for w->type (linear.h); y (n_tokens, n_rows) f32,
- * with y_stride floats from one token's row to the next. Core 0 keeps the card busy meanwhile. */
+/* Compute this core's share of y = W x. W is the n_rows rows of w at `rows` (whole interleaved
+ * groups). x is the tokens of the input, which was prepared for w->type (linear.h). y is (n_tokens,
+ * n_rows) f32, with y_stride floats from row to row. Core 0 keeps the card busy meanwhile. */
 void layer_multiply(const struct transformer *t, unsigned core, const struct ingot_tensor *w,
                     const uint8_t *rows, size_t n_rows, const struct linear_input *in, float *y,
                     size_t y_stride);
 
-/* As layer_multiply, for the layer's matrix in a role; adds its bias if there is one. */
+/* Do as layer_multiply, for the layer's matrix in a role, and add the bias if there is one. */
 void layer_matrix(const struct transformer *t, unsigned core, enum ingot_role role,
                   enum ingot_role bias, const struct linear_input *in, float *y, size_t y_stride);
 
-/* Return true if each core prepares the input itself, in its own rows of the activations. This is
- * so for a single token: if one core prepared it, all others would have to wait for it. Return
+/* Return true if each core prepares the input itself, in its own rows of the activations. All cores
+ * prepare a single token, because otherwise all would wait for the core that prepares it. Return
  * false if cores share the tokens. */
-bool layer_alone(const struct transformer *t);
+static inline bool layer_alone(const struct transformer *t)
+{
+    return t->n_tokens == 1 && t->act.chunk >= t->workers->n_cores;
+}
 
 /* Return the block's normed input, as this core multiplies it. */
 struct linear_input layer_normed(const struct transformer *t, unsigned core);
@@ -134,22 +137,22 @@ struct linear_input layer_normed(const struct transformer *t, unsigned core);
 /* Pass a barrier if cores have shared the tokens. */
 void layer_step_shared(const struct transformer *t, unsigned core);
 
-/* This core's tokens [first, last) of the chunk, as layer_quantize distributes them. */
+/* Set [*first, *last) to this core's tokens of the chunk, as layer_quantize distributes them. */
 void layer_share_tokens(const struct transformer *t, unsigned core, size_t *first, size_t *last);
 
-/* The tokens of an input that this core prepares: its share, or the only token. */
+/* Set [*first, *last) to the tokens that this core prepares, its share or the only token. */
 void layer_own_tokens(const struct transformer *t, unsigned core, size_t *first, size_t *last);
 
-/* Floats from one token's row to the next in an input of the matrix in the role. A gemm needs
+/* Return the floats from one token's row to the next in an input of the role's matrix. A gemm needs
  * the quantized rows without gaps, and layers differ in width. */
 size_t layer_stride(const struct transformer *t, enum ingot_role role);
 
-/* Write zeros beyond the columns of the matrix in the role, in this core's rows: an earlier,
- * wider layer may have left something there, and the numbers of a block of 32 share one scale. */
+/* Write zeros beyond the columns of the role's matrix, in this core's rows. An earlier, wider layer
+ * may have left numbers there that would change the scale of a block of 32. */
 void layer_pad(const struct transformer *t, unsigned core, float *rows, size_t stride,
                enum ingot_role role);
 
-/* Quantize this core's tokens of an input for the matrices of these roles; in->first comes from
+/* Quantize this core's tokens of an input for the matrices of these roles. in->first comes from
  * layer_normed. */
 void layer_quantize(const struct transformer *t, unsigned core, uint64_t roles,
                     const struct linear_input *in);
@@ -157,22 +160,22 @@ void layer_quantize(const struct transformer *t, unsigned core, uint64_t roles,
 /* Pass a barrier, at which core 0 keeps the card busy. */
 void layer_step(const struct transformer *t, unsigned core);
 
-/* Pass a barrier as layer_step; afterwards the tensor in the role and all tensors before it have
+/* Pass a barrier as layer_step does. Afterwards the role's tensor and all tensors before it have
  * arrived. Return false if the tensor will not arrive. */
 bool layer_wait(const struct transformer *t, unsigned core, enum ingot_role role);
 
 /* Take `rows` (n_tokens, stride), in which this core's tokens are complete, as the input of the
- * matrix in the role. Waits for the matrix (layer_wait); pads and quantizes the rows. *in: the
+ * role's matrix. Waits for the matrix (layer_wait); pads and quantizes the rows. *in is set to the
  * input as this core multiplies it. */
 bool layer_take(const struct transformer *t, unsigned core, enum ingot_role role, float *rows,
                 size_t stride, struct linear_input *in);
 
-/* As layer_take, for rows that several cores have made; stride as from layer_stride. If norm is
+/* Do as layer_take, for rows that several cores have made, with layer_stride's stride. If norm is
  * not NULL, the first n columns are normed. */
 bool layer_ready(const struct transformer *t, unsigned core, enum ingot_role role,
                  const float *norm, size_t n, float *rows, struct linear_input *in);
 
-/* As layer_wait, for everything that the layer has, including its experts. */
+/* Do as layer_wait, for all tensors of the layer and its experts. */
 bool layer_wait_rest(const struct transformer *t, unsigned core);
 
 #endif

@@ -1,4 +1,4 @@
-/* Parts of blocks: distributing products between cores, preparing their inputs, and waiting for
+/* Parts of blocks that distribute products between cores, prepare their inputs, and wait for
  * bytes. */
 #include <string.h>
 
@@ -6,9 +6,9 @@
 #include "runtime/compute/packed.h"
 #include "runtime/model/layer.h"
 
-/* Rows between two polls of the card: as many as a gemm of RVV takes at once, and few enough,
- * because a large matrix takes longer than the requests in flight. A narrow matrix takes more
- * rows, up to POLL_PRODUCTS products, because each start costs as much as a row or two. */
+/* The number of rows between two polls of the card, as many as a gemm of RVV takes at once. A whole
+ * large matrix would take longer than the requests in flight. A narrow matrix takes more rows, up
+ * to POLL_PRODUCTS products, because each start costs as much as a row or two. */
 enum { POLL_ROWS = 128, POLL_PRODUCTS = 1 << 19, PADDED_COLS = 32 };
 
 static size_t rows_between_polls(const struct ingot_tensor *w, const struct linear_input *in)
@@ -72,11 +72,6 @@ void layer_matrix(const struct transformer *t, unsigned core, enum ingot_role ro
     }
 }
 
-bool layer_alone(const struct transformer *t)
-{
-    return t->n_tokens == 1 && t->act.chunk >= t->workers->n_cores;
-}
-
 /* Return the first row of the activations that this core prepares. */
 static uint32_t own_row(const struct transformer *t, unsigned core)
 {
@@ -114,17 +109,24 @@ void layer_pad(const struct transformer *t, unsigned core, float *rows, size_t s
     const struct ingot_tensor *w = t->tensors[role];
     size_t first, last;
 
+    if (w->cols_padded == w->cols) {
+        return;
+    }
     layer_share_tokens(t, core, &first, &last);
-    for (size_t i = first; i < last && w->cols_padded != w->cols; i++) {
+    for (size_t i = first; i < last; i++) {
         memset(rows + i * stride + w->cols, 0, (w->cols_padded - w->cols) * sizeof *rows);
     }
 }
 
-/* Return the types of the layer's matrices in these roles. */
+/* Return the types of the layer's matrices in these roles, or of all its tensors if the tensors
+ * need only one form of the inputs. */
 static uint32_t types_of(const struct transformer *t, uint64_t roles)
 {
     uint32_t types = 0;
 
+    if ((t->layer_types & ACTIVATIONS_Q8) == 0 || (t->layer_types & ACTIVATIONS_Q8K) == 0) {
+        return t->layer_types;
+    }
     for (uint32_t i = 0; i < t->data->n_tensors; i++) {
         const struct ingot_tensor *w = &t->image->tensors[t->data->first_tensor + i];
 
@@ -135,8 +137,8 @@ static uint32_t types_of(const struct transformer *t, uint64_t roles)
     return types;
 }
 
-/* Prepare tokens [first, last) in the forms that the matrices in these roles take, and for their
- * adapters. */
+/* Prepare tokens [first, last) in the forms that the matrices in these roles and their adapters
+ * take. */
 static void prepare(const struct transformer *t, uint64_t roles, const struct linear_input *in,
                     size_t first, size_t last)
 {
@@ -204,7 +206,7 @@ static bool needs_pad(const struct transformer *t, enum ingot_role role)
     return t->tensors[role]->cols != t->tensors[role]->cols_padded;
 }
 
-/* If cores share the tokens, each quantizes its own before the barrier; otherwise each quantizes
+/* If cores share the tokens, each quantizes its own before the barrier. Otherwise each quantizes
  * all tokens after the barrier, when all data can be read. */
 bool layer_take(const struct transformer *t, unsigned core, enum ingot_role role, float *rows,
                 size_t stride, struct linear_input *in)

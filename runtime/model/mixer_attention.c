@@ -4,6 +4,7 @@
 #include "runtime/compute/attention.h"
 #include "runtime/compute/kv_cache.h"
 #include "runtime/model/attention_heads.h"
+#include "runtime/model/mtp.h"
 #include "runtime/model/state_kv.h"
 
 enum { TOKEN_STEP = 8 };
@@ -13,7 +14,7 @@ static const struct kv_cache *cache(const struct transformer *t, const struct tr
     return p->states[t->layer].self;
 }
 
-/* Append the tokens of a sequence whose positions are in one tile, for one head. */
+/* For one head, append those tokens of a sequence whose positions are in one tile. */
 static void append_tile(const struct transformer *t, unsigned core,
                         const struct transformer_part *p, uint32_t head, uint32_t tile)
 {
@@ -27,15 +28,15 @@ static void append_tile(const struct transformer *t, unsigned core,
     }
 }
 
-/* Return how many tiles contain a sequence's tokens. */
+/* Return how many tiles the tokens of a sequence touch. */
 static uint32_t part_tiles(const struct transformer_part *p)
 {
     return (p->position + p->n - 1) / KV_TILE + 1 - p->position / KV_TILE;
 }
 
 /* Norm, rotate and append this core's share of the chunk's keys and values. One core writes all
- * positions of a tile in order, because positions may share bytes, and the first one clears all
- * scales. */
+ * positions of a tile in order, because positions may share bytes, and the first position clears
+ * all scales. */
 static void append_kv(const struct transformer *t, unsigned core)
 {
     size_t n = 0, at = 0, first, last;
@@ -57,11 +58,11 @@ static void append_kv(const struct transformer *t, unsigned core)
     }
 }
 
-/* How a sequence's query rows are split into blocks: a block has `heads` query heads of one kv
- * head, and `tokens` tokens. */
+/* A sequence's query rows are split into blocks of `heads` query heads of one kv head and `tokens`
+ * tokens. */
 struct attention_split {
-    uint32_t group; /* query heads of a kv head */
-    uint32_t heads; /* query heads of a block */
+    uint32_t group; /* number of query heads of a kv head */
+    uint32_t heads; /* number of query heads of a block */
     uint32_t tokens;
     uint32_t head_blocks; /* blocks for each group */
     uint32_t token_blocks;
@@ -72,27 +73,27 @@ static uint32_t blocks_of(uint32_t n, uint32_t step)
     return (n + step - 1) / step;
 }
 
-/* Tokens of a block with room for `n`. Scores are computed for 16 positions at a time up to the
- * last token's position, so a block's end is a multiple of 16. */
+/* Return how many tokens a block with room for `n` takes: above 8 a multiple of 8, because scores
+ * are computed 16 positions at a time, up to the last token's position. */
 static uint32_t whole_tokens(uint32_t n)
 {
     return n > TOKEN_STEP ? n / TOKEN_STEP * TOKEN_STEP : n;
 }
 
-/* With latent keys each head multiplies by its own matrices, which its tokens share. Blocks get
- * smaller if there are fewer blocks than cores. No bit depends on which rows share a block. */
+/* Choose the sizes of blocks. Blocks get smaller if there are fewer blocks than cores. No bit
+ * depends on which rows share a block. */
 static struct attention_split split_attention(const struct transformer *t,
                                               const struct transformer_part *p)
 {
     struct attention_split s = { .group = t->data->n_heads / t->data->n_kv_heads };
 
     if (attention_has(t, INGOT_LATENT_KV)) {
-        /* With latent keys, many tokens and few heads, because each head has its own matrices. */
+        /* With latent keys a head's tokens share its matrices: take few heads and many tokens. */
         s.tokens = min_u32(ATTENTION_ROWS, p->n);
         s.heads = min_u32(s.group, ATTENTION_ROWS / s.tokens);
     } else {
-        /* Otherwise all heads of a group, because they read the same keys; tokens fill the
-         * remaining rows. */
+        /* Otherwise take all heads of a group, because they read the same keys; tokens fill the
+         * other rows. */
         s.heads = min_u32(s.group, ATTENTION_ROWS);
         s.tokens = min_u32(whole_tokens(ATTENTION_ROWS / s.heads), p->n);
     }
@@ -107,7 +108,7 @@ static struct attention_split split_attention(const struct transformer *t,
     return s;
 }
 
-/* Attend with query heads head .. head + heads of a sequence's tokens token .. token + tokens. */
+/* Attend with query heads [head, head + heads) of a sequence's tokens [token, token + tokens). */
 static void attend_block(const struct transformer *t, unsigned core,
                          const struct transformer_part *p, uint32_t head, uint32_t heads,
                          uint32_t token, uint32_t tokens)
@@ -126,6 +127,9 @@ static void attend_block(const struct transformer *t, unsigned core,
                                  .sinks = sinks != NULL ? sinks + head : NULL };
     uint32_t row = 0;
 
+    if (mtp_is_assistant(t->image)) {
+        mtp_take_keys(t, &b);
+    }
     /* Collect the queries of the block, rotated and scaled. */
     for (uint32_t i = token; i < token + tokens; i++) {
         for (uint32_t h = head; h < head + heads; h++, row++) {
@@ -149,9 +153,9 @@ static size_t blocks_of_part(const struct transformer *t, const struct attention
     return (size_t)t->data->n_kv_heads * s->head_blocks * s->token_blocks;
 }
 
-/* Return which block of tokens comes nth: the order is the first, the last, the second and so on.
- * Later blocks attend to more positions, so a core that gets consecutive numbers has about as much
- * work as the others. */
+/* Return the nth block of tokens in the order first, last, second and so on. Later blocks attend
+ * to more positions, so with this order cores that take consecutive numbers have about equal
+ * work. */
 static uint32_t token_block(const struct attention_split *s, uint32_t nth)
 {
     return nth % 2 == 0 ? nth / 2 : s->token_blocks - 1 - nth / 2;
@@ -162,7 +166,7 @@ static void attend_item(const struct transformer *t, unsigned core,
                         const struct transformer_part *p, const struct attention_split *s,
                         size_t item)
 {
-    /* Blocks are numbered (head block, token block), tokens fastest, so that neighbours share
+    /* Blocks are numbered by head block, then by token block, so that neighbours share
      * keys. */
     uint32_t token = token_block(s, (uint32_t)(item % s->token_blocks)) * s->tokens;
     uint32_t block = (uint32_t)(item / s->token_blocks);
@@ -178,7 +182,7 @@ static void attend(const struct transformer *t, unsigned core)
 {
     size_t n = 0, at = 0, first, last;
 
-    /* All blocks of all sequences are distributed at once: a short sequence leaves no core idle. */
+    /* Distribute all sequences' blocks at once, so that a short sequence leaves no core idle. */
     for (uint32_t i = 0; i < t->n_parts; i++) {
         struct attention_split s = split_attention(t, &t->parts[i]);
 
@@ -219,9 +223,9 @@ static void project_low(const struct transformer *t, unsigned core)
     struct linear_input low = { a->attended, stride, t->n_tokens, layer_normed(t, core).first };
 
     norm_rows(t, core, a->attended, stride, INGOT_ATTN_Q_A_NORM, t->data->q_rank);
-    /* Quantized rows are whole blocks: numbers beyond the rank are zeroed. */
+    /* Quantized rows are whole blocks, so numbers beyond the rank are zeroed. */
     layer_pad(t, core, a->attended, stride, INGOT_ATTN_Q);
-    /* A single token's input is prepared by each core, and the norm reads the rows of all cores. */
+    /* Wait if there is a single token: one core norms it, and every core quantizes it. */
     if (layer_alone(t)) {
         layer_step(t, core);
     }
@@ -231,14 +235,14 @@ static void project_low(const struct transformer *t, unsigned core)
     layer_step(t, core);
 }
 
-/* Return true if this run computes keys and values. If not, the layer reads another layer's, or its
- * own exist already. */
+/* Return true if this run computes keys and values. Otherwise the layer reads another layer's keys
+ * and values, or its own were computed before. */
 static bool makes_keys(const struct transformer *t)
 {
     return !attention_has(t, INGOT_SHARED_KV) && !t->has_keys;
 }
 
-/* The products of keys and values. */
+/* Multiply the input by the matrices of keys and values. */
 static void project_keys(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
@@ -259,8 +263,8 @@ static void norm_wide_keys(const struct transformer *t, unsigned core)
               (size_t)l->n_kv_heads * l->head_dim);
 }
 
-/* Compute the products for queries of the chunk, and for keys and values if this layer computes
- * them. */
+/* Compute the products for the chunk's queries and, if this layer has its own, for keys and
+ * values. */
 static void project(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
@@ -294,8 +298,8 @@ static void project(const struct transformer *t, unsigned core)
     }
 }
 
-/* Multiply the attention's result by the sigmoid of its gate, for this core's rows. The gate takes
- * the memory of the queries, which are no longer needed. */
+/* Multiply the attention's result by the sigmoid of its gate, for this core's rows. The gate
+ * overwrites the queries, which are no longer needed. */
 static void gate_attended(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
@@ -346,7 +350,7 @@ static bool run(const struct transformer *t, unsigned core)
         layer_step(t, core);
         gate_attended(t, core);
     }
-    /* 5. Multiply by the output matrix, when its weights have arrived. */
+    /* 5. Multiply by the output matrix once its weights have arrived. */
     if (!layer_ready(t, core, INGOT_ATTN_OUT, layer_vector(t, INGOT_ATTN_SUB_NORM),
                      (size_t)t->data->n_heads * t->data->value_dim, a->attended, &attended)) {
         return false;

@@ -36,12 +36,12 @@ static enum err read_tables(struct file_read *read, const struct model *m,
     return error;
 }
 
-/* Get bytes [offset, offset + bytes) of the file: in place, or read into ARENA_META. */
+/* Get bytes [offset, offset + bytes) of the file, in place or read into ARENA_META. */
 static enum err fetch(struct model *m, const struct model_setup *setup, uint64_t offset,
                       size_t bytes, const void **out)
 {
     const void *at = file_memory(m->file, offset, bytes);
-    struct file_read *read = &m->stream.ring.slots[0].read; /* the stream is opened later */
+    struct file_read *read = &m->stream.ring.slots[0].read; /* still free for this read */
     char error_message[200] = "";
     void *copy;
     enum err error;
@@ -64,9 +64,9 @@ static enum err fetch(struct model *m, const struct model_setup *setup, uint64_t
     return ERR_OK;
 }
 
-/* The header is at the arena's start, the tables directly after it. They form one region, whose
- * size is known only after the header is read, so the region is cut twice, at the same
- * beginning. */
+/* The header is at the arena's start, the tables directly after it. The size of their common
+ * region is known only after the header is read, so the region is reserved twice, at the same
+ * place. */
 static enum err open_header(struct model *m, const struct model_setup *setup)
 {
     const void *at;
@@ -89,7 +89,7 @@ static enum err open_header(struct model *m, const struct model_setup *setup)
     return ERR_OK;
 }
 
-/* Cut the region again, for this many bytes after the header. */
+/* Reserve the region again, with this many bytes after the header. */
 static enum err reserve_tables(struct model *m, uint64_t bytes)
 {
     arena_reset(&m->arena);
@@ -112,7 +112,7 @@ static uint64_t ticks_of(const struct model *m)
     return platform == NULL ? 0 : platform_ticks(&platform->clock);
 }
 
-/* Check that these bytes of part number `part` are the signed ones. */
+/* Check that these bytes are the signed bytes of part number `part`. */
 static enum err check_signed_part(struct model *m, const struct model_setup *setup, unsigned part,
                                   const void *data, size_t bytes)
 {
@@ -168,7 +168,7 @@ static enum err check_signature(struct model *m, const struct model_setup *setup
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Bytes of the signature's block; 0 if no signature is needed. */
+/* Return the bytes of the signature's block, or 0 if no signature is needed. */
 static uint64_t block_bytes(const struct model *m, const struct model_setup *setup)
 {
     if (setup->signing == NULL) {
@@ -195,8 +195,8 @@ static enum err open_tables(struct model *m, const struct model_setup *setup, si
     }
     if (error == ERR_OK && m->image.header->params.mtp != 0 && !setup->draft) {
         return model_refuse(m, ERR_UNSUPPORTED,
-                            "it is the MTP head of a model, which guesses its tokens: open the "
-                            "model, with this file as draft=");
+                            "it is an MTP head or an assistant, which guesses the tokens of a "
+                            "model: open the model, with this file as draft=");
     }
     if (error != ERR_OK) {
         return model_refuse(m, error, m->image.error_message);

@@ -38,7 +38,7 @@ static enum err embed(struct transformer *t, const uint32_t *tokens, uint32_t n)
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
 
     for (uint32_t i = 0; i < n; i++) {
-        float *x = t->act.norm; /* cols_padded may be larger than dim: copy only dim */
+        float *x = t->act.norm; /* copy only dim, because cols_padded may be larger */
         const struct lora *lora = layer_part(t, i)->lora;
         const uint8_t *group;
         uint32_t row;
@@ -92,7 +92,7 @@ static void layer_work(void *arg, struct workers *workers, unsigned core)
 }
 
 /* Return true if tokens are left out in this pass. A short pass leaves none out, because it begins
- * a layer before all of it has arrived, and may have to compute it again. */
+ * layers before all their bytes have arrived, and may compute them again. */
 static bool leaves_out(const struct transformer *t)
 {
     uint32_t skipped = 0;
@@ -115,8 +115,8 @@ static void compute_once(struct transformer *t)
     }
 }
 
-/* Compute the layer, and compute it again if its checksum was wrong, after restoring its input
- * and its state. */
+/* Compute the layer. If its checksum was wrong, restore its input and state, and compute it
+ * again. */
 static enum err compute_layer(struct transformer *t)
 {
     bool again = false;
@@ -329,7 +329,7 @@ static void finish_logits(const struct transformer *t, float *logits, size_t n)
     }
 }
 
-/* Keep the old state, because a lesson may need it. */
+/* Let every watcher that adapts hidden states change this state. */
 void transformer_adapt(const struct transformer *t, float *hidden)
 {
     for (const struct hidden_watch *w = t->watches; w != NULL; w = w->next) {
@@ -377,8 +377,8 @@ static enum err run_head(struct transformer *t, uint32_t n, float **logits)
     return e;
 }
 
-/* Add row i of the head's input, of a sequence with these adapters; rows with the same
- * adapters form one part. */
+/* Add row i of the head's input, of a sequence with these adapters. Rows with the same adapters
+ * form one part. */
 static void add_head_row(struct transformer *t, uint32_t i, struct lora *lora)
 {
     uint32_t n = t->n_head_parts;
@@ -392,7 +392,7 @@ static void add_head_row(struct transformer *t, uint32_t i, struct lora *lora)
     }
 }
 
-/* Copy a token's row to row i of the head's input; tokens ascend. */
+/* Copy a token's row to row i of the head's input. Tokens must ascend. */
 static void take_hidden(struct transformer *t, uint32_t i, uint32_t token)
 {
     const struct activations *a = &t->act;
@@ -411,7 +411,7 @@ const float *transformer_hidden(struct transformer *t, uint32_t token)
 
 enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, float **logits)
 {
-    if (params(t)->mtp != 0) {
+    if (!image_has_output(params(t))) {
         return mtp_logits(t, first, n, logits);
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -464,7 +464,7 @@ enum err transformer_logits_of_adapted(struct transformer *t, const float *hidde
     return run_head(t, n, logits);
 }
 
-/* Return a dot product with sixteen sums, so that no addition waits for the previous one. */
+/* Return a dot product, computed in sixteen sums, so that no addition waits for another. */
 static float dot(const float *a, const float *b, uint32_t n)
 {
     float lane[16] = { 0 };

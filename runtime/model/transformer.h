@@ -1,5 +1,5 @@
-/* The forward pass of a model: one chunk of tokens through all layers, layer by
- * layer, on every worker. */
+/* The forward pass of a model runs one chunk of tokens through all layers, layer by layer, on every
+ * worker. */
 #ifndef INGOT_RUNTIME_TRANSFORMER_H
 #define INGOT_RUNTIME_TRANSFORMER_H
 
@@ -23,24 +23,25 @@ struct transformer;
 
 /* The data that an MTP head (mtp.h) takes from the model whose tokens it guesses. */
 struct transformer_mtp {
-    struct transformer *model; /* NULL: no MTP head, or its model is not known yet */
-    struct transformer *seen;  /* the transformer whose last pass has the hidden states: the
-                                * model's, or the head's own */
-    uint32_t row;              /* token of that pass whose state belongs to `position` */
-    uint32_t position;         /* position in the head's sequence; one more for each later token */
+    struct transformer *model; /* NULL without an MTP head, or before its model is known */
+    struct transformer *seen;  /* the transformer, model's or head's, whose last pass has the hidden
+                                * states */
+    uint32_t row;              /* that pass's token whose state belongs to `position` */
+    uint32_t position;         /* position in the head's sequence; the next one has the next row;
+                                * all tokens of an assistant have this position of the model */
 };
 
-enum { TRANSFORMER_PARTS = 8 }; /* sequences of a pass at most */
+enum { TRANSFORMER_PARTS = 8 }; /* the most sequences of a pass */
 
 /* Tokens of a pass that are consecutive in one sequence. */
 struct transformer_part {
-    uint32_t first, n;          /* its first token's number in the pass, and number of tokens */
-    uint32_t position;          /* position of the first token: this many tokens are in each
+    uint32_t first, n;          /* number in the pass of the part's first token; number of tokens */
+    uint32_t position;          /* position of the first token, and number of tokens in each
                                  * state */
     struct layer_state *states; /* see layer_kinds.h */
-    struct lora *lora;          /* adapters in use on the sequence; NULL: none */
+    struct lora *lora;          /* adapters in use on the sequence, or NULL */
     bool is_long;               /* all keys of the sequence have LongRoPE's long factors */
-    uint32_t skip; /* number of its first tokens whose results are not needed: 0 .. n */
+    uint32_t skip;              /* results of this many first tokens are not needed, 0 to n */
 };
 
 struct transformer {
@@ -49,45 +50,46 @@ struct transformer {
     struct workers *workers;
     struct stream *stream;
     struct activations act;
-    struct lora *lora; /* adapters of sequences that have none of their own; NULL: none */
-    struct hidden_watch *watches; /* watchers of the last hidden states, latest first; NULL:
-                                   * none */
-    uint32_t n_states;            /* states of a sequence, see layer_kinds.h */
+    struct lora *lora;            /* adapters of sequences without their own, or NULL */
+    struct hidden_watch *watches; /* watchers of the last hidden states, latest first, or
+                                   * NULL */
+    uint32_t n_states;            /* number of states of a sequence (layer_kinds.h) */
 
-    /* The data of the current layer; core 0 sets them before the workers start. */
-    const uint8_t *segment; /* its bytes */
+    /* The data of the current layer. Core 0 sets them before the workers start. */
+    const uint8_t *segment; /* the layer's bytes */
     uint32_t layer;
     const struct ingot_layer *data;
-    const struct layer_block *mixer; /* this and the next two: NULL if the layer has none */
+    const struct layer_block *mixer; /* mixer, parallel and ffn may be NULL */
     const struct layer_block *parallel;
     const struct layer_block *ffn;
-    const struct ingot_tensor *tensors[INGOT_N_ROLES]; /* NULL: the layer has no tensor in the
+    const struct ingot_tensor *tensors[INGOT_N_ROLES]; /* NULL if the layer has no tensor in the
                                                         * role */
-    const struct transformer_part *parts; /* (n_parts) of the current pass, or rows of the head */
+    uint32_t layer_types;                              /* bits 1 << type of the tensors */
+    const struct transformer_part *parts; /* (n_parts) parts of the pass, or of the head's rows */
     uint32_t n_parts;
     struct transformer_part pass_parts[TRANSFORMER_PARTS], head_parts[TRANSFORMER_PARTS];
     uint32_t n_pass_parts, n_head_parts;
-    uint32_t n_tokens; /* number of tokens in the head: those whose logits are computed */
-    /* The last layer that writes a state. After its keys and values only tokens whose results
-     * are needed continue, and their rows of act.x become adjacent: read_parts describes them. */
+    uint32_t n_tokens; /* number of tokens in `parts`, or of rows of the head */
+    /* The last layer that writes a state. Once that layer has its keys and values, only tokens
+     * whose results are needed continue; their rows of act.x become adjacent (read_parts). */
     uint32_t last_written;
     struct transformer_part read_parts[TRANSFORMER_PARTS];
     bool is_narrow; /* the pass has left tokens out */
-    bool has_keys;  /* the current layer has its keys and values already */
+    bool has_keys;  /* the current layer's keys and values were computed */
     struct transformer_mtp mtp;
-    /* The rows of the head that are multiplied: all, or a tile. */
+    /* The rows of the head that are multiplied, all or a tile. */
     const uint8_t *rows;
     uint32_t first_row;
     uint32_t n_rows;
 };
 
-/* Take the activations of the plan from ARENA_SCRATCH; everything else must outlive t. */
+/* Take the plan's activations from ARENA_SCRATCH. All but plan and arena must outlive t. */
 void transformer_open(struct transformer *t, const struct image *image,
                       const struct kernels *kernels, struct workers *workers, struct stream *stream,
                       const struct plan *plan, struct arena *arena);
 
-/* Write the cosines and sines by which rotation number `rope` turns a position to row (its dims),
- * without the rotation's magnitude. is_long: use the long factors, if the rotation has any. */
+/* Write to row the cosines and sines of a position in rotation number `rope`, without the
+ * rotation's magnitude. With is_long use the long factors, if the rotation has any. */
 void transformer_rope_row(const struct transformer *t, uint32_t rope, uint32_t position,
                           bool is_long, float *row);
 
@@ -100,54 +102,54 @@ struct transformer_pass {
     const uint32_t *tokens; /* (n), ids below vocab */
     uint32_t n;             /* 1 .. chunk */
     const struct transformer_part
-        *parts; /* (n_parts) the parts: together all tokens in order, each part from its own
+        *parts; /* (n_parts) all tokens in order; each part is from another
                  * sequence */
     uint32_t n_parts;
-    bool want_head; /* the pass continues with transformer_logits */
+    bool want_head; /* transformer_logits follows the pass */
 };
 
-/* Run the tokens through the layers, which adds them to the states. ERR_ABORTED: `stop` (may be
- * NULL) was set between two layers. Errors of the stream and of the states. After an error some
- * states hold the tokens and others do not: the caller cuts all of them back.
+/* Run the tokens through the layers, which adds them to the states. Errors: ERR_ABORTED if `stop`
+ * (may be NULL) was set between two layers, and those of the stream and of the states. After an
+ * error only some states hold the tokens, so the caller cuts all of them back.
  *
- * Tokens that a part skips only add to the states. After the keys of the last layer that has keys,
- * no state depends on them, and they are not computed. */
+ * Tokens that a part skips only add to the states. They are computed up to the last layer that
+ * writes a state, and in that layer only for the state. */
 enum err transformer_pass(struct transformer *t, const struct transformer_pass *pass,
                           const struct stop *stop);
 
-/* Compute the logits (n, vocab) f32 of tokens first .. first + n of the last pass, none of
- * them skipped. Rows are act.logits_stride apart and valid until the next call; n <= the plan's
+/* Compute the logits (n, vocab) f32 of tokens [first, first + n) of the last pass. None may be
+ * skipped. Rows are act.logits_stride apart and valid until the next call; n <= the plan's
  * logits_rows. With a tiled head, call only once for each pass. Errors of the stream. */
 enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, float **logits);
 
-/* Return the hidden state (dim) f32 of a token of the last pass, not skipped, after the last norm,
- * not adapted; valid until the next call. */
+/* Return the hidden state (dim) f32, after the last norm and not adapted, of a token of the last
+ * pass that was not skipped. The state is valid until the next call. */
 const float *transformer_hidden(struct transformer *t, uint32_t token);
 
-/* As transformer_logits, for tokens[0 .. n) of the pass, in ascending order. */
+/* Do as transformer_logits, for the n tokens of the pass in `tokens`, in ascending order. */
 enum err transformer_logits_at(struct transformer *t, const uint32_t *tokens, uint32_t n,
                                float **logits);
 
 /* Return true if the whole head is in memory, as the next functions require. */
 bool transformer_has_head(const struct transformer *t);
 
-/* Compute the logits (n, vocab) for hidden states (n, dim) after the last norm, not adapted,
- * act.logits_stride apart; n <= the plan's logits_rows. */
+/* Compute the logits (n, vocab), act.logits_stride apart, for hidden states (n, dim) after the last
+ * norm, not adapted. n <= the plan's logits_rows. */
 enum err transformer_logits_of(struct transformer *t, const float *hidden, uint32_t n,
                                float **logits);
 
-/* As transformer_logits_of, for hidden states that are already adapted (transformer_adapt). */
+/* Do as transformer_logits_of, for hidden states that are already adapted (transformer_adapt). */
 enum err transformer_logits_of_adapted(struct transformer *t, const float *hidden, uint32_t n,
                                        float **logits);
 
-/* Compute only the logits of rows ids[0 .. n) of the head, without the head's adapters, from
- * an adapted hidden state. They are close enough for practice, but not equal to the bit. row:
- * (cols_padded). */
+/* Compute only the logits of rows ids[0] to ids[n - 1] of the head, without the head's adapters,
+ * from an adapted hidden state. These logits are close enough for practice, but not equal to the
+ * bit. row: (cols_padded). */
 void transformer_logits_of_rows(const struct transformer *t, const float *hidden,
                                 const uint32_t *ids, uint32_t n, float *row, float *logits);
 
-/* Turn a hidden state (dim) after the last norm into the head's input: lessons and memories add
- * their parts. */
+/* Turn a hidden state (dim) after the last norm into the head's input, as lessons and memories
+ * change it. */
 void transformer_adapt(const struct transformer *t, float *hidden);
 
 /* Return true if no adapter is in use, so that the logits of rows are close to those of
@@ -157,7 +159,7 @@ static inline bool transformer_is_plain(const struct transformer *t)
     return t->lora == NULL;
 }
 
-/* Write row `id` of the head to `to` (the head's cols_padded). */
+/* Write row `id` of the head to `row` (the head's cols_padded). */
 void transformer_head_row(const struct transformer *t, uint32_t id, float *row);
 
 #endif

@@ -132,7 +132,7 @@ uint32_t session_cut_states(struct session *s, uint32_t n)
 {
     uint32_t kept;
 
-    /* One state may go back farther than requested; then all others follow it. */
+    /* A state may go back farther than requested; then all others go back as far. */
     do {
         kept = n;
         for (uint32_t i = 0; i < s->n_states; i++) {
@@ -281,7 +281,7 @@ enum err session_run_layers(struct session *s, uint32_t n, uint32_t n_read, bool
     return ERR_OK;
 }
 
-/* Compute the logits of tokens first .. first + n of the pass. */
+/* Compute the logits of the pass's tokens [first, first + n). */
 static enum err run_head(struct session *s, uint32_t first, uint32_t n)
 {
     enum err e = transformer_logits(&s->model->transformer, first, n, &s->logits);
@@ -318,7 +318,7 @@ static enum err run_chunks(struct session *s, uint32_t last, const struct stop *
         if (e != ERR_OK) {
             return e;
         }
-        /* Only here are tokens of a prompt counted as cached. */
+        /* Tokens of a prompt count as cached only after their pass. */
         s->n_cached += n;
         session_prefix_reached(s);
         session_watch_passed(s);
@@ -336,7 +336,7 @@ enum err session_run(struct session *s, const struct stop *stop)
     session_rope_settle(s);
     if (s->n_cached == s->n_ids) {
         format_text(s->error_message, sizeof s->error_message,
-                    "%.100s: an empty text, and the model has no BOS to begin with",
+                    "%.100s: the text is empty, and the model has no BOS to begin with",
                     s->model->file->name);
         return ERR_BAD_ARGUMENT;
     }
@@ -422,7 +422,7 @@ enum err session_run_guesses(struct session *s, uint32_t n, const struct stop *s
     if (e != ERR_OK) {
         return e;
     }
-    /* One token is certain; the others wait for session_take_guess. */
+    /* The first token is certain; the guesses wait for session_take_guess. */
     s->n_cached++;
     s->n_ahead = n;
     session_hash_logits(s);

@@ -15,8 +15,8 @@
 #define FIRST_COST 0.1f
 #define ASKED_COST 0.03125f
 
-/* Timed guesses are judged after this many. If they do not save time, there are no guesses for
- * the next tokens. */
+/* Number of timed guesses before a verdict. If guesses did not save time, the next tokens are not
+ * guessed. */
 enum {
     TRIAL_GUESSES = 16,
     TRIAL_LEAST_RIGHT = 4 /* one in this many */,
@@ -42,7 +42,7 @@ struct model_setup speculative_draft_setup(const struct model_setup *target,
 
     setup.file = file;
     setup.limits.weights = 0;
-    setup.limits.kv = kv_both(KV_F16); /* guesses need not be exact */
+    setup.limits.kv = kv_both(KV_F16); /* exact enough for guesses */
     setup.limits.kv_card = false;
     setup.guesses = MODEL_NO_GUESSES;
     setup.sequences = 1;
@@ -77,12 +77,10 @@ static bool same_tokens(const struct tokenizer *a, const struct tokenizer *b)
 enum err speculative_check(struct model *draft, const struct model *model)
 {
     const struct tokenizer *a = &draft->tokenizer, *b = &model->tokenizer;
-    const struct ingot_params *p = &draft->image.header->params;
 
-    if (p->vocab == model->image.header->params.vocab &&
-        (p->mtp == 0 || p->dim == model->image.header->params.dim) &&
+    if (draft->image.header->params.vocab == model->image.header->params.vocab &&
         a->head->n_tokens == b->head->n_tokens && same_tokens(a, b)) {
-        return ERR_OK;
+        return speculative_mtp_check(draft, model);
     }
     format_text(draft->error_message, sizeof draft->error_message,
                 "%.100s: its vocabulary differs from that of %.100s, so it cannot guess its "
@@ -176,7 +174,7 @@ static uint32_t draw(struct speculative *s, struct sampler *sampler, uint32_t n,
                          target->scratch.memory, guess);
 }
 
-/* Guess up to `most` ids after the session's ids[0 .. n). An error of the draft only ends its
+/* Guess up to `most` ids after the session's first n ids. An error of the draft only ends its
  * guesses. */
 static uint32_t guess_by_draft(struct speculative *s, struct sampler *sampler, uint32_t n,
                                uint32_t most, struct waiting *w)
@@ -225,14 +223,14 @@ static void learn_rate(struct speculative *s)
     }
 }
 
-/* Return the cost of n guesses, in passes over one token: as measured, otherwise in proportion to
- * the nearest measured number. */
+/* Return the cost of n guesses, in passes over one token: fixed if the user asked for guesses,
+ * otherwise in proportion to the nearest measured number. */
 static float cost_of(const struct speculative *s, uint32_t n)
 {
     if (!s->timed) {
         return (float)n * ASKED_COST;
     }
-    /* The nearest number of guesses that was timed, in proportion. */
+    /* Take the nearest number of guesses that was timed, in proportion. */
     for (uint32_t away = 0; away < SPECULATIVE_MOST; away++) {
         if (n > away && s->cost[n - away] >= 0) {
             return s->cost[n - away] * (float)n / (float)(n - away);
@@ -308,7 +306,7 @@ static uint32_t guess(struct speculative *s, struct sampler *sampler, uint32_t m
     if (s->draft != NULL) {
         most = min_u32(most, speculative_length(s, s->rate[0]));
         /* An MTP head has to see every pass, also passes without guesses. */
-        return most == 0 && !s->mtp.on ? 0 : guess_by_draft(s, sampler, n, most, w);
+        return most == 0 && target->follower == NULL ? 0 : guess_by_draft(s, sampler, n, most, w);
     }
     s->source = ngram_guess(target->ids, n, most);
     return s->source == 0 ? 0 : min_u32(most, speculative_length(s, s->rate[s->source]));
@@ -328,7 +326,7 @@ uint32_t speculative_pick(struct speculative *s, struct sampler *sampler)
                          &s->guesses[s->n_guessed - t->n_ahead], t->ids[t->n_ids]);
 }
 
-/* Count the last run; after enough runs, guessing by repetition continues or rests. A right
+/* Count the last run; after enough guesses, decide whether guessing continues or rests. A right
  * guess saves a pass. */
 static void judge_trial(struct speculative *s)
 {

@@ -1,13 +1,21 @@
 /* An MTP head as a draft (runtime/model/mtp.h): its sequence is the model's from some token on, and
  * each of its tokens needs the model's hidden state of the token before. Only the model's last
- * pass has these states, so the head runs once per pass. */
+ * pass has these states, so the head runs once per pass.
+ *
+ * An assistant as a draft: it needs the same hidden states, but keeps nothing. So an assistant's
+ * sequence begins anew with each draft, and the assistant runs only for guesses. */
 #ifndef INGOT_RUNTIME_SPECULATIVE_MTP_H
 #define INGOT_RUNTIME_SPECULATIVE_MTP_H
 
 #include "runtime/session/speculative.h"
 
-/* Open the MTP head of the session's model as the draft; it computes the same prompts. It is
- * dropped if nothing is guessed, or if the model's output matrix is not in memory. */
+/* Check that an MTP head or an assistant has the sizes that it shares with the model.
+ * ERR_UNSUPPORTED: the sizes differ; draft->error_message says what to do. */
+enum err speculative_mtp_check(struct model *draft, const struct model *model);
+
+/* Open the MTP head or the assistant of the session's model as the draft; a head computes the same
+ * prompts. The draft is dropped if nothing is guessed, or if what it needs is not in memory: a
+ * head needs the model's output matrix, an assistant its keys and values. */
 void speculative_mtp_open(struct speculative *s);
 
 /* Make the draft's sequence equal to the session's first n ids, with the logits after the last id.
@@ -15,7 +23,7 @@ void speculative_mtp_open(struct speculative *s);
  * errors of session_run. */
 enum err speculative_mtp_follow(struct speculative *s, uint32_t n, const struct stop *stop);
 
-/* Call if the draft's next token follows a guess: it then takes the head's own hidden state. */
+/* Call if the draft's next token follows a guess, to take the head's own hidden state. */
 void speculative_mtp_continue(struct speculative *s);
 
 #endif

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Parts of a split GGUF that are missing, wrong or from another model: each is refused with one error message that names the part, by the program
-under ASan and UBSan."""
+"""Parts of a split GGUF that are missing, wrong or from another model: the program, built with ASan and UBSan, refuses each with one error
+message that names the part."""
 
 import os
 import shutil
@@ -47,7 +47,7 @@ def tensors(n, parts=(0, 1, 2)):
 
 
 def moved(parts):
-    """The first tensor of part 2 again in part 3, in place of another one."""
+    """In part 3, replace the first tensor by the first tensor of part 2."""
     parts[2].tensors[0] = list(parts[1].tensors[0])
 
 
@@ -101,17 +101,17 @@ def remove(*numbers):
     return act
 
 
-# name, change of the parts, of the files, words of the error message
+# Rows: name, change of the parts, change of the files, words of the error message.
 ROWS = [
     ("one part missing", None, remove(1), ["1 of the model's 3 parts is missing",
                                            "m-00002-of-00003.gguf", "fetch it"]),
     ("two parts missing", None, remove(0, 1), ["2 of the model's 3 parts are missing",
                                                "m-00001-of-00003.gguf, m-00002-of-00003.gguf"]),
     ("a part that says it is another", values(1, split_no=2), None,
-     ["part 3 of 3 of a split GGUF by its values, where part 2 of 3"]),
-    ("a part of four", values(1, split_count=4), None, ["part 2 of 4", "where part 2 of 3"]),
-    ("a part of none", no_values(1), None, ["part 1 of 0", "where part 2 of 3"]),
-    ("part 2 is a link to part 1", None, circle, ["part 1 of 3", "where part 2 of 3"]),
+     ["part 3 of 3 of a split GGUF by its values, but should be part 2 of 3"]),
+    ("a part of four", values(1, split_count=4), None, ["part 2 of 4", "but should be part 2 of 3"]),
+    ("a part of none", no_values(1), None, ["part 1 of 0", "but should be part 2 of 3"]),
+    ("part 2 is a link to part 1", None, circle, ["part 1 of 3", "but should be part 2 of 3"]),
     ("part 2 is a link to itself", None, itself, ["missing", "m-00002-of-00003.gguf"]),
     ("an architecture of its own", lambda p: p[1].string("general.architecture", "qwen2"), None,
      ["another model", "'qwen2'", "'llama'"]),

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Hostile tables of layers in GGUF files of architectures whose layers differ: mixers without a width, shared keys that do not exist, more experts
-than fit: each is refused with one error message that names the value, by the program under ASan and UBSan."""
+"""Hostile tables of layers in GGUF files of architectures whose layers differ: mixers without a width, shared keys that do not exist, too many
+experts. The program, built with ASan and UBSan, refuses each with one error message that names the value."""
 
 import os
 import struct
@@ -56,6 +56,12 @@ def without(name):
 
 KV = "attention.head_count_kv"
 ROWS = [
+    ("gemma4-assistant", "a model of 2 billion numbers", whole("embedding_length_out", 1 << 31), ["target_dim is 2147483648, at most 65536"]),
+    ("gemma4-assistant", "a model of another width", whole("embedding_length_out", 64), ["256 rows of 64, the parameters demand 256 of 128"]),
+    ("gemma4-assistant", "a model of no width", whole("embedding_length_out", 0), ["embedding_length_out is missing"]),
+    ("gemma4-assistant", "more blocks that guess than blocks", whole("nextn_predict_layers", 3), ["nextn_predict_layers is 3", "number of blocks, 2"]),
+    ("gemma4-assistant", "more input than a feed-forward may have", whole("embedding_length_out", 65536), ["demand 256 of 131072"]),
+    ("gemma4-assistant", "no second projection", without("nextn.post_projection.weight"), ["mtp_state is missing"]),
     ("gemma4", "all layers read others' keys", whole("attention.shared_kv_layers", 2),
      ["shared_kv_layers is 2, of 2 layers"]),
     ("gemma4", "keys of nobody", lambda g: g.array(
@@ -74,9 +80,9 @@ ROWS = [
     ("qwen35moe", "4 billion experts", whole("expert_count", 4000000000),
      ["expert_count is 4000000000"]),
     ("qwen35moe", "513 experts", whole("expert_count", 513), ["expert_count is 513", "at most 512"]),
-    ("qwen35moe", "no expert used", whole("expert_used_count", 0), [".expert_used_count 0"]),
+    ("qwen35moe", "no expert used", whole("expert_used_count", 0), [".expert_used_count is 0"]),
     ("qwen35moe", "more used than there are", whole("expert_used_count", 3),
-     [".expert_used_count 3"]),
+     [".expert_used_count is 3"]),
     ("qwen35moe", "another number of experts than the tensors", whole("expert_count", 3),
      ["router of layer 0 has 2 rows"]),
     ("qwen35moe", "an expert too few", shape("blk.0.ffn_up_exps.weight", 256, 32, 1),
@@ -98,7 +104,7 @@ ROWS = [
      ["attn_q.weight has 256 rows"]),
     ("lfm2moe", "a convolution of no position", whole("shortconv.l_cache", 0), ["conv_taps is 0"]),
     ("lfm2moe", "a convolution of 200", whole("shortconv.l_cache", 200),
-     ["convolutions have 200 taps, at most 8"]),
+     ["convolutions have 200 taps, but may have at most 8"]),
     ("lfm2moe", "a quantized convolution", shape("blk.0.shortconv.conv.weight", 32, 24, kind=8),
      ["convolution must be F32"]),
     ("lfm2moe", "experts chosen otherwise", whole("expert_gating_func", 1),

@@ -80,7 +80,7 @@ for words in (["-t", "3"], ["-t", "2", "--isa", "ref"]):
     said = talk(lines_of(QUESTIONS[:5]), "--learn", "on", "--ids", *words)
     tap.ok(logits(said) == want, f"{' '.join(words)}: the same", said[-1500:])
 
-# The model asks for a memory; here a grammar forces the tags.
+# The model requests a memory by tags; here a grammar forces the tags.
 grammar = os.path.join(WORK, "tags.gbnf")
 with open(grammar, "w") as f:
     f.write('root ::= "Noted.<|mem_store|>wiki Why is it so? = Because it is.<|mem_end|> Ask me."\n')
@@ -129,7 +129,7 @@ tap.ok("error: /remember takes NAMESPACE" in said and "(not remembered either: o
 # When the memory for lessons is used up, a message names the lesson that will be dropped before it is dropped.
 script = [line for i in range(20) for line in ("/reset", f"Tell me a story about a fox and {i} cats.", "/good")]
 said = talk(["/teach What is my name? = Your name is Robert."] + script + ["/good", "/what"], "--learn", "on", "--ram", "11M", "-n", "100", errors=subprocess.STDOUT)
-would_go = re.findall(r"^\(nothing is learnt yet: the room for lessons is full.*\n     good: (.*?) \(.*\n\(the same command again does it", said, re.M)
+would_go = re.findall(r"^\(nothing is learnt yet: the room for lessons is full.*\n     good: (.*?) \(.*\n\(repeat the command to drop them", said, re.M)
 listed = said[said.rfind("(lessons:)"):]
 tap.ok(would_go and "a fox and 19 cats" not in would_go[-1], "when lessons are full, a message names the one to be dropped", said[-1500:])
 tap.ok("     taught: What is my name? (" in listed and "a fox and 19 cats" in listed and would_go and would_go[-1] not in listed,

@@ -24,7 +24,7 @@ def load(name):
 
 
 def logits(model):
-    """The logits of a model of one of these architectures, or None, and what was printed."""
+    """(the logits of the changed model or None, what was printed)"""
     path, out = os.path.join(WORK, "variant.gguf"), os.path.join(WORK, "variant.logits")
     model.write(path)
     status, console = run([HOST, "logits", path, "--tokens", IDS, "-n", "0", "-o", out, "-q",
@@ -78,6 +78,6 @@ for architecture in ("qwen3moe", "qwen35_gqa", "lfm2", "gptoss_f32", "exaone4", 
     test_usual_base(architecture)
 test_usual_expert_width()
 test_refused("lfm2moe", ".leading_dense_block_count", 99, "more than the model has layers")
-test_refused("lfm2", ".shortconv.l_cache", 4000000000, "4000000000 taps, at most 8")
+test_refused("lfm2", ".shortconv.l_cache", 4000000000, "4000000000 taps, but may have at most 8")
 test_refused("lfm2", ".attention.head_count_kv", [0] * 5, "the model has no attention layer")
 tap.done()

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Keys and values on a card, of a model whose layers read keys of earlier
-layers (Gemma 4): the other layers spill, and ids and logits equal those with
-everything in memory. The same models have a table per layer, whose rows have checksums."""
+"""Keys and values on a card, for models in which some layers read the keys of earlier layers (Gemma 4): only layers
+with their own keys spill, and ids and logits equal those with everything in memory. These models also have a table
+per layer, whose rows have checksums."""
 
 import os
 import re
@@ -9,13 +9,14 @@ import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from gemma4_assistant import assistant_of, noise
 from gguf_files import ARRAY, I32, Gguf
 from machine import ASSETS, HOST, WORK, Reply, Tap, run, segments
 from widened import read_gguf
 
 SOURCE = os.path.join(ASSETS, "arch/gemma4.gguf")
-# Three of the six layers keep keys and values (local, local, global); the other layers read those of the
-# last two of these.
+# The first three of six layers (local, local, global) keep keys and values; the other layers read those of the last
+# two of the three.
 OWN, TIMES, ALL, PER_LAYER = 3, 3, 6, 8
 SPILL = OWN * TIMES - 2
 CONTEXT, TILE = 1024, 64
@@ -64,6 +65,10 @@ g.architecture = "gemma4"
 deeper(g).write(GGUF)
 status, said = run([HOST, "pack", GGUF, "-o", MODEL, "-q"])
 tap.ok(status == 0, "a model of nine layers that keep and three that read", said)
+DRAFT = os.path.join(WORK, "kv-shared-draft")
+assistant_of(g, noise(5)).write(DRAFT + ".gguf")
+status, said = run([HOST, "pack", DRAFT + ".gguf", "-o", DRAFT + ".ingot", "-q"])
+tap.ok(status == 0, "an assistant, which cannot read keys on the card", said)
 
 
 def generate(kv, mem=None, cores=1, more=()):
@@ -87,8 +92,13 @@ ROOM = WEIGHTS + (256 << 10)  # keys and values count too: 786 KiB if all stay
 for what, mem, cores, more in (("resident", ROOM, 1, []), ("four cores", ROOM, 4, []),
                                ("chunks of 16", ROOM, 1, ["--chunk", "16"]),
                                ("guesses", ROOM, 1, ["--spec", "ngram"]),
+                               ("an assistant", ROOM + (64 << 10), 1, ["--spec", "ngram", "--draft", DRAFT + ".ingot"]),
                                ("streamed", WEIGHTS, 1, [])):
     r = generate("card", mem, cores, more)
+    guessed = re.search(r"\d+ of \d+ guesses", r.stats)
+    if what == "an assistant":
+        tap.ok(guessed and guessed[0] == by_text, f"it is left out, and the text guesses: {guessed and guessed[0]}", r.console)
+    by_text = guessed and guessed[0]
     n, of = spilled(r)
     tap.ok(r.status == 0 and (r.ids, r.hash) == (base.ids, base.hash) and n >= 3 and of == SPILL and
            ("streamed" in r.stats) == (what == "streamed"),

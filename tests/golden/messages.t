@@ -96,7 +96,7 @@ def board(machine):
         said, _ = p.communicate(off.encode())
         late.cancel()
     text = said.decode(errors="replace").replace("\r", "")
-    person = re.search(r"^[^{]*3 plus 4 is 7\.\n(?:[^{].*\n)*?[^{]*error: /mode takes chat or json; it is chat\n[^{]*\{\"event\":\"ready\"", text, re.M)
+    person = re.search(r"^[^{]*3 plus 4 is 7\.\n(?:[^{].*\n)*?[^{]*error: /mode takes chat or json; the mode is chat\n[^{]*\{\"event\":\"ready\"", text, re.M)
     return answers(text[:person.start()] if person else text), answers(text[person.end() - 16:]) if person else text
 
 

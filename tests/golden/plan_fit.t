@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""`ingot plan --fit`: the sizes that it computes equal those of the packer's files, also with experts; and the types that it recommends."""
+"""`ingot plan --fit` computes the sizes of the packer's files exactly, also with experts, and recommends the right types."""
 
 import os
 import re
@@ -86,7 +86,7 @@ for kind, words, wanted in (
         ("q3_k", ["--ram", "3500K", "-c", "128"], "keep it as it is")):
     pack(WIDE, MODEL, "--type", kind)
     _, choice, said = fit(*words)
-    plain, _, divided = choice.partition("; as many bytes lose less by ")
+    plain, _, divided = choice.partition("; the same size loses less with ")
     tap.ok(plain == wanted and bool(divided) == (plain.startswith("take") and "f16" not in plain), f"{kind} {' '.join(words)}: {choice}", said)
     if divided:
         pack(WIDE, MODEL, "--type", plain.split()[2].rstrip(":"))
@@ -94,7 +94,7 @@ for kind, words, wanted in (
         status, said = pack(WIDE, OTHER, *divided.split())
         tap.ok(status == 0 and os.path.getsize(MODEL) == limit >= os.path.getsize(OTHER), f"{divided}: {os.path.getsize(OTHER)} bytes", said)
 
-# The same for a board, whose RAM decides.
+# For a board, its RAM is the limit.
 pack(WIDE, MODEL, "--type", "q8_0")
 _, choice, said = fit("--board", "rpi4")
 tap.ok(choice == "keep it as it is" and "roofline" in said and "rpi4" in said, f"--board rpi4: {choice}", said)

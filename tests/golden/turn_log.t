@@ -63,7 +63,7 @@ def rows_of(source):
 # ---- turns on a card ------------------------------------------------------------------------------
 
 def talk(machine, card, lines, words="log=on ids temp=0 n=12"):
-    """The console's text after each line; the power goes off at the end."""
+    """Type the lines; returns the console's text after each. The power goes off at the end."""
     with Console(machine, words, sd_drive(machine.board, card)) as c:
         said = [c.prompt()] + [c.say(line) for line in lines]
         c.send("/off\r")
@@ -87,7 +87,7 @@ def turns_are_kept(machine):
     tap.ok(rows[4:] == [{"n": 5, "of": 1, "rating": "bad"}], "after /undo a rating is of the turn before", f"{rows} {said[5]}")
     said = talk(machine, card, ["hello"], "log=on temp=0 n=3 system=\"Be brief.\"")
     rows, _ = rows_of(card)
-    tap.ok("after number 5" in said[0] and len(rows) == 6 and rows[5]["system"] == "Be brief." and
+    tap.ok("last number: 5" in said[0] and len(rows) == 6 and rows[5]["system"] == "Be brief." and
            rows[5]["end"] == "limit" and rows[5]["start"] == 0, "another start continues the log", f"{rows} {said[0]}")
     return rows[:4]
 

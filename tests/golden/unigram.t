@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Unigram tokenizers: a made-up vocabulary as tokenizer.json, as SentencePiece's tokenizer.model and as a GGUF of kind "t5" gives the same ids as an
 oracle that tries every way to cut a text. Each treats spaces as its format requires. Unsupported parts are refused by name. Gemma 4's kind of
-GGUF too."""
+GGUF is tested, too."""
 
 import functools
 import os
@@ -49,8 +49,8 @@ ENDLESS = ["the cat sat on the mat. " * 40, "a" * 500, "\u4f60x" * 200]
 # ---- the oracle -------------------------------------------------------------------------------
 
 def best(piece, known, unknown):
-    """Find the cut with the highest sum; among equal sums the one whose last token is longest, then whose last but one token is
-    longest, and so on."""
+    """Find the cut with the highest sum; among equal sums, the cut whose last token is longest, then whose last but one token
+    is longest, and so on."""
     @functools.lru_cache(None)
     def to(end):
         if end == 0:
@@ -246,7 +246,7 @@ for name, change, words in [
         ("bytes of BPE", {"pre_tokenizer": byte_level(True)}, ["ByteLevel"]),
         ("no spaces", {"pre_tokenizer": None}, ["not known"]),
         ("no pieces", {"model": model(vocab={})}, ['"model.vocab"']),
-        ("an empty list", {"model": model(vocab=[]), "added_tokens": []}, ["must be 1 to"]),
+        ("an empty list", {"model": model(vocab=[]), "added_tokens": []}, ["must have 1 to"]),
         ("a piece without a score", {"model": model(vocab=[["a"]])}, ["entry 0"]),
         ("a piece that is a text", {"model": model(vocab=[["a", -1], "b"])}, ["entry 1"]),
         ("a score of text", {"model": model(vocab=[["a", "b"]])}, ["entry 0"]),

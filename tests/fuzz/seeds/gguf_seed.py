@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Write seeds for gguf_fuzz: models of a layer or a few, OUT-llama with every type that can be packed and
-one OUT-... for each architecture with its own tensors or values, without weights; the target appends some. OUT-split is a model in two parts. usage:
-gguf_seed.py OUT"""
+"""Write seeds for gguf_fuzz: models of one or a few layers, without weights, which the target appends: OUT-llama has every type that can be packed,
+OUT-split has two parts, and each architecture with tensors or values of its own has an OUT-.... usage: gguf_seed.py OUT"""
 import math
 import os
 import struct
@@ -36,7 +35,7 @@ EXPERTS = {"expert_count": 2, "expert_used_count": 1, "expert_feed_forward_lengt
 LATENT = NORMS + [("attn_q_a.weight", 256, 32, "Q4_0"), ("attn_q_a_norm.weight", 32, 0, "F32"),
                   ("attn_q_b.weight", 32, 192, "Q8_0"), ("attn_kv_a_mqa.weight", 256, 80, "Q8_0"),
                   ("attn_kv_a_norm.weight", 64, 0, "F32"), ("attn_output.weight", 128, 256, "F16")]
-# Fields of one layer besides the sizes: numbers, or a list for each layer.
+# Each architecture's fields except sizes: numbers, or lists with a number for each layer.
 KEYS = {
     "qwen35moe": {**SSM, **EXPERTS, "full_attention_interval": 2, "nextn_predict_layers": 1,
                   "block_count": 3, "expert_shared_feed_forward_length": 32},
@@ -50,6 +49,9 @@ KEYS = {
                "rope.dimension_count_swa": 32, "attention.sliding_window": 16,
                "attention.sliding_window_pattern": 1, "attention.shared_kv_layers": 1,
                "embedding_length_per_layer_input": 32, "feed_forward_length": [512, 512]},
+    "gemma4-assistant": {"embedding_length_out": 32, "nextn_predict_layers": 2, "attention.shared_kv_layers": 2,
+                         "attention.key_length": 64, "attention.key_length_swa": 64,
+                         "attention.sliding_window": 16},
     "deepseek2": {"attention.kv_lora_rank": 64, "attention.q_lora_rank": 32,
                   "rope.dimension_count": 16, "attention.key_length": 80,
                   "attention.value_length": 64, "attention.key_length_mla": 48,
@@ -116,6 +118,9 @@ MODELS = {
                QKV[:1] + BLOCK + GATED + HEAD_NORMS[:1] + POST_NORMS +
                [("inp_gate.weight", 256, 32, "F32"), ("proj.weight", 32, 256, "F32"),
                 ("post_norm.weight", 256, 0, "F32")]),
+    "gemma4-assistant": ([("nextn.pre_projection.weight", 64, 256, "Q8_0"), ("nextn.post_projection.weight", 256, 32, "Q4_0"),
+                          ("rope_freqs.weight", 32, 0, "F32")],
+                         *[QKV[:1] + BLOCK + GATED + HEAD_NORMS[:1] + POST_NORMS + [("layer_output_scale.weight", 1, 0, "F32")]] * 2),
     "deepseek2": ([], LATENT + GATED + BLOCK[3:] +
                   [("attn_k_b.weight", 32, 64, "Q8_0", 4), ("attn_v_b.weight", 64, 32, "Q4_0", 4)],
                   LATENT + SHARED + [("attn_kv_b.weight", 64, 256, "Q8_0")] +

@@ -149,7 +149,7 @@ def test_refused():
     refused("half a merge", small(model={**model, "merges": ["ab"]}), "merge 0")
     refused("an unknown merge", small(model={**model, "merges": ["a c"]}), "merge 0")
     refused("an id twice", small(model={**model, "vocab": {"a": 0, "b": 0}}), "the same id")
-    refused("a huge id", small(model={**model, "vocab": {"a": 2 ** 40}}), "must be 1 to")
+    refused("a huge id", small(model={**model, "vocab": {"a": 2 ** 40}}), "must have 1 to")
     refused("a negative id", small(model={**model, "vocab": {"a": 0, "b": -1}}), '"b" has no id')
     refused("no content", small(added_tokens=[{"id": 1}]), '"added_tokens"', '"content"')
     refused("another pattern", small(pre_tokenizer={

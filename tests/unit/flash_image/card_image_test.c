@@ -328,7 +328,8 @@ static void test_refused(void)
 
     card_image_open(&card, CARD_FAT32);
     card_add_room(&card, "a", 100 << 20);
-    refused(write_card("small.img", 64 << 20, false), ERR_NO_SPACE, "it needs 102M, and has 64M");
+    refused(write_card("small.img", 64 << 20, false), ERR_NO_SPACE,
+            "its contents need 102M, but it has 64M");
     refused(write_card("no/such.img", 0, false), ERR_IO,
             "no/such.img: cannot be written: No such file");
     OK(!shell("ls small.img*"), "no temporary file is left");

@@ -164,7 +164,8 @@ static void test_places(void)
     static const char gguf[] = "GGUF\3\0\0", json[] = "{\"a\": 1}", text[] = "some template";
 
     OK(!suits(PLACE_SAFETENSORS, gguf, sizeof gguf) &&
-           strstr(error_message, "a GGUF file, not safetensors; another file has its name") != NULL,
+           strstr(error_message, "a GGUF file, not safetensors; a wrong file has this name") !=
+               NULL,
        "a GGUF file in the place of safetensors is refused: %s", error_message);
     OK(!suits(PLACE_TOKENIZER, json, sizeof json - 1) &&
            strstr(error_message, "not a llama2.c tokenizer; it is a part") != NULL,

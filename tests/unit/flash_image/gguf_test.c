@@ -229,8 +229,9 @@ static void test_gguf_refused(void)
                 "32 columns, not a multiple of 256");
     refuse_gguf((struct change){ .matrix_type = 99 }, ERR_UNSUPPORTED,
                 "is a type of a fork of llama.cpp (type 99)");
-    refuse_gguf((struct change){ .matrix_type = 60 }, ERR_UNSUPPORTED,
-                "is a type newer than this (type 60), which is not supported: take the Q8_0");
+    refuse_gguf(
+        (struct change){ .matrix_type = 60 }, ERR_UNSUPPORTED,
+        "is a type newer than this program (type 60), which is not supported: take the Q8_0");
     refuse_gguf((struct change){ .matrix_type = 16 }, ERR_BAD_MODEL,
                 "32 columns, not a multiple of 256");
     refuse_gguf((struct change){ .matrix_type = 31 }, ERR_UNSUPPORTED,
@@ -255,7 +256,7 @@ static void test_gguf_refused(void)
                 "tensors of layer 1, but the model has 1 layer");
     refuse_gguf((struct change){ .extra_tensor = "blk.0.ffn_norm.weight" }, ERR_BAD_MODEL,
                 "appears twice");
-    refuse_value("llama.expert_count", 8, ERR_UNSUPPORTED, "expert_used_count 0");
+    refuse_value("llama.expert_count", 8, ERR_UNSUPPORTED, "expert_used_count is 0");
     refuse_value("llama.rope.dimension_count", 18, ERR_UNSUPPORTED, "rope_dims is 18");
     refuse_value("llama.attention.causal", 0, ERR_UNSUPPORTED, "does not generate");
     refuse_value("llama.attention.value_length", 8, ERR_UNSUPPORTED, "value_length is 8");

@@ -195,7 +195,7 @@ static void test_scaling_refused(void)
                   "original_max_position_embeddings");
     refuse_config(FAMILY("Phi3") ",\"original_max_position_embeddings\":16," SCALING(
                       "\"type\":\"longrope\",\"short_factor\":[1,1],\"long_factor\":[2]"),
-                  ERR_BAD_MODEL, "2 numbers in \"short_factor\", 8 are needed");
+                  ERR_BAD_MODEL, "2 numbers in \"short_factor\", but 8 are needed");
     refuse_config(
         FAMILY("Phi3") ",\"original_max_position_embeddings\":16,\"sliding_window\":8," SCALING(
             "\"type\":\"longrope\""),

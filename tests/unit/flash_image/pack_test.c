@@ -383,7 +383,7 @@ static void test_tokenizer_files(void)
 
     save("other.bin", llama2c_make_tokenizer(299));
     OK(pack_file(&o, error_message, sizeof error_message) == ERR_BAD_TOKENIZER &&
-           strstr(error_message, "has 299 tokens, the model 300") != NULL,
+           strstr(error_message, "has 299 tokens, but the model has 300") != NULL,
        "a tokenizer with another number of tokens is refused: %s", error_message);
     o.tokenizer = folder_path("nowhere.bin");
     OK(pack_file(&o, error_message, sizeof error_message) == ERR_NOT_FOUND,

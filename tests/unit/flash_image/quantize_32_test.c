@@ -184,6 +184,28 @@ static void test_edges(const struct type *t)
     OK(!t->quantize(w, fit_ones, block), "%s: a scale beyond 16 bits is refused", t->name);
 }
 
+/* Blocks of values that a type with one bit less has stored, with both ends of its range. Their step is
+ * twice as long, and the range has one step less. */
+static void test_coarser(const struct type *t)
+{
+    bool exact = true;
+    uint32_t seed = 11;
+
+    for (int n = 0; n < 500; n++) {
+        uint8_t block[MOST_BYTES];
+        float w[32];
+
+        for (size_t i = 0; i < 32; i++) {
+            seed = seed * 1664525u + 1013904223u;
+            w[i] = 0.125f * (float)(int)((seed >> 16) % (unsigned)((t->most + 1) / 2)) - 0.75f;
+        }
+        w[n % 32] = -0.75f;
+        w[(n + 7) % 32] = 0.125f * (float)(t->most / 2) - 0.75f;
+        exact = t->quantize(w, fit_ones, block) && exact && block_error(t, w, block) == 0;
+    }
+    OK(exact, "%s keeps values of a type with one bit less", t->name);
+}
+
 /* FORMAT.md, 10: element (9, 53) of 64 columns lies in row 1 and column 21 of the fourth block. */
 static void test_example(void)
 {
@@ -219,6 +241,9 @@ int main(void)
         test_values(&types[i]);
         test_quantize(&types[i]);
         test_edges(&types[i]);
+        if (types[i].has_min) {
+            test_coarser(&types[i]);
+        }
     }
     test_example();
     return tap_done();

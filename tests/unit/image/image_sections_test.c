@@ -103,7 +103,7 @@ static void test_tensor_table(void)
     refuse(&good, q + TENSOR(type), "\10", 1, ERR_BAD_HEADER, "iq4_nl demands a multiple of 32");
     refuse(&good, q + TENSOR(type), "\11", 1, ERR_BAD_HEADER, "fig4 demands a multiple of 128");
     refuse(&good, q + TENSOR(values) + 3, "\1", 1, ERR_BAD_HEADER,
-           "attn_q: values are not zero, and q8_0 has no table");
+           "attn_q: it has a table of values, which q8_0 does not use");
     refuse(&good, q + TENSOR(type), "\377", 1, ERR_UNSUPPORTED, "attn_q: type is 255");
     refuse(&good, q + TENSOR(type), "\3", 1, ERR_BAD_HEADER, "attn_q: bytes");
     refuse(&good, norm + TENSOR(type), "\2", 1, ERR_UNSUPPORTED, "it must be f32");

@@ -35,6 +35,7 @@ static void test_good(const struct bytes *file, enum ingot_type type)
 
 static void test_params(void)
 {
+    const uint32_t assistant[] = { 1, 12 }; /* mtp and target_dim */
     uint32_t family = 99, wider = 8;
     float nan = (float)atof("nan");
 
@@ -60,8 +61,13 @@ static void test_params(void)
     refuse_u32(PARAM(tied), 2, "tied is 2");
     refuse(&good, PARAM(norm_eps), &nan, 4, ERR_BAD_HEADER, "norm_eps");
     refuse_u32(PARAM(norm_eps), 0x3f800000, "norm_eps"); /* 1.0 */
-    refuse_u32(PARAM(reserved[13]), 1, "reserved");
+    refuse_u32(PARAM(reserved[12]), 1, "reserved");
     refuse_u32(PARAM(mtp), 2, "mtp");
+    refuse_u32(PARAM(target_dim), 65537, "target_dim");
+    refuse_u32(PARAM(target_dim), 24, "mtp is 0, at least 1");
+    refuse(&tied, PARAM(mtp), assistant, sizeof assistant, ERR_BAD_HEADER, "tied is 1");
+    refuse(&good, PARAM(mtp), assistant, sizeof assistant, ERR_BAD_HEADER,
+           "kv_layer is 0, but the layer has its own keys");
     refuse_u32(PARAM(n_layers), 3, "layers.count is 2, must be 3");
     refuse_u32(PARAM(dim), 32, "token_embedding: cols is 24, must be 32");
     refuse_u32(PARAM(hidden), 43, "hidden is 43, the largest of a layer is 44");
@@ -123,9 +129,9 @@ static void test_layer_kinds(void)
     refuse_layer(LAYER(norms), 3, 1, ERR_BAD_HEADER, "expected layer 1 attn_post_norm");
     refuse_layer(LAYER(activation), 4, 1, ERR_BAD_HEADER, "activation is 4");
     refuse_layer(LAYER(features), 2048, 4, ERR_BAD_HEADER, "features is 2048, must be 0 to 2047");
-    refuse_layer(LAYER(features), 0, 4, ERR_UNSUPPORTED, "activation is 0, without a gate");
+    refuse_layer(LAYER(features), 0, 4, ERR_UNSUPPORTED, "activation is 0, which needs a gate");
     refuse_layer(LAYER(features), INGOT_GATED | INGOT_QK_NORM_WIDE, 4, ERR_BAD_HEADER,
-                 "without the q/k norm");
+                 "which needs the q/k norm");
     refuse_layer(LAYER(features), INGOT_GATED | INGOT_RENORMALIZE, 4, ERR_BAD_HEADER,
                  "features is 128, must be 0 to 0");
     refuse_layer(LAYER(features), INGOT_GATED | INGOT_SHARED_KV, 4, ERR_BAD_HEADER,
@@ -147,7 +153,7 @@ static void test_layer_kinds(void)
     refuse_layer(LAYER(expert_groups), 1, 4, ERR_BAD_HEADER, "expert_groups is 1, must be 0 to 0");
     refuse_layer(LAYER(expert_groups_used), 1, 4, ERR_BAD_HEADER,
                  "expert_groups_used is 1, must be 0 to 0");
-    refuse_layer(LAYER(value_dim), 8, 4, ERR_UNSUPPORTED, "values are 8 wide, keys 6");
+    refuse_layer(LAYER(value_dim), 8, 4, ERR_UNSUPPORTED, "values are 8 wide, but keys 6");
     refuse_layer(LAYER(reserved[26]), 1, 4, ERR_BAD_HEADER, "layer 1: reserved is not zero");
 }
 
@@ -226,7 +232,7 @@ static void test_layers(void)
     refuse_layer(LAYER(n_kv_heads), 3, 4, ERR_BAD_HEADER, "n_kv_heads is 3, no divisor");
     refuse_layer(LAYER(head_dim), 5, 4, ERR_BAD_HEADER, "head_dim is 5, must be even");
     refuse_layer(LAYER(head_dim), 0x80000000, 4, ERR_BAD_HEADER, "head_dim is 2147483648");
-    refuse_layer(LAYER(head_dim), 4, 4, ERR_UNSUPPORTED, "values are 6 wide, keys 4");
+    refuse_layer(LAYER(head_dim), 4, 4, ERR_UNSUPPORTED, "values are 6 wide, but keys 4");
     refuse_layer(LAYER(hidden), 262145, 4, ERR_BAD_HEADER, "hidden is 262145");
     refuse_layer(LAYER(hidden), 0, 4, ERR_BAD_HEADER, "hidden is 0");
     refuse_layer(LAYER(hidden), 45, 4, ERR_BAD_HEADER,
