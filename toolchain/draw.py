@@ -13,7 +13,10 @@ import re
 
 import prose
 
-SENTENCE = re.compile(r"[^.!?]+(?:[.!?](?!\s|$)[^.!?]*)*[.!?]?(?=\s|$)")
+# A sentence ends with a stop before a space. The spaced range "0 .. 9" belongs to its sentence.
+SENTENCE = re.compile(r"[^.!?]+(?:(?:[.!?](?!\s|$)|(?<= \.)\.(?=\s))[^.!?]*)*[.!?]?(?=\s|$)")
+# A banner above a part of a file; it belongs to no sentence.
+BANNER = re.compile(r"-{3,} [^.]*? -{4,}[ *]*")
 # Left out: code, tables of numbers, and texts by other people.
 LEFT_OUT = ("tests/mutate", "docs/SEEDS.md", "docs/OPTIONS.md", "CHANGELOG.md", "docs/decisions/", "docs/experiments/")
 
@@ -48,11 +51,12 @@ def parts(name, text):
     """(kind, offset, prose) of a file: strings of C are messages, its comments are comments."""
     kind = kind_of(name)
     for at, said in prose.prose(name, text):
-        said = said.replace("\v", " ")
+        said = BANNER.sub("", said.replace("\v", " "))
         if kind != "code":
             yield kind, at, said
         elif not name.startswith("tests/"):
-            yield "messages" if text[at] == '"' else "comments", at, said.replace("\\n", " ")
+            is_message = text[at] == '"'
+            yield "messages" if is_message else "comments", at, said.replace("\\n", " ") if is_message else said
 
 
 def sentences():
@@ -68,8 +72,8 @@ def sentences():
             line = text.count("\n", 0, at) + text.count("\v", 0, at) + 1
             pieces = re.split(r" \| |(?<=\|) | (?=- )", said) if kind == "docs" else [said]
             for piece in pieces:
-                found[kind] += [(f"{name}:{line}", m.group(0).strip(" |-*")) for m in SENTENCE.finditer(piece)
-                                if is_sentence(m.group(0).strip(" |-*"))]
+                texts = [m.group(0).strip(" |-*") for m in SENTENCE.finditer(piece)]
+                found[kind] += [(f"{name}:{line}", s) for s in texts if is_sentence(s) and not (kind == "docs" and s.startswith("#"))]
     return found
 
 

@@ -42,7 +42,7 @@ def rounded(n):
 # Rows: (file, name of a constant or an expression with one group, factor from the source's unit to the page's unit or a function, [(page,
 # sentence)]). {} stands for the number, in digits or as a word.
 SOURCES = [
-    ("runtime/session/speculative.c", r"REST_FIRST = (\d+)", 1, [("docs/STREAMING.md", "otherwise pauses for {} tokens")]),
+    ("runtime/session/speculative.c", r"REST_FIRST = (\d+)", 1, [("docs/STREAMING.md", "it pauses for {} tokens")]),
     # ---- a board on a network ----
     ("runtime/net/net.h", "NET_CONNECTIONS", 1, [("docs/LAN.md", "fixed: {} connections"), ("docs/SCALE.md", "A board has {} connections")]),
     ("runtime/net/net.h", "NET_READ_SECONDS", 1, [("docs/LAN.md", "arrive completely within {} seconds")]),
@@ -54,8 +54,8 @@ SOURCES = [
     ("runtime/api/api.h", "API_MEMORY_BYTES", K, [("docs/LAN.md", "may need up to {} KiB")]),
     ("runtime/api/api.h", "API_OUT_BYTES", K, [("docs/LAN.md", "{} KiB for an answer that waits")]),
     ("runtime/api/api.h", "API_WAITING", 1, [("docs/LAN.md", "at once; {} more requests may wait")]),
-    ("runtime/api/api.h", "API_SLOW_MS", 1000, [("docs/LAN.md", "no byte of its answer for {} seconds"), ("docs/LAN.md", "left out of the passes, and dropped after {} seconds")]),
-    ("runtime/api/api.h", "API_SLOW_ALL_MS", 1000, [("docs/LAN.md", "makes the board wait {} seconds in all"), ("docs/LAN.md", "takes its answer slowly, after {} seconds in all")]),
+    ("runtime/api/api.h", "API_SLOW_MS", 1000, [("docs/LAN.md", "no byte of its answer for {} seconds")]),
+    ("runtime/api/api.h", "API_SLOW_ALL_MS", 1000, [("docs/LAN.md", "makes the board wait {} seconds in all")]),
     # ---- the server ----
     ("runtime/http/http_request.h", "HTTP_HEAD_BYTES", K, [("docs/SERVE.md", "Limits: {} KiB for a head")]),
     ("host/api/serve_request.h", "SERVE_BODY_BYTES", M, [("docs/SERVE.md", "{} MiB for a body or a WebSocket message"), ("docs/SERVE.md", "{} MiB at most); 426")]),
@@ -69,24 +69,24 @@ SOURCES = [
     ("host/boards/serve_boards.c", "NOBODY_MS", 1000, [("docs/SERVE.md", "a request waits {} seconds for one")]),
     ("runtime/api/api_request.h", "API_CHOICES_MOST", 1, [("docs/SERVE.md", "up to {} replies, with consecutive seeds")]),
     ("runtime/session/token_scores.h", "TOKEN_SCORES_MOST", 1, [("docs/SERVE.md", "`top_logprobs` | up to {} |")]),
-    ("runtime/options/options.h", "OPTIONS_STOPS", 1, [("docs/SERVE.md", "(a board: {}), of 63 bytes")]),
-    ("include/ingot.h", r"INGOT_STOP_BYTES = (\d+),", less(1), [("docs/SERVE.md", "(a board: 4), of {} bytes")]),
+    ("runtime/options/options.h", "OPTIONS_STOPS", 1, [("docs/SERVE.md", "texts ({} for a board)")]),
+    ("include/ingot.h", r"INGOT_STOP_BYTES = (\d+),", less(1), [("docs/SERVE.md", "for a board), each of at most {} bytes")]),
     ("runtime/session/sampler.h", "SAMPLER_BIASES_MOST", 1, [("docs/SERVE.md", "Up to {} tokens |"), ("docs/SERIAL.md", "up to {} tokens |")]),
-    ("host/serve/serve_pace.h", r"SERVE_PACE_BYTES = (\d+)", 1, [("docs/SERVE.md", "reads less than {} bytes a second")]),
+    ("host/serve/serve_pace.h", r"SERVE_PACE_BYTES = (\d+)", 1, [("docs/SERVE.md", "reads fewer than {} bytes a second")]),
     ("runtime/http/http_request.h", r"HTTP_PATH_BYTES = (\d+),", less(1), [("docs/SERVE.md", "a path of more than {} bytes with 414")]),
     ("host/boards/serve_board.c", "LINE_LIMIT", rounded(K), [("docs/SERVE.md", "its limit ({} KiB with the whole conversation")]),
     ("runtime/net/net.h", "NET_WAIT_SECONDS", 1, [("docs/LAN.md", "twelve may wait, for up to {} seconds")]),
     # ---- the line ----
     ("runtime/console/console.h", "CONSOLE_RING_BYTES", K, [("docs/SERIAL.md", "{} KiB of them wait")]),
     ("runtime/console/console.h", r"CONSOLE_ID_BYTES = (\d+),", less(1), [("docs/SERIAL.md", "text of up to {} bytes, or a whole number")]),
-    ("runtime/options/options.h", r"OPTIONS_ERROR_MESSAGE_BYTES = (\d+),", less(1), [("docs/SERIAL.md", "It has to fit into {} bytes")]),
+    ("runtime/options/options.h", r"OPTIONS_ERROR_MESSAGE_BYTES = (\d+),", less(1), [("docs/SERIAL.md", "has to fit into {} bytes")]),
     ("runtime/console/console_frames.h", "CONSOLE_FRAMES_KEPT", K, [("docs/SERIAL.md", "from the last {} KiB")]),
     ("runtime/transfer/transfer_receive.c", "SILENCE_MS", 1000, [("runtime/transfer/README.md", "Silence of {} s ends a transfer")]),
-    ("runtime/transfer/transfer_receive.c", "MEET_MS", 1000, [("runtime/transfer/README.md", "Without a `p` for {} s the board")]),
+    ("runtime/transfer/transfer_receive.c", "MEET_MS", 1000, [("runtime/transfer/README.md", "If no `p` comes for {} s, the board")]),
     ("runtime/app/commands_settings.c", r"SILENCE_LEAST = (\d+)", 1, [("docs/SERIAL.md", "for 60 seconds ({} to")]),
     ("runtime/app/commands_settings.c", r"SILENCE_MOST = (\d+)", 1, [("docs/SERIAL.md", "(5 to {}) while the board")]),
     ("runtime/options/lock_value.h", "LOCK_PIN_MOST", 1, [("docs/SIGNING.md", "Use a longer PIN (up to {} characters)")]),
-    ("host/line/send_frames.c", "MEET_MS", 1000, [("runtime/transfer/README.md", "the program after {} s")]),
+    ("host/line/send_frames.c", "MEET_MS", 1000, [("runtime/transfer/README.md", "the program does so after {} s")]),
     ("host/line/cmd_send.c", "FAST_BAUD", 1, [("docs/CARDS.md", "switches to `--fast` ({})")]),
     # ---- grammars and templates ----
     ("flash_image/grammar/grammar_compile.h", "GRAMMAR_STEPS_MOST", 1000000, [("docs/GRAMMARS.md", "compiled in {} million steps at most")]),
@@ -105,17 +105,18 @@ SOURCES = [
     ("runtime/options/pin_list.h", "PINS_MOST", 1, [("docs/ACTING.md", "up to {} lines, ")]),
     # ---- learning ----
     ("runtime/features/lessons/chat_learn.h", "CHAT_LEARN_FELT", 1, [("docs/LEARNING.md", "the model makes up {} tokens of its own")]),
-    ("runtime/features/lessons/chat_learn.h", r"CHAT_LEARN_ANSWER_TOKENS = (\d+)", less(2), [("docs/LEARNING.md", "An answer has at most {} tokens"), ("docs/FABRIC.md", "an answer of {} tokens")]),
+    ("runtime/features/lessons/chat_learn.h", r"CHAT_LEARN_ANSWER_TOKENS = (\d+)", less(2), [("docs/LEARNING.md", "An answer has at most {} tokens"), ("docs/FABRIC.md", "an answer of at most {} tokens")]),
     ("runtime/features/lessons/lessons.h", "LESSONS_LEAST_ROOM", 1, [("docs/LEARNING.md", "and {} to 2,048 tokens of answers are kept")]),
-    ("runtime/features/fabric/fabric.h", "FABRIC_TEXT_BYTES", 1, [("docs/FABRIC.md", "At most {} bytes")]),
-    ("runtime/features/fabric/chat_recall.h", "RECALL_NOTE_BYTES", 1, [("docs/FABRIC.md", "The model reads up to four memories, {} bytes with the text")]),
+    ("runtime/features/fabric/fabric.h", "FABRIC_TEXT_BYTES", 1, [("docs/FABRIC.md", "a fact of at most {} bytes")]),
+    ("runtime/features/fabric/chat_recall.h", "RECALL_NOTE_BYTES", 1, [("docs/FABRIC.md", "up to four memories, at most {} bytes with the text")]),
     ("runtime/features/reflection/reflection_grammar.h", r"REFLECTION_BODY_BYTES = (\d+)", 1, [("docs/CARDS.md", "one line of at most {} bytes")]),
     ("runtime/features/fabric/fabric.h", "FABRIC_BACKGROUND", 1, [("runtime/features/fabric/README.md", "makes up {} beginnings")]),
     ("runtime/features/turn_log/turn_log.h", "TURN_LOG_BYTES", K, [("docs/LEARNING.md", "the turn was longer than {} KB")]),
     # ---- the image and its memory ----
     ("linker/image.ld.S", r"IMAGE_FILE_MOST \((\d+ \* \d+)\)", K, [("docs/DESIGN.md", "An image's file may have {} KiB")]),
-    ("linker/image.ld.S", r"IMAGE_LOAD_MOST \((\d+ \* \d+)\)", M, [("docs/DESIGN.md", "and {} MiB unpacked")]),
-    ("board/drivers/usb/usb_storage.h", "USB_STORAGE_SECTORS", lambda sectors: sectors * 512 / M, [("docs/DESIGN.md", "of up to {} MiB; requests wait in a row"), ("board/drivers/STEPS.md", "{} MiB of data at the most at SuperSpeed")]),
+    ("linker/image.ld.S", r"IMAGE_LOAD_MOST \((\d+ \* \d+)\)", M, [("docs/DESIGN.md", "and the unpacked image {} MiB")]),
+    ("linker/image.ld.S", r"IMAGE_LOAD_NETWORK \((\d+ \* \d+)\)", M, [("docs/DESIGN.md", "({} MiB with `NETWORK=yes`)")]),
+    ("board/drivers/usb/usb_storage.h", "USB_STORAGE_SECTORS", lambda sectors: sectors * 512 / M, [("docs/DESIGN.md", "one command of up to {} MiB at a time"), ("board/drivers/STEPS.md", "at SuperSpeed at most {} MiB of data")]),
     ("boot/stacks.h", "STACK_GUARD", K, [("boot/README.md", "Page 0 and {} KiB below each stack")]),
     ("include/ingot.h", "INGOT_STACK_BYTES", K, [("docs/LIBRARY.md", "The thread that calls needs {} KiB of stack")]),
     ("include/ingot.h", "INGOT_CORE_STACK_BYTES", K, [("docs/LIBRARY.md", "other cores {} KiB each")]),
@@ -125,16 +126,16 @@ SOURCES = [
     ("runtime/saved/kept.h", "KEPT_DISTANCE", 1, [("docs/SERVE.md", "A block has {} tokens"), ("docs/DESIGN.md", "ids, keys and values of {} tokens")]),
     ("runtime/saved/kept.h", "KEPT_MARKS_LEAST", 1, [("docs/SERVE.md", "and blocks have {} tokens")]),
     ("runtime/session/replies.h", "REPLIES_TAIL", 1, [("docs/SERVE.md", "its state {} tokens before the end of each prompt")]),
-    ("host/serve/serve_kept.h", "SERVE_KEPT_MIB", 1, [("docs/SERVE.md", "is the memory for them (default {}, but")]),
+    ("host/serve/serve_kept.h", "SERVE_KEPT_MIB", 1, [("docs/SERVE.md", "MiB for these blocks (default {}, but")]),
     ("runtime/app/app_start.c", "WATCHDOG_SECONDS", 1, [("docs/HARDWARE.md", "The watchdog is set to {} s,"), ("docs/HARDWARE.md", "if core 0 does not feed it for {} s")]),
-    ("runtime/storage/file.c", r"REQUEST_SECTORS = (\d+),", lambda sectors: sectors * 512 / K, [("docs/DESIGN.md", "for one read, each of {} KiB")]),
+    ("runtime/storage/file.c", r"REQUEST_SECTORS = (\d+),", lambda sectors: sectors * 512 / K, [("docs/DESIGN.md", "twelve requests, each of {} KiB")]),
     ("runtime/storage/bounce.h", r"BOUNCE_HALF_SECTORS = (\d+),", lambda sectors: sectors * 512 / K, [("docs/HARDWARE.md", "two buffers of {} KiB")]),
     # ---- others ----
     ("examples/hello.c", "lines", 1, [("docs/LIBRARY.md", "with one core in {} lines")]),
     ("docs/MODELS.md", "rows below ## What can be packed", 1, [("CHANGELOG.md", "{} families, from F32")]),
     ("toolchain/structure.py", "MOST_LINES", 1, [("CONTRIBUTING.md", "stay under {}; files")]),
     ("toolchain/structure.py", "MOST_FILE", 1, [("CONTRIBUTING.md", "files stay under {} lines")]),
-    ("board/led_code.h", "LED_CODE_LONG_MILLIS", 1000, [("docs/BRINGUP.md", "One long flash ({} s)")]),
+    ("board/led_code.h", "LED_CODE_LONG_MILLIS", 1000, [("docs/BRINGUP.md", "one long flash ({} s)")]),
     ("board/led_code.h", "LED_CODE_SHORT_MILLIS", 1000, [("docs/BRINGUP.md", "n short ones ({} s)")]),
     ("board/led_code.h", "LED_CODE_PAUSE_MILLIS", 1000, [("docs/BRINGUP.md", "{} s of dark")]),
     ("host/voice/voice_listen.c", r"QUIET = PER_SECOND \* (\d) / 10", 10, [("docs/VOICE.md", "ends after {} s of quiet")]),
@@ -153,7 +154,7 @@ GIVEN = [
     ("docs/BRINGUP.md", "{} to 5 s on a Pi, up to 15 s with U-Boot", "seen by others with these firmwares"),
     ("docs/BRINGUP.md", "## When the line shows something odd", "the rate and the clock that the Pis' firmware sets (docs/HARDWARE.md)"),
     ("docs/BRINGUP.md", "## `diag`", "the border that the Pis' firmware names"),
-    ("docs/CARDS.md", "The tokens are always saved, {} bytes each", "the size of a uint32_t"),
+    ("docs/CARDS.md", "All tokens are saved, {} bytes each", "the size of a uint32_t"),
     ("docs/SERIAL.md", "for the last {} bytes of the", "the example's own number"),
     ("docs/PORTING.md", "(a multiple of {} MiB after the firmware)", "Linux's image header for arm64 and riscv64"),
     ("docs/PORTING.md", "may be above {} GiB", "32-bit addresses"),
@@ -166,7 +167,7 @@ def read(path):
 
 
 def number(word):
-    """A page's figure, as a number."""
+    """The number that a page's figure stands for."""
     return WORDS[word] if word in WORDS else float(word.replace(",", ""))
 
 
@@ -234,7 +235,7 @@ def measured():
 
 
 def wrong_measured(rows):
-    """Rows whose section, machine, date or command is missing."""
+    """The rows of docs/MEASURED.md whose section, machine, date or command is missing."""
     text = read("docs/MEASURED.md")
     machines = set(re.findall(r"(?m)^\| (\w+) \| ", text.split("## The figures")[0]))
     makefiles = "".join(map(read, ["Makefile", "tests/tests.mk", "toolchain/release.mk", "toolchain/develop.mk", "models/demo.mk", "flash_image/card/card.mk", "library/library.mk"]))

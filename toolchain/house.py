@@ -38,7 +38,7 @@ TELLING = {"planners": r"runtime/stream/plan\w*\.c|runtime/model/calibrate\w*\.c
                       r"|runtime/model/(?:mixer|ffn|router|recurrence|attention)\w*\.c"}
 
 # Paths through the code, each starting at one function: a reply through the core and the features, a weight from the card to its place, a boot
-# option from the command line to its member. Calls to other places count as one word.
+# option from the command line to its member. Calls to functions elsewhere are not followed.
 WALKED = r"runtime/(?:chat|learn|features)/.*\.[ch]"
 WEIGHT = "model_load", r"runtime/(?:model|stream|image|storage)/.*\.[ch]"
 OPTION = "options_parse", r"runtime/(?:options|text)/.*\.[ch]"
@@ -50,23 +50,25 @@ RESTRUCTURING = """8d654d0c 9ac61928 a19effb9 0acff933 22d21433 cdd65d1e d2025b9
     8885f7f9 17331553 893ec4e6""".split()
 
 RULES = """Rules
-  weight type   code but tests that names the type in any spelling (Q5_K, q5k, q5_k); shared: the file's path does not name it; at last: those
-                of them outside kernels/.
-  option        listed: code but tests with an entry of its own (OPTION_NAME in a list, HOST_NAME, JSON_FIELD_NAME, "name" or "--name" as a
-                string, a member of struct options_*), and README.md and docs/DESIGN.md with `name=`; read: other code with its member.
-  board         code outside board/NAME that names the board as a word. Pages do not count.
-  feature       folders of runtime/ with a file whose name has the feature's; and files of runtime/ in other folders that include one of those.
-  lines         of all tracked text files, without vendored data (lines over 2,000 characters make a file data).
-  restructured  what the commits in RESTRUCTURING added, less what they removed: code; tests and clients; documents and tools.
-  .S files      all of them; and those under 25 lines.
-  circles       groups of folders of C code that include each other, directly or through others.
-  struct chat   its members, as runtime/chat/chat.h declares them.
-  a reply       from chat_reply through runtime/chat, learn and features, each function followed once where it is named: runs of functions in
-                one file, the files, how often a file is met again, and runs in files of features (the rows' walk is none of them).
-  a weight      the same from model_load through runtime/model, stream, image and storage: from the card to where it stays.
-  an option     the same from options_parse through runtime/options and text: from the line to its member.
-  steps told    of the files in TELLING: lines with a comment among 100 lines of function bodies.
-  flat folders  folders with more than 60 tracked files directly in them, but for corpora of fuzzers."""
+  weight type   Files of code, except tests, that name the type in any spelling (Q5_K, q5k, q5_k). Shared: those whose path does not name it.
+                Last: the shared ones outside kernels/.
+  option        Listed: files of code, except tests, in which the option has an entry (OPTION_NAME in a list, HOST_NAME, JSON_FIELD_NAME, "name" or
+                "--name" as a string, a member of struct options_*), and README.md and docs/DESIGN.md if they have `name=`. Read: other files
+                of code that use the option's member.
+  board         Files of code outside board/NAME that name the board as a word. Pages do not count.
+  feature       Folders of runtime/ that have a file named after the feature; files in other folders of runtime/ that include such a file.
+  lines         Lines of all tracked text files, without vendored data (a file with a line over 2,000 characters is data).
+  restructured  Lines that the commits in RESTRUCTURING added, less those that they removed: code; tests and clients; documents and tools.
+  .S files      All of them, and those under 25 lines.
+  circles       Groups of folders of C code that include each other, directly or through others.
+  struct chat   Its members, as runtime/chat/chat.h declares them.
+  a reply       The walk from chat_reply through runtime/chat, learn and features; each function is followed once, where it is named first. Counted
+                are runs of functions in one file, the files, how often the walk returns to a file, and runs in files of features (the loop over
+                the features' rows does not count).
+  a weight      The same from model_load through runtime/model, stream, image and storage: from the card to the place where the weight stays.
+  an option     The same from options_parse through runtime/options and text: from the boot line to the option's member.
+  steps told    In the files of TELLING: lines with a comment in 100 lines of function bodies.
+  flat folders  Folders with more than 60 tracked files directly in them, except the fuzzers' corpora."""
 
 
 def tracked(folder):
@@ -91,7 +93,7 @@ def is_code(path):
 
 
 def of_type(files, pattern):
-    """(files that name it, the shared files among them, and of these the ones outside kernels/)"""
+    """(files that name the type, the shared files among them, and of these the ones outside kernels/)"""
     word = re.compile(rf"(?<![a-z]){pattern}(?![a-z])", re.I)
     naming = [p for p, text in files.items() if text is not None and is_code(p) and not p.startswith(NOT_COUNTED) and (word.search(text) or re.search(pattern, p, re.I))]
     shared = [p for p in naming if not re.search(pattern, p, re.I)]
@@ -184,7 +186,7 @@ def functions(files, walked):
 
 
 def walk(files, start="chat_reply", walked=WALKED):
-    """The files, in order, that a reader opens who starts at `start` and follows each named function once."""
+    """The files, in order, that a walk from `start` enters; the walk follows each named function once."""
     own, shared = functions(files, walked)
     seen, met = set(), []
 

@@ -1,6 +1,5 @@
 #!/usr/bin/python3
-"""Check that includes point one way, that the lower runtime is quiet, and that kernel names follow the
-grammar.
+"""Check that includes point one way, that the lower runtime is quiet, that kernel names follow the grammar, and that Python parses.
 
 The rooms are docs/DESIGN.md's; the grammar is the table in kernels/README.md."""
 
@@ -36,9 +35,10 @@ ALLOWED = {
 # The folders of runtime/ from the bottom up: each includes itself and the folders listed before it.
 RUNTIME = ["base", "text", "http", "net", "screen", "console", "storage", "transfer", "image", "tokenizer", "compute", "stream", "model",
            "session", "saved", "options", "wire", "chat", "api", "app", "features"]
-# The floors that walk the rows of runtime/features/features.inc. No other folder knows that there are features.
+# The folders of runtime/ that walk the rows of runtime/features/features.inc. No other folder knows that there are
+# features.
 WALKS = {"chat", "app"}
-# The same for flash_image/; its readers and sections are peers and must not include each other.
+# The folders of flash_image/ from the bottom up; its readers and sections are peers and must not include each other.
 FLASH_IMAGE = ["format", "source", "output", "quantize", "jinja", "grammar", {"gguf", "hf", "llama2c", "tokenizer", "chat"}, {"pack", "adapter"}, "signing", "card"]
 # The parts of runtime/ that the library uses: nothing that prints, and from chat/ only the template around a turn.
 LIBRARY = {"base", "text", "storage", "image", "tokenizer", "compute", "stream", "model", "session"}
@@ -75,7 +75,7 @@ def floor_of(floors, folder):
 
 
 def points_up(path, target):
-    """True if a file of runtime/ or flash_image/ includes one of a folder above its own, or a peer."""
+    """True if a file of runtime/ or flash_image/ includes a file of a folder above its own, or of a peer."""
     rooms, folders = zip(*(p.split("/")[:2] if p.count("/") == 2 else ("", "") for p in (path, target)))
     if rooms[0] != rooms[1] or rooms[0] not in ("runtime", "flash_image"):
         return False
@@ -103,7 +103,8 @@ def beyond_library(path, target):
 
 
 def beside(path, target):
-    """True for a file of an example's own folder: examples/ are separate programs, without our root."""
+    """True for a file of an example's own folder: examples/ are separate programs, whose includes do not start at our
+    root."""
     return room_of(path) == "examples" and os.path.exists(os.path.join(ROOT, os.path.dirname(path), target))
 
 
@@ -181,6 +182,28 @@ def check_macro_labels(path, text, problems):
             problems.append(f"{path}:{n}: a macro's label has a number for a name")
 
 
+def check_scripts(problems):
+    """Report Python that does not parse: most files run only in long tests, and people copy the one in clients/. Returns how many
+    were read."""
+    count = 0
+    for where, folders, names in os.walk(ROOT):
+        folders[:] = [name for name in folders if not name.startswith((".", "build")) and name != "__pycache__"]
+        for name in sorted(names):
+            path = os.path.join(where, name)
+            if not name.endswith((".py", ".t")):
+                continue
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+            if name.endswith(".t") and "python" not in text.partition("\n")[0]:
+                continue
+            count += 1
+            try:
+                compile(text, path, "exec")
+            except SyntaxError as e:
+                problems.append(f"{os.path.relpath(path, ROOT)}:{e.lineno}: Python cannot read this file: {e.msg}")
+    return count
+
+
 def main():
     problems = []
     count = 0
@@ -193,9 +216,10 @@ def main():
             check_macro_labels(path, text, problems)
         count += 1
     check_kernel_names(problems)
+    scripts = check_scripts(problems)
     for problem in problems:
         print(problem)
-    print(f"layers: {count} files, {len(problems)} wrong")
+    print(f"layers: {count} files and {scripts} scripts, {len(problems)} wrong")
     sys.exit(1 if problems else 0)
 
 

@@ -19,7 +19,7 @@ MAGIC = {b"LZM2": 1, b"LZM4": 2}  # bits of a byte's address that choose a model
 def lzma_block(data, bits):
     """LZMA without a header and with an end mark, as boot/unpack_lzma.h expects it."""
     return lzma.compress(data, lzma.FORMAT_RAW, filters=[{"id": lzma.FILTER_LZMA1, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 21,
-                                                          "lc": 0, "lp": bits, "pb": bits}])
+                                                          "mf": lzma.MF_BT2, "lc": 0, "lp": bits, "pb": bits}])
 
 
 def pack(image):

@@ -40,7 +40,7 @@ def image_of(board):
 
 @contextlib.contextmanager
 def alone_with(board):
-    """Meanwhile no other suite makes cards of the board (machine.make_board_card)."""
+    """Meanwhile no other suite may make cards of the board (machine.make_board_card)."""
     os.makedirs(os.path.join(BUILD, board), exist_ok=True)
     with open(os.path.join(BUILD, board, "card.lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -71,7 +71,7 @@ def write(path, data):
 
 
 def synth(name, kind):
-    """A small model, and its path."""
+    """Makes a small model; returns its path."""
     path = os.path.join(HERE, name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     subprocess.run([HOST, "synth", "--shape", "tiny", "--type", kind, "-o", path], check=True,
@@ -328,7 +328,7 @@ def spoil(path, name, change):
 
 
 def firmware_card(board, source, *more):
-    """(status, what was printed, the files of the card)"""
+    """(exit status, what was printed, the files of the card)"""
     status, text = ingot(board, one, "--save", "2", "--firmware", source, "-o", "card.img", *more)
     if status != 0:
         return status, text, {}
@@ -435,7 +435,7 @@ WRONG = [
     (["nosuch", one, "-o", "x.img"], 1, ["'nosuch' is not a board", WITH_IMAGE, "rpi4"]),
     ([WITH_IMAGE, "nosuch", "-o", "x.img"], 1, ["nosuch: no such file or folder"]),
     ([WITH_IMAGE, html, "-o", "x.img"], 1, [html]),
-    ([WITH_IMAGE, one, "-o", "x.img", "--size", "10M"], 1, ["needs 40M, and has 10M"]),
+    ([WITH_IMAGE, one, "-o", "x.img", "--size", "10M"], 1, ["need 40M, but it has 10M"]),
     ([WITH_IMAGE, one, "-o", "x.img", "--size", "abc"], 2, ["--size abc", "such as 4G"]),
     ([WITH_IMAGE, one, "-o", "x.img", "--save", "4096"], 2, ["--save 4096", "0 to 4095"]),
     ([WITH_IMAGE, one, "-o", "x.img", "--names", "a/b"], 1, ["--names a/b", "such as a,b"]),
@@ -508,7 +508,7 @@ status, text = make("host", out="build", cwd=folder, timeout=20)
 tap.ok(status == 2 and "space" in text and folder in text and text.count("\n") == 1,
        "a checkout in a folder with a space is refused in a line", text)
 
-# The packer refuses a file that only looks like a model, and names the path as it was given.
+# The packer refuses a file that only looks like a model, and names the path as the user wrote it.
 damaged = write(os.path.join(HERE, "cut short.gguf"), b"GGUF" + bytes(60))
 status, text = make("card", "MODEL=" + damaged, "BOARD=" + PLAIN)
 tap.ok(status == 2 and damaged + ": " in text, "a damaged model is refused by its path", text)

@@ -49,7 +49,7 @@ def write(name, text):
 
 
 def build(name, main):
-    """The two ways to a main: a unit test's, a fuzz target's."""
+    """Both kinds of main(): a unit test's and a fuzz target's."""
     out = os.path.join(FOLDER, name)
     subprocess.run([os.environ.get("HOST_CC", "gcc"), "-D_GNU_SOURCE", "-I" + ROOT, "-o", out, *main],
                    check=True, timeout=60)
@@ -102,7 +102,7 @@ shell = write("hangs_shell.t", SHELL.format(note))
 hangs(shell, f"# {shell} hung: ended after 3 s", "one without an alarm is ended from outside")
 started_is_gone("with what it had started")
 
-# Packages that nobody has: a module that cannot be imported, and a folder of programs that is missing.
+# Missing packages: a module that cannot be imported, and a folder of programs that does not exist.
 os.makedirs(os.path.join(FOLDER, "absent/pexpect"), exist_ok=True)
 write("absent/pexpect/__init__.py", "raise ImportError\n")
 needy = write("needs.t", "#!/usr/bin/python3\nimport sys\n\nimport pexpect\nsys.exit(1)\n")
@@ -129,4 +129,8 @@ for name in ("HUP", "INT", "QUIT"):
     done = subprocess.run(["sh", "-c", f"trap '' {name}; exec {BOUNDED} {script}"], capture_output=True, text=True, timeout=60)
     tap.ok(done.returncode > 128 and "1..0" not in done.stdout, f"a program hears SIG{name}, although make was started with the signal ignored",
            f"{done.returncode} {done.stdout}{done.stderr}")
+said = subprocess.run([sys.executable, "-c", "import machine; print(machine.told_by_make('virt-arm64', 1)[0])"], capture_output=True, text=True,
+                      check=False, timeout=60, cwd=os.path.join(ROOT, "tests"), env={**os.environ, "MAKELEVEL": "1", "MAKEFLAGS": "r -j2 --jobserver-auth=93,94"})
+tap.ok(said.stdout == "qemu-system-aarch64\n", "in make -j2 test a suite reads only the answers of its make", said.stdout + said.stderr)
+
 tap.done()

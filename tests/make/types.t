@@ -32,13 +32,13 @@ tap.ok(done.returncode == 0, "the tables of the documents are those of the rows"
 # A type's own files: its row, its blocks, the C that defines and makes it, its kernels, its test vectors.
 OWN = (DEF, "kernels/blocks.h", "kernels/ref/", "kernels/arm64/", "kernels/riscv64/", "kernels/x86_64/", "flash_image/quantize/",
        "tests/unit/flash_image/", "tests/golden/file_types.t")
-# The packer's choice of a type in place of one that does not support a row's columns.
+# The packer's choice of a type if the requested type does not support a row's columns.
 STANDS_IN = "flash_image/pack/pack_types.c"
 # Files that list several types: a new type adds to them.
 SHARED = (DEF, "kernels/blocks.h", "kernels/ref/dot.h", "kernels/ref/quantize.c", "flash_image/quantize/dequantize.c", "flash_image/quantize/interleave.c",
           "kernels/arm64/kernels.inc", "kernels/riscv64/kernels.inc", "kernels/x86_64/kernels.inc", "tests/unit/flash_image/dequantize_test.c")
-# Pages that say what a type is or what was measured, and tests that use some type as an example.
-TEXTS = r"\.md$|^tests/fuzz/seeds/gguf_seed\.py$|^tests/faults/models\.t$|^tests/golden/report\.t$|^tests/make/types\.t$|^models/published\.ini$|^tests/mutate/|^toolchain/figures\.py$|^tests/unit/image/|lock\.json$"
+# Pages and pictures that explain types or give measurements, and tests that use some type as an example.
+TEXTS = r"\.md$|^tests/fuzz/seeds/gguf_seed\.py$|^tests/faults/models\.t$|^tests/golden/report\.t$|^tests/make/types\.t$|^models/published\.ini$|^tests/mutate/|^toolchain/figures\.py$|^tests/unit/image/|lock\.json$|\.svg$"
 MOST, MOST_SHARED = 35, 12
 
 

@@ -68,6 +68,9 @@ source = draw.joined('say("the card has %" PRIu64 " bytes, and that "\n    "is t
 said = [(kind, text) for kind, _, text in draw.parts("runtime/x.c", source)]
 tap.ok(said == [("messages", "the card has % bytes, and that  is too few"), ("comments", "The first line of a comment goes on here.")],
        "adjacent strings are one message, and lines of // one comment", said)
+source = "/* ---- the cards ---- */\n\n/* A digit is 0 .. 9 here, and ends. */\n"
+said = [m.group(0).strip() for _, _, text in draw.parts("runtime/x.c", source) for m in draw.SENTENCE.finditer(text) if draw.is_sentence(m.group(0))]
+tap.ok(said == ["A digit is 0 .. 9 here, and ends."], "a banner belongs to no sentence, and a range does not end one", said)
 sentences = {kind: [(f"{kind}.c:{i}", f"A sentence with the number {i}.") for i in range(50)] for kind in ("messages", "docs", "comments")}
 first, again, other = (draw.draw(sentences, seed, 20) for seed in (7, 7, 8))
 tap.ok(first == again != other and all(len(set(one)) == 20 for one in first.values()), "a seed draws the same 20 of each kind, another seed others", first)

@@ -75,7 +75,7 @@ ROWS = [
         "h->header_crc == header_crc(h);", "h->header_crc != 0;",
         "unit/chat/saved_chat unit/chat/saved_chat_load unit/chat/saved_chat_save"),
     row("saved: a damaged newest half is the end", "runtime/saved/saved_chat_read.c",
-        "halves->valid[other]) { /* the power failed, or", "!halves->valid[other]) { /* the power failed, or",
+        "halves->valid[other]) { /* the power failed", "!halves->valid[other]) { /* the power failed",
         "unit/chat/saved_chat unit/chat/saved_chat_load unit/chat/saved_chat_save"),
     row("saved: what the card gives back is not compared", "runtime/saved/saved_chat_write.c",
         "saved_chat_check(s, half, h, \"reading it back\", NULL));", "ERR_OK);", "unit/chat/saved_chat_save"),
