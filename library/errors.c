@@ -7,7 +7,7 @@ const char *ingot_error_text(enum ingot_error error)
     static const char *const texts[] = {
         "fine",
         "an argument is NULL or out of bounds",
-        "not opened, loaded or begun yet, closed, or called from a callback",
+        "called too early (before open, load or begin), after close, or from a callback",
         "the memory is too small for this model and context",
         "the model file could not be read",
         "not an .ingot file: make one with `ingot pack`",
@@ -31,8 +31,8 @@ const char *ingot_version(void)
     return INGOT_VERSION_TEXT;
 }
 
-/* Return the caller's name of an error. An error that no file and no caller can cause counts as a
- * wrong argument. */
+/* Return the error of include/ingot.h for an error of the runtime. An error that neither files nor
+ * callers can cause becomes INGOT_BAD_ARGUMENT. */
 static enum ingot_error public_error(enum err e)
 {
     static const signed char codes[ERR_COUNT] = {
@@ -89,7 +89,7 @@ enum ingot_error library_failed(struct ingot_model *m, enum err e, const char *e
     if (e == ERR_OK) {
         return INGOT_OK;
     }
-    if (e == ERR_ABORTED) { /* the runtime's message would be for a person with a keyboard */
+    if (e == ERR_ABORTED) { /* the runtime's message is for a person at a keyboard */
         error_message = ingot_error_text(INGOT_STOPPED);
     }
     if (error_message[0] == '\0') {

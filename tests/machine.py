@@ -1,4 +1,4 @@
-"""Runs images in QEMU and the host program, for the suites; every run has a time limit, and so has every test that imports this module: a test
+"""Runs images in QEMU and the host program, for the suites. Every run has a time limit. So has every test that imports this module: a test
 that hangs prints its current line, and ends."""
 
 import faulthandler
@@ -26,12 +26,16 @@ LONG_REPLY = {"temperature": 2, "max_tokens": 450, "grammar": "root ::= [a-z ]{4
 LONG = os.environ.get("INGOT_LONG") == "1"  # make test-long: more of what a test repeats
 SECONDS_AT_MOST = float(os.environ.get("INGOT_TEST_SECONDS", "600"))
 
+# In `make -j2 test` the make of a suite would warn that it cannot use the jobs of its parent, among the words that the suite reads.
+os.environ["MAKEFLAGS"] = " ".join(flag for flag in os.environ.get("MAKEFLAGS", "").split() if not flag.startswith(("-j", "--jobserver")))
+
 if sys.argv[0].endswith(".t"):
     faulthandler.dump_traceback_later(SECONDS_AT_MOST, exit=True)
 
 
 def end(child):
-    """Close a pexpect child at once: its own close() waits a tenth of a second after the kill, which is too short on a busy computer."""
+    """Kill a pexpect child and wait for its end; its own close() waits only a tenth of a second, which is too short on a busy
+    computer."""
     if child.isalive():
         child.kill(signal.SIGKILL)
         child.wait()
@@ -39,7 +43,7 @@ def end(child):
 
 
 def ended(child, seconds=60):
-    """The child's exit status if it ends by itself, otherwise None."""
+    """The child's exit status if the child ends by itself, otherwise None."""
     late = time.monotonic() + seconds
     while child.isalive() and time.monotonic() < late:
         time.sleep(0.01)
@@ -83,7 +87,7 @@ def kept_command(path, board):
 
 @functools.cache
 def kept_or_told(board, cores):
-    """Asking make takes a quarter of a second, and every suite would ask several times."""
+    """The answers are kept, because asking make takes a quarter of a second, and every suite asks several times."""
     path = os.path.join(WORK, "qemu-commands", f"{board}-{cores}")
     if any(name.startswith("QEMU") for name in os.environ):
         return told_by_make(board, cores)  # who says so in the environment means it
@@ -140,7 +144,7 @@ def nvme_arguments(card, drive="", controller="", bridges=0):
 
 @functools.cache
 def reads_by():
-    """io_uring, if the kernel allows it to QEMU: a card that reads each block separately is twice as fast with it."""
+    """Let QEMU use io_uring if the kernel allows it: a card that reads each block separately becomes twice as fast."""
     aio = ",aio=io_uring"
     status, _ = run(["qemu-system-aarch64", "-M", "none", "-nographic", "-monitor", "stdio",
                      "-serial", "none", "-drive", f"if=none,format=raw,file={HOST},readonly=on{aio}"],
@@ -156,7 +160,7 @@ def usb_arguments(card, drive="", device=""):
 
 
 def flash_arguments(flash):
-    """The second bank; the first belongs to the firmware."""
+    """A flash as the machine's second bank; the first bank belongs to the firmware."""
     return ["-drive", f"if=pflash,unit=1,format=raw,readonly=on,file={flash}"]
 
 
@@ -234,7 +238,7 @@ def reply_text(console):
 
 
 def digest(ids):
-    """Ids as one short word for a table; tests compare the ids themselves."""
+    """A short word for a list of ids, for tables; tests compare the ids themselves."""
     total = 0
     for i in ids or []:
         total = (total * 31 + i + 1) & 0xffffffff
@@ -257,8 +261,8 @@ def make_card(name, *arguments):
 
 
 def make_disk(name, *arguments, loader=False):
-    """Make the card with `ingot card`, for a board that only the tests have, so no build is needed before: with models alone, or, with loader, with
-    the files that something boots."""
+    """Make the card with `ingot card`, for a board that only the tests have, so no build is needed before: with models alone, or, if `loader`,
+    also with an image to boot."""
     boards = os.path.join(WORK, "own-boards")
     for board, about in (("plain", "\n"), ("loader", "image kernel.img\n")):
         for path, text in (("card/about", about), ("card/readme.txt", "@WORDS@\n"), ("ingot.bin", "an image")):
@@ -282,7 +286,7 @@ def make_board_card(board, name, **variables):
 
 
 def make_flash(ingot, bank_bytes, name):
-    """The file at the start of a flash bank, padded to the bank's full size, as QEMU requires."""
+    """The file as a flash bank, padded to the bank's full size, as QEMU requires."""
     out = os.path.join(WORK, name)
     with open(ingot, "rb") as source, open(out, "wb") as flash:
         flash.write(source.read())
@@ -315,7 +319,7 @@ def segments(path):
     """(offset, bytes) of every segment of an .ingot: embedding, layers, head."""
     with open(path, "rb") as f:
         header = f.read(4096)
-        # six sections of 24 bytes follow magic, version, CRC, size, name and parameters
+        # Six sections of 24 bytes follow magic, version, CRC, size, name and parameters.
         offset, _, _, count = struct.unpack_from("<QQII", header, 88 + 128 + 4 * 24)
         f.seek(offset)
         return [SEGMENT.unpack(f.read(SEGMENT.size))[:2] for _ in range(count)]
@@ -356,7 +360,8 @@ class Tap:
         return good
 
     def skip(self, what, why):
-        """why: what is missing. If the tests' set-up or a folder of models provides it, a hint says how to get it."""
+        """why: what is missing. If the tests' set-up or a folder of models provides the missing thing, a hint says
+        how to get it."""
         self.n += 1
         if "INGOT_ASSETS" in why or ASSETS in why:
             why += ": tests/README.md lists these models"

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import socket
+import time
 
 from machine import ARM64, BUILD
 
@@ -26,10 +27,24 @@ class NetBoard:
         network = ["-netdev", f"user,id=lan,ipv6=off,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:80", "-device", "virtio-net-device,netdev=lan"]
         return self.machine.command(words, cores, list(drives) + network, self.image)
 
+    def connect(self, wait):
+        """QEMU's listening socket has a backlog of 1. This computer drops a connection beyond it, and tries again only after a second, so open
+        a new connection instead."""
+        late = time.monotonic() + wait
+        while True:
+            try:
+                s = socket.create_connection(("127.0.0.1", self.port), 0.1)
+                s.settimeout(wait)
+                return s
+            except TimeoutError:
+                if time.monotonic() > late:
+                    raise
+
     def ask(self, method, path, body=None, wait=60):
-        """Status and body of a request."""
+        """(status, body) of the answer to a request"""
         c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=wait)
         try:
+            c.sock = self.connect(wait)
             c.request(method, path, None if body is None else json.dumps(body))
             r = c.getresponse()
             return r.status, r.read().decode()
@@ -38,6 +53,6 @@ class NetBoard:
 
 
 def reply_of(text):
-    """The reply of a turn on the serial line with `ids` and `quiet`: the lines between the echo and the ids, without progress lines."""
+    """The reply to a turn on the serial line with `ids` and `quiet`, which is between the echo and the ids, without progress lines."""
     lines = re.search(r"\n(.*?)\n+ids:", text, re.S)[1].strip().split("\n")
     return "\n".join(line for line in lines if not re.match(r"\[ *[0-9.]+\] ", line))

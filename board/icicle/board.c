@@ -44,8 +44,8 @@ static uint32_t icicle_best_baud(uint32_t most)
 
 enum { FIRST_U54 = 1, LAST_U54 = 4 };
 
-/* HSS's own tree names only hart 1, and a U-Boot without its own trees (OF_BOARD) passes it on, so
- * ask HSS for the other harts. */
+/* HSS's own tree names only hart 1, and a U-Boot without a tree of its own (OF_BOARD) passes HSS's
+ * tree on, so ask HSS for the other harts. */
 static void icicle_amend(struct machine *machine)
 {
     sbi_machine_add_unnamed(machine, FIRST_U54, LAST_U54);
@@ -53,7 +53,7 @@ static void icicle_amend(struct machine *machine)
 }
 
 /* The controller is coherent (TRM, "L2 cache": masters of the FPGA and of the AXI switch go through
- * it). HSS wakes it only if it loads from it. */
+ * it). HSS switches the controller on only if HSS loads from the card. */
 static unsigned icicle_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 {
     const struct sdhci_setup setup = {
@@ -81,7 +81,7 @@ static const char *icicle_line_error_message(unsigned line)
         return "GPIO 2 has the lines 0 to 31";
     if (mmu_map(BOARD_GPIO_2, MSS_GPIO_BYTES, MAP_DEVICE) != ERR_OK ||
         mmu_map(BOARD_SYSREG, MSS_SYSREG_BYTES, MAP_DEVICE) != ERR_OK)
-        return "its registers cannot be mapped";
+        return "the GPIO's registers cannot be mapped";
     return NULL;
 }
 

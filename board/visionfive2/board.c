@@ -21,7 +21,7 @@
 enum { SDIO_FIFO_WORDS = 32, N_SLOTS = 2 };
 enum {
     MONITOR_HART = 0
-}; /* an S7: hart_start accepts it, but it never reaches S-mode; U-Boot 2021.10 calls it
+}; /* the S7: hart_start accepts it, but it never reaches S-mode; U-Boot 2021.10 calls it
       okay */
 
 static const struct sbi_machine_ns16550 console = { "snps,dw-apb-uart", BOARD_UART_ADDRESS, 0x1000,
@@ -56,11 +56,11 @@ static uint32_t visionfive2_best_baud(uint32_t most)
 
 /* ---- PCI Express ---- */
 
-enum { PORT_USB, PORT_M2, N_PORTS }; /* a VL805 on the board, and the socket */
+enum { PORT_USB, PORT_M2, N_PORTS }; /* the VL805 on the board, and the socket */
 enum { CLASS_NVM = 0x0108, CLASS_USB = 0x0c03 };
 
-/* jh7110.dtsi, pcie@940000000 and pcie@9c0000000: configuration and windows, which have the same addresses on the bus
- * and for the cores. */
+/* Configuration space and windows (jh7110.dtsi, pcie@940000000 and pcie@9c0000000), with the same addresses on the
+ * bus and for the cores. */
 static const struct pci_ecam ports[N_PORTS] = {
     { .config = 0x940000000,
       .most_buses = 2,
@@ -161,10 +161,10 @@ static unsigned visionfive2_find_storage(struct block_device *devices[BOARD_MAX_
     return n + find_cards(devices + n);
 }
 
-/* ---- the row of 40 pins ---- */
+/* ---- the 40 pins ---- */
 
-/* On the row are the lines from 36 on, except 41 and 62, and of the lower ones only the serial line's (VisionFive 2
- * 40-Pin GPIO Header User Guide). */
+/* The 40 pins have the lines from 36 on, except 41 and 62; of the lines below 36 they have only those of the serial
+ * line (VisionFive 2 40-Pin GPIO Header User Guide). */
 enum { UART_TRANSMIT = 5, UART_RECEIVE = 6, ROW_FIRST = 36, NOT_ON_ROW = 41, CARD_RESET = 62 };
 
 static const char *visionfive2_line_error_message(unsigned line)
@@ -174,7 +174,7 @@ static const char *visionfive2_line_error_message(unsigned line)
     if (line < ROW_FIRST || line >= JH7110_GPIO_LINES || line == NOT_ON_ROW || line == CARD_RESET)
         return "lines of the 40-pin header are 36 to 40, 42 to 61 and 63";
     if (mmu_map(BOARD_IOMUX, JH7110_GPIO_BYTES, MAP_DEVICE) != ERR_OK)
-        return "its registers cannot be mapped";
+        return "the GPIO's registers cannot be mapped";
     return NULL;
 }
 

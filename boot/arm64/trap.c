@@ -43,7 +43,7 @@ static const char *fault_text(uint64_t status)
     case 0x1c: return "parity or ECC error";
     case 0x20: return "address not aligned";
     case 0x30: return "conflict in the TLB";
-    case 0x34: return "exclusive or atomic access to such memory";
+    case 0x34: return "memory forbids exclusive or atomic access";
     default: return "fault of another kind";
     }
 }
@@ -78,7 +78,7 @@ static void print_cause(unsigned vector, const struct trap_frame *frame)
     uint64_t class = frame->esr >> 26 & 0x3f;
 
     panic_print("trap: ");
-    /* The table has four kinds for each of four origins: synchronous, IRQ, FIQ, SError. */
+    /* For each of four origins the table has four kinds: synchronous, IRQ, FIQ, SError. */
     if (vector % 4 != 0) {
         panic_print("%s", kinds[vector % 4]);
     } else {
@@ -126,9 +126,9 @@ static void print_registers(const struct trap_frame *frame)
     print_pstate(frame->spsr);
 }
 
-/* Return the start of the backtrace: the frame pointer. A jump to an invalid address has no frame;
- * for it, write the record that a call would have left below the stack pointer, where there are no
- * data. */
+/* Return the start of the backtrace: the frame pointer. After a jump to an invalid address there is
+ * no frame: then write the record that a call would have left. It goes below the stack pointer,
+ * where there are no data. */
 static uintptr_t first_frame(const struct trap_frame *frame)
 {
     uint64_t bottom = (uintptr_t)stack_bottom(core_number()), class = frame->esr >> 26 & 0x3f;

@@ -51,8 +51,8 @@ static bool check_args(const struct host_args *args, const struct machine *machi
     return true;
 }
 
-/* Starts the cores that the arguments ask for: threads, which may be more than
- * processors. */
+/* Makes the platform, with as many cores as the arguments ask for. Cores are threads, and there may
+ * be more of them than processors. */
 static void make_platform(struct host_app *h, const struct host_args *args)
 {
     struct memory_range *arena = &h->platform.memory.arena;
@@ -100,8 +100,8 @@ static bool open_key(struct host_app *h, const char *path, const struct signing 
     return true;
 }
 
-/* The bytes of the file that will be mapped: with --mmap, or while another format is packed; else
- * 0. */
+/* Returns how many bytes of the model's file will be mapped: all with --mmap, or while another
+ * format is packed; else 0. */
 static uint64_t mapped_bytes(const struct host_args *args)
 {
     struct stat st;
@@ -116,7 +116,7 @@ static uint64_t mapped_bytes(const struct host_args *args)
 
 enum { PRESET_MOST = 8192 /* most bytes of the file that the application reads */ };
 
-/* A board starts without a missing preset; here the command fails. */
+/* Fails if the preset is missing; a board would start without it. */
 static bool check_preset(struct host_app *h, const struct host_args *args)
 {
     const char *name = args->options.load.preset;
@@ -130,8 +130,8 @@ static bool check_preset(struct host_app *h, const struct host_args *args)
     return false;
 }
 
-/* The command also fails without the grammar that the command line or a preset
- * names. */
+/* Fails if the command line or a preset names a grammar that cannot be
+ * read. */
 static bool check_grammar(struct host_app *h, const struct host_args *args)
 {
     const char *name = args->options.load.grammar;
@@ -181,7 +181,7 @@ static bool start(struct host_app *h, struct host_args *args, enum use use)
     }
     make_platform(h, args);
     if (use == USE_LOG) {
-        h->platform.console.to_log = NULL; /* here the log is the result */
+        h->platform.console.to_log = NULL; /* the user asked for the log */
     }
     open_console(h, args, interactive);
     if (interactive && isatty(0) && isatty(1)) {
@@ -208,15 +208,10 @@ bool host_app_plan(struct host_app *h, struct host_args *args)
     return said_fine(h, app_plan(&h->app));
 }
 
-bool host_app_load(struct host_app *h)
-{
-    return said_fine(h, app_load(&h->app));
-}
+enum { KV_TOUCHED = 256 << 20 /* most bytes, because a large context is rarely full */ };
 
-enum { KV_TOUCHED = 256 << 20 /* limit in bytes, because a large context is rarely filled */ };
-
-/* Touches memory for keys and values. Otherwise the first prompt, which writes to every layer's
- * keys and values, would wait until as many pages of 2 MiB are cleared
+/* Touches memory for keys and values. Otherwise the first prompt, which writes keys and values of
+ * every layer, would wait while a page of 2 MiB is cleared for each
  * (docs/experiments/first-prefill.md). */
 static bool touch_kv(struct host_app *h)
 {
@@ -224,6 +219,11 @@ static bool touch_kv(struct host_app *h)
 
     host_memory_touch(kv->base, min_size(kv->bytes, KV_TOUCHED));
     return true;
+}
+
+bool host_app_load(struct host_app *h)
+{
+    return said_fine(h, app_load(&h->app)) && touch_kv(h);
 }
 
 bool host_app_open(struct host_app *h, struct host_args *args, bool interactive)

@@ -15,7 +15,7 @@ static void say(const char *text)
 {
     ssize_t written = write(STDERR_FILENO, text, strlen(text));
 
-    (void)written; /* there is nobody left to report to */
+    (void)written; /* this error cannot be reported */
 }
 
 /* A file's name may have any byte; bytes that control a terminal are shown as '?'. */
@@ -31,8 +31,8 @@ static void say_path(const char *path)
 
 static void on_lost_byte(int number, siginfo_t *info, void *context)
 {
-    bool shorter = false;
-    const char *path = mapping_at(info->si_addr, &shorter);
+    const char *change = NULL;
+    const char *path = mapping_at(info->si_addr, &change);
 
     (void)context;
     if (path == NULL) {
@@ -43,8 +43,9 @@ static void on_lost_byte(int number, siginfo_t *info, void *context)
     host_terminal_close();
     say("ingot: ");
     say_path(path);
-    say(shorter ? ": became shorter while it was read: wait until it is whole, then try again\n"
-                : ": its disk could not be read\n");
+    say(": ");
+    say(change != NULL ? change : "its disk could not be read");
+    say(change != NULL ? " while it was read: wait until it is whole, then try again\n" : "\n");
     _exit(EXIT_FAILED);
 }
 

@@ -57,7 +57,7 @@ enum err host_saves_find_kv(void *context, const struct file **file)
     return ERR_OK;
 }
 
-/* ---- files that are made when they are saved ------------------------------------------------- */
+/* ---- files that are made by saving ------------------------------------------------- */
 
 static bool is_model(const struct host_files *h, const struct stat *st)
 {
@@ -72,9 +72,9 @@ static enum err refuse_model(struct host_files *h, const char *path)
                            "%.400s: cannot be written: it is the model; name another file", path);
 }
 
-/* An older save that is large enough is written in place, because its newer half is overwritten
- * last. Otherwise a temporary file is written, which gets the name in host_saves_end. A file that
- * Ingot did not write is refused. *at: the path to open (HOST_PATH_BYTES). */
+/* If an older save is large enough, write it in place; this is safe, because its newer half is
+ * overwritten last. Otherwise write a temporary file, which host_saves_end renames. Refuse a file
+ * that Ingot did not write. *at: the path to open (HOST_PATH_BYTES). */
 static enum err make_room(struct host_files *h, const char *path, uint64_t bytes,
                           enum host_own kind, char *at)
 {
@@ -121,8 +121,8 @@ void host_saves_drop(struct host_files *h)
 
 enum { OLD_BYTES = PATH_MAX + 8 };
 
-/* Renames a file, but never over another file. Some file systems lack such a rename; there, the
- * name must have been unused a moment before. */
+/* Renames a file, but never over another file. If the file system lacks RENAME_NOREPLACE, check
+ * first that the name is unused. */
 static bool rename_to_new(const char *from, const char *to)
 {
     struct stat st;
@@ -182,7 +182,7 @@ enum err host_saves_end(void *context, bool good)
     return e;
 }
 
-/* Opens a save. path: for messages; bytes: how many will be written; 0: read only. */
+/* Opens a save. path: for messages; bytes: number of bytes to write; 0: only read. */
 static enum err open_save(struct host_files *h, struct host_file *f, const char *path,
                           uint64_t bytes, enum host_own kind)
 {
@@ -208,7 +208,7 @@ static enum err open_save(struct host_files *h, struct host_file *f, const char 
     return e;
 }
 
-/* NAME.sav beside the model. */
+/* Finds or makes NAME.sav beside the model. */
 enum err host_saves_find(void *context, const char *name, uint64_t bytes, const struct file **file)
 {
     struct host_files *h = context;
@@ -221,7 +221,7 @@ enum err host_saves_find(void *context, const char *name, uint64_t bytes, const 
     return open_save(h, &h->save, path, bytes, HOST_OWN_SAVE);
 }
 
-/* Finds the file of --prefix, which is made when it is saved. */
+/* Finds the file of --prefix, which is made when the prefix is saved. */
 enum err host_saves_find_prefix(void *context, uint64_t bytes, const struct file **file)
 {
     struct host_files *h = context;
@@ -278,7 +278,8 @@ enum err host_saves_find_use(void *context, uint64_t bytes, const struct file **
     char path[HOST_PATH_BYTES];
 
     if (!use_path(h->path, path) || (bytes == 0 && access(path, F_OK) != 0)) {
-        return host_files_fail(h, ERR_NOT_FOUND, "there is no file of use beside %.400s", h->path);
+        return host_files_fail(h, ERR_NOT_FOUND,
+                               "there is no record of how experts are used beside %.400s", h->path);
     }
     *file = &f->file;
     return open_save(h, f, path, bytes, HOST_OWN_USE);

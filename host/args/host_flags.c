@@ -6,7 +6,7 @@
 
 /* ---- rows of the command line ---------------------------------------------------------------- */
 
-/* The words of a choice, for the shell's completion. */
+/* .choices: the words of a choice, for the shell's completion. */
 #define CHOICES_CHOICE(words) .choices = words,
 #define CHOICES_TEXT(bytes)
 #define CHOICES_SAID(bytes, length)
@@ -68,7 +68,7 @@ static void put_cell(const char *text, FILE *to)
     }
 }
 
-/* Prints what else sets an option, separated by commas. */
+/* Prints the other ways to set an option, separated by commas. */
 static void put_places(enum option which, FILE *to)
 {
     static const struct {
@@ -104,14 +104,19 @@ static void put_option(enum option which, FILE *to)
 
 void host_flags_print_page(FILE *to)
 {
-    fputs(
-        "# Boot options\n\n"
-        "For users: the words that a board reads when it starts. `make run CMDLINE='temp=0.5 quiet'` gives them in QEMU, a card "
-        "has them\nin `cmdline.txt` or `extlinux.conf` ([CARDS.md](CARDS.md)), and `/set temp 0.5` changes many of them "
-        "later. The last column\nsays what else sets an option: commands, fields of JSON requests, and options of the Linux "
-        "program. An option that cannot be\nused prints the accepted values, its default is used, and the boot continues.\n\n"
-        "This page is printed by `ingot help --boot-options`, from the rows of `runtime/options/options.def`.\n",
-        to);
+    fputs("# Boot options\n"
+          "\n"
+          "For users: the words that a board reads when it starts. `make run CMDLINE='temp=0.5 "
+          "quiet'` gives them in QEMU, a card has them\n"
+          "in `cmdline.txt` or `extlinux.conf` ([CARDS.md](CARDS.md)), and `/set temp 0.5` changes "
+          "many of them later. The last column\n"
+          "says what else sets an option: commands, fields of JSON requests, and options of the "
+          "Linux program. If an option cannot\n"
+          "be used, its accepted values are printed, its default is used, and the boot continues.\n"
+          "\n"
+          "This page is printed by `ingot help --boot-options`, from the rows of "
+          "`runtime/options/options.def`.\n",
+          to);
     for (unsigned i = 0; i < HEADINGS; i++) {
         fprintf(to, "\n## %s\n\n| option | what it does | value | also |\n|---|---|---|---|\n",
                 headings[i]);

@@ -111,9 +111,9 @@ static const struct command_option system_prompt = {
 static const struct command_option firmware = {
     .name = "--firmware",
     .value = "FOLDER-OR-ZIP",
-    .help = "the files of the board's maker, which it starts from: the mounted bootfs of a\n"
+    .help = "firmware of the board's maker: the mounted bootfs of a\n"
             "Raspberry Pi OS card, a folder, or the zip of github.com/raspberrypi/firmware;\n"
-            "or a file: the payload that a first loader starts",
+            "or the payload file that a first loader starts",
     .field = FIELD(firmware),
 };
 static const struct command_option type = {

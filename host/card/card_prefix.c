@@ -37,7 +37,7 @@ struct error_message {
     size_t bytes;
 };
 
-/* Keep the first message about a refused option; unknown options are not an error of the card. */
+/* Keep the first message about a refused option; an unknown option does not matter here. */
 static void keep_error_message(void *context, bool refused, const char *error_message)
 {
     struct error_message *p = context;
@@ -47,8 +47,8 @@ static void keep_error_message(void *context, bool refused, const char *error_me
     }
 }
 
-/* Read the options that determine the bits of the state; those of memory, cores and cards do
- * not. */
+/* Read the options on which the bits of the state depend; those of memory, cores and cards do not
+ * matter. */
 static bool read_words(struct host_args *args, const char *words, const char *system,
                        struct error_message *p)
 {
@@ -83,7 +83,7 @@ bool card_prefix_make(const char *model, const char *words, const char *system, 
     }
     if (!host_app_open(&host, &args, false)) {
         snprintf(error_message, bytes,
-                 "the state of the system prompt needs the model, which does not load");
+                 "the system prompt's state cannot be computed, because the model does not load");
         return false;
     }
     if (app_save_prefix(&host.app, &file) != ERR_OK) {

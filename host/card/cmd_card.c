@@ -23,8 +23,8 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    SAVE_LEAST_MIB = 8,   /* without --save: space for a whole context, but at least this, */
-    SAVE_MOST_MIB = 1024, /* and at most this; /load computes the rest again */
+    SAVE_LEAST_MIB = 8,   /* without --save: the space for a whole context, at least this */
+    SAVE_MOST_MIB = 1024, /* and at most this much; /load computes the rest again */
     ERROR_MESSAGE_BYTES = 2048,
     PAYLOAD_WHY_BYTES = 128
 };
@@ -41,14 +41,14 @@ struct job {
     struct card_image card; /* the partition with the models */
     struct card_image boot; /* the partition before it, if has_boot */
     bool has_boot;
-    bool is_efi; /* its firmware reads a GPT, and needs one on disks */
+    bool is_efi; /* EFI firmware: it reads a GPT, and needs one on disks */
     enum card_table table;
     struct card_models models;
     struct sign_key key;
     char *system_word;           /* NULL: none */
     char *prefix;                /* path of the prefix's file, in the image's folder; NULL: none */
     struct card_missing missing; /* firmware */
-    struct card_payload payload; /* path NULL: there is none */
+    struct card_payload payload; /* path NULL: no payload */
     char error_message[ERROR_MESSAGE_BYTES];
 };
 
@@ -65,8 +65,8 @@ static bool fine(struct job *j, enum err e)
     return fine_on(j, &j->card, e);
 }
 
-/* Report an unknown board with a list of all names, which helps more than a place to look for
- * it. */
+/* Report an unknown board with a list of all names, which helps more than the name of the searched
+ * folder. */
 static void say_no_board(struct job *j)
 {
     size_t n;
@@ -116,8 +116,8 @@ static bool open_board(struct job *j)
     return e == ERR_OK;
 }
 
-/* Open the payload of the board's first loader from --firmware, which is a file here, not a
- * folder. */
+/* Open --firmware if the board's first loader wants a payload: then it is the
+ * payload's file. */
 static bool open_payload(struct job *j)
 {
     const char *path = j->a->firmware;
@@ -154,7 +154,7 @@ static bool open_payload(struct job *j)
     j->payload.path = path;
     j->payload.bytes = (uint64_t)about.st_size;
     memcpy(j->payload.type, j->board.loader_type, sizeof j->payload.type);
-    j->table = CARD_GPT; /* the loader supports no other */
+    j->table = CARD_GPT; /* the loader supports only a GPT */
     return true;
 }
 
@@ -185,7 +185,7 @@ static bool open_key(struct job *j)
            ERR_OK;
 }
 
-/* Read the limits of memory from the boot arguments. The board itself reports wrong arguments. */
+/* Read the limits of memory from the boot arguments. Wrong arguments are reported by the board. */
 static void take_limits(struct job *j)
 {
     static struct options all;
@@ -243,8 +243,9 @@ static void say_saves(const struct job *j)
     if (mib >= whole) {
         printf(", a whole context of %u tokens\n", (unsigned)j->models.save_tokens);
     } else {
-        printf(": the tokens of any conversation, and the keys and values of its first tokens; "
-               "/load computes the others; room for all of %u tokens takes --save %" PRIu64 "\n",
+        printf(": room for the tokens of any conversation, but for keys and values of the first "
+               "ones only; /load computes the others; those of all %u tokens need --save %" PRIu64
+               "\n",
                (unsigned)j->models.save_tokens, whole);
     }
 }
@@ -276,7 +277,7 @@ static bool add_saves(struct job *j)
     return true;
 }
 
-/* For --system: add the boot argument, and the file with the state. */
+/* If --system is given, add the boot argument, and the file with the state. */
 static bool add_prefix(struct job *j)
 {
     const struct card_args *a = j->a;
@@ -313,7 +314,7 @@ static bool add_all(struct job *j)
            (j->a->kept == 0 || fine(j, card_add_room(&j->card, "ingot.kept", j->a->kept << 20)));
 }
 
-/* Report missing files: those without which no board starts, and those that only some boards
+/* Report missing files: first those that all boards need, then those that only some boards
  * need. */
 static void say_missing(const struct job *j)
 {
@@ -350,7 +351,7 @@ static void say_missing(const struct job *j)
     }
 }
 
-/* Warn of a payload whose U-Boot finds Ingot, but cannot start it. */
+/* Warn if the payload does not have a U-Boot that starts cards by itself. */
 static void say_payload(const struct job *j)
 {
     const char *path = j->payload.path;

@@ -54,7 +54,9 @@ static int run(int argc, char **argv)
     }
     status = EXIT_FINE;
     if (a.gbnf) {
-        fputs(gbnf != NULL ? gbnf : "# it was compiled already\n", stdout);
+        fputs(gbnf != NULL ? gbnf
+                           : "# the grammar was compiled already: its GBNF is not in the file\n",
+              stdout);
     }
     if (a.output != NULL) {
         status = write_grammar(&a, grammar, bytes);

@@ -64,7 +64,7 @@ static enum option_result set_template(void *arguments, const struct command_opt
     return OPTION_TAKEN;
 }
 
-/* Note an unknown option, which is an error here; elsewhere it only prints a message. */
+/* Note an unknown option: an error here, though a board would only print a message. */
 static void note_unknown(void *context, bool refused, const char *error_message)
 {
     (void)refused;
@@ -100,7 +100,7 @@ static void print_packed(const struct pack_options *o)
     struct ingot_file f;
 
     if (ingot_file_open(&f, o->output, error_message, sizeof error_message) != ERR_OK) {
-        return; /* a device, which cannot be read back */
+        return; /* the output is a device, which cannot be read back */
     }
     printf("%s: %s, %u %s, %s, %s\n", name_shown(o->output),
            image_family_name(f.image.header->params.family), f.image.header->params.n_layers,
@@ -124,12 +124,12 @@ static int pack(const struct pack_options *o)
     return EXIT_FINE;
 }
 
-/* Find errors of the output here, before minutes of work. */
+/* Check before minutes of work that the output can be opened. */
 static bool check_output(const struct pack_options *o)
 {
     const struct output_wish wish = { .path = o->output,
                                       .input = o->input,
-                                      .instead = "name a new one, such as model.ingot" };
+                                      .instead = "name a new file, such as model.ingot" };
     char error_message[512];
     bool good = output_check(&wish, error_message, sizeof error_message) == ERR_OK;
 
@@ -211,7 +211,7 @@ static const struct command_option size = {
     .value = "BYTES",
     .takes = "the largest size of the file, such as 90M",
     .help = "with --type auto: the largest size of the file, such as 90M; the types\n"
-            "are chosen so that the whole loses least (on the text of --calibrate, if\n"
+            "are chosen so that the model loses least (on the text of --calibrate, if\n"
             "given)",
     .set = set_size,
 };
@@ -242,8 +242,8 @@ static const struct command_option experts = {
     .value = "TYPE",
     .choices = pack_plain_types,
     .takes = pack_plain_types_taken,
-    .help = "type of the matrices of experts, which are most of a mixture\n"
-            "(default: as the others)",
+    .help = "type of the experts' matrices, the largest part of a mixture model\n"
+            "(default: as the other matrices)",
     .set = set_experts,
 };
 static const struct command_option calibrate = {

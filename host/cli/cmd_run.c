@@ -54,7 +54,7 @@ static bool end_output(struct output_file *o, bool good)
     return e == ERR_OK;
 }
 
-/* False: said. */
+/* Opens the output. Returns false after printing the error. */
 static bool begin_output(struct output_file *o, const char *path, const struct host_args *args)
 {
     const struct output_wish wish = { .path = path, .input = args->model, .other = args->file };
@@ -108,7 +108,7 @@ static bool reply_to(struct host_app *h, const struct host_args *args, const str
     return e == ERR_OK || *stopped;
 }
 
-/* Ctrl-C ends the program as if it had no handler. */
+/* End the program by SIGINT, as if Ctrl-C had no handler. */
 static void end_by_interrupt(void)
 {
     signal(SIGINT, SIG_DFL);
@@ -123,7 +123,7 @@ static bool run_without_output(struct host_app *h, struct host_args *args,
     return host_app_open(h, args, false) && reply_to(h, args, prompt, &stopped);
 }
 
-/* Run the prompt. -o: an existing file does not change until the whole reply is there. */
+/* Run the prompt. With -o, an existing file does not change until the reply is complete. */
 static bool run_prompt(struct host_app *h, struct host_args *args, const struct text *prompt)
 {
     static struct output_file out;
@@ -149,8 +149,8 @@ static bool run_prompt(struct host_app *h, struct host_args *args, const struct 
     return good;
 }
 
-/* Get the prompt. Returns false after printing an error; then *status is the exit status. The
- * prompt is read only after the model was found, so that nobody types in vain. */
+/* Get the prompt, but only if the model exists, so that nobody types in vain. Returns false after
+ * printing an error; then *status is the exit status. */
 static bool read_prompt(struct text *prompt, const struct host_args *args, int *status)
 {
     if (access(args->model, F_OK) != 0) {
@@ -191,7 +191,7 @@ static int run(int argc, char **argv)
     return status;
 }
 
-/* A folder stands for its models; the first by name is used. False after printing an error. */
+/* If the model is a folder, choose its first model by name. False after printing an error. */
 static bool choose_model(struct host_args *args)
 {
     static char path[HOST_PATH_BYTES];
@@ -244,7 +244,7 @@ static const struct command_option file = {
     .name = "--file",
     .letter = "-f",
     .value = "FILE",
-    .help = "read the prompt from it; -: from standard input",
+    .help = "read the prompt from this file; -: standard input",
     .field = offsetof(struct host_args, file),
 };
 static const struct command_option output = {

@@ -53,7 +53,7 @@ static const struct command_option output = {
     .name = "--output",
     .letter = "-o",
     .value = "FILE",
-    .help = "the signed file (default: the file itself is signed)",
+    .help = "the signed file to write (default: the input itself is signed)",
     .field = FIELD(output),
 };
 static const struct command_option *const options[] = { &key, &output, NULL };

@@ -65,8 +65,8 @@ static const struct command_option shape = {
     .help = "tiny, untied, headed, experts, deep, narrow, wordy, s15m, smol135, tl2, tinyllama\n"
             "or 4g; of published models also smollm2-135m, -360m, -1.7b, qwen2.5-0.5b,\n"
             "qwen3-0.6b, qwen3-1.7b, llama-3.2-1b, llama-3.2-3b, gemma-3-270m and gemma-3-1b;\n"
-            "and two layers of each kind of qwen3.5-0.8b-layers, lfm2-350m-layers,\n"
-            "olmoe-1b-7b-layers (16 of 64 experts), with dense ones of as many bytes a token:\n"
+            "and two layers of each kind of qwen3.5-0.8b-layers, lfm2-350m-layers and\n"
+            "olmoe-1b-7b-layers (16 of 64 experts); llama models with as many bytes a token:\n"
             "qwen3.5-0.8b-dense, lfm2-350m-dense, olmoe-1b-7b-dense; and, mostly zeros, which\n"
             "take no room on most disks, experts-4g, olmoe-1b-7b and qwen3-30b-a3b",
     .field = FIELD(pack.input),

@@ -14,6 +14,7 @@
 #include "flash_image/output/output_file.h"
 #include "flash_image/pack/pack.h"
 #include "runtime/image/image.h"
+#include "runtime/session/speculative_mtp.h"
 #include "runtime/text/plural.h"
 
 static struct host_app host;
@@ -26,12 +27,12 @@ static bool begin(const struct command *c, struct host_args *args, int argc, cha
         return false;
     }
     args->predict =
-        true; /* shows no plan, and keeps the head in memory, because every position needs it */
+        true; /* prints no plan, and keeps the head in memory, which every position needs */
     *status = EXIT_FAILED;
     return true;
 }
 
-/* Whether a text gets BOS and EOS; neither with --no-bos. */
+/* Returns the flags by which a text gets BOS and EOS; with --no-bos it gets neither. */
 static unsigned edge_flags(const struct host_args *args, unsigned flags)
 {
     if (args->no_bos) {
@@ -42,7 +43,7 @@ static unsigned edge_flags(const struct host_args *args, unsigned flags)
 
 /* ---- tokenize ------------------------------------------------------------------------------ */
 
-/* Open only the tokenizer of a model file, which may contain nothing else; the caller owns
+/* Open only the tokenizer of a model file, which may not have anything else; the caller frees
  * *section. */
 static bool open_tokenizer(struct host_args *args, struct tokenizer *t, uint8_t **section)
 {
@@ -128,26 +129,26 @@ static int run_tokenize(int argc, char **argv)
 
 static const struct command_option numbers = {
     .name = "--ids",
-    .help = "their numbers, on one line",
+    .help = "print the tokens' numbers on one line",
     .field = offsetof(struct host_args, options.show.ids),
 };
 static const struct command_option tokenize_prompt = {
     .name = "--prompt",
     .letter = "-p",
     .value = "TEXT",
-    .help = "this text (default: standard input)",
+    .help = "tokenize this text (default: standard input)",
     .field = offsetof(struct host_args, prompt),
 };
 static const struct command_option tokenize_file = {
     .name = "--file",
     .letter = "-f",
     .value = "FILE",
-    .help = "the text of a file",
+    .help = "tokenize the text of this file",
     .field = offsetof(struct host_args, file),
 };
 static const struct command_option no_bos = {
     .name = "--no-bos",
-    .help = "no BOS in front and no EOS at the end",
+    .help = "add no BOS in front and no EOS at the end",
     .field = offsetof(struct host_args, no_bos),
 };
 static const struct command_option *const tokenize_options[] = {
@@ -231,7 +232,7 @@ const struct command cmd_perplexity = {
 
 struct dump {
     struct output_file out;
-    uint32_t vocab;
+    uint32_t vocab, rows;
 };
 
 static void dump_position(void *context, uint32_t position, const float *logits)
@@ -240,6 +241,14 @@ static void dump_position(void *context, uint32_t position, const float *logits)
 
     (void)position;
     (void)output_put(&d->out, logits, sizeof *logits * d->vocab);
+    d->rows++;
+}
+
+static void pass_over(void *context, uint32_t position, const float *logits)
+{
+    (void)context;
+    (void)position;
+    (void)logits;
 }
 
 static uint32_t likeliest(const float *logits, uint32_t n)
@@ -273,6 +282,50 @@ static bool dump_all(const struct host_args *args, const struct text *t, struct 
     }
     if (error != ERR_OK) {
         fprintf(stderr, "ingot: %s\n", s->error_message);
+    }
+    return error == ERR_OK && d->out.error == 0;
+}
+
+/* Guess as in a reply, when the model has computed all tokens except the last. */
+static enum err dump_guesses(const struct host_args *args, const struct text *t, struct dump *d)
+{
+    static struct speculative guessing;
+    struct speculative_params how = options_speculative(&args->options);
+    struct session *s = &host.app.target.session, *draft = &host.app.draft.session;
+    enum err error = session_append_visit(s, t->ids, t->n_ids - 1, pass_over, d);
+
+    speculative_open(&guessing, s, draft, &how);
+    if (error == ERR_OK) {
+        (void)session_put_next(s, t->ids[t->n_ids - 1]);
+        error = speculative_mtp_follow(&guessing, s->n_ids, NULL);
+    }
+    while (error == ERR_OK && d->out.error == 0) {
+        uint32_t next = likeliest(draft->logits, d->vocab);
+
+        dump_position(d, 0, draft->logits);
+        if (d->rows >= args->options.reply.n) {
+            break;
+        }
+        speculative_mtp_continue(&guessing);
+        error = session_append(draft, &next, 1, NULL);
+    }
+    return error;
+}
+
+/* Write the logits of the draft's guesses after the last token. */
+static bool dump_draft(const struct host_args *args, const struct text *t, struct dump *d)
+{
+    enum err error;
+
+    if (host.app.draft.model.image.header->params.mtp == 0 || t->n_ids < 2) {
+        fputs("ingot: --draft: logits of guesses need an MTP head or an assistant, and a prompt of "
+              "two tokens\n",
+              stderr);
+        return false;
+    }
+    error = dump_guesses(args, t, d);
+    if (error != ERR_OK) {
+        fprintf(stderr, "ingot: --draft: %s\n", err_text(error));
     }
     return error == ERR_OK && d->out.error == 0;
 }
@@ -336,18 +389,19 @@ static bool logits_of(const struct host_args *args, const struct text *prompt)
         fprintf(stderr, "ingot: %s\n", error_message);
     } else {
         d.vocab = host.app.target.model.image.header->params.vocab;
-        good = end_dump(&d, read_ids(args, &t, d.vocab) && dump_all(args, &t, &d));
+        good = end_dump(&d, read_ids(args, &t, d.vocab) &&
+                                (host.app.has_draft ? dump_draft(args, &t, &d)
+                                                    : dump_all(args, &t, &d)));
     }
     if (good) {
-        printf("%u %s of %u f32 in %s\n", (unsigned)host.app.target.session.n_ids,
-               plural((unsigned)host.app.target.session.n_ids, "row", "rows"), (unsigned)d.vocab,
-               name_shown(args->output));
+        printf("%u %s of %u f32 in %s\n", (unsigned)d.rows, plural(d.rows, "row", "rows"),
+               (unsigned)d.vocab, name_shown(args->output));
     }
     text_free(&t);
     return good;
 }
 
-/* Read the prompt from either option; without both it is empty. */
+/* Read the prompt, which is empty without -p; -p and --tokens together are refused. */
 static bool logits_prompt(const struct host_args *args, struct text *t, int *status)
 {
     if (args->prompt != NULL && args->tokens != NULL) {
@@ -421,7 +475,8 @@ const struct command cmd_logits = {
     .summary = "write the logits of every position of a prompt to a file",
     .about =
         "Writes a row of little-endian f32, one number for each token of the vocabulary, for every\n"
-        "position of the prompt and of N more tokens chosen greedily.",
+        "position of the prompt and of N more tokens chosen greedily. With --draft it writes N rows:\n"
+        "those by which the draft, an MTP head or an assistant, guesses the tokens after the prompt.",
     .example = "ingot logits model.ingot -p \"Once upon a time\" -n 16 -o logits.f32",
     .options = logits_options,
     .flags = FOR_LOGITS,

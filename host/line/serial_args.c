@@ -7,8 +7,8 @@
 
 enum { DEFAULT_WAIT_S = 30 };
 
-/* A number is sent unchanged, because the board checks it; but it must be a single
- * value. */
+/* A number is sent unchanged, because the board checks it. A value with other characters is refused
+ * here. */
 enum option_result serial_args_add_setting(void *arguments, const struct command_option *o,
                                            const char *value)
 {
@@ -56,7 +56,7 @@ static const struct command_option rows[] = {
       .field = FIELD(prompt) },
     { .name = "--system",
       .value = "TEXT",
-      .help = "a new conversation under this system prompt",
+      .help = "begin a new conversation with this system prompt",
       .field = FIELD(system) },
     { .name = "--wait",
       .value = "SECONDS",
@@ -68,7 +68,7 @@ static const struct command_option rows[] = {
       .letter = "-q",
       .help = "print replies and errors only",
       .field = FIELD(quiet) },
-    { .help = "set as on the board, which keeps it until it is set again" },
+    { .help = "settings of the board, which keeps each until it is set again" },
 };
 
 const struct command_option *const serial_options[] = {

@@ -128,19 +128,19 @@ static const struct command_option tensors = {
 };
 static const struct command_option json = {
     .name = "--json",
-    .help = "all of it as one JSON object",
+    .help = "print everything as one JSON object",
     .field = FIELD(json),
 };
 static const struct command_option template = {
     .name = "--template",
     .value = "NAME",
-    .help = "as `ingot pack` takes it; not for an .ingot",
+    .help = "chat template, as for `ingot pack`; not for an .ingot",
     .field = FIELD(pack.template),
 };
 static const struct command_option tokenizer = {
     .name = "--tokenizer",
     .value = "FILE",
-    .help = "of a llama2.c checkpoint",
+    .help = "tokenizer of a llama2.c checkpoint",
     .field = FIELD(pack.tokenizer),
 };
 static const struct command_option *const options[] = { &tensors, &json, &template, &tokenizer,

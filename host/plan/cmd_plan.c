@@ -27,8 +27,8 @@ static enum option_result set_decode_rate(void *arguments, const struct command_
     return OPTION_TAKEN;
 }
 
-/* Set --macs, multiplications per second, one for each weight: a byte takes as long as the weights
- * that it holds. */
+/* Set --macs, multiplications per second. Each weight takes one multiplication, so a byte takes one
+ * for each weight in it. */
 static enum option_result set_prefill_rate(void *arguments, const struct command_option *o,
                                            const char *value)
 {
@@ -97,27 +97,27 @@ static const struct command_option board_name = {
 #include "board_rows.inc"
 #undef BOARD
         ,
-    .help = "a board, such as rpi4, by the published rates of its memory and\n"
-            "card; --ram chooses one of the sizes that it is sold with",
+    .help = "predict for a board, such as rpi4, from published rates of its memory\n"
+            "and card; --ram chooses one of the sizes that it is sold with",
     .field = offsetof(struct host_args, board),
 };
 static const struct command_option mem_bw = {
     .name = "--mem-bw",
     .value = "RATE",
     .takes = "a rate per second such as 2.4G",
-    .help = "bytes of weights a second that its cores read from memory, such as 2.4G",
+    .help = "bytes of weights a second that the cores read from memory, such as 2.4G",
     .set = set_decode_rate,
 };
 static const struct command_option macs = {
     .name = "--macs",
     .value = "RATE",
     .takes = "a rate per second such as 8G",
-    .help = "multiplications a second of its cores, for the prompt",
+    .help = "multiplications a second of the cores, for the prompt",
     .set = set_prefill_rate,
 };
 static const struct command_option fit = {
     .name = "--fit",
-    .help = "the same for other types, and which one to take",
+    .help = "predict other types, too, and say which one to take",
     .field = offsetof(struct host_args, fit),
 };
 static const struct command_option title = { .help = "another machine" };

@@ -13,7 +13,7 @@ struct census {
     const struct ingot_layer *recurrent, *expert, *late, *wide, *v_norm, *local, *latent;
 };
 
-/* The count of numbers that a recurrent layer keeps: rows before the convolution, and its sums. */
+/* Return how many numbers a recurrent layer keeps: the convolution's earlier rows, and sums. */
 static uint64_t state_floats(const struct ingot_layer *l, unsigned mixer)
 {
     uint64_t rows = l->conv_taps - 1, channels = 2 * l->n_groups * l->state_dim + l->inner_dim;
@@ -150,7 +150,7 @@ static void add_attention(struct info_features *f, const struct census *c)
         info_add(f, "heads of %u where there is a window", c->local->head_dim);
     }
     if (c->latent != NULL) {
-        info_add(f, "latent keys of %u and %u that rotate", c->latent->kv_rank,
+        info_add(f, "latent keys of %u, and %u more that rotate", c->latent->kv_rank,
                  c->latent->head_dim - c->latent->kv_rank);
         info_add(f, "queries of %u, values of %u", c->latent->query_dim, c->latent->value_dim);
     }

@@ -33,8 +33,8 @@ static int refuse_board(const struct host_args *args)
     return EXIT_USAGE;
 }
 
-/* An option about this computer, or about things that are not predicted for a board; NULL if none
- * was given. */
+/* Return a given option that is about this computer, or about something that is not predicted for a
+ * board; NULL: none. */
 static const char *needless_option(const struct host_args *a)
 {
     const struct options *o = &a->options;
@@ -104,7 +104,7 @@ static void print_rate(const char *label, uint64_t given, uint64_t published, co
     } else if (published != 0) {
         printf("%-11s %s, published: %s\n", label, rate_text(rate, published), what);
     } else {
-        printf("%-11s not known: an emulator's\n", label);
+        printf("%-11s not known, because the board is an emulator\n", label);
     }
 }
 

@@ -6,11 +6,11 @@
 #include "host/plan/retyped.h"
 #include "runtime/text/format_text.h"
 
-/* Types by descending quality, as in docs/QUALITY.md. Some are used only if no other type is
- * resident. */
+/* Types by descending quality, as in docs/QUALITY.md. `few` types are advised only if no other type
+ * is resident. */
 static const struct offer {
     const char *name; /* as of --type */
-    bool few;         /* loses so much that its speed is not reason enough */
+    bool few;         /* it loses so much that speed alone does not justify it */
     bool divided;     /* the same bytes lose less if --type auto divides them among the matrices */
     uint32_t family;  /* only for models of this family; 0: all */
 } offers[] = {
@@ -43,12 +43,12 @@ static void print_row(const char *name, uint64_t bytes, const struct plan *plan)
     putchar('\n');
 }
 
-/* The best offer so far, and the result for the unchanged model. */
+/* The best offer so far, and the plan of the unchanged model. */
 struct fit {
     const struct offer *chosen; /* NULL: none fits */
     struct plan best, own;
     bool own_fits;
-    bool own_quantized;             /* only this type loses nothing more */
+    bool own_quantized;             /* the model is quantized, so another type would lose more */
     uint64_t own_bytes, best_bytes; /* of all segments */
     uint64_t best_file;             /* of the whole file */
     plan_fit_fn *plan;
@@ -111,7 +111,7 @@ static void print_choice(const struct fit *f)
     }
     printf("take --type %s%s", f->chosen->name, why);
     if (f->chosen->divided) {
-        printf("; as many bytes lose less by --type auto --size %" PRIu64, f->best_file);
+        printf("; the same size loses less with --type auto --size %" PRIu64, f->best_file);
     }
     putchar('\n');
 }

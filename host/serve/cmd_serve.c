@@ -13,7 +13,7 @@
 #include "runtime/text/shown_text.h"
 
 struct arguments {
-    struct host_args host; /* must be first: the shared rows set it */
+    struct host_args host; /* must be the first member, because the shared rows set it */
     const char *address, *token, *port, *baud, *kept_mib;
     struct serve_kept_setup kept;
     struct serve_guard guard;             /* values of --allow-origin and --allow-host */
@@ -29,7 +29,8 @@ static bool read_setup(const struct arguments *a, struct serve_setup *s, int *st
 
     *status = EXIT_USAGE;
     if (a->port != NULL && (end == a->port || *end != '\0' || port < 0 || port > 65535)) {
-        (void)command_refuse(&cmd_serve, "--port", "takes a number from 0 to 65535; 0: a free one");
+        (void)command_refuse(&cmd_serve, "--port",
+                             "takes a number from 0 to 65535; 0: any free port");
         return false;
     }
     if (a->token != NULL && (a->token[0] == '\0' || strlen(a->token) > 200)) {
@@ -63,7 +64,7 @@ static void set_defaults(struct api_defaults *d, const struct options *o, const 
     d->n = o->reply.n;
 }
 
-/* Reads --baud; 0: the usual rate. Returns false after printing the error. */
+/* Reads --baud; *baud is 0 if it is not given. Returns false after printing the error. */
 static bool read_baud(const struct arguments *a, uint32_t *baud)
 {
     char *end = NULL;
@@ -117,7 +118,7 @@ static bool serve_boards(const struct arguments *a, uint32_t baud, struct serve_
     return good;
 }
 
-/* The --kept-mib. False: said. */
+/* Reads --kept-mib. Returns false after printing the error. */
 static bool read_kept(struct arguments *a)
 {
     char *end = NULL;
@@ -209,7 +210,7 @@ static const struct command_option title = { .help = "the server" };
 static const struct command_option port = {
     .name = "--port",
     .value = "PORT",
-    .help = "the port to listen at (default 8080); 0: a free one, printed in the first line",
+    .help = "the port to listen at (default 8080); 0: any free port, printed in the first line",
     .field = offsetof(struct arguments, port),
 };
 static const struct command_option address = {

@@ -8,7 +8,7 @@
 
 /* ---- what comes ------------------------------------------------------------------------------ */
 
-/* Writes a number of up to 16 digits, or a text of up to 64 bytes, as JSON. */
+/* Takes an id, which is a number of up to 16 digits or a text of up to 64 bytes, as JSON. */
 static bool take_id(struct serve_line *l, const cJSON *id, struct api_error *e)
 {
     char *text;
@@ -28,7 +28,7 @@ static bool take_id(struct serve_line *l, const cJSON *id, struct api_error *e)
            api_refuse(e, 400, "id", NULL, "id has to be a text of up to 64 bytes, or a number");
 }
 
-/* Returns the name of a line's setting in a body. Returns NULL if a line has no such setting. */
+/* Returns the name that a setting of a line has in a body; NULL: there is no such setting. */
 static const char *name_of_body(const char *name)
 {
     static const struct {
@@ -77,8 +77,8 @@ static bool is_passed_over(const char *name)
     return strncmp(name, "x_", 2) == 0;
 }
 
-/* Copies the settings of the request to those of a body. A line's n=0 (until the model ends) means
- * a body without n. */
+/* Copies the settings of the request to those of a body. A line's n=0 (until the model ends) is
+ * left out of the body. */
 static bool add_settings(cJSON *body, const cJSON *root, struct api_error *e)
 {
     const cJSON *v;
@@ -191,7 +191,7 @@ static enum serve_line_kind read_root(struct serve_line *l, const cJSON *root, b
     asks += text_of(root, "raw") != NULL;
     asks += cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(root, "messages")) ? 1 : 0;
     if (asks > 1) {
-        (void)api_refuse(e, 400, NULL, NULL, "one of prompt, messages and raw");
+        (void)api_refuse(e, 400, NULL, NULL, "give only one of prompt, messages and raw");
         return SERVE_LINE_REFUSED;
     }
     if (system != NULL || cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(root, "reset"))) {

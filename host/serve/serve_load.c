@@ -25,7 +25,7 @@ static cJSON *find(const cJSON *data, const char *id)
     return NULL;
 }
 
-/* Counts one more board that has the model. bytes: NULL if not known. */
+/* Counts a board that has the model. bytes: the model's size; NULL: unknown. */
 static void add(cJSON *data, const char *id, const cJSON *bytes)
 {
     cJSON *one = find(data, id), *boards = cJSON_GetObjectItem(one, "boards");
@@ -46,7 +46,7 @@ static void add(cJSON *data, const char *id, const cJSON *bytes)
     cJSON_AddItemToArray(data, one);
 }
 
-/* Adds the models of a present board: those that it listed, and the loaded one if it is not in the
+/* Adds the models of a present board: those in its list, and the loaded model if it is not in the
  * list. */
 static void add_board(cJSON *data, const struct serve_look *l)
 {
@@ -68,7 +68,7 @@ static void add_board(cJSON *data, const struct serve_look *l)
     cJSON_Delete(list);
 }
 
-/* Makes the list of models; the current one is "loaded" if at least one board has it, else
+/* Makes the list of models; the current model is "loaded" if at least one board has loaded it, else
  * "loading". */
 static cJSON *models_of(const struct serve_backend *b, const char *model)
 {
@@ -95,7 +95,7 @@ static cJSON *models_of(const struct serve_backend *b, const char *model)
     return data;
 }
 
-/* root is deleted. */
+/* Writes root as a line, and deletes it. */
 static void put(struct api_text *out, cJSON *root)
 {
     serve_text_add_json(out, root);
@@ -111,8 +111,8 @@ void serve_load_list(struct api_text *out, const struct serve_backend *b, const 
     put(out, root);
 }
 
-/* Finds the name by which a board has the model, which may be requested with or without its ending.
- * Returns false if no board has it. */
+/* Finds a board's name for the model, which may be requested with or without its ending.
+ * Returns false if no board has the model. */
 static bool find_model(const struct serve_backend *b, const char *name, char *model)
 {
     cJSON *data = models_of(b, "");
@@ -144,7 +144,7 @@ static bool read_body(const cJSON *root, const struct serve_backend *b, char *mo
     }
     return find_model(b, name, model) ||
            api_refuse(e, 404, "model", "model_not_found",
-                      "no board has it on its card; /models lists what there is");
+                      "no board has this model on its card; /models lists what there is");
 }
 
 bool serve_load(struct api_text *out, const struct serve_backend *b, const struct api_text *body,
@@ -153,7 +153,7 @@ bool serve_load(struct api_text *out, const struct serve_backend *b, const struc
     cJSON *root;
     bool good;
 
-    if (body->n > LOAD_BODY_BYTES) { /* limited, because the server's own thread reads it */
+    if (body->n > LOAD_BODY_BYTES) { /* limited, because the server's own thread reads the body */
         return api_refuse(e, 413, NULL, NULL, "the body is longer than %d bytes", LOAD_BODY_BYTES);
     }
     root = cJSON_ParseWithLength(api_text_shown(body), body->n);

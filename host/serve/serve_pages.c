@@ -52,7 +52,7 @@ static bool has_v1(const struct serve_page_row *row)
     return row->v1 || row->page == SERVE_PAGE_ASK || row->page == SERVE_PAGE_HEALTH;
 }
 
-/* Finds a page of Ollama's API; path (n bytes) has no slash at its end. */
+/* Finds a page of Ollama's API; path (n bytes) does not end with a slash. */
 static const struct serve_page_row *find_ollama(const char *path, size_t n)
 {
     for (size_t i = 0; i < sizeof ollama / sizeof ollama[0]; i++) {
@@ -90,7 +90,7 @@ const char *serve_page_methods(const struct serve_page_row *row)
     return row != NULL && row->posts ? "POST, OPTIONS" : "GET, HEAD, OPTIONS";
 }
 
-/* Reads the name in a path, which is already decoded and has no slash at its end. */
+/* Reads the name at the end of a path, which was decoded and does not end with a slash. */
 static void read_name(char name[API_MODEL_BYTES], const char *path)
 {
     size_t n = strlen(path);
@@ -132,11 +132,9 @@ static bool refuse_path(struct api_error *e, const char *path)
                           "/v1/responses makes one",
                           path);
     }
-    return api_refuse(
-        e, 404, NULL, "not_found",
-        "there is no page %.200s%s: programs that speak OpenAI's API take /v1 as their "
-        "base address",
-        path, n > 200 ? "..." : "");
+    return api_refuse(e, 404, NULL, "not_found",
+                      "there is no page %.200s%s: the base address of OpenAI's API ends in /v1",
+                      path, n > 200 ? "..." : "");
 }
 
 bool serve_page_takes(const struct serve_page_row *row, const char *path, const char *model,

@@ -37,7 +37,8 @@ static void put_label(struct api_text *out, const char *name, const char *value,
 
 static void put_boards(struct api_text *out, const struct serve_stats *s)
 {
-    put_head(out, "board", "gauge", "Whether a board answers, and what it has.");
+    put_head(out, "board", "gauge",
+             "1 if the board answers; the labels are its machine and its model.");
     for (uint32_t i = 0; i < s->boards; i++) {
         (void)serve_text_say(out, "ingot_board{");
         put_label(out, "line", s->board[i].line, ",");
@@ -53,21 +54,23 @@ static void put_boards(struct api_text *out, const struct serve_stats *s)
     }
 }
 
-/* Facts of boards about their latest replies. Unknown facts, and boards that are gone, have no row.
- * Units are base units, as Prometheus requires. */
+/* Figures of each board's latest reply. Unknown figures, and those of boards that are gone, are not
+ * written. Units are base units, as Prometheus requires. */
 static const struct figure {
     const char *name, *help;
     enum api_figure figure;
     double unit;
 } figures[] = {
     { "board_temperature_celsius", "The temperature of a board.", API_TEMPERATURE_C, 1 },
-    { "board_decode_tokens_per_second", "For a board's latest reply.", API_DECODE_TOKENS_PER_S, 1 },
-    { "board_first_token_seconds", "From the latest request to the first token.",
+    { "board_decode_tokens_per_second", "Decode speed of the board's latest reply.",
+      API_DECODE_TOKENS_PER_S, 1 },
+    { "board_first_token_seconds", "Time from the latest request to its first token.",
       API_FIRST_TOKEN_MS, 1e-3 },
     { "board_card_bytes_per_second", "The card's rate while it was read for the latest reply.",
       API_CARD_MB_PER_S, 1e6 },
-    { "board_card_stalled_ratio", "Share of that reply's time in which cores waited for the card.",
-      API_STALLED_PERCENT, 1e-2 },
+    { "board_card_stalled_ratio",
+      "Share of the latest reply's time in which cores waited for the card.", API_STALLED_PERCENT,
+      1e-2 },
 };
 
 static void put_figure(struct api_text *out, const struct serve_stats *s, const struct figure *f)
@@ -105,7 +108,7 @@ void serve_state_metrics(struct api_text *out, const struct serve_stats *s)
     metric(out, "requests_waiting", "gauge", "Requests in the queue.", s->waiting);
     if (s->boards != 0) {
         metric(out, "boards", "gauge", "Boards that the server was given.", s->boards);
-        metric(out, "boards_there", "gauge", "Those that answer.", s->boards_there);
+        metric(out, "boards_there", "gauge", "Boards that answer.", s->boards_there);
         put_boards(out, s);
         for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
             put_figure(out, s, &figures[i]);
@@ -124,7 +127,7 @@ static void add_text(cJSON *root, const char *name, const char *text)
     }
 }
 
-/* Adds an event as received, because it is JSON already. */
+/* Adds an event unchanged, because it is JSON. */
 static void add_event(cJSON *root, const char *name, const char *event)
 {
     if (event[0] != '\0') {

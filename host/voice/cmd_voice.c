@@ -24,7 +24,7 @@ static const char tts[] = "espeak-ng --stdin -w {}", player[] = "aplay -q {}",
                   recorder[] = "arecord -q -t raw -f S16_LE -r 16000 -c 1";
 
 struct arguments {
-    const char *with; /* a line, or a model */
+    const char *with; /* a board's line, or a model */
     const char *input, *output, *stt, *tts, *play, *record, *system;
     uint32_t baud, n;
 };
@@ -56,7 +56,7 @@ static bool start_model(struct voice *v)
     int ends[2];
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-        return fail(v->a.with, "no program could be started");
+        return fail(v->a.with, "the program could not be started");
     }
     v->model = fork();
     if (v->model == 0) {
@@ -70,7 +70,7 @@ static bool start_model(struct voice *v)
     }
     close(ends[0]);
     v->line = (struct serial_line){ .path = v->a.with, .fd = ends[1], .heard_ms = serial_millis() };
-    return v->model > 0 || fail(v->a.with, "no program could be started");
+    return v->model > 0 || fail(v->a.with, "the program could not be started");
 }
 
 static bool connect_to(struct voice *v)
@@ -131,12 +131,12 @@ static void trim(struct api_text *t)
     }
 }
 
-/* Somebody has spoken. False: it cannot continue. */
+/* Answer what was said. False: the conversation cannot continue. */
 static bool answer(struct voice *v)
 {
     struct api_text text = { .n = 0 };
     char path[PATH_BYTES + 16], error_message[ERROR_MESSAGE_BYTES];
-    /* Delays count from the last word, so the silence that ends a question is part of the wait. */
+    /* The delay counts from the last word, so it includes the silence that ends a question. */
     uint64_t ended = serial_millis() - voice_listen_quiet_ms(&v->listen), understood;
     bool good;
 
@@ -299,15 +299,16 @@ static bool save_spoken(struct voice *v)
     return true;
 }
 
-/* Make the folder in which sound is passed to other programs; it is removed at the end. Returns
- * false after printing the error. */
+/* Make the folder for the files of sound that other programs read or write. The folder is removed
+ * at the end. Returns false after printing the error. */
 static bool make_folder(struct voice *v)
 {
     static const char *const names[] = { "heard.wav", "spoken.wav" };
     char path[PATH_BYTES + 16];
 
     if (!temporary_folder(v->folder, sizeof v->folder)) {
-        return fail("no folder for sound (TMPDIR names where)", strerror(errno));
+        return fail("no temporary folder for sound can be made (TMPDIR says where)",
+                    strerror(errno));
     }
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         snprintf(path, sizeof path, "%s/%s", v->folder, names[i]);
@@ -339,7 +340,7 @@ static int run(int argc, char **argv)
     v->speak.play = v->a.play;
     v->speak.folder = v->folder;
     v->speak.keeps = v->a.output != NULL;
-    good = voice_hear_open(&v->hearer) || fail(v->hearer.name, "no program could be started");
+    good = voice_hear_open(&v->hearer) || fail(v->hearer.name, "the program could not be started");
     good = voice_speak_open(&v->speak) && good;
     ending_signals_note(&stopped);
     good = good && talk(v);
@@ -370,10 +371,11 @@ static const struct command_option rows[] = {
       .field = FIELD(output) },
     { .name = "--stt",
       .value = "WHO",
-      .help =
-          "recognizer: the address of a server with /v1/audio/transcriptions; whisper, whisper.cpp,\n"
-          "moonshine or pocketsphinx (default: the first that is there); or a command that prints what was said\n"
-          "in the WAV file {}",
+      .help = "recognizer: the address of a server with /v1/audio/transcriptions; whisper, "
+              "whisper.cpp,\n"
+              "moonshine or pocketsphinx (default: the first that is installed); or a command that "
+              "prints what was said\n"
+              "in the WAV file {}",
       .field = FIELD(stt) },
     { .name = "--tts",
       .value = "COMMAND",
@@ -389,7 +391,7 @@ static const struct command_option rows[] = {
       .field = FIELD(record) },
     { .name = "--system",
       .value = "TEXT",
-      .help = "a new conversation under this system prompt",
+      .help = "begin a new conversation with this system prompt",
       .field = FIELD(system) },
     { .name = "--predict",
       .letter = "-n",

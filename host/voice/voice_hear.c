@@ -15,7 +15,7 @@ struct recognizer {
     bool stays;
 };
 
-/* INGOT_WHISPER: a folder with a model, or one of the names that faster-whisper knows. */
+/* INGOT_WHISPER is a folder with a model, or the name of a model that faster-whisper knows. */
 #define WHISPER \
     "import os,sys; from faster_whisper import WhisperModel; m = WhisperModel(os.environ.get(\"INGOT_WHISPER\", \"base.en\"), " \
     "device=\"cpu\", compute_type=\"int8\"); [print(*\" \".join(s.text for s in m.transcribe(path.rstrip(\"\\n\"), language=\"en\", " \
@@ -44,7 +44,7 @@ static bool is_address(const char *stt)
     return strncmp(stt, "http://", 7) == 0 || strncmp(stt, "https://", 8) == 0;
 }
 
-/* Write the command that sends a form with the file, as in OpenAI's API. */
+/* Write the command that sends the file in a form, as OpenAI's API requires. */
 static const char *ask_server(const char *address, char command[VOICE_COMMAND_BYTES],
                               const char **error_message)
 {
@@ -82,7 +82,7 @@ bool voice_hear_find(struct voice_hearer *h, const char *stt, const char **error
         bool named = stt != NULL && strcmp(stt, r->name) == 0;
 
         if (named && !is_there(r)) {
-            *error_message = "it is not there: docs/VOICE.md says how to install it";
+            *error_message = "it is not installed: docs/VOICE.md says how to install it";
             return false;
         }
         if (named || (stt == NULL && is_there(r))) {
@@ -92,7 +92,7 @@ bool voice_hear_find(struct voice_hearer *h, const char *stt, const char **error
     }
     if (stt == NULL) {
         *error_message =
-            "no recognizer is there: pip install faster-whisper, or install pocketsphinx and "
+            "no recognizer is installed: pip install faster-whisper, or install pocketsphinx and "
             "pocketsphinx-en-us, or name a server or a program with --stt";
     }
     return stt != NULL;
@@ -112,7 +112,7 @@ bool voice_hear_open(struct voice_hearer *h)
     }
     h->child = fork();
     if (h->child == 0) {
-        /* Ctrl-C is for this program, which then closes the line. */
+        /* Only this program handles Ctrl-C; it then closes the socket. */
         signal(SIGINT, SIG_IGN);
         voice_become(h->command, ends[0], ends[0]);
     }
@@ -121,7 +121,7 @@ bool voice_hear_open(struct voice_hearer *h)
     return h->child > 0;
 }
 
-/* MSG_NOSIGNAL: a recognizer that has ended is an error, not a signal. */
+/* With MSG_NOSIGNAL, a recognizer that has ended causes an error, not a signal. */
 static bool send_line(int fd, const char *path)
 {
     char line[1024];
@@ -154,7 +154,7 @@ void voice_hear_close(struct voice_hearer *h)
 {
     if (h->child > 0) {
         close(h->fd);
-        (void)kill(h->child, SIGTERM); /* it may still be loading its model */
+        (void)kill(h->child, SIGTERM); /* the recognizer may still be loading its model */
         (void)waitpid(h->child, NULL, 0);
     }
 }

@@ -1,5 +1,5 @@
 "use strict";
-// The board's console as a terminal: xterm.js, where `make web` found it (make setup). Without it there is no such tab.
+// The board's console as a terminal: xterm.js, where `make web` found it (make setup-tests). Without it there is no such tab.
 
 const hasTerminal = typeof window.Terminal === "function" && Boolean(window.FitAddon);
 

@@ -45,7 +45,7 @@ static void answer_health(struct api_client *k)
     api_answer(k, a->model[0] != '\0' ? 200 : 503, "application/json", NULL, t.bytes, t.n);
 }
 
-/* Answer with a model or the list of models. asked: a model's name, or NULL for the list. */
+/* Answer with a model or the list of models. `asked` is the model's name, or NULL for the list. */
 static void answer_model(struct api_client *k, const char *asked)
 {
     struct api *a = k->api;
@@ -135,7 +135,7 @@ static bool may_ask(struct api_client *k, const struct http_request *r)
 struct page {
     const char *path;
     enum http_method method;
-    void (*answer)(struct api_client *k); /* NULL: the request is for the model */
+    void (*answer)(struct api_client *k); /* NULL if the model answers the request */
     enum api_kind kind;
 };
 
@@ -192,7 +192,7 @@ static void take_head(void *user, const struct http_request *r)
     }
     if (p == NULL) {
         api_answer_error(k, 404,
-                         "there is no such page on a board: /v1/chat/completions, /v1/completions, "
+                         "a board has no such page; it has /v1/chat/completions, /v1/completions, "
                          "/v1/embeddings, /v1/models, /health",
                          "", "not_found");
     } else if (!is_method(p, r->method)) {

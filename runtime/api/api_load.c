@@ -27,8 +27,8 @@ bool api_load_may(struct api_client *k)
     return false;
 }
 
-/* Read the model's name to a buffer of its own, since another client may take this client's slot
- * while the model is loaded. Returns false if the client has been answered. */
+/* Copy the model's name, because another client may take this client's slot while the model is
+ * loaded. Returns false if the client has been answered. */
 static bool read_name(struct api_client *k, char name[API_NAME_BYTES])
 {
     struct json_value v;
@@ -39,7 +39,7 @@ static bool read_name(struct api_client *k, char name[API_NAME_BYTES])
     json_open(&j, k->body, k->body_bytes);
     while ((kind = json_member(&j, &v)) > JSON_END) {
         if (strcmp(v.key, "model") != 0) {
-            api_answer_error(k, 400, "this request has only the field model", v.key, "");
+            api_answer_error(k, 400, "this request takes only the field model", v.key, "");
             return false;
         }
         if (v.kind == JSON_TEXT && v.bytes < API_NAME_BYTES) {

@@ -7,7 +7,7 @@
 
 enum { TURNS_FIRST = 4 };
 
-/* Make room for twice as many turns; the old ones stay unused in the request's memory. */
+/* Make room for twice as many turns; the old turns stay unused in the request's memory. */
 static bool make_room(struct api_reader *r)
 {
     struct api_request *q = r->q;
@@ -55,7 +55,7 @@ static const char *text_of(const struct api_json *object, const char *name)
 /* Refuse the message that is being read. */
 #define REFUSE(r, ...) api_refuse_message(r, __VA_ARGS__)
 
-/* Add a text; with `more`, as a new paragraph of an earlier message by the same person. */
+/* Add a text. With `more` the text is a new paragraph of the same person's earlier message. */
 static bool add_text(struct api_reader *r, struct api_text *to, const char *text, bool more)
 {
     if ((more && !api_text_put(to, "\n\n", 2)) || !api_text_put(to, text, strlen(text))) {
@@ -125,8 +125,8 @@ static bool read_some(struct api_reader *r, const struct api_json *content, stru
 
 /* ---- who says it ------------------------------------------------------------------------------- */
 
-/* Add instructions. Before all other messages they are the system prompt; later instructions become
- * part of the current turn, or of the next one if it has a reply. */
+/* Add instructions. Instructions before all other messages are the system prompt. Later
+ * instructions go to the current turn, or to a new turn if the current turn has a reply. */
 static bool add_system(struct api_reader *r, const struct api_json *content)
 {
     struct api_turn *t = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;
@@ -262,8 +262,8 @@ static bool add_result(struct api_reader *r, const struct api_json *m, bool name
     bool more;
 
     if (!r->called || (!named && !is_called(r->calls, text_of(m, "tool_call_id")))) {
-        return REFUSE(r, "a tool's message has to come after an assistant's whose tool_calls have "
-                         "its tool_call_id");
+        return REFUSE(r, "a tool's message needs the tool_call_id of a call in the assistant's "
+                         "message before it");
     }
     t = &r->q->turns[r->q->n_turns - 1];
     if (t->replied) {

@@ -21,9 +21,8 @@ static bool check_fields(struct api_reader *r)
             (unsigned)n);
     }
     if (q->echo && q->wants_scores) {
-        return api_refuse(
-            r->e, 400, "echo", "unsupported_parameter",
-            "echo cannot be combined with logprobs: this server has none for a prompt");
+        return api_refuse(r->e, 400, "echo", "unsupported_parameter",
+                          "echo cannot be combined with logprobs: a prompt has none here");
     }
     for (uint32_t i = 0; i < q->n_turns && q->echo; i++) {
         if (q->turns[i].tokens.n != 0) {

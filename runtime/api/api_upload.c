@@ -11,8 +11,8 @@ enum { RANGE_FIELD_BYTES = 64, CRC_DIGITS = 8 };
 
 /* ---- answers ---- */
 
-/* Answer with status 308, if the client must send the bytes after the first `have`, or 201, if the
- * file is complete. */
+/* Answer with status 308 if the client must send the bytes from `have` on, or with 201 if the file
+ * is complete. */
 static void answer_state(struct api_client *k, int status, uint64_t have)
 {
     char fields[RANGE_FIELD_BYTES] = "";
@@ -51,7 +51,7 @@ static bool is_file_path(const char *path)
     return false;
 }
 
-/* Read the range. A request without a range has the whole file. */
+/* Read the range. A request without a range sends the whole file. */
 static bool read_range(struct api_client *k, const struct http_request *r)
 {
     size_t bytes;
@@ -91,7 +91,7 @@ static void read_crc_field(struct api_client *k)
     }
 }
 
-/* Return true if this continues the upload that was cut. */
+/* Return true if the request continues the upload that was cut. */
 static bool goes_on(const struct api_client *k)
 {
     const struct api_upload *u = &k->api->upload;
@@ -136,7 +136,7 @@ bool api_upload_head(struct api_client *k, const struct http_request *r)
 bool api_upload_body(struct api_client *k, const char *bytes, size_t n)
 {
     if (n > API_BODY_BYTES - k->body_bytes) {
-        return false; /* cannot happen: pieces are at most API_UPLOAD_ROOM */
+        return false; /* cannot happen, because pieces are at most API_UPLOAD_ROOM */
     }
     memcpy(k->body + k->body_bytes, bytes, n);
     k->body_bytes += n;
@@ -146,8 +146,8 @@ bool api_upload_body(struct api_client *k, const char *bytes, size_t n)
 
 /* ---- writing ---- */
 
-/* Return a number for the place of the file's extents. If it changes, the bytes that came earlier
- * are not in the file. */
+/* Return a number that identifies the place of the file's extents. If the place changes, the file
+ * lacks the bytes that came earlier. */
 static uint32_t place_of(const struct file *f)
 {
     const struct file_extent *extents = f->table != NULL ? f->table : f->few;
@@ -210,7 +210,7 @@ static enum err write_body(struct api *a, uint32_t *crc)
     return e;
 }
 
-/* Write bytes as long as they come. ERR_OK: all bytes of this request are written. */
+/* Write the bytes of this request as they come. Returns ERR_OK once all are written. */
 static enum err take_all(struct api *a, uint32_t *crc)
 {
     struct api_client *k = a->work->client;
@@ -286,7 +286,7 @@ static void answer_error_message(struct api *a, enum err e, bool ended)
         return;
     }
     switch (e) {
-    case ERR_ABORTED: refuse(k, 503, "somebody at the serial line stopped it", "stopped"); break;
+    case ERR_ABORTED: refuse(k, 503, "stopped by somebody at the serial line", "stopped"); break;
     case ERR_TIMEOUT:
         refuse(k, 408, "no byte arrived for ten seconds: continue from where it was cut", "late");
         break;

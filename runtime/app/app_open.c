@@ -114,7 +114,7 @@ static unsigned list_models(struct app *a)
     return l.n;
 }
 
-/* If a person is at the line, print how to ask for a model. */
+/* Log the error, unless loading was stopped, and how to load a model. */
 static void go_on_without(struct app *a, enum err e)
 {
     const char *none = "", *name = app_model_name(a);
@@ -177,7 +177,7 @@ bool app_check_model(struct app *a, const char *name)
     return true;
 }
 
-/* Close the model. First end its reads, because its memory is about to be planned anew. */
+/* Close the model. First end the model's reads, because its memory is about to be planned anew. */
 static void leave_model(struct app *a)
 {
     if (a->chat.session == NULL) {
@@ -210,7 +210,7 @@ static enum err change_model(struct app *a, const char *name, char *why)
     }
     if (why != NULL) {
         format_text(why, APP_WHY_BYTES, "%s",
-                    e == ERR_ABORTED ? "somebody at the serial line stopped it" : a->error_message);
+                    e == ERR_ABORTED ? "stopped by somebody at the serial line" : a->error_message);
     }
     if (e == ERR_ABORTED || !had_one) {
         go_on_without(a, e);

@@ -20,7 +20,7 @@ static enum command_result command_help(struct app *a, char *argument);
 
 /* A row without a name stands for the features' commands of its group. */
 static const struct chat_command commands[] = {
-    { "help", GROUP_LINE, "[WORD]", "commands by groups; WORD: search; all: every one", false,
+    { "help", GROUP_LINE, "[WORD]", "list the commands, or explain those with WORD, or all", false,
       command_help },
     { "models", GROUP_MODELS, "", "the models on the card, or in the folder", false,
       command_models },
@@ -28,7 +28,7 @@ static const struct chat_command commands[] = {
     { "receive", GROUP_MODELS, "[FOLDER]", "receive a file by YMODEM", false, command_receive },
     { .group = GROUP_MODELS },
     { .group = GROUP_CONVERSATION },
-    { "system", GROUP_CONVERSATION, "TEXT", "a new conversation under this system prompt", true,
+    { "system", GROUP_CONVERSATION, "TEXT", "a new conversation with this system prompt", true,
       command_system },
     { "set", GROUP_CONVERSATION, "NAME VALUE", COMMANDS_SETTINGS, true, command_set },
     { "reset", GROUP_CONVERSATION, "", "a new conversation", true, command_reset },
@@ -205,10 +205,10 @@ static enum command_result command_help(struct app *a, char *argument)
         for (unsigned group = 0; group < COMMAND_GROUPS; group++) {
             list_group(a, (enum command_group)group);
         }
-        console_printf(
-            a->setup.console,
-            "/help save explains one command, /help learn all with this word, /help all every "
-            "one.\nA line that begins with // goes to the model with one slash less.\n");
+        console_printf(a->setup.console,
+                       "/help save explains one command, /help learn all with this word, /help all "
+                       "everything.\n"
+                       "A line that begins with // goes to the model with one slash less.\n");
     } else if (strcmp(word, "all") == 0) {
         (void)explain_word(a, "", false);
     } else if (explain_word(a, word, true) == 0 && explain_word(a, word, false) == 0) {

@@ -18,7 +18,7 @@ enum command_result command_reset(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-/* /undo WORD, for all features that share the word and can undo. False if no feature knows it. */
+/* Do /undo WORD for all features that share the word and can undo; false if there are none. */
 static bool undo_word(struct app *a, const char *word)
 {
     bool known = false;
@@ -87,7 +87,7 @@ enum command_result command_system(struct app *a, char *argument)
 
     if (!chat_has_template(a->chat.template)) {
         console_printf(a->setup.console,
-                       "error: the model has no chat template, so a system prompt has no place\n");
+                       "error: the model has no chat template, so a system prompt has no effect\n");
         return COMMAND_DONE;
     }
     if (argument[0] == '\0') {
@@ -223,8 +223,8 @@ static void save_use(struct app *a)
                    file->name);
 }
 
-/* Return feature i's entry for this word of /save or, with `loads`, of /load, or NULL if the word
- * is not the feature's. */
+/* Return feature i's entry for this word of /save (if `loads`, of /load), or NULL if the feature
+ * has no such word. */
 static const struct feature_saved *saved_by(const struct app *a, unsigned i, const char *word,
                                             bool loads)
 {
@@ -233,7 +233,7 @@ static const struct feature_saved *saved_by(const struct app *a, unsigned i, con
     return s == NULL || strcmp(s->word, word) != 0 || (loads && s->load == NULL) ? NULL : s;
 }
 
-/* /save WORD or /load WORD, for all features that share the word. False if no feature knows it. */
+/* /save WORD or /load WORD, for all features with this word; return false if there are none. */
 static bool move_word(struct app *a, const char *word, bool loads)
 {
     struct features *f = &a->features;

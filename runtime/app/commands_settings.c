@@ -151,7 +151,7 @@ static void set_one(struct app *a, const char *name, const char *value)
     show_all(a);
 }
 
-/* The name ends at a space or an equals sign. */
+/* End the name at a space or an equals sign, and set *value to the text after it. */
 static char *cut_name(char *text, char **value)
 {
     char *end = text + strcspn(text, " =");
@@ -165,7 +165,7 @@ static char *cut_name(char *text, char **value)
     return text;
 }
 
-/* Set an option of a feature. Returns false if no feature has it. */
+/* Set an option of a feature. Returns false if no feature has this option. */
 static bool set_of_feature(struct app *a, const char *name, const char *value)
 {
     const char *accepts;
@@ -236,7 +236,7 @@ enum command_result command_mode(struct app *a, char *argument)
             "error: /mode json takes a limit of silence from %u to %u seconds, or nothing\n",
             (unsigned)SILENCE_LEAST, (unsigned)SILENCE_MOST);
     } else {
-        console_printf(a->setup.console, "error: /mode takes chat or json; it is %s\n",
+        console_printf(a->setup.console, "error: /mode takes chat or json; the mode is %s\n",
                        o->line.mode == MODE_JSON ? "json" : "chat");
     }
     return COMMAND_DONE;

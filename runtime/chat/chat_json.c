@@ -21,7 +21,7 @@ static void end_with(struct console *c, const char *text, size_t bytes)
     console_event_end(c);
 }
 
-/* Fields about a model have no value if none is loaded. */
+/* Without a model, fields about a model have no value. */
 static void say_no_model(const struct chat *c)
 {
     console_event_begin(c->console,
@@ -156,7 +156,7 @@ static void begin(struct chat *c, const struct json_request *r)
 }
 
 /* Apply first the settings that may fail, for example because a file is missing. If one fails,
- * nothing is set. */
+ * the later ones and the options are not set. */
 static bool apply(struct chat *c, const struct json_request *r)
 {
     const char *error_message = NULL;
@@ -228,7 +228,7 @@ static void reply(struct chat *c, const struct json_request *r)
     }
 }
 
-/* The request was cancelled while it waited. */
+/* Return true if the request was cancelled while it waited. */
 static bool is_cancelled(struct chat *c, const struct json_request *r)
 {
     return r->values[JSON_FIELD_ID] != NULL && r->values[JSON_FIELD_CANCEL] == NULL &&
@@ -305,7 +305,7 @@ static bool take_line(struct chat *c, enum err error, size_t bytes)
             chat_json_error(c, "line", NULL, 0, "it is longer than line_limit_bytes: shorten it");
         } else {
             ends = answer(c, &r, &reason);
-            c->sampler.params.n_biases = 0; /* they were for this request only */
+            c->sampler.params.n_biases = 0; /* biases are for one request only */
         }
     }
     announce(c); /* another model */
@@ -334,7 +334,7 @@ static bool take_end(struct chat *c, enum err error)
         return false;
     }
     console_frames_set(&c->console->json.frames, false); /* unknown to the program */
-    say_ready(c); /* a Ctrl-C with nothing to stop asks whether the board answers */
+    say_ready(c); /* answers a Ctrl-C that has nothing to stop */
     return false;
 }
 
@@ -402,7 +402,7 @@ static void come_back(struct chat *c, const struct host *h)
     c->program.wants_scores = c->program.answered = false;
 }
 
-/* Switch to the guest's conversation. If only one has room, the current one is emptied. */
+/* Switch to the guest's conversation; if only one has room, the current one is emptied. */
 static void enter_conversation(struct chat *c, const char *name)
 {
     void *state;
@@ -425,7 +425,7 @@ static bool is_for_hosts(struct chat *c, const struct json_request *r)
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         if (r->values[fields[i]] != NULL) {
             chat_json_error(c, "field", json_field_name(fields[i]), 0,
-                            "this is for the board's own line: over the network there are prompts, "
+                            "only the board's own line takes this: the network takes prompts, "
                             "messages and questions");
             return true;
         }
@@ -466,7 +466,7 @@ static bool answer_guest(struct chat *c, struct json_request *r, bool has_room, 
     }
     begin(c, r);
     if (r->values[JSON_FIELD_EMBEDDING] != NULL) {
-        chat_clear(c); /* the text needs the room that the conversation has */
+        chat_clear(c); /* the text needs the conversation's room */
         (void)chat_json_ask(c, r, reason);
     } else if (r->values[JSON_FIELD_MESSAGES] == NULL || apply_messages(c)) {
         reply(c, r);

@@ -11,7 +11,7 @@
 #include "runtime/features/feature.h"
 #include "runtime/session/token_scores.h"
 
-/* The features' checks of their own fields. */
+/* Let the features check their own fields. */
 static bool check_fields(struct chat *c, const struct json_request *r)
 {
     for (unsigned i = 0; i < JSON_N_FIELDS; i++) {
@@ -203,8 +203,8 @@ static bool fits(struct chat *c, const struct json_request *r)
             continue;
         }
         said = said_of(c, r, fields[i]);
-        if (chat_check_fits(c, &said) == ERR_TOO_LONG) { /* other errors are reported when it is
-                                                          * put */
+        if (chat_check_fits(c, &said) == ERR_TOO_LONG) { /* the reply reports
+                                                          * other errors */
             chat_say_too_long(c, json_field_name(fields[i]));
             return false;
         }
@@ -236,7 +236,7 @@ bool chat_json_check(struct chat *c, const struct json_request *r)
     }
     if (r->values[JSON_FIELD_SYSTEM] != NULL && c->session != NULL &&
         !chat_has_template(c->template)) {
-        chat_json_error(c, "value", "system", 0, "the model has no chat template for it");
+        chat_json_error(c, "value", "system", 0, "the model has no chat template for system");
         return false;
     }
     return (r->values[JSON_FIELD_MESSAGES] == NULL || read_messages(c, r)) &&

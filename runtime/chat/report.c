@@ -48,7 +48,7 @@ static void row(struct console *c, const char *region, size_t bytes, const char 
     console_log(c, "  %-8s %10s  %s", region, format_bytes(size, bytes), what);
 }
 
-/* Append to `text` how many experts the cache holds for the layer with the most experts. */
+/* Append to `text` how many experts of a layer the cache holds at most. */
 static void experts_text(const struct model *m, char *text, size_t bytes)
 {
     uint32_t slots = 0, experts = 0;
@@ -127,7 +127,7 @@ static void table_text(const struct plan *p, char *text, size_t bytes)
 {
     char read[FORMAT_NUMBER_BYTES];
 
-    format_text(text, bytes, "embeddings per layer stay there: %s read per token, rows of %u kept",
+    format_text(text, bytes, "embeddings per layer: %s read per token, rows of %u tokens kept",
                 format_bytes(read, p->table.bytes), (unsigned)p->table.n);
 }
 

@@ -61,8 +61,8 @@ void report_expert_layers(struct console *c, const struct model *m)
     }
 }
 
-/* Return the whole percentage of a token's experts that a cache with this many slots
- * has. */
+/* Return how many percent of a token's experts are in a cache with this many slots, on
+ * average. */
 static uint64_t there(const struct plan *p, const struct image *image, uint32_t n_slots)
 {
     uint64_t missing = 0, all = 0;
@@ -87,7 +87,7 @@ void report_experts_plan(const struct plan *p, const struct image *image, char *
             experts = image_layer(image, i)->n_experts;
         }
     }
-    n = format_text(text, bytes, "of a token's %u %% are there, %s",
+    n = format_text(text, bytes, "%u %% of a token's experts cached, %s",
                     (unsigned)there(p, image, slots),
                     p->experts.use == NULL ? "if all are used equally" : "as measured");
     for (uint32_t quarter = 1; quarter < 4; quarter++) {

@@ -1,4 +1,4 @@
-/* lwIP's port: time, random numbers, frames; and the address. */
+/* lwIP's port: time, random numbers, frames and the address. */
 #include "runtime/net/net_private.h"
 
 #include <string.h>
@@ -28,8 +28,8 @@ u32_t sys_now(void)
     return (u32_t)net_now_ms(at_work);
 }
 
-/* Return a number from xorshift64*, seeded by the clock and the device's address. It is good
- * for ports, sequence numbers and delays, not for secrets. */
+/* Return a number from xorshift64*, seeded by the clock and the device's address. The number is
+ * good for ports, sequence numbers and delays, not for secrets. */
 uint32_t net_random(void)
 {
     struct net *n = at_work;
@@ -71,7 +71,7 @@ static err_t start_netif(struct netif *netif)
     return ERR_OK;
 }
 
-/* Take a frame. Drop it if lwIP has no memory for it. */
+/* Pass a frame to lwIP, or drop the frame if lwIP has no memory. */
 static void take_frame(struct net *n, size_t bytes)
 {
     struct pbuf *p = pbuf_alloc(PBUF_RAW, (u16_t)bytes, PBUF_POOL);
@@ -116,7 +116,7 @@ static bool is_host_name(const char *name)
     return n != 0 && n < NET_NAME_BYTES;
 }
 
-/* Copy a text up to the first of `ends`. Returns false if it does not fit. */
+/* Copy a text up to the first of `ends`. Returns false if the text does not fit. */
 static bool cut(const char **from, const char *ends, char *to, size_t room)
 {
     size_t n = strcspn(*from, ends);
@@ -154,7 +154,7 @@ const char *net_check(const char *how, const char *name)
     struct net_fixed fixed;
 
     if (!is_host_name(name)) {
-        return "name= takes up to 31 letters, digits and '-', but not '-' at an end";
+        return "name= takes up to 31 letters, digits and '-', but no '-' at either end";
     }
     if (strcmp(how, "dhcp") != 0 && strcmp(how, "auto") != 0 && !net_read_fixed(how, &fixed)) {
         return "net= takes dhcp, auto, ADDRESS/BITS or ADDRESS/BITS,GATEWAY, such as "
@@ -261,7 +261,7 @@ static void add_service_text(struct mdns_service *service, void *context)
 }
 
 /* lwIP asks whether the name is free whenever the cable or the address is new. If another machine
- * answers, lwIP never announces ours. */
+ * answers, lwIP never announces our name. */
 static void take_name_result(struct netif *netif, u8_t result)
 {
     struct net *n = netif->state;

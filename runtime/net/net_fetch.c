@@ -65,7 +65,7 @@ static bool is_open(struct net_file *f)
     return f->opening == HTTP_RANGE_DONE || f->opening == HTTP_RANGE_WRONG;
 }
 
-/* Poll until the condition holds. Returns false if it took too long. */
+/* Poll until the condition holds. Returns false if the wait took too long. */
 static bool wait_until(struct net_file *f, bool (*ready)(struct net_file *f), uint32_t seconds)
 {
     const struct platform *p = f->net->setup.platform;
@@ -96,7 +96,7 @@ static void on_resolved(const char *name, const ip_addr_t *ip, void *context)
     }
 }
 
-/* Resolve the host. Returns NULL if f->ip is its address. */
+/* Resolve the host. Returns NULL if f->ip is now the host's address. */
 static const char *resolve(struct net_file *f)
 {
     if (ipaddr_aton(f->address.host, &f->ip)) {
@@ -113,7 +113,7 @@ static const char *resolve(struct net_file *f)
     return NULL;
 }
 
-/* Open the file. Returns NULL if its length and version are known. */
+/* Open the file. Returns NULL if the file's length and version are known. */
 static const char *open_file(struct net_file *f)
 {
     const struct net_job job = { .bytes = 1, .to = &f->first };
@@ -130,7 +130,7 @@ static const char *open_file(struct net_file *f)
         return why;
     }
     if (!net_store_add(f, &job)) {
-        return "too much is being read from stores";
+        return "too many reads from stores at once";
     }
     if (wait_until(f, is_open, NET_STORE_OPEN_SECONDS) && f->opening == HTTP_RANGE_DONE) {
         return NULL;
@@ -145,7 +145,7 @@ static void fill_device(struct net_file *f)
         .name = f->name,
         .n_sectors = (f->version.bytes + SECTOR_BYTES - 1) / SECTOR_BYTES,
         .max_sectors = NET_STORE_SECTORS,
-        .queue_depth = NET_STORE_JOBS - 1, /* one job is kept for opening files */
+        .queue_depth = NET_STORE_JOBS - 1, /* one job is reserved for opening files */
         .flash = true,                     /* the device is one .ingot file from its first byte
                                             * on */
         .submit = net_file_submit,

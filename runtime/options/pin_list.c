@@ -70,7 +70,7 @@ static const char *read_word(struct pin *p, const char *text, size_t bytes)
     } else if (bytes == 3 && memcmp(text, "low", 3) == 0) {
         p->low = true;
     } else if (bytes != 3 || memcmp(text, "out", 3) != 0) {
-        return "after the line come in, out or low, such as door:5:in:low";
+        return "a line is followed by in, out or low, such as door:5:in:low";
     }
     return NULL;
 }
@@ -132,7 +132,7 @@ const char *pin_list_read(struct pin_list *l, const char *text)
     }
     while (error_message == NULL) {
         if (l->n == PINS_MOST) {
-            return "there may be 16 pins";
+            return "the limit is 16 pins";
         }
         error_message = read_pin(l, &text);
         if (error_message == NULL && *text == '\0') {

@@ -101,7 +101,7 @@ static const char *read_sensor(struct sensor_list *l, const char **text)
         at += *at == ':' && part != 3;
     }
     if (error_message == NULL && *at == ':') {
-        error_message = "nothing comes after a sensor's kind";
+        error_message = "nothing may follow a sensor's kind";
     }
     for (unsigned i = 0; error_message == NULL && i < l->n; i++) {
         if (l->sensor[i].bus == s.bus && l->sensor[i].address == s.address) {
@@ -125,7 +125,7 @@ const char *sensor_list_read(struct sensor_list *l, const char *text)
     }
     while (error_message == NULL) {
         if (l->n == SENSORS_MOST) {
-            return "there may be 4 sensors";
+            return "the limit is 4 sensors";
         }
         error_message = read_sensor(l, &text);
         if (error_message == NULL && *text == '\0') {

@@ -181,13 +181,13 @@ static void refuse(struct kept *k, const char *why)
 {
     k->n_card = 0;
     format_text(k->error_message, sizeof k->error_message,
-                "%.100s: %s: it is not changed, and prompts are kept only in memory; a file of "
-                "zeros in its place is used",
+                "%.100s: %s: it is not changed, and prompts are kept only in memory; replace it by "
+                "a file of zeros",
                 k->file->name, why);
 }
 
-/* Called if the first sector is not this model's: if it is empty or another model's, the file is
- * used for this model; otherwise it is refused. True: used. */
+/* Called if the first sector is not this model's. Return true if the file is empty or another
+ * model's, and may be used for this model. */
 static bool may_begin(struct kept *k)
 {
     struct file_header h;
@@ -287,7 +287,7 @@ bool kept_file_read_marks(struct kept *k, uint32_t i, uint32_t to)
 /* ---- writing -------------------------------------------------------------------------------- */
 
 /* Return the place in the file of a block in memory; the file may lack the block's mark. Return
- * KEPT_NONE if it is not in the file. */
+ * KEPT_NONE if the file lacks the block. */
 static uint32_t place_of(const struct kept *k, const struct kept_block *b)
 {
     return kept_find_serial(k->card, k->n_card, b->serial);
@@ -360,8 +360,8 @@ bool kept_write(struct kept *k)
     if (to == KEPT_NONE) {
         to = kept_oldest(k->card, k->n_card, UINT64_MAX, b->parent);
     }
-    /* A block cannot be found without its parent, and a sequence with more blocks than the
-     * file would overwrite itself. */
+    /* A block cannot be found without its parent, and a sequence with more blocks than the file has
+     * would overwrite itself. */
     if (to == KEPT_NONE || b->end / k->distance > k->n_card ||
         (b->parent != 0 && kept_find_serial(k->card, k->n_card, b->parent) == KEPT_NONE)) {
         b->wanted = false;

@@ -1,4 +1,4 @@
-/* Load a conversation. It is checked before anything of the current conversation is dropped. */
+/* Load a conversation. The file is checked before the current conversation is dropped. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -71,7 +71,7 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
     }
     if (h->n_ids > session->context) {
         format_text(error_message, room,
-                    "%s has %u %s and the context %u: start with a larger ctx=",
+                    "%s has %u %s, but the context has %u: start with a larger ctx=",
                     s->halves.file->name, (unsigned)h->n_ids,
                     plural((unsigned)h->n_ids, "token", "tokens"), (unsigned)session->context);
         return ERR_BAD_MODEL;
@@ -189,7 +189,7 @@ static enum err choose_half(struct saved_chat *s, const struct saved_chat_state 
     s->is_older = halves->unreadable[other];
     e = check_half(s, first, saved_chat_header_of(s, first), state);
     if (halves_error_is_local(e) &&
-        halves->valid[other]) { /* the power failed, or the card did not keep the bytes */
+        halves->valid[other]) { /* the power failed during the save, or the card lost bytes */
         *half = other;
         s->is_older = true;
         e = check_half(s, other, saved_chat_header_of(s, other), state);
@@ -216,7 +216,7 @@ static struct kept keep(const struct saved_chat_state *state)
     const struct session *session = state->session;
     struct kept k = { .n_ids = session->n_ids, .hash = session->hash };
 
-    /* Two comparisons, so that no sum can overflow. */
+    /* Compare twice, so that no sum can overflow. */
     if (session->scratch.bytes / sizeof *k.ids < session->n_ids ||
         session->scratch.bytes - session->n_ids * sizeof *k.ids < sizeof *k.turns) {
         return k;
@@ -266,7 +266,7 @@ static enum err load_half(struct saved_chat *s, unsigned half, const struct save
     state->started = h->started != 0;
     state->turns->n = h->n_turns;
     state->turns->text_bytes = h->text_bytes;
-    turns_forget_said(state->turns); /* a file does not show who wrote it */
+    turns_forget_said(state->turns); /* nobody knows who wrote the file */
     turns_forget_logged(state->turns);
     return ERR_OK;
 }
@@ -355,7 +355,7 @@ enum err saved_chat_read(struct saved_chat *s, const struct file *file,
     if (e == ERR_OK) {
         e = find_half(s);
     }
-    /* A prefix is read once, not twice, because nothing is lost if it fails halfway. */
+    /* A prefix is read once, not twice, because nothing is lost if the load fails halfway. */
     if (e == ERR_OK && s->kind == SAVED_PREFIX) {
         return load_newest_prefix(s, state);
     }

@@ -1,5 +1,5 @@
-/* The platform's devices, at the start and later: their order, their log lines, and the bounces and
- * io_cores in front of them. */
+/* Keeps the platform's devices, at the start and later: orders them, logs them, and puts bounces
+ * and io_cores in front of them. */
 #include "runtime/storage/storage_private.h"
 
 #include <string.h>
@@ -23,10 +23,10 @@ static void log_device(struct storage *s, const struct block_device *d)
                     d->memory != NULL ? ", used in place" : "");
 }
 
-/* ---- memory that a device's DMA does not reach ----------------------------------------------- */
+/* ---- memory that DMA does not reach --------- ----------------------------------------------- */
 
-/* Take memory that DMA reaches: first RAM outside the arena, then the memory of models, which
- * belongs only to models after the start. */
+/* Take memory that DMA reaches: from RAM outside the arena; if that has none, and only during the
+ * start, from the memory of models. */
 static uint8_t *take_in_reach(struct storage *s, uint64_t end)
 {
     uint8_t *taken = NULL;
@@ -49,8 +49,8 @@ static bool needs_bounce(const struct storage *s, const struct block_device *d)
            (uintptr_t)m->base + m->bytes > d->dma_end;
 }
 
-/* Put a bounce in front of d, which other code uses from then on. A bounce's memory stays with the
- * slot. */
+/* Put a bounce in front of d if d needs one, and return the device that other code shall use. The
+ * slot keeps the bounce's memory. */
 static struct block_device *open_bounce(struct storage *s, struct bounce *b, struct block_device *d)
 {
     uint8_t *memory = b->memory;
@@ -90,27 +90,29 @@ struct bounce *storage_bounce(struct block_device *device)
 
 /* ---- at the start ---------------------------------------------------------------------------- */
 
-/* Return true if a core moves the devices' data. */
-static bool needs_cpu(const struct storage_setup *setup)
+/* Return true if a core moves the device's data. Drives have their own DMA, and only core 0 may
+ * poll a USB drive: it reads the keyboard from the same controller. */
+static bool needs_cpu(const struct storage_setup *setup, const struct block_device *d)
 {
     const struct platform_storage *storage = &setup->platform->storage;
 
-    return storage->needs_cpu && (storage->use_pio == NULL || setup->pio);
+    return storage->needs_cpu && (storage->use_pio == NULL || setup->pio) &&
+           d->kind == BLOCK_CARD && d->memory == NULL;
 }
 
-/* Put the fronts that are needed before the driver's device of this number. */
+/* Put the fronts that device number i needs before the driver's device. */
 static void put_fronts(struct storage *s, unsigned i)
 {
     struct block_device *d = open_bounce(s, &s->bounces[i], s->found[i]);
 
     s->fronted[i] = d;
-    if (needs_cpu(&s->setup) && d->error_message == NULL && d->memory == NULL) {
+    if (needs_cpu(&s->setup, d) && d->error_message == NULL) {
         io_core_open(&s->fronts[i], d, &s->setup.platform->cores, s->setup.trace);
         s->fronted[i] = &s->fronts[i].device;
     }
 }
 
-/* Sort the devices. Boards find devices in their own order, which equal devices keep. */
+/* Sort the devices. Devices of equal rank keep the order in which the board found them. */
 static void put_in_order(struct storage *s)
 {
     for (unsigned i = 0; i < s->n_devices; i++) {
@@ -156,7 +158,7 @@ static void mark_used(struct storage *s, const struct file *const *files, unsign
     }
 }
 
-/* Return the index of a device among the known ones; n_devices if it is unknown. */
+/* Return the index of a known device, or n_devices for an unknown one. */
 static unsigned number_of(const struct storage *s, const struct block_device *d)
 {
     unsigned i = 0;
@@ -187,7 +189,7 @@ static void take_device(struct storage *s, struct block_device *d)
     s->n_devices += is_new;
     if (d->in_use || d->error_message != NULL) {
         s->fronted[i] = is_new ? d : s->fronted[i];
-        s->fronted[i]->error_message = d->error_message; /* keep the front: it may have requests */
+        s->fronted[i]->error_message = d->error_message; /* keep the front for its requests */
     } else {
         put_fronts(s, i);
     }

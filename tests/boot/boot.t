@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""The image boots on every CPU, exception level and core count of the virt machines, fast enough and small enough, and powers off."""
+"""The image boots on the virt machines, on every CPU and exception level and with every number of cores, and powers off; it is fast
+and small enough."""
 
 import os
 import re
@@ -16,7 +17,7 @@ from screen import Screen
 
 COUNTED_LIMIT_MS = 100         # the same by the clock that counts instructions, a billion in a second
 PROMPT_LIMIT_MS = 2000         # guest time from entry to the prompt, loading excluded; at rest under 100, and
-                               # QEMU's time depends on other programs on this computer
+                               # QEMU's time depends on this computer's other programs
 IMAGE_LIMIT_BYTES = 512 * 1024  # as linker/image.ld.S; without weights, with the kernels of every CPU
 
 tap = Tap()
@@ -39,7 +40,7 @@ def riscv64(label, cores, extra, name="rv64gcv, VLEN 128", kernels="rv64gc rvv")
 
 
 def with_capacities(tree, capacities):
-    """Turn each core's riscv,cbom-block-size into capacity-dmips-mhz, which is a shorter name."""
+    """Replace each core's riscv,cbom-block-size by capacity-dmips-mhz, which fits because its name is shorter."""
     old, new = b"riscv,cbom-block-size\0", b"capacity-dmips-mhz\0"
     at = tree.index(old)
     tree = tree[:at] + new.ljust(len(old), b"\0") + tree[at + len(old):]
@@ -69,7 +70,7 @@ def device_tree(name, cpu, cores, changes, capacities=()):
 
 
 def packed_elf():
-    """For a machine without firmware: the packed image as an ELF file that is loaded at the address in the image's header. The file also sets
+    """Make an ELF file of the packed image, loaded at the address in the image's header, for a machine without firmware. The file also sets
     core_pen, which lies after the loaded image, to what an earlier start may have left there."""
     symbols = {line.split()[2]: int(line.split()[0], 16) for line in subprocess.run(
         ["aarch64-linux-gnu-nm", ELF], check=True, capture_output=True, text=True).stdout.splitlines()
@@ -86,7 +87,7 @@ def packed_elf():
 
 PACKED_ELF, LEFT_IN_PEN = packed_elf()
 
-# machine, cores, kernel, name of the CPU, what the kernels may use
+# Rows: machine, cores, kernel, name of the CPU, features for kernels.
 machines = [
     arm64("cortex-a53", 4, ["-cpu", "cortex-a53"], "Cortex-A53"),
     arm64("cortex-a72", 4, ["-cpu", "cortex-a72"]),
@@ -127,6 +128,7 @@ machines += [
     riscv64("unequal cores", 4, device_tree("unequal.dtb", ZVFH, 4, [], (1024, 1024, 341, 341)),
             kernels="rv64gc rvv zvfh zvknha"),
 ]
+
 
 
 def boot(row):
@@ -184,7 +186,7 @@ for board in ("virt-arm64", "virt-riscv64"):
     tap.ok(status == 0 and Reply(console).ids == first and "in place" in console,
            f"{board}: a model that the firmware preloaded is used where it lies", console)
 
-# ---- the first screen, as a person at the line sees it up to the first prompt ----------------
+# ---- the first screen that a person at the line sees, up to the first prompt ----------------
 
 SCREEN_ROWS, SCREEN_COLUMNS = 24, 80
 COPIES = [MODEL]
@@ -208,7 +210,7 @@ SCREENS = [
 
 
 def first_screen(console):
-    """The rows up to the prompt, as a terminal of that width shows them."""
+    """The rows up to the prompt, as a terminal with SCREEN_COLUMNS columns shows them."""
     screen = Screen(SCREEN_COLUMNS)
     at = console.find("[", console.find("\r["))
     screen.feed(console[max(at, 0):console.find("\n> ")].replace("\n", "\r\n") + "\r\n> ")
@@ -234,7 +236,7 @@ for label, machine, more, drives, expect in SCREENS:
     tap.ok(status == 0 and re.search(r"\]   scratch +\d", console) and
            not re.search(r"\]   scratch +\d", text), f"{label}: verbose shows the memory regions", console)
 
-# ---- the first start, timed by the clock that counts instructions; no terminal answers the question at the start ----
+# ---- the first start, timed by the clock that counts instructions; no terminal answers the board's first question ----
 
 DEMO_CARD = make_card("boot-demo.img", os.path.join(ROOT, "models/demo-q8_0.ingot"))
 for machine in (ARM64, RISCV64_V, RISCV64):

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Presets: options in a file for a start and for a conversation, on a card and on this computer; as many turns as requested; a look back that does
+"""Presets, files of options for a start and for a conversation, on a card and on this computer. Also: the option turns=, and /reflect, which does
 not change the conversation."""
 
 import json
@@ -43,7 +43,7 @@ def host(*options, lines=None):
 asked = ("-p", "What is 7 plus 8?")
 plain = host(*asked, "--temp", "0", "-n", "5", "--system", "You are a cat.\n# and this is text")
 tap.ok(host(*asked, "--preset", "short") == plain, "a preset has the effect of its options", (host(*asked, "--preset", "short"), plain))
-# The path is relative to this run's folder, because an option of a board has room for 63 bytes.
+# The path is relative to the current folder, because an option has room for 63 bytes.
 tap.ok(host(*asked, "--preset", os.path.relpath(SHORT)) == plain, "a preset can be named by its path")
 tap.ok(host(*asked, "--preset", "short", "-n", "2") == host(*asked, "--temp", "0", "-n", "2", "--system", "You are a cat.\n# and this is text"),
        "the command line overrides a preset")
@@ -62,7 +62,7 @@ tap.ok("no preset none" in said and "which one?" in said, "a preset that does no
 tap.ok(re.search(r"as held has it\)\n(red|blue)\n", said), "a preset can set a grammar", said)
 tap.ok(re.search(r'temp 0.700, top_p 0.900,.*n 512, think hide,.*turns 10,.*stop "\\nUser:"', said) and "You are Lila" in said, "lila", said)
 
-# The option turns=: which turns are kept; and the result equals a conversation of only these turns.
+# The option turns= keeps the last turns, and the result equals a conversation of only these turns.
 lines = [f"My number is {i}." for i in range(9)]
 said = host("--temp", "0", "--turns", "4", lines=lines + ["/branches"])
 turns = int(re.search(r"main\s+(\d+) turns", said).group(1))
@@ -79,7 +79,7 @@ tap.ok(len(kept) == 2 and kept[0] == kept[1], "a look back is not a turn", back)
 tap.ok(back.strip().split("\n")[-1] == straight.strip().split("\n")[-1] and len(back.strip().split("\n")) == 6, "the turn after a look back has the same reply as without it", (back, straight))
 tap.ok("no turn to look back at" in host(lines=["/reflect"]), "without a turn there is nothing to look back at")
 said = host("--temp", "0", lines=[talk[0], "/reflect", "/branches"])
-tap.ok("not asked: a model of about 1 million parameters" in said and re.search(r"main\s+1 turn,", said),
+tap.ok("not asked: with about 1 million parameters" in said and re.search(r"main\s+1 turn,", said),
        "a small model is not asked to look back on its own, and a message says so", said)
 said = host("--temp", "0", "--learn", "on", "--grammar", "on", lines=[talk[0], "/reflect What was it?", talk[0]])
 tap.ok(said.count("3 plus 4") >= 2 and "error" not in said, "with a grammar for its tags it looks back, and the next turn is free", said)
@@ -90,7 +90,7 @@ tap.ok("(remembered in personal: My boat is called Marigold.)" in said and "(rem
        "(nothing is kept: no sentence of yours says something new)" in said and re.search(r"main\s+2 turns,", said) and "  2. personal" in said and
        "  3." not in said, "a small model chooses among the person's sentences, and the look back is not a turn", said)
 
-# A prefix whose file was truncated while it was copied.
+# The file of a prefix was truncated while it was copied.
 PREFIX = os.path.join(FOLDER, "ingot.prefix")
 KEPT = ("--prefix", PREFIX, "--system", "You are a cat who likes long walks, fish, the sun on a warm stone and everything that moves in the grass.")
 host(*KEPT, lines=["/save prefix", "/save prefix"])  # saves take turns: the second one is in the first half
@@ -118,7 +118,7 @@ tap.ok(f"ingot.prefix is cut off: it has {whole // 3} bytes" in said, "a prefix 
 if os.path.exists(PREFIX):
     os.remove(PREFIX)
 
-# A rating applies to the person's last turn, whatever came after it.
+# A rating applies to the person's last turn, even after other commands.
 with open(os.path.join(FOLDER, "ingot.log"), "wb") as f:
     f.truncate(1 << 20)
 
@@ -147,7 +147,7 @@ rows, said = logged(A, "/save x", "/reset", "/good", B, "/load x", "/bad")
 tap.ok([r[1] for r in rows] == [[], []], "no turn of another conversation is rated after /reset or /load", (rows, said))
 os.remove(os.path.join(FOLDER, "ingot.log"))
 
-# On a board, from a card made by `ingot card`.
+# Presets on a board, from a card made by `ingot card`.
 card = make_disk("presets.img", MODEL, SHORT, os.path.join(ROOT, "presets/lila.txt"))
 with Console(ARM64, "preset=short", card_arguments(card)) as c:
     c.prompt()

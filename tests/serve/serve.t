@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """`ingot serve` for programs that use OpenAI's HTTP API: the replies of `ingot run`, whole and streamed, many at once, with grammars; errors by name;
-nothing for pages of other sites; callers that leave."""
+pages of other sites get nothing; callers disconnect."""
 
 import atexit
 import base64
@@ -329,7 +329,7 @@ got = [held(odd, temperature=1.5, seed=i, max_tokens=150) for i in range(12)]
 tap.ok(all(s == 200 and len(set(json.loads(said(a)))) == 2 and "/uniqueItems" in a["warnings"][0] or s == 500 and a["error"]["code"] == "schema_not_satisfied" for s, a in got) and
        sum(s == 200 for s, a in got) > 8, "a reply that does not satisfy its schema is made again", got)
 status, a = held({"type": "integer", "minimum": 0, "maximum": 9, "not": {"minimum": 0}}, temperature=0)
-tap.ok(status == 500 and a["error"]["code"] == "schema_not_satisfied" and "/not of its schema" in a["error"]["message"] and "4 tries" in a["error"]["message"],
+tap.ok(status == 500 and a["error"]["code"] == "schema_not_satisfied" and "/not of the schema" in a["error"]["message"] and "4 tries" in a["error"]["message"],
        "a schema that four tries do not satisfy is an error", a)
 pair = {"type": "object", "required": ["a"], "properties": {"a": {"type": "array", "items": {"const": 1}, "minItems": 2, "maxItems": 2, "uniqueItems": True}}}
 status, a = held(pair, temperature=0, max_tokens=14)
@@ -360,7 +360,7 @@ while asker.is_alive():
     server.ask("/health")
     waits[-1] += time.monotonic()
     time.sleep(0.005)
-tap.ok(checked[0][0] == 200 and time.monotonic() - begin > 0.2 and max(waits) < 0.75, f"checks of {time.monotonic() - begin:.1f} s, and others wait {max(waits) * 1000:.0f} ms at most", checked[0][1])
+tap.ok(checked[0][0] == 200 and (spent := time.monotonic() - begin) > 0.2 and max(waits) < max(0.75, spent / 2), f"checks of {spent:.1f} s, and others wait {max(waits) * 1000:.0f} ms at most", checked[0][1])
 rows, last = events(held(odd, temperature=1.5, seed=5, stream=True)[1])
 streamed = "".join(r["choices"][0]["delta"].get("content", "") for r in rows if r.get("choices"))
 tap.ok(last == "[DONE]" and len(set(json.loads(streamed))) == 2 and "/uniqueItems" in rows[-1]["warnings"][0], "a stream reports a schema that is not satisfied in the same way", rows)
@@ -390,7 +390,7 @@ tap.ok(status == 200 and [len(d["embedding"]) for d in a["data"]] == [8, 8] and 
 tap.ok(server.ask("/v1/models/" + os.path.basename(DEMO))[1]["object"] == server.ask("/models/" + os.path.basename(DEMO))[1]["object"] == "model" and server.ask("/v1/models/" + os.path.basename(DEMO)[:-6])[1]["owned_by"] == "ingot" and
        server.ask("/v1/models/gpt-4")[1]["error"]["code"] == "model_not_found", "/v1/models/NAME describes one model")
 
-# Pages of other sites, and host names that were redirected to this computer.
+# Pages of other sites, and host names that point to this computer, are refused.
 own = f"127.0.0.1:{server.port}"
 for headers, want_status in (({"Origin": "http://evil.example"}, 403), ({"Origin": "null"}, 403), ({"Origin": "http://localhost:1"}, 403),
                              ({"Host": "evil.example", "Origin": "http://evil.example"}, 403), ({"Host": "localhost.evil.example"}, 403),
@@ -399,7 +399,7 @@ for headers, want_status in (({"Origin": "http://evil.example"}, 403), ({"Origin
     tap.ok(got == (want_status, want_status), f"{headers}: {want_status}", got)
 
 
-# Callers that leave: their slots are free soon.
+# Callers disconnect: soon afterwards their slots are free.
 def metrics():
     return {name: int(value) for name, value in re.findall(r"^(ingot_\w+) (\d+)$", server.ask("/metrics")[1], re.M)}
 

@@ -5,7 +5,7 @@
 #include "runtime/text/format_text.h"
 #include "runtime/text/json.h"
 
-/* Foreign text is cut to this length in messages. */
+/* Messages quote at most this much of a call's text. */
 #define SHOWN "%.40s"
 
 /* Format only ASCII, because the text goes to the model and to the console. */
@@ -140,7 +140,7 @@ static enum action_reply read_arguments(const struct actions *a, const struct me
         unsigned k = place_of(action, v->key);
 
         if (k == ACTION_ARGUMENTS || (had >> k & 1) != 0) {
-            return wrong(error_message, "the action has no argument '" SHOWN "', or once at most",
+            return wrong(error_message, "the action has no argument '" SHOWN "', or takes it once",
                          v->key);
         }
         if (!read_argument(a, &action->argument[k], v, &call->value[k], error_message)) {

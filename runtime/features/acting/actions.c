@@ -19,15 +19,15 @@ static struct action *add(struct actions *a, enum action_kind kind, const char *
 
 static_assert(ACTIONS_A_MINUTE == 120, "must match the text of actions_minute=");
 static_assert(ACTIONS_MOST >= PINS_MOST + SENSORS_MOST + 3,
-              "pins, sensors, temperature, uptime and pulse have room");
+              "ACTIONS_MOST has room for pins, sensors, temperature, uptime and pulse");
 
 static void add_sensor(struct actions *a, unsigned i)
 {
     add(a, ACTION_SENSOR, a->sensors.list.sensor[i].name)->pin = i;
 }
 
-/* Add the sensors, and the temperature under the name that models look for: from a sensor of that
- * name, or else from the machine. */
+/* Add the sensors, and the action `temperature`, which models look for. The action reads a sensor
+ * of that name or, without a sensor, the machine. */
 static void add_sensors(struct actions *a, pins_say_fn *say, void *context)
 {
     const struct sensor_list *l = &a->sensors.list;
@@ -43,7 +43,7 @@ static void add_sensors(struct actions *a, pins_say_fn *say, void *context)
             add_sensor(a, i);
         } else {
             format_text(error_message, sizeof error_message,
-                        "%s of sensors= is not used: a pin has its name", name);
+                        "%s of sensors= is not used: a pin has the same name", name);
             say(context, error_message);
         }
     }
@@ -155,7 +155,7 @@ static bool read_lines(struct reader *r, uint32_t *lines)
     return true;
 }
 
-/* Read the digits at *text. Returns false if there are none or too many. */
+/* Read the digits at *text, seven at most. Returns false if there are no digits. */
 static bool read_number(const char **text, uint32_t *n)
 {
     const char *at = *text;
@@ -207,10 +207,10 @@ static bool read_pulse(struct reader *r, struct action *new)
     if (!read_range(r, ms)) {
         return false;
     }
-    return next_word(r, &word) == 0 || fail(r, "nothing comes after the range");
+    return next_word(r, &word) == 0 || fail(r, "nothing may follow the range");
 }
 
-/* Return the list that the word names, or WORDS_NOT + 1 if it names none. */
+/* Return the list that the word names, or WORDS_NOT + 1 if the word names no list. */
 static unsigned words_of(const struct actions *a, const char *word, size_t bytes)
 {
     unsigned i = pin_list_find(&a->pins.list, word, bytes);
@@ -245,7 +245,7 @@ static bool read_words(struct reader *r)
     return next_word(r, &word) == 0 || fail(r, "words are separated by a bar, such as lamp|bulb");
 }
 
-/* Read one line up to its end. *new: the action that it adds, or an empty name. */
+/* Read one line up to its end. *`new` gets the action that the line adds, or an empty name. */
 static bool read_line(struct reader *r, struct action *new)
 {
     const char *word;

@@ -12,7 +12,7 @@ static bool fail(char *result, const char *why)
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
-/* Return true if one more action is within the limit; if so, it is counted. */
+/* Count one more action and return true if the limit allows the action. */
 static bool may_act(struct actions *a)
 {
     const struct platform_clock *clock = &a->platform->clock;
@@ -175,7 +175,7 @@ bool actions_do(struct actions *a, const struct action_call *call, const struct 
                 char result[ACTION_TEXT_BYTES])
 {
     if (!is_sound(a, call)) {
-        return fail(result, "that is not an action of the table");
+        return fail(result, "the table has no such action");
     }
     if (!may_act(a)) {
         format_text(result, ACTION_TEXT_BYTES, "too many actions: the limit is %u a minute",

@@ -80,7 +80,7 @@ static void read_asked(struct acting_state *s, struct chat *c, const struct stop
 
 /* ---- what is done ---------------------------------------------------------------------------- */
 
-/* Check for the last time before an output is driven, as for a call that the model writes. */
+/* Make the last check before an output is driven, as for a call that the model writes. */
 static bool is_asked(struct acting_state *s, char why[ACTION_TEXT_BYTES])
 {
     struct action_heard heard = { .named = false };
@@ -106,7 +106,7 @@ static void do_asked(struct acting_state *s, struct feature_turn *t, const struc
         n++;
         if (action_choose(&s->choice, t->chat, a, action->pin, may, t->text + (t->bytes - t->said),
                           t->said, stop, &choice) != ERR_OK) {
-            chat_show_read(t->chat, "not decided: the context has no room, or it was stopped");
+            chat_show_read(t->chat, "nothing was decided: the context is full, or you stopped it");
             return;
         }
         s->call.call = (struct action_call){ .action = action, .value = { choice == CHOICE_ON } };
@@ -139,8 +139,8 @@ const char *chat_choose_told(void *state, struct feature_turn *t, size_t *bytes)
     if (s->note_bytes == 0) {
         return NULL;
     }
-    /* The question itself is left out, because a small model answers it from its training ("The
-     * door is open."), whatever was read. */
+    /* Leave out the question, because a small model answers it from its training ("The door is
+     * open.") and ignores what was read. */
     *bytes = format_text(s->asked, sizeof s->asked, "Reply only with this sentence: The %s.",
                          s->note);
     *bytes = min_size(*bytes, sizeof s->asked - 1);

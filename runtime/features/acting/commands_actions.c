@@ -36,7 +36,7 @@ static void show(const struct app *a)
 {
     const struct actions *t = &acting_of(&a->chat)->actions;
     static const char *const needs[] = {
-        [ACTION_NEEDS_VALUE] = "; an output is driven when somebody names it and says which way",
+        [ACTION_NEEDS_VALUE] = "; an output is driven when somebody names it and says on or off",
         [ACTION_NEEDS_NAME] = "; an output is driven when somebody has named it",
         [ACTION_NEEDS_NOTHING] = "",
     };
@@ -66,8 +66,7 @@ static enum command_result command_actions(struct app *a, char *argument)
         pins_set_dry(&t->pins, argument[0] == 'd');
     } else if (argument[0] != '\0') {
         console_printf(a->setup.console,
-                       "error: /actions lists them; /actions dry touches no line, "
-                       "/actions live does again\n");
+                       "error: /actions takes nothing, dry (to touch no line) or live\n");
         return COMMAND_DONE;
     }
     show(a);

@@ -1,4 +1,4 @@
-/* Branches of a conversation: the hooks of a start and of a turn. */
+/* The hooks of branches of a conversation at the start and in a turn. */
 #include <string.h>
 
 #include "runtime/app/app_private.h"
@@ -30,8 +30,8 @@ static void open_lines(void *state, struct app *a)
     if (!chat_branches_open(&a->chat, wanted(a), beams)) {
         console_log(
             a->setup.console,
-            "beams=%u has no effect: beams need keys and values of one type in memory, and this "
-            "model's layers, or kv=, have others",
+            "beams=%u has no effect: beams need keys and values of one type in memory, and no "
+            "recurrent layers: change kv= or the model",
             (unsigned)beams);
     }
 }
@@ -64,7 +64,7 @@ static void retry(void *state, struct chat *c, bool begins)
     }
 }
 
-/* ---- the field `conversation` of requests ---------------------------------------------------- */
+/* ---- the requests' field `conversation` ---------------------------------------------------- */
 
 static const char *check(void *state, struct chat *c, const char *name)
 {

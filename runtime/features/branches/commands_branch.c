@@ -101,7 +101,7 @@ static enum command_result command_drop(struct app *a, char *argument)
     switch (chat_branch_drop(&a->chat, argument)) {
     case ERR_OK: console_printf(console, "(%s is forgotten)\n", argument); break;
     case ERR_BUSY:
-        console_printf(console, "error: this is %s: /switch to another one first\n", argument);
+        console_printf(console, "error: %s is in use: /switch to another one first\n", argument);
         break;
     default:
         console_printf(console, "error: there is no branch %.40s; /branches lists what there is\n",

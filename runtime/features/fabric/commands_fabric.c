@@ -1,4 +1,4 @@
-/* Commands of the memory fabric, with learn=on: what is remembered, where, and until when. */
+/* Commands of the memory fabric, with learn=on. */
 #include "runtime/app/commands_private.h"
 
 #include <string.h>
@@ -84,8 +84,8 @@ static enum command_result command_fabric(struct app *a, char *argument)
         (unsigned)f->room.examples, (unsigned)f->thrown, plural(f->thrown, "step", "steps"));
     if (f->conflicts != 0) {
         console_printf(a->setup.console,
-                       "(%u %s on which two namespaces disagreed, %s and %s at last: the surer "
-                       "one spoke)\n",
+                       "(%u %s on which two namespaces disagreed, last %s and %s: the surer one "
+                       "spoke)\n",
                        (unsigned)f->conflicts, plural(f->conflicts, "token", "tokens"),
                        fabric_kinds[f->conflict[0]].name, fabric_kinds[f->conflict[1]].name);
     }
@@ -131,7 +131,7 @@ static enum command_result command_what(struct app *a, char *argument)
 
 /* ---- changing ------------------------------------------------------------------------------- */
 
-/* Find the namespace with a name. If there is none, print that and return false. */
+/* Find the namespace with a name. If no namespace has the name, print so and return false. */
 static bool find_space(struct app *a, const char *name, enum fabric_name *space)
 {
     *space = fabric_find(name, strlen(name));
@@ -212,7 +212,7 @@ static void say_why_not(struct app *a, enum err e)
     } else if (e == ERR_BAD_ARGUMENT) {
         console_printf(c,
                        "error: /remember takes NAMESPACE QUESTION = ANSWER, with a blank on both "
-                       "sides of the sign, or a sentence of more than one word\n");
+                       "sides of =, or a sentence of more than one word\n");
     } else if (e == ERR_TOO_LONG) {
         console_printf(c,
                        "error: a memory has at most %u bytes, its answer %u tokens: shorten it\n",
@@ -302,8 +302,8 @@ static void forget_note(struct app *a, uint32_t n)
 
     console_printf(a->setup.console, "(forgotten: %.*s)\n", (int)note->bytes, note->text);
     if (a->chat.turns.n != 0) {
-        console_printf(a->setup.console, "(turns of this conversation that say it stay: /reset "
-                                         "begins a new one)\n");
+        console_printf(a->setup.console, "(this conversation may still say it: /reset begins a new "
+                                         "one)\n");
     }
     if (f->spaces[space].notes == 1) {
         chat_fabric_forget_space(&a->chat, space);
@@ -312,7 +312,8 @@ static void forget_note(struct app *a, uint32_t n)
         say_lesson(a, name, &lesson);
     } else {
         console_printf(a->setup.console,
-                       "(stopped: it is forgotten, but not all others of %s win again)\n", name);
+                       "(stopped: it is forgotten, but some answers of %s do not win again yet)\n",
+                       name);
     }
 }
 
@@ -331,7 +332,7 @@ static enum command_result command_forget(struct app *a, char *argument)
     n = strcmp(argument, "that") == 0 ? f->that : number_of(argument);
     if (strcmp(argument, "that") == 0 && n == 0) {
         console_printf(console,
-                       "error: no memory was told or needed since the last one was forgotten\n");
+                       "error: no memory was told or used lately: give a number of /what\n");
     } else if (strcmp(argument, "all") == 0) {
         chat_fabric_clear(&a->chat);
         console_printf(console, "(all is forgotten)\n");
@@ -339,7 +340,7 @@ static enum command_result command_forget(struct app *a, char *argument)
         forget_note(a, n);
     } else if (n != 0 || argument[0] == '\0') {
         console_printf(console,
-                       "error: /forget takes a number of /what, that, a namespace, or all\n");
+                       "error: /forget takes a number of /what, 'that', a namespace, or 'all'\n");
     } else if (find_space(a, argument, &space)) {
         chat_fabric_forget_space(&a->chat, space);
         console_printf(console, "(all of %s is forgotten)\n", argument);

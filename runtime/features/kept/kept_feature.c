@@ -1,5 +1,5 @@
-/* Kept prompts: the hooks of a start and of a turn. A prompt takes the kept blocks of
- * its beginning, each of its passes is kept, and the prompt is written to the file after the
+/* The hooks of kept prompts at a start and in a turn. A prompt takes the kept blocks of
+ * its beginning, keeps each of its passes, and is written to the file after the
  * reply. */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 struct kept_state {
     struct kept kept;
     struct session_watch watch;
-    size_t bytes;      /* bytes of memory for blocks; 0: not requested */
+    size_t bytes;      /* bytes of memory for blocks, or 0 if prompts are not kept */
     uint32_t n_prompt; /* tokens up to the end of the turn's prompt, before the reply */
     bool said;         /* kept.error_message */
 };
@@ -28,8 +28,8 @@ static size_t memory(void *state, const struct app *a, const struct image *image
     return s->bytes != 0 ? arena_take_bytes(s->bytes) : 0;
 }
 
-/* Keep the passes of a prompt. A reply is kept only when it has ended, because its passes have one
- * token each. */
+/* Keep the passes of a prompt. A reply is kept after its end, because its passes have one token
+ * each. */
 static void keep_pass(void *context, struct session *session)
 {
     struct kept_state *s = context;
@@ -75,7 +75,7 @@ static void say_open(const struct kept *k, struct console *console)
                     k->file->name);
     }
     console_log(console,
-                "prompts are kept: room for %u tokens in memory and %u on the card, which has %u",
+                "prompts are kept: room for %u tokens in memory and %u on the card (%u used)",
                 (unsigned)(k->n_memory * k->distance), (unsigned)(k->n_card * k->distance),
                 n * (unsigned)k->distance);
 }
@@ -122,7 +122,7 @@ static void take(void *state, struct feature_turn *t)
     say_error_message(s, t->chat->console);
 }
 
-/* After the reply: keep it in memory, too, and write its prompt to the card. The next prompt waits
+/* After the reply, keep it in memory, too, and write its prompt to the card. The next prompt waits
  * until this is done. */
 static void write(void *state, struct feature_turn *t, const char *reason)
 {

@@ -55,7 +55,7 @@ static void say_full(struct app *a, uint32_t to_go)
         print_lesson(&a->chat, &l->notes[i]);
     }
     console_printf(a->setup.console,
-                   "(the same command again does it; /save learn first keeps them in a file)\n");
+                   "(repeat the command to drop them; /save learn first keeps them in a file)\n");
 }
 
 static void say_error(struct app *a, enum err e, uint32_t to_go)
@@ -69,8 +69,8 @@ static void say_error(struct app *a, enum err e, uint32_t to_go)
     } else if (e == ERR_NO_SPACE) {
         console_printf(
             a->setup.console,
-            "error: what is taught fills the room for examples, %u tokens, and nothing of it "
-            "gives way: /undo learn takes the last lesson back\n",
+            "error: taught examples fill the room of %u tokens, and none of them is dropped: /undo "
+            "learn takes the last lesson back\n",
             (unsigned)lessons_of(&a->chat)->lessons.room);
     } else if (e == ERR_TOO_LONG) {
         console_printf(
@@ -119,7 +119,7 @@ static void say_noted(struct app *a, const char *const noted[], unsigned n)
     console_printf(a->setup.console, ")\n");
 }
 
-/* Return true if the command that was refused for lack of room was given again. */
+/* Return true if the command that was refused for lack of room is repeated. */
 static bool is_again(const struct app *a, bool good)
 {
     const struct lessons_state *l = lessons_of(&a->chat);
@@ -132,7 +132,7 @@ static void say_rated(struct app *a, bool good, const struct chat_lesson *lesson
     struct console *o = a->setup.console;
 
     if (lesson->only_watched) {
-        console_printf(o, "(kept as it is, for any step would change other answers");
+        console_printf(o, "(kept as it is, because any step would change other answers");
     } else {
         console_printf(o, "(%s: %u %s from %u %s", good ? "more of that" : "less of that",
                        (unsigned)lesson->steps, plural(lesson->steps, "step", "steps"),
@@ -191,7 +191,7 @@ static enum command_result command_bad(struct app *a, char *argument)
     return rate(a, false);
 }
 
-/* Cut QUESTION = ANSWER at the sign, without the spaces around it; returns the answer. */
+/* Cut "QUESTION = ANSWER" at the sign and the spaces around it. Returns the answer. */
 static char *cut_answer(char *question)
 {
     char *sign = question, *end;
@@ -225,7 +225,7 @@ static enum command_result command_teach(struct app *a, char *argument)
     answer = cut_answer(argument);
     if (answer == NULL || argument[0] == '\0' || answer[0] == '\0') {
         console_printf(console, "error: /teach takes QUESTION = ANSWER, with a blank on both sides "
-                                "of the sign\n");
+                                "of =\n");
         return COMMAND_DONE;
     }
     e = chat_learn_teach(&a->chat, argument, strlen(argument), answer, strlen(answer), &lesson);

@@ -1,4 +1,4 @@
-/* Lessons: the hooks of a start. */
+/* The lessons' hooks of a start. */
 #include <string.h>
 
 #include "runtime/app/app_private.h"
@@ -35,7 +35,7 @@ static void open_lessons(void *state, struct app *a)
         console_log(
             a->setup.console,
             "learn=on has no effect: the model's head is streamed, and a lesson needs it in "
-            "memory: more mem=, or a smaller model");
+            "memory: raise mem= or use a smaller model");
         return;
     }
     file = app_find_learnt(a, "learn");
@@ -50,7 +50,7 @@ static void open_lessons(void *state, struct app *a)
 
 static void reset(void *state, struct chat *c)
 {
-    uint32_t room = ((struct lessons_state *)state)->room; /* the room belongs to the plan */
+    uint32_t room = ((struct lessons_state *)state)->room; /* keep the plan's room */
 
     memset(state, 0, sizeof(struct lessons_state));
     ((struct lessons_state *)state)->room = room;

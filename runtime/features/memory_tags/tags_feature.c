@@ -1,5 +1,5 @@
-/* Collects the operations of tags in a reply, and runs them after the turn. It is on whenever
- * the fabric is. */
+/* Collects the operations of tags in a reply, and runs them after the turn. This feature is on
+ * whenever the fabric is. */
 #include "runtime/features/memory_tags/tags_feature.h"
 
 #include <string.h>
@@ -49,7 +49,7 @@ static void obey(struct chat *c, const struct memory_operation *o)
 void memory_tags_obey(struct chat *c, const struct memory_tags *tags)
 {
     if (!lessons_of(c)->learns ||
-        c->options->line.locked) { /* a locked line makes no lasting change */
+        c->options->line.locked) { /* a locked line must not change anything for good */
         return;
     }
     console_to_log(c->console, true);
@@ -57,7 +57,7 @@ void memory_tags_obey(struct chat *c, const struct memory_tags *tags)
         obey(c, &tags->operations[i]);
     }
     if (tags->refused != 0) {
-        console_printf(c->console, "(%u memory %s of the reply could not be followed)\n",
+        console_printf(c->console, "(%u memory %s of the reply had no effect)\n",
                        (unsigned)tags->refused, plural(tags->refused, "tag", "tags"));
     }
     console_to_log(c->console, false);

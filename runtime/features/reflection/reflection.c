@@ -1,7 +1,7 @@
-/* /reflect: the model looks back at the conversation and stores memories with tags; the
- * turn is removed afterwards. A small model would repeat itself and keep nothing
- * useful (docs/CARDS.md), so it only chooses among the person's sentences, unless a person says
- * what to look for. */
+/* /reflect makes the model look back at the conversation and store memories with tags. The turn
+ * is removed afterwards. A small model would repeat itself and keep nothing useful
+ * (docs/CARDS.md), so it only chooses among the person's sentences, unless a person says what to
+ * look for. */
 #include <string.h>
 
 #include "runtime/app/commands_private.h"
@@ -36,8 +36,8 @@ static bool is_small(const struct app *a)
     return n_parameters(&a->chat.session->model->image.header->params) < LEAST_PARAMETERS;
 }
 
-/* Return true if a grammar can constrain the next reply: memories are on, there is memory for it,
- * no grammar is in use, and there are no beams. */
+/* Return true if a grammar can constrain the next reply: memories are on, a grammar fits in memory,
+ * none is in use, and there are no beams. */
 static bool may_hold(struct app *a, struct grammar_constraint *c)
 {
     return lessons_of(&a->chat)->learns && grammar_constraint_has_room(c) && !c->on &&
@@ -56,7 +56,7 @@ static void let_choose(struct app *a, struct grammar_constraint *c)
                        "(nothing is kept: no sentence of yours says something new)\n");
         return;
     }
-    a->setup.options->reply.n = CHOICE_TOKENS; /* part of a tag would be useless */
+    a->setup.options->reply.n = CHOICE_TOKENS; /* a tag that is cut would be useless */
     (void)chat_reply_aside(&a->chat, CHOICE, sizeof CHOICE - 1);
     a->setup.options->reply.n = n;
     app_hold_to_actions(a); /* as before */
@@ -65,8 +65,8 @@ static void let_choose(struct app *a, struct grammar_constraint *c)
 static void say_what_is_missing(struct app *a)
 {
     console_printf(a->setup.console,
-                   "(not asked: a model of about %u million parameters only repeats itself here; "
-                   "with learn=on and grammar=on, at the start, it chooses among your sentences. "
+                   "(the model is not asked: with about %u million parameters it only repeats "
+                   "itself; started with learn=on and grammar=on, it chooses among your sentences. "
                    "/remember keeps what you say; /reflect QUESTION asks all the same)\n",
                    (unsigned)(n_parameters(&a->chat.session->model->image.header->params) /
                               1000000));

@@ -1,11 +1,11 @@
-/* The log of turns: opened with the first model, and kept for later ones. */
+/* The log of turns opens with the first model and stays open for later models. */
 #include "runtime/features/turn_log/chat_log.h"
 
 #include "runtime/app/app_private.h"
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 
-/* Open the log. Returns NULL, or the reason why it failed. */
+/* Open the log. Returns NULL, or why opening failed. */
 static const char *open_log(struct turn_log_state *l, struct app *a)
 {
     const struct app_files *files = a->setup.files;
@@ -30,7 +30,7 @@ static void say_open(const struct turn_log_state *l, struct app *a)
     const struct record_ring *r = &l->log.ring;
 
     if (a->setup.front != APP_SILENT) {
-        console_log(a->setup.console, "turns are logged in %s, %s, after number %llu",
+        console_log(a->setup.console, "turns are logged in %s, %s; last number: %llu",
                     r->file->name, format_bytes(size, r->file->bytes),
                     (unsigned long long)r->sequence);
     }

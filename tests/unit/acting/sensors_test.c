@@ -52,12 +52,12 @@ static void test_bad(void)
         { "room:i2c1:0x48", "the kinds of sensors" },
         { "room:i2c1:0x48:tmp", "the kinds of sensors" },
         { "room:i2c1:0x48:tmp1055", "the kinds of sensors" },
-        { "room:i2c1:0x48:tmp105:x", "nothing comes after" },
+        { "room:i2c1:0x48:tmp105:x", "nothing may follow" },
         { "room:i2c1:0x48:tmp105,", "a sensor's name" },
         { "room:i2c1:0x48:tmp105,room:i2c1:0x49:tmp105", "the same name" },
         { "a:i2c1:0x48:tmp105,b:i2c1:0x48:lm75", "the same address" },
         { "a:i2c1:0x48:lm75,b:i2c1:0x49:lm75,c:i2c1:0x4a:lm75,d:i2c1:0x4b:lm75,e:i2c1:0x4c:lm75",
-          "there may be 4" },
+          "the limit is 4" },
     };
     char longest[SENSOR_LIST_BYTES + 1];
 
@@ -116,7 +116,7 @@ static void test_actions(void)
     OK(strstr(text, "\nlight: value on|off\nroom\nboiler\ntemperature\nuptime") != NULL,
        "the prompt names the existing sensors: %s", text);
     OK(strstr(fake_said, "far:i2c0 of sensors= is not used: there is the bus i2c1") != NULL &&
-           strstr(fake_said, "light of sensors= is not used: a pin has its name") != NULL &&
+           strstr(fake_said, "light of sensors= is not used: a pin has the same name") != NULL &&
            fake.n_transfers == 0,
        "a sensor on another bus, or with a pin's name, is not used: %s", fake_said);
     fake.words[0] = 0x1780;

@@ -422,7 +422,7 @@ static void test_tags(void)
     OK(strstr(text, "(remembered in wiki: why = because)") != NULL &&
            strstr(text, "(not remembered in wiki: ") != NULL &&
            strstr(text, "(forgotten: all of personal)") != NULL &&
-           strstr(text, "(1 memory tag of the reply could not be followed)") != NULL,
+           strstr(text, "(1 memory tag of the reply had no effect)") != NULL,
        "the result of each tag is told: %s", text);
     notes = fabric_of(&chat)->fabric.n_notes;
     options.line.locked = true;

@@ -1,4 +1,4 @@
-/* Functions that a reply may call (host/api/serve_tools.c): the texts that a request's grammar
+/* Functions that a reply may call (runtime/api/api_call.h): the texts that a request's grammar
  * allows, the description for the model, the form of calls and results in the conversation, and
  * refused requests. */
 #include <cjson/cJSON.h>
@@ -253,7 +253,7 @@ static void check_keywords(void)
            !serve_check_reply(&request, &bad, false, why, sizeof why) &&
            strcmp(
                why,
-               "the call of search: /properties/f/properties/id/not of its schema is not satisfied") ==
+               "the call of search: /properties/f/properties/id/not of the schema is not satisfied") ==
                0,
        "the finished reply is checked: %s", why);
     OK(!serve_check_reply(&request, &bad, true, why, sizeof why) &&

@@ -129,7 +129,7 @@ static void test_bounds(void)
         { "{{ 'xxxxxxxxxx' * 200000 }}", "a text has more than" },
         { "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "levels are nested" },
         { "\n\n{{ a.b.c }}", "line 3: 'a' is undefined" },
-        { "x\n{% if %}", "line 2: something is missing" },
+        { "x\n{% if %}", "line 2: a tag ends" },
         { "{{ 'a' }", "line 1" },
         { "{% frob %}", "'frob' is not expected" },
         { "{{ 1 | frob }}", "the filter 'frob' is not known" },

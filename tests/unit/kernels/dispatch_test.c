@@ -103,7 +103,12 @@ static void test_select(void)
     OK(k.gemm_tokens == 2, "RVV's gemms take tokens by two");
     OK(!k.gemm_pairs, "i8mm and SVE have no loop for two tokens");
     kernels_select(&k, CPU_ARM64_NEON | CPU_ARM64_DOTPROD);
-    OK(k.gemm_pairs, "NEON's gemms take tokens by two with or without the dot product");
+    OK(k.gemm_pairs && k.gemv_pairs,
+       "NEON's gemms take tokens by two with or without the dot product");
+    kernels_select(&k, CPU_RV64_GC | CPU_RV64_ZBB);
+    OK(k.gemv_pairs && !k.gemm_pairs, "RISC-V without vectors takes two tokens by two gemvs");
+    kernels_select(&k, CPU_RV64_GC | CPU_RV64_V);
+    OK(!k.gemv_pairs, "RISC-V with vectors takes two tokens by one gemm");
     kernels_select(&k, CPU_ANY);
 #define KERNEL_OP(op, ret, args) OK(k.op == op##_ref, #op " without features is its reference");
 #include "kernels/ops.inc"

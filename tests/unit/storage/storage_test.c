@@ -374,6 +374,12 @@ static void test_bounce(void)
     open_over(part(1, 2), end_of(1));
     OK(is_through(ram) && io_core_of(storage.devices[0]) != NULL,
        "a core may serve the card and its bounce");
+    for (enum block_kind kind = BLOCK_NVME; kind <= BLOCK_USB; kind++) {
+        card.dev.kind = kind;
+        open_over(part(1, 2), end_of(1));
+        OK(is_through(ram) && io_core_of(storage.devices[0]) == NULL,
+           "only core 0 serves a drive of kind %d and its bounce", kind);
+    }
     platform.storage.needs_cpu = false;
 }
 
