@@ -129,6 +129,8 @@ machines += [
             kernels="rv64gc rvv zvfh zvknha"),
 ]
 
+# OpenSBI boots on the hart that is first in its lottery. That hart is core 0; the others follow in the tree's order.
+UNEQUAL = re.compile(r"with (37, 37, 12|12, 37, 37), 12 % of the rows\n")
 
 
 def boot(row):
@@ -159,7 +161,7 @@ for (machine, cores, kernel, name, kernels), (status, console) in zip(machines, 
         if took is None or took < PROMPT_LIMIT_MS:
             break
         took = time_to_prompt(boot((machine, cores, kernel))[1])
-    tap.ok(("with 37, 37, 12, 12 % of the rows" in console) == ("unequal" in machine.label), f"{machine.label}: core kinds are those of the tree", console)
+    tap.ok(bool(UNEQUAL.search(console)) == ("unequal" in machine.label), f"{machine.label}: core kinds are those of the tree", console)
     tap.ok(took is not None and took < PROMPT_LIMIT_MS,
            f"{machine.label}: entry to prompt in {took} ms of guest time, under "
            f"{PROMPT_LIMIT_MS}", console)
