@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """Draw random sentences from messages and help, from the documents and from comments, for a reader who did not write them.
 
-usage: draw.py [SEED] [--each N] [--where]
+usage: draw.py [SEED] [--each N] [--where] [--beside N]
 
 The same seed and tree give the same sentences. N sentences of each kind are drawn (20). A reader in a hurry marks every sentence that must be read
-twice; rewrite those, and all others of the same pattern. --where names the file and line of each sentence."""
+twice; rewrite those, and all others of the same pattern. --where names the file and line of each sentence; --beside also
+prints the file from three lines before its comment or paragraph to N lines after the first: a comment is read beside its code."""
 
 import argparse
 import os
@@ -83,16 +84,27 @@ def draw(found, seed, each):
     return {kind: order.sample(all_of, min(each, len(all_of))) for kind, all_of in found.items()}
 
 
+def beside(where, lines_after):
+    """The file's lines around file:line, each indented."""
+    name, line = where.rsplit(":", 1)
+    with open(os.path.join(prose.ROOT, name), encoding="utf-8") as f:
+        lines = f.read().split("\n")
+    return "".join(f"       | {text}\n" for text in lines[max(int(line) - 4, 0):int(line) + lines_after])
+
+
 def main():
     args = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     args.add_argument("seed", nargs="?", type=int, default=1)
     args.add_argument("--each", type=int, default=20, metavar="N")
     args.add_argument("--where", action="store_true")
+    args.add_argument("--beside", type=int, default=0, metavar="N")
     asked = args.parse_args()
     for kind, drawn in draw(sentences(), asked.seed, asked.each).items():
         print(f"{kind}:")
         for i, (where, sentence) in enumerate(drawn, 1):
-            print(f"  {i:2} {sentence}" + (f"  [{where}]" if asked.where else ""))
+            print(f"  {i:2} {sentence}" + (f"  [{where}]" if asked.where or asked.beside else ""))
+            if asked.beside:
+                print(beside(where, asked.beside))
 
 
 if __name__ == "__main__":
