@@ -129,7 +129,7 @@ machines += [
             kernels="rv64gc rvv zvfh zvknha"),
 ]
 
-# OpenSBI boots on the hart that is first in its lottery. That hart is core 0; the others follow in the tree's order.
+# OpenSBI boots the first hart in its lottery. Core 0 is this hart; the other cores follow in the order of the tree.
 UNEQUAL = re.compile(r"with (37, 37, 12|12, 37, 37), 12 % of the rows\n")
 
 
