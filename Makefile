@@ -41,15 +41,14 @@ endif
 
 comma := ,
 
-# Makes a single word of the shell from a user's text, whatever it contains.
+# Quotes a user's text, so that the shell sees it as one word whatever it contains.
 quote = '$(subst ','\'',$(1))'
 
 # ---- flags -----------------------------------------------------------------------------------
 
 WARNINGS := -Wall -Wextra -Wshadow -Wundef -Wvla -Wmissing-prototypes -Wstrict-prototypes \
             -Wconversion -Werror
-# `make gdb` needs variables and types, which take a quarter of the compile time; sanitized objects have only line
-# numbers.
+# -g gives `make gdb` variables and types, and takes a quarter of the compile time; sanitized objects have only line numbers.
 DEBUG ?= -g
 # The numerical contract forbids contraction and fast-math. Objects must not contain paths.
 COMMON := -std=c11 -O2 $(DEBUG) $(WARNINGS) -ffp-contract=off -fno-math-errno -fno-strict-aliasing \
@@ -58,8 +57,8 @@ COMMON := -std=c11 -O2 $(DEBUG) $(WARNINGS) -ffp-contract=off -fno-math-errno -f
 
 # ---- kernels ---------------------------------------------------------------------------------
 
-# Kernels that only instantiate a header share a file, *.S.in. From this file each kernel gets its own under $(O)/gen,
-# with the usual name for ISA $(1): kernels/$(1)/ROOM/NAME.S.
+# Kernels that only instantiate a header share a file, *.S.in. kernel_parts.sh writes each of these kernels into a file of its own;
+# for ISA $(1) this is $(O)/gen/kernels/$(1)/ROOM/NAME.S.
 KERNEL_ISAS := arm64 riscv64 x86_64
 kernel_parts = $(wildcard kernels/$(1)/*/*.S.in kernels/$(1)/*/*/*.S.in)
 kernel_written = $(wildcard kernels/$(1)/*/*.S kernels/$(1)/*/*/*.S)
@@ -78,8 +77,8 @@ $(addprefix $(O)/gen/,$(KERNEL_MADE_$(1))): $(O)/gen/kernels/$(1).made ;
 endef
 $(foreach i,$(KERNEL_ISAS),$(eval $(call kernel_parts_rule,$(i))))
 
-# The dependencies of an old object may name a kernel's file that is now a part of a *.S.in; with this rule make
-# builds the object again.
+# The dependency file of an old object may name a kernel's file that has since moved into a *.S.in. With this rule, make builds the
+# object again and does not stop.
 kernels/%.S: ;
 
 # ---- the image of one board ------------------------------------------------------------------
@@ -112,9 +111,9 @@ ISA_CFLAGS := $(NEWLIB_CFLAGS)
 SMALL := -Os
 else ifeq ($(ISA),x86_64)
 CROSS_COMPILE ?= x86_64-linux-gnu-
-# The firmware's interrupts use our stack, so nothing may be stored below the stack pointer. The canary is a global variable,
-# because nothing sets up storage for threads. newlib's assembly for this ISA is not marked as working without an executable
-# stack.
+# The firmware's interrupts use our stack, so nothing may be stored below the stack pointer. The canary is a global variable, because
+# nothing sets up storage for threads. newlib's assembly for this ISA does not say that it needs no executable stack; --noexecstack
+# says so.
 ISA_CFLAGS := -march=x86-64-v3 -mno-red-zone -fpie -mstack-protector-guard=global
 NEWLIB_CFLAGS := $(ISA_CFLAGS) -Wa,--noexecstack
 SMALL := -Os
@@ -134,9 +133,9 @@ NEWLIB_INCLUDE := -nostdinc -isystem $(shell $(CROSS_COMPILE)gcc -print-file-nam
 NEWLIB_LIBS := $(NEWLIB)/lib/libm.a $(NEWLIB)/lib/libc.a
 endif
 
-# KERNELS_WITHOUT of a board.mk lists features that no core of the board has. A list with dotprod needs sve too, which
-# depends on it; a list with rvv needs zvfh and zvknha. kernels/<isa>/kernels.inc omits the rows of these features,
-# and files whose names end in one are not linked.
+# KERNELS_WITHOUT of a board.mk lists features that no core of the board has. A list with dotprod must also contain sve, because SVE
+# depends on it; a list with rvv must also contain zvfh and zvknha. kernels/<isa>/kernels.inc omits the rows of these features, and
+# files whose names end in such a feature are not linked.
 KERNEL_FLAGS := $(addprefix -DKERNELS_WITHOUT_,$(shell echo $(KERNELS_WITHOUT) | tr a-z A-Z))
 
 # B is never the folder of the Linux program, because a rule for an image's objects would match the program's objects.
@@ -144,8 +143,8 @@ B := $(O)/$(if $(filter host,$(BOARD)),no-board,$(BOARD))
 # S contains objects that all boards of an ISA share, because the flags are the same. A board with special flags compiles
 # all objects itself.
 S := $(if $(strip $(ISA)),$(if $(strip $(BOARD_CFLAGS)),$(B),$(O)/$(ISA)),$(B))
-# OF_BOARD lists sources that each board compiles itself: they need headers of the board's folder, or depend on KERNELS_WITHOUT
-# (KERNEL(...) rows become a table only in dispatch.c). Other sources cannot include memory.h.
+# OF_BOARD lists sources that each board compiles itself: they need headers of the board's folder, or depend on KERNELS_WITHOUT (only
+# dispatch.c makes a table of the KERNEL(...) rows). Other sources cannot include memory.h.
 OF_BOARD := board/$(BOARD)/% kernels/dispatch.c boot/signing.c runtime/image/ecdsa_%
 image_obj = $(foreach f,$(1),$(if $(filter $(OF_BOARD),$(f)),$(B),$(S))/obj/$(f).o)
 IMAGE_CFLAGS = $(COMMON) $(ISA_CFLAGS) $(NEWLIB_INCLUDE) -fno-pie -fno-pic \
@@ -202,8 +201,8 @@ $(S)/obj/boot/strings.c.o: IMAGE_CFLAGS += -fno-builtin -fno-tree-loop-distribut
 $(S)/obj/boot/unpack_lzma.c.o: IMAGE_CFLAGS += -fno-lto -fno-stack-protector -fno-builtin -fno-tree-loop-distribute-patterns -fno-jump-tables \
     -fno-tree-switch-conversion $(if $(filter arm64,$(ISA)),-mgeneral-regs-only)
 
-# These files contain interrupt handlers, so they must not use registers that are not saved. The compiler for riscv64
-# has no such option; tests/boot/paste.t checks it.
+# These files contain interrupt handlers, which must not use registers that are not saved, such as those of vectors. The compiler for
+# riscv64 has no option that ensures this; tests/boot/paste.t checks the handlers' instructions.
 $(filter $(B)/obj/board/%.c.o $(S)/obj/board/%.c.o $(S)/obj/boot/platform_from_board.c.o,$(IMAGE_OBJ)) $(DRIVER_OBJ): IMAGE_CFLAGS += $(if $(filter arm64,$(ISA)),-mgeneral-regs-only)
 
 # The optimizer does not see that newlib and the compiler call functions of the first two files. The inner loops of
@@ -251,7 +250,7 @@ $(B)/ingot.dis: $(B)/ingot.elf
 $(B)/ingot.raw: $(B)/ingot.elf
 	$(Q)$(CROSS_COMPILE)objcopy -O binary $< $@
 
-# The file to flash is packed, half as large, and unpacks itself. EFI firmware reads a PE file, which is not packed.
+# The file to flash is compressed to half the size, and unpacks itself. EFI firmware reads a PE file, which is not packed.
 ifneq ($(EFI),)
 $(B)/ingot.bin: $(B)/ingot.elf
 	$(Q)cp $(B)/ingot.efi $@
@@ -262,7 +261,7 @@ $(B)/ingot.bin: $(B)/ingot.raw toolchain/pack_image.py
 	    0x$$($(CROSS_COMPILE)nm $(B)/ingot.elf | awk '$$3 == "image_file_limit" { print $$1 }')
 endif
 
-# The image's deepest stacks, compared with boot/stacks.h.
+# stack.py computes how deep the image's stacks can become, and compares this with boot/stacks.h.
 STACK_MADE_OF := toolchain/stack.py toolchain/stack_frames.py toolchain/indirect_calls.txt boot/stacks.h
 
 $(B)/ingot.stack: $(B)/ingot.elf $(STACK_MADE_OF)
@@ -294,7 +293,7 @@ ifneq ($(HOST_BEARSSL),)
 $(O)/%/obj/flash_image/signing/sign_key.c.o: HOST_CFLAGS += -DINGOT_BEARSSL
 HOST_LIBS += -lbearssl
 endif
-# `ingot voice` converts sound of another rate by libsamplerate, if it is installed.
+# If libsamplerate is installed, `ingot voice` uses it to convert sound of another sampling rate.
 HOST_SAMPLERATE ?= $(shell echo '\#include <samplerate.h>' | $(HOST_CC) -E -x c - >/dev/null 2>&1 && echo yes)
 ifneq ($(HOST_SAMPLERATE),)
 $(O)/%/obj/host/voice/voice_resample.c.o: HOST_CFLAGS += -DINGOT_SAMPLERATE
@@ -331,8 +330,8 @@ $(H)/obj/%.o: % Makefile VERSION
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -c $< -o $@
 
-# The references are built without UBSan, which would take a fifth of the time of every unit test with a session;
-# tests/kernels/ runs them under UBSan.
+# The reference kernels are built without UBSan, because it would take a fifth of the time of every unit test with a session;
+# tests/kernels/ runs these kernels under UBSan.
 $(O)/asan/obj/kernels/ref/%.o: SANITIZE := -fsanitize=address -g1
 
 # $(1): a folder of objects; $(2): flags in addition to the program's.
@@ -395,7 +394,7 @@ $(foreach to,$(sort $(B) $(S)) $(H) $(O)/asan $(O)/tsan $(O)/libfuzzer,$(to)/obj
 web: $(O)/web/ingot.html ##* the page as one file for a browser, which talks to a board over Web Serial without another program
 
 WEB := toolchain/make_page.py $(wildcard host/web/*.html host/web/*.css host/web/*.js)
-# The terminal's package (host/web/package.json), where make setup-tests has installed it.
+# XTERM is the terminal's package (host/web/package.json), or empty if make setup-tests has not installed the package.
 XTERM := $(wildcard host/web/node_modules/.package-lock.json)
 
 $(O)/web/ingot.html: $(WEB) $(XTERM)
@@ -504,8 +503,8 @@ $(O)/tests/fuzz/%: tests/fuzz/%_fuzz.c tests/fuzz/driver.c tests/alarm.h $(O)/as
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) $< tests/fuzz/driver.c $(O)/asan/libingot.a $(HOST_LIBS) -o $@
 
-# Targets that need no test programs. If all goals are among them, the dependencies of tests are not read: that takes half of
-# make's time, and the suites call make a hundred times.
+# Targets that need no test programs. If all goals are among them, the tests' dependency files are not read. Reading them takes half
+# of make's time, and the suites call make a hundred times.
 FOR_TESTS := $(filter-out card qemu-command run web image newlib help help-all setup setup-tests setup-clients setup-voice setup-bench clients voice recall day shared-objects $(B)/% $(S)/%,$(or $(MAKECMDGOALS),all))
 ifneq ($(FOR_TESTS),)
 -include $(ASAN_OBJ:.o=.d) $(ASAN_LIB_OBJ:.o=.d) $(TSAN_LIB_OBJ:.o=.d) \

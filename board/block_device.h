@@ -30,19 +30,19 @@ enum block_kind { BLOCK_CARD, BLOCK_NVME, BLOCK_USB };
 
 struct block_device {
     const char *name; /* name for messages, such as "virtio-blk at 0xa003e00" */
-    /* The reason why nothing can be read ("there is no card in the slot"), or NULL. With a reason
-     * the fields below are zero, except for a drive that was unplugged. */
+    /* The reason why nothing can be read ("there is no card in the slot"), or NULL. If there is a
+     * reason, the fields below are zero, unless the drive was unplugged. */
     const char *error_message;
     const char
         *reason; /* why the last request failed, from the system below; NULL: see err_text() */
-    /* The owner of open files on the device sets `in_use`: then its USB slot takes no other device
-     * (usb.h). */
+    /* Set by the owner of open files on the device; while it is set, the device's USB slot takes no
+     * other device (usb.h). */
     bool in_use;
     enum block_kind kind;
     uint64_t n_sectors;
-    uint64_t dma_end;      /* its DMA reaches the cores' addresses below this; beyond it a
-                    core must move the data, or the request gives ERR_RANGE. 0: no
-                    limit */
+    uint64_t dma_end;      /* the device's DMA reaches only the cores' addresses below this one; for
+                    a buffer beyond, a core must move the data, or the request gives ERR_RANGE. 0:
+                    no limit */
     uint32_t block_bytes;  /* the device's sector size, a power of two, which partition tables use;
                               0: 512 */
     uint32_t max_sectors;  /* the largest request */
@@ -56,8 +56,8 @@ struct block_device {
                               cannot */
 
     /* Start a transfer. ERR_UNSUPPORTED: the device cannot be written. ERR_BUSY: queue full, poll
-     * first. ERR_RANGE: beyond the device. ERR_IO, ERR_TIMEOUT: dead. Otherwise it returns ERR_OK,
-     * and poll sets `done` later. */
+     * first. ERR_RANGE: beyond the device. ERR_IO, ERR_TIMEOUT: the device is dead. Otherwise it
+     * returns ERR_OK, and poll sets `done` later. */
     enum err (*submit)(struct block_device *dev, struct block_request *req);
 
     /* Mark each finished request `done`; never blocks. Returns ERR_TIMEOUT or ERR_IO if the device
@@ -73,9 +73,9 @@ struct block_device {
      * dead. The member is NULL if transfers cannot be stopped. */
     enum err (*reset)(struct block_device *dev);
 
-    /* If another core polls the device (runtime/storage/io_core.h): the number of that core's polls
-     * so far, modulo 2^32; the caller's time-outs count them. Any core. If the member is NULL, the
-     * caller counts its own polls. */
+    /* The number of polls so far, modulo 2^32, if another core polls the device
+     * (runtime/storage/io_core.h); the caller measures time-outs in these polls. Any core may call
+     * this. If the member is NULL, the caller counts its own polls. */
     uint32_t (*looks)(const struct block_device *dev);
 
     /* Report facts about the device and its controller. Pass facts_of as `of`, even if another

@@ -139,11 +139,11 @@ struct board {
      * ERR_NO_DEVICE: firmware refused. */
     enum err (*start_core)(unsigned core, void (*entry)(void *arg), void *arg);
 
-    /* How many microseconds a worker's core watches its word before it sleeps
-     * (runtime/compute/workers.c). The time is longer than a wake-up takes if every core has
-     * its own processor, and 0 if cores share processors. */
+    /* How many microseconds a worker's core polls the variable that it waits for, before it sleeps
+     * (runtime/compute/workers.c). If every core has its own processor, this is longer than a
+     * wake-up takes; if cores share processors, it is 0. */
     uint32_t spin_micros;
-    void (*yield)(void); /* let other programs run while a core watches; NULL if there are none */
+    void (*yield)(void); /* let other programs run while a core polls; NULL if there are none */
     /* Idle time of all processors since the last call, in thousandths of a processor; -1: not
      * known. Core 0. The member is NULL if no other program shares the processors. */
     int (*idle_processors)(void);
@@ -182,8 +182,8 @@ struct board {
     /* Before find_storage: limit the generation of the PCIe link to 2 or 3. NULL: no choice. */
     void (*set_pcie)(unsigned generation);
 
-    /* True if some storage has no DMA, or has none after use_pio. Then one of several cores may do
-     * nothing but serve such storage (runtime/storage/io_core.h). */
+    /* True if some storage has no DMA, or has none after use_pio. Then one of several cores may be
+     * reserved for this storage (runtime/storage/io_core.h). */
     bool storage_needs_cpu;
 
     /* Show on an LED that a read of the card begins (true) or ends. Reads may overlap; each one

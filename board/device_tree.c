@@ -315,7 +315,7 @@ static bool component_matches(const char *name, const char *component, size_t le
 bool device_tree_find(const struct device_tree *tree, struct device_tree_node *node,
                       const char *path)
 {
-    int want = 0; /* depth of the path's component that is searched now */
+    int want = 0; /* depth of the path component that is searched for now */
     size_t at = 0, component = 0, length = strcspn(path, ":");
 
     if (length == 0 || path[0] != '/')

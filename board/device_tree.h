@@ -46,14 +46,14 @@ bool device_tree_is_one(const void *blob);
  * DEVICE_TREE_HEADER_BYTES bytes. */
 size_t device_tree_bytes(const void *blob);
 
-/* Check the whole blob, of which at most `bytes` bytes are read, and fill *tree. ERR_BAD_MAGIC;
+/* Check the whole blob and fill *tree; at most `bytes` bytes of the blob are read. ERR_BAD_MAGIC;
  * ERR_BAD_VERSION; ERR_TRUNCATED: the blob is larger than `bytes`; ERR_BAD_HEADER: the header or a
  * token is out of bounds, or the tree is too deep. */
 enum err device_tree_open(struct device_tree *tree, const void *blob, size_t bytes);
 
-/* Copy the used part of the blob, without the space that firmware leaves at its end, to `to`, which
- * has `bytes` bytes and must not overlap the blob. The copy is a valid blob of its own size.
- * ERR_NO_SPACE. */
+/* Copy the used part of the blob to `to`, which has `bytes` bytes and must not overlap the blob.
+ * The space that firmware leaves at the blob's end is not copied; the copy is a valid blob of its
+ * own size. ERR_NO_SPACE. */
 enum err device_tree_copy(const struct device_tree *tree, void *to, size_t bytes);
 
 /* Put the cursor before the root. */
@@ -113,8 +113,8 @@ const char *device_tree_bootargs(const struct device_tree *tree);
 /* Read /chosen linux,initrd-start and -end; false if they are absent, empty or reversed. */
 bool device_tree_initrd(const struct device_tree *tree, uint64_t *base, uint64_t *size);
 
-/* Go to the node that /chosen stdout-path names by a path or an alias; store its ":115200" in *baud
- * (0: none). */
+/* Go to the node that /chosen stdout-path names by a path or an alias; store the rate after its
+ * colon (":115200") in *baud, or 0 if there is none. */
 bool device_tree_console(const struct device_tree *tree, struct device_tree_node *node,
                          uint32_t *baud);
 
@@ -130,9 +130,10 @@ unsigned device_tree_cpus(const struct device_tree *tree, uint64_t first, uint64
 /* Return the number of available cpu nodes that can work. */
 unsigned device_tree_n_cpus(const struct device_tree *tree);
 
-/* Set capacity[0 .. n) to the relative speeds of the cores `ids`, at least 1: capacity-dmips-mhz,
- * times the clock if each core has a clock-frequency. If a core lacks capacity-dmips-mhz, all are
- * 0, because then nothing can be compared. Source: devicetree binding cpu/cpu-capacity. */
+/* Set capacity[0 .. n) to the relative speeds of the cores `ids`, each at least 1. A speed is
+ * capacity-dmips-mhz, multiplied by the clock if every core has a clock-frequency. If a core lacks
+ * capacity-dmips-mhz, all are 0, because then nothing can be compared. Source: devicetree binding
+ * cpu/cpu-capacity. */
 void device_tree_capacities(const struct device_tree *tree, const uint64_t *ids, unsigned n,
                             uint32_t *capacity);
 

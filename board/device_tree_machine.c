@@ -1,4 +1,4 @@
-/* Answers questions of boot and boards about the machine, by means of device_tree.c. */
+/* Answers from the device tree what boot and the boards ask about the machine. */
 #include "board/device_tree.h"
 
 #include <string.h>
@@ -89,9 +89,10 @@ static bool isa_can_work(const char *isa)
     return true;
 }
 
-/* True if a cpu can run the image. A RISC-V hart without mmu-type is a monitor core. A hart without FPU is a monitor
- * core even with an mmu-type: StarFive's tree of 2021.10 gives its S7 sv39. Binding riscv/cpus: isa-base and
- * isa-extensions, or isa if they are missing. */
+/* True if a cpu can run the image. A RISC-V hart without mmu-type is a monitor core. A hart without
+ * FPU is a monitor core even if it has an mmu-type: StarFive's tree of 2021.10 gives the S7 core
+ * the mmu-type sv39. Binding riscv/cpus: isa-base and isa-extensions, or isa if they are
+ * missing. */
 static bool cpu_can_work(const struct device_tree *tree, const struct device_tree_node *node)
 {
     const char *mmu = device_tree_string(tree, node, "mmu-type");

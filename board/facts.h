@@ -16,8 +16,9 @@ struct facts {
     void (*words)(void *context, const char *name, const uint32_t *words, unsigned n);
 };
 
-/* Add an opened driver, even if opening failed: `diag` calls tell(of, ...). The same arguments are
- * added once; more than FACTS_SOURCES are left out. `of` must stay valid. Core 0. */
+/* Add a driver to the report, even if it failed to open: `diag` calls tell(of, ...). The same
+ * arguments are added only once; after FACTS_SOURCES drivers, others are left out. `of` must stay
+ * valid. Core 0. */
 enum { FACTS_SOURCES = 16 };
 void facts_add(void (*tell)(const void *of, const struct facts *f), const void *of);
 /* Let all added drivers report, in the order in which they were added. */

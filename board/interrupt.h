@@ -38,8 +38,8 @@ struct irq_controller {
     enum err (*enable)(void *state, uint32_t line);
     /* Disable the line again, on the calling core. irq_deliver may call it. */
     void (*disable)(void *state, uint32_t line);
-    /* Serve an interrupt of core 0: call irq_deliver() for every pending line, up to a bound; a line
-     * that stays pending interrupts again. */
+    /* Serve an interrupt of core 0: call irq_deliver() for every pending line, up to a bound; a
+     * line that is still pending causes another interrupt. */
     void (*serve)(void *state);
     uint32_t timer_line; /* interrupt of core 0's timer; 0 if the timer needs none */
 };

@@ -1,6 +1,6 @@
 /* Shows a number on an LED, for errors before the serial line works: a long flash, then as many
- * short flashes. A Raspberry Pi's firmware has codes of its own, none of which begins with a single
- * long flash (raspberrypi.com/documentation, "LED warning flash codes"). */
+ * short flashes as the number says. A Raspberry Pi's firmware has codes of its own, none of which
+ * begins with a single long flash (raspberrypi.com/documentation, "LED warning flash codes"). */
 #ifndef INGOT_BOARD_LED_CODE_H
 #define INGOT_BOARD_LED_CODE_H
 
@@ -19,8 +19,8 @@ struct led {
     uint64_t ticks_hz; /* 0 if not known: then the times are estimates */
 };
 
-/* Show `code` once and leave the LED dark: 2.5 s, and 0.4 s for each short flash. The function ends
- * even if the counter stands still. Only one core may call it at a time. */
+/* Show `code` once and leave the LED dark. This takes 2.5 s, and 0.4 s for each short flash. The
+ * function ends even if the counter stands still. Only one core may call it at a time. */
 void led_code_show(const struct led *led, unsigned code);
 
 #endif

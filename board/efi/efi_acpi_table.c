@@ -29,7 +29,7 @@ static bool sums_to_zero(const uint8_t *table, size_t bytes)
     return sum == 0;
 }
 
-/* Return the table's length; 0 if its signature is another, or if it is damaged. */
+/* Return the table's length; 0 if the table has another signature, or is damaged. */
 static size_t table_bytes(const uint8_t *table, const char *signature)
 {
     size_t bytes;

@@ -65,7 +65,7 @@ static bool goes_directly(const struct efi_disk *disk, uint64_t sector, size_t b
            (uintptr_t)buffer % disk->align == 0;
 }
 
-/* Move the next piece of the request. ERR_OK with *n sectors moved. */
+/* Move the next piece of the request. Returns ERR_OK if *n sectors were moved. */
 static enum err move_piece(struct efi_disk *disk, const struct block_request *req, uint32_t *n)
 {
     uint64_t sector = req->sector + disk->at;
@@ -98,8 +98,9 @@ static uint64_t hash_add(uint64_t hash, const uint8_t *bytes, size_t n)
     return hash;
 }
 
-/* A hash that identifies the medium, over the first block (an MBR's signature, or a file system's serial number) and a
- * GPT's header (the disk's GUID). Uses the bounce buffer. Returns 0 if the medium cannot be read. */
+/* A hash of the first block (an MBR's signature, or a file system's serial number) and of a GPT's
+ * header (the disk's GUID), which identifies the medium. Uses the bounce buffer. Returns 0 if the
+ * medium cannot be read. */
 static uint64_t mark_of(struct efi_block *block)
 {
     static const char gpt[] = "EFI PART";

@@ -17,7 +17,7 @@ static struct efi_flight *free_place(struct efi_flights *f)
     return NULL;
 }
 
-/* Close the event, because it may still come; the next read gets a new event. */
+/* Close the event, because the firmware may still signal it; the next read gets a new event. */
 static void drop_event(struct efi_flight *flight)
 {
     if (flight->token.event != NULL)

@@ -9,7 +9,7 @@
 #include "board/board.h"
 #include "board/host/host_memory.h"
 
-/* From now on write text to standard error, as log lines (on), or where replies go (off). */
+/* on: from now on, write text to standard error, as log lines; off: write it where replies go. */
 void host_console_to_log(bool on);
 
 /* Send replies to file descriptor fd (1 at first), and forget earlier errors. */

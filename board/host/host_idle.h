@@ -7,14 +7,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Return how much of the processors that this process may use was idle since the last call, in
+/* Return the idle time since the last call, of all processors that this process may use, in
  * thousandths of a processor, exact to about ten milliseconds; -1: not known, as in the first call.
  * Only one thread may call it. */
 int host_idle_processors(void);
 
-/* Read from /proc/stat for how many ticks (sysconf(_SC_CLK_TCK) per second) the processors of `set` have been
- * idle or have waited for a disk. Returns false if a processor is missing, or its line has no numbers. Source:
- * proc(5). */
+/* Read from /proc/stat how long the processors of `set` have been idle or have waited for a disk,
+ * in ticks (sysconf(_SC_CLK_TCK) per second). Returns false if a processor is missing, or its line
+ * has no numbers. Source: proc(5). */
 bool host_idle_ticks(FILE *stat, const cpu_set_t *set, uint64_t *ticks);
 
 #endif

@@ -107,7 +107,7 @@ bool host_terminal_open(void)
     }
     terminal.raw = terminal.before;
     terminal.raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | IEXTEN);
-    terminal.raw.c_lflag |= NOFLSH; /* a signal does not lose typed bytes */
+    terminal.raw.c_lflag |= NOFLSH; /* a signal must not discard typed bytes */
     terminal.raw.c_iflag &= ~(tcflag_t)(ICRNL | INLCR | IGNCR | ISTRIP);
     terminal.raw.c_cc[VMIN] = 1;
     terminal.raw.c_cc[VTIME] = 0;

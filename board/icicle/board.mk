@@ -10,7 +10,7 @@ QEMU ?= qemu-system-riscv64
 # QEMU makes no device tree for this machine. HSS has MMUART0, the console is MMUART1.
 QEMU_MACHINE ?= -M microchip-icicle-kit -m 1537M -dtb $(B)/icicle.dtb -nographic -nic none \
                 -serial null -serial mon:stdio -semihosting
-# QEMU needs as many harts as the device tree has; `cores=` uses fewer.
+# QEMU needs as many harts as the device tree has; with `cores=` Ingot uses fewer.
 QEMU_SMP := 5
 QEMU_NEEDS := $(O)/icicle/icicle.dtb
 QEMU_CARD = -drive if=sd,format=raw,file=$(1)

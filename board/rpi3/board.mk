@@ -1,7 +1,7 @@
 ISA := arm64
 QEMU ?= qemu-system-aarch64
 QEMU_MACHINE ?= -M raspi3b -nographic -nic none
-# QEMU takes no other number of cores; `cores=` uses fewer.
+# QEMU accepts only this number of cores; with `cores=` Ingot uses fewer.
 QEMU_SMP := 4
 QEMU_CARD = -drive if=sd,format=raw,file=$(1)
 # Text of the log about the card; the golden table runs on every board that has this line.

@@ -154,7 +154,7 @@ static void reload_vl805(void)
 
 /* Open the VL805 of a 4B or 400, or the device at a CM4's lane. The chip's first stepping reaches 3
  * GiB, and the window on the bus leaves 3 GiB free (bcm2711.dtsi, pcie0: ranges, dma-ranges), so
- * this is every stepping's limit. QEMU has no such port and removes it from the tree. */
+ * this limit is used on every stepping. QEMU has no such port and removes it from the tree. */
 static unsigned open_drives(struct block_device **out)
 {
     struct device_tree_node node;

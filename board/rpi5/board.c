@@ -1,5 +1,5 @@
-/* Raspberry Pi 5: BCM2712, four Cortex-A76. Not yet run on hardware, and no emulator has this
- * board. Everything but this file is shared with rpi4. */
+/* Raspberry Pi 5: BCM2712, four Cortex-A76. The code has not yet run on hardware, and no emulator
+ * has this board. Everything but this file is shared with rpi4. */
 #include "board/board.h"
 
 #include "board/drivers/block/pcie_drive.h"
@@ -122,8 +122,9 @@ enum {
     PCIE_BRIDGE = 43
 }; /* bcm2712.dtsi, resets of pcie1; 44 would reset the port of RP1, which has the other UARTs */
 
-/* Open the external connector. Its bus shows the first 32 GiB, more than any board has, 64 GiB higher
- * (bcm2712.dtsi, dma-ranges of pcie1). No source says if DMA from there sees the cores' caches. */
+/* Open the external connector. Its bus shows the first 32 GiB, more than any board has, 64 GiB
+ * higher (bcm2712.dtsi, dma-ranges of pcie1). No source says whether DMA from there sees the cores'
+ * caches. */
 static unsigned open_drives(struct block_device **out)
 {
     const struct brcm_pcie_place place = {

@@ -12,7 +12,7 @@
 
 static const struct sbi_machine_ns16550 console = { "ns16550a", BOARD_UART_ADDRESS, 0x100, 0, 1 };
 
-/* The board's state: one struct for each device of drivers that allow several devices. */
+/* The board's state: one struct for each device whose driver allows several devices. */
 static struct board_state {
     struct ns16550 uart;
 } board_state;

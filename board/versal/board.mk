@@ -2,7 +2,8 @@ ISA := arm64
 QEMU ?= qemu-system-aarch64
 QEMU_MACHINE ?= -M xlnx-versal-virt -m 512M -nographic -nic none
 QEMU_CARD = -drive if=sd,index=0,format=raw,file=$(1)
-# QEMU takes no other number of cores; two of them are Cortex-R5, which we do not use. `cores=1` uses one.
+# QEMU accepts only this number of cores; two of them are Cortex-R5, which we do not use. With `cores=1`
+# Ingot uses one.
 QEMU_SMP := 4
 KERNELS_WITHOUT := dotprod i8mm sve
 # make run NETWORK=yes: the board's server is at port 8080 of this computer.

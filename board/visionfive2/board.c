@@ -1,5 +1,5 @@
 /* StarFive VisionFive 2 after U-Boot: JH7110 ("TRM": JH7110 Technical Reference Manual), U74 cores
- * as harts 1 to 4, hart 0 an S7 that stays asleep. Not yet run on hardware. */
+ * as harts 1 to 4, hart 0 an S7 that stays asleep. The code has not yet run on hardware. */
 #include "board/board.h"
 
 #include "board/device_tree.h"

@@ -108,8 +108,8 @@ func start_secondary
     b       core_start
 endfunc start_secondary
 
-/* Go from EL3, EL2 or EL1 to EL1, then return to the caller. Clobbers x9 to x11. Coming from EL3 we
- * stay in the secure state, in which every device answers if there is no firmware. */
+/* Go from EL3, EL2 or EL1 to EL1, then return to the caller. Clobbers x9 to x11. If we come from
+ * EL3, we stay in the secure state, in which every device answers if there is no firmware. */
 func el1_enter
     mov     x10, #SPSR_EL1T
     mrs     x11, CurrentEL
@@ -168,7 +168,8 @@ func el1_enter
     ret
 endfunc el1_enter
 
-/* x0: number. Set up FPU, vectors, core number in TPIDR_EL1, both stacks. Clobbers x9 to x11. */
+/* x0: the core's number. Set up FPU, vectors, core number in TPIDR_EL1, both stacks. Clobbers x9 to
+ * x11. */
 func core_enter
     mov     x9, #(CPACR_FP | CPACR_SVE)
     msr     cpacr_el1, x9

@@ -21,7 +21,7 @@ enum {
 /* A request, cut at the drive's blocks: a part of the first, whole blocks, a part of the last. */
 struct cut {
     uint64_t block;      /* the first block */
-    uint32_t skip;       /* number of sectors before the request in its first block */
+    uint32_t skip;       /* number of sectors of the first block that lie before the request */
     uint32_t head, tail; /* number of the request's sectors in each edge; 0: none */
     uint32_t middle;     /* whole blocks */
 };
@@ -55,8 +55,8 @@ static uint8_t *at_sector(const struct block_request *r, uint32_t sector)
 
 /* ---- commands ---- */
 
-/* Describe the buffer as one data block of type 0 (4.4), if it is large enough by the rule of
- * Linux's driver. A drive whose SGLS is 2 requires whole dwords. */
+/* Describe the buffer as one data block of type 0 (4.4), if it has at least WHOLE_BYTES, as Linux's
+ * driver does. A drive whose SGLS is 2 requires whole dwords. */
 static bool point_at_whole(const struct nvme *n, struct nvme_command *c, uint64_t address,
                            uint32_t bytes)
 {
@@ -114,8 +114,8 @@ static void transfer(struct nvme *n, uint32_t slot, unsigned part, uint64_t bloc
                               .dword12 = blocks - 1 }; /* 6.9, 6.15: one less */
     uint32_t bytes = blocks * n->facts.block_bytes;
 
-    /* For a write, the data must leave the caches; for a read, no dirty line may overwrite them
-     * later. */
+    /* For a write, the data must leave the caches; for a read, no dirty cache line may overwrite
+     * the data later. */
     dma_sync(&n->setup.window, data, bytes);
     point_at(n, slot, &c, data, bytes);
     send(n, slot, part, &c);
@@ -201,7 +201,7 @@ static void advance(struct nvme *n, uint32_t slot)
         send_data(n, slot, &c);
         return;
     }
-    /* With a volatile cache, a write is done when it is flushed. */
+    /* If the drive has a volatile cache, a write is done only after a flush. */
     if (s->status == ERR_OK && s->step == NVME_DATA && s->request->write && n->facts.cached) {
         send_flush(n, slot);
         return;

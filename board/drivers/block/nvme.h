@@ -1,6 +1,7 @@
-/* Makes an NVMe controller's first namespace a block device (NVM Express Base Specification 1.4).
- * The driver polls an admin queue and a pair of queues for transfers; DMA goes straight into the
- * caller's buffer. Blocks have 512 or 4096 bytes; a request may cover parts of blocks of 4096. */
+/* Presents the first namespace of an NVMe controller as a block device (NVM Express Base
+ * Specification 1.4). The driver polls an admin queue and a pair of queues for transfers; DMA goes
+ * straight into the caller's buffer. Blocks have 512 or 4096 bytes; a request may cover parts of
+ * blocks of 4096. */
 #ifndef INGOT_BOARD_DRIVERS_BLOCK_NVME_H
 #define INGOT_BOARD_DRIVERS_BLOCK_NVME_H
 
@@ -105,7 +106,7 @@ struct nvme {
     bool by_pages;       /* a transfer by address and length failed: use lists of pages from now
                             on */
     bool dead;
-    bool gone;       /* the drive was pulled; a later request looks whether it is there again */
+    bool gone;       /* the drive was pulled; a later request checks whether it is back */
     const char *why; /* error message if the drive is there but cannot be used, else NULL */
     char name[NVME_NAME_BYTES];
 };

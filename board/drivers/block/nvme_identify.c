@@ -1,5 +1,5 @@
-/* Identify data (NVM Express Base Specification 1.4, figures 245, 247 and 251): bytes of an unknown
- * device, each checked before it is used. */
+/* Reads identify data (NVM Express Base Specification 1.4, figures 245, 247 and 251). The bytes
+ * come from an unknown device, so each is checked before it is used. */
 #include <string.h>
 
 #include "board/drivers/block/nvme_registers.h"

@@ -29,7 +29,7 @@ enum { IDENTIFY_NAMESPACE = 0, IDENTIFY_CONTROLLER = 1, IDENTIFY_ACTIVE = 2 }; /
 enum { FEATURE_QUEUES = 7 };                                                   /* 5.21.1.7 */
 enum { NVME_NAMESPACE = 1, NVME_IO_QUEUE = 1 };
 
-/* These are in nvme_mmio.c, which a unit test replaces by a controller. */
+/* These are in nvme_mmio.c, which a unit test replaces by a simulated controller. */
 uint32_t nvme_read(const struct nvme *n, unsigned reg);
 void nvme_write(const struct nvme *n, unsigned reg, uint32_t value);
 
@@ -47,7 +47,7 @@ void nvme_popped(struct nvme *n, const struct nvme_queue *q);
  * at the first start. */
 enum err nvme_start(struct nvme *n);
 
-/* Disable the controller; afterwards it moves no data. ERR_TIMEOUT. */
+/* Disable the controller; afterwards it moves no data. Returns ERR_TIMEOUT if it does not stop. */
 enum err nvme_stop(struct nvme *n);
 
 /* In nvme_identify.c: read a page of the device into *facts. Returns NULL on success, else the reason why the device

@@ -112,7 +112,8 @@ static enum err enable(struct nvme *n)
     set_queue(&n->admin, 0, NVME_ADMIN);
     set_queue(&n->io, NVME_IO_QUEUE, n->io.entries);
     dma_sync(&n->setup.window, n,
-             offsetof(struct nvme, setup)); /* no cache line of the zeroed queues is dirty */
+             offsetof(struct nvme, setup)); /* afterwards no cache line of the zeroed queues is
+                                               dirty */
     nvme_write(n, NVME_AQA, (NVME_ADMIN - 1) << 16 | (NVME_ADMIN - 1));
     write_address(n, NVME_ASQ, n->admin_commands);
     write_address(n, NVME_ACQ, n->admin_completions);
@@ -154,8 +155,8 @@ static enum err identify(struct nvme *n, uint32_t what, uint32_t namespace_id)
     return e;
 }
 
-/* Count the active namespaces after ours, from the drive's list, which a 0 ends (5.15.2.3). A drive
- * that does not know the list has only one namespace. */
+/* Count the active namespaces after ours in the drive's list, which ends with a 0 (5.15.2.3). A
+ * drive that does not know the list has only one namespace. */
 static enum err count_others(struct nvme *n)
 {
     uint32_t others = 0;

@@ -44,8 +44,8 @@ static void find_cards(struct tree_storage *s, const struct device_tree *tree)
     }
 }
 
-/* Machines with a tree and PCI Express are emulated: their bus is coherent and reaches all memory,
- * unless the caller sets a limit. */
+/* All machines with a tree and PCI Express are emulated, so their bus is coherent and reaches all
+ * memory, unless the caller sets a limit. */
 static struct dma_window pci_window(const struct tree_storage *s)
 {
     return (struct dma_window){ .offset = 0,
@@ -152,7 +152,7 @@ static void add_bank(struct tree_storage *s, uintptr_t base, size_t bytes)
 {
     struct block_device *device = &s->devices[s->n_devices];
 
-    /* Uncached normal memory, where unaligned and vector loads work. */
+    /* Map the bank as uncached normal memory, because unaligned and vector loads work there. */
     if (mmu_map(base, bytes, MAP_UNCACHED) == ERR_OK &&
         cfi_flash_probe(&s->banks[s->n_devices], base, bytes, device) == ERR_OK)
         s->n_devices++;

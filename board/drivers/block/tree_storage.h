@@ -35,11 +35,11 @@ struct tree_storage {
     uint64_t dma_end; /* limit from board.limit_dma for cards; 0: DMA reaches all memory */
 };
 
-/* Map and probe the storage that the tree lists, fill devices[] and return how many:
- * board.find_storage for a machine with a device tree. Virtio cards come in descending order of
- * their addresses. An erased bank is a device too, because every bank is searched for a model. A
- * device that does not answer is left out, except the SD slot, whose device then says why it has no
- * card, and an NVMe controller, which reports its error. */
+/* The board.find_storage of a machine with a device tree: map and probe the storage that the tree
+ * lists, fill devices[] and return their number. Virtio cards come in descending order of their
+ * addresses. An erased bank is a device too, because every bank is searched for a model. A device
+ * that does not answer is left out, with two exceptions: the SD slot's device then says why it has
+ * no card, and an NVMe controller reports its error. */
 unsigned tree_storage_find(struct tree_storage *storage, const struct device_tree *tree,
                            struct block_device *devices[BOARD_MAX_BLOCK]);
 

@@ -56,8 +56,8 @@ static enum err virtio_blk_negotiate(struct virtio_blk *v, uint32_t *limits)
     return ERR_IO;
 }
 
-/* Divide the descriptors into equal slots: header, data segments, status. A device without
- * limits needs one segment per request, so every slot has enough. */
+/* Divide the descriptors into equal slots, each for a header, data segments and a status. A device
+ * without limits needs one segment per request, so every slot has enough. */
 static void virtio_blk_plan(struct virtio_blk *v, uint32_t limits)
 {
     const uint32_t request_bytes = VIRTIO_BLK_MAX_SECTORS * SECTOR_BYTES;
@@ -218,7 +218,7 @@ static bool virtio_blk_collect(struct virtio_blk *v)
     uint32_t slot = id / v->slot_descs;
     struct block_request *req;
 
-    /* The id comes from the device and is an index here. */
+    /* The id comes from the device and is used as an index, so check it. */
     if (id % v->slot_descs != 0 || slot >= v->depth || v->requests[slot] == NULL)
         return false;
     req = v->requests[slot];

@@ -22,8 +22,8 @@ struct virtio_blk_header { /* section 5.2.6 */
     uint64_t sector;
 };
 
-/* All state of one device; zeroed by probe. Addresses of the machine are bus addresses (identity
- * map), so the state may be in any RAM. */
+/* All state of one device; zeroed by probe. The cores' addresses are also the bus addresses
+ * (identity map), so the state may be in any RAM. */
 struct virtio_blk {
     _Alignas(64) struct virtq_desc desc[VIRTIO_BLK_QUEUE];
     _Alignas(64) struct virtq_avail avail;

@@ -48,7 +48,7 @@ enum { /* registers of the port itself, whose configuration space is at 0 */
        RESET_2711 = 0x9210,
 };
 enum { RESET_PERST = 1 << 0, RESET_BRIDGE = 1 << 1 };
-enum { CONTROL_NO_PERST = 1 << 2 }; /* BCM2712: 1 releases the device */
+enum { CONTROL_NO_PERST = 1 << 2 }; /* BCM2712: 1 releases the device from reset */
 enum { STATUS_LINK = 1 << 4 | 1 << 5, STATUS_PORT = 1 << 7 };
 enum { DEBUG_CLKREQ = 1 << 1 | 1 << 21, DEBUG_IDDQ = 1 << 27 };
 enum {
@@ -267,7 +267,7 @@ static bool is_linked(const struct brcm_pcie *p)
     return (get(p, PCIE_STATUS) & STATUS_LINK) == STATUS_LINK;
 }
 
-/* Without a link, an access to the device aborts on the core. */
+/* Without a link, an access to the device causes an abort on the core. */
 uint32_t brcm_pcie_config(const struct brcm_pcie *p, unsigned reg)
 {
     if (!is_linked(p))

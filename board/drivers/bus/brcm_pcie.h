@@ -20,8 +20,8 @@ struct brcm_pcie_place {
     uintptr_t rescal, resets; /* BCM2712: registers of the calibration that its ports share, and of
                                  the resets */
     uintptr_t
-        neighbour;  /* BCM2712: another port that shares the calibration and may be running, mapped;
-                      0: none */
+        neighbour;  /* BCM2712: mapped registers of another port, which shares the calibration and
+                      may be running; 0: none */
     unsigned reset; /* BCM2712: number of the bridge's reset */
     unsigned generation; /* highest generation of the link, 1 to 3 */
     /* Addresses of the device's registers for the cores, and for the bus (below 4 GiB); whole
@@ -59,7 +59,7 @@ uintptr_t brcm_pcie_enable(struct brcm_pcie *p, size_t *bytes);
 struct facts;
 void brcm_pcie_facts(const void *of, const struct facts *f);
 
-/* These are in brcm_pcie_mmio.c, which a test replaces by a port. */
+/* These are in brcm_pcie_mmio.c, which a test replaces by a simulated port. */
 uint32_t brcm_pcie_read(uintptr_t at);
 void brcm_pcie_write(uintptr_t at, uint32_t value);
 

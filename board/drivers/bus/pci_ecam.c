@@ -238,7 +238,7 @@ static unsigned class_of(const struct pci_ecam *pci, unsigned function)
     return *config(pci, function, REG_CLASS) >> 16;
 }
 
-/* Search depth first, so that everything below a bridge is one run of buses and of addresses. */
+/* Search depth first, so that the buses below a bridge are contiguous, and their addresses too. */
 static void enumerate(struct pci_ecam *pci)
 {
     struct path path = { .levels = { { .end = PCI_FUNCTIONS } } };

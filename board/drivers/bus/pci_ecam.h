@@ -1,6 +1,6 @@
 /* PCI Express behind a host bridge with a generic configuration window ("pci-host-ecam-generic"):
  * numbers buses, sets memory BARs and bridges' windows, finds functions and switches them on.
- * Firmware's settings stay. */
+ * Whatever the firmware has already set up stays as it is. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_PCI_ECAM_H
 #define INGOT_BOARD_DRIVERS_BUS_PCI_ECAM_H
 
@@ -40,7 +40,7 @@ enum err pci_ecam_open(struct pci_ecam *pci);
  * *function on. Returns false if there are no more functions. */
 bool pci_ecam_next(const struct pci_ecam *pci, unsigned *function, unsigned class);
 
-/* The function's programming interface; 0x30: the xHCI among USB controllers. */
+/* The function's programming interface; among USB controllers, 0x30 is an xHCI. */
 unsigned pci_ecam_interface(const struct pci_ecam *pci, unsigned function);
 
 /* Switch on the function's memory and bus mastering; returns the address of its memory BAR 0,

@@ -64,8 +64,8 @@ static uint64_t window_end(uintptr_t port)
 
 static void let_memory(uintptr_t command)
 {
-    uint32_t bits = brcm_pcie_read(command) & COMMAND_BITS; /* the bits above these are cleared by
-                                                               writing ones */
+    uint32_t bits = brcm_pcie_read(command) & COMMAND_BITS; /* writing ones to the bits above these
+                                                               would clear them */
 
     if ((bits & (COMMAND_MEMORY | COMMAND_MASTER)) != (COMMAND_MEMORY | COMMAND_MASTER))
         brcm_pcie_write(command, bits | COMMAND_MEMORY | COMMAND_MASTER);

@@ -1,6 +1,6 @@
-/* RP1, the Pi 5's chip of ports, behind BCM2712's second PCIe port. The firmware brings the link up
- * and resets it again before it starts an image, unless config.txt says `pciex4_reset=0`. This
- * driver uses what the firmware left and brings nothing up, because RP1's UARTs may be running.
+/* RP1, the Pi 5's I/O chip, behind BCM2712's second PCIe port. The firmware brings the link up and
+ * resets it again before it starts an image, unless config.txt says `pciex4_reset=0`. This driver
+ * uses what the firmware left and brings nothing up, because RP1's UARTs may be running.
  * Peripherals: RP1 Peripherals, Raspberry Pi 2023, 2.3.1 and 5; the port's registers are those of
  * brcm_pcie.c. This driver has not yet run on hardware, and no emulator has RP1. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_RP1_LINK_H

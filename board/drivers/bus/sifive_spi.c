@@ -91,7 +91,7 @@ void sifive_spi_init(struct sifive_spi *spi, uintptr_t base, uint64_t clock_hz)
     *reg(spi, REG_CSDEF) = 1;
     *reg(spi, REG_CSMODE) = CSMODE_AUTO;
     *reg(spi, REG_FMT) = FMT_SINGLE_8;
-    /* Drop bytes that the firmware has not read, which would count as ours. */
+    /* Drop bytes that the firmware has not read, because they would be taken for ours. */
     while ((*reg(spi, REG_RXDATA) & RXDATA_EMPTY) == 0)
         continue;
 }

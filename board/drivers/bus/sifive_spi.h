@@ -11,8 +11,9 @@ struct sifive_spi {
     uint64_t clock_hz;
 };
 
-/* Take over the controller at base, mapped as device memory, with chip select 0; the controller
- * divides clock_hz. A controller that maps flash into memory stops doing so. */
+/* Take over the controller at base, which is mapped as device memory, for the device on chip select
+ * 0. clock_hz is the clock that the controller divides. A controller that maps flash into memory
+ * stops doing so. */
 void sifive_spi_init(struct sifive_spi *spi, uintptr_t base, uint64_t clock_hz);
 
 #endif

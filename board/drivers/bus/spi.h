@@ -1,5 +1,6 @@
-/* An SPI bus with one device on it, clock idle low, sampled on its rising edge (mode 0), most
- * significant bit first. A controller's driver fills a struct spi_bus. */
+/* An SPI bus with one device on it. The idle clock is low, data are sampled on its rising edge
+ * (mode 0), and the most significant bit comes first. A controller's driver fills a struct
+ * spi_bus. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_SPI_H
 #define INGOT_BOARD_DRIVERS_BUS_SPI_H
 
@@ -15,7 +16,8 @@ struct spi_bus {
     void (*select)(struct spi_bus *bus, bool on);
 
     /* Send `bytes` bytes and receive `bytes`. If send is NULL, ones are sent; if receive is NULL,
-     * bytes are dropped. Both may be the same buffer. Blocks for as long as the bus takes. */
+     * bytes are dropped. send and receive may be the same buffer. Blocks for as long as the bus
+     * takes. */
     void (*exchange)(struct spi_bus *bus, const uint8_t *send, uint8_t *receive, size_t bytes);
 
     /* Send `bytes` bytes of ones while no device is selected. */

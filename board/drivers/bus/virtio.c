@@ -81,7 +81,8 @@ uint32_t virtq_start(uintptr_t mmio, const struct virtq *q)
     return size;
 }
 
-/* Write the entry, then the index; then notify the device, unless it has asked for no notice. */
+/* Write the entry, then the index; then notify the device, unless it has switched notifications
+ * off. */
 void virtq_offer(uintptr_t mmio, const struct virtq *q, uint32_t size, uint32_t head)
 {
     volatile uint16_t *index = &q->avail->index;

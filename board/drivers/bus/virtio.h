@@ -2,9 +2,9 @@
  * have the same registers under these numbers (virtio_pci.h). Sections are
  * those of the VIRTIO 1.2 specification (OASIS, csd01).
  *
- * No cache is cleaned. Without VIRTIO_F_ACCESS_PLATFORM, the device sees memory as the driver's core does (section 6), through
- * coherent caches, because it is a program on the emulator's host. Only the order of accesses matters, which dma_barrier
- * ensures. */
+ * No cache needs cleaning. The device is a program on the emulator's host, so without
+ * VIRTIO_F_ACCESS_PLATFORM it sees memory through coherent caches, as the driver's core does
+ * (section 6). Only the order of accesses matters, which dma_barrier ensures. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_VIRTIO_H
 #define INGOT_BOARD_DRIVERS_BUS_VIRTIO_H
 
@@ -69,7 +69,7 @@ struct virtq_used { /* section 2.7.8 */
     } ring[VIRTQ_MOST];
 };
 
-/* One queue of a device. The machine's addresses are its bus addresses (identity map). */
+/* One queue of a device. The cores' addresses are also the bus addresses (identity map). */
 struct virtq {
     struct virtq_desc *desc; /* (most) */
     struct virtq_avail *avail;
@@ -91,8 +91,9 @@ bool virtio_begin(uintptr_t mmio);
 
 enum virtio_refusal { VIRTIO_AGREED, VIRTIO_TOO_OLD, VIRTIO_REFUSED };
 
-/* Accept VIRTIO_F_VERSION_1 and the `wanted` features that the device offers (*taken). VIRTIO_TOO_OLD: the device does
- * not offer VERSION_1; VIRTIO_REFUSED: it rejects what it offered. Sections 3.1.1 (steps 3 to 6) and 2.2. */
+/* Accept VIRTIO_F_VERSION_1 and the `wanted` features that the device offers (*taken).
+ * VIRTIO_TOO_OLD: the device does not offer VERSION_1; VIRTIO_REFUSED: the device rejects features
+ * that it offered. Sections 3.1.1 (steps 3 to 6) and 2.2. */
 enum virtio_refusal virtio_negotiate(uintptr_t mmio, uint32_t wanted, uint32_t *taken);
 
 /* Zero the queue's rings and give the queue to the device, without interrupts (section 4.2.3.2). Returns the number of descriptors, a
@@ -103,8 +104,8 @@ uint32_t virtq_start(uintptr_t mmio, const struct virtq *q);
  * returned. */
 void virtq_offer(uintptr_t mmio, const struct virtq *q, uint32_t size, uint32_t head);
 
-/* These are in virtio_mmio.c, which a unit test replaces by a device. Fields of the configuration
- * are read in their own width (4.2.2.2). */
+/* These are in virtio_mmio.c, which a unit test replaces by a simulated device. Fields of the
+ * configuration are read in their own width (4.2.2.2). */
 uint32_t virtio_read(uintptr_t mmio, unsigned reg);
 uint8_t virtio_read_byte(uintptr_t mmio, unsigned reg);
 void virtio_write(uintptr_t mmio, unsigned reg, uint32_t value);

@@ -11,7 +11,8 @@ void virtio_use(const struct virtio_registers *registers)
     others = registers;
 }
 
-/* True for registers of PCI: those of virtio-mmio are aligned (section 4.2.2). */
+/* True if the registers are on PCI: their locations are odd, but registers of virtio-mmio are
+ * aligned (section 4.2.2). */
 static bool has_others(uintptr_t location)
 {
     return others != NULL && (location & 1) != 0;

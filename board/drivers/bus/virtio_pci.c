@@ -81,7 +81,8 @@ static void write_at(uintptr_t at, unsigned bytes, uint32_t value)
 
 /* ---- in place of virtio_mmio.c ---- */
 
-/* A location is its device's address plus 1, so locations are odd (registers are even). */
+/* A location is the address of the device's struct plus 1, so it is odd; the address of a
+ * virtio-mmio register is even. */
 static struct virtio_pci *device_of(uintptr_t location)
 {
     return (struct virtio_pci *)(location - 1);
@@ -181,7 +182,8 @@ static uint64_t bar_address(const struct pci_ecam *pci, const struct pci_kept *f
     return at >> 32 != 0 ? at - pci->high.to_bus : at - pci->low.to_bus;
 }
 
-/* Map the registers that the capability at `at` describes (section 4.1.4). 0: unusable. */
+/* Map the registers that the capability at `at` describes (section 4.1.4). Returns 0 if the
+ * capability is unusable. */
 static uintptr_t map_capability(const struct pci_ecam *pci, const struct pci_kept *f, unsigned at,
                                 uint32_t *bytes)
 {

@@ -1,7 +1,7 @@
 #include "board/drivers/gpio/jh7110_gpio.h"
 
-/* Each line has a byte with the signal that enables its output (six bits), and a byte with the
- * signal that it outputs (seven); two signals are constant. */
+/* Each line has a byte with the number of the signal that enables its output (six bits), and a byte
+ * with the number of the signal that it outputs (seven bits). Signals 0 and 1 are constant. */
 enum { DOEN = 0x000, DOUT = 0x040, GPIOIN = 0x118, PAD = 0x120 };
 enum { DOEN_MASK = 0x3f, DOUT_MASK = 0x7f, SIGNAL_LOW = 0, SIGNAL_HIGH = 1 };
 enum { PAD_INPUT = 1 << 0 };

@@ -14,8 +14,8 @@ void pi_lines_take_i2c(void);
 /* The row's lines as board_pins of struct board; those of the serial line are refused. */
 extern const struct board_pins pi_lines;
 
-/* The reason why a line must not be touched: it is not on the row, or identifies a board on top;
- * NULL if it is free. */
+/* The reason why a line must not be touched: it is not on the row, or serves to identify a board on
+ * top; NULL if it is free. */
 const char *pi_lines_error_message(unsigned line);
 
 #endif

@@ -23,8 +23,8 @@ bool pl061_read(uintptr_t base, unsigned line)
     return *data_of(base, line) != 0;
 }
 
-/* Write the level before the line becomes an output, and again afterwards, because some models keep
- * it only for outputs. */
+/* Write the level before the line becomes an output, and again afterwards, because some models
+ * store the level only for outputs. */
 void pl061_setup(uintptr_t base, unsigned line, bool output, bool high)
 {
     volatile uint8_t *direction = reg(base, GPIODIR), *select = reg(base, GPIOAFSEL);

@@ -8,7 +8,8 @@ enum {
     CTRL_FUNCTION = 0x1f,
     CTRL_FUNCTION_RIO = 5,
     CTRL_FUNCTION_NONE = 0x1f,
-    CTRL_OVER = 3 << 12 | 3 << 14 | 3 << 16, /* the function sets output, output enable and input */
+    CTRL_OVER = 3 << 12 | 3 << 14 | 3 << 16, /* if 0: the function, without an override, controls
+                                                output, output enable and input */
     PAD_INPUT = 1 << 6,
     PAD_NO_OUTPUT = 1 << 7,
 };

@@ -10,8 +10,8 @@
 /* Offset and size in RP1's peripherals: functions, levels, pads. */
 enum { RP1_GPIO_PLACE = 0xd0000, RP1_GPIO_BYTES = 0x30000, RP1_GPIO_LINES = 28 };
 
-/* Make a line an output or an input. RP1_GPIO_BYTES from RP1_GPIO_PLACE on are mapped at base as
- * device memory; line < RP1_GPIO_LINES. Pull resistors do not change. */
+/* Make a line an output or an input. The RP1_GPIO_BYTES bytes at RP1_GPIO_PLACE are mapped at base
+ * as device memory; line < RP1_GPIO_LINES. Pull resistors do not change. */
 void rp1_gpio_setup(uintptr_t base, unsigned line, bool output, bool high);
 void rp1_gpio_write(uintptr_t base, unsigned line, bool high);
 bool rp1_gpio_read(uintptr_t base, unsigned line);

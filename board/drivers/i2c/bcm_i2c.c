@@ -60,8 +60,8 @@ void bcm_i2c_open(struct bcm_i2c *b, uint32_t core_hz)
     *reg(b, CLKT) = STRETCH_CYCLES;
 }
 
-/* Clear the FIFO without the enable bit: with it QEMU begins a transfer, and hardware keeps queued
- * bytes. */
+/* Clear the FIFO without the enable bit; with that bit, QEMU would begin a transfer, and hardware
+ * would keep queued bytes. */
 static void begin(struct bcm_i2c *b, unsigned address, unsigned n, uint32_t direction)
 {
     *reg(b, CONTROL) = CONTROL_CLEAR;
@@ -80,8 +80,8 @@ static enum err end(struct bcm_i2c *b, enum err e)
     return e;
 }
 
-/* Interpret the status; ERR_BUSY: the transfer continues. If the status has an error and the end of
- * the transfer, the error counts. */
+/* Interpret the status; ERR_BUSY: the transfer continues. If the status reports both an error and
+ * the end of the transfer, the error counts. */
 static enum err look(uint32_t status)
 {
     if (status & STATUS_ERROR)

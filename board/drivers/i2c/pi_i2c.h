@@ -6,8 +6,9 @@
 #include "board/board.h"
 #include "board/drivers/soc/bcm_mailbox.h"
 
-/* Set the registers of BSC1 and bcm_gpio, and the mailbox for the core's clock. Call it before the
- * bus is used; BSC1 is mapped and set up at the first request for a sensor. */
+/* Set the addresses of BSC1's and bcm_gpio's registers, and the mailbox that tells the core's
+ * clock. Call it before the bus is used; BSC1 is mapped and set up at the first request for a
+ * sensor. */
 void pi_i2c_open(uintptr_t bsc1, uintptr_t gpio, struct bcm_mailbox *mailbox);
 
 /* struct board's. */

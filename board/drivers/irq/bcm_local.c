@@ -4,8 +4,8 @@
 #include "board/interrupt.h"
 #include "board/isa.h"
 
-/* Core mailboxes, sections 4.7 (control) and 4.8. Each core uses the first of its
- * four mailboxes; the next core's are 16 bytes further, and its control word is 4 bytes further. */
+/* Core mailboxes, sections 4.7 (control) and 4.8. Each core uses the first of its four mailboxes;
+ * the next core's mailboxes are 16 bytes further, and its control word is 4 bytes further. */
 enum { MAILBOX_CONTROL = 0x50, MAILBOX_SET = 0x80, MAILBOX_CLEAR = 0xc0 };
 /* Section 4.4, GPU interrupts routing: 0 is core 0's IRQ. Sections 4.3, 4.6, 4.9 to 4.11: other
  * sources of a core's interrupts, which firmware may have left on. */
@@ -50,8 +50,8 @@ static volatile uint32_t *reg(uintptr_t base, unsigned offset)
     return (volatile uint32_t *)(base + offset);
 }
 
-/* Bits that firmware left in the mailbox would interrupt forever. The caller looks at its word
- * afterwards, so no wake-up is lost. */
+/* Clear bits that firmware left in the mailbox, because they would interrupt forever. The caller
+ * checks the awaited word afterwards, so no wake-up is lost. */
 void bcm_local_listen(uintptr_t base, unsigned core)
 {
     *reg(base, MAILBOX_CLEAR + 16 * core) = (uint32_t)MAILBOX_ALL;
@@ -145,8 +145,8 @@ static void disable(void *state, uint32_t line)
         disable_local(both->local, line - N_INTERRUPTS);
 }
 
-/* The firmware leaves its own interrupts on: USB's was seen (Linux, irq-bcm2835.c, "Bootloader
- * left irq enabled"). The mailboxes' controls stay, because cores use them already. */
+/* The firmware leaves its own interrupts on, for example that of USB (Linux, irq-bcm2835.c,
+ * "Bootloader left irq enabled"). The mailboxes' controls stay, because cores use them already. */
 static void turn_all_off(uintptr_t base, uintptr_t interrupts)
 {
     *reg(interrupts, FIQ_CONTROL) = 0;

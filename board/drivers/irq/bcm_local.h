@@ -1,8 +1,8 @@
 /* The block next to the four cores of BCM2836 and BCM2837 (Broadcom QA7, "ARM Quad A7 core",
  * revision 3.4). The block wakes cores, which sleep in WFI until another core sends them an
  * interrupt, and it passes device interrupts from the older controller on to core 0 (BCM2835 ARM
- * Peripherals, chapter 7). During a core's sleep interrupts are masked; a pending one still ends
- * WFI. */
+ * Peripherals, chapter 7). Interrupts are masked while a core sleeps; a pending interrupt still
+ * ends WFI. */
 #ifndef INGOT_BOARD_DRIVERS_IRQ_BCM_LOCAL_H
 #define INGOT_BOARD_DRIVERS_IRQ_BCM_LOCAL_H
 
@@ -23,9 +23,9 @@ void bcm_local_wake_others(uintptr_t base, unsigned core);
  * once, so that none is lost. The caller checks the awaited word before and after. */
 void bcm_local_sleep(uintptr_t base, unsigned core);
 
-/* Deliver interrupts 0 to 63 of BCM2835's controller at `interrupts` to core 0, the
- * calling one: irq_take() works from here on (board/interrupt.h). Interrupts that firmware left
- * on in either block are turned off first. The registers of both are mapped as device memory. */
+/* Deliver interrupts 0 to 63 of BCM2835's controller at `interrupts` to core 0, the calling one:
+ * irq_take() works from here on (board/interrupt.h). Interrupts that firmware left on in either
+ * block are turned off first. The registers of both blocks are mapped as device memory. */
 void bcm_local_init(uintptr_t base, uintptr_t interrupts);
 
 #endif

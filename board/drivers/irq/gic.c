@@ -102,8 +102,8 @@ void gic_wait(const _Atomic uint32_t *word, uint32_t old)
     core_interrupts_restore(on);
 }
 
-/* Wake by both means: after a core turns out to get no wake-ups, all cores wait by WFE, but some
- * may already be in WFI. */
+/* Wake both from WFE and from WFI: if a core turns out to get no wake-ups, all cores wait by WFE
+ * from then on, but some may already be in WFI. */
 void gic_wake(const _Atomic uint32_t *word)
 {
     core_wake(word);

@@ -1,6 +1,6 @@
 /* The Arm interrupt controller, in any of its versions 2 to 4. The controller wakes cores, which
  * sleep in WFI until another core sends them an interrupt, and delivers device interrupts to core 0
- * (board/interrupt.h). During a core's sleep interrupts are masked (PSTATE.DAIF); a pending one
+ * (board/interrupt.h). Interrupts are masked (PSTATE.DAIF) while a core sleeps; a pending interrupt
  * still ends WFI. */
 #ifndef INGOT_BOARD_DRIVERS_IRQ_GIC_H
 #define INGOT_BOARD_DRIVERS_IRQ_GIC_H
@@ -33,14 +33,14 @@ struct gic {
         .n_ranges = 2 \
     }
 
-/* Find the controller without touching its registers. gic->version is NULL unless ERR_OK.
- * ERR_NO_DEVICE: there is no controller; ERR_UNSUPPORTED: its description is incomplete, or the
- * cores have no registers for it. */
+/* Find the controller without touching its registers. gic->version is NULL unless the function
+ * returns ERR_OK. ERR_NO_DEVICE: there is no controller; ERR_UNSUPPORTED: its description is
+ * incomplete, or the cores have no registers for it. */
 enum err gic_find(struct gic *gic, const struct device_tree *tree);
 
 /* Map the registers, turn off what firmware left on, and start forwarding interrupts. Call once, on
- * core 0. From now on irq_take uses the controller; `gic` must stay. ERR_NO_DEVICE: version is
- * NULL; ERR_TIMEOUT: the controller does not answer; or an error of mmu_map. */
+ * core 0. From now on irq_take uses the controller, so *gic must stay valid. ERR_NO_DEVICE: version
+ * is NULL; ERR_TIMEOUT: the controller does not answer; or an error of mmu_map. */
 enum err gic_init(struct gic *gic);
 
 /* Let wake-ups reach the calling core. Call it once on each core, before the core waits or wakes
@@ -49,12 +49,12 @@ enum err gic_init(struct gic *gic);
 void gic_listen(void);
 
 /* Functions for board.wait and board.wake. gic_wait sleeps in WFI and serves interrupts; a wake-up
- * after the caller's look at its word ends the sleep at once, so none is lost. After gic_wake, the
- * cores that wake see all stores made before the call. */
+ * that arrives after the caller has checked its word ends the sleep at once, so none is lost. After
+ * gic_wake, the cores that wake see all stores made before the call. */
 void gic_wait(const _Atomic uint32_t *word, uint32_t old);
 void gic_wake(const _Atomic uint32_t *word);
 
-/* The line (INTID) of a device's first interrupt; 0 if its node has none that cores share
+/* The line (INTID) of a device's first interrupt; 0 if its node has no interrupt that cores share
  * (devicetree bindings, interrupt-controller/arm,gic.yaml: type, number, flags). */
 uint32_t gic_device_line(const struct device_tree *tree, const struct device_tree_node *node);
 
@@ -82,8 +82,8 @@ enum {
     GIC_FIRST_SHARED = 32,
     GIC_MAX_SHARED = 988,
     GIC_SPECIAL = 1020,
-    GIC_MOST_CLAIMS = 64, /* most lines served at a time: a line that stays pending interrupts
-                             again */
+    GIC_MOST_CLAIMS = 64, /* most lines served at a time; a line that is still pending causes
+                             another interrupt */
 };
 
 extern const struct gic_version gic_v2, gic_v3;

@@ -170,7 +170,7 @@ static uintptr_t find_redistributor(const struct gic *gic, uint32_t affinity)
 }
 
 /* Use group 1 of our security state. In the secure state this means IGROUPR 0, IGRPMODR 1; in the
- * non-secure one firmware has chosen, and both ignore writes (12.11). */
+ * non-secure state firmware has chosen, and both registers ignore writes (12.11). */
 static void choose_group(volatile uint32_t *group, volatile uint32_t *modifier, uint32_t bit,
                          bool single_state)
 {
@@ -228,10 +228,10 @@ static enum err enable_interface(void)
     return ERR_OK;
 }
 
-/* Take a pending interrupt. The barriers let the acknowledgement take effect, here and in memory order,
- * before anything after it (12.2, ICC_IAR1_EL1, requires DSB). Numbers above the special ones (1020 to 1023,
- * see 2.2.1) are LPIs and extended lines that firmware left on. Nobody serves them, but they must be ended,
- * or their priority would hold back all others. */
+/* Take a pending interrupt. The DSB makes the acknowledgement take effect before all later accesses
+ * (12.2, ICC_IAR1_EL1). Numbers above the special ones (1020 to 1023, see 2.2.1) are LPIs and
+ * extended lines that firmware left on. Nobody serves them, but they must be ended, or their
+ * priority would hold back all others. */
 static bool take(void)
 {
     uint64_t taken = READ_SYSTEM(icc_iar1_el1), line = taken & 0xffffff;
@@ -246,8 +246,8 @@ static bool take(void)
     return true;
 }
 
-/* Send ourselves a wake-up, to find out now, while cores can still wait in another way, whether
- * firmware has set up the controller differently. */
+/* Send ourselves a wake-up. If firmware has set up the controller differently, this shows it while
+ * cores can still wait in another way. */
 static enum err try_self(uint64_t affinity)
 {
     uint64_t target = UINT64_C(1) << (affinity & 15) | (affinity & 0xf0) << (44 - 4) |
@@ -289,7 +289,7 @@ static enum err gic_v3_listen(const struct gic *gic, uint64_t affinity)
 
 static void gic_v3_wake_others(const struct gic *gic)
 {
-    (void)gic;               /* cores wake others by registers */
+    (void)gic;               /* cores wake others by system registers */
     CORE_BARRIER("dsb ish"); /* a register write may overtake stores, so wait for them */
     WRITE_SYSTEM(icc_sgi1r_el1, SGI_ALL_BUT_SELF);
     CORE_BARRIER("isb");

@@ -74,7 +74,7 @@ static void serve(void *context)
     irq_table.controller->serve(irq_table.state);
 }
 
-/* The entry must be complete before the controller may deliver to it. */
+/* The entry must be complete before the controller may deliver its interrupt. */
 static enum err add(uint32_t line, bool (*fn)(void *context), void *context)
 {
     bool on = core_interrupts_mask();

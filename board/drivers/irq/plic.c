@@ -95,7 +95,7 @@ static enum err plic_enable(void *state, uint32_t line)
     (void)state;
     if (line == 0 || line >= MAX_LINES)
         return ERR_NO_DEVICE;
-    /* Priority 0 never interrupts (chapter 4); all others are equal here. */
+    /* A line of priority 0 never interrupts (chapter 4); all our lines have priority 1. */
     *reg(PRIORITY(line)) = 1;
     *reg(ENABLE(plic.context, line)) |= 1u << line % 32;
     *reg(CLAIM(plic.context)) = line; /* firmware may have left this line claimed */

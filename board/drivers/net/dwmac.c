@@ -6,7 +6,7 @@
 #include "board/drivers/net/dwmac_registers.h"
 
 enum {
-    PHY_MICROS = 2000,     /* time for a register of the PHY: 64 bits at 2.5 MHz or less */
+    PHY_MICROS = 2000,     /* time to access a PHY register: 64 bits at 2.5 MHz or less */
     RESET_MICROS = 100000, /* time for the reset, which needs the PHY's clock */
     LEAST_BYTES = 60,      /* shortest frame that is sent; shorter ones are padded */
     FIFO_UNIT = 128,
@@ -86,8 +86,9 @@ static uint32_t address_of(const struct dwmac *d, const struct dwmac_ring *r, un
     return (uint32_t)dma_address(&d->setup.window, (const void *)&r->slots[slot]);
 }
 
-/* Give a buffer for a frame. The device stops before the descriptor at the tail. The tail is the
- * buffer given last, which stays unused: a tail one further could mean that no buffer is left. */
+/* Give the device a buffer for a frame. The device stops before the descriptor at the tail. The
+ * tail is set to the buffer given last, which therefore stays unused; a tail one further could mean
+ * that no buffer is left. */
 static void give_receive(struct dwmac *d, unsigned slot)
 {
     give(d, &d->receives, slot, 0, DWMAC_BUFFER_VALID);

@@ -20,7 +20,8 @@ enum {
     DWMAC_SLOTS = 16,
 };
 
-/* A descriptor fills a cache line: in a shared line, writing back ours would overwrite the device's. */
+/* Each descriptor has a cache line of its own. If two shared a line, writing back our descriptor
+ * would overwrite one that belongs to the device. */
 struct dwmac_descriptor {
     _Alignas(DMA_LINE_BYTES) volatile uint32_t words[4];
 };
@@ -54,9 +55,10 @@ struct dwmac {
     uint32_t n_lost; /* frames that were broken, or that did not fit the send queue */
 };
 
-/* Start the controller, set its address, and let its PHY negotiate a link. Sets *why to NULL after ERR_OK, else to
- * an error message. ERR_NO_DEVICE: no PHY answers; ERR_TIMEOUT: the controller stays in reset; ERR_UNSUPPORTED: the
- * controller has another version, there is no address, or it cannot reach our memory. */
+/* Start the controller, set its address, and let its PHY negotiate a link. Sets *why to NULL after
+ * ERR_OK, else to an error message. ERR_NO_DEVICE: no PHY answers; ERR_TIMEOUT: the controller
+ * stays in reset; ERR_UNSUPPORTED: the controller has another version, there is no address, or the
+ * controller cannot reach our memory. */
 enum err dwmac_open(struct dwmac *d, const struct dwmac_setup *setup, uint8_t address[6],
                     const char **why);
 
@@ -72,7 +74,7 @@ bool dwmac_is_up(struct dwmac *d);
 bool dwmac_send(struct dwmac *d, const uint8_t *frame, size_t bytes);
 size_t dwmac_receive(struct dwmac *d, uint8_t *to, size_t room);
 
-/* These are in dwmac_mmio.c; a unit test replaces them by a controller. */
+/* These are in dwmac_mmio.c; a unit test replaces them by a simulated controller. */
 uint32_t dwmac_read(const struct dwmac *d, unsigned reg);
 void dwmac_write(const struct dwmac *d, unsigned reg, uint32_t value);
 

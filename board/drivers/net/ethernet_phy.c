@@ -38,7 +38,7 @@ static void put(const struct phy *p, unsigned reg, unsigned value)
     p->bus.write(p->bus.context, p->address, reg, (uint16_t)value);
 }
 
-/* The pull-up of a bus reads as ones if no PHY answers; some controllers read zeros. */
+/* If no PHY answers, the bus's pull-up makes all bits ones; some controllers return zeros. */
 static bool answers(struct phy *p, unsigned address)
 {
     uint16_t one, two;

@@ -1,6 +1,6 @@
 /* Finds and starts a PHY with the standard registers of IEEE 802.3, clause 22, and reads its link.
- * RGMII delays are in the maker's own registers; they keep the firmware's settings, except those of
- * yt8531.h. */
+ * RGMII delays are in registers that differ between makers; only yt8531.h sets them, other PHYs
+ * keep the firmware's settings. */
 #ifndef INGOT_BOARD_DRIVERS_NET_ETHERNET_PHY_H
 #define INGOT_BOARD_DRIVERS_NET_ETHERNET_PHY_H
 
@@ -38,9 +38,9 @@ void phy_start(const struct phy *p);
 /* The current link: the best mode that both sides have agreed on (IEEE 802.3, annex 28B.3). */
 struct phy_link phy_link(const struct phy *p);
 
-/* Read the link for a controller that is set for *link. Returns false if the link is down;
- * *link then does not change. If true, *link is the present link, and *changed says if its rate or
- * duplex differ from the earlier one. */
+/* Read the link for a controller that is set for *link. Returns false if the link is down; *link
+ * then does not change. If true, *link is the present link, and *changed says if its rate or duplex
+ * mode differs from that of the earlier link. */
 bool phy_follow(const struct phy *p, struct phy_link *link, bool *changed);
 
 #endif

@@ -8,7 +8,7 @@
 
 enum {
     LINE_WORDS = DMA_LINE_BYTES / 4,
-    PHY_MICROS = 1000,  /* time for a register of the PHY: 64 bits at 2.5 MHz or less */
+    PHY_MICROS = 1000,  /* time to access a PHY register: 64 bits at 2.5 MHz or less */
     SEND_MICROS = 3000, /* twice the time of sending a frame at 10 Mbit/s */
 };
 #define RUN ((uint32_t)(GEM_CONTROL_PHY | GEM_CONTROL_RECEIVES | GEM_CONTROL_SENDS))
@@ -74,7 +74,7 @@ static void sync_slot(const struct gem *g, struct gem_ring *r, unsigned slot)
     dma_sync(&g->setup.window, r->words + slot / slots_of_a_line(g) * LINE_WORDS, DMA_LINE_BYTES);
 }
 
-/* Write the upper half of a buffer's address, if descriptors have one. */
+/* Write the upper half of a buffer's address, if descriptors have a word for it. */
 static void write_top(const struct gem *g, struct gem_ring *r, unsigned slot)
 {
     if (g->wide)
@@ -87,7 +87,7 @@ static void write_low(const struct gem *g, struct gem_ring *r, unsigned slot, ui
 }
 
 /* Give the buffers of a whole cache line of descriptors to the device. The first word of a
- * descriptor hands it over, so the device has to see the other words before. Without the barrier a
+ * descriptor hands it over, so the device must see the other words first. Without the barrier a
  * core may reorder its writes: the device would then find the last frame's length, or the length of
  * a new frame would be overwritten. */
 static void give_line(struct gem *g, unsigned first)
@@ -157,7 +157,7 @@ void gem_close(struct gem *g)
     (void)gem_read(g, GEM_CONTROL); /* the write has arrived */
 }
 
-/* True for a station's address, which is not a group's and not zero. */
+/* True if this is the address of a station, that is, not of a group and not zero. */
 static bool is_address(const uint8_t *a)
 {
     return (a[0] & 1) == 0 && (a[0] | a[1] | a[2] | a[3] | a[4] | a[5]) != 0;

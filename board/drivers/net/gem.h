@@ -1,7 +1,7 @@
 /* Cadence's Gigabit Ethernet MAC ("GEM"): PolarFire SoC, FU540, Zynq, Versal and the Pi 5's RP1
  * have it. One queue in each direction is used, and it is polled. Frames are copied, so the device
  * never reads or writes other memory. Clocks, pins and the PHY's delays keep the firmware's
- * settings. The driver ran only in QEMU. */
+ * settings. The driver has run only in QEMU. */
 #ifndef INGOT_BOARD_DRIVERS_NET_GEM_H
 #define INGOT_BOARD_DRIVERS_NET_GEM_H
 
@@ -19,7 +19,8 @@ enum {
     GEM_BUFFER_BYTES = 1536,
     GEM_SLOTS = 32, /* buffers in each direction: whole cache lines of descriptors */
     GEM_WORDS =
-        4, /* size of a descriptor with 64-bit addresses; with 32-bit ones it has two words */
+        4, /* words of a descriptor with 64-bit addresses; one with 32-bit addresses has two
+              words */
     GEM_QUEUES = 8, /* most queues of a controller; only the first is used */
 };
 
@@ -73,7 +74,7 @@ bool gem_is_up(struct gem *g);
 bool gem_send(struct gem *g, const uint8_t *frame, size_t bytes);
 size_t gem_receive(struct gem *g, uint8_t *to, size_t room);
 
-/* These are in gem_mmio.c; a unit test replaces them by a controller. */
+/* These are in gem_mmio.c; a unit test replaces them by a simulated controller. */
 uint32_t gem_read(const struct gem *g, unsigned reg);
 void gem_write(const struct gem *g, unsigned reg, uint32_t value);
 

@@ -6,7 +6,7 @@
 #include "board/drivers/net/genet_registers.h"
 
 enum {
-    PHY_MICROS = 1000,  /* time for a register of the PHY: 64 bits at 2.5 MHz or less */
+    PHY_MICROS = 1000,  /* time to access a PHY register: 64 bits at 2.5 MHz or less */
     STOP_MICROS = 5000, /* time for the engines to stop */
     REST_MICROS = 10,   /* pause after each step of a reset */
     ALIGN_BYTES = 2,    /* bytes that the device puts before a frame */
@@ -130,8 +130,8 @@ static void write_buffer(const struct genet *g, unsigned base, unsigned slot, co
     genet_write(g, descriptor(base, slot) + 8, (uint32_t)(at >> 32));
 }
 
-/* Empty a queue. The device's index cannot be written, so ours and both pointers follow it: index n
- * is slot n % GENET_SLOTS, and a pointer counts words. Returns the index. */
+/* Empty a queue. The device's index cannot be written, so our index and both pointers are set to
+ * match it: index n is slot n % GENET_SLOTS, and a pointer counts words. Returns the index. */
 static uint16_t start_queue(const struct genet *g, unsigned base)
 {
     uint16_t index = (uint16_t)genet_read(g, base + GENET_QUEUE_DEVICE);
@@ -166,8 +166,8 @@ static void start_queues(struct genet *g)
 
 /* ---- open ---- */
 
-/* Choose the given address, else the firmware's, which must be read before the reset. Returns false
- * if neither address is a station's. */
+/* Choose the given address, else the one that the firmware left in the registers, which must be
+ * read before the reset. Returns false if neither is the address of a station. */
 static bool find_address(const struct genet *g, uint8_t a[6])
 {
     uint32_t high = genet_read(g, GENET_ADDRESS_HIGH), low = genet_read(g, GENET_ADDRESS_LOW);
@@ -196,8 +196,9 @@ static void write_filter(const struct genet *g, unsigned n, const uint8_t a[6])
                 (uint32_t)a[2] << 24 | (uint32_t)a[3] << 16 | (uint32_t)a[4] << 8 | a[5]);
 }
 
-/* Receive frames to our address, to everybody, and to the groups that lwIP joins. A solicited-node group ends like the addresses that
- * are made of `own` (RFC 4291, 2.5.1 and 2.7.1). RFC 1112, 6.4, and RFC 2464, 7, map groups of IPv4 and IPv6 to these addresses. */
+/* Receive frames to our address, to everybody, and to the groups that lwIP joins. A solicited-node
+ * group ends in the same 24 bits as the IPv6 addresses that are made from `own` (RFC 4291, 2.5.1
+ * and 2.7.1). RFC 1112, 6.4, and RFC 2464, 7, map groups of IPv4 and IPv6 to these addresses. */
 static void write_filters(const struct genet *g, const uint8_t own[6])
 {
     const uint8_t rows[][6] = {

@@ -1,6 +1,8 @@
-/* Broadcom's GENET of version 5 with a PHY on RGMII, which the Raspberry Pi 4 has. The 256 descriptors are registers; one
- * queue in each direction uses some of them, and is polled. Frames are copied, so the device never reads or writes other
- * memory. Clocks, pins and the PHY's delays keep the firmware's settings. The driver never ran on hardware; no emulator has it. */
+/* Broadcom's GENET of version 5 with a PHY on RGMII, which the Raspberry Pi 4 has. The 256
+ * descriptors are registers; one queue in each direction uses some of them, and is polled. Frames
+ * are copied, so the device never reads or writes other memory. Clocks, pins and the PHY's delays
+ * keep the firmware's settings. The driver has never run on hardware; no emulator has the
+ * controller. */
 #ifndef INGOT_BOARD_DRIVERS_NET_GENET_H
 #define INGOT_BOARD_DRIVERS_NET_GENET_H
 
@@ -43,7 +45,7 @@ struct genet {
 
 /* Start the controller, set its address, and let its PHY negotiate a link. Sets *why to NULL after
  * ERR_OK, else to an error message. ERR_NO_DEVICE: no PHY answers; ERR_UNSUPPORTED: the controller
- * has another version, there is no address, or it cannot reach our memory. */
+ * has another version, there is no address, or the controller cannot reach our memory. */
 enum err genet_open(struct genet *g, const struct genet_setup *setup, uint8_t address[6],
                     const char **why);
 
@@ -52,7 +54,7 @@ bool genet_is_up(struct genet *g);
 bool genet_send(struct genet *g, const uint8_t *frame, size_t bytes);
 size_t genet_receive(struct genet *g, uint8_t *to, size_t room);
 
-/* These are in genet_mmio.c; a unit test replaces them by a controller. */
+/* These are in genet_mmio.c; a unit test replaces them by a simulated controller. */
 uint32_t genet_read(const struct genet *g, unsigned reg);
 void genet_write(const struct genet *g, unsigned reg, uint32_t value);
 

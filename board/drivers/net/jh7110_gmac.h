@@ -25,8 +25,10 @@ struct jh7110_gmac_wiring {
     bool received_clock;
 };
 
-/* Reset the controller of the port (0 or 1), start its clocks, and choose RGMII. The port's own clock is set to 125 MHz if it sends with this clock; other dividers stay.
- * Returns NULL, or an error message if the port stays in reset, or is wired for another mode (RMII of the VisionFive 2 v1.2A's port 1), in which case nothing was written. */
+/* Reset the controller of the port (0 or 1), start its clocks, and choose RGMII. The port's own
+ * clock is set to 125 MHz if it sends with this clock; other dividers stay. Returns NULL, or an
+ * error message if the port stays in reset, or is wired for another mode (port 1 of the VisionFive
+ * 2 v1.2A uses RMII); in the last case nothing was written. */
 const char *jh7110_gmac_wake(const struct jh7110_gmac *g, unsigned port,
                              const struct jh7110_gmac_wiring *wiring);
 

@@ -34,8 +34,9 @@ static void reset_phy(const struct gem_setup *s, uintptr_t bank)
     rest(s, READY_MS);
 }
 
-/* Find the interface's address in the tree; the firmware does not write it to the registers. Raspberry Pi's trees of Linux 6.1 and 6.6
- * call the controller a plain macb (rp1.dtsi of raspberrypi/linux, rp1_eth); later trees and upstream's have RP1's own name. */
+/* Find the interface's address in the tree; the firmware does not write it to the registers.
+ * Raspberry Pi's trees of Linux 6.1 and 6.6 call the controller a plain macb (rp1.dtsi of
+ * raspberrypi/linux, rp1_eth); later trees and upstream Linux's trees use RP1's own name. */
 static const uint8_t *find_address(const struct device_tree *tree)
 {
     static const char *const names[] = { "raspberrypi,rp1-gem", "cdns,macb" };

@@ -29,7 +29,7 @@ struct virtio_net_queue {
     uint32_t owned;     /* bit n: the device owns buffer n */
 };
 
-/* All state of one device; zeroed by open. The machine's addresses are its bus addresses
+/* All state of one device; zeroed by open. The cores' addresses are also the bus addresses
  * (identity map). */
 struct virtio_net {
     struct virtio_net_queue receives, sends;

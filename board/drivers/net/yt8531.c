@@ -39,9 +39,11 @@ static bool has(const struct device_tree *tree, const struct device_tree_node *n
     return device_tree_property(tree, node, name, &bytes) != NULL;
 }
 
-/* Read the properties by the maker's names (starfive_visionfive2.dts and motorcomm.c of StarFive's U-Boot; StarFive's patches for Linux
- * of December 2022 have the same fields). Trees of StarFive's releases up to VF2_v2.11.5 have no rx_delay_sel and no strengths: a delay without
- * a number is that of motorcomm.c's table, and a strength does not change. Returns false if the tree has none of the names. */
+/* Read the properties by the maker's names (starfive_visionfive2.dts and motorcomm.c of StarFive's
+ * U-Boot; StarFive's patches for Linux of December 2022 have the same fields). Trees of StarFive's
+ * releases up to VF2_v2.11.5 have no rx_delay_sel and no strengths: a delay without a number gets
+ * the value in motorcomm.c's table, and a strength without a number does not change. Returns false
+ * if the tree has none of the names. */
 static bool read_numbers(struct yt8531 *y, const struct device_tree *tree,
                          const struct device_tree_node *node)
 {

@@ -1,5 +1,7 @@
-/* Motorcomm's YT8531, a PHY on RGMII: sets delays, drive strengths and the transmit clock, which are in the maker's own registers, as the device tree
- * says. Source: U-Boot's phy/motorcomm.c, and Linux's, which has the same numbers (only facts). The driver never ran on hardware. */
+/* Motorcomm's YT8531, a PHY on RGMII: sets delays, drive strengths and the transmit clock, which
+ * are in the maker's own registers, as the device tree says. Source: phy/motorcomm.c of U-Boot and
+ * of Linux, which have the same numbers (only facts were taken). The driver never ran on
+ * hardware. */
 #ifndef INGOT_BOARD_DRIVERS_NET_YT8531_H
 #define INGOT_BOARD_DRIVERS_NET_YT8531_H
 

@@ -11,7 +11,7 @@ enum { DMA_CHANNEL = 4 };
  * clock if the core's clock is 500 MHz. */
 enum { EMMC2_MIN_HZ = 200000 };
 
-/* BCM2712's registers before the pins, as in Linux (sdhci-brcmstb). */
+/* BCM2712's registers between the controller and the pins, as in Linux (sdhci-brcmstb). */
 enum {
     CONFIG_CONTROL = 0x00,
     CONTROL_DETECT_OUT = 1 << 30, /* if set, the override reports "no card" */
@@ -56,7 +56,8 @@ static enum err bcm_sd_switch_1v8(void *context, bool on)
     return ERR_OK;
 }
 
-/* An eMMC that left its first speed uses the pins' eMMC mode, everything else the card mode. */
+/* An eMMC that has left its initial speed uses the pins' eMMC mode; everything else uses the card
+ * mode. */
 static void bcm_sd_select_pins(void *context, enum sd_timing timing)
 {
     const struct bcm_sd *sd = context;
@@ -70,9 +71,9 @@ static bool bcm_sd_switches_1v8(const struct bcm_sd_place *place)
     return place->gpio != 0 || place->switch_1v8 != NULL;
 }
 
-/* No slot's switch is connected to its controller; on the Pi 5 it is connected to a GPIO. Arasan's
- * registers are those of version 3 without capabilities; the Arasan does not report when a card
- * stops being busy. */
+/* The card-detect switch of a slot is never connected to the controller; on the Pi 5 it is
+ * connected to a GPIO. The Arasan has the registers of version 3, but no capabilities; it does not
+ * report when a card stops being busy. */
 static uint32_t bcm_sd_quirks(const struct bcm_sd_place *place)
 {
     uint32_t quirks = SDHCI_NO_DETECT | bits_if(!bcm_sd_switches_1v8(place), SDHCI_NO_1V8) |

@@ -21,7 +21,7 @@ struct bcm_sd_place {
     enum bcm_sd_kind kind;
     uintptr_t mmio;
     uintptr_t dma;     /* BCM_SD_ARASAN: registers of the DMA engine; 0: a core moves the data */
-    uintptr_t config;  /* BCM_SD_2712: registers before the pins, BCM_SD_CONFIG_BYTES */
+    uintptr_t config;  /* BCM_SD_2712: registers between controller and pins, BCM_SD_CONFIG_BYTES */
     uintptr_t gpio;    /* BCM_SD_2712: the always-on GPIO, which switches the slot's
                                  supplies; 0 if they are fixed */
     bool pio;          /* a core moves data, even if there is DMA */

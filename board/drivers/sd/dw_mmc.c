@@ -190,7 +190,7 @@ static enum err dw_mmc_reset(struct sd_host *host)
     *reg(d, INTMASK) = 0;
     *reg(d, d->has_64_bits ? IDINTEN_64 : IDINTEN) = IDINTEN_WANTED;
     *reg(d, RINTSTS) = INT_ALL;
-    /* Set the longest time-outs, because sd_card.c has its own for a silent card. */
+    /* Set the longest time-outs, because sd_card.c has its own time-out for a silent card. */
     *reg(d, TMOUT) = 0xffffffff;
     *reg(d, FIFOTH) = fifo_marks(d);
     *reg(d, CTYPE) = 0;

@@ -1,7 +1,7 @@
 /* The SD controller of Synopsys as a struct sd_host (DesignWare Cores Mobile Storage Host, 2.40a
- * and later), with its internal DMA controller of either width of addresses. This driver never ran
- * on hardware; no emulator has the controller. The databook is not public: its names are taken from
- * public drivers. */
+ * and later), with its internal DMA controller for addresses of 32 or 64 bits. This driver never
+ * ran on hardware; no emulator has the controller. The databook is not public: its names are taken
+ * from public drivers. */
 #ifndef INGOT_BOARD_DRIVERS_SD_DW_MMC_H
 #define INGOT_BOARD_DRIVERS_SD_DW_MMC_H
 

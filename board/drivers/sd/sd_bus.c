@@ -307,8 +307,8 @@ static enum err identify_any(struct sd_host *host, struct sd_card *card)
     return e;
 }
 
-/* The speed may have caused a failure, so go down step by step, to the slowest one at 3.3 V, each
- * time with a whole start. */
+/* The speed may have caused a failure, so go down step by step to the slowest speed at 3.3 V, and
+ * start the card from the beginning each time. */
 enum err sd_bus_identify(struct sd_host *host, struct sd_card *card)
 {
     enum err e = identify_any(host, card);

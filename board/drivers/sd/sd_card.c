@@ -185,7 +185,8 @@ static enum err sd_card_move(struct sd_card *card)
     return card->host->ops->start(card->host, &card->command);
 }
 
-/* CMD12 and CMD13 return a healthy card to the transfer state (figure 4-13), where CMD12 is illegal and harmless. */
+/* CMD12 and CMD13 return a healthy card to the transfer state (figure 4-13). In that state CMD12 is
+ * illegal but harmless. */
 static bool sd_card_settle(struct sd_card *card)
 {
     struct sd_command stop = { .index = CMD_STOP, .response = SD_RESPONSE_SHORT_BUSY };
@@ -274,8 +275,8 @@ static enum err sd_card_check_status(const struct sd_card *card)
     return err_unless((status & STATUS_FAILED) == 0, ERR_IO);
 }
 
-/* A read is complete with its data, a write only when the card has stored them, because a power cut
- * before that would lose them (4.3.4). */
+/* A read is complete when its data have arrived; a write is complete only when the card has stored
+ * the data, which a power cut would lose before (4.3.4). */
 static enum err sd_card_conclude(struct sd_card *card)
 {
     if (!sd_card_request(card)->write) {
@@ -403,7 +404,7 @@ static enum err sd_card_poll(struct block_device *dev)
     return ERR_OK;
 }
 
-/* Look whether the card is back. A card that does not start takes seconds to fail, which the
+/* Check whether the card is back. A card that does not start takes seconds to fail, which the
  * retries of a read must not multiply. */
 static enum err sd_card_find_again(struct sd_card *card)
 {

@@ -61,7 +61,7 @@ struct sd_card {
 
 /* Start the card on an open host and fill *out. kind and address make the device's name, as in
  * device_name_set. If no card can be used, out->error_message says why. Blocks for up to two
- * seconds, the start of a card. */
+ * seconds, because a card may take so long to start. */
 void sd_card_open(struct sd_card *card, struct sd_host *host, const char *kind, uintptr_t address,
                   struct block_device *out);
 

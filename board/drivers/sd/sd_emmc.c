@@ -79,8 +79,8 @@ static enum err switch_byte(struct sd_host *host, unsigned index, unsigned value
     return e;
 }
 
-/* Set the width on both sides (6.6.4), and check that data arrive over all lines: EXT_CSD, read
- * again, must contain the same size. */
+/* Set the width on both sides (6.6.4), and check that data arrive over all lines: EXT_CSD is read
+ * again and must contain the same size. */
 static enum err try_width(struct sd_host *host, struct sd_card *card, unsigned bits)
 {
     enum { WIDTH_1 = 0, WIDTH_4 = 1, WIDTH_8 = 2 };

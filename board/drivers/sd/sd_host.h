@@ -1,8 +1,8 @@
 /* An SD controller as the card's protocol uses it: one command at a time, whose data move while the
  * caller does something else. sdhci, dw_mmc and SD over SPI fill a struct sd_host.
  *
- * "Physical Layer" is the SD Physical Layer Simplified Specification 6.00, "host" the SD Host
- * Controller Simplified Specification 4.20, in every SD driver. */
+ * In every SD driver, "Physical Layer" means the SD Physical Layer Simplified Specification 6.00,
+ * and "host" the SD Host Controller Simplified Specification 4.20. */
 #ifndef INGOT_BOARD_DRIVERS_SD_SD_HOST_H
 #define INGOT_BOARD_DRIVERS_SD_SD_HOST_H
 

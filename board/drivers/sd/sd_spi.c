@@ -43,7 +43,8 @@ enum {
     FULL_HZ = 25000000,
     WAKE_BYTES = 10,   /* 6.4.1: 74 clocks and more */
     ANSWER_BYTES = 9,  /* N_CR (table 7-5): up to 8 bytes of ones, then the answer */
-    READY_BYTES = 256, /* bytes to wait before a command; a card that reads is hardly ever busy */
+    READY_BYTES = 256, /* bytes to wait before a command; a card that is only read is hardly ever
+                          busy */
     STOP_BYTES = 1024,
     LOOKS = 16, /* bytes that one poll waits for a token */
     IDLE_TRIES = 8,
@@ -108,7 +109,7 @@ static uint8_t sd_spi_send(const struct sd_spi *spi, unsigned index, uint32_t ar
                          (uint8_t)(argument >> 16), (uint8_t)(argument >> 8), (uint8_t)argument };
     uint8_t answer = 0xff;
 
-    /* The card checks CRCs from CMD59 on; CMD0 and CMD8 need theirs even before (7.2.2). */
+    /* The card checks CRCs from CMD59 on; CMD0 and CMD8 need a valid CRC even before (7.2.2). */
     frame[5] = sd_spi_crc7(frame, 5);
     spi->bus->exchange(spi->bus, frame, NULL, sizeof frame);
     if (index == CMD_STOP)
@@ -127,7 +128,7 @@ static void sd_spi_release(struct sd_spi *spi)
 }
 
 /* Run a command without data; returns R1, and puts the 4 bytes after it (R3, R7) into *reply,
- * unless that is NULL. */
+ * unless reply is NULL. */
 static uint8_t sd_spi_short(struct sd_spi *spi, unsigned index, uint32_t argument, uint32_t *reply)
 {
     uint8_t answer, bytes[4];
@@ -309,8 +310,8 @@ static enum err sd_spi_reset(struct sd_host *host)
 
     spi->bus->select(spi->bus, false);
     spi->bus->set_hz(spi->bus, START_HZ);
-    /* A card only listens to CMD0 at 400 kHz or less, after clocks with no card selected and the
-     * data line high (6.4.1). */
+    /* A card accepts CMD0 only at 400 kHz or less, and only after clocks during which no card is
+     * selected and the data line is high (6.4.1). */
     spi->bus->idle(spi->bus, WAKE_BYTES);
     spi->state = SD_SPI_IDLE;
     return ERR_OK;
@@ -381,8 +382,8 @@ static bool sd_spi_read_block(struct sd_spi *spi, struct sd_card *card, unsigned
     return false;
 }
 
-/* Measure the capacity if the CSD cannot be read, because QEMU 9.1 to 10.0 treats its command as
- * illegal in SPI mode: find the number of sectors bit by bit, by reading sectors. */
+/* Measure the capacity if the CSD cannot be read, because QEMU 9.1 to 10.0 treats CMD_CSD as
+ * illegal in SPI mode. Reading sectors gives the number of sectors bit by bit. */
 static void sd_spi_measure(struct sd_spi *spi, struct sd_card *card)
 {
     unsigned shift = card->facts.by_sector ? 0 : 9;

@@ -18,10 +18,10 @@ enum sdhci_quirk {
     SDHCI_NO_DETECT = 1 << 0,   /* the slot's switch is not wired to the controller */
     SDHCI_NO_DMA = 1 << 1,      /* whatever the capabilities say */
     SDHCI_NO_1V8 = 1 << 2,      /* the board cannot switch the card's signals */
-    SDHCI_NO_HIGH_BIT = 1 << 3, /* for 50 MHz do not set the High Speed Enable bit, which does harm
-                                   here */
+    SDHCI_NO_HIGH_BIT = 1 << 3, /* for 50 MHz do not set the High Speed Enable bit, which harms this
+                                   controller */
     SDHCI_NO_BUSY_EVENT = 1 << 6, /* Transfer Complete may come while the card is still busy */
-    SDHCI_WRITE_GAP = 1 << 4,     /* two writes must be two clocks of the card apart (BCM2835) */
+    SDHCI_WRITE_GAP = 1 << 4,     /* two register writes must be two card clocks apart (BCM2835) */
     SDHCI_8_BITS = 1 << 5,        /* eight data lines are wired, to an eMMC */
     SDHCI_SLOW_GAP = 1 << 7,      /* as SDHCI_WRITE_GAP, while the card's clock is at most 400 kHz
                                 (BCM2711) */
@@ -89,8 +89,8 @@ struct sdhci {
 enum err sdhci_open(struct sdhci *s, const struct sdhci_setup *setup);
 
 /* Call it before the machine restarts. If the board switches the signals' supply, power the card
- * off and on at 3.3 V, because the firmware cannot start a card at 1.8 V. Current transfers never
- * end. Blocks for 20 ms, and 100 ms more if the controller does not reset. */
+ * off and on at 3.3 V, because the firmware cannot start a card at 1.8 V. Transfers in progress
+ * then never end. Blocks for 20 ms, and 100 ms more if the controller does not reset. */
 void sdhci_close(struct sdhci *s);
 
 #endif

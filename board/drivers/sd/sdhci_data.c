@@ -17,7 +17,7 @@ enum { DESCRIPTOR_VALID = 1, DESCRIPTOR_END = 2, DESCRIPTOR_MOVE = 4 << 3 }; /* 
 
 static void put_word(uint8_t *at, uint32_t value)
 {
-    memcpy(at, &value, sizeof value); /* both machines are little-endian, as the table is */
+    memcpy(at, &value, sizeof value); /* the cores are little-endian, as the table is */
 }
 
 static void fill_table(struct sdhci *s, const struct sd_command *c)
@@ -60,7 +60,7 @@ static void start_sdma(struct sdhci *s, const struct sd_command *c)
     s->next_address = (address | (SDMA_BOUNDARY - 1)) + 1;
     sdhci_change(s, SDHCI_CONTROL, CONTROL_DMA, 0);
     /* A new address means "continue" if blocks remain (2.2.1). Blocks do remain after a command
-     * whose blocks were not counted, and QEMU 10 would move them. */
+     * whose blocks were not counted, and QEMU 10 would move them, so clear the count first. */
     sdhci_write(s, SDHCI_BLOCK, 0);
     sdhci_write(s, SDHCI_DMA_ADDRESS, (uint32_t)address);
 }

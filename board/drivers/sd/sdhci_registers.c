@@ -4,9 +4,9 @@
 
 enum { RESET_MICROS = 100000, GAP_CLOCKS = 4, SLOW_HZ = 400000 };
 
-/* On BCM2835, registers are in the card's clock domain, and a second write to a register within two
- * of its cycles is lost. Linux waits twice as long (sdhci-iproc), on BCM2711's EMMC2 too while the
- * clock is slow. */
+/* On BCM2835, registers are in the card's clock domain, and a second write to a register is lost if
+ * it comes within two cycles of that clock. Linux waits twice as long (sdhci-iproc), and does so on
+ * BCM2711's EMMC2, too, while the clock is slow. */
 void sdhci_wait_gap(const struct sdhci *s)
 {
     uint32_t quirks = s->setup.quirks;

@@ -8,8 +8,8 @@
 enum {
     STABLE_MICROS = 150000,
     LOW_MICROS = 1000,     /* time for the card to pull its data lines low, as in Linux */
-    SWITCH_MICROS = 10000, /* time for the supply, with a stopped clock: twice that of Physical
-                              Layer 4.2.4.2, as in Linux and U-Boot */
+    SWITCH_MICROS = 10000, /* time for the supply to change while the clock is stopped; twice that
+                              of Physical Layer 4.2.4.2, as in Linux and U-Boot */
     SETTLE_MICROS = 1000,
     TUNE_MICROS = 50000, /* for one tuning block */
     TUNE_BLOCKS = 40,    /* 2.2.25: a controller that needs more has failed */

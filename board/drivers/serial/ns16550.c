@@ -91,10 +91,10 @@ static bool ns16550_send(void *context, uint8_t byte)
     return true;
 }
 
-/* End an interrupt without a byte. Synopsys's UART can assert its receiver's time-out without data
- * until the data register is read (Linux, 8250_dw.c, dw8250_handle_irq). This UART also interrupts,
- * until REG_DW_STATUS is read, if the line control was written while the UART was busy. The status
- * is read again, so that a byte that has just arrived is not lost. */
+/* End an interrupt that has come without a byte. Synopsys's UART can assert its receiver's time-out
+ * without data until the data register is read (Linux, 8250_dw.c, dw8250_handle_irq). This UART
+ * also interrupts, until REG_DW_STATUS is read, if the line control was written while the UART was
+ * busy. The status is read again, so that a byte that has just arrived is not lost. */
 static void end_vain_interrupt(struct ns16550 *uart)
 {
     uint32_t identity = read_register(uart, REG_IDENTITY) & IDENTITY_MASK;

@@ -12,7 +12,7 @@ struct ns16550 {
     uintptr_t base;
     unsigned stride; /* bytes from one register to the next */
     unsigned width;  /* size of an access: 1 or 4 bytes */
-    bool overrun;    /* and not yet told */
+    bool overrun;    /* there was an overrun that was not yet reported */
     bool listens;    /* by interrupt */
 };
 
@@ -27,7 +27,7 @@ extern const struct serial_uart ns16550_serial;
 void ns16550_set_baud(struct ns16550 *uart, uint64_t clock_hz, uint32_t baud);
 
 /* Report rate and state of the line, for the option `diag`. `of` is the address of the member self,
- * because reading the rate switches registers, for which the struct must not be const. */
+ * because the struct must not be const: reading the rate switches registers. */
 struct facts;
 void ns16550_facts(const void *of, const struct facts *f);
 

@@ -21,7 +21,7 @@ enum { LOOKS_HZ = 4 };
 
 enum {
     SECOND_HZ = 10
-}; /* limit for a byte of the second line: 100 ms; a FIFO of 32 at 9600 baud takes 34 ms */
+}; /* limit for a byte of the second line: 100 ms; a FIFO of 32 bytes takes 34 ms at 9600 baud */
 
 /* Used until the application provides a larger buffer; holds 0.3 s at 115200 baud, more than the
  * start takes. */
@@ -134,10 +134,10 @@ static bool send_to_both(uint8_t byte)
     return true;
 }
 
-/* The peer is told to pause at three quarters of the ring, and to continue at one quarter. The
- * bytes that the peer still sends after XOFF must fit into the rest, because a USB adapter empties
- * its buffers of a few KiB. Called with interrupts masked. A full transmitter is tried again at the
- * next byte. */
+/* The peer is told to pause at three quarters of the ring, and to continue at one quarter. The last
+ * quarter has room for what the peer still sends after XOFF; a USB adapter sends the few KiB that
+ * are in its buffers. Called with interrupts masked. A full transmitter is tried again at the next
+ * byte. */
 static void pause_or_resume(void)
 {
     uint32_t held = receive_ring_held(&serial_line.ring), quarter = serial_line.ring.size / 4;
@@ -227,7 +227,7 @@ static int take_joined(void)
     return byte;
 }
 
-/* Take keys, for which XON and XOFF have no meaning. The ring's other producer is soon done. */
+/* Take keys, for which XON and XOFF have no meaning. */
 static void take_keys(void)
 {
     int byte;

@@ -96,7 +96,7 @@ static int sifive_uart_receive(void *context)
     return (int)(data & 0xff);
 }
 
-/* The mark in rxctrl is 0, so every byte interrupts, because the UART has no time-out. */
+/* The UART has no time-out, so the mark in rxctrl is 0, and every byte interrupts. */
 static void sifive_uart_listen(void *context)
 {
     const struct sifive_uart *uart = context;

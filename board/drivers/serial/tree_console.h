@@ -7,11 +7,10 @@
 
 #include "board/device_tree.h"
 
-/* Map `bytes` of registers of the tree's console if it is of that kind ("arm,pl011");
- * otherwise those at `address`, so that a wrong tree can be reported. Returns the registers'
- * address; 0 if the mapping fails. Sets *node for gic_device_line and plic_device_line. If
- * the tree has no console of that kind, *node has no interrupt, and the line is
- * polled. */
+/* Map `bytes` bytes of registers of the tree's console if its UART is of that kind ("arm,pl011").
+ * Otherwise map the registers at `address`, so that a wrong tree can be reported. Returns the
+ * registers' address; 0 if the mapping fails. Sets *node for gic_device_line and plic_device_line.
+ * If the tree has no console of that kind, *node has no interrupt, and the line is polled. */
 uintptr_t tree_console_map(const struct device_tree *tree, const char *kind, uintptr_t address,
                            size_t bytes, struct device_tree_node *node);
 

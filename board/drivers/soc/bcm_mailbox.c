@@ -65,7 +65,7 @@ static bool exchange(const struct bcm_mailbox *m, uint32_t word)
     return false;
 }
 
-/* Send the message, which has the tags and `total` bytes with header and end. */
+/* Send the message, which has the tags already; with header and end it has `total` bytes. */
 static enum err send(struct bcm_mailbox *m, uint32_t total)
 {
     if (m->base == 0)
@@ -75,7 +75,8 @@ static enum err send(struct bcm_mailbox *m, uint32_t total)
     m->message[total / 4 - 1] = 0;
     dma_flush(m->message, total);
     if (!exchange(m, ((uint32_t)(uintptr_t)m->message | BUS_ALIAS) | CHANNEL_PROPERTY)) {
-        /* A VideoCore that has not answered once is not asked again: each question would cost a second. */
+        /* If the VideoCore once gives no answer, it is not asked again, because each question would
+         * cost a second. */
         m->base = 0;
         return ERR_TIMEOUT;
     }

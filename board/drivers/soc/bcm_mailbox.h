@@ -12,8 +12,8 @@
 
 #include "board/err.h"
 
-/* The longest requested answer: other programs allow this size for the boot arguments, the only
- * answer that is text. A firmware may limit a message's length. */
+/* The longest answer that we request. Only the boot arguments are text, for which other programs
+ * allow this size. A firmware may limit a message's length. */
 enum { BCM_MAILBOX_BYTES = 0x40, BCM_MAILBOX_MAX_ANSWER = 2048 };
 
 enum bcm_tag {
@@ -31,7 +31,7 @@ enum bcm_tag {
     BCM_SET_GPIO = 0x00038041,        /* ask: pin of the expander + 128, level; answer: 0, level */
     BCM_GET_ARGUMENTS = 0x00050001,   /* answer: boot arguments as text, no NUL */
 
-    /* For the display. The answer to a tag that sets values is the values that were set. */
+    /* For the display. A tag that sets values is answered with the values that were set. */
     BCM_ALLOCATE_BUFFER = 0x00040001,  /* ask: alignment, 0; answer: bus address, bytes */
     BCM_GET_DISPLAY_SIZE = 0x00040003, /* answer: width, height */
     BCM_GET_PITCH = 0x00040008,        /* answer: bytes from a row to the next */

@@ -96,7 +96,7 @@ static void flush(const void *pixels, size_t bytes)
     dma_flush(pixels, bytes);
 }
 
-/* Make a screen of the firmware's answer. */
+/* Fill *screen from the firmware's answer. */
 static enum err take(const uint32_t tags[WORDS], struct board_screen *screen)
 {
     uint32_t address = tags[BUFFER + VALUES] & BUS_ADDRESS, bytes = tags[BUFFER + VALUES + 1];
@@ -114,8 +114,8 @@ static enum err take(const uint32_t tags[WORDS], struct board_screen *screen)
     return mmu_map(address, bytes, MAP_DATA);
 }
 
-/* Open the display at this size. If no tag is answered, the firmware may not know one of them. A 4K
- * picture finds no memory with gpu_mem=32. */
+/* Open the display at this size. If no tag is answered, the firmware may not know one of them. With
+ * gpu_mem=32 there is not enough memory for a 4K picture. */
 static enum err open_at(struct bcm_mailbox *m, const uint32_t size[2], uint32_t tags[WORDS])
 {
     enum err e = allocate(m, size, true, tags);

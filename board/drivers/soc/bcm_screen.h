@@ -8,7 +8,7 @@
 #include "board/drivers/soc/bcm_mailbox.h"
 #include "board/screen.h"
 
-/* Open the display and map its pixels, cached; written pixels must be flushed, because the
+/* Open the display and map its pixels as cached memory. Written pixels must be flushed, because the
  * VideoCore does not see the cores' caches. ERR_NO_DEVICE: no display is attached, or there is no
  * mailbox; ERR_NO_SPACE: the firmware has no memory for it; ERR_UNSUPPORTED: its answer is
  * impossible, or it does not know the questions; other errors as bcm_mailbox_ask, mmu_map. */

@@ -8,8 +8,8 @@
 
 enum { BCM_WATCHDOG_BYTES = 0x28, BCM_WATCHDOG_MAX_MILLIS = 15999 };
 
-/* Restart after `millis` (1 to BCM_WATCHDOG_MAX_MILLIS) unless called again before; 0 switches the
- * watchdog off. The registers at `base` are mapped as device memory. */
+/* Restart after `millis` (1 to BCM_WATCHDOG_MAX_MILLIS), unless this is called again earlier; 0
+ * switches the watchdog off. The registers at `base` are mapped as device memory. */
 void bcm_watchdog_arm(uintptr_t base, uint32_t millis);
 
 /* True if this block caused the last restart, by its watchdog or by bcm_watchdog_restart. */

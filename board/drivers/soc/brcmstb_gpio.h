@@ -9,7 +9,8 @@
 enum { BRCMSTB_GPIO_BYTES = 0x40 };
 
 /* Drive a pin of the block at `base`, mapped as device memory, with 32 pins per bank. The firmware
- * must have given the pin to the block. Other pins of the bank, which the firmware uses, stay. */
+ * must have given the pin to the block. Other pins of the bank, which the firmware uses, do not
+ * change. */
 void brcmstb_gpio_write(uintptr_t base, unsigned pin, bool high);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Write kind, which holds at most 21 bytes, and address to name. */
+/* Write kind (at most 21 bytes) and address to name. */
 static inline void device_name_set(char name[40], const char *kind, uintptr_t address)
 {
     static const char digits[] = "0123456789abcdef";

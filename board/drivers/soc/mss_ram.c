@@ -1,7 +1,8 @@
-/* Since Libero's designs of 2022.10, RAM at 0x1000000000 is the RAM at 0x80000000 again (SEG0_1), and trees name
- * RAM from 0x1040000000 on. In older designs 0x1000000000 was other RAM (see both versions of Microchip's
- * mpfs-icicle-kit.dts). With the wrong version of the tree the arena would overlap the image. Views of the same RAM
- * have equal addresses within a GiB. */
+/* In Libero's designs since 2022.10, addresses from 0x1000000000 on show the RAM at 0x80000000 a
+ * second time (SEG0_1), and trees name RAM from 0x1040000000 on. In older designs 0x1000000000 was
+ * other RAM (see both versions of Microchip's mpfs-icicle-kit.dts). With the wrong version of the
+ * tree the arena would overlap the image. Views of the same RAM have equal addresses within a
+ * GiB. */
 #include "board/drivers/soc/mss_ram.h"
 
 #include "board/drivers/dma/dma.h"

@@ -7,8 +7,8 @@
 #include "board/board.h"
 #include "board/device_tree.h"
 
-/* Test with a word of each range beyond 4 GiB whether it shows the RAM at 0x80000000 again, and
- * remove such ranges from machine->ram, before anything is mapped or used. Without a cache
+/* Test, by one word of each range beyond 4 GiB, whether the range shows the RAM at 0x80000000
+ * again. Remove such ranges from machine->ram, before anything is mapped or used. Without a cache
  * controller in the tree the function tests nothing. */
 void mss_ram_leave_twins_out(const struct device_tree *tree, struct machine *machine);
 

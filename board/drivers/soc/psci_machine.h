@@ -10,10 +10,10 @@
 #include "board/drivers/soc/generic_timer.h"
 #include "board/drivers/soc/psci.h"
 
-/* For early_init: read the tree at dtb (NULL: none), find its GIC and PSCI, and open the console
- * that it names, or the one at uart_address, at the firmware's rate. The console uses the tree's
- * interrupt, or is polled. Missing parts are skipped. Returns the tree, which stays valid; its blob
- * is NULL if there is none. */
+/* For early_init: read the tree at dtb (NULL: none) and find its GIC and PSCI. Open the console
+ * that the tree names, else the one at uart_address, and keep the firmware's rate. The console uses
+ * the tree's interrupt, or is polled. Missing parts are skipped. Returns the tree, which stays
+ * valid; its blob is NULL if there is none. */
 const struct device_tree *psci_machine_init(const void *dtb, uintptr_t uart_address);
 
 /* Clock and cores, as members of struct board. */

@@ -128,8 +128,8 @@ static void route_uart(const struct raspberry_pi_places *places)
 {
     if (places->gpio == 0)
         return;
-    /* The firmware gives this UART to Bluetooth (GPIO 32, 33) on a Pi 3 and a Pi 4: two pins
-     * would feed its receiver (Circle, serial.cpp). */
+    /* On a Pi 3 and a Pi 4 the firmware gives this UART to Bluetooth (GPIO 32, 33); if that stayed,
+     * two pins would feed the UART's receiver (Circle, serial.cpp). */
     bcm_gpio_function(places->gpio, BLUETOOTH_TX_PIN, BCM_PIN_INPUT);
     bcm_gpio_function(places->gpio, BLUETOOTH_RX_PIN, BCM_PIN_INPUT);
     bcm_gpio_pull(places->gpio, places->pull, UART_TX_PIN, false);

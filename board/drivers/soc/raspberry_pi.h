@@ -45,8 +45,8 @@ struct raspberry_pi {
     uint32_t revision; /* revision code of the board; 0: unknown */
     int led;           /* pin; RASPBERRY_PI_EXPANDER and _ALWAYS_ON say which block it belongs to */
     bool led_inverted;
-    bool emulated;    /* QEMU runs the board; its watchdog does not count, but restarts the machine
-                         when armed */
+    bool emulated;    /* QEMU runs the board; QEMU's watchdog does not count down, but restarts the
+                         machine when armed */
     unsigned n_reads; /* number of reads of the card in progress; above 0, the LED is on */
     uint32_t watchdog_millis; /* 0: not armed */
     uint64_t start_ticks, fed_ticks;

@@ -1,6 +1,6 @@
 /* Calls the firmware below S-mode (RISC-V Supervisor Binary Interface 2.0, chapter 3). The
  * instruction does not exist on a PC, so the call has its own file, which a board's test replaces
- * with a firmware (tests/boards). */
+ * with a simulated firmware (tests/boards). */
 #ifndef INGOT_BOARD_DRIVERS_SOC_SBI_CALL_H
 #define INGOT_BOARD_DRIVERS_SOC_SBI_CALL_H
 

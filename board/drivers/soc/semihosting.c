@@ -11,8 +11,8 @@ void semihosting_exit(int status)
     register uint64_t a0 __asm__("a0") = SYS_EXIT_EXTENDED;
     register const uint64_t *a1 __asm__("a1") = words;
 
-    /* The call is these three instructions, uncompressed and on one page. Without a listener ebreak
-     * traps, and the trap returns after it. */
+    /* The call is these three instructions, uncompressed and on one page. If nobody listens, ebreak
+     * traps, and the core continues at label 1. */
     __asm__ volatile("la t0, 1f\n\t"
                      "csrw stvec, t0\n\t"
                      ".option push\n\t"

@@ -1,6 +1,7 @@
-/* No manual is public. Registers, their bits and the order are those of Linux's dwc3 driver (core.h; core.c, in
- * dwc3_phy_setup, dwc3_core_init and dwc3_config_threshold) and, for the reset, of U-Boot's (dwc3_core_soft_reset). RP1's own settings
- * are those of its published tree (Linux, rp1-common.dtsi, usb@40200000). Device memory keeps the program's order. */
+/* No manual is public. Registers, their bits and the order are those of Linux's dwc3 driver
+ * (core.h; core.c, in dwc3_phy_setup, dwc3_core_init and dwc3_config_threshold) and, for the reset,
+ * of U-Boot's driver (dwc3_core_soft_reset). RP1's own settings are those of its published tree
+ * (Linux, rp1-common.dtsi, usb@40200000). Accesses to device memory keep the program's order. */
 #include "board/drivers/usb/dwc3.h"
 
 #include <stdbool.h>

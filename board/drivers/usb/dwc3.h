@@ -11,8 +11,8 @@
  * ERR_NO_DEVICE: there is no such controller. */
 enum err dwc3_make_host(uintptr_t mmio, uint64_t (*ticks)(void), uint64_t ticks_hz);
 
-/* In dwc3_mmio.c, which a test replaces by a controller. Only whole words are read: narrower
- * accesses give garbage (xhci_mmio.c). */
+/* These are in dwc3_mmio.c, which a test replaces by a simulated controller. Only whole words are
+ * read: narrower accesses give garbage (xhci_mmio.c). */
 uint32_t dwc3_read(uintptr_t at);
 void dwc3_write(uintptr_t at, uint32_t value);
 

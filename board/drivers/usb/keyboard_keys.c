@@ -84,7 +84,8 @@ static void put_character(struct keyboard_keys *k, uint16_t c)
     }
 }
 
-/* Put a character after an accent: as one letter with it, or the accent, then the character. */
+/* Put a character that follows an accent: one letter with the accent if there is one, else the
+ * accent and then the character. */
 static void put_after_dead(struct keyboard_keys *k, uint16_t c)
 {
     uint16_t dead = k->dead, both = keyboard_compose(dead, c);

@@ -1,5 +1,5 @@
-/* The four USB sockets of a Pi 5: two controllers in RP1. Not yet run on hardware, and no
- * emulator has them. */
+/* The four USB sockets of a Pi 5: two controllers in RP1. The driver has not yet run on hardware,
+ * and no emulator has the controllers. */
 #ifndef INGOT_BOARD_DRIVERS_USB_RP1_USB_H
 #define INGOT_BOARD_DRIVERS_USB_RP1_USB_H
 

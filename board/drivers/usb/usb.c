@@ -9,7 +9,7 @@
 enum {
     LOOK_MS = 250,      /* time between two looks at the ports */
     REST_MS = 5,        /* time limit for current transfers */
-    RESTART_MS = 30000, /* time from a start of the controller by a look to the next one */
+    RESTART_MS = 30000, /* least time between two starts of the controller by looks */
     MOST_LOSSES = 3,    /* a keyboard that fails more often, without a key, is left alone */
 };
 
@@ -18,7 +18,7 @@ static struct usb_machine {
     unsigned layout;
     struct usb *controllers[USB_CONTROLLERS];
     unsigned n_controllers;
-    unsigned turn; /* number of looks at a controller: the next look begins behind the last one */
+    unsigned turn; /* number of looks; each look begins at the controller after the last one */
 } usb_machine;
 
 void usb_set_layout(unsigned name)
@@ -81,8 +81,8 @@ static bool all_rest(struct usb *u)
     return true;
 }
 
-/* True for a controller that obeys no command, and whose device that may be the reason is gone, or
- * another one. */
+/* True if the controller obeys no command, and the device that may be the reason is gone or was
+ * replaced. */
 static bool is_freed(struct usb *u)
 {
     bool fresh;
@@ -90,8 +90,8 @@ static bool is_freed(struct usb *u)
     return u->host.deaf && (!xhci_is_unused(&u->host, u->host.tried_place, &fresh) || fresh);
 }
 
-/* Start the controller again if it was stopped because a device did not let go of it, or if `again`.
- * A device may cause that again and again. */
+/* Start the controller again if it was stopped because a device could not be released, or if
+ * `again`; but not too often, because a device may cause that again and again. */
 static bool runs(struct usb *u, bool again)
 {
     struct xhci *x = &u->host;
@@ -104,8 +104,9 @@ static bool runs(struct usb *u, bool again)
     return x->running;
 }
 
-/* Release a keyboard. It is new again if it is still there, because its port may only have been
- * disabled (USB 2.0, 11.8.1; Linux: "disabled by hub (EMI?), re-enabling"), or its endpoint failed. */
+/* Release a keyboard. If it is still there, it counts as new, because maybe only its port was
+ * disabled (USB 2.0, 11.8.1; Linux: "disabled by hub (EMI?), re-enabling"), or its endpoint
+ * failed. */
 static void release_keyboard(struct usb *u)
 {
     if (u->keyboard.losses++ < MOST_LOSSES)
@@ -114,7 +115,7 @@ static void release_keyboard(struct usb *u)
         (void)xhci_stop(&u->host); /* drives notice that */
 }
 
-/* A drive that waits for data must not wait for a port, so keyboards are only searched when all
+/* A drive that waits for data must not wait for a port, so keyboards are searched for only when all
  * drives rest: at a prompt, after read-ahead layers have arrived, or between two reads of a reply.
  * Drives of a controller that runs must stay attached for the next read. */
 static void look(struct usb *u)
@@ -143,19 +144,21 @@ int usb_take(void *usb)
 
 /* ---- drives that come and go ----
  *
- * The drive of a slot is
+ * The drive of a slot is in one of these states:
  * - unknown (n_sectors is 0): it never worked, or was forgotten. Its slot is free.
- * - attached (its slot of the controller is not 0): there.
+ * - attached (device.slot is not 0): it is there.
  * - released and there (is_here): the device at its port may be this drive.
  * - released and unplugged: all others.
- * Its next request takes a released drive again, and so does a look that meets it at a place. A look
+ * A released drive is taken again by its next request, or by a look that meets it at a place. A look
  * may also meet a device that may be the drive, but cannot be taken:
- * - At the drive's port, that is a device without answers, or one with the drive's numbers. A drive
- *   with open files is there, and the device does not become a new drive, which would end them. A
- *   drive without is forgotten, and the device becomes a new drive.
- * - At another port, that is a device with the numbers of a drive with open files. It is left alone.
+ * - At the drive's own port, this is a device that does not answer, or one with the drive's numbers.
+ *   If the drive has open files, it counts as there, and the device does not become a new drive,
+ *   because that would end the files. Otherwise the drive is forgotten, and the device becomes a new
+ *   drive.
+ * - At another port, this is a device with the numbers of a drive that has open files. It is left
+ *   alone.
  * A device with the numbers but another size, or whose card is in another slot, is another drive.
- * A new drive that has all numbers of a released one is that drive: it did not answer before. */
+ * A new drive that has all numbers of a released drive is that drive, which did not answer before. */
 
 static bool is_attached(const struct usb *u, unsigned drive)
 {
@@ -167,7 +170,7 @@ static bool is_known(const struct usb *u, unsigned drive)
     return u->devices[drive].n_sectors != 0;
 }
 
-/* A drive that came back to its port is only there when a look or a request has met it. */
+/* A drive that came back to its port counts as there only after a look or a request has met it. */
 static bool is_there(struct usb *u, unsigned drive)
 {
     const struct usb_storage *s = &u->drives[drive];
@@ -177,9 +180,9 @@ static bool is_there(struct usb *u, unsigned drive)
            (s->is_here && (!u->host.running || xhci_is_unused(&u->host, s->place, &fresh)));
 }
 
-/* Pick a slot for a new drive: one that was just forgotten, first that of the drive at this place, so
- * that its drive is not reported as unplugged; else an unused one, else one whose drive is gone and has
- * no open file. USB_DRIVES: none is free. */
+/* Pick a slot for a new drive: a slot whose drive was forgotten, and first the slot of the drive at
+ * this place, so that it is not reported as unplugged; else an unused slot; else one whose drive is
+ * gone and has no open file. USB_DRIVES: none is free. */
 static unsigned free_drive(struct usb *u, uint32_t place)
 {
     unsigned at = USB_DRIVES;
@@ -241,7 +244,8 @@ static bool try_back(struct usb *u, unsigned drive, uint32_t place, struct block
     enum err e = usb_storage_take_again(s, place, place);
     bool is_its_own = s->place == place, has_files = u->devices[drive].in_use;
 
-    /* Nothing was tried here: it was taken or refused at its own port, or nothing obeys. */
+    /* Nothing was tried here: the drive was taken or refused at its own port, or no command is
+     * obeyed. */
     if (e == ERR_OK || s->device.place != place)
         return false;
     if (is_its_own && !has_files && (s->is_here || e == ERR_REMOVED))
@@ -253,9 +257,9 @@ static bool try_back(struct usb *u, unsigned drive, uint32_t place, struct block
     return true;
 }
 
-/* Take back a drive that was here before and is at this place now. Another device may only have the
- * same numbers as a drive that is at its own place. Returns true if nothing else is to be tried at
- * this place. */
+/* Take back a drive that was here before and is at this place now. The device may also be another
+ * one, which has the same numbers as a drive that is at its own place. Returns true if nothing else
+ * is to be tried at this place. */
 static bool take_back(struct usb *u, uint32_t place, struct block_device **out)
 {
     bool fresh;
@@ -386,8 +390,8 @@ static struct block_device *look_for_drives(struct usb *u)
     xhci_hub_look(&u->host);
     for (unsigned i = 0; i < u->n_drives; i++)
         usb_storage_look(&u->drives[i]);
-    /* One new device a look, because each may take seconds. The next look begins behind it, so that
-     * a device that is new again and again does not keep others from their turn. */
+    /* Take one new device per look, because each may take seconds. The next look begins behind it,
+     * so that a device that is new again and again does not keep others from their turn. */
     for (uint32_t i = 0, n = xhci_n_places(&u->host); i < n && !took; i++) {
         u->last_place = u->last_place % n + 1;
         took = take_drive(u, u->last_place, &out);

@@ -13,7 +13,7 @@ struct usb {
     struct xhci host;
     struct usb_storage drives[USB_DRIVES];
     struct block_device devices[USB_DRIVES];
-    bool is_told[USB_DRIVES]; /* usb_open or usb_look reported last that it is there */
+    bool is_told[USB_DRIVES]; /* the last report of usb_open or usb_look says that it is there */
     unsigned n_drives;
     struct block_device
         refused; /* stands for a device that cannot be used: one too many, or a drive with open

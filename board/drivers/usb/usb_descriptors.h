@@ -29,7 +29,8 @@ struct usb_hub_facts {
     uint32_t think;   /* think time of its transaction translator, in steps of 8 bit times */
     uint32_t power_ms;
 };
-/* Read a hub's descriptor. Returns false if its type is another, or the hub has no ports. */
+/* Read a hub's descriptor. Returns false if the descriptor has another type, or if the hub has no
+ * ports. */
 bool usb_read_hub(const uint8_t data[USB_HUB_BYTES], uint8_t type, struct usb_hub_facts *out);
 
 enum usb_outcome { USB_GOOD, USB_FAILED, USB_BROKEN };

@@ -14,8 +14,8 @@ static uint32_t millis(const struct xhci *x)
     return (uint32_t)(x->setup.ticks() / (x->setup.ticks_hz / 1000));
 }
 
-/* A whole packet: some keyboards send more than the boot protocol's 8 bytes, which would be a
- * babble error. */
+/* Ask for a whole packet: some keyboards send more than the boot protocol's 8 bytes, which would be
+ * a babble error otherwise. */
 static uint32_t asked_bytes(const struct usb_keyboard *k)
 {
     return min_u32(max_u32(k->ends.in_packet, KEYBOARD_REPORT_BYTES), MOST_BYTES);
@@ -78,7 +78,8 @@ enum err usb_keyboard_open(struct usb_keyboard *k, struct xhci *host, uint32_t p
     if (e != ERR_OK)
         return e;
     k->faults = 0;
-    keyboard_keys_let_go(&k->keys); /* after a stop of the controller nobody closed it */
+    keyboard_keys_let_go(&k->keys); /* after a stop of the controller, nobody has closed the
+                                       keyboard */
     set_leds(k, host);              /* some adapters begin to work only after this request */
     ask(k, host);
     return ERR_OK;

@@ -1,5 +1,5 @@
-/* Questions to a USB drive at its start, with time limits. SCSI by SPC-4 and SBC-3; 3.2: Bulk-Only
- * Transport 1.0. */
+/* Questions to a USB drive at its start, with time limits. SCSI follows SPC-4 and SBC-3; section
+ * 3.2 is that of Bulk-Only Transport 1.0. */
 #include "board/drivers/usb/usb_storage_private.h"
 
 enum {
@@ -78,9 +78,9 @@ static enum err wait_ready(struct usb_storage *s)
 }
 
 /* Run a command again, because a drive that has just been connected may fail its first commands. A
- * complete answer shows whether its residue is right: Linux's rule in usb-storage, for INQUIRY and
- * READ CAPACITY (10). A drive may pad its answer to READ CAPACITY (16), and the residue tells how
- * much (BOT 1.0, 6.7.2). */
+ * complete answer shows whether its residue is right; Linux's usb-storage has this rule for INQUIRY
+ * and READ CAPACITY (10). A drive may pad its answer to READ CAPACITY (16), and the residue tells
+ * how much (BOT 1.0, 6.7.2). */
 static enum usb_outcome run_again(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes,
                                   uint32_t bytes)
 {
@@ -163,7 +163,7 @@ static enum err first_unit(struct usb_storage *s, uint8_t last)
 }
 
 /* A drive that was here before keeps its unit, because the other slots may have cards too. If only
- * they have one, it is another drive; if none has, the card may come. */
+ * other slots have a card, this is another drive; if no slot has one, the card may still come. */
 static enum err same_unit(struct usb_storage *s, uint8_t last)
 {
     uint8_t unit = s->unit, found;

@@ -48,7 +48,7 @@ static uint8_t *part_edge(struct usb_storage *s)
 }
 
 /* The largest command. Each command needs three turns of the bus, which at SuperSpeed take as long
- * as 256 KiB. */
+ * as 256 KiB of data. */
 static uint32_t most_sectors(const struct usb_storage *s)
 {
     return s->few || s->device.speed < XHCI_SPEED_SUPER ? USB_STORAGE_FEW : USB_STORAGE_SECTORS;
@@ -62,7 +62,7 @@ static void next_part(struct usb_storage *s)
     uint32_t left = r->n_sectors - s->moved, skip = (uint32_t)(at % s->block_sectors);
 
     /* A drive with large blocks moves whole blocks: at an edge the block is read, and for a write
-     * changed. */
+     * then changed and written back. */
     s->at_edge = skip != 0 || left < s->block_sectors;
     s->has_read_edge = false;
     if (s->at_edge) {

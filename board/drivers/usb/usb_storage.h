@@ -46,7 +46,8 @@ struct usb_storage {
                                     part */
     uint32_t place, port, route; /* where the drive was last found: see struct xhci_device */
     uint32_t tried;              /* a place that start need not try; 0: none */
-    bool is_here;                /* it was there, or the device there may be it: see usb.c */
+    bool is_here;                /* the drive was there, or the device there may be the drive: see
+                                    usb.c */
     uint32_t identity,
         serial;    /* from the first start: maker and product, and the serial number or its
                       substitute */
@@ -55,7 +56,8 @@ struct usb_storage {
     struct block_request *row[USB_STORAGE_DEPTH];
     uint32_t n_row;
     const char *why;
-    /* At the end. Without a new drive it stays that of the slot's drive before. */
+    /* The last member, because usb_storage_open does not zero it: if no new drive is found, the
+     * name of the slot's earlier drive stays. */
     char name[USB_STORAGE_NAME_BYTES];
 };
 
@@ -66,15 +68,16 @@ enum err usb_storage_open(struct usb_storage *s, struct xhci *host, uint32_t fir
                           struct block_device *out);
 
 /* Look for a released drive at these places, and take it again. ERR_NO_DEVICE: no device there has
- * its numbers. Other errors: the last device gave no answer, if s->why is NULL; or one has its numbers
- * and is refused. ERR_REMOVED: one has its numbers, but is another drive, or its card is in another
- * slot of the reader. */
+ * the drive's numbers. ERR_REMOVED: a device has them, but is another drive, or its card is in
+ * another slot of the reader. Other errors: if s->why is NULL, the last device gave no answer; else
+ * a device with the drive's numbers is refused. */
 enum err usb_storage_take(struct usb_storage *s, uint32_t first, uint32_t last);
 
 /* Take a released drive again, first at its own place, because a drive with the same numbers may be
- * at one of the others; s->is_here tells whether the device there may be it. No place is tried
- * twice. Errors: as usb_storage_take, but ERR_NO_DEVICE also says that the device at its own place gave
- * no answer, and no other one is it. If what counted as the drive is another device, its place is new. */
+ * at another place. Afterwards s->is_here tells whether the device at its own place may be the
+ * drive. No place is tried twice. Errors are those of usb_storage_take, but ERR_NO_DEVICE may also
+ * mean that the device at its own place gave no answer, and that no other device is the drive. If
+ * the device that counted as the drive is another one, x->news marks it as new to drives. */
 enum err usb_storage_take_again(struct usb_storage *s, uint32_t first, uint32_t last);
 
 /* Release the drive, so that nothing arrives in a buffer that is returned. If the drive's endpoints
@@ -87,8 +90,9 @@ bool usb_storage_is(const struct usb_storage *s, const struct usb_storage *new);
 /* Release the drive if it was pulled. */
 void usb_storage_look(struct usb_storage *s);
 
-/* Compare two drives. If the two could be confused after being pulled and put back, each is only
- * accepted at its old port, which tells nothing about two cards of one reader. */
+/* Compare two drives. If the two could be confused after being pulled and put back, each is
+ * accepted only at its old port. Two cards of one reader have the same port, so this does not
+ * distinguish them. */
 void usb_storage_compare(struct usb_storage *a, struct usb_storage *b);
 
 /* True if nothing is in flight, after at most this time; read-ahead data that nobody took may have

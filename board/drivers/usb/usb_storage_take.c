@@ -32,7 +32,8 @@ static enum err identify(struct usb_storage *s, struct identity *out)
     return e == ERR_UNSUPPORTED ? ERR_OK : e;
 }
 
-/* A twin is told apart by its socket: the number of its place changes if hubs are found in another order. */
+/* A twin is told apart by its socket, not by the number of its place, which changes if hubs are
+ * found in another order. */
 static bool is_mine(const struct usb_storage *s, const struct identity *i)
 {
     const struct xhci_device *d = &s->device;
@@ -188,9 +189,9 @@ enum err usb_storage_take_again(struct usb_storage *s, uint32_t first, uint32_t 
     has_device = xhci_is_unused(x, place, &fresh);
     if (has_device && x->running && !x->deaf)
         s->is_here = e != ERR_NO_DEVICE && e != ERR_REMOVED;
-    /* Nothing else is tried if a device with its numbers is there. One that answers nothing takes
-     * seconds, and several requests wait for it in one turn of the watchdog, so it is tried once. If a
-     * hub came to this place, the drive may be behind it. */
+    /* If a device with the drive's numbers is there, nothing else is tried. A device that does not
+     * answer takes seconds, and several requests may wait for it in one period of the watchdog, so
+     * it is tried once. If a hub came to this place, the drive may be behind it. */
     if (e != ERR_OK && s->why == NULL) {
         s->tried = has_device ? place : 0;
         e = usb_storage_take(s, first, last);

@@ -123,8 +123,9 @@ void xhci_ring(struct xhci *x, struct xhci_device *d, struct xhci_ring *ring, ui
     hand_over(x, ring, d->slot, id);
 }
 
-/* The bytes for the next TRB: its data must not cross 64 KiB on the bus (6.4.1.1). At SuperSpeed a VL805 garbles data from a TRB that
- * is longer than a packet and not a multiple of it (Linux's quirk VLI_SS_BULK_OUT_BUG; raspberrypi/linux issue 4844). */
+/* The number of bytes for the next TRB, whose data must not cross a multiple of 64 KiB on the bus
+ * (6.4.1.1). At SuperSpeed a VL805 garbles data from a TRB that is longer than a packet and not a
+ * multiple of it (Linux's quirk VLI_SS_BULK_OUT_BUG; raspberrypi/linux issue 4844). */
 static uint32_t piece_bytes(uint64_t at, uint32_t bytes, uint32_t packet)
 {
     uint32_t n = min_u32(bytes, (uint32_t)(TRB_MOST - at % TRB_MOST));

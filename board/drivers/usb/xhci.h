@@ -16,8 +16,8 @@ enum {
     XHCI_PAGE = 4096,
     XHCI_RING = 64, /* TRBs, the last one links back */
     XHCI_GAP =
-        16, /* space after a ring, in TRBs: a VL805 reads 64 bytes ahead, keeps them, and would take them for another
-               ring's */
+        16, /* space after a ring, in TRBs: a VL805 reads 64 bytes ahead, keeps them, and would take
+               them for those of another ring */
     XHCI_EVENTS = 256, /* more events than current commands and transfers can cause */
     XHCI_SLOTS = 12,
     XHCI_KEPT = 8, /* unrequested events of a device */
@@ -32,7 +32,8 @@ enum {
     XHCI_PLACES = 255 + XHCI_HUBS * XHCI_HUB_PORTS,
 };
 
-/* A device came to a port and was not yet looked at by ... */
+/* News of a place. The first two bits: a device came, and keyboards or drives have not looked at it
+ * yet. */
 enum {
     XHCI_NEW_TO_KEYBOARDS = 1,
     XHCI_NEW_TO_DRIVES = 2,
@@ -91,7 +92,7 @@ struct xhci_device {
 struct xhci_hub {
     struct xhci_device device;
     struct usb_hub_facts facts;
-    bool works; /* it has told the state of a port */
+    bool works; /* the hub has reported the state of a port */
 };
 
 /* All state of one controller; zeroed by its owner. */
@@ -117,11 +118,11 @@ struct xhci {
     uint8_t
         news[XHCI_PLACES +
              1]; /* by place: the bits above. xhci_is_unused sets those of a device that came, and
-                    their readers clear them */
+                    whoever reads a bit clears it */
     bool running;
     bool deaf;            /* a command had no answer: only a new start helps */
     bool dead;            /* the last stop failed: data may still move */
-    uint32_t tried_place; /* at which a device was last attached, or failed */
+    uint32_t tried_place; /* the place at which a device was last attached, or failed */
     uint32_t structure_1, structure_2,
         parameters;       /* HCSPARAMS1, 2 and HCCPARAMS1 as the controller said (5.3) */
     void (*alive)(void);  /* board.alive, called before each wait; NULL: there is no watchdog */
@@ -132,7 +133,8 @@ struct xhci {
 /* Start the controller and find its hubs. ERR_NO_DEVICE: nothing answers; other errors set x->why. */
 enum err xhci_start(struct xhci *x);
 
-/* Stop and reset the controller; afterwards it moves no data and has no devices. ERR_TIMEOUT. */
+/* Stop and reset the controller; afterwards it moves no data and has no devices. Returns
+ * ERR_TIMEOUT if it does not stop. */
 enum err xhci_stop(struct xhci *x);
 
 /* The number of places, which count from 1: the controller's own ports, then those of hubs, even of
@@ -146,8 +148,8 @@ enum err xhci_attach(struct xhci *x, struct xhci_device *d, uint32_t place);
 enum err xhci_detach(struct xhci *x, struct xhci_device *d);
 bool xhci_is_connected(struct xhci *x, const struct xhci_device *d);
 
-/* True if there is something at the place that no struct xhci_device here has. *fresh: it came since the last reset of the
- * place; x->news stores that. */
+/* True if a device is at the place that no struct xhci_device of this controller has. *fresh: the
+ * device came since the last reset of the place; x->news notes this, too. */
 bool xhci_is_unused(struct xhci *x, uint32_t place, bool *fresh);
 
 /* Open the device at the place if it is a hub, and switch its ports on. ERR_NO_DEVICE: the device is not a hub.

@@ -277,8 +277,8 @@ bool xhci_is_connected(struct xhci *x, const struct xhci_device *d)
     return xhci_hub_has(x, d->hub, d->hub_port, true, &fresh) && !fresh;
 }
 
-/* The controller switches a port off after too much current, and reports nothing there any more. Switch
- * it on again when there is not too much (5.4.8: PP, OCA); its device is new then. */
+/* The controller switches a port off after too much current, and then reports nothing there. Switch
+ * the port on again when the current is normal (5.4.8: PP, OCA); its device then counts as new. */
 static bool has_something(struct xhci *x, uint32_t place, bool *fresh)
 {
     unsigned reg = xhci_port_register(x, place);
@@ -382,8 +382,8 @@ enum err xhci_control(struct xhci *x, struct xhci_device *d, uint8_t type, uint8
     xhci_push(x, &d->control, 0, 0, TRB_STATUS << 10 | TRB_TELL | (in && bytes != 0 ? 0 : TRB_IN));
     xhci_ring(x, d, &d->control, XHCI_CONTROL);
     e = xhci_wait(x, d, 0, &event);
-    /* Drop it, so that a late answer arrives nowhere, and is not taken for that of the next transfer.
-     * An endpoint that has halted meanwhile refuses to stop (4.6.9). */
+    /* Drop the transfer, so that a late answer arrives nowhere, and is not taken for the answer to
+     * the next transfer. An endpoint that has halted meanwhile refuses to stop (4.6.9). */
     if (e == ERR_TIMEOUT && xhci_drop(x, d, &d->control, XHCI_CONTROL, TRB_STOP_ENDPOINT) == ERR_IO)
         (void)xhci_drop(x, d, &d->control, XHCI_CONTROL, TRB_RESET_ENDPOINT);
     dma_sync(&x->setup.window, d->data, sizeof d->data);

@@ -68,8 +68,8 @@ static void let_go(struct xhci *x, struct xhci_hub *h)
         x->news[h->device.place] = XHCI_NEW_TO_KEYBOARDS | XHCI_NEW_TO_DRIVES | XHCI_WAS_HUB;
 }
 
-/* A request to a hub that is set up. The one before it may have released the hub. One that gives no
- * answer in time is released, because each request would take a second. */
+/* Send a request to a hub that is set up; the request before it may have released the hub. A hub
+ * that gives no answer in time is released, because each request would take a second. */
 static enum err ask(struct xhci *x, struct xhci_hub *h, uint8_t type, uint8_t request,
                     uint16_t value, uint32_t index, uint16_t bytes)
 {
@@ -90,7 +90,7 @@ static enum err set_feature(struct xhci *x, struct xhci_hub *h, uint8_t request,
 }
 
 /* A lost answer says nothing about the devices behind the hub, so ask again. (Linux also changes
- * nothing after one, and resets a hub after ten: hub_event, hub_irq.) */
+ * nothing after one lost answer, and resets a hub after ten: hub_event, hub_irq.) */
 static enum err get_status(struct xhci *x, struct xhci_hub *h, uint32_t port, uint32_t *status)
 {
     const uint8_t *d = h->device.data;
@@ -146,8 +146,8 @@ enum err xhci_hub_reset(struct xhci *x, struct xhci_hub *h, uint32_t port, uint3
 }
 
 /* Switch a port on again: a hub switches it off after too much current, and only the host switches
- * it on (11.11.1, 11.12.5). A hub that guards all ports together switches all off, and sets no change
- * of a port (11.24.2.6, 11.24.2.7.2.4). */
+ * it on (11.11.1, 11.12.5). A hub that guards all ports together switches all of them off, and
+ * reports no change of a single port (11.24.2.6, 11.24.2.7.2.4). */
 static void power_again(struct xhci *x, struct xhci_hub *h, uint32_t port, uint32_t status)
 {
     uint32_t power = is_super(h) ? HUB_PORT_POWER_3 : HUB_PORT_POWER;

@@ -26,8 +26,9 @@ enum err xhci_obey(struct xhci *x, uint32_t type, uint64_t data, uint32_t contro
 enum err xhci_obey_slot(struct xhci *x, const struct xhci_device *d, uint32_t type, uint64_t data,
                         uint32_t id);
 
-/* In xhci_hub.c: the first function returns the hub with the port of a place (NULL: the port is the
- * controller's); the second resets the port; the third is true if a device is there, or enabled. */
+/* These are in xhci_hub.c. The first function returns the hub that has the port of a place, or NULL
+ * if the port is the controller's own; the second resets the port; the third returns true if a
+ * device is there, or enabled. */
 struct xhci_hub *xhci_hub_of(struct xhci *x, uint32_t place, uint32_t *port);
 enum err xhci_hub_reset(struct xhci *x, struct xhci_hub *h, uint32_t port, uint32_t *speed);
 bool xhci_hub_has(struct xhci *x, struct xhci_hub *h, uint32_t port, bool enabled, bool *fresh);
@@ -42,7 +43,7 @@ struct xhci_hub *xhci_translator(const struct xhci_device *d, uint32_t *port);
 enum err xhci_clear_translator(struct xhci *x, struct xhci_device *d, uint32_t id);
 
 /* Drop the transfers in an endpoint's ring. command: TRB_RESET_ENDPOINT if it is halted, else
- * TRB_STOP_ENDPOINT. Its record in the translator stays: see xhci_clear_translator. */
+ * TRB_STOP_ENDPOINT. The endpoint's record in the translator stays: see xhci_clear_translator. */
 enum err xhci_drop(struct xhci *x, const struct xhci_device *d, const struct xhci_ring *ring,
                    uint32_t id, uint32_t command);
 

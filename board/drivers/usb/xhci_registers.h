@@ -78,7 +78,7 @@ enum {
     CODE_SPLIT = 36
 }; /* 6.4.5 */
 
-/* These are in xhci_mmio.c, which a test replaces by a controller. */
+/* These are in xhci_mmio.c, which a test replaces by a simulated controller. */
 uint32_t xhci_read(const struct xhci *x, unsigned reg);
 void xhci_write(const struct xhci *x, unsigned reg, uint32_t value);
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """U-Boot starts the VisionFive 2's card, on QEMU's virt machine and with virt's image on the card: upstream's U-Boot finds it by
-itself; StarFive's of 2021.10 reads uEnv.txt (partition 3, uenvcmd); StarFive's from May 2023 on reads vf2_uEnv.txt (boot2). If the
-tree calls the monitor hart okay, that hart is disabled; the memory is what U-Boot measured."""
+itself; StarFive's U-Boot of 2021.10 reads uEnv.txt (partition 3, uenvcmd); StarFive's U-Boot from May 2023 on reads vf2_uEnv.txt
+(boot2). If the tree calls the monitor hart okay, that hart is disabled; the memory is what U-Boot measured."""
 
 import os
 import re
