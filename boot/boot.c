@@ -106,7 +106,7 @@ static const void *copy_tree(void)
     return boot_state.blob;
 }
 
-/* The address is loaded from this variable, because it may be out of PC-relative reach. */
+/* The address is loaded from this variable, because the address may be out of PC-relative reach. */
 static const volatile uintptr_t default_tree = (uintptr_t)image_device_tree_address;
 
 static const void *open_tree(const void *dtb)

@@ -215,7 +215,8 @@ static void open_app(const struct machine *machine, uint32_t spare_sequences)
     }
 }
 
-/* A script that gave prompt= gets its reply even if an option was invalid; the status says so. */
+/* A script that gave prompt= gets its reply even if an option was invalid; the exit status then
+ * reports a failure. */
 static int exit_status(enum err e)
 {
     bool disobeyed = !option_set_is_empty(&state.options.refused) || state.app->gave_up;

@@ -429,7 +429,7 @@ static bool say_trouble(void)
     return true;
 }
 
-/* Set the wall-clock time, and the clock of memories. */
+/* Set the wall-clock time, also for the fabric, whose memories have dates. */
 static void set_date(struct app *app, uint64_t date)
 {
     network.clock->date = date;

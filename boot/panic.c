@@ -35,7 +35,7 @@ static void put_text(const char *text)
         put(*text);
 }
 
-/* Print a text of the caller. Print only printable ASCII and newlines, because it may contain text
+/* Print a caller's text, but only its printable ASCII and newlines, because it may contain text
  * from outside. */
 static void put_quoted(const char *text)
 {

@@ -1,5 +1,5 @@
-/* Short functions that replace newlib's, whose loops are unrolled and take 1 KiB more. Texts here
- * are short. */
+/* Short functions in place of newlib's functions, whose loops are unrolled and take 1 KiB more.
+ * Texts here are short. */
 #include <stdint.h>
 #include <string.h>
 

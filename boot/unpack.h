@@ -5,7 +5,7 @@
 #define INGOT_BOOT_UNPACK_H
 
 #define UNPACK_TABLES_BYTES 65536
-/* The most packed bytes: what the stacks' memory has room for. */
+/* The largest number of packed bytes for which the stacks' memory has room. */
 #define UNPACK_ROOM (STACKS_BYTES - UNPACK_TABLES_BYTES)
 
 #endif

@@ -265,7 +265,7 @@ uint8_t *unpack_block(struct unpack_lzma *u, const uint8_t *in, uint8_t *out)
         if (last[0] == 0xffffffff) {
             return out + at;
         }
-        /* Copy byte by byte: a copy may overlap its own output, which repeats it. */
+        /* Copy byte by byte, because a copy may overlap its own output, which then repeats. */
         for (; length > 0; length--, at++) {
             out[at] = out[at - last[0] - 1];
         }

@@ -1,10 +1,9 @@
 #!/usr/bin/python3
 """Write the device tree of the Icicle Kit as QEMU 10 emulates it (usage: tree.py OUT.dtb).
 
-QEMU makes no tree for this machine. QEMU requires a tree with as many cpu nodes as -smp has harts,
-the memory of -m, and a CLINT. On a real kit U-Boot passes its own tree. Addresses: PolarFire SoC
-MSS Technical Reference Manual (DS60001702), "Memory Map"; numbers of interrupts: that manual's
-table of PLIC sources."""
+QEMU makes no tree for this machine. QEMU requires a tree with as many cpu nodes as -smp has harts, the memory of -m, and a CLINT. On a real kit
+U-Boot passes its own tree. Addresses: PolarFire SoC MSS Technical Reference Manual (DS60001702), "Memory Map"; numbers of interrupts: that
+manual's table of PLIC sources."""
 
 import os
 import sys

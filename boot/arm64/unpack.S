@@ -63,10 +63,10 @@ func image_unpack
 9:  ret
 endfunc image_unpack
 
-/* Build tables that map only the image's own pages, because devices or the
- * firmware's memory may lie next to them, and even speculation must not touch
- * those. There is one table of 1 GiB entries, one of 2 MiB entries, and as many
- * tables of pages as the image needs. x0: the first table. Clobbers x1 to x8. */
+/* Build tables that map only the image's own pages. Devices or the firmware's memory may lie next
+ * to the image, and not even speculation may touch them. There is one table of 1 GiB entries, one
+ * of 2 MiB entries, and as many tables of pages as the image needs. x0: the first table. Clobbers
+ * x1 to x8. */
 func unpack_tables
     adrp    x1, image_end
     sub     x0, x1, #UNPACK_TABLES_BYTES

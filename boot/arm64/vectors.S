@@ -3,8 +3,8 @@
 #include "boot/arm64/trap_frame.h"
 
 /* `index` counts the entries. Traps from C arrive on the trap stack. A trap within a handler
- * (entries 4 to 7) cannot trust the trap stack and uses trap_last_stack. The registers of EL0 are
- * not used at EL1. */
+ * (entries 4 to 7) cannot trust the trap stack and uses trap_last_stack. The thread registers of
+ * EL0 are free at EL1 and keep x0 and sp meanwhile. */
 .macro vector index
     .balign 0x80
     .if \index / 4 == 1

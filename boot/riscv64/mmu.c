@@ -74,8 +74,8 @@ uint64_t *mmu_entry_to_table(uint64_t entry)
     return (uint64_t *)(uintptr_t)(entry >> ENTRY_PAGE_SHIFT << MMU_PAGE_BITS);
 }
 
-/* Invalid entries may be cached, too (4.2.1), and flash, which all cores read in place, is
- * mapped after they started. */
+/* Invalid entries may be cached, too (4.2.1). Flash is mapped after the other cores have started,
+ * and all cores read it in place. */
 void mmu_entries_added(uint64_t base, uint64_t bytes)
 {
     __asm__ volatile("sfence.vma" ::: "memory");

@@ -39,9 +39,9 @@ _start:
 start_first:
     .long   0                           // harts that came here
 
-/* a0: hart id, a1: the device tree. The other harts wait in firmware; firmware from before SBI's
- * hart state management (SBI 0.1; HSS and U-Boot of 2020) sends all of them here at once: the first
- * one continues. */
+/* a0: hart id, a1: the device tree. The other harts wait in firmware. Firmware that is older than
+ * SBI's hart state management (SBI 0.1; HSS and U-Boot of 2020) sends all harts here at once, and
+ * the first one continues. */
 func start_primary
     la      t0, start_first
     li      t1, 1
@@ -100,8 +100,8 @@ func start_secondary
     tail    mmu_refused
 endfunc start_secondary
 
-/* a0: core number. Turns interrupts off and the units on, and sets the trap vector and both stacks.
- * Clobbers t0 to t2. */
+/* a0: core number. Turns interrupts off and the FPU and vector unit on, and sets the trap vector
+ * and both stacks. Clobbers t0 to t2. */
 func core_enter
     csrw    sie, zero
     li      t0, SSTATUS_SIE | SSTATUS_UNIT

@@ -1,6 +1,6 @@
-/* Firmware with a language model in it: answers one question on the serial line and switches
- * off. The model is part of the image and used in place; all memory that the library gets is the
- * range between two names of the linker script. */
+/* Firmware with a language model in it: answers one question on the serial line and switches off.
+ * The model is part of the image and used in place; all memory that the library gets is the range
+ * between two symbols of the linker script. */
 #include "ingot.h"
 #include "machine.h"
 

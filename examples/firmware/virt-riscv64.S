@@ -1,5 +1,5 @@
 /* From OpenSBI to main() on QEMU's virt machine, in S-mode with caches and physical addresses, on
- * the hart that OpenSBI chose; the others stay there. */
+ * the hart that OpenSBI chose; the other harts stay in OpenSBI. */
 #define SSTATUS_FS  (1 << 13)           /* turns floating point on, in its initial state */
 
     .section .text.start, "ax"

@@ -207,7 +207,7 @@ static int visible(const struct dirent *entry)
 }
 
 /* Add the files of a folder and of its subfolders, in the order of their names; `on_card` is "" or
- * ends in a slash. Folders of boards are two deep. */
+ * ends in a slash. At most two levels of subfolders are added. */
 static enum err add_folder(struct card_image *c, const char *folder, const char *on_card,
                            const struct card_place *places, int deep)
 {

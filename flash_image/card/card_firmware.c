@@ -26,7 +26,8 @@ struct firmware {
     unsigned n;
     struct card_maker_files from;
     const char *
-        root; /* its first root_bytes, a folder's path with a slash or "", are cut off file names */
+        root; /* file names begin with its first root_bytes bytes, a folder's path with a slash or
+                 "", which are cut off */
     size_t root_bytes;
 };
 

@@ -10,10 +10,9 @@ enum {
     CLASS_NVME = 0x010802, /* PCI Code and ID Assignment, base classes 01h and 0Ch */
     CLASS_XHCI = 0x0c0330,
     ID_VL805 = 0x34831106,
-    VL805_PROGRAM =
-        0x50, /* version of the VL805's program; 0 if it has none (Linux,
+    VL805_PROGRAM = 0x50, /* version of the VL805's program; 0 if it has none (Linux,
                * drivers/firmware/raspberrypi.c) */
-    MIN_PROGRAM_MS = 1, /* five times as long as U-Boot waits for the start */
+    MIN_PROGRAM_MS = 1,   /* five times as long as U-Boot waits for the start */
 };
 
 static bool map_port(const struct brcm_pcie_place *p)
