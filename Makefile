@@ -134,7 +134,7 @@ NEWLIB_LIBS := $(NEWLIB)/lib/libm.a $(NEWLIB)/lib/libc.a
 endif
 
 # KERNELS_WITHOUT of a board.mk lists features that no core of the board has. A list with dotprod must also contain sve, because SVE
-# depends on it; a list with rvv must also contain zvfh and zvknha. kernels/<isa>/kernels.inc omits the rows of these features, and
+# depends on dotprod; a list with rvv must also contain zvfh and zvknha. kernels/<isa>/kernels.inc omits the rows of these features, and
 # files whose names end in such a feature are not linked.
 KERNEL_FLAGS := $(addprefix -DKERNELS_WITHOUT_,$(shell echo $(KERNELS_WITHOUT) | tr a-z A-Z))
 
@@ -205,8 +205,8 @@ $(S)/obj/boot/unpack_lzma.c.o: IMAGE_CFLAGS += -fno-lto -fno-stack-protector -fn
 # riscv64 has no option that ensures this; tests/boot/paste.t checks the handlers' instructions.
 $(filter $(B)/obj/board/%.c.o $(S)/obj/board/%.c.o $(S)/obj/boot/platform_from_board.c.o,$(IMAGE_OBJ)) $(DRIVER_OBJ): IMAGE_CFLAGS += $(if $(filter arm64,$(ISA)),-mgeneral-regs-only)
 
-# The optimizer does not see that newlib and the compiler call functions of the first two files. The inner loops of
-# the other files would have fewer registers if their functions were inlined.
+# The link-time optimizer does not see that newlib and the compiler call functions of the first two files. The inner loops of the other
+# files would have fewer registers if the functions around them were inlined into other files' functions.
 $(S)/obj/boot/syscalls.c.o $(S)/obj/boot/canary.c.o $(IMAGE_FAST:%=$(S)/obj/%.o): IMAGE_CFLAGS += -fno-lto
 
 # $(1): a folder of objects; $(2): additional flags for them.
@@ -463,7 +463,7 @@ $(O)/asan/libingot.a: $(ASAN_LIB_OBJ)
 	$(Q)rm -f $@
 	$(Q)ar rcsD $@ $^
 
-# ThreadSanitizer's objects leave out drivers, because it does not know their fences, which order memory for a device.
+# ThreadSanitizer's library has no drivers, because ThreadSanitizer does not know their fences, which order memory for a device.
 TSAN_LIB_OBJ = $(filter-out $(O)/tsan/obj/host/cli/main.c.o,$(TSAN_OBJ)) \
                $(patsubst %,$(O)/tsan/obj/%.o,$(HOST_LIB_OWN))
 

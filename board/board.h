@@ -119,10 +119,10 @@ struct board {
      * Off at the start. The member is NULL if the line has another flow control. */
     void (*flow_control)(bool on);
 
-    /* Let the board store bytes that wait for getc in `memory`, of `bytes` bytes (a power of two);
-     * waiting bytes move there. Before this call the board uses a few KiB of its own. Core 0.
-     * ERR_BAD_ARGUMENT: `bytes` is not a power of two, or more bytes are waiting. The member is
-     * NULL if the sender waits for getc. */
+    /* From now on the board stores received bytes in `memory` until getc takes them; bytes that
+     * already wait move there. `bytes`, the size of `memory`, is a power of two. Before this call
+     * the board uses a few KiB of its own. Core 0. ERR_BAD_ARGUMENT: `bytes` is not a power of two,
+     * or more bytes are waiting. The member is NULL if the sender waits for getc. */
     enum err (*set_input_buffer)(uint8_t *memory, size_t bytes);
 
     void (*set_baud)(uint32_t baud); /* first sends pending output; NULL if the rate is fixed or

@@ -418,8 +418,9 @@ static bool cells_read(const uint8_t *p, uint32_t cells, uint64_t *value)
     return true;
 }
 
-/* Translate an address on the bus of level `bus` to its parent's bus. Without `ranges`, children
- * are not memory mapped; if `ranges` is empty, both buses are the same (section 2.3.8). */
+/* Translate an address on the bus of level `bus` to an address on the parent's bus. Without
+ * `ranges`, children are not memory mapped; if `ranges` is empty, both buses are the same (section
+ * 2.3.8). */
 static bool address_translate(const struct device_tree *tree, const struct device_tree_node *node,
                               int bus, uint64_t *address, uint64_t bytes)
 {

@@ -1,6 +1,6 @@
 #include "board/led_code.h"
 
-/* A poll takes about 20 ns, because it reads a counter after a barrier. So this many polls take a
+/* A poll takes about 20 ns, because it reads a counter after a barrier, so this many polls take a
  * millisecond or a little less. */
 enum { LOOKS_PER_MILLI = 50000, GUESSED_LOOKS_PER_MILLI = 20000 };
 

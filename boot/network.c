@@ -429,7 +429,7 @@ static bool say_trouble(void)
     return true;
 }
 
-/* Set the wall-clock time, also for the fabric, whose memories have dates. */
+/* Set the wall-clock time, and the time of the memory fabric. */
 static void set_date(struct app *app, uint64_t date)
 {
     network.clock->date = date;

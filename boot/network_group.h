@@ -1,5 +1,5 @@
-/* Sequences of the model for clients of the network, whose replies share passes over the weights
- * (runtime/api/api_group.h). */
+/* The model's sequences for clients of the network; the clients' replies share passes over the
+ * weights (runtime/api/api_group.h). */
 #ifndef INGOT_BOOT_NETWORK_GROUP_H
 #define INGOT_BOOT_NETWORK_GROUP_H
 

@@ -131,7 +131,8 @@ void panic_begin(void)
         if (owner != self || panic_state.nested++ > 0)
             core_halt();
         boot_screen_drop();
-        /* The report itself failed: write one more line and stop, as nothing can be trusted now. */
+        /* The report itself failed: write one more line and stop, because nothing can be trusted
+         * now. */
         panic_print("\npanic: another trap inside this report\n");
         boot_stage_show();
         board.power_off(1);

@@ -1,4 +1,4 @@
-/* How far the start has come, shown by an LED for users without a line (docs/BRINGUP.md). */
+/* How far the start has come, shown by an LED for users without a serial line (docs/BRINGUP.md). */
 #ifndef INGOT_BOOT_STAGE_H
 #define INGOT_BOOT_STAGE_H
 

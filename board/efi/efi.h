@@ -1,6 +1,6 @@
 /* The part of UEFI that we use, with our own names. Sections are those of the UEFI Specification
- * 2.10. Tables have their functions in the specification's order; unused functions are only
- * counted. */
+ * 2.10. Tables have their functions in the specification's order; functions that we do not use
+ * share arrays of pointers. */
 #ifndef INGOT_BOARD_EFI_EFI_H
 #define INGOT_BOARD_EFI_EFI_H
 
@@ -60,7 +60,8 @@ enum { EFI_OPEN_GET = 2, EFI_OPEN_EXCLUSIVE = 0x20 }; /* 7.3, OpenProtocol */
 
 #define EFI_MEMORY_SPECIFIC ((uint64_t)0x40000) /* 7.2, EFI_MEMORY_SP */
 
-struct efi_memory_descriptor { /* 7.2, GetMemoryMap; entries may be longer, as the call says */
+struct efi_memory_descriptor { /* 7.2, GetMemoryMap; entries may be longer: the call returns their
+                                  size */
     uint32_t type, pad;
     uint64_t start, virtual_start, n_pages, attributes;
 };

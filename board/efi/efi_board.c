@@ -1,4 +1,4 @@
-/* A machine with EFI firmware as a board, which uses the firmware's devices. */
+/* The board for machines with EFI firmware; it uses the firmware's devices. */
 #include "board/board.h"
 
 #include "board/drivers/serial/serial.h"

@@ -41,8 +41,9 @@ static bool initialize(struct efi_network *n)
     return !efi_failed(EFI_CALL(n->initialize(n, 0, 0)));
 }
 
-/* Set the filters. We need multicast for mDNS and IPv6's neighbour discovery: if the device has no filter for all multicast, it
- * receives everything. U-Boot has no such filter: its mask is 0, and it answers EFI_UNSUPPORTED (lib/efi_loader/efi_net.c). */
+/* Set the filters. We need multicast for mDNS and IPv6's neighbour discovery. If the device has no
+ * filter for all multicast frames, it receives everything. U-Boot has no such filter: its mask is
+ * 0, and it answers EFI_UNSUPPORTED (lib/efi_loader/efi_net.c). */
 static bool set_filters(struct efi_network *n)
 {
     uint32_t can = n->mode->filters, want = EFI_NETWORK_UNICAST | EFI_NETWORK_BROADCAST;

@@ -64,8 +64,8 @@ static void read_volume(struct machine *machine, efi_handle device)
     (void)EFI_CALL(root->close(root));
 }
 
-/* Return the number of UTF-16 units of the text in load options, up to a NUL; 0 if they are not printable, because a
- * boot manager may keep binary data there. */
+/* Return the number of UTF-16 units of the text in load options, up to a NUL; 0 if the load options
+ * are not printable, because a boot manager may keep binary data there. */
 static size_t text_units(const uint16_t *units, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

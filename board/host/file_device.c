@@ -112,7 +112,8 @@ static void *file_device_run(void *arg)
             do
                 pthread_cond_wait(&d->work, &d->lock);
             while (d->finished == d->submitted && !d->stop);
-            d->due_ns = now_ns(); /* an idle card saves no time; only a late thread may catch up */
+            d->due_ns = now_ns(); /* time in which the card was idle does not count; only a late
+                                     thread may catch up */
         }
         if (d->finished == d->submitted)
             break; /* `stop` is set, and no request is left */

@@ -1,4 +1,4 @@
-/* Sets of cores, and the windows of hart ids in which SBI takes them. */
+/* Sets of cores, and the windows of 64 hart ids in which SBI takes such a set. */
 #ifndef INGOT_BOOT_RISCV64_CORE_SET_H
 #define INGOT_BOOT_RISCV64_CORE_SET_H
 

@@ -136,7 +136,7 @@ $(O)/models/published/%.ingot: $(O)/models/published/%.gguf models/published.ini
 model: $(if $(NAME),$(O)/models/published/$(NAME).ingot) ## fetch and pack a published model by NAME=, for MODEL=NAME of run and card; without NAME= the list
 	$(if $(NAME),@echo '$(O)/models/published/$(NAME).ingot: make run MODEL=$(NAME)',$(Q)$(PYTHON) toolchain/published.py list)
 
-# Without a demo model or assets: a model with random weights, which boots and talks nonsense.
+# If there is neither a demo model nor an asset, make a model with random weights, which boots and talks nonsense.
 $(MADE_UP): $(H)/ingot
 	@mkdir -p $(@D)
 	@echo "no model under $(ASSETS): making one up, which talks nonsense; give MODEL=x.gguf"

@@ -75,10 +75,11 @@ struct card_missing {
     bool stops;                     /* some boards in `trees` do not start without their file */
 };
 
-/* Add the board's contents to the card, and fill *missing. Errors as card_add_file. ERR_NOT_FOUND: the image is not
- * built, there is no firmware, or words->for_board (else the board that gives the image its name)
- * cannot start because its device tree is missing; ERR_NO_SPACE: also if the boot arguments have
- * more characters than the board's loader takes; c->error_message says which. */
+/* Add the board's contents to the card, and fill *missing. Errors are those of card_add_file.
+ * ERR_NOT_FOUND also means: the image is not built, there is no firmware, or words->for_board (if
+ * NULL, the board that gives the image its name) cannot start because its device tree is missing.
+ * ERR_NO_SPACE also means: the boot arguments have more characters than the board's loader takes.
+ * c->error_message says which. */
 enum err card_add_board(struct card_image *c, const struct card_board *b,
                         const struct card_words *words, struct card_missing *missing);
 

@@ -11,7 +11,7 @@ enum {
     SLOT = 32,
     NAME_UNITS = 15, /* in a slot */
     REGION_SECTORS = 12,
-    CHECKED_SECTORS = 11, /* sectors under the checksum, which fills the next sector */
+    CHECKED_SECTORS = 11, /* sectors that the checksum covers; it fills the next sector */
     EXTENDED_SECTORS = 8,
     VOLUME_FLAGS = 106, /* the checksum skips the two bytes here and the next field */
     PERCENT_IN_USE = 112,

@@ -129,8 +129,8 @@ static bool is_2712(const struct brcm_pcie *p)
 
 /* ---- resets ---- */
 
-/* Calibrate the block that all ports share (bcm2712.dtsi, pcie_rescal). A port whose link is up (RP1's, as the firmware left it) is not
- * calibrated again. */
+/* Calibrate the block that all ports share (bcm2712.dtsi, pcie_rescal). If the link of another port
+ * is up (that of RP1's port, as the firmware left it), do not calibrate the block again. */
 static enum err calibrate(struct brcm_pcie *p)
 {
     uintptr_t at = p->place.rescal, neighbour = p->place.neighbour;

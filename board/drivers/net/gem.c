@@ -287,8 +287,8 @@ bool gem_is_up(struct gem *g)
 
 /* ---- frames ---- */
 
-/* Free the slots that the device has sent. Start a queue again if it has stopped after an error, or
- * because the device saw a frame a moment too late. */
+/* Free the slots that the device has sent. Start the queue again if it has stopped after an error,
+ * or because a frame was given just after the device had looked for one. */
 static void look_after_sends(struct gem *g)
 {
     struct gem_ring *r = &g->sends;

@@ -92,8 +92,7 @@ static enum err sd_card_restart(struct sd_card *card)
     struct sd_facts before = card->facts;
     enum err e = sd_card_identify(card);
 
-    /* The CID is unique. If the CID differs, this is another card, and cached sectors
-     * are wrong. */
+    /* The CID is unique. If it differs, this is another card, and cached sectors are wrong. */
     if (e == ERR_OK && (memcmp(before.cid, card->facts.cid, sizeof before.cid) != 0 ||
                         before.n_sectors != card->facts.n_sectors)) {
         card->facts = before;
@@ -125,7 +124,7 @@ static enum sd_closing sd_card_closing(struct sd_card *card, uint32_t n_blocks, 
 
     if (n_blocks == 1)
         return SD_CLOSE_ITSELF;
-    /* A write's answer to CMD12 reports unstored blocks (4.10.1); some controllers keep it elsewhere. */
+    /* CMD12's answer reports errors of a write (4.10.1); some controllers store it elsewhere. */
     if ((card->host->abilities & SD_STOPS) && (!write || (card->host->abilities & SD_IS_SPI)))
         return SD_CLOSE_STOP;
     if (card->facts.has_count && sd_host_run(card->host, &count) == ERR_OK)
@@ -276,7 +275,7 @@ static enum err sd_card_check_status(const struct sd_card *card)
 }
 
 /* A read is complete when its data have arrived; a write is complete only when the card has stored
- * the data, which a power cut would lose before (4.3.4). */
+ * the data, because a power cut before that would lose them (4.3.4). */
 static enum err sd_card_conclude(struct sd_card *card)
 {
     if (!sd_card_request(card)->write) {

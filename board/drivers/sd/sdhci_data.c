@@ -65,8 +65,8 @@ static void start_sdma(struct sdhci *s, const struct sd_command *c)
     sdhci_write(s, SDHCI_DMA_ADDRESS, (uint32_t)address);
 }
 
-/* Choose the best way that reaches the buffer. Tables and boundaries pay off for sectors; a core
- * reads the few bytes of registers. */
+/* Choose the best way that reaches the buffer. DMA pays off for sectors; a core reads the few bytes
+ * of a card's registers. */
 static enum sdhci_path choose_path(const struct sdhci *s, const struct sd_command *c)
 {
     uint32_t bytes = c->block_bytes * c->n_blocks;

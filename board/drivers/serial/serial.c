@@ -383,7 +383,7 @@ void serial_rest(uint32_t micros)
     core_interrupts_restore(on);
 }
 
-/* Bytes wait because the caller has no room for them, and so does not call serial_getc. */
+/* If bytes wait, the caller has no room for them and does not call serial_getc, so poll here. */
 bool serial_interrupted(void)
 {
     if (receive_ring_held(&serial_line.ring) != 0)

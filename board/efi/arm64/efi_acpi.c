@@ -25,7 +25,8 @@ enum {
     PPTT_N_OWNED = 16, /* number of the node's own caches; their offsets in the table follow */
     PPTT_OWNED = 20,
     PPTT_CACHE = 1, /* 5.2.29.2 */
-    PPTT_NEXT = 8,  /* offset of the next level's cache; 0: none, or a node owns it */
+    PPTT_NEXT = 8,  /* offset of the next level's cache; 0: none, or it is one of a node's own
+                       caches */
     PPTT_SIZE = 12,
     PPTT_HAS_SIZE = 1, /* of its flags */
     PPTT_CACHE_BYTES = 24,
@@ -104,7 +105,7 @@ static const uint8_t *find_leaf(const struct pptt *p, uint32_t uid)
     return NULL;
 }
 
-/* Return the KiB of the cache at that offset and of all caches behind it. */
+/* Return the KiB of the cache at that offset and of all caches at its next levels. */
 static uint32_t cache_kib(const struct pptt *p, uint64_t at)
 {
     uint32_t kib = 0;

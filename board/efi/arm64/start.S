@@ -121,7 +121,7 @@ func start_secondary
     mrs     x10, CurrentEL
     cmp     x9, x10
     b.eq    1f
-0:  wfi                                 // this core's level is not core 0's: it cannot use core 0's settings
+0:  wfi                                 // not core 0's level: this core cannot use the settings of core 0
     b       0b
 1:  cmp     x9, #EL2
     ldp     x9, x11, [x22, #ENV_TTBR0]

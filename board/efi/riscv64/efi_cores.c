@@ -6,7 +6,8 @@
 #include "board/efi/efi_parts.h"
 #include "board/isa.h"
 
-/* RISCV_EFI_BOOT_PROTOCOL (RISC-V UEFI Protocol Specification 1.0): only firmware knows the hart that runs us. */
+/* RISCV_EFI_BOOT_PROTOCOL (RISC-V UEFI Protocol Specification 1.0): only the firmware knows which
+ * hart runs us. */
 struct boot_protocol {
     uint64_t revision;
     efi_status (*get_boot_hart)(struct boot_protocol *protocol, uint64_t *hart);

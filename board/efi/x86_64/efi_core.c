@@ -182,8 +182,8 @@ void core_halt(void)
         __asm__ volatile("cli\n\thlt");
 }
 
-/* MONITOR comes before the last look at the word, so that a later write ends MWAIT (volume 2). A core without
- * these instructions looks again and again. */
+/* MONITOR comes before the last look at the word, so that a later write ends MWAIT (volume 2). A
+ * core without these instructions polls the word. */
 void core_wait(const _Atomic uint32_t *word, uint32_t old)
 {
     for (unsigned i = 0; i < LOOKS && atomic_load(word) == old; i++)

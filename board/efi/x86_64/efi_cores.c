@@ -62,7 +62,7 @@ void efi_isa_open(void)
     cores.ticks_hz = (efi_isa_ticks() - start) * (1000000 / WAIT_MICROS);
 }
 
-/* Add a processor that StartupThisAP can start as the next core. */
+/* Add the processor as the next core, if StartupThisAP can start it. */
 static void add_core(struct machine *machine, uint64_t number)
 {
     struct processor_info info = { 0 };
@@ -95,7 +95,8 @@ const char *efi_isa_find_cores(const struct device_tree *tree, struct machine *m
     return NULL;
 }
 
-/* The procedure never returns; the call passes an event, so the firmware does not wait for it. */
+/* The procedure never returns; because the call passes an event, the firmware does not wait for the
+ * procedure's end. */
 enum err efi_isa_start_core(unsigned core, void (*entry)(void *arg), void *arg)
 {
     efi_event event;
