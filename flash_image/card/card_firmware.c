@@ -25,9 +25,8 @@ struct firmware {
     struct wanted wanted[MOST_WANTED];
     unsigned n;
     struct card_maker_files from;
-    const char
-        *root; /* file names begin with its first root_bytes bytes, a folder's path with a slash or
-                 "", which are cut off */
+    const char *
+        root; /* its first root_bytes bytes, a folder with its slash or "", are cut off file names */
     size_t root_bytes;
 };
 

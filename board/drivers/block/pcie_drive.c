@@ -11,7 +11,7 @@ enum {
     CLASS_XHCI = 0x0c0330,
     ID_VL805 = 0x34831106,
     VL805_PROGRAM = 0x50, /* version of the VL805's program; 0 if it has none (Linux,
-               * drivers/firmware/raspberrypi.c) */
+                             drivers/firmware/raspberrypi.c) */
     MIN_PROGRAM_MS = 1,   /* five times as long as U-Boot waits for the start */
 };
 

@@ -18,8 +18,7 @@ enum {
     GEM_FRAME_BYTES = 1514, /* without the checksum */
     GEM_BUFFER_BYTES = 1536,
     GEM_SLOTS = 32, /* buffers in each direction: whole cache lines of descriptors */
-    GEM_WORDS = 4, /* words of a descriptor with 64-bit addresses; one with 32-bit addresses has two
-              words */
+    GEM_WORDS = 4,  /* words of a descriptor with 64-bit addresses; with 32-bit addresses: two */
     GEM_QUEUES = 8, /* most queues of a controller; only the first is used */
 };
 

@@ -149,16 +149,16 @@ int usb_take(void *usb)
  * - attached (device.slot is not 0): it is there.
  * - released and there (is_here): the device at its port may be this drive.
  * - released and unplugged: all others.
- * A released drive is taken again by its next request, or by a look that meets it at a place. A look
- * may also meet a device that may be the drive, but cannot be taken:
- * - At the drive's own port, this is a device that does not answer, or one with the drive's numbers.
- *   If the drive has open files, it counts as there, and the device does not become a new drive,
- *   because that would end the files. Otherwise the drive is forgotten, and the device becomes a new
- *   drive.
+ * A released drive is taken again by its next request, or by a look that meets it at a place. A
+ * look may also meet a device that may be the drive, but cannot be taken:
+ * - At the drive's own port, this is a device that does not answer, or one with the drive's
+ *   numbers. If the drive has open files, it counts as there, and the device does not become a new
+ *   drive, because that would end the files. Otherwise the drive is forgotten, and the device
+ *   becomes a new drive.
  * - At another port, this is a device with the numbers of a drive that has open files. It is left
  *   alone.
  * A device with the numbers but another size, or whose card is in another slot, is another drive.
- * A new drive that has all numbers of a released drive is that drive, which did not answer before. */
+ * A new drive that has all numbers of a released drive is that drive: it did not answer before. */
 
 static bool is_attached(const struct usb *u, unsigned drive)
 {
