@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Return the idle time since the last call, of all processors that this process may use, in
- * thousandths of a processor, exact to about ten milliseconds; -1: not known, as in the first call.
- * Only one thread may call it. */
+/* Return the idle time since the last call, summed over the processors that this process may use,
+ * in thousandths of a processor, exact to about ten milliseconds; -1: not known, as in the first
+ * call. Only one thread may call it. */
 int host_idle_processors(void);
 
 /* Read from /proc/stat how long the processors of `set` have been idle or have waited for a disk,
