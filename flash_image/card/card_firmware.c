@@ -26,7 +26,7 @@ struct firmware {
     unsigned n;
     struct card_maker_files from;
     const char *
-        root; /* its first root_bytes bytes, a folder with slash or "", are cut off file names */
+        root; /* its first root_bytes bytes, a folder and its slash or "", are cut off file names */
     size_t root_bytes;
 };
 
