@@ -1,5 +1,5 @@
 /* The parts of a card that only exFAT has. Every file and folder is contiguous, so only the bitmap,
- * the table of capitals and the root have chains in the FAT. Fields are named as in Microsoft's
+ * the up-case table and the root have chains in the FAT. Fields are named as in Microsoft's
  * specification. */
 #include <stdlib.h>
 #include <string.h>
@@ -148,8 +148,8 @@ static void put_set(const struct card_entry *e, const struct card_layout *l, uin
     card_put_u16(out + 2, set_sum(out, e->n_slots));
 }
 
-/* Write the entries of the volume's name, the bitmap and the table of capitals, whose clusters
- * exFAT itself uses. */
+/* Write the entries of the volume's name, the bitmap and the up-case table, whose clusters exFAT
+ * itself uses. */
 static uint8_t *put_root_slots(const struct card_layout *l, uint8_t *out)
 {
     static const char label[] = "INGOT";

@@ -47,7 +47,7 @@ static void put_slot(uint8_t *out, const void *name, unsigned attributes, uint32
     card_put_u16(out + DIR_CLUSTER_LOW, cluster & 0xffff);
 }
 
-/* Write the entries at a folder's start. In a folder of the root, ".." is cluster 0. */
+/* Write the entries at a folder's start. In a folder that the root contains, ".." has cluster 0. */
 static uint8_t *put_head(const struct card_image *c, uint32_t i, int64_t time, uint8_t *out)
 {
     const struct card_entry *e = &c->entries[i];

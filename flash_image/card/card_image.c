@@ -60,7 +60,8 @@ void card_image_close(struct card_image *c)
     memset(c, 0, sizeof *c);
 }
 
-/* Find the entry of a name in a folder; 0 (the root): not found. */
+/* Return the number of the entry with this name in a folder, or 0, the root's number, if there is
+ * none. */
 static uint32_t find(const struct card_image *c, uint32_t folder, const char *name)
 {
     for (uint32_t i = 1; i < c->n; i++) {

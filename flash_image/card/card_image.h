@@ -47,7 +47,7 @@ struct card_layout {
     uint32_t reserved;   /* before the first FAT */
     uint32_t fat;        /* sectors of each FAT: FAT32 has two, exFAT one */
     uint32_t heap;       /* before the first cluster */
-    uint32_t n_own;      /* clusters at the start that exFAT uses for its bitmap and capitals */
+    uint32_t n_own;      /* clusters at the start for exFAT's bitmap and up-case table */
     uint32_t cluster;    /* sectors of a cluster */
     uint32_t n_clusters; /* that there are ... */
     uint32_t n_used;     /* ... and those in use */
@@ -66,8 +66,8 @@ struct card_options {
     bool power_of_two; /* round the size up to a power of two, which QEMU requires */
     int64_t time;      /* time of every file, in seconds since 1970, UTC */
     enum card_table table;
-    bool
-        efi; /* EFI firmware starts the card: in a GPT the first partition is an EFI system partition */
+    bool efi; /* EFI firmware boots from the card; in a GPT the first partition is an EFI system
+                partition */
     struct card_image
         *boot;     /* contents of another FAT32 partition, before the first; NULL: there is none */
     unsigned slot; /* number of the first partition in the table, from 1; 0 also means 1 */
@@ -78,10 +78,10 @@ struct card_options {
 void card_image_open(struct card_image *c, enum card_format format);
 void card_image_close(struct card_image *c);
 
-/* Add a file under a name such as "models/x.ingot", with its folders: bytes from the host's file at
- * path, a copy of text, or zeros. ERR_NOT_FOUND, ERR_IO, ERR_BAD_ARGUMENT (FAT32 does not allow the
- * name, or the card has a name that differs at most in capitals), ERR_NO_SPACE (longer than
- * CARD_MOST_FILE_BYTES on FAT32). */
+/* Add a file under a name such as "models/x.ingot", and the folders of its name. Its contents are
+ * those of the host's file at path, a copy of text, or zeros. ERR_NOT_FOUND, ERR_IO,
+ * ERR_BAD_ARGUMENT (FAT32 does not allow the name, or the card has the same name, perhaps with
+ * other capitals), ERR_NO_SPACE (longer than CARD_MOST_FILE_BYTES on FAT32). */
 enum err card_add_file(struct card_image *c, const char *name, const char *path);
 enum err card_add_text(struct card_image *c, const char *name, const char *text, size_t bytes);
 enum err card_add_room(struct card_image *c, const char *name, uint64_t bytes);
@@ -104,8 +104,8 @@ bool card_names_equal(const char *a, const char *b);
  * name. */
 void card_name_entry(struct card_image *c, uint32_t i);
 
-/* Write a name as UTF-16 to units (CARD_MOST_UNITS + 1); returns the length; a length above
- * CARD_MOST_UNITS means that the name is too long. */
+/* Write a name as UTF-16 to units[CARD_MOST_UNITS + 1] and return its length. If the length is
+ * above CARD_MOST_UNITS, the name is too long. */
 unsigned card_name_units(const char *name, uint16_t *units);
 
 /* Write the parts of the long name of e, the last part first: (n_slots - 1) * 32 bytes. */
@@ -114,13 +114,13 @@ void card_put_long_name(const struct card_entry *e, uint8_t *out);
 /* ---- card_layout.c ---- */
 
 /* Lay out the partition, and that of o->boot if there is one, and assign clusters to every entry.
- * Errors as card_image_write. */
+ * The errors are those of card_image_write. */
 enum err card_lay_out(struct card_image *c, const struct card_options *o, struct card_layout *l,
                       struct card_layout *boot);
 
 /* ---- card_folder.c ---- */
 
-/* Write folder i to out, which has n_clusters whole clusters of zeros; date and time in FAT's
+/* Write folder i to out, which has n_clusters whole clusters of zeros. Dates and times have FAT's
  * form. FAT32 only. */
 void card_put_folder(const struct card_image *c, uint32_t i, int64_t time, uint8_t *out);
 

@@ -17,7 +17,7 @@ struct bits {
 struct code {
     uint16_t n[MOST_BITS + 1];         /* number of codes of each length, ... */
     uint32_t first[MOST_BITS + 1];     /* ... the first code of each length, ... */
-    uint16_t symbol_of[MOST_BITS + 1]; /* ... and the index of that code's symbol in */
+    uint16_t symbol_of[MOST_BITS + 1]; /* ... and its symbol's index in `symbols` */
     uint16_t symbols[LITERALS];
 };
 
@@ -44,8 +44,8 @@ static uint32_t take(struct bits *b, unsigned n)
     return value;
 }
 
-/* Make the code. False if these lengths make too many codes (3.2.2). Too few codes are allowed, for
- * example a single distance. */
+/* Make the code from the lengths of its codes. False if these lengths give more codes than there
+ * can be (3.2.2). Fewer codes are allowed, for example a single distance. */
 static bool code_make(struct code *c, const uint8_t *lengths, unsigned n)
 {
     uint16_t put[MOST_BITS + 1];
@@ -86,13 +86,13 @@ static int decode(struct bits *b, const struct code *c)
     return -1;
 }
 
-/* Copy a block without compression (3.2.4): at the next whole byte it has a length and its
- * complement, then the bytes. */
+/* Copy a block without compression (3.2.4). From the next whole byte on, the block has a length,
+ * the complement of the length, and the bytes. */
 static bool copy_stored(struct bits *b, struct output *out)
 {
     size_t n;
 
-    b->held = b->n_held = 0; /* the bits held are always less than a byte */
+    b->held = b->n_held = 0; /* these are fewer than 8 bits */
     if (b->end - b->at < 4) {
         return false;
     }
@@ -185,7 +185,8 @@ static bool copy_fixed(struct bits *b, struct output *out)
            copy_coded(b, out, &literals, &distances);
 }
 
-/* Read n code lengths (3.2.7), which are coded themselves; 16 to 18 repeat a length. */
+/* Read n code lengths (3.2.7), which are Huffman codes themselves; the symbols 16 to 18 repeat a
+ * length. */
 static bool read_lengths(struct bits *b, const struct code *code, uint8_t *lengths, unsigned n)
 {
     unsigned i = 0;

@@ -15,10 +15,9 @@ enum {
     ALIGN = 64,             /* clusters start at multiples of this, in sectors of the card */
     FIRST_CLUSTER = 2,
     SLOT = 32,
-    SLOTS_OF_DOTS = 2, /* "." and ".."; the root has one entry, the volume's name */
-    EXFAT_ROOT_SLOTS =
-        3, /* the volume's name, bitmap and table of capitals; only the root has them */
-    EXFAT_RESERVED = 64, /* least reserved sectors: two boot regions have 24 */
+    SLOTS_OF_DOTS = 2,    /* "." and ".."; the root has one entry, the volume's name */
+    EXFAT_ROOT_SLOTS = 3, /* the volume's name, bitmap and up-case table; only the root has them */
+    EXFAT_RESERVED = 64,  /* least reserved sectors: two boot regions have 24 */
     EXFAT_CLUSTER = 64,
     EXFAT_LARGE_CLUSTER = 256, /* sectors */
 };
@@ -42,8 +41,8 @@ static uint64_t folder_bytes(const struct card_image *c, uint32_t folder)
     return slots * SLOT;
 }
 
-/* Give every entry its clusters after the first `taken`, folders first; returns the number of
- * clusters in use. */
+/* Skip the first `taken` clusters and give each entry its clusters, folders first. Return the
+ * number of clusters in use. */
 static uint64_t take_clusters(struct card_image *c, uint32_t cluster_bytes, uint32_t taken)
 {
     uint64_t next = FIRST_CLUSTER + (uint64_t)taken;
@@ -70,7 +69,8 @@ static uint64_t take_clusters(struct card_image *c, uint32_t cluster_bytes, uint
 
 /* ---- the partition --------------------------------------------------------------------------- */
 
-/* The largest cluster size that leaves enough clusters: fewer clusters make a shorter FAT. */
+/* Return the largest cluster size that leaves enough clusters, because fewer clusters make a
+ * shorter FAT. */
 static uint32_t cluster_sectors(uint64_t partition)
 {
     uint32_t sectors = CARD_MOST_CLUSTER / CARD_SECTOR;
@@ -81,8 +81,8 @@ static uint32_t cluster_sectors(uint64_t partition)
     return sectors;
 }
 
-/* Make the FAT large enough for as many clusters as fit if there were no FAT; then add reserved
- * sectors until clusters are aligned. */
+/* Make the FAT large enough for the clusters that would fit if the FAT took no space; then add
+ * reserved sectors until clusters are aligned. */
 static void divide_fat32(struct card_layout *l)
 {
     uint32_t off;
@@ -97,8 +97,7 @@ static void divide_fat32(struct card_layout *l)
     l->n_clusters = (uint32_t)((l->n - l->heap) / l->cluster);
 }
 
-/* Divide an exFAT volume: the table of capitals takes one cluster, the bitmap one bit per
- * cluster. */
+/* Divide an exFAT volume. The up-case table takes one cluster, the bitmap one bit per cluster. */
 static void divide_exfat(struct card_layout *l)
 {
     uint32_t per_cluster, off;
@@ -132,7 +131,7 @@ static bool fits(struct card_image *c, struct card_layout *l, uint64_t front, ui
     return used <= l->n_clusters;
 }
 
-/* Find the end of the smallest partition that starts at this position; both are in MiB. */
+/* Return the end, in MiB, of the smallest partition that starts at `front`, also in MiB. */
 static uint64_t needed_mib(struct card_image *c, struct card_layout *l, uint64_t front)
 {
     uint64_t content = 0;

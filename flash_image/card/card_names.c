@@ -11,8 +11,7 @@ enum { BASE = 8, EXTENSION = 3, UNITS_PER_PART = 13, SLOT = 32 };
 enum {
     EXFAT_UNITS = 15,
     EXFAT_HEAD = 2
-}; /* units in a slot of the name; slots before those of
-                                              the name */
+}; /* UTF-16 units in a slot of the name; slots before those of the name */
 enum { LAST_PART = 0x40, ATTR_LONG_NAME = 0x0f };
 
 unsigned card_name_units(const char *name, uint16_t *units)
@@ -84,7 +83,8 @@ bool card_names_equal(const char *a, const char *b)
 
 /* ---- the short name -------------------------------------------------------------------------- */
 
-/* A character for a short name: a capital, a digit or one of a few signs; 0: not allowed. */
+/* Return the character as a short name has it: a capital, a digit or one of a few signs. Return 0
+ * if a short name may not have it. */
 static uint8_t short_character(char c)
 {
     if (c >= 'a' && c <= 'z') {
@@ -97,8 +97,8 @@ static uint8_t short_character(char c)
     return 0;
 }
 
-/* Copy those characters of text (bytes) that a short name allows to out (room). True if all
- * characters of text were copied. */
+/* Copy text (bytes) to out (room). Characters that a short name may not have become "_", but spaces
+ * and dots are left out. True if all of text was copied without such a change. */
 static bool take_part(const char *text, size_t bytes, uint8_t *out, size_t room)
 {
     size_t n = 0;

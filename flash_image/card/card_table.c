@@ -77,9 +77,9 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash;
 }
 
-/* Write a different GUID for the disk (which 0) and for each partition (from 1). Equal contents
- * give equal GUIDs, because they have to give equal images. GUIDs have version 8, for custom
- * schemes (RFC 9562). */
+/* Write the GUID of the disk (`which` is 0) or of a partition (from 1). All GUIDs of a card differ,
+ * but equal contents always give the same GUIDs, so that the images are equal, too. GUIDs have
+ * version 8, for custom schemes (RFC 9562). */
 static void put_guid(const struct card_writer *w, uint64_t sectors, uint32_t which, uint8_t *out)
 {
     const struct card_image *c = w->report;
@@ -97,7 +97,7 @@ static void put_guid(const struct card_writer *w, uint64_t sectors, uint32_t whi
     out[8] = (uint8_t)((out[8] & 0x3f) | 0x80);
 }
 
-/* Write entry i + 1 of the disk's partitions at its position in the table. */
+/* Write the table's entry of partition i + 1 to `entry`. */
 static void gpt_entry(const struct card_writer *w, uint64_t sectors, unsigned i, uint64_t start,
                       uint64_t n, const char *name, uint8_t *entry)
 {

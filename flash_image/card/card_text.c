@@ -92,9 +92,11 @@ char *card_fill_in(const char *path, const struct card_place *places, bool crlf,
     return text;
 }
 
-/* U-Boot removes a backslash before any character, drops single quotes and expands variables (cli_simple_process_macros). U-Boot keeps
- * the character after a backslash as it is, even a second backslash. Before that U-Boot searches `append` for its option "initrd=",
- * and refuses the whole file if `append` is empty (T_APPEND of pxe_utils.c); two quotes are not empty, and add nothing. */
+/* U-Boot removes a backslash before any character, drops single quotes and expands variables
+ * (cli_simple_process_macros). U-Boot keeps the character after a backslash as it is, even a second
+ * backslash. Before that, U-Boot searches `append` for its option "initrd=". If `append` is empty,
+ * U-Boot refuses the whole file (T_APPEND of pxe_utils.c), so an empty text becomes two single
+ * quotes, which add nothing. */
 char *card_words_append(const char *words)
 {
     static const char own[] = "initrd=";

@@ -69,7 +69,8 @@ uint64_t card_cluster_offset(const struct card_layout *l, uint32_t cluster)
 
 /* ---- boot records ---------------------------------------------------------------------------- */
 
-/* The specification's "Boot Sector and BPB Structure"; the boot code is a jump to itself. */
+/* Make the boot sector (section "Boot Sector and BPB Structure" of the specification). Its boot
+ * code is a jump to itself. */
 static void boot_sector(const struct card_layout *l, uint8_t *s)
 {
     static const uint8_t jump[3] = { 0xeb, 0xfe, 0x90 };

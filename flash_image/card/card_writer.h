@@ -1,5 +1,5 @@
-/* Shared only by the files that write a card: card_write.c has the file, FAT32 and the contents,
- * card_table.c the MBR or the GPT, card_exfat.c the parts of exFAT. */
+/* Shared only by the files that write a card. card_write.c writes the file, FAT32 and the contents,
+ * card_table.c the MBR or the GPT, and card_exfat.c the parts of exFAT. */
 #ifndef INGOT_FLASH_IMAGE_CARD_WRITER_H
 #define INGOT_FLASH_IMAGE_CARD_WRITER_H
 
@@ -32,10 +32,11 @@ uint64_t card_cluster_offset(const struct card_layout *l, uint32_t cluster);
 enum err card_put_table(struct card_writer *w, const struct card_options *o,
                         const struct card_layout *const *volumes, unsigned n, uint64_t sectors);
 
-/* Write exFAT's boot regions, FAT, bitmap and table of capitals. ERR_IO. */
+/* Write exFAT's boot regions, FAT, bitmap and up-case table. ERR_IO. */
 enum err card_put_exfat(struct card_writer *w);
 
-/* Write the contents of folder i of an exFAT to out, n_clusters whole clusters of zeros. */
+/* Write the contents of folder i of an exFAT volume to out, which has n_clusters whole clusters of
+ * zeros. */
 void card_put_exfat_folder(const struct card_image *c, const struct card_layout *l, uint32_t i,
                            int64_t time, uint8_t *out);
 

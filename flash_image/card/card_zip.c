@@ -45,7 +45,8 @@ bool card_zip_is_one(const uint8_t *data, size_t bytes)
     return bytes >= END_BYTES && (u32_at(data) == LOCAL_FILE || u32_at(data) == END_OF_DIRECTORY);
 }
 
-/* The record at the archive's end, which a comment may follow (4.3.16); NULL: there is none. */
+/* Find the record at the archive's end, which a comment may follow (4.3.16). NULL: there is
+ * none. */
 static const uint8_t *find_end(const uint8_t *data, size_t bytes)
 {
     for (size_t comment = 0; comment <= MOST_COMMENT && comment + END_BYTES <= bytes; comment++) {

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The largest file that is read, in bytes: the largest firmware file has 3 MiB. */
+/* Larger files are refused; the largest firmware file has 3 MiB. */
 enum { CARD_ZIP_MOST_BYTES = 256 << 20 };
 
 struct card_zip {
@@ -34,7 +34,7 @@ bool card_zip_is_one(const uint8_t *data, size_t bytes);
  * be read, without a full stop. */
 const char *card_zip_open(struct card_zip *z, const uint8_t *data, size_t bytes);
 
-/* Read the next entry. False at the end of the directory, or if it is damaged there. */
+/* Read the next entry. False at the end of the directory, or if the next entry is damaged. */
 bool card_zip_next(struct card_zip *z, struct card_zip_entry *e);
 
 /* Unpack e to out (e->bytes, at most CARD_ZIP_MOST_BYTES) and compare its checksum. Return NULL on

@@ -6,7 +6,7 @@
 #include "flash_image/chat/chat_cut.h"
 #include "flash_image/jinja/jinja_text.h"
 
-/* Texts of probes that no template contains. */
+/* Texts for the probes; no template contains them. */
 #define SYSTEM "zqSystem0qz"
 #define USER1 "zqUser1qz"
 #define USER2 "zqUser2qz"

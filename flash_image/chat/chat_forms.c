@@ -1,5 +1,5 @@
-/* Written from the templates that the models' authors publish with them (tokenizer_config.json):
- * each row has exactly the strings that the template renders. */
+/* The rows come from the templates that the models' authors publish with them
+ * (tokenizer_config.json). Each row has exactly the strings that the template renders. */
 #include "flash_image/chat/chat_forms.h"
 
 #include <string.h>

@@ -33,7 +33,8 @@ struct prober {
     const char *error_message; /* of the last failure */
 };
 
-/* Set bos, eos and now before, and the rest of p to 0. False: text is not a template. */
+/* Before the call, set p->bos, p->eos and p->now, and the rest of *p to 0. False: text is not a
+ * template. */
 bool probe_open(struct prober *p, const void *text, size_t bytes);
 void probe_close(struct prober *p);
 

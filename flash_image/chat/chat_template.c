@@ -103,8 +103,8 @@ static bool has_string(const uint8_t *tokenizer, const struct chat_form *form, u
                             derived);
 }
 
-/* True if a derived form equals a named one; the opening may differ and, with `any_prompt`, the
- * system prompt. */
+/* True if a derived form equals a named one. Their openings may differ and, if `any_prompt` is
+ * true, their system prompts, too. */
 static bool is_form(const uint8_t *tokenizer, const struct chat_form *form,
                     const struct chat_derived *d, bool any_prompt)
 {
@@ -206,7 +206,8 @@ static struct jinja_text as_jinja(struct text t)
     return (struct jinja_text){ t.data, t.bytes };
 }
 
-/* Build the section from the model's template, with its default date unless a date is given. */
+/* Build the section from the model's template. If no date is given, try the template's default date
+ * first. */
 static enum err put_own(struct build *b, const struct source_text *text,
                         char error_message[CHAT_ERROR_MESSAGE_BYTES])
 {

@@ -14,10 +14,10 @@ enum { CHAT_MOST_BYTES = 1 << 15, CHAT_ERROR_MESSAGE_BYTES = 480 };
 struct chat_request {
     const char *name;         /* name of a form, or CHAT_NONE; NULL: derive the form from jinja */
     const char *system;       /* the system prompt if a user gives none; NULL: the template's own */
-    struct source_text jinja; /* may be absent; without it and without a name the section has no
+    struct source_text jinja; /* may be absent; if `name` is NULL, too, the section has no
                                  strings */
     const uint32_t *stops;    /* (n_stops) ids of tokens that also end a reply, besides eos, eot and
-                                 tokens named like an end */
+                                 tokens whose names mean an end */
     uint32_t n_stops;
     const uint8_t *tokenizer; /* a tokenizer section as in FORMAT.md, checked or just built */
 };
@@ -30,9 +30,10 @@ enum err chat_template_build(const struct chat_request *r, uint8_t section[CHAT_
                              size_t *bytes, char error_message[CHAT_ERROR_MESSAGE_BYTES]);
 
 /* Change a tokenizer section under construction. If the vocabulary does not name the token that
- * ends a turn, set it. Markers in the chat section's strings that are USER or NORMAL tokens become
- * control tokens, because users' text could form them; merges that result in a control token are
- * dropped. NORMAL tokens that mark thoughts become USER tokens. */
+ * ends a turn, set eot to the token that ends replies in the chat section. Markers in the chat
+ * section's strings that are USER or NORMAL tokens become control tokens, because users' text could
+ * form them; merges that result in a control token are dropped. NORMAL tokens that mark thoughts
+ * become USER tokens. */
 void chat_template_claim(const uint8_t *chat, uint8_t *tokenizer);
 
 #endif

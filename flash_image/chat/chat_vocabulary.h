@@ -1,5 +1,5 @@
-/* Finds texts of tokens and tokens that mark turns in a vocabulary. Only for the files of the chat
- * section. */
+/* Finds, in a vocabulary, the texts of tokens and the tokens that mark turns. Only for the files of
+ * the chat section. */
 #ifndef INGOT_FLASH_IMAGE_CHAT_VOCABULARY_H
 #define INGOT_FLASH_IMAGE_CHAT_VOCABULARY_H
 
@@ -24,8 +24,8 @@ struct text chat_token_text(const uint8_t *tokenizer, uint32_t id);
 /* The control or USER token with this text, or INGOT_NO_TOKEN. */
 uint32_t chat_find_special(const uint8_t *tokenizer, const char *text, size_t bytes);
 
-/* The token at the start of a reply's suffix, after spaces, if it is special, or written like a
- * marker although the file gives it another type. INGOT_NO_TOKEN: there is none. */
+/* Return the token at the start of a reply's suffix, after spaces. The token must be special, or
+ * look like a marker although the file gives it another type. INGOT_NO_TOKEN: there is none. */
 uint32_t chat_end_of_turn(const uint8_t *chat, const uint8_t *tokenizer);
 
 #endif

@@ -1,6 +1,7 @@
 /* The file of an adapter (LoRA), version 1, as C structures: pairs of matrices A (rank, cols) and B
- * (rows, rank) for a model's matrices W (rows, cols), with which y = W x + s B (A x) is computed.
- * FORMAT.md, "Adapters", is the specification. Little-endian; every structure is naturally aligned.
+ * (rows, rank) for a model's matrices W (rows, cols). A pair with the scale s replaces y = W x by
+ * y = W x + s B (A x). FORMAT.md, "Adapters", is the specification. Little-endian; every structure
+ * is naturally aligned.
  *
  *   header page | pairs, zeros to the next page | data, zeros to the next page
  *

@@ -174,8 +174,8 @@ enum ingot_segment_kind {
  * fields of struct ingot_layer; channels: 2 n_groups state_dim + inner_dim, or inner_dim for a
  * short convolution. */
 enum ingot_role {
-    INGOT_TOKEN_EMBEDDING = 0, /* (vocab, dim); of an MTP head what makes its input (dim, 2 dim), of
-                                  an assistant (dim, 2 target_dim) */
+    INGOT_TOKEN_EMBEDDING = 0, /* (vocab, dim); in an MTP head (dim, 2 dim), in an assistant
+                                  (dim, 2 target_dim): the matrix that makes its input */
     INGOT_PER_LAYER_EMBEDDING, /* (TABLE_ROWS * vocab, n_layers * per_layer_dim / TABLE_ROWS),
                                        in its own segment */
     INGOT_POSITION_EMBEDDING,  /* (context, dim) F32 or F16; at the start of layer 0's segment, like
@@ -195,10 +195,10 @@ enum ingot_role {
     INGOT_ATTN_V_BIAS,
     INGOT_ATTN_Q_NORM, /* (1, head_dim), wide: (1, n_heads * head_dim) */
     INGOT_ATTN_K_NORM, /* norm of latent keys (1, kv_rank) */
-    INGOT_ATTN_K_B,   /* (n_heads * kv_rank, query_dim - (head_dim - kv_rank)), as the next one of a
-                          type that is neither FIG4 nor packed */
-    INGOT_ATTN_V_B,   /* (n_heads * value_dim, kv_rank) */
-    INGOT_ATTN_SINKS, /* (1, n_heads): a logit that is added to the sum of each head's softmax */
+    INGOT_ATTN_K_B,    /* (n_heads * kv_rank, query_dim - (head_dim - kv_rank)); neither this matrix
+                         nor ATTN_V_B has a packed type or FIG4 */
+    INGOT_ATTN_V_B,    /* (n_heads * value_dim, kv_rank) */
+    INGOT_ATTN_SINKS,  /* (1, n_heads): a logit that is added to the sum of each head's softmax */
     INGOT_ATTN_SUB_NORM, /* (1, n_heads * value_dim), for the result of attention */
     INGOT_ATTN_OUT,      /* (dim, n_heads * value_dim) */
     INGOT_ATTN_OUT_BIAS,

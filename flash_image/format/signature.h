@@ -1,6 +1,6 @@
-/* The signature of a file as C structures: a block after the last byte of a model or an adapter,
- * whose own bytes do not change. FORMAT.md, "Signatures", is the specification. Little-endian
- * except for the signature. */
+/* The signature of a file as C structures: a block after the last byte of a model or an adapter.
+ * The bytes of the model or adapter do not change. FORMAT.md, "Signatures", is the specification.
+ * Little-endian except for the signature. */
 #ifndef INGOT_FLASH_IMAGE_SIGNATURE_FORMAT_H
 #define INGOT_FLASH_IMAGE_SIGNATURE_FORMAT_H
 

@@ -89,13 +89,13 @@ static inline bool ingot_kind_has_merges(uint32_t kind)
     return kind == INGOT_TOKENIZER_BPE || kind == INGOT_TOKENIZER_CHARACTERS;
 }
 
-/* After struct ingot_tokenizer in kinds 2 and 3. */
+/* In kinds 2 and 3, this struct follows struct ingot_tokenizer. */
 struct ingot_merges {
     uint32_t pre; /* enum ingot_pre; kind 3: INGOT_PRE_NONE */
     uint32_t n_merges;
     uint32_t rows;        /* u32[n_tokens + 1], ascending from 0 to n_merges: the merges with left
                              token i are entries rows[i] .. rows[i + 1) */
-    uint32_t entries;     /* struct ingot_merge[n_merges], each row strictly ascending by right */
+    uint32_t entries;     /* struct ingot_merge[n_merges]; in each row, `right` strictly ascends */
     uint32_t reserved[4]; /* zero */
 };
 static_assert(sizeof(struct ingot_merges) == 32, "the header of merges is 32 bytes");

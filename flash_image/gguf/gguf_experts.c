@@ -11,8 +11,8 @@ static enum err refuse_number(struct gguf *g, enum gguf_number which, const char
                          (unsigned long long)g->number[which], why);
 }
 
-/* True if the functions give the same weights: softmax before choosing equals softmax after it if
- * the chosen weights are made to sum to 1. */
+/* True if the router gives the same weights as `scores`, the file's function. Softmax before
+ * choosing equals softmax after it if the chosen weights are made to sum to 1. */
 static bool scores_agree(enum ingot_router router, uint64_t scores)
 {
     switch (scores) {
@@ -34,7 +34,7 @@ static void set_renormalize(struct gguf *g, bool norm)
     }
 }
 
-/* DeepSeek's models use different functions; the oldest files use softmax without saying so. */
+/* DeepSeek's models use different functions; the oldest files mean softmax but do not say so. */
 static enum err read_free_router(struct gguf *g)
 {
     struct source_params *p = &g->s->params;

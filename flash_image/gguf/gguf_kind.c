@@ -1,7 +1,8 @@
 /* Refuses GGUF files that are not text models, such as an adapter or the image part of a model. */
 #include "flash_image/gguf/gguf_private.h"
 
-/* A kind is told by general.type or, if that is NULL here, by general.architecture. */
+/* A file is of a row's kind if its general.type is the row's type. If the row's type is NULL,
+ * general.architecture decides. */
 static const struct {
     const char *type, *architecture;
     const char *what, *cure;

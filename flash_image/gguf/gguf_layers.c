@@ -32,8 +32,8 @@ uint64_t gguf_layer_number(const struct gguf *g, enum gguf_number which, uint32_
     return n;
 }
 
-/* True if a layer has attention, in a family with a second mixer: every n-th layer has it, or every
- * layer with key heads. */
+/* True if a layer of a family with a second mixer has attention. Depending on the family, every
+ * n-th layer has attention, or every layer with key heads. */
 static bool attends(const struct gguf *g, uint32_t layer)
 {
     uint64_t every = gguf_number_or(g, N_ATTENTION_EVERY, 4);

@@ -244,7 +244,8 @@ bool gguf_find_slot(const struct gguf *g, struct source_text name, struct gguf_s
     slot->role = find_outside(g, name);
     if (slot->role == INGOT_N_ROLES && g->family->mixer == INGOT_MIXER_SHORTCONV &&
         source_text_is(name, "token_embd_norm.weight")) {
-        slot->role = INGOT_OUTPUT_NORM; /* in the table, this name follows that of the weights */
+        slot->role = INGOT_OUTPUT_NORM; /* the output's norm, although it is named after the
+                                           embedding */
     }
     if (slot->role != INGOT_N_ROLES) {
         return true;

@@ -184,7 +184,7 @@ static enum err check_family(struct gguf *g)
 }
 
 /* Read the widths of latent keys. In files that separate the matrices of the heads, the widths of
- * queries and values have names of their own: the usual names mean the cache's widths. */
+ * queries and values have names of their own, because the usual names mean the cache's widths. */
 static enum err read_latent(struct gguf *g)
 {
     static const enum gguf_number needed[] = { N_KV_RANK, N_ROPE_DIMS, N_KEY_LENGTH,
@@ -310,7 +310,8 @@ static void read_scales(struct gguf *g)
     p->attn_softcap = (float)gguf_real_or(g, R_ATTN_SOFTCAP, usual_cap(p, 50.0));
     p->final_softcap = (float)gguf_real_or(g, R_FINAL_SOFTCAP, usual_cap(p, 30.0));
     if (is_assistant(g)) {
-        p->final_softcap = 0.0f; /* files of assistants repeat the model's cap; others ignore it */
+        p->final_softcap = 0.0f; /* an assistant's file repeats the model's cap, which other
+                                    programs ignore */
     }
 }
 
@@ -327,7 +328,8 @@ static void choose_family(struct gguf *g)
     }
 }
 
-/* Adapt the family's features to the model if a value or a size shows that it differs. */
+/* If a value or a size shows that the model differs from its family, adapt the family's
+ * features. */
 static void adapt_family(struct gguf *g)
 {
     struct source_params *p = &g->s->params;

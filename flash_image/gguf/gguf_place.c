@@ -112,8 +112,8 @@ static enum err place_experts(struct gguf *g, const struct placed *t, const stru
     return ERR_OK;
 }
 
-/* Place a tensor that has, for each expert, the gate, then the matrix that the gate multiplies; in
- * biases these are columns. */
+/* Place a tensor that has, for each expert, the rows of the gate, then those of the matrix that the
+ * gate multiplies. A bias has columns instead of rows. */
 static enum err place_fused_experts(struct gguf *g, const struct placed *t,
                                     const struct gguf_slot *slot)
 {
@@ -129,7 +129,7 @@ static enum err place_fused_experts(struct gguf *g, const struct placed *t,
         return refuse_shape(g, t);
     }
     *size /= 2;
-    all.stack_step = 2 * all.rows; /* a bias becomes two rows of half the columns */
+    all.stack_step = 2 * all.rows; /* gate and up; a bias's row counts as two of half the columns */
     *gate = *up = all;
     up->data += source_type_bytes(all.type, (uint64_t)all.rows * all.cols);
     return ERR_OK;
@@ -155,7 +155,7 @@ static enum err place_convolution(struct gguf *g, const struct placed *t, struct
     return ERR_OK;
 }
 
-/* Make a vector of a recurrent mixer's tensor, which may have one, two or three dimensions. */
+/* Turn a recurrent mixer's tensor, which may have one, two or three dimensions, into a vector. */
 static void make_vector(struct source_tensor *t)
 {
     if (is_plain(t->type) && t->rows <= INGOT_MAX_HIDDEN / t->cols) {
@@ -198,7 +198,8 @@ static enum err place_heads(struct gguf *g, const struct placed *t, const struct
     return ERR_OK;
 }
 
-/* Place a matrix for keys and values: older files do not store them separately. */
+/* Place a matrix that serves keys and values. Only older files have one: newer files have a matrix
+ * for each. */
 static enum err place_latent(struct gguf *g, const struct placed *t, unsigned layer)
 {
     struct source_tensor *k = take_slot(g, t, INGOT_ATTN_K_B, layer);

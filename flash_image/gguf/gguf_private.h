@@ -112,7 +112,7 @@ enum gguf_real {
     R_ATTN_SCALE,
     R_ATTN_SOFTCAP,
     R_FINAL_SOFTCAP,
-    R_EMBEDDING_SCALE, /* multipliers, up to */
+    R_EMBEDDING_SCALE, /* multipliers up to R_LOGITS_SCALE */
     R_RESIDUAL_SCALE,
     R_LOGITS_SCALE,
     R_EXPERT_SCALE,
@@ -190,9 +190,9 @@ enum err gguf_read_header(struct gguf *g);
  * this part and of all parts, alignment. Errors: ERR_BAD_MODEL. */
 enum err gguf_skip_values(struct gguf *g);
 
-/* Read the value general.architecture before all others, because their names begin with it, and
- * find its family (NULL: not supported). g->r does not move. Errors: ERR_BAD_MODEL,
- * ERR_UNSUPPORTED. */
+/* Read the value general.architecture before all other values, whose names may begin with the
+ * architecture, and find the architecture's family (NULL: not supported). g->r does not move.
+ * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err gguf_read_architecture(struct gguf *g);
 
 /* Refuse adapters, image parts and similar files (ERR_UNSUPPORTED): g->type and g->architecture
@@ -220,7 +220,7 @@ enum err gguf_read_vocab(struct gguf *g, bool vocab_only);
  * dot. */
 #define GGUF_SHOW_KEY(g, name) SOURCE_SHOW((g)->architecture), (name)
 
-/* Numbers beyond 32 bits become the largest number, which every bound refuses. */
+/* A number beyond 32 bits becomes UINT32_MAX, which is above every bound. */
 static inline uint32_t gguf_narrow(uint64_t n)
 {
     return (uint32_t)min_u64(n, UINT32_MAX);
@@ -247,17 +247,18 @@ void gguf_read_recurrent(struct gguf *g);
 /* Read the sizes of experts, how they are chosen, and which layers have them. Errors: as above. */
 enum err gguf_read_experts(struct gguf *g);
 
-/* How a tensor holds its roles: one, several (a slot has the first), or none. */
+/* How a tensor holds the matrices of roles: of one role, of several (the slot then has the first),
+ * or of none. */
 enum gguf_fusion {
     GGUF_ALONE,
-    GGUF_QKV, /* rows of q, then k, then v; GATE_UP: rows of gate, then up */
-    GGUF_GATE_UP,
+    GGUF_QKV,           /* rows of q, then k, then v */
+    GGUF_GATE_UP,       /* rows of gate, then up */
     GGUF_QUERY_GATE,    /* for each head, rows of its query, then rows of its gate */
     GGUF_EXPERTS,       /* a matrix or a vector for each expert */
     GGUF_EXPERTS_FUSED, /* for each expert, rows of its gate, then rows of EXPERT_UP */
     GGUF_HEADS,         /* a matrix for each head */
     GGUF_LATENT,        /* for each head, rows of its key, then rows of its value */
-    GGUF_OUTPUT_SCALE,  /* a number of the layer */
+    GGUF_OUTPUT_SCALE,  /* the layer's output_scale */
     GGUF_INSTEAD,       /* the last norm of an MTP head, if the head has its own, ... */
     GGUF_UNLESS,        /* ... or else the model's last norm */
     GGUF_IGNORED
@@ -268,10 +269,11 @@ struct gguf_slot {
     enum gguf_fusion fusion;
 };
 
-/* Find the roles of a tensor by its name; false: no supported model has this name. */
+/* Find the roles of a tensor by its name. False: no supported model has a tensor of this name. */
 bool gguf_find_slot(const struct gguf *g, struct source_text name, struct gguf_slot *slot);
 
-/* Put the tensor, which is at all->data as n[] matrices, into the slot. Errors: as above. */
+/* Put the tensor into the slot. The tensor is n matrices of the shape of *all, at all->data.
+ * Errors: as above. */
 enum err gguf_place(struct gguf *g, struct source_text name, const struct source_tensor *all,
                     uint32_t n, const struct gguf_slot *slot);
 
@@ -308,9 +310,9 @@ bool gguf_is_idle(const struct gguf *g, struct source_text key);
  * False: the value is of another kind. */
 bool gguf_value_number(const struct gguf_value *v, uint64_t *out);
 
-/* Read the tensor table, where g->r is: check that each tensor is inside the file, and pass each to
- * `visit` as n matrices of all's shape at all->data. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED, those
- * of visit. */
+/* Read the tensor table, where g->r is: check that each tensor is inside the file, and pass it to
+ * `visit` as n matrices of the shape of *all, at all->data. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED,
+ * those of visit. */
 typedef enum err gguf_visit_fn(struct gguf *g, void *context, struct source_text name,
                                const struct source_tensor *all, uint32_t n);
 enum err gguf_visit_tensors(struct gguf *g, gguf_visit_fn *visit, void *context);

@@ -108,7 +108,8 @@ static enum err add_scaling(struct gguf *g, bool yarn, double factor)
     return rope_factors_scale_all(g->s, (float)factor);
 }
 
-/* Refuse a mix of scaled angles (0) and YaRN's angles (1) other than 1. */
+/* R_YARN_PART is the share of YaRN's angles in a mix with scaled angles. Refuse a share other than
+ * 1. */
 static enum err refuse_part(struct gguf *g)
 {
     return source_refuse(g->s, ERR_UNSUPPORTED, "%.*s%s is %g, only 1 is supported",

@@ -255,7 +255,7 @@ static bool is_wide_q2(const struct tensor_info *info, uint64_t end)
            end - info->offset < source_type_bytes(SOURCE_Q2_0, info->dims[0] * info->dims[1]);
 }
 
-/* The data begin after the last info, so the infos are read twice. */
+/* The infos are read twice, because the data begin after the last info. */
 enum err gguf_visit_tensors(struct gguf *g, gguf_visit_fn *visit, void *context)
 {
     struct gguf_reader walk = g->r;

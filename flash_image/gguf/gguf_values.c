@@ -108,7 +108,8 @@ bool gguf_value_element(const struct gguf_value *v, uint64_t i, uint64_t *out)
     return bytes != 0 && value_to_u64(&one, out);
 }
 
-/* Take a list with one number per layer, and its largest number; or a single number. */
+/* Take a list with one number per layer and set *largest to its largest number. A single number is
+ * only stored in *largest. */
 static bool take_list(const struct gguf_value *v, struct gguf_value *list, uint64_t *largest)
 {
     uint64_t n;
@@ -323,7 +324,8 @@ static enum err refuse_cut(struct gguf *g, uint64_t i, struct source_text key)
                          (unsigned long long)i, SOURCE_SHOW(key));
 }
 
-/* Read a value that says what kind of file this is; numbers of another type stay unknown. */
+/* Store a value if it says what kind of file this is. A number that has another type stays
+ * unknown. */
 static enum err look_at(struct gguf *g, struct source_text key, const struct gguf_value *v)
 {
     static const enum gguf_number looked[] = { N_SPLIT_PART, N_SPLIT_COUNT, N_SPLIT_TENSORS,

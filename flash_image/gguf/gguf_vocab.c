@@ -156,8 +156,7 @@ static enum err read_unigram(struct gguf *g)
     return ERR_OK;
 }
 
-/* The name of the pre-tokenizer. Older files have none; for them only these two kinds are
- * possible. */
+/* The name of the pre-tokenizer. Older files do not name it; then the architecture decides. */
 static struct source_text pre_of(const struct gguf *g)
 {
     static const char gpt2[] = "gpt-2", falcon[] = "falcon";
@@ -236,8 +235,8 @@ static enum err read_bpe(struct gguf *g)
 }
 
 /* Read the vocabulary of Gemma 4: SentencePiece's tokens, joined by the rank of merges. For speed,
- * llama.cpp cuts at line ends first, which gives the same tokens because no token has both a
- * line end and other characters. */
+ * llama.cpp cuts at line ends first, which gives the same tokens, because a token with a line end
+ * has no other characters. */
 static enum err read_ranked_characters(struct gguf *g)
 {
     struct source_vocab *v = &g->s->vocab;

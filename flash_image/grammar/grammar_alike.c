@@ -109,8 +109,8 @@ static void split(struct partition *p)
 
 /* ---- ways ----------------------------------------------------------------------------------- */
 
-/* Find the bytes at which the transitions of any state change; all bytes between two of these are
- * one kind. */
+/* Find the bytes at which the transitions of any state change; all bytes from one of these up to
+ * the next are one kind. */
 static uint32_t find_kinds(const struct alike *a, uint8_t kinds[256])
 {
     uint32_t n = 1;
@@ -235,7 +235,8 @@ static bool find_ways(struct alike *a)
 
 /* ---- apart ---------------------------------------------------------------------------------- */
 
-/* Split sets of states: those with a transition of this label and end, and those without. */
+/* Split each set of states into the states that have a transition with this label and end, and the
+ * others. */
 static bool tell_apart(struct alike *a, uint32_t label)
 {
     const struct partition *p = &a->labels;
@@ -247,7 +248,7 @@ static bool tell_apart(struct alike *a, uint32_t label)
     return grammar_spend(a->budget, 4 * (size_t)(p->end[label] - p->first[label]) + 1);
 }
 
-/* Split sets of transitions: those into this block differ from those into other blocks. */
+/* Split each set of transitions into those that end in this block, and the others. */
 static bool tell_ways_apart(struct alike *a, uint32_t block)
 {
     const struct partition *p = &a->blocks;

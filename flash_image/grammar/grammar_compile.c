@@ -178,7 +178,7 @@ static enum err try_once(const char *text, uint32_t inline_most, void **grammar,
 }
 
 /* An automaton without calls needs no stack, so rules that are not large are inlined where they are
- * used. If the result is too large, compiling is tried again with calls for all rules except the
+ * used. If the result is too large, the grammar is compiled again with calls of all rules but the
  * smallest. */
 enum err grammar_compile_gbnf(const char *text, void **grammar, size_t *bytes,
                               char error_message[GRAMMAR_ERROR_MESSAGE_BYTES])

@@ -48,8 +48,8 @@ struct grammar_schema {
 
 enum { GRAMMAR_NOTES_MOST = 64, GRAMMAR_WHERE_BYTES = 160 };
 
-/* A keyword that the grammar does not enforce, its schema's number, and its place there (a JSON
- * Pointer). checked: grammar_check_value() checks it; otherwise nothing does. */
+/* A keyword that the grammar does not enforce: the number of its schema, and its place in that
+ * schema (a JSON Pointer). checked: grammar_check_value() checks it; otherwise nothing does. */
 struct grammar_note {
     unsigned schema;
     bool checked;
@@ -68,7 +68,7 @@ enum err grammar_gbnf_of_schema(const char *schema, char **gbnf,
 
 /* Convert n schemas to rules, which follow `first` (any GBNF, or "") in r. rules[i] is the name of the rule of schemas[i]
  * (GRAMMAR_NO_RULE: no value satisfies that schema); the caller writes root. A keyword that the grammar cannot enforce
- * is allowed, and noted in *notes. Otherwise as above. */
+ * is allowed, and noted in *notes. Otherwise like grammar_gbnf_of_schema. */
 #define GRAMMAR_NO_RULE UINT32_MAX
 enum err grammar_gbnf_of_schemas(const char *first, const struct grammar_schema *schemas,
                                  unsigned n, unsigned *rules, struct grammar_notes *notes,

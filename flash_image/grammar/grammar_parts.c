@@ -7,7 +7,7 @@
 #include "runtime/text/utf8.h"
 
 enum {
-    UNROLL_MOST = 48, /* most nodes of a repetition's copies together */
+    UNROLL_MOST = 48, /* limit on the nodes of all copies of a repetition's item */
     STATES_MOST = 1 << 18,
     EDGES_MOST = 1 << 20,
 };
@@ -150,8 +150,8 @@ static uint64_t times_of(uint32_t low, uint32_t high)
     return high == GRAMMAR_NO_END ? low : high;
 }
 
-/* If an item may occur up to h times, and this repetition up to n times, replace both by one
- * repetition of up to h * n times, which can be called. Small repetitions stay unchanged. */
+/* Replace a repetition of a repetition, (item{0,h}){m,n}, by item{0,h * n}, which can be called.
+ * Small repetitions stay unchanged. */
 static struct node flat_times(const struct grammar_tree *t, const struct node *times)
 {
     struct node n = *times;
@@ -172,8 +172,8 @@ static struct node flat_times(const struct grammar_tree *t, const struct node *t
     return n;
 }
 
-/* Make a repetition. An empty text stays empty when repeated, so a call whose body is empty may be
- * skipped. */
+/* Make a repetition. If the item may be empty, the lower limit becomes 0, because an empty text
+ * stays empty when it is repeated. */
 static void make_times(struct maker *m, const struct node *as_written, uint32_t from, uint32_t to)
 {
     const struct node flat = flat_times(m->t, as_written), *n = &flat;
@@ -341,8 +341,8 @@ static void byte_edge(struct automaton *a, uint32_t from, uint32_t to, uint32_t 
     automaton_edge(a, from, (struct edge){ to, -1, low, high });
 }
 
-/* Add one piece of a range of n bytes: the first bytes are equal, the next may differ, and later
- * ones go from lowest to highest. */
+/* Add one piece of a range of characters with n bytes: in low and high, the first bytes are equal,
+ * the next may differ, and later ones go from lowest to highest. */
 static void bytes_between(struct automaton *a, uint32_t from, uint32_t to, const uint8_t *low,
                           const uint8_t *high, unsigned n)
 {
@@ -359,8 +359,8 @@ static unsigned encode(uint32_t code, uint8_t out[4])
     return (unsigned)utf8_encode((char *)out, code);
 }
 
-/* low and high have equally many bytes. If all bytes after the first that differs may be any byte,
- * the range is one piece; otherwise it is cut there. */
+/* low and high have equally many bytes. If all bytes after the first that differs may have any
+ * value, the range is one piece. Otherwise cut the range at that byte. */
 static void same_length(struct automaton *a, uint32_t from, uint32_t to, uint32_t low,
                         uint32_t high)
 {

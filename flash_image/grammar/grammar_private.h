@@ -51,7 +51,8 @@ struct rule {
         end; /* nodes first .. end - 1 belong to the body, except some that are in no tree */
     uint32_t uses;
     bool calls_itself;
-    bool joins;    /* alternatives name it only at their end, and share a copy (grammar_tails.c) */
+    bool joins;    /* alternatives name it only at their end, and share a copy of it
+                      (grammar_tails.c) */
     uint32_t size; /* size of its body, as in `sizes`; 0: the rule calls itself */
 };
 #define GRAMMAR_NO_BODY UINT32_MAX
@@ -67,9 +68,9 @@ struct grammar_tree {
     uint32_t inline_most; /* largest number of nodes of a rule that is inlined in several places */
 };
 
-/* A node's parts have lower numbers than the node, so a loop over ascending nodes sees parts first;
- * a node is a part of only one other. ERR_OK: every named rule is defined. Call grammar_tree_free
- * after errors as well. */
+/* A node's parts have lower numbers than the node, so a loop over ascending nodes sees parts first.
+ * A node is a part of only one other node. ERR_OK: every named rule is defined. Call
+ * grammar_tree_free after errors as well. */
 enum err grammar_parse(struct grammar_tree *t, const char *text,
                        char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
 void grammar_tree_free(struct grammar_tree *t);
@@ -97,7 +98,7 @@ struct part {
     uint32_t start;      /* the part's first state in the result, once it is made */
 };
 
-/* A transition of a state: bytes low .. high to `to`, or a call of a part, then `to`. */
+/* A transition of a state to `to`: by a byte of low .. high, or by a call of a part. */
 struct edge {
     uint32_t to;
     int32_t part; /* -1: bytes; -2: an empty transition */

@@ -219,8 +219,8 @@ static uint32_t size_of(const struct grammar_tree *t, const struct node *n)
     return size < SIZE_MOST ? size : SIZE_MOST;
 }
 
-/* Count sizes of rules in an order in which a rule follows those that it names; only rules that
- * call themselves are in cycles. */
+/* Count the sizes of rules. A rule follows the rules that it names, except in cycles, which consist
+ * of rules that call themselves. */
 static void count_sizes(struct grammar_tree *t, const struct graph *names)
 {
     for (uint32_t i = 0; i < names->n_order; i++) {

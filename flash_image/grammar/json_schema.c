@@ -69,7 +69,7 @@ static void make_rule(struct schema_maker *m, unsigned at, const struct conj *c,
     if (schema_failed(m)) {
         some = false;
     } else if (!some) {
-        if (memo->used) { /* a NUL occurs in no text */
+        if (memo->used) { /* no text has a NUL, so nothing matches this rule */
             put_rule(m, memo, "\"\\x00\"");
         }
     } else if (is_brief(&body) && !root && !memo->used) {

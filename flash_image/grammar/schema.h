@@ -53,9 +53,10 @@ struct schema_memo {
 struct schema_maker {
     const cJSON *root;
     const struct grammar_schema *schema;
-    unsigned index;                         /* index of the schema among the caller's */
+    unsigned index;                         /* index of the schema among the caller's schemas */
     struct text out;                        /* rules that are finished */
-    unsigned n_rules, n_extra, nest, steps; /* n_extra: number of rules that are parts of others */
+    unsigned n_rules, n_extra, nest, steps; /* n_extra: number of rules that are parts of other
+                                               rules */
     unsigned looks;                         /* of SCHEMA_LOOKS_MOST */
     unsigned string_steps;                  /* of STRING_STEPS_MOST */
     unsigned n_nodes;                       /* number of values in root's document; 0:
@@ -80,8 +81,8 @@ static inline const cJSON *schema_get(const cJSON *schema, const char *name)
 bool schema_failed(const struct schema_maker *m);
 __attribute__((format(printf, 2, 3))) void schema_fail(struct schema_maker *m, const char *format,
                                                        ...);
-/* Use up `looks` of SCHEMA_LOOKS_MOST. False: too few looks are left; m fails. A loop calls this
- * in each round if a schema decides its length and nothing else limits it. */
+/* Use up `looks` of SCHEMA_LOOKS_MOST. False: too few looks are left; m fails. A loop calls this in
+ * each round if only a schema limits the number of rounds. */
 bool schema_spend(struct schema_maker *m, size_t looks);
 /* The number of members of all parts: the steps needed to see that a keyword is absent. */
 size_t schema_width(const struct conj *c);
@@ -97,8 +98,9 @@ void schema_note_each(struct schema_maker *m, const struct conj *c, const char *
 /* Report a keyword with a wrong value: as a note if notes are wanted, else as an error. */
 void schema_note_wrong(struct schema_maker *m, const cJSON *schema, const char *keyword,
                        const char *error_message);
-/* Add a note about unevaluatedProperties or unevaluatedItems, unless the schema with the
- * keyword contains or refers to all others of the set: then the grammar enforces the keyword. */
+/* Add a note about unevaluatedProperties or unevaluatedItems, unless the schema with the keyword
+ * contains or refers to all other schemas of the set, because the grammar then enforces the
+ * keyword. */
 void schema_note_unevaluated(struct schema_maker *m, const struct conj *c, const char *keyword);
 /* True if a keyword restricts values by itself, and is not a choice among schemas. */
 bool schema_restricts(const char *keyword);
@@ -106,8 +108,8 @@ bool schema_restricts(const char *keyword);
 /* Add a schema and those that it refers to; true and {} add nothing. False: the schema allows no
  * value, or the set is full. */
 bool schema_add(struct schema_maker *m, struct conj *c, const cJSON *schema);
-/* Add only the schema, without those that it refers to, unless the set already has it. False: the
- * set is full. */
+/* Unless the set already has the schema, add only the schema, without those that it refers to.
+ * False: the set is full. */
 bool schema_add_part(struct schema_maker *m, struct conj *c, const cJSON *schema);
 
 /* The types that all of c allow. */
@@ -164,7 +166,8 @@ bool schema_put_object(struct schema_maker *m, struct text *t, const struct conj
  * allowed. */
 bool schema_member(struct schema_maker *m, const struct conj *c, const char *name,
                    struct conj *value);
-/* True if the grammar may write the member; the second: if every object has the member. */
+/* True if the grammar may write the member, or (schema_requires_member) if every object has the
+ * member. */
 bool schema_writes_member(const struct conj *c, const char *name);
 bool schema_requires_member(const struct conj *c, const char *name);
 /* The values that enum or const allows; NULL: all. *one: true for the single value of const. */

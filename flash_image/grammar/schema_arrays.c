@@ -42,8 +42,8 @@ static unsigned prefix_length(const struct conj *c)
     return most;
 }
 
-/* Collect the schemas that item i has to satisfy; if i is the number of first items, it stands for
- * all later ones. False if no such item is allowed. */
+/* Collect the schemas that item i has to satisfy; if i is the number of first items, item i stands
+ * for all later items. False if no such item is allowed. */
 static bool item_of(struct schema_maker *m, const struct conj *c, unsigned i, bool rest,
                     struct conj *item)
 {

@@ -1,5 +1,5 @@
-/* Makes the alternatives of a set: a separate set for each way to choose one schema of every anyOf
- * and oneOf, and one branch of every if with then and else. */
+/* Makes the alternatives of a set. Each alternative is a set of its own: one schema is chosen of
+ * every anyOf and oneOf, and one branch (then or else) of every if. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +95,8 @@ static void put_leaf(struct choosing *a, const struct conj *c)
 
 static void choose(struct choosing *a, const struct conj *c, const struct chosen *d);
 
-/* Set *out to c with the schemas `one` and `other` (or NULL). False if no value satisfies *out. */
+/* Set *out to c, and add the schemas `one` and `other` unless they are NULL. False if no value
+ * satisfies *out. */
 static bool with_more(struct choosing *a, const struct conj *c, const cJSON *one,
                       const cJSON *other, struct conj *out)
 {

@@ -312,7 +312,7 @@ static double within(double value)
 }
 
 /* Write the numbers without a sign, then those with a sign; 0 has no sign. False if there are no
- * numbers. *known: true if digits can write the bounds. */
+ * numbers. *known: true if the bounds can be written in digits. */
 static bool put_bounded(struct text *t, struct bounds b, unsigned most, bool *known)
 {
     struct text minus = { 0 }, plus = { 0 };

@@ -291,8 +291,8 @@ static void note_rest(struct schema_maker *m, const struct conj *c)
     schema_note_unevaluated(m, c, "unevaluatedProperties");
 }
 
-/* Check the limits on the number of members that the expression does not enforce. False: no object
- * can satisfy them. */
+/* Add notes for those limits on the number of members that the expression does not enforce. False:
+ * no object can satisfy the limits. */
 static bool check_counts(struct schema_maker *m, const struct conj *c, const struct members *all,
                          bool others, unsigned least, unsigned most)
 {

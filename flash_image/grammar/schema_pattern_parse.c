@@ -1,6 +1,6 @@
-/* Parses regular expressions of ECMA-262. Character classes, and the places where a pattern may begin, follow the
- * standard with its flag u. An escaped character that needs no escape, which only some programs accept, stands for
- * itself. */
+/* Parses regular expressions of ECMA-262. Character classes, and the places where a pattern may
+ * begin, are those of the standard's Unicode mode (flag u). An escaped character that needs no
+ * escape, which only some programs accept, stands for itself. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +102,7 @@ static void invert(struct pattern_parser *r, uint32_t first)
     free(copy);
 }
 
-/* Add the characters of \d, \w, \s or one of their opposites. */
+/* Add the characters of \d, \w, \s, \D, \W or \S. */
 static void add_named(struct pattern_parser *r, char name)
 {
     static const struct pattern_range spaces[] = { { 9, 13 },          { 32, 32 },
@@ -416,7 +416,7 @@ static uint32_t read_repeats(struct pattern_parser *r, uint32_t atom)
         return atom;
     default: return atom;
     }
-    r->at += *r->at == '?'; /* it does not matter which match is found first */
+    r->at += *r->at == '?'; /* skip the mark of a lazy repetition, because any match will do */
     return node(r, TIMES, atom, 0, low, high);
 }
 

@@ -1,5 +1,5 @@
-/* Runs a pattern over characters. A set of states has one bit for each; once the pattern is found,
- * later characters do not matter. */
+/* Runs a pattern over characters. A set of states has one bit for each state. Once the pattern is
+ * found, later characters do not matter. */
 #include <string.h>
 
 #include "flash_image/grammar/schema_pattern.h"

@@ -48,7 +48,7 @@ size_t schema_width(const struct conj *c)
     return n;
 }
 
-/* The bytes of a text up to `most`, without a partial character. */
+/* Return how many bytes of a text are in whole characters among its first `most` bytes. */
 static int whole_characters(const char *s, int most)
 {
     int n = (int)strnlen(s, (size_t)most + 1);

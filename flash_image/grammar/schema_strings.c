@@ -150,9 +150,9 @@ static void add_formats(const struct conj *c, struct string_limits *l, struct ow
     }
 }
 
-/* Write any characters: at most GRAMMAR_STRING_MOST, or at most `least` if that is more and the
- * schema sets no maximum (most UINT_MAX). A repetition cannot exceed GRAMMAR_TIMES_LIMIT, so a
- * longer minimum is only checked on the finished text. */
+/* Write `least` to `most` characters of any kind. If the schema sets no maximum (`most` is
+ * UINT_MAX), the maximum is GRAMMAR_STRING_MOST or, if that is more, `least`. A repetition cannot
+ * exceed GRAMMAR_TIMES_LIMIT, so a longer minimum is only checked on the finished text. */
 static void put_any_text(struct schema_maker *m, struct text *t, const struct conj *c,
                          unsigned least, unsigned most)
 {
@@ -169,9 +169,9 @@ static void put_any_text(struct schema_maker *m, struct text *t, const struct co
     text_format(t, "\"\\\"\" char{%u,%u} \"\\\"\"", least, most);
 }
 
-/* If the rules of a string with its length are too large, try them without the length, then without its patterns.
- * The limits from n_patterns on are formats, which generators add to patterns; if they contradict each other, the
- * patterns win. */
+/* If the rules of a string are too large, try them without its formats, then without its length,
+ * then without its patterns. The limits from n_patterns on are formats, which programs that
+ * generate schemas add to patterns; if a format contradicts a pattern, the pattern wins. */
 static bool put_limited(struct schema_maker *m, struct text *t, const struct conj *c,
                         struct string_limits *l, unsigned n_patterns)
 {

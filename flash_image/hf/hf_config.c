@@ -141,7 +141,8 @@ static const struct family *find_family(struct hf_json *j, const struct hf_text_
     return f;
 }
 
-/* Return the default for hf_json_u32, or HF_NEEDED if 0 says that there is none. */
+/* Return the default for hf_json_u32: `usual`, or HF_NEEDED if `usual` is 0, which means that there
+ * is no default. */
 static uint32_t or_needed(uint32_t usual)
 {
     if (usual == 0) {

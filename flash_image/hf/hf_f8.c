@@ -58,7 +58,7 @@ static void read_modelopt(struct hf_json *j, struct hf_config *c, const cJSON *c
     }
 }
 
-/* Read a group whose matrices are in blocks of the same size as in groups read before. */
+/* Read the block size of a group, which must be the block size of all groups. */
 static void read_block(struct hf_json *j, struct hf_config *c, const cJSON *block)
 {
     uint32_t height = c->tile_height, width = c->tile_width;
@@ -72,7 +72,8 @@ static void read_block(struct hf_json *j, struct hf_config *c, const cJSON *bloc
 }
 
 /* Read a group of compressed-tensors: 8-bit floats with one scale per matrix, row or block. The
- * scales' shapes show if they are per matrix or row; all blocks must have the same size. */
+ * shape of the scales shows if there is one per matrix or one per row. All blocks must have the
+ * same size. */
 static void read_group(struct hf_json *j, struct hf_config *c, const cJSON *weights)
 {
     const cJSON *bits = hf_json_get(weights, "num_bits");

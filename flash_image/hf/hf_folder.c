@@ -49,7 +49,8 @@ static bool suits(const char *name, const char *rule)
     return n > m && strcmp(name + n - m, rule + 1) == 0;
 }
 
-/* Write the alphabetically first name that matches to `name`; false: no name matches. */
+/* Write to `name` the alphabetically first name of a file that matches the rule. False: no file
+ * matches. */
 static bool find(const char *folder, const char *rule, char *name, size_t bytes)
 {
     DIR *d = opendir(folder[0] == '\0' ? "." : folder);

@@ -40,8 +40,8 @@ static void share_keys(struct hf_json *j)
     }
 }
 
-/* Read global layers, which may have their own number of key heads, and whose keys may be the
- * values too. */
+/* Read global layers, which may have their own number of key heads, and whose keys may also be the
+ * values. */
 static void read_global_layers(struct hf_json *j)
 {
     struct source_params *p = &j->s->params;

@@ -28,7 +28,8 @@ float hf_json_float(struct hf_json *j, const char *key, float otherwise);
 bool hf_json_bool(struct hf_json *j, const char *key, bool otherwise);
 const char *hf_json_text(struct hf_json *j, const char *key);
 
-/* True if the field is this text. The second: if it is true; `otherwise` if it is not a boolean. */
+/* True if the field is this text, or (hf_json_is_true) if the field is true. The latter returns
+ * `otherwise` if the field is not a boolean. */
 bool hf_json_is(const cJSON *object, const char *key, const char *text);
 bool hf_json_is_true(const cJSON *object, const char *key, bool otherwise);
 

@@ -184,7 +184,7 @@ static bool split_layer(const char *name, unsigned *layer, const char **rest)
     return true;
 }
 
-/* True if the name matches the rule's, which may have "#" for a number; the number goes to
+/* True if the name matches the rule's name, in which "#" stands for a number; the number goes to
  * *number. */
 static bool is_named(const char *name, const char *rule, uint32_t *number)
 {
@@ -222,7 +222,7 @@ static const char *split_block(const char **name)
     return "";
 }
 
-/* True if a name in a block matches the rule's. */
+/* True if a name in a block matches the rule's name. */
 static bool is_block_rule(const char *block, const char *name, const char *rule, uint32_t *number)
 {
     return strncmp(rule, block, strlen(block)) == 0 && is_named(name, skip(rule, block), number);

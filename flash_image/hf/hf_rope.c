@@ -203,8 +203,9 @@ static void scale_long(struct scaling *k)
     k->p->rope_magnitude = hf_json_float(&k->in, "attention_factor", (float)magnitude);
 }
 
-/* If both are given, cosines and sines are scaled by the value for mscale divided by the value for
- * mscale_all_dim. DeepSeek also scales the scores by the square of the value for mscale_all_dim. */
+/* If mscale and mscale_all_dim are given, cosines and sines are scaled by the value for mscale
+ * divided by the value for mscale_all_dim. DeepSeek also scales the scores by the square of the
+ * value for mscale_all_dim. */
 static double yarn_magnitude(struct scaling *k, double factor)
 {
     double growth = log(fmax(factor, 1.0)) / 10;

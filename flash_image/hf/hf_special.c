@@ -66,8 +66,8 @@ static uint32_t id_of_name(const char *c)
     return id;
 }
 
-/* Read the tokens that are added to SentencePiece's own: an object with ids as keys. tokenizer.json
- * contains them itself. */
+/* Read the tokens that the folder adds to SentencePiece's tokens, from an object with ids as keys.
+ * A tokenizer.json contains its added tokens itself. */
 static enum err read_added(struct source *s, struct hf_tokenizer *t)
 {
     const cJSON *token;

@@ -93,7 +93,8 @@ static enum err place_halves(struct source *s, const struct hf_placed *t,
     if (*size % 2 != 0) {
         return refuse_shape(s, t);
     }
-    half.stack_step = is_bias(role) ? 2 : *size; /* a bias becomes two rows of half the columns */
+    half.stack_step = is_bias(role) ? 2 : *size; /* a bias's row counts as two of half the
+                                                    columns */
     *size /= 2;
     if (!in_turn) {
         between = (uint64_t)half.rows * half.cols;

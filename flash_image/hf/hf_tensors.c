@@ -390,7 +390,7 @@ enum err hf_finish_tensors(struct source *s, struct hf_config *c)
         e = hf_check_tiles(s, c);
     }
     if (e == ERR_OK) {
-        e = source_check_params(s); /* scales of layers are tensors */
+        e = source_check_params(s); /* only now, because the scales of layers come from tensors */
     }
     if (e == ERR_OK) {
         e = source_check_tensors(s);

@@ -89,7 +89,8 @@ const struct hf_usual_sizes *hf_text_part_usual(const struct hf_text_part *part,
                                                 const struct family *f)
 {
     bool known = part->nested ||
-                 f->family == INGOT_GEMMA4; /* the whole model has the text part's defaults */
+                 f->family == INGOT_GEMMA4; /* its model without a nested part has the same
+                                               defaults */
 
     for (size_t i = 0; known && i < sizeof usual / sizeof usual[0]; i++) {
         if (usual[i].family == f->family) {

@@ -55,8 +55,8 @@ uint32_t hf_tokenizer_find(const struct source *s, const char *text);
 /* Add all added tokens. */
 enum err hf_tokenizer_add_all(struct source *s, struct hf_tokenizer *t);
 
-/* Return the number of tokens: those of the vocabulary (largest id `most`, or -1) and added tokens.
- * Returns UINT32_MAX if there are more than allowed. */
+/* Return the number of tokens in the vocabulary, whose largest id is `most` (-1: it has none), and
+ * among the added tokens. Return UINT32_MAX if there are more than allowed. */
 uint32_t hf_tokenizer_count(const struct hf_tokenizer *t, double most);
 
 /* True for the name of a byte, such as "<0x0A>". */

@@ -159,7 +159,7 @@ static bool holds(struct jinja *j, struct jinja_value v, const struct jinja_args
     return jinja_test(j, jinja_words_of(j, args, from, "", ""), v, &rest);
 }
 
-/* The filters select and reject; with by_attribute selectattr and rejectattr. */
+/* The filters select and reject or, if by_attribute is true, selectattr and rejectattr. */
 static struct jinja_value choose(struct jinja *j, struct jinja_value v,
                                  const struct jinja_args *args, bool by_attribute, bool wanted)
 {

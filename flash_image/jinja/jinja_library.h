@@ -10,7 +10,8 @@ struct jinja_value jinja_filter(struct jinja *j, struct jinja_text name, struct 
 bool jinja_test(struct jinja *j, struct jinja_text name, struct jinja_value v,
                 const struct jinja_args *args);
 
-/* Return of.name, of["name"] or of[1]: an undefined value if `of` has no such entry. */
+/* Return the entry `of.name`, `of["name"]` or `of[1]`, or an undefined value if `of` has no such
+ * entry. */
 struct jinja_value jinja_attribute(struct jinja *j, struct jinja_value of, struct jinja_text name);
 struct jinja_value jinja_index(struct jinja *j, struct jinja_value of, struct jinja_value key);
 
@@ -31,7 +32,7 @@ int64_t jinja_number(struct jinja *j, const struct jinja_args *args, size_t i, c
 struct jinja_text jinja_words_of(struct jinja *j, const struct jinja_args *args, size_t i,
                                  const char *name, const char *otherwise);
 
-/* Remove the characters of `set` (if empty: white space) from the ends of a text. */
+/* Remove the characters of `set` (white space if `set` is empty) from the ends of a text. */
 struct jinja_text jinja_strip(struct jinja_text t, struct jinja_text set, bool left, bool right);
 struct jinja_text jinja_replace(struct jinja *j, struct jinja_text t, struct jinja_text old,
                                 struct jinja_text new_text, int64_t most);
@@ -46,7 +47,7 @@ struct jinja_value jinja_format(struct jinja *j, struct jinja_text format,
 struct jinja_value jinja_to_json(struct jinja *j, struct jinja_value v,
                                  const struct jinja_args *args);
 
-/* Sort the entries, by the attribute `by` unless it is empty. */
+/* Sort the entries; if `by` is not empty, sort them by this attribute. */
 void jinja_sort(struct jinja *j, struct jinja_list *list, struct jinja_text by, bool folds,
                 bool reverse);
 

@@ -237,7 +237,8 @@ static struct jinja_value strftime_now(struct jinja_run *r, const struct jinja_a
     size_t n;
 
     memcpy(format, t.data, t.bytes);
-    format[t.bytes] = ' '; /* with it, strftime returns 0 only if the buffer is too small */
+    format[t.bytes] = ' '; /* after this space, a 0 from strftime can only mean that the buffer is
+                              too small */
     n = strftime(out, 4096, format, r->now);
     if (n == 0 || strlen(format) != t.bytes + 1) {
         jinja_fail(r->j, "a date has more than 4096 bytes");

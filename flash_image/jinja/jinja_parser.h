@@ -47,8 +47,8 @@ struct jinja_node *jinja_parse_unconditional(struct jinja_parser *p);
 /* Parse an expression, or several with commas, which make a tuple. */
 struct jinja_node *jinja_parse_tuple(struct jinja_parser *p);
 
-/* Parse a filter's name(...) and further filters after it, each with a bar; they apply to `of`,
- * which is NULL for a block. */
+/* Parse a filter's name(...), then further filters, each after a bar. They apply to `of`, which is
+ * NULL for a block. */
 struct jinja_node *jinja_parse_filter(struct jinja_parser *p, struct jinja_node *of);
 struct jinja_node *jinja_parse_filters(struct jinja_parser *p, struct jinja_node *of);
 

@@ -49,7 +49,8 @@ void jinja_write_code_point(struct jinja *j, struct jinja_buffer *b, uint32_t c)
     }
 }
 
-/* Find the fewest digits that read back as the same number; *exponent: the first digit's. */
+/* Find the fewest digits that read back as the same number; *exponent is the exponent of the first
+ * digit. */
 static void shortest(double real, char digits[20], int *exponent)
 {
     char text[40];

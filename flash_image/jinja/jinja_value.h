@@ -112,11 +112,11 @@ struct jinja_list *jinja_items(struct jinja *j, struct jinja_value v);
 /* Return Python's name for the kind of a value. */
 const char *jinja_kind_name(struct jinja_value v);
 
-/* Fail if the value is undefined; the error message has its name. */
 /* Count the steps of a walk through a value with jinja_look_through(): the bytes of a text, the
  * entries of a list or a dict. */
 void jinja_walk_through(struct jinja *j, struct jinja_value v);
 
+/* Fail if the value is undefined; the error message has its name. */
 void jinja_must_be_defined(struct jinja *j, struct jinja_value v);
 
 #endif

@@ -1,7 +1,7 @@
 /* Reads llama2.c checkpoints (karpathy/llama2.c, export.py). Version 0 has seven int32, then
- * floats; the vocabulary is negative if the classifier is a separate matrix. Versions 1 (float) and
- * 2 (int8 in groups) have a magic, a header of 256 bytes, and the norms first. The file's size must
- * match exactly, because nothing else distinguishes version 0 from other files. */
+ * floats; the number of tokens is negative if the classifier is a separate matrix. Versions 1
+ * (float) and 2 (int8 in groups) have a magic, a header of 256 bytes, and the norms first. The
+ * file's size must match exactly, because nothing else distinguishes version 0 from other files. */
 #include "flash_image/llama2c/llama2c.h"
 
 #include "runtime/text/plural.h"

@@ -39,7 +39,8 @@ static enum err refuse_errno(const struct error_message *s)
 
 /* ---- where it goes --------------------------------------------------------------------------- */
 
-/* Copy a link's target to `to` (PATH_MAX), with the link's folder if relative. False: errno. */
+/* Copy a link's target to `to` (PATH_MAX). A relative target gets the link's folder in front.
+ * False: errno. */
 static bool follow_one(const char *link, char *to)
 {
     char text[PATH_MAX];
@@ -144,8 +145,9 @@ static enum err open_in_place(struct output_file *o, const struct output_wish *w
     return o->fd < 0 ? refuse_errno(s) : ERR_OK;
 }
 
-/* Give the new file the permissions and, if possible, the owner and the group of the old one, while it is empty: a
- * file that only its owner may read is never readable by others. Set-user-id bits are kept only with the owner. */
+/* Give the new file the permissions and, if possible, the owner and the group of the old one. Call
+ * this while the new file is empty, so that contents that only the owner may read are never
+ * readable by others. Set-user-id bits are kept only with the owner. */
 static bool keep_rights(int fd, const struct stat *old)
 {
     mode_t rights = old->st_mode & 0777;

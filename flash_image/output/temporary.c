@@ -26,8 +26,8 @@ struct entry {
 };
 
 static _Atomic(struct entry *) entries;
-static atomic_bool creating; /* a file is being created whose entry does not count yet */
-static atomic_int signalled; /* meanwhile */
+static atomic_bool creating; /* a file is being created, and its entry does not count yet */
+static atomic_int signalled; /* signal that came meanwhile */
 
 /* ---- signals --------------------------------------------------------------------------------- */
 

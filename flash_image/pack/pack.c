@@ -379,7 +379,7 @@ bool pack_is_ingot(const char *path, enum err *e)
     }
     *e = ERR_OK;
     n = read(fd, magic, sizeof magic);
-    if (n < 0 && errno != EISDIR) { /* the packer reports a folder later */
+    if (n < 0 && errno != EISDIR) { /* if it is a folder, the packer reports that later */
         *e = ERR_IO;
     }
     close(fd);

@@ -193,7 +193,7 @@ static enum err measure_all(struct choice *c)
     return ERR_OK;
 }
 
-/* Lay the tables with the chosen types. Returns the size of the file in bytes. */
+/* Lay out the file with the chosen types. Return its size in bytes. */
 static uint64_t lay(struct choice *c)
 {
     struct source *s = c->w->s;
@@ -207,7 +207,8 @@ static uint64_t lay(struct choice *c)
     return c->w->header->file_bytes;
 }
 
-/* Choose types; a file also has padding that depends on them, so several sizes are tried. */
+/* Choose types. The file also has padding, which depends on the types, so several sizes are
+ * tried. */
 static enum err choose(struct choice *c)
 {
     uint64_t size = c->w->options->size, more, bytes;

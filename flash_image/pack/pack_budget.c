@@ -7,7 +7,7 @@
 
 #define LEAST_PRICE 1e-30 /* losses of a byte */
 #define HIGHEST_PRICE 1e+30
-enum { HALVINGS = 120 }; /* halvings of the exponent reach a double's precision */
+enum { HALVINGS = 120 }; /* halvings of the exponent's range, enough for a double's precision */
 
 uint64_t budget_bytes(const struct budget_item *items, size_t n)
 {
