@@ -20,8 +20,8 @@
  *
  * Errors: every call that can fail returns an enum ingot_error. INGOT_BAD_ARGUMENT: a required
  * pointer is NULL, or a size or number is out of bounds. INGOT_WRONG_ORDER: the handle is
- * closed, or is not opened, loaded or begun yet. Neither changes anything. "Errors:" lists the
- * errors of a function in addition to these two.
+ * closed, or is not opened, loaded or begun yet. A call that returns one of these two has changed
+ * nothing. "Errors:" lists the errors of a function in addition to these two.
  * Floating point: round to nearest, keep subnormals, no traps. A C program starts like this. */
 #ifndef INGOT_H
 #define INGOT_H
@@ -81,8 +81,8 @@ struct ingot_source {
     void *context;
     /* Fill buffer with `bytes` bytes of the file from `offset`; both are multiples of
      * INGOT_READ_BYTES, bytes is at most INGOT_MOST_READ, and buffer is 16-byte aligned. Return
-     * true after the buffer is filled; false if the read failed, and then it is repeated. The speed
-     * of reads limits a model whose weights stream. */
+     * true after the buffer is filled; false if the read failed: the library then repeats it. The
+     * speed of reads limits a model whose weights stream. */
     bool (*read)(void *context, uint64_t offset, void *buffer, size_t bytes);
 };
 
@@ -160,7 +160,8 @@ struct ingot_setup {
     void (*log)(void *context,
                 const char *line); /* describes the model, without a line feed; NULL: no log */
     void *progress_context;
-    /* Called while opening and loading, after `done` of `total` bytes. False: stop. Or NULL. */
+    /* Called while opening and loading, after `done` of `total` bytes. Return false to stop. May be
+     * NULL. */
     bool (*progress)(void *context, const char *doing, uint64_t done, uint64_t total);
     uint32_t sessions; /* sessions of the model, at most INGOT_MOST_SESSIONS; 0: one */
 };
@@ -277,7 +278,8 @@ struct ingot_generate_params {
 /* Set temp 0.8, top_p 0.95, min_p 0.05, repeat 1, top_k 40, seed 0, no limit, no stops. */
 void ingot_generate_default(struct ingot_generate_params *params);
 
-/* The defaults, replaced by values that the model's file recommends. Call it after ingot_open. */
+/* The defaults of ingot_generate_default, except where the model's file recommends other values.
+ * Call it after ingot_open. */
 enum ingot_error ingot_model_defaults(const struct ingot_model *model,
                                       struct ingot_generate_params *params);
 
@@ -333,7 +335,8 @@ enum ingot_error ingot_generate_parallel(struct ingot_reply *replies, uint32_t n
 /* ---- tokens --------------------------------------------------------------------------------- */
 
 /* Write to ids the *n tokens that ingot_prompt would add. begins: as if the session were empty.
- * room: size of ids. *n is 0 after an error. Errors: INGOT_TOO_LONG: see room. */
+ * room: size of ids. *n is 0 after an error. Errors: INGOT_TOO_LONG if ids has no room for the
+ * tokens, or if the text exceeds INGOT_MOST_TEXT. */
 enum ingot_error ingot_tokenize(struct ingot_session *session, const char *text, size_t bytes,
                                 bool begins, uint32_t *ids, size_t room, size_t *n);
 
@@ -346,8 +349,8 @@ const char *ingot_token_text(const struct ingot_model *model, uint32_t id, uint3
 /* The session's tokens: *ids (*n), valid until the next call. */
 enum ingot_error ingot_tokens(const struct ingot_session *session, const uint32_t **ids, size_t *n);
 
-/* Add tokens. Errors: INGOT_TOO_LONG. INGOT_BAD_ARGUMENT also if an id is too large. Neither adds a
- * token. */
+/* Add tokens. Errors: INGOT_TOO_LONG. INGOT_BAD_ARGUMENT also if an id is too large. After these
+ * errors, no token was added. */
 enum ingot_error ingot_append(struct ingot_session *session, const uint32_t *ids, size_t n);
 
 /* Keep the first n tokens and forget the others; does nothing if there are fewer. */

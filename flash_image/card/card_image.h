@@ -86,9 +86,10 @@ enum err card_add_file(struct card_image *c, const char *name, const char *path)
 enum err card_add_text(struct card_image *c, const char *name, const char *text, size_t bytes);
 enum err card_add_room(struct card_image *c, const char *name, uint64_t bytes);
 
-/* Write the card as OUT.part, then rename it. Equal entries, options and files give equal bytes; zeros become holes if
- * the file system supports them. ERR_NO_SPACE: o->bytes is too small, and error_message says how many bytes are needed;
- * ERR_IO. On an error the file `out` does not change. *layout describes c, not o->boot. */
+/* Write the card under a temporary name, then rename it (output_file.h). Equal entries, options and
+ * files give equal bytes; zeros become holes if the file system supports them. ERR_NO_SPACE:
+ * o->bytes is too small, and error_message says how many bytes are needed; ERR_IO. On an error the
+ * file `out` does not change. *layout describes c, not o->boot. */
 enum err card_image_write(struct card_image *c, const struct card_options *o, const char *out,
                           struct card_layout *layout);
 

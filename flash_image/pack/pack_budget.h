@@ -20,7 +20,8 @@ struct budget_item {
 
 /* Set `chosen` of each item. The sum of losses is the least possible if `bytes` meets a point of the convex hull of all
  * sums; otherwise it exceeds the least by less than the difference between one item's offers. Equal input gives equal
- * choices on every machine. False, with the smallest offers chosen, if they take more than `bytes`. */
+ * choices on every machine. False if even the smallest offers, which are then chosen, take more
+ * than `bytes`. */
 bool budget_choose(struct budget_item *items, size_t n, uint64_t bytes);
 
 /* The sums of the chosen offers. */

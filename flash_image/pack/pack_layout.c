@@ -11,7 +11,7 @@
 #include "runtime/image/image.h"
 #include "runtime/text/plural.h"
 
-/* Allocate zeroed memory of the writer, which is all freed together. */
+/* Allocate zeroed memory. All memory of the writer is freed together. */
 static void *take_memory(struct writer *w, size_t bytes)
 {
     void *p = NULL;

@@ -68,8 +68,8 @@ static enum ingot_type type_of_rounded(const struct source_tensor *t)
     return near == scale ? INGOT_F16 : INGOT_F32;
 }
 
-/* True if F16 holds the tiles' weights with NMSE below 1e-7: the largest, 448 times the scale, is
- * finite, and those that matter are normal numbers. */
+/* True if F16 holds the tiles' weights with NMSE below 1e-7: the largest weight, 448 times the
+ * scale, is finite, and the weights that matter are normal numbers. */
 static bool f8_fits(const struct source_tiles *tiles)
 {
     struct source_tensor scales = { .data = tiles->scales,
@@ -217,7 +217,7 @@ enum ingot_type pack_own_head_type(const struct source_tensor *t)
 {
     enum ingot_type type = type_of(t);
 
-    /* IQ4_NL has the table of IQ4_XS, but cannot store its scales exactly */
+    /* IQ4_NL has IQ4_XS's table, but cannot store IQ4_XS's scales exactly */
     if (cuts_blocks(t) || source_ggml_type(t->type) == SOURCE_IQ4_XS ||
         !image_type_suits_head(type)) {
         return INGOT_F32;

@@ -108,7 +108,8 @@ static bool begins_phase(unsigned role)
            role == INGOT_FFN_DOWN;
 }
 
-/* Cut the segment into phases; if too many tensors can begin a phase, the last has the rest. */
+/* Cut the segment into phases; if too many tensors can begin a phase, the last phase has the
+ * rest. */
 static void cut_phases(struct ingot_segment *s, const struct ingot_tensor *t, uint32_t n)
 {
     unsigned phase = 0;

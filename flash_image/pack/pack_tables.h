@@ -9,7 +9,8 @@
 struct pack_tables {
     struct source *source;
     const struct pack_options *options;
-    uint64_t first_byte;            /* position of a weight in the file, a multiple of INGOT_PAGE */
+    uint64_t first_byte;            /* position of the first weight in the file, a multiple of
+                                       INGOT_PAGE */
     struct ingot_header *header;    /* takes file_bytes */
     struct ingot_layer *layers;     /* (n_layers), zeroed, like the next two */
     struct ingot_segment *segments; /* embedding, perhaps the per-layer table, layers, head */

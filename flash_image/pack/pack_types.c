@@ -85,7 +85,8 @@ static bool is_below_4_bits(enum ingot_type type)
     return image_type_row_bytes(type, BLOCK_K_COLS) < BLOCK_K_COLS / 2;
 }
 
-/* Give embedding and output, which lose most, more bits, as in GGUF files of such types. */
+/* Give more bits to the embedding and the output, which lose most, as in GGUF files of such
+ * types. */
 static enum ingot_type few_type(const struct source_params *p, enum ingot_role role,
                                 enum ingot_type type)
 {

@@ -43,8 +43,8 @@ static const struct synth_shape shapes[] = {
     { "headed", INGOT_LLAMA, 64, 56, 3, 8, 1, 2048, 256, 1, 0, 0, false,
       NULL }, /* its head is most of the model */
     { "experts", INGOT_OLMOE, 96, 0, 3, 6, 2, 512, 256, 0, 0, 0, false, &few },
-    /* "deep" has small layers, a few of which are streamed, "narrow" the most layers with the
-     * fewest bytes, and "wordy" a head that takes most of the time. */
+    /* "deep" has small layers, a few of which are streamed. "narrow" has the most layers with the
+     * fewest bytes, and "wordy" has a head that takes most of the time. */
     { "deep", INGOT_LLAMA, 128, 352, 200, 4, 4, 2048, 256, 1, 0, 0, false, NULL },
     { "narrow", INGOT_LLAMA, 64, 56, 256, 8, 1, 49152, 256, 1, 0, 0, false, NULL },
     { "wordy", INGOT_LLAMA, 64, 56, 256, 8, 1, 393216, 256, 1, 0, 0, false, NULL },
@@ -66,7 +66,8 @@ static const struct synth_shape shapes[] = {
     { "llama-3.2-3b", INGOT_LLAMA, 3072, 8192, 28, 24, 8, 128256, 131072, 1, 128, 0, false, NULL },
     { "gemma-3-270m", INGOT_GEMMA3, 640, 2048, 18, 4, 1, 262144, 32768, 1, 256, 512, false, NULL },
     { "gemma-3-1b", INGOT_GEMMA3, 1152, 6912, 26, 4, 1, 262144, 32768, 1, 256, 512, false, NULL },
-    /* Models with experts beyond most memories, mostly zeros; in q8_0 the first has over 4 GiB. */
+    /* Models whose experts, mostly zeros, exceed most memories; in q8_0 the first has over
+     * 4 GiB. */
     { "experts-4g", INGOT_QWEN3_MOE, 2048, 0, 7, 16, 4, 512, 256, 0, 128, 0, true, &far_apart },
     { "olmoe-1b-7b", INGOT_OLMOE, 2048, 0, 16, 16, 16, 50304, 4096, 0, 128, 0, true, &olmoe_all },
     { "qwen3-30b-a3b", INGOT_QWEN3_MOE, 2048, 0, 48, 32, 4, 151936, 40960, 0, 128, 0, true,

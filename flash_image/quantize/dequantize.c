@@ -69,7 +69,8 @@ static void read_iq4_nl(const uint8_t *block, float *out)
     }
 }
 
-/* Parts of 32 elements have scales of 6 bits: 2 of them in 16 bits, then 4 in bytes. */
+/* Each part of 32 elements has a scale of 6 bits. The high 2 bits are in the 16 bits after d, the
+ * low 4 bits in the 4 bytes after these. */
 static void read_iq4_xs(const uint8_t *block, float *out)
 {
     for (unsigned j = 0; j < 8; j++) {
@@ -119,7 +120,8 @@ static void read_nvfp4(const uint8_t *block, float *out)
     }
 }
 
-/* Q8_1 is Q8_0 with the sum of the elements, which is not needed, after the scale. */
+/* Q8_1 is Q8_0 with one more number after the scale: the sum of the elements, which is not
+ * needed. */
 static void read_q8_1(const uint8_t *block, float *out)
 {
     float d = load_f16(block);

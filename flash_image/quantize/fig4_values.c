@@ -112,10 +112,10 @@ static double rounding_error(const struct histogram *hist, const double centres[
     return error;
 }
 
-/* The value nearest to 0 becomes 0; the others become integers of the unit with the least error,
- * because a table that ends below TABLE_NARROW may fit the centres better. Within TABLE_NARROW,
- * kernels without a dot product are faster, and the squared error is 1 % larger than within 127
- * (docs/experiments/table-types.md). */
+/* The centre nearest to 0 becomes 0, and the others become integers. Of several units for these
+ * integers, take the one with the least error, because a table that ends below TABLE_NARROW may fit
+ * the centres better. Within TABLE_NARROW, kernels without a dot product are faster, and the
+ * squared error is 1 % larger than within 127 (docs/experiments/table-types.md). */
 static void round_centres(const struct histogram *hist, double centres[NIBBLES],
                           int8_t values[NIBBLES])
 {

@@ -130,8 +130,8 @@ static void interleave_scales(const uint8_t *s, size_t r, uint8_t scales[8][8], 
     }
 }
 
-/* Interleave n bytes, 32 at a time, if a byte of the group has the same columns in the same bits as
- * GGML's. */
+/* Interleave n bytes, 32 at a time, for a type whose group has bytes with the same columns in the
+ * same bits as the bytes of GGML's block. */
 static void interleave_bytes(const uint8_t *from, size_t n, size_t r, uint8_t *to)
 {
     for (size_t i = 0; i < n; i++) {

@@ -36,9 +36,9 @@ static inline float fit_at_least(float x, float limit)
     return limit;
 }
 
-/* Round to the nearest integer (ties to even) within low .. high. The bits of x + 1.5 * 2^23 are
- * the magic number plus the integer; beyond that range they still compare correctly. There is no
- * branch, so vectors can be used. */
+/* Round to the nearest integer (ties to even) within low .. high. If |x| is below 2^22, the bits of
+ * x + 1.5 * 2^23 are the magic number plus the integer; for a larger |x| they still compare
+ * correctly. There is no branch, so vectors can be used. */
 static inline int32_t fit_nearest(float x, int32_t low, int32_t high)
 {
     const int32_t magic = 0x4b400000;               /* 1.5 * 2^23 */

@@ -21,7 +21,7 @@ static struct fit_sums assign(int32_t q[32], const float *restrict w, const floa
     return fit_sum(w, h, q, 32);
 }
 
-/* Return the squared error, less sum h w^2, which is the same for all choices. */
+/* Return the squared error minus sum h w^2, which is the same for all choices. */
 static double relative_error(const struct fit_sums *s, uint16_t half)
 {
     double d = (double)f32_from_f16(half);

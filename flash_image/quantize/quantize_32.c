@@ -83,7 +83,8 @@ static void try_scale(struct choice *best, const struct block_format *f, const f
 }
 
 /* Try ranges around the extremes: from some that cut off both ends to some that leave a margin. The
- * range with one step less suits values that had one bit less, with steps twice as long. */
+ * last range, with one step less, suits values that were quantized to one bit less before, because
+ * their steps are twice as long. */
 static bool fit_with_min(struct choice *best, const struct block_format *f, const float *w,
                          const float *h)
 {

@@ -20,7 +20,7 @@ static struct fit_sums assign(int32_t *q, const float *w, const float *h, uint16
     return fit_sum(w, h, q, n);
 }
 
-/* Return the squared error, less sum h w^2, which is the same for all choices. */
+/* Return the squared error minus sum h w^2, which is the same for all choices. */
 static double relative_error(const struct fit_sums *s, uint16_t half)
 {
     double d = (double)f32_from_f16(half);

@@ -31,8 +31,7 @@ static struct fit_sums assign_part(const struct mins_format *f, const float *res
     return fit_sum(x, h, q, f->part);
 }
 
-/* A part, and its least squared error so far, less sum h x^2, which is the same for all
- * choices. */
+/* A part, and its least squared error so far minus sum h x^2, which is the same for all choices. */
 struct part {
     const float *x, *h;
     float sum_h, sum_x, least, most; /* sums of h, h x */
@@ -40,7 +39,7 @@ struct part {
     float scale, min;
 };
 
-/* Return the squared error of scale and min with the q of s, less sum h x^2. */
+/* Return the squared error of scale and min with the q of s, minus sum h x^2. */
 static double error_part(const struct part *p, const struct fit_sums *s, float scale, float min)
 {
     double a = (double)scale, m = (double)min;
@@ -78,7 +77,7 @@ static void open_part(const struct mins_format *f, struct part *p, const float *
         p->least = fit_at_most(p->least, x[i]);
         p->most = fit_at_least(p->most, x[i]);
     }
-    p->least = fit_at_most(p->least, 0.0f); /* -p->least becomes the min: not negative */
+    p->least = fit_at_most(p->least, 0.0f); /* the min becomes -p->least, and may not be negative */
 }
 
 /* Try ranges around the extremes, from some that cut off both ends to some that leave a margin, and

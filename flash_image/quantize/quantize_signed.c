@@ -31,7 +31,7 @@ static struct fit_sums assign(const struct signed_format *f, const float *restri
     return fit_sum(x, h, q, PART);
 }
 
-/* Return the squared error of scale with the q of s, less sum h x^2. */
+/* Return the squared error of scale with the q of s, minus sum h x^2. */
 static double error_of(const struct fit_sums *s, double scale)
 {
     return scale * (scale * (double)s->qq - 2 * (double)s->xq);

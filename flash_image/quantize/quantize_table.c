@@ -28,7 +28,7 @@ void table_codec_make(struct table_codec *codec, const int8_t values[NIBBLES])
 struct candidate {
     uint16_t half;
     uint8_t nibbles[LARGEST];
-    double error; /* squared error, less sum h w^2, which is the same for all choices */
+    double error; /* squared error minus sum h w^2, which is the same for all choices */
     float step;   /* the best scale for these nibbles */
 };
 

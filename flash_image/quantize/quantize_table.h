@@ -27,10 +27,10 @@ quantize_table_fn quantize_block_iq4_nl, quantize_block_mxfp4, quantize_block_fi
 /* Convert a block back to n floats, 32 or 128. */
 void table_read_block(const uint8_t *block, const struct table_codec *codec, size_t n, float *out);
 
-/* Find FIG4's 16 values for a tensor. Weights are divided by the largest of their 128. 8 steps of
- * k-means, begun at NF4's values, find the centres. The centre nearest to 0 becomes 0, and all
- * are within +-TABLE_NARROW. h: importance of the columns (NULL: all equal); row: space for a row.
- * A stack of experts has one table. t->cols % 128 == 0, weights finite. */
+/* Find FIG4's 16 values for a tensor. Each 128 weights are divided by the largest magnitude among
+ * them. 8 steps of k-means, begun at NF4's values, find the centres. The centre nearest to 0
+ * becomes 0, and all are within +-TABLE_NARROW. h: importance of the columns (NULL: all equal);
+ * row: space for a row. A stack of experts has one table. t->cols % 128 == 0, weights finite. */
 void fig4_find_values(const struct source_tensor *t, const float *h, float *row,
                       int8_t values[NIBBLES]);
 

@@ -282,7 +282,8 @@ static const uint8_t *quantize_row_of(const struct source_tensor *t, const struc
     return space;
 }
 
-/* Return the blocks of a row, which are in the file or in `space`; NULL: *error_message. */
+/* Return the blocks of a row, which are in the file or in `space`. NULL: *error_message says
+ * why. */
 static const uint8_t *pack_row(const struct source_tensor *t, enum ingot_type type, uint32_t row,
                                const struct rows_buffers *b, uint8_t *space,
                                const char **error_message)

@@ -53,7 +53,7 @@ struct family {
     uint32_t features; /* enum source_feature */
     uint32_t traits;   /* enum family_trait */
     enum family_window window;
-    uint32_t global_every;            /* FAMILY_INTERLEAVED: used if the file does not say it */
+    uint32_t global_every;            /* FAMILY_INTERLEAVED: used if the file does not give it */
     float rope_base, rope_base_local; /* defaults; for a GGUF, only rope_base_local */
     float norm_eps;                   /* used if config.json does not give it */
     uint32_t head_dim;                /* used if config.json does not give it; 0: dim / n_heads */

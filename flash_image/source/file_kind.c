@@ -214,7 +214,7 @@ enum { N_RULES = sizeof rules / sizeof rules[0] };
 
 #define ITS_NAME "a wrong file has this name: fetch the right one"
 
-/* `cure` replaces the rule's advice if a file of this format belongs in another place. */
+/* If a file of this kind would be right in another place, `cure` replaces the rule's advice. */
 static const struct {
     const char *wanted;
     uint32_t takes; /* bits of file_kind */

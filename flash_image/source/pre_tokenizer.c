@@ -21,7 +21,8 @@ enum { LLAMA3_FLAGS = INGOT_ADD_BOS | INGOT_IGNORE_MERGES };
 #define KANA_AND_HAN "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+"
 #define CJK "[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+"
 #define PUNCTUATION "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~]"
-/* "!-/:-~", the full-width ones from U+FF01 and U+FF1A, quotation marks, the ideographic space */
+/* "!-/:-~" and their full-width forms (from U+FF01 and U+FF1A), quotation marks, the ideographic
+ * space */
 #define DEEPSEEK_MARKS "[!-/:-~\uff01-\uff0f\uff1a-\uff5e\u2018-\u201f\u3000-\u3002]+"
 /* The letters of the table in runtime/tokenizer/tokenizer_split.c. */
 #define DEEPSEEK_LETTERS \

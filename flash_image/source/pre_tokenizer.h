@@ -19,8 +19,7 @@ enum { PRE_TOKENIZER_MOST_NAMES = 24, PRE_TOKENIZER_MOST_SPELLINGS = 4 };
 
 struct pre_tokenizer {
     enum ingot_pre pre;
-    bool
-        covers; /* every character is in a match: if a Split removes the rest, it removes nothing */
+    bool covers; /* every character is in a match, so a Split that drops the rest drops nothing */
     const char *steps[PRE_TOKENIZER_MOST_SPELLINGS]; /* lists of steps, up to NULL */
     struct {
         const char *name;

@@ -9,9 +9,10 @@
  * final. Errors: ERR_UNSUPPORTED, heads too wide. */
 enum err rope_factors_take(struct source *s);
 
-/* Multiply the factors that rope_factors_take made by `by` (rope_dims / 2) or by one number: in one set, or in all sets
- * that scaling applies to. Scaling does not apply to local layers with their own base or with rope_local_plain. Errors,
- * also of the next functions: ERR_BAD_MODEL if a factor exceeds FORMAT.md's bounds. */
+/* Multiply factors of s->rope, which rope_factors_take has made, by (rope_dims / 2) numbers or by
+ * one number. rope_factors_multiply does this in one set, the others in all sets to which scaling
+ * applies. Scaling does not apply to local layers with their own base or with rope_local_plain.
+ * Errors, also of the next functions: ERR_BAD_MODEL if a factor exceeds FORMAT.md's bounds. */
 enum err rope_factors_multiply(struct source *s, enum source_rope_set set, const float *by);
 enum err rope_factors_multiply_all(struct source *s, const float *by);
 enum err rope_factors_scale_all(struct source *s, float by);

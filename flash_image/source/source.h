@@ -260,7 +260,7 @@ __attribute__((format(printf, 2, 3))) void source_note(struct source *s, const c
 void source_sample(struct source *s, enum ingot_sampling_field field, const char *name,
                    double value);
 
-/* Copy the fields that `over` gives to *to. */
+/* Copy to *to the fields that `over` gives. */
 void source_put_sampling(struct ingot_sampling *to, const struct ingot_sampling *over);
 
 /* Set the values that follow from other parameters in most families: rope_dims, attn_scale, and
@@ -312,12 +312,13 @@ struct source_slot {
 static const struct source_slot source_first_slot = { INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER };
 void source_next_slot(const struct source_params *p, struct source_slot *slot);
 
-/* Return the index of a row's first element; the second: the address of that element, or of its
- * block. Row t->rows is the end, unless t is transposed. */
+/* Return the index of a row's first element, or (source_row_data) the address of that element or of
+ * its block. Row t->rows is the end, unless t is transposed. */
 uint64_t source_row_element(const struct source_tensor *t, uint32_t row);
 const uint8_t *source_row_data(const struct source_tensor *t, uint32_t row);
 
-/* Return the elements in a block; the second: the bytes of whole blocks (SOURCE_GROUPED: int8). */
+/* Return the number of elements in a block, or (source_type_bytes) of bytes in whole blocks
+ * (SOURCE_GROUPED: int8). */
 uint32_t source_type_block(enum source_type type);
 uint64_t source_type_bytes(enum source_type type, uint64_t elements);
 const char *source_type_name(enum source_type type);

@@ -4,7 +4,7 @@
 
 #include "runtime/image/image.h"
 
-/* Numbers of ropes: 0 is that of the global layers or, if there are none, of the local layers. */
+/* Rope 0 is the rope of the global layers or, if there are none, the rope of the local layers. */
 enum { FIRST_ROPE = 0, SECOND_ROPE = 1 };
 
 static bool has(const struct source_params *p, enum source_feature feature)

@@ -1,4 +1,4 @@
-/* Read bodies of Anthropic's /v1/messages into the fields of chat completions. */
+/* Reads bodies of Anthropic's /v1/messages into the fields of chat completions. */
 #include <stdio.h>
 #include <string.h>
 
@@ -335,7 +335,7 @@ static const struct serve_dialect_field list[] = {
     { .name = "container", .read = serve_translate_nothing },
     { .name = "mcp_servers", .read = serve_translate_nothing },
     { .name = "context_management", .read = serve_translate_nothing },
-    /* Keeps settings of this server, which mean the same in every API. */
+    /* Settings of this server, which mean the same in every API. */
     { .name = "seed", .to = "seed" },
     { .name = "min_p", .to = "min_p" },
     { .name = "repeat_penalty", .to = "repeat_penalty" },

@@ -13,7 +13,8 @@ struct serve_check {
     char error_message[SERVE_ERROR_MESSAGE_BYTES];
 };
 
-/* Checks a reply; once the job is done, nobody changes its request and text. */
+/* Checks a reply. No lock is needed, because nobody changes the request and the text of a finished
+ * job. */
 static void check_reply(struct serve_task *t)
 {
     struct serve_check *k = (struct serve_check *)t;

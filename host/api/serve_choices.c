@@ -192,7 +192,7 @@ static void check_job(struct serve_choices *c, uint32_t i, struct api_error *e)
     c->checked[i] = true;
 }
 
-/* Cuts vectors to the requested number of dimensions, which must not exceed their own. */
+/* Sets the job's error if the request asks for more dimensions than the vectors have. */
 static void check_dimensions(struct serve_job *j)
 {
     size_t width = j->of.vectors.n / sizeof(float) /

@@ -80,8 +80,8 @@ static double add_time(cJSON *root, const char *name, double ms)
     return ns;
 }
 
-/* Writes why the reply ended, and its times. The time of a reply's first token is added
- * to the prompt's. */
+/* Writes why the reply ended, and its times. The time of the reply's first token counts as the
+ * prompt's time. */
 static void add_end(cJSON *root, const struct api_answer *a, const struct api_job *j)
 {
     double rate = j->figures.list[API_DECODE_TOKENS_PER_S], tokens = j->reply_tokens;

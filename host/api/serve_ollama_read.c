@@ -232,7 +232,7 @@ static bool read_text(struct serve_translation *t, const char *name, const cJSON
     return cJSON_IsString(v) || serve_translate_refuse(t, name, "%s has to be a text", name);
 }
 
-/* Makes the prompt a user's message; a raw prompt stays unchanged. */
+/* Turns the prompt into a user's message; a raw prompt stays unchanged. */
 static bool end_generate(struct serve_translation *t)
 {
     const cJSON *prompt = get(t->from, "prompt"), *system = get(t->from, "system");

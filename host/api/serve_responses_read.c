@@ -1,4 +1,4 @@
-/* Read bodies of /v1/responses into the fields of chat completions. Nothing is kept between
+/* Reads bodies of /v1/responses into the fields of chat completions. Nothing is kept between
  * requests: a request that continues a stored response is refused. */
 #include <string.h>
 

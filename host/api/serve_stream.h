@@ -15,7 +15,7 @@ void serve_stream_all(const struct api_answer *a, const struct api_job *j, api_s
 /* Makes a JSON string of n bytes of a text. */
 struct cJSON *serve_stream_text(const char *bytes, size_t n);
 
-/* Adds the list `warnings` of a request to the object, if it has any. */
+/* If the request has warnings, adds them to the object as the list `warnings`. */
 void serve_stream_warnings(struct cJSON *object, const struct api_request *q);
 
 /* Makes the object that says how and where the reply was made (docs/SERVE.md, figures). */

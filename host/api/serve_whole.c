@@ -15,7 +15,7 @@ struct serve_whole {
     bool written; /* a worker has taken the task */
 };
 
-/* Writes the answer in a worker. Without a lock: nobody changes finished jobs. */
+/* Writes the answer in a worker. No lock is needed, because nobody changes finished jobs. */
 static void write_answer(struct serve_task *t)
 {
     struct serve_whole *w = (struct serve_whole *)t;

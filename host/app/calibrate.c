@@ -22,7 +22,7 @@ enum input { INPUT_QKV, INPUT_OUT, INPUT_GATE_UP, INPUT_DOWN, INPUTS };
 struct result {
     bool good;
     double perplexity;
-    double sums[]; /* sums of squares: the inputs of all layers in order, then the head's */
+    double sums[]; /* sums of squares of all layers' inputs in order, then of the head's input */
 };
 
 static struct run {
@@ -40,7 +40,7 @@ static size_t input_columns(const struct ingot_params *p, enum input input)
     }
 }
 
-/* Returns how many columns the inputs of a layer have before this input. */
+/* Returns the number of columns of those inputs of a layer that precede this input. */
 static size_t columns_before(const struct ingot_params *p, enum input input)
 {
     size_t columns = 0;
@@ -216,8 +216,9 @@ bool calibrate_perplexity(const char *path, const char *text, double *perplexity
 
 /* ---- in the packer's process ----------------------------------------------------------------- */
 
-/* Computes each column's root mean square, divided by the mean of all columns. (Mean squares
- * overfit the text and do not improve logits.) A column that was always 0 still counts a little. */
+/* Computes each column's root mean square, divided by the root mean square of all columns. (Mean
+ * squares overfit the text and do not improve logits.) A column that was always 0 still counts a
+ * little. */
 static void norm_columns(float *out, const double *sums, size_t n)
 {
     double mean = 0;
@@ -254,7 +255,7 @@ static bool keep_columns(struct calibration *c)
             norm_input(c, layer, (enum input)i);
         }
     }
-    norm_input(c, p->n_layers, INPUT_QKV); /* the head: its input has equally many columns */
+    norm_input(c, p->n_layers, INPUT_QKV); /* the head, whose input is as wide as INPUT_QKV */
     return true;
 }
 

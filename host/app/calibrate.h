@@ -9,7 +9,8 @@ enum { CALIBRATE_WINDOW = 256 };
 
 struct calibration {
     struct ingot_params params;
-    float *columns;    /* importance of the columns of all inputs, with a mean of 1; allocated */
+    float *columns;    /* importance of the columns of all inputs, whose mean square is about 1;
+                          allocated */
     double perplexity; /* perplexity on that text with weights as 16-bit floats */
 };
 

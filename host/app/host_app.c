@@ -211,7 +211,7 @@ bool host_app_plan(struct host_app *h, struct host_args *args)
 enum { KV_TOUCHED = 256 << 20 /* most bytes, because a large context is rarely full */ };
 
 /* Touches memory for keys and values. Otherwise the first prompt, which writes keys and values of
- * every layer, would wait while a page of 2 MiB is cleared for each
+ * every layer, would wait while a page of 2 MiB is cleared for each layer
  * (docs/experiments/first-prefill.md). */
 static bool touch_kv(struct host_app *h)
 {

@@ -38,7 +38,8 @@ struct host_files {
     char error_message[HOST_ERROR_MESSAGE_BYTES];
 };
 
-/* Fill h->files; the model is args->model until another one is requested. Both outlive h. */
+/* Fill h->files; the model is args->model until another one is requested. args and platform must
+ * outlive h. */
 void host_files_open(struct host_files *h, const struct host_args *args,
                      const struct platform *platform);
 

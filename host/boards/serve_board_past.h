@@ -19,7 +19,7 @@ void board_past_of(struct board_past *p, const struct api_request *q);
 /* Add the reply to the marks. */
 void board_past_add(struct board_past *p, const char *text, size_t bytes);
 
-/* Return how many texts at the beginning both have in common. */
+/* Return how many texts at their beginning a and b have in common. */
 uint32_t board_past_shared(const struct board_past *a, const struct board_past *b);
 
 #endif

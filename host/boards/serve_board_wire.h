@@ -16,10 +16,11 @@ void board_request_write(struct api_text *out, const struct api_request *q, uint
 /* Read the model's sampling defaults from an event `ready`; values out of bounds are ignored. */
 void board_defaults_read(struct ingot_sampling *s, const struct board_event *event);
 
-/* Set the sampling parameters that the request does not give to the model's defaults. */
+/* Use the model's defaults for the sampling parameters that the request does not give. */
 void board_defaults_put(struct api_request *q, const struct ingot_sampling *s);
 
-/* Return the field of a request for which a board must know penalties and biases; NULL: none. */
+/* Return the name of a field in the request that only a board with penalties and biases can obey;
+ * NULL: there is none. */
 const char *board_penalty_of(const struct api_request *q);
 
 /* Write a line that makes the board load a model. */

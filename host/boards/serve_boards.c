@@ -160,8 +160,8 @@ void serve_pool_put_back(struct waiting *w)
     wake_all();
 }
 
-/* Take jobs out of the queue that no board will do: all, or those that have waited too long while
- * there was no board. */
+/* Take the first job out of the queue if no board will do it: always if `all`, otherwise if it has
+ * waited too long while there was no board. NULL: no such job. */
 static struct waiting *take_hopeless(bool all)
 {
     struct waiting *w = NULL;

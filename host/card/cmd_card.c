@@ -116,8 +116,8 @@ static bool open_board(struct job *j)
     return e == ERR_OK;
 }
 
-/* Open --firmware if the board's first loader wants a payload: then it is the
- * payload's file. */
+/* If the board's first loader wants a payload, open the file of --firmware, which is then the
+ * payload. */
 static bool open_payload(struct job *j)
 {
     const char *path = j->a->firmware;

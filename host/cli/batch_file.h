@@ -37,7 +37,7 @@ struct batch_file {
 bool batch_file_read(struct batch_file *b, const char *path, const struct options *defaults);
 
 /* Parse the requests of b->text, which ends with a NUL; `name` is for error messages. False:
- * b->error_message. */
+ * b->error_message says why. */
 bool batch_file_parse(struct batch_file *b, const char *name, const struct options *defaults);
 
 void batch_file_free(struct batch_file *b);

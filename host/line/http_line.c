@@ -164,8 +164,8 @@ static void note(struct http_line *h, const char *bytes, size_t n)
     }
 }
 
-/* Answer in place of the board: send an error with this text, unless NULL, then the event `done` of
- * the running request with this reason. */
+/* Answer the running request in place of the board: send the event `error` with this text, unless
+ * it is NULL, then the event `done` with this reason. */
 static bool end_request(struct http_line *h, const char *name, const char *text, const char *reason)
 {
     cJSON *request = cJSON_ParseWithLength(h->lines, h->at_work);

@@ -29,7 +29,7 @@ struct send_frames {
 };
 
 /* Send the file to a board that is ready for frames; the line is raw meanwhile. False:
- * s->error_message. */
+ * s->error_message says why. */
 bool send_frames(struct send_frames *s);
 
 #endif

@@ -27,10 +27,11 @@ struct send_http {
 bool send_http_is(const char *to);
 
 /* Send the file, from the point where an earlier attempt stopped; try again after an interruption.
- * False: s->error_message. */
+ * False: s->error_message says why. */
 bool send_http(struct send_http *s);
 
-/* Let the board load a model of its card, and wait until it is loaded. False: s->error_message. */
+/* Let the board load a model of its card, and wait until it is loaded. False: s->error_message says
+ * why. */
 bool send_http_load(struct send_http *s, const char *name);
 
 #endif

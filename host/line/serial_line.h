@@ -26,7 +26,7 @@ struct serial_line {
 };
 
 /* Open the line with 8N1, raw, with XON/XOFF in both directions, for this process only. baud 0:
- * 115200. path may also be a socket: unix:PATH, tcp:HOST:PORT. False: s->error_message. */
+ * 115200. path may also be a socket: unix:PATH, tcp:HOST:PORT. False: s->error_message says why. */
 bool serial_open(struct serial_line *s, const char *path, uint32_t baud);
 
 /* Queue bytes for the device. Returns false if the queue has no room for them. */
@@ -50,8 +50,8 @@ size_t serial_mode_line(char *out, uint32_t silence_s, unsigned tried);
 bool serial_step(struct serial_line *s, int timeout_ms, bool *typed,
                  void (*take)(void *context, char *line, size_t bytes), void *context);
 
-/* Change the rate, after everything queued has been sent. False: s->error_message. A socket has no
- * rate. */
+/* Change the rate, after everything queued has been sent. False: s->error_message says why. A
+ * socket has no rate. */
 bool serial_set_baud(struct serial_line *s, uint32_t baud);
 
 uint64_t serial_millis(void);

@@ -8,7 +8,7 @@
 
 enum { LEAST_CONTEXT = 256 };
 
-/* Return the given rate, or the board's if the given one is 0. */
+/* Return the given rate or, if it is 0, the board's rate. */
 static uint64_t rate_of(uint64_t given, uint64_t boards)
 {
     if (given != 0) {
@@ -52,7 +52,8 @@ static enum err plan_once(struct plan *plan, const struct board_request *r, uint
     return plan_make(plan, &p);
 }
 
-/* Plan with the given context; for 0, with the default, or a half, quarter ... that fits. */
+/* Plan with the given context. If it is 0, plan with the default context, and halve this until the
+ * plan fits. */
 enum err board_plan(struct plan *plan, const struct board_request *r)
 {
     uint32_t context = r->limits.context;

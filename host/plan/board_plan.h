@@ -13,7 +13,7 @@ struct board_request {
     uint64_t ram;                    /* bytes of RAM on the board; 0: no limit */
     struct plan_limits limits;       /* context 0: the planner's default, shortened to fit */
     const struct plan_use *use;      /* how often its experts are used; NULL: unknown */
-    uint64_t memory_rate, card_rate; /* bytes a second; 0: the board's */
+    uint64_t memory_rate, card_rate; /* bytes a second; 0: the board's rate */
 };
 
 /* Make the plan, with a decode time if the rates are known. The time is a lower bound: it only counts the

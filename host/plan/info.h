@@ -27,7 +27,8 @@ struct info_features {
     char text[INFO_MOST_FEATURES][INFO_FEATURE_BYTES];
 };
 
-/* Return the position of a tensor in the file; for experts, that of the first expert. */
+/* Return the position of a tensor in the file. For a tensor of experts, this is the position of the
+ * first expert's part. */
 uint64_t info_tensor_offset(const struct image *img, const struct ingot_tensor *t);
 
 void info_find_features(struct info_features *f, const struct image *img);
@@ -46,11 +47,11 @@ uint64_t info_state_bytes(const struct image *img);
 /* True if a role has a tensor; for a role of layers, if any layer has one. */
 bool info_has(const struct image *img, enum ingot_role role);
 
-/* Return the rope of layers without a window or, if local, of those with one; NULL: none. Both may
- * be the same rope. */
+/* Return the rope of the layers without a window or, if `local`, of the layers with a window. If no
+ * such layer rotates, return the rope of a layer that does; NULL: no layer rotates. */
 const struct ingot_rope *info_rope(const struct image *img, bool local);
 
-/* The texts of a chat template, by their names in info. */
+/* The texts of a chat template, with their names in the output of `ingot info`. */
 struct info_chat_string {
     const char *label, *key; /* in the text, and in JSON */
     enum ingot_chat_string which;

@@ -1,5 +1,5 @@
-/* `ingot serve`: offers a model on this computer, or boards, to programs that speak OpenAI's
- * HTTP. */
+/* `ingot serve`: offers a model on this computer, or boards, to programs that speak OpenAI's API
+ * over HTTP. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

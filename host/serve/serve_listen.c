@@ -155,7 +155,7 @@ void serve_listen_caller(const struct sockaddr_storage *a, unsigned char caller[
         memcpy(caller, &((const struct sockaddr_in *)a)->sin_addr, 4);
     } else if (IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {
         memcpy(caller, six->sin6_addr.s6_addr + 12, 4);
-    } else { /* a household has all IPv6 addresses with the same first 64 bits */
+    } else { /* IPv6 addresses with the same first 64 bits belong to one household */
         caller[15] = 1;
         memcpy(caller, six->sin6_addr.s6_addr, 8);
     }

@@ -49,7 +49,7 @@ const char *serve_page_write(struct api_text *out, enum serve_page_kind page,
                              struct serve_backend *b, const char *model, uint64_t n_left);
 
 /* Answers a POST's body for SERVE_PAGE_LOAD, which may change `model`, or for SERVE_PAGE_SHOW.
- * False: *e. */
+ * False: *e says why. */
 bool serve_page_post(struct api_text *out, enum serve_page_kind page, struct serve_backend *b,
                      const struct api_text *body, char *model, struct api_error *e);
 

@@ -53,9 +53,11 @@ size_t serve_room_group(struct sockets *s, const unsigned char caller[SERVE_CALL
     return group;
 }
 
-/* Returns how soon a connection is given up: one with a larger result goes earlier, one with 0
- * never. A connection with a running request stays. Connections that have not had a request go
- * before others; of each kind, that with the longest silence goes first. */
+/* Returns how soon a connection is given up: the connection with the largest result goes first, and
+ * a connection with 0 stays. Connections that linger go first, then those whose request's rest is
+ * dropped, then slow readers and connections that had no answer yet, then others. In each of these
+ * groups, the connection with the longest silence goes first. A connection with a running request
+ * stays. */
 static int64_t spare(const struct sockets *s, const struct connection *k)
 {
     int64_t quiet = s->now - k->heard + 1;

@@ -44,7 +44,7 @@ static bool is_address(const char *stt)
     return strncmp(stt, "http://", 7) == 0 || strncmp(stt, "https://", 8) == 0;
 }
 
-/* Write the command that sends the file in a form, as OpenAI's API requires. */
+/* Write the command that sends the file as form data, which OpenAI's API requires. */
 static const char *ask_server(const char *address, char command[VOICE_COMMAND_BYTES],
                               const char **error_message)
 {
