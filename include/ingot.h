@@ -243,7 +243,7 @@ enum ingot_error ingot_session_clear(struct ingot_session *session);
 
 /* Add a text to the sequence unchanged: `bytes` bytes of UTF-8, not terminated. If the session is
  * empty, BOS comes first if the model requires it. Text that looks like a control token stays text.
- * Nothing is computed yet. Errors: INGOT_TOO_LONG: nothing was added. */
+ * Nothing is computed yet. Errors: INGOT_TOO_LONG; nothing was added then. */
 enum ingot_error ingot_prompt(struct ingot_session *session, const char *text, size_t bytes);
 
 struct ingot_turn {
@@ -257,13 +257,14 @@ struct ingot_turn {
 };
 
 /* Add one turn in the model's chat template, up to the point where the reply begins. The preceding
- * reply is closed first. Errors: INGOT_NO_TEMPLATE, INGOT_TOO_LONG: nothing was added. */
+ * reply is closed first. Errors: INGOT_NO_TEMPLATE, INGOT_TOO_LONG; nothing was added then. */
 enum ingot_error ingot_prompt_turn(struct ingot_session *session, const struct ingot_turn *turn);
 
 struct ingot_generate_params {
     float temp;     /* 0: always the likeliest token; at most 100 */
     float top_p;    /* total probability of the candidates; 0 < top_p <= 1, 1: off */
-    float min_p;    /* least probability, as a fraction of the likeliest token's; 0: off */
+    float min_p;    /* least probability, as a fraction of the likeliest token's probability; 0:
+                       off */
     float repeat;   /* penalty on recent tokens; 0 < repeat <= 100, 1: off */
     uint32_t top_k; /* only this many likeliest tokens are candidates; 0: off */
     uint64_t seed;  /* equal seeds give equal replies */
@@ -322,9 +323,9 @@ struct ingot_reply {
 };
 
 /* ingot_generate for n sessions of one model in parallel: a pass reads each weight once for all of
- * them, and every reply is the same as ingot_generate would give. go_on is called before each pass;
- * false ends only that reply, like false from text. prompt_ticks and reply_ticks are totals of all
- * replies. Errors as ingot_generate; INGOT_BAD_ARGUMENT also if n is 0 or above
+ * them, and every reply is the same as ingot_generate would give. go_on is called before each pass.
+ * If go_on or text returns false, only that reply ends. prompt_ticks and reply_ticks are totals of
+ * all replies. Errors as ingot_generate; INGOT_BAD_ARGUMENT also if n is 0 or above
  * INGOT_MOST_SESSIONS, or a session is listed twice or belongs to another model. After an error,
  * each reply keeps the tokens that it had by then. */
 enum ingot_error ingot_generate_parallel(struct ingot_reply *replies, uint32_t n);

@@ -67,7 +67,7 @@ struct card_options {
     int64_t time;      /* time of every file, in seconds since 1970, UTC */
     enum card_table table;
     bool efi; /* EFI firmware boots from the card; in a GPT the first partition is an EFI system
-                partition */
+                 partition */
     struct card_image
         *boot;     /* contents of another FAT32 partition, before the first; NULL: there is none */
     unsigned slot; /* number of the first partition in the table, from 1; 0 also means 1 */

@@ -1,5 +1,5 @@
-/* The files of a board's maker in any form: a folder (the mounted bootfs of a Raspberry Pi OS card,
- * a clone of the firmware repository), or a zip archive as downloaded. */
+/* The files of a board's maker. They are in a folder (the mounted bootfs of a Raspberry Pi OS card,
+ * or a clone of the firmware repository), or in a zip archive as downloaded. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

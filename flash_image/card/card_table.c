@@ -54,8 +54,8 @@ static enum err put_mbr(struct card_writer *w, const struct card_layout *const *
     return card_put(w, 0, sector, sizeof sector);
 }
 
-/* Write one entry for the whole disk, so that software that does not know GPT does not touch the
- * disk. The CHS of sector 1 is 0/0/2. */
+/* Write one entry for the whole disk, so that software without support for GPT leaves the disk
+ * alone. The CHS of sector 1 is 0/0/2. */
 static enum err put_protective_mbr(struct card_writer *w, uint64_t sectors)
 {
     uint8_t sector[CARD_SECTOR] = { 0 };

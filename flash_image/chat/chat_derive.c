@@ -325,7 +325,8 @@ static void derive_trim(struct derivation *v)
     }
 }
 
-/* Return the first <...> or [...] of a text; if letters follow, the whole text without spaces. */
+/* Return the first <...> or [...] of a text or, if letters follow it, the whole text without
+ * spaces. */
 static struct jinja_text first_marker(struct jinja_text t)
 {
     size_t at = 0, end;
@@ -345,7 +346,8 @@ static struct jinja_text first_marker(struct jinja_text t)
     return end < t.bytes && isalnum((unsigned char)t.data[end]) ? t : chat_part(t, at, end);
 }
 
-/* Find the output between the last reply's thoughts and its text. False: nothing is there. */
+/* Find the output between the last reply's thoughts and its text. False: there is no such
+ * output. */
 static bool after_thoughts(struct derivation *v, enum probe_thinking thinking,
                            struct jinja_text *out)
 {

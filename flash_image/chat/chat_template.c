@@ -262,8 +262,8 @@ static void put_stop(struct build *b, uint32_t id)
     }
 }
 
-/* Add the tokens whose names mark the end of a turn or a text in some family, and the token that
- * the template writes at the end of a reply. */
+/* Add the tokens whose names mark the end of a turn or of a text in any known family of models, and
+ * the token that the template writes at the end of a reply. */
 static void put_stops(struct build *b, const struct chat_request *r)
 {
     const struct ingot_tokenizer *head = head_of(b->tokenizer);

@@ -55,7 +55,7 @@ static_assert(sizeof(struct adapter_header) == 4096, "the header is one page");
 /* Pairs are sorted by layer, then by role; pairs outside layers (INGOT_NO_LAYER) come
  * last. */
 struct adapter_pair {
-    uint16_t role; /* enum ingot_role of W, which is not a matrix of an expert */
+    uint16_t role; /* enum ingot_role of W; W is never a matrix of an expert */
     uint16_t layer;
     uint32_t rank;
     uint32_t rows; /* outputs of W; for TOKEN_EMBEDDING: dim */

@@ -1,6 +1,6 @@
-/* The .ingot file, version 4, as C structures. FORMAT.md beside this file is the specification; if
- * the two differ, this file is wrong. Little-endian; every structure is naturally aligned. This
- * file is long because readers want to see the format in one place. */
+/* The .ingot file, version 4, as C structures. flash_image/FORMAT.md is the specification; if the
+ * two differ, this file is wrong. Little-endian; every structure is naturally aligned. This file is
+ * long because readers want to see the format in one place. */
 #ifndef INGOT_FLASH_IMAGE_FORMAT_H
 #define INGOT_FLASH_IMAGE_FORMAT_H
 
@@ -53,7 +53,7 @@ enum ingot_type {
 #define TYPE_PACKED(...) +1
 #include "flash_image/format/types.def"
 };
-enum ingot_family { /* only for people: what is computed depends only on the parameters */
+enum ingot_family { /* for people; the computation depends only on the parameters */
                     INGOT_LLAMA = 1,
                     INGOT_MISTRAL = 2,
                     INGOT_QWEN2 = 3,
@@ -169,10 +169,10 @@ enum ingot_segment_kind {
     INGOT_SEGMENT_TABLE = 3 /* PER_LAYER_EMBEDDING: a token reads only its own rows */
 };
 
-/* In the order of the tensor table and of the bytes of a segment. Norms and biases are (1, n) F32.
- * Biases of matrices are optional; FORMAT.md says which other tensors are required. Widths are
- * fields of struct ingot_layer; channels: 2 n_groups state_dim + inner_dim, or inner_dim for a
- * short convolution. */
+/* The roles are in the order of the tensor table and of the bytes of a segment. Norms and biases
+ * are (1, n) F32. Biases of matrices are optional; FORMAT.md says which other tensors are required.
+ * Widths are fields of struct ingot_layer; channels: 2 n_groups state_dim + inner_dim, or inner_dim
+ * for a short convolution. */
 enum ingot_role {
     INGOT_TOKEN_EMBEDDING = 0, /* (vocab, dim); in an MTP head (dim, 2 dim), in an assistant
                                   (dim, 2 target_dim): the matrix that makes its input */
@@ -186,7 +186,7 @@ enum ingot_role {
     INGOT_ATTN_NORM_BIAS,
     INGOT_ATTN_Q_A,      /* (q_rank, dim), if q_rank is not 0 */
     INGOT_ATTN_Q_A_NORM, /* (1, q_rank) */
-    INGOT_ATTN_Q, /* (n_heads * head_dim, dim), of latent keys (n_heads * query_dim, q_rank) */
+    INGOT_ATTN_Q, /* (n_heads * head_dim, dim); with latent keys (n_heads * query_dim, q_rank) */
     INGOT_ATTN_GATE, /* (n_heads * value_dim, dim): the result of attention is multiplied by its sigmoid */
     INGOT_ATTN_K, /* (n_kv_heads * head_dim, dim) */
     INGOT_ATTN_V, /* (n_kv_heads * value_dim, dim) */
@@ -196,7 +196,7 @@ enum ingot_role {
     INGOT_ATTN_Q_NORM, /* (1, head_dim), wide: (1, n_heads * head_dim) */
     INGOT_ATTN_K_NORM, /* norm of latent keys (1, kv_rank) */
     INGOT_ATTN_K_B,    /* (n_heads * kv_rank, query_dim - (head_dim - kv_rank)); neither this matrix
-                         nor ATTN_V_B has a packed type or FIG4 */
+                          nor ATTN_V_B has a packed type or FIG4 */
     INGOT_ATTN_V_B,    /* (n_heads * value_dim, kv_rank) */
     INGOT_ATTN_SINKS,  /* (1, n_heads): a logit that is added to the sum of each head's softmax */
     INGOT_ATTN_SUB_NORM, /* (1, n_heads * value_dim), for the result of attention */
@@ -347,8 +347,8 @@ struct ingot_header {
 };
 static_assert(sizeof(struct ingot_header) == 4096, "the header is one page");
 
-/* A layer computes norm, mixer, add, norm, feed-forward, add; this struct says which kinds. Fields
- * that these kinds do not use are zero. */
+/* A layer computes norm, mixer, add, norm, feed-forward, add; this struct gives the kind of each.
+ * Fields that these kinds do not use are zero. */
 struct ingot_layer {
     uint8_t mixer;      /* enum ingot_mixer */
     uint8_t ffn;        /* enum ingot_ffn */

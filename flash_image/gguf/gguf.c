@@ -97,8 +97,8 @@ static enum err read_table(struct gguf *g)
     return gguf_read_tensors(g);
 }
 
-/* Read the tensor tables of all parts; g is at the first part's table. Later parts have only the
- * values of the split; only their tensors are read. */
+/* Read the tensor tables of all parts; g is at the first part's table. The values of later parts
+ * only describe the split, so only the tensors of these parts are read. */
 static enum err read_tables(struct gguf *g, const struct gguf_part *parts, size_t n)
 {
     const char *input = g->s->path;

@@ -241,8 +241,8 @@ static enum err check_widths(struct gguf *g)
     return ERR_OK;
 }
 
-/* False for two models of Gemma that do not scale scores by a head's width; their files do not say
- * so. */
+/* True for two models of Gemma that scale scores by dim / n_heads instead of a head's width; their
+ * files do not say so. */
 static bool scales_by_width(const struct source_params *p)
 {
     return (p->family == INGOT_GEMMA2 && p->n_layers == 46) ||

@@ -125,7 +125,7 @@ static enum err read_spm(struct gguf *g)
     return ERR_OK;
 }
 
-/* The defaults are llama.cpp's: a space is added before a text, and EOS after it. */
+/* As in llama.cpp, the default is to add a space before a text, and EOS after it. */
 static enum err read_unigram(struct gguf *g)
 {
     struct source_vocab *v = &g->s->vocab;

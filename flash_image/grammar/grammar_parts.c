@@ -227,8 +227,8 @@ static void add_join(struct maker *m, uint32_t rule, uint32_t start, uint32_t to
     m->joins[m->n_joins++] = (struct join){ rule, start, to };
 }
 
-/* Make one copy of the rule for all uses that continue at the same state. A large rule that also
- * continues elsewhere is called there. */
+/* Make one copy of the rule for all uses that continue at the same state. If the rule is large and
+ * has a copy that continues at another state, call the rule instead. */
 static void make_joined(struct maker *m, uint32_t rule, uint32_t from, uint32_t to)
 {
     bool elsewhere = false;

@@ -25,8 +25,8 @@ struct graph {
         *low; /* (n_rules) when a rule was reached (0: not yet), and the earliest rule reached from it */
     uint32_t *stack; /* (n_rules) rules whose cycle is not complete */
     uint32_t n_stack, n_seen;
-    uint32_t *order; /* (n_rules) rules in an order in which named rules come first, except in
-                        cycles */
+    uint32_t *order; /* (n_rules) all rules; except in cycles, a rule comes after the rules that it
+                        names */
     uint32_t n_order;
     bool *circles; /* (n_rules) true if a rule names itself, directly or through other rules */
 };

@@ -92,7 +92,7 @@ unsigned schema_count_nodes(const cJSON *at);
  * it. */
 void schema_note(struct schema_maker *m, const cJSON *schema, const char *keyword, bool checked);
 
-/* Add checked notes for all schemas of a set that have the keyword. */
+/* For each schema of a set that has the keyword, add a note that the keyword is checked. */
 void schema_note_each(struct schema_maker *m, const struct conj *c, const char *keyword);
 
 /* Report a keyword with a wrong value: as a note if notes are wanted, else as an error. */
@@ -126,7 +126,7 @@ bool schema_are_disjoint(struct schema_maker *m, const struct conj *a, const str
 
 bool schema_put_string(struct schema_maker *m, struct text *t, const struct conj *c);
 /* Write the form of a member's name, in quotes, that satisfies c and is none of the n `names`. The
- * name matches pattern i of n_patterns unless absent[i] is true; then it does not match. */
+ * name must match pattern i of n_patterns or, if absent[i] is true, must not match it. */
 struct schema_names {
     const char *const *names;
     unsigned n;

@@ -1,5 +1,5 @@
 /* Writes numbers with a decimal point between two bounds: the digits before the point, then those
- * after it. A bound limits a digit only while all earlier digits equal the bound's. */
+ * after it. A bound limits a digit only while all earlier digits equal those of the bound. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -121,7 +121,7 @@ static unsigned without_doubles(char **list, unsigned n)
     return kept;
 }
 
-/* Write those of the values that are texts. Texts share their beginnings, so hundreds fit. */
+/* Write the values that are texts. Texts share their beginnings, so hundreds fit. */
 static bool put_texts(struct schema_maker *m, struct text *t, const struct conj *c,
                       const cJSON *values)
 {

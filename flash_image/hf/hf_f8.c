@@ -243,8 +243,8 @@ static bool is_in_blocks(const struct hf_config *c, const struct source_tiles *t
                                      t->scale_cols == tiles_along(t->cols, c->tile_width)));
 }
 
-/* Set the size of tiles once the matrix and its scales are known. config.json gives it; otherwise
- * there is one scale for the matrix, or one per row. */
+/* Set the size of tiles once the matrix and its scales are known. If config.json does not give the
+ * size, there is one scale for the matrix, or one per row. */
 static void set_tile_size(const struct hf_config *c, struct source_tiles *t)
 {
     bool in_blocks;

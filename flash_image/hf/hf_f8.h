@@ -1,6 +1,7 @@
 /* Matrices of F8 (E4M3), as DeepSeek, Transformers, compressed-tensors and ModelOpt publish them. A weight
  * is its F8 value times the scale of the whole matrix, of its row, or of its tile. Scales are a separate
- * tensor, "weight_scale_inv" or "weight_scale"; despite the names, both multiply. */
+ * tensor, "weight_scale_inv" or "weight_scale"; despite its name, each of them multiplies the
+ * weights. */
 #ifndef INGOT_FLASH_IMAGE_HF_F8_H
 #define INGOT_FLASH_IMAGE_HF_F8_H
 

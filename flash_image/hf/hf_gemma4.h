@@ -4,8 +4,8 @@
 
 #include "flash_image/hf/hf_json.h"
 
-/* Read both widths of a head, before family_set_params. Errors of this and the next function go to
- * j->e. */
+/* Read the widths of a head in local and in global layers. Call this before family_set_params.
+ * Errors of this and the next function go to j->e. */
 void hf_gemma4_read_widths(struct hf_json *j);
 
 /* Read the embedding of each layer, shared keys, and the widths and heads of single layers. Windows

@@ -1,4 +1,4 @@
-/* Reads JSON of outside files through cJSON, with error messages that name file and field. */
+/* Reads JSON files of other programs through cJSON. Error messages name the file and the field. */
 #ifndef INGOT_FLASH_IMAGE_HF_JSON_H
 #define INGOT_FLASH_IMAGE_HF_JSON_H
 

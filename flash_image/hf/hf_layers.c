@@ -106,7 +106,8 @@ static void read_pattern(struct hf_json *j, const struct family *f, const char *
     }
 }
 
-/* True for a name of the family's recurrence; Transformers now has one name for both kinds. */
+/* True if a family with Mamba2 calls a layer "linear_attention". Transformers now gives this name
+ * to Mamba2, too, not only to gated delta nets. */
 static bool is_recurrent(const struct family *f, const char *type)
 {
     return f->mixer == INGOT_MIXER_MAMBA2 && strcmp(type, "linear_attention") == 0;

@@ -263,7 +263,7 @@ static enum err read_pieces(struct source *s, struct hf_tokenizer *t, struct mes
     return ERR_OK;
 }
 
-/* Read trainer_spec and normalizer_spec; both must be there. */
+/* Read trainer_spec and normalizer_spec, which are both required. */
 static enum err read_specs(struct source *s, struct message m)
 {
     bool normalized = false;

@@ -29,7 +29,7 @@ enum err hf_scale_rows(struct source *s, struct hf_config *c, struct source_tens
 /* Place a tensor of all experts (HF_STACK). Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err hf_place_stack(struct source *s, const struct hf_placed *t);
 
-/* Place one expert's matrix (HF_EACH). Errors: as before, ERR_NO_SPACE. */
+/* Place one expert's matrix (HF_EACH). Errors: those of hf_place_stack, and ERR_NO_SPACE. */
 enum err hf_place_expert(struct source *s, struct hf_memory **memory, const struct hf_placed *t);
 
 /* Return one expert's part of a slot, perhaps without a matrix yet; NULL: s->error_message says

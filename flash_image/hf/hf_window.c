@@ -93,7 +93,8 @@ static void read_types(struct hf_json *j, const struct family *f, const cJSON *t
     }
 }
 
-/* In Qwen models the layers from max_window_layers on are local; with experts, all are. */
+/* In Qwen models the layers from max_window_layers on are local; in Qwen3 with experts, all layers
+ * are local. */
 static void read_qwen(struct hf_json *j, const struct family *f, uint32_t window)
 {
     uint32_t first = f->family == INGOT_QWEN3_MOE ? 0 : hf_json_u32(j, "max_window_layers", 28);

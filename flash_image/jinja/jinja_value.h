@@ -19,7 +19,7 @@ enum jinja_kind {
     JINJA_NAMESPACE, /* a dict whose names can be assigned */
     JINJA_MACRO,
     JINJA_METHOD,   /* a method of a value, not yet called */
-    JINJA_FUNCTION, /* one of the environment's */
+    JINJA_FUNCTION, /* a function that every template has */
     JINJA_LOOP,
 };
 

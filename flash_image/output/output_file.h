@@ -1,8 +1,9 @@
-/* A file that a command makes. It is written under an unused temporary name, and renamed when it is complete: if
- * anything fails before the renaming, an old file of that name stays unchanged and the temporary file is removed, even
- * after a signal (temporary.h). The new file has the permissions of the old file or, if there is none, those of the
- * umask. If the name is a symbolic link, its target is replaced or created, and the link stays. Hard links are not
- * followed: other names of the old file keep its contents. A pipe or a device is written to and never replaced. */
+/* A file that a command makes. It is written under an unused temporary name, and renamed when it is
+ * complete. If anything fails before the renaming, an old file of the final name stays unchanged,
+ * and the temporary file is removed, even after a signal (temporary.h). The new file has the
+ * permissions of the old file or, if there is none, those of the umask. If the name is a symbolic
+ * link, its target is replaced or created, and the link stays. Hard links are not followed: other
+ * names of the old file keep its contents. A pipe or a device is written to and never replaced. */
 #ifndef INGOT_FLASH_IMAGE_OUTPUT_FILE_H
 #define INGOT_FLASH_IMAGE_OUTPUT_FILE_H
 
@@ -19,7 +20,7 @@ struct output_wish {
                                   is mapped (map_file.h) */
     const char *instead; /* for outputs whose bytes are not written in order: the end of the error
                             message that refuses a pipe or a device, such as "name a new one". NULL:
-                            both are allowed */
+                            pipes and devices are allowed */
 };
 
 struct output_file {

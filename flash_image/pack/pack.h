@@ -1,4 +1,5 @@
-/* The packer: reads GGUF, Hugging Face's and llama2.c files, writes .ingot files. Host only. */
+/* The packer reads GGUF files, Hugging Face folders and llama2.c files, and writes .ingot files.
+ * Host only. */
 #ifndef INGOT_FLASH_IMAGE_PACK_H
 #define INGOT_FLASH_IMAGE_PACK_H
 

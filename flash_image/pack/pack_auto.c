@@ -1,6 +1,7 @@
-/* A part of each matrix is quantized to each type and compared with the original. The loss is the sum of squared errors
- * divided by the sum of squares; with --calibrate both sums weigh each column by the mean square of its inputs, so the
- * loss is the relative error of the matrix's products. How much a loss harms the model depends on the matrix's role;
+/* A part of each matrix is quantized to each type and compared with the original. The loss is the
+ * sum of squared errors divided by the sum of squares. With --calibrate, both sums weigh each
+ * column by the mean square of its inputs, so the loss is the relative error of the matrix's
+ * products. How much a loss harms the model depends on the matrix's role;
  * docs/experiments/auto-types.md says how the weights of roles were measured. */
 #include "flash_image/pack/pack_auto.h"
 

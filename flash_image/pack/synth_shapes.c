@@ -54,7 +54,7 @@ static const struct synth_shape shapes[] = {
     { "tl2", INGOT_LLAMA, 2048, 5632, 2, 32, 4, 32000, 2048, 0, 0, 0, false,
       NULL }, /* 2 of TinyLlama */
     { "tinyllama", INGOT_LLAMA, 2048, 5632, 22, 32, 4, 32000, 2048, 0, 0, 0, false, NULL },
-    /* In q8_0 its file is just below 4 GiB, the limit of FAT32. */
+    /* In q8_0, the file of "4g" is just below 4 GiB, the limit of FAT32. */
     { "4g", INGOT_LLAMA, 2048, 5632, 91, 32, 4, 16048, 2048, 1, 0, 0, true, NULL },
     { "smollm2-135m", INGOT_LLAMA, 576, 1536, 30, 9, 3, 49152, 8192, 1, 0, 0, false, NULL },
     { "smollm2-360m", INGOT_LLAMA, 960, 2560, 32, 15, 5, 49152, 8192, 1, 0, 0, false, NULL },

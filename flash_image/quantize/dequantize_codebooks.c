@@ -93,8 +93,8 @@ static void put_four(float *out, uint16_t point, const uint8_t values[8], unsign
     }
 }
 
-/* A block begins with the codebook index of each point. For each part of the block follow four
- * groups of seven signs, and a scale. */
+/* A block begins with the codebook index of each point. Then each part of the block has four groups
+ * of seven signs, and a scale. */
 void dequantize_iq3_xxs(const uint8_t *block, float *out)
 {
     static const uint8_t values[8] = { 4, 12, 20, 28, 36, 44, 52, 62 };

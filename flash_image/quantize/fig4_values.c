@@ -69,7 +69,7 @@ static void add_rows(struct histogram *hist, const struct source_tensor *t, cons
     }
 }
 
-/* Make the sums of each bin those of this bin and all bins below it. */
+/* Replace the sums of each bin by the sums over this bin and all bins below it. */
 static void add_up(struct histogram *hist)
 {
     for (size_t i = 0; i < BINS; i++) {
@@ -112,10 +112,10 @@ static double rounding_error(const struct histogram *hist, const double centres[
     return error;
 }
 
-/* The centre nearest to 0 becomes 0, and the others become integers. Of several units for these
- * integers, take the one with the least error, because a table that ends below TABLE_NARROW may fit
- * the centres better. Within TABLE_NARROW, kernels without a dot product are faster, and the
- * squared error is 1 % larger than within 127 (docs/experiments/table-types.md). */
+/* The centre nearest to 0 becomes 0, and the others become integers. The unit of these integers is
+ * the one of several with the least error, because a table that ends below TABLE_NARROW may fit the
+ * centres better. Within TABLE_NARROW, kernels without a dot product are faster, and the squared
+ * error is 1 % larger than within 127 (docs/experiments/table-types.md). */
 static void round_centres(const struct histogram *hist, double centres[NIBBLES],
                           int8_t values[NIBBLES])
 {

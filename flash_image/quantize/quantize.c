@@ -135,9 +135,9 @@ static void plain_q4(struct candidate *c, const float *w, const float *h, float 
     measure(c, w, h);
 }
 
-/* A range of inverse scales in Q4_PARTS equal parts: at its start the largest element is Q4_LEAST
- * steps from 0, at its end Q4_MOST. add_... are the changes, in each part, of the sums of h q^2 and
- * h x q because elements step to their next q. */
+/* A range of inverse scales in Q4_PARTS equal parts. At the start of the range the largest element
+ * is Q4_LEAST steps from 0, at the end Q4_MOST. In each part, some elements step to their next q;
+ * add_qq and add_xq are the resulting changes of the sums of h q^2 and h x q. */
 enum { Q4_LEAST = 4, Q4_MOST = 10, Q4_PARTS = 64 };
 
 struct sweep {

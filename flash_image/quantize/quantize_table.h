@@ -15,8 +15,8 @@ struct table_codec {
 };
 void table_codec_make(struct table_codec *codec, const int8_t values[NIBBLES]);
 
-/* Convert floats to a block of an fp16 scale and nibbles, every 32 of which are ordered as in Q4_0;
- * h as in quantize.h. 32 floats make a block of 18 bytes; FIG4's 128 floats make 66 bytes.
+/* Convert floats to a block: an fp16 scale, then nibbles, of which each 32 are ordered as in Q4_0.
+ * h is as in quantize.h. 32 floats make a block of 18 bytes; FIG4's 128 floats make 66 bytes.
  * False: the scale exceeds fp16. iq4_nl and fig4 try scales around the scale that puts the largest
  * element at the table's end, and take the one with the least squared error; mxfp4 takes the best
  * power of 2 that fits fp16. */

@@ -153,7 +153,7 @@ float source_read_plain(const struct source_tensor *t, uint32_t row, uint32_t co
     return load_float(t->type, at) * row_scale(t, row);
 }
 
-/* Each type has its own loop, which is fast: whole models are read here. */
+/* Each type has its own loop for speed, because whole models are read here. */
 static void read_floats(const struct source_tensor *t, uint32_t row, float *out)
 {
     size_t width = column_step(t);

@@ -21,8 +21,8 @@ static inline bool source_is_rounded(enum source_type type)
     return type == SOURCE_ROUNDED_F32 || type == SOURCE_ROUNDED_F16 || type == SOURCE_ROUNDED_BF16;
 }
 
-/* Read one element of F32, F16 or BF16, or row `row` of t as floats to out
- * (t->cols). */
+/* Read one element of an F32, F16 or BF16 tensor, or (source_read_row) row `row` of any tensor as
+ * floats to out (t->cols). */
 float source_read_plain(const struct source_tensor *t, uint32_t row, uint32_t col);
 void source_read_row(const struct source_tensor *t, uint32_t row, float *out);
 

@@ -160,7 +160,8 @@ static bool take_point(struct der *d, struct pem_key *key)
     return true;
 }
 
-/* Read a key as in RFC 5915. named: the curve is already known, so it is optional here. */
+/* Read a key as in RFC 5915. named: the curve is already known, so the key need not name the
+ * curve. */
 static bool read_sec1(struct der d, bool named, struct pem_key *key)
 {
     static const uint8_t one = 1;

@@ -15,7 +15,7 @@ enum err sign_file(const struct sign_key *k, const char *in, const char *out, ch
 enum sign_state {
     SIGN_NONE,
     SIGN_MATCHES /* the digests are right, but any key may have signed them */,
-    SIGN_HOLDS /* the signature is the given key's */
+    SIGN_HOLDS /* the given key made the signature */
 };
 
 struct sign_checked {

@@ -13,9 +13,9 @@ struct sign_key {
     struct signing signing;          /* checks its signatures */
 };
 
-/* Read a key; to_sign: it must be a private one. Errors: ERR_NOT_FOUND, ERR_IO, ERR_BAD_ARGUMENT,
- * ERR_UNSUPPORTED without the library; error_message is an error message with the path. k must not
- * move. */
+/* Read a key, which must be private if to_sign is true. Errors: ERR_NOT_FOUND, ERR_IO,
+ * ERR_BAD_ARGUMENT, ERR_UNSUPPORTED without the library; error_message is an error message with the
+ * path. k must not move. */
 enum err sign_key_open(struct sign_key *k, const char *path, bool to_sign, char *error_message,
                        size_t error_message_bytes);
 

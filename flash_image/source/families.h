@@ -76,9 +76,9 @@ const struct family *family_find(enum ingot_family family);
  * message lists the families of GGUF files (gguf), or else those that are read from folders. */
 enum err family_refuse(struct source *s, const char *architecture, size_t bytes, bool gguf);
 
-/* Fill s->params, whose sizes (dim to context) are already set, with the family's values: number,
- * features, rope and its base, scale of the embedding, norm_eps, and usual values for the rest.
- * Afterwards the reader sets the file's own values. gguf: the model is a GGUF file. */
+/* Fill s->params with the family's values: number, features, rope and its base, scale of the
+ * embedding, norm_eps, and usual values for the rest. The sizes (dim to context) must be set
+ * before. Afterwards the reader sets the file's own values. gguf: the model is a GGUF file. */
 void family_set_params(struct source *s, const struct family *f, bool gguf);
 
 /* Set the window of a model after params.rope_base is final. If window is 0, or longer than the

@@ -50,8 +50,8 @@ enum file_place {
 
 enum file_kind file_kind_of(const uint8_t *data, size_t bytes);
 
-/* Return false and write "is WHAT, not WANTED; CURE" to error_message if the file's kind is known
- * and wrong in this place; else, or if the kind is unknown, return true. */
+/* If the file's kind is known and wrong in this place, write "is WHAT, not WANTED; CURE" to
+ * error_message and return false. Otherwise return true. */
 bool file_kind_suits(enum file_place place, const uint8_t *data, size_t bytes, char *error_message,
                      size_t error_message_bytes);
 

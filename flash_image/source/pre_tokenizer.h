@@ -31,7 +31,8 @@ struct pre_tokenizer {
 /* Return kind number i, from 0 on; NULL after the last. */
 const struct pre_tokenizer *pre_tokenizer_kind(size_t i);
 
-/* Look up a GGUF's name: *pre and *flags as above. False: unknown. */
+/* Look up a name of GGUF files; *pre and *flags are as in struct pre_tokenizer. False: the name is
+ * unknown. */
 bool pre_tokenizer_find(struct source_text name, enum ingot_pre *pre, uint32_t *flags);
 
 /* Return name number i, from 0 on, of those in GGUF files that are known but refused; *why is the

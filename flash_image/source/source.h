@@ -19,7 +19,8 @@ enum {
     SOURCE_MAX_TENSORS = SOURCE_ROLES_PER_LAYER * INGOT_MAX_LAYERS + SOURCE_ROLES_OUTSIDE,
 };
 
-/* The types of GGUF files by their rows in types.def; blocks are GGML's: quantize/dequantize.c. */
+/* The types of GGUF files, in the order of their rows in types.def. Their blocks are those of GGML
+ * (quantize/dequantize.c). */
 enum source_type {
 #define TYPE_FLOATS(NAME, ...) SOURCE_##NAME,
 #define TYPE_WEIGHTS(NAME, ...) SOURCE_##NAME,
@@ -271,8 +272,8 @@ void source_default_params(struct source_params *p);
  * refuses an n_layers that is too large. */
 void source_default_layers(struct source_params *p);
 
-/* Return whether the model has a separate tensor in a role; get its shape. `layer` is as below. An
- * optional tensor counts if the file has it or a feature requires it. */
+/* Return whether the model has a separate tensor in a role; get its shape. `layer` is as for
+ * source_tensor. An optional tensor counts if the file has it or a feature requires it. */
 bool source_has_role(const struct source *s, enum ingot_role role, unsigned layer);
 void source_role_shape(const struct source *s, enum ingot_role role, unsigned layer, uint32_t *rows,
                        uint32_t *cols);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define BAR "\xef\xbd\x9c"   /* U+FF5C, DeepSeek's */
+#define BAR "\xef\xbd\x9c"   /* U+FF5C, in DeepSeek's names */
 #define SPACE "\xe2\x96\x81" /* U+2581 */
 
 static const char *const ends[] = {

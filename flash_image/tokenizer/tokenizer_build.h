@@ -24,7 +24,7 @@ struct tokenizer_build {
 
 /* Write a text as it is printed: U+2581 becomes a space; in byte-level BPE, GPT-2's printable
  * characters become the bytes for which they stand. out has room for `bytes`. Returns the length.
- * *literal is true if the text is not spelled like this: it is then copied unchanged. */
+ * If the text is not spelled like this, it is copied unchanged, and *literal is true. */
 uint32_t tokenizer_spell(enum ingot_tokenizer_kind kind, const uint8_t *text, uint32_t bytes,
                          uint8_t *out, bool *literal);
 

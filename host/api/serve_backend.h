@@ -19,7 +19,7 @@ enum {
 /* A job; the server and the backend each hold it. */
 struct serve_job {
     struct api_job of;      /* the request does not change after submission */
-    struct serve_job *next; /* the backend's */
+    struct serve_job *next; /* used by the backend */
     pthread_mutex_t lock;   /* protects `of` except its request, and all members below */
     unsigned holders;
     bool cancelled; /* its caller has left */

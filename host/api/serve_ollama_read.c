@@ -205,7 +205,7 @@ static bool read_messages(struct serve_translation *t, const char *name, const c
     return true;
 }
 
-/* Without messages, the client only wants the model to be loaded, and it already is. */
+/* A request without messages only asks for the model to be loaded, which it already is. */
 static bool end_chat(struct serve_translation *t)
 {
     t->loads = t->messages == NULL;

@@ -7,8 +7,8 @@
 
 struct serve_whole;
 
-/* Begins to write the answer of n finished jobs, and holds these; the server is woken at the end.
- * Takes over *echo, to which the answer points. Returns NULL if out of memory; then
+/* Begins to write the answer of n finished jobs, and holds the jobs. The server is woken at the
+ * end. Takes over *echo, to which the answer points. Returns NULL if out of memory; then
  * nothing was taken over. */
 struct serve_whole *serve_whole_begin(const struct api_answer *a, struct api_text *echo,
                                       struct serve_job *const *jobs, uint32_t n);

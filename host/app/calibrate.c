@@ -141,8 +141,8 @@ static void count_gemm(float *restrict y, const void *restrict w, const float *r
     run.plain.gemm_f32_f16_f32(y, w, x, shape);
 }
 
-/* Runs the text through the model. With `counts`, its matrices are F16 and their inputs are
- * counted. */
+/* Runs the text through the model. If `counts` is true, the model's matrices are F16 and their
+ * inputs are counted. */
 static bool run_model(const char *path, const char *text, bool counts)
 {
     struct perplexity p = { .n = CALIBRATE_WINDOW };

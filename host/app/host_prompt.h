@@ -9,8 +9,8 @@
 
 /* Fill *t, which must be zero, with args->prompt or the file at args->file, or with standard input
  * if one of these is "-" or neither is given. Returns false after printing an error;
- * then *status is the exit status. Errors: both are given, standard input is a terminal, or a file
- * cannot be read. */
+ * then *status is the exit status. Errors: args->prompt and args->file are both given, standard
+ * input is a terminal, or a file cannot be read. */
 bool host_prompt_read(struct text *t, const struct command *c, const struct host_args *args,
                       int *status);
 

@@ -17,7 +17,7 @@ struct host_args {
     const char *file;   /* -f, --file */
     const char *output; /* -o, --output */
     const char *tokenizer;
-    const char *template; /* --template; NULL: the model's */
+    const char *template; /* --template; NULL: the model's template */
     const char *trace;    /* --trace: file for a Chrome trace of the reply; NULL: none */
     const char *kv_file;  /* --kv-file: file for keys and values with --kv card */
     const char
@@ -91,8 +91,9 @@ extern const struct command_option host_options[HOST_OPTIONS];
         HOST_ROW(CHUNK)
 #define HOST_ROWS_COMPUTER HOST_ROW(TITLE_COMPUTER), HOST_FLAGS(MACHINE)
 
-/* Functions for other rows. The first, for `set`, passes o->word (a boot argument's name) and value
- * to args->options; the second reads a rate (2.4G); the third lists chat templates. */
+/* Functions for other rows. host_args_set_word, for `set`, passes o->word (a boot argument's name)
+ * and value to args->options. host_args_read_rate reads a rate (2.4G), and host_args_list_templates
+ * lists chat templates. */
 enum option_result host_args_set_word(void *args, const struct command_option *o,
                                       const char *value);
 bool host_args_read_rate(const char *value, uint64_t *out);

@@ -1,7 +1,7 @@
 /* Standard output and standard error of the program. Names, error messages about files, and a
- * board's output are foreign text, so control characters in them become U+FFFD
- * (runtime/text/shown_text.h) on output: on a terminal, in a pipe and in a file, because a file may
- * be shown later. Files that the user asks a command to write are not changed. */
+ * board's output are foreign text, so control characters in them become U+FFFD on output
+ * (runtime/text/shown_text.h). This is so on a terminal, in a pipe and in a file, because a file
+ * may be shown later. Files that the user asks a command to write are not changed. */
 #ifndef INGOT_HOST_SHOWN_STREAMS_H
 #define INGOT_HOST_SHOWN_STREAMS_H
 

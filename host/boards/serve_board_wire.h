@@ -19,7 +19,7 @@ void board_defaults_read(struct ingot_sampling *s, const struct board_event *eve
 /* Use the model's defaults for the sampling parameters that the request does not give. */
 void board_defaults_put(struct api_request *q, const struct ingot_sampling *s);
 
-/* Return the name of a field in the request that only a board with penalties and biases can obey;
+/* Return the name of a field in the request that only boards with penalties and biases support;
  * NULL: there is none. */
 const char *board_penalty_of(const struct api_request *q);
 
@@ -44,7 +44,7 @@ void board_event_text(char text[SERVE_EVENT_BYTES], const struct board_event *e)
  * none, or too few or too many. */
 bool board_vector_read(struct api_text *out, const struct board_event *event);
 
-/* Append the token's score in an event of BOARD_TOKEN to out, if it has one. */
+/* If an event of BOARD_TOKEN has the token's score, append the score to out. */
 void board_scores_read(struct api_text *out, const struct board_event *event);
 
 /* Read why an event of BOARD_ERROR ends a request. */

@@ -32,19 +32,20 @@ struct board {
     struct serial_line line;
     enum phase phase;               /* written only by the board's thread, with the pool's lock */
     struct board_past past;         /* as phase */
-    uint64_t used;                  /* as phase: the job count when the board took its latest job */
-    struct serve_board_state state; /* as phase, except `line` and `there` */
+    uint64_t used;                  /* as `phase`: the job count when the board took its latest
+                                       job */
+    struct serve_board_state state; /* as `phase`, except `line` and `there` */
     char plan[SERVE_EVENT_BYTES], stats[SERVE_EVENT_BYTES],
-        models
-            [SERVE_EVENT_BYTES]; /* as phase: the board's reports on itself and its card's models */
-    uint64_t told_ms;            /* as phase: when the board was asked for reports */
-    uint64_t patient_ms;  /* as phase: until then the board loads a model and is asked nothing */
+        models[SERVE_EVENT_BYTES]; /* as `phase`: the board's reports on itself and its card's
+                                      models */
+    uint64_t told_ms;              /* as `phase`: when the board was asked for reports */
+    uint64_t patient_ms;  /* as `phase`: until then the board loads a model and is asked nothing */
     bool curious;         /* with the pool's lock: ask the board for reports again */
     struct waiting *work; /* AT_WORK */
     uint64_t id;          /* id of the request */
     uint32_t left;        /* answers that are expected */
     struct api_error error;
-    struct ingot_sampling defaults; /* own defaults of the board's model, from `ready` */
+    struct ingot_sampling defaults; /* sampling defaults of the board's model, from `ready` */
     bool knows_said;                /* messages to the board may mark a person's words */
     bool knows_penalties;           /* requests to the board may have penalties and biases */
     bool said_old;                  /* the user was told that the board does not know `said` */
@@ -74,7 +75,7 @@ struct serve_pool {
     uint64_t n_taken;
     struct serve_stats stats;
     char model[API_MODEL_BYTES]; /* model that all boards should have; "": no board has answered */
-    uint32_t choice;             /* number of the chosen model; 0: that of the first board */
+    uint32_t choice;             /* number of the chosen model; 0: the first board's model */
     bool closing;
 };
 
@@ -111,7 +112,7 @@ void serve_board_be_patient(struct board *b, uint64_t until_ms);
 struct board_event;
 
 /* True if the event `ready` names the model that all boards should have, which is that of the first
- * board. A board with another model may be told to load the first board's. */
+ * board. A board with another model may be told to load the first board's model. */
 bool serve_board_has_model(struct board *b, const struct board_event *e);
 
 /* Adapt a request to this board: remove fields that its version does not know, and set its model's

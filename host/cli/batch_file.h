@@ -16,7 +16,7 @@ struct batch_request {
     const char *prompt; /* (prompt_bytes) */
     size_t prompt_bytes;
     const char *system;  /* NUL-terminated; NULL: the model's own */
-    const char *adapter; /* names of adapters; "": those of the command */
+    const char *adapter; /* names of adapters; "": the adapters of the command */
     uint32_t think;      /* enum option_think */
     uint32_t n;          /* most new tokens; 0: until the model ends, or repeats itself */
     char stops[OPTIONS_STOPS][OPTIONS_STOP_BYTES];

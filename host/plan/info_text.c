@@ -1,4 +1,5 @@
-/* For `ingot info`: tokenizer and chat, whose texts are outside data and are shown escaped. */
+/* For `ingot info`: tokenizer and chat. Their texts come from the file, so they are shown
+ * escaped. */
 #include <stdio.h>
 #include <string.h>
 

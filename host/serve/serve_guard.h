@@ -12,8 +12,8 @@ struct serve_guard {
         token; /* token that callers need, except for /health and the page; NULL: on this computer, none is needed */
     const char *origins
         [SERVE_ALLOWED_MOST]; /* allowed pages of other sites; "*": all pages that have the token */
-    const char *hosts[SERVE_ALLOWED_MOST]; /* names of this computer, in addition to those of its
-                                       loopback */
+    const char *hosts[SERVE_ALLOWED_MOST]; /* names of this computer, in addition to its loopback
+                                              names */
     uint32_t n_origins, n_hosts;
 };
 

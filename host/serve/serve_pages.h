@@ -18,7 +18,7 @@ enum serve_page_kind {
     SERVE_PAGE_BOARDS,
     SERVE_PAGE_METRICS,
     SERVE_PAGE_SOCKET,
-    /* Ollama's: */
+    /* Pages of Ollama's API: */
     SERVE_PAGE_HEARTBEAT,
     SERVE_PAGE_VERSION,
     SERVE_PAGE_TAGS,    /* all models */
