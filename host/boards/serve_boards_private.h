@@ -36,9 +36,9 @@ struct board {
                                        job */
     struct serve_board_state state; /* as `phase`, except `line` and `there` */
     char plan[SERVE_EVENT_BYTES], stats[SERVE_EVENT_BYTES],
-        models[SERVE_EVENT_BYTES]; /* as `phase`: the board's reports on itself and its card's
-                                      models */
-    uint64_t told_ms;              /* as `phase`: when the board was asked for reports */
+        models
+            [SERVE_EVENT_BYTES]; /* as `phase`: the board's report on itself and its card's models */
+    uint64_t told_ms;            /* as `phase`: when the board was asked for reports */
     uint64_t patient_ms;  /* as `phase`: until then the board loads a model and is asked nothing */
     bool curious;         /* with the pool's lock: ask the board for reports again */
     struct waiting *work; /* AT_WORK */
