@@ -31,7 +31,7 @@ struct board {
     int wake; /* an eventfd: wakes the thread */
     struct serial_line line;
     enum phase phase;               /* written only by the board's thread, with the pool's lock */
-    struct board_past past;         /* as phase */
+    struct board_past past;         /* as `phase` */
     uint64_t used;                  /* as `phase`: the job count when the board took its latest
                                        job */
     struct serve_board_state state; /* as `phase`, except `line` and `there` */
