@@ -114,8 +114,8 @@ void card_put_long_name(const struct card_entry *e, uint8_t *out);
 
 /* ---- card_layout.c ---- */
 
-/* Lay out the partition, and that of o->boot if there is one, and assign clusters to every entry.
- * The errors are those of card_image_write. */
+/* Lay out the partition, and the partition of o->boot if there is one, and assign clusters to every
+ * entry. The errors are those of card_image_write. */
 enum err card_lay_out(struct card_image *c, const struct card_options *o, struct card_layout *l,
                       struct card_layout *boot);
 

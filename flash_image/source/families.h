@@ -40,7 +40,7 @@ enum family_trait {
     FAMILY_LATENT = 1 << 22,        /* keys and values are latent */
     FAMILY_MAY_BIAS = 1 << 24,      /* config.json says whether all of attention has biases */
     FAMILY_FREE_ROUTER = 1 << 23,   /* the file says how experts are chosen, maybe in groups */
-    FAMILY_ASSISTANT = 1 << 25,     /* guesses another model's tokens by that model's keys */
+    FAMILY_ASSISTANT = 1 << 25,     /* guesses another model's tokens from that model's keys */
 };
 
 struct family {
