@@ -12,8 +12,7 @@
 enum {
     STEP_MS = 200,
     ASK_MS = 1500,      /* time between two questions whether the board is there */
-    QUIET_MS = 700,     /* silence before a question, because a question stops a starting board's
-                           loading */
+    QUIET_MS = 700,     /* silence before a question: questions stop a starting board's loading */
     START_MS = 8000,    /* silence before a question to a starting board, which reports every 5 s */
     REFUSED_MS = 5000,  /* time without a question after a board failed to load a model */
     RETRY_MS = 500,     /* time between two attempts to open a board's line */
