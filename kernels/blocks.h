@@ -1,7 +1,7 @@
 /* The memory layouts that kernels take, each defined once: weights, activations, the sizes of a
  * gemm, rows of scores. Assembly uses the numbers, C the structs; static assertions after each
  * struct check that both agree. flash_image/format/ writes the same weights to files, so their
- * layouts change only with the version of the format. Little-endian. */
+ * layouts change only with the version of the format. Numbers are little-endian. */
 #ifndef INGOT_KERNELS_BLOCKS_H
 #define INGOT_KERNELS_BLOCKS_H
 
@@ -277,8 +277,8 @@ LAYOUT_AT(block_q3kx8, low, Q3K_LOW);
 LAYOUT_AT(block_q3kx8, high, Q3K_HIGH);
 
 /* Q2_K, 256 columns in 16 sub-blocks of 16. value = d * scale * q - dmin * min, where scale is the
- * low nibble and min the high nibble of scales[c / 16][r]. q of 2 bits is in q[] as in low[] of
- * Q3_K. Sums as in block_q4kx8, over 16 sub-blocks. */
+ * low nibble and min the high nibble of scales[c / 16][r]. q has 2 bits and is in q[] as in low[] of Q3_K. The sums are as in block_q4kx8,
+ * over 16 sub-blocks. */
 struct block_q2kx8 {
     uint16_t d[GROUP_ROWS];
     uint16_t dmin[GROUP_ROWS];
@@ -351,7 +351,7 @@ LAYOUT_BYTES(block_iq4xsx8, IQ4XS_BYTES);
 
 /* TQ1_0, 256 columns. A byte b has five digits 0 to 2 of the fraction b / 256 in base 3, rounded up (as in GGML):
  * digit n - 1 is b * 3^n / 256 mod 3. The first four of digits[i] are bits 6, 4, 2 and 0 of q[i] of block_tq2x8, and
- * the fifth is the two bits 2 * (i / TQ1_FIFTHS) of q[TQ1_DIGITS + i % TQ1_FIFTHS]; the last 32 have no fifth. */
+ * the fifth is the two bits 2 * (i / TQ1_FIFTHS) of q[TQ1_DIGITS + i % TQ1_FIFTHS]; the last 32 bytes have no fifth digit. */
 struct block_tq1x8 {
     uint16_t d[GROUP_ROWS];
     uint8_t digits[TQ1_DIGITS];

@@ -2,7 +2,7 @@
 // common.
 //
 // Vectors are loaded and stored with ld1 and st1 in the element size of the data, never with ldr q.
-// With alignment checking on, they need only the alignment of one element, and the contracts
+// With alignment checking on, ld1 and st1 need only the alignment of one element, and the contracts
 // promise no more.
 #ifndef INGOT_KERNELS_ARM64_ASM_H
 #define INGOT_KERNELS_ARM64_ASM_H

@@ -25,9 +25,9 @@ void conv_f32_ref(float *restrict y, const float *restrict x, const float *restr
 }
 
 /* The gated delta rule. The state maps keys to values. A step fades the state by `decay`, and moves
- * its answer for the key k towards v by the fraction beta:
+ * the state's answer for the key k towards v by the fraction beta:
  *     S = decay S;  S += k (beta (v - S'k))';  o = S'q.
- * m is computed before the state fades, because (decay S)'k = decay (S'k), which saves one
+ * m = S'k is computed before the state fades, because (decay S)'k = decay (S'k), which saves one
  * operation and one rounding per element. */
 void delta_f32_ref(float *restrict s, float *o, const float *q, const float *k, const float *v,
                    const struct state_shape *restrict shape, float decay, float beta)
@@ -52,8 +52,8 @@ void delta_f32_ref(float *restrict s, float *o, const float *q, const float *k, 
     }
 }
 
-/* Mamba2, the state of one head with n down and p across: S = decay S + b (dt x)', y = S'c, decay =
- * exp(dt A). */
+/* Mamba2, the state of one head with n rows and p columns: S = decay S + b (dt x)', y = S'c, decay
+ * = exp(dt A). */
 void mamba2_f32_ref(float *restrict s, float *y, const float *x, const float *b, const float *c,
                     const struct state_shape *restrict shape, float decay, float dt)
 {

@@ -209,9 +209,9 @@ void dequantize_f32_q1x8_ref(float *restrict y, const void *restrict w, size_t r
 
 /* Quantize x (n) to q (n) with the block's own scale d = max|x| / 127, which is returned: x ~ d q.
  *
- * q = x * (127 / max|x|) to the nearest even integer, one division a block. Adding 1.5 2^23 leaves
- * the integer in the low bits of the float, in the rounding mode of the core, and subtracting it is
- * exact. No q is -128, so -q exists.
+ * q = x * (127 / max|x|) to the nearest integer, ties to even, with one division a block. Adding
+ * 1.5 2^23 leaves the integer in the low bits of the float, in the rounding mode of the core, and
+ * subtracting it is exact. No q is -128, so -q fits an int8.
  *
  * If max|x| is below 2^-100, the block counts as zero, with d = 0: otherwise
  * 127 / max|x| could overflow, and products would lose bits as subnormals. */

@@ -35,9 +35,9 @@ static inline float fold16(float lane[16])
     return lane[0];
 }
 
-/* Exact. fp16 has 5 bits of exponent with bias 15, f32 has 8 with bias 127. After the shift the
- * exponent is 112 too small, which the multiplication by 2^112 corrects. The multiplication also
- * normalizes subnormals, which f32 can hold as ordinary numbers. */
+/* The conversion is exact. fp16 has 5 bits of exponent with bias 15, f32 has 8 with bias 127. After
+ * the shift the exponent is 112 too small, which the multiplication by 2^112 corrects. The
+ * multiplication also normalizes subnormals, which f32 can hold as ordinary numbers. */
 static inline float f32_from_f16(uint16_t h)
 {
     uint32_t magnitude = (uint32_t)(h & 0x7fffu) << 13;
@@ -66,8 +66,8 @@ static inline uint16_t bf16_from_f32(float x)
 /* Rounds to nearest even; a number that is too large becomes infinity; NaN stays a quiet NaN.
  *
  * Ordinary numbers lose 13 bits of the fraction. First 0xfff plus the last kept bit is added: this
- * carries into the last kept bit above one half, and at one half if that
- * bit is odd. 0x38000000 is 112 << 23, for the difference of the biases. */
+ * carries into the last kept bit if the lost bits are more than one half, or one half and the last
+ * kept bit is 1. 0x38000000 is 112 << 23, for the difference of the biases. */
 static inline uint16_t f16_from_f32(float f)
 {
     uint32_t bits = f32_bits(f);
@@ -87,8 +87,8 @@ static inline uint16_t f16_from_f32(float f)
     return (uint16_t)(sign | ((a - 0x38000000u) >> 13));
 }
 
-/* e^(x + low), |low| far below an ulp of x: at most 2 ulp (tests/unit measures it), 0 below -104,
- * infinity above 88.73, NaN counts as -104.
+/* e^(x + low), with |low| far below an ulp of x. The error is at most 2 ulp (tests/unit measures
+ * it). The result is 0 below -104 and infinity above 88.73; NaN counts as -104.
  *
  * x = n ln 2 + r with n the integer nearest to x / ln 2, so |r| <= ln 2 / 2, and e^x = 2^n e^r.
  * Adding 1.5 2^23 rounds to n and leaves n in the low bits. ln 2 is subtracted in two parts: n
@@ -134,8 +134,8 @@ static inline float exp_f32(float x)
 
 /* Return the tanh form of GELU, x / (1 + exp(-u)), u = x (c1 + c3 x^2), c1 = 2 sqrt(2 / pi), c3 =
  * 0.044715 c1. exp turns an absolute error of u into a relative error of the result, and u can be
- * some hundreds. So u is carried as a sum u + low of two floats: at most 3 ulp (tests/unit measures
- * it) wherever the result is above 2^-124.
+ * some hundreds. So u is carried as a sum u + low of two floats, and the error is at most 3 ulp
+ * (tests/unit measures it) wherever the result is above 2^-124.
  *
  * fma(a, b, -(a b)) is the rounding error of the product a b. For the sum c1 + cubic both errors
  * are computed (two-sum), because either term may be larger. c1_low and c3_low are the rounding
@@ -178,8 +178,8 @@ static inline float sigmoid_f32(float x)
     return 1.0f / (1.0f + exp_f32(-x));
 }
 
-/* ln(1 + e^x), at most 3 ulp where it is above 2^-126; above 20, and for NaN, the result is x
- * itself.
+/* ln(1 + e^x), with an error of at most 3 ulp where the result is above 2^-126; for x above 20, and
+ * for NaN, the result is x itself.
  *
  * For t = e^-|x| <= 1, ln(1 + t) = 2 artanh(f), f = t / (2 + t) <= 1 / 3, which is
  * 2 f (1 + f^2 p(f^2)); p of degree 3 through the Chebyshev nodes of [0, 1 / 9]. A positive x is

@@ -6,8 +6,8 @@
 #include "kernels/ref/scalar.h"
 
 /* y = x / rms(x) (offset + w), rms(x) = sqrt(sum x^2 / n + eps). eps keeps a vector of zeros from
- * dividing by zero. As in Llama, x s is rounded before it is multiplied by the weight. Gemma stores
- * w - 1, so its offset is 1. */
+ * dividing by zero. As in Llama, x / rms(x) is rounded before it is multiplied by the weight. Gemma
+ * stores w - 1, so its offset is 1. */
 void rmsnorm_f32_ref(float *y, const float *x, const float *restrict w, size_t n, float eps,
                      float offset)
 {

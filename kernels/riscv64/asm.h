@@ -1,7 +1,7 @@
-/* Macros of the riscv64 kernels: func and endfunc frame a function. LP64D:
- * arguments are in a0-a7 and fa0-fa7. t0-t6, ft0-ft11, all vector
+/* Macros of the riscv64 kernels: func and endfunc frame a function. The calling convention is
+ * LP64D: arguments are in a0-a7 and fa0-fa7. t0-t6, ft0-ft11, all vector
  * registers, vl and vtype are free, because no call preserves them; gp and
- * tp are not used. frm is nearest even, as set when the core started. */
+ * tp are not used. frm is round to nearest, ties to even, as set when the core started. */
 #ifndef INGOT_KERNELS_RISCV64_ASM_H
 #define INGOT_KERNELS_RISCV64_ASM_H
 
@@ -78,10 +78,10 @@
 #define F32_INFINITY 0x7f800000
 #define F32_MINUS_INFINITY 0xff800000
 #define F32_2M100 0x0d800000     /* 2^-100: a block whose largest value is smaller is quantized to zeros */
-#define F32_2M112 0x07800000     /* 2^-112: an integer times this has its fp16's bits, shifted left by 13 */
+#define F32_2M112 0x07800000     /* 2^-112: integer * this has the bits of its fp16, shifted left by 13 */
 #define F32_2P112 0x77800000     /* 2^112: rebiases an fp16 exponent that was shifted into place */
 #define F32_MINUS_2P112 0xf7800000 /* as F32_2P112, and negates */
-#define F32_MAGIC 0x4b400000     /* 1.5 * 2^23: adding it rounds to the nearest even integer */
+#define F32_MAGIC 0x4b400000     /* 1.5 * 2^23: adding it rounds to an integer, ties to even */
 #define F16_SIGN_MAGNITUDE 0x8fffe000 /* the kept bits of a sign-extended fp16 that was shifted left by 13 */
 #define F16_LARGEST 0xf7ffffff   /* the largest finite fp16, shifted left by 17, with all lower bits set */
 #define FLAG_OVERFLOW 4          /* of fflags */

@@ -39,7 +39,8 @@
     scvtf   v0.4s, v0.4s
 .endm
 
-// In addition, compute the row's multipliers and point `mult` to them.
+// Load a row's start values, multiply them by the row's factor, compute the row's multipliers,
+// and point `mult` to them.
 .macro start_row mult, a, b, c, e
     ldr     s7, [\mult, #SCORE_ROW_FACTOR]
     ld1     {\a\().4s, \b\().4s, \c\().4s, \e\().4s}, [start], out_stride
@@ -108,7 +109,7 @@ func accumulate_f32_q8_neon
     mov     mult_stride, #SCORE_ROW_BYTES
     add     values, scales, dimensions_left, lsl #3 // KV_TILE * d / 32 floats
 1:
-    tbnz    dimensions_left, #4, 2f             // the second strip of a block
+    tbnz    dimensions_left, #4, 2f             // a block's second strip: scales are there
     lsr     mult0, source_stride, #3            // bytes from a position's scale to the next
     gather_scales
 2:

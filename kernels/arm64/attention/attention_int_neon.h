@@ -1,10 +1,10 @@
 // Works like attention_int_neon_dotprod.h, but without the dot product: sums of 32 products of int8,
 // for 16 lanes and up to four rows (two if values have eight bits).
 //
-// With four bits, each lane has two 16-bit sums of 16 products of a block, because no product is
-// larger than 8 * 127. A group takes 7 instructions for all rows and 10 more for each row. With
-// eight bits, the sum of two products is at most 2 * 127 * 127, so the products of two groups are
-// added before widening: 2 instructions for all rows and 26 more for each row.
+// With four bits, no product is larger than 8 * 127, so a 16-bit sum has room for 16 products; each
+// lane has two such sums for a block. A group takes 7 instructions for all rows and 10 more for each
+// row. With eight bits, the sum of two products is at most 2 * 127 * 127, so the products of two
+// groups are added before widening: 2 instructions for all rows and 26 more for each row.
 #ifndef INGOT_KERNELS_ARM64_ATTENTION_INT_NEON_H
 #define INGOT_KERNELS_ARM64_ATTENTION_INT_NEON_H
 
@@ -21,7 +21,8 @@
 #define block3 x13
 #define groups_left x23 /* fours of them */
 
-// Add the products of the lane pairs in v2, v3 and v0, v1 with the pairs of a block.
+// Multiply the number pairs of the lanes, in v2, v3 and v0, v1, by pairs `low` and `high` of a
+// block, and add the products to the sums.
 .macro row_q4 low, high, block, a, b, c, e
     dup     v4.8h, \block\().h[\low]
     dup     v5.8h, \block\().h[\high]
@@ -118,8 +119,8 @@
     saddlp  \e\().4s, \e\().8h
 .endm
 
-// Compute the sums of 1, 2 or 4 rows, in four registers each; afterwards the rows' block pointers
-// point to the scale.
+// Compute the sums of 1, 2 or 4 rows, in four registers each; afterwards each row's block pointer
+// points to the block's scale.
 .macro sum_groups bits, rows
     clear_sums v16, v17, v18, v19
 .if \rows > 1 || \bits == 8

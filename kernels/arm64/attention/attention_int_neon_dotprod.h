@@ -2,9 +2,10 @@
 // over integers. A group has four numbers in each lane, the operand of one sdot: four dimensions
 // of a key, or four positions of a value. Eight groups are multiplied by a block_q8 of each row.
 //
-// Sums start at the bits of a float whose last bit weighs 1 (16 with four bits, whose products are
-// 16 times too large), so that a subtraction turns them into floats. A group of four bits takes 9
-// instructions for all rows, a group of eight bits 1, and both take 4 more for each row.
+// Sums start at the bits of a float, so that a subtraction turns them into floats. The last bit of
+// this float weighs 1, or 1/16 with four bits, because their products are 16 times too large. A
+// group of four bits takes 9 instructions for all rows, a group of eight bits 1, and both take 4
+// more for each row.
 #ifndef INGOT_KERNELS_ARM64_ATTENTION_INT_NEON_DOTPROD_H
 #define INGOT_KERNELS_ARM64_ATTENTION_INT_NEON_DOTPROD_H
 
@@ -75,7 +76,8 @@
     mov     \e\().16b, magic.16b
 .endm
 
-// Compute the sums of 1, 2 or 4 rows; afterwards the rows' block pointers point to the scale.
+// Compute the sums of 1, 2 or 4 rows; afterwards each row's block pointer points to the block's
+// scale.
 .macro sum_groups bits, rows
     begin_sums v16, v17, v18, v19
 .if \rows > 1

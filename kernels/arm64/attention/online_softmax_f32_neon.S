@@ -7,7 +7,7 @@
 // Clobbers x0-x8, x9-x15, v0-v7, v16-v30; d8-d15 are saved; 64 bytes of stack.
 //
 // Lanes from n on become NaNs, which maxima ignore and whose e^x is 0, as the contract requires.
-// The maximum starts from the row's maximum so far; if that is a NaN, it stays a NaN. 64 scores
+// The maximum starts from the row's maximum so far, and stays a NaN if that is a NaN. 64 scores
 // take 44 instructions for the maximum, 292 for e^x and its sum, and 60 others; these 292 take 616
 // cycles in the model of Cortex-A53, 480 in that of Cortex-A72, 212 in that of Neoverse N1
 // (llvm-mca 19).

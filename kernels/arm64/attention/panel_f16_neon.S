@@ -1,8 +1,10 @@
-// The rows of panel_neon.h over a source of fp16, for score_f32_f16_neon and
-// accumulate_f32_f16_neon. This file is not a kernel and follows no calling convention: the
-// caller sets the registers of panel_neon.h and leaves 4 KiB from sp on for the strip.
+// panel_rows of panel_neon.h for a source of fp16; score_f32_f16_neon and
+// accumulate_f32_f16_neon call it. This file is not a kernel and follows no calling
+// convention: the caller sets the registers of panel_neon.h and leaves 4 KiB from sp on for
+// the strip.
 //
-// x25 start_factor: offset, in a row at mult_row, of the factor of its start values; 0: none.
+// x25 start_factor, the offset of the factor for start values in a row at mult_row; 0 if
+// there is none.
 // Clobbers what panel_neon.h says.
 #include "kernels/arm64/attention/panel_neon.h"
 

@@ -1,9 +1,9 @@
 // out[r][0..16) += sum over k of mult[r][k] * source[k][0..16), k ascending by fma, for any number
 // of rows r. Score and accumulate use this for one strip of 16 columns, up to 64 deep, at a time.
 //
-// Four rows at a time share each row of the source. They have 16 accumulators. If there
-// are more than four rows, the first group saves the source as f32 in 4 KiB of stack
-// from sp on, and later groups read it there: 74 instructions instead of 90 for 64 fma.
+// Four rows at a time, with 16 accumulators, share each row of the source. If there are more than
+// four rows, the first group saves the source as f32 in 4 KiB of stack from sp on, and later
+// groups read it there: 74 instructions instead of 90 for 64 fma.
 //
 // A kernel that includes this defines these macros:
 //     load_source                 v0-v3 = the next 16 columns as f32.

@@ -42,7 +42,7 @@ func score_f32_f16_neon
     mov     mult_chunk, queries
     mov     source, keys
     mov     dims_left, dim
-    add     start, sp, #PANEL_KEPT  // zeros, set again for each row
+    add     start, sp, #PANEL_KEPT  // every row starts from the zeros
     mov     start_stride, #0
 2:
     cmp     dims_left, #PANEL_DEPTH

@@ -11,7 +11,8 @@
 // A vector of keys has four dimensions of four positions; it is multiplied by four dimensions of the
 // query, repeated four times. No number of a query is -128, so the sum of two products, from four
 // dimensions and the next four, fits an int16. 128 products take 27 instructions. 16 positions and 32
-// dimensions take 128: 286 cycles in the model of Cortex-A53, 75 in that of Cortex-A72 (llvm-mca 19).
+// dimensions take 128 instructions: 286 cycles in the model of Cortex-A53, 75 in that of Cortex-A72
+// (llvm-mca 19).
 #include "kernels/arm64/asm.h"
 
 #define row x0

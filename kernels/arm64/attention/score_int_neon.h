@@ -1,8 +1,9 @@
-// score_f32_q4. A kernel includes attention_int_neon_dotprod.h or attention_int_neon.h before this
-// file; their macros compute the sums.
+// The loops of score_f32_q4. A kernel includes attention_int_neon_dotprod.h or
+// attention_int_neon.h before this file; the macros of that header compute the sums.
 //
 // x0 s; x1 q; x2 scales; x3 n_q; x4 n; x5 blocks of 32 dimensions; x6 keys; x7 bytes of a query;
-// x14 scale, x15 score of a strip, x16 positions done, x17 blocks left; the rest as in that file.
+// x14 scale, x15 score of a strip, x16 positions done, x17 blocks left; the rest as in that
+// header.
 //
 // Takes strips of 16 positions, for four queries at a time, then for two, then for one. Between
 // blocks, the sums are kept in s.
@@ -22,7 +23,7 @@
 #define done x16
 #define blocks_left x17
 #define word w8
-#define place x8 /* used while no group is loaded */
+#define place x8 /* shares a register with group_at */
 
 .macro clear_row row
     add     place, score_at, #\row * SCORE_ROW_BYTES

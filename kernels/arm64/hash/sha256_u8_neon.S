@@ -10,7 +10,7 @@
 #include "kernels/arm64/asm.h"
 #include "kernels/sha256_words.inc"
 
-// These values are saved in the frame while their registers are needed.
+// These values are in the frame while a block is hashed, because its rounds need all registers.
 #define h_at sp, #96
 #define left_at sp, #104
 #define blocks_at sp, #112
@@ -26,7 +26,7 @@
 #define differ_next w28
 
 
-// a to h are w3-w10 and rotate through all roles. For the schedule:
+// w3-w10 hold a to h; after each round every register takes the next letter. For the schedule:
 #define s0 w11
 #define s1 w12
 #define s2 w13
@@ -44,7 +44,7 @@
 #define s14 w26
 #define s15 w27
 
-// `bc` is b ^ c; leaves a ^ b in `ab`. a to h are register numbers. `odd` is 1 if the round's word
+// `bc` is b ^ c; the macro leaves a ^ b in `ab`. a to h are register numbers. `odd` is 1 if the round's word
 // is the upper one of the pair.
 .macro round a, b, c, d, e, f, g, h, bc, ab, odd, s
     ror     temp, w\e, #6
@@ -75,7 +75,7 @@
     add     w\h, w\h, \bc
 .endm
 
-// Compute the word 16 after `s`, which replaces `s`.
+// Replace `s`, a word of the schedule, by the word 16 places later.
 .macro next_word s, after1, after9, after14
     ror     temp, \after1, #7
     ror     other, \after14, #17

@@ -5,7 +5,8 @@
 //
 // sha256h and sha256h2 compute four rounds, sha256su0 and sha256su1 four words of the schedule. The
 // round constants stay in v16-v31. A block takes 102 instructions; each pair of sha256h and sha256h2
-// waits for the previous pair: 4 and 4 cycles on Cortex-A76 (its optimization guide).
+// waits for the previous pair, and each of the two takes 4 cycles on Cortex-A76 (its optimization
+// guide).
 #include "kernels/arm64/asm.h"
 #include "kernels/sha256_words.inc"
 
@@ -14,7 +15,8 @@
 #define left x2
 #define words_at x3
 
-// Do four rounds with the words `now`, which become the words of 16 rounds later, if there are any.
+// Do four rounds with the words `now`. If `second` to `fourth` are given, then replace `now` by the
+// words for 16 rounds later.
 .macro four_rounds words, now, second, third, fourth
     add     v3.4s, \now\().4s, \words\().4s
     mov     v2.16b, v0.16b

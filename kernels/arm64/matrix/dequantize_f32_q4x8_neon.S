@@ -30,7 +30,7 @@ func dequantize_f32_q4x8_neon
     ld1     {v5.s}[3], [quants], chunk_bytes
     fcvt    s7, h7
     add     scale, scale, #Q4X8_BYTES
-    add     quants, quants, #QUANTS     // skip the next group's scales
+    add     quants, quants, #QUANTS     // skip the next block's scales
     subs    blocks_left, blocks_left, #1
     movi    v0.16b, #15
     and     v0.16b, v0.16b, v5.16b

@@ -5,9 +5,9 @@
 // v24, v25 q - 32 of 32 columns.
 // Clobbers x0-x8, x12, x13, v0-v4, v6, v16-v25.
 //
-// The kernel runs once for each token, to read its embedding: one row of a group of eight, so 4 of
-// every 32 bytes. The bits are joined as in gemv_f32_q6kx8_q8k. 32 columns take 53 instructions:
-// 132 cycles in the model of Cortex-A53, 54 in that of Cortex-A72 (llvm-mca 19).
+// The kernel runs once for each token, to read its embedding. It reads one row of a group of
+// eight, so 4 of every 32 bytes. The bits are joined as in gemv_f32_q6kx8_q8k. 32 columns take 53
+// instructions: 132 cycles in the model of Cortex-A53, 54 in that of Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/matrix/dequantize_neon.h"
 
 #define out x0

@@ -4,9 +4,9 @@
 // x4 scale of the row, x5 its current chunk, x6 bytes from chunk to chunk; v7 scale.
 // Clobbers x0-x6, v0-v5, v7.
 //
-// The kernel runs once for each token, to read its embedding: one row of a group of eight, so 4 of
-// every 32 bytes. A block of 32 takes 45 instructions: 109 cycles in the model of Cortex-A53, 84 in
-// that of Cortex-A72 (llvm-mca 19), most of them to load and store single lanes.
+// The kernel runs once for each token, to read its embedding. It reads one row of a group of eight,
+// so 4 of every 32 bytes. A block of 32 takes 45 instructions: 109 cycles in the model of
+// Cortex-A53, 84 in that of Cortex-A72 (llvm-mca 19), most of them to load and store single lanes.
 #include "kernels/arm64/matrix/dequantize_neon.h"
 
 #define out x0
@@ -33,7 +33,7 @@ func dequantize_f32_q8x8_neon
     ld1     {v5.s}[3], [quants], chunk_bytes
     fcvt    s7, h7
     add     scale, scale, #Q8X8_BYTES
-    add     quants, quants, #QUANTS     // skip the next group's scales
+    add     quants, quants, #QUANTS     // skip the next block's scales
     subs    blocks_left, blocks_left, #1
     scale_sixteen out
     mov     v0.16b, v5.16b

@@ -4,8 +4,9 @@
 
 #include "kernels/arm64/asm.h"
 
-// weights = first group of the row's rows; row = its index in the group; blocks_left = blocks of a
-// row. A group has group_bytes. Destroys temp and other.
+// weights = the first block of the group of 8 rows that contains `row`; row = the row's index in
+// the group; blocks_left = blocks of a row. A block of 8 rows has group_bytes. Destroys temp and
+// other.
 .macro find_row weights, row, blocks_left, cols_log2, group_bytes, temp, other
     lsr     \blocks_left, \blocks_left, #\cols_log2
     lsr     \temp, \row, #3
@@ -17,7 +18,8 @@
 
 // ---- Q8_0, Q4_0 ------------------------------------------------------
 
-// Like find_row; also points `scales` and `quants` to the row's in the first block.
+// Like find_row; also points `scales` and `quants` to the scales and quants of the row in its
+// first block.
 .macro find_row_32 weights, row, blocks_left, scales, quants, group_bytes
     find_row \weights, \row, \blocks_left, COLS_LOG2, \group_bytes, \scales, \quants
     add     \scales, \weights, \row, lsl #1

@@ -1,12 +1,12 @@
 // void expand_f32_f16_neon(float *y, const uint16_t *b, const float *u, size_t rows, size_t rank)
 //
-// Registers and algorithm: expand_neon.h. Two groups of four columns take 37 instructions for 64
+// Registers and algorithm: expand_neon.h. Four columns of two groups take 37 instructions for 64
 // weights. 576 rows of rank 8 take 3063 instructions: 5408 cycles in the model of Cortex-A53, 2913
 // in that of Cortex-A72, 2396 in that of Neoverse N1 (llvm-mca 19).
 #define COLUMN_SHIFT 4
 #include "kernels/arm64/matrix/expand_neon.h"
 
-// v\a and the next = one column of both groups as f32.
+// v\a, v\b, v\c and v\e = one column of both groups as f32.
 .macro widen groups, first, second, a, b, c, e
     fcvtl   v\a\().4s, v\first\().4h
     fcvtl2  v\b\().4s, v\first\().8h

@@ -1,8 +1,8 @@
 // gemv and gemm over rows of f32 or fp16 for SVE of any vector length.
 //
-// The sixteen lanes of a dot product are one predicated vector at 512 bits and above and two
-// vectors below. At 128 bits they are four vectors, as in NEON, and floats_neon.h computes them
-// with four registers per load. Other lengths than powers of two leave a part of each vector
+// At 512 bits and above, the sixteen lanes of a dot product are one predicated vector; below,
+// they are two vectors. At 128 bits they are four vectors, as in NEON, and floats_neon.h computes
+// them with four registers per load. Other lengths than powers of two leave a part of each vector
 // unused. Columns are addressed by index, so that the pointers to rows and tokens do not change.
 //
 // In addition to what floats_neon.h requires, a kernel defines these macros:
@@ -84,8 +84,8 @@
 //
 // Clobbers x0, x1, x3, x6-x16, p0, z0, z4-z7, z16-z31.
 
-#define gemv_index0 x6          /* index in the column, lanes from 0 */
-#define gemv_index1 x7          /* index of lanes 8 to 15, if they have a vector of their own */
+#define gemv_index0 x6          /* column of lane 0 */
+#define gemv_index1 x7          /* column of lane 8, if lanes 8 to 15 have a vector of their own */
 #define gemv_ahead0 x12
 #define gemv_ahead1 x13
 #define gemv_ahead2 x14
@@ -163,7 +163,7 @@
     ret
 .endm
 
-// The body of a kernel, which selects the form for the vector length.
+// The body of a kernel: it selects the code for the vector length.
 .macro gemv_floats_any
     cntw    vector_words
     cmp     vector_words, #8
@@ -179,8 +179,8 @@
 
 // ---- gemm -------------------------------------------------------------------------------------
 //
-// A tile is four tokens by four rows if a row takes one vector,
-// or by two rows if it takes two. Blocks are as in floats_neon.h.
+// If a row takes one vector, a tile has four tokens and four rows; if it takes two, four tokens
+// and two rows. Blocks are as in floats_neon.h.
 // Clobbers x0-x17, p0, z0-z7, z16-z31; 80 bytes of stack.
 
 #define gemm_row0 x5

@@ -4,10 +4,10 @@
 // v0-v7 a block, v16-v23 its magnitudes, v24 max, v25 inverse, v26 127, v27 2^-100.
 // Clobbers x0-x2, x9, v0-v7, v16-v27.
 //
-// fcvtns rounds to the nearest even integer, as do the two additions of the reference. A block
-// takes 8 operations each for magnitudes, maxima, products and conversions, 2 scalar divisions, and
-// 6 to narrow: 138 cycles for 32 elements in the model of Cortex-A53, 72 in that of Cortex-A72
-// (llvm-mca 19).
+// fcvtns rounds to the nearest integer, and ties to even, as do the two additions of the reference.
+// A block takes 8 operations each for magnitudes, maxima, products and conversions, 2 scalar
+// divisions, and 6 to narrow: 138 cycles for 32 elements in the model of Cortex-A53, 72 in that of
+// Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/asm.h"
 
 #define out x0

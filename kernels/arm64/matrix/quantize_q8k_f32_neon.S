@@ -96,7 +96,7 @@ func quantize_q8k_f32_neon
     fdiv    inverse, limit, max
     and     v24.8b, v24.8b, v18.8b
     and     v25.8b, v25.8b, v18.8b
-    fdiv    max, max, limit         // clears the other lanes: reserved[] is zero
+    fdiv    max, max, limit         // clears the other lanes, for reserved[]
     dup     v25.4s, v25.s[0]
     sixty_four v28
     sixty_four v29

@@ -4,9 +4,9 @@
 // x3 y as it is read.
 // Clobbers x0-x3, v1, v4-v7, v16-v19.
 //
-// Thirty-two elements per step. Loads and stores of y use two pointers, because with one pointer a
-// load would wait for the previous store: 21 cycles for 16 elements, not 8, in the model of
-// Cortex-A72, and 12, not 6, in that of Neoverse N1 (llvm-mca 19).
+// A step takes thirty-two elements. Loads and stores of y use two pointers, because with one
+// pointer a load would wait for the previous store: 21 cycles for 16 elements, not 8, in the model
+// of Cortex-A72, and 12, not 6, in that of Neoverse N1 (llvm-mca 19).
 #include "kernels/arm64/vector/elementwise_neon.h"
 
 #define out x0

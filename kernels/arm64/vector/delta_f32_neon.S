@@ -6,10 +6,10 @@
 //
 // There are two passes over a strip of columns, which stays in the first-level cache. The first
 // computes the state's answer for k, the second decays the state, writes it and computes the
-// output. The second pass decays the state again. Loading decayed numbers from the first pass
-// would need stores, and a store costs more than a product. A head of 128 by 128 takes 1.26
-// instructions per element: 2.7 cycles in the model of Cortex-A53, 1.0 in that of Cortex-A72, .64
-// in that of Neoverse N1 (llvm-mca 19); the compiler's C takes 19.2 instructions.
+// output. The first pass reads the state before its decay, as the contract does, so it stores
+// nothing. A head of 128 by 128 takes 1.26 instructions per element: 2.7 cycles in the model of
+// Cortex-A53, 1.0 in that of Cortex-A72, .64 in that of Neoverse N1 (llvm-mca 19); the compiler's
+// C takes 19.2 instructions.
 #include "kernels/arm64/vector/state_neon.h"
 
 #define queries x2

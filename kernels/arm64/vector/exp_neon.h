@@ -1,11 +1,12 @@
 // e^x of sixteen floats: the operations of exp_f32 in kernels/ref/scalar.h in the same order,
 // without those that cannot change a bit.
 //
-// A vector fma overwrites its addend, here mostly a constant: one ld1 of four registers from a
-// table replaces four moves, and uses ports that arithmetic leaves idle. z = x log2 e + magic has
-// the integer n + k in its low bits, so that mla by 2^23 scales a float by 2^(n + k) in one step,
-// whatever the bits above them are. The kernel's k keeps this a normal number, and a last
-// multiplication by 2^-k rounds once.
+// A vector fma overwrites its addend, here mostly a constant. One ld1 loads the constant from a
+// table to four registers; it replaces four moves, and uses ports that arithmetic leaves idle. z =
+// x log2 e + magic has the integer n + k in its low bits, with n = x log2 e rounded and k from the
+// magic. So one mla by 2^23 scales a float by 2^(n + k), whatever the higher bits of z are. The
+// kernel chooses k so that the product is a normal number, and a last multiplication by 2^-k rounds
+// once.
 #ifndef INGOT_KERNELS_ARM64_EXP_NEON_H
 #define INGOT_KERNELS_ARM64_EXP_NEON_H
 
@@ -112,8 +113,8 @@ exp_table:
     \op     \d\()3.4s, \constant, \a\()3.4s
 .endm
 
-// v0-v3 = r of x, and v4-v7 = z. If fma is fmls, the macro computes -r from -x. Four registers are
-// computed together, because each step waits for the previous one.
+// v0-v3 = r of x, and v4-v7 = z. If fma is fmls, v0-v3 = -r, and r and z are those of -x. Four
+// registers are computed together, because each step waits for the previous one.
 .macro exp_reduce fma
     ld1     {v4.4s, v5.4s, v6.4s, v7.4s}, [exp_magics]
     four_by \fma, exp_z, exp_x, exp_factors.s[0]
@@ -122,7 +123,7 @@ exp_table:
     four_by \fma, exp_x, exp_p, exp_factors.s[2]
 .endm
 
-// v0-v3 = e^r of r, or of -r with fmls and fsub.
+// v0-v3 = e^r. On entry v0-v3 = r, or -r if the operations are fmls and fsub.
 .macro exp_polynomial fma, add
     ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [exp_second]
     four_by \fma, exp_p, exp_x, exp_factors.s[3]

@@ -48,9 +48,9 @@ gelu_table:
     mov     \d\()3.16b, \a\()3.16b
 .endm
 
-// v0-v3 = x / (1 + e^-u) for x there and at [\again]; destroys v0-v23. As in silu_mul_f32_neon, u
-// is clamped to [-89, 40]. To negate the error term, its operands are negated: fmls replaces fma
-// and fneg.
+// v0-v3 = x / (1 + e^-u); on entry x is in v0-v3 and at [\again]. Destroys v0-v23. As in
+// silu_mul_f32_neon, u is clamped to [-89, 40]. To negate the error term, its operands are negated:
+// fmls replaces fma and fneg.
 .macro gelu_sixteen again
     ld4r    {v8.4s, v9.4s, v10.4s, v11.4s}, [gelu_bounds]
     four_by fmax, exp_x, exp_x, v8.4s

@@ -3,8 +3,8 @@
 // x0 y; x1 a; x2 b; x3 n.
 // Clobbers x0-x3, v0-v7.
 //
-// A step takes twice sixteen elements, each read before y is written, so that y may be a or b.
-// Loads and stores are the limit.
+// A step takes two groups of sixteen elements and reads a group before it writes y, so that y
+// may be a or b. Loads and stores are the limit.
 #include "kernels/arm64/vector/elementwise_neon.h"
 
 #define out x0

@@ -3,8 +3,8 @@
 // x0 y; x1 gate; x2 up; x3 n.
 // Clobbers x0-x3, v0-v7, v16.
 //
-// A step takes twice sixteen elements, each read before y
-// is written, so that y may be gate or up. fmax keeps NaNs.
+// A step takes two groups of sixteen elements and reads a group before it writes
+// y, so that y may be gate or up. fmax keeps NaNs.
 #include "kernels/arm64/vector/elementwise_neon.h"
 
 #define out x0

@@ -6,9 +6,9 @@
 // scale.
 // Clobbers x0-x2, x4-x6, v0-v7, v16-v23, v30, v31; 64 bytes of stack.
 //
-// Thirty-two elements per step. The elements of a tail are added to their lanes in memory, one by
-// one. 32 elements take 12 instructions in the first pass and 32 in the second: 42 and 70 cycles in
-// the model of Cortex-A53, 8 and 39 in that of Cortex-A72 (llvm-mca 19).
+// A step takes thirty-two elements. The elements of a tail are added to their lanes in memory, one
+// by one. 32 elements take 12 instructions in the first pass and 32 in the second: 42 and 70 cycles
+// in the model of Cortex-A53, 8 and 39 in that of Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/asm.h"
 
 #define out x0

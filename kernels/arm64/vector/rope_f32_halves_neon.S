@@ -4,8 +4,9 @@
 // v0-v3 first and v4-v7 second of sixteen pairs, v16, v17 cos and sin, v24-v31 the rotated ones.
 // Clobbers x0-x3, v0-v7, v16-v31.
 //
-// Works like rope_f32_pairs, but the pairs are two runs, so only cos_sin needs ld2. 16 pairs take
-// 26 instructions: 116 cycles in the model of Cortex-A53, 33 in that of Cortex-A72 (llvm-mca 19).
+// Works like rope_f32_pairs, but the first elements of the pairs form one run and the second
+// elements another, so only cos_sin needs ld2. 16 pairs take 26 instructions: 116 cycles in the
+// model of Cortex-A53, 33 in that of Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/asm.h"
 
 #define first x0

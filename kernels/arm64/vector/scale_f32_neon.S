@@ -3,8 +3,8 @@
 // x0 y; x1 x; x2 n; s0 factor.
 // Clobbers x0-x2, v1, v4-v7, v16-v19.
 //
-// A step takes twice sixteen elements, each read before y is written, so that y may be x.
-// Loads and stores are the limit.
+// A step takes two groups of sixteen elements and reads a group before it writes y, so
+// that y may be x. Loads and stores are the limit.
 #include "kernels/arm64/asm.h"
 
 #define out x0

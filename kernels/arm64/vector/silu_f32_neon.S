@@ -4,8 +4,9 @@
 // x4-x8 as in tail_neon.h, x9-x14 and v24-v28 constants, v8-v11 x, v30, v31 bounds.
 // Clobbers x0-x2, x4-x14, v0-v7, v16-v31; d8-d15 are saved; 192 bytes of stack.
 //
-// gates_neon.h. The division returns a NaN as a NaN. 16 elements take 75 instructions: 219 cycles
-// in the model of Cortex-A53, 153 in that of Cortex-A72, 46 in that of Neoverse N1 (llvm-mca 19).
+// The loop is in gates_neon.h. The division returns a NaN as a NaN. 16 elements take 75
+// instructions: 219 cycles in the model of Cortex-A53, 153 in that of Cortex-A72, 46 in that of
+// Neoverse N1 (llvm-mca 19).
 #include "kernels/arm64/vector/gates_neon.h"
 
 #define vector x1

@@ -4,9 +4,10 @@
 // x4-x8 as in tail_neon.h, x9-x14 and v24-v28 constants, v8-v11 gate, v30, v31 bounds.
 // Clobbers x0-x14, v0-v7, v16-v31; d8-d15 are saved; 192 bytes of stack.
 //
-// gates_neon.h. The division returns a NaN as a NaN. 16 elements take 57 instructions for e^-gate,
-// 5 for 1 + that, 4 divisions and 13 others: 225 cycles in the model of Cortex-A53, 157 in that of
-// Cortex-A72, 52 in that of Neoverse N1, which stands for Cortex-A76 (llvm-mca 19).
+// The loop is in gates_neon.h. The division returns a NaN as a NaN. 16 elements take 57
+// instructions for e^-gate, 5 for 1 + e^-gate, 4 divisions and 13 others: 225 cycles in the model
+// of Cortex-A53, 157 in that of Cortex-A72, 52 in that of Neoverse N1, which stands for
+// Cortex-A76 (llvm-mca 19).
 #include "kernels/arm64/vector/gates_neon.h"
 
 #define gate x1

@@ -196,8 +196,8 @@ sum7 .req v31
     for_rows \width, take_four_reads, take_one_read, read_row
 .endm
 
-// state = decay state + the vector at \writes_from * in; sum = the products of its columns with the
-// vector at \reads_from.
+// state = decay * state + the vector at \writes_from * in; sum = the products of its columns with
+// the vector at \reads_from.
 .macro step_strip width, writes_from, reads_from
     mov     writer, strip
     mov     writes_at, \writes_from

@@ -6,9 +6,9 @@
 // alpha, v30, v31 bounds.
 // Clobbers x0-x14, v0-v7, v16-v31; d8-d15 are saved; 192 bytes of stack.
 //
-// gates_neon.h. fmin and fmax keep NaNs, and so do the division and the product. 16 elements take
-// 100 instructions: 259 cycles in the model of Cortex-A53, 175 in that of Cortex-A72, 58 in that of
-// Neoverse N1 (llvm-mca 19).
+// The loop is in gates_neon.h. fmin and fmax keep NaNs, and so do the division and the product. 16
+// elements take 100 instructions: 259 cycles in the model of Cortex-A53, 175 in that of Cortex-A72,
+// 58 in that of Neoverse N1 (llvm-mca 19).
 #include "kernels/arm64/vector/gates_neon.h"
 
 #define gate x1

@@ -11,14 +11,14 @@
 #define tail_left x7
 #define tail_word w8
 
-// sp + offset = the tail of `source`, which is destroyed.
+// Copy the tail at `source` to sp + offset; `source` is destroyed.
 .macro load_tail source, offset
     add     tail_at, sp, #\offset
     mov     tail_left, tail
     copy_words tail_at, \source, tail_left, tail_word
 .endm
 
-// tail_out = the tail at sp.
+// Copy the tail at sp to tail_out.
 .macro store_tail
     mov     tail_at, sp
     copy_words tail_out, tail_at, tail, tail_word

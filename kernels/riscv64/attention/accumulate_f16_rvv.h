@@ -23,7 +23,7 @@
 #define dims_left a5
 #define value a6
 #define value_bytes a7 /* bytes of a position; an output row has twice as many */
-#define taken t0       /* lanes taken; in the loop over positions, where vl has them, a counter */
+#define taken t0       /* lanes taken, as vl; in the loop over positions, a counter */
 #define temp t1
 #define weight t3
 #define out0 t4
@@ -185,8 +185,9 @@
     addi queries_left, queries_left, -\count
 .endm
 
-/* Compute sum2 of the query at row and out0 from memory, correct for all values. Takes \bytes of
- * weights and the values from \values on. row and out0 move on by one query. */
+/* Compute sum2 of the query at row and out0 from memory, which is correct also for infinities and
+ * NaNs. Takes \bytes of weights and the values from \values on. row and out0 move on by one
+ * query. */
 .macro one_slowly bytes, values
     mv weight, row
     add row, row, \bytes               /* the end of the weights */

@@ -2,12 +2,12 @@
  * the core of score and accumulate over integers. A lane is a position of keys or a dimension of values. A
  * group has four numbers of each lane: 16 bits of a word if numbers have four bits, else 32.
  *
- * The numbers of a word are made unsigned; then one multiplication multiplies one of each lane by a
- * number of a row. The fields of a sum carry into each other, but can be separated exactly at the
- * end: each field is then at most 32 * 127 * 127 (with four bits 32 * 8 * 127). A sum starts at -8
- * or -128 times the sum of the block, which removes the bias of the unsigned numbers, plus half a
- * field, so that no field is negative. A group has 32 numbers of four bits (16 of eight) and takes
- * 20 instructions for all rows, and 21 more for each row. */
+ * The numbers of a word are made unsigned; then one multiplication multiplies one number of each lane by a
+ * number of a row. The fields of a sum carry into each other, but can be separated exactly at the end:
+ * each field is then at most 32 * 127 * 127 (with four bits 32 * 8 * 127). A sum starts at -8 or -128
+ * times the sum of the block, which removes the bias of the unsigned numbers, plus half a field, so that
+ * no field is negative. A group has 32 numbers of four bits (16 of eight) and takes 20 instructions for
+ * all rows, and 21 more for each row. */
 #ifndef INGOT_KERNELS_RISCV64_ATTENTION_INT_RV64GC_H
 #define INGOT_KERNELS_RISCV64_ATTENTION_INT_RV64GC_H
 
@@ -106,8 +106,8 @@
     .endif
 .endm
 
-/* Eight groups. Afterwards the block pointers point to the scales, half_fields is loaded, and the
- * fields of a sum are its lanes. */
+/* Compute the sums of eight groups. Afterwards the block pointers point to the scales, half_fields is
+ * loaded, and the fields of a sum are its lanes. */
 .macro sum_groups bits, count
     make_fields \bits
     begin_row \bits, block0, s0, s1

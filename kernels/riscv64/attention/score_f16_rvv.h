@@ -23,7 +23,7 @@
 #define query_bytes a5 /* first the argument d */
 #define key a6
 #define queries_left a7
-#define taken t0       /* lanes taken; in the loop over dimensions, where vl has them, a counter */
+#define taken t0       /* lanes taken, as vl; in the loop over dimensions, a counter */
 #define temp t1
 #define query0 t3
 #define query1 t4

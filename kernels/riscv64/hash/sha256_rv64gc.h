@@ -1,5 +1,5 @@
-/* SHA-256's blocks for rv64gc, with or without instructions for sums of rotations. The including file defines
- * these macros:
+/* The loop of SHA-256 over blocks for rv64gc, with or without instructions for sums of rotations. The including
+ * file defines these macros:
  *   big_sigma out, x, constant   out (half or temp) = the sum of three rotations of x; destroys high and temp.
  *   small_begin x                puts into high and half what small_first and small_second need of x.
  *   small_first                  temp = sigma0; keeps high and half for small_second, destroys spare.
@@ -47,7 +47,7 @@
 #define w6 s9
 #define w7 s10
 
-/* `bc` is b ^ c; leaves a ^ b in `ab`. */
+/* `bc` is b ^ c; the macro leaves a ^ b in `ab`. */
 .macro round a, b, c, d, e, f, g, h, bc, ab, word, at
     lw      half, \at(words_at)
     xor     temp, \f, \g

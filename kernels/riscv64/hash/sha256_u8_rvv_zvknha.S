@@ -29,8 +29,8 @@
 #define swapped v10    /* places of bytes: 3, 2, 1, 0, 7 ... */
 #define lanes v11      /* byte offsets of f, e, b, a from h, and of h, g, d, c from c */
 
-/* Do four rounds with the words `now`, which become the words of 16 rounds later, if there are
- * any. */
+/* Do four rounds with the words `now`. If `second` to `fourth` are given, then replace `now` by the words for 16
+ * rounds later. */
 .macro four_rounds words, now, second, third, fourth
     vadd.vv sums, \words, \now
     vsha2cl.vv cdgh, abef, sums

@@ -2,8 +2,8 @@
  *
  * a0 y, a1 w, a2 row, a3 cols. Clobbers a0-a7, t0-t5, ft0-ft1, v0-v15.
  *
- * Strided loads gather the row's 8 words of 32 columns, one of
- * low and one of high bits. 32 columns take 30 instructions. */
+ * Strided loads gather the row's 8 words of 32 columns: one load for the low and one for the high
+ * bits. 32 columns take 30 instructions. */
 
 #define dst a0
 #define group a1       /* a block of the row */

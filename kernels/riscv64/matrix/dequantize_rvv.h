@@ -6,8 +6,8 @@
 
 #define ROW_STRIDE 32  /* bytes from a row's 4 columns of one chunk to those of the next */
 
-/* \group = the first block of the row's group, \row = its index in the group, \blocks_left = blocks
- * in a row; if there are no blocks, branches to the label none. */
+/* \group = the first block of the row's group, \row = the row's index in the group, \blocks_left =
+ * blocks in a row; if there are no blocks, branches to the label \none. */
 .macro find_row group, row, blocks_left, cols_log2, block_bytes, temp, index, none
     srli \blocks_left, \blocks_left, \cols_log2
     beqz \blocks_left, \none

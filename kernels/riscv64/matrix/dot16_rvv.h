@@ -5,8 +5,8 @@
  * multiplies them slice by slice. At larger VLEN, and for the remaining columns, a step is one
  * slice.
  *
- * fp16 without Zvfhmin: as in f16_rvv.h. An infinity or NaN raises the overflow flag when the
- * step's weights are multiplied by 2^112 again, which the next step does before it loads. */
+ * fp16 without Zvfhmin is widened as in f16_rvv.h. An infinity or NaN raises the overflow flag when
+ * the step's weights are multiplied by 2^112 again, which the next step does before it loads. */
 #ifndef INGOT_KERNELS_RISCV64_DOT16_RVV_H
 #define INGOT_KERNELS_RISCV64_DOT16_RVV_H
 

@@ -3,11 +3,11 @@
  *
  * a0 y, a1 b, a2 u, a3 rows, a4 rank. Clobbers a0, a1, a3-a7, t0-t6, ft0-ft9, fa0-fa7, fflags.
  *
- * Eight rows at a time, whose sums stay in registers: 43 instructions for 8 weights. A half that is
- * shifted into place is exactly the float 2^-112 times its value, and u times 2^112 is exact for
- * u below 2^16. So u is multiplied once instead of 8 halves, and the fma gives the same bits. If u
- * is larger or NaN, each half is multiplied, row by row; the last rows are also computed in this
- * way. */
+ * The kernel takes eight rows at a time, whose sums stay in registers; 8 weights take 43
+ * instructions. A half that is shifted into place is exactly the float 2^-112 times its value, and u
+ * times 2^112 is exact for u below 2^16. So u is multiplied once instead of 8 halves, and the fma
+ * gives the same bits. If u is larger or NaN, each half is multiplied, row by row; the last rows are
+ * also computed in this way. */
 #include "kernels/riscv64/matrix/f16_rv64gc.h"
 
 #define out a0

@@ -261,7 +261,7 @@
     vse32.v sums, (out)
 .endm
 
-/* Add all columns of a group, of which temp rows, up to 8, exist. */
+/* Add all columns of a group that has temp rows, up to 8. */
 .macro add_alone kind, lmul
     vsetvli zero, temp, e32, m\lmul, ta, ma
     vle32.v sums, (out)

@@ -1,7 +1,8 @@
 /* fp16 to f32 in scalar registers, four at a time, for up to three queries that use them.
  *
- * Correct for finite values. An infinity or NaN becomes 65536 or more, and its product with 2^112
- * raises the overflow flag; the kernel then computes the same sums again with widen_any. */
+ * The results are correct for finite values. An infinity or NaN becomes 65536 or more, and its
+ * product with 2^112 raises the overflow flag; the kernel then computes the same sums again with
+ * widen_any. */
 #ifndef INGOT_KERNELS_RISCV64_F16_RV64GC_H
 #define INGOT_KERNELS_RISCV64_F16_RV64GC_H
 

@@ -6,8 +6,8 @@
  * B^2 + b2 B^3, B = 2^16. Multiplied by x2 + x0 B, the word gives the products of a at B and of b
  * at B^3. The sums start with -S at B, B^2 and B^3, where S is the sum of all x used, so that the
  * fields end as sums of (q - 1) x for weights q of two bits. For 128 columns the sums are from
- * -32768 to 32512, an int16. The field at 1 holds one product of two, at most 64 * 3 * 128 = 24576;
- * 2^15 keeps it positive, 2^47 + 2^32 what is below B^3.
+ * -32768 to 32512, an int16. The field at 1 adds up one unused product of each multiplication, at
+ * most 64 * 3 * 128 = 24576; 2^15 keeps this field positive, and 2^47 + 2^32 what is below B^3.
  *
  * segments_rv64gc.h has the loops, and keeps the pairs x2 + x0 B. */
 #ifndef INGOT_KERNELS_RISCV64_FEW_RV64GC_H
@@ -71,7 +71,7 @@
     addi to, to, 8
 .endm
 
-/* Start value number \index from the sums of 16 columns \first and \others. */
+/* Store start value \index, from the sums \first and \others, of 16 columns each. */
 .macro put_start index, first, others:vararg
     lh t0, ACT_SUM + 2*TOKENS*\first(sums_at)
     .irp at, \others

@@ -1,5 +1,5 @@
-// Like gemm_prepare_neon.h, for FIG4. A block of FIG4 has 128 columns, half a block of x. All
-// counts here are in blocks of x, and the last one of a row may have only one half.
+// Like gemm_prepare_neon.h, for FIG4. A block of FIG4 has 128 columns, half a block of x. If no
+// name says halves, a count is in blocks of x; the last block of a row may have only one half.
 #ifndef INGOT_KERNELS_ARM64_GEMM_FIG4_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_FIG4_NEON_H
 

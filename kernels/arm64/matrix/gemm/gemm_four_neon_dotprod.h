@@ -3,8 +3,9 @@
 // tokens. A scratch buffer pays off only over many tiles, as in the loops of gemm_neon_dotprod.h; here it
 // would serve a single tile.
 //
-// v8-v15 x of the 8 chunks of a block, 4 columns of 4 tokens each; v0-v3 weights. Sums and y of token t are in
-// two registers of 4 rows: v(16 + 2t) and v(24 + 2t) on. v7 is the kernel's.
+// v8-v15 x of the 8 chunks of a block, 4 columns of 4 tokens each; v0-v3 weights. The sums of token t are in
+// v(16 + 2t) and v(17 + 2t), its y in v(24 + 2t) and v(25 + 2t), with 4 rows each. These macros leave v7 to
+// the kernel.
 #ifndef INGOT_KERNELS_ARM64_GEMM_FOUR_NEON_DOTPROD_H
 #define INGOT_KERNELS_ARM64_GEMM_FOUR_NEON_DOTPROD_H
 
@@ -71,7 +72,7 @@
     add     y_token, y_token, stride
 .endm
 
-// Load x of a block without its scales and sums, and the start values of the sums.
+// Load the quants of a block of x, and the start values of the sums.
 .macro begin_few_block tokens
     ld1     {v8.16b, v9.16b, v10.16b, v11.16b}, [x_block], #64
     ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [magics]

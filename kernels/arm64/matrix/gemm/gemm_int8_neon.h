@@ -15,7 +15,7 @@
     \pairwise   \rows67\().4s, v15.8h
 .endm
 
-// The sums of a token (+)= the products of 8 columns
+// The sums of a token = or += the products of 8 columns
 .macro token_pair pairwise, rows01, rows23, rows45, rows67, x_first, x_second
     token_products v12, v13, v14, v15, \x_first, v8, v9, smull
     token_products v12, v13, v14, v15, \x_second, v10, v11, smlal

@@ -53,7 +53,7 @@
     fmls    \y_high\().4s, \min_high\().4s, \sum_high\().4s
 .endm
 
-// y of the tile += totals and minima, multiplied by d and dmin at w_scale and the scales of x.
+// y of the tile += (totals * d - minima * dmin) * the scales of x; d and dmin are at w_scale.
 .macro add_block
     ld1     {v8.4s, v9.4s, v10.4s, v11.4s}, [w_scale], #64
     ld1     {v12.4s}, [x_block], #16

@@ -76,9 +76,9 @@
 .endm
 
 // decode: unpack `slice` blocks from weights to sp + FRAME_SCRATCH. tile: multiply the same blocks
-// by x at tile_acts and add to the y of tile_out; moves tile_acts past the slice and tile_out to
-// the next tile. decode or slice_end moves weights past the slice. All three may use count,
-// tile_weights, tile_scales and all vectors; decode may also use the pointers of the tiles.
+// by x at tile_acts, add the products to y at tile_out, and move tile_acts past the slice and
+// tile_out to the next tile. decode or slice_end moves weights past the slice. All three may use
+// count, tile_weights, tile_scales and all vectors; decode may also use the pointers of the tiles.
 .macro gemm_loops decode, tile, x_bytes, slice_blocks, slice_end
 .Lpass\@:
     ldr     rows_left, [shape, #SHAPE_ROWS]
@@ -216,7 +216,7 @@
     fmul    v31.4s, \high\().4s, \x_scale\().s[3]
 .endm
 
-// y of 4 tokens in a to h, 2 registers each: add = fmla or fmls, the sums * the scales
+// y of 4 tokens, 2 registers each in a to h, += (`add` is fmla) or -= (fmls) the sums * the scales
 .macro add_tokens add, a, b, c, d, e, f, g, h
     \add    \a\().4s, v16.4s, v17.4s
     \add    \b\().4s, v18.4s, v19.4s

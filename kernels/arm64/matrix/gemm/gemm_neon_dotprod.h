@@ -228,8 +228,8 @@
     st1     {v3.4s}, [temp], #16
 .endm
 
-// For the K formats, whose totals use the registers of y: temp and step = the
-// addresses, in the frame, of the two halves of the tile's y, 64 bytes each.
+// temp and step = the addresses in the frame of the two halves of the tile's y, 64 bytes each. The K formats use
+// this, because their totals take the registers of y.
 .macro locate_tile
     add     temp, sp, #FRAME_TILE
     add     step, sp, #FRAME_TILE + 64

@@ -87,8 +87,8 @@
     multiply_pairs v4, v5, v6, v7, v14, v15
 .endm
 
-// y += sums (floats that start at MAGIC) * the scales of the rows (before the magic) * the scales
-// of the tokens, v5.
+// y += (sums as floats - the magic) * the scales of the rows * the scales of the tokens, v5. The
+// magic follows the scales of the rows.
 .macro add_pairs
     ld4r    {v0.2d, v1.2d, v2.2d, v3.2d}, [w_scale], #32    // scales of a pair of rows, each twice
     ld1     {v4.4s}, [w_scale], #16
@@ -129,7 +129,8 @@
     add_pairs
 .endm
 
-// The loop takes two blocks at a time; if their number is odd, it starts in its middle.
+// The loop takes two blocks at a time; if the number of blocks is odd, the code enters the loop in
+// its middle.
 .macro multiply_pairs_32
     rows_to_pairs
     tbz     blocks_left, #0, .Ltwo_blocks\@

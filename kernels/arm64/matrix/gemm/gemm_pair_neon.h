@@ -14,8 +14,8 @@
 #define PAIR_AHEAD 512          // prefetch distance in bytes
 
 // If there are two tokens, compute y; otherwise do nothing. `blocks` adds blocks_left >= 1 blocks,
-// from weights and tile_acts on, to y. `refuse` is a macro that may jump, before anything is done,
-// to its argument: the general loops' label.
+// from weights and tile_acts on, to y. Before anything is done, the macro `refuse` may jump to its
+// argument, the label of the general loops.
 .macro gemm_of_two blocks, refuse
     ldr     count, [shape, #SHAPE_TOKENS]
     cmp     count, #2

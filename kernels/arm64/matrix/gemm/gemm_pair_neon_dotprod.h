@@ -3,8 +3,8 @@
 // tokens, and 16 rows share x as in the gemv: if one group is left, both halves compute the same rows.
 //
 // v0-v7 x of the 8 chunks of a block, 4 columns of 4 tokens each; v8-v11 weights, v12, v13 low nibbles; v14
-// mask; v15 eight. Sums and y of a token are in four registers of 4 rows: v16-v19 and v24-v27 of the first,
-// v20-v23 and v28-v31 of the second.
+// mask; v15 eight. The sums are in v16-v19 for the first token and v20-v23 for the second, y in v24-v27 and
+// v28-v31, with 4 rows in each register.
 #ifndef INGOT_KERNELS_ARM64_GEMM_PAIR_NEON_DOTPROD_H
 #define INGOT_KERNELS_ARM64_GEMM_PAIR_NEON_DOTPROD_H
 
@@ -98,7 +98,7 @@
 .Lmany\@:
 .endm
 
-// Load x of a block without its scales and sums, and the start values of the sums.
+// Load the quants of a block of x, and the start values of the sums.
 .macro begin_pair_block
     ld1     {v0.16b, v1.16b, v2.16b, v3.16b}, [x_block], #64
     ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [magics]

@@ -30,7 +30,7 @@
 .endm
 
 // Split four columns of 8 rows: the low nibbles go to two registers, the high nibbles stay; for
-// Q5_0, minus 16.
+// Q5_0, subtract 16.
 .macro part_chunk rows0123, rows4567, low0123, low4567, column, fifths, mins
     and     \low0123\().16b, \rows0123\().16b, v7.16b
     and     \low4567\().16b, \rows4567\().16b, v7.16b
@@ -94,7 +94,8 @@
     mov     step, #Q8X4_BYTES - Q8X4_SCALE // the tile's step skips d and sum
 .endm
 
-// v12 = the sums of x of four tokens, on entry integers in v12, * their scales in v11.
+// v12 = the sums of x of four tokens * the tokens' scales in v11; on entry v12 has the sums as
+// integers.
 .macro scale_token_sums
     scvtf   v12.4s, v12.4s
     fmul    v12.4s, v12.4s, v11.4s

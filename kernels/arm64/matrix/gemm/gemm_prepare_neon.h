@@ -69,7 +69,8 @@
     add_scaled
 .endm
 
-// The loop takes two blocks at a time; if their number is odd, it starts in its middle.
+// The loop takes two blocks at a time; if the number of blocks is odd, the code enters the loop in
+// its middle.
 .macro multiply_q4
     tbz     blocks_left, #0, .Ltwo_blocks\@
     add     blocks_left, blocks_left, #1

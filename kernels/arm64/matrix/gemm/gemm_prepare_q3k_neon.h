@@ -10,8 +10,8 @@
     sshr    \weight\().16b, \weight\().16b, #3
 .endm
 
-// Make one register of columns of four sub-blocks, as 4 times the weights; the fourth result
-// replaces `sign`. v28 shifts the signs of these 128 columns to bits 4 to 7.
+// Make one register of columns for each of four sub-blocks, as 4 times the weights; the
+// fourth result replaces `sign`. v28 shifts the signs of these 128 columns to bits 4 to 7.
 .macro place_q3k two, sign, to0, to1, to2
     ushl    \sign\().16b, \sign\().16b, v28.16b
     shl     v24.16b, \two\().16b, #6

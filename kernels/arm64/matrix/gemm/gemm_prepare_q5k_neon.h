@@ -46,12 +46,12 @@
 .Lblock\@:
     prepare_scales_k45 \quads
     movi    v13.16b, #4                 // shift of low nibbles' fifth bits to bit 4
-    movi    v14.16b, #3                 // and of high ones
+    movi    v14.16b, #3                 // shift of high nibbles' fifth bits
     movi    v11.16b, #2
     mov     temp, #4
 .Lsub_blocks\@:
     add     x_block, w_block, #256      // of the high nibbles
-    add     other, weights, temp, lsl #8 // to the fifth bits, after the nibbles
+    add     other, weights, temp, lsl #8 // the fifth bits lie after the nibbles
     prepare_five_bits
     prepare_five_bits
     add     w_block, w_block, #256

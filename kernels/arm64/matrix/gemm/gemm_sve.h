@@ -22,7 +22,7 @@
 #define FRAME_Y 64
 #define Y_BYTES 32
 
-// p0: 32 bytes; p1: 8 words; p2: the words of these 8 that are rows of W.
+// p0: 32 bytes; p1: 8 words; p2: those of the 8 words that are rows of W.
 #define all_bytes p0
 #define all_words p1
 #define row_words p2
@@ -171,7 +171,8 @@
     add     x_second, x_second, #\step
 .endm
 
-// Multiply a block of block_q8x4; x_block already points to its end. y += (sums as floats
+// Scale the sums of a block of block_q8x4; x_block already points to the block's end. y += (sums
+// as floats
 // - z14) * the scales of the rows z8 * the scales of the tokens. Destroys z0, z1, z9-z13.
 .macro add_scaled_sve
     ld1rqw  {z0.s}, all_words/z, [x_block, #Q8X4_SCALE - Q8X4_BYTES]
@@ -195,9 +196,9 @@
     fmla    \y3\().s, all_words/m, \s3\().s, z12.s
 .endm
 
-// blocks_left blocks of 32 columns of block_q8x4; w_step is the distance from the 17th column of a
-// block to the next block, in bytes. In prepared scales, the magic follows the scales of the 8
-// rows.
+// Multiply blocks_left blocks of 32 columns of block_q8x4; w_step is the distance from the 17th
+// column of a block to the next block, in bytes. In prepared scales, the magic follows the scales
+// of the 8 rows.
 .macro multiply_32
     ld1rqw  {z14.s}, all_words/z, [w_scale, #32]
 .Lblock\@:

@@ -15,8 +15,8 @@
 #define last_step x15           // bytes from a block's last weights to the next block's first ones
 
 // If there are three tokens, compute y; otherwise do nothing. `blocks` adds blocks_left >= 1
-// blocks, from weights and tile_acts on, to y. `refuse` is a macro that may jump, before anything
-// is done, to its argument: the general loops' label.
+// blocks, from weights and tile_acts on, to y. Before anything is done, the macro `refuse` may
+// jump to its argument, the label of the general loops.
 .macro gemm_of_three blocks, refuse
     ldr     count, [shape, #SHAPE_TOKENS]
     cmp     count, #3

@@ -5,11 +5,11 @@
 //   - The slice is multiplied by 4 tokens at a time (a tile).
 //   - x streams by, and y is in memory.
 //
-// Here a chunk of 4 columns is two pairs, each with 8 rows side by side. The sums of a pair's columns are
-// in neighbouring lanes of int16, so one widening addition folds them. Sums of whole chunks would need
-// one addition more. Pairs of x take twice as many broadcasts as chunks of x would, so two groups of 8
-// rows share each broadcast. The sums of two groups leave no registers for y, so each token needs one
-// load and one store of y.
+// Here a chunk of 4 columns is two pairs of columns; a pair has 8 rows side by side. The sums of a pair's
+// columns are in neighbouring lanes of int16, so one widening addition folds them. Sums of whole chunks
+// would need one addition more. Pairs of x take twice as many broadcasts as chunks of x would, so two
+// groups of 8 rows share each broadcast. The sums of two groups leave no registers for y, so each token
+// needs one load and one store of y.
 //
 // Missing tokens write to a row of the frame. If rows are missing, y of the tile is in the frame. If the
 // second group is missing, the first one takes its place.
@@ -84,7 +84,7 @@
     ushr    \high\().16b, \high\().16b, #4
 .endm
 
-// Unpack `slice` blocks of the 8 rows at `group` as half 0 or 1 of the 16, and move `group` past
+// Unpack `slice` blocks of the 8 rows at `group` as half 0 or 1 of the 16 rows, and move `group` past
 // them.
 .macro decode_half group, half
     mov     count, slice
@@ -136,7 +136,7 @@
 
 // ---- a tile ----------------------------------------------------------
 
-// Point y_first to y_fourth to y of the tile, for the existing tokens.
+// Set y_first to y_fourth to y of the tile's tokens; for a missing token, set the pointer to the frame.
 .macro place_tile
     mov     y_first, tile_out
     add     y_second, y_first, y_stride
@@ -191,7 +191,7 @@
     b.ne    .Ltoken\@
 .endm
 
-// The sums of two tokens, four registers each, (+)= a pair of columns of both groups
+// The sums of two tokens, four registers each, = or += the products of a pair of columns of both groups
 .macro pair_products a, b, c, d, e, f, g, h, x_first, x_second, first, second, multiply
     token_products \a, \b, \c, \d, \x_first, \first, \second, \multiply
     token_products \e, \f, \g, \h, \x_second, \first, \second, \multiply
@@ -213,7 +213,7 @@
     ld4r    {v0.8h, v1.8h, v2.8h, v3.8h}, [tile_acts], #8
 .endm
 
-// v0 = d (and sum, which centred nibbles do not need); also load the scales of 16 rows.
+// v0 = d of x, v1 = the sums of x (centred nibbles do not need them), v8-v11 = the scales of 16 rows.
 .macro load_wide_scales
     ld1     {v0.4s, v1.4s}, [tile_acts], #32
     ld1     {v8.4s, v9.4s, v10.4s, v11.4s}, [tile_scales], #64

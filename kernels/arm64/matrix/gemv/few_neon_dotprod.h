@@ -1,8 +1,8 @@
 // The gemvs of TQ2_0, Q2_0 and Q1_0 with the dot product; the loop over rows is in gemv_neon.h.
 //
-// v0-v7 x of 16 columns each; v16, v17 of 4 columns of 8 rows and v18-v21 fields of them;
-// v8-v10 masks; v22-v27, v30, v31 sums; v28, v29 y of 8 rows; v12 scale of x, v13 sums of x, v14,
-// v15 scratch
+// v0-v7 x of 16 columns each; v16, v17 bytes of 4 columns of 8 rows, v18-v21 their fields; v8-v10
+// masks; v22-v27, v30, v31 sums; v28, v29 y of 8 rows; v12 scale of x, v13 sums of x, v14, v15
+// scratch
 #ifndef INGOT_KERNELS_ARM64_FEW_NEON_DOTPROD_H
 #define INGOT_KERNELS_ARM64_FEW_NEON_DOTPROD_H
 
@@ -23,7 +23,7 @@
 #define places v16
 
 // A sum starts at the bits of a float whose last bit weighs 1 (1/4 or 1/16 for fields that are not
-// shifted down). As a float, those bits are MAGIC plus the sum, without a conversion.
+// shifted down). The end value, read as a float, is MAGIC plus the sum, without a conversion.
 #define MAGIC_4 0x4a400000      // 1.5 * 2^21
 
 #define acc_low v28
@@ -194,7 +194,8 @@
 
 // ---- one bit ---------------------------------------------------------------------------------
 
-// Multiply a bit, as 0 or -1, by x of its 4 columns; so the sums are negative.
+// Multiply one bit of each byte, as 0 or -1, by x of its 4 columns; so the sums have the opposite
+// sign.
 .macro bit_q1 low, high, x_16, column
     cmtst   v18.16b, v16.16b, v8.16b
     cmtst   v19.16b, v17.16b, v8.16b

@@ -8,12 +8,12 @@
 // low bits; v28-v31 sums in int16 of rows 01, 23, 45, 67.
 // Clobbers x0-x17, v0-v7, v16-v31; d8-d15 are saved.
 //
-// Eight rows at a time. If the highest bit of q is inverted, the 6 bits are q - 32 as a
-// signed number: shifts left and right extend the sign and make room for the low nibble,
-// which an instruction (bit or sri) inserts. The product with x is at most 32 * 128, and an int16
-// lane adds 4 of them: 16384 fits. 16 columns take 16 multiplications, 22 operations to join the
-// bits and about 17 others: 1652 cycles for 256 columns in the model of Cortex-A53, 1.0 bytes per
-// cycle, and 498 in that of Cortex-A72, 3.4 (llvm-mca 19).
+// The kernel takes eight rows at a time. If the highest bit of q is inverted, the 6 bits are q - 32
+// as a signed number: shifts left and right extend the sign and make room for the low nibble, which
+// an instruction (bit or sri) inserts. The product with x is at most 32 * 128, and an int16 lane
+// adds 4 of them: 16384 fits. 16 columns take 16 multiplications, 22 operations to join the bits
+// and about 17 others: 1652 cycles for 256 columns in the model of Cortex-A53, 1.0 bytes per cycle,
+// and 498 in that of Cortex-A72, 3.4 (llvm-mca 19).
 #include "kernels/arm64/matrix/gemv/gemv_neon.h"
 
 #define scales x8
@@ -76,7 +76,8 @@
     \multiply\()2 v31.8h, \rows4567\().16b, \x_chunk\().16b
 .endm
 
-// Multiply 16 columns, of high nibbles if `odd` is 1; `next` is the last step of `low`.
+// Multiply 16 columns, of high nibbles if `odd` is 1; `next` is the step of `low` after the last
+// load.
 .macro sub_block odd, up, next
     ld1     {v24.16b, v25.16b, v26.16b, v27.16b}, [low], #64
     ld4r    {v0.4s, v1.4s, v2.4s, v3.4s}, [block], x_step

@@ -1,5 +1,5 @@
-// Gemvs over sub-blocks of 16 columns. One byte holds two bits of a weight in each of four sub-blocks, for
-// columns l, l + 32, l + 64 and l + 96.
+// Gemvs over sub-blocks of 16 columns. One byte holds two bits each of four weights, which are in four
+// sub-blocks: columns l, l + 32, l + 64 and l + 96.
 //
 // x0 y; x1 w; x2 x; x3 rows; x4 cols; x5 ahead; the loop is in gemv_neon.h;
 // v0-v3 x of a sub-block of 16 columns, each 4 columns repeated four times; v4-v7 weights; v8, v9

@@ -1,5 +1,5 @@
-// Gemvs with the dot product over sub-blocks of 16 columns. One byte holds two bits of a weight in
-// each of four sub-blocks, for columns l, l + 32, l + 64 and l + 96.
+// Gemvs with the dot product over sub-blocks of 16 columns. One byte holds two bits each of four
+// weights, which are in four sub-blocks: columns l, l + 32, l + 64 and l + 96.
 //
 // x0 y; x1 w; x2 x; x3 rows; x4 cols; x5 ahead; the loop is in gemv_neon_dotprod.h;
 // v0-v3 x of 16 columns of each of four sub-blocks; v4-v7 two bits of 8 columns, v8-v11 signs;
@@ -14,7 +14,7 @@
 
 #define first_scale x11
 #define second_scale x12
-#define from_low x13            // step to these columns' signs; negative in the second half
+#define from_low x13            // offset of these columns' signs; negative in the second half
 #define x_even x14              // columns 0-15 of 32
 #define x_odd x15               // columns 16-31
 #define x_step x16

@@ -30,8 +30,8 @@
     \multiply\()2 v27.4s, v21.8h, v0.h[\from + 1]
 .endm
 
-// y of 8 rows += the totals of rows 0-3 and 4-7, and the mins of the block; its scales end at
-// `scales`, and the sums of its x are at block.
+// y of 8 rows += the block's totals (of rows 0-3 and 4-7) * d - its mins * dmin, times the scale of
+// x. The scales of the block end at `scales`, and the sums of x are at `block`.
 .macro finish_block low, high
     sub     scales, scales, #64
     ld1     {v0.8h, v1.8h}, [block], #32

@@ -16,7 +16,7 @@
 #define low_mask v4
 #define six_bits v5
 
-// v16-v19 = table indices that spread four bytes each to words.
+// v16-v19 = indices for tbl; each of the four spreads four bytes to four words.
 .macro place_spread
     mov_word spread, 0xffffff00            // four words, each of one byte; index 0xff gives zero
     dup     v16.4s, spread
@@ -56,7 +56,7 @@
     smlal2  v21.4s, v15.8h, v0.h[\sum + 1]
 .endm
 
-// Add the integers and minima of a group to its y; v1 is the scale of x.
+// y of a group += (integers * d - minima * dmin) * the scale of x, which is in v1.
 .macro finish_group meta, total0123, total4567, y0123, y4567
     ld1     {v2.8h, v3.8h}, [\meta], #32
     ld1     {v8.16b, v9.16b, v10.16b, v11.16b}, [\meta], #64

@@ -10,7 +10,7 @@
 
 // Registers are as in gemv_neon_dotprod.h, except that z28 and z29 are y of the two groups. The
 // blocks of a pair may use x11-x17, x19-x22 and all other vectors. p0: 32 bytes; p1: 8 words;
-// p2: the words of these 8 that are rows of W.
+// p2: those of the 8 words that are rows of W.
 #define vector_bytes x16
 #define all_bytes p0
 #define all_words p1

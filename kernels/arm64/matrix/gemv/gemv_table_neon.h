@@ -1,5 +1,5 @@
 // Shared by the gemvs whose nibbles go through a table, without the dot product.
-// The loop is in gemv_neon.h; here its `ahead` is in a struct nibble_table.
+// The loop is in gemv_neon.h; the loop's `ahead` comes from a struct nibble_table.
 //
 // v0-v3 x of columns 0-15, v4-v7 x of columns 16-31, each 4 columns repeated four times v16-v19
 // nibbles of 8 rows and 8 columns twice, v20-v23 their values, v24-v27 products in int16 of rows
@@ -7,13 +7,13 @@
 // y of 8 rows; v30, v31 their scales
 //
 // One tbl turns 16 nibbles into int8, and the table stays in a register for the whole call. No value
-// is -128, so two products always fit an int16: smull and smlal of a byte's two nibbles, then
-// sadalp.
+// is -128, so the sum of two products always fits an int16: smull and smlal multiply a byte's two
+// nibbles, then sadalp adds up.
 //
 // If all values of the table are within +-TABLE_NARROW, as in MXFP4 and the packer's FIG4, an int16
-// holds all eight products of a lane, 8 * 31 * 128 = 31744. Then smlal works through 32 columns, and
-// v8-v11 hold the values of every second chunk until the sums are needed. The integer sums are the
-// same in both ways. FIG4 keeps the sums of its four runs in v12, v13, v30 and v31.
+// holds the sum of all eight products of a lane, 8 * 31 * 128 = 31744. Then smlal works through 32
+// columns, and v8-v11 hold the values of every second chunk until the sums are needed. The integer
+// sums are the same in both ways. FIG4 keeps the sums of its four runs in v12, v13, v30 and v31.
 #ifndef INGOT_KERNELS_ARM64_GEMV_TABLE_NEON_H
 #define INGOT_KERNELS_ARM64_GEMV_TABLE_NEON_H
 
@@ -173,7 +173,7 @@
     widen_products \pairwise, total01, total23, total45, total67
 .endm
 
-// y += the totals; block points past the half of x's block to which they belong.
+// y += the totals; block points past the half of x's block to which the totals belong.
 .macro add_totals
     sub     half, n_blocks, blocks_left
     and     half, half, #1

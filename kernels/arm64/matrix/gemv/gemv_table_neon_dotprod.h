@@ -1,5 +1,5 @@
-// Shared by the gemvs whose nibbles go through a table, with the dot product. The
-// loop is in gemv_neon_dotprod.h; here its `ahead` is in a struct nibble_table.
+// Shared by the gemvs whose nibbles go through a table, with the dot product. The loop is in
+// gemv_neon_dotprod.h; the loop's `ahead` comes from a struct nibble_table.
 //
 // v0, v1 x of 32 columns, v2 its scale; v8-v11 and v16-v19 weights of the two groups, v12-v15 those
 // of the next 16 columns; v3, v4 values of low nibbles; v5 mask, v6 table, v7 MAGIC; v20-v23 scales of

@@ -1,14 +1,15 @@
-/* RVV gemms of the K formats that are joined from planes of bits and have mins. A kernel that
- * includes this defines MINS, the mins of a block (8 or 16), and what gemm_rvv.h requires. */
+/* RVV gemms of the K formats that store a weight's bits in separate planes and have mins. A kernel
+ * that includes this defines MINS, the mins of a block (8 or 16), and what gemm_rvv.h requires. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_K16_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_K16_RVV_H
 
-/* The scratch, from SCALE_AT on: the scales of these columns, int16 [2][TILE]; then these parts: */
+/* From SCALE_AT on, the scratch has the scales of the current columns, int16 [2][TILE], then these
+ * parts: */
 #define SCALES_AT (SCALE_AT + 4 * TILE)      /* uint8 [MINS][TILE] */
 #define MINS_AT (SCALES_AT + MINS * TILE)    /* uint8 [MINS][TILE] */
 #define D_AT (MINS_AT + MINS * TILE)         /* float [TILE] */
 #define DMIN_AT (D_AT + 4 * TILE)            /* float [TILE] */
-#define SUMS_AT (DMIN_AT + 4 * TILE)         /* int16 [TOKENS][16]: sums of activations; MINS are used */
+#define SUMS_AT (DMIN_AT + 4 * TILE)         /* int16 [TOKENS][16]: sums of activations; MINS of 16 are used */
 #define LOCALS (SUMS_AT + 32 * TOKENS)
 
 #include "kernels/riscv64/matrix/gemm/gemm_mins_rvv.h"

@@ -3,7 +3,8 @@
 #ifndef INGOT_KERNELS_RISCV64_GEMM_K36_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_K36_RVV_H
 
-/* The scratch, from SCALE_AT on: the scales of these columns, int16 [2][TILE]; then these parts: */
+/* From SCALE_AT on, the scratch has the scales of the current columns, int16 [2][TILE], then these
+ * parts: */
 #define SCALES_AT (SCALE_AT + 4 * TILE)      /* int8 [16][TILE] */
 #define D_AT (SCALES_AT + 16 * TILE)         /* float [TILE] */
 #define LOCALS (D_AT + 4 * TILE)

@@ -88,8 +88,8 @@
     ld act3, \offset + 24(act)
 .endm
 
-/* Multiply \chunk of the weights, the nibbles at \shift and every 16 bits above it in 4 bytes of
- * each row, by the pairs at \pairs of the record. */
+/* Multiply nibbles of \chunk, in 4 bytes of each row those at bit \shift and every 16 bits above it, by the
+ * pairs at \pairs of the record. */
 .macro part chunk, pairs, shift
     load_pairs \pairs
     .irp pair, 0, 1, 2, 3

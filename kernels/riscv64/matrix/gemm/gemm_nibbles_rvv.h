@@ -7,7 +7,8 @@
  * Works as in gemm_rvv.h, with tiles of 64 rows at VLEN 128 and 128 above. The scratch
  * holds 8 - nibble, not nibble - 8. 32 products of -7 to 8 and -128 to 127 are in -32768 to 32512,
  * so a block is summed in int16, and the bias of Q4_0 needs no separate term.
- * So the scales of Q4_0 are negated, which changes no bit, because acc is never -0. */
+ * Because the scratch has 8 - nibble, the scales of Q4_0 are negated; this changes no bit, because
+ * acc is never -0. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_NIBBLES_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_NIBBLES_RVV_H
 
@@ -44,8 +45,8 @@
 #endif
 #define LOCALS (SPILL_AT + 2 * TILE)
 
-/* Decode the block at temp_1, of one group of 8 rows, to its position in the scratch, which is in
- * out and in column_at. */
+/* Decode the block at temp_1, of one group of 8 rows, to its position in the scratch, to which out
+ * and column_at point. */
 .macro decode_group scale_out
     vsetivli zero, 8, e16, m1, ta, ma
     vle16.v v24, (temp_1)

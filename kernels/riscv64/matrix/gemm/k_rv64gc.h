@@ -1,7 +1,7 @@
-/* Shared by those scalar gemms of K formats that do not run the gemv for each token: four tokens at a time,
- * whose activations are prepared once for all rows (gemm_packed_rv64gc.h). The record of a block has, for each
- * chunk of 4 columns and each token, the pairs x2 + x0 B and x3 + x1 B as int32; then the start values of the
- * dots; and d of the tokens. */
+/* Shared by those scalar gemms of K formats that do not run the gemv for each token. They take four tokens at
+ * a time, whose activations are prepared once for all rows (gemm_packed_rv64gc.h). The record of a block has,
+ * for each chunk of 4 columns and each token, the pairs x2 + x0 B and x3 + x1 B as int32; then the start
+ * values of the dots; and d of the tokens. */
 #ifndef INGOT_KERNELS_RISCV64_K_RV64GC_H
 #define INGOT_KERNELS_RISCV64_K_RV64GC_H
 
