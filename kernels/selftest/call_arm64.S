@@ -3,7 +3,7 @@
 // x0 call; kept in a static variable during the call, because registers and stack may be changed
 //
 // Fills x19-x29, x18 and the low halves of v8-v15 with known values and every other register with
-// garbage (with SVE's registers if call->features has SVE), calls the kernel, and compares. The
+// garbage (also SVE's registers if call->features has SVE), calls the kernel, and compares. The
 // caller's registers are saved in call->saved, not on the stack, so that a kernel that moves sp
 // does no harm; the kernel gets the stack at call->stack.
 #include "kernels/arm64/asm.h"
@@ -139,7 +139,7 @@ func kernel_call_checked
     expect_equal x13, SAVED_FLOATS + 64, FAULT_CONTROL
     str     w9, [x12, #CALL_DAMAGE]
 
-    msr     fpcr, x10               // the saved sp: expect_equal loaded it last
+    msr     fpcr, x10               // the saved fpcr, which expect_equal loaded
     ldp     d8, d9, [x12, #SAVED_FLOATS]
     ldp     d10, d11, [x12, #SAVED_FLOATS + 16]
     ldp     d12, d13, [x12, #SAVED_FLOATS + 32]

@@ -78,7 +78,8 @@ void fill_block_q8k(struct tester *t, struct block_q8k *out, enum block_fill fil
 /* Like fill_block_q8, but without -128. */
 void fill_quantized_q8(struct tester *t, struct block_q8 *out, enum block_fill fill);
 
-/* Return the length of case i of a vector op: 0 to 70, then models' lengths and near ones. */
+/* Return the length of case i of a vector op: 0 to 70, then lengths from models and lengths close
+ * to these. */
 enum { N_LENGTHS = 77 };
 size_t case_length(size_t i);
 

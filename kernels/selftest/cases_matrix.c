@@ -149,7 +149,7 @@ static void test_gemv(struct tester *t, enum weights type)
     for (size_t i = 0; i < N_LARGE; i++) {
         run_gemv(t, type, large[i].rows, large[i].blocks * step, (unsigned)i % n_fills(type));
     }
-    if (type == WEIGHTS_f16) { /* with a step of one row, 16 more columns keep rows aligned */
+    if (type == WEIGHTS_f16) { /* a single row may have 16 columns more than whole 32s */
         for (size_t cols = 16; cols <= 80; cols += 32) {
             run_gemv(t, type, 1, cols, FILL_WIDE);
         }

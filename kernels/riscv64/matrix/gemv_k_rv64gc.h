@@ -1,5 +1,5 @@
-/* The K formats without vectors: all gemvs, and the gemms of formats with planes of
- * bits, one token at a time (TOKENS is 4, because x stores four tokens together).
+/* The loops for the K formats without vectors: all gemvs, and the gemms of formats with separate planes of bits, which
+ * take one token at a time (TOKENS is 4, because x stores four tokens together).
  *
  * One multiplication computes four products, as in gemv_nibbles_rv64gc.h. Each pair of rows has a register, from
  * which all products of UNIT columns are subtracted. The fields at B, B^2 and B^3 (B = 2^16) start with OFFSET times the

@@ -4,7 +4,7 @@
  *
  * A block is one group of 8 registers. After the addition of 1.5 * 2^23 the low byte of each
  * float is q, so that two narrowing shifts store it. The sum of the 32 words, minus
- * 32 times the constant's bits, is the sum of q. 24 instructions per block. */
+ * 32 times the constant's bits, is the sum of q. A block takes 24 instructions. */
 #include "kernels/riscv64/matrix/quantize_rvv.h"
 
 #define dst a0

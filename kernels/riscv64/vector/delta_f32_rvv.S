@@ -6,8 +6,8 @@
  *
  * Makes two passes over a strip of columns, which stays in the first-level cache. The first
  * computes the state's answer for k, the second decays the state, writes it and computes the
- * output. The second pass decays the state again. Loading decayed numbers from the first pass would
- * need stores, and a store costs more than a product. */
+ * output. The first pass reads the state before its decay, as the contract does, so it stores
+ * nothing. */
 #include "kernels/riscv64/vector/state_rvv.h"
 
 #define queries a2

@@ -1,8 +1,8 @@
 /* fp16 to f32 in groups of 8 registers, for kernels that widen once and use the result often.
  *
- * Without Zvfhmin: 4 instructions in place and no scratch register, correct for finite values; an
- * infinity or NaN becomes 65536 or more. Such a result is discarded: flag_not_finite raises
- * the overflow flag for the group, and the kernel takes the slow path for these columns. */
+ * Without Zvfhmin this takes 4 instructions and no scratch register, and is correct for finite
+ * values; an infinity or NaN becomes 65536 or more. Such a result is discarded: flag_not_finite
+ * raises the overflow flag for the group, and the kernel takes the slow path for these columns. */
 #ifndef INGOT_KERNELS_RISCV64_F16_RVV_H
 #define INGOT_KERNELS_RISCV64_F16_RVV_H
 

@@ -1,6 +1,6 @@
 /* Products with a sigmoid, without vectors: y = over / (1 + exp(-gate)), or that quotient times
  * another vector. Takes four elements side by side, then the remaining ones one by
- * one. The numerator is read again after exp, which needs all registers. An element takes 24
+ * one. The numerator is read again after exp, because exp needs all registers. An element takes 24
  * instructions, 3 more with the product, and 1 more if gate and numerator differ.
  *
  * Clobbers a0 (y) and all pointers, a5, t0-t6, ft0-ft11, fa0-fa3, fa7; saves fs0-fs11 on the stack. */

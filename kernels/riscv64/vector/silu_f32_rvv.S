@@ -1,7 +1,8 @@
 /* void silu_f32_rvv(float *y, const float *x, size_t n)
  *
  * a0 y (may be x), a1 x, a2 n. Clobbers a0-a2, t0-t1, ft0-ft7, fa3-fa7, v0-v31.
- * 32 instructions per 8 registers; x is read again for the division: exp needs all registers. */
+ * 32 instructions per 8 registers; x is read again for the division, because exp needs all
+ * registers. */
 #include "kernels/riscv64/vector/exp_rvv.h"
 
 #define dst a0

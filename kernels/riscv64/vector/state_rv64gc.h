@@ -8,8 +8,8 @@
 
 #define strip a0       /* s, at the strip's first column */
 #define out a1
-#define stride a5      /* on entry the argument `shape`; then of rows, in bytes */
-#define row_bytes a6   /* bytes of a vector of rows */
+#define stride a5      /* on entry the argument `shape`; then bytes from a row to the next */
+#define row_bytes a6   /* bytes of a vector with one number per row */
 #define left a7        /* columns */
 #define row t1
 #define writes_at t2   /* k or b */
@@ -106,7 +106,7 @@
 .Lread\@:
 .endm
 
-/* state = decay state + the vector at \writes_from * in; sums = the products of its columns with
+/* state = decay * state + the vector at \writes_from * in; sums = the products of its columns with
  * the vector at \reads_from. */
 .macro step_strip width, writes_from, reads_from
     for_strip \width, clear_sum

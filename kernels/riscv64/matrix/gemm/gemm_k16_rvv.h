@@ -9,7 +9,7 @@
 #define MINS_AT (SCALES_AT + MINS * TILE)    /* uint8 [MINS][TILE] */
 #define D_AT (MINS_AT + MINS * TILE)         /* float [TILE] */
 #define DMIN_AT (D_AT + 4 * TILE)            /* float [TILE] */
-#define SUMS_AT (DMIN_AT + 4 * TILE)         /* int16 [TOKENS][16]: sums of activations; MINS of 16 are used */
+#define SUMS_AT (DMIN_AT + 4 * TILE)         /* int16 [TOKENS][16]: sums of x; MINS of 16 are used */
 #define LOCALS (SUMS_AT + 32 * TOKENS)
 
 #include "kernels/riscv64/matrix/gemm/gemm_mins_rvv.h"

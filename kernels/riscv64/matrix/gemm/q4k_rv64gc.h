@@ -76,7 +76,7 @@
     .endr
 .endm
 
-/* isum += scale (8 sum - N) for both rows of a token. */
+/* isum += scale (8 sum - N) for both rows of a token; N is the int16 of a row in \dots. */
 .macro scale_token dots, row, token, eight_sums
     sraiw word, \dots, 16
     lw spare, FRAME_ISUM + 32*\token + 4*\row(sp)

@@ -1,8 +1,9 @@
 /* gemm of Q6_K without vectors.
  *
- * As nibbles with a min, but 8 columns at a time: -sum (q - 32) x of 8 columns is an int16, at most 32 * 127 * 8 =
- * 32512 and at least -32768, and the by-product at 1 is at most 63 * 128 * 4 = 32256. The start value is 32 times
- * the sum of these 8 activations. For each 8 columns a record has 64 bytes of pairs and four start values. */
+ * Works as for nibbles with a min, but takes 8 columns at a time: -sum (q - 32) x of 8 columns is an int16, at
+ * most 32 * 127 * 8 = 32512 and at least -32768, and the by-product at 1 is at most 63 * 128 * 4 = 32256. The
+ * start value is 32 times the sum of these 8 activations. For each 8 columns a record has 64 bytes of pairs and
+ * four start values. */
 #ifndef INGOT_KERNELS_RISCV64_Q6K_RV64GC_H
 #define INGOT_KERNELS_RISCV64_Q6K_RV64GC_H
 
@@ -77,7 +78,7 @@
     .endr
 .endm
 
-/* isum -= scale N for both rows of a token. */
+/* isum -= scale N for both rows of a token; N is the int16 of a row in \dots. */
 .macro scale_token dots, row, token
     sraiw word, \dots, 16
     lw spare, FRAME_ISUM + 32*\token + 4*\row(sp)

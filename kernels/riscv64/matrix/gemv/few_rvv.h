@@ -2,10 +2,10 @@
  *
  * A lane is a byte of weights: 4 columns of 8 rows, then the next 4 columns. x of a block is spread
  * on the stack in the same order, once for up to 128 rows, and each load of x serves two groups of 8
- * rows. Fields are masked but not shifted, so their int16 sums are multiples of the field's weight; a
- * shift divides by this weight before the field of the next lower weight is added. A part with its
- * own scale adds at most 64 products in a lane, 64 * 3 * 128 = 24576. Lanes are folded to 32, the 4
- * columns of 8 rows. The lanes of all groups are kept on the stack and finished together, as many
+ * rows. Fields are masked but not shifted, so their int16 sums are multiples of the value of the
+ * field's lowest bit; a shift divides by this value before the next lower field is added. A part with
+ * its own scale adds at most 64 products in a lane, 64 * 3 * 128 = 24576. Lanes are folded to 32, the
+ * 4 columns of 8 rows. The lanes of all groups are kept on the stack and finished together, as many
  * rows at a time as a vector has lanes.
  *
  * A kernel that includes this defines, for weights, BLOCK_BYTES, PARTS and RUN_BYTES (one field of
@@ -219,7 +219,7 @@
     bne at_a, weights_end, .Lstep\@
 .endm
 
-/* Divide the sums by the weight of their field. */
+/* Divide the sums by 2^\by, because a field is not shifted down before. */
 .macro shift_sums by
     vsetvli zero, lanes, e16, m8, ta, ma
     vsra.vi acc_a, acc_a, \by
@@ -397,7 +397,7 @@
     store_sums 3
 .endm
 
-/* Fields of higher weight come first: the sum of weight 4 in a lane is at most 64 * 128 * 4. */
+/* Higher fields come first: the sum of the field at bit 2 in a lane is at most 64 * 128 * 4. */
 .macro groups_q1
     first_pass 3 * RUN_BYTES, vand.vi, 8
     shift_sums 1

@@ -196,7 +196,8 @@
 
 /* The end of a block: y = fma(-imin, dmin * x.d, fma(isum, d * x.d, y)), for 8 rows if
  * there are two groups, for `rows` rows if there is one. \mins points to the group's mins. \vlen is
- * 128, 256 or any; \isum_high (unused if any) has lanes 8 to 15 of \isum, \dmin those of v0. */
+ * 128, 256 or any; \isum_high (unused if \vlen is any) has lanes 8 to 15 of \isum, \dmin those of
+ * v0. */
 .macro finish isum, mins, y, groups, vlen, isum_high, dmin
     addi temp, \mins, K45_SCALES - K45_MINS
     vsetvli zero, join_vl, e8, m2, ta, ma

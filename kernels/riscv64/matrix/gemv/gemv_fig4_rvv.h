@@ -44,7 +44,7 @@
 /* ---- tiles ---------------------------------------------------------------------------------- */
 
 /* Store the words of 128 columns from act on to sp, 8 times each, in the order of the
- * steps: for low nibbles, then for high nibbles, four registers each. Then x's scale. */
+ * steps: for low nibbles, then for high nibbles, four registers each. Then store x's scale. */
 .macro spread_fig4 vlen
     li temp, 64
     vsetvli zero, temp, e32, m8, ta, ma
@@ -150,7 +150,7 @@
     vwadd.wv fig4_dots, fig4_dots, v6
 .endm
 
-/* As narrow_128, for a wide table; the result is in v24, 16 lanes at VLEN 128. */
+/* Like narrow_128, but for a wide table; the result is in v24, 16 lanes at VLEN 128. */
 .macro wide_128
     vmv.v.i v24, 0                     /* 64 bytes */
 .Lstep\@:

@@ -1,4 +1,5 @@
-/* RVV gemvs of the K formats that are joined from planes of bits, one group of 8 rows at a time.
+/* RVV gemvs of the K formats that store a weight's bits in separate planes, one group of 8 rows at
+ * a time.
  *
  * a0 y, a1 w, a2 x, a3 rows, a4 cols, a5 ahead. Clobbers a0-a1, a3-a7, t0-t6, ft0-ft1, every
  * vector register; 64 bytes of stack.
@@ -64,7 +65,7 @@
     broadcast act_odd, (\k) + 8
 .endm
 
-/* In addition, broadcast the next words to lanes 8-15. */
+/* Like take_acts_1; also broadcast the next words to lanes 8-15. */
 .macro take_acts_2 k
     vsetivli zero, 16, e32, m2, ta, ma
     broadcast act_even, (\k) + 1

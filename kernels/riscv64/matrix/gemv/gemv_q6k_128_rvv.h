@@ -39,8 +39,9 @@
     bne temp, temp_1, .Lspread
 .endm
 
-/* For each column of a sub-block's four chunks, -32 times the sum of x, minus 2 for columns 0 and
- * 2: sums of 8 products of q - 32 and x are then in -32514 to 32766. */
+/* For each of the four columns of a chunk, compute -32 times the sum of x over the sub-block's
+ * four chunks, minus 2 for columns 0 and 2: sums of 8 products of q - 32 and x are then in -32514
+ * to 32766. */
 .macro find_biases
     vsetivli zero, 16, e32, m4, ta, ma
     vlse32.v v0, (act), sixteen        /* chunk 0 of all 16 sub-blocks */

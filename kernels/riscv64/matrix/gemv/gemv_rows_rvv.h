@@ -20,7 +20,7 @@
 #define slow_end t3
 #define slow_left t4
 
-/* Multiply one row by a step of x, and by a slice of 16. */
+/* Multiply one row by a step of x; the second macro multiplies it by a slice of 16. */
 .macro row_step type, slices, row, sum
     load_step \type, \slices, \row
     addi \row, \row, 16*\slices*WEIGHT_BYTES

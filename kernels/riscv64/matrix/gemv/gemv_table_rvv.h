@@ -253,8 +253,9 @@
     addi act, act, Q8_BYTES
 .endm
 
-/* All rows, in tiles. \begin runs before a tile's blocks; \spread stores x of the block at act to
- * sp, \multiply adds the block of 8 rows at group_at to y at out, and `next` advances act. */
+/* Compute all rows, in tiles. \begin runs before a tile's blocks; \spread stores x of the block at
+ * act to sp, \multiply adds the block of 8 rows at group_at to y at out, and `next` advances
+ * act. */
 .macro tiles vlen, block_bytes, begin, spread, multiply, next
 .Ltile_\vlen:
     beqz rows_left, .Ldone_tiles

@@ -2,7 +2,8 @@
  *
  * a0 y, a1 w, a2 blocks left. Clobbers a0-a2, t0-t5, v2-v17, v24-v31.
  *
- * Makes four vectors of 32 scales: low and then high nibbles of two vectors, with bits of a third. 67 instructions a block. */
+ * Makes four vectors of 32 scales: low and then high nibbles of two vectors, with bits of a third. A block takes 67
+ * instructions. */
 #define six_bits t3
 #define least t4
 #define vector t5      /* 32 */

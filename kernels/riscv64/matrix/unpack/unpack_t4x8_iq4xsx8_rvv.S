@@ -2,7 +2,8 @@
  *
  * a0 y, a1 w, a2 blocks left. Clobbers a0-a2, t0, t1, t3-t5, ft0, v0-v6, v8-v19, v24-v31.
  *
- * A scale of -32 to 31 becomes fp16 as a float times 2^-112, whose upper bits are the fp16's without its sign. 134 instructions a block. */
+ * A scale of -32 to 31 becomes fp16 in this way: it is multiplied as a float by 2^-112, and the upper bits of the product are those of the
+ * fp16 without its sign. A block takes 134 instructions. */
 #define six_bits t3
 #define least t4
 #define sign_bit t5
@@ -24,7 +25,7 @@
 
 #include "kernels/riscv64/matrix/unpack/unpack_rvv.h"
 
-/* The scales of two sub-blocks, each with its nibbles. */
+/* Write the fp16 scales and the nibbles of two sub-blocks. */
 .macro two_sub_blocks scales
     vsetivli zero, 16, e16, m2, ta, ma
     vsext.vf2 words, \scales
