@@ -277,8 +277,8 @@ LAYOUT_AT(block_q3kx8, low, Q3K_LOW);
 LAYOUT_AT(block_q3kx8, high, Q3K_HIGH);
 
 /* Q2_K, 256 columns in 16 sub-blocks of 16. value = d * scale * q - dmin * min, where scale is the
- * low nibble and min the high nibble of scales[c / 16][r]. q has 2 bits and is in q[] as in low[] of Q3_K. The sums are as in block_q4kx8,
- * over 16 sub-blocks. */
+ * low nibble and min the high nibble of scales[c / 16][r]. q has 2 bits and is in q[] as in low[]
+ * of Q3_K. The sums are as in block_q4kx8, over 16 sub-blocks. */
 struct block_q2kx8 {
     uint16_t d[GROUP_ROWS];
     uint16_t dmin[GROUP_ROWS];
@@ -349,9 +349,10 @@ struct block_iq4xsx8 {
 };
 LAYOUT_BYTES(block_iq4xsx8, IQ4XS_BYTES);
 
-/* TQ1_0, 256 columns. A byte b has five digits 0 to 2 of the fraction b / 256 in base 3, rounded up (as in GGML):
- * digit n - 1 is b * 3^n / 256 mod 3. The first four of digits[i] are bits 6, 4, 2 and 0 of q[i] of block_tq2x8, and
- * the fifth is the two bits 2 * (i / TQ1_FIFTHS) of q[TQ1_DIGITS + i % TQ1_FIFTHS]; the last 32 bytes have no fifth digit. */
+/* TQ1_0, 256 columns. The fraction b / 256 of a byte b has five digits in base 3 (b is rounded up,
+ * as in GGML): digit n - 1 is b * 3^n / 256 mod 3. The first four of digits[i] are bits 6, 4, 2 and
+ * 0 of q[i] of block_tq2x8, and the fifth is the two bits 2 * (i / TQ1_FIFTHS) of q[TQ1_DIGITS + i
+ * % TQ1_FIFTHS]; the last 32 bytes have no fifth digit. */
 struct block_tq1x8 {
     uint16_t d[GROUP_ROWS];
     uint8_t digits[TQ1_DIGITS];

@@ -33,7 +33,7 @@ enum cpu_feature {
     CPU_ARM64_CRC =
         1 << 10, /* crc32cb and related instructions; kernels_force allows it with every name */
     CPU_RV64_ZBC = 1 << 11, /* carry-less multiplication; always allowed, like CRC */
-    CPU_RV64_ZBB = 1 << 13, /* rotations; as ZBC */
+    CPU_RV64_ZBB = 1 << 13, /* rotations; always allowed, like ZBC */
     CPU_ARM64_SHA2 =
         1 << 12, /* sha256h and related instructions; allowed with every name above "neon" */
     CPU_X86_AVX_VNNI =
@@ -73,8 +73,9 @@ enum kernel_op {
 };
 
 /* The function of each op. `ahead` is the prefetch distance of a gemv on this core, in bytes. A gemm takes
- * gemm_tokens tokens at a time; fewer take as long, but if gemm_pairs is 1, two or three tokens of Q4_0
- * or Q8_0 take less. gemv_pairs is 1 if two gemvs of a quantized type take less time than a gemm. */
+ * gemm_tokens tokens at a time; fewer tokens take as long, but if gemm_pairs is 1, two or three
+ * tokens of Q4_0 or Q8_0 take less time. gemv_pairs is 1 if two gemvs of a quantized type take less
+ * time than a gemm. */
 struct kernels {
     size_t ahead;
     size_t gemm_tokens;
@@ -115,9 +116,10 @@ void kernels_use_reference(struct kernels *k, enum kernel_op op);
 enum { KERNELS_TEXT_BYTES = 80 };
 const char *kernels_features_text(char text[KERNELS_TEXT_BYTES], uint32_t features);
 
-/* Restrict `present` to the features that `isa=name` allows: "ref" none; "neon", "dotprod",
- * "i8mm", "sve", "rv64gc", "rvv", "zvfh", "zvknha", "avx2", "avxvnni", "avx512", "vnni" that and
- * below. Returns 0 and leaves *out unchanged if the name is unknown or the feature is absent. */
+/* Restrict `present` to the features that `isa=name` allows. "ref" allows none; "neon", "dotprod",
+ * "i8mm", "sve", "rv64gc", "rvv", "zvfh", "zvknha", "avx2", "avxvnni", "avx512" or "vnni" allows
+ * its feature and the features of the names before it in its ISA. Returns 0 and leaves *out
+ * unchanged if the name is unknown or the feature is absent. */
 int kernels_force(uint32_t present, const char *name, uint32_t *out);
 
 #endif

@@ -91,9 +91,8 @@ static inline uint16_t f16_from_f32(float f)
  * it). The result is 0 below -104 and infinity above 88.73; NaN counts as -104.
  *
  * x = n ln 2 + r with n the integer nearest to x / ln 2, so |r| <= ln 2 / 2, and e^x = 2^n e^r.
- * Adding 1.5 2^23 rounds to n and leaves n in the low bits. ln 2 is subtracted in two parts: n
- * times the first, 0x1.62e430p-1, is subtracted by an fma without a relevant error, and the second
- * adds the part that the first lacks.
+ * Adding 1.5 2^23 rounds to n and leaves n in the low bits. n ln 2 is subtracted in two parts: n
+ * times 0x1.62e430p-1 by an fma without a relevant error, then n times the rest of ln 2.
  *
  * e^r = 1 + r + r^2 q(r), q of degree 4 through the Chebyshev nodes of [-ln 2 / 2, ln 2 / 2], by
  * Horner's rule. The terms 1 and r are added last, exactly or nearly so.

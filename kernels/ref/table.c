@@ -3,7 +3,7 @@
  * IQ4_NL and MXFP4 have blocks of 32 columns: the nibbles of block_q4x8 and a scale for each row.
  *     acc = fma((float)isum, d * x.d, acc), isum = sum_c values[nibble] x.q, blocks ascending.
  * FIG4 has blocks of 128 columns, which are multiplied by half a block of the K formats' x. The
- * nibbles of each 32 columns are stored like those of one such block.
+ * nibbles of each 32 columns are stored like those of one block_q4x8.
  *
  * Every isum is exact in any order. It is at most 128 * 127 * 128 < 2^21,
  * so (float)isum is exact as well: f32 has all integers up to 2^24. */

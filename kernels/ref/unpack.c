@@ -52,7 +52,8 @@ void unpack_q3kx8_q3kpx8_ref(void *restrict y, const void *restrict w, size_t n)
     }
 }
 
-/* Entry e is 2^(e - 25) as fp16, which is subnormal up to e = 10, or 0 for values of e that no block has. */
+/* Entry e is 2^(e - 25) as fp16, which is subnormal up to e = 10, or 0 for values of e that no
+ * block has. */
 static const uint16_t powers[64] = {
     0,      0x0001, 0x0002, 0x0004, 0x0008, 0x0010, 0x0020, 0x0040, 0x0080, 0x0100, 0x0200,
     0x0400, 0x0800, 0x0c00, 0x1000, 0x1400, 0x1800, 0x1c00, 0x2000, 0x2400, 0x2800, 0x2c00,

@@ -1,15 +1,15 @@
 /* Macros of the riscv64 kernels: func and endfunc frame a function. The calling convention is
- * LP64D: arguments are in a0-a7 and fa0-fa7. t0-t6, ft0-ft11, all vector
- * registers, vl and vtype are free, because no call preserves them; gp and
- * tp are not used. frm is round to nearest, ties to even, as set when the core started. */
+ * LP64D: arguments are in a0-a7 and fa0-fa7. t0-t6, ft0-ft11, all vector registers, vl and vtype
+ * are free, because no call preserves them; gp and tp are not used. frm is round to nearest, ties
+ * to even, as set when the core started. */
 #ifndef INGOT_KERNELS_RISCV64_ASM_H
 #define INGOT_KERNELS_RISCV64_ASM_H
 
 #include "kernels/blocks.h"
 
-/* func name [extension [, another]] starts a section for the function (the linker drops functions
- * without a caller) with CFI, and enables the extension (v) for the assembler inside this function
- * only. */
+/* func name [extension [, another]] starts a section with CFI for the function, so that the linker
+ * can drop a function without a caller. For the assembler, it enables the extension (v) inside this
+ * function only. */
 .macro func name, extension, also
     .macro endfunc
     .cfi_endproc

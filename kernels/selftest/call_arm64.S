@@ -83,8 +83,9 @@ func kernel_call_checked
     ins     v1.s[0], w10
     ldr     w11, [x0, #CALL_FEATURES]
     tbz     w11, #FEATURE_SVE, 1f
-    // Fill SVE vectors again, because a write to V clears their upper part: garbage above the
-    // low 64 bits of every Z; in the first three bytes of every P, a pattern that no kernel uses.
+    // Fill SVE's registers again, because a write to V clears the upper part of Z: put garbage
+    // above the low 64 bits of every Z, and into the first three bytes of every P a pattern that
+    // no kernel uses.
     .arch_extension sve
 .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
     dup     z\n\().b, #-1

@@ -37,7 +37,8 @@
     ld1     {v4.4s, v5.4s, v6.4s, v7.4s}, [place]
 .endm
 
-// o = fma(sum, w.d, o). In the tile's first half (flags: equal), o is multiplied by factor first.
+// o = fma(sum, w.d, o). In the tile's first half (the flags say equal), o is multiplied by the
+// row's factor first.
 .macro add_row row, block, a, b, c, e
     load_out \row
     b.ne    .Lsecond\@

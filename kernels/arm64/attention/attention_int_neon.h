@@ -19,7 +19,7 @@
 #define block1 x11
 #define block2 x12
 #define block3 x13
-#define groups_left x23 /* fours of them */
+#define groups_left x23 /* in fours */
 
 // Multiply the number pairs of the lanes, in v2, v3 and v0, v1, by pairs `low` and `high` of a
 // block, and add the products to the sums.

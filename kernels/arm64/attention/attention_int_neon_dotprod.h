@@ -22,7 +22,7 @@
 #define block1 x11
 #define block2 x12
 #define block3 x13
-#define groups_left x23 /* fours of them */
+#define groups_left x23 /* in fours */
 
 .macro dot_row column, block, a, b, c, e
     sdot    \a\().4s, v4.16b, \block\().4b[\column]

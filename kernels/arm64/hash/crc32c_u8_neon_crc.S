@@ -5,11 +5,11 @@
 //
 // Single bytes come first, up to an address divisible by 8, because alignment may be checked. Then
 // each instruction takes 8 bytes and waits for the previous one: 3 cycles on Cortex-A53 and 2 on
-// Cortex-A72 (their optimization guides). So long data are split into four pieces, which do not wait
-// for each other. To move the result of a piece past the next piece, multiply it by x^(8 * PIECE)
-// modulo the polynomial. This takes 32 steps, beginning with the lowest bit, which is the highest
-// power. PIECE is an odd number of cache lines, so that the four pieces are not in one set of a
-// cache.
+// Cortex-A72 (their optimization guides). Therefore long data are split into four pieces, which do
+// not wait for each other. To move the result of a piece past the next piece, multiply it by x^(8 *
+// PIECE) modulo the polynomial. This takes 32 steps, beginning with the lowest bit, which is the
+// highest power. PIECE is an odd number of cache lines, so that the four pieces are not in one set
+// of a cache.
 #include "kernels/arm64/asm.h"
 
 #define pointer x0

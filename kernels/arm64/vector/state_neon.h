@@ -90,7 +90,8 @@ sum7 .req v31
 .endif
 .endm
 
-// Load the strip's columns of a vector to in, and advance its pointer; store sum to out.
+// Load the strip's columns of a vector to in0-in7, and advance \pointer; the second macro stores
+// the sums to out.
 .macro load_in width, pointer
 .if \width == 32
     ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [\pointer], #64

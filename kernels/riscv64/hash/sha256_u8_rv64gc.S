@@ -3,8 +3,9 @@
  * a0 h, a1 blocks, a2 n. Clobbers a0-a7, t0-t6. 192 bytes of stack.
  *
  * Needs no rotate instruction. A word x repeated twice, D = x * (2^32 + 1), has the rotation by n in its
- * bits from n on, and mulhu of x << 32 by 2^(64 - n) + 2^(32 - n) is D >> n: two instructions for the first
- * rotation, one shift for each larger one. So three rotations and their sum take six instructions. */
+ * bits from n on, and mulhu of x << 32 by 2^(64 - n) + 2^(32 - n) is D >> n. The first rotation takes these
+ * two instructions, each larger one takes one more shift. So three rotations and their sum take six
+ * instructions. */
 #include "kernels/riscv64/hash/sha256_rv64gc.h"
 
 /* These registers are used while the block is loaded. */

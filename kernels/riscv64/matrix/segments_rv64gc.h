@@ -5,8 +5,8 @@
  *
  * The including file may define the block of x (ACT_BYTES, ACT_COLS_LOG2; else Q8K) and the blocks in
  * a segment, and defines pack_block, which writes a record from the block of x at "from" to "to", and
- * advances only "to". With four tokens, `from` is 4 bytes larger for each earlier
- * token, and `lane` is 2 larger. */
+ * advances only "to". With four tokens, from one token to the next `from` grows by 4 bytes and `lane`
+ * by 2. */
 #ifndef INGOT_KERNELS_RISCV64_SEGMENTS_RV64GC_H
 #define INGOT_KERNELS_RISCV64_SEGMENTS_RV64GC_H
 

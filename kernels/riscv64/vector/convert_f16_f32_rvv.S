@@ -12,7 +12,7 @@
 #define taken a3
 #define bytes a4
 #define magnitude_bits a5
-#define rebias a6      /* from fp32's exponent bias to fp16's, plus just below half an ulp */
+#define rebias a6      /* changes the exponent bias to fp16's, and adds just below half an ulp */
 #define infinity a7
 #define below_normal t0
 #define half_bits t1

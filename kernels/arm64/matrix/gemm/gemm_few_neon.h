@@ -1,6 +1,6 @@
-// Shared by the gemms of TQ2_0, Q2_0 and Q1_0. For each 64 tokens, weights of 8 rows and 256
-// columns are decoded once to numbers from -1 to 2, or to +-1, as int8 [64][8][4] on the stack, and
-// their scales to float. gemm_neon.h has the loops and registers.
+// Shared by the gemms of TQ2_0, Q2_0 and Q1_0. Once for 64 tokens, weights of 8 rows and 256
+// columns are decoded to numbers from -1 to 2, or to +-1 (int8 [64][8][4] on the stack), and their
+// scales to floats. gemm_neon.h has the loops and registers.
 //
 // A tile: v0-v3 4 columns of 4 tokens; v4-v7 weights; v8-v15 y; v16-v31 sums.
 #ifndef INGOT_KERNELS_ARM64_GEMM_FEW_NEON_H

@@ -1,5 +1,6 @@
-// Like gemm_prepare_neon.h, for FIG4. A block of FIG4 has 128 columns, half a block of x. If no
-// name says halves, a count is in blocks of x; the last block of a row may have only one half.
+// Like gemm_prepare_neon.h, for FIG4. A block of FIG4 has 128 columns, half a block of x. Counts
+// are in blocks of x unless they are called halves; the last block of a row may have only one
+// half.
 #ifndef INGOT_KERNELS_ARM64_GEMM_FIG4_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_FIG4_NEON_H
 

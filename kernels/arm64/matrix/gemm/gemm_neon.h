@@ -1,6 +1,6 @@
 // Shared by the int8 gemm kernels: the loops around a tile of 8 rows and 4 tokens.
 //
-//   - Up to 64 tokens are a pass, whose y of 8 rows fits the stack.
+//   - A pass takes up to 64 tokens, so that their y of 8 rows fits on the stack.
 //   - For each group of 8 rows, a pass takes one slice of columns after the other.
 //   - The weights of a slice are decoded once for the pass.
 //   - The slice is multiplied by 4 tokens at a time (a tile).

@@ -172,8 +172,8 @@
 .endm
 
 // Scale the sums of a block of block_q8x4; x_block already points to the block's end. y += (sums
-// as floats
-// - z14) * the scales of the rows z8 * the scales of the tokens. Destroys z0, z1, z9-z13.
+// as floats - z14) * the scales of the rows z8 * the scales of the tokens. Destroys z0, z1,
+// z9-z13.
 .macro add_scaled_sve
     ld1rqw  {z0.s}, all_words/z, [x_block, #Q8X4_SCALE - Q8X4_BYTES]
     ld1rqw  {z1.s}, all_words/z, [x_second, #Q8X4_SCALE - Q8X4_BYTES]

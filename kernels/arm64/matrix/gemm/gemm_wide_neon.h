@@ -197,8 +197,8 @@
     token_products \e, \f, \g, \h, \x_second, \first, \second, \multiply
 .endm
 
-// Multiply a chunk of 4 columns, with the weights in a to d; meanwhile `next`, x of the
-// following chunk, is loaded.
+// Multiply a chunk of 4 columns, with the weights in a to d; meanwhile the macro `next` loads x of the
+// following chunk.
 .macro wide_chunk a, b, c, d, multiply, next:vararg
     ld4r    {v4.8h, v5.8h, v6.8h, v7.8h}, [tile_acts], #8
     pair_products v16, v17, v18, v19, v20, v21, v22, v23, v0, v2, \a, \c, \multiply

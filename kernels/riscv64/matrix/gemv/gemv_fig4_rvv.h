@@ -1,8 +1,8 @@
 /* The RVV gemv of FIG4; gemv_table_rvv.h has the code that all gemvs with tables share. An integer sum covers 128 columns,
  * half a block of x.
  *
- * If no value lies beyond +-TABLE_NARROW, as in the packer's tables, an int16 holds 8 products, 8 * 31 * 128
- * = 31744. At VLEN 256, int16 sums suffice for all 128 columns; at 128, for half of them, and the
+ * If no value lies beyond +-TABLE_NARROW, as in the packer's tables, an int16 holds the sum of 8 products, 8 * 31 * 128 =
+ * 31744. At VLEN 256, int16 sums suffice for all 128 columns; at 128, for half of them, and the
  * other half's sums wait on the stack. A wider table needs int32 sums after two products. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_FIG4_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMV_FIG4_RVV_H

@@ -1,8 +1,8 @@
 /* Shared by the RVV gemvs whose nibbles go through a table.
  *
  * A chunk of 32 bytes holds 4 columns of 8 rows (low nibbles) and the 4 columns 16 further on (high
- * nibbles); the activations of either are one word, broadcast over the rows. The table stays in a
- * register for the whole call, and vrgather turns nibbles into int8, one register at a time. On
+ * nibbles); the activations of 4 columns are one word, broadcast over the rows. The table stays in
+ * a register for the whole call, and vrgather turns nibbles into int8, one register at a time. On
  * many cores a vrgather over a group of n registers takes n * n cycles. No value
  * is -128, so the products of a byte's two nibbles can be added in int16; four
  * such sums go to int32 lanes, which fold by narrowing shifts, four to a row.

@@ -2,8 +2,8 @@
  *
  * a0 y, a1 w, a2 blocks left. Clobbers a0-a2, t0, t1, t3-t5, ft0, v0-v6, v8-v19, v24-v31.
  *
- * A scale of -32 to 31 becomes fp16 in this way: it is multiplied as a float by 2^-112, and the upper bits of the product are those of the
- * fp16 without its sign. A block takes 134 instructions. */
+ * To become fp16, a scale of -32 to 31 is multiplied as a float by 2^-112; the upper bits of the
+ * product are those of the fp16 without its sign. A block takes 134 instructions. */
 #define six_bits t3
 #define least t4
 #define sign_bit t5
