@@ -101,7 +101,8 @@ static inline float add_q4(float acc, const struct block_q4x8 *w, const struct b
     return fmaf((float)sum, f32_from_f16(w->d[r]) * x->d, acc);
 }
 
-/* Column c (< 32) of row r: a nibble laid out as in Q4_0, and the fifth bit of Q5_0 and Q5_1. */
+/* Return column c (< 32) of row r: the nibble, laid out as in Q4_0; the second function returns the
+ * fifth bit of Q5_0 and Q5_1. */
 static inline int32_t nibble_32(const uint8_t *q, size_t r, size_t c)
 {
     uint8_t byte = q[block_place(r, c % 16)];

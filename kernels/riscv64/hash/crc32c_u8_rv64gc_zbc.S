@@ -2,14 +2,14 @@
  *
  * a0 crc, a1 data, a2 n. Clobbers a1-a5, t0-t6.
  *
- * The lowest bit of a polynomial is its highest power. 16 bytes in two registers stand for all data
- * so far. Before the next 16 bytes are added, the two become high * x^192 + low * x^128. The
- * constants are these powers modulo the polynomial, but one power lower, because the product of two
- * reflected registers is shifted by one bit. At the end, and for single bytes, 64 bits are reduced
- * to 32 by Barrett's method: the quotient is the 64 bits * floor(x^96 / P) / x^64, the remainder is
- * the part of quotient * P below x^32. 16 bytes take 12 instructions, 4 of them multiplications
- * that wait only for the previous 16 bytes. Bytes up to a multiple of 8 come first: unaligned loads
- * may trap. */
+ * The lowest bit of a register is the highest power of its polynomial. 16 bytes in two registers
+ * stand for all data so far. Before the next 16 bytes are added, the two become high * x^192 + low
+ * * x^128. The constants are these powers modulo the polynomial, but one power lower, because the
+ * product of two reflected registers is shifted by one bit. At the end, and for single bytes, 64
+ * bits are reduced to 32 by Barrett's method: the quotient is the 64 bits * floor(x^96 / P) / x^64,
+ * the remainder is the part of quotient * P below x^32. 16 bytes take 12 instructions, 4 of them
+ * multiplications that wait only for the previous 16 bytes. Bytes up to a multiple of 8 come first:
+ * unaligned loads may trap. */
 #include "kernels/riscv64/asm.h"
 
 #define pointer a0

@@ -1,4 +1,4 @@
-/* The loops for the K formats without vectors: all gemvs, and the gemms of formats with separate planes of bits, which
+/* The code for the K formats without vectors: all gemvs, and the gemms of formats with separate planes of bits, which
  * take one token at a time (TOKENS is 4, because x stores four tokens together).
  *
  * One multiplication computes four products, as in gemv_nibbles_rv64gc.h. Each pair of rows has a register, from

@@ -19,8 +19,8 @@
     b.ne    .Lblock\@
 .endm
 
-// Split the sums of load_sums_k45, for all 8 sub-blocks, into two bytes each: the high bytes of
-// the pairs of tokens go to v8, v9, the low bytes to v10, v11.
+// Split the sums of load_sums_k45, for all 8 sub-blocks, into two parts of a byte each: the high
+// parts of the pairs of tokens go to v8, v9, the low parts to v10, v11.
 .macro split_sums
     movi    v12.8h, #127
     sshr    v8.8h, v0.8h, #7

@@ -5,7 +5,7 @@
  * a0 y, a1 w, a2 x, a3 rows, a4 cols. Clobbers a0-a7, t0-t6, ft0-ft9, fa0-fa7; saves s0-s11 and ra
  * in a frame of 2848 bytes.
  *
- * The loops are in gemv_k_rv64gc.h. Units are sub-blocks: the sum of (nibble - 8) x over 32
+ * The code is in gemv_k_rv64gc.h. Units are sub-blocks: the sum of (nibble - 8) x over 32
  * columns fills an int16. Instructions per 32 weights: 53. */
 #define TOKENS 1
 #define SCALES K45_SCALES
