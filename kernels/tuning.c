@@ -4,10 +4,10 @@
 
 #include "kernels/kernels.h"
 
-/* `ahead` is latency times bandwidth: the bytes of weights that a core reads while one line is
- * fetched, rounded up to lines. Cores with a hardware prefetcher get twice as much: it follows the
- * stream itself, so a hint only helps at the end of a page. The values are computed from published
- * figures, not measured.
+/* `ahead` is latency times bandwidth: the bytes of weights, rounded up to lines, that a core reads
+ * while one line is fetched. Cores with a hardware prefetcher get twice as much, because the
+ * prefetcher follows the stream by itself, and a hint only helps at the end of a page. The values
+ * are computed from published figures, not measured.
  *
  *   core     ns to DRAM  GHz  cycles  bytes per cycle             product
  *   A53      140         1.2  170     0.9 the kernel's, in order     150   3 lines in flight
@@ -17,9 +17,9 @@
  *   N1, V1   100         2.6  260     4                             1040   has a prefetcher
  *   X60      200         1.6  320     1                              320   in order
  *
- * An A53 does not drop hints: if its three line fills are busy, it waits;
- * more than 256 would only move that wait. A line that is fetched too early
- * may also be evicted again from a small L1; 1 KiB is a thirtieth of it. */
+ * An A53 does not drop hints: if its three line fills are busy, it waits. A distance above 256
+ * bytes would only move this wait. A line that is fetched too early may also be evicted again from
+ * a small L1: 1 KiB is already a thirtieth of the L1. */
 static const struct midr_row {
     uint8_t implementer;
     uint16_t part;
@@ -35,9 +35,9 @@ static const struct midr_row {
     { 0x00, 0x051, { "QEMU max CPU", 512, 0 } },
 };
 
-/* A prefetch is a hint of Zicbop. Cores without Zicbop (U54, U74,
- * T-Head's) waste an issue slot on a hint. T-Head's V is draft 0.7.1, whose
- * encodings have other meanings, although some device trees claim V. */
+/* A prefetch is a hint of Zicbop. Cores without Zicbop (U54, U74, T-Head cores) waste an issue slot
+ * on a hint. T-Head cores have draft 0.7.1 of V, in which the encodings have other meanings, but
+ * some of their device trees claim V. */
 static const struct name_row {
     const char *compatible;
     struct kernel_tuning tuning;
@@ -121,8 +121,8 @@ uint32_t kernel_features_arm64(uint64_t pfr0, uint64_t isar0, uint64_t isar1)
     return features;
 }
 
-/* A level's kind has three bits, 2 to 4 if it holds data. Sets and ways are stored minus
- * one, the bytes of a line as log2 minus four. With CCIDX, sets and ways have more bits. */
+/* CLIDR_EL1 has three bits per level: 2 to 4 if the level holds data. CCSIDR_EL1 stores sets - 1,
+ * ways - 1 and log2(bytes of a line) - 4. With CCIDX, the fields of sets and ways are wider. */
 size_t kernel_cache_arm64(uint64_t clidr, uint64_t mmfr2, uint64_t ccsidr)
 {
     uint64_t kind = clidr >> 3 & 7;

@@ -1,4 +1,4 @@
-/* Differences between cores of one ISA, as data. These data do not change any result. */
+/* Tables of the differences between cores of one ISA. They change speed, but no result. */
 #ifndef INGOT_KERNELS_TUNING_H
 #define INGOT_KERNELS_TUNING_H
 
@@ -11,9 +11,9 @@ struct kernel_tuning {
     uint32_t without; /* bits of enum cpu_feature that the core's firmware claims wrongly */
 };
 
-/* Find the core by MIDR_EL1 (implementer and part number); by the first string
- * of `compatible` in the core's device tree node ("spacemit,x60"; may be NULL);
- * or, for an x86-64 core, by the vendor from CPUID. Never returns NULL. */
+/* Find the core. On ARM64 the key is MIDR_EL1 (implementer and part number); on RISC-V, the first
+ * string of `compatible` in the core's device tree node ("spacemit,x60"; may be NULL); on x86-64,
+ * the vendor from CPUID. Never returns NULL. */
 const struct kernel_tuning *kernel_tuning_arm64(uint64_t midr);
 const struct kernel_tuning *kernel_tuning_riscv64(const char *compatible);
 const struct kernel_tuning *kernel_tuning_x86_64(const char *vendor);
@@ -23,8 +23,8 @@ const struct kernel_tuning *kernel_tuning_x86_64(const char *vendor);
 uint32_t kernel_features_arm64(uint64_t pfr0, uint64_t isar0, uint64_t isar1);
 
 /* Return the size in bytes of the second-level data cache, or 0 if there is none. The arguments are
- * CLIDR_EL1; ID_AA64MMFR2_EL1, which says how ccsidr is written; and CCSIDR_EL1 while
- * KERNEL_CACHE_ARM64 is in CSSELR_EL1. Source: Arm ARM, DDI 0487, these registers. */
+ * CLIDR_EL1; ID_AA64MMFR2_EL1, which gives the format of ccsidr; and CCSIDR_EL1, read while
+ * CSSELR_EL1 is KERNEL_CACHE_ARM64. Source: Arm ARM, DDI 0487, these registers. */
 enum { KERNEL_CACHE_ARM64 = 1 << 1 };
 size_t kernel_cache_arm64(uint64_t clidr, uint64_t mmfr2, uint64_t ccsidr);
 

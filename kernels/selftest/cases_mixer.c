@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* The sizes of case i of a state: short ones, then heads
- * of models, both whole and as one core's share. */
+/* Return case i of a state: short sizes, then heads of models, both whole and as one core's
+ * share. */
 enum { N_SHORT = 71, N_STATES = N_SHORT + 4 };
 
 static struct state_shape state_of(size_t i)
@@ -30,7 +30,8 @@ static size_t state_floats(const struct state_shape *shape)
 
 enum { STATE, INPUT, FIRST, SECOND, SHAPE, RESULT }; /* slots of a step */
 
-/* Make a case of delta or mamba2, whose result overwrites v or x, or has its own buffer. */
+/* Make a case of delta or mamba2. The result overwrites v (delta) or x (mamba2) if in_place is
+ * true, else it has its own buffer. */
 static struct tester_case step_case(const struct state_shape *shape, bool in_place, bool delta)
 {
     const struct tester_slot vector = { TESTER_IN, TESTER_F32, 4 * shape->columns, 4 };

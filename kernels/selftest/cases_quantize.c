@@ -44,7 +44,7 @@ static void test_dequantize(struct tester *t, enum weights type)
     }
 }
 
-/* Fill with activations as quantize writes them and interleave takes them. */
+/* The formats of activations that quantize writes and interleave takes. */
 static const struct activations {
     size_t cols, bytes; /* of a block */
     size_t x4_bytes;    /* size of a block of four tokens */
@@ -56,7 +56,7 @@ static const struct activations {
       BLOCK_K_COLS, sizeof(struct block_q8k), sizeof(struct block_q8kx4), 16, 100, 4
   };
 
-/* 2^-101 is below 2^-100, under which a block counts as zero. */
+/* Blocks count as zero below 2^-100. So one case in three is scaled to 2^-101. */
 static float quantize_scale(size_t i)
 {
     if (i % 3 == 2) {
@@ -68,8 +68,8 @@ static float quantize_scale(size_t i)
     return 1.0f;
 }
 
-/* Blocks whose step is exactly 1, set by a value of 127: each
- * of the first 32 values is halfway between two integers. */
+/* Make each of the first 32 values halfway between two integers. One value
+ * is 127, so that the step of the block is exactly 1 and no tie is lost. */
 static void make_ties(float *x, size_t n)
 {
     for (size_t j = 0; j < 32; j++) {

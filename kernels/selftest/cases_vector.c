@@ -15,14 +15,14 @@ static size_t length_of(size_t i)
  * in seven. Seven has no factor in common with the periods of the cases. */
 enum { EVERY = 1, ONE_IN_SEVEN = 7 };
 
-/* Return the number of the first of these cases, which depends on the seed. */
+/* Return the number of the first case to run; it depends on the seed, unless every case runs. */
 static size_t first_case(struct tester *t, size_t step)
 {
     return step == EVERY ? 0 : tester_random(t) % step;
 }
 
-/* Make a case of an op that computes y (n) from n_inputs vectors of n floats. Pointers are y, then
- * the inputs. y is the input number `alias`, or has its own buffer if alias is n_inputs. */
+/* Make a case of an op that computes y (n) from n_inputs vectors of n floats. Its pointers are y,
+ * then the inputs. y overwrites input `alias`, or has its own buffer if alias is n_inputs. */
 static struct tester_case map_case(size_t n, size_t n_inputs, size_t alias, unsigned fill)
 {
     struct tester_case c = { .n_slots = n_inputs,
@@ -109,7 +109,8 @@ static void test_rope(struct tester *t)
     }
 }
 
-/* Replaces each value x[i] by -1 - |x[i]|: a wrong lane of zeros would then be the maximum. */
+/* Replace each x[i] by -1 - |x[i]|. If a kernel includes a lane of zeros by
+ * mistake, it then finds 0 as the maximum, which is wrong. */
 static void make_negative(float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -153,8 +154,8 @@ static void test_softmax_parts(struct tester *t, enum kernel_op op)
     }
 }
 
-/* Gates of two inputs, and mul: y is one of the inputs,
- * or neither. `range` is the span of input `gate`. */
+/* Test mul and the gates, which have two inputs. y overwrites an input
+ * or has its own buffer. `range` is the span of input `gate`. */
 static void test_gate(struct tester *t, size_t step, size_t gate, float range)
 {
     for (size_t i = first_case(t, step); i < N_LENGTHS * FILL_KINDS; i += step) {
@@ -171,7 +172,7 @@ static void test_gate(struct tester *t, size_t step, size_t gate, float range)
     }
 }
 
-/* y = f(x), maybe in place; `range` is the span of x; scale and add_scaled have a factor. */
+/* Test an op y = f(x), also in place. `range` is the span of x. scale takes a factor. */
 static void test_unary(struct tester *t, size_t step, float range)
 {
     static const float factors[] = { 0.125f, -3.0f, 0.0f, 0x1p-126f, 1e30f, INFINITY, NAN };
@@ -247,7 +248,7 @@ static void test_add(struct tester *t, size_t step)
     }
 }
 
-/* Run 0 to 70 rows, with ranks that repeat with another period, then rows and ranks of models. */
+/* Run 0 to 70 rows, then some larger numbers. The ranks repeat with a period of their own. */
 static void test_expand(struct tester *t, bool halves)
 {
     static const size_t ranks[] = { 1, 4, 8, 3, 16, 5, 32, 7, 2, 13, 64 };
@@ -276,7 +277,7 @@ static void test_expand(struct tester *t, bool halves)
             fill_floats(t, 1, n, fill_if(fill == FILL_FINITE, fill));
         }
         fill_floats(t, 2, rank, fill_if(i % 4 == 3, fill));
-        if (i % 4 == 1) { /* near the u that overflows when multiplied by 2^112 */
+        if (i % 4 == 1) { /* 2^16 times 2^112 overflows, the float just below does not */
             ((float *)tester_source(2))[rank / 2] = i % 8 == 1 ? 0x1p16f : -0x1.fffffep15f;
         }
         tester_run(t, &c);
@@ -285,8 +286,8 @@ static void test_expand(struct tester *t, bool halves)
 
 enum { CRC_EACH = 12, CRC_SHORT = N_LENGTHS + 2 * CRC_EACH, CRC_LENGTHS = CRC_SHORT + 4 };
 
-/* The lengths of the vector ops; lengths near the two from which crc32c_u8_rv64gc takes other
- * paths; lengths that a kernel may cut into several parts. */
+/* The lengths of the vector ops; lengths near the two limits at which crc32c_u8_rv64gc changes its
+ * method; lengths that a kernel may cut into several parts. */
 static size_t crc_length(size_t i)
 {
     static const uint16_t from[] = { 3596, 8 * (210 + 1024) - 4 };

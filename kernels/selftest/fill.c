@@ -201,7 +201,8 @@ static void fill_scales(struct tester *t, uint16_t out[8], enum block_fill fill)
     }
 }
 
-/* Fill packed fields. For extremes all bits are 1, so that nibbles are 15 and scales 63. */
+/* Fill packed fields. A negative extreme value sets all bits, so that nibbles are 15 and
+ * scales 63. */
 static void fill_packed(struct tester *t, uint8_t *out, size_t n, enum block_fill fill)
 {
     for (size_t i = 0; i < n; i++) {
@@ -261,7 +262,7 @@ static void fill_plain(struct tester *t, void *out, enum weights type, enum bloc
     fill_packed(t, (uint8_t *)out + 2 * n, weights_format(type)->bytes - 2 * n, fill);
 }
 
-/* Layouts with signed fields have their own functions. */
+/* Fill one group. Layouts with signed fields need functions of their own. */
 static void fill_group(struct tester *t, void *out, enum weights type, enum block_fill fill)
 {
     struct block_q8x8 *q8 = out;

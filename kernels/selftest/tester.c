@@ -7,8 +7,8 @@ struct room {
     uint8_t fence[TESTER_PAGE];
 };
 
-/* A source holds the inputs of a call, `expected` the results of the
- * reference. The reference and the kernel both use the rooms as buffers. */
+/* `source` holds the inputs of a call, and `expected` holds the results of the
+ * reference. The reference and the kernel both run on the buffers in `room`. */
 struct bench {
     struct room room[TESTER_SLOTS];
     _Alignas(64) uint8_t source[TESTER_SLOTS][TESTER_ROOM];
@@ -84,8 +84,8 @@ uint64_t tester_random(struct tester *t)
     return z ^ z >> 31;
 }
 
-/* Guards differ from byte to byte, so that a copied guard is detected. As floats they are
- * huge, of both signs, or NaNs: one lane too many would change any sum, maximum or minimum. */
+/* Guards differ from byte to byte, so that a copied guard is detected. Read as floats, they are
+ * huge numbers of both signs or NaNs, so one lane too many changes any sum, maximum or minimum. */
 static uint8_t guard_byte(uintptr_t address)
 {
     return (uint8_t)((address & 4 ? 0x70u : 0xf0u) | (address * 7u & 15u));
@@ -269,8 +269,8 @@ static bool guards_hold(size_t s, const uint8_t *start, size_t bytes)
            memcmp(end, guard_of(end), guard_after(end, room)) == 0;
 }
 
-/* Return true if all bytes are STACK_BYTE: the first word
- * has them, and each word equals the previous one. */
+/* Return true if all bytes are STACK_BYTE: this is so if the first
+ * 8 bytes are, and every byte equals the one 8 bytes before it. */
 static bool is_untouched(const uint8_t *guard)
 {
     static const uint8_t word[8] = { STACK_BYTE, STACK_BYTE, STACK_BYTE, STACK_BYTE,

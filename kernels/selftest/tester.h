@@ -1,6 +1,6 @@
 /* The kernel tester compares every row of kernels.inc that the CPU supports with the _ref of its op,
- * bit for bit. The tester uses no files and does not allocate: the boot option `selftest` runs it
- * in the image, and tests/kernels on every ISA's emulator. */
+ * bit for bit. The tester uses no files and does not allocate. The boot option `selftest` runs it
+ * in the image; tests/kernels runs it in the emulator of every ISA. */
 #ifndef INGOT_KERNELS_SELFTEST_TESTER_H
 #define INGOT_KERNELS_SELFTEST_TESTER_H
 
@@ -44,7 +44,7 @@ struct kernel_call {
     uint64_t integer[6]; /* pointers, then sizes */
     float scalar[2];     /* floating-point arguments, always passed */
     float result;
-    uint32_t features; /* features of the CPU, which say what other registers to poison */
+    uint32_t features; /* features of the CPU; they tell which further registers to poison */
     uint32_t damage;   /* result: bits of enum tester_fault, SAVED and above */
     uint32_t reserved;
     uint8_t *stack;     /* where the kernel's stack pointer starts, 16-byte aligned */
@@ -60,8 +60,8 @@ static_assert(CPU_RV64_V == 1 << 2 && CPU_X86_AVX2 == 1 << 3 && CPU_ARM64_SVE ==
                   CPU_X86_AVX512 == 1 << 8,
               "call_<isa>.S relies on these");
 
-/* Call with every other register poisoned, and record what the call leaves in them. Not
- * reentrant. */
+/* Poison every register that holds no argument, call the function, and record its result and the
+ * damage that it did. Not reentrant. */
 void kernel_call_checked(struct kernel_call *call);
 
 enum tester_use { TESTER_IN, TESTER_OUT, TESTER_INOUT };
@@ -130,9 +130,9 @@ void tester_faults_text(uint32_t faults, char *out, size_t bytes);
 
 /* Run all cases of a row, whose features the CPU must have, against the reference of the row's op.
  * Sets t->faults, t->n_cases and t->digest. A reference is compared with itself, which tests its
- * registers and edges, and only in every fifth case, because the other rows of its op run it too.
- * If the digests of an op are equal on every ISA and with every compiler, all of them implement the
- * contract alike. */
+ * use of registers and the edges of its buffers. It runs only every fifth case, because the other
+ * rows of its op run it too. If the digests of an op are equal on every ISA and with every
+ * compiler, the op gives the same results everywhere. */
 void tester_run_row(struct tester *t, const struct kernel_row *row, uint32_t features,
                     uint64_t seed, void (*report)(void *context, const char *line), void *context);
 

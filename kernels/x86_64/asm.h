@@ -4,8 +4,8 @@
 // The contract's 16 lanes are in two ymm registers (0-7 and 8-15) or in one zmm. Macros take vector
 // registers by number, because a macro needs both the xmm and the ymm of a register.
 //
-// Cycles and times in the heads of the kernels were measured on Zen 4 at 3.66
-// GHz, by the native run of make bench-kernels, with data in the caches.
+// The first comments of the kernels give cycles and times. They were measured on Zen 4 at
+// 3.66 GHz, by the native run of make bench-kernels, with data in the caches.
 #ifndef INGOT_KERNELS_X86_64_ASM_H
 #define INGOT_KERNELS_X86_64_ASM_H
 
@@ -135,8 +135,8 @@ kernels_lane_masks:
     vaddps  xmm0, xmm0, xmm2
 .endm
 
-// xmm reg = the first `count` % 8 fp16 at `from`, with zeros above; reads
-// nothing beyond them. count and from are 32 and 64 bits wide. Destroys rax.
+// xmm reg = the first `count` % 8 fp16 at `from`, with zeros above; reads nothing beyond them.
+// count is a 32-bit register, from is a 64-bit register. Destroys rax.
 .macro load_ragged_halves reg, from, count
     vpxor   xmm\reg, xmm\reg, xmm\reg
     test    \count, 1
@@ -162,7 +162,7 @@ kernels_lane_masks:
 
     .section .note.GNU-stack, "", @progbits
 
-// Prefetch `bytes` at `at` to the second-level cache: a part of a later block of the gemv.
+// Prefetch `bytes` bytes at `at`, a part of a later block of the gemv, to the second-level cache.
 .macro fetch_lines at, bytes
     .set    line_at, 0
     .rept   (\bytes + 63) / 64

@@ -4,11 +4,12 @@
 // rax mask, then scale of a position; r10 v of a position; r11 s of a position;
 // rbx positions left; rbp bytes of a row of v; r12-r14 multiples of r9; r15 o;
 // zmm0-zmm15 outputs, zmm16-zmm19 values, zmm20 a factor or weight, zmm21, zmm22 scales;
-// k1-k4 masks of those of 64 dimensions that exist.
+// k1-k4 masks of 64 dimensions: those below d.
 //
 // Takes 8 queries by 32 dimensions, or 4 or fewer by 64: 16 chains of fma. Dimensions beyond d are
-// masked. Zen 4 has one fma per cycle. With a prompt, fp16 reaches 0.99, and int8 0.66, because its
-// weights need one more product. The next tile is prefetched meanwhile, as in score_f32_f16_avx2.S.
+// masked. Zen 4 can do one fma per cycle. With a prompt, fp16 values reach 0.99 fma per cycle; int8
+// values reach 0.66, because each weight takes one more product. The next tile is prefetched
+// meanwhile, as in score_f32_f16_avx2.S.
 #ifndef INGOT_KERNELS_X86_64_ACCUMULATE_AVX512_H
 #define INGOT_KERNELS_X86_64_ACCUMULATE_AVX512_H
 
@@ -71,7 +72,7 @@
     vfmadd231ps zmm\acc, zmm\from, zmm20
 .endm
 
-// For n_q queries a and n_v vectors v, run `op a, v, number of their zmm, number of v's mask`.
+// Run `op a, v, number of the zmm, number of the mask` for each query a of n_q and vector v of n_v.
 .macro for_outputs n_q, n_v, op
     .irp    a, 0, 1, 2, 3, 4, 5, 6, 7
     .irp    v, 0, 1, 2, 3

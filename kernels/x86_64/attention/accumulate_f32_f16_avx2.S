@@ -9,9 +9,9 @@
 // Clobbers rax, rcx, rdx, rdi, rsi, r8-r11, ymm0-ymm11.
 //
 // Takes 4 queries (3, 2, 1 at the end) by 16 dimensions: a position's values are converted
-// once for all of them. A position takes 8 fma, 4 broadcasts and 2 conversions: 4.6
-// cycles. The last d % 16 dimensions, of which models have none, are computed in eights, one query
-// at a time. The next tile is prefetched meanwhile, as in score_f32_f16_avx2.S.
+// once for all of them. A position takes 8 fma, 4 broadcasts and 2 conversions: 4.6 cycles. If d %
+// 16 is not 0 (no model has this), the last d % 16 dimensions are computed eight at a time, one
+// query after the other. The next tile is prefetched meanwhile, as in score_f32_f16_avx2.S.
 #include "kernels/x86_64/attention/attention.h"
 
 #define values rdx

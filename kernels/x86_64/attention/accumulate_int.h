@@ -93,7 +93,7 @@
     .endr
 .endm
 
-// The whole body of a kernel, between func and endfunc; `body n` computes n queries.
+// The code of a kernel between func and endfunc. `body n` computes n queries.
 .macro accumulate_int bits, body
     push_saved rbx, rbp, r12, r13, r14, r15
     take_stack ACCUMULATE_FRAME

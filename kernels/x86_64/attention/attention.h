@@ -59,7 +59,8 @@
     lea     stride7, [stride + 2*stride3]
 .endm
 
-// Do op (the text before the address) with byte `at` of row a (0 to 7) from base on.
+// Assemble `op [address] after` with the address of byte `at` of row a (0 to 7). Row 0 is at
+// base.
 .macro at_row op, a, base, at=0, after
     .if \a == 0
     \op     [\base + \at] \after
@@ -98,7 +99,7 @@
 #define out r15
 #define rows rsi
 
-// ymm low, high = 16 floats of output a at out times the factor of its row. Destroys ymm10.
+// ymm low, high = (16 floats at `out` of output a) * (the factor of its row). Destroys ymm10.
 .macro begin_output a, low, high
     vbroadcastss ymm10, dword ptr [rows + SCORE_ROW_BYTES * \a + SCORE_ROW_FACTOR]
     at_row  <vmulps ymm\low, ymm10,>, \a, out

@@ -1,12 +1,14 @@
-// Attention by integers with AVX2: sums of 32 products of int8 for 16 lanes and up
-// to four rows. A lane is a position of keys or a dimension of values; a group has
-// four numbers of each lane; eight groups are multiplied by a block_q8 of each row.
+// Attention by integers with AVX2, for 16 lanes and up to four rows at a time. A lane
+// is a position of keys or a dimension of values. A group has four numbers of each lane.
+// Eight groups are multiplied by a block_q8 of each row, so a sum has 32 products of int8.
 //
-// Numbers of four bits become 0 to 15, as vpmaddubsw needs. A group has two bytes of each lane; low
-// nibbles are its first two numbers. A sum has 16 bits and starts at -8 times the sum of the block. A
-// sum may wrap, but ends at 32 * 8 * 127 at most. A group takes 5 instructions for all rows and 6
-// more for each row. With eight bits, the sign of the value moves to the weight: no pair exceeds 2 *
-// 127 * 127. A group takes 4 instructions for all rows and 9 more for each row.
+// Four bits: the numbers become 0 to 15, because vpmaddubsw needs unsigned bytes. A group has two
+// bytes of each lane; their low nibbles are the first two numbers. A sum has 16 bits and starts at
+// -8 times the sum of the block. It may wrap meanwhile, but its end value is at most 32 * 8 * 127. A
+// group takes 5 instructions for all rows and 6 more for each row.
+//
+// Eight bits: the sign of the value moves to the weight, so that no pair exceeds 2 * 127 * 127. A
+// group takes 4 instructions for all rows and 9 more for each row.
 #ifndef INGOT_KERNELS_X86_64_ATTENTION_INT_H
 #define INGOT_KERNELS_X86_64_ATTENTION_INT_H
 
@@ -15,7 +17,7 @@
 // The caller defines low_halves: 32 bytes of 0x0f.
 #define group rax           /* group of the current lanes */
 #define group_stride r10
-#define block r11           /* blocks of the first row; those of other rows are `stride` apart */
+#define block r11           /* blocks of the first row; the rows are `stride` bytes apart */
 #define signs ymm15         /* 0x88 */
 #define ones ymm15          /* words of 1 */
 

@@ -27,7 +27,8 @@
     vblendvps ymm1, minus_infinity, [row + whole + 32], ymm12
 .endm
 
-// e^(x - max) of 16 scores in ymm0 and ymm1, stored in place and added to the sum.
+// Replace the 16 scores x at `at`, which are in ymm0 and ymm1, by e^(x - max), and add these to
+// the sum.
 .macro put_exp at
     exp_pair
     vmovaps [row + \at], ymm0

@@ -55,7 +55,7 @@ func online_softmax_f32_avx512
     vmovaps [row + 64], zmm1
     vmovaps [row + 128], zmm2
     vmovaps [row + 192], zmm3
-    vaddps  zmm10, zmm0, zmm1       // in the order of the lanes; +0 changes nothing
+    vaddps  zmm10, zmm0, zmm1       // each lane adds in order; the +0 beyond n change nothing
     vaddps  zmm10, zmm10, zmm2
     vaddps  zmm10, zmm10, zmm3
     fold_zmm 10, 4

@@ -35,7 +35,7 @@
     vmovups [scores + 2*position + SCORE_ROW_BYTES * \a + 64 * \v], zmm\acc
 .endm
 
-// Store vector v of n_v, for each of n_q queries; goes to `last` if no positions follow.
+// Store vector v of n_v, for each of n_q queries; jumps to `last` if the next vector is beyond n.
 .macro store_vector n_q, n_v, v, last
     .irp    a, 0, 1, 2, 3, 4, 5, 6, 7
     .if \a < \n_q
@@ -105,7 +105,7 @@ func score_f32_f16_avx512
     prepare_strides
     lea     query_end, [queries + stride]
     mov     tile_bytes, stride
-    shl     tile_bytes, 5           // 128 bytes of keys belong to 4 bytes of a query
+    shl     tile_bytes, 5           // a dimension: 128 bytes of keys, 4 bytes of a query
     add     n_bytes, n_bytes
     jz      9f
     for_queries n_queries, 8, score_queries

@@ -8,7 +8,7 @@
 // ymm0-ymm3 sums, ymm4-ymm11 scores, ymm12-ymm14 a group, then scales and a sum, ymm15 signs, then q.d.
 // Clobbers rax, rcx, rdi, rsi, r8-r11, ymm0-ymm15.
 //
-// 4 queries (3, 2, 1 at the end) by 16 positions.
+// Takes 4 queries (3, 2, 1 at the end) by 16 positions.
 #define low_halves [rsp]
 #include "kernels/x86_64/attention/attention_int.h"
 
@@ -24,7 +24,7 @@
 #define blocks_end r14
 
 #define FRAME 64
-#define GROUP_BYTES (2 * KV_TILE)   /* bytes of 4 dimensions, and of the scales of 32 */
+#define GROUP_BYTES (2 * KV_TILE)   /* bytes of 4 dimensions; also bytes of scales of 32 dimensions */
 
 .macro zero_pair a, low, high
     vxorps  xmm\low, xmm\low, xmm\low

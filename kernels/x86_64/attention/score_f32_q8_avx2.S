@@ -2,14 +2,14 @@
 //                        size_t n, size_t d)
 //
 // Registers: score_q8.h.
-// ymm0-ymm3 sums of a block, ymm4-ymm7 scores, ymm8 and ymm9 keys, ymm10 scratch
+// ymm0-ymm3 sums of a block, ymm4-ymm7 scores, ymm8 and ymm9 keys, ymm10 scratch;
 // 256 bytes of stack: a block of four queries as 16-bit words.
 // Clobbers rax, rcx, rdi, rsi, r8-r11, ymm0-ymm10.
 //
-// 4 queries (3, 2, 1 at the end) by 8 positions. A chunk of keys is 8 positions by
-// 4 dimensions. The chunk's even and odd bytes become words; vpmaddwd with the words of
-// a query, in all lanes, then gives each position its own sum: nothing is folded,
-// nothing saturates. A chunk takes 24 operations, and 4 more for the keys: 8.1 cycles
+// Takes 4 queries (3, 2, 1 at the end) by 8 positions. A chunk of keys is 8 positions by
+// 4 dimensions. The chunk's even and odd bytes become words. vpmaddwd multiplies them by the
+// words of a query, which are in all lanes. Each position thus has its own sum, which need not
+// be folded and cannot saturate. A chunk takes 24 operations, and 4 more for the keys: 8.1 cycles
 // for 128 products. The next tile is prefetched meanwhile, as in score_f32_f16_avx2.S.
 #include "kernels/x86_64/attention/score_q8.h"
 

@@ -6,10 +6,11 @@
 // zmm19 scratch, zmm20 and zmm21 scales.
 // Clobbers rax, rcx, rdi, rsi, r8-r11, zmm0-zmm21.
 //
-// 4 queries (3, 2, 1 at the end) by 32 positions. A lane is a position. vpdpbusd multiplies 4
-// dimensions of a position, made unsigned by flipping the top bit, by those of a query. A sum
-// starts at -128 times the sum of the query's block. Results beyond n are not stored. 8 vpdpbusd
-// take 10 cycles. The next tile is prefetched meanwhile, as in score_f32_f16_avx2.S.
+// Takes 4 queries (3, 2, 1 at the end) by 32 positions. A lane is a position. Flipping the top
+// bit of a key makes it unsigned. vpdpbusd then multiplies 4 dimensions of a position by those
+// of a query. A sum starts at -128 times the sum of the query's block. Results beyond n are not
+// stored. 8 vpdpbusd take 10 cycles. The next tile is prefetched meanwhile, as in
+// score_f32_f16_avx2.S.
 #include "kernels/x86_64/attention/score_q8.h"
 
 #define top_bits zmm18

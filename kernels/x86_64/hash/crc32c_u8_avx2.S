@@ -3,8 +3,8 @@
 // rdi crc; rsi data; rdx n.
 // Clobbers rax, rdx, rsi.
 //
-// Uses the crc32 instruction of SSE4.2, which every CPU with AVX2 has: 8 bytes take 3 cycles, the
-// latency, because each instruction waits for the previous one.
+// Uses the crc32 instruction of SSE4.2, which every CPU with AVX2 has. Each instruction waits for
+// the previous one, so 8 bytes take 3 cycles, the latency of crc32.
 #include "kernels/x86_64/asm.h"
 
 func crc32c_u8_avx2

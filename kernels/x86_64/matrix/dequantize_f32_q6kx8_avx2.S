@@ -26,8 +26,8 @@
     vmovups [out + \at], ymm7
 .endm
 
-// Store 16 columns of sub-block j, from low nibbles and
-// high bits. s: index among the four groups of 32 columns.
+// Store 16 columns of sub-block j, from the bytes of low nibbles and of high bits.
+// s (0 to 3) is the number of the group of 32 columns whose bits are taken.
 .macro put_sub_block j, s, low, high
     .if (\s) % 2
     vpsrlw  xmm5, xmm\low, 4

@@ -5,8 +5,9 @@
 // ymm0 and ymm1 quants, ymm2 scratch, ymm3 scale.
 // Clobbers rax, rcx, rdx, rdi, rsi, r8, ymm0-ymm3.
 //
-// A row's 32 quants are in 8 words, 32 bytes apart. A block takes 9 cycles. Loads from memory take
-// longer, because only one row of the embedding is read for a token.
+// A row's 32 quants are in 8 words, 32 bytes apart. A block takes 9 cycles if it is in a cache. In
+// a model it comes from memory, which takes longer, because a token reads only one row of the
+// embedding.
 #include "kernels/x86_64/matrix/dequantize_avx2.h"
 
 #define out rdi

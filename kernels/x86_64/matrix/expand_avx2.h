@@ -5,9 +5,9 @@
 // ymm0-ymm3 y of four groups, ymm4-ymm7 B, ymm8 one of u, ymm15 mask of the last rows.
 // Clobbers rax, rcx, rdx, rdi, rsi, r8-r11, ymm0-ymm8, ymm15.
 //
-// Four groups share an element of u, so that four fma are in progress at
-// the same time; the last groups are computed one by one. If the last group has fewer rows, all 8
-// are computed, but only existing rows are stored.
+// Four groups share an element of u, so that four fma are in progress at the same time; the last
+// one to three groups are computed one by one. If the last group has fewer than 8 rows, 8 are
+// computed, but only existing rows are stored.
 //
 // A kernel that includes this sets COLUMN_BYTES, the size of 8 rows, and defines this macro:
 //     add_column y, b, at    ymm y += the column of B at `at` by ymm8; b is scratch.

@@ -1,9 +1,9 @@
 // The gemvs and gemms of TQ2_0, Q2_0 and Q1_0 with AVX2 or, if FEW_VNNI is defined, with VNNI. With
 // FEW_VEX, VNNI has the VEX coding, for processors without AVX-512; else it is AVX-512 VNNI on 256-bit
-// vectors. A kernel that includes this defines PARTS: how many parts of a block have a scale.
+// vectors. A kernel that includes this defines PARTS, the number of parts of a block; each part has its own scale.
 //
-// gemv: registers of the loops are in gemv_rows.h; ymm2-ymm5 sums: with two bits, each of a field of 64 columns; with one bit,
-// ymm2 and ymm4 of part 0, ymm3 and ymm5 of part 1; ymm6 weights; ymm7, ymm8 scratch; ymm14 ones; ymm15 mask.
+// gemv: registers of the loops are in gemv_rows.h; ymm2-ymm5 sums (two bits: each of 64 columns; one bit:
+// ymm2 and ymm4 of part 0, ymm3 and ymm5 of part 1); ymm6 weights; ymm7, ymm8 scratch; ymm14 ones; ymm15 mask.
 // gemm: registers of the loops are in tiles_avx2.h; ymm5-ymm8 sums of four tokens; ymm9-ymm12 integers of
 // TQ2_0; ymm13 weights; ymm14 scratch; ymm15 mask.
 // Clobbers the same as the loops, and ymm2-ymm15; 32 bytes of red zone: sums of x.
@@ -85,7 +85,7 @@
     vmovdqu [rsp - 32], ymm6
 .endm
 
-// sum += other, before both are folded.
+// sum += other, where neither is folded yet.
 .macro few_join sum, other
 #ifdef FEW_VNNI
     vpaddd  \sum, \sum, \other
@@ -94,7 +94,7 @@
 #endif
 .endm
 
-// Integers of 8 rows.
+// sum = its integers of 8 rows, in 32 bits.
 .macro few_fold sum
 #ifndef FEW_VNNI
     vpmaddwd \sum, \sum, ymm14
@@ -221,7 +221,7 @@ endfunc \name
 #endif
 .endm
 
-// Store the sums of x of four tokens over a part to the red zone.
+// Store to the red zone, for each of four tokens, the sum of x over part `part`.
 .macro few_token_sums part
     vpmovsxwd xmm13, [block + Q8KX4_SUM + 8*(\part)*(16/PARTS)]
     .irp    n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15

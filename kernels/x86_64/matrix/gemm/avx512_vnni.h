@@ -36,8 +36,8 @@
     kmovw   k2, eax
 .endm
 
-// group_b = the group `stride` bytes after group_a, or group_a again if at most `rows` rows remain;
-// then its results are not stored.
+// group_b = the group `stride` bytes after group_a. If at most `rows` rows remain, group_b is
+// group_a again, and its results are not stored.
 .macro find_second rows, stride
     lea     group_b, [group_a + \stride]
     cmp     rows_left, \rows

@@ -5,12 +5,13 @@
 // ymm14 scratch.
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm8, ymm12-ymm15.
 //
-// Q8_0: vpmaddubsw multiplies the magnitude of a weight by x with the weight's sign. The sum of a pair
-// fits int16 if x is not -128: 2 * 128 * 127. vpmaddwd by ones widens the sums to 32 bits.
-// x is searched for -128 once per call; if one is found, other loops multiply int16.
-// The weights of a block are unpacked once for 4 tokens. A block and 4 tokens take
-// 32 vpmaddubsw and 32 broadcasts. Q4_0 also takes 32 additions and about 60 others: 35 cycles.
-// Q8_0 adds 32 vpsignb, 32 vpmaddwd, 28 additions and about 30 others.
+// Q8_0: vpsignb moves the sign of a weight to x, and vpmaddubsw multiplies the weight's magnitude by this x.
+// The sum of a pair is at most 2 * 128 * 127, which fits int16, if x is not -128. vpmaddwd by ones widens
+// the sums to 32 bits. x is searched for -128 once per call; if one is found, other loops multiply int16.
+//
+// The weights of a block are unpacked once for 4 tokens. A block and 4 tokens take 32 vpmaddubsw and 32
+// broadcasts. Q4_0 takes 32 additions and about 60 others in addition: 35 cycles. Q8_0 takes 32 vpsignb,
+// 32 vpmaddwd, 28 additions and about 30 others in addition.
 #ifndef INGOT_KERNELS_X86_64_GEMM_AVX2_H
 #define INGOT_KERNELS_X86_64_GEMM_AVX2_H
 
@@ -38,7 +39,7 @@ kernels_gemm_avx2:
     .endr
 .endm
 
-// Q4_0: 32 bytes are the chunks c and c + 4.
+// Q4_0: the low nibbles of 32 bytes are chunk c, the high nibbles chunk c + 4.
 .macro block_q4
     .irp    c, 0, 1, 2, 3
     vmovdqu ymm12, [group + QUANTS + 32 * \c]
@@ -90,14 +91,14 @@ kernels_gemm_avx2:
     .endr
 .endm
 
-// ymm even, odd = the bytes of ymm odd at even and at odd places, as int16.
+// Widen the bytes of ymm odd to int16: the even bytes to ymm even, the odd bytes in place.
 .macro widen even, odd
     vpsllw  ymm\even, ymm\odd, 8
     vpsraw  ymm\even, ymm\even, 8
     vpsraw  ymm\odd, ymm\odd, 8
 .endm
 
-// As multiply_signed, for any x; ymm12 and ymm13 have weights of even and odd columns.
+// Like multiply_signed, but x may be -128; ymm12 and ymm13 have weights of even and odd columns.
 .macro multiply_exact sum, at, begin
     vpbroadcastd ymm14, dword ptr [block + \at]
     widen   15, 14
@@ -133,7 +134,8 @@ kernels_gemm_avx2:
     finish_signed
 .endm
 
-// ymm4 = the smallest bytes of x; x has rax groups of blocks_left blocks.
+// ymm4 = for each place in 32 bytes, the smallest byte of x there, at most 0. x has rax groups of
+// four tokens; a group has blocks_left blocks.
 .macro find_least q_bytes, x_bytes
     vpxor   xmm4, xmm4, xmm4
     mov     block, tokens
@@ -152,8 +154,9 @@ kernels_gemm_avx2:
 .Lfound\@:
 .endm
 
-// columns: log2 of the columns of a block of w; x_columns: columns of a block of x; x_shift: their
-// log2. tile_bytes: step in x for a block of weights; 0: the body advances. body multiply: a block.
+// `columns` is log2 of the columns of a block of w; a block of x has x_columns = 2^x_shift columns.
+// `body multiply` computes a block of w, and x then advances by tile_bytes; if these are 0, the body
+// itself advances x.
 .macro gemm_signed name, body, columns, block_bytes, tile_bytes, x_shift, x_columns, x_bytes, frame_bytes, begin
 func \name
     enter_tiles \frame_bytes

@@ -1,12 +1,13 @@
 // The gemm of Q4_0 and Q8_0 by AVX-VNNI, the VEX coding of vpdpbusd.
 //
 // Registers and loops: tiles_avx2.h.
-// ymm4-ymm7 integer sums of four tokens, ymm8-ymm11 those of every other chunk; ymm12, ymm13 weights; ymm14 scratch; ymm15 mask or flip.
+// ymm4-ymm7 integer sums of four tokens over chunks 0-3, ymm8-ymm11 over chunks 4-7;
+// ymm12, ymm13 weights; ymm14 scratch; ymm15 mask or flip.
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15; stack: FRAME.
 //
 // A sum starts at -(the offset that made weights unsigned) * the sum of x. A token has two sums,
-// because one chain of eight vpdpbusd at 5 cycles each is longer than a core looks ahead. Per block
-// and 4 tokens: 32 vpdpbusd, 32 broadcasts, 16 (Q4_0) or 8 operations to unpack, about 40 others.
+// because one chain of eight vpdpbusd of 5 cycles each lasts longer than a core looks ahead. A block
+// and 4 tokens take 32 vpdpbusd, 32 broadcasts, 16 (Q4_0) or 8 operations to unpack, and about 40 others.
 #ifndef INGOT_KERNELS_X86_64_GEMM_AVX2_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_AVX2_VNNI_H
 
@@ -43,7 +44,7 @@
     .endr
 .endm
 
-// Q4_0: 32 bytes are the chunks c and c + 4.
+// Q4_0: the low nibbles of 32 bytes are chunk c, the high nibbles chunk c + 4.
 .macro columns_q4
     .irp    c, 0, 1, 2, 3
     vmovdqu ymm12, [group + QUANTS + 32 * \c]
@@ -64,7 +65,7 @@
     .endr
 .endm
 
-// Add one token's sums to its y; ymm12: scales of the rows; scale: the position of x's scale.
+// Add one token's sums to its y. ymm12 has the scales of the rows; `scale` is the address of x's scale.
 .macro add_token y, sum, other, scale:vararg
     vpaddd  ymm\sum, ymm\sum, ymm\other
     vbroadcastss ymm14, dword ptr [\scale]

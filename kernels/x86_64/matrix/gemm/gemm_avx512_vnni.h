@@ -13,8 +13,8 @@
 // Once for all tokens, PANEL blocks of 32 rows are unpacked to bytes and their scales to floats. The panel
 // stays in the first cache; y is in memory. Four bytes of x are broadcast once for two multiplications,
 // because a core that multiplies 512 bits twice per cycle also loads only twice per cycle. The sums of
-// two blocks are computed together, because the eight vpdpbusd of one would wait for each other. Per
-// block, 16 rows and token the loop takes 8 vpdpbusd, three others on the same ports, and six loads.
+// two blocks are computed together, because the eight vpdpbusd of one block would wait for each other. For
+// one block, 16 rows and one token, the loop takes 8 vpdpbusd, 3 other operations on their ports, and 6 loads.
 #ifndef INGOT_KERNELS_X86_64_GEMM_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_AVX512_VNNI_H
 
@@ -70,7 +70,7 @@
 
 // ---- four tokens -----------------------------------------------------------------------------
 
-// Load or store y of the remaining tokens, at most 4, in zmm0-zmm7.
+// Run `action`, which loads or stores y in zmm0-zmm7, for the remaining tokens, at most 4.
 .macro each_token action
     mov     rax, y_row
     .irp    t, 0, 1, 2, 3
@@ -94,7 +94,7 @@
     vmovups zmm\second{k2}{z}, [rax + 64]
 .endm
 
-// Load y before this panel: zeros, or the sums of earlier panels.
+// Load y as it is before this panel: zeros, or the sums of earlier panels.
 .macro begin_tokens
     .irp    t, 0, 1, 2, 3, 4, 5, 6, 7
     vpxord  zmm\t, zmm\t, zmm\t
@@ -117,7 +117,7 @@
     vpdpbusd zmm\second, zmm25, zmm26
 .endm
 
-// Multiply chunk `chunk` of the block of 32 rows that is `block` after the current one.
+// Multiply chunk `chunk` of the current block of 32 rows (`block` is 0) or of the next one (1).
 .macro multiply_chunk sums, chunk, block
     vmovdqa32 zmm24, [at_block + UNPACKED * \block + 64 * \chunk]
     vmovdqa32 zmm25, [at_block + UNPACKED * \block + HALF + 64 * \chunk]
@@ -126,7 +126,7 @@
     .endr
 .endm
 
-// Add a token's sums of a block, zmm first and second, to its y.
+// Add the sums of token t and a block, in zmm first and second, to its y.
 .macro add_token t, first, second, y_second, at
     vbroadcastss zmm26, dword ptr [x_block + \at]
     vmulps  zmm29, zmm24, zmm26
@@ -167,8 +167,7 @@
     .endr
 .endm
 
-// Multiply one block of the panel, or two whose
-// sums are computed together, by four tokens.
+// Multiply n blocks of the panel, one or two at the same time, by four tokens.
 .macro multiply_blocks n
     begin_block 8, 0
     .if \n == 2
@@ -188,7 +187,7 @@
     add     at_block, \n * UNPACKED
 .endm
 
-// Prefetch this many bytes of the next panel, for each of the four groups of the same rows.
+// Prefetch `bytes` bytes of the next panel from each of the four groups of these 32 rows.
 .macro fetch_blocks bytes
     .irp    line, 0, 1, 2, 3, 4, 5, 6, 7, 8
     .if 64 * \line < \bytes

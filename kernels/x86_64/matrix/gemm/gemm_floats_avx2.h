@@ -8,9 +8,10 @@
 // ymm0-ymm7 16 lanes of four tokens, ymm8 and ymm9 weights.
 // Clobbers rax, rcx, rdx, rsi, rdi, r8-r11, ymm0-ymm9.
 //
-// All rows are multiplied by four tokens, then by the next four: their x stays in the first-level
-// cache, the rows (a part of W) in the second. For 16 columns, a row takes 8 fma with x from
-// memory: 5.3 cycles. In the last group of four, the first token takes the place of missing ones.
+// All rows are multiplied by four tokens, then by the next four tokens. The x of four tokens
+// stays in the first-level cache, the rows (a part of W) in the second. For 16 columns, a row
+// takes 8 fma with x from memory: 5.3 cycles. If the last group has fewer than four tokens, its
+// first one takes the place of the missing ones.
 #ifndef INGOT_KERNELS_X86_64_GEMM_FLOATS_AVX2_H
 #define INGOT_KERNELS_X86_64_GEMM_FLOATS_AVX2_H
 

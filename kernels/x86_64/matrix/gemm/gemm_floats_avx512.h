@@ -83,7 +83,7 @@
     vextractf64x4 ymm\high, zmm\from, 1
 .endm
 
-// Add the sums of token t to its row of y, at y_token. r is the number of rows.
+// Store the sums of token t over r rows of w to its y, at y_token.
 .macro store_token t, r
     .if \r == 1
     part_lanes 0, 1, %(8 + 4 * \t)

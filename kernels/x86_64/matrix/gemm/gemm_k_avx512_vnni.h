@@ -1,7 +1,8 @@
-// Scales and sums of the K45 and the K36 types for gemm_k_panel_avx512_vnni.h, which has the registers.
+// Scales and sums of the K45 and the K36 types for gemm_k_panel_avx512_vnni.h. That file lists the
+// registers.
 //
-// The scales of both groups are on the stack as bytes, those of even sub-blocks first, so that one
-// vpmovzxbd fetches 16 rows of a sub-block.
+// The scales of both groups are on the stack as bytes: first those of even sub-blocks, then those
+// of odd ones. One vpmovzxbd thus fetches the scales of a sub-block for 16 rows.
 #ifndef INGOT_KERNELS_X86_64_GEMM_K_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_K_AVX512_VNNI_H
 
@@ -58,7 +59,7 @@
     vmovdqu [frame + SUMS + 48], xmm15
 .endm
 
-// Store the scales, in the form that `factor` makes, minima, d and dmin.
+// Store the scales, minima, d and dmin. `factor` converts a scale and stores it.
 .macro unpack_scales_k45 half, factor
     prepare_weights_k45
     .irp    j, 0, 1, 2, 3, 4, 5, 6, 7
@@ -82,7 +83,7 @@
     store_pairs (SCALES + 128), 18, 19, 20
 .endm
 
-// Store 16 scales, in the form that `factor` makes, and d.
+// Store 16 scales and d. `factor` converts a scale and stores it.
 .macro unpack_scales_k36 half, factor
     prepare_weights_k36
     .irp    part, 0, 1

@@ -11,13 +11,13 @@
 // Clobbers rax, rcx, rsi, rdi, r8-r11, zmm0-zmm31, k1, k2.
 //
 // vpdpbusd sums a sub-block as in avx512_vnni.h; four bytes of x are broadcast once for two vpdpbusd. If the
-// sum fits an int16 (with two bits per weight 6,096, with three 8,128), one vpdpwssd scales and adds it,
-// because the upper half of the scale's lane is zero. If four scaled sums stay below 2^24 (with four bits,
-// 4 x 63 x 60,960), they are kept as exact floats. A conversion and an fma replace the three operations of
+// sum fits an int16 (at most 6,096 with two bits per weight, 8,128 with three), one vpdpwssd scales and adds it,
+// because the upper half of the scale's lane is zero. If four scaled sums stay below 2^24 (with four bits, they are
+// at most 4 x 63 x 60,960), floats hold them exactly. Then a conversion and an fma replace the three operations of
 // vpmulld and vpaddd. The two halves of a block are added at the end, which rounds as one conversion would.
 //
-// Per block and 4 tokens by 16 rows: 256 vpdpbusd; 64 (up to four bits per weight), 96 (five) or 192 (six) that scale; 16 or 32
-// (two) vpdpwssd.
+// A block and 4 tokens by 16 rows take 256 vpdpbusd. To scale the sums takes 64 operations with up to four bits per
+// weight, 96 with five, 192 with six. Minima take 16 vpdpwssd, or 32 with two bits per weight.
 #ifndef INGOT_KERNELS_X86_64_GEMM_K_PANEL_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_K_PANEL_AVX512_VNNI_H
 
@@ -29,9 +29,10 @@
 #define low_nibbles zmm30
 #define six_bits zmm31
 
-// The frame, 64-byte aligned. The frame holds bytes of scales and minima while a block is unpacked; while tokens are
-// multiplied, the same space holds the start values of their sums and half a block's totals. Each half of 16 rows has d and
-// dmin, scales as floats or int32, minima of two sub-blocks as pairs of bytes, and 64 chunks of bytes. Then words.
+// The frame, 64-byte aligned. It begins with the bytes of scales and minima while a block is unpacked; while tokens are
+// multiplied, the same space holds the start values of their sums and half a block's totals. Next, each half of 16 rows has
+// d and dmin, scales as floats or int32, minima of two sub-blocks as pairs of bytes, and 64 chunks of bytes. At the end
+// are the 64-bit words SHAPE to PANEL_W.
 #define SCALES 0
 #define MINS 256
 #define SUMS 0
@@ -50,8 +51,8 @@
 
 #include "kernels/x86_64/matrix/gemm/avx512_vnni.h"
 
-// ---- steps that all unpacking shares, for the 16 rows
-// at group_a and group_b, half 0 or 1 of the panel --
+// ---- what all types share to unpack the 16 rows
+// at group_a and group_b: half 0 or 1 of the panel --
 
 .macro store_frame reg, at
     vmovdqa32 [frame + \at], zmm\reg
@@ -70,13 +71,14 @@
     vmovdqu32 [frame + \at + 64], zmm\a
 .endm
 
-// Load scale j, a byte that store_pairs wrote to SCALES + `from`. extend: vpmovzxbd or vpmovsxbd.
+// Widen scale j, a byte that store_pairs wrote to SCALES + `from`, to int32, and store it to FACTORS.
+// extend: vpmovzxbd or vpmovsxbd.
 .macro unpack_factor extend, from, half, j
     \extend zmm16, [frame + SCALES + \from]
     store_frame 16, (FACTORS + 1024 * \half + 64 * (\j))
 .endm
 
-// As unpack_factor, with an upper half of zero, for scale_narrow.
+// Like unpack_factor, but the upper half of the int32 is zero, as scale_narrow needs.
 .macro unpack_narrow_factor extend, from, half, j
     \extend zmm16, [frame + SCALES + \from]
     vpslld  zmm16, zmm16, 16
@@ -116,8 +118,8 @@
     .endr
 .endm
 
-// During the last tokens, prefetch lines 7 q to 7
-// q + 6 of the next block of the same four groups.
+// If these are the last tokens, prefetch lines 7 q to 7 q + 6 of the next
+// block of each of the four groups.
 .macro fetch_quarter q
     cmp     tokens_left, 4
     ja      .Lfetched\@
@@ -146,7 +148,7 @@
     vmovdqa32 zmm\second, zmm\first
 .endm
 
-// Load the start values of sub-block j, stored by prepare_begins, to the sums from zmm `sums` on.
+// Load the start values of sub-block j to the sums from zmm `sums` on. prepare_begins stored them.
 .macro begin_sub_block sums, j
     .irp    t, 0, 1, 2, 3
     begin_halves %(\sums + \t), %(\sums + 4 + \t), (16 * (\j) + 4 * \t)
@@ -182,7 +184,7 @@
     vpaddd  zmm\total, zmm\total, zmm\sum
 .endm
 
-// Add (the sums of sub-block j, from zmm `sums` on, times their scales) to the totals.
+// Multiply the sums of sub-block j, from zmm `sums` on, by their scales, and add them to the totals.
 .macro scale_sub_block scale, sums, j
     .irp    t, 0, 1, 2, 3
     \scale  %(\sums + \t), \t, (FACTORS + 64 * (\j))
@@ -243,7 +245,8 @@
     .endr
 .endm
 
-// zmm8-zmm15 = the minima of these pairs of sub-blocks * their sums of x, pairs of int16 at SUMS.
+// zmm8-zmm15 = the sum, over these pairs of sub-blocks, of the minima times the sums of x, which
+// are pairs of int16 at SUMS.
 .macro add_mins pairs:vararg
     clear   8, 9, 10, 11, 12, 13, 14, 15
     .irp    p, \pairs
@@ -251,7 +254,8 @@
     .endr
 .endm
 
-// y at rax += total d x, for 16 of the rows; if `min` is given: also -= min dmin x.
+// y at rax += total * d * (scale of x), for 16 of the rows; if `min` is given, also
+// y -= min * dmin * (scale of x).
 .macro add_half total, min, half, mask
     vmovups zmm24{\mask}{z}, [rax + 64 * \half]
     vmulps  zmm27, zmm26, [frame + D + 64 * \half]
@@ -274,7 +278,7 @@
     add_half \second, \second_min, 1, k2
 .endm
 
-// Add to y of the remaining tokens, at most 4; zmm26 = the scale of a token's x.
+// Run `action`, which adds to y, for the remaining tokens, at most 4; zmm26 = the scale of the token's x.
 .macro each_token action
     mov     rax, y_row
     .irp    t, 0, 1, 2, 3

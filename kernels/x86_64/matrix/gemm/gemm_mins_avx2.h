@@ -2,8 +2,8 @@
 // includes this.
 //
 // Registers and loops: tiles_avx2.h.
-// ymm4-ymm7 sums of four tokens and low nibbles, ymm8-ymm11 of high ones, in int16 (AVX2) or int32; then
-// ymm8 minima; ymm12, ymm13 weights, then scales; ymm14 scratch; ymm15 low nibbles.
+// ymm4-ymm7 sums of four tokens over low nibbles, ymm8-ymm11 over high nibbles, in int16 (AVX2) or int32;
+// then ymm8 minima; ymm12, ymm13 weights, then scales; ymm14 scratch; ymm15 mask of low nibbles.
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15.
 //
 // The arithmetic is that of gemv_mins_avx2.h. Weights of a block are unpacked once for 4 tokens.
@@ -43,7 +43,7 @@ kernels_gemm_mins:
     .endr
 .endm
 
-// 32 bytes are the chunks c and c + 4.
+// The low nibbles of 32 bytes are chunk c, the high nibbles chunk c + 4.
 .macro columns_mins quants, high
     .irp    c, 0, 1, 2, 3
     vmovdqu ymm12, [group + \quants + 32 * \c]
@@ -93,7 +93,8 @@ kernels_gemm_mins:
     .endif
 .endm
 
-// Offsets in a block: of the quants, of the fifth bits, of the minima (0: there are none).
+// The arguments are offsets in a block of w: of the quants, of the fifth bits (0: none) and of the
+// minima (0: none).
 .macro block_mins quants, high, mins
     columns_mins \quants, \high
     .irp    t, 0, 1, 2, 3

@@ -1,5 +1,6 @@
-// Shared by the gemms of FIG4, whose nibbles are indices into a table; two of its blocks take one
-// block of x. The including header defines, for its instructions, these macros:
+// Shared by the gemms of FIG4, whose nibbles are indices into a table. One block of x serves two
+// blocks of FIG4. The including header defines these macros with the instructions of its ISA
+// level:
 //   begin_fig4         runs before the columns, and calls sum_half_of_x.
 //   collect_run w, x   multiplies 32 columns at `w` of the group by x at `x` of the block.
 //   finish_token t     adds the sums of token t to its y; ymm12 has the scales of the rows.
@@ -10,7 +11,7 @@
 #define n_blocks_32 r9d
 #define blocks_left_32 r13d
 
-// eax = 0 or 1, the half of x's block that this block uses.
+// eax = 0 or 1: the half of the block of x that this block of weights uses.
 .macro half_of_block
     mov     eax, n_blocks_32
     sub     eax, blocks_left_32
@@ -18,7 +19,7 @@
 .endm
 
 // The first four int16 of xmm12 = the sums of x of four tokens over this half, at most 128 * 128.
-// rax = 64 for the second half, else 0. Destroys ymm13.
+// rax = 64 if this is the second half, else 0. Destroys ymm13.
 .macro sum_half_of_x
     half_of_block
     shl     eax, 6
@@ -44,7 +45,7 @@
     jnz     .Lsecond_half\@
     cmp     blocks_left, 1
     jne     .Lnext\@
-    add     block, 4 * FIG4_COLS    // skips the last half of x, if no block uses it
+    add     block, 4 * FIG4_COLS    // skip the last half of x, because no block uses it
 .Lsecond_half\@:
     add     block, Q8KX4_BYTES - 4 * FIG4_COLS
 .Lnext\@:

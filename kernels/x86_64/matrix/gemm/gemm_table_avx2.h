@@ -5,8 +5,8 @@
 // ymm12, ymm13 values; ymm14, ymm15 scratch.
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15.
 //
-// A value is a signed byte; after the lookup, a block is treated
-// like one of Q8_0 in gemm_avx2.h. FIG4 adds the sums of four runs.
+// A value is a signed byte; after the lookup, a block is treated like one
+// of Q8_0 in gemm_avx2.h. A block of FIG4 adds the sums of its four runs.
 #ifndef INGOT_KERNELS_X86_64_GEMM_TABLE_AVX2_H
 #define INGOT_KERNELS_X86_64_GEMM_TABLE_AVX2_H
 
@@ -26,7 +26,7 @@
     \multiply \x_at, \begin
 .endm
 
-// 32 bytes are the chunks c and c + 4.
+// The low nibbles of 32 bytes are chunk c, the high nibbles chunk c + 4.
 .macro chunk_table multiply, w_at, x_at, begin
     vmovdqu ymm11, [group + \w_at]
     vmovdqa ymm13, ymm11

@@ -5,7 +5,7 @@
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15; stack: TABLE_FRAME.
 //
 // As in gemv_table_avx2_vnni.h, the table has value + 128; after the lookup, a block
-// is treated as in gemm_avx2_vnni.h. The sums of FIG4 continue over four runs.
+// is treated as in gemm_avx2_vnni.h. With FIG4, a sum continues over the four runs of a block.
 #ifndef INGOT_KERNELS_X86_64_GEMM_TABLE_AVX2_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_TABLE_AVX2_VNNI_H
 

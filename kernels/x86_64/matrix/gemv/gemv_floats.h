@@ -6,8 +6,9 @@
 //
 // Takes one row at a time, so that w is read as one stream from end to end. With four rows side by
 // side, the hardware's prefetching falls behind: 35 tokens per second instead of 58 (Zen 4, a model of
-// 539 MB), and software prefetching recovers only a part. Waiting for memory hides the latency of fma,
-// 4 cycles for 16 columns; so does the next row, as far as the core looks ahead (about 800 columns).
+// 539 MB), and software prefetching recovers only a part. The latency of fma, 4 cycles for 16 columns,
+// is hidden by waits for memory, and by the next row if it begins within about 800 columns, because the
+// core looks that far ahead.
 #ifndef INGOT_KERNELS_X86_64_GEMV_FLOATS_H
 #define INGOT_KERNELS_X86_64_GEMV_FLOATS_H
 

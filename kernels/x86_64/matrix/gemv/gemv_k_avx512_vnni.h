@@ -39,7 +39,7 @@
     add_scaled \sum
 .endm
 
-// Multiply the minima of sub-blocks 2p and 2p + 1, as pairs of int16, by the sums of x.
+// Multiply the minima of sub-blocks 2p and 2p + 1 by the sums of x, both as pairs of int16.
 .macro mins_k45 p
     vmovdqu32 xmm16, [weights + K45_SCALES + 16 * \p]
     vmovdqu32 xmm17, [weights + K45_MINS + 16 * (\p % 2)]
@@ -91,7 +91,7 @@
 
 // ---- the K36 types --------------------------------------------------------------------------
 
-// Multiply sub-block 8 half + odd and every second one after it, four chunks each.
+// Multiply four sub-blocks, of four chunks each: 8 half + odd and every second one after it.
 .macro sub_blocks_k36 chunk, half, odd
     .irp    s, 0, 1, 2, 3
     begin_k36 %(4 + \s), (8 * \half + 2 * \s + \odd)

@@ -7,8 +7,8 @@
 // bit; ymm14 ones; ymm15 low nibbles.
 // Clobbers the same as gemv_rows.h, and ymm2-ymm9, ymm13-ymm15.
 //
-// As in the gemv of Q4_0, q stays unsigned. With q of 5 bits, a pair of products is at most 2 * 31
-// * 128 = 7936. So an int16 can add 4 pairs, 31744, and low and high nibbles are added as int32.
+// As in the gemv of Q4_0, q stays unsigned. If q has 5 bits, a pair of products is at most 2 * 31 *
+// 128 = 7936. So an int16 can add 4 pairs, 31744; low and high nibbles are then added as int32.
 // For Q5_0, 16 * sum(x) is subtracted; a minimum is multiplied by sum(x) times the scale of x.
 #ifndef INGOT_KERNELS_X86_64_GEMV_MINS_AVX2_H
 #define INGOT_KERNELS_X86_64_GEMV_MINS_AVX2_H
@@ -79,7 +79,8 @@
 #endif
 .endm
 
-// Offsets in a block: of the quants, of the fifth bits, of the minima (0: there are none).
+// The arguments are offsets in a block of w: of the quants, of the fifth bits (0: none) and of the
+// minima (0: none).
 .macro block_mins quants, high, mins
     .if \high
     vmovdqu ymm8, [weights + \high]

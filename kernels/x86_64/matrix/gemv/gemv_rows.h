@@ -5,12 +5,12 @@
 // ymm0 y of 8 rows; ymm1 mask of the last 1 to 7.
 // Clobbers rax, rcx, rsi, rdi, r8, r10, r11, ymm0, ymm1 and what the body clobbers.
 //
-// w is read as one stream from end to end. The registers could hold more rows, but each would be a separate
-// stream of a few kilobytes, too short for hardware prefetching: half the speed on Zen 4
-// (docs/experiments/prefetch.md). Blocks depend on each other only in their last fma, so a core computes
-// several at the same time, and memory is the limit. On Zen 4, hints cost 5 to 30 % if the weights are one
-// stream. On a Xeon a core fetches too few lines at a time without hints: hints to the second cache, for all lines
-// of a block together, raise the speed by half. So if `ahead` is 0 (kernels/tuning.c), a loop without hints runs.
+// w is read as one stream from end to end. The registers could hold more groups of rows, but each group would be a
+// separate stream of a few kilobytes, too short for hardware prefetching: half the speed on Zen 4
+// (docs/experiments/prefetch.md). Blocks depend on each other only in their last fma, so a core computes several
+// at the same time, and memory is the limit. On Zen 4, hints cost 5 to 30 % if the weights are one stream. On a
+// Xeon, a core without hints fetches too few lines at a time; hints to the second cache, for all lines of a block
+// together, raise the speed by half. So there is a loop without hints, for `ahead` = 0 (kernels/tuning.c).
 #ifndef INGOT_KERNELS_X86_64_GEMV_ROWS_H
 #define INGOT_KERNELS_X86_64_GEMV_ROWS_H
 
@@ -26,7 +26,7 @@
 #define block r10
 #define blocks_left r11
 
-// Sets Z after the last block of the row.
+// Go to the next block; the zero flag is set after the last block of the row.
 .macro next_block block_bytes, x_bytes
     add     weights, \block_bytes
     add     block, \x_bytes

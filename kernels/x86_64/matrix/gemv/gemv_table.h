@@ -1,6 +1,7 @@
-// Shared by the gemvs of FIG4, whose nibbles are indices into a table; two of its blocks take one
-// block of x. The including header defines, for its instructions, these macros:
-//   begin_fig4         runs before the columns, and moves block to the columns' half.
+// Shared by the gemvs of FIG4, whose nibbles are indices into a table. One block of x serves two
+// blocks of FIG4. The including header defines these macros with the instructions of its ISA
+// level:
+//   begin_fig4         runs before the columns, and moves `block` to their half of x.
 //   collect_run w, x   multiplies 32 columns at `w` of the weights by x at `x` of the block.
 //   add_sums           adds the sums to y.
 #ifndef INGOT_KERNELS_X86_64_GEMV_TABLE_H
@@ -12,13 +13,13 @@
 #define n_blocks_32 r8d
 #define blocks_left_32 r11d
 
-// The last argument is the table, which also has `ahead`.
+// The last argument of a kernel is the address of the table, which also holds `ahead`.
 .macro take_table
     mov     table_at, r9
     mov     ahead, [table_at + TABLE_AHEAD]
 .endm
 
-// eax = 0 or 1, the half of x's block that this block uses.
+// eax = 0 or 1: the half of the block of x that this block of weights uses.
 .macro half_of_block
     mov     eax, n_blocks_32
     sub     eax, blocks_left_32

@@ -87,7 +87,7 @@
     vpaddd  dots, dots, sums_high
 .endm
 
-// eax = 16 for the second half of x's block.
+// On entry eax is 16 for the second half of the block of x, else 0.
 .macro begin_fig4
     vbroadcasti128 dots, [block + rax + Q8K_SUM]
     vbroadcastss scales, dword ptr [block + Q8K_SCALE]

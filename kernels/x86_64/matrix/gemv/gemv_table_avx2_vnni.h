@@ -56,7 +56,7 @@
     add_sums
 .endm
 
-// eax = 16 for the second half of x's block.
+// On entry eax is 16 for the second half of the block of x, else 0.
 .macro begin_fig4
     vpxor   xmm1, xmm1, xmm1
     vbroadcasti128 ymm2, [block + rax + Q8K_SUM]

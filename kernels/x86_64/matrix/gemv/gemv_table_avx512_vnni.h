@@ -2,8 +2,8 @@
 // bits.
 //
 // gemv_rows.h names the registers of the loops.
-// ymm1, ymm2 integer sums; ymm16-ymm19 nibbles and values; ymm24 scales of the rows, ymm26 the same
-// times x's; ymm25 what a sum begins with; ymm27 low nibbles; ymm28 table; ymm29 -128 as int16.
+// ymm1, ymm2 integer sums; ymm16-ymm19 nibbles and values; ymm24 scales of the rows, ymm26 these
+// times the scale of x; ymm25 sums of x; ymm27 low nibbles; ymm28 table; ymm29 -128 as int16.
 // Clobbers the same as gemv_rows.h, and ymm2, ymm16-ymm19, ymm24-ymm29.
 //
 // vpdpbusd multiplies unsigned by signed bytes, so the table has value + 128, and 128 * sum(x) is
@@ -50,7 +50,7 @@
     add_sums
 .endm
 
-// eax = 16 for the second half of x's block.
+// On entry eax is 16 for the second half of the block of x, else 0.
 .macro begin_fig4
     vpxor   xmm1, xmm1, xmm1
     vpxor   xmm2, xmm2, xmm2
