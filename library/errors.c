@@ -89,7 +89,7 @@ enum ingot_error library_failed(struct ingot_model *m, enum err e, const char *e
     if (e == ERR_OK) {
         return INGOT_OK;
     }
-    if (e == ERR_ABORTED) { /* the runtime's message is for a person at a keyboard */
+    if (e == ERR_ABORTED) { /* the runtime's message addresses a person at a keyboard */
         error_message = ingot_error_text(INGOT_STOPPED);
     }
     if (error_message[0] == '\0') {

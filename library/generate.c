@@ -54,7 +54,7 @@ enum ingot_error ingot_model_defaults(const struct ingot_model *m,
     params->min_p = (s->given & INGOT_SAMPLES_MIN_P) != 0 ? s->min_p : params->min_p;
     params->repeat = (s->given & INGOT_SAMPLES_REPEAT) != 0 ? s->repeat : params->repeat;
     params->top_k = (s->given & INGOT_SAMPLES_TOP_K) != 0 ? s->top_k : params->top_k;
-    if ((s->given & INGOT_SAMPLES_TOP_P) != 0) { /* 0 in a file means only the likeliest token */
+    if ((s->given & INGOT_SAMPLES_TOP_P) != 0) { /* in a file 0 means: only the likeliest token */
         params->top_p = s->top_p > SMALLEST_TOP_P ? s->top_p : SMALLEST_TOP_P;
     }
     if ((s->given & INGOT_SAMPLES_REPEAT_LAST) != 0) { /* 0 means no penalty */
@@ -145,7 +145,7 @@ struct sampler_params library_sampler(const struct ingot_generate_params *p)
                                                                        : SAMPLER_REPEAT_LAST };
 }
 
-/* Return the guessing state for a session; only one session at a time has it. */
+/* Give the model's only guessing state to a session, and return it. */
 static struct speculative *speculative_of(struct ingot_session *s)
 {
     static const struct speculative_params guessing = { SPECULATIVE_AUTO, false };

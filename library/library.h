@@ -17,16 +17,16 @@
 
 enum { LIBRARY_ERROR_MESSAGE_BYTES = 400, LIBRARY_PARTS = 9 };
 
-/* How far a model is; each stage includes the earlier ones. */
+/* How far a model has come. The order matters: from LIBRARY_OPEN on, the model is open. */
 enum library_stage { LIBRARY_CLOSED, LIBRARY_FAILED, LIBRARY_OPEN, LIBRARY_LOADED };
 
 struct ingot_session {
-    struct ingot_model *model; /* NULL: not begun, or closed */
+    struct ingot_model *model; /* NULL if the session has not begun or is closed */
     struct session session;
     bool has_logits; /* session.logits are the model's unchanged logits after the last token */
 };
 
-/* At the beginning of the caller's memory; the arena is the rest. */
+/* The handle is at the beginning of the caller's memory; the rest of it is the arena. */
 struct ingot_model {
     enum library_stage stage;
     bool busy; /* a call is running, so callbacks must not begin another one */
@@ -50,14 +50,15 @@ struct ingot_model {
 /* Return INGOT_OK if the model has reached stage `least` and no call of it is running. */
 enum ingot_error library_check(const struct ingot_model *m, enum library_stage least);
 
-/* As library_check, for a session that has begun. */
+/* Like library_check, for a session, which must have begun. */
 enum ingot_error library_check_session(const struct ingot_session *s);
 
 /* Store the error message, and return the error; if m is NULL nothing is stored. */
 enum ingot_error library_refuse(struct ingot_model *m, enum ingot_error error,
                                 const char *error_message);
 
-/* As library_refuse, for an error of the runtime; if error_message is "", use that error's text. */
+/* Like library_refuse, for an error of the runtime. If error_message is "", use the error's
+ * text. */
 enum ingot_error library_failed(struct ingot_model *m, enum err e, const char *error_message);
 
 /* ---- machine.c: the caller's clock, cores and file as the runtime sees them ------------------ */

@@ -1,14 +1,14 @@
 # `make lib`: the library of one board, or of the host, and the examples that use it.
 
-# Objects from which ld takes what is used, and all kernels, because a table names them. Other rooms of runtime print, or know a board.
+# ld takes from these objects what is used, and all kernels, because a table names them. The other rooms of runtime/ print or depend on a board.
 LIB_ROOMS := base text storage image tokenizer features/grammar compute features/lessons features/fabric features/policy stream model session
 LIB_SRC := board/err.c board/memory_device.c runtime/chat/chat_turn.c \
            $(filter-out $(OF_KEYS),$(foreach r,$(LIB_ROOMS),$(wildcard runtime/$(r)/*.c))) $(wildcard kernels/*.c kernels/ref/*.c)
 LIB_OWN := $(wildcard library/*.c)
 
 # $(1): the folder; $(2), (3): objects of library/ and others; $(4): prefix of the tools. The result is one object in
-# which only ingot_* are global, so that no name conflicts with the program's. Debug information is kept; what -flto
-# added is removed.
+# which only ingot_* are global, so that no name conflicts with a name of the program. Debug information is kept; the
+# sections that -flto added are removed.
 define library_archive
 $(1)/lib/parts.a: $(3)
 	@mkdir -p $$(@D)
@@ -28,7 +28,7 @@ HOST_LIB_SRC := $(LIB_SRC) board/host/host_cpu.c $(call kernel_names,$(HOST_ISA)
 $(eval $(call library_archive,$(H),$(HOST_LIB_OWN:%=$(H)/obj/%.o),$(HOST_LIB_SRC:%=$(H)/obj/%.o),))
 -include $(HOST_LIB_OWN:%=$(H)/obj/%.d)
 
-# The objects are the image's. library/<isa>/ has the code of INGOT_CPU_AUTO on arm64 and riscv64.
+# These are the same objects as those of the image. library/<isa>/ has the code of INGOT_CPU_AUTO on arm64 and riscv64.
 ifneq ($(ISA),)
 BOARD_LIB_OWN := $(LIB_OWN) $(wildcard library/bare/*.c library/$(ISA)/*.c)
 BOARD_LIB_OBJ := $(call image_obj,$(BOARD_LIB_OWN))

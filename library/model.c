@@ -68,7 +68,7 @@ static bool good_setup(const struct ingot_setup *s)
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-/* Return how many bytes of the memory come before the handle, and before the arena. */
+/* These functions return the offset in the caller's memory of the handle, and of the arena. */
 static size_t handle_skip(const struct ingot_setup *s)
 {
     return (size_t)(-(uintptr_t)s->memory & (HANDLE_ALIGN - 1));
@@ -218,8 +218,8 @@ enum ingot_error ingot_memory_needed(const struct ingot_setup *setup, struct ing
     }
     if (error == INGOT_OK || (e == ERR_NO_SPACE && m->model.request.image != NULL)) {
         error = measure(
-            m, needed); /* the tables are there, so too little memory for the rest is not an error
-                         * here */
+            m, needed); /* the tables fit the memory, so it is not an error here if the rest does
+                         * not fit */
     }
     m->stage = LIBRARY_CLOSED;
     return error;

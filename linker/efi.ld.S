@@ -1,6 +1,7 @@
-/* The program for EFI; toolchain/make_efi.py makes a PE file from it. The link address need not be free on
- * any machine: the firmware loads the program anywhere, and applies base relocations, which make_efi.py makes
- * from the linker's. Each section has its own pages, so that firmware may map each with its own rights.
+/* The program for EFI; toolchain/make_efi.py makes a PE file from it. The firmware may load the program at
+ * any address, because it applies base relocations; make_efi.py makes them from the relocations of the
+ * linker. So the link address need not be free memory. Each section has its own pages, so that firmware may
+ * map each with its own rights.
  *
  *   image_start  header    the PE header, which is not used.
  *                text      read, execute.
@@ -8,8 +9,8 @@
  *                data      read, write; then bss and the stacks, which the firmware clears.
  *   image_end
  *
- * The firmware's functions run on core 0's stack, too: FIRMWARE_STACK is
- * the room that these functions need below (UEFI 2.10, 2.3.2 to 2.3.7: 128 KiB). */
+ * The functions of the firmware also run on the stack of core 0. FIRMWARE_STACK is the
+ * space that they need on it (UEFI 2.10, 2.3.2 to 2.3.7: 128 KiB). */
 #include "boot/stacks.h"
 
 #define PAGE 4096

@@ -1,7 +1,7 @@
 /* The image of any board, preprocessed with the board's memory.h, which defines these constants.
  *
- *   BOARD_LOAD_ADDRESS         where firmware puts the image: at a multiple of 4 KiB or, on riscv64,
- *                              whose Image header demands it, of 2 MiB.
+ *   BOARD_LOAD_ADDRESS         where firmware puts the image: a multiple of 4 KiB; on riscv64 a
+ *                              multiple of 2 MiB, which its Image header demands.
  *   BOARD_RAM_BASE             the address from which text_offset counts, a multiple of 2 MiB.
  *   BOARD_DEVICE_TREE_ADDRESS  the device tree's address if no register has it; 0 if there is none.
  *   BOARD_IMAGE_FILE_BYTES     bound of the file, at most 512 KiB, which is the default.
@@ -24,7 +24,7 @@
 
 #define IMAGE_FILE_MOST (512 * 1024) /* of the file */
 #define IMAGE_LOAD_MOST (1024 * 1024) /* text, rodata and data */
-#define IMAGE_LOAD_NETWORK (1024 * 1280) /* the same, for an image with a network */
+#define IMAGE_LOAD_NETWORK (1024 * 1280) /* text, rodata and data of an image with a network */
 #define IMAGE_RAM_MOST (16 * 1024 * 1024)
 #ifndef BOARD_IMAGE_FILE_BYTES
 #define BOARD_IMAGE_FILE_BYTES IMAGE_FILE_MOST
@@ -75,7 +75,7 @@ SECTIONS
     .data : ALIGN(PAGE) {
         data_start = .;
         *(.data .data.*)
-        *(.got .got.plt .igot .igot.plt) /* empty, but in rodata they would make rodata writable */
+        *(.got .got.plt .igot .igot.plt) /* are empty, but would make rodata writable */
         . = ALIGN(16);
         *(.sdata .sdata.*)
         . = ALIGN(64);
@@ -143,7 +143,8 @@ ASSERT(image_file_end - image_start <= (DEFINED(lwip_init) ? IMAGE_LOAD_NETWORK 
  * tables of pages. The packed bytes lie above the unpacked ones. */
 ASSERT(BOARD_IMAGE_RAM_BYTES <= IMAGE_RAM_MOST && UNPACK_TABLES_BYTES >= (3 + IMAGE_RAM_MOST / 0x200000) * PAGE,
        "the unpacking has too little room for page tables")
-/* The linker's veneers for the Cortex-A53 (Makefile) would lie after the head. A head within one page needs none. */
+/* The linker would put its veneers for the Cortex-A53 (Makefile) after the head. A head within one page needs
+ * none. */
 ASSERT(image_head_bytes <= PAGE - 8, "the head takes more than a page")
 ASSERT((image_end - 1) / 0x40000000 == image_start / 0x40000000, "the image crosses a GiB")
 ASSERT(image_end - image_start <= BOARD_IMAGE_RAM_BYTES,

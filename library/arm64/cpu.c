@@ -20,7 +20,7 @@ static uint32_t read_features(void)
     return features;
 }
 
-/* Every ARMv8-A that runs C with floating point has NEON. */
+/* Every ARMv8-A core that runs C code with floating point has NEON. */
 uint32_t library_cpu_features(bool privileged)
 {
     if (privileged) {

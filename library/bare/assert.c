@@ -1,5 +1,5 @@
-/* Without an operating system: the function that newlib's assert() calls, so that the library
- * does not ask its caller for one. A failed assertion is a bug of the library. */
+/* newlib's assert() calls this function. Without an operating system the library has its own, so
+ * that its caller need not provide one. A failed assertion is a bug of the library. */
 #include <assert.h>
 
 /* newlib's assert.h declares this only if assertions are on. */

@@ -1,5 +1,5 @@
-/* CPU features without an operating system. No register that S-mode may read names extensions,
- * so the caller, who has the device tree, must name more features. */
+/* CPU features without an operating system. S-mode cannot read from any register which extensions
+ * the CPU has. If it has more features, the caller must name them; the device tree lists them. */
 #include "library/library.h"
 
 uint32_t library_cpu_features(bool privileged)

@@ -15,7 +15,7 @@ struct api_part;
 
 struct api_automaton {
     struct api_memory *memory;
-    struct api_edge *edges, *last; /* a list in the order of addition */
+    struct api_edge *edges, *last; /* a list, in the order in which the edges were added */
     struct api_part *calls, *last_call;
     uint32_t n_states, n_edges, n_calls;
     uint32_t nowhere; /* a state that no edge leaves */
@@ -25,7 +25,7 @@ struct api_automaton {
 
 enum { API_STATES_MOST = 8192 };
 
-/* Set up an empty automaton. Returns false without memory. */
+/* Set up an empty automaton. Returns false if there is no memory. */
 bool api_automaton_open(struct api_automaton *a, struct api_memory *m);
 
 uint32_t api_automaton_state(struct api_automaton *a);

@@ -1,4 +1,4 @@
-/* A call of a function as text in a reply: a model writes new calls and reads earlier calls in this
+/* The text of a function call in a reply. A model writes new calls and reads earlier calls in this
  * form. */
 #ifndef INGOT_RUNTIME_API_CALL_H
 #define INGOT_RUNTIME_API_CALL_H
@@ -13,8 +13,8 @@
 
 /* The first call in a reply so far; its texts point into the reply. */
 struct api_call {
-    size_t content; /* bytes of text before the call, without white space at its end; all bytes
-                  * if no call can follow */
+    size_t content; /* bytes of text before the call, without white space at its end; if no call
+                  * can follow, all bytes of the reply */
     bool found;     /* the name is complete and the arguments have begun */
     bool whole;     /* the arguments are complete, too */
     const char *name, *arguments;
@@ -29,7 +29,7 @@ void api_call_find(struct api_call *c, const char *text, size_t bytes, bool done
  * is none yet. */
 bool api_call_next(struct api_call *c, const char *text, size_t bytes);
 
-/* Append an earlier call to `out`. False: out of memory. */
+/* Append an earlier call to `out`. Returns false if there is no memory. */
 bool api_call_add(struct api_text *out, const char *name, const char *arguments);
 
 #endif

@@ -140,7 +140,8 @@ static bool read_most(struct api_reader *r, const struct api_field *f, const str
     return true;
 }
 
-/* Read a field of a function that this server lacks; its value must leave the function unused. */
+/* Read a field that asks for something that this server cannot do. Only values that do not ask for
+ * it are accepted. */
 static bool read_nothing(struct api_reader *r, const struct api_field *f, const struct api_json *v)
 {
     bool empty = api_json_is(v, JSON_FALSE) || (api_json_is(v, JSON_NUMBER) && is_within(f, v)) ||

@@ -199,7 +199,8 @@ static uint32_t same_tokens(const struct session *s, const uint32_t *ids, size_t
     return same;
 }
 
-/* Return the free slot that has most of the prompt, the first *same tokens. `free` is free. */
+/* Return the free slot whose sequence has most of the prompt's first tokens: *same of them. `free`
+ * is any free slot. */
 static uint32_t best_slot(const struct replies *r, uint32_t free, const uint32_t *ids, size_t n,
                           uint32_t *same)
 {
@@ -342,7 +343,8 @@ static bool is_slow(struct api_member *m, bool full, uint64_t now)
     return now - m->waits_since > API_SLOW_MS || w->waited_ms > API_SLOW_ALL_MS;
 }
 
-/* While a client takes no answer, passes leave its reply out. A slow or gone client is dropped. */
+/* While a client does not read its answer, passes skip its reply. Drop a client that is slow or
+ * gone. */
 static void look_at_client(struct api_member *m)
 {
     const struct api_work *w = &m->work;

@@ -1,7 +1,7 @@
-/* Several requests in one pass over the weights (runtime/session/replies.h): each pass adds a token
- * to every reply, and a reply has the same tokens as without the others. A turn of the group
+/* Several requests share one pass over the weights (runtime/session/replies.h). Each pass adds a
+ * token to every reply, and a reply has the same tokens as without the others. A turn of the group
  * is one pass; between two passes the line is served. Requests with a grammar, embeddings and lines
- * of mode=json are answered alone. Core 0. */
+ * of mode=json are answered alone. All of this runs on core 0. */
 #ifndef INGOT_RUNTIME_API_GROUP_H
 #define INGOT_RUNTIME_API_GROUP_H
 
@@ -34,7 +34,7 @@ struct api_group {
     struct api_member members[];
 };
 
-/* memory of api_group_bytes(n). If n is 0, requests are answered one after the other. */
+/* Set up a group in memory of api_group_bytes(n). If n is 0, requests are answered one by one. */
 void api_group_open(struct api_group *g, struct api *a, uint32_t n);
 
 /* Set the sequences (n, may be 0) that replies may use from now on. If the sequences are new, or

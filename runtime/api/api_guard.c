@@ -47,7 +47,7 @@ bool api_has_token(const char *authorization, size_t bytes, const char *token)
     return differs == 0 && n != 0;
 }
 
-/* Return the number of bytes of a host without its port. */
+/* Return how many bytes of a host come before its port. */
 static size_t host_bytes_of(const char *host, size_t bytes)
 {
     size_t n = 0;

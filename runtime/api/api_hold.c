@@ -1,4 +1,5 @@
-/* How a board constrains replies: an automaton accepts only certain calls of functions or forms. */
+/* A board constrains a reply with an automaton that accepts only certain function calls or
+ * forms. */
 #include <string.h>
 
 #include "runtime/api/api_call.h"

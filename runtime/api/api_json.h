@@ -19,8 +19,8 @@ struct api_json {
     enum json_kind kind; /* JSON_TEXT .. JSON_OBJECT */
     uint32_t n;          /* members or entries */
     const char *key;     /* the name of a member, UTF-8, NUL-terminated; otherwise NULL */
-    /* (bytes) A text in UTF-8 with a NUL only at its end, or a number as the body has it, without a
-     * NUL. */
+    /* `bytes` bytes: a text in UTF-8, followed by a NUL and without another NUL, or a number as the
+     * body has it, not followed by a NUL. */
     const char *text;
     size_t bytes;
     struct api_json *child, *next, *up;

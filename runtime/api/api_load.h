@@ -1,5 +1,6 @@
-/* POST /v1/models/load: another model of the card in place of the current one, {"model":"NAME"}, as
- * in `ingot serve`. The answer comes once the new or, after a failure, the old model is loaded. */
+/* POST /v1/models/load with {"model":"NAME"} replaces the current model with another model of the
+ * card, as in `ingot serve`. The answer comes once the new or, after a failure, the old model is
+ * loaded. */
 #ifndef INGOT_RUNTIME_API_LOAD_H
 #define INGOT_RUNTIME_API_LOAD_H
 

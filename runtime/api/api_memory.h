@@ -11,8 +11,8 @@ struct api_text;
 struct api_memory {
     char *block; /* (room), 8-byte aligned; `used` bytes of it are taken */
     size_t used, room;
-    /* Replaces the current block by one with room for `bytes`; the old contents stay where they
-     * are. Returns false without memory. The pointer is NULL if there is only this block. */
+    /* Replaces the current block with one that has room for `bytes`; the old contents stay where
+     * they are. Returns false if there is no memory. `more` is NULL if there is only one block. */
     bool (*more)(struct api_memory *m, size_t bytes);
 };
 

@@ -20,8 +20,8 @@
 #define third r10
 #define fourth r11
 
-// Tokens at 0, 1, 2 and 3 times rax = n_blocks * block_bytes. A missing token is read from the
-// address of the first one, and cleared.
+// rax = n_blocks * block_bytes = the bytes of a token. Tokens 0 to 3 are at 0, 1, 2 and 3 times
+// rax. A missing token is read from the address of token 0, and the mask clears what was read.
 .macro find_tokens block_bytes
     imul    rax, n_blocks, \block_bytes
     find_token second, 13, 1
@@ -59,7 +59,8 @@
     vextracti128 [out + \at + 112], ymm7, 1
 .endm
 
-// Interleave 32 columns of four tokens by fours, from `at` to `to`. Destroys ymm0-ymm7.
+// Interleave 32 columns of four tokens, four columns at a time, from `at` to `to`. Destroys
+// ymm0-ymm7.
 .macro interleave_columns at, to
     load_tokens \at
     vpunpckldq ymm4, ymm0, ymm1
@@ -75,8 +76,8 @@
     store_halves \to
 .endm
 
-// xmm0 = the first words of tokens 0 and 1 at `at`, then their second words
-// if mov takes two; xmm2 = the same of tokens 2 and 3. Destroys xmm1, xmm3.
+// xmm0 = the first words at `at` of tokens 0 and 1, then their second words if
+// mov loads two words. xmm2 = the same of tokens 2 and 3. Destroys xmm1, xmm3.
 .macro interleave_words mov, size, at
     \mov    xmm0, \size ptr [tokens + \at]
     \mov    xmm1, \size ptr [tokens + second + \at]
@@ -89,7 +90,7 @@
     vpunpckldq xmm2, xmm2, xmm3
 .endm
 
-// body: a block. `columns` is log2 of the columns in a block.
+// `body` interleaves one block. `columns` is log2 of the columns in a block.
 .macro interleave name, body, columns, x_bytes, y_bytes
 func \name
     shr     n_blocks, \columns

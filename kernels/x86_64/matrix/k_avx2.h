@@ -2,15 +2,15 @@
 // (gemm) or by 1 (gemv), with the same code.
 //
 // tiles_avx2.h has registers and loops; r15 points to the sums.
-// ymm4-ymm7 scaled sums of a block; ymm8-ymm11 sums of a sub-block, in int16 by AVX2, then those of
-// minima;
+// ymm4-ymm7 scaled sums of a block; ymm8-ymm11 sums of a sub-block (in int16 with AVX2), then sums
+// of minima;
 // ymm12 weights; ymm13 scales of a sub-block; ymm14 scratch; ymm15 low nibbles, then scratch.
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15; stack: FRAME.
 //
-// Weights stay unsigned for vpmaddubsw and vpdpbusd. An int16 adds as many chunks of a sub-block as fit;
-// vpmaddwd with the sub-block's scale in both halves of a lane widens them to
-// 32 bits. Minima, or the bias of unsigned weights (32), are multiplied by sums of x with one
-// vpmaddwd for two sub-blocks. With one token, memory is the limit.
+// Weights stay unsigned for vpmaddubsw and vpdpbusd. With AVX2, an int16 adds as many chunks of a
+// sub-block as fit. vpmaddwd then scales two int16 and adds them to 32 bits; both halves of a lane have
+// the sub-block's scale. One vpmaddwd multiplies the minima of two sub-blocks, or the bias of unsigned
+// weights (32), by sums of x. With one token, memory is the limit.
 #ifndef INGOT_KERNELS_X86_64_K_AVX2_H
 #define INGOT_KERNELS_X86_64_K_AVX2_H
 
@@ -78,7 +78,7 @@ kernels_avx2_k:                     // copies a byte of each row to both int16 o
     vpmovsxbd ymm\reg, qword ptr [group + \at]
 .endm
 
-// As load_signed_scales, for scales that need a zero in the upper int16 of a lane.
+// Like load_signed_scales, but the upper int16 of a lane is zero, as scale_short_token needs.
 .macro load_short_scales reg, at
     load_signed_scales \reg, \at
     vpand   ymm\reg, ymm\reg, LOW_HALVES
@@ -94,9 +94,8 @@ kernels_avx2_k:                     // copies a byte of each row to both int16 o
     .endif
 .endm
 
-// As scale_token, for a sum that fits an int16, the lower half of its
-// lane. vpmulld and an addition would take two or three times the work, and would add their
-// latencies to the chain.
+// Like scale_token, for a sum that fits the lower int16 of its lane. vpmulld and an addition
+// would take two or three times the work, and would add their latencies to the chain.
 .macro scale_short_token sum, total, scale, begin
     .if \begin
     vpmaddwd ymm\total, ymm\sum, ymm\scale
@@ -305,7 +304,7 @@ kernels_avx2_k:                     // copies a byte of each row to both int16 o
     gemm_tiles \name, <\body 4, Q8KX4_SCALE>, 8, \block_bytes, Q8KX4_BYTES, FRAME
 .endm
 
-#define ahead y_stride // free in a gemv, which has one row of y
+#define ahead y_stride // y_stride is unused in a gemv, which has one row of y
 
 // Compute one token, and prefetch a later block of weights like gemv_rows.h.
 .macro block_of_one body, block_bytes

@@ -1,11 +1,12 @@
 // The K formats with AVX-VNNI, two sub-blocks at a
 // time: the low and the high nibbles of the same bytes.
 //
-// k_avx2.h has registers and loops, except that y of four tokens is on the stack, and ymm0-ymm3 are the
-// sums of the second sub-block. With one token, ymm9 has these sums.
+// k_avx2.h has registers and loops. Two things differ here: y of four tokens is on the stack, and
+// ymm0-ymm3 are the sums of the second sub-block (ymm9 if there is one token).
 //
-// Each vpdpbusd waits 5 cycles for the previous one, and a scale adds vpmulld's 10. With four chains at
-// a time the core's queue fills with waiting additions; with eight they are ready in time.
+// Each vpdpbusd waits 5 cycles for the previous one in its chain, and scaling adds the 10 cycles of
+// vpmulld. With four chains at a time the core's queue fills with waiting additions; with eight they
+// are ready in time.
 #ifndef INGOT_KERNELS_X86_64_K_PAIRS_AVX2_VNNI_H
 #define INGOT_KERNELS_X86_64_K_PAIRS_AVX2_VNNI_H
 
@@ -24,7 +25,7 @@
     .endif
 .endm
 
-// Add the sums times ymm12 and ymm13 to the block's.
+// Multiply the sums of the two sub-blocks by ymm12 and ymm13, and add them to the sums of the block.
 .macro scale_pair n, begin
     .if \n == 1
     scale_token 8, 4, 12, \begin

@@ -5,7 +5,8 @@
 
 #include "kernels/x86_64/matrix/k_bits_avx2.h"
 
-// Load chunk c (0 to 7) of the 32 columns number 4 half + s, and add 4.
+// Load chunk c (0 to 7) of group 4 half + s of 32 columns, and add 4 to
+// its weights, so that they are unsigned.
 .macro chunk_q3k n, half, s, c
     vmovdqu ymm12, [group + Q3K_LOW + 256 * \half + 32 * \c]
     vmovdqu ymm14, [group + Q3K_HIGH + 32 * \c]

@@ -13,7 +13,8 @@
 #define Q6K_CHUNKS 2
 #endif
 
-// Four tokens. Load chunk c (0 to 7) of 32 columns, number 4 half + s: six bits, unsigned.
+// For four tokens: load chunk c (0 to 7) of group 4 half + s of 32 columns, as unsigned 6-bit weights,
+// and multiply it.
 .macro chunk_q6k half, s, c
     vmovdqu ymm12, [group + Q6K_LOW + 512 * \half + 256 * (\s / 2) + 32 * \c]
     vmovdqu ymm14, [group + Q6K_HIGH + 256 * \half + 32 * \c]
@@ -42,8 +43,8 @@
     .endr
 .endm
 
-// With one token, registers are free, so loaded bytes are unpacked for all four groups of 32
-// columns that share them. ymm1 two bits of each, ymm12 nibbles, ymm13 bits 4 and 5.
+// With one token, registers are free, so loaded bytes are unpacked for all four groups of 32 columns
+// that share them. ymm1 has two bits of each group, ymm12 nibbles, ymm13 a mask of bits 4 and 5.
 .macro part_one_q6k half, s, c
     .if \s % 2
     vpsrlw  ymm2, ymm12, 4
@@ -65,8 +66,8 @@
     multiply_token %(8 + \s), 2, (4 * (32 * \half + 8 * \s + \c)), (\c % Q6K_CHUNKS == 0)
 .endm
 
-// Multiply chunk c, and prefetch two cache lines of a later block;
-// without prefetches, memory is half as fast (gemv_k_avx512_vnni.h).
+// Multiply chunk c, and prefetch two cache lines of a later block. Without
+// prefetches, memory is half as fast (see AHEAD in gemv/q6k.S.in).
 .macro chunk_one_q6k half, c
     prefetcht0 [group + 8192 + 64 * (16 * \half + 2 * \c)]
     prefetcht0 [group + 8192 + 64 * (16 * \half + 2 * \c + 1)]

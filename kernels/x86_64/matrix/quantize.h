@@ -75,7 +75,7 @@ kernels_quantize_places:
     .byte   0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15
     .size   kernels_quantize_places, . - kernels_quantize_places
 
-// Compute the greater magnitude of two numbers, without its sign.
+// Control byte of vrangeps: return the greater of two magnitudes, without its sign.
 #define GREATER_MAGNITUDE 0x0b
 
 // zmm27 zero, zmm28 2^-100, zmm29 127, zmm30 top bits of bytes, zmm31 order of words after packing.
@@ -95,15 +95,16 @@ kernels_quantize_places:
     vrangeps zmm\to, zmm\a, zmm\b, GREATER_MAGNITUDE
 .endm
 
-// In each lane of v max, v zmm or xmm: a maximum becomes d; v inverse = 127 / maximum; both 0 if it is below 2^-100.
+// In each lane of v max (v is zmm or xmm), the maximum becomes d = maximum / 127, and v inverse = 127 / maximum.
+// Both are 0 if the maximum is below 2^-100.
 .macro find_scales_avx512 v, max, inverse
     vcmpps  k1, \v\max, \v\()28, NOT_LESS
     vdivps  \v\inverse{k1}{z}, \v\()29, \v\max
     vdivps  \v\max{k1}{z}, \v\max, \v\()29
 .endm
 
-// zmm a = 64 bytes: the values in zmm a to d, 16 each, times
-// the inverses. zmm sums = sums of 8 bytes each, plus 1024.
+// zmm a = 64 bytes: the values in zmm a to d, 16 each, times the
+// inverses. zmm sums = the sum of every 8 bytes, plus 1024.
 .macro quantize_four a, b, c, d, inverse_ab, inverse_cd, sums
     vmulps  zmm\a, zmm\a, zmm\inverse_ab
     vmulps  zmm\b, zmm\b, zmm\inverse_ab

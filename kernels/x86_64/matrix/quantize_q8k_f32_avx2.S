@@ -37,7 +37,8 @@
     vpsadbw ymm\sums, ymm0, ymm1
 .endm
 
-// ymm sums = sums of 16 values as quadwords: 0 and 2 of the 64 from `part` on, then 1 and 3.
+// Quantize 64 values, from part `part` of 32 values on. ymm sums = the sums of every 16 of them,
+// as quadwords in the order 0, 2, 1, 3.
 .macro quantize_two part, sums
     quantize_part %(\part), 6
     quantize_part %(\part + 1), 7

@@ -17,8 +17,8 @@ sum_places:                         // order of 16 sums: words 0 4 1 5 2 6 3 7
     .byte   0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15
     .size   sum_places, . - sum_places
 
-// zmm to = the greatest of every four magnitudes, of 64 values at vector + at. Destroys zmm
-// other.
+// zmm to = in each of 16 lanes, the greatest magnitude of four of the 64 values at vector + at.
+// Destroys zmm other.
 .macro take_four to, other, at
     vmovups zmm\to, [vector + \at]
     vmovups zmm\other, [vector + \at + 128]

@@ -1,6 +1,6 @@
-// Loops of the integer gemms with AVX2, 8 rows by 4 tokens, and of the K formats' gemvs, 8 rows by 1.
+// Loops with AVX2: of the integer gemms (8 rows by 4 tokens) and of the gemvs of the K formats (8 by 1).
 //
-// rdi y; rsi w; rdx x; rcx group: where the loop over blocks is in w (first the shape);
+// rdi y; rsi w; rdx x; rcx shape, then `group`, the current block in w;
 // r8 rows left; r9 blocks of a row; r10 bytes from one row of y to the next;
 // r11 y of the current tokens; r12 x of the current block; r13 blocks left; r14 tokens left;
 // rbx tokens; r15 frame; rax scratch;
@@ -14,8 +14,8 @@
 // nibbles times any x is at most 2 * 15 * 128 = 3840, so an int16 can add 8 of them: 30720.
 //
 // A kernel that defines AVX_VNNI before it includes this uses vpdpbusd in its VEX coding, for processors
-// without AVX-512: it adds four products in 32 bits without overflow. {vex} selects this coding;
-// without it the assembler would use the coding of AVX-512. The VEX coding has no broadcast operand.
+// without AVX-512. vpdpbusd adds four products in 32 bits without overflow. {vex} selects this coding;
+// without {vex} the assembler would use the coding of AVX-512. The VEX coding has no broadcast operand.
 #ifndef INGOT_KERNELS_X86_64_TILES_AVX2_H
 #define INGOT_KERNELS_X86_64_TILES_AVX2_H
 
@@ -58,7 +58,7 @@
 #endif
 .endm
 
-// Allocate frame_bytes of stack, up to 31 of which are used to start at a multiple of 32.
+// Allocate frame_bytes of stack. The frame starts at a multiple of 32, so up to 31 bytes are unused.
 .macro enter_tiles frame_bytes
     push_saved rbx, r12, r13, r14, r15
     .if \frame_bytes
@@ -75,7 +75,7 @@
     pop_saved r15, r14, r13, r12, rbx
 .endm
 
-// Load or store y of n tokens, or of the remaining ones.
+// Store y of n tokens, or of the remaining tokens if they are fewer.
 .macro store_tokens n
     mov     ecx, 8                  // group is done
     cmp     rows_left, 8
@@ -94,7 +94,8 @@
 .Lstored\@:
 .endm
 
-// `body` adds the products of 8 rows' block, at group, and n tokens' block, at block, to ymm0-ymm3.
+// `body` multiplies the block of 8 rows at `group` by the block of n tokens at `block`, and adds the
+// products to ymm0-ymm3.
 .macro multiply_tiles n, body, block_bytes, x_bytes
     test    rows_left, rows_left
     jz      .Ldone\@

@@ -3,7 +3,7 @@
 // rdi y; rsi x; rdx n; all are changed; zmm0 values.
 // Clobbers rax, rdx, rdi, rsi, zmm0, k1.
 //
-// 16 elements per step.
+// Takes 16 elements per step.
 #include "kernels/x86_64/vector/vectors.h"
 
 #define out rdi

@@ -50,11 +50,12 @@ kernels_exp_table:
     .endif
 .endm
 
-// v x = e^x, v ymm or zmm; int, tmp and sum are scratch. If the first operand of max or min is NaN, the result is
-// the second operand: x is the first, so NaN counts as -104. With `rest` it is e^(x - rest), as in exp_sum2_f32.
-// The macro takes 28 instructions with ymm and 17 with zmm. vscalefps multiplies by 2^n with one rounding, as
-// do the two steps of ymm, the first of which is exact. On Intel's cores an underflow takes about 100 cycles.
-// So lanes of at most -104, among them all masked lanes, get +0 through mask k7, which the zmm form destroys.
+// v x = e^x, or e^(x - rest) if `rest` is given, as in exp_sum2_f32. v is ymm or zmm; int, tmp and sum are
+// scratch. If the first operand of max or min is NaN, the result is the second operand. x is the first, so NaN
+// counts as -104. The macro takes 28 instructions with ymm and 17 with zmm. vscalefps multiplies by 2^n with one
+// rounding. The two steps with ymm also round once, because the first step is exact. On Intel cores an underflow
+// takes about 100 cycles. So lanes of at most -104, among them all masked lanes, get +0 through mask k7, which
+// the zmm form destroys.
 .macro exp_lanes v, x, int, tmp, sum, rest
     op_constant vmaxps, \v, \x, \x, exp_least
     op_constant vminps, \v, \x, \x, exp_greatest

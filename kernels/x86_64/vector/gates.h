@@ -38,7 +38,7 @@
     advance \v, gates, ups, out
 .endm
 
-// x / (1 + e^-gate); x takes the register that holds gate in the other kernels
+// x / (1 + e^-gate). Here `ups` points to gate, and `gates` points to x.
 .macro sigmoid_mul_step v, tail, y=0, int=1, tmp=2, sum=3, x=4
     load    \v, \y, ups, \tail
     op_constant vxorps, \v, \y, \y, exp_sign
@@ -50,8 +50,8 @@
     advance \v, gates, ups, out
 .endm
 
-// g / (1 + e^-(alpha g)) * (u + 1), both within the limit. The result of min and max is the second
-// operand if one is NaN, so NaNs are kept.
+// g / (1 + e^-(alpha g)) * (u + 1), where g and u are first limited. If one operand of min or max
+// is NaN, the result is the second operand, so NaNs are kept.
 .macro swiglu_oai_step v, tail, y=0, int=1, tmp=2, sum=3, gate=4, up=5, limit=8, lower=9, alpha=10
     apply   vminps, \v, \gate, \limit, gates, \tail
     apply   vminps, \v, \up, \limit, ups, \tail

@@ -25,8 +25,8 @@ kernels_gelu_table:
 #define gelu_c3         kernels_gelu_table+128
 #define gelu_c3_low     kernels_gelu_table+160
 
-// v y = gelu of v x, which is kept, v ymm or zmm; the others are scratch.
-// If the first operand of vmaxps is NaN, the result is -16; the division
+// v y = gelu of v x; v x does not change. v is ymm or zmm; the other registers are
+// scratch. If x is NaN, vmaxps returns its second operand, -16; the division then
 // restores the NaN. The macro takes 54 instructions with ymm, 42 with zmm.
 .macro gelu_lanes v, y=0, square=1, cubic=2, factor=3, x=4, low=5, rest=6, c1=7
     op_constant vmaxps, \v, \y, \x, gelu_least

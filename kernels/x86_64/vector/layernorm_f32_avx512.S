@@ -6,7 +6,7 @@
 // zmm1 mean; zmm2 16 lanes, then scale; zmm3 values; zmm4 w; zmm5 n; k1 mask of the tail.
 // Clobbers rax, rcx, rdx, rsi, rdi, r8-r10, zmm0-zmm5, k1.
 //
-// Three passes, as layernorm_f32_avx2.S.
+// Makes three passes, like layernorm_f32_avx2.S.
 #include "kernels/x86_64/vector/vectors.h"
 
 #define out rdi

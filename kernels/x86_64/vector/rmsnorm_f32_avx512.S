@@ -6,7 +6,7 @@
 // zmm1 offset; zmm2 16 lanes, then scale; zmm3 values; zmm4 n, then w.
 // Clobbers rax, rcx, rdx, rdi, rsi, r8, r9, zmm0-zmm4, k1.
 //
-// Two passes, as rmsnorm_f32_avx2.S.
+// Makes two passes, like rmsnorm_f32_avx2.S.
 #include "kernels/x86_64/vector/vectors.h"
 
 #define out rdi

@@ -1,7 +1,8 @@
 // void rope_f32_halves_avx512(float *x, const float *cos_sin, size_t d)
 //
 // rdi x; rsi cos_sin; rdx d, even, then pairs left; all are changed; rcx second half of x;
-// zmm0 and zmm1 x, zmm2 and zmm3 cos and sin, zmm4 and zmm5 cos, sin, zmm6 and zmm7 their places.
+// zmm0 and zmm1 x, zmm2 and zmm3 cos and sin in turn, zmm4 cos, zmm5 sin, zmm6 and zmm7 indices
+// of cos and of sin.
 // Clobbers rax, rcx, rdx, rdi, rsi, zmm0-zmm7, k1-k3.
 //
 // Takes 16 pairs per step; cos and sin alternate, and one

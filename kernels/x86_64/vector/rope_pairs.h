@@ -4,8 +4,8 @@
 // ymm or zmm: 0 x; 1 cos and sin; 2, 3 scratch; 4 sign of the even; ymm15 or k1 mask.
 // Clobbers rax, rdx, rsi, rdi, ymm0-ymm4 and ymm15 (AVX2), zmm0-zmm4 and k1 (AVX-512).
 //
-// Pairs (a, b): (a, a) * (cos, sin), then (-b, b) * (sin, cos) by fma onto it. vfmaddsub would give
-// the even lanes as b sin - a cos, whose zero has the other sign.
+// For a pair (a, b), computes (a, a) * (cos, sin), then adds (-b, b) * (sin, cos) by fma. vfmaddsub
+// would give b sin - a cos in the even lanes, whose zero has the other sign.
 #ifndef INGOT_KERNELS_X86_64_ROPE_PAIRS_H
 #define INGOT_KERNELS_X86_64_ROPE_PAIRS_H
 

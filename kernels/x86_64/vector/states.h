@@ -3,15 +3,14 @@
 //
 // rdi s; rsi o; rdx q; rcx k; r8 v; r9 columns, first the shape; xmm0 decay; xmm1 beta;
 // r10 bytes of a row; r11 rows; rax a row; rbx number of the row;
-// ymm or zmm: 0-3 state; 4-7 what goes in (d or dt x); 8-11 sums; 12 decay; 13 element of a row;
-// 14 beta or dt; masks as in vectors.h.
-// Clobbers rax, rsi, rdi, r8-r11, all of ymm0-ymm15 (AVX2), zmm0-zmm14, k1 (AVX-512); mamba2 rdx
-// too; rbx is saved.
+// ymm or zmm: 0-3 state; 4-7 input of the state (d or dt x); 8-11 sums; 12 decay; 13 element of
+// k, q, b or c; 14 beta or dt; masks as in vectors.h. Clobbers rax, rsi, rdi, r8-r11, all of
+// ymm0-ymm15 (AVX2), zmm0-zmm14, k1 (AVX-512); mamba2 also clobbers rdx; rbx is saved.
 //
 // delta makes two passes over a strip of columns, which stays in the first level of cache. The
-// first computes the state's answer for k, the second decays the state, writes it and
-// computes the output. The second pass decays the state again, because a store in the first pass
-// would cost more than a product. mamba2 is only the second pass.
+// first pass multiplies the state by k. The second pass decays the state, writes it and computes
+// the output. The first pass does not store a decayed state, because a store would cost more than
+// the product that decays the state in the second pass. mamba2 makes only the second pass.
 #ifndef INGOT_KERNELS_X86_64_STATES_H
 #define INGOT_KERNELS_X86_64_STATES_H
 
@@ -69,7 +68,7 @@
     store   \v, \sum, out+\at, \tail
 .endm
 
-// sums = the strip's products with k.
+// sums = the strip of the state times k.
 .macro read_strip v, count, tail
     for_strip \v, \count, clear_sum
     mov     row, strip
@@ -85,7 +84,7 @@
     jb      .Lrow\@
 .endm
 
-// state = decay state + k in; sums = its products with q.
+// state = decay * state + k * input; sums = the new state times q.
 .macro step_strip v, count, tail
     for_strip \v, \count, clear_sum
     mov     row, strip

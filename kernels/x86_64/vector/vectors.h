@@ -1,9 +1,9 @@
 // Loops over vectors, written once for AVX2 (v = ymm: 8 floats per step) and AVX-512 (v = zmm: 16).
 //
-// The body of a step takes v and `tail`. `tail` is empty, or any text in the last, shorter step, in
-// which loads fill up with zeros, and stores do not touch memory beyond the end. The mask is ymm15
-// (AVX2; ymm14 and ymm15 if 16 lanes are two registers) or k1 (AVX-512); AVX2's tail uses ymm13
-// too. No loop reads or writes beyond n.
+// The body of a step takes v and `tail`. `tail` is empty except in the last, shorter step, where it
+// is any text. In this step loads fill up with zeros, and stores do not touch memory beyond the
+// end. The mask is ymm15 (AVX2; ymm14 and ymm15 if 16 lanes are two registers) or k1 (AVX-512);
+// with AVX2 this step also uses ymm13. No loop reads or writes beyond n.
 #ifndef INGOT_KERNELS_X86_64_VECTORS_H
 #define INGOT_KERNELS_X86_64_VECTORS_H
 
@@ -32,7 +32,7 @@
     .endif
 .endm
 
-// Apply op to v to, v by and a vector at `from`. Destroys ymm13 in AVX2's tail.
+// v to = op of v by and the vector at `from`. With AVX2, the tail destroys ymm13.
 .macro apply op, v, to, by, from, tail
     .ifb \tail
     \op     \v\to, \v\by, [\from]

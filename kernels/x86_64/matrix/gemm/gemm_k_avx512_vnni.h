@@ -1,4 +1,4 @@
-// Scales and sums of the K45 and the K36 types for gemm_k_panel_avx512_vnni.h. That file lists the
+// Scales and sums of the K45 and the K36 types. gemm_k_panel_avx512_vnni.h uses them and lists the
 // registers.
 //
 // The scales of both groups are on the stack as bytes: first those of even sub-blocks, then those
