@@ -147,7 +147,7 @@ static bool add_system(struct api_reader *r, const struct api_json *content)
     return read_content(r, content, &t->system, more);
 }
 
-/* Add a user's message. Only the last user's message is what a person asks now. */
+/* Add a user's message. Only the last message of a user is what a person asks now. */
 static bool add_user(struct api_reader *r, const struct api_json *content)
 {
     struct api_turn *t = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;

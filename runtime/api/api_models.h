@@ -7,9 +7,9 @@
 
 #include "runtime/api/api_text.h"
 
-/* Append the answer to GET /v1/models or, unless `asked` is NULL, to GET /v1/models/ASKED. `name`
- * is the loaded model's, or "". created: seconds since 1970. Returns false if the loaded model has
- * another name. */
+/* Append the answer to GET /v1/models if `asked` is NULL, otherwise to GET /v1/models/ASKED. `name`
+ * is the name of the loaded model, or "". `created` is in seconds since 1970. Returns false if the
+ * loaded model has another name. */
 bool api_put_models(struct api_text *to, const char *asked, const char *name, int64_t created);
 
 /* Return NAME in the path /v1/models/NAME or /models/NAME, or NULL for other paths. */

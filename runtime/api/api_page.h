@@ -5,7 +5,8 @@
 
 enum { API_PAGE_BYTES = 16 * 1024 }; /* at the most */
 
-/* Return the board's page as HTML, or the fields of its answer, each with its CRLF. */
+/* api_page returns the board's page as HTML. api_page_fields has the header fields of this answer,
+ * each with its CRLF. */
 const char *api_page(size_t *bytes);
 extern const char api_page_fields[];
 

@@ -66,7 +66,7 @@ struct api_holder {
     bool (*hold)(struct api_reader *r, struct api_held *list, unsigned n, bool must, unsigned most);
     /* Allows any JSON object. */
     bool (*object)(struct api_reader *r);
-    /* Takes the caller's own grammar, or its choices. */
+    /* Takes the grammar that the caller sent, or a list of choices. */
     bool (*grammar)(struct api_reader *r, const char *text);
 };
 

@@ -210,8 +210,8 @@ static void put_member(struct api_schema *s, struct members *at, const char *nam
     *at = next;
 }
 
-/* Add members of any name whose values fit `schema`, or any values if it is NULL. v is the object's
- * own schema, or NULL. */
+/* Add members of any name. Their values fit `schema`, or are any values if `schema` is NULL. v is
+ * the schema of the object, or NULL. */
 static void put_map(struct api_schema *s, const struct api_json *v, const struct api_json *schema,
                     uint32_t from, uint32_t to)
 {

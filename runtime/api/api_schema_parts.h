@@ -16,12 +16,14 @@ void api_schema_colon(struct api_schema *s, uint32_t from, uint32_t to);
 /* Add a name and a colon; returns the state after them. */
 uint32_t api_schema_key(struct api_schema *s, uint32_t from, const char *name);
 
-/* Add a text of `least` to `most` characters; or add any text and return the state after it. */
+/* _text adds a text of `least` to `most` characters; _text_to adds any text and returns the state
+ * after it. */
 void api_schema_text(struct api_schema *s, uint32_t least, uint32_t most, uint32_t from,
                      uint32_t to);
 uint32_t api_schema_text_to(struct api_schema *s, uint32_t from);
 
-/* Add any number (`whole`: without a fraction; `positive`: not negative), or the number `value`. */
+/* _number adds any number (`whole`: without a fraction; `positive`: not negative); _whole adds the
+ * number `value`. */
 void api_schema_number(struct api_schema *s, bool whole, bool positive, uint32_t from, uint32_t to);
 void api_schema_whole(struct api_schema *s, int32_t value, uint32_t from, uint32_t to);
 

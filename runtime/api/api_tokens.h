@@ -16,11 +16,12 @@ struct api_encoder {
     void *owner;
 };
 
-/* Write *n tokens, fewer than context, to ids. Uses the request's memory. If false, *e says why. */
+/* Write *n tokens, fewer than context, to ids. Uses the request's memory. If it returns false, *e
+ * says why. */
 bool api_tokens_encode(const struct api_encoder *x, const struct api_request *q, uint32_t *ids,
                        size_t *n, struct api_error *e);
 
-/* As api_tokens_encode(), for one input of a request for embeddings. */
+/* Like api_tokens_encode(), for one input of a request for embeddings. */
 bool api_tokens_encode_text(const struct api_encoder *x, const struct api_turn *input,
                             uint32_t *ids, size_t *n, struct api_error *e);
 
@@ -28,7 +29,7 @@ bool api_tokens_encode_text(const struct api_encoder *x, const struct api_turn *
 struct generate_params api_tokens_params(const struct api_request *q,
                                          const struct ingot_chat *chat);
 
-/* Append the scores of the session's next token. Returns false without room. */
+/* Append the scores of the session's next token. Returns false if there is no room. */
 bool api_tokens_add_scores(struct api_text *scores, const struct session *s,
                            const struct token_scores *t);
 

@@ -177,8 +177,9 @@ static enum begun begin(struct api *a, struct chat *c, const char *conversation)
     return m != NULL ? BEGUN_JOINED : BEGUN_ALONE;
 }
 
-/* A request that was answered alone may have loaded another model. The group gets the next turn,
- * because api_set_sequences is called before each turn. */
+/* A request that was answered alone may have loaded another model. So the group's pass does not
+ * follow in the same turn but in the next one: before each turn, api_set_sequences tells the group
+ * what changed. */
 void api_serve(struct api *a, struct chat *c, const char *conversation)
 {
     enum begun begun = a->was_alone && api_group_works(a->group) ? BEGUN_NONE : BEGUN_JOINED;

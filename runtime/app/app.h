@@ -112,11 +112,11 @@ struct app {
 enum err app_start(struct app *a, const struct app_setup *setup);
 
 /* Find the model and the draft that the options name, and plan their place in memory. Loads
- * nothing. Errors of the files, of model_open and of speculative_check. */
+ * nothing. Returns errors of the files, of model_open and of speculative_check. */
 enum err app_plan(struct app *a);
 
-/* Load the planned models, and open their sessions. Errors of model_load; ERR_UNSUPPORTED: keys and
- * values would spill, but there is no file for them. */
+/* Load the planned models, and open their sessions. Returns errors of model_load; ERR_UNSUPPORTED:
+ * keys and values would spill, but there is no file for them. */
 enum err app_load(struct app *a);
 
 /* Return sequence i of the model, i < plan.sequences; sequence 0 is the conversation. */
@@ -133,8 +133,8 @@ const char *app_model_name(const struct app *a);
  * models. A boot option that prevents loading is reported and dropped. */
 enum err app_open(struct app *a);
 
-/* Answer the prompt of the options, or talk until the conversation ends; then log how much
- * memory was used. Errors of chat_reply. */
+/* Answer the prompt of the options, or talk until the conversation ends; then log how much memory
+ * was used. Returns errors of chat_reply. */
 enum err app_run(struct app *a);
 
 /* Run only the conversation, until it ends. */
@@ -149,9 +149,9 @@ bool app_check_model(struct app *a, const char *name);
 void app_change_model(struct app *a, const char *name);
 
 enum { APP_WHY_BYTES = 320 };
-/* As app_change_model, but not for the person at the line, whose typed text stays.
- * ERR_NOT_FOUND: there is no model of that name, and nothing was done. Other errors come from
- * loading; the old model is then loaded again. `why` gets the error message. */
+/* Like app_change_model, for a request that did not come from the line: what a person has typed
+ * there stays. ERR_NOT_FOUND: there is no model of that name, and nothing was done. Other errors
+ * come from loading; the old model is then loaded again. `why` gets the error message. */
 enum err app_change_model_aside(struct app *a, const char *name, char why[APP_WHY_BYTES]);
 
 /* Finish a save that was written, or failed with error e. Returns false if the file was not kept;

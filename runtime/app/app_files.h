@@ -50,7 +50,7 @@ struct app_files {
      * NULL if presets are not supported. */
     enum err (*read_preset)(void *context, const char *name, char *text, size_t room);
 
-    /* As read_preset, for actions/NAME.txt. */
+    /* Like read_preset, for actions/NAME.txt. */
     enum err (*read_actions)(void *context, const char *name, char *text, size_t room);
 
     /* Find the file of a saved conversation. bytes: the size to save, or 0 to load. If the owner

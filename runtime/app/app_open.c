@@ -114,7 +114,7 @@ static unsigned list_models(struct app *a)
     return l.n;
 }
 
-/* Log the error, unless loading was stopped, and how to load a model. */
+/* Log the error (unless loading was stopped), then log how to load a model. */
 static void go_on_without(struct app *a, enum err e)
 {
     const char *none = "", *name = app_model_name(a);

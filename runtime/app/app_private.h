@@ -4,7 +4,7 @@
 
 #include "runtime/app/app.h"
 
-/* Set an error and its message, which must outlive it. Returns e. */
+/* Set the message of error e, and return e. The message must stay valid after the call. */
 static inline enum err app_fail(struct app *a, enum err e, const char *error_message)
 {
     a->error_message = error_message;
@@ -32,8 +32,9 @@ enum err app_begin(struct app *a, enum app_file which, uint64_t since_ms);
  * (such as ctx= or draft=) is reported and dropped, and a->gave_up is set. */
 enum err app_obey_options(struct app *a);
 
-/* The first plans the model `which`, as app_plan does. The others are the halves of app_load: print
- * what is about to be loaded, in the program's form, then load it. */
+/* app_plan_models plans the model `which`, as app_plan does. The other two are the halves of
+ * app_load: app_announce prints what is about to be loaded, in the program's form; app_load_models
+ * loads it. */
 enum err app_plan_models(struct app *a, enum app_file which);
 enum err app_announce(struct app *a);
 enum err app_load_models(struct app *a);

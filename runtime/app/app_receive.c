@@ -48,7 +48,7 @@ static void wire_slow(void *context)
     console_wire_rate(a->setup.console, own_baud(a));
 }
 
-/* Return the highest rate that both ends support, or 0 for the line's own. */
+/* Return the highest rate that both ends support, or 0 to keep the present rate of the line. */
 static uint32_t choose_baud(const struct app *a, uint32_t most)
 {
     const struct platform_console *p = &a->setup.platform->console;
@@ -229,7 +229,7 @@ static enum err ymodem_close(void *context)
     return e;
 }
 
-/* Return why a transfer ended within a file, nothing of which stays on the card. */
+/* Return why a transfer ended within a file. No part of this file stays on the card. */
 static const char *file_error_message(const struct ymodem *y, enum err e)
 {
     switch (e) {

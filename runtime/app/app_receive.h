@@ -33,17 +33,18 @@ struct app_receive {
     bool replaced_model; /* the current model reads clusters that have been freed */
 };
 
-/* Receive a file of `bytes` bytes from a program that sends frames; baud is its fastest rate, or 0
- * for the line's own. Prints how it ended. */
+/* Receive a file of `bytes` bytes from a program that sends frames. baud is the fastest rate of the
+ * program, or 0 to keep the rate of the line. Prints how the transfer ended. */
 void app_receive_frames(struct app *a, const char *path, uint64_t bytes, uint32_t baud);
 
-/* Receive files by YMODEM into folder; with "" their names decide. Prints how it ended. */
+/* Receive files by YMODEM into folder; if it is "", the files' names decide. Prints how the
+ * transfer ended. */
 void app_receive_ymodem(struct app *a, const char *folder);
 
-/* For a file that does not arrive over the line: reserve room for the file, then publish it on
- * the card. No transfer may be using the line. After an error a->receive.error_message has the
- * message. Errors of storage_new_open and storage_new_publish; ERR_BUSY: the file replaces the
- * loaded model; load another one first. */
+/* For a file that does not arrive over the line: reserve room for the file, then publish it on the
+ * card. No transfer may be using the line. After an error a->receive.error_message has the message.
+ * Returns errors of storage_new_open and storage_new_publish. ERR_BUSY: the file would replace the
+ * loaded model, so load another model first. */
 enum err app_receive_open(struct app *a, const char *path, uint64_t bytes,
                           const struct file **file);
 enum err app_receive_close(struct app *a);

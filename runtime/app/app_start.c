@@ -53,7 +53,8 @@ void app_wakes(struct app *a)
     }
 }
 
-/* Also log each core's share of rows, if the device tree says that cores differ. */
+/* Log the cores at work, and the share of rows of each core if the device tree says that cores
+ * differ. */
 static void say_cores(const struct app *a)
 {
     const struct workers *w = &a->workers;

@@ -23,9 +23,9 @@ struct app_storage {
     const struct file *open[APP_STORAGE_OPEN]; /* all of these */
 };
 
-/* Find the platform's devices, log them, and fill s->files. The application is started but not
- * open, because the tables of extents are cut from its memory. ERR_NO_SPACE. Call once; s must
- * not move. */
+/* Find the platform's devices, log them, and fill s->files. The application must be started but not
+ * open, because the tables of extents are cut from its memory. Call once; s must not move.
+ * ERR_NO_SPACE: the memory is too small for the tables. */
 enum err app_storage_open(struct app_storage *s, struct app *a);
 
 /* Call repeatedly while a person is at a prompt: runs storage_look with the files in use, and says

@@ -20,7 +20,8 @@ struct bench_parallel {
 
 /* Run prompts of BENCH_PARALLEL_PROMPT tokens and as many new tokens, first one sequence after
  * another, then all in parallel. The conversation is one of the sequences: it must have a mark and
- * no pending tokens, and it grows. Errors of replies_pass; a->chat.session->error_message. */
+ * no pending tokens, and it grows. Returns errors of replies_pass, with a message in
+ * a->chat.session->error_message. */
 enum err bench_parallel_run(struct app *a, struct bench_parallel *b);
 
 /* Return true if both rounds gave the same tokens with the same logits. */

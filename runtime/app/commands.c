@@ -160,7 +160,8 @@ static void list_group(struct app *a, enum command_group group)
     }
 }
 
-/* strstr() is not used, because the C library's recurses, which a bounded stack does not allow. */
+/* This replaces strstr(), which the C library implements by recursion; a bounded stack does not
+ * allow this. */
 static bool contains(const char *text, const char *word)
 {
     size_t n = strlen(word);

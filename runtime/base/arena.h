@@ -43,7 +43,8 @@ void arena_reset(struct arena *a);
 /* Return the bytes that belong to no region yet. */
 size_t arena_left(const struct arena *a);
 
-/* Cut `bytes` (rounded up to ARENA_ALIGN) for a region that has no memory yet. ERR_NO_SPACE. */
+/* Cut `bytes` (rounded up to ARENA_ALIGN) for a region that has no memory yet. ERR_NO_SPACE: too
+ * little memory is left. */
 enum err arena_reserve(struct arena *a, enum arena_region_name name, size_t bytes);
 
 /* Return the next `bytes` of a region, 64-byte aligned, with old contents. Asserts that they fit,

@@ -7,10 +7,10 @@
 
 #include "kernels/kernels.h"
 
-/* Return the CRC of earlier bytes followed by `bytes` bytes of data. crc is that of the earlier
- * bytes, 0 at the start; data may be split anywhere between two calls. data has any alignment, and
- * may be NULL if bytes is 0. Errors: none. Castagnoli polynomial 0x1EDC6F41, reflected, all ones in
- * and out (RFC 3720, 12.1). */
+/* Return the CRC of earlier bytes followed by `bytes` bytes of data. crc is the CRC of the earlier
+ * bytes, or 0 if there are none; the bytes may be split anywhere between calls. data has any
+ * alignment, and may be NULL if bytes is 0. Errors: none. Castagnoli polynomial 0x1EDC6F41,
+ * reflected, all ones in and out (RFC 3720, 12.1). */
 uint32_t crc32c(uint32_t crc, const void *data, size_t bytes);
 
 /* Return the CRC of a header (bytes) that contains its own CRC in *field, which counts as

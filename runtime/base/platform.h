@@ -53,7 +53,8 @@ struct platform_cores {
     /* Return the bits of enum cpu_feature that the first n cores have in common. Called when these
      * cores run. Never NULL. */
     uint32_t (*features)(void *context, unsigned n);
-    /* Start core 1 to n - 1 in entry(arg), on a stack of its own, with caches and floating point
+    /* Start `core` (1 to n - 1) in entry(arg), on a stack of its own, with caches and floating
+     * point
      * on. entry returns only after workers_stop. ERR_NO_DEVICE: the core does not start. */
     enum err (*start)(void *context, unsigned core, void (*entry)(void *arg), void *arg);
     /* Any core: sleep until *word may differ from `old`. May return early. */
@@ -73,8 +74,8 @@ struct platform_cores {
 struct platform_console {
     void *context;
     void (*putc)(void *context, char c); /* blocks while the transmitter is full; never NULL */
-    /* The text that follows is log and progress lines (on) or the conversation (off). NULL if both
-     * go to the same place. */
+    /* Says that log and progress lines follow (on), or the conversation (off). NULL if both go to
+     * the same place. */
     void (*to_log)(void *context, bool on);
     int (*getc)(void *context);         /* the next byte that arrived, or -1; never NULL */
     void (*idle)(void *context);        /* sleeps until a byte may have arrived; may be NULL */
@@ -161,7 +162,7 @@ struct platform_health {
 struct platform_pins {
     void *context;
     /* Note that a read from a card begins (true) or ends. Reads may overlap, and each read that
-     * begins also ends. Cheap. May be NULL. */
+     * begins also ends. The call takes little time. May be NULL. */
     void (*activity)(void *context, bool active);
     /* Lines by the board's numbers. Either all four are set, or the board has no lines and
      * all are NULL. Only runtime/features/acting/pins.c calls the last three. */
@@ -178,8 +179,8 @@ struct platform_pins {
  * all are NULL. Only runtime/features/acting/sensors.c calls them. */
 struct platform_i2c {
     void *context;
-    /* Claim the bus for sensors. Returns NULL, or why the bus cannot be claimed, a sentence without
-     * a full stop. */
+    /* Claim the bus for sensors. Returns NULL, or the reason why the bus cannot be claimed, as a
+     * sentence without a full stop. */
     const char *(*claim)(void *context, unsigned bus);
     /* Transfer 1 to 16 bytes with a device on a claimed bus. ERR_NO_DEVICE: no device answers;
      * ERR_TIMEOUT: something holds the bus. */
@@ -188,12 +189,14 @@ struct platform_i2c {
     enum err (*read)(void *context, unsigned bus, unsigned address, uint8_t *bytes, unsigned n);
 };
 
-/* Ethernet frames by polling: from the destination address on, without the checksum at the end.
- * Either all are set, or all are NULL because Ingot has no driver for this board's network. */
+/* Ethernet frames by polling. A frame begins with the destination address and lacks the checksum at
+ * its end. Either all functions are set, or all are NULL because Ingot has no driver for this
+ * board's network. */
 struct platform_network {
     void *context;
     /* Find the device, start it, and set address to its MAC address. Returns NULL, or the reason
-     * for a failure, a sentence without a full stop. Call the others only after success. */
+     * for a failure, as a sentence without a full stop. Call the other functions only after
+     * success. */
     const char *(*open)(void *context, uint8_t address[6]);
     bool (*is_up)(void *context); /* false if the device knows that no cable is connected */
     /* Send a frame (14 to 1514 bytes), which is copied. Returns false if the frame is lost, because

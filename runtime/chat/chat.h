@@ -60,8 +60,8 @@ struct chat_wait {
     char label[40];
 };
 
-/* The tokens with which conversations begin. prefix: those that the session has computed. ids: the
- * latest result of chat_encode_opening. */
+/* The tokens with which conversations begin: `prefix` has the tokens that the session has computed,
+ * `ids` the latest result of chat_encode_opening. */
 struct chat_opening {
     struct session_prefix prefix;
     uint32_t ids[SESSION_PREFIX_TOKENS];
@@ -89,8 +89,9 @@ struct chat {
 };
 
 /* Open a conversation. session is open. draft is an open model that guesses the session's tokens,
- * or NULL. template: a checked chat section in place of the image's, or NULL. These objects must
- * outlive the chat. The log warns about options that the template cannot follow. */
+ * or NULL. template is a checked chat section that replaces the chat section of the image, or NULL.
+ * These objects must outlive the chat. The log warns about options that the template cannot
+ * follow. */
 void chat_open(struct chat *c, struct console *console, struct session *session,
                struct session *draft, struct options *options, const struct ingot_chat *template);
 
@@ -98,20 +99,21 @@ void chat_open(struct chat *c, struct console *console, struct session *session,
 void chat_close(struct chat *c);
 
 /* Reply to text: print the reply as it comes, then the line of figures (and with the option `ids`
- * the token ids and the hash of the logits). as_turn: wrap the text in the model's template;
- * without a template, or if as_turn is false, continue the text as it stands from an empty context.
- * ERR_OK; ERR_NOT_FOUND without a model; ERR_ABORTED by Ctrl-C (the reply so far stays in the
- * conversation). ERR_TOO_LONG and the stream's errors are printed, and the conversation can
- * continue. If the context has no room for the turn or for more of its reply, the oldest turns
- * after the system prompt are dropped, and a line says so. */
+ * the token ids and the hash of the logits). If as_turn is true, wrap the text in the model's
+ * template. If it is false, or if there is no template, continue the text as it stands from an
+ * empty context. If the context has no room for the turn or for more of its reply, the oldest turns
+ * after the system prompt are dropped, and a line says so. ERR_NOT_FOUND: there is no model.
+ * ERR_ABORTED: Ctrl-C ended the reply, which so far stays in the conversation. ERR_TOO_LONG and
+ * errors of the stream are printed, and the conversation can continue. */
 enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn);
 
-/* As chat_reply, for a text in which only the last `said` bytes (0: none) are a person's words.
+/* Like chat_reply, for a text in which only the last `said` bytes (0: none) are a person's words.
  * chat_reply takes the whole text for a person's words. An action (docs/ACTING.md) runs
  * only if a person's words ask for it. */
 enum err chat_reply_said(struct chat *c, const char *text, size_t bytes, bool as_turn, size_t said);
 
-/* As chat_reply, for a list of token ids, used as they stand. json_ids_next() reads `ids`: each id
+/* Like chat_reply, for a list of token ids, used as they stand. json_ids_next() reads `ids`: each
+ * id
  * must be in the vocabulary, and the list must fit the context. */
 enum err chat_reply_ids(struct chat *c, const char *ids);
 
@@ -121,7 +123,7 @@ void chat_say_no_model(struct console *c);
 /* Forget the conversation, if there is one. */
 void chat_clear(struct chat *c);
 
-/* As chat_clear, for a new person at the line: also drops a system message from a request. */
+/* Like chat_clear, for a new person at the line: also drops a system message from a request. */
 void chat_forget(struct chat *c);
 
 /* Call when the weights change (adapters). The conversation stays, and the next line computes it
@@ -132,13 +134,13 @@ void chat_weights_changed(struct chat *c);
  * Returns false if there is no turn, or if the model has no template. */
 bool chat_undo(struct chat *c);
 
-/* Take back the last turn and answer it again. ERR_NOT_FOUND: there is no turn. Other
- * errors as chat_reply. */
+/* Take back the last turn and answer it again. ERR_NOT_FOUND: there is no turn. Other errors are
+ * those of chat_reply. */
 enum err chat_retry(struct chat *c);
 
 /* Run a turn that looks back at the conversation, and remove the turn afterwards. The turn is
  * printed like any other; features that judge turns or answer from memory skip it. ERR_NOT_FOUND:
- * there is no turn; otherwise as chat_reply. */
+ * there is no turn. Other errors are those of chat_reply. */
 enum err chat_reply_aside(struct chat *c, const char *text, size_t bytes);
 
 /* Return true if the line is a command: a slash and a letter. A line that begins with "//" goes to

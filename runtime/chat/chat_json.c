@@ -116,7 +116,8 @@ static bool set_options(struct chat *c, struct json_request *r)
     return good;
 }
 
-/* A feature's field. NULL if the request lacks the field or no feature knows it. */
+/* Return a feature's description of a field, or NULL if the request lacks the field or no feature
+ * knows it. */
 static const struct feature_field *field_of(const struct chat *c, const struct json_request *r,
                                             enum json_field field, void **state)
 {
@@ -402,7 +403,7 @@ static void come_back(struct chat *c, const struct host *h)
     c->program.wants_scores = c->program.answered = false;
 }
 
-/* Switch to the guest's conversation; if only one has room, the current one is emptied. */
+/* Switch to the guest's conversation. If there is room for only one conversation, empty it. */
 static void enter_conversation(struct chat *c, const char *name)
 {
     void *state;

@@ -18,8 +18,8 @@ void chat_json_reply(struct console *c, const struct session *s, const struct ge
 /* Send the map of memory and the streamed parts as the event `plan`. */
 void chat_json_plan(struct console *c, const struct model *m);
 
-/* Send the work since the start, and the memory used for it, as the event `stats`. s NULL: no
- * model. */
+/* Send the work since the start, and the memory used for it, as the event `stats`. s is NULL if
+ * there is no model. */
 void chat_json_stats(struct console *c, const struct chat_totals *totals, const struct session *s);
 
 /* Begin a token's event, with the scores of the token and of others; console_token_end() ends
@@ -30,7 +30,8 @@ void chat_json_scored_token(struct chat *c, const struct token_scores *scores);
  * limit of silence, is gone. */
 void chat_json_leave(struct chat *c);
 
-/* As chat_loop(), with requests in place of lines. Returns false if the conversation continues with
+/* Like chat_loop(), with requests in place of lines. Returns false if the conversation continues
+ * with
  * a person (/mode chat). */
 bool chat_json_loop(struct chat *c, const struct chat_commands *commands);
 

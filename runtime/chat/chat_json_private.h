@@ -5,8 +5,8 @@
 #include "runtime/chat/chat.h"
 #include "runtime/wire/json_request.h"
 
-/* Send an error. field: the field that is wrong, or NULL; column: number of the wrong byte, from 1,
- * or 0. */
+/* Send an error. `field` is the field that is wrong, or NULL; `column` is the number of the wrong
+ * byte, counted from 1, or 0 if there is none. */
 void chat_json_error(struct chat *c, const char *name, const char *field, size_t column,
                      const char *text);
 
@@ -16,7 +16,7 @@ struct ingot_sampling;
 void chat_json_defaults(struct console *c, const struct ingot_sampling *s);
 
 /* Return true if the request can be run, as far as can be known before anything is changed;
- * otherwise send the error. Reads its messages, too. */
+ * otherwise send the error. Also reads the messages of the request. */
 bool chat_json_check(struct chat *c, const struct json_request *r);
 
 /* Answer a request for something other than a reply: tokens of a text, an embedding, the models,

@@ -21,12 +21,12 @@ struct chat_message {
     uint32_t bytes;
     uint32_t
         said; /* bytes at the end of the text that the request marks as a person's words; 0: none */
-    bool is_reply; /* true: the assistant's; false: the user's */
+    bool is_reply; /* true: from the assistant; false: from the user */
 };
 
 struct chat_messages {
     const char *system; /* system prompt; NULL: no message has one, and the current one stays */
-    unsigned n;         /* user, assistant, user, ...: the last is the user's and wants a reply */
+    unsigned n;         /* user, assistant, ..., user: the user's last message wants a reply */
     struct chat_message list[CHAT_MESSAGES];
     const char *error_message; /* why the reader failed */
     bool changed_system;       /* messages replaced the system prompt, which is saved
@@ -50,8 +50,8 @@ void chat_messages_tell_system(const struct chat_messages *m, struct chat_said *
 
 /* Turn all messages except the last one into the conversation. The model must have a template. If
  * the messages do not fit, the oldest turns are dropped; a turn that is too long by itself is
- * dropped, too. Errors of tokenizer_encode_parts except ERR_TOO_LONG; the turns that were put
- * before the error stay. */
+ * dropped, too. Returns errors of tokenizer_encode_parts except ERR_TOO_LONG; the turns that were
+ * put before the error stay. */
 enum err chat_messages_put(struct chat *c, const struct chat_messages *m);
 
 #endif

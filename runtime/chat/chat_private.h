@@ -6,7 +6,7 @@
 #include "runtime/chat/chat.h"
 
 /* Encode one turn (or a plain text) to ids, at most `room`. The first turn has the system
- * prompt; a later one closes the reply before it. Errors as tokenizer_encode_parts. */
+ * prompt; a later one closes the reply before it. Returns errors of tokenizer_encode_parts. */
 enum err chat_encode(struct chat *c, const char *text, size_t bytes, bool as_turn, bool first,
                      uint32_t *ids, uint32_t room, size_t *n);
 
@@ -14,8 +14,8 @@ enum err chat_encode(struct chat *c, const char *text, size_t bytes, bool as_tur
 enum err chat_encode_alone(struct chat *c, const char *text, size_t bytes, uint32_t *ids,
                            uint32_t room, size_t *n);
 
-/* As chat_encode, for a turn that has its reply already: in the form for past turns, without
- * the strings that open a new reply. */
+/* Like chat_encode, for a turn that has its reply already. The turn gets the form for past turns,
+ * without the strings that open a new reply. */
 enum err chat_encode_past(struct chat *c, const char *text, size_t bytes, bool first, uint32_t *ids,
                           uint32_t room, size_t *n);
 
@@ -26,8 +26,8 @@ struct chat_said {
     bool as_turn;       /* in the model's template */
     const char *system; /* NULL: the system prompt comes from the options */
     size_t system_bytes;
-    bool ignores_options; /* if system is NULL, use the template's own prompt and not the
-                           * options' */
+    bool ignores_options; /* if system is NULL, use the system prompt of the template, not of the
+                           * options */
     size_t kept;          /* tokens before the text that must stay; 0: the text can begin a
                            * conversation */
 };
@@ -76,7 +76,7 @@ uint32_t chat_room(const struct chat *c);
  * response to it. c->turns.n is not 0. */
 unsigned chat_question(const struct chat *c);
 
-/* As chat_undo, but features do not judge the turn, because no person said it. */
+/* Like chat_undo, but features do not judge the turn, because no person said it. */
 bool chat_take_back(struct chat *c);
 
 #endif

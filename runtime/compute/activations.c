@@ -29,7 +29,8 @@ static void set_strides(struct activations *a, const struct activations_request 
     a->logits_stride = round_up(p->vocab, PADDING);
 }
 
-/* The same code counts and takes memory, so that both always agree. arena NULL: only count. */
+/* The same code counts and takes memory, so that both always agree. If arena is NULL, it only
+ * counts. */
 struct taker {
     struct arena *arena;
     size_t total;

@@ -37,7 +37,8 @@ static int is_contended(const struct contention *c, const struct contention_stal
     return n_cores > 1 && most->ticks * 3 * n_cores > c->worked && most->n < c->n_jobs / 2;
 }
 
-/* The unused processor time decides if it is known, otherwise the elapsed time. */
+/* Return true if the core may return. If the unused processor time is known, little of it forbids
+ * a return, and much of it allows one before the pause is over. */
 static int may_return(const struct contention *c, int idle, uint64_t now)
 {
     return idle >= MUCH_IDLE || (now >= c->until && (idle < 0 || idle >= LITTLE_IDLE));
@@ -58,8 +59,9 @@ static void begin_window(struct contention *c)
 }
 
 /* One contended window may be a short burst of another program, such as threads that still spin
- * after their work: a rest of 0.2 s would cost more than it. So the core leaves after two such
- * windows without a good one between them; at once if it has just returned from a rest. */
+ * after their work. A rest of 0.2 s would cost more than such a burst. So the core leaves only
+ * after two contended windows without a good one between them, or after one if it has just
+ * returned. */
 enum contention_advice contention_judge(struct contention *c, const struct contention_stalls *most,
                                         unsigned n_cores, int idle, uint64_t now)
 {

@@ -32,8 +32,8 @@ struct contention {
 
 void contention_open(struct contention *c, uint64_t hz);
 
-/* A wait longer than this is a stall. The limit is much longer than the jobs' differences, and
- * shorter than a time slice of the system. */
+/* A wait longer than this is a stall. The limit is much longer than the usual differences between
+ * cores in a job, and shorter than a time slice of the system. */
 uint64_t contention_stall_ticks(const struct contention *c);
 
 /* A job of `ticks` has ended at `now`. Return true if a window is over, so that contention_judge

@@ -184,7 +184,7 @@ static void score_q8(const struct kernels *k, struct score_row *s, const struct 
     k->score_f32_q8(s, q->q8, keys, n_q, n, (size_t)kv_blocks((uint32_t)d) * KV_BLOCK);
 }
 
-/* As accumulate_f32_q8, for heads whose last block is not full. */
+/* Like accumulate_f32_q8, for heads whose last block is not full. */
 static void accumulate_ragged_q8(float *o, const struct score_row *s, const void *tile, size_t n_q,
                                  size_t n, size_t d)
 {

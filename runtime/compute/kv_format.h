@@ -105,8 +105,9 @@ enum { KV_TYPES_NAME_BYTES = 64 };
 const char *kv_types_name(struct kv_types types, char name[KV_TYPES_NAME_BYTES]);
 
 /* Read a name: flat16, flat8, one type for both, or the type of keys, a comma, and the type of
- * values; for tiers: ruv, tiers, kv_types_name's form, also with only the cold type (then hot f16,
- * warm q8). Return false if no such type exists, or if it cannot be used alone. */
+ * values. Names of tiers are ruv, tiers, or the form of kv_types_name; this form may give only the
+ * cold type (then the hot type is f16, the warm type q8). Return false if no such type exists, or
+ * if it cannot be used alone. */
 bool kv_types_parse(const char *text, struct kv_types *types);
 
 #endif

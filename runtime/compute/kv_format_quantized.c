@@ -9,7 +9,7 @@ enum {
     AT_ONCE = 64,    /* blocks of weights that are prepared together before the kernel runs */
 };
 
-/* Return the stored numbers of a head of width d, with padding. */
+/* Return how many numbers are stored for a head of width d, including the padding. */
 static uint32_t padded(uint32_t d)
 {
     return kv_blocks(d) * KV_BLOCK;
@@ -53,9 +53,9 @@ static void round_q8(int8_t *q, const float *x, uint32_t n, float scale)
     }
 }
 
-/* Find the scale of x (n), of either sign. In two candidates the largest number is -8 or -7
- * steps; the integers then determine the scale with the least squares. Take the candidate with the
- * smaller error, |x|^2 - (x q)^2 / |q|^2. */
+/* Find the scale of x (n); it may be negative. There are two candidates: the number of largest
+ * magnitude becomes -8 or -7 steps, x is rounded to integers q, and least squares then give the
+ * scale for q. Take the candidate with the smaller error, |x|^2 - (x q)^2 / |q|^2. */
 static float fit_least_squares(const float *x, uint32_t n)
 {
     float most = largest(x, n), best = 0.0f, scale = 0.0f;

@@ -23,8 +23,8 @@ struct kv_pool {
     uint32_t n_free;
     uint32_t n_tables;
     uint32_t *owners;        /* (n_slots) how many tables hold each slot */
-    uint32_t *free;          /* (n_slots) numbers of free slots, of which the first n_free are
-                              * used */
+    uint32_t *free;          /* (n_slots) the first n_free entries are the numbers of the free
+                              * slots */
     struct kv_table *tables; /* (n_tables) */
 };
 

@@ -18,7 +18,7 @@ uint32_t kv_rotation(uint32_t d);
  * machine. */
 void kv_rotate_heads(const struct kernels *k, float *x, uint32_t n, uint32_t d, uint32_t block);
 
-/* As kv_rotate_heads, by the reference, which takes blocks of any power of two. */
+/* Like kv_rotate_heads, by the reference, which takes blocks of any power of two. */
 void kv_rotate(float *x, uint32_t n, uint32_t d, uint32_t block);
 
 #endif

@@ -43,8 +43,9 @@ void linear_rows(const struct kernels *k, const struct activations *a, const str
                  const uint8_t *rows, const struct linear_input *in, float *y, size_t y_stride,
                  size_t first, size_t n);
 
-/* As linear_rows for n rows and one token, on one core: x has zeros up to w->cols_padded; blocks
- * (cols_padded / 32, 16-byte aligned) is work space. image_type_suits_head(w->type). */
+/* Like linear_rows for n rows and one token, on one core. x has zeros up to w->cols_padded. blocks
+ * (cols_padded / 32, 16-byte aligned) is work space. image_type_suits_head(w->type) must be
+ * true. */
 void linear_vector(const struct kernels *k, const struct ingot_tensor *w, const void *rows,
                    const float *x, struct block_q8 *blocks, float *y, size_t n);
 
@@ -53,7 +54,7 @@ void linear_vector(const struct kernels *k, const struct ingot_tensor *w, const 
 void linear_row(const struct kernels *k, const struct ingot_tensor *w, float *x, const void *rows,
                 size_t row);
 
-/* As linear_row, for a type that is not packed (image_type_is_packed). */
+/* Like linear_row, for a type that is not packed (image_type_is_packed). */
 void linear_wide_row(const struct kernels *k, const struct ingot_tensor *w, float *x,
                      const void *rows, size_t row);
 

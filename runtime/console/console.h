@@ -167,7 +167,7 @@ uint64_t console_millis(const struct console *c);
  * terminal, a line is written after a second, and more lines at growing intervals. */
 void console_progress(struct console *c, const char *label, uint64_t done, uint64_t total);
 
-/* As console_progress, in the form that loading and saving call (stream_progress_fn); the context
+/* Like console_progress, in the form that loading and saving call (stream_progress_fn); the context
  * is the console. Returns false once Ctrl-C has arrived. */
 bool console_progress_step(void *context, const char *label, uint64_t done, uint64_t total);
 

@@ -37,7 +37,8 @@ bool console_resend(struct console *c, uint32_t first);
 void console_token_begin(struct console *c, uint32_t id);
 void console_token_end(struct console *c);
 
-/* As console_token_begin, but only for a console that speaks JSON: more fields may follow, and then
+/* Like console_token_begin, but only for a console that speaks JSON: more fields may follow, and
+ * then
  * `,'text':'`. */
 void console_token_open(struct console *c, uint32_t id);
 

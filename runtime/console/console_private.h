@@ -10,7 +10,7 @@
  * line LF becomes CR LF. */
 void console_put(struct console *c, const char *text, size_t bytes);
 
-/* As console_put, for a control sequence that moves the cursor to the beginning of a row. */
+/* Like console_put, for a control sequence that moves the cursor to the beginning of a row. */
 void console_put_sequence(struct console *c, const char *sequence);
 
 /* If the console has asked whether there is a terminal, take the answer if it has come. */

@@ -21,7 +21,7 @@ bool action_is_digit(char c);
  * Capitals and a plural s also match, and "_" may be a space or a hyphen. */
 size_t action_match(const struct ear *e, const char *word);
 
-/* As action_match, for the first of n words that matches. */
+/* Like action_match, for the first of n words that matches. */
 size_t action_match_list(const struct ear *e, const char *const *words, size_t n);
 
 /* Move to the end of the word at the current position; returns whether it ends with n't. */

@@ -24,11 +24,11 @@ static inline struct adapters_state *adapters_of(const struct chat *c)
  * After an error a->error_message is set, and the previous adapters stay in use. */
 enum err app_use_adapters(struct app *a, const char *list);
 
-/* As app_use_adapters, for 1 to ADAPTERS_SETS lists of parallel sequences. List i becomes
+/* Like app_use_adapters, for 1 to ADAPTERS_SETS lists of parallel sequences. List i becomes
  * adapters_of_set(i). */
 enum err app_use_adapter_sets(struct app *a, const char *const lists[], uint32_t n);
 
-/* As app_use_adapters, during a conversation, which is computed again if the adapters changed. */
+/* Like app_use_adapters, during a conversation, which is computed again if the adapters changed. */
 enum err app_change_adapters(struct app *a, const char *list);
 
 extern const struct chat_command adapter_commands[];
