@@ -1,9 +1,9 @@
-/* How much of each job every core gets. At first the parts are equal, or follow the device tree
- * if its cores are unequal. After measurements show that some cores take longer, parts follow the
- * measured speeds. The cause may be another kind of core, its clock, or a card whose bytes it
- * moves. Parts change again when the speeds do. Only whole steps of a job move to
- * another core, so no bit of a result depends on the parts. This file uses no threads;
- * workers.c calls it. */
+/* How much of each job every core gets. At first the parts are equal, or follow the device tree if
+ * its cores are unequal. After measurements show that some cores take longer, parts follow the
+ * measured speeds. A core may take longer because it is of another kind, has a slower clock, or
+ * moves the bytes of a card. Parts change again when the speeds do. Only whole steps of a job move
+ * to another core, so no bit of a result depends on the parts. This file uses no threads; workers.c
+ * calls it. */
 #ifndef INGOT_RUNTIME_SHARES_H
 #define INGOT_RUNTIME_SHARES_H
 

@@ -7,7 +7,7 @@
 #include "runtime/compute/workers.h"
 #include "runtime/image/signing.h"
 
-/* Begin a digest, add bytes (split anywhere between calls), and end it. workers NULL: only
+/* Begin a digest, add bytes (split anywhere between calls), and end it. If workers is NULL, only
  * this core computes; otherwise call on core 0, outside workers_run. */
 void tree_digest_begin(struct tree_digest *d);
 void tree_digest_add(struct tree_digest *d, struct workers *workers, const void *data,

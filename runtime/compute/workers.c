@@ -9,7 +9,7 @@ enum {
     GIVEN_WHOLE = 1 << 16,
     EVEN_STEPS = 4, /* fewer steps for each core make an uneven division */
 };
-#define LEFT_OUT UINT32_MAX /* a core number that no job has */
+#define LEFT_OUT UINT32_MAX /* stands for the number of a core that gets no job */
 
 static int look(const _Atomic uint32_t *word, uint32_t old)
 {

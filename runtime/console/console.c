@@ -74,8 +74,8 @@ void console_put_sequence(struct console *c, const char *sequence)
     word_wrap_begin_row(&c->wrap);
 }
 
-/* Select Graphic Rendition (ECMA-48, 8.3.117): sent to a terminal, and always to a display. A
- * word with two styles counts as two words when rows are wrapped. */
+/* Send Select Graphic Rendition (ECMA-48, 8.3.117) to a display and, if the far end is a terminal,
+ * to it. A word with two styles counts as two words when rows are wrapped. */
 static void put_style(struct console *c, const char *codes)
 {
     if (!console_is_terminal(c)) {
@@ -347,7 +347,7 @@ void console_repeat_log(struct console *c)
 
     console_whole_lines(c, true);
     console_style(c, CONSOLE_DIM);
-    if (at != 0) { /* beginning with a whole line */
+    if (at != 0) { /* skip the rest of a line whose beginning is lost */
         while (at < c->log_end && c->log[at++ % CONSOLE_LOG_BYTES] != '\n') {
         }
     }

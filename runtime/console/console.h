@@ -1,6 +1,6 @@
 /* The console: output, log lines, a progress line, and lines of input with editing. The owner of a
- * console holds the struct, but only this code uses its members, on core 0. The device is a
- * platform's, so that tests can act as the terminal. */
+ * console holds the struct, but only this code uses its members, on core 0. The console reaches its
+ * device through struct platform, so that tests can act as the terminal. */
 #ifndef INGOT_RUNTIME_CONSOLE_H
 #define INGOT_RUNTIME_CONSOLE_H
 
@@ -171,8 +171,8 @@ void console_progress(struct console *c, const char *label, uint64_t done, uint6
  * is the console. Returns false once Ctrl-C has arrived. */
 bool console_progress_step(void *context, const char *label, uint64_t done, uint64_t total);
 
-/* As console_progress for other work: without sizes and rate. label must exist until the wait
- * ends; another label begins a new wait. */
+/* Like console_progress, for work that is not counted in bytes: shows no sizes and no rate. label
+ * must exist until the wait ends; another label begins a new wait. */
 void console_progress_share(struct console *c, const char *label, uint64_t done, uint64_t total);
 
 /* End the wait, whether it succeeded or not. A drawn line disappears; without a terminal, the

@@ -1,5 +1,5 @@
-/* Find cancellations of a request while these still wait in the ring of a program's input. A
- * cancellation is answered later, in order, like any other request. */
+/* Find cancellations of a request that still wait in the ring of a program's input. A cancellation
+ * is answered later, in order, like any other request. */
 #include <string.h>
 
 #include "runtime/console/console_private.h"

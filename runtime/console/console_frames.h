@@ -33,8 +33,8 @@ void console_frames_set(struct console_frames *f, bool on);
 /* Forget the kept events: they cannot be sent again. Numbers continue. Call between two events. */
 void console_frames_forget(struct console_frames *f);
 
-/* Call when an event begins, for each piece of its bytes, and when it ends. The last call returns
- * how many bytes to write from `end`, newline included. */
+/* Call _begin when an event begins, _take for each piece of its bytes, and _end when it ends. _end
+ * returns how many bytes to write from `end`, newline included. */
 void console_frames_begin(struct console_frames *f);
 void console_frames_take(struct console_frames *f, const char *text, size_t bytes);
 size_t console_frames_end(struct console_frames *f, char end[CONSOLE_FRAME_END]);

@@ -117,7 +117,7 @@ void console_find_terminal(struct console *c, enum console_terminal kind)
     c->input.asked = kind == CONSOLE_AUTO && c->input.editor.echo;
     if (c->input.asked) {
         line_editor_ask_width(&c->input.editor);
-        console_put(c, "\r", 1); /* overwrites a question that the far end shows as text */
+        console_put(c, "\r", 1); /* if the far end shows the question as text, overwrite it */
     }
 }
 

@@ -29,7 +29,8 @@ void console_event_text(struct console *c, const char *text, size_t bytes);
  * has this id until the next call. The id is copied, up to CONSOLE_ID_BYTES. */
 void console_request_id(struct console *c, const char *id, bool is_text);
 
-/* Send the kept events from number `first` on again, unchanged. False as in console_frames_find. */
+/* Send the kept events from number `first` on again, unchanged. Returns false if
+ * console_frames_find does not find them. */
 bool console_resend(struct console *c, uint32_t first);
 
 /* Begin and end an event with a token's text; id UINT32_MAX marks text without a token. On a
@@ -37,9 +38,8 @@ bool console_resend(struct console *c, uint32_t first);
 void console_token_begin(struct console *c, uint32_t id);
 void console_token_end(struct console *c);
 
-/* Like console_token_begin, but only for a console that speaks JSON: more fields may follow, and
- * then
- * `,'text':'`. */
+/* Like console_token_begin, but only for a console that speaks JSON. The caller may write more
+ * fields, and then has to write `,'text':'`. */
 void console_token_open(struct console *c, uint32_t id);
 
 #endif

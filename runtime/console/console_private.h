@@ -13,7 +13,7 @@ void console_put(struct console *c, const char *text, size_t bytes);
 /* Like console_put, for a control sequence that moves the cursor to the beginning of a row. */
 void console_put_sequence(struct console *c, const char *sequence);
 
-/* If the console has asked whether there is a terminal, take the answer if it has come. */
+/* Take the answer to the question whether there is a terminal, if it was asked and answered. */
 void console_look_for_answer(struct console *c);
 
 /* Make a display show what was written: now, or when the next drawing is due. */
@@ -22,8 +22,8 @@ void console_refresh(const struct console *c, bool now);
 /* Erase a drawn progress line. */
 void console_progress_erase(struct console *c);
 
-/* The write function of the line editor: console_put(), after erasing a progress line if one is
- * drawn. */
+/* The write function of the line editor. It erases a drawn progress line, then calls
+ * console_put(). */
 void console_put_editor(void *context, const char *text, size_t bytes);
 
 bool console_text_begins(const char *text, size_t bytes, const char *word);

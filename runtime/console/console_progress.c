@@ -14,7 +14,7 @@ enum {
     PROGRESS_BYTES = 120,
     PLAIN_FIRST_MS = 1000,
     PLAIN_STEP_MS = 5000,
-    PLAIN_STEP_PART = 8, /* the next line comes after this fraction of the elapsed time */
+    PLAIN_STEP_PART = 8, /* the next line comes after 1 / 8 of the elapsed time */
 };
 
 static unsigned percent_of(uint64_t done, uint64_t total)

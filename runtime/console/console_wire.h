@@ -9,8 +9,8 @@
 
 #include "runtime/console/console.h"
 
-/* Make Ctrl-C an ordinary byte and, with `all`, XON and XOFF, too. Text written earlier is sent
- * first. */
+/* From now on Ctrl-C is an ordinary byte; if `all` is true, XON and XOFF are, too. Text written
+ * earlier is sent first. */
 void console_wire_begin(struct console *c, bool all);
 
 /* Return to lines; with `flow`, use XON/XOFF. */

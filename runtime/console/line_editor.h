@@ -1,5 +1,5 @@
 /* Editing of one line, and the history of lines. The editor takes bytes and writes text and, for a
- * terminal, ECMA-48 control sequences. The editor does not know the device; core 0 only.
+ * terminal, ECMA-48 control sequences. It does not know the device. It runs only on core 0.
  *
  * A far end that may not be a terminal gets plain text: typed text is echoed at the end of the
  * line, and deleted by BS, space, BS. On a terminal the whole line, with all its rows, is redrawn
@@ -62,10 +62,10 @@ struct line_editor {
     struct line_history history;
 };
 
-/* Set write, context, echo, terminal, plain and columns of a zeroed struct; then for each line
- * call begin, which writes the prompt, and take for each byte until the event is not LINE_MORE.
- * line has max >= 1 bytes; it is valid UTF-8 (invalid bytes become U+FFFD) and ends with a NUL
- * at every event. */
+/* First set write, context, echo, terminal, plain and columns of a zeroed struct. Then for each
+ * line call line_editor_begin, which writes the prompt, and line_editor_take for each byte until it
+ * returns another event than LINE_MORE. line has max >= 1 bytes; it is valid UTF-8 (invalid bytes
+ * become U+FFFD) and ends with a NUL at every event. */
 void line_editor_begin(struct line_editor *e, const char *prompt, char *line, size_t max);
 enum line_event line_editor_take(struct line_editor *e, int byte);
 
@@ -77,8 +77,8 @@ enum line_event line_editor_close(struct line_editor *e);
  * write them below. */
 void line_editor_redraw(struct line_editor *e);
 
-/* Call before other text is written: move below the line. The second function writes prompt and
- * line again, at column 0. */
+/* Call _leave before other text is written: it moves the cursor below the line. _resume writes
+ * prompt and line again, at column 0. */
 void line_editor_leave(struct line_editor *e);
 void line_editor_resume(struct line_editor *e);
 

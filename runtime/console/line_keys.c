@@ -5,8 +5,9 @@
 
 enum { MOST_COLUMNS = 10000 }; /* larger numbers are cut to this */
 
-/* VT220 and xterm (ECMA-48 final bytes; DECCKM's ESC O; xterm's modifiers ";5" Ctrl and ";3"
- * Alt), and rxvt's and the Linux console's keys that differ. */
+/* The keys of VT220 and xterm: ECMA-48 final bytes; ESC O, which DECCKM selects; the modifiers ";5"
+ * (Ctrl) and ";3" (Alt) of xterm. Also the keys of rxvt and of the Linux console that differ from
+ * these. */
 static const struct key_sequence {
     const char *text;
     enum line_key key;

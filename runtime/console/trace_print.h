@@ -5,8 +5,8 @@
 #include "runtime/base/trace.h"
 #include "runtime/console/console.h"
 
-/* Write the events to the console as one JSON array, times in microseconds, and drop them. t
- * NULL: writes nothing. Core 0, between passes. */
+/* Write the events to the console as one JSON array, with times in microseconds, and drop them. If
+ * t is NULL, write nothing. Call on core 0, between passes. */
 void trace_print(struct console *c, struct trace *t);
 
 #endif

@@ -57,8 +57,8 @@ struct chat_command {
 /* ---- /save and /load ------------------------------------------------------------------------- */
 
 /* The functions of /save WORD, /load WORD and /undo WORD (plain /undo takes a turn back, see
- * `undone`). If features share a word, /save and /load apply to the active features, and /undo to
- * all that have `undo`; a feature that is off says so. */
+ * `undone`). If features share a word, /save and /load apply to the active features; /undo applies
+ * to all that have `undo`, and a feature that is off says so. */
 struct feature_saved {
     const char *word;
     const char *off; /* the error if no feature with this word is on, or NULL if one always is */
@@ -160,8 +160,9 @@ struct feature {
     /* The last turn will be answered again (`begins`) or was answered again. */
     void (*retried)(void *state, struct chat *c, bool begins);
 
-    /* While a prompt is built, these hooks may change the system prompt (NULL is the template's
-     * own) and the room in the context, and say whether the feature made the text. */
+    /* Hooks while a prompt is built: `system` may change the system prompt (NULL means the prompt
+     * of the template), `room` may limit the tokens of the context in use, and `is_led` says
+     * whether the feature made the text. */
     void (*system)(void *state, struct chat *c, const char **text, size_t *bytes);
     uint32_t (*room)(void *state, const struct chat *c);
     bool (*is_led)(void *state, const char *text, size_t bytes);

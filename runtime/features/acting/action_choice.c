@@ -7,8 +7,9 @@
 #include "runtime/session/token_scores.h"
 #include "runtime/text/format_text.h"
 
-/* PRIOR_SHARE times the prior is subtracted. A change needs a score above that of "nothing" +
- * MARGIN. Both values were chosen with the half of tests/golden/acting/sentences.txt for tuning. */
+/* PRIOR_SHARE times the prior is subtracted from a score. "on" or "off" needs a score above the
+ * score of "nothing" plus MARGIN. Both constants were chosen with one half of
+ * tests/golden/acting/sentences.txt, which is for tuning. */
 #define PRIOR_SHARE 1.0
 #define MARGIN (-0.5)
 

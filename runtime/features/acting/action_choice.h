@@ -1,6 +1,6 @@
 /* A decision before the reply, for a model that was not trained to act. After a few examples about
- * the table's outputs, Ingot compares the model's log likelihoods of "on", "off" and "nothing",
- * each less its value for a text that asks for nothing. */
+ * the table's outputs, Ingot compares the model's log likelihoods of "on", "off" and "nothing".
+ * From each it subtracts the log likelihood after a text that asks for nothing. */
 #ifndef INGOT_RUNTIME_ACTING_ACTION_CHOICE_H
 #define INGOT_RUNTIME_ACTING_ACTION_CHOICE_H
 
@@ -29,7 +29,7 @@ enum err action_choose(struct action_choice *k, struct chat *c, const struct act
                        const struct stop *stop, enum choice *choice);
 
 /* Set *is_trained if the model answers "Turn on the light." with a call, because it was trained to
- * act. The sequence and the hash do not change. Errors as action_choose. */
+ * act. The sequence and the hash do not change. Errors: those of action_choose. */
 enum err action_is_trained(struct action_choice *k, struct chat *c, const struct stop *stop,
                            bool *is_trained);
 

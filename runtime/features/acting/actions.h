@@ -1,7 +1,7 @@
-/* A model's permitted actions, as one table: an action for each pin of pins=, `temperature`,
- * `uptime`, and the actions of a file. The table is described to the model (actions_prompt),
- * constrains its replies (actions_grammar), and tells what a call means (action_call.h).
- * docs/ACTING.md. */
+/* A model's permitted actions, as one table (docs/ACTING.md): an action for each pin of pins=,
+ * `temperature`, `uptime`, and the actions of a file. The table is described to the model
+ * (actions_prompt), constrains its replies (actions_grammar), and tells what a call means
+ * (action_call.h). */
 #ifndef INGOT_RUNTIME_ACTING_ACTIONS_H
 #define INGOT_RUNTIME_ACTING_ACTIONS_H
 
@@ -86,8 +86,8 @@ struct action_call {
 };
 
 /* Make the table of the actions of pins and sensors, `temperature` and `uptime`. A sensor named
- * temperature replaces the machine's own. Without a pin, a sensor and a file the table is empty.
- * say: as in pins_open. */
+ * temperature replaces the machine's temperature. If there are no pins, no sensors and no file, the
+ * table is empty. `say` is as in pins_open. */
 void actions_open(struct actions *a, const struct platform *platform, const struct pin_list *pins,
                   const struct sensor_list *sensors, bool dry, uint32_t a_minute, pins_say_fn *say,
                   void *context);

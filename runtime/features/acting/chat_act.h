@@ -67,8 +67,8 @@ size_t chat_act(struct chat *c, const struct chat_call *k, char answer[ACTION_AN
 void chat_show_act(struct chat *c, const struct chat_call *k, bool done, const char *result);
 void chat_show_read(struct chat *c, const char *result);
 
-/* If the model was not trained to act, do what the turn asks for, and tell the model. The function
- * is `told` of struct feature. */
+/* If the model was not trained to act, do what the turn asks for, and tell the model. This function
+ * is the hook `told` of struct feature. */
 const char *chat_choose_told(void *state, struct feature_turn *t, size_t *bytes);
 
 /* Return true if the current constraint applies to the reply to this turn. A user's own grammar

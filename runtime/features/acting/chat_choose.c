@@ -1,6 +1,6 @@
-/* Acting for a model that was not trained to act. Before its reply, the requested values are
- * read, and requested actions are decided and done. The reply then takes both into account.
- * docs/ACTING.md. */
+/* Acting for a model that was not trained to act (docs/ACTING.md). Before its reply, Ingot reads
+ * the requested values, and decides and does requested actions. The reply then takes both into
+ * account. */
 #include <string.h>
 
 #include "board/min_max.h"

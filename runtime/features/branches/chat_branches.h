@@ -51,9 +51,10 @@ enum { BRANCH_COMMANDS = 4 };
 size_t chat_branch_bytes(void);
 
 /* Make room for n <= CHAT_BRANCHES_MOST sequences besides the current one, and for a search with
- * `beams` beams (beams.h; no search if below 2), in the arena of the chat's model, which planned
- * chat_kept_sequences(n, beams). Call after chat_open. Returns false if there can be no beams,
- * because beams cannot share the states of this session's layers. */
+ * `beams` beams (beams.h) if this number is 2 or more. The room is in the arena of the chat's
+ * model; its plan must have counted chat_kept_sequences(n, beams). Call after chat_open. Returns
+ * false if there can be no beams, because beams cannot share the states of this session's
+ * layers. */
 bool chat_branches_open(struct chat *c, uint32_t n, uint32_t beams);
 uint32_t chat_kept_sequences(uint32_t branches, uint32_t beams);
 
@@ -65,8 +66,9 @@ enum err chat_branch(struct chat *c, const char *name);
 /* Return ERR_OK if chat_switch or chat_branch would succeed, or the error of chat_branch. */
 enum err chat_branch_place(struct chat *c, const char *name);
 
-/* Keep the last turn's answer, before another replaces it, as retry-1, retry-2 and so on, in a free
- * slot or in that of the oldest such answer. Returns the name, or NULL without a slot. */
+/* Keep the last turn's answer, before another replaces it, as retry-1, retry-2 and so on. It takes
+ * a free slot or the slot of the oldest such answer. Returns the name, or NULL if there is no
+ * slot. */
 const char *chat_branch_retried(struct chat *c);
 
 /* Continue with the sequence `name`. *pending is the number of its tokens that the next line

@@ -198,8 +198,8 @@ static void replace(struct chat *c, uint32_t old, enum fabric_name space, const 
     n->before_bytes = replaced->bytes;
 }
 
-/* Add a note with the question's direction. Each token of the answer becomes an example while there
- * is room. */
+/* Add a note, with the mean hidden state of its question. Each token of the answer becomes an
+ * example while there is room. */
 static enum err add_note(struct chat *c, enum fabric_name space, const char *text, size_t bytes,
                          struct chat_lesson *lesson)
 {

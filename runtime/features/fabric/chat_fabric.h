@@ -1,5 +1,6 @@
-/* The memory fabric in a conversation (runtime/features/fabric/fabric.h): stores text in its
- * namespaces and chooses those that contribute to a reply. Only with learn=on. */
+/* The memory fabric in a conversation (runtime/features/fabric/fabric.h) stores text in its
+ * namespaces and chooses the namespaces that contribute to a reply. It is used only with
+ * learn=on. */
 #ifndef INGOT_RUNTIME_CHAT_FABRIC_H
 #define INGOT_RUNTIME_CHAT_FABRIC_H
 
@@ -14,7 +15,7 @@ struct fabric_state {
     struct fabric_note replaced; /* the note that the current note replaces; Ctrl-C restores
                                   * it */
     struct hidden_watch watch;
-    uint64_t budget, budget_heads; /* practice's limit: multiplications, or passes of the head */
+    uint64_t budget, budget_heads; /* limit of practice: multiplications, or passes of the head */
     uint64_t epoch; /* seconds on the fabric's clock at the machine's start; the clock continues
                 * when the model changes */
 };
@@ -52,13 +53,13 @@ enum err chat_fabric_remember(struct chat *c, enum fabric_name space, const char
 size_t chat_fabric_add_to_list(struct chat *c, enum fabric_name space, const char *text,
                                char list[FABRIC_TEXT_BYTES + 1]);
 
-/* Forget note i, and practise the other notes of its namespace again. Errors as
+/* Forget note i, and practise the other notes of its namespace again. Errors: those of
  * chat_fabric_remember. */
 enum err chat_fabric_forget(struct chat *c, uint32_t i, struct chat_lesson *lesson);
 /* Forget a namespace, or all namespaces. The texts that the model wrote for the background stay. */
 void chat_fabric_forget_space(struct chat *c, enum fabric_name space);
 void chat_fabric_clear(struct chat *c);
-/* Save the namespaces to a file, or load namespaces in place of the present ones. Errors as for
+/* Save the namespaces to a file, or load namespaces in place of the present ones. Errors: those of
  * chat_learn_save and chat_learn_load. */
 enum err chat_fabric_save(struct chat *c, struct saved_chat *io, const struct file *file,
                           saved_chat_progress_fn *progress, void *context);

@@ -6,7 +6,7 @@
 
 /* Make the gates again, and practise the strong notes of a namespace. Practice ends when every
  * token of their answers wins by CHAT_LEARN_MARGIN, after CHAT_LEARN_ROUNDS, or when it takes too
- * long. ERR_ABORTED by Ctrl-C; errors of the head. */
+ * long. Errors: ERR_ABORTED after Ctrl-C, and those of the head. */
 enum err chat_fabric_learn(struct chat *c, enum fabric_name space, struct chat_lesson *lesson);
 
 /* Practise the latest note, as chat_fabric_learn does. If practice takes too long, the note is only

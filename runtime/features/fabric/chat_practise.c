@@ -13,8 +13,8 @@
  *
  * (Cauchy-Schwarz). While the target is above this bound, only the rivals are computed; otherwise
  * the whole head is computed, for some examples at a time. Other rows hardly ever reach the bound,
- * so all looks but the last take only a quarter of its second term, or a twentieth after a sweep.
- * The last look finds what these looks miss.
+ * so all looks except the last use a lower bound: a quarter of the second term, or a twentieth of
+ * it after a sweep. The last look finds what the earlier looks miss.
  *
  * Memories that are nearly equal compete for their tokens for many rounds. Therefore practice has a
  * budget of half a second on a PC's core. The budget is counted in multiplications of the head, so
@@ -30,8 +30,8 @@
 #include "runtime/features/lessons/vector.h"
 
 #define AIM \
-    (2.0f * CHAT_LEARN_MARGIN) /* the margin after a step, so that enough is left of it
-                                          * after the next steps */
+    (2.0f * CHAT_LEARN_MARGIN) /* the margin after a step: the next steps take away some
+                                          * of it */
 #define LIKELY 0.25f           /* fraction of the bound's second term in a look */
 #define SELDOM 0.05f           /* the same fraction after a sweep */
 #define SURE \

@@ -1,5 +1,5 @@
-/* Find memories (runtime/features/fabric) for a turn by the words of its text (recall.h), and put
- * them in front of the turn as a sentence. Only with learn=on; a turn that finds nothing is
+/* With learn=on, find memories (runtime/features/fabric) for a turn by the words of its text
+ * (recall.h), and put them in front of the turn as a sentence. A turn that finds nothing is
  * unchanged. */
 #ifndef INGOT_RUNTIME_CHAT_RECALL_H
 #define INGOT_RUNTIME_CHAT_RECALL_H

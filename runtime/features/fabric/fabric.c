@@ -70,8 +70,8 @@ struct fabric_room fabric_plan_room(uint32_t dim, uint64_t bytes)
 
 size_t fabric_bytes(uint32_t dim, struct fabric_room room)
 {
-    /* Count the vectors: gates and parts, four of a turn, background, keys, examples, and six of
-     * FABRIC_MOST_RANK. */
+    /* Count the vectors: gates and parts, 4 of a turn, background, keys, 2 for each example, and 6
+     * for each rank up to FABRIC_MOST_RANK. */
     size_t vectors = 2 * FABRIC_SPACES + 4 + FABRIC_BACKGROUND + room.notes + 2 * room.examples +
                      6 * FABRIC_MOST_RANK;
     size_t rows = padded(room.examples) * (3 + FABRIC_RIVALS) + padded(room.notes);

@@ -229,7 +229,7 @@ void fabric_promote(struct fabric *f, enum fabric_name dst, enum fabric_name src
 /* Writes memory to a file, or fills it from a file. */
 typedef enum err fabric_move_fn(void *context, void *memory, size_t bytes);
 uint64_t fabric_move_bytes(const struct fabric *f, uint32_t n_notes, uint32_t n_examples);
-/* As lessons_move. Loaded data are not trusted before fabric_is_sound. */
+/* Like lessons_move. Do not trust loaded data before fabric_is_sound returns true. */
 enum err fabric_move(struct fabric *f, bool loads, fabric_move_fn *move, void *context);
 bool fabric_is_sound(const struct fabric *f, uint32_t vocab);
 
