@@ -78,7 +78,7 @@ static void run_step(struct tester *t, const struct state_shape *shape, bool in_
     tester_run(t, &c);
 }
 
-/* Run every size once, every second one in place; the heads of models run both ways. */
+/* Run every size once, every second size in place. Run the heads of models both ways. */
 static void test_step(struct tester *t, bool delta)
 {
     for (size_t i = 0; i < N_STATES; i++) {

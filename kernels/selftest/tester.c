@@ -441,7 +441,7 @@ void tester_run(struct tester *t, const struct tester_case *c)
     }
     t->n_drawn += 2;
     if (t->function == t->reference && t->n_drawn / 2 % 5 != t->first) {
-        return; /* the reference is slow, and each kernel of its op runs it anyway */
+        return; /* the reference is slow, and the other rows of its op run it anyway */
     }
     result = run_reference(t, c);
     run_placed(t, c, 0, result);

@@ -23,7 +23,7 @@ enum {
 
 /* The fault of a kernel. */
 enum tester_fault {
-    TESTER_VALUE = 1 << 0,     /* an output differs from the reference's */
+    TESTER_VALUE = 1 << 0,     /* an output differs from the output of the reference */
     TESTER_GUARD_HIT = 1 << 1, /* bytes next to an output changed */
     TESTER_INPUT = 1 << 2,     /* an input changed */
     TESTER_SAVED = 1 << 3,     /* a callee-saved integer register changed */
@@ -106,8 +106,8 @@ struct tester {
     uint32_t n_reported;
 };
 
-/* Give the tester its work space: TESTER_WORK_BYTES at a multiple of TESTER_PAGE, which must stay
- * valid until the last call. */
+/* Give the tester its work space: TESTER_WORK_BYTES bytes at a multiple of TESTER_PAGE. The work
+ * space must stay valid until the last call. */
 void tester_open(void *memory);
 
 /* A host calls `protect` for the fence after each room, so that a read past an input traps. */

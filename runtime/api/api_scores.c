@@ -7,8 +7,8 @@
 
 /* ---- kept ------------------------------------------------------------------------------------ */
 
-/* A token's record stands before its text. The records of the likeliest tokens follow that of the
- * token that was taken. */
+/* A token's record stands before its text. The record of the token that was taken comes first, then
+ * the records of the likeliest tokens. */
 struct record {
     double logprob;
     uint32_t id;

@@ -18,8 +18,9 @@ struct api_text {
 /* Set up an empty text that does not grow. */
 void api_text_open(struct api_text *t, char *memory, size_t room);
 
-/* Append bytes unchanged; append formatted text, where each ' of the format becomes a double quote;
- * append a text (bytes, UTF-8) with JSON's escapes, without or with quotes around it. */
+/* _put appends bytes unchanged. _print appends formatted text, where each ' of the format becomes a
+ * double quote. _escaped appends a text (bytes, UTF-8) with JSON's escapes; _quoted also puts
+ * quotes around it. */
 bool api_text_put(struct api_text *t, const char *bytes, size_t n);
 __attribute__((format(printf, 2, 3))) void api_text_print(struct api_text *t, const char *format,
                                                           ...);

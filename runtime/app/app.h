@@ -128,9 +128,10 @@ static inline struct session *app_sequence(struct app *a, uint32_t i)
 /* Return the name of the open model, as /model takes it. */
 const char *app_model_name(const struct app *a);
 
-/* Run app_plan and app_load, and open a conversation with the model. With a console, returns ERR_OK
- * even without a model if a person may load one; the log then says why there is none and lists the
- * models. A boot option that prevents loading is reported and dropped. */
+/* Run app_plan and app_load, and open a conversation with the model. If loading fails, but there is
+ * a console where a person can load another model, the result is also ERR_OK; the log then says why
+ * there is no model and lists the models. A boot option that prevents loading is reported and
+ * dropped. */
 enum err app_open(struct app *a);
 
 /* Answer the prompt of the options, or talk until the conversation ends; then log how much memory

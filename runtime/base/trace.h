@@ -1,6 +1,6 @@
 /* Record the work of the card and the cores over time. The owner of the workers holds the struct
  * with the latest events. While tracing is off, an event costs one test of a flag.
- * runtime/console/trace_print.h prints them. */
+ * runtime/console/trace_print.h prints the events. */
 #ifndef INGOT_RUNTIME_TRACE_H
 #define INGOT_RUNTIME_TRACE_H
 

@@ -127,7 +127,7 @@ static void change_mode(struct chat *c)
 
 void chat_loop(struct chat *c, const struct chat_commands *commands)
 {
-    /* Start in the mode for which the console was opened; options may still have another one. */
+    /* Start in the mode for which the console was opened; options may still have another mode. */
     c->options->line.mode = console_is_json(c->console) ? MODE_JSON : MODE_CHAT;
     for (;;) {
         size_t bytes;

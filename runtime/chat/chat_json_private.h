@@ -10,7 +10,7 @@
 void chat_json_error(struct chat *c, const char *name, const char *field, size_t column,
                      const char *text);
 
-/* Add the model's own defaults of the sampler, if it has any, to an event:
+/* If the model has defaults of its own for the sampler, add them to an event, in the form
  * `'defaults':{'temp':0.2,...}`. */
 struct ingot_sampling;
 void chat_json_defaults(struct console *c, const struct ingot_sampling *s);

@@ -39,8 +39,8 @@ static void put_plain(struct parts *p, const char *text, size_t bytes, uint32_t 
     }
 }
 
-/* Return true if the system block is in this turn and lies, as `inside` says, after the user prefix
- * or before it. */
+/* Return true if this turn has the system block, and the block is after the user prefix (if
+ * `inside`) or before it (if not). */
 static bool has_system(const struct ingot_chat *chat, const struct chat_turn *turn, bool inside)
 {
     if (((chat->flags & INGOT_CHAT_SYSTEM_IN_USER) != 0) != inside) {

@@ -35,8 +35,8 @@ bool chat_turn_opens_thoughts(const struct ingot_chat *chat);
 size_t chat_turn_parts(const struct ingot_chat *chat, const struct chat_turn *turn,
                        struct tokenizer_part parts[CHAT_TURN_PARTS]);
 
-/* Write the parts in front of the person's text, which are the same in all conversations with one
- * system prompt. */
+/* Write the parts in front of the person's text. These parts are the same in all conversations with
+ * the same system prompt. */
 size_t chat_turn_opening(const struct ingot_chat *chat, const struct chat_turn *turn,
                          struct tokenizer_part parts[CHAT_TURN_PARTS]);
 

@@ -50,8 +50,8 @@ void report_high_water(struct console *c, const struct model *m);
  * temperature and what slows its cores, if the board knows. */
 void report_stats(struct console *c, const struct model *m, const struct generate_result *r);
 
-/* For a model with a cache of experts: the first prints the cache's part of a reply's closing
- * line, the second prints the lines of /stats for each layer. */
+/* For a model with a cache of experts. report_experts prints the cache's part of a reply's closing
+ * line; report_expert_layers prints the lines of /stats for each layer. */
 void report_experts(struct console *c, const struct stream_stats *now,
                     const struct generate_result *r);
 void report_expert_layers(struct console *c, const struct model *m);

@@ -102,9 +102,9 @@ void kv_cache_use_pool(struct kv_cache *c, struct kv_pool *pool);
 /* Call before positions [first, end) are written. Core 0 only. */
 void kv_cache_write(struct kv_cache *c, uint32_t first, uint32_t end);
 
-/* Write one position of one head of one layer: key and value are f32, 16-byte aligned. work: as
- * long as the longer of key and value, 16-byte aligned, not overlapping them. The session knows
- * which positions are valid. */
+/* Write one position of one head of one layer. key and value are f32, 16-byte aligned. work is as
+ * long as the longer of them, 16-byte aligned, and does not overlap them. The session knows which
+ * positions are valid. */
 void kv_cache_put(const struct kv_cache *c, const struct kernels *k, uint32_t layer, uint32_t head,
                   uint32_t position, const float *key, const float *value, float *work);
 

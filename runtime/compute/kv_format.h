@@ -21,7 +21,7 @@ enum kv_type {
 /* The types of keys and values. If hot_tiles is not 0, there are tiers by age (kv_tiers.h), and the
  * hot tier has one type for both. */
 struct kv_types {
-    uint8_t keys, values; /* enum kv_type; with tiers, the hot tier's */
+    uint8_t keys, values; /* enum kv_type; with tiers, the type of the hot tier */
     uint8_t warm, cold;   /* types of the warm and the cold tier */
     uint16_t hot_tiles, warm_tiles;
 };
@@ -89,7 +89,7 @@ struct kv_format {
     void (*get_key)(const void *tile, uint32_t d, uint32_t j, float *x);
     void (*get_value)(const void *tile, uint32_t d, uint32_t j, float *x);
 
-    /* As score_f32_f16 and accumulate_f32_f16 in kernels.h. */
+    /* Like score_f32_f16 and accumulate_f32_f16 in kernels.h. */
     void (*score)(const struct kernels *k, struct score_row *s, const struct kv_queries *q,
                   const void *keys, size_t n_q, size_t n, size_t d);
     void (*accumulate)(const struct kernels *k, float *o, const struct score_row *s,
@@ -98,9 +98,9 @@ struct kv_format {
 
 extern const struct kv_format kv_formats[KV_N_NUMBERS];
 
-/* The name of types in the form of kv=: "f16", "rot_q8,f16" if keys and values differ,
- * "tiers:256,1792,f16,q8,kivi": hot and warm positions, multiples of KV_TILE, the first not 0,
- * then the types. */
+/* Return the name of types in the form of kv=: "f16"; "rot_q8,f16" if keys and values differ; or
+ * "tiers:256,1792,f16,q8,kivi", which has the numbers of hot and warm positions (multiples of
+ * KV_TILE, the first not 0), then the types. */
 enum { KV_TYPES_NAME_BYTES = 64 };
 const char *kv_types_name(struct kv_types types, char name[KV_TYPES_NAME_BYTES]);
 

@@ -15,8 +15,9 @@ void kv_pack_keys_kivi(void *tile, uint32_t d, const struct kv_format *from, con
                        float *work);
 void kv_get_key_kivi(const void *tile, uint32_t d, uint32_t j, float *x);
 
-/* q.k = sum (q_i scale_i) k_i + sum q_i middle_i: the first sum is in integers, with the
- * products of query and scales rounded to int8 for each tile; the second is computed once a row. */
+/* q.k = sum (q_i scale_i) k_i + sum q_i middle_i. The first sum is computed in integers: for each
+ * tile, the products q_i scale_i are rounded to int8. The second sum is computed once for each
+ * row. */
 void kv_score_kivi(const struct kernels *k, struct score_row *s, const struct kv_queries *q,
                    const void *keys, size_t n_q, size_t n, size_t d);
 

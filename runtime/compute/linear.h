@@ -36,9 +36,9 @@ void linear_take(const struct activations *a, uint32_t types, size_t row, size_t
 void linear_group(const struct kernels *k, const struct activations *a, uint32_t types,
                   const struct linear_input *in, size_t first, size_t last);
 
-/* Rows [first, first + n) of w, first % 8 == 0: y[t * y_stride + first ...] for every token.
- * rows points at row 0 of w, or at the row of w that goes to y[0]. The input was prepared for
- * w->type. */
+/* Multiply rows [first, first + n) of w, where first % 8 == 0, and write y[t * y_stride + first
+ * ...] for every token t. `rows` points at the row of w that goes to y[0], usually row 0. The input
+ * was prepared for w->type. */
 void linear_rows(const struct kernels *k, const struct activations *a, const struct ingot_tensor *w,
                  const uint8_t *rows, const struct linear_input *in, float *y, size_t y_stride,
                  size_t first, size_t n);

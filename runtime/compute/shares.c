@@ -92,7 +92,7 @@ static uint32_t middle(uint16_t *speeds)
     return max_u32(speeds[SHARES_SAMPLES / 2], 1);
 }
 
-/* Return true if each core's speed is within 1 / part of the expected one. */
+/* Return true if each core's speed differs from the expected speed by at most 1 / part. */
 static bool is_within(unsigned n, const uint64_t *speed, const uint64_t *expected, unsigned part)
 {
     for (unsigned i = 0; i < n; i++) {

@@ -117,7 +117,8 @@ void console_whole_lines(struct console *c, bool on);
 void console_set_columns(struct console *c, uint32_t columns);
 
 /* Set the style of the following text on a terminal. Log lines, and texts of console_printf that
- * begin with "error:" or "warning:", have their own style; after them this one is used. */
+ * begin with "error:" or "warning:", have their own style; after them the style set here is used
+ * again. */
 void console_style(struct console *c, enum console_style style);
 
 /* From now on every line is an event in JSON (runtime/console/console_json.h), until

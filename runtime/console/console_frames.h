@@ -23,7 +23,7 @@ struct console_frames {
     char kept[CONSOLE_FRAMES_KEPT];
 };
 
-/* CRC-8 with the polynomial x^8 + x^2 + x + 1, without inversion (SMBus's): "123456789" gives
+/* CRC-8 with the polynomial x^8 + x^2 + x + 1, without inversion, as in SMBus. "123456789" gives
  * 0xf4. */
 uint8_t console_frames_crc(uint8_t crc, const char *text, size_t bytes);
 

@@ -1,6 +1,6 @@
-/* Shared declarations of the console's files; no other folder includes it. console.c,
- * console_input.c and console_json.c call each other on purpose: a line that is read is echoed,
- * and a written byte may belong to an event. */
+/* Shared declarations of the console's files; no other folder includes this header. console.c,
+ * console_input.c and console_json.c call each other on purpose: a line that is read is echoed, and
+ * a written byte may belong to an event. */
 #ifndef INGOT_RUNTIME_CONSOLE_PRIVATE_H
 #define INGOT_RUNTIME_CONSOLE_PRIVATE_H
 

@@ -24,7 +24,7 @@ enum action_reply action_call_read(struct actions *a, char *text, size_t bytes,
 enum { ACTION_ANSWER_BYTES = 6 * ACTION_TEXT_BYTES + 16 };
 size_t action_answer(char out[ACTION_ANSWER_BYTES], bool done, const char *result);
 
-/* Return true if a turn is text of action_answer, not a person's. */
+/* Return true if action_answer, not a person, wrote the text of a turn. */
 bool action_is_answer(const char *text, size_t bytes);
 
 /* Return the arguments for people: "on", "light, 500 ms", "". */

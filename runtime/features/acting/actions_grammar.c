@@ -55,8 +55,8 @@ static unsigned add_text(struct trie *t, unsigned at, const char *text)
 
 /* ---- values ---- */
 
-/* Add the numbers from n on whose digit at the place `size` is at most `last`, and whose digits
- * above it are those of n. `size` is a power of ten that divides n. */
+/* Add the numbers from n on that have the digits of n above the place `size`, and at this place a
+ * digit of at most `last`. `size` is a power of ten that divides n. */
 static void add_digits(struct trie *t, unsigned at, uint32_t n, uint32_t size, uint32_t last,
                        uint32_t highest)
 {

@@ -17,7 +17,7 @@ static enum acting_way way_of(struct acting_state *s, struct chat *c, const stru
 {
     bool is_trained;
 
-    if (grammar_of(c)->is_own) { /* the user's grammar replaces that of actions */
+    if (grammar_of(c)->is_own) { /* the user's grammar replaces the grammar of actions */
         return ACTING_BY_CALLS;
     }
     if (s->way == ACTING_UNKNOWN && action_is_trained(&s->choice, c, stop, &is_trained) == ERR_OK) {

@@ -3,7 +3,7 @@
  * cached states of a sequence then belong to other weights; the session tracks this.
  *
  * The adapters' memory is a separate region in front of the model's arena: it begins with the
- * adapters, in the order of loading, and ends with the work space of those in use. */
+ * adapters, in the order of loading, and ends with the work space of the adapters in use. */
 #ifndef INGOT_RUNTIME_ADAPTERS_H
 #define INGOT_RUNTIME_ADAPTERS_H
 

@@ -62,7 +62,7 @@ kernels_gemm_avx2:
     vfmadd231ps ymm\y, ymm\sum, ymm13
 .endm
 
-// Add one token's block to its y; ymm12: scales of the rows.
+// Add one token's block to its y. ymm12 has the scales of the rows.
 .macro add_block_q4 y, sum, at
     vpmaddwd ymm\sum, ymm\sum, ONES
     vpbroadcastd ymm14, dword ptr [block + Q8X4_SUM + \at]
@@ -71,7 +71,7 @@ kernels_gemm_avx2:
     add_scaled \y, \sum, block + Q8X4_SCALE + \at
 .endm
 
-// Add the products of one token with 8 rows by 4 columns; ymm13: the weights, ymm12: their magnitudes.
+// Add the products of one token with 8 rows by 4 columns. ymm13 has the weights, ymm12 their magnitudes.
 .macro multiply_signed sum, at, begin
     vpbroadcastd ymm14, dword ptr [block + \at]
     vpsignb ymm14, ymm14, ymm13

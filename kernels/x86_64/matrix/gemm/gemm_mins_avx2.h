@@ -74,7 +74,7 @@ kernels_gemm_mins:
 #endif
 .endm
 
-// Add one token's block to its y; ymm12: scales of the rows, ymm8: their minima.
+// Add one token's block to its y. ymm12 has the scales of the rows, ymm8 their minima.
 .macro add_token y, sum, at, mins
     vbroadcastss ymm14, dword ptr [block + Q8X4_SCALE + \at]
     vpbroadcastd ymm13, dword ptr [block + Q8X4_SUM + \at]
